@@ -1,0 +1,16 @@
+# The pinned third-party libraries, all from Debian 12. The one place that looks for them.
+find_package(Threads REQUIRED)
+find_package(Protobuf 3.21 REQUIRED)
+find_package(absl REQUIRED)
+find_package(RocksDB 7.8 REQUIRED)
+find_package(PkgConfig REQUIRED)
+# By pkg-config: glog's own CMake package drags in libunwind's headers.
+pkg_check_modules(GLOG REQUIRED IMPORTED_TARGET libglog)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+if(ARMATURE_BUILD_DAEMON)
+  find_package(gRPC 1.51 REQUIRED)
+  find_program(ARMATURE_GRPC_CPP_PLUGIN grpc_cpp_plugin REQUIRED)
+endif()
+if(ARMATURE_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()

@@ -1,0 +1,35 @@
+# armature_library(<layer> SOURCES ... LAYERS ... PUBLIC ... PRIVATE ...)
+#
+# Declares the static library armature::<layer>. LAYERS are our own layers it uses; one that does not
+# stand to the left of <layer> in the graph of docs/ARCHITECTURE.md stops the configuration. Third-party
+# libraries in PRIVATE stay invisible to the layers above.
+set(ARMATURE_ALLOWED_base "")
+set(ARMATURE_ALLOWED_model base)
+set(ARMATURE_ALLOWED_codec base model)
+set(ARMATURE_ALLOWED_store base model codec proto_disk)
+set(ARMATURE_ALLOWED_index base model codec store)
+set(ARMATURE_ALLOWED_expr base model)
+set(ARMATURE_ALLOWED_engine base model codec store index expr)
+set(ARMATURE_ALLOWED_daemon base model codec store index expr engine proto_api)
+set(ARMATURE_ALLOWED_client base model proto_api)
+set(ARMATURE_ALLOWED_cli_support base model proto_api client)
+
+function(armature_library layer)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;PUBLIC;PRIVATE" ${ARGN})
+  if(NOT DEFINED ARMATURE_ALLOWED_${layer})
+    message(FATAL_ERROR "armature_library: '${layer}' is not a layer; add it to cmake/layers.cmake")
+  endif()
+  set(target armature_${layer})
+  add_library(${target} STATIC ${ARG_SOURCES})
+  add_library(armature::${layer} ALIAS ${target})
+  target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${target}
+    PUBLIC ${ARG_PUBLIC}
+    PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:armature_warnings> $<BUILD_INTERFACE:armature_no_exceptions>)
+  foreach(used IN LISTS ARG_LAYERS)
+    if(NOT used IN_LIST ARMATURE_ALLOWED_${layer})
+      message(FATAL_ERROR "layer '${layer}' may not use '${used}': the arrows go one way only")
+    endif()
+    target_link_libraries(${target} PUBLIC armature::${used})
+  endforeach()
+endfunction()

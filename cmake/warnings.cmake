@@ -1,0 +1,10 @@
+# Flags for our own targets only; generated code and third parties keep theirs.
+add_library(armature_warnings INTERFACE)
+target_compile_options(armature_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
+  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
+if(ARMATURE_FAULT_POINTS)
+  add_compile_definitions(ARMATURE_FAULT_POINTS)
+endif()
+add_library(armature_no_exceptions INTERFACE)
+target_compile_options(armature_no_exceptions INTERFACE -fno-exceptions)

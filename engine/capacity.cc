@@ -1,0 +1,87 @@
+#include "engine/capacity.h"
+
+#include <algorithm>
+
+#include "storage/base/api_error.h"
+#include "storage/base/strings.h"
+
+namespace armature::engine {
+namespace {
+
+constexpr size_t kReadUnitBytes = 4096;
+constexpr size_t kWriteUnitBytes = 1024;
+
+size_t Blocks(size_t bytes, size_t block) { return std::max<size_t>(1, (bytes + block - 1) / block); }
+
+double EntryUnits(const index::EntryChange& change) {
+  const size_t old_size = change.old_size.value_or(0);
+  const size_t new_size = change.new_size.value_or(0);
+  // An entry that moves is deleted and written, each rounded by itself.
+  if (change.removed_key.has_value() && change.put_key.has_value()) {
+    return WriteUnits(old_size, 0) + WriteUnits(0, new_size);
+  }
+  return WriteUnits(old_size, new_size);
+}
+
+}  // namespace
+
+absl::StatusOr<CapacityReport> ParseCapacityReport(std::string_view text) {
+  if (text.empty() || text == "NONE") return CapacityReport::kNone;
+  if (text == "TOTAL") return CapacityReport::kTotal;
+  if (text == "INDEXES") return CapacityReport::kIndexes;
+  return ValidationError(Cat("1 validation error detected: Value '", text,
+                             "' at 'returnConsumedCapacity' failed to satisfy constraint: Member must satisfy enum "
+                             "value set: [INDEXES, TOTAL, NONE]"));
+}
+
+double ReadUnits(size_t bytes, bool consistent) {
+  return static_cast<double>(Blocks(bytes, kReadUnitBytes)) * (consistent ? 1.0 : 0.5);
+}
+
+double WriteUnits(size_t old_bytes, size_t new_bytes) {
+  return static_cast<double>(Blocks(std::max(old_bytes, new_bytes), kWriteUnitBytes));
+}
+
+std::optional<ConsumedCapacity> ReportRead(CapacityReport report, const store::Table& table,
+                                           const store::Index* index, double units) {
+  if (report == CapacityReport::kNone) return std::nullopt;
+  ConsumedCapacity capacity;
+  capacity.table_name = table.descriptor.name;
+  capacity.total = units;
+  if (report == CapacityReport::kIndexes) {
+    capacity.table = index == nullptr ? units : 0.0;
+    if (index != nullptr) {
+      auto& group = index->descriptor.kind == model::IndexKind::kLocal ? capacity.local_indexes
+                                                                       : capacity.global_indexes;
+      group[index->descriptor.name] = units;
+    }
+  }
+  return capacity;
+}
+
+std::optional<ConsumedCapacity> ReportWrite(CapacityReport report, const store::Table& table,
+                                            double table_units,
+                                            const std::vector<index::EntryChange>& local,
+                                            const std::vector<index::EntryChange>& global) {
+  if (report == CapacityReport::kNone) return std::nullopt;
+  ConsumedCapacity capacity;
+  capacity.table_name = table.descriptor.name;
+  capacity.total = table_units;
+  for (const auto& [changes, group] : {std::pair(&local, &capacity.local_indexes),
+                                       std::pair(&global, &capacity.global_indexes)}) {
+    for (const index::EntryChange& change : *changes) {
+      const double units = EntryUnits(change);
+      capacity.total += units;
+      (*group)[change.index->descriptor.name] = units;
+    }
+  }
+  if (report == CapacityReport::kIndexes) {
+    capacity.table = table_units;
+  } else {
+    capacity.local_indexes.clear();
+    capacity.global_indexes.clear();
+  }
+  return capacity;
+}
+
+}  // namespace armature::engine

@@ -1,0 +1,51 @@
+#ifndef ARMATURE_ENGINE_CAPACITY_H_
+#define ARMATURE_ENGINE_CAPACITY_H_
+
+// Read and write capacity units, as the API charges and reports them.
+//
+// Source: the developer guide, "Read and write operations", and the considerations of each kind of index.
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "index/index_delta.h"
+#include "storage/store/catalog.h"
+
+namespace armature::engine {
+
+struct ConsumedCapacity {
+  std::string table_name;
+  double total = 0;
+  // Only with INDEXES.
+  std::optional<double> table;
+  std::map<std::string, double> local_indexes;
+  std::map<std::string, double> global_indexes;
+};
+
+enum class CapacityReport : uint8_t { kNone, kTotal, kIndexes };
+
+// Errors: ValidationException for a value outside [INDEXES, TOTAL, NONE].
+absl::StatusOr<CapacityReport> ParseCapacityReport(std::string_view text);
+
+// Units for reading `bytes` in one go: one per started 4 KB, at least one; half of it if eventually consistent.
+double ReadUnits(size_t bytes, bool consistent);
+// Units for writing an item or entry: one per started 1 KB of the larger image, at least one.
+double WriteUnits(size_t old_bytes, size_t new_bytes);
+
+// What a read of `table` (or its index, if not null) reports; nullopt for kNone.
+std::optional<ConsumedCapacity> ReportRead(CapacityReport report, const store::Table& table,
+                                           const store::Index* index, double units);
+// What a write reports: the table's part and each touched index.
+std::optional<ConsumedCapacity> ReportWrite(CapacityReport report, const store::Table& table,
+                                            double table_units,
+                                            const std::vector<index::EntryChange>& local,
+                                            const std::vector<index::EntryChange>& global);
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_CAPACITY_H_

@@ -1,0 +1,158 @@
+#ifndef ARMATURE_ENGINE_EXPR_AST_H_
+#define ARMATURE_ENGINE_EXPR_AST_H_
+
+// The trees that expressions become.
+//
+// The parser makes them with placeholders as written; the binder puts attribute names and values in
+// their place. Every tree that leaves this layer is bound: no element is kPlaceholder, and every
+// ValueOperand has its value.
+//
+// Thread-safety: thread-compatible values.
+// Lifetime: a bound tree owns its names; its values point into the bytes of Placeholders::values.
+// Limits: a tree is at most kNestingMax levels deep, so recursion over it is safe.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "storage/model/item_view.h"
+#include "storage/model/limits.h"
+
+namespace armature::expr {
+
+// Parentheses and function calls inside each other. Each level of a legal expression costs at least
+// one operator, up to a pair of parentheses around the whole and one around an operand.
+inline constexpr int kNestingMax = model::kExpressionOperatorsMax + 2;
+
+struct PathElement {
+  enum class Kind : uint8_t { kName, kPlaceholder, kIndex };
+  Kind kind = Kind::kName;
+  std::string name;    // kName: the attribute name or map key; kPlaceholder: "#n"
+  uint32_t index = 0;  // kIndex: position in a list
+
+  friend bool operator==(const PathElement&, const PathElement&) = default;
+};
+
+// The way to an attribute or to something inside it. The first element is always a name.
+struct DocumentPath {
+  std::vector<PathElement> elements;
+  size_t position = 0;  // of its first character in the expression
+
+  const std::string& attribute() const { return elements.front().name; }
+  bool nested() const { return elements.size() > 1; }
+};
+
+struct ValueOperand {
+  std::string placeholder;  // ":v"
+  std::optional<model::ValueView> value;
+};
+
+enum class Function : uint8_t {
+  kUnknown,
+  kAttributeExists,
+  kAttributeNotExists,
+  kAttributeType,
+  kBeginsWith,
+  kContains,
+  kSize,
+  kIfNotExists,
+  kListAppend,
+};
+
+struct Operand;
+
+struct FunctionCall {
+  Function function = Function::kUnknown;
+  std::string name;  // as written
+  std::vector<Operand> arguments;
+};
+
+struct Operand {
+  std::variant<DocumentPath, ValueOperand, FunctionCall> node;
+
+  const DocumentPath* path() const { return std::get_if<DocumentPath>(&node); }
+  const ValueOperand* value() const { return std::get_if<ValueOperand>(&node); }
+  const FunctionCall* call() const { return std::get_if<FunctionCall>(&node); }
+};
+
+enum class Comparator : uint8_t {
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessOrEqual,
+  kGreater,
+  kGreaterOrEqual,
+};
+
+struct ConditionNode;
+
+struct Comparison {
+  Comparator comparator = Comparator::kEqual;
+  Operand left;
+  Operand right;
+};
+
+struct Between {
+  Operand tested;
+  Operand lower;
+  Operand upper;
+};
+
+struct Membership {  // tested IN (choices)
+  Operand tested;
+  std::vector<Operand> choices;
+};
+
+struct Negation {
+  int times = 1;  // "NOT NOT x" is one node with times 2
+  std::unique_ptr<ConditionNode> inner;
+};
+
+struct Junction {
+  enum class Kind : uint8_t { kAnd, kOr };
+  Kind kind = Kind::kAnd;
+  std::vector<ConditionNode> terms;  // two or more, in the order of the text
+};
+
+struct ConditionNode {
+  std::variant<Comparison, Between, Membership, FunctionCall, Negation, Junction> node;
+};
+
+// A ConditionExpression or FilterExpression.
+struct Condition {
+  ConditionNode root;
+};
+
+// The right side of a SET action: left, or left + right, or left - right.
+struct UpdateValue {
+  enum class Operation : uint8_t { kNone, kPlus, kMinus };
+  Operand left;
+  Operation operation = Operation::kNone;
+  std::optional<Operand> right;
+};
+
+struct SetAction {
+  DocumentPath target;
+  UpdateValue value;
+};
+
+// An action of the ADD or the DELETE section.
+struct OperandAction {
+  DocumentPath target;
+  ValueOperand operand;
+};
+
+struct Update {
+  std::vector<SetAction> sets;
+  std::vector<DocumentPath> removes;
+  std::vector<OperandAction> adds;
+  std::vector<OperandAction> deletes;
+};
+
+}  // namespace armature::expr
+
+#endif  // ARMATURE_ENGINE_EXPR_AST_H_

@@ -1,0 +1,127 @@
+#include "engine/expr/binder.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/expr/condition_binder.h"
+#include "engine/expr/fault_log.h"
+#include "engine/expr/parser.h"
+#include "engine/expr/paths.h"
+#include "engine/expr/update_binder.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+
+namespace armature::expr {
+namespace {
+
+bool Has(const RequestExpressions& expressions, ExpressionKind kind) {
+  switch (kind) {
+    case ExpressionKind::kUpdate:
+      return expressions.update.has_value();
+    case ExpressionKind::kCondition:
+      return expressions.condition.has_value();
+    case ExpressionKind::kKeyCondition:
+      return expressions.key_condition.has_value();
+    case ExpressionKind::kFilter:
+      return expressions.filter.has_value();
+    case ExpressionKind::kProjection:
+      return expressions.projection.has_value();
+  }
+  return false;
+}
+
+// Placeholders need an expression that could use them; projections use names only.
+absl::Status CheckHasUse(const RequestExpressions& expressions, const Placeholders& placeholders,
+                         std::span<const ExpressionKind> known_kinds) {
+  bool any_expression = false;
+  bool any_with_values = false;
+  size_t count_with_values = 0;
+  std::string with_values;
+  for (const ExpressionKind kind : known_kinds) {
+    const bool present = Has(expressions, kind);
+    any_expression = any_expression || present;
+    if (kind == ExpressionKind::kProjection) continue;
+    any_with_values = any_with_values || present;
+    with_values += Cat(count_with_values++ > 0 ? " and " : "", KindName(kind));
+  }
+  if (placeholders.names.has_value() && !any_expression) {
+    return ValidationError("ExpressionAttributeNames can only be specified when using expressions");
+  }
+  if (placeholders.values.has_value() && !any_with_values && count_with_values > 0) {
+    return ValidationError(
+        Cat("ExpressionAttributeValues can only be specified when using expressions: ", with_values,
+            count_with_values > 1 ? " are null" : " is null"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Condition> MakeCondition(ExpressionKind kind, std::string_view text,
+                                        PlaceholderTable* table) {
+  FaultLog faults;
+  ARM_ASSIGN_OR_RETURN(Condition condition, ParseCondition(kind, text, &faults));
+  ARM_RETURN_IF_ERROR(BindCondition(kind, table, &faults, &condition));
+  return condition;
+}
+
+absl::StatusOr<Update> MakeUpdate(std::string_view text, PlaceholderTable* table) {
+  FaultLog faults;
+  ARM_ASSIGN_OR_RETURN(Update update, ParseUpdate(text, &faults));
+  ARM_RETURN_IF_ERROR(BindUpdate(table, &faults, &update));
+  return update;
+}
+
+absl::StatusOr<Projection> MakeBoundProjection(std::string_view text, PlaceholderTable* table) {
+  constexpr Fault kReportOrder[] = {Fault::kReservedWord, Fault::kPathLimit, Fault::kUndefinedName,
+                                    Fault::kOverlap, Fault::kConflict};
+  FaultLog faults;
+  ARM_ASSIGN_OR_RETURN(std::vector<DocumentPath> paths, ParseProjection(text, &faults));
+  std::vector<const DocumentPath*> pointers;
+  for (DocumentPath& path : paths) {
+    BindPath(table, &faults, &faults, &path);
+    pointers.push_back(&path);
+  }
+  CheckOverlaps(pointers, &faults);
+  if (const std::string* message = faults.First(kReportOrder)) {
+    return InvalidExpressionError(ExpressionKind::kProjection, *message);
+  }
+  return MakeProjection(std::move(paths));
+}
+
+}  // namespace
+
+absl::StatusOr<BoundExpressions> BindExpressions(const RequestExpressions& expressions,
+                                                 const Placeholders& placeholders,
+                                                 std::span<const ExpressionKind> known_kinds) {
+  ARM_RETURN_IF_ERROR(CheckHasUse(expressions, placeholders, known_kinds));
+  PlaceholderTable table(placeholders);
+  ARM_RETURN_IF_ERROR(table.CheckKeys());
+  BoundExpressions bound;
+  std::optional<Condition> key_condition;
+  if (expressions.update.has_value()) {
+    ARM_ASSIGN_OR_RETURN(bound.update, MakeUpdate(*expressions.update, &table));
+  }
+  if (expressions.condition.has_value()) {
+    ARM_ASSIGN_OR_RETURN(bound.condition,
+                         MakeCondition(ExpressionKind::kCondition, *expressions.condition, &table));
+  }
+  if (expressions.key_condition.has_value()) {
+    ARM_ASSIGN_OR_RETURN(key_condition, MakeCondition(ExpressionKind::kKeyCondition,
+                                                      *expressions.key_condition, &table));
+  }
+  if (expressions.filter.has_value()) {
+    ARM_ASSIGN_OR_RETURN(bound.filter,
+                         MakeCondition(ExpressionKind::kFilter, *expressions.filter, &table));
+  }
+  if (expressions.projection.has_value()) {
+    ARM_ASSIGN_OR_RETURN(bound.projection, MakeBoundProjection(*expressions.projection, &table));
+  }
+  ARM_RETURN_IF_ERROR(table.CheckAllUsed());
+  if (key_condition.has_value()) {
+    ARM_ASSIGN_OR_RETURN(bound.key_condition, RestrictToKeys(*key_condition));
+  }
+  return bound;
+}
+
+}  // namespace armature::expr

@@ -1,0 +1,24 @@
+#ifndef ARMATURE_ENGINE_EXPR_CONDITION_BINDER_H_
+#define ARMATURE_ENGINE_EXPR_CONDITION_BINDER_H_
+
+// Names, values and static checks of conditions: condition, filter and key condition alike.
+
+#include "absl/status/status.h"
+#include "engine/expr/ast.h"
+#include "engine/expr/fault_log.h"
+#include "engine/expr/kind.h"
+#include "engine/expr/placeholders.h"
+
+namespace armature::expr {
+
+// Binds `condition` in place. `faults` has what the parser found.
+//
+// Errors: ValidationException for the fault that the documented order puts first: parentheses,
+// unknown function, misused function, reserved word, then comparison by comparison (or function):
+// undefined placeholder, number of operands, equal operands, types of operands.
+absl::Status BindCondition(ExpressionKind kind, PlaceholderTable* table, FaultLog* faults,
+                           Condition* condition);
+
+}  // namespace armature::expr
+
+#endif  // ARMATURE_ENGINE_EXPR_CONDITION_BINDER_H_

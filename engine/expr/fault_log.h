@@ -1,0 +1,63 @@
+#ifndef ARMATURE_ENGINE_EXPR_FAULT_LOG_H_
+#define ARMATURE_ENGINE_EXPR_FAULT_LOG_H_
+
+// What is wrong with an expression that is well-formed.
+//
+// The service reports static faults by category, not by position: a reserved word at the end comes
+// before an undefined placeholder at the start. So parser and binder go over the whole expression,
+// the log keeps the first fault of each category, and one of them is reported at the end.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace armature::expr {
+
+enum class Fault : uint8_t {
+  kOperatorCount,
+  kParentheses,
+  kUnknownFunction,
+  kMisusedFunction,
+  kReservedWord,
+  kPathLimit,
+  kSection,  // of an update, given twice
+  kUndefinedName,
+  kUndefinedValue,
+  kOperandCount,
+  kSameOperand,
+  kOperandType,
+  kOverlap,
+  kConflict,
+  kSectionOperand,  // of ADD or DELETE
+  kCondition,       // the first fault of the first faulty comparison or function
+  kCount,
+};
+
+// Thread-safety: owned by one thread.
+class FaultLog {
+ public:
+  // Keeps `message` unless the category has one. `message` is not empty.
+  void Add(Fault fault, std::string message) {
+    std::string& slot = first_[static_cast<size_t>(fault)];
+    if (slot.empty()) slot = std::move(message);
+  }
+
+  // The message of the first category in `order` that has one, or null.
+  const std::string* First(std::span<const Fault> order) const {
+    for (const Fault fault : order) {
+      const std::string& slot = first_[static_cast<size_t>(fault)];
+      if (!slot.empty()) return &slot;
+    }
+    return nullptr;
+  }
+
+ private:
+  std::array<std::string, static_cast<size_t>(Fault::kCount)> first_;
+};
+
+}  // namespace armature::expr
+
+#endif  // ARMATURE_ENGINE_EXPR_FAULT_LOG_H_

@@ -1,0 +1,72 @@
+#ifndef ARMATURE_ENGINE_EXPR_KEY_CONDITION_H_
+#define ARMATURE_ENGINE_EXPR_KEY_CONDITION_H_
+
+// Key conditions of Query: what may be said about keys, and how that fits a table or an index.
+//
+// Source: the DynamoDB developer guide, "Key condition expressions for the Query operation" and
+// "Multi-attribute keys pattern".
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "engine/expr/ast.h"
+#include "storage/model/item_view.h"
+#include "storage/model/key_schema.h"
+
+namespace armature::expr {
+
+enum class KeyOperator : uint8_t {
+  kEqual,
+  kLess,
+  kLessOrEqual,
+  kGreater,
+  kGreaterOrEqual,
+  kBetween,
+  kBeginsWith,
+};
+
+// `attribute op first`, or `attribute BETWEEN first AND second`; `:v < a` has become `a > :v`.
+//
+// Lifetime: values point into the bytes of Placeholders::values.
+struct KeyConditionTerm {
+  std::string attribute;
+  KeyOperator op = KeyOperator::kEqual;
+  model::ValueView first;
+  std::optional<model::ValueView> second;  // kBetween only
+};
+
+// Terms in the order of the text, each on an attribute of its own.
+struct KeyCondition {
+  std::vector<KeyConditionTerm> terms;
+};
+
+// Turns a bound condition into terms on top-level attributes joined by AND.
+//
+// Errors: ValidationException with prefix "Invalid KeyConditionExpression: " for the first thing,
+// in the order of the text, that key conditions do not allow.
+absl::StatusOr<KeyCondition> RestrictToKeys(const Condition& condition);
+
+// A key condition sorted into the places of a key.
+struct MatchedKeyCondition {
+  std::vector<model::ValueView> partition;     // one for each partition attribute, in schema order
+  std::vector<model::ValueView> sort_equal;    // equalities on a prefix of the sort attributes
+  std::optional<KeyConditionTerm> sort_range;  // on sort[sort_equal.size()]; never kEqual
+};
+
+// Fits `condition` to the keys of a table or index: every partition attribute by equality, sort
+// attributes from the left without a gap, a range on the last one only.
+//
+// Errors: ValidationException: a partition attribute without equality, a gap, a range before
+// another condition, an attribute that is no key; a value of another type than the key, empty, or
+// beyond kPartitionKeyMaxBytes / kSortKeyMaxBytes (each bounds the sum over its group of
+// attributes).
+absl::StatusOr<MatchedKeyCondition> MatchKeyCondition(const KeyCondition& condition,
+                                                      const model::KeySchema& schema);
+
+}  // namespace armature::expr
+
+#endif  // ARMATURE_ENGINE_EXPR_KEY_CONDITION_H_

@@ -1,0 +1,33 @@
+#ifndef ARMATURE_ENGINE_EXPR_PARSER_H_
+#define ARMATURE_ENGINE_EXPR_PARSER_H_
+
+// Parses expressions into trees whose placeholders are not yet resolved.
+
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/expr/ast.h"
+#include "engine/expr/fault_log.h"
+#include "engine/expr/kind.h"
+
+namespace armature::expr {
+
+// Each takes the text of an expression of `kind` (the obvious one where it is not given).
+//
+// Faults that do not keep the text from being parsed go to `faults`: kOperatorCount, kParentheses,
+// kPathLimit, kSection. The binder finds the others.
+// Errors: ValidationException for a text that is empty, longer than kExpressionMaxBytes, not of the
+// grammar, or nested deeper than any legal one.
+// Cost: linear in the text; recursion is bounded by kNestingMax.
+absl::StatusOr<Condition> ParseCondition(ExpressionKind kind, std::string_view text,
+                                         FaultLog* faults);
+absl::StatusOr<std::vector<DocumentPath>> ParseProjection(std::string_view text, FaultLog* faults);
+absl::StatusOr<Update> ParseUpdate(std::string_view text, FaultLog* faults);
+
+// "attribute_exists" and so on; kUnknown for any other name. Case matters.
+Function FunctionByName(std::string_view name);
+
+}  // namespace armature::expr
+
+#endif  // ARMATURE_ENGINE_EXPR_PARSER_H_

@@ -1,0 +1,67 @@
+#ifndef ARMATURE_ENGINE_EXPR_PLACEHOLDERS_H_
+#define ARMATURE_ENGINE_EXPR_PLACEHOLDERS_H_
+
+// ExpressionAttributeNames and ExpressionAttributeValues: their own rules, and who used them.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "storage/base/strings.h"
+#include "storage/model/item_view.h"
+
+namespace armature::expr {
+
+// What a request gives beside its expressions.
+//
+// Lifetime: the bytes of `values` outlive everything bound with them.
+struct Placeholders {
+  // "#n" -> attribute name; nullopt: the parameter is absent.
+  std::optional<StringMap<std::string>> names;
+  // ":v" -> value, as canonical item bytes whose attribute names are the placeholders; nullopt:
+  // the parameter is absent. Values themselves have been checked by who made the bytes.
+  std::optional<model::ItemView> values;
+};
+
+// The placeholders of one request while its expressions are bound.
+//
+// Thread-safety: owned by one thread.
+// Lifetime: points into the Placeholders it was made of.
+class PlaceholderTable {
+ public:
+  explicit PlaceholderTable(const Placeholders& placeholders);
+
+  // Rules of the two parameters themselves: not empty, well-formed keys, sizes.
+  //
+  // Errors: ValidationException. With several bad keys the first in byte order is named.
+  absl::Status CheckKeys() const;
+
+  // The attribute name behind "#n", which counts as used from now on; null if there is none.
+  const std::string* Name(std::string_view placeholder);
+
+  // The value behind ":v", which counts as used from now on; nullopt if there is none.
+  std::optional<model::ValueView> Value(std::string_view placeholder);
+
+  // Errors: ValidationException that lists the placeholders no expression mentioned.
+  absl::Status CheckAllUsed() const;
+
+ private:
+  struct Use {
+    model::ValueView value;
+    bool used = false;
+  };
+
+  absl::Status CheckSizes() const;
+
+  const Placeholders& placeholders_;
+  absl::flat_hash_set<std::string_view, StringHash, std::equal_to<>> used_names_;
+  absl::flat_hash_map<std::string_view, Use, StringHash, std::equal_to<>> values_;
+};
+
+}  // namespace armature::expr
+
+#endif  // ARMATURE_ENGINE_EXPR_PLACEHOLDERS_H_

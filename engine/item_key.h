@@ -1,0 +1,32 @@
+#ifndef ARMATURE_ENGINE_ITEM_KEY_H_
+#define ARMATURE_ENGINE_ITEM_KEY_H_
+
+// Rules for the key attributes of items, keys and index keys in requests.
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "storage/model/item_view.h"
+#include "storage/store/catalog.h"
+
+namespace armature::engine {
+
+// `key` must hold exactly the key attributes of `table`, in their types, not empty, not too long; returns the row's key.
+// Errors: ValidationException `The provided key element does not match the schema` and the texts for values.
+absl::StatusOr<std::string> EncodeKeyParameter(const store::Table& table, const model::ItemView& key);
+
+// The same for an item to be put: it must hold the key attributes, and may hold more.
+absl::StatusOr<std::string> EncodeItemKey(const store::Table& table, const model::ItemView& item);
+
+// Every attribute of `item` that is a key of an index must have its type, not be empty, and fit the size limits; with
+// several offences the alphabetically first index is named.
+absl::Status CheckIndexKeys(const store::Table& table, const model::ItemView& item);
+
+// Values of key attributes of a table or index: not empty, partition attributes together at most 2048 bytes, sort
+// attributes together at most 1024. Attributes that `item` lacks are skipped.
+absl::Status CheckKeyValues(const model::KeySchema& schema, const model::ItemView& item);
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_ITEM_KEY_H_

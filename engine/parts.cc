@@ -1,0 +1,36 @@
+#include "engine/parts.h"
+
+#include "storage/base/api_error.h"
+
+namespace armature::engine {
+namespace {
+
+constexpr int64_t kThrottleRetryMs = 50;
+
+}  // namespace
+
+absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::string_view name) {
+  PinnedTable pinned;
+  pinned.snapshot = database.catalog();
+  pinned.table = pinned.snapshot->Find(name);
+  if (pinned.table == nullptr || pinned.table->lease == nullptr) {
+    return ResourceNotFoundError("Requested resource not found");
+  }
+  return pinned;
+}
+
+void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused) {
+  if (parts->read_pool.TryRun(task)) return;
+  std::move(refused)(
+      ThrottlingError("The server has more requests waiting than it can serve; slow down", kThrottleRetryMs));
+}
+
+absl::Status CheckStillWanted(const RequestContext& context) {
+  if (context.deadline != absl::InfiniteFuture() && absl::Now() >= context.deadline) {
+    return DeadlineExceededError("The deadline of the request has passed");
+  }
+  if (context.cancelled && context.cancelled()) return CancelledError("The client has gone");
+  return absl::OkStatus();
+}
+
+}  // namespace armature::engine

@@ -1,0 +1,53 @@
+#ifndef ARMATURE_ENGINE_PARTS_H_
+#define ARMATURE_ENGINE_PARTS_H_
+
+// What every operation of the engine works with. Inside the engine only.
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "engine/request.h"
+#include "index/gsi_applier.h"
+#include "storage/base/thread_pool.h"
+#include "storage/base/timer_queue.h"
+#include "storage/store/database.h"
+#include "storage/store/lock_table.h"
+
+namespace armature::engine {
+
+// Declared in the order in which they must be made; destroyed in reverse.
+struct Parts {
+  Parts(store::Database* db, size_t read_threads, size_t read_queue_max, size_t lock_stripes)
+      : database(db),
+        read_pool("arm-read", read_threads, read_queue_max),
+        locks(lock_stripes, &read_pool, &timers),
+        applier(db) {}
+
+  store::Database* const database;
+  TimerQueue timers;
+  ThreadPool read_pool;
+  store::LockTable locks;
+  index::GsiApplier applier;
+};
+
+// A table that items may be read from and written to, and the snapshot that keeps it.
+struct PinnedTable {
+  std::shared_ptr<const store::CatalogSnapshot> snapshot;
+  const store::Table* table = nullptr;
+};
+
+// Errors: ResourceNotFound for a table that is missing, being created, or being deleted.
+absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::string_view name);
+
+// Runs `task` on the read pool; with the pool's queue full, `refused` gets a ThrottlingException on this thread.
+void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
+
+// DeadlineExceeded or Cancelled if the request is past saving.
+absl::Status CheckStillWanted(const RequestContext& context);
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_PARTS_H_

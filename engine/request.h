@@ -1,0 +1,129 @@
+#ifndef ARMATURE_ENGINE_REQUEST_H_
+#define ARMATURE_ENGINE_REQUEST_H_
+
+// Requests and results of item operations, free of any wire protocol.
+//
+// Items, keys and values come as the wire form of armature.api.v1.Item in whatever order the client sent them
+// (codec/item_codec.h), because that is what both front ends can hand over without building a tree. The engine checks and
+// canonicalises them at the documented place in the order of checks.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "engine/capacity.h"
+#include "storage/base/strings.h"
+
+namespace armature::engine {
+
+// How a request wants to be treated. A copy goes with the request.
+struct RequestContext {
+  // Waits (row locks, index progress, the read pool) end here with DeadlineExceeded.
+  absl::Time deadline = absl::InfiniteFuture();
+  // Asked between the rows of a page; may be empty. Must stay callable until the request is done.
+  std::function<bool()> cancelled;
+};
+
+// Gets the result exactly once, on any thread. Must be short: it only answers the client.
+template <class T>
+using Callback = absl::AnyInvocable<void(absl::StatusOr<T>) &&>;
+
+// The parameters that carry expressions, present or not as the client sent them.
+struct ExpressionParameters {
+  std::optional<std::string> condition;
+  std::optional<std::string> key_condition;
+  std::optional<std::string> filter;
+  std::optional<std::string> projection;
+  std::optional<StringMap<std::string>> names;  // ExpressionAttributeNames
+  // ExpressionAttributeValues as an Item whose names are the placeholders.
+  std::optional<std::string> values_wire;
+  // Names of the old-style parameters present (Expected, KeyConditions, ...), in the documented order.
+  std::vector<std::string> legacy;
+};
+
+// Enumerations arrive as the client wrote them; empty is "not given".
+struct GetItemRequest {
+  std::string table_name;
+  std::string key_wire;
+  bool consistent_read = false;
+  ExpressionParameters expressions;
+  std::string return_consumed_capacity;
+};
+
+// An item in canonical bytes, inside the buffer it was read into.
+class ItemBytes {
+ public:
+  ItemBytes() = default;
+  ItemBytes(std::string buffer, size_t offset) : buffer_(std::move(buffer)), offset_(offset) {}
+  std::string_view view() const { return std::string_view(buffer_).substr(offset_); }
+
+ private:
+  std::string buffer_;
+  size_t offset_ = 0;
+};
+
+struct GetItemResult {
+  std::optional<ItemBytes> item;
+  std::optional<ConsumedCapacity> capacity;
+};
+
+// PutItem, DeleteItem.
+struct WriteRequest {
+  std::string table_name;
+  std::string item_wire;  // the item of a put, the key of a delete
+  ExpressionParameters expressions;
+  std::string return_values;
+  std::string return_values_on_condition_check_failure;
+  std::string return_consumed_capacity;
+  std::string return_item_collection_metrics;
+};
+
+struct WriteResult {
+  std::optional<ItemBytes> attributes;
+  std::optional<ConsumedCapacity> capacity;
+  // A query of a global index that waits for this sequence sees the write.
+  uint64_t change_sequence = 0;
+};
+
+// Query and Scan. Where a member belongs to one of them only, the other's front end leaves it absent.
+struct ReadRequest {
+  std::string table_name;
+  std::optional<std::string> index_name;
+  std::optional<std::string> exclusive_start_key_wire;
+  ExpressionParameters expressions;
+  std::string select;
+  bool consistent_read = false;
+  bool scan_index_forward = true;  // Query
+  std::optional<int64_t> limit;
+  std::optional<int64_t> segment;         // Scan
+  std::optional<int64_t> total_segments;  // Scan
+  uint64_t at_least_sequence = 0;
+  std::string return_consumed_capacity;
+};
+
+// Takes the items of a page as they come; a front end writes them into its answer at once.
+class PageWriter {
+ public:
+  virtual ~PageWriter() = default;
+  // `item_bytes`: canonical; valid during the call.
+  virtual void Add(std::string_view item_bytes) = 0;
+};
+
+struct ReadResult {
+  int64_t count = 0;          // after the filter
+  int64_t scanned_count = 0;  // before it
+  std::optional<std::string> last_evaluated_key;  // canonical item bytes
+  std::optional<ConsumedCapacity> capacity;
+};
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_REQUEST_H_

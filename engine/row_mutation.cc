@@ -1,0 +1,224 @@
+#include "engine/row_mutation.h"
+
+#include <utility>
+#include <vector>
+
+#include "engine/capacity.h"
+#include "engine/constraints.h"
+#include "engine/expr/condition_eval.h"
+#include "index/gsi_recorder.h"
+#include "index/index_delta.h"
+#include "index/lsi_maintainer.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/codec/key_codec.h"
+#include "storage/codec/partition_hash.h"
+#include "storage/codec/stored_item.h"
+#include "storage/model/limits.h"
+#include "storage/model/table_definition.h"
+
+namespace armature::engine {
+namespace {
+
+// A write on its way.
+struct Write {
+  Parts* parts;
+  RequestContext context;
+  std::unique_ptr<const RowMutation> mutation;
+  Callback<WriteResult> done;
+  PinnedTable pinned;
+  std::string key;
+  store::LockTable::Guard guard;
+  std::string old_value;  // as stored
+  WriteResult result;
+
+  const store::Table& table() const { return *pinned.table; }
+  void Fail(const absl::Status& status) {
+    guard.Release();
+    std::move(done)(status);
+  }
+};
+using WritePtr = std::shared_ptr<Write>;
+
+// What the write does, once the old item is known.
+struct Effect {
+  std::optional<codec::CanonicalItem> after;
+  std::vector<index::EntryChange> local;
+  std::vector<index::EntryChange> global;
+};
+
+size_t StoredHeadSize(std::string_view stored, const model::ItemView& item) {
+  return stored.size() - item.bytes().size();
+}
+
+// On a table with local indexes the item and all its entries together keep the item limit.
+absl::Status CheckSizeWithLocalIndexes(const store::Table& table, const codec::CanonicalItem& item) {
+  if (item.api_size * (1 + table.local_indexes.size()) <= model::kItemSizeMaxBytes) return absl::OkStatus();
+  size_t total = item.api_size;
+  for (const index::EntryChange& entry :
+       index::IndexDelta(table.local_indexes, table.descriptor.key, std::nullopt, model::ItemView(item.bytes))) {
+    total += entry.new_size.value_or(0);
+  }
+  if (total <= model::kItemSizeMaxBytes) return absl::OkStatus();
+  return ValidationError("Item size has exceeded the maximum allowed size");
+}
+
+absl::Status CheckCondition(const Write& write, const std::optional<model::ItemView>& before) {
+  const RequestExpressions* const expressions = write.mutation->expressions();
+  if (expressions == nullptr || !expressions->bound.condition.has_value()) return absl::OkStatus();
+  if (expr::Evaluate(*expressions->bound.condition, before.value_or(model::ItemView()))) return absl::OkStatus();
+  const bool with_item =
+      write.mutation->request().return_values_on_condition_check_failure == "ALL_OLD" && before.has_value();
+  return ConditionalCheckFailedError(with_item ? before->bytes() : std::string_view());
+}
+
+absl::StatusOr<Effect> Decide(const Write& write, const std::optional<model::ItemView>& before) {
+  ARM_RETURN_IF_ERROR(CheckCondition(write, before));
+  Effect effect;
+  ARM_ASSIGN_OR_RETURN(effect.after, write.mutation->Apply(before));
+  const store::Table& table = write.table();
+  std::optional<model::ItemView> after;
+  if (effect.after.has_value()) {
+    after = model::ItemView(effect.after->bytes);
+    ARM_RETURN_IF_ERROR(CheckSizeWithLocalIndexes(table, *effect.after));
+  }
+  effect.local = index::IndexDelta(table.local_indexes, table.descriptor.key, before, after);
+  effect.global = index::IndexDelta(table.global_indexes, table.descriptor.key, before, after);
+  return effect;
+}
+
+// Hash and partition components at the front of a row's key.
+std::string CollectionKey(const store::Table& table, std::string_view key) {
+  std::string_view rest = key.substr(codec::kPartitionHashBytes);
+  for (size_t i = 0; i < table.descriptor.key.partition.size(); ++i) {
+    static_cast<void>(codec::TakeKeyComponent(&rest));
+  }
+  return std::string(key.substr(0, key.size() - rest.size()));
+}
+
+store::WriteUnit BuildUnit(const Write& write, const Effect& effect,
+                           const std::optional<codec::StoredItemView>& before) {
+  const store::Table& table = write.table();
+  store::WriteUnit unit(write.pinned.snapshot);
+  store::StatsDelta delta;
+  if (before.has_value()) {
+    delta.items -= 1;
+    delta.bytes -= static_cast<int64_t>(before->api_size);
+  }
+  if (effect.after.has_value()) {
+    delta.items += 1;
+    delta.bytes += static_cast<int64_t>(effect.after->api_size);
+    unit.Put(table.data, write.key, codec::EncodeStoredItem(effect.after->bytes, effect.after->api_size));
+  } else {
+    unit.Delete(table.data, write.key);
+  }
+  unit.AddStats(table.data, delta);
+  if (!table.local_indexes.empty()) {
+    index::AddLocalIndexChanges(table, CollectionKey(table, write.key), delta, effect.local, &unit);
+  }
+  index::RecordGlobalIndexChanges(table, write.key, absl::ToUnixMillis(absl::Now()), effect.global, &unit);
+  return unit;
+}
+
+// The write is decided on and durable, or needed no write at all.
+void Answer(const WritePtr& write, ChangeSequence sequence) {
+  write->guard.Release();
+  write->result.change_sequence = sequence.value();
+  std::move(write->done)(std::move(write->result));
+}
+
+void FillResult(Write* write, const Effect& effect, const std::optional<codec::StoredItemView>& before) {
+  const WriteRequest& request = write->mutation->request();
+  const absl::StatusOr<CapacityReport> report = ParseCapacityReport(request.return_consumed_capacity);
+  const size_t old_size = before.has_value() ? before->api_size : 0;
+  const size_t new_size = effect.after.has_value() ? effect.after->api_size : 0;
+  write->result.capacity = ReportWrite(*report, write->table(), WriteUnits(old_size, new_size), effect.local,
+                                       effect.global);
+  if (request.return_values == "ALL_OLD" && before.has_value()) {
+    const size_t head = StoredHeadSize(write->old_value, before->item);
+    write->result.attributes = ItemBytes(std::move(write->old_value), head);
+  }
+}
+
+void DecideAndCommit(const WritePtr& write, bool has_old) {
+  std::optional<codec::StoredItemView> before;
+  std::optional<model::ItemView> before_item;
+  if (has_old) {
+    absl::StatusOr<codec::StoredItemView> parsed = codec::ParseStoredItem(write->old_value);
+    if (!parsed.ok()) return write->Fail(WithContext(parsed.status(), write->table().descriptor.name));
+    before = *parsed;
+    before_item = parsed->item;
+  }
+  absl::StatusOr<Effect> effect = Decide(*write, before_item);
+  if (!effect.ok()) return write->Fail(effect.status());
+  const bool changes_nothing =
+      before.has_value() ? effect->after.has_value() && effect->after->bytes == before->item.bytes()
+                         : !effect->after.has_value();
+  if (changes_nothing) {
+    // Equal by value: nothing to write, nothing for indexes. What is there is durable already.
+    FillResult(write.get(), *effect, before);
+    return Answer(write, write->parts->database->change_log().watermark());
+  }
+  store::WriteUnit unit = BuildUnit(*write, *effect, before);
+  FillResult(write.get(), *effect, before);
+  write->parts->database->Commit(std::move(unit), [write](absl::StatusOr<ChangeSequence> sequence) {
+    if (!sequence.ok()) return write->Fail(sequence.status());
+    Answer(write, *sequence);
+  });
+}
+
+void ReadOld(const WritePtr& write, store::ReadMode mode) {
+  const absl::StatusOr<store::GetResult> got =
+      write->parts->database->Get(write->table().data, write->key, mode, &write->old_value);
+  if (!got.ok()) return write->Fail(got.status());
+  if (*got == store::GetResult::kWouldBlock) {
+    RunOnReadPool(
+        write->parts, [write] { ReadOld(write, store::ReadMode::kMayBlock); },
+        [write](const absl::Status& status) { write->Fail(status); });
+    return;
+  }
+  DecideAndCommit(write, *got == store::GetResult::kFound);
+}
+
+}  // namespace
+
+absl::Status CheckWriteRequest(const WriteRequest& request) {
+  ARM_RETURN_IF_ERROR(model::CheckTableName(request.table_name, 1));
+  Constraints constraints;
+  constraints.Enum("returnConsumedCapacity", request.return_consumed_capacity, kReturnConsumedCapacityValues);
+  constraints.Enum("returnItemCollectionMetrics", request.return_item_collection_metrics,
+                   kReturnItemCollectionMetricsValues);
+  constraints.Enum("returnValues", request.return_values, kReturnValuesValues);
+  constraints.Enum("returnValuesOnConditionCheckFailure", request.return_values_on_condition_check_failure,
+                   {"ALL_OLD", "NONE"});
+  ARM_RETURN_IF_ERROR(constraints.Check());
+  if (request.return_item_collection_metrics == "SIZE") {
+    return UnknownOperationError("ReturnItemCollectionMetrics is not available in this version");
+  }
+  return CheckParameterStyles(request.expressions);
+}
+
+void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const RowMutation> mutation,
+                 Callback<WriteResult> done) {
+  auto write = std::make_shared<Write>();
+  write->parts = parts;
+  write->context = std::move(context);
+  write->mutation = std::move(mutation);
+  write->done = std::move(done);
+  absl::StatusOr<PinnedTable> pinned =
+      FindTable(*parts->database, write->mutation->request().table_name);
+  if (!pinned.ok()) return write->Fail(pinned.status());
+  write->pinned = *std::move(pinned);
+  absl::StatusOr<std::string> key = write->mutation->EncodeKey(write->table());
+  if (!key.ok()) return write->Fail(key.status());
+  write->key = *std::move(key);
+  const uint64_t row = parts->locks.HashRow(write->table().descriptor.id.value(), write->key);
+  parts->locks.Acquire(row, write->context.deadline, [write](absl::StatusOr<store::LockTable::Guard> guard) {
+    if (!guard.ok()) return write->Fail(guard.status());
+    write->guard = *std::move(guard);
+    if (const absl::Status wanted = CheckStillWanted(write->context); !wanted.ok()) return write->Fail(wanted);
+    ReadOld(write, store::ReadMode::kMemoryOnly);
+  });
+}
+
+}  // namespace armature::engine

@@ -1,0 +1,61 @@
+#ifndef ARMATURE_ENGINE_ROW_MUTATION_H_
+#define ARMATURE_ENGINE_ROW_MUTATION_H_
+
+// The one write path: lock, read, check, apply, index, commit.
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "engine/expressions.h"
+#include "engine/parts.h"
+#include "engine/request.h"
+#include "storage/codec/item_codec.h"
+#include "storage/model/item_view.h"
+
+namespace armature::engine {
+
+// What is particular to one kind of single-item write. The static checks are done when it exists; the rest is const,
+// because it may one day run twice.
+//
+// Thread-safety: owned by one request; its methods run one after another, on different threads.
+class RowMutation {
+ public:
+  virtual ~RowMutation() = default;
+
+  const WriteRequest& request() const { return request_; }
+  // Null if the request has no expressions.
+  const RequestExpressions* expressions() const { return expressions_.get(); }
+
+  // Schema checks against the table; the key of the row.
+  virtual absl::StatusOr<std::string> EncodeKey(const store::Table& table) const = 0;
+  // The item after the write, or nullopt if there is none. Valid as long as the mutation and `before` are.
+  virtual absl::StatusOr<std::optional<codec::CanonicalItem>> Apply(
+      const std::optional<model::ItemView>& before) const = 0;
+
+ protected:
+  explicit RowMutation(WriteRequest request) : request_(std::move(request)) {}
+
+  WriteRequest request_;
+  std::unique_ptr<RequestExpressions> expressions_;
+};
+
+// Checks that all writes share and that need no table: name, enumerations, parameter styles.
+absl::Status CheckWriteRequest(const WriteRequest& request);
+
+// Carries `mutation` through the write path. `done` is called once.
+//
+// The row's lock is held from before the read until the commit is durable; nothing blocks meanwhile. On error nothing
+// was written.
+void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const RowMutation> mutation,
+                 Callback<WriteResult> done);
+
+// Factories; errors are those of the static checks.
+absl::StatusOr<std::unique_ptr<const RowMutation>> MakePutItem(WriteRequest request);
+absl::StatusOr<std::unique_ptr<const RowMutation>> MakeDeleteItem(WriteRequest request);
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_ROW_MUTATION_H_

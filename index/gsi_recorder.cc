@@ -1,0 +1,29 @@
+#include "index/gsi_recorder.h"
+
+#include "storage/codec/change_codec.h"
+
+namespace armature::index {
+
+void RecordGlobalIndexChanges(const store::Table& table, std::string_view base_key, int64_t now_ms,
+                              const std::vector<EntryChange>& changes, store::WriteUnit* unit) {
+  if (changes.empty()) return;
+  codec::ChangeRecord record;
+  record.time_ms = now_ms;
+  record.base_key = base_key;
+  for (const EntryChange& change : changes) {
+    // The totals belong to the change as a whole: they ride on its first row.
+    int64_t items = change.item_delta();
+    int64_t bytes = change.byte_delta();
+    const IndexId index = change.index->descriptor.id;
+    if (change.removed_key.has_value()) {
+      record.index_changes.push_back({index, true, *change.removed_key, {}, items, bytes});
+      items = bytes = 0;
+    }
+    if (change.put_key.has_value()) {
+      record.index_changes.push_back({index, false, *change.put_key, change.put_value, items, bytes});
+    }
+  }
+  unit->SetChangeRecord(table.descriptor.id, codec::EncodeChangeRecord(record));
+}
+
+}  // namespace armature::index

@@ -1,0 +1,25 @@
+#ifndef ARMATURE_INDEX_LSI_MAINTAINER_H_
+#define ARMATURE_INDEX_LSI_MAINTAINER_H_
+
+// Local indexes: their entries go into the same write unit as the item.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "index/index_delta.h"
+#include "storage/store/catalog.h"
+#include "storage/store/write_unit.h"
+
+namespace armature::index {
+
+// Adds the entry changes of local indexes to `unit`, and the growth of the item collection: the base item's own growth in
+// bytes plus that of its entries, each with the storage overhead. `collection_key` is hash and partition components of
+// the table key.
+void AddLocalIndexChanges(const store::Table& table, std::string_view collection_key,
+                          store::StatsDelta base_delta, const std::vector<EntryChange>& changes,
+                          store::WriteUnit* unit);
+
+}  // namespace armature::index
+
+#endif  // ARMATURE_INDEX_LSI_MAINTAINER_H_

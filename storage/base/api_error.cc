@@ -1,0 +1,142 @@
+#include "storage/base/api_error.h"
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/cord.h"
+#include "storage/base/strings.h"
+
+namespace armature {
+namespace {
+
+constexpr char kTypeUrl[] = "armature/api-error-type";
+constexpr char kItemUrl[] = "armature/api-error-item";
+constexpr char kRetryUrl[] = "armature/api-error-retry-after-ms";
+
+absl::Status Make(absl::StatusCode code, ApiErrorType type, std::string_view message) {
+  absl::Status status(code, Av(message));
+  status.SetPayload(kTypeUrl, absl::Cord(std::string(1, static_cast<char>(type))));
+  return status;
+}
+
+}  // namespace
+
+std::string_view ApiErrorName(ApiErrorType type) {
+  switch (type) {
+    case ApiErrorType::kValidation:
+      return "ValidationException";
+    case ApiErrorType::kSerialization:
+      return "SerializationException";
+    case ApiErrorType::kConditionalCheckFailed:
+      return "ConditionalCheckFailedException";
+    case ApiErrorType::kResourceNotFound:
+      return "ResourceNotFoundException";
+    case ApiErrorType::kResourceInUse:
+      return "ResourceInUseException";
+    case ApiErrorType::kLimitExceeded:
+      return "LimitExceededException";
+    case ApiErrorType::kTransactionCanceled:
+      return "TransactionCanceledException";
+    case ApiErrorType::kTransactionConflict:
+      return "TransactionConflictException";
+    case ApiErrorType::kTransactionInProgress:
+      return "TransactionInProgressException";
+    case ApiErrorType::kIdempotentParameterMismatch:
+      return "IdempotentParameterMismatchException";
+    case ApiErrorType::kProvisionedThroughputExceeded:
+      return "ProvisionedThroughputExceededException";
+    case ApiErrorType::kThrottling:
+      return "ThrottlingException";
+    case ApiErrorType::kRequestLimitExceeded:
+      return "RequestLimitExceeded";
+    case ApiErrorType::kItemCollectionSizeLimitExceeded:
+      return "ItemCollectionSizeLimitExceededException";
+    case ApiErrorType::kUnknownOperation:
+      return "UnknownOperationException";
+    case ApiErrorType::kServiceUnavailable:
+      return "ServiceUnavailable";
+    case ApiErrorType::kDeadlineExceeded:
+      return "DeadlineExceeded";
+    case ApiErrorType::kCancelled:
+      return "Cancelled";
+  }
+  return "InternalServerError";
+}
+
+absl::Status ValidationError(std::string_view message) {
+  return Make(absl::StatusCode::kInvalidArgument, ApiErrorType::kValidation, message);
+}
+
+absl::Status InvalidParameterError(std::string_view detail) {
+  return ValidationError(Cat("One or more parameter values were invalid: ", detail));
+}
+
+absl::Status SerializationError(std::string_view message) {
+  return Make(absl::StatusCode::kInvalidArgument, ApiErrorType::kSerialization, message);
+}
+
+absl::Status ConditionalCheckFailedError(std::string_view item) {
+  absl::Status status =
+      Make(absl::StatusCode::kFailedPrecondition, ApiErrorType::kConditionalCheckFailed,
+           "The conditional request failed");
+  if (!item.empty()) status.SetPayload(kItemUrl, absl::Cord(Av(item)));
+  return status;
+}
+
+absl::Status ResourceNotFoundError(std::string_view message) {
+  return Make(absl::StatusCode::kNotFound, ApiErrorType::kResourceNotFound, message);
+}
+
+absl::Status ResourceInUseError(std::string_view message) {
+  return Make(absl::StatusCode::kFailedPrecondition, ApiErrorType::kResourceInUse, message);
+}
+
+absl::Status LimitExceededError(std::string_view message) {
+  return Make(absl::StatusCode::kResourceExhausted, ApiErrorType::kLimitExceeded, message);
+}
+
+absl::Status ThrottlingError(std::string_view message, int64_t retry_after_ms) {
+  absl::Status status =
+      Make(absl::StatusCode::kResourceExhausted, ApiErrorType::kThrottling, message);
+  status.SetPayload(kRetryUrl, absl::Cord(std::to_string(retry_after_ms)));
+  return status;
+}
+
+absl::Status ItemCollectionSizeLimitExceededError() {
+  return Make(absl::StatusCode::kResourceExhausted, ApiErrorType::kItemCollectionSizeLimitExceeded,
+              "Collection size exceeded.");
+}
+
+absl::Status UnknownOperationError(std::string_view message) {
+  return Make(absl::StatusCode::kUnimplemented, ApiErrorType::kUnknownOperation, message);
+}
+
+absl::Status ServiceUnavailableError(std::string_view message) {
+  return Make(absl::StatusCode::kUnavailable, ApiErrorType::kServiceUnavailable, message);
+}
+
+absl::Status DeadlineExceededError(std::string_view message) {
+  return Make(absl::StatusCode::kDeadlineExceeded, ApiErrorType::kDeadlineExceeded, message);
+}
+
+absl::Status CancelledError(std::string_view message) {
+  return Make(absl::StatusCode::kCancelled, ApiErrorType::kCancelled, message);
+}
+
+std::optional<ApiError> GetApiError(const absl::Status& status) {
+  if (status.ok()) return std::nullopt;
+  const auto type = status.GetPayload(kTypeUrl);
+  if (!type.has_value() || type->empty()) return std::nullopt;
+  ApiError error;
+  error.type = static_cast<ApiErrorType>((*type)[0]);
+  error.message = std::string(status.message());
+  if (const auto item = status.GetPayload(kItemUrl)) error.item = std::string(*item);
+  if (const auto retry = status.GetPayload(kRetryUrl)) {
+    const std::string text(*retry);
+    std::from_chars(text.data(), text.data() + text.size(), error.retry_after_ms);
+  }
+  return error;
+}
+
+}  // namespace armature

@@ -1,0 +1,39 @@
+#ifndef ARMATURE_STORAGE_BASE_STRONG_TYPE_H_
+#define ARMATURE_STORAGE_BASE_STRONG_TYPE_H_
+
+// Integers that cannot be mistaken for each other.
+
+#include <compare>
+#include <cstdint>
+#include <utility>
+
+namespace armature {
+
+// Example: using TableId = StrongInt<struct TableIdTag, uint32_t>;
+template <class Tag, class T>
+class StrongInt {
+ public:
+  constexpr StrongInt() = default;
+  constexpr explicit StrongInt(T value) : value_(value) {}
+  constexpr T value() const { return value_; }
+  friend constexpr auto operator<=>(StrongInt, StrongInt) = default;
+  template <class H>
+  friend H AbslHashValue(H h, StrongInt v) {
+    return H::combine(std::move(h), v.value_);
+  }
+
+ private:
+  T value_ = 0;
+};
+
+// Tables and indexes draw their ids from one counter; an id is never used again.
+using TableId = StrongInt<struct TableIdTag, uint32_t>;
+using IndexId = StrongInt<struct IndexIdTag, uint32_t>;
+// Position in the change log: grows with every change record of the whole database. 0 is before the first.
+using ChangeSequence = StrongInt<struct ChangeSequenceTag, uint64_t>;
+// Size of an item as the API counts it (attribute names and values), not as it lies on disk.
+using ItemSizeBytes = StrongInt<struct ItemSizeBytesTag, uint32_t>;
+
+}  // namespace armature
+
+#endif  // ARMATURE_STORAGE_BASE_STRONG_TYPE_H_

@@ -1,0 +1,42 @@
+#ifndef ARMATURE_STORAGE_CODEC_CHANGE_CODEC_H_
+#define ARMATURE_STORAGE_CODEC_CHANGE_CODEC_H_
+
+// Change records: what the consumers of a table's change log need, ready-made. docs/FORMAT.md, "Change log".
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "storage/base/strong_type.h"
+
+namespace armature::codec {
+
+inline constexpr char kChangeRecordVersion = 1;
+
+// One row of one global index to write or to remove. Views point into whatever they were made of.
+struct IndexRowChange {
+  IndexId index;
+  bool is_delete = false;
+  std::string_view key;    // key of the row inside the index
+  std::string_view value;  // stored item; empty when is_delete
+  // What the change does to the index's totals, so that the applier need not read the old row.
+  int64_t item_delta = 0;
+  int64_t byte_delta = 0;
+};
+
+struct ChangeRecord {
+  int64_t time_ms = 0;        // when the write was made, since the epoch
+  std::string_view base_key;  // key of the row in the table
+  std::vector<IndexRowChange> index_changes;
+};
+
+std::string EncodeChangeRecord(const ChangeRecord& record);
+
+// The record's views point into `bytes`. Errors: DataLoss for another version or malformed bytes.
+absl::StatusOr<ChangeRecord> ParseChangeRecord(std::string_view bytes);
+
+}  // namespace armature::codec
+
+#endif  // ARMATURE_STORAGE_CODEC_CHANGE_CODEC_H_

@@ -1,0 +1,542 @@
+#include "storage/codec/item_codec.h"
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/model/limits.h"
+#include "storage/model/number.h"
+#include "storage/model/value.h"
+#include "storage/model/wire.h"
+
+namespace armature::codec {
+namespace {
+
+using model::TakeField;
+using model::ValueType;
+using model::WireField;
+using model::WireTag;
+using model::WireType;
+
+// Field numbers of the messages inside an Item. A map and an item have one shape.
+constexpr uint32_t kEntriesField = 1;  // Item.attributes, Map.entries
+constexpr uint32_t kEntryNameField = 1;
+constexpr uint32_t kEntryValueField = 2;
+constexpr uint32_t kElementsField = 1;  // values of StringSet, NumberSet, BinarySet, List
+
+// What lists and maps cost by themselves, and for each member, in sizes as the API counts them.
+constexpr size_t kDocumentApiSize = 3;
+constexpr size_t kMemberApiSize = 1;
+
+// How much of a set is repeated in the error about its duplicates.
+constexpr size_t kEchoMaxBytes = 4096;
+
+absl::Status MalformedError(std::string_view what) {
+  return SerializationError(Cat("Malformed ", what, " in the request"));
+}
+
+absl::Status WrongWireTypeError(std::string_view what) {
+  return SerializationError(Cat("Unexpected wire type for ", what, " in the request"));
+}
+
+absl::Status Utf8Error(std::string_view what) {
+  return SerializationError(Cat("Invalid UTF-8 in ", what));
+}
+
+// Whether `text` is what Number::ToString gives, judged without making a number. Longer texts may
+// be canonical and are not recognised: they take the long way.
+bool IsShortCanonicalNumber(std::string_view text) {
+  if (text.empty() || text.size() > model::kNumberDigitsMax) return false;
+  const bool negative = text.front() == '-';
+  size_t i = negative ? 1 : 0;
+  const size_t begin = i;
+  const auto skip_digits = [&] {
+    while (i < text.size() && text[i] >= '0' && text[i] <= '9') ++i;
+  };
+  skip_digits();
+  if (i == begin || (text[begin] == '0' && i - begin > 1)) return false;
+  if (i == text.size()) return !(negative && text[begin] == '0');
+  if (text[i] != '.') return false;
+  ++i;
+  const size_t fraction = i;
+  skip_digits();
+  return i == text.size() && i > fraction && text.back() != '0';
+}
+
+// Takes the elements of a set, as they were sent, out of the body of its message.
+absl::Status TakeSetElements(std::string_view body, std::vector<std::string_view>* elements) {
+  elements->clear();
+  while (!body.empty()) {
+    WireField field;
+    if (!TakeField(&body, &field)) return MalformedError("set");
+    if (field.number != kElementsField) continue;
+    if (field.type != WireType::kBytes) return WrongWireTypeError("an element of a set");
+    elements->push_back(field.bytes);
+  }
+  return absl::OkStatus();
+}
+
+// "[a, b, a]", cut short if it gets too long to be of use.
+template <class Print>
+std::string PrintElements(const std::vector<std::string_view>& elements, Print print) {
+  std::string text = "[";
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (i > 0) text.append(", ");
+    const std::string element = print(elements[i]);
+    if (text.size() + element.size() > kEchoMaxBytes) {
+      text.append("...");
+      break;
+    }
+    text.append(element);
+  }
+  text.push_back(']');
+  return text;
+}
+
+absl::Status DuplicateError(ValueType type, const std::vector<std::string_view>& elements) {
+  if (type == ValueType::kStringSet) {
+    const std::string list =
+        PrintElements(elements, [](std::string_view element) { return std::string(element); });
+    return InvalidParameterError(Cat("Input collection ", list, " contains duplicates."));
+  }
+  const std::string list = PrintElements(
+      elements, [](std::string_view element) { return absl::Base64Escape(Av(element)); });
+  return InvalidParameterError(Cat("Input collection ", list, "of type BS contains duplicates."));
+}
+
+// The name and the value of one map entry; what is missing on the wire is empty.
+struct Entry {
+  std::string_view name;
+  std::string_view value;
+};
+
+absl::StatusOr<Entry> CutEntry(std::string_view body) {
+  Entry entry;
+  bool has_value = false;
+  while (!body.empty()) {
+    WireField field;
+    if (!TakeField(&body, &field)) return MalformedError("map entry");
+    if (field.number != kEntryNameField && field.number != kEntryValueField) continue;
+    if (field.type != WireType::kBytes) return WrongWireTypeError("a map entry");
+    if (field.number == kEntryNameField) {
+      entry.name = field.bytes;
+      continue;
+    }
+    // Two values would have to be merged into one, which no client means.
+    if (std::exchange(has_value, true)) return MalformedError("map entry: two values");
+    entry.value = field.bytes;
+  }
+  return entry;
+}
+
+// Writes canonical bytes behind each other while it walks the request's bytes.
+//
+// Each function appends one thing and returns its size as the API counts it. A length that is not
+// known before the body is written gets as many bytes as the length in the request had; only if
+// that guess fails are bytes moved. Nothing is undone on an error: the output is thrown away then.
+class Canonicalizer {
+ public:
+  explicit Canonicalizer(bool placeholders) : placeholders_(placeholders) {}
+
+  absl::StatusOr<size_t> AppendTopLevel(std::string_view wire) {
+    // Canonical bytes are seldom longer than what was sent.
+    out_.reserve(wire.size());
+    return AppendEntries(wire, kTopLevelDepth);
+  }
+  absl::StatusOr<size_t> AppendValue(std::string_view wire, int depth);
+
+  std::string TakeOutput() { return std::move(out_); }
+
+  // The depth of an item, whose values are at level one.
+  static constexpr int kTopLevelDepth = 0;
+
+ private:
+  // One written entry of the map or item that is open.
+  struct WrittenEntry {
+    std::string_view name;
+    size_t begin = 0;
+    size_t end = 0;
+    size_t api_size = 0;
+  };
+  struct LengthSlot {
+    size_t position = 0;
+    size_t size = 0;
+  };
+
+  absl::StatusOr<size_t> AppendEntries(std::string_view wire, int depth);
+  absl::StatusOr<size_t> AppendEntry(const Entry& entry, int depth);
+  void SortEntries(std::vector<WrittenEntry>* entries);
+  absl::Status CheckName(std::string_view name, int depth) const;
+
+  absl::StatusOr<size_t> AppendMember(const WireField& member, int depth);
+  absl::StatusOr<size_t> AppendFlag(const WireField& member);
+  absl::StatusOr<size_t> AppendText(std::string_view text);
+  absl::StatusOr<size_t> AppendNumber(uint32_t field, std::string_view text);
+  absl::StatusOr<size_t> AppendSet(ValueType type, std::string_view body);
+  absl::StatusOr<size_t> AppendByteSet(ValueType type);
+  absl::StatusOr<size_t> AppendNumberSet();
+  absl::StatusOr<size_t> AppendList(std::string_view body, int depth);
+  absl::StatusOr<size_t> AppendMap(std::string_view body, int depth);
+
+  void AppendTag(uint32_t field) {
+    out_.push_back(static_cast<char>(WireTag(field, WireType::kBytes)));
+  }
+  LengthSlot OpenLength(size_t guess) {
+    const LengthSlot slot{out_.size(), model::VarintSize(guess)};
+    out_.append(slot.size, '\0');
+    return slot;
+  }
+  void CloseLength(const LengthSlot& slot);
+
+  const bool placeholders_;
+  std::string out_;
+  std::vector<std::string_view> elements_;  // of the set at hand; sets do not nest
+};
+
+void Canonicalizer::CloseLength(const LengthSlot& slot) {
+  const size_t length = out_.size() - slot.position - slot.size;
+  std::string varint;
+  model::AppendVarint(length, &varint);
+  out_.replace(slot.position, slot.size, varint);
+}
+
+absl::Status Canonicalizer::CheckName(std::string_view name, int depth) const {
+  if (!IsValidUtf8(name)) return Utf8Error("an attribute name");
+  // Placeholders have rules of their own, which are the caller's.
+  if (placeholders_ && depth == kTopLevelDepth) return absl::OkStatus();
+  if (name.size() > model::kAttributeNameMaxBytes) {
+    return ValidationError(
+        "1 validation error detected: Attribute name is too large, must be less than 65536 bytes");
+  }
+  if (name.empty() && depth == kTopLevelDepth) return InvalidParameterError("Empty attribute name");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> Canonicalizer::AppendEntries(std::string_view wire, int depth) {
+  const size_t begin = out_.size();
+  std::vector<WrittenEntry> entries;
+  bool ascending = true;
+  while (!wire.empty()) {
+    WireField field;
+    if (!TakeField(&wire, &field)) return MalformedError(depth == kTopLevelDepth ? "item" : "map");
+    if (field.number != kEntriesField) continue;
+    if (field.type != WireType::kBytes) return WrongWireTypeError("a map entry");
+    ARM_ASSIGN_OR_RETURN(const Entry entry, CutEntry(field.bytes));
+    ARM_RETURN_IF_ERROR(CheckName(entry.name, depth));
+    WrittenEntry written;
+    written.name = entry.name;
+    written.begin = out_.size();
+    ARM_ASSIGN_OR_RETURN(written.api_size, AppendEntry(entry, depth));
+    written.end = out_.size();
+    ascending = ascending && (entries.empty() || entries.back().name < entry.name);
+    entries.push_back(written);
+  }
+  if (!ascending) {
+    SortEntries(&entries);
+    std::string sorted;
+    sorted.reserve(out_.size() - begin);
+    for (const WrittenEntry& entry : entries) {
+      sorted.append(out_, entry.begin, entry.end - entry.begin);
+    }
+    out_.replace(begin, std::string::npos, sorted);
+  }
+  size_t api_size = 0;
+  for (const WrittenEntry& entry : entries) {
+    api_size += entry.api_size + (depth == kTopLevelDepth ? 0 : kMemberApiSize);
+  }
+  return api_size;
+}
+
+// By name; of several entries with one name only the last stays.
+void Canonicalizer::SortEntries(std::vector<WrittenEntry>* entries) {
+  std::stable_sort(entries->begin(), entries->end(),
+                   [](const WrittenEntry& a, const WrittenEntry& b) { return a.name < b.name; });
+  size_t kept = 0;
+  for (size_t i = 0; i < entries->size(); ++i) {
+    const bool repeated = i + 1 < entries->size() && (*entries)[i + 1].name == (*entries)[i].name;
+    if (!repeated) (*entries)[kept++] = (*entries)[i];
+  }
+  entries->resize(kept);
+}
+
+absl::StatusOr<size_t> Canonicalizer::AppendEntry(const Entry& entry, int depth) {
+  AppendTag(kEntriesField);
+  const LengthSlot entry_length = OpenLength(model::BytesFieldSize(entry.name.size()) +
+                                             model::BytesFieldSize(entry.value.size()));
+  model::AppendBytesField(kEntryNameField, entry.name, &out_);
+  AppendTag(kEntryValueField);
+  const LengthSlot value_length = OpenLength(entry.value.size());
+  const absl::StatusOr<size_t> api_size = AppendValue(entry.value, depth + 1);
+  if (!api_size.ok()) {
+    const std::optional<ApiError> error = GetApiError(api_size.status());
+    const bool wrap = placeholders_ && depth == kTopLevelDepth && error.has_value() &&
+                      error->type == ApiErrorType::kValidation;
+    if (!wrap) return api_size.status();
+    return ValidationError(Cat("ExpressionAttributeValues contains invalid value: ", error->message,
+                               " for key ", entry.name));
+  }
+  CloseLength(value_length);
+  CloseLength(entry_length);
+  return entry.name.size() + *api_size;
+}
+
+absl::StatusOr<size_t> Canonicalizer::AppendValue(std::string_view wire, int depth) {
+  // Judged first, so that hostile nesting ends the walk before it is deep.
+  if (depth > model::kNestingDepthMax) {
+    return ValidationError(
+        "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "
+        "beyond supported limit");
+  }
+  size_t members = 0;
+  size_t api_size = 0;
+  while (!wire.empty()) {
+    WireField field;
+    if (!TakeField(&wire, &field)) return MalformedError("attribute value");
+    if (field.number > static_cast<uint32_t>(ValueType::kMap)) continue;
+    ARM_ASSIGN_OR_RETURN(api_size, AppendMember(field, depth));
+    ++members;
+  }
+  if (members == 0) {
+    return ValidationError(
+        "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+  }
+  if (members > 1) {
+    return ValidationError(
+        "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
+        "supported datatypes");
+  }
+  return api_size;
+}
+
+absl::StatusOr<size_t> Canonicalizer::AppendMember(const WireField& member, int depth) {
+  const auto type = static_cast<ValueType>(member.number);
+  const bool is_flag = type == ValueType::kBool || type == ValueType::kNull;
+  if (member.type != (is_flag ? WireType::kVarint : WireType::kBytes)) {
+    return WrongWireTypeError(Cat("member ", model::ValueTypeName(type), " of an attribute value"));
+  }
+  switch (type) {
+    case ValueType::kString:
+      return AppendText(member.bytes);
+    case ValueType::kNumber:
+      return AppendNumber(member.number, member.bytes);
+    case ValueType::kBinary:
+      model::AppendBytesField(member.number, member.bytes, &out_);
+      return member.bytes.size();
+    case ValueType::kBool:
+    case ValueType::kNull:
+      return AppendFlag(member);
+    case ValueType::kStringSet:
+    case ValueType::kNumberSet:
+    case ValueType::kBinarySet:
+      return AppendSet(type, member.bytes);
+    case ValueType::kList:
+      return AppendList(member.bytes, depth);
+    case ValueType::kMap:
+      return AppendMap(member.bytes, depth);
+  }
+  return MalformedError("attribute value");
+}
+
+absl::StatusOr<size_t> Canonicalizer::AppendFlag(const WireField& member) {
+  const bool value = member.varint != 0;
+  if (!value && static_cast<ValueType>(member.number) == ValueType::kNull) {
+    return InvalidParameterError("Null attribute value types must have the value of true");
+  }
+  out_.push_back(static_cast<char>(WireTag(member.number, WireType::kVarint)));
+  out_.push_back(value ? 1 : 0);
+  return size_t{1};
+}
+
+absl::StatusOr<size_t> Canonicalizer::AppendText(std::string_view text) {
+  if (!IsValidUtf8(text)) return Utf8Error("a string value");
+  model::AppendBytesField(static_cast<uint32_t>(ValueType::kString), text, &out_);
+  return text.size();
+}
+
+// Appends `text` in canonical form as the bytes of `field`.
+absl::StatusOr<size_t> Canonicalizer::AppendNumber(uint32_t field, std::string_view text) {
+  if (IsShortCanonicalNumber(text)) {
+    model::AppendBytesField(field, text, &out_);
+    return model::NumberApiSize(text);
+  }
+  // The error repeats the text, so it must be one.
+  if (!IsValidUtf8(text)) return Utf8Error("a number value");
+  ARM_ASSIGN_OR_RETURN(const model::Number number, model::Number::Parse(text));
+  const std::string canonical = number.ToString();
+  model::AppendBytesField(field, canonical, &out_);
+  return model::NumberApiSize(canonical);
+}
+
+absl::StatusOr<size_t> Canonicalizer::AppendSet(ValueType type, std::string_view body) {
+  ARM_RETURN_IF_ERROR(TakeSetElements(body, &elements_));
+  if (elements_.empty()) {
+    if (type == ValueType::kBinarySet) {
+      return InvalidParameterError("Binary sets should not be empty");
+    }
+    return InvalidParameterError(
+        Cat("An ", type == ValueType::kStringSet ? "string" : "number", " set  may not be empty"));
+  }
+  AppendTag(static_cast<uint32_t>(type));
+  const LengthSlot length = OpenLength(body.size());
+  ARM_ASSIGN_OR_RETURN(const size_t api_size,
+                       type == ValueType::kNumberSet ? AppendNumberSet() : AppendByteSet(type));
+  CloseLength(length);
+  return api_size;
+}
+
+// Appends elements_ as those of a string or binary set.
+absl::StatusOr<size_t> Canonicalizer::AppendByteSet(ValueType type) {
+  bool ascending = true;
+  for (size_t i = 0; i < elements_.size(); ++i) {
+    if (type == ValueType::kStringSet && !IsValidUtf8(elements_[i])) {
+      return Utf8Error("an element of a string set");
+    }
+    ascending = ascending && (i == 0 || elements_[i - 1] < elements_[i]);
+  }
+  if (!ascending) {
+    std::vector<std::string_view> sorted = elements_;
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+      return DuplicateError(type, elements_);
+    }
+    elements_.swap(sorted);
+  }
+  size_t api_size = 0;
+  for (const std::string_view element : elements_) {
+    model::AppendBytesField(kElementsField, element, &out_);
+    api_size += element.size();
+  }
+  return api_size;
+}
+
+// Appends elements_ as those of a number set.
+absl::StatusOr<size_t> Canonicalizer::AppendNumberSet() {
+  std::vector<model::Number> numbers;
+  numbers.reserve(elements_.size());
+  bool ascending = true;
+  for (const std::string_view element : elements_) {
+    if (!IsValidUtf8(element)) return Utf8Error("an element of a number set");
+    ARM_ASSIGN_OR_RETURN(const model::Number number, model::Number::Parse(element));
+    ascending = ascending && (numbers.empty() || numbers.back() < number);
+    numbers.push_back(number);
+  }
+  if (!ascending) {
+    std::sort(numbers.begin(), numbers.end());
+    if (std::adjacent_find(numbers.begin(), numbers.end()) != numbers.end()) {
+      return ValidationError("Input collection contains duplicates");
+    }
+  }
+  size_t api_size = 0;
+  std::string text;
+  for (const model::Number& number : numbers) {
+    text.clear();
+    number.AppendTo(&text);
+    model::AppendBytesField(kElementsField, text, &out_);
+    api_size += model::NumberApiSize(text);
+  }
+  return api_size;
+}
+
+absl::StatusOr<size_t> Canonicalizer::AppendList(std::string_view body, int depth) {
+  AppendTag(static_cast<uint32_t>(ValueType::kList));
+  const LengthSlot length = OpenLength(body.size());
+  size_t api_size = kDocumentApiSize;
+  while (!body.empty()) {
+    WireField field;
+    if (!TakeField(&body, &field)) return MalformedError("list");
+    if (field.number != kElementsField) continue;
+    if (field.type != WireType::kBytes) return WrongWireTypeError("an element of a list");
+    AppendTag(kElementsField);
+    const LengthSlot element_length = OpenLength(field.bytes.size());
+    ARM_ASSIGN_OR_RETURN(const size_t element_size, AppendValue(field.bytes, depth + 1));
+    CloseLength(element_length);
+    api_size += kMemberApiSize + element_size;
+  }
+  CloseLength(length);
+  return api_size;
+}
+
+absl::StatusOr<size_t> Canonicalizer::AppendMap(std::string_view body, int depth) {
+  AppendTag(static_cast<uint32_t>(ValueType::kMap));
+  const LengthSlot length = OpenLength(body.size());
+  ARM_ASSIGN_OR_RETURN(const size_t entries_size, AppendEntries(body, depth));
+  CloseLength(length);
+  return kDocumentApiSize + entries_size;
+}
+
+absl::StatusOr<CanonicalItem> CanonicalizeEntries(std::string_view wire, bool placeholders) {
+  Canonicalizer canonicalizer(placeholders);
+  CanonicalItem item;
+  ARM_ASSIGN_OR_RETURN(item.api_size, canonicalizer.AppendTopLevel(wire));
+  item.bytes = canonicalizer.TakeOutput();
+  return item;
+}
+
+}  // namespace
+
+absl::StatusOr<CanonicalItem> CanonicalizeItem(std::string_view wire) {
+  return CanonicalizeEntries(wire, /*placeholders=*/false);
+}
+
+absl::StatusOr<CanonicalItem> CanonicalizeExpressionValues(std::string_view wire) {
+  return CanonicalizeEntries(wire, /*placeholders=*/true);
+}
+
+absl::StatusOr<std::string> CanonicalizeValue(std::string_view wire) {
+  Canonicalizer canonicalizer(/*placeholders=*/false);
+  ARM_ASSIGN_OR_RETURN(const size_t api_size,
+                       canonicalizer.AppendValue(wire, Canonicalizer::kTopLevelDepth + 1));
+  static_cast<void>(api_size);
+  return canonicalizer.TakeOutput();
+}
+
+bool IsValidUtf8(std::string_view text) {
+  const auto* next = reinterpret_cast<const uint8_t*>(text.data());
+  const uint8_t* const end = next + text.size();
+  const auto continues = [](uint8_t byte) { return (byte & 0xC0) == 0x80; };
+  while (next != end) {
+    if (end - next >= 8) {
+      uint64_t eight = 0;
+      std::memcpy(&eight, next, sizeof(eight));
+      if ((eight & 0x8080808080808080) == 0) {
+        next += 8;
+        continue;
+      }
+    }
+    const uint8_t lead = *next++;
+    if (lead < 0x80) continue;
+    // The second byte's range keeps out overlong forms, surrogates and what lies beyond U+10FFFF.
+    uint8_t low = 0x80;
+    uint8_t high = 0xBF;
+    int trailing = 0;
+    if (lead >= 0xC2 && lead <= 0xDF) {
+      trailing = 1;
+    } else if (lead >= 0xE0 && lead <= 0xEF) {
+      trailing = 2;
+      if (lead == 0xE0) low = 0xA0;
+      if (lead == 0xED) high = 0x9F;
+    } else if (lead >= 0xF0 && lead <= 0xF4) {
+      trailing = 3;
+      if (lead == 0xF0) low = 0x90;
+      if (lead == 0xF4) high = 0x8F;
+    } else {
+      return false;
+    }
+    if (end - next < trailing || *next < low || *next > high) return false;
+    for (int i = 1; i < trailing; ++i) {
+      if (!continues(next[i])) return false;
+    }
+    next += trailing;
+  }
+  return true;
+}
+
+}  // namespace armature::codec

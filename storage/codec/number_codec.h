@@ -1,0 +1,25 @@
+#ifndef ARMATURE_STORAGE_CODEC_NUMBER_CODEC_H_
+#define ARMATURE_STORAGE_CODEC_NUMBER_CODEC_H_
+
+// Numbers as bytes whose memcmp order is numeric order. docs/FORMAT.md, "Key components", is the
+// contract.
+//
+// Thread-safety: free functions without state.
+
+#include <string>
+#include <string_view>
+
+#include "storage/model/number.h"
+
+namespace armature::codec {
+
+// Appends `number` with its type code: 1 to 21 bytes. One number has one encoding.
+void AppendNumber(const model::Number& number, std::string* out);
+
+// Takes a number, type code included, from the front of `in`. False, with `in` unspecified, if the
+// bytes are not what AppendNumber makes.
+[[nodiscard]] bool TakeNumber(std::string_view* in, model::Number* number);
+
+}  // namespace armature::codec
+
+#endif  // ARMATURE_STORAGE_CODEC_NUMBER_CODEC_H_

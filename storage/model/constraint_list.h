@@ -1,0 +1,71 @@
+#ifndef ARMATURE_STORAGE_MODEL_CONSTRAINT_LIST_H_
+#define ARMATURE_STORAGE_MODEL_CONSTRAINT_LIST_H_
+
+// Violations of a request's shape, gathered and told in one message.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "storage/base/strings.h"
+
+namespace armature::model {
+
+// A list as messages print it: [a, b].
+template <class Range>
+std::string PrintedList(const Range& elements) {
+  std::string text = "[";
+  std::string_view separator;
+  for (const auto& element : elements) {
+    text += Cat(separator, element);
+    separator = ", ";
+  }
+  return text + "]";
+}
+
+// A string as messages print it: in single quotes, as it came.
+std::string PrintedValue(std::string_view value);
+
+// Number of code points of well-formed UTF-8.
+size_t CharacterCount(std::string_view text);
+
+// Gathers violations in the order in which the checks are called. A path names a member as the API
+// does: "keySchema.1.member.keyType".
+//
+// Thread-safety: thread-compatible.
+// Limits: ten violations are told, later ones are dropped.
+class ConstraintList {
+ public:
+  void AddNull(std::string_view path);
+
+  // `printed` is the whole value as it shall stand in the message, with its quotes; it is `length`
+  // long.
+  void CheckLengthMin(std::string_view printed, size_t length, std::string_view path,
+                      size_t minimum);
+  void CheckLengthMax(std::string_view printed, size_t length, std::string_view path,
+                      size_t maximum);
+  void CheckMinimum(int64_t value, std::string_view path, int64_t minimum);
+
+  // `allowed` is printed in the order given.
+  void CheckEnum(std::string_view value, std::string_view path,
+                 std::span<const std::string_view> allowed);
+
+  // The name of a table or an index.
+  void CheckName(std::string_view name, std::string_view path, size_t minimum);
+
+  // OK if nothing was added, or else a ValidationException.
+  absl::Status ToStatus() const;
+
+ private:
+  void Add(std::string_view printed, std::string_view path, std::string_view constraint);
+
+  std::vector<std::string> violations_;
+};
+
+}  // namespace armature::model
+
+#endif  // ARMATURE_STORAGE_MODEL_CONSTRAINT_LIST_H_

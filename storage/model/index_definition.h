@@ -1,0 +1,25 @@
+#ifndef ARMATURE_STORAGE_MODEL_INDEX_DEFINITION_H_
+#define ARMATURE_STORAGE_MODEL_INDEX_DEFINITION_H_
+
+// The rules of secondary indexes and of capacity. Private to BuildTableDescriptor.
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "storage/model/table_definition.h"
+
+namespace armature::model {
+
+// Checks the indexes of `definition`, local ones first, and appends them to `table`, whose key and
+// attribute definitions are there already. `table` is unspecified after an error.
+//
+// `definition` has passed CheckTableShape and CheckUseOfAttributes.
+// Errors: ValidationException with the documented text.
+absl::Status BuildIndexes(const TableDefinition& definition, TableDescriptor* table);
+
+// Capacity units above the maximum are an error. `suffix` ends its text.
+absl::Status CheckCapacityBounds(const Throughput& throughput, std::string_view suffix);
+
+}  // namespace armature::model
+
+#endif  // ARMATURE_STORAGE_MODEL_INDEX_DEFINITION_H_

@@ -1,0 +1,127 @@
+#ifndef ARMATURE_STORAGE_MODEL_ITEM_VIEW_H_
+#define ARMATURE_STORAGE_MODEL_ITEM_VIEW_H_
+
+// Reads attributes of an item in place, without decoding it.
+//
+// The bytes are canonical item bytes: the wire form of armature.api.v1.Item with attributes sorted by name,
+// numbers normalised, sets sorted, and nothing else in it (codec/item_codec.h makes them). Views walk lengths
+// and stop at anything malformed, so bytes damaged on disk give a short item, never a read out of bounds.
+//
+// Thread-safety: views are values without state of their own.
+// Lifetime: a view points into the bytes it was made of.
+
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "storage/model/value.h"
+#include "storage/model/wire.h"
+
+namespace armature::model {
+
+class ItemView;
+
+// One attribute value.
+class ValueView {
+ public:
+  // `wire` is the canonical wire form of an AttributeValue. Nullopt if it is not a value.
+  static std::optional<ValueView> FromWire(std::string_view wire);
+
+  ValueType type() const { return type_; }
+  // The whole value as an AttributeValue on the wire.
+  std::string_view wire() const { return wire_; }
+
+  // S: UTF-8 text; N: canonical decimal text; B: the bytes. Empty for other types.
+  std::string_view scalar() const { return body_; }
+  // BOOL only.
+  bool boolean() const { return boolean_; }
+  // M only: its entries have the shape of an item.
+  ItemView map() const;
+
+  // Number of elements of a set, list or map; 0 for scalars. Walks them.
+  size_t size() const;
+
+  // Calls fn(std::string_view element) for each element of SS, NS or BS, in canonical order, until fn
+  // returns false.
+  template <class Fn>
+  void ForEachSetElement(Fn fn) const {
+    std::string_view rest = body_;
+    WireField field;
+    while (!rest.empty() && TakeField(&rest, &field) && fn(field.bytes)) {
+    }
+  }
+
+  // Calls fn(ValueView element) for each element of L, in order, until fn returns false.
+  template <class Fn>
+  void ForEachListElement(Fn fn) const {
+    std::string_view rest = body_;
+    WireField field;
+    while (!rest.empty() && TakeField(&rest, &field)) {
+      const std::optional<ValueView> element = FromWire(field.bytes);
+      if (!element.has_value() || !fn(*element)) return;
+    }
+  }
+
+  // Deep equality by value. Canonical bytes make it a comparison of bytes.
+  friend bool operator==(const ValueView& a, const ValueView& b) { return a.wire_ == b.wire_; }
+
+ private:
+  ValueView() = default;
+
+  ValueType type_ = ValueType::kNull;
+  bool boolean_ = false;
+  std::string_view body_;
+  std::string_view wire_;
+};
+
+// One attribute: its name, its value, and the whole entry with tag and length as it stands in the item.
+struct AttributeView {
+  std::string_view name;
+  ValueView value;
+  std::string_view entry;
+};
+
+// A whole item, or the entries of a map.
+class ItemView {
+ public:
+  ItemView() = default;
+  explicit ItemView(std::string_view bytes) : bytes_(bytes) {}
+
+  std::string_view bytes() const { return bytes_; }
+  bool empty() const { return bytes_.empty(); }
+
+  // The attribute called `name`. Stops at the first greater name.
+  std::optional<ValueView> Find(std::string_view name) const;
+
+  // Takes the first attribute from the front of `rest` (start with bytes()); nullopt at the end or at
+  // malformed bytes.
+  static std::optional<AttributeView> Take(std::string_view* rest);
+
+  // Calls fn(const AttributeView&) for each attribute in order of name, until fn returns false.
+  template <class Fn>
+  void ForEach(Fn fn) const {
+    std::string_view rest = bytes_;
+    while (const std::optional<AttributeView> attribute = Take(&rest)) {
+      if (!fn(*attribute)) return;
+    }
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+inline ItemView ValueView::map() const { return ItemView(body_); }
+
+// Size of a value / an item in bytes as the API counts it: attribute names in UTF-8 plus values.
+// Source: the developer guide, "Item sizes and formats".
+size_t ApiSize(const ValueView& value);
+size_t ApiSize(const ItemView& item);
+
+// Appends one attribute in wire form to an item under construction; names must come in ascending order.
+void AppendAttribute(std::string_view name, const ValueView& value, std::string* item_bytes);
+
+}  // namespace armature::model
+
+#endif  // ARMATURE_STORAGE_MODEL_ITEM_VIEW_H_

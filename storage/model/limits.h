@@ -1,0 +1,51 @@
+#ifndef ARMATURE_STORAGE_MODEL_LIMITS_H_
+#define ARMATURE_STORAGE_MODEL_LIMITS_H_
+
+// Every limit of the data model in one place. Source unless said otherwise: the DynamoDB developer guide,
+// "Service, account, and table quotas".
+
+#include <cstddef>
+#include <cstdint>
+
+namespace armature::model {
+
+// Items.
+inline constexpr size_t kItemSizeMaxBytes = 409'600;  // attribute names included
+inline constexpr size_t kAttributeNameMaxBytes = 65'535;
+inline constexpr size_t kKeyAttributeNameMaxBytes = 255;
+inline constexpr int kNestingDepthMax = 32;  // the top-level attribute counts as level one
+inline constexpr size_t kPartitionKeyMaxBytes = 2048;
+inline constexpr size_t kSortKeyMaxBytes = 1024;
+
+// Numbers.
+inline constexpr int kNumberDigitsMax = 38;
+inline constexpr int kNumberExponentMin = -130;  // decimal exponent of the leading digit
+inline constexpr int kNumberExponentMax = 125;
+
+// Tables and indexes.
+inline constexpr size_t kTableNameMinChars = 3;
+inline constexpr size_t kTableNameMaxChars = 255;
+inline constexpr size_t kLocalIndexesMax = 5;
+inline constexpr size_t kGlobalIndexesMax = 20;
+inline constexpr size_t kGlobalKeyAttributesMax = 4;  // of each role: four HASH and four RANGE
+inline constexpr size_t kNonKeyAttributesPerIndexMax = 20;
+inline constexpr size_t kNonKeyAttributesPerTableMax = 100;
+inline constexpr int64_t kCapacityUnitsMax = 1'000'000'000'000;
+inline constexpr size_t kTagsMax = 50;
+
+// Requests and pages.
+inline constexpr size_t kPageMaxBytes = 1 << 20;  // sizes as the API counts them, before any filter
+inline constexpr uint32_t kTotalSegmentsMax = 1'000'000;
+inline constexpr size_t kExpressionMaxBytes = 4096;
+inline constexpr int kExpressionOperatorsMax = 300;
+inline constexpr int kInOperandsMax = 100;  // the tested operand included
+inline constexpr int kDocumentPathDepthMax = 32;
+inline constexpr size_t kPlaceholderMaxBytes = 255;  // with its sign
+inline constexpr size_t kPlaceholderMapsMaxBytes = 2 << 20;
+
+// Accounting: what one table item or index entry costs in storage beyond its attributes.
+inline constexpr uint64_t kStorageOverheadBytes = 100;
+
+}  // namespace armature::model
+
+#endif  // ARMATURE_STORAGE_MODEL_LIMITS_H_

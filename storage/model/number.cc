@@ -1,0 +1,213 @@
+#include "storage/model/number.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+
+namespace armature::model {
+namespace {
+
+constexpr std::string_view kOverflowText =
+    "Number overflow. Attempting to store a number with magnitude larger than supported range";
+constexpr std::string_view kUnderflowText =
+    "Number underflow. Attempting to store a number with magnitude smaller than supported range";
+constexpr std::string_view kTooManyDigitsText =
+    "Attempting to store more than 38 significant digits in a Number";
+
+// How much of a text that is no number is repeated in the error.
+constexpr size_t kEchoMaxBytes = 1024;
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+absl::Status NotANumber(std::string_view text) {
+  constexpr std::string_view kText = "The parameter cannot be converted to a numeric value";
+  if (text.empty()) return ValidationError(kText);
+  if (text.size() <= kEchoMaxBytes) return ValidationError(Cat(kText, ": ", text));
+  size_t cut = kEchoMaxBytes;
+  while (cut > 0 && (static_cast<uint8_t>(text[cut]) & 0xC0) == 0x80) --cut;
+  return ValidationError(Cat(kText, ": ", text.substr(0, cut), "..."));
+}
+
+// A text cut along the grammar; nothing in it has been judged yet.
+struct Literal {
+  bool negative = false;
+  std::string_view integer;
+  std::string_view fraction;
+  int64_t exponent = 0;
+};
+
+std::string_view TakeDigits(std::string_view* text) {
+  size_t count = 0;
+  while (count < text->size() && IsDigit((*text)[count])) ++count;
+  const std::string_view digits = text->substr(0, count);
+  text->remove_prefix(count);
+  return digits;
+}
+
+// True for '-'. Takes the sign, if there is one.
+bool TakeSign(std::string_view* text) {
+  if (text->empty() || (text->front() != '-' && text->front() != '+')) return false;
+  const bool negative = text->front() == '-';
+  text->remove_prefix(1);
+  return negative;
+}
+
+// Takes the exponent behind the 'e'. Nullopt if there is none or it needs more than 64 bits.
+std::optional<int64_t> TakeExponent(std::string_view* text) {
+  const bool negative = TakeSign(text);
+  const std::string_view digits = TakeDigits(text);
+  if (digits.empty()) return std::nullopt;
+  // Gathered as a negative number, which has the wider range.
+  int64_t value = 0;
+  for (const char c : digits) {
+    if (__builtin_mul_overflow(value, int64_t{10}, &value) ||
+        __builtin_sub_overflow(value, int64_t{c - '0'}, &value)) {
+      return std::nullopt;
+    }
+  }
+  if (negative) return value;
+  if (value == std::numeric_limits<int64_t>::min()) return std::nullopt;
+  return -value;
+}
+
+std::optional<Literal> CutLiteral(std::string_view text) {
+  Literal literal;
+  literal.negative = TakeSign(&text);
+  literal.integer = TakeDigits(&text);
+  if (!text.empty() && text.front() == '.') {
+    text.remove_prefix(1);
+    literal.fraction = TakeDigits(&text);
+  }
+  if (literal.integer.empty() && literal.fraction.empty()) return std::nullopt;
+  if (!text.empty() && (text.front() == 'e' || text.front() == 'E')) {
+    text.remove_prefix(1);
+    const std::optional<int64_t> exponent = TakeExponent(&text);
+    if (!exponent.has_value()) return std::nullopt;
+    literal.exponent = *exponent;
+  }
+  if (!text.empty()) return std::nullopt;
+  return literal;
+}
+
+// The sum, held inside 64 bits: what lies outside is out of every range anyway.
+int64_t AddClamped(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
+
+absl::Status CheckExponent(int64_t exponent) {
+  if (exponent > kNumberExponentMax) return ValidationError(kOverflowText);
+  if (exponent < kNumberExponentMin) return ValidationError(kUnderflowText);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Number> Number::Parse(std::string_view text) {
+  const std::optional<Literal> literal = CutLiteral(text);
+  if (!literal.has_value()) return NotANumber(text);
+
+  // All digits are numbered 0 .. total-1 from the left, across the decimal point.
+  const size_t integer_size = literal->integer.size();
+  const size_t total = integer_size + literal->fraction.size();
+  const auto digit_at = [&](size_t i) {
+    return i < integer_size ? literal->integer[i] : literal->fraction[i - integer_size];
+  };
+  size_t first = 0;
+  while (first < total && digit_at(first) == '0') ++first;
+  if (first == total) {
+    // Zero has no leading digit; its last written one stands in.
+    ARM_RETURN_IF_ERROR(CheckExponent(
+        AddClamped(literal->exponent, -static_cast<int64_t>(literal->fraction.size()))));
+    return Number();
+  }
+  size_t last = total - 1;
+  while (digit_at(last) == '0') --last;
+
+  const int64_t exponent = AddClamped(
+      literal->exponent, static_cast<int64_t>(integer_size) - 1 - static_cast<int64_t>(first));
+  ARM_RETURN_IF_ERROR(CheckExponent(exponent));
+  const size_t count = last - first + 1;
+  if (count > kNumberDigitsMax) return ValidationError(kTooManyDigitsText);
+
+  Number number;
+  number.negative_ = literal->negative;
+  number.exponent_ = static_cast<int16_t>(exponent);
+  number.count_ = static_cast<uint8_t>(count);
+  for (size_t i = 0; i < count; ++i) {
+    number.digits_[i] = static_cast<uint8_t>(digit_at(first + i) - '0');
+  }
+  return number;
+}
+
+Number Number::FromDigits(bool negative, int exponent, const uint8_t* digits, size_t count) {
+  Number number;
+  if (count == 0) return number;
+  number.negative_ = negative;
+  number.exponent_ = static_cast<int16_t>(exponent);
+  number.count_ = static_cast<uint8_t>(count);
+  std::copy_n(digits, count, number.digits_.begin());
+  return number;
+}
+
+std::string Number::ToString() const {
+  std::string text;
+  AppendTo(&text);
+  return text;
+}
+
+void Number::AppendTo(std::string* out) const {
+  if (count_ == 0) {
+    out->push_back('0');
+    return;
+  }
+  if (negative_) out->push_back('-');
+  if (exponent_ < 0) {
+    out->append("0.");
+    out->append(static_cast<size_t>(-exponent_ - 1), '0');
+  }
+  // Digits before the decimal point; none if the number is below one.
+  const size_t integer_digits = exponent_ < 0 ? 0 : static_cast<size_t>(exponent_) + 1;
+  for (size_t i = 0; i < count_; ++i) {
+    if (i == integer_digits && i > 0) out->push_back('.');
+    out->push_back(static_cast<char>('0' + digits_[i]));
+  }
+  if (integer_digits > count_) out->append(integer_digits - count_, '0');
+}
+
+std::strong_ordering operator<=>(const Number& a, const Number& b) {
+  const auto sign = [](const Number& n) { return n.is_zero() ? 0 : (n.negative_ ? -1 : 1); };
+  const int sign_a = sign(a);
+  if (const auto order = sign_a <=> sign(b); order != 0 || sign_a == 0) return order;
+  // Magnitudes: unused digits are zero, so whole arrays compare.
+  auto order = a.exponent_ <=> b.exponent_;
+  if (order == 0) order = a.digits_ <=> b.digits_;
+  return sign_a > 0 ? order : 0 <=> order;
+}
+
+size_t NumberApiSize(std::string_view canonical_text) {
+  size_t size = 1;
+  if (!canonical_text.empty() && canonical_text.front() == '-') {
+    ++size;
+    canonical_text.remove_prefix(1);
+  }
+  const size_t point = canonical_text.find('.');
+  std::string_view integer = canonical_text.substr(0, point);
+  std::string_view fraction;
+  if (point != std::string_view::npos) fraction = canonical_text.substr(point + 1);
+  // Zeros that only place the decimal point cost nothing.
+  integer.remove_prefix(std::min(integer.find_first_not_of('0'), integer.size()));
+  fraction = fraction.substr(0, fraction.find_last_not_of('0') + 1);
+  if (fraction.empty()) integer = integer.substr(0, integer.find_last_not_of('0') + 1);
+  if (integer.empty()) {
+    fraction.remove_prefix(std::min(fraction.find_first_not_of('0'), fraction.size()));
+  }
+  return size + (integer.size() + 1) / 2 + (fraction.size() + 1) / 2;
+}
+
+}  // namespace armature::model

@@ -1,0 +1,66 @@
+#ifndef ARMATURE_STORAGE_MODEL_NUMBER_H_
+#define ARMATURE_STORAGE_MODEL_NUMBER_H_
+
+// Decimal numbers of 38 significant digits, exactly as the API has them.
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "storage/model/limits.h"
+
+namespace armature::model {
+
+// A number in canonical form: sign, decimal exponent of the leading digit, up to 38 digits without leading
+// or trailing zeros. Zero has no digits, no sign and exponent 0. Equal values have equal representations.
+//
+// Range: zero, or a magnitude from 1E-130 to 9.99...E+125 (38 digits).
+// Thread-safety: thread-compatible value.
+class Number {
+ public:
+  Number() = default;
+
+  // Parses `[+-]? ( digits [ "." digits* ] | "." digits ) ( [eE] [+-]? digits )?`; no blanks, no hex.
+  //
+  // Errors: ValidationException with the documented texts; overflow and underflow are judged before the number
+  // of digits. Zero is judged by the exponent it is written with.
+  static absl::StatusOr<Number> Parse(std::string_view text);
+
+  // For decoders: digits are values 0..9, the first and the last not 0, at most 38. `count` 0 makes zero.
+  // The caller has checked the ranges.
+  static Number FromDigits(bool negative, int exponent, const uint8_t* digits, size_t count);
+
+  bool is_zero() const { return count_ == 0; }
+  bool is_negative() const { return negative_; }
+  // Decimal exponent of the leading digit: 0 for 7, 2 for 123, -1 for 0.5.
+  int exponent() const { return exponent_; }
+  size_t digit_count() const { return count_; }
+  // Value 0..9 of digit i, the leading one first.
+  uint8_t digit(size_t i) const { return digits_[i]; }
+
+  // The plain decimal text that the API returns: no exponent, no superfluous zeros. At most 170 bytes.
+  std::string ToString() const;
+  void AppendTo(std::string* out) const;
+
+  // Numeric order.
+  friend std::strong_ordering operator<=>(const Number& a, const Number& b);
+  friend bool operator==(const Number& a, const Number& b) = default;
+
+ private:
+  bool negative_ = false;
+  uint8_t count_ = 0;
+  int16_t exponent_ = 0;
+  std::array<uint8_t, kNumberDigitsMax> digits_{};
+};
+
+// Size of a number as the API counts it, from its canonical text: one byte, one per two significant digits on
+// each side of the decimal point, one more if negative.
+size_t NumberApiSize(std::string_view canonical_text);
+
+}  // namespace armature::model
+
+#endif  // ARMATURE_STORAGE_MODEL_NUMBER_H_

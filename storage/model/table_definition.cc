@@ -1,0 +1,155 @@
+#include "storage/model/table_definition.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/model/constraint_list.h"
+#include "storage/model/index_definition.h"
+#include "storage/model/key_definition.h"
+#include "storage/model/limits.h"
+#include "storage/model/table_shape.h"
+
+namespace armature::model {
+namespace {
+
+constexpr size_t kTagKeyMaxChars = 128;
+constexpr size_t kTagValueMaxChars = 256;
+
+bool IsAsciiAlphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+BillingMode BillingModeOf(const TableDefinition& definition) {
+  return definition.billing_mode == "PAY_PER_REQUEST" ? BillingMode::kPayPerRequest
+                                                      : BillingMode::kProvisioned;
+}
+
+absl::Status CheckBilling(const TableDefinition& definition) {
+  const std::optional<Throughput>& throughput = definition.settings.provisioned;
+  if (BillingModeOf(definition) == BillingMode::kPayPerRequest) {
+    if (!throughput.has_value()) return absl::OkStatus();
+    return InvalidParameterError(
+        "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is "
+        "PAY_PER_REQUEST");
+  }
+  if (!throughput.has_value()) {
+    return InvalidParameterError(
+        "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is "
+        "PROVISIONED");
+  }
+  return CheckCapacityBounds(*throughput, "");
+}
+
+absl::Status CheckStream(const TableDefinition& definition) {
+  if (!definition.stream_enabled.has_value()) return absl::OkStatus();
+  const bool has_view_type = !definition.stream_view_type.empty();
+  if (*definition.stream_enabled && !has_view_type) {
+    return InvalidParameterError(
+        "Table is being created with a stream enabled, UpdateViewType is required");
+  }
+  if (!*definition.stream_enabled && has_view_type) {
+    return InvalidParameterError(
+        "Table is being created with a stream disabled, UpdateViewType should not be specified");
+  }
+  return absl::OkStatus();
+}
+
+// Letters and digits of every script are allowed. We have no character tables here, so all that is
+// not ASCII passes for a letter.
+bool HasOnlyTagCharacters(std::string_view text) {
+  constexpr std::string_view kOthers = " +-=._:/@";
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    return IsAsciiAlphanumeric(c) || static_cast<unsigned char>(c) >= 0x80U ||
+           kOthers.find(c) != std::string_view::npos;
+  });
+}
+
+absl::Status CheckTag(std::string_view key, std::string_view value) {
+  if (key.empty() || CharacterCount(key) > kTagKeyMaxChars || !HasOnlyTagCharacters(key)) {
+    return ValidationError(Cat("The Tag Key provided is invalid, Key: ", key));
+  }
+  if (key.starts_with("aws:")) {
+    return ValidationError(Cat("Tag Key cannot be prefixed with aws:, Key: ", key));
+  }
+  if (CharacterCount(value) > kTagValueMaxChars || !HasOnlyTagCharacters(value)) {
+    return ValidationError(Cat("The Tag Value provided is invalid, Value: ", value));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTags(const std::vector<std::pair<std::string, std::string>>& tags) {
+  for (const auto& [key, value] : tags) ARM_RETURN_IF_ERROR(CheckTag(key, value));
+  std::set<std::string_view> seen;
+  for (const auto& [key, value] : tags) {
+    if (!seen.insert(key).second) {
+      return ValidationError(
+          Cat("Duplicate Tag Keys provided as input: Duplicate Tag Key found ", key));
+    }
+  }
+  if (tags.size() > kTagsMax) {
+    return ValidationError("Number of Tags exceed the current limit for the provided ResourceArn");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTableClass(std::string_view table_class) {
+  if (table_class.empty() || table_class == "STANDARD" ||
+      table_class == "STANDARD_INFREQUENT_ACCESS") {
+    return absl::OkStatus();
+  }
+  return ValidationError(
+      "Invalid table-class parameter provided. Please try again with a valid table-class value: "
+      "[STANDARD, STANDARD_INFREQUENT_ACCESS].");
+}
+
+TableSettings BuildSettings(const TableDefinition& definition) {
+  TableSettings settings = definition.settings;
+  settings.billing_mode = BillingModeOf(definition);
+  settings.stream_enabled = definition.stream_enabled.value_or(false);
+  settings.stream_view_type = definition.stream_view_type;
+  return settings;
+}
+
+}  // namespace
+
+absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& definition) {
+  if (definition.table_name.empty()) {
+    return ValidationError(
+        "The parameter 'TableName' is required but was not present in the request");
+  }
+  ARM_RETURN_IF_ERROR(CheckTableShape(definition));
+  ARM_RETURN_IF_ERROR(CheckBilling(definition));
+
+  TableDescriptor table;
+  table.name = definition.table_name;
+  table.settings = BuildSettings(definition);
+  ARM_ASSIGN_OR_RETURN(table.attribute_definitions,
+                       BuildKeyAttributes(definition.attribute_definitions));
+  ARM_RETURN_IF_ERROR(CheckTableKey(definition.key_schema, table.attribute_definitions));
+  ARM_RETURN_IF_ERROR(CheckUseOfAttributes(definition, table.attribute_definitions));
+  table.key = BuildKeySchema(definition.key_schema, table.attribute_definitions);
+  ARM_RETURN_IF_ERROR(BuildIndexes(definition, &table));
+
+  ARM_RETURN_IF_ERROR(CheckStream(definition));
+  ARM_RETURN_IF_ERROR(CheckTags(definition.settings.tags));
+  ARM_RETURN_IF_ERROR(CheckTableClass(definition.settings.table_class));
+  return table;
+}
+
+absl::Status CheckTableName(std::string_view name, size_t minimum) {
+  ConstraintList faults;
+  faults.CheckName(name, "tableName", minimum);
+  return faults.ToStatus();
+}
+
+bool HasOnlyNameCharacters(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return IsAsciiAlphanumeric(c) || c == '_' || c == '.' || c == '-';
+  });
+}
+
+}  // namespace armature::model

@@ -1,0 +1,93 @@
+#ifndef ARMATURE_STORAGE_MODEL_TABLE_DESCRIPTOR_H_
+#define ARMATURE_STORAGE_MODEL_TABLE_DESCRIPTOR_H_
+
+// What the catalog knows of a table and its indexes.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/base/strong_type.h"
+#include "storage/model/key_schema.h"
+
+namespace armature::model {
+
+// Values are on disk: never renumber.
+enum class TableState : uint8_t { kCreating = 1, kActive = 2, kUpdating = 3, kDeleting = 4 };
+enum class IndexState : uint8_t { kCreating = 1, kActive = 2, kUpdating = 3, kDeleting = 4 };
+enum class ProjectionType : uint8_t { kAll = 1, kKeysOnly = 2, kInclude = 3 };
+enum class BillingMode : uint8_t { kProvisioned = 1, kPayPerRequest = 2 };
+
+// Not on disk: an index's kind follows from where its descriptor stands.
+enum class IndexKind : uint8_t { kLocal, kGlobal };
+
+// The name as the API writes it: CREATING, ALL, PROVISIONED ...
+std::string_view TableStateName(TableState state);
+std::string_view ProjectionTypeName(ProjectionType type);
+
+struct Projection {
+  ProjectionType type = ProjectionType::kAll;
+  std::vector<std::string> non_key_attributes;  // kInclude only; in the order given
+  friend bool operator==(const Projection&, const Projection&) = default;
+};
+
+// Capacity per second; -1 in a maximum means "not set".
+struct Throughput {
+  int64_t read_units = 0;
+  int64_t write_units = 0;
+  friend bool operator==(const Throughput&, const Throughput&) = default;
+};
+
+struct IndexDescriptor {
+  IndexId id;
+  IndexKind kind = IndexKind::kGlobal;
+  std::string name;
+  KeySchema key;
+  Projection projection;
+  IndexState state = IndexState::kActive;
+  std::optional<Throughput> provisioned;  // global indexes of provisioned tables
+  std::optional<Throughput> on_demand_max;
+  std::optional<Throughput> warm;
+  friend bool operator==(const IndexDescriptor&, const IndexDescriptor&) = default;
+};
+
+// Settings that are kept and reported but mean nothing to items and keys.
+struct TableSettings {
+  BillingMode billing_mode = BillingMode::kProvisioned;
+  std::optional<Throughput> provisioned;
+  std::optional<Throughput> on_demand_max;
+  std::optional<Throughput> warm;
+  bool deletion_protection = false;
+  std::string table_class;       // empty: not set
+  bool stream_enabled = false;
+  std::string stream_view_type;  // empty: no stream
+  bool sse_enabled = false;
+  std::string sse_type;
+  std::string sse_kms_key;
+  std::vector<std::pair<std::string, std::string>> tags;
+  friend bool operator==(const TableSettings&, const TableSettings&) = default;
+};
+
+struct TableDescriptor {
+  TableId id;
+  std::string name;
+  std::string uuid;  // fresh for each incarnation of a name
+  TableState state = TableState::kCreating;
+  int64_t creation_time_ms = 0;
+  KeySchema key;
+  std::vector<KeyAttribute> attribute_definitions;  // of the table and all indexes, sorted by name
+  std::vector<IndexDescriptor> local_indexes;       // in the order given
+  std::vector<IndexDescriptor> global_indexes;
+  TableSettings settings;
+
+  // The index called `name`, or null.
+  const IndexDescriptor* FindIndex(std::string_view index_name) const;
+  friend bool operator==(const TableDescriptor&, const TableDescriptor&) = default;
+};
+
+}  // namespace armature::model
+
+#endif  // ARMATURE_STORAGE_MODEL_TABLE_DESCRIPTOR_H_

@@ -1,0 +1,155 @@
+#include "storage/model/table_shape.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/base/strings.h"
+#include "storage/model/constraint_list.h"
+#include "storage/model/limits.h"
+
+namespace armature::model {
+namespace {
+
+// In the order in which messages print them.
+constexpr std::string_view kAttributeTypes[] = {"B", "N", "S"};
+constexpr std::string_view kKeyTypes[] = {"HASH", "RANGE"};
+constexpr std::string_view kProjectionTypes[] = {"ALL", "INCLUDE", "KEYS_ONLY"};
+constexpr std::string_view kBillingModes[] = {"PROVISIONED", "PAY_PER_REQUEST"};
+constexpr std::string_view kStreamViewTypes[] = {"NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES",
+                                                 "KEYS_ONLY"};
+
+constexpr size_t kPairKeyElementsMax = 2;
+
+// "keySchema", 0 -> "keySchema.1.member": messages count from one.
+std::string MemberPath(std::string_view list_path, size_t i) {
+  return Cat(list_path, ".", i + 1, ".member");
+}
+
+std::string PrintedKeySchema(const std::vector<KeyElementDefinition>& elements) {
+  std::vector<std::string> texts;
+  texts.reserve(elements.size());
+  for (const KeyElementDefinition& element : elements) {
+    texts.push_back(Cat("KeySchemaElement(attributeName=", element.attribute_name,
+                        ", keyType=", element.key_type, ")"));
+  }
+  return PrintedValue(PrintedList(texts));
+}
+
+void CheckRequiredEnum(std::string_view value, const std::string& path,
+                       std::span<const std::string_view> allowed, ConstraintList* faults) {
+  if (value.empty()) {
+    faults->AddNull(path);
+  } else {
+    faults->CheckEnum(value, path, allowed);
+  }
+}
+
+// A name that stands in a key or a projection is bounded in bytes, unlike other attribute names.
+void CheckAttributeName(std::string_view name, const std::string& path, ConstraintList* faults) {
+  const std::string printed = PrintedValue(name);
+  faults->CheckLengthMin(printed, name.size(), path, 1);
+  faults->CheckLengthMax(printed, name.size(), path, kKeyAttributeNameMaxBytes);
+}
+
+void CheckAttributeDefinitions(const std::vector<AttributeDefinition>& attributes,
+                               ConstraintList* faults) {
+  constexpr std::string_view kPath = "attributeDefinitions";
+  if (attributes.empty()) faults->AddNull(kPath);
+  for (size_t i = 0; i < attributes.size(); ++i) {
+    const std::string path = MemberPath(kPath, i);
+    CheckAttributeName(attributes[i].attribute_name, Cat(path, ".attributeName"), faults);
+    CheckRequiredEnum(attributes[i].attribute_type, Cat(path, ".attributeType"), kAttributeTypes,
+                      faults);
+  }
+}
+
+void CheckKeySchema(const std::vector<KeyElementDefinition>& elements, std::string_view path,
+                    ConstraintList* faults) {
+  if (elements.empty()) faults->AddNull(path);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const std::string member = MemberPath(path, i);
+    CheckAttributeName(elements[i].attribute_name, Cat(member, ".attributeName"), faults);
+    CheckRequiredEnum(elements[i].key_type, Cat(member, ".keyType"), kKeyTypes, faults);
+  }
+}
+
+// The key of a table or a local index.
+void CheckPairKeySchema(const std::vector<KeyElementDefinition>& elements, std::string_view path,
+                        ConstraintList* faults) {
+  faults->CheckLengthMax(PrintedKeySchema(elements), elements.size(), path, kPairKeyElementsMax);
+  CheckKeySchema(elements, path, faults);
+}
+
+void CheckProjection(const ProjectionDefinition& projection, const std::string& path,
+                     ConstraintList* faults) {
+  if (!projection.projection_type.empty()) {
+    faults->CheckEnum(projection.projection_type, Cat(path, ".projectionType"), kProjectionTypes);
+  }
+  if (!projection.non_key_attributes.has_value()) return;
+  const std::vector<std::string>& names = *projection.non_key_attributes;
+  const std::string names_path = Cat(path, ".nonKeyAttributes");
+  const std::string printed = PrintedValue(PrintedList(names));
+  faults->CheckLengthMin(printed, names.size(), names_path, 1);
+  faults->CheckLengthMax(printed, names.size(), names_path, kNonKeyAttributesPerIndexMax);
+  for (size_t i = 0; i < names.size(); ++i) {
+    CheckAttributeName(names[i], MemberPath(names_path, i), faults);
+  }
+}
+
+void CheckThroughput(const std::optional<Throughput>& throughput, const std::string& path,
+                     ConstraintList* faults) {
+  if (!throughput.has_value()) return;
+  faults->CheckMinimum(throughput->read_units, Cat(path, ".readCapacityUnits"), 1);
+  faults->CheckMinimum(throughput->write_units, Cat(path, ".writeCapacityUnits"), 1);
+}
+
+void CheckIndexes(const std::optional<std::vector<IndexDefinition>>& indexes, IndexKind kind,
+                  ConstraintList* faults) {
+  if (!indexes.has_value()) return;
+  const bool is_global = kind == IndexKind::kGlobal;
+  const std::string_view list_path = is_global ? "globalSecondaryIndexes" : "localSecondaryIndexes";
+  for (size_t i = 0; i < indexes->size(); ++i) {
+    const IndexDefinition& index = (*indexes)[i];
+    const std::string path = MemberPath(list_path, i);
+    faults->CheckName(index.index_name, Cat(path, ".indexName"), kTableNameMinChars);
+    if (is_global) {
+      CheckKeySchema(index.key_schema, Cat(path, ".keySchema"), faults);
+    } else {
+      CheckPairKeySchema(index.key_schema, Cat(path, ".keySchema"), faults);
+    }
+    CheckProjection(index.projection, Cat(path, ".projection"), faults);
+    if (is_global) CheckThroughput(index.provisioned, Cat(path, ".provisionedThroughput"), faults);
+  }
+}
+
+void CheckStream(const TableDefinition& definition, ConstraintList* faults) {
+  if (definition.stream_view_type.empty()) return;
+  if (!definition.stream_enabled.has_value()) {
+    faults->AddNull("streamSpecification.streamEnabled");
+  }
+  faults->CheckEnum(definition.stream_view_type, "streamSpecification.streamViewType",
+                    kStreamViewTypes);
+}
+
+}  // namespace
+
+absl::Status CheckTableShape(const TableDefinition& definition) {
+  ConstraintList faults;
+  faults.CheckName(definition.table_name, "tableName", kTableNameMinChars);
+  CheckAttributeDefinitions(definition.attribute_definitions, &faults);
+  CheckPairKeySchema(definition.key_schema, "keySchema", &faults);
+  if (!definition.billing_mode.empty()) {
+    faults.CheckEnum(definition.billing_mode, "billingMode", kBillingModes);
+  }
+  CheckThroughput(definition.settings.provisioned, "provisionedThroughput", &faults);
+  // Global indexes come first, although the request lists them after the local ones.
+  CheckIndexes(definition.global_indexes, IndexKind::kGlobal, &faults);
+  CheckIndexes(definition.local_indexes, IndexKind::kLocal, &faults);
+  CheckStream(definition, &faults);
+  return faults.ToStatus();
+}
+
+}  // namespace armature::model

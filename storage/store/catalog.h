@@ -1,0 +1,136 @@
+#ifndef ARMATURE_STORAGE_STORE_CATALOG_H_
+#define ARMATURE_STORAGE_STORE_CATALOG_H_
+
+// All tables and indexes, as immutable snapshots that requests pin.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "storage/base/strong_type.h"
+#include "storage/base/timer_queue.h"
+#include "storage/model/table_descriptor.h"
+#include "storage/store/change_log.h"
+#include "storage/store/keyspace.h"
+
+namespace armature::store {
+
+class RocksDb;
+
+// Held by whoever uses the column families of a table. When the last holder lets go, `on_release` runs: only then may
+// the families be dropped.
+class FamilyLease {
+ public:
+  explicit FamilyLease(std::function<void()> on_release) : on_release_(std::move(on_release)) {}
+  ~FamilyLease() { on_release_(); }
+  FamilyLease(const FamilyLease&) = delete;
+  FamilyLease& operator=(const FamilyLease&) = delete;
+
+ private:
+  const std::function<void()> on_release_;
+};
+
+// An index and where it lives.
+struct Index {
+  model::IndexDescriptor descriptor;
+  Keyspace keyspace;
+  // Key attributes of index and table, each once, sorted: what a page key holds and what is always projected.
+  std::vector<std::string> key_names;
+  // Global indexes only.
+  std::shared_ptr<IndexProgress> progress;
+};
+
+// A table and where it lives. Immutable. While it is CREATING its keyspaces are null.
+struct Table {
+  model::TableDescriptor descriptor;
+  Keyspace data;
+  Keyspace collections;  // only with local indexes
+  std::vector<std::string> key_names;
+  std::vector<Index> local_indexes;   // parallel to the descriptor's
+  std::vector<Index> global_indexes;
+  std::shared_ptr<FamilyLease> lease;
+
+  bool has_indexes() const { return !local_indexes.empty() || !global_indexes.empty(); }
+  const Index* FindIndex(std::string_view name) const;
+};
+
+// The catalog at one moment. Thread-safety: immutable. Lifetime: everything in it lives as long as it is held.
+class CatalogSnapshot {
+ public:
+  // The table called `name` in whatever state, or null.
+  const Table* Find(std::string_view name) const;
+  const Table* Find(TableId id) const;
+  // By name, in byte order.
+  const std::map<std::string, std::shared_ptr<const Table>, std::less<>>& tables() const {
+    return tables_;
+  }
+
+ private:
+  friend class Catalog;
+  std::map<std::string, std::shared_ptr<const Table>, std::less<>> tables_;
+};
+
+// Keeps the descriptors, on disk and in memory. Thread-safety: thread-safe.
+class Catalog {
+ public:
+  // Reads the descriptors; opens the keyspaces of every table that has its families.
+  static absl::StatusOr<std::unique_ptr<Catalog>> Open(RocksDb* db, TimerQueue* timers);
+
+  std::shared_ptr<const CatalogSnapshot> snapshot() const;
+
+  // Gives the table and its indexes ids, a uuid and a creation time, and persists it as CREATING.
+  // Errors: ResourceInUse if the name is taken; LimitExceeded beyond the configured number of families.
+  absl::StatusOr<model::TableDescriptor> Add(model::TableDescriptor descriptor);
+  // Persists the table as DELETING. From then on new snapshots do not hold its families. Errors: ResourceNotFound;
+  // ResourceInUse if it is not ACTIVE; ValidationException if it is protected.
+  absl::StatusOr<model::TableDescriptor> MarkDeleting(std::string_view name);
+
+  // For the DDL worker. The families exist; the tables become ACTIVE, all at once.
+  absl::Status Activate(const std::vector<TableId>& tables);
+  // True when nobody holds the families of a DELETING table any more.
+  bool IsReleased(TableId table) const;
+  // Forgets a deleted table and everything stored beside its families.
+  absl::Status Remove(const model::TableDescriptor& table);
+
+  // Called (on any thread) when a lease of a DELETING table ran out.
+  void SetReleaseListener(std::function<void()> listener);
+
+  // Every family that a table of `descriptor` has.
+  static std::vector<std::string> FamilyNames(const model::TableDescriptor& descriptor);
+
+  // Reads the highest change sequence ever used.
+  static absl::StatusOr<ChangeSequence> ReadLastSequence(RocksDb* db);
+
+ private:
+  struct ReleaseSignal;
+
+  Catalog(RocksDb* db, TimerQueue* timers);
+  absl::Status Load();
+  absl::StatusOr<std::shared_ptr<const Table>> OpenTable(model::TableDescriptor descriptor)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckFamilyCeiling(const model::TableDescriptor& added) const;
+  absl::Status Persist(const model::TableDescriptor& descriptor);
+  void Publish(std::vector<std::shared_ptr<const Table>> changed, std::string_view removed)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  RocksDb* const db_;
+  TimerQueue* const timers_;
+  const std::shared_ptr<ReleaseSignal> release_;
+  // Serialises changes; held across their writes.
+  absl::Mutex mutex_;
+  uint32_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
+  mutable absl::Mutex snapshot_mutex_;
+  std::shared_ptr<const CatalogSnapshot> snapshot_ ABSL_GUARDED_BY(snapshot_mutex_);
+  std::map<TableId, std::weak_ptr<FamilyLease>> detached_ ABSL_GUARDED_BY(snapshot_mutex_);
+};
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_CATALOG_H_

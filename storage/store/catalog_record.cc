@@ -1,0 +1,191 @@
+#include "storage/store/catalog_record.h"
+
+#include <optional>
+#include <utility>
+
+#include "armature/disk/v1/catalog.pb.h"
+#include "storage/base/status_macros.h"
+
+namespace armature::store {
+namespace {
+
+namespace disk = ::armature::disk::v1;
+
+void ToDisk(const std::vector<model::KeyAttribute>& from,
+            google::protobuf::RepeatedPtrField<disk::KeyAttribute>* to) {
+  for (const model::KeyAttribute& attribute : from) {
+    disk::KeyAttribute* const out = to->Add();
+    out->set_name(attribute.name);
+    out->set_type(static_cast<disk::ScalarType>(attribute.type));
+  }
+}
+
+std::vector<model::KeyAttribute> FromDisk(
+    const google::protobuf::RepeatedPtrField<disk::KeyAttribute>& from) {
+  std::vector<model::KeyAttribute> to;
+  for (const disk::KeyAttribute& attribute : from) {
+    to.push_back({attribute.name(), static_cast<model::ScalarType>(attribute.type())});
+  }
+  return to;
+}
+
+void ToDisk(const model::KeySchema& from, disk::KeySchema* to) {
+  ToDisk(from.partition, to->mutable_partition());
+  ToDisk(from.sort, to->mutable_sort());
+}
+
+model::KeySchema FromDisk(const disk::KeySchema& from) {
+  return {FromDisk(from.partition()), FromDisk(from.sort())};
+}
+
+void ToDisk(const model::Throughput& from, disk::Throughput* to) {
+  to->set_read_units(from.read_units);
+  to->set_write_units(from.write_units);
+}
+
+model::Throughput FromDisk(const disk::Throughput& from) {
+  return {from.read_units(), from.write_units()};
+}
+
+void ToDisk(const model::IndexDescriptor& from, disk::IndexRecord* to) {
+  to->set_id(from.id.value());
+  to->set_name(from.name);
+  ToDisk(from.key, to->mutable_key());
+  to->mutable_projection()->set_type(static_cast<disk::ProjectionType>(from.projection.type));
+  for (const std::string& name : from.projection.non_key_attributes) {
+    to->mutable_projection()->add_non_key_attributes(name);
+  }
+  to->set_state(static_cast<disk::State>(from.state));
+  if (from.provisioned.has_value()) ToDisk(*from.provisioned, to->mutable_provisioned());
+  if (from.on_demand_max.has_value()) ToDisk(*from.on_demand_max, to->mutable_on_demand_max());
+  if (from.warm.has_value()) ToDisk(*from.warm, to->mutable_warm());
+}
+
+model::IndexDescriptor FromDisk(const disk::IndexRecord& from, model::IndexKind kind) {
+  model::IndexDescriptor to;
+  to.id = IndexId(from.id());
+  to.kind = kind;
+  to.name = from.name();
+  to.key = FromDisk(from.key());
+  to.projection.type = static_cast<model::ProjectionType>(from.projection().type());
+  to.projection.non_key_attributes.assign(from.projection().non_key_attributes().begin(),
+                                          from.projection().non_key_attributes().end());
+  to.state = static_cast<model::IndexState>(from.state());
+  if (from.has_provisioned()) to.provisioned = FromDisk(from.provisioned());
+  if (from.has_on_demand_max()) to.on_demand_max = FromDisk(from.on_demand_max());
+  if (from.has_warm()) to.warm = FromDisk(from.warm());
+  return to;
+}
+
+void ToDisk(const model::TableSettings& from, disk::TableSettings* to) {
+  to->set_billing_mode(static_cast<disk::BillingMode>(from.billing_mode));
+  if (from.provisioned.has_value()) ToDisk(*from.provisioned, to->mutable_provisioned());
+  if (from.on_demand_max.has_value()) ToDisk(*from.on_demand_max, to->mutable_on_demand_max());
+  if (from.warm.has_value()) ToDisk(*from.warm, to->mutable_warm());
+  to->set_deletion_protection(from.deletion_protection);
+  to->set_table_class(from.table_class);
+  to->set_stream_enabled(from.stream_enabled);
+  to->set_stream_view_type(from.stream_view_type);
+  to->set_sse_enabled(from.sse_enabled);
+  to->set_sse_type(from.sse_type);
+  to->set_sse_kms_key(from.sse_kms_key);
+  for (const auto& [key, value] : from.tags) {
+    disk::Tag* const tag = to->add_tags();
+    tag->set_key(key);
+    tag->set_value(value);
+  }
+}
+
+model::TableSettings FromDisk(const disk::TableSettings& from) {
+  model::TableSettings to;
+  to.billing_mode = static_cast<model::BillingMode>(from.billing_mode());
+  if (from.has_provisioned()) to.provisioned = FromDisk(from.provisioned());
+  if (from.has_on_demand_max()) to.on_demand_max = FromDisk(from.on_demand_max());
+  if (from.has_warm()) to.warm = FromDisk(from.warm());
+  to.deletion_protection = from.deletion_protection();
+  to.table_class = from.table_class();
+  to.stream_enabled = from.stream_enabled();
+  to.stream_view_type = from.stream_view_type();
+  to.sse_enabled = from.sse_enabled();
+  to.sse_type = from.sse_type();
+  to.sse_kms_key = from.sse_kms_key();
+  for (const disk::Tag& tag : from.tags()) to.tags.emplace_back(tag.key(), tag.value());
+  return to;
+}
+
+bool IsKnown(const model::KeySchema& key) {
+  if (key.partition.empty()) return false;
+  for (const std::vector<model::KeyAttribute>* group : {&key.partition, &key.sort}) {
+    for (const model::KeyAttribute& attribute : *group) {
+      const auto type = static_cast<uint8_t>(attribute.type);
+      if (attribute.name.empty() || type < 1 || type > 3) return false;
+    }
+  }
+  return true;
+}
+
+bool IsKnown(const std::vector<model::IndexDescriptor>& indexes) {
+  for (const model::IndexDescriptor& index : indexes) {
+    const auto projection = static_cast<uint8_t>(index.projection.type);
+    const auto state = static_cast<uint8_t>(index.state);
+    if (!IsKnown(index.key) || projection < 1 || projection > 3 || state < 1 || state > 4) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string EncodeTableRecord(const model::TableDescriptor& descriptor) {
+  disk::TableRecord record;
+  record.set_id(descriptor.id.value());
+  record.set_name(descriptor.name);
+  record.set_uuid(descriptor.uuid);
+  record.set_state(static_cast<disk::State>(descriptor.state));
+  record.set_creation_time_ms(descriptor.creation_time_ms);
+  ToDisk(descriptor.key, record.mutable_key());
+  ToDisk(descriptor.attribute_definitions, record.mutable_attribute_definitions());
+  for (const model::IndexDescriptor& index : descriptor.local_indexes) {
+    ToDisk(index, record.add_local_indexes());
+  }
+  for (const model::IndexDescriptor& index : descriptor.global_indexes) {
+    ToDisk(index, record.add_global_indexes());
+  }
+  ToDisk(descriptor.settings, record.mutable_settings());
+  std::string value(1, kTableRecordVersion);
+  record.AppendToString(&value);
+  return value;
+}
+
+absl::StatusOr<model::TableDescriptor> ParseTableRecord(std::string_view value) {
+  if (value.empty() || value[0] != kTableRecordVersion) {
+    return DataLossError("table record: expected version 1");
+  }
+  value.remove_prefix(1);
+  disk::TableRecord record;
+  if (!record.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
+    return DataLossError("table record: malformed");
+  }
+  model::TableDescriptor descriptor;
+  descriptor.id = TableId(record.id());
+  descriptor.name = record.name();
+  descriptor.uuid = record.uuid();
+  descriptor.state = static_cast<model::TableState>(record.state());
+  descriptor.creation_time_ms = record.creation_time_ms();
+  descriptor.key = FromDisk(record.key());
+  descriptor.attribute_definitions = FromDisk(record.attribute_definitions());
+  for (const disk::IndexRecord& index : record.local_indexes()) {
+    descriptor.local_indexes.push_back(FromDisk(index, model::IndexKind::kLocal));
+  }
+  for (const disk::IndexRecord& index : record.global_indexes()) {
+    descriptor.global_indexes.push_back(FromDisk(index, model::IndexKind::kGlobal));
+  }
+  descriptor.settings = FromDisk(record.settings());
+  const auto state = static_cast<uint8_t>(descriptor.state);
+  if (descriptor.id == TableId(0) || descriptor.name.empty() || state < 1 || state > 4 ||
+      !IsKnown(descriptor.key) || !IsKnown(descriptor.local_indexes) || !IsKnown(descriptor.global_indexes)) {
+    return DataLossError(Cat("table record ", descriptor.name, ": holds values this build does not know"));
+  }
+  return descriptor;
+}
+
+}  // namespace armature::store

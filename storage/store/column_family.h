@@ -1,0 +1,31 @@
+#ifndef ARMATURE_STORAGE_STORE_COLUMN_FAMILY_H_
+#define ARMATURE_STORAGE_STORE_COLUMN_FAMILY_H_
+
+// What a Keyspace points to. Inside the store only.
+
+#include <memory>
+#include <string>
+
+#include "rocksdb/db.h"
+#include "storage/store/keyspace_stats.h"
+
+namespace armature::store {
+
+// Thread-safety: immutable after it was made.
+class ColumnFamily {
+ public:
+  ColumnFamily(std::string name, rocksdb::ColumnFamilyHandle* handle, StatsDelta totals)
+      : handle_(handle), stats_(std::move(name), totals) {}
+
+  const std::string& name() const { return stats_.family_name(); }
+  rocksdb::ColumnFamilyHandle* handle() const { return handle_; }
+  KeyspaceStats* stats() { return &stats_; }
+
+ private:
+  rocksdb::ColumnFamilyHandle* handle_;  // destroyed by its database
+  KeyspaceStats stats_;
+};
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_COLUMN_FAMILY_H_

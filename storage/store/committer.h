@@ -1,0 +1,101 @@
+#ifndef ARMATURE_STORAGE_STORE_COMMITTER_H_
+#define ARMATURE_STORAGE_STORE_COMMITTER_H_
+
+// Group commit: one thread merges all write units that wait into one batch and writes it with one fsync.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "storage/base/strong_type.h"
+#include "storage/store/options.h"
+#include "storage/store/write_unit.h"
+
+namespace armature::store {
+
+class ChangeLog;
+class RocksDb;
+class SequenceTickets;
+
+// What a commit answers: the sequence of the unit's change record, or of the last record before it if it has none.
+using CommitCallback = absl::AnyInvocable<void(absl::StatusOr<ChangeSequence>) &&>;
+
+// Totals since the start.
+struct CommitterCounters {
+  uint64_t batches = 0;
+  uint64_t units = 0;
+};
+
+// Two threads: one writes batches, the other runs the callbacks of the batch before, so that answering clients and
+// waiting for the disk overlap.
+//
+// Units are applied in the order of Commit. A unit is visible to readers only together with its durability promise
+// (with Durability::kSync: after the fsync of its batch).
+//
+// Thread-safety: thread-safe.
+class Committer {
+ public:
+  Committer(const DatabaseOptions& options, RocksDb* db, SequenceTickets* tickets, ChangeLog* log);
+  // Commits what waits, runs all callbacks, joins.
+  ~Committer();
+  Committer(const Committer&) = delete;
+  Committer& operator=(const Committer&) = delete;
+
+  // Calls `done` exactly once, on the callback thread, or at once on this one if the queue is full
+  // (ThrottlingException) or the committer stops (ServiceUnavailable). On error nothing of the unit was written.
+  void Commit(WriteUnit unit, CommitCallback done);
+  // Several units in one batch: all or nothing.
+  void CommitAll(std::vector<WriteUnit> units, CommitCallback done);
+
+  CommitterCounters counters() const;
+
+ private:
+  struct Pending {
+    std::vector<WriteUnit> units;
+    CommitCallback done;
+    ChangeSequence sequence;
+  };
+  struct Finished {
+    std::vector<Pending> pending;
+    absl::Status status;
+  };
+  class BatchBuilder;
+
+  void WriteLoop();
+  void CallbackLoop();
+  void SyncLoop();
+  // Takes a batch's worth from the queue; empty when stopping and nothing waits.
+  std::vector<Pending> TakeBatch();
+  absl::Status WriteBatch(std::vector<Pending>& pending);
+
+  const DatabaseOptions options_;
+  RocksDb* const db_;
+  SequenceTickets* const tickets_;
+  ChangeLog* const log_;
+
+  mutable absl::Mutex mutex_;
+  absl::CondVar work_;
+  absl::CondVar finished_work_;
+  absl::CondVar sync_stop_;
+  std::deque<Pending> queue_ ABSL_GUARDED_BY(mutex_);
+  size_t queue_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::deque<Finished> finished_ ABSL_GUARDED_BY(mutex_);
+  bool writer_idle_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool writer_done_ ABSL_GUARDED_BY(mutex_) = false;
+  CommitterCounters counters_ ABSL_GUARDED_BY(mutex_);
+
+  std::thread sync_thread_;
+  std::thread callback_thread_;
+  std::thread write_thread_;
+};
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_COMMITTER_H_

@@ -1,0 +1,146 @@
+#include "storage/store/data_directory.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <system_error>
+
+#include "absl/strings/escaping.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+
+namespace armature::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kFormatFile[] = "/armature.format";
+constexpr char kLockFile[] = "/LOCK";
+constexpr std::string_view kMagic = "armature database";
+
+absl::Status ErrnoError(std::string_view what, const std::string& path) {
+  return UnavailableError(Cat(what, " ", path, ": ", std::strerror(errno)));
+}
+
+// True if the directory holds nothing, or nothing but our lock file (an earlier start that died at once).
+absl::StatusOr<bool> IsUnused(const std::string& path) {
+  std::error_code error;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().filename() != "LOCK") return false;
+  }
+  if (error) return UnavailableError(Cat("cannot read directory ", path, ": ", error.message()));
+  return true;
+}
+
+// Writes a file so that after a crash it is there whole or not at all.
+absl::Status WriteDurably(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".new";
+  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) return ErrnoError("cannot write", temporary);
+  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+                       fsync(fd) == 0;
+  const int saved_errno = errno;
+  close(fd);
+  errno = saved_errno;
+  if (!written) return ErrnoError("cannot write", temporary);
+  if (rename(temporary.c_str(), path.c_str()) != 0) return ErrnoError("cannot write", path);
+  const int directory = open(fs::path(path).parent_path().c_str(), O_RDONLY | O_CLOEXEC);
+  if (directory >= 0) {
+    fsync(directory);
+    close(directory);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string RandomUuid() {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) std::abort();
+  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0F) | 0x40);
+  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3F) | 0x80);
+  std::string hex = absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(bytes), sizeof bytes));
+  for (const size_t at : {8, 13, 18, 23}) hex.insert(at, "-");
+  return hex;
+}
+
+absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string_view given_path) {
+  const std::string path(given_path);
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return UnavailableError(Cat("cannot make data directory ", path, ": ", error.message()));
+  const bool known = fs::exists(path + kFormatFile, error);
+  if (!known) {
+    ARM_ASSIGN_OR_RETURN(const bool unused, IsUnused(path));
+    if (!unused) {
+      return FailedPreconditionError(
+          Cat("data directory ", path, " is not empty and holds no armature.format: not ours; name an empty one"));
+    }
+  }
+  const std::string lock_path = path + kLockFile;
+  const int lock_fd = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (lock_fd < 0) return ErrnoError("data directory is not writable: cannot open", lock_path);
+  auto directory = std::unique_ptr<DataDirectory>(new DataDirectory(path, lock_fd));
+  if (flock(lock_fd, LOCK_EX | LOCK_NB) != 0) {
+    return FailedPreconditionError(
+        Cat("data directory ", path, " is in use by another process (", lock_path, " is locked)"));
+  }
+  ARM_RETURN_IF_ERROR(known ? directory->ReadFormat() : directory->WriteFormat());
+  return directory;
+}
+
+DataDirectory::~DataDirectory() { close(lock_fd_); }
+
+absl::Status DataDirectory::ReadFormat() {
+  const std::string file = path_ + kFormatFile;
+  std::ifstream in(file);
+  std::ostringstream all;
+  all << in.rdbuf();
+  if (!in.good() && !in.eof()) return UnavailableError(Cat("cannot read ", file));
+  std::istringstream lines(all.str());
+  std::string line;
+  std::getline(lines, line);
+  if (line != kMagic) {
+    return FailedPreconditionError(Cat(file, " is not the format file of an armature database"));
+  }
+  int version = 0;
+  while (std::getline(lines, line)) {
+    const size_t colon = line.find(": ");
+    if (colon == std::string::npos) continue;
+    const std::string value = line.substr(colon + 2);
+    if (line.compare(0, colon, "format") == 0) {
+      std::from_chars(value.data(), value.data() + value.size(), version);
+    } else if (line.compare(0, colon, "database") == 0) {
+      database_id_ = value;
+    }
+  }
+  if (version < 1 || database_id_.empty()) {
+    return FailedPreconditionError(Cat(file, " is damaged: it must name a format and a database"));
+  }
+  if (version > kFormatVersion) {
+    return FailedPreconditionError(Cat("data directory ", path_, " has format ", version,
+                                       "; this build reads formats up to ", kFormatVersion,
+                                       ": use a newer armatured"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DataDirectory::WriteFormat() {
+  database_id_ = RandomUuid();
+  return WriteDurably(path_ + kFormatFile, Cat(kMagic, "\nformat: ", kFormatVersion,
+                                               "\ndatabase: ", database_id_, "\n"));
+}
+
+}  // namespace armature::store

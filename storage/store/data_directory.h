@@ -1,0 +1,53 @@
+#ifndef ARMATURE_STORAGE_STORE_DATA_DIRECTORY_H_
+#define ARMATURE_STORAGE_STORE_DATA_DIRECTORY_H_
+
+// The directory that holds a database: whose it is, of which format, and that only one process uses it.
+// docs/FORMAT.md, "Data directory".
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace armature::store {
+
+// The format that this build writes, and the oldest and newest it reads.
+inline constexpr int kFormatVersion = 1;
+
+// An opened data directory; holds its lock until destroyed.
+//
+// Thread-safety: immutable.
+class DataDirectory {
+ public:
+  // Opens `path`, or makes it if it does not exist or is empty.
+  //
+  // Errors, each one clear line that names the path: FailedPrecondition if another process holds it, if it belongs
+  // to something else, or if its format is newer than this build's; Unavailable if it cannot be made or written.
+  // Nothing of an existing directory is changed on error.
+  static absl::StatusOr<std::unique_ptr<DataDirectory>> Open(std::string_view path);
+  ~DataDirectory();
+  DataDirectory(const DataDirectory&) = delete;
+  DataDirectory& operator=(const DataDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string db_path() const { return path_ + "/db"; }
+  // Random, chosen when the directory was made.
+  const std::string& database_id() const { return database_id_; }
+
+ private:
+  DataDirectory(std::string path, int lock_fd) : path_(std::move(path)), lock_fd_(lock_fd) {}
+  absl::Status ReadFormat();
+  absl::Status WriteFormat();
+
+  const std::string path_;
+  const int lock_fd_;
+  std::string database_id_;
+};
+
+// A random version-4 UUID in its text form.
+std::string RandomUuid();
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_DATA_DIRECTORY_H_

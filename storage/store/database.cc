@@ -1,0 +1,138 @@
+#include "storage/store/database.h"
+
+#include <optional>
+#include <utility>
+
+#include "glog/logging.h"
+#include "rocksdb/write_batch.h"
+#include "storage/base/fault_points.h"
+#include "storage/base/status_macros.h"
+#include "storage/store/column_family.h"
+#include "storage/store/data_directory.h"
+#include "storage/store/ddl_worker.h"
+#include "storage/store/meta_keys.h"
+#include "storage/store/range_reader.h"
+#include "storage/store/rocks_db.h"
+#include "storage/store/rocks_status.h"
+#include "storage/store/sequence_tickets.h"
+
+namespace armature::store {
+
+// In order of construction; destroyed in reverse.
+struct Database::Parts {
+  std::unique_ptr<DataDirectory> directory;
+  TimerQueue timers;
+  std::unique_ptr<RocksDb> rocks;
+  std::unique_ptr<Catalog> catalog;
+  std::unique_ptr<SequenceTickets> tickets;
+  std::unique_ptr<ChangeLog> log;
+  std::unique_ptr<DdlWorker> ddl;
+  std::unique_ptr<Committer> committer;
+};
+
+Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Database::~Database() = default;
+
+absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options) {
+  auto parts = std::make_unique<Parts>();
+  ARM_ASSIGN_OR_RETURN(parts->directory, DataDirectory::Open(options.path));
+  ARM_ASSIGN_OR_RETURN(parts->rocks, RocksDb::Open(parts->directory->db_path(), options));
+  ARM_ASSIGN_OR_RETURN(parts->catalog, Catalog::Open(parts->rocks.get(), &parts->timers));
+  ARM_ASSIGN_OR_RETURN(const ChangeSequence last, Catalog::ReadLastSequence(parts->rocks.get()));
+  parts->tickets = std::make_unique<SequenceTickets>(last);
+  parts->log = std::make_unique<ChangeLog>(parts->rocks.get(), parts->tickets.get());
+  parts->ddl = std::make_unique<DdlWorker>(parts->catalog.get(), parts->rocks.get());
+  parts->ddl->RemoveOrphans();
+  parts->ddl->RunOnce();
+  parts->committer = std::make_unique<Committer>(options, parts->rocks.get(), parts->tickets.get(),
+                                                 parts->log.get());
+  LOG(INFO) << "store: opened path=" << options.path << " database=" << parts->directory->database_id()
+            << " families=" << parts->rocks->family_count() << " sequence=" << last.value();
+  return std::unique_ptr<Database>(new Database(std::move(parts)));
+}
+
+absl::StatusOr<GetResult> Database::Get(const Keyspace& keyspace, std::string_view key, ReadMode mode,
+                                        std::string* value) const {
+  rocksdb::ReadOptions options;
+  if (mode == ReadMode::kMemoryOnly) options.read_tier = rocksdb::kBlockCacheTier;
+  rocksdb::PinnableSlice pinned(value);
+  const rocksdb::Status status =
+      parts_->rocks->db()->Get(options, keyspace.family->handle(), ToSlice(key), &pinned);
+  if (status.ok()) {
+    if (pinned.IsPinned()) value->assign(pinned.data(), pinned.size());
+    return GetResult::kFound;
+  }
+  if (status.IsNotFound()) return GetResult::kMissing;
+  if (status.IsIncomplete()) return GetResult::kWouldBlock;
+  return FromRocks(status, Cat("read from ", keyspace.family->name()));
+}
+
+absl::StatusOr<bool> Database::ReadRange(
+    const Keyspace& keyspace, const KeyRange& range, Direction direction,
+    absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit) const {
+  return ReadRows(parts_->rocks.get(), *keyspace.family, range, direction, visit);
+}
+
+void Database::Commit(WriteUnit unit, CommitCallback done) {
+  parts_->committer->Commit(std::move(unit), std::move(done));
+}
+
+void Database::CommitAll(std::vector<WriteUnit> units, CommitCallback done) {
+  parts_->committer->CommitAll(std::move(units), std::move(done));
+}
+
+absl::Status Database::CommitConsumed(
+    const WriteUnit& unit, TableId table,
+    const std::vector<std::pair<IndexId, ChangeSequence>>& cursors) {
+  rocksdb::WriteBatch batch;
+  for (const WriteUnit::Op& op : unit.ops()) {
+    if (op.kind == WriteUnit::OpKind::kPut) {
+      batch.Put(op.family->handle(), ToSlice(unit.key(op)), ToSlice(unit.value(op)));
+    } else {
+      batch.Delete(op.family->handle(), ToSlice(unit.key(op)));
+    }
+  }
+  rocksdb::ColumnFamilyHandle* const meta = parts_->rocks->meta()->handle();
+  for (const WriteUnit::StatsOp& op : unit.stats()) {
+    op.stats->Add(op.delta);
+    batch.Put(meta, StatsKey(op.stats->family_name()),
+              EncodeStats(StatsDelta{op.stats->items(), op.stats->bytes()}));
+  }
+  for (const auto& [index, cursor] : cursors) {
+    batch.Put(meta, CursorKey(table, index), EncodeU64(cursor.value()));
+  }
+  ARM_FAULT_POINT("applier.before_write");
+  const absl::Status status =
+      parts_->rocks->Write(&batch, /*sync=*/false, Cat("apply index changes of table ", table.value()));
+  ARM_FAULT_POINT("applier.after_write");
+  if (!status.ok()) {
+    for (const WriteUnit::StatsOp& op : unit.stats()) {
+      op.stats->Add(StatsDelta{-op.delta.items, -op.delta.bytes});
+    }
+  }
+  return status;
+}
+
+ChangeLog& Database::change_log() { return *parts_->log; }
+
+std::shared_ptr<const CatalogSnapshot> Database::catalog() const {
+  return parts_->catalog->snapshot();
+}
+
+absl::StatusOr<model::TableDescriptor> Database::CreateTable(model::TableDescriptor descriptor) {
+  ARM_ASSIGN_OR_RETURN(model::TableDescriptor created, parts_->catalog->Add(std::move(descriptor)));
+  parts_->ddl->Wake();
+  return created;
+}
+
+absl::StatusOr<model::TableDescriptor> Database::DeleteTable(std::string_view name) {
+  ARM_ASSIGN_OR_RETURN(model::TableDescriptor deleting, parts_->catalog->MarkDeleting(name));
+  parts_->ddl->Wake();
+  return deleting;
+}
+
+const std::string& Database::database_id() const { return parts_->directory->database_id(); }
+size_t Database::column_family_count() const { return parts_->rocks->family_count(); }
+CommitterCounters Database::committer_counters() const { return parts_->committer->counters(); }
+
+}  // namespace armature::store

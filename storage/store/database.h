@@ -1,0 +1,97 @@
+#ifndef ARMATURE_STORAGE_STORE_DATABASE_H_
+#define ARMATURE_STORAGE_STORE_DATABASE_H_
+
+// The storage seam: everything the layers above may ask of durable storage.
+//
+// Get, ReadRange, Commit, and waiting on the change log. Nothing else crosses it: no iterator, no snapshot, no handle
+// is held between calls, so that the same engine can one day run on storage that spreads partitions over machines.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "storage/base/strong_type.h"
+#include "storage/base/timer_queue.h"
+#include "storage/store/catalog.h"
+#include "storage/store/change_log.h"
+#include "storage/store/committer.h"
+#include "storage/store/keyspace.h"
+#include "storage/store/options.h"
+#include "storage/store/write_unit.h"
+
+namespace armature::store {
+
+// What a point read found. kWouldBlock: the row is not in memory and the caller asked not to wait for the disk.
+enum class GetResult : uint8_t { kFound, kMissing, kWouldBlock };
+enum class ReadMode : uint8_t { kMayBlock, kMemoryOnly };
+
+enum class Direction : uint8_t { kForward, kReverse };
+
+// Keys in [begin, end); an empty `end` is the end of the keyspace.
+struct KeyRange {
+  std::string begin;
+  std::string end;
+};
+
+// What the visitor of a range says of the row it got.
+enum class RowVerdict : uint8_t { kContinue, kStop };
+
+// Thread-safety: thread-safe. Lifetime: outlives all requests; Close (or the destructor) commits what waits first.
+class Database {
+ public:
+  // Opens or makes the database in `options.path`, finishes what a crash cut off (tables half made or half deleted).
+  // Errors: those of DataDirectory::Open; DataLoss with file and reason for damaged data. Nothing is served then.
+  static absl::StatusOr<std::unique_ptr<Database>> Open(const DatabaseOptions& options);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  // Reads one row into `value`, which is unspecified unless kFound.
+  // Errors: DataLoss, Unavailable.
+  absl::StatusOr<GetResult> Get(const Keyspace& keyspace, std::string_view key, ReadMode mode,
+                                std::string* value) const;
+
+  // Calls `visit(key, value)` for the rows of `range` in key order or against it, until it says kStop or the range ends. One
+  // call sees one moment. The views are valid during the visit. True if the end of the range was reached (also when
+  // the last visit said kStop on the last row: then false). Empty or inverted ranges visit nothing.
+  // Errors: DataLoss, Unavailable.
+  absl::StatusOr<bool> ReadRange(
+      const Keyspace& keyspace, const KeyRange& range, Direction direction,
+      absl::FunctionRef<RowVerdict(std::string_view key, std::string_view value)> visit) const;
+
+  // Commits a write unit; see Committer::Commit.
+  void Commit(WriteUnit unit, CommitCallback done);
+  void CommitAll(std::vector<WriteUnit> units, CommitCallback done);
+
+  // For consumers of the change log: writes `unit` and moves the cursors of `table` in one batch, without fsync. Exactly
+  // once by atomicity: what a crash takes back is consumed again.
+  absl::Status CommitConsumed(const WriteUnit& unit, TableId table,
+                              const std::vector<std::pair<IndexId, ChangeSequence>>& cursors);
+  ChangeLog& change_log();
+
+  std::shared_ptr<const CatalogSnapshot> catalog() const;
+  // See Catalog::Add and MarkDeleting. The work goes on in the background.
+  absl::StatusOr<model::TableDescriptor> CreateTable(model::TableDescriptor descriptor);
+  absl::StatusOr<model::TableDescriptor> DeleteTable(std::string_view name);
+
+  // For status reports.
+  const std::string& database_id() const;
+  size_t column_family_count() const;
+  CommitterCounters committer_counters() const;
+
+ private:
+  struct Parts;
+  explicit Database(std::unique_ptr<Parts> parts);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_DATABASE_H_

@@ -1,0 +1,160 @@
+#include "storage/store/lock_table.h"
+
+#include <algorithm>
+#include <bit>
+#include <deque>
+#include <utility>
+
+#include "absl/synchronization/mutex.h"
+#include "storage/base/api_error.h"
+#include "storage/base/strings.h"
+
+namespace armature::store {
+
+struct LockTable::Request {
+  Stripes stripes;  // ascending, each once
+  size_t held = 0;  // the first `held` of them are ours
+  absl::Time deadline;
+  Continuation then;
+  TimerQueue::TimerId timer = 0;
+};
+
+// One cache line each, so that neighbours do not slow each other down.
+struct alignas(64) LockTable::Stripe {
+  absl::Mutex mutex;
+  bool locked ABSL_GUARDED_BY(mutex) = false;
+  std::deque<std::shared_ptr<Request>> waiters ABSL_GUARDED_BY(mutex);
+};
+
+LockTable::Guard::Guard(Guard&& other) noexcept
+    : table_(std::exchange(other.table_, nullptr)), stripes_(std::move(other.stripes_)) {}
+
+LockTable::Guard& LockTable::Guard::operator=(Guard&& other) noexcept {
+  if (this != &other) {
+    Release();
+    table_ = std::exchange(other.table_, nullptr);
+    stripes_ = std::move(other.stripes_);
+  }
+  return *this;
+}
+
+void LockTable::Guard::Release() {
+  LockTable* const table = std::exchange(table_, nullptr);
+  if (table == nullptr) return;
+  for (const uint32_t stripe : stripes_) table->ReleaseStripe(stripe);
+}
+
+LockTable::LockTable(size_t stripes, ThreadPool* pool, TimerQueue* timers)
+    : mask_(static_cast<uint32_t>(std::bit_ceil(stripes)) - 1),
+      pool_(pool),
+      timers_(timers),
+      stripes_(std::make_unique<Stripe[]>(size_t{mask_} + 1)) {}
+
+LockTable::~LockTable() = default;
+
+uint64_t LockTable::HashRow(uint32_t table, std::string_view key) const {
+  // Spread by a multiplier, because std::hash of neighbouring keys may differ in low bits only.
+  const uint64_t hash = std::hash<std::string_view>{}(key) ^ (uint64_t{table} << 17);
+  return hash * 0x9E3779B97F4A7C15ULL;
+}
+
+void LockTable::Acquire(uint64_t row_hash, absl::Time deadline, Continuation then) {
+  const uint32_t stripe_index = StripeOf(row_hash);
+  Stripe& stripe = stripes_[stripe_index];
+  {
+    const absl::MutexLock lock(&stripe.mutex);
+    if (stripe.locked) {
+      auto request = std::make_shared<Request>();
+      request->stripes.push_back(stripe_index);
+      request->deadline = deadline;
+      request->then = std::move(then);
+      request->timer =
+          timers_->At(deadline, [this, request, stripe_index] { Expire(request, stripe_index); });
+      stripe.waiters.push_back(std::move(request));
+      return;
+    }
+    stripe.locked = true;
+  }
+  Guard guard;
+  guard.table_ = this;
+  guard.stripes_.push_back(stripe_index);
+  std::move(then)(std::move(guard));
+}
+
+void LockTable::AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time deadline,
+                           Continuation then) {
+  auto request = std::make_shared<Request>();
+  for (const uint64_t hash : row_hashes) request->stripes.push_back(StripeOf(hash));
+  std::sort(request->stripes.begin(), request->stripes.end());
+  request->stripes.erase(std::unique(request->stripes.begin(), request->stripes.end()),
+                         request->stripes.end());
+  request->deadline = deadline;
+  request->then = std::move(then);
+  Advance(request);
+}
+
+void LockTable::Advance(const std::shared_ptr<Request>& request) {
+  while (request->held < request->stripes.size()) {
+    const uint32_t stripe_index = request->stripes[request->held];
+    Stripe& stripe = stripes_[stripe_index];
+    const absl::MutexLock lock(&stripe.mutex);
+    if (stripe.locked) {
+      request->timer = timers_->At(request->deadline,
+                                   [this, request, stripe_index] { Expire(request, stripe_index); });
+      stripe.waiters.push_back(request);
+      return;
+    }
+    stripe.locked = true;
+    ++request->held;
+  }
+  Guard guard;
+  guard.table_ = this;
+  guard.stripes_ = request->stripes;
+  std::move(request->then)(std::move(guard));
+}
+
+void LockTable::ReleaseStripe(uint32_t stripe_index) {
+  Stripe& stripe = stripes_[stripe_index];
+  std::shared_ptr<Request> next;
+  {
+    const absl::MutexLock lock(&stripe.mutex);
+    if (stripe.waiters.empty()) {
+      stripe.locked = false;
+      return;
+    }
+    // The stripe stays locked and changes hands, so that nobody overtakes the one who waited.
+    next = std::move(stripe.waiters.front());
+    stripe.waiters.pop_front();
+  }
+  timers_->Cancel(next->timer, next->deadline);
+  pool_->RunAdmitted([this, next] {
+    ++next->held;
+    Advance(next);
+  });
+}
+
+void LockTable::Expire(const std::shared_ptr<Request>& request, uint32_t stripe_index) {
+  Stripe& stripe = stripes_[stripe_index];
+  {
+    const absl::MutexLock lock(&stripe.mutex);
+    const auto position = std::find(stripe.waiters.begin(), stripe.waiters.end(), request);
+    if (position == stripe.waiters.end()) return;  // it got the stripe in the last moment
+    stripe.waiters.erase(position);
+  }
+  for (size_t i = 0; i < request->held; ++i) ReleaseStripe(request->stripes[i]);
+  pool_->RunAdmitted([request] {
+    std::move(request->then)(DeadlineExceededError(
+        "The item is locked by other requests and did not become free within the deadline"));
+  });
+}
+
+size_t LockTable::waiting() const {
+  size_t count = 0;
+  for (size_t i = 0; i <= mask_; ++i) {
+    const absl::MutexLock lock(&stripes_[i].mutex);
+    count += stripes_[i].waiters.size();
+  }
+  return count;
+}
+
+}  // namespace armature::store

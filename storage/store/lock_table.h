@@ -1,0 +1,88 @@
+#ifndef ARMATURE_STORAGE_STORE_LOCK_TABLE_H_
+#define ARMATURE_STORAGE_STORE_LOCK_TABLE_H_
+
+// Row locks for read-modify-write, held across the asynchronous commit.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "storage/base/thread_pool.h"
+#include "storage/base/timer_queue.h"
+
+namespace armature::store {
+
+// A striped table of locks. A row hashes to a stripe; two rows of one stripe wait for each other, which costs
+// time and never correctness.
+//
+// A request that finds its row locked parks as a continuation: no thread blocks, so one hot key cannot starve a
+// pool. Waiters of a stripe go in the order they came. Several rows are locked one after another in ascending order
+// of their stripes, so that requests never wait for each other in a circle.
+//
+// Thread-safety: thread-safe. Lifetime: outlives every Guard; destroy it only when no request is under way.
+class LockTable {
+  using Stripes = absl::InlinedVector<uint32_t, 1>;
+
+ public:
+  // Holds locks; gives them back when destroyed. May be destroyed on any thread.
+  class Guard {
+   public:
+    Guard() = default;
+    Guard(Guard&& other) noexcept;
+    Guard& operator=(Guard&& other) noexcept;
+    ~Guard() { Release(); }
+    void Release();
+
+   private:
+    friend class LockTable;
+    LockTable* table_ = nullptr;
+    Stripes stripes_;
+  };
+
+  // Gets the guard, or DeadlineExceeded if the locks were not free in time.
+  using Continuation = absl::AnyInvocable<void(absl::StatusOr<Guard>) &&>;
+
+  // `stripes` is rounded up to a power of two. `pool` runs the continuations of requests that had to wait, `timers`
+  // their deadlines; both must outlive the table.
+  LockTable(size_t stripes, ThreadPool* pool, TimerQueue* timers);
+  ~LockTable();
+  LockTable(const LockTable&) = delete;
+  LockTable& operator=(const LockTable&) = delete;
+
+  // The stripe of a row, from its table and key.
+  uint64_t HashRow(uint32_t table, std::string_view key) const;
+
+  // Locks one row. If it is free `then` runs at once on this thread, otherwise later on the pool.
+  // Errors given to `then`: DeadlineExceeded (an API error).
+  void Acquire(uint64_t row_hash, absl::Time deadline, Continuation then);
+  // Locks several rows (repetitions are legal).
+  void AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time deadline, Continuation then);
+
+  // Requests that wait now.
+  size_t waiting() const;
+
+ private:
+  struct Request;
+  struct Stripe;
+
+  uint32_t StripeOf(uint64_t row_hash) const { return static_cast<uint32_t>(row_hash >> 32) & mask_; }
+  // Goes on with a request until it holds all its stripes or has to wait.
+  void Advance(const std::shared_ptr<Request>& request);
+  void ReleaseStripe(uint32_t stripe);
+  void Expire(const std::shared_ptr<Request>& request, uint32_t stripe);
+
+  const uint32_t mask_;
+  ThreadPool* const pool_;
+  TimerQueue* const timers_;
+  std::unique_ptr<Stripe[]> stripes_;
+};
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_LOCK_TABLE_H_

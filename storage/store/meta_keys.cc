@@ -1,0 +1,65 @@
+#include "storage/store/meta_keys.h"
+
+#include <cstddef>
+
+#include "storage/base/strings.h"
+
+namespace armature::store {
+namespace {
+
+template <class T>
+std::string EncodeBigEndian(T value) {
+  std::string bytes(sizeof(T), '\0');
+  for (size_t i = 0; i < sizeof(T); ++i) {
+    bytes[i] = static_cast<char>(value >> (8 * (sizeof(T) - 1 - i)));
+  }
+  return bytes;
+}
+
+template <class T>
+std::optional<T> ParseBigEndian(std::string_view bytes) {
+  if (bytes.size() != sizeof(T)) return std::nullopt;
+  T value = 0;
+  for (const char c : bytes) value = static_cast<T>(value << 8 | static_cast<uint8_t>(c));
+  return value;
+}
+
+}  // namespace
+
+std::string EncodeU32(uint32_t value) { return EncodeBigEndian(value); }
+std::string EncodeU64(uint64_t value) { return EncodeBigEndian(value); }
+std::optional<uint32_t> ParseU32(std::string_view bytes) { return ParseBigEndian<uint32_t>(bytes); }
+std::optional<uint64_t> ParseU64(std::string_view bytes) { return ParseBigEndian<uint64_t>(bytes); }
+
+std::string TableKey(TableId table) { return Cat(kTablePrefix, EncodeU32(table.value())); }
+
+std::string CursorPrefix(TableId table) { return Cat("cursor/", EncodeU32(table.value())); }
+
+std::string CursorKey(TableId table, IndexId index) {
+  return Cat(CursorPrefix(table), EncodeU32(index.value()));
+}
+
+std::string StatsKey(std::string_view family_name) { return Cat("stats/", family_name); }
+
+std::string LogKey(TableId table, ChangeSequence sequence) {
+  return Cat(EncodeU32(table.value()), EncodeU64(sequence.value()));
+}
+
+std::optional<ChangeSequence> SequenceOfLogKey(std::string_view key) {
+  if (key.size() != 12) return std::nullopt;
+  return ChangeSequence(*ParseU64(key.substr(4)));
+}
+
+std::string DataFamilyName(TableId table) { return Cat("t", table.value()); }
+
+std::string LocalIndexFamilyName(TableId table, IndexId index) {
+  return Cat("l", table.value(), ".", index.value());
+}
+
+std::string GlobalIndexFamilyName(TableId table, IndexId index) {
+  return Cat("g", table.value(), ".", index.value());
+}
+
+std::string CollectionFamilyName(TableId table) { return Cat("c", table.value()); }
+
+}  // namespace armature::store

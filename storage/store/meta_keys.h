@@ -1,0 +1,48 @@
+#ifndef ARMATURE_STORAGE_STORE_META_KEYS_H_
+#define ARMATURE_STORAGE_STORE_META_KEYS_H_
+
+// Every key of the families `meta` and `log`. docs/FORMAT.md, "The meta family" and "Change log".
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "storage/base/strong_type.h"
+
+namespace armature::store {
+
+inline constexpr std::string_view kMetaFamily = "meta";
+inline constexpr std::string_view kLogFamily = "log";
+
+// meta: the next id for a table or index, u32.
+inline constexpr std::string_view kNextIdKey = "next_id";
+// meta: the highest change sequence handed out, u64.
+inline constexpr std::string_view kSequenceKey = "sequence";
+// meta: descriptor of a table. Prefix of all descriptors: "table/".
+inline constexpr std::string_view kTablePrefix = "table/";
+std::string TableKey(TableId table);
+// meta: how far an index has consumed its table's log, u64. Prefix: "cursor/" and the table.
+std::string CursorKey(TableId table, IndexId index);
+std::string CursorPrefix(TableId table);
+// meta: totals of a column family.
+std::string StatsKey(std::string_view family_name);
+
+// log: table | sequence.
+std::string LogKey(TableId table, ChangeSequence sequence);
+std::optional<ChangeSequence> SequenceOfLogKey(std::string_view key);
+
+// Names of the families of a table.
+std::string DataFamilyName(TableId table);
+std::string LocalIndexFamilyName(TableId table, IndexId index);
+std::string GlobalIndexFamilyName(TableId table, IndexId index);
+std::string CollectionFamilyName(TableId table);
+
+std::string EncodeU32(uint32_t value);
+std::string EncodeU64(uint64_t value);
+std::optional<uint32_t> ParseU32(std::string_view bytes);
+std::optional<uint64_t> ParseU64(std::string_view bytes);
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_META_KEYS_H_

@@ -1,0 +1,31 @@
+#include "storage/store/range_reader.h"
+
+#include <memory>
+
+#include "storage/base/status_macros.h"
+#include "storage/store/column_family.h"
+#include "storage/store/rocks_db.h"
+#include "storage/store/rocks_status.h"
+
+namespace armature::store {
+
+absl::StatusOr<bool> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range,
+                              Direction direction,
+                              absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit) {
+  if (!range.end.empty() && range.begin >= range.end) return true;
+  const rocksdb::Slice begin(range.begin);
+  const rocksdb::Slice end(range.end);
+  rocksdb::ReadOptions options;
+  options.total_order_seek = true;
+  options.iterate_lower_bound = &begin;
+  if (!range.end.empty()) options.iterate_upper_bound = &end;
+  const std::unique_ptr<rocksdb::Iterator> it(db->db()->NewIterator(options, family.handle()));
+  const bool forward = direction == Direction::kForward;
+  for (forward ? it->SeekToFirst() : it->SeekToLast(); it->Valid(); forward ? it->Next() : it->Prev()) {
+    if (visit(ToView(it->key()), ToView(it->value())) == RowVerdict::kStop) return false;
+  }
+  ARM_RETURN_IF_ERROR(FromRocks(it->status(), Cat("read range of ", family.name())));
+  return true;
+}
+
+}  // namespace armature::store

@@ -1,0 +1,24 @@
+#ifndef ARMATURE_STORAGE_STORE_RANGE_READER_H_
+#define ARMATURE_STORAGE_STORE_RANGE_READER_H_
+
+// The only place that makes iterators over rows. Inside the store only.
+
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "storage/store/database.h"
+
+namespace armature::store {
+
+class RocksDb;
+
+// See Database::ReadRange. Bounds are always set on both ends, so that neither tombstones nor rows beyond the range are
+// walked.
+absl::StatusOr<bool> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range,
+                              Direction direction,
+                              absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit);
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_RANGE_READER_H_

@@ -1,0 +1,84 @@
+#include "storage/store/rocks_options.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "rocksdb/convenience.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/table.h"
+
+namespace armature::store {
+namespace {
+
+rocksdb::CompressionType FastCompression() {
+  const std::vector<rocksdb::CompressionType> supported = rocksdb::GetSupportedCompressions();
+  for (const rocksdb::CompressionType type : {rocksdb::kLZ4Compression, rocksdb::kSnappyCompression}) {
+    if (std::find(supported.begin(), supported.end(), type) != supported.end()) return type;
+  }
+  return rocksdb::kNoCompression;
+}
+
+rocksdb::BlockBasedTableOptions MakeTableOptions(const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = cache;
+  table.block_size = 8 << 10;
+  table.format_version = 5;
+  // The packaged CRC32C is the software one; XXH3 costs a tenth of it.
+  table.checksum = rocksdb::kXXH3;
+  table.cache_index_and_filter_blocks = true;
+  table.cache_index_and_filter_blocks_with_high_priority = true;
+  table.pin_l0_filter_and_index_blocks_in_cache = true;
+  return table;
+}
+
+}  // namespace
+
+rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options) {
+  rocksdb::DBOptions db;
+  db.create_if_missing = true;
+  // Families are made in bulk by the DDL worker, never at open.
+  db.create_missing_column_families = false;
+  db.max_total_wal_size = options.wal_max_bytes;
+  db.max_background_jobs = 2;
+  db.bytes_per_sync = 1 << 20;
+  db.max_open_files = -1;
+  // One thread writes almost everything: a concurrent memtable only costs.
+  db.allow_concurrent_memtable_write = false;
+  db.enable_pipelined_write = false;
+  // With fsync before every answer only the tail of the log may be torn; a hole before it is corruption, and to
+  // go on from before the hole would lose what was acknowledged.
+  db.wal_recovery_mode = options.durability == Durability::kSync
+                             ? rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords
+                             : rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  db.keep_log_file_num = 4;
+  db.max_log_file_size = 16 << 20;
+  db.info_log_level = rocksdb::WARN_LEVEL;
+  db.stats_dump_period_sec = 0;
+  db.stats_persist_period_sec = 0;
+  return db;
+}
+
+rocksdb::ColumnFamilyOptions MakeDataFamilyOptions(const DatabaseOptions& options,
+                                                   const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::ColumnFamilyOptions family;
+  family.write_buffer_size = options.memtable_bytes;
+  // Small blocks: a thousand idle families must not pin a megabyte each.
+  family.arena_block_size = 64 << 10;
+  family.max_write_buffer_number = 3;
+  family.compression = FastCompression();
+  rocksdb::BlockBasedTableOptions table = MakeTableOptions(cache);
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.whole_key_filtering = true;
+  family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  family.level_compaction_dynamic_level_bytes = true;
+  return family;
+}
+
+rocksdb::ColumnFamilyOptions MakeLogFamilyOptions(const DatabaseOptions& options,
+                                                  const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::ColumnFamilyOptions family = MakeDataFamilyOptions(options, cache);
+  family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(MakeTableOptions(cache)));
+  return family;
+}
+
+}  // namespace armature::store

@@ -1,0 +1,23 @@
+#ifndef ARMATURE_STORAGE_STORE_ROCKS_STATUS_H_
+#define ARMATURE_STORAGE_STORE_ROCKS_STATUS_H_
+
+// The one translation of the storage engine's statuses into ours. Inside the store only.
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "rocksdb/slice.h"
+#include "rocksdb/status.h"
+
+namespace armature::store {
+
+// `context` says what was done, with the family or file it was done to. OK becomes OK.
+// Corruption is DataLoss; a full disk is ResourceExhausted; other I/O errors are Unavailable.
+absl::Status FromRocks(const rocksdb::Status& status, std::string_view context);
+
+inline rocksdb::Slice ToSlice(std::string_view s) { return {s.data(), s.size()}; }
+inline std::string_view ToView(const rocksdb::Slice& s) { return {s.data(), s.size()}; }
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_ROCKS_STATUS_H_

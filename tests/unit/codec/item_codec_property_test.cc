@@ -1,0 +1,216 @@
+// What holds for every item: random ones, shuffled ones, damaged ones and plain garbage.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/base/api_error.h"
+#include "storage/codec/item_codec.h"
+#include "storage/model/item_view.h"
+#include "storage/model/number.h"
+#include "tests/unit/codec/codec_test_util.h"
+#include "tests/unit/model/naive_decimal.h"
+#include "tests/unit/model/random_seed.h"
+
+namespace armature::codec {
+namespace {
+
+// Makes one random value twice: as some client would send it and as another would. Both mean the
+// same.
+class TwinMaker {
+ public:
+  using Twins = std::pair<std::string, std::string>;
+
+  explicit TwinMaker(uint64_t seed) : rng_(seed) {}
+
+  Twins Item(int depth) {
+    const auto [first, second] = Entries(depth);
+    return {codec::Item(first), codec::Item(second)};
+  }
+
+ private:
+  size_t Below(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(rng_); }
+
+  std::string Text() {
+    constexpr std::string_view kPieces[] = {
+        "a", "b", "A", " ", "\xC3\xA9", "\xF0\x9F\x98\x80", "long piece"};
+    std::string text;
+    for (size_t i = Below(Below(10) == 0 ? 30 : 4); i > 0; --i)
+      text += kPieces[Below(std::size(kPieces))];
+    if (Below(20) == 0) text.push_back('\0');
+    return text;
+  }
+
+  // Two spellings of one number.
+  Twins NumberTexts() {
+    const model::RandomNumber number = model::MakeRandomNumber(rng_);
+    return {number.text, number.value.Plain()};
+  }
+
+  std::pair<Attributes, Attributes> Entries(int depth) {
+    std::pair<Attributes, Attributes> entries;
+    std::set<std::string> names;
+    for (size_t i = Below(6); i > 0; --i) names.insert("n" + Text());
+    for (const std::string& name : names) {
+      const Twins value = Value(depth - 1);
+      entries.first.emplace_back(name, value.first);
+      entries.second.emplace_back(name, value.second);
+    }
+    std::shuffle(entries.first.begin(), entries.first.end(), rng_);
+    std::shuffle(entries.second.begin(), entries.second.end(), rng_);
+    return entries;
+  }
+
+  template <class Make>
+  Twins Set(Make make, bool numbers) {
+    std::set<std::string> seen;
+    std::vector<std::string> first;
+    std::vector<std::string> second;
+    for (size_t i = 1 + Below(5); i > 0; --i) {
+      const Twins element = numbers ? NumberTexts() : Twins{Text(), ""};
+      if (!seen.insert(numbers ? element.second : element.first).second) continue;
+      first.push_back(element.first);
+      second.push_back(numbers ? element.second : element.first);
+    }
+    std::shuffle(first.begin(), first.end(), rng_);
+    std::shuffle(second.begin(), second.end(), rng_);
+    return {make(first), make(second)};
+  }
+
+  Twins Same(std::string value) { return {value, value}; }
+
+  Twins Value(int depth) {
+    switch (Below(depth > 0 ? 10 : 8)) {
+      case 0:
+        return Same(S(Text()));
+      case 1: {
+        const Twins texts = NumberTexts();
+        return {N(texts.first), N(texts.second)};
+      }
+      case 2:
+        return Same(B(Text() + "\xFF"));
+      case 3:
+        return Below(2) == 0 ? Twins{Bool(1), Bool(77)} : Same(Bool(0));
+      case 4:
+        return {Null(1), Null(300)};
+      case 5:
+        return Set(Ss, false);
+      case 6:
+        return Set(Ns, true);
+      case 7:
+        return Set(Bs, false);
+      case 8: {
+        std::vector<std::string> first;
+        std::vector<std::string> second;
+        for (size_t i = Below(5); i > 0; --i) {
+          const Twins value = Value(depth - 1);
+          first.push_back(value.first);
+          second.push_back(value.second);
+        }
+        return {L(first), L(second)};
+      }
+      default: {
+        const auto [first, second] = Entries(depth);
+        return {M(first), M(second)};
+      }
+    }
+  }
+
+  std::mt19937_64 rng_;
+};
+
+TEST(CanonicalizeItemProperty, OneMeaningHasOneForm) {
+  TwinMaker maker(PrintedTestSeed());
+  for (int i = 0; i < 20'000; ++i) {
+    const auto [first, second] = maker.Item(5);
+    const absl::StatusOr<CanonicalItem> item = CanonicalizeItem(first);
+    ASSERT_TRUE(item.ok()) << ToHex(first) << " " << item.status();
+    const absl::StatusOr<CanonicalItem> twin = CanonicalizeItem(second);
+    ASSERT_TRUE(twin.ok()) << ToHex(second) << " " << twin.status();
+    ASSERT_EQ(ToHex(item->bytes), ToHex(twin->bytes));
+    ASSERT_EQ(item->api_size, twin->api_size);
+    ASSERT_EQ(item->api_size, model::ApiSize(model::ItemView(item->bytes)));
+    const absl::StatusOr<CanonicalItem> again = CanonicalizeItem(item->bytes);
+    ASSERT_TRUE(again.ok()) << again.status();
+    ASSERT_EQ(ToHex(again->bytes), ToHex(item->bytes)) << "canonical bytes are a fixed point";
+  }
+}
+
+// Whatever is accepted is canonical: it can be read to its end, in order, and stays as it is.
+void ExpectRefusedOrCanonical(std::string_view wire) {
+  const absl::StatusOr<CanonicalItem> item = CanonicalizeItem(wire);
+  if (!item.ok()) {
+    ASSERT_TRUE(GetApiError(item.status()).has_value()) << item.status();
+    ASSERT_TRUE(IsValidUtf8(
+        std::string_view(item.status().message().data(), item.status().message().size())));
+    return;
+  }
+  size_t walked = 0;
+  std::string last_name;
+  model::ItemView(item->bytes).ForEach([&](const model::AttributeView& attribute) {
+    EXPECT_LT(last_name, attribute.name);
+    last_name = std::string(attribute.name);
+    walked += attribute.entry.size();
+    return true;
+  });
+  ASSERT_EQ(walked, item->bytes.size());
+  ASSERT_EQ(item->api_size, model::ApiSize(model::ItemView(item->bytes)));
+  const absl::StatusOr<CanonicalItem> again = CanonicalizeItem(item->bytes);
+  ASSERT_TRUE(again.ok()) << again.status();
+  ASSERT_EQ(ToHex(again->bytes), ToHex(item->bytes));
+}
+
+TEST(CanonicalizeItemProperty, DamagedItemsAreRefusedOrCanonical) {
+  for (const auto& vector : ReadGolden("item.golden", 4)) {
+    ForEachDamage(FromHex(vector[0]), ExpectRefusedOrCanonical);
+  }
+}
+
+TEST(CanonicalizeItemProperty, GarbageIsRefusedOrCanonical) {
+  const uint64_t seed = PrintedTestSeed();
+  std::mt19937_64 rng(seed);
+  TwinMaker maker(seed);
+  const auto below = [&rng](size_t n) {
+    return std::uniform_int_distribution<size_t>(0, n - 1)(rng);
+  };
+  // Tags and lengths that mean something, so that garbage gets deep.
+  constexpr std::string_view kLikely(
+      "\x0A\x12\x1A\x20\x28\x32\x3A\x42\x4A\x52\x00\x01\x02\x03\x04\x08", 16);
+  for (int i = 0; i < 100'000; ++i) {
+    std::string bytes;
+    if (below(2) == 0) {
+      for (size_t n = below(60); n > 0; --n) {
+        bytes.push_back(below(4) != 0 ? kLikely[below(kLikely.size())]
+                                      : static_cast<char>(below(256)));
+      }
+    } else {
+      bytes = maker.Item(4).first;
+      for (size_t n = below(4); n > 0 && !bytes.empty(); --n) {
+        const size_t at = below(bytes.size());
+        switch (below(3)) {
+          case 0:
+            bytes[at] = static_cast<char>(below(256));
+            break;
+          case 1:
+            bytes.erase(at, 1 + below(4));
+            break;
+          default:
+            bytes.insert(at, bytes.substr(below(bytes.size()), below(20)));
+        }
+      }
+    }
+    ExpectRefusedOrCanonical(bytes);
+    if (HasFatalFailure()) FAIL() << ToHex(bytes);
+    static_cast<void>(CanonicalizeValue(bytes));
+    static_cast<void>(CanonicalizeExpressionValues(bytes));
+  }
+}
+
+}  // namespace
+}  // namespace armature::codec
