@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/base/api_error.h"
-#include "storage/base/strings.h"
+#include "engine/constraints.h"
 
 namespace armature::engine {
 namespace {
@@ -29,9 +28,9 @@ absl::StatusOr<CapacityReport> ParseCapacityReport(std::string_view text) {
   if (text.empty() || text == "NONE") return CapacityReport::kNone;
   if (text == "TOTAL") return CapacityReport::kTotal;
   if (text == "INDEXES") return CapacityReport::kIndexes;
-  return ValidationError(Cat("1 validation error detected: Value '", text,
-                             "' at 'returnConsumedCapacity' failed to satisfy constraint: Member must satisfy enum "
-                             "value set: [INDEXES, TOTAL, NONE]"));
+  model::ConstraintList constraints;
+  CheckOptionalEnum(text, "returnConsumedCapacity", kReturnConsumedCapacityValues, &constraints);
+  return constraints.ToStatus();
 }
 
 double ReadUnits(size_t bytes, bool consistent) {

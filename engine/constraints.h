@@ -1,38 +1,28 @@
 #ifndef ARMATURE_ENGINE_CONSTRAINTS_H_
 #define ARMATURE_ENGINE_CONSTRAINTS_H_
 
-// Gathers violations of a request's shape, which the API reports together in one message.
+// Enumerations of item operations, printed in errors as the API prints them, in its own order.
 
-#include <initializer_list>
-#include <string>
+#include <span>
 #include <string_view>
-#include <vector>
 
-#include "absl/status/status.h"
+#include "storage/model/constraint_list.h"
 
 namespace armature::engine {
 
-// Enumerations as the API prints them, in its own order.
-inline constexpr std::initializer_list<std::string_view> kReturnConsumedCapacityValues = {
-    "INDEXES", "TOTAL", "NONE"};
-inline constexpr std::initializer_list<std::string_view> kReturnItemCollectionMetricsValues = {
-    "SIZE", "NONE"};
-inline constexpr std::initializer_list<std::string_view> kReturnValuesValues = {
-    "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"};
-inline constexpr std::initializer_list<std::string_view> kSelectValues = {
-    "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"};
+inline constexpr std::string_view kReturnConsumedCapacityValues[] = {"INDEXES", "TOTAL", "NONE"};
+inline constexpr std::string_view kReturnItemCollectionMetricsValues[] = {"SIZE", "NONE"};
+inline constexpr std::string_view kReturnValuesValues[] = {"ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE",
+                                                           "UPDATED_NEW"};
+inline constexpr std::string_view kReturnValuesOnFailureValues[] = {"ALL_OLD", "NONE"};
+inline constexpr std::string_view kSelectValues[] = {"SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES",
+                                                     "ALL_PROJECTED_ATTRIBUTES"};
 
-class Constraints {
- public:
-  // `value` must be empty (not given) or one of `allowed`; `path` is the member's name, lower-case first.
-  void Enum(std::string_view path, std::string_view value,
-            std::initializer_list<std::string_view> allowed);
-  // OK, or one ValidationException with at most ten violations.
-  absl::Status Check() const;
-
- private:
-  std::vector<std::string> violations_;
-};
+// Adds a violation unless `value` is empty (not given) or one of `allowed`.
+inline void CheckOptionalEnum(std::string_view value, std::string_view path,
+                              std::span<const std::string_view> allowed, model::ConstraintList* list) {
+  if (!value.empty()) list->CheckEnum(value, path, allowed);
+}
 
 }  // namespace armature::engine
 

@@ -28,9 +28,9 @@ struct Read {
 absl::Status Prepare(Read* read) {
   GetItemRequest& request = read->request;
   ARM_RETURN_IF_ERROR(model::CheckTableName(request.table_name, 1));
-  Constraints constraints;
-  constraints.Enum("returnConsumedCapacity", request.return_consumed_capacity, kReturnConsumedCapacityValues);
-  ARM_RETURN_IF_ERROR(constraints.Check());
+  model::ConstraintList constraints;
+  CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues, &constraints);
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
   ARM_RETURN_IF_ERROR(CheckParameterStyles(request.expressions));
   ARM_ASSIGN_OR_RETURN(const codec::CanonicalItem key, codec::CanonicalizeItem(request.key_wire));
   ARM_ASSIGN_OR_RETURN(read->expressions, BindRequestExpressions(request.expressions, expr::kGetKinds));

@@ -184,14 +184,12 @@ void ReadOld(const WritePtr& write, store::ReadMode mode) {
 
 absl::Status CheckWriteRequest(const WriteRequest& request) {
   ARM_RETURN_IF_ERROR(model::CheckTableName(request.table_name, 1));
-  Constraints constraints;
-  constraints.Enum("returnConsumedCapacity", request.return_consumed_capacity, kReturnConsumedCapacityValues);
-  constraints.Enum("returnItemCollectionMetrics", request.return_item_collection_metrics,
-                   kReturnItemCollectionMetricsValues);
-  constraints.Enum("returnValues", request.return_values, kReturnValuesValues);
-  constraints.Enum("returnValuesOnConditionCheckFailure", request.return_values_on_condition_check_failure,
-                   {"ALL_OLD", "NONE"});
-  ARM_RETURN_IF_ERROR(constraints.Check());
+  model::ConstraintList constraints;
+  CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues, &constraints);
+  CheckOptionalEnum(request.return_item_collection_metrics, "returnItemCollectionMetrics", kReturnItemCollectionMetricsValues, &constraints);
+  CheckOptionalEnum(request.return_values, "returnValues", kReturnValuesValues, &constraints);
+  CheckOptionalEnum(request.return_values_on_condition_check_failure, "returnValuesOnConditionCheckFailure", kReturnValuesOnFailureValues, &constraints);
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
   if (request.return_item_collection_metrics == "SIZE") {
     return UnknownOperationError("ReturnItemCollectionMetrics is not available in this version");
   }

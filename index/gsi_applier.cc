@@ -149,6 +149,7 @@ absl::StatusOr<bool> GsiApplier::RunOnce(TableId table_id) {
                                 }));
   if (outcome.records > 0) {
     std::vector<std::pair<IndexId, ChangeSequence>> cursors;
+    cursors.reserve(indexes.size());
     for (const store::Index& index : indexes) {
       cursors.emplace_back(index.descriptor.id, std::max(outcome.read_through, index.progress->applied()));
     }

@@ -222,22 +222,22 @@ bool Evaluator::VisitNode(const Comparison& comparison) const {
   if (!order.has_value()) return false;
   switch (comparison.comparator) {
     case Comparator::kLess:
-      return *order < 0;
+      return std::is_lt(*order);
     case Comparator::kLessOrEqual:
-      return *order <= 0;
+      return std::is_lteq(*order);
     case Comparator::kGreater:
-      return *order > 0;
+      return std::is_gt(*order);
     default:
-      return *order >= 0;
+      return std::is_gteq(*order);
   }
 }
 
 bool Evaluator::VisitNode(const Between& between) const {
   const Subject tested = Resolve(between.tested, item_);
   const auto from_lower = Compare(tested, Resolve(between.lower, item_));
-  if (!from_lower.has_value() || *from_lower < 0) return false;
+  if (!from_lower.has_value() || std::is_lt(*from_lower)) return false;
   const auto from_upper = Compare(tested, Resolve(between.upper, item_));
-  return from_upper.has_value() && *from_upper <= 0;
+  return from_upper.has_value() && std::is_lteq(*from_upper);
 }
 
 bool Evaluator::VisitNode(const Membership& membership) const {

@@ -19,7 +19,7 @@ struct Armed {
 
 Armed& ArmedPoint() {
   static Armed armed;
-  static const bool read = [] {
+  static const bool kRead = [] {
     const char* text = std::getenv("ARMATURE_FAULT_POINT");
     if (text == nullptr) return true;
     const std::string_view all(text);
@@ -32,7 +32,7 @@ Armed& ArmedPoint() {
     armed.passes_left = count;
     return true;
   }();
-  static_cast<void>(read);
+  static_cast<void>(kRead);
   return armed;
 }
 

@@ -16,6 +16,7 @@ class StrongInt {
   constexpr StrongInt() = default;
   constexpr explicit StrongInt(T value) : value_(value) {}
   constexpr T value() const { return value_; }
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy takes the 0 of a defaulted <=> for a pointer.
   friend constexpr auto operator<=>(StrongInt, StrongInt) = default;
   template <class H>
   friend H AbslHashValue(H h, StrongInt v) {

@@ -202,10 +202,16 @@ class Canonicalizer {
 };
 
 void Canonicalizer::CloseLength(const LengthSlot& slot) {
-  const size_t length = out_.size() - slot.position - slot.size;
-  std::string varint;
-  model::AppendVarint(length, &varint);
-  out_.replace(slot.position, slot.size, varint);
+  uint64_t length = out_.size() - slot.position - slot.size;
+  const size_t needed = model::VarintSize(length);
+  if (needed > slot.size) {
+    out_.insert(slot.position, needed - slot.size, '\0');
+  } else if (needed < slot.size) {
+    out_.erase(slot.position, slot.size - needed);
+  }
+  char* next = out_.data() + slot.position;
+  for (; length >= 0x80; length >>= 7) *next++ = static_cast<char>(length | 0x80);
+  *next = static_cast<char>(length);
 }
 
 absl::Status Canonicalizer::CheckName(std::string_view name, int depth) const {

@@ -183,11 +183,14 @@ void Number::AppendTo(std::string* out) const {
 std::strong_ordering operator<=>(const Number& a, const Number& b) {
   const auto sign = [](const Number& n) { return n.is_zero() ? 0 : (n.negative_ ? -1 : 1); };
   const int sign_a = sign(a);
-  if (const auto order = sign_a <=> sign(b); order != 0 || sign_a == 0) return order;
+  if (const auto order = sign_a <=> sign(b); std::is_neq(order) || sign_a == 0) return order;
   // Magnitudes: unused digits are zero, so whole arrays compare.
   auto order = a.exponent_ <=> b.exponent_;
-  if (order == 0) order = a.digits_ <=> b.digits_;
-  return sign_a > 0 ? order : 0 <=> order;
+  if (std::is_eq(order)) order = a.digits_ <=> b.digits_;
+  if (sign_a > 0) return order;
+  // Of two negative numbers the one of greater magnitude is less.
+  if (std::is_lt(order)) return std::strong_ordering::greater;
+  return std::is_gt(order) ? std::strong_ordering::less : order;
 }
 
 size_t NumberApiSize(std::string_view canonical_text) {

@@ -28,6 +28,7 @@ absl::Status RocksDb::OpenFamilies(const std::string& path) {
     names = {rocksdb::kDefaultColumnFamilyName};  // a new database
   }
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  descriptors.reserve(names.size());
   for (const std::string& name : names) {
     descriptors.emplace_back(name, name == kLogFamily ? MakeLogFamilyOptions(options_, cache_)
                                                       : MakeDataFamilyOptions(options_, cache_));

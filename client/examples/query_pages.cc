@@ -1,0 +1,85 @@
+// Puts some items, then queries the index "by_place" page by page, and scans the table item by
+// item. Run create_table first. Usage: example_query_pages HOST:PORT
+
+#include <algorithm>
+#include <cstdint>
+#include <iostream>
+#include <string>
+
+#include "armature/client/client.h"
+#include "armature/client/item_builder.h"
+
+namespace {
+
+using armature::client::Client;
+using armature::client::ItemBuilder;
+using armature::client::N;
+using armature::client::S;
+namespace v1 = armature::api::v1;
+
+// The change sequence of the last write, so that a query of the index can ask for it.
+absl::StatusOr<uint64_t> PutUsers(const Client& client) {
+  uint64_t sequence = 0;
+  for (int i = 0; i < 10; ++i) {
+    v1::PutItemRequest put;
+    put.set_table_name("example_users");
+    *put.mutable_item() = ItemBuilder()
+                              .Set("user", S("user" + std::to_string(i)))
+                              .Set("country", S("de"))
+                              .Set("city", S("Bonn"))
+                              .Set("visits", N(i))
+                              .Build();
+    auto answer = client.PutItem(put);
+    if (!answer.ok()) return answer.status();
+    sequence = std::max<uint64_t>(sequence, answer->change_sequence());
+  }
+  return sequence;
+}
+
+absl::Status QueryIndex(const Client& client, uint64_t sequence) {
+  v1::QueryRequest query;
+  query.set_table_name("example_users");
+  query.set_index_name("by_place");
+  query.set_key_condition_expression("country = :country AND city = :city AND visits >= :least");
+  auto& values = *query.mutable_expression_attribute_values();
+  values[":country"] = S("de");
+  values[":city"] = S("Bonn");
+  values[":least"] = N(3);
+  query.set_limit(4);
+  query.set_at_least_sequence(sequence);
+  for (auto& page : client.QueryPages(query)) {
+    if (!page.ok()) return page.status();
+    std::cout << "page of " << page->count() << "\n";
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ScanTable(const Client& client) {
+  v1::ScanRequest scan;
+  scan.set_table_name("example_users");
+  for (auto& item : client.ScanItems(scan)) {
+    if (!item.ok()) return item.status();
+    std::cout << item->attributes().at("user").s() << "\n";
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run(const Client& client) {
+  auto sequence = PutUsers(client);
+  if (!sequence.ok()) return sequence.status();
+  if (absl::Status status = QueryIndex(client, *sequence); !status.ok()) return status;
+  return ScanTable(client);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: " << argv[0] << " HOST:PORT\n";
+    return 2;
+  }
+  auto client = armature::client::Connect(argv[1]);
+  const absl::Status status = client.ok() ? Run(*client) : client.status();
+  if (!status.ok()) std::cerr << status << "\n";
+  return status.ok() ? 0 : 1;
+}

@@ -1,0 +1,71 @@
+#ifndef ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_OPTIONS_H_
+#define ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_OPTIONS_H_
+
+// Settings of a client and of a single call.
+
+#include <memory>
+#include <optional>
+
+#include "absl/time/time.h"
+#include "armature/client/connection.h"
+#include "armature/client/retry_policy.h"
+
+namespace grpc {
+class ChannelCredentials;
+}  // namespace grpc
+
+namespace armature::client {
+
+// Time, as the client sees it. Tests replace it so that no wait takes real time.
+//
+// Thread-safety: thread-safe.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual absl::Time Now() = 0;
+  virtual void SleepFor(absl::Duration duration) = 0;
+};
+
+std::shared_ptr<Clock> SystemClock();
+
+// All members have usable defaults.
+struct ClientOptions {
+  // Of a call with all its attempts, unless CallOptions says otherwise. Positive.
+  absl::Duration timeout = absl::Seconds(10);
+
+  std::shared_ptr<const RetryPolicy> retry = LimitedAttempts(10);
+  std::shared_ptr<const BackoffPolicy> backoff = ExponentialBackoff();
+  std::shared_ptr<const IdempotencyPolicy> idempotency = DefaultIdempotency();
+  std::shared_ptr<Clock> clock = SystemClock();
+
+  // Bytes. An answer of BatchGetItem has up to 16 MB of items.
+  int receive_bytes_max = 64 * 1024 * 1024;
+  int send_bytes_max = 64 * 1024 * 1024;
+
+  // Connections that the calls take in turn. More than one pays off for programs with many threads.
+  // 1 to 64.
+  int channel_count = 1;
+
+  // Null: no encryption.
+  std::shared_ptr<grpc::ChannelCredentials> credentials;
+
+  // Sent with every call.
+  Metadata metadata;
+};
+
+// Settings of one call.
+struct CallOptions {
+  // Absent: that of the client. InfiniteDuration is legal.
+  std::optional<absl::Duration> timeout = std::nullopt;
+
+  // Sent beside ClientOptions::metadata.
+  Metadata metadata = {};
+
+  // True: a repeat of this call does no harm, whatever the idempotency policy thinks. Example: an
+  // UpdateItem that only sets attributes to constants.
+  bool idempotent = false;
+};
+
+}  // namespace armature::client
+
+#endif  // ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_OPTIONS_H_

@@ -1,0 +1,47 @@
+#ifndef ARMATURE_CLIENT_SRC_GRPC_CONNECTION_H_
+#define ARMATURE_CLIENT_SRC_GRPC_CONNECTION_H_
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "armature/client/connection.h"
+#include "armature/client/options.h"
+#include "client/src/stubs.h"
+#include "grpcpp/channel.h"
+
+namespace armature::client {
+
+// One attempt of each call, over a fixed number of gRPC channels that take turns.
+//
+// Calls are not handed to gRPC before their channel is connected: so a daemon that is not there
+// gives an error known as never sent, which makes even a conditional write safe to repeat.
+//
+// Thread-safety: thread-safe.
+// Errors: UNAVAILABLE, marked as never sent, if there is no connection; else as the daemon
+// answered.
+class GrpcConnection final : public Connection {
+ public:
+  // The options must have passed the checks of Connect.
+  GrpcConnection(std::string_view target, const ClientOptions& options);
+
+  absl::Status Call(const Method& method, const CallContext& context,
+                    const google::protobuf::Message& request,
+                    google::protobuf::Message* response) override;
+
+ private:
+  struct Lane {
+    std::shared_ptr<grpc::Channel> channel;
+    Stubs stubs;
+  };
+
+  std::vector<Lane> lanes_;  // Never empty; fixed after construction.
+  std::atomic<size_t> turn_ = 0;
+};
+
+}  // namespace armature::client
+
+#endif  // ARMATURE_CLIENT_SRC_GRPC_CONNECTION_H_

@@ -1,0 +1,123 @@
+#include "armature/client/retry_policy.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "absl/random/random.h"
+#include "armature/api/v1/items.pb.h"
+#include "armature/client/errors.h"
+
+namespace armature::client {
+namespace {
+
+constexpr std::array<std::string_view, 3> kThrottlings = {
+    "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"};
+
+// Those whose repeat gives the same, whatever the request says.
+constexpr std::array<std::string_view, 23> kAlwaysIdempotent = {
+    "GetItem",
+    "Query",
+    "Scan",
+    "BatchGetItem",
+    "BatchWriteItem",  // Puts and deletes without conditions or return values.
+    "TransactGetItems",
+    "DescribeTable",
+    "ListTables",
+    "DescribeTimeToLive",
+    "ListTagsOfResource",
+    "DescribeLimits",
+    "DescribeEndpoints",
+    "DescribeContinuousBackups",
+    "DescribeBackup",
+    "ListBackups",
+    "ListStreams",
+    "DescribeStream",
+    "GetShardIterator",
+    "GetRecords",
+    "GetServerInfo",
+    "ListIndexStatus",
+    "GetIndexStatus",
+    "Echo",
+};
+
+template <class Range>
+bool Contains(const Range& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+class LimitedAttemptsPolicy final : public RetryPolicy {
+ public:
+  explicit LimitedAttemptsPolicy(int attempts_max) : attempts_max_(attempts_max) {}
+  bool ShouldRetry(const absl::Status& status, int attempts) const override {
+    return attempts < attempts_max_ && IsTransient(status);
+  }
+
+ private:
+  const int attempts_max_;
+};
+
+class ExponentialBackoffPolicy final : public BackoffPolicy {
+ public:
+  explicit ExponentialBackoffPolicy(BackoffSettings settings) : settings_(settings) {}
+  absl::Duration DelayAfter(int attempts) const override {
+    const absl::Duration full = std::min(
+        settings_.max, settings_.initial * std::pow(settings_.factor, std::max(attempts, 1) - 1));
+    thread_local absl::BitGen random;
+    return full * absl::Uniform(absl::IntervalClosed, random, 0.5, 1.0);
+  }
+
+ private:
+  const BackoffSettings settings_;
+};
+
+// Of PutItemRequest and DeleteItemRequest. A return value would be that of the first attempt, seen
+// by the second.
+template <class Request>
+bool IsPlainWrite(const Request& request) {
+  return !request.has_condition_expression() && request.expected().empty() &&
+         (request.return_values() == api::v1::RETURN_VALUES_UNSPECIFIED ||
+          request.return_values() == api::v1::RETURN_VALUES_NONE);
+}
+
+class DefaultIdempotencyPolicy final : public IdempotencyPolicy {
+ public:
+  bool IsIdempotent(const Method& method, const google::protobuf::Message& request) const override {
+    using google::protobuf::DynamicCastToGenerated;
+    if (const auto* put = DynamicCastToGenerated<api::v1::PutItemRequest>(&request)) {
+      return IsPlainWrite(*put);
+    }
+    if (const auto* del = DynamicCastToGenerated<api::v1::DeleteItemRequest>(&request)) {
+      return IsPlainWrite(*del);
+    }
+    if (const auto* write = DynamicCastToGenerated<api::v1::TransactWriteItemsRequest>(&request)) {
+      return !write->client_request_token().empty();
+    }
+    return Contains(kAlwaysIdempotent, method.name);
+  }
+};
+
+}  // namespace
+
+bool IsTransient(const absl::Status& status) {
+  if (absl::IsUnavailable(status)) return true;
+  return absl::IsResourceExhausted(status) && Contains(kThrottlings, ErrorName(status));
+}
+
+std::shared_ptr<const RetryPolicy> LimitedAttempts(int attempts_max) {
+  return std::make_shared<LimitedAttemptsPolicy>(attempts_max);
+}
+
+std::shared_ptr<const RetryPolicy> NoRetries() { return LimitedAttempts(1); }
+
+std::shared_ptr<const BackoffPolicy> ExponentialBackoff(BackoffSettings settings) {
+  return std::make_shared<ExponentialBackoffPolicy>(settings);
+}
+
+std::shared_ptr<const IdempotencyPolicy> DefaultIdempotency() {
+  return std::make_shared<DefaultIdempotencyPolicy>();
+}
+
+}  // namespace armature::client

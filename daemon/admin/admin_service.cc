@@ -1,0 +1,136 @@
+#include "daemon/admin/admin_service.h"
+
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "daemon/api/error_map.h"
+#include "daemon/grpc/byte_buffers.h"
+#include "daemon/version.h"
+#include "storage/base/api_error.h"
+#include "storage/base/strings.h"
+#include "storage/model/wire.h"
+#include "storage/store/data_directory.h"
+
+namespace armature::daemon {
+namespace {
+
+using Reactor = grpc::ServerUnaryReactor;
+using Context = grpc::CallbackServerContext;
+namespace v1 = ::armature::admin::v1;
+
+// An echo larger than any page measures nothing.
+constexpr uint64_t kEchoBytesMax = 16 << 20;
+
+int64_t MonotonicNs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+int64_t ToMicros(const timeval& time) { return int64_t{time.tv_sec} * 1'000'000 + time.tv_usec; }
+
+int64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t total_pages = 0;
+  int64_t resident_pages = 0;
+  statm >> total_pages >> resident_pages;
+  return resident_pages * sysconf(_SC_PAGESIZE);
+}
+
+void Fill(const engine::IndexStatus& from, v1::IndexStatus* to) {
+  to->set_table_name(from.table_name);
+  to->set_index_name(from.descriptor.name);
+  to->set_kind(from.descriptor.kind == model::IndexKind::kLocal ? v1::INDEX_KIND_LOCAL : v1::INDEX_KIND_GLOBAL);
+  to->set_state(static_cast<v1::IndexState>(from.descriptor.state));
+  to->set_applied_sequence(from.applied_sequence);
+  to->set_log_sequence(from.log_sequence);
+  to->set_backlog_records(from.backlog_records);
+  to->set_backlog_age_ms(from.backlog_age_ms);
+  to->set_item_count(from.totals.item_count);
+  to->set_size_bytes(from.totals.size_bytes);
+}
+
+}  // namespace
+
+AdminService::AdminService(engine::Engine* engine, std::string data_dir)
+    : engine_(engine), data_dir_(std::move(data_dir)), start_(absl::Now()), start_monotonic_ns_(MonotonicNs()) {}
+
+Reactor* AdminService::GetServerInfo(Context* context, const v1::GetServerInfoRequest*,
+                                     v1::GetServerInfoResponse* response) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  response->set_version(kVersion);
+  response->set_pid(getpid());
+  response->set_start_time_ms(absl::ToUnixMillis(start_));
+  response->set_uptime_ms((MonotonicNs() - start_monotonic_ns_) / 1'000'000);
+  response->set_data_directory(data_dir_);
+  response->set_cpu_user_us(ToMicros(usage.ru_utime));
+  response->set_cpu_system_us(ToMicros(usage.ru_stime));
+  response->set_resident_bytes(ResidentBytes());
+  response->set_column_family_count(static_cast<int64_t>(engine_->database()->column_family_count()));
+  response->set_format_version(static_cast<uint32_t>(store::kFormatVersion));
+  Reactor* const reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+Reactor* AdminService::ListIndexStatus(Context* context, const v1::ListIndexStatusRequest* request,
+                                       v1::ListIndexStatusResponse* response) {
+  Reactor* const reactor = context->DefaultReactor();
+  std::optional<std::string> table;
+  if (request->has_table_name()) table = request->table_name();
+  engine_->ListIndexStatus(
+      std::move(table), [reactor, response](const absl::StatusOr<std::vector<engine::IndexStatus>>& result) {
+        if (result.ok()) {
+          for (const engine::IndexStatus& status : *result) Fill(status, response->add_indexes());
+        }
+        reactor->Finish(ToGrpcStatus(result.status()));
+      });
+  return reactor;
+}
+
+Reactor* AdminService::GetIndexStatus(Context* context, const v1::GetIndexStatusRequest* request,
+                                      v1::GetIndexStatusResponse* response) {
+  Reactor* const reactor = context->DefaultReactor();
+  engine_->ListIndexStatus(
+      request->table_name(),
+      [reactor, request, response](const absl::StatusOr<std::vector<engine::IndexStatus>>& result) {
+        if (!result.ok()) return reactor->Finish(ToGrpcStatus(result.status()));
+        for (const engine::IndexStatus& status : *result) {
+          if (status.descriptor.name != request->index_name()) continue;
+          Fill(status, response->mutable_index());
+          return reactor->Finish(grpc::Status::OK);
+        }
+        reactor->Finish(ToGrpcStatus(ValidationError(
+            Cat("The table does not have the specified index: ", request->index_name()))));
+      });
+  return reactor;
+}
+
+Reactor* AdminService::Echo(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  Reactor* const reactor = context->DefaultReactor();
+  const MessageBytes bytes(*request);
+  std::string_view rest = bytes.view();
+  std::string_view payload;
+  uint64_t wanted = 0;
+  model::WireField field;
+  while (!rest.empty() && model::TakeField(&rest, &field)) {
+    if (field.number == v1::EchoRequest::kPayloadFieldNumber) payload = field.bytes;
+    if (field.number == v1::EchoRequest::kResponseBytesFieldNumber) wanted = field.varint;
+  }
+  if (wanted > kEchoBytesMax) {
+    reactor->Finish(ToGrpcStatus(ValidationError("response_bytes must be at most 16777216")));
+    return reactor;
+  }
+  *response = wanted == 0 ? FieldAndRest(v1::EchoResponse::kPayloadFieldNumber, payload, {})
+                          : FieldAndRest(v1::EchoResponse::kPayloadFieldNumber, std::string(wanted, 'x'), {});
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+}  // namespace armature::daemon

@@ -1,0 +1,49 @@
+#ifndef ARMATURE_DAEMON_ADMIN_ADMIN_SERVICE_H_
+#define ARMATURE_DAEMON_ADMIN_ADMIN_SERVICE_H_
+
+// The admin service: the state of the process and of its indexes, and an echo to measure against.
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "armature/admin/v1/admin.grpc.pb.h"
+#include "engine/engine.h"
+
+namespace armature::daemon {
+
+namespace admin_service_internal {
+
+using Api = admin::v1::AdminService;
+using Base = Api::WithCallbackMethod_GetServerInfo<Api::WithCallbackMethod_ListIndexStatus<
+    Api::WithCallbackMethod_GetIndexStatus<Api::WithRawCallbackMethod_Echo<Api::Service>>>>;
+
+}  // namespace admin_service_internal
+
+// Thread-safety: thread-safe. Lifetime: `engine` must outlive the server.
+class AdminService final : public admin_service_internal::Base {
+ public:
+  AdminService(engine::Engine* engine, std::string data_dir);
+
+  grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
+                                          const admin::v1::GetServerInfoRequest* request,
+                                          admin::v1::GetServerInfoResponse* response) override;
+  grpc::ServerUnaryReactor* ListIndexStatus(grpc::CallbackServerContext* context,
+                                            const admin::v1::ListIndexStatusRequest* request,
+                                            admin::v1::ListIndexStatusResponse* response) override;
+  grpc::ServerUnaryReactor* GetIndexStatus(grpc::CallbackServerContext* context,
+                                           const admin::v1::GetIndexStatusRequest* request,
+                                           admin::v1::GetIndexStatusResponse* response) override;
+  // Sends the payload back, or as many bytes as were asked for: what a call costs that does nothing.
+  grpc::ServerUnaryReactor* Echo(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                 grpc::ByteBuffer* response) override;
+
+ private:
+  engine::Engine* const engine_;
+  const std::string data_dir_;
+  const absl::Time start_;
+  const int64_t start_monotonic_ns_;
+};
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_ADMIN_ADMIN_SERVICE_H_

@@ -1,0 +1,19 @@
+#ifndef ARMATURE_DAEMON_API_ERROR_MAP_H_
+#define ARMATURE_DAEMON_API_ERROR_MAP_H_
+
+// The one table from our errors to those of the wire protocols.
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "grpcpp/support/status.h"
+
+namespace armature::daemon {
+
+// The gRPC status with an armature.api.v1.ErrorDetail in its details. An error that is not meant for users becomes INTERNAL
+// with a request id; its text goes to the log under that id.
+grpc::Status ToGrpcStatus(const absl::Status& status);
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_API_ERROR_MAP_H_

@@ -1,0 +1,185 @@
+#include "daemon/api/item_messages.h"
+
+#include <utility>
+
+#include "daemon/api/wire_split.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/model/wire.h"
+
+namespace armature::daemon {
+namespace {
+
+namespace v1 = ::armature::api::v1;
+
+// "RETURN_VALUES_ALL_OLD" without its prefix; empty for UNSPECIFIED; a number that has no name as that number.
+std::string EnumText(std::string_view name, std::string_view prefix, int number) {
+  if (number == 0) return {};
+  if (name.empty()) return std::to_string(number);
+  name.remove_prefix(prefix.size());
+  return std::string(name);
+}
+
+std::string Text(v1::ReturnConsumedCapacity value) {
+  return EnumText(v1::ReturnConsumedCapacity_Name(value), "RETURN_CONSUMED_CAPACITY_", value);
+}
+std::string Text(v1::ReturnValues value) {
+  return EnumText(v1::ReturnValues_Name(value), "RETURN_VALUES_", value);
+}
+std::string Text(v1::ReturnItemCollectionMetrics value) {
+  return EnumText(v1::ReturnItemCollectionMetrics_Name(value), "RETURN_ITEM_COLLECTION_METRICS_", value);
+}
+std::string Text(v1::ReturnValuesOnConditionCheckFailure value) {
+  return EnumText(v1::ReturnValuesOnConditionCheckFailure_Name(value),
+                  "RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_", value);
+}
+std::string Text(v1::Select value) { return EnumText(v1::Select_Name(value), "SELECT_", value); }
+
+template <class Message>
+absl::StatusOr<SplitRequest> Parse(std::string_view bytes, std::string_view operation, Message* message) {
+  SplitRequest split;
+  if (!Split(bytes, &split) || !message->ParseFromString(split.rest)) {
+    return SerializationError(
+        Cat("The request is not a valid ", operation, " message: malformed, or text that is not UTF-8"));
+  }
+  return split;
+}
+
+// What every request with expressions has.
+template <class Message>
+void TakeNames(Message* message, engine::ExpressionParameters* to) {
+  if (message->expression_attribute_names().empty()) return;
+  to->names.emplace();
+  for (const auto& [placeholder, name] : message->expression_attribute_names()) {
+    (*to->names)[placeholder] = name;
+  }
+}
+
+template <class Message>
+absl::StatusOr<engine::WriteRequest> ToWriteRequest(std::string_view bytes, std::string_view operation) {
+  Message message;
+  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, operation, &message));
+  engine::WriteRequest request;
+  request.table_name = std::move(*message.mutable_table_name());
+  request.item_wire = std::move(split.item).value_or(std::string());
+  request.return_values = Text(message.return_values());
+  request.return_values_on_condition_check_failure = Text(message.return_values_on_condition_check_failure());
+  request.return_consumed_capacity = Text(message.return_consumed_capacity());
+  request.return_item_collection_metrics = Text(message.return_item_collection_metrics());
+  engine::ExpressionParameters& expressions = request.expressions;
+  if (message.has_condition_expression()) expressions.condition = message.condition_expression();
+  TakeNames(&message, &expressions);
+  expressions.values_wire = std::move(split.values);
+  if (!message.expected().empty()) expressions.legacy.emplace_back("Expected");
+  if (message.conditional_operator() != 0) expressions.legacy.emplace_back("ConditionalOperator");
+  return request;
+}
+
+template <class Message>
+engine::ReadRequest ToReadRequest(Message* message, SplitRequest split) {
+  engine::ReadRequest request;
+  request.table_name = std::move(*message->mutable_table_name());
+  if (message->has_index_name()) request.index_name = message->index_name();
+  request.exclusive_start_key_wire = std::move(split.item);
+  request.select = Text(message->select());
+  request.consistent_read = message->consistent_read();
+  if (message->has_limit()) request.limit = message->limit();
+  request.at_least_sequence = message->at_least_sequence();
+  request.return_consumed_capacity = Text(message->return_consumed_capacity());
+  engine::ExpressionParameters& expressions = request.expressions;
+  if (message->has_projection_expression()) expressions.projection = message->projection_expression();
+  if (message->has_filter_expression()) expressions.filter = message->filter_expression();
+  TakeNames(message, &expressions);
+  expressions.values_wire = std::move(split.values);
+  if (message->attributes_to_get_size() > 0) expressions.legacy.emplace_back("AttributesToGet");
+  return request;
+}
+
+void FillCapacity(const engine::ConsumedCapacity& from, v1::ConsumedCapacity* to) {
+  to->set_table_name(from.table_name);
+  to->set_capacity_units(from.total);
+  if (from.table.has_value()) to->mutable_table()->set_capacity_units(*from.table);
+  for (const auto& [name, units] : from.local_indexes) {
+    (*to->mutable_local_secondary_indexes())[name].set_capacity_units(units);
+  }
+  for (const auto& [name, units] : from.global_indexes) {
+    (*to->mutable_global_secondary_indexes())[name].set_capacity_units(units);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<engine::GetItemRequest> ParseGetItem(std::string_view bytes) {
+  v1::GetItemRequest message;
+  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, "GetItem", &message));
+  engine::GetItemRequest request;
+  request.table_name = std::move(*message.mutable_table_name());
+  request.key_wire = std::move(split.item).value_or(std::string());
+  request.consistent_read = message.consistent_read();
+  if (message.has_projection_expression()) request.expressions.projection = message.projection_expression();
+  TakeNames(&message, &request.expressions);
+  if (message.attributes_to_get_size() > 0) request.expressions.legacy.emplace_back("AttributesToGet");
+  request.return_consumed_capacity = Text(message.return_consumed_capacity());
+  return request;
+}
+
+absl::StatusOr<engine::WriteRequest> ParsePutItem(std::string_view bytes) {
+  return ToWriteRequest<v1::PutItemRequest>(bytes, "PutItem");
+}
+
+absl::StatusOr<engine::WriteRequest> ParseDeleteItem(std::string_view bytes) {
+  return ToWriteRequest<v1::DeleteItemRequest>(bytes, "DeleteItem");
+}
+
+absl::StatusOr<engine::ReadRequest> ParseQuery(std::string_view bytes) {
+  v1::QueryRequest message;
+  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, "Query", &message));
+  engine::ReadRequest request = ToReadRequest(&message, std::move(split));
+  if (message.has_key_condition_expression()) {
+    request.expressions.key_condition = message.key_condition_expression();
+  }
+  request.scan_index_forward = !message.has_scan_index_forward() || message.scan_index_forward();
+  if (!message.query_filter().empty()) request.expressions.legacy.emplace_back("QueryFilter");
+  if (message.conditional_operator() != 0) request.expressions.legacy.emplace_back("ConditionalOperator");
+  if (!message.key_conditions().empty()) request.expressions.legacy.emplace_back("KeyConditions");
+  return request;
+}
+
+absl::StatusOr<engine::ReadRequest> ParseScan(std::string_view bytes) {
+  v1::ScanRequest message;
+  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, "Scan", &message));
+  engine::ReadRequest request = ToReadRequest(&message, std::move(split));
+  if (message.has_segment()) request.segment = message.segment();
+  if (message.has_total_segments()) request.total_segments = message.total_segments();
+  if (!message.scan_filter().empty()) request.expressions.legacy.emplace_back("ScanFilter");
+  if (message.conditional_operator() != 0) request.expressions.legacy.emplace_back("ConditionalOperator");
+  return request;
+}
+
+std::string SerializeRest(const engine::GetItemResult& result) {
+  if (!result.capacity.has_value()) return {};
+  v1::GetItemResponse response;
+  FillCapacity(*result.capacity, response.mutable_consumed_capacity());
+  return response.SerializeAsString();
+}
+
+std::string SerializeRest(const engine::WriteResult& result) {
+  v1::PutItemResponse response;  // PutItem and DeleteItem answer in one shape
+  if (result.capacity.has_value()) FillCapacity(*result.capacity, response.mutable_consumed_capacity());
+  response.set_change_sequence(result.change_sequence);
+  return response.SerializeAsString();
+}
+
+std::string SerializeRest(const engine::ReadResult& result) {
+  v1::QueryResponse response;  // Query and Scan answer in one shape
+  response.set_count(static_cast<int32_t>(result.count));
+  response.set_scanned_count(static_cast<int32_t>(result.scanned_count));
+  if (result.capacity.has_value()) FillCapacity(*result.capacity, response.mutable_consumed_capacity());
+  std::string bytes = response.SerializeAsString();
+  if (result.last_evaluated_key.has_value()) {
+    model::AppendBytesField(v1::QueryResponse::kLastEvaluatedKeyFieldNumber, *result.last_evaluated_key, &bytes);
+  }
+  return bytes;
+}
+
+}  // namespace armature::daemon

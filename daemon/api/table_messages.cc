@@ -1,0 +1,232 @@
+#include "daemon/api/table_messages.h"
+
+#include <string_view>
+
+#include "storage/base/strings.h"
+
+namespace armature::daemon {
+namespace {
+
+namespace v1 = ::armature::api::v1;
+
+// Names of resources follow the original form, so that tools can take them apart; region and account mean nothing here.
+constexpr char kTableArnPrefix[] = "arn:aws:dynamodb:local:000000000000:table/";
+
+std::string EnumText(std::string_view name, std::string_view prefix, int number) {
+  if (number == 0) return {};
+  if (name.empty()) return std::to_string(number);
+  name.remove_prefix(prefix.size());
+  return std::string(name);
+}
+
+template <class Elements>
+std::vector<model::KeyElementDefinition> ToKeySchema(const Elements& elements) {
+  std::vector<model::KeyElementDefinition> schema;
+  for (const v1::KeySchemaElement& element : elements) {
+    schema.push_back({element.attribute_name(),
+                      EnumText(v1::KeyType_Name(element.key_type()), "KEY_TYPE_", element.key_type())});
+  }
+  return schema;
+}
+
+model::ProjectionDefinition ToProjection(const v1::Projection& projection) {
+  model::ProjectionDefinition definition;
+  definition.projection_type = EnumText(v1::ProjectionType_Name(projection.projection_type()),
+                                        "PROJECTION_TYPE_", projection.projection_type());
+  if (projection.non_key_attributes_size() > 0) {
+    definition.non_key_attributes.emplace(projection.non_key_attributes().begin(),
+                                          projection.non_key_attributes().end());
+  }
+  return definition;
+}
+
+model::Throughput ToThroughput(const v1::ProvisionedThroughput& throughput) {
+  return {throughput.read_capacity_units(), throughput.write_capacity_units()};
+}
+model::Throughput ToThroughput(const v1::OnDemandThroughput& throughput) {
+  return {throughput.has_max_read_request_units() ? throughput.max_read_request_units() : -1,
+          throughput.has_max_write_request_units() ? throughput.max_write_request_units() : -1};
+}
+model::Throughput ToThroughput(const v1::WarmThroughput& throughput) {
+  return {throughput.read_units_per_second(), throughput.write_units_per_second()};
+}
+
+model::IndexDefinition ToIndex(const v1::LocalSecondaryIndex& index) {
+  model::IndexDefinition definition;
+  definition.index_name = index.index_name();
+  definition.key_schema = ToKeySchema(index.key_schema());
+  definition.projection = ToProjection(index.projection());
+  return definition;
+}
+
+model::IndexDefinition ToIndex(const v1::GlobalSecondaryIndex& index) {
+  model::IndexDefinition definition;
+  definition.index_name = index.index_name();
+  definition.key_schema = ToKeySchema(index.key_schema());
+  definition.projection = ToProjection(index.projection());
+  if (index.has_provisioned_throughput()) definition.provisioned = ToThroughput(index.provisioned_throughput());
+  if (index.has_on_demand_throughput()) definition.on_demand_max = ToThroughput(index.on_demand_throughput());
+  if (index.has_warm_throughput()) definition.warm = ToThroughput(index.warm_throughput());
+  return definition;
+}
+
+template <class Elements>
+void FillKeySchema(const model::KeySchema& key, Elements* to) {
+  for (const model::KeyAttribute& attribute : key.partition) {
+    v1::KeySchemaElement* const element = to->Add();
+    element->set_attribute_name(attribute.name);
+    element->set_key_type(v1::KEY_TYPE_HASH);
+  }
+  for (const model::KeyAttribute& attribute : key.sort) {
+    v1::KeySchemaElement* const element = to->Add();
+    element->set_attribute_name(attribute.name);
+    element->set_key_type(v1::KEY_TYPE_RANGE);
+  }
+}
+
+void FillProjection(const model::Projection& from, v1::Projection* to) {
+  to->set_projection_type(static_cast<v1::ProjectionType>(from.type));
+  for (const std::string& name : from.non_key_attributes) to->add_non_key_attributes(name);
+}
+
+void FillOnDemand(const model::Throughput& from, v1::OnDemandThroughput* to) {
+  to->set_max_read_request_units(from.read_units);
+  to->set_max_write_request_units(from.write_units);
+}
+
+// An on-demand table or index reports zeros.
+void FillProvisioned(const std::optional<model::Throughput>& from, v1::ProvisionedThroughputDescription* to) {
+  to->set_read_capacity_units(from.has_value() ? from->read_units : 0);
+  to->set_write_capacity_units(from.has_value() ? from->write_units : 0);
+}
+
+// What both kinds of index report.
+template <class Message>
+void FillIndex(const model::IndexDescriptor& index, const engine::Totals& totals, const std::string& table_arn,
+               Message* to) {
+  to->set_index_name(index.name);
+  FillKeySchema(index.key, to->mutable_key_schema());
+  FillProjection(index.projection, to->mutable_projection());
+  to->set_index_size_bytes(totals.size_bytes);
+  to->set_item_count(totals.item_count);
+  to->set_index_arn(Cat(table_arn, "/index/", index.name));
+}
+
+void FillIndexes(const engine::TableDescription& description, const std::string& arn, v1::TableDescription* to) {
+  const model::TableDescriptor& table = description.descriptor;
+  for (size_t i = 0; i < table.local_indexes.size(); ++i) {
+    FillIndex(table.local_indexes[i], description.local_indexes[i], arn, to->add_local_secondary_indexes());
+  }
+  for (size_t i = 0; i < table.global_indexes.size(); ++i) {
+    const model::IndexDescriptor& index = table.global_indexes[i];
+    v1::GlobalSecondaryIndexDescription* const out = to->add_global_secondary_indexes();
+    FillIndex(index, description.global_indexes[i], arn, out);
+    out->set_index_status(static_cast<v1::IndexStatus>(index.state));
+    FillProvisioned(index.provisioned, out->mutable_provisioned_throughput());
+    if (index.on_demand_max.has_value()) FillOnDemand(*index.on_demand_max, out->mutable_on_demand_throughput());
+    if (index.warm.has_value()) {
+      out->mutable_warm_throughput()->set_read_units_per_second(index.warm->read_units);
+      out->mutable_warm_throughput()->set_write_units_per_second(index.warm->write_units);
+      out->mutable_warm_throughput()->set_status(v1::INDEX_STATUS_ACTIVE);
+    }
+  }
+}
+
+void FillSettings(const model::TableDescriptor& table, v1::TableDescription* to) {
+  const model::TableSettings& settings = table.settings;
+  FillProvisioned(settings.provisioned, to->mutable_provisioned_throughput());
+  if (settings.billing_mode == model::BillingMode::kPayPerRequest) {
+    to->mutable_billing_mode_summary()->set_billing_mode(v1::BILLING_MODE_PAY_PER_REQUEST);
+    to->mutable_billing_mode_summary()->set_last_update_to_pay_per_request_date_time_ms(table.creation_time_ms);
+  }
+  to->set_deletion_protection_enabled(settings.deletion_protection);
+  if (settings.on_demand_max.has_value()) FillOnDemand(*settings.on_demand_max, to->mutable_on_demand_throughput());
+  if (settings.warm.has_value()) {
+    to->mutable_warm_throughput()->set_read_units_per_second(settings.warm->read_units);
+    to->mutable_warm_throughput()->set_write_units_per_second(settings.warm->write_units);
+    to->mutable_warm_throughput()->set_status(v1::TABLE_STATUS_ACTIVE);
+  }
+  if (!settings.table_class.empty()) {
+    v1::TableClass table_class = v1::TABLE_CLASS_UNSPECIFIED;
+    v1::TableClass_Parse(Cat("TABLE_CLASS_", settings.table_class), &table_class);
+    to->mutable_table_class_summary()->set_table_class(table_class);
+  }
+  if (settings.stream_enabled) {
+    v1::StreamViewType view = v1::STREAM_VIEW_TYPE_UNSPECIFIED;
+    v1::StreamViewType_Parse(Cat("STREAM_VIEW_TYPE_", settings.stream_view_type), &view);
+    to->mutable_stream_specification()->set_stream_enabled(true);
+    to->mutable_stream_specification()->set_stream_view_type(view);
+  }
+  if (settings.sse_enabled) to->mutable_sse_description()->set_status(v1::SSE_STATUS_ENABLED);
+}
+
+void ToSettings(const v1::CreateTableRequest& request, model::TableSettings* settings) {
+  if (request.has_provisioned_throughput()) {
+    settings->provisioned = ToThroughput(request.provisioned_throughput());
+  }
+  if (request.has_on_demand_throughput()) settings->on_demand_max = ToThroughput(request.on_demand_throughput());
+  if (request.has_warm_throughput()) settings->warm = ToThroughput(request.warm_throughput());
+  settings->deletion_protection = request.deletion_protection_enabled();
+  settings->table_class =
+      EnumText(v1::TableClass_Name(request.table_class()), "TABLE_CLASS_", request.table_class());
+  settings->sse_enabled = request.sse_specification().enabled();
+  settings->sse_kms_key = request.sse_specification().kms_master_key_id();
+  settings->sse_type = EnumText(v1::SseType_Name(request.sse_specification().sse_type()), "SSE_TYPE_",
+                                request.sse_specification().sse_type());
+  for (const v1::Tag& tag : request.tags()) settings->tags.emplace_back(tag.key(), tag.value());
+}
+
+}  // namespace
+
+model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) {
+  model::TableDefinition definition;
+  definition.table_name = request.table_name();
+  for (const v1::AttributeDefinition& attribute : request.attribute_definitions()) {
+    definition.attribute_definitions.push_back(
+        {attribute.attribute_name(), EnumText(v1::ScalarAttributeType_Name(attribute.attribute_type()),
+                                              "SCALAR_ATTRIBUTE_TYPE_", attribute.attribute_type())});
+  }
+  definition.key_schema = ToKeySchema(request.key_schema());
+  // A repeated field cannot tell "empty" from "absent"; absent is what clients mean.
+  if (request.local_secondary_indexes_size() > 0) {
+    definition.local_indexes.emplace();
+    for (const auto& index : request.local_secondary_indexes()) definition.local_indexes->push_back(ToIndex(index));
+  }
+  if (request.global_secondary_indexes_size() > 0) {
+    definition.global_indexes.emplace();
+    for (const auto& index : request.global_secondary_indexes()) definition.global_indexes->push_back(ToIndex(index));
+  }
+  definition.billing_mode =
+      EnumText(v1::BillingMode_Name(request.billing_mode()), "BILLING_MODE_", request.billing_mode());
+  if (request.has_stream_specification()) {
+    const v1::StreamSpecification& stream = request.stream_specification();
+    if (stream.has_stream_enabled()) definition.stream_enabled = stream.stream_enabled();
+    definition.stream_view_type = EnumText(v1::StreamViewType_Name(stream.stream_view_type()),
+                                           "STREAM_VIEW_TYPE_", stream.stream_view_type());
+  }
+  ToSettings(request, &definition.settings);
+  return definition;
+}
+
+void FillTableDescription(const engine::TableDescription& description, v1::TableDescription* to) {
+  const model::TableDescriptor& table = description.descriptor;
+  const std::string arn = Cat(kTableArnPrefix, table.name);
+  to->set_table_name(table.name);
+  to->set_table_status(static_cast<v1::TableStatus>(table.state));
+  to->set_creation_date_time_ms(table.creation_time_ms);
+  to->set_table_arn(arn);
+  to->set_table_id(table.uuid);
+  to->set_item_count(description.totals.item_count);
+  to->set_table_size_bytes(description.totals.size_bytes);
+  FillSettings(table, to);
+  if (table.state == model::TableState::kDeleting) return;
+  for (const model::KeyAttribute& attribute : table.attribute_definitions) {
+    v1::AttributeDefinition* const out = to->add_attribute_definitions();
+    out->set_attribute_name(attribute.name);
+    out->set_attribute_type(static_cast<v1::ScalarAttributeType>(attribute.type));
+  }
+  FillKeySchema(table.key, to->mutable_key_schema());
+  FillIndexes(description, arn, to);
+}
+
+}  // namespace armature::daemon

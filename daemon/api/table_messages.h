@@ -1,0 +1,22 @@
+#ifndef ARMATURE_DAEMON_API_TABLE_MESSAGES_H_
+#define ARMATURE_DAEMON_API_TABLE_MESSAGES_H_
+
+// Table requests and answers between the wire and the engine.
+
+#include <string>
+
+#include "armature/api/v1/tables.pb.h"
+#include "engine/table_ops.h"
+#include "storage/model/table_definition.h"
+
+namespace armature::daemon {
+
+model::TableDefinition ToTableDefinition(const api::v1::CreateTableRequest& request);
+
+// `description` is the whole answer of DescribeTable and CreateTable; of a table being deleted the API leaves out keys and
+// indexes.
+void FillTableDescription(const engine::TableDescription& description, api::v1::TableDescription* to);
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_API_TABLE_MESSAGES_H_

@@ -1,0 +1,83 @@
+#include "daemon/config.h"
+
+#include <charconv>
+
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+
+namespace armature::daemon {
+namespace {
+
+absl::Status FlagError(std::string_view flag, std::string_view value, std::string_view allowed) {
+  return absl::InvalidArgumentError(Cat("--", flag, "=", value, ": ", allowed));
+}
+
+absl::Status CheckRange(std::string_view flag, int64_t value, int64_t minimum, int64_t maximum) {
+  if (value >= minimum && value <= maximum) return absl::OkStatus();
+  return FlagError(flag, std::to_string(value), Cat("must be between ", minimum, " and ", maximum));
+}
+
+absl::Status ParseDurability(const std::string& text, store::DatabaseOptions* options) {
+  constexpr std::string_view kInterval = "interval:";
+  constexpr int64_t kIntervalMaxMs = 60'000;
+  if (text == "sync") {
+    options->durability = store::Durability::kSync;
+    return absl::OkStatus();
+  }
+  if (text == "os") {
+    options->durability = store::Durability::kOs;
+    return absl::OkStatus();
+  }
+  if (text.starts_with(kInterval)) {
+    int64_t ms = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data() + kInterval.size(), end, ms);
+    if (error == std::errc() && rest == end && ms >= 1 && ms <= kIntervalMaxMs) {
+      options->durability = store::Durability::kInterval;
+      options->sync_interval_ms = ms;
+      return absl::OkStatus();
+    }
+  }
+  return FlagError("durability", text, "must be sync, os, or interval:<1 to 60000 milliseconds>");
+}
+
+bool HasPort(std::string_view address) {
+  const size_t colon = address.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return false;
+  uint32_t port = 0;
+  const std::string_view digits = address.substr(colon + 1);
+  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  return error == std::errc() && rest == digits.data() + digits.size() && port <= 65'535;
+}
+
+}  // namespace
+
+bool IsLoopback(std::string_view address) {
+  return address.starts_with("127.") || address.starts_with("localhost:") || address.starts_with("[::1]:") ||
+         address.starts_with("unix:");
+}
+
+absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
+  Config config;
+  if (raw.data_dir.empty()) return FlagError("data_dir", raw.data_dir, "must name the directory that holds the database");
+  config.database.path = raw.data_dir;
+  config.grpc_listen = raw.grpc_listen;
+  if (!raw.grpc_listen.starts_with("unix:") && !HasPort(raw.grpc_listen)) {
+    return FlagError("grpc_listen", raw.grpc_listen, "must be HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 picks a free one");
+  }
+  if (!IsLoopback(raw.grpc_listen) && !raw.insecure) {
+    return FlagError("grpc_listen", raw.grpc_listen,
+                     "is reachable from other machines, and this version has no TLS and no credentials; listen on "
+                     "127.0.0.1, or say --insecure");
+  }
+  ARM_RETURN_IF_ERROR(ParseDurability(raw.durability, &config.database));
+  ARM_RETURN_IF_ERROR(CheckRange("cache_mb", raw.cache_mb, 8, 1 << 20));
+  ARM_RETURN_IF_ERROR(CheckRange("read_threads", raw.read_threads, 1, 256));
+  ARM_RETURN_IF_ERROR(CheckRange("column_families_max", raw.column_families_max, 1, 10'000));
+  config.database.cache_bytes = static_cast<size_t>(raw.cache_mb) << 20;
+  config.database.column_families_max = static_cast<size_t>(raw.column_families_max);
+  config.engine.read_threads = static_cast<size_t>(raw.read_threads);
+  return config;
+}
+
+}  // namespace armature::daemon

@@ -1,0 +1,41 @@
+#ifndef ARMATURE_DAEMON_CONFIG_H_
+#define ARMATURE_DAEMON_CONFIG_H_
+
+// The daemon's configuration, checked before anything starts.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "engine/engine.h"
+#include "storage/store/options.h"
+
+namespace armature::daemon {
+
+// As given on the command line.
+struct RawConfig {
+  std::string data_dir;
+  std::string grpc_listen;
+  std::string durability;
+  int64_t cache_mb = 0;
+  int64_t read_threads = 0;
+  int64_t column_families_max = 0;
+  bool insecure = false;
+};
+
+struct Config {
+  std::string grpc_listen;
+  store::DatabaseOptions database;
+  engine::EngineOptions engine;
+};
+
+// Errors: InvalidArgument with one line that names the flag, the value, and what is allowed.
+absl::StatusOr<Config> MakeConfig(const RawConfig& raw);
+
+// Whether `address` (host:port, [v6]:port or unix:path) cannot be reached from another machine.
+bool IsLoopback(std::string_view address);
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_CONFIG_H_

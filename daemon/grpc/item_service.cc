@@ -1,0 +1,147 @@
+#include "daemon/grpc/item_service.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "daemon/api/error_map.h"
+#include "daemon/api/item_messages.h"
+#include "daemon/grpc/byte_buffers.h"
+#include "storage/base/api_error.h"
+#include "storage/base/strings.h"
+#include "storage/model/wire.h"
+
+namespace armature::daemon {
+namespace {
+
+using Reactor = grpc::ServerUnaryReactor;
+using Context = grpc::CallbackServerContext;
+
+// Field 1 of every answer holds its item or items.
+constexpr uint32_t kAnswerItemField = 1;
+
+Reactor* Fail(Reactor* reactor, const absl::Status& status) {
+  reactor->Finish(ToGrpcStatus(status));
+  return reactor;
+}
+
+engine::RequestContext MakeContext(Context* context) {
+  engine::RequestContext made;
+  if (context->deadline() != std::chrono::system_clock::time_point::max()) {
+    made.deadline = absl::FromChrono(context->deadline());
+  }
+  made.cancelled = [context] { return context->IsCancelled(); };
+  return made;
+}
+
+// Writes the items of a page straight into the answer.
+class AnswerPage final : public engine::PageWriter {
+ public:
+  void Add(std::string_view item_bytes) override {
+    model::AppendBytesField(kAnswerItemField, item_bytes, &bytes_);
+  }
+  std::string Take(std::string_view rest) {
+    bytes_.append(rest);
+    return std::move(bytes_);
+  }
+
+ private:
+  std::string bytes_;
+};
+
+engine::Callback<engine::WriteResult> AnswerWrite(Reactor* reactor, grpc::ByteBuffer* response) {
+  return [reactor, response](absl::StatusOr<engine::WriteResult> result) {
+    if (!result.ok()) return static_cast<void>(Fail(reactor, result.status()));
+    std::string rest = SerializeRest(*result);
+    *response = result->attributes.has_value()
+                    ? FieldAndRest(kAnswerItemField, result->attributes->view(), rest)
+                    : TakeBytes(std::move(rest));
+    reactor->Finish(grpc::Status::OK);
+  };
+}
+
+engine::Callback<engine::ReadResult> AnswerRead(Reactor* reactor, grpc::ByteBuffer* response,
+                                                std::shared_ptr<AnswerPage> page) {
+  return [reactor, response, page = std::move(page)](absl::StatusOr<engine::ReadResult> result) {
+    if (!result.ok()) return static_cast<void>(Fail(reactor, result.status()));
+    *response = TakeBytes(page->Take(SerializeRest(*result)));
+    reactor->Finish(grpc::Status::OK);
+  };
+}
+
+Reactor* NotAvailable(Context* context, std::string_view operation) {
+  return Fail(context->DefaultReactor(),
+              UnknownOperationError(Cat(operation, " is not available in this version")));
+}
+
+}  // namespace
+
+Reactor* ItemService::GetItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  Reactor* const reactor = context->DefaultReactor();
+  absl::StatusOr<engine::GetItemRequest> parsed = ParseGetItem(MessageBytes(*request).view());
+  if (!parsed.ok()) return Fail(reactor, parsed.status());
+  engine_->GetItem(MakeContext(context), *std::move(parsed),
+                   [reactor, response](absl::StatusOr<engine::GetItemResult> result) {
+                     if (!result.ok()) return static_cast<void>(Fail(reactor, result.status()));
+                     std::string rest = SerializeRest(*result);
+                     *response = result->item.has_value()
+                                     ? FieldAndRest(kAnswerItemField, result->item->view(), rest)
+                                     : TakeBytes(std::move(rest));
+                     reactor->Finish(grpc::Status::OK);
+                   });
+  return reactor;
+}
+
+Reactor* ItemService::PutItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  Reactor* const reactor = context->DefaultReactor();
+  absl::StatusOr<engine::WriteRequest> parsed = ParsePutItem(MessageBytes(*request).view());
+  if (!parsed.ok()) return Fail(reactor, parsed.status());
+  engine_->PutItem(MakeContext(context), *std::move(parsed), AnswerWrite(reactor, response));
+  return reactor;
+}
+
+Reactor* ItemService::DeleteItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  Reactor* const reactor = context->DefaultReactor();
+  absl::StatusOr<engine::WriteRequest> parsed = ParseDeleteItem(MessageBytes(*request).view());
+  if (!parsed.ok()) return Fail(reactor, parsed.status());
+  engine_->DeleteItem(MakeContext(context), *std::move(parsed), AnswerWrite(reactor, response));
+  return reactor;
+}
+
+Reactor* ItemService::Query(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  Reactor* const reactor = context->DefaultReactor();
+  absl::StatusOr<engine::ReadRequest> parsed = ParseQuery(MessageBytes(*request).view());
+  if (!parsed.ok()) return Fail(reactor, parsed.status());
+  auto page = std::make_shared<AnswerPage>();
+  engine_->Query(MakeContext(context), *std::move(parsed), page.get(), AnswerRead(reactor, response, page));
+  return reactor;
+}
+
+Reactor* ItemService::Scan(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  Reactor* const reactor = context->DefaultReactor();
+  absl::StatusOr<engine::ReadRequest> parsed = ParseScan(MessageBytes(*request).view());
+  if (!parsed.ok()) return Fail(reactor, parsed.status());
+  auto page = std::make_shared<AnswerPage>();
+  engine_->Scan(MakeContext(context), *std::move(parsed), page.get(), AnswerRead(reactor, response, page));
+  return reactor;
+}
+
+Reactor* ItemService::UpdateItem(Context* context, const grpc::ByteBuffer*, grpc::ByteBuffer*) {
+  return NotAvailable(context, "UpdateItem");
+}
+Reactor* ItemService::BatchGetItem(Context* context, const grpc::ByteBuffer*, grpc::ByteBuffer*) {
+  return NotAvailable(context, "BatchGetItem");
+}
+Reactor* ItemService::BatchWriteItem(Context* context, const grpc::ByteBuffer*, grpc::ByteBuffer*) {
+  return NotAvailable(context, "BatchWriteItem");
+}
+Reactor* ItemService::TransactGetItems(Context* context, const grpc::ByteBuffer*, grpc::ByteBuffer*) {
+  return NotAvailable(context, "TransactGetItems");
+}
+Reactor* ItemService::TransactWriteItems(Context* context, const grpc::ByteBuffer*, grpc::ByteBuffer*) {
+  return NotAvailable(context, "TransactWriteItems");
+}
+
+}  // namespace armature::daemon

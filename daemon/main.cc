@@ -1,0 +1,89 @@
+// armatured: flags, logging, start, signals; nothing else.
+
+#include <signal.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/flags/usage_config.h"
+#include "daemon/config.h"
+#include "daemon/server.h"
+#include "daemon/version.h"
+#include "glog/logging.h"
+#include "storage/base/strings.h"
+
+ABSL_FLAG(std::string, data_dir, "", "Directory that holds the database; made if it does not exist. Fixed at start.");
+ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7700",
+          "Address for gRPC: HOST:PORT, [IPV6]:PORT or unix:PATH. Port 0 picks a free one. Fixed at start.");
+ABSL_FLAG(std::string, durability, "sync",
+          "When a write is acknowledged: sync (after fsync), interval:<ms> (fsync every so often; a crash of the machine "
+          "may lose that much), os (when the system likes). Fixed at start.");
+ABSL_FLAG(int64_t, cache_mb, 256, "Block cache in MiB, 8 to 1048576. Fixed at start.");
+ABSL_FLAG(int64_t, read_threads, 2, "Threads for queries, scans and reads from disk, 1 to 256. Fixed at start.");
+ABSL_FLAG(int64_t, column_families_max, 2000,
+          "Ceiling on column families, about one per table and index, 1 to 10000. Fixed at start.");
+ABSL_FLAG(bool, insecure, false, "Allow an address that other machines can reach, without TLS and credentials.");
+
+namespace {
+
+constexpr absl::Duration kDrainTime = absl::Seconds(10);
+
+// One line for the operator, whatever else went to the log.
+int Refuse(const absl::Status& status) {
+  const std::string message(status.message());
+  std::fprintf(stderr, "armatured: %s\n", message.c_str());
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage(
+      "armatured serves tables of items over gRPC.\n  armatured --data_dir=DIR [--grpc_listen=127.0.0.1:7700]\n"
+      "Prints one line on standard output when it serves: ready grpc=ADDRESS. Stops cleanly on SIGTERM or SIGINT.");
+  absl::FlagsUsageConfig usage;
+  usage.version_string = [] { return armature::Cat("armatured ", armature::daemon::kVersion, "\n"); };
+  absl::SetFlagsUsageConfig(usage);
+  const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
+  FLAGS_logtostderr = true;
+  google::InitGoogleLogging(argv[0]);
+  if (rest.size() > 1) {
+    return Refuse(absl::InvalidArgumentError(armature::Cat("unexpected argument: ", rest[1])));
+  }
+
+  armature::daemon::RawConfig raw;
+  raw.data_dir = absl::GetFlag(FLAGS_data_dir);
+  raw.grpc_listen = absl::GetFlag(FLAGS_grpc_listen);
+  raw.durability = absl::GetFlag(FLAGS_durability);
+  raw.cache_mb = absl::GetFlag(FLAGS_cache_mb);
+  raw.read_threads = absl::GetFlag(FLAGS_read_threads);
+  raw.column_families_max = absl::GetFlag(FLAGS_column_families_max);
+  raw.insecure = absl::GetFlag(FLAGS_insecure);
+  const absl::StatusOr<armature::daemon::Config> config = armature::daemon::MakeConfig(raw);
+  if (!config.ok()) return Refuse(config.status());
+
+  // Blocked before any thread starts, so that only this one takes them.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+
+  absl::StatusOr<std::unique_ptr<armature::daemon::Server>> server = armature::daemon::Server::Start(*config);
+  if (!server.ok()) return Refuse(server.status());
+  if (raw.insecure) LOG(WARNING) << "server: insecure, anybody who reaches the address may read and write";
+  std::printf("ready grpc=%s\n", (*server)->grpc_address().c_str());
+  std::fflush(stdout);
+
+  int received = 0;
+  sigwait(&signals, &received);
+  LOG(INFO) << "server: got signal=" << received;
+  (*server)->Stop(kDrainTime);
+  return 0;
+}

@@ -1,0 +1,38 @@
+#ifndef ARMATURE_DAEMON_SERVER_H_
+#define ARMATURE_DAEMON_SERVER_H_
+
+// Builds the parts of the daemon in order and stops them in reverse.
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "daemon/config.h"
+
+namespace armature::daemon {
+
+// Serves from Start until Stop.
+//
+// Thread-safety: owned by one thread.
+class Server {
+ public:
+  // Errors: those of Database::Open; Unavailable if the address cannot be listened on.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config);
+  ~Server();
+
+  // Where it listens, with the port the system chose: "127.0.0.1:41234".
+  const std::string& grpc_address() const;
+
+  // Takes no new calls, lets those under way finish for up to `grace`, commits what waits, closes the database.
+  void Stop(absl::Duration grace);
+
+ private:
+  struct Parts;
+  explicit Server(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_SERVER_H_

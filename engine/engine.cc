@@ -1,0 +1,124 @@
+#include "engine/engine.h"
+
+#include <utility>
+
+#include "engine/get_item.h"
+#include "engine/page_reader.h"
+#include "engine/parts.h"
+#include "engine/row_mutation.h"
+
+namespace armature::engine {
+namespace {
+
+using Plan = absl::StatusOr<std::shared_ptr<ReadPlan>>;
+
+void ReadOnPool(Parts* parts, RequestContext context, const std::shared_ptr<ReadPlan>& plan, PageWriter* page,
+                Callback<ReadResult> done) {
+  auto shared_done = std::make_shared<Callback<ReadResult>>(std::move(done));
+  RunOnReadPool(
+      parts,
+      [parts, context = std::move(context), plan, page, shared_done] {
+        std::move (*shared_done)(ReadPage(*parts, context, *plan, page));
+      },
+      [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
+}
+
+void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, Callback<ReadResult> done) {
+  if (!plan.ok()) return std::move(done)(plan.status());
+  const store::Index* const index = (*plan)->index;
+  const ChangeSequence at_least((*plan)->request.at_least_sequence);
+  if (index == nullptr || index->progress == nullptr || index->progress->applied() >= at_least) {
+    return ReadOnPool(parts, std::move(context), *plan, page, std::move(done));
+  }
+  // The table's log may hold nothing up to there; then only a run of the applier tells.
+  parts->applier.OnAppended({(*plan)->table().descriptor.id});
+  const absl::Time deadline = context.deadline;
+  index->progress->WhenApplied(
+      at_least, deadline,
+      [parts, context = std::move(context), plan = *plan, page, done = std::move(done)](
+          const absl::Status& waited) mutable {
+        if (!waited.ok()) return std::move(done)(waited);
+        ReadOnPool(parts, std::move(context), plan, page, std::move(done));
+      });
+}
+
+// Runs a blocking operation on the read pool.
+template <class T, class Fn>
+void RunBlocking(Parts* parts, Callback<T> done, Fn fn) {
+  auto shared_done = std::make_shared<Callback<T>>(std::move(done));
+  RunOnReadPool(
+      parts, [shared_done, fn = std::move(fn)]() mutable { std::move (*shared_done)(fn()); },
+      [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
+}
+
+}  // namespace
+
+Engine::Engine(store::Database* database, const EngineOptions& options)
+    : parts_(std::make_unique<Parts>(database, options.read_threads, options.read_queue_max,
+                                     options.lock_stripes)) {
+  parts_->applier.Start();
+}
+
+Engine::~Engine() {
+  parts_->applier.Stop();
+  parts_->read_pool.Stop();
+}
+
+store::Database* Engine::database() { return parts_->database; }
+
+void Engine::GetItem(RequestContext, GetItemRequest request, Callback<GetItemResult> done) {
+  RunGetItem(parts_.get(), std::move(request), std::move(done));
+}
+
+void Engine::PutItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
+  absl::StatusOr<std::unique_ptr<const RowMutation>> put = MakePutItem(std::move(request));
+  if (!put.ok()) return std::move(done)(put.status());
+  RunMutation(parts_.get(), std::move(context), *std::move(put), std::move(done));
+}
+
+void Engine::DeleteItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
+  absl::StatusOr<std::unique_ptr<const RowMutation>> mutation = MakeDeleteItem(std::move(request));
+  if (!mutation.ok()) return std::move(done)(mutation.status());
+  RunMutation(parts_.get(), std::move(context), *std::move(mutation), std::move(done));
+}
+
+void Engine::Query(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done) {
+  RunRead(parts_.get(), std::move(context), PlanQuery(*parts_->database, std::move(request)), page,
+          std::move(done));
+}
+
+void Engine::Scan(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done) {
+  RunRead(parts_.get(), std::move(context), PlanScan(*parts_->database, std::move(request)), page,
+          std::move(done));
+}
+
+void Engine::CreateTable(model::TableDefinition definition, Callback<TableDescription> done) {
+  RunBlocking(parts_.get(), std::move(done),
+              [database = parts_->database, definition = std::move(definition)] {
+                return engine::CreateTable(database, definition);
+              });
+}
+
+void Engine::DeleteTable(std::string name, Callback<TableDescription> done) {
+  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, name = std::move(name)] {
+    return engine::DeleteTable(database, name);
+  });
+}
+
+void Engine::DescribeTable(std::string name, Callback<TableDescription> done) {
+  std::move(done)(engine::DescribeTable(*parts_->database, name));
+}
+
+void Engine::ListTables(std::optional<std::string> start_after, std::optional<int64_t> limit,
+                        Callback<ListTablesResult> done) {
+  std::move(done)(engine::ListTables(*parts_->database, start_after, limit));
+}
+
+void Engine::ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done) {
+  RunBlocking(parts_.get(), std::move(done),
+              [database = parts_->database, table_name = std::move(table_name)] {
+                return engine::ListIndexStatus(database, table_name);
+              });
+}
+
+}  // namespace armature::engine

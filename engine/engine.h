@@ -1,0 +1,61 @@
+#ifndef ARMATURE_ENGINE_ENGINE_H_
+#define ARMATURE_ENGINE_ENGINE_H_
+
+// What the API means: every operation of items and tables over one database, without any wire protocol.
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/request.h"
+#include "engine/table_ops.h"
+#include "storage/store/database.h"
+
+namespace armature::engine {
+
+struct Parts;
+
+struct EngineOptions {
+  size_t read_threads = 2;       // run queries, scans and whatever has to wait for the disk
+  size_t read_queue_max = 4096;  // requests that wait for them; beyond, throttled
+  size_t lock_stripes = 16'384;
+};
+
+// Operations are asynchronous: they validate on the caller's thread, never block it, and call back once, on this or
+// another thread. Errors are API errors with the documented texts, or internal ones without an API payload.
+//
+// Thread-safety: thread-safe.
+// Lifetime: the database must outlive the engine; destroy the engine when no new requests come: its destructor finishes
+// those under way.
+class Engine {
+ public:
+  Engine(store::Database* database, const EngineOptions& options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  void GetItem(RequestContext context, GetItemRequest request, Callback<GetItemResult> done);
+  void PutItem(RequestContext context, WriteRequest request, Callback<WriteResult> done);
+  void DeleteItem(RequestContext context, WriteRequest request, Callback<WriteResult> done);
+  // `page` must live until `done` is called.
+  void Query(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done);
+  void Scan(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done);
+
+  void CreateTable(model::TableDefinition definition, Callback<TableDescription> done);
+  void DeleteTable(std::string name, Callback<TableDescription> done);
+  void DescribeTable(std::string name, Callback<TableDescription> done);
+  void ListTables(std::optional<std::string> start_after, std::optional<int64_t> limit,
+                  Callback<ListTablesResult> done);
+  void ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done);
+
+  store::Database* database();
+
+ private:
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_ENGINE_H_

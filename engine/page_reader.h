@@ -1,0 +1,63 @@
+#ifndef ARMATURE_ENGINE_PAGE_READER_H_
+#define ARMATURE_ENGINE_PAGE_READER_H_
+
+// Query and Scan: what they share once they know which rows to read.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "engine/expressions.h"
+#include "engine/page_token.h"
+#include "engine/parts.h"
+#include "engine/request.h"
+
+namespace armature::engine {
+
+// A read under way: the request, what it bound to, and the rows it wants.
+struct ReadPlan {
+  ReadKind kind = ReadKind::kQuery;
+  ReadRequest request;
+  std::unique_ptr<RequestExpressions> expressions;  // null without expressions
+  std::optional<std::string> start_key;             // canonical item bytes
+  PinnedTable pinned;
+  const store::Index* index = nullptr;  // null: the table itself
+  store::KeyRange range;
+  store::Direction direction = store::Direction::kForward;
+
+  const store::Table& table() const { return *pinned.table; }
+  const model::KeySchema& key_schema() const {
+    return index == nullptr ? table().descriptor.key : index->descriptor.key;
+  }
+  const store::Keyspace& keyspace() const { return index == nullptr ? table().data : index->keyspace; }
+  const expr::Projection* projection() const {
+    return expressions != nullptr && expressions->bound.projection.has_value() ? &*expressions->bound.projection
+                                                                               : nullptr;
+  }
+  const expr::Condition* filter() const {
+    return expressions != nullptr && expressions->bound.filter.has_value() ? &*expressions->bound.filter : nullptr;
+  }
+};
+
+// Checks that need no table and are the same for both: names, enumerations, Limit, parameter styles, the start key's values.
+absl::Status CheckReadRequest(ReadPlan* plan);
+// Finds table and index. Errors: ResourceNotFound for a table; ValidationException for an index that does not exist, is
+// being built, or is asked for a consistent read it cannot give.
+absl::Status FindKeyspace(const store::Database& database, ReadPlan* plan);
+// Select and projection against what the index has.
+absl::Status CheckSelect(const ReadPlan& plan);
+
+// Reads one page of `plan.range` into `page`: stops after Limit rows, at 1 MB of items as the API counts them, or at 2 MB as
+// they are encoded.
+absl::StatusOr<ReadResult> ReadPage(const Parts& parts, const RequestContext& context, const ReadPlan& plan,
+                                    PageWriter* page);
+
+// The operations' own parts.
+absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(const store::Database& database, ReadRequest request);
+absl::StatusOr<std::shared_ptr<ReadPlan>> PlanScan(const store::Database& database, ReadRequest request);
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_PAGE_READER_H_

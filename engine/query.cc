@@ -1,0 +1,63 @@
+#include <utility>
+
+#include "engine/expr/condition_eval.h"
+#include "engine/expr/key_condition.h"
+#include "engine/expr/projection.h"
+#include "engine/key_range.h"
+#include "engine/page_reader.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+
+namespace armature::engine {
+namespace {
+
+// Narrows the plan's range to what follows the start key.
+absl::Status ApplyStartKey(const PartitionRange& wanted, ReadPlan* plan) {
+  if (!plan->start_key.has_value()) return absl::OkStatus();
+  ARM_ASSIGN_OR_RETURN(const std::string key, EncodeStartKey(ReadKind::kQuery, plan->table(), plan->index,
+                                                             model::ItemView(*plan->start_key)));
+  if (!key.starts_with(wanted.partition)) {
+    return ValidationError("The provided starting key is outside query boundaries based on provided conditions");
+  }
+  if (key < wanted.range.begin || (!wanted.range.end.empty() && key >= wanted.range.end)) {
+    return ValidationError("The provided starting key does not match the range key predicate");
+  }
+  StartAfter(key, plan->direction, &plan->range);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(const store::Database& database, ReadRequest request) {
+  auto plan = std::make_shared<ReadPlan>();
+  plan->kind = ReadKind::kQuery;
+  plan->request = std::move(request);
+  plan->direction = plan->request.scan_index_forward ? store::Direction::kForward : store::Direction::kReverse;
+  ARM_RETURN_IF_ERROR(CheckReadRequest(plan.get()));
+  if (!plan->request.expressions.key_condition.has_value()) {
+    return ValidationError(
+        "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
+  }
+  ARM_ASSIGN_OR_RETURN(plan->expressions,
+                       BindRequestExpressions(plan->request.expressions, expr::kQueryKinds));
+  ARM_RETURN_IF_ERROR(FindKeyspace(database, plan.get()));
+  const model::KeySchema& schema = plan->key_schema();
+  if (plan->start_key.has_value()) {
+    // The shape of the start key is judged before the key condition.
+    ARM_RETURN_IF_ERROR(EncodeStartKey(ReadKind::kQuery, plan->table(), plan->index, model::ItemView(*plan->start_key))
+                            .status());
+  }
+  ARM_ASSIGN_OR_RETURN(const expr::MatchedKeyCondition matched,
+                       expr::MatchKeyCondition(*plan->expressions->bound.key_condition, schema));
+  const PartitionRange wanted = RangeOfCondition(matched, schema);
+  plan->range = wanted.range;
+  ARM_RETURN_IF_ERROR(ApplyStartKey(wanted, plan.get()));
+  if (plan->projection() != nullptr) {
+    ARM_RETURN_IF_ERROR(expr::CheckKeysAreWhole(*plan->projection(), schema, plan->index != nullptr));
+  }
+  if (plan->filter() != nullptr) ARM_RETURN_IF_ERROR(expr::CheckFilterAvoidsKeys(*plan->filter(), schema));
+  ARM_RETURN_IF_ERROR(CheckSelect(*plan));
+  return plan;
+}
+
+}  // namespace armature::engine

@@ -1,0 +1,156 @@
+#include "engine/table_ops.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/codec/change_codec.h"
+#include "storage/model/limits.h"
+
+namespace armature::engine {
+namespace {
+
+constexpr int64_t kListLimitMax = 100;
+// A status report counts no further than this.
+constexpr size_t kBacklogRecordsMax = 1'000'000;
+
+Totals TotalsOf(const store::Keyspace& keyspace) {
+  if (keyspace.stats == nullptr) return {};
+  const int64_t items = keyspace.stats->items();
+  return {items, keyspace.stats->bytes() + items * static_cast<int64_t>(model::kStorageOverheadBytes)};
+}
+
+TableDescription Describe(const store::Table& table) {
+  TableDescription description;
+  description.descriptor = table.descriptor;
+  description.totals = TotalsOf(table.data);
+  for (const store::Index& index : table.local_indexes) {
+    description.local_indexes.push_back(TotalsOf(index.keyspace));
+  }
+  for (const store::Index& index : table.global_indexes) {
+    description.global_indexes.push_back(TotalsOf(index.keyspace));
+  }
+  return description;
+}
+
+TableDescription DescribeWithoutTotals(model::TableDescriptor descriptor) {
+  TableDescription description;
+  description.local_indexes.resize(descriptor.local_indexes.size());
+  description.global_indexes.resize(descriptor.global_indexes.size());
+  description.descriptor = std::move(descriptor);
+  return description;
+}
+
+absl::Status TableNotFound(std::string_view name) {
+  return ResourceNotFoundError(Cat("Requested resource not found: Table: ", name, " not found"));
+}
+
+// Fills in how much of the log the index has not applied.
+absl::Status FillBacklog(const store::ChangeLog& log, TableId table, const store::Index& index,
+                         IndexStatus* status) {
+  const ChangeSequence applied = index.progress->applied();
+  const ChangeSequence end = log.watermark();
+  status->applied_sequence = applied.value();
+  status->log_sequence = end.value();
+  if (applied >= end) return absl::OkStatus();
+  int64_t oldest_ms = 0;
+  ARM_ASSIGN_OR_RETURN(const store::ChangeLog::ReadOutcome outcome,
+                       log.Read(table, applied, end, kBacklogRecordsMax, SIZE_MAX,
+                                [&](ChangeSequence, std::string_view bytes) -> absl::Status {
+                                  if (oldest_ms != 0) return absl::OkStatus();
+                                  ARM_ASSIGN_OR_RETURN(const codec::ChangeRecord record,
+                                                       codec::ParseChangeRecord(bytes));
+                                  oldest_ms = record.time_ms;
+                                  return absl::OkStatus();
+                                }));
+  status->backlog_records = outcome.records;
+  if (oldest_ms != 0) {
+    status->backlog_age_ms = std::max<int64_t>(0, absl::ToUnixMillis(absl::Now()) - oldest_ms);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AppendStatus(const store::ChangeLog& log, const store::Table& table,
+                          std::vector<IndexStatus>* all) {
+  std::vector<IndexStatus> statuses;
+  for (const std::vector<store::Index>* group : {&table.local_indexes, &table.global_indexes}) {
+    for (const store::Index& index : *group) {
+      IndexStatus status;
+      status.table_name = table.descriptor.name;
+      status.descriptor = index.descriptor;
+      status.totals = TotalsOf(index.keyspace);
+      if (index.progress != nullptr) {
+        ARM_RETURN_IF_ERROR(FillBacklog(log, table.descriptor.id, index, &status));
+      }
+      statuses.push_back(std::move(status));
+    }
+  }
+  std::sort(statuses.begin(), statuses.end(), [](const IndexStatus& a, const IndexStatus& b) {
+    return a.descriptor.name < b.descriptor.name;
+  });
+  std::move(statuses.begin(), statuses.end(), std::back_inserter(*all));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<TableDescription> CreateTable(store::Database* database, const model::TableDefinition& definition) {
+  ARM_ASSIGN_OR_RETURN(model::TableDescriptor descriptor, model::BuildTableDescriptor(definition));
+  ARM_ASSIGN_OR_RETURN(descriptor, database->CreateTable(std::move(descriptor)));
+  return DescribeWithoutTotals(std::move(descriptor));
+}
+
+absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::string& name) {
+  ARM_RETURN_IF_ERROR(model::CheckTableName(name, 1));
+  ARM_ASSIGN_OR_RETURN(model::TableDescriptor descriptor, database->DeleteTable(name));
+  return DescribeWithoutTotals(std::move(descriptor));
+}
+
+absl::StatusOr<TableDescription> DescribeTable(const store::Database& database, const std::string& name) {
+  ARM_RETURN_IF_ERROR(model::CheckTableName(name, 1));
+  const std::shared_ptr<const store::CatalogSnapshot> catalog = database.catalog();
+  const store::Table* const table = catalog->Find(name);
+  if (table == nullptr) return TableNotFound(name);
+  return Describe(*table);
+}
+
+absl::StatusOr<ListTablesResult> ListTables(const store::Database& database,
+                                            const std::optional<std::string>& start_after,
+                                            const std::optional<int64_t>& limit) {
+  const int64_t wanted = limit.value_or(kListLimitMax);
+  if (wanted < 1 || wanted > kListLimitMax) {
+    return ValidationError(Cat("1 validation error detected: Value '", wanted,
+                               "' at 'limit' failed to satisfy constraint: Member must have value ",
+                               wanted < 1 ? "greater than or equal to 1" : "less than or equal to 100"));
+  }
+  if (start_after.has_value()) ARM_RETURN_IF_ERROR(model::CheckTableName(*start_after, model::kTableNameMinChars));
+  const std::shared_ptr<const store::CatalogSnapshot> catalog = database.catalog();
+  ListTablesResult result;
+  const auto& tables = catalog->tables();
+  auto it = start_after.has_value() ? tables.upper_bound(*start_after) : tables.begin();
+  for (; it != tables.end() && static_cast<int64_t>(result.names.size()) < wanted; ++it) {
+    result.names.push_back(it->first);
+  }
+  if (it != tables.end() && !result.names.empty()) result.last_evaluated = result.names.back();
+  return result;
+}
+
+absl::StatusOr<std::vector<IndexStatus>> ListIndexStatus(store::Database* database,
+                                                         const std::optional<std::string>& table_name) {
+  const std::shared_ptr<const store::CatalogSnapshot> catalog = database->catalog();
+  std::vector<IndexStatus> all;
+  if (table_name.has_value()) {
+    const store::Table* const table = catalog->Find(*table_name);
+    if (table == nullptr) return TableNotFound(*table_name);
+    ARM_RETURN_IF_ERROR(AppendStatus(database->change_log(), *table, &all));
+    return all;
+  }
+  for (const auto& [name, table] : catalog->tables()) {
+    ARM_RETURN_IF_ERROR(AppendStatus(database->change_log(), *table, &all));
+  }
+  return all;
+}
+
+}  // namespace armature::engine

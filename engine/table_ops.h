@@ -1,0 +1,60 @@
+#ifndef ARMATURE_ENGINE_TABLE_OPS_H_
+#define ARMATURE_ENGINE_TABLE_OPS_H_
+
+// Tables: what DescribeTable and its relatives say, free of any wire protocol.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "storage/model/table_definition.h"
+#include "storage/model/table_descriptor.h"
+#include "storage/store/database.h"
+
+namespace armature::engine {
+
+// Exact totals; size in bytes with the storage overhead of each row.
+struct Totals {
+  int64_t item_count = 0;
+  int64_t size_bytes = 0;
+};
+
+struct TableDescription {
+  model::TableDescriptor descriptor;
+  Totals totals;
+  std::vector<Totals> local_indexes;  // parallel to the descriptor's
+  std::vector<Totals> global_indexes;
+};
+
+// How far one global index is behind its table.
+struct IndexStatus {
+  std::string table_name;
+  model::IndexDescriptor descriptor;
+  uint64_t applied_sequence = 0;
+  uint64_t log_sequence = 0;
+  uint64_t backlog_records = 0;
+  int64_t backlog_age_ms = 0;
+  Totals totals;
+};
+
+struct ListTablesResult {
+  std::vector<std::string> names;
+  std::optional<std::string> last_evaluated;
+};
+
+// Blocking: they write to disk or walk the log. Errors: API errors with the documented texts.
+absl::StatusOr<TableDescription> CreateTable(store::Database* database, const model::TableDefinition& definition);
+absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::string& name);
+absl::StatusOr<TableDescription> DescribeTable(const store::Database& database, const std::string& name);
+absl::StatusOr<ListTablesResult> ListTables(const store::Database& database,
+                                            const std::optional<std::string>& start_after,
+                                            const std::optional<int64_t>& limit);
+// Of one table, or of all; by table name, then index name.
+absl::StatusOr<std::vector<IndexStatus>> ListIndexStatus(store::Database* database,
+                                                         const std::optional<std::string>& table_name);
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_TABLE_OPS_H_

@@ -1,0 +1,255 @@
+#!/usr/bin/python3
+"""Rules about the tree that neither the compiler nor clang-tidy checks.
+
+Layers from the #include lines, sizes of files and functions, banned words, include guards, folder READMEs.
+Each rule is a test; its message names file, line and what to do.
+"""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CODE_FOLDERS = ("storage", "index", "engine", "daemon", "client", "tools", "tests")
+
+FILE_LINES_MAX = 600
+# File -> why it may be longer.
+LONG_FILES = {}
+
+FUNCTION_LINES_MAX = 70
+# (file, first line of the function, without indentation) -> why it may be longer.
+LONG_FUNCTIONS = {}
+
+# Folder -> layer, the deepest folder first.
+LAYER_OF_FOLDER = (
+    ("storage/base", "base"),
+    ("storage/model", "model"),
+    ("storage/codec", "codec"),
+    ("storage/store", "store"),
+    ("index", "index"),
+    ("engine/expr", "expr"),
+    ("engine", "engine"),
+    ("daemon", "daemon"),
+    ("client", "client"),
+    ("tools", "cli_support"),
+)
+
+# (pattern, folders where it is allowed, what to say).
+BANNED = (
+    # Threads belong to few, named owners: base has the pool and the timers; the store's committer and DDL worker and the
+    # index's applier each own one that lives as long as they do.
+    (
+        re.compile(r"\bstd::j?thread\b(?!::id)|#include <thread>"),
+        ("storage/base", "storage/store", "index", "tests", "tools", "client"),
+        "use ThreadPool or TimerQueue of storage/base",
+    ),
+    (
+        re.compile(r"\bsleep_for\b|\bsleep_until\b|\babsl::SleepFor\b|\busleep\("),
+        ("tools", "client", "storage/base"),
+        "wait for the event itself, with a deadline",
+    ),
+    (re.compile(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))"), (), "name an issue: TODO(#123)"),
+    (re.compile(r"\busing namespace\b"), (), "name what you use"),
+    (re.compile(r"#include [<\"](boost|iostream)\b"), ("tools", "client", "tests"), "not in the daemon"),
+    (re.compile(r"#include <rocksdb/|#include \"rocksdb/"), ("storage/store",), "RocksDB stays in storage/store"),
+    (
+        re.compile(r"#include [<\"](grpc|grpcpp)/|#include \"armature/(api|admin)/"),
+        ("daemon", "client", "tools", "tests"),
+        "gRPC and API messages stay above the engine",
+    ),
+    (
+        re.compile(r"#include \"armature/disk/"),
+        ("storage/store", "tests/unit/store"),
+        "disk records are the store's own",
+    ),
+)
+
+
+def code_files(suffixes=(".cc", ".h")):
+    for folder in CODE_FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in suffixes and path.is_file() and "node_modules" not in path.parts:
+                yield path
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def is_in(name, folder):
+    return name.startswith(folder + "/")
+
+
+def layer_of(name):
+    for folder, layer in LAYER_OF_FOLDER:
+        if is_in(name, folder):
+            return layer
+    return None
+
+
+def allowed_layers():
+    """The graph, from the one place that defines it."""
+    text = (ROOT / "cmake/layers.cmake").read_text()
+    graph = {}
+    for layer, uses in re.findall(r"^set\(ARMATURE_ALLOWED_(\w+) ([^)]*)\)", text, re.MULTILINE):
+        graph[layer] = set(uses.replace('"', "").split())
+    return graph
+
+
+def without_comments_and_strings(text):
+    """The same lines, with comments and literals blanked out."""
+    pattern = re.compile(
+        r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
+    )
+
+    def blank(match):
+        # A separator of digits (1'000'000) is no literal.
+        if match.group(0).startswith("'") and re.match(r"[0-9a-fA-F]", text[match.start() - 1 : match.start()]):
+            return match.group(0)
+        return "\n" * match.group(0).count("\n")
+
+    return pattern.sub(blank, text)
+
+
+def functions(lines):
+    """(first line number, last line number) of bodies: from a line that ends in '{' and looks like the end of a
+    function's head, to the '}' at the same indentation. The tree is clang-formatted, so indentation tells. Close enough
+    for tests; clang-tidy counts exactly in the rest of the tree."""
+    for number, line in enumerate(lines):
+        if not re.search(r"\)( const| noexcept| override| final| mutable|( ->|:) [\w:<>, ]+)* \{$", line):
+            continue
+        indent = re.match(r" *", line).group(0)
+        if re.match(r" *(\}? ?else|if|for|while|switch|do|ARM_|namespace)\b", line) or "](" in line:
+            continue
+        start = number
+        while start > 0 and len(re.match(r" *", lines[start]).group(0)) > 2 and lines[start - 1].strip():
+            start -= 1  # a head of several lines
+        start_indent = re.match(r" *", lines[start]).group(0) if start != number else indent
+        for end in range(number + 1, len(lines)):
+            if lines[end].startswith(start_indent + "}"):
+                yield start, end
+                break
+
+
+class TidyTest(unittest.TestCase):
+    maxDiff = None
+
+    def check(self, findings):
+        self.assertFalse(findings, "\n" + "\n".join(findings))
+
+    def test_there_is_code_to_check(self):
+        self.assertGreater(len(list(code_files())), 100)
+
+    def test_includes_follow_the_layers(self):
+        graph = allowed_layers()
+        self.assertEqual(graph["codec"], {"base", "model"}, "cmake/layers.cmake is not read right")
+        findings = []
+        for path in code_files():
+            name = name_of(path)
+            layer = layer_of(name)
+            if layer is None:  # tests see everything
+                continue
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                match = re.match(r'#include "([^"]+)"', line)
+                used = layer_of(match.group(1)) if match else None
+                if used and used != layer and used not in graph[layer]:
+                    findings.append(f"{name}:{number}: layer '{layer}' may not include '{match.group(1)}'")
+        self.check(findings)
+
+    def test_project_includes_name_the_path_from_the_root(self):
+        findings = []
+        for path in code_files():
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                match = re.match(r'#include "([^"]+)"', line)
+                if match and ("/" not in match.group(1) or match.group(1).startswith(".")):
+                    findings.append(f"{name_of(path)}:{number}: \"{match.group(1)}\" is not a path from the root")
+        self.check(findings)
+
+    def test_banned_words(self):
+        findings = []
+        for path in code_files():
+            name = name_of(path)
+            text = path.read_text()
+            bare = without_comments_and_strings(text).splitlines()
+            for number, line in enumerate(text.splitlines(), 1):
+                for pattern, allowed, advice in BANNED:
+                    if any(is_in(name, folder) for folder in allowed):
+                        continue
+                    # Includes and notes stand where the blanked text has nothing.
+                    raw = line.startswith("#include") or "TODO" in pattern.pattern
+                    if pattern.search(line if raw else bare[number - 1]):
+                        findings.append(f"{name}:{number}: '{line.strip()}': {advice}")
+        self.check(findings)
+
+    def test_files_are_not_too_long(self):
+        findings = []
+        for path in code_files((".cc", ".h", ".py")):
+            name = name_of(path)
+            lines = len(path.read_text().splitlines())
+            if lines > FILE_LINES_MAX and name not in LONG_FILES:
+                findings.append(f"{name}: {lines} lines, at most {FILE_LINES_MAX}: split it")
+        self.check(findings)
+
+    def test_functions_are_not_too_long(self):
+        findings = []
+        for path in code_files():
+            name = name_of(path)
+            lines = without_comments_and_strings(path.read_text()).splitlines()
+            for start, end in functions(lines):
+                head = lines[start].strip()
+                if head.startswith("TEST") or (name, head) in LONG_FUNCTIONS:
+                    continue
+                if end - start + 1 > FUNCTION_LINES_MAX:
+                    findings.append(f"{name}:{start + 1}: {end - start + 1} lines, at most {FUNCTION_LINES_MAX}: {head}")
+        self.check(findings)
+
+    def test_lists_of_exceptions_are_in_step(self):
+        for name in LONG_FILES:
+            self.assertGreater(len((ROOT / name).read_text().splitlines()), FILE_LINES_MAX, name)
+        for name, head in LONG_FUNCTIONS:
+            self.assertIn(head, (ROOT / name).read_text())
+
+    def test_include_guards_name_the_path(self):
+        findings = []
+        for path in code_files((".h",)):
+            name = name_of(path)
+            # Public headers of the client are included from client/include.
+            public = name.removeprefix("client/include/").removeprefix("armature/")
+            wanted = {
+                "ARMATURE_" + re.sub(r"[^A-Za-z0-9]", "_", variant).upper() + "_"
+                for variant in (name, public, "client/" + public.removeprefix("client/"))
+            }
+            text = path.read_text()
+            match = re.search(r"^#ifndef (\w+)\n#define (\w+)\n", text, re.MULTILINE)
+            guard = match.group(1) if match and match.group(1) == match.group(2) else None
+            if guard not in wanted:
+                findings.append(f"{name}: its include guard should be {sorted(wanted)[0]}")
+            elif not text.rstrip().endswith(f"#endif  // {guard}"):
+                findings.append(f"{name}: it should end with '#endif  // {guard}'")
+        self.check(findings)
+
+    def test_source_folders_say_what_they_are(self):
+        findings = []
+        for folder in ("proto", "storage", "index", "engine", "engine/expr", "daemon", "client", "tests", "tools"):
+            readme = ROOT / folder / "README.md"
+            if not readme.is_file():
+                findings.append(f"{folder} has no README.md")
+        self.check(findings)
+
+    def test_links_in_documents_lead_somewhere(self):
+        findings = []
+        documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+        documents += [path for folder in (*CODE_FOLDERS, "proto") for path in (ROOT / folder).rglob("*.md")]
+        for path in documents:
+            if "node_modules" in path.parts:
+                continue
+            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text()):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                if not (path.parent / target).exists():
+                    findings.append(f"{name_of(path)}: link to '{target}' leads nowhere")
+        self.check(findings)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,90 @@
+#include "storage/base/api_error.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "storage/base/status_macros.h"
+
+namespace armature {
+namespace {
+
+TEST(ApiError, FactoriesSetTypeCodeAndText) {
+  const struct {
+    absl::Status status;
+    ApiErrorType type;
+    absl::StatusCode code;
+    std::string message;
+  } kCases[] = {
+      {ValidationError("m"), ApiErrorType::kValidation, absl::StatusCode::kInvalidArgument, "m"},
+      {InvalidParameterError("d"), ApiErrorType::kValidation, absl::StatusCode::kInvalidArgument,
+       "One or more parameter values were invalid: d"},
+      {SerializationError("m"), ApiErrorType::kSerialization, absl::StatusCode::kInvalidArgument,
+       "m"},
+      {ConditionalCheckFailedError(""), ApiErrorType::kConditionalCheckFailed,
+       absl::StatusCode::kFailedPrecondition, "The conditional request failed"},
+      {ResourceNotFoundError("m"), ApiErrorType::kResourceNotFound, absl::StatusCode::kNotFound,
+       "m"},
+      {ResourceInUseError("m"), ApiErrorType::kResourceInUse, absl::StatusCode::kFailedPrecondition,
+       "m"},
+      {LimitExceededError("m"), ApiErrorType::kLimitExceeded, absl::StatusCode::kResourceExhausted,
+       "m"},
+      {ThrottlingError("m", 5), ApiErrorType::kThrottling, absl::StatusCode::kResourceExhausted,
+       "m"},
+      {ItemCollectionSizeLimitExceededError(), ApiErrorType::kItemCollectionSizeLimitExceeded,
+       absl::StatusCode::kResourceExhausted, "Collection size exceeded."},
+      {UnknownOperationError("m"), ApiErrorType::kUnknownOperation,
+       absl::StatusCode::kUnimplemented, "m"},
+      {ServiceUnavailableError("m"), ApiErrorType::kServiceUnavailable,
+       absl::StatusCode::kUnavailable, "m"},
+      {DeadlineExceededError("m"), ApiErrorType::kDeadlineExceeded,
+       absl::StatusCode::kDeadlineExceeded, "m"},
+      {CancelledError("m"), ApiErrorType::kCancelled, absl::StatusCode::kCancelled, "m"},
+  };
+  for (const auto& c : kCases) {
+    const std::optional<ApiError> error = GetApiError(c.status);
+    ASSERT_TRUE(error.has_value()) << c.status;
+    EXPECT_EQ(error->type, c.type) << c.status;
+    EXPECT_EQ(c.status.code(), c.code) << c.status;
+    EXPECT_EQ(error->message, c.message);
+  }
+}
+
+TEST(ApiError, CarriesItemAndRetryDelay) {
+  const std::string item("\x0A\0\xFF", 3);
+  EXPECT_EQ(GetApiError(ConditionalCheckFailedError(item))->item, item);
+  EXPECT_EQ(GetApiError(ConditionalCheckFailedError(""))->item, "");
+  EXPECT_EQ(GetApiError(ThrottlingError("slow down", 1500))->retry_after_ms, 1500);
+  EXPECT_EQ(GetApiError(ValidationError("m"))->retry_after_ms, 0);
+}
+
+TEST(ApiError, IsNotWhatHasNoPayload) {
+  EXPECT_FALSE(GetApiError(absl::OkStatus()).has_value());
+  EXPECT_FALSE(GetApiError(absl::InvalidArgumentError("m")).has_value());
+  EXPECT_FALSE(GetApiError(DataLossError("m")).has_value());
+}
+
+TEST(ApiError, NamesAreThoseOnTheWire) {
+  EXPECT_EQ(ApiErrorName(ApiErrorType::kValidation), "ValidationException");
+  EXPECT_EQ(ApiErrorName(ApiErrorType::kConditionalCheckFailed), "ConditionalCheckFailedException");
+  EXPECT_EQ(ApiErrorName(ApiErrorType::kRequestLimitExceeded), "RequestLimitExceeded");
+  std::set<std::string_view> names;
+  constexpr int kLast = static_cast<int>(ApiErrorType::kCancelled);
+  for (int type = 1; type <= kLast; ++type)
+    names.insert(ApiErrorName(static_cast<ApiErrorType>(type)));
+  EXPECT_EQ(names.size(), static_cast<size_t>(kLast)) << "two types share a name";
+}
+
+TEST(StatusMacros, ContextKeepsCodeAndPayload) {
+  const absl::Status status = WithContext(ThrottlingError("busy", 7), "index 3");
+  EXPECT_EQ(status.message(), "index 3: busy");
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(GetApiError(status)->retry_after_ms, 7);
+  EXPECT_TRUE(WithContext(absl::OkStatus(), "index 3").ok());
+}
+
+}  // namespace
+}  // namespace armature

@@ -1,0 +1,103 @@
+#include "storage/base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+#include "absl/synchronization/notification.h"
+
+namespace armature {
+namespace {
+
+TEST(ThreadPool, RunsTasksInTheOrderTheyCame) {
+  std::vector<int> ran;
+  {
+    ThreadPool pool("order", 1, 100);
+    for (int i = 0; i < 100; ++i) {
+      Task task = [&ran, i] { ran.push_back(i); };
+      // The queue holds all of them even if none has started.
+      ASSERT_TRUE(pool.TryRun(task));
+    }
+  }
+  ASSERT_EQ(ran.size(), 100u) << "the destructor runs what was accepted";
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(ran[static_cast<size_t>(i)], i);
+}
+
+TEST(ThreadPool, RefusesWhenTheQueueIsFullAndLeavesTheTask) {
+  absl::Notification started;
+  absl::Notification release;
+  std::atomic<int> ran = 0;
+  ThreadPool pool("full", 1, 2);
+  Task blocker = [&] {
+    started.Notify();
+    release.WaitForNotification();
+  };
+  ASSERT_TRUE(pool.TryRun(blocker));
+  started.WaitForNotification();
+  Task first = [&ran] { ++ran; };
+  Task second = [&ran] { ++ran; };
+  Task third = [&ran] { ++ran; };
+  EXPECT_TRUE(pool.TryRun(first));
+  EXPECT_TRUE(pool.TryRun(second));
+  EXPECT_EQ(pool.queue_length(), 2u);
+  EXPECT_FALSE(pool.TryRun(third));
+  ASSERT_TRUE(static_cast<bool>(third)) << "a refused task is the caller's";
+
+  pool.RunAdmitted([&ran] { ran += 10; });
+  EXPECT_EQ(pool.queue_length(), 3u) << "admitted work passes a full queue";
+  release.Notify();
+  pool.Stop();
+  EXPECT_EQ(ran, 12);
+}
+
+TEST(ThreadPool, StoppedRefusesNewWorkAndRunsAdmittedWork) {
+  ThreadPool pool("stopped", 2, 10);
+  pool.Stop();
+  pool.Stop();
+  bool ran = false;
+  Task task = [&ran] { ran = true; };
+  EXPECT_FALSE(pool.TryRun(task));
+  EXPECT_FALSE(ran);
+  pool.RunAdmitted([&ran] { ran = true; });
+  EXPECT_TRUE(ran);
+}
+
+TEST(ThreadPool, UsesAllItsThreads) {
+  // Each task waits for the other: one thread could never finish.
+  absl::Notification first_started;
+  absl::Notification second_started;
+  ThreadPool pool("pair", 2, 10);
+  pool.RunAdmitted([&] {
+    first_started.Notify();
+    second_started.WaitForNotification();
+  });
+  pool.RunAdmitted([&] {
+    second_started.Notify();
+    first_started.WaitForNotification();
+  });
+  pool.Stop();
+}
+
+TEST(ThreadPool, RunsWhatManyThreadsGiveIt) {
+  std::atomic<int> ran = 0;
+  int refused = 0;
+  {
+    ThreadPool target("target", 2, 10'000);
+    ThreadPool source("source", 4, 4);
+    for (int i = 0; i < 4; ++i) {
+      source.RunAdmitted([&] {
+        for (int n = 0; n < 1000; ++n) target.RunAdmitted([&ran] { ++ran; });
+      });
+    }
+    source.Stop();
+    for (int n = 0; n < 1000; ++n) {
+      Task task = [&ran] { ++ran; };
+      refused += target.TryRun(task) ? 0 : 1;
+    }
+  }
+  EXPECT_EQ(ran + refused, 5000);
+}
+
+}  // namespace
+}  // namespace armature

@@ -1,0 +1,78 @@
+#include "storage/base/timer_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+namespace armature {
+namespace {
+
+TEST(TimerQueue, RunsCallbacksByTimeAndNotBefore) {
+  const absl::Time start = absl::Now();
+  std::vector<int> ran;  // by the queue's thread only, until `done`
+  absl::Notification done;
+  TimerQueue queue;
+  queue.At(start + absl::Milliseconds(60), [&] {
+    ran.push_back(3);
+    done.Notify();
+  });
+  queue.At(start + absl::Milliseconds(20), [&] { ran.push_back(1); });
+  queue.At(start + absl::Milliseconds(40), [&] { ran.push_back(2); });
+  done.WaitForNotification();
+  EXPECT_GE(absl::Now(), start + absl::Milliseconds(60));
+  EXPECT_EQ(ran, (std::vector<int>{1, 2, 3}));
+}
+
+TEST(TimerQueue, RunsWhatIsOverdueInOrderOfArrivalAtOneTime) {
+  const absl::Time past = absl::Now() - absl::Seconds(1);
+  std::vector<int> ran;
+  absl::Notification hold;
+  absl::Notification done;
+  TimerQueue queue;
+  queue.At(absl::InfinitePast(), [&] { hold.WaitForNotification(); });
+  for (int i = 0; i < 10; ++i) queue.At(past, [&ran, i] { ran.push_back(i); });
+  queue.At(past, [&] { done.Notify(); });
+  hold.Notify();
+  done.WaitForNotification();
+  EXPECT_EQ(ran, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+TEST(TimerQueue, CancelForgetsOnlyWhatHasNotStarted) {
+  std::atomic<bool> cancelled_ran = false;
+  absl::Notification done;
+  TimerQueue queue;
+  const absl::Time later = absl::Now() + absl::Milliseconds(20);
+  const TimerQueue::TimerId cancelled = queue.At(later, [&] { cancelled_ran = true; });
+  EXPECT_TRUE(queue.Cancel(cancelled, later));
+  EXPECT_FALSE(queue.Cancel(cancelled, later)) << "only once";
+  const TimerQueue::TimerId running = queue.At(later, [&] { done.Notify(); });
+  done.WaitForNotification();
+  EXPECT_FALSE(queue.Cancel(running, later)) << "it has started";
+  EXPECT_FALSE(cancelled_ran);
+  EXPECT_FALSE(queue.Cancel(12345, later)) << "never was";
+}
+
+TEST(TimerQueue, CallbacksMayAddTimers) {
+  absl::Notification done;
+  TimerQueue queue;
+  queue.At(absl::Now(), [&] { queue.At(absl::Now(), [&] { done.Notify(); }); });
+  done.WaitForNotification();
+}
+
+TEST(TimerQueue, DestructorDropsWhatHasNotCome) {
+  std::atomic<bool> ran = false;
+  {
+    TimerQueue queue;
+    queue.At(absl::InfiniteFuture(), [&] { ran = true; });
+    queue.At(absl::Now() + absl::Hours(1), [&] { ran = true; });
+  }
+  EXPECT_FALSE(ran);
+}
+
+}  // namespace
+}  // namespace armature

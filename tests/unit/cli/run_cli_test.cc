@@ -1,0 +1,154 @@
+// The whole tool against a daemon that is a fake in this process.
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include "armature/api/v1/service.grpc.pb.h"
+#include "storage/base/strings.h"
+#include "tools/armature/commands.h"
+
+namespace armature::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// Answers each kind of request in one way, and remembers the last query.
+class FakeItems final : public api::v1::ItemService::Service {
+ public:
+  grpc::Status GetItem(grpc::ServerContext*, const api::v1::GetItemRequest*,
+                       api::v1::GetItemResponse*) override {
+    return grpc::Status::OK;  // No such item.
+  }
+
+  grpc::Status PutItem(grpc::ServerContext*, const api::v1::PutItemRequest*,
+                       api::v1::PutItemResponse*) override {
+    api::v1::ErrorDetail detail;
+    detail.set_exception("ValidationException");
+    detail.set_message("no good");
+    api::v1::RpcStatus status;
+    status.set_code(grpc::StatusCode::INVALID_ARGUMENT);
+    status.set_message("no good");
+    status.add_details()->PackFrom(detail);
+    return {grpc::StatusCode::INVALID_ARGUMENT, "no good", status.SerializeAsString()};
+  }
+
+  // Two pages of one item.
+  grpc::Status Query(grpc::ServerContext*, const api::v1::QueryRequest* request,
+                     api::v1::QueryResponse* response) override {
+    last_query = *request;
+    const bool first = !request->has_exclusive_start_key();
+    api::v1::Item* item = response->add_items();
+    (*item->mutable_attributes())["k"].set_s(first ? "one" : "two");
+    if (first) *response->mutable_last_evaluated_key() = *item;
+    response->set_count(1);
+    response->set_scanned_count(3);
+    return grpc::Status::OK;
+  }
+
+  api::v1::QueryRequest last_query;
+};
+
+class RunCliTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    int port = 0;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(&items_);
+    server_ = builder.BuildAndStart();
+    ASSERT_NE(server_, nullptr);
+    endpoint_ = Cat("127.0.0.1:", port);
+  }
+
+  int Run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--endpoint", endpoint_});
+    out_.str("");
+    err_.str("");
+    return RunCli(arguments, out_, err_);
+  }
+
+  FakeItems items_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string endpoint_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(RunCliTest, MissingItemIsAnEmptyObject) {
+  EXPECT_EQ(Run({"item", "get", "--table-name", "T", "--key", R"({"k":{"S":"x"}})"}), 0);
+  EXPECT_EQ(out_.str(), "{}\n");
+  EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(RunCliTest, RefusalIsOneLineWithTheException) {
+  EXPECT_EQ(Run({"item", "put", "--table-name", "T", "--item", "{}"}), 1);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_EQ(err_.str(), "ValidationException: no good\n");
+}
+
+TEST_F(RunCliTest, QueryPrintsOnePageInTheDocumentedShape) {
+  EXPECT_EQ(
+      Run({"query", "--table-name", "T", "--key-condition-expression", "k = :k", "--limit", "1",
+           "--expression-attribute-values", R"({":k":{"S":"one"}})", "--no-scan-index-forward"}),
+      0)
+      << err_.str();
+  EXPECT_EQ(CompactJson(*ParseJson(out_.str())),
+            R"({"Items":[{"k":{"S":"one"}}],"Count":1,"ScannedCount":3,)"
+            R"("LastEvaluatedKey":{"k":{"S":"one"}},"ConsumedCapacity":null})");
+  EXPECT_EQ(items_.last_query.limit(), 1);
+  EXPECT_TRUE(items_.last_query.has_scan_index_forward());
+  EXPECT_FALSE(items_.last_query.scan_index_forward());
+  EXPECT_EQ(items_.last_query.expression_attribute_values().at(":k").s(), "one");
+}
+
+TEST_F(RunCliTest, AllPagesBecomeOne) {
+  EXPECT_EQ(Run({"query", "--table-name", "T", "--all-pages", "--output", "table"}), 0);
+  EXPECT_EQ(out_.str(), "k\none\ntwo\n\nCount: 2  ScannedCount: 6\n");
+}
+
+TEST_F(RunCliTest, WrongUseSendsNothing) {
+  EXPECT_EQ(Run({}), 2);
+  EXPECT_EQ(Run({"item"}), 2);
+  EXPECT_EQ(Run({"query", "--no-such-option"}), 2);
+  EXPECT_EQ(Run({"query"}), 2);
+  EXPECT_EQ(err_.str(), "armature: --table-name is required\n");
+  EXPECT_EQ(Run({"query", "--table-name", "T", "--limit", "many"}), 2);
+  EXPECT_EQ(Run({"item", "put", "--table-name", "T", "--item", R"({"a":{"N":1}})"}), 2);
+  EXPECT_THAT(err_.str(), StartsWith("armature: Item.a.N: must be a string"));
+}
+
+TEST_F(RunCliTest, SilenceHasItsOwnCode) {
+  server_->Shutdown();
+  EXPECT_EQ(Run({"--timeout", "1", "item", "get", "--table-name", "T", "--key", "{}"}), 3);
+  EXPECT_THAT(err_.str(), HasSubstr("no answer from " + endpoint_));
+}
+
+TEST_F(RunCliTest, HelpEndsWithExamples) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"table", "create"},
+                                             {"table", "describe"},
+                                             {"table", "list"},
+                                             {"table", "delete"},
+                                             {"item", "put"},
+                                             {"item", "get"},
+                                             {"item", "delete"},
+                                             {"query"},
+                                             {"scan"},
+                                             {"index", "status"},
+                                             {"server", "info"},
+                                             {}}) {
+    std::vector<std::string> arguments = command;
+    arguments.push_back("--help");
+    EXPECT_EQ(Run(arguments), 0);
+    EXPECT_THAT(out_.str(), HasSubstr("Examples:")) << testing::PrintToString(command);
+  }
+}
+
+}  // namespace
+}  // namespace armature::cli

@@ -1,0 +1,114 @@
+// The client over real gRPC, against a small server in this process.
+
+#include <memory>
+#include <string>
+
+#include "armature/api/v1/service.grpc.pb.h"
+#include "armature/client/client.h"
+#include "armature/client/errors.h"
+#include "grpcpp/server.h"
+#include "grpcpp/server_builder.h"
+#include "gtest/gtest.h"
+
+namespace armature::client {
+namespace {
+
+class FakeItems final : public api::v1::ItemService::Service {
+ public:
+  // Answers an attribute of as many bytes as the table's name says, or fails if it says none.
+  grpc::Status GetItem(grpc::ServerContext* context, const api::v1::GetItemRequest* request,
+                       api::v1::GetItemResponse* response) override {
+    const auto greeting = context->client_metadata().find("greeting");
+    metadata_seen = greeting != context->client_metadata().end() && greeting->second == "hello";
+    if (request->table_name() != "fail") {
+      const size_t bytes = std::stoul(request->table_name());
+      (*response->mutable_item()->mutable_attributes())["a"].set_b(std::string(bytes, 'x'));
+      return grpc::Status::OK;
+    }
+    api::v1::ErrorDetail detail;
+    detail.set_exception("ValidationException");
+    api::v1::RpcStatus status;
+    status.set_code(grpc::StatusCode::INVALID_ARGUMENT);
+    status.add_details()->PackFrom(detail);
+    return grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "wrong", status.SerializeAsString());
+  }
+
+  bool metadata_seen = false;
+};
+
+class ConnectTest : public ::testing::Test {
+ protected:
+  ConnectTest() {
+    int port = 0;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(&items_);
+    server_ = builder.BuildAndStart();
+    target_ = "127.0.0.1:" + std::to_string(port);
+  }
+
+  static api::v1::GetItemRequest Get(const std::string& table) {
+    api::v1::GetItemRequest request;
+    request.set_table_name(table);
+    return request;
+  }
+
+  FakeItems items_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string target_;
+};
+
+TEST_F(ConnectTest, CarriesAnswersAboveTheUsualLimitOfGrpc) {
+  ClientOptions options;
+  options.channel_count = 2;
+  options.metadata = {{"greeting", "hello"}};
+  const auto client = Connect(target_, options);
+  ASSERT_TRUE(client.ok()) << client.status();
+  for (int i = 0; i < 3; ++i) {
+    const auto answer = client->GetItem(Get("17000000"));
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_EQ(answer->item().attributes().at("a").b().size(), 17'000'000U);
+    EXPECT_TRUE(items_.metadata_seen);
+  }
+}
+
+TEST_F(ConnectTest, GivesTheExceptionOfTheDaemon) {
+  const auto client = Connect(target_);
+  ASSERT_TRUE(client.ok());
+  const auto answer = client->GetItem(Get("fail"));
+  EXPECT_TRUE(absl::IsInvalidArgument(answer.status()));
+  EXPECT_EQ(answer.status().message(), "wrong");
+  EXPECT_EQ(ErrorName(answer.status()), "ValidationException");
+}
+
+TEST_F(ConnectTest, KnowsThatACallToNobodyWasNeverSent) {
+  server_->Shutdown();
+  ClientOptions options;
+  options.retry = NoRetries();
+  const auto client = Connect(target_, options);
+  ASSERT_TRUE(client.ok());
+  const auto answer = client->GetItem(Get("1"));
+  EXPECT_TRUE(absl::IsUnavailable(answer.status())) << answer.status();
+  EXPECT_TRUE(CertainlyNotApplied(answer.status()));
+}
+
+TEST_F(ConnectTest, SaysUnimplementedForServicesThatAreNotThere) {
+  const auto client = Connect(target_);
+  ASSERT_TRUE(client.ok());
+  EXPECT_TRUE(absl::IsUnimplemented(client->ListTables({}).status()));
+  EXPECT_TRUE(absl::IsUnimplemented(client->GetServerInfo({}).status()));
+  EXPECT_TRUE(absl::IsUnimplemented(client->ListStreams({}).status()));
+}
+
+TEST(Connect, RefusesOptionsOutOfRange) {
+  EXPECT_TRUE(absl::IsInvalidArgument(Connect("").status()));
+  ClientOptions options;
+  options.channel_count = 0;
+  EXPECT_TRUE(absl::IsInvalidArgument(Connect("localhost:1", options).status()));
+  options.channel_count = 1;
+  options.timeout = absl::ZeroDuration();
+  EXPECT_TRUE(absl::IsInvalidArgument(Connect("localhost:1", options).status()));
+}
+
+}  // namespace
+}  // namespace armature::client

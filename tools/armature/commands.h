@@ -1,0 +1,29 @@
+#ifndef ARMATURE_TOOLS_ARMATURE_COMMANDS_H_
+#define ARMATURE_TOOLS_ARMATURE_COMMANDS_H_
+
+// The groups of commands, and what runs them. One file for each group.
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "tools/armature/session.h"
+
+namespace armature::cli {
+
+// Each adds its commands to `app`. When the command line names one of them, it sets *action, which
+// must live as long as `app`.
+void AddTableCommands(CLI::App& app, Action* action);   // table create, describe, list, delete
+void AddItemCommands(CLI::App& app, Action* action);    // item put, get, delete
+void AddReadCommands(CLI::App& app, Action* action);    // query, scan
+void AddStatusCommands(CLI::App& app, Action* action);  // index status, server info
+
+// The whole tool. `arguments` are those after the program's name. Answers the exit code, see
+// ExitCode.
+int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
+
+}  // namespace armature::cli
+
+#endif  // ARMATURE_TOOLS_ARMATURE_COMMANDS_H_

@@ -1,0 +1,177 @@
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "storage/base/strings.h"
+#include "tools/armature/attribute_json.h"
+#include "tools/armature/commands.h"
+#include "tools/armature/request_options.h"
+#include "tools/armature/text_table.h"
+
+namespace armature::cli {
+namespace {
+
+void AddCapacity(const api::v1::Capacity& part, api::v1::Capacity* sum) {
+  sum->set_capacity_units(sum->capacity_units() + part.capacity_units());
+}
+
+void AddConsumed(const api::v1::ConsumedCapacity& page, api::v1::ConsumedCapacity* sum) {
+  sum->set_table_name(page.table_name());
+  sum->set_capacity_units(sum->capacity_units() + page.capacity_units());
+  if (page.has_table()) AddCapacity(page.table(), sum->mutable_table());
+  for (const auto& [name, part] : page.local_secondary_indexes()) {
+    AddCapacity(part, &(*sum->mutable_local_secondary_indexes())[name]);
+  }
+  for (const auto& [name, part] : page.global_secondary_indexes()) {
+    AddCapacity(part, &(*sum->mutable_global_secondary_indexes())[name]);
+  }
+}
+
+// The pages of a Query or Scan as one answer.
+class Collector {
+ public:
+  template <class Page>
+  void Add(const Page& page) {
+    for (const api::v1::Item& item : page.items()) items_.push_back(ItemToJson(item));
+    count_ += page.count();
+    scanned_count_ += page.scanned_count();
+    if (page.has_consumed_capacity()) {
+      if (!consumed_.has_value()) consumed_.emplace();
+      AddConsumed(page.consumed_capacity(), &*consumed_);
+    }
+    last_key_.reset();
+    if (page.has_last_evaluated_key()) last_key_ = ItemToJson(page.last_evaluated_key());
+  }
+
+  void Print(const Session& session, bool count_only) const {
+    session.format() == OutputFormat::kJson ? session.Print(ToJson(count_only))
+                                            : session.PrintText(ToText());
+  }
+
+ private:
+  Json ToJson(bool count_only) const {
+    Json json = Json::object();
+    if (!count_only) json["Items"] = items_;
+    json["Count"] = count_;
+    json["ScannedCount"] = scanned_count_;
+    if (last_key_.has_value()) json["LastEvaluatedKey"] = *last_key_;
+    json["ConsumedCapacity"] = consumed_.has_value() ? MessageToJson(*consumed_) : Json();
+    return json;
+  }
+
+  std::string ToText() const {
+    std::string text = ItemsTable(items_);
+    if (!text.empty()) text += "\n";
+    text += Cat("Count: ", count_, "  ScannedCount: ", scanned_count_);
+    if (consumed_.has_value()) {
+      text += Cat("  CapacityUnits: ", CompactJson(Json(consumed_->capacity_units())));
+    }
+    text += "\n";
+    if (last_key_.has_value()) text += Cat("LastEvaluatedKey: ", CompactJson(*last_key_), "\n");
+    return text;
+  }
+
+  Json items_ = Json::array();
+  int64_t count_ = 0;
+  int64_t scanned_count_ = 0;
+  std::optional<Json> last_key_;
+  std::optional<api::v1::ConsumedCapacity> consumed_;
+};
+
+template <class Pages>
+absl::Status Collect(const Session& session, Pages pages, bool all_pages, bool count_only) {
+  Collector collector;
+  do {
+    ARM_ASSIGN_OR_RETURN(const auto page, pages.NextPage());
+    if (!page.has_value()) break;
+    collector.Add(*page);
+  } while (all_pages);
+  collector.Print(session, count_only);
+  return absl::OkStatus();
+}
+
+absl::Status Query(const Session& session, const RequestOptions& options, bool all_pages) {
+  ARM_ASSIGN_OR_RETURN(const auto request, options.Build<api::v1::QueryRequest>());
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  return Collect(session, client.QueryPages(request), all_pages,
+                 request.select() == api::v1::SELECT_COUNT);
+}
+
+absl::Status Scan(const Session& session, const RequestOptions& options, bool all_pages) {
+  ARM_ASSIGN_OR_RETURN(const auto request, options.Build<api::v1::ScanRequest>());
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  return Collect(session, client.ScanPages(request), all_pages,
+                 request.select() == api::v1::SELECT_COUNT);
+}
+
+// What Query and Scan share, and then `more`.
+std::vector<OptionSpec> ReadOptions(const std::vector<OptionSpec>& more) {
+  std::vector<OptionSpec> specs{
+      {"--table-name", OptionKind::kText, "The table", Presence::kRequired},
+      {"--index-name", OptionKind::kText, "Read this index instead of the table"},
+      {"--filter-expression", OptionKind::kText, "Drop items after reading them"},
+      {"--projection-expression", OptionKind::kText, "Only these attributes"},
+      {"--expression-attribute-names", OptionKind::kJson,
+       R"(What #names stand for: {"#s": "status"})"},
+      {"--expression-attribute-values", OptionKind::kJson,
+       R"(What :values stand for: {":v": {"S": "x"}})"},
+      {"--select", OptionKind::kText,
+       "ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES, SPECIFIC_ATTRIBUTES or COUNT"},
+      {"--limit", OptionKind::kInteger, "Read at most this many entries for a page"},
+      {"--exclusive-start-key", OptionKind::kJson, "LastEvaluatedKey of the page before"},
+      {"--consistent-read", OptionKind::kFlag,
+       "See all writes acknowledged before; not on a global index"},
+      {"--at-least-sequence", OptionKind::kInteger,
+       "Global index: wait until it holds the write that answered this ChangeSequence"},
+      {"--return-consumed-capacity", OptionKind::kText, "NONE, TOTAL or INDEXES"},
+  };
+  specs.insert(specs.end(), more.begin(), more.end());
+  return specs;
+}
+
+using Run = absl::Status (*)(const Session&, const RequestOptions&, bool all_pages);
+
+void AddCommand(CLI::App& command, std::vector<OptionSpec> specs, const char* examples, Run run,
+                Action* action) {
+  auto options = std::make_shared<RequestOptions>(command, std::move(specs));
+  auto all_pages = std::make_shared<bool>(false);
+  command.add_flag("--all-pages", *all_pages, "Go on to the end, and print all pages as one");
+  command.footer(examples);
+  command.callback([options, all_pages, run, action] {
+    *action = [options, all_pages, run](const Session& session) {
+      return run(session, *options, *all_pages);
+    };
+  });
+}
+
+}  // namespace
+
+void AddReadCommands(CLI::App& app, Action* action) {
+  AddCommand(
+      *app.add_subcommand("query", "Read items of one partition, in the order of the sort key"),
+      ReadOptions({{"--key-condition-expression", OptionKind::kText,
+                    "Equality of the partition key, and conditions on the sort key"},
+                   {"--scan-index-forward", OptionKind::kFlag, "Ascending; the default"}}),
+      R"(Examples:
+  armature query --table-name GameScores --index-name GameTitleIndex --no-scan-index-forward \
+      --key-condition-expression 'GameTitle = :v_title' \
+      --expression-attribute-values '{":v_title": {"S": "Meteor Blasters"}}'
+  armature --output table query --table-name orders-table --index-name OrdersByStatusDateAmount \
+      --key-condition-expression 'customer_id = :cust AND #status = :status' \
+      --expression-attribute-names '{"#status": "status"}' \
+      --expression-attribute-values '{":cust": {"S": "1A2B3C"}, ":status": {"S": "PENDING"}}'
+)",
+      Query, action);
+  AddCommand(*app.add_subcommand("scan", "Read a whole table or index"),
+             ReadOptions({{"--segment", OptionKind::kInteger, "This part of the table, from 0"},
+                          {"--total-segments", OptionKind::kInteger, "Parts in all"}}),
+             R"(Examples:
+  armature scan --table-name Thread --all-pages
+  armature scan --table-name Thread --filter-expression 'Replies > :n' \
+      --expression-attribute-values '{":n": {"N": "10"}}'
+  armature scan --table-name Thread --segment 0 --total-segments 4 --all-pages
+)",
+             Scan, action);
+}
+
+}  // namespace armature::cli

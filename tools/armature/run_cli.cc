@@ -1,0 +1,67 @@
+#include "tools/armature/commands.h"
+
+namespace armature::cli {
+namespace {
+
+constexpr double kTimeoutSecondsMax = 86400;
+
+constexpr char kExamples[] = R"(Examples:
+  armature table list
+  armature --endpoint db.local:7700 --output table scan --table-name Thread
+  armature query --help
+
+Exit codes: 0 ok, 1 the daemon refused, 2 wrong usage, 3 no answer from the daemon.
+)";
+
+void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* format) {
+  options->endpoint = "127.0.0.1:7700";
+  app.add_option("--endpoint", options->endpoint, "The daemon, as host:port or unix:/path")
+      ->envname("ARMATURE_ENDPOINT")
+      ->capture_default_str()
+      ->type_name("ADDRESS");
+  app.add_option("--output", *format, "json or table")
+      ->check(CLI::IsMember({"json", "table"}))
+      ->capture_default_str();
+  app.add_option("--timeout", options->timeout_seconds, "Seconds to wait for an answer")
+      ->check(CLI::Range(0.001, kTimeoutSecondsMax))
+      ->capture_default_str()
+      ->type_name("SECONDS");
+}
+
+}  // namespace
+
+int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  CLI::App app("The command line of the Armature database daemon.", "armature");
+  Session::Options options;
+  std::string format = "json";
+  Action action;
+  AddGlobalOptions(app, &options, &format);
+  app.fallthrough();  // Global options may also stand behind the command.
+  app.require_subcommand(1);
+  app.footer(kExamples);
+  AddTableCommands(app, &action);
+  AddItemCommands(app, &action);
+  AddReadCommands(app, &action);
+  AddStatusCommands(app, &action);
+  for (CLI::App* group : app.get_subcommands({})) {
+    group->fallthrough();
+    for (CLI::App* command : group->get_subcommands({})) command->fallthrough();
+  }
+
+  // CLI11 takes arguments from the end.
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(reversed);
+  } catch (const CLI::Success& help) {
+    return app.exit(help, out, err);
+  } catch (const CLI::ParseError& error) {
+    err << "armature: " << error.what() << "\n";
+    return static_cast<int>(ExitCode::kUsageError);
+  }
+  options.format = format == "table" ? OutputFormat::kTable : OutputFormat::kJson;
+  const absl::Status status = action(Session(options, out));
+  if (!status.ok()) err << ErrorLine(status, options.endpoint) << "\n";
+  return static_cast<int>(ExitCodeOf(status));
+}
+
+}  // namespace armature::cli

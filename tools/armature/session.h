@@ -1,0 +1,70 @@
+#ifndef ARMATURE_TOOLS_ARMATURE_SESSION_H_
+#define ARMATURE_TOOLS_ARMATURE_SESSION_H_
+
+// What a command runs in: where to call, where to print, and how to fail.
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "armature/client/client.h"
+#include "tools/armature/json_text.h"
+
+namespace armature::cli {
+
+enum class OutputFormat { kJson, kTable };
+
+// Not thread-safe; one command at a time.
+class Session {
+ public:
+  struct Options {
+    std::string endpoint;
+    OutputFormat format = OutputFormat::kJson;
+    double timeout_seconds = 30;
+  };
+
+  Session(Options options, std::ostream& out);
+
+  // A client of the endpoint. Connects with its first call.
+  absl::StatusOr<client::Client> Connect() const;
+
+  // When a command that waits gives up.
+  absl::Time Deadline() const;
+
+  OutputFormat format() const { return options_.format; }
+
+  void Print(const Json& json) const;
+  void PrintText(std::string_view text) const;
+
+ private:
+  Options options_;
+  std::ostream& out_;
+};
+
+// What a parsed command line asks for.
+using Action = std::function<absl::Status(const Session&)>;
+
+// The numbers are part of the tool's interface.
+enum class ExitCode : int {
+  kOk = 0,
+  kApiError = 1,     // The daemon refused.
+  kUsageError = 2,   // The command line is wrong; nothing was sent.
+  kUnreachable = 3,  // No answer from the daemon.
+};
+
+// A status for what the user typed wrong.
+absl::Status UsageError(std::string_view message);
+
+ExitCode ExitCodeOf(const absl::Status& status);
+
+// The one line that tells of a failure, such as "ValidationException: <message>". Without its line
+// break.
+std::string ErrorLine(const absl::Status& status, std::string_view endpoint);
+
+}  // namespace armature::cli
+
+#endif  // ARMATURE_TOOLS_ARMATURE_SESSION_H_
