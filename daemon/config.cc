@@ -53,17 +53,21 @@ bool HasPort(std::string_view address) {
 }  // namespace
 
 bool IsLoopback(std::string_view address) {
-  return address.starts_with("127.") || address.starts_with("localhost:") || address.starts_with("[::1]:") ||
-         address.starts_with("unix:");
+  // Digits and dots only: 127.example.org is a name like any other.
+  const std::string_view host = address.substr(0, address.rfind(':'));
+  const bool is_127 = host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
+  return is_127 || address.starts_with("localhost:") || address.starts_with("[::1]:") || address.starts_with("unix:");
 }
 
 absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   Config config;
-  if (raw.data_dir.empty()) return FlagError("data_dir", raw.data_dir, "must name the directory that holds the database");
+  if (raw.data_dir.empty())
+    return FlagError("data_dir", raw.data_dir, "must name the directory that holds the database");
   config.database.path = raw.data_dir;
   config.grpc_listen = raw.grpc_listen;
   if (!raw.grpc_listen.starts_with("unix:") && !HasPort(raw.grpc_listen)) {
-    return FlagError("grpc_listen", raw.grpc_listen, "must be HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 picks a free one");
+    return FlagError("grpc_listen", raw.grpc_listen,
+                     "must be HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 picks a free one");
   }
   if (!IsLoopback(raw.grpc_listen) && !raw.insecure) {
     return FlagError("grpc_listen", raw.grpc_listen,

@@ -11,8 +11,14 @@ namespace {
 
 namespace disk = ::armature::disk::v1;
 
-void ToDisk(const std::vector<model::KeyAttribute>& from,
-            google::protobuf::RepeatedPtrField<disk::KeyAttribute>* to) {
+// An enum value as it was read. What does not fit becomes 0, which no enum of the model knows, instead of another
+// value.
+template <class Enum>
+Enum ToEnum(int value) {
+  return static_cast<Enum>(value >= 0 && value <= 255 ? value : 0);
+}
+
+void ToDisk(const std::vector<model::KeyAttribute>& from, google::protobuf::RepeatedPtrField<disk::KeyAttribute>* to) {
   for (const model::KeyAttribute& attribute : from) {
     disk::KeyAttribute* const out = to->Add();
     out->set_name(attribute.name);
@@ -20,11 +26,10 @@ void ToDisk(const std::vector<model::KeyAttribute>& from,
   }
 }
 
-std::vector<model::KeyAttribute> FromDisk(
-    const google::protobuf::RepeatedPtrField<disk::KeyAttribute>& from) {
+std::vector<model::KeyAttribute> FromDisk(const google::protobuf::RepeatedPtrField<disk::KeyAttribute>& from) {
   std::vector<model::KeyAttribute> to;
   for (const disk::KeyAttribute& attribute : from) {
-    to.push_back({attribute.name(), static_cast<model::ScalarType>(attribute.type())});
+    to.push_back({attribute.name(), ToEnum<model::ScalarType>(attribute.type())});
   }
   return to;
 }
@@ -34,18 +39,14 @@ void ToDisk(const model::KeySchema& from, disk::KeySchema* to) {
   ToDisk(from.sort, to->mutable_sort());
 }
 
-model::KeySchema FromDisk(const disk::KeySchema& from) {
-  return {FromDisk(from.partition()), FromDisk(from.sort())};
-}
+model::KeySchema FromDisk(const disk::KeySchema& from) { return {FromDisk(from.partition()), FromDisk(from.sort())}; }
 
 void ToDisk(const model::Throughput& from, disk::Throughput* to) {
   to->set_read_units(from.read_units);
   to->set_write_units(from.write_units);
 }
 
-model::Throughput FromDisk(const disk::Throughput& from) {
-  return {from.read_units(), from.write_units()};
-}
+model::Throughput FromDisk(const disk::Throughput& from) { return {from.read_units(), from.write_units()}; }
 
 void ToDisk(const model::IndexDescriptor& from, disk::IndexRecord* to) {
   to->set_id(from.id.value());
@@ -67,10 +68,10 @@ model::IndexDescriptor FromDisk(const disk::IndexRecord& from, model::IndexKind 
   to.kind = kind;
   to.name = from.name();
   to.key = FromDisk(from.key());
-  to.projection.type = static_cast<model::ProjectionType>(from.projection().type());
+  to.projection.type = ToEnum<model::ProjectionType>(from.projection().type());
   to.projection.non_key_attributes.assign(from.projection().non_key_attributes().begin(),
                                           from.projection().non_key_attributes().end());
-  to.state = static_cast<model::IndexState>(from.state());
+  to.state = ToEnum<model::IndexState>(from.state());
   if (from.has_provisioned()) to.provisioned = FromDisk(from.provisioned());
   if (from.has_on_demand_max()) to.on_demand_max = FromDisk(from.on_demand_max());
   if (from.has_warm()) to.warm = FromDisk(from.warm());
@@ -98,7 +99,7 @@ void ToDisk(const model::TableSettings& from, disk::TableSettings* to) {
 
 model::TableSettings FromDisk(const disk::TableSettings& from) {
   model::TableSettings to;
-  to.billing_mode = static_cast<model::BillingMode>(from.billing_mode());
+  to.billing_mode = ToEnum<model::BillingMode>(from.billing_mode());
   if (from.has_provisioned()) to.provisioned = FromDisk(from.provisioned());
   if (from.has_on_demand_max()) to.on_demand_max = FromDisk(from.on_demand_max());
   if (from.has_warm()) to.warm = FromDisk(from.warm());
@@ -113,15 +114,16 @@ model::TableSettings FromDisk(const disk::TableSettings& from) {
   return to;
 }
 
-bool IsKnown(const model::KeySchema& key) {
-  if (key.partition.empty()) return false;
-  for (const std::vector<model::KeyAttribute>* group : {&key.partition, &key.sort}) {
-    for (const model::KeyAttribute& attribute : *group) {
-      const auto type = static_cast<uint8_t>(attribute.type);
-      if (attribute.name.empty() || type < 1 || type > 3) return false;
-    }
+bool IsKnown(const std::vector<model::KeyAttribute>& attributes) {
+  for (const model::KeyAttribute& attribute : attributes) {
+    const auto type = static_cast<uint8_t>(attribute.type);
+    if (attribute.name.empty() || type < 1 || type > 3) return false;
   }
   return true;
+}
+
+bool IsKnown(const model::KeySchema& key) {
+  return !key.partition.empty() && IsKnown(key.partition) && IsKnown(key.sort);
 }
 
 bool IsKnown(const std::vector<model::IndexDescriptor>& indexes) {
@@ -169,7 +171,7 @@ absl::StatusOr<model::TableDescriptor> ParseTableRecord(std::string_view value) 
   descriptor.id = TableId(record.id());
   descriptor.name = record.name();
   descriptor.uuid = record.uuid();
-  descriptor.state = static_cast<model::TableState>(record.state());
+  descriptor.state = ToEnum<model::TableState>(record.state());
   descriptor.creation_time_ms = record.creation_time_ms();
   descriptor.key = FromDisk(record.key());
   descriptor.attribute_definitions = FromDisk(record.attribute_definitions());
@@ -181,8 +183,10 @@ absl::StatusOr<model::TableDescriptor> ParseTableRecord(std::string_view value) 
   }
   descriptor.settings = FromDisk(record.settings());
   const auto state = static_cast<uint8_t>(descriptor.state);
-  if (descriptor.id == TableId(0) || descriptor.name.empty() || state < 1 || state > 4 ||
-      !IsKnown(descriptor.key) || !IsKnown(descriptor.local_indexes) || !IsKnown(descriptor.global_indexes)) {
+  const auto billing = static_cast<uint8_t>(descriptor.settings.billing_mode);
+  if (descriptor.id == TableId(0) || descriptor.name.empty() || state < 1 || state > 4 || billing < 1 || billing > 2 ||
+      !IsKnown(descriptor.key) || !IsKnown(descriptor.attribute_definitions) || !IsKnown(descriptor.local_indexes) ||
+      !IsKnown(descriptor.global_indexes)) {
     return DataLossError(Cat("table record ", descriptor.name, ": holds values this build does not know"));
   }
   return descriptor;

@@ -26,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kFormatFile[] = "/armature.format";
+constexpr std::string_view kTemporarySuffix = ".new";
 constexpr char kLockFile[] = "/LOCK";
 constexpr std::string_view kMagic = "armature database";
 
@@ -33,11 +34,12 @@ absl::Status ErrnoError(std::string_view what, const std::string& path) {
   return UnavailableError(Cat(what, " ", path, ": ", std::strerror(errno)));
 }
 
-// True if the directory holds nothing, or nothing but our lock file (an earlier start that died at once).
+// True if the directory holds nothing, or nothing but what an earlier start left that died at once.
 absl::StatusOr<bool> IsUnused(const std::string& path) {
   std::error_code error;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().filename() != "LOCK") return false;
+    const std::string name = "/" + it->path().filename().string();
+    if (name != kLockFile && name != Cat(kFormatFile, kTemporarySuffix)) return false;
   }
   if (error) return UnavailableError(Cat("cannot read directory ", path, ": ", error.message()));
   return true;
@@ -45,11 +47,10 @@ absl::StatusOr<bool> IsUnused(const std::string& path) {
 
 // Writes a file so that after a crash it is there whole or not at all.
 absl::Status WriteDurably(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".new";
+  const std::string temporary = Cat(path, kTemporarySuffix);
   const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) return ErrnoError("cannot write", temporary);
-  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-                       fsync(fd) == 0;
+  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
   const int saved_errno = errno;
   close(fd);
   errno = saved_errno;
@@ -70,8 +71,7 @@ std::string RandomUuid() {
   if (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) std::abort();
   bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0F) | 0x40);
   bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3F) | 0x80);
-  std::string hex = absl::BytesToHexString(
-      absl::string_view(reinterpret_cast<const char*>(bytes), sizeof bytes));
+  std::string hex = absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(bytes), sizeof bytes));
   for (const size_t at : {8, 13, 18, 23}) hex.insert(at, "-");
   return hex;
 }
@@ -131,16 +131,15 @@ absl::Status DataDirectory::ReadFormat() {
   }
   if (version > kFormatVersion) {
     return FailedPreconditionError(Cat("data directory ", path_, " has format ", version,
-                                       "; this build reads formats up to ", kFormatVersion,
-                                       ": use a newer armatured"));
+                                       "; this build reads formats up to ", kFormatVersion, ": use a newer armatured"));
   }
   return absl::OkStatus();
 }
 
 absl::Status DataDirectory::WriteFormat() {
   database_id_ = RandomUuid();
-  return WriteDurably(path_ + kFormatFile, Cat(kMagic, "\nformat: ", kFormatVersion,
-                                               "\ndatabase: ", database_id_, "\n"));
+  return WriteDurably(path_ + kFormatFile,
+                      Cat(kMagic, "\nformat: ", kFormatVersion, "\ndatabase: ", database_id_, "\n"));
 }
 
 }  // namespace armature::store

@@ -1,0 +1,235 @@
+#!/usr/bin/python3
+"""The command line, the sample tables and the example clients, against a real daemon.
+
+Run by CTest; by hand: tools_test.py --armatured PATH --armature PATH [unittest arguments]
+"""
+
+import argparse
+import importlib.util
+import json
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NODE_EXAMPLE = ROOT / "client/examples/node"
+WAIT_S = 60
+PATHS = argparse.Namespace()
+
+TABLE = {
+    "TableName": "Music",
+    "BillingMode": "PAY_PER_REQUEST",
+    "AttributeDefinitions": [
+        {"AttributeName": "Artist", "AttributeType": "S"},
+        {"AttributeName": "Song", "AttributeType": "S"},
+        {"AttributeName": "Year", "AttributeType": "N"},
+    ],
+    "KeySchema": [
+        {"AttributeName": "Artist", "KeyType": "HASH"},
+        {"AttributeName": "Song", "KeyType": "RANGE"},
+    ],
+    "GlobalSecondaryIndexes": [
+        {
+            "IndexName": "ByYear",
+            "KeySchema": [{"AttributeName": "Year", "KeyType": "HASH"}],
+            "Projection": {"ProjectionType": "KEYS_ONLY"},
+        }
+    ],
+}
+
+
+class Daemon:
+    """A daemon on a temporary directory; a context manager."""
+
+    def __enter__(self):
+        self.directory = tempfile.TemporaryDirectory(prefix="armature_test_")
+        command = [PATHS.armatured, f"--data_dir={self.directory.name}/data", "--grpc_listen=127.0.0.1:0"]
+        self.errors = open(f"{self.directory.name}/stderr", "w+b")
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.errors)
+        line = self.process.stdout.readline().decode()
+        if not line.startswith("ready grpc="):
+            self.process.kill()
+            self.__exit__()
+            raise RuntimeError(f"the daemon does not serve; it wrote: {line}")
+        self.endpoint = line.removeprefix("ready grpc=").strip()
+        return self
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(WAIT_S)
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self.errors.close()
+        self.directory.cleanup()
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, timeout=10 * WAIT_S, check=False, **options)
+
+
+class ToolsTest(unittest.TestCase):
+    def setUp(self):
+        self.daemon = self.enter(Daemon())
+
+    def enter(self, manager):
+        value = manager.__enter__()
+        self.addCleanup(manager.__exit__, None, None, None)
+        return value
+
+    def cli(self, *arguments, exit_code=0):
+        """What the command printed: parsed if it succeeded, else its line on stderr."""
+        done = run(PATHS.armature, "--endpoint", self.daemon.endpoint, *arguments)
+        self.assertEqual(done.returncode, exit_code, done.stderr + done.stdout)
+        if exit_code:
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            return done.stderr.strip()
+        return json.loads(done.stdout) if done.stdout.strip() else None
+
+    def create_table(self):
+        self.cli("table", "create", "--cli-input-json", json.dumps(TABLE), "--wait")
+
+    def put(self, artist, song, **more):
+        item = {"Artist": {"S": artist}, "Song": {"S": song}, **more}
+        self.cli("item", "put", "--table-name", "Music", "--item", json.dumps(item))
+        return item
+
+
+class CommandLineTest(ToolsTest):
+    def test_items_go_in_and_out_and_away(self):
+        self.create_table()
+        self.assertEqual(self.cli("table", "list")["TableNames"], ["Music"])
+        item = self.put("Acme Band", "Happy Day", Year={"N": "2001"}, Tags={"SS": ["rock"]})
+        key = json.dumps({"Artist": {"S": "Acme Band"}, "Song": {"S": "Happy Day"}})
+        got = self.cli("item", "get", "--table-name", "Music", "--key", key)
+        self.assertEqual(got["Item"], item)
+        self.cli("item", "delete", "--table-name", "Music", "--key", key)
+        self.assertEqual(self.cli("item", "get", "--table-name", "Music", "--key", key), {})
+
+    def test_queries_and_scans(self):
+        self.create_table()
+        for song, year in (("One", "1999"), ("Two", "2000"), ("Three", "2000")):
+            self.put("Acme Band", song, Year={"N": year})
+        found = self.cli(
+            *("query", "--table-name", "Music", "--key-condition-expression", "Artist = :a and begins_with(Song, :s)"),
+            *("--expression-attribute-values", '{":a": {"S": "Acme Band"}, ":s": {"S": "T"}}'),
+        )
+        self.assertEqual([item["Song"]["S"] for item in found["Items"]], ["Three", "Two"])
+        self.assertEqual(self.cli("scan", "--table-name", "Music")["Count"], 3)
+
+    def test_table_output_has_a_line_for_each_item(self):
+        self.create_table()
+        self.put("Acme Band", "One")
+        done = run(PATHS.armature, "--endpoint", self.daemon.endpoint, "--output", "table", "scan", "--table-name", "Music")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Acme Band", done.stdout)
+
+    def test_refusals_exit_with_1(self):
+        message = self.cli("scan", "--table-name", "Nowhere", exit_code=1)
+        self.assertEqual(message, "ResourceNotFoundException: Requested resource not found")
+        self.create_table()
+        item = json.dumps({"Artist": {"N": "1"}, "Song": {"S": "x"}})
+        message = self.cli("item", "put", "--table-name", "Music", "--item", item, exit_code=1)
+        self.assertIn("ValidationException: ", message)
+        self.assertEqual(self.cli("scan", "--table-name", "Music")["Count"], 0)
+
+    def test_wrong_usage_exits_with_2(self):
+        self.cli("no-such-command", exit_code=2)
+        self.cli("item", "put", "--table-name", "Music", "--item", "{not json", exit_code=2)
+        self.cli("item", "put", "--table-name", "Music", exit_code=2)
+
+    def test_no_answer_exits_with_3(self):
+        self.assertEqual(self.daemon.stop(), 0)
+        message = self.cli("--timeout", "5", "table", "list", exit_code=3)
+        self.assertIn(f"no answer from {self.daemon.endpoint}", message)
+
+    def test_help_needs_no_daemon(self):
+        self.assertEqual(self.daemon.stop(), 0)
+        self.assertEqual(run(PATHS.armature, "--help").returncode, 0)
+        self.assertEqual(run(PATHS.armature, "query", "--help").returncode, 0)
+
+    def test_status_commands(self):
+        self.create_table()
+        self.assertIn("ByYear", json.dumps(self.cli("index", "status")))
+        self.cli("server", "info")
+
+
+class SamplesTest(ToolsTest):
+    def test_samples_load_twice(self):
+        for _ in range(2):
+            done = run("bash", str(ROOT / "tools/demo/load.sh"), self.daemon.endpoint, PATHS.armature)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        names = self.cli("table", "list")["TableNames"]
+        self.assertEqual(names, ["Business", "CustomerOrders", "GameScores", "Thread", "orders-table"])
+        self.assertEqual(self.cli("scan", "--table-name", "Thread")["Count"], 11)
+
+
+class ExamplesTest(ToolsTest):
+    def assert_all_steps_ok(self, done):
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        steps = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        self.assertTrue(steps)
+        self.assertTrue(all(step["ok"] for step in steps), steps)
+
+    @unittest.skipUnless(importlib.util.find_spec("grpc"), "python3-grpcio is not installed")
+    @unittest.skipUnless(shutil.which("grpc_python_plugin"), "protobuf-compiler-grpc is not installed")
+    def test_python(self):
+        self.assert_all_steps_ok(
+            run("/usr/bin/python3", str(ROOT / "client/examples/python/armature_example.py"), self.daemon.endpoint)
+        )
+
+    @unittest.skipUnless(shutil.which("node"), "node is not installed")
+    def test_node(self):
+        if not (NODE_EXAMPLE / "node_modules").is_dir():
+            if shutil.which("npm") is None:
+                self.skipTest("npm is not installed, and client/examples/node has no node_modules")
+            done = run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=NODE_EXAMPLE)
+            if done.returncode:
+                self.skipTest(f"npm ci failed: {done.stderr.strip()[-300:]}")
+        self.assert_all_steps_ok(run("node", "armature_example.mjs", self.daemon.endpoint, cwd=NODE_EXAMPLE))
+
+
+def text_field(number, text):
+    """A field of a message, in its encoding: number below 16, less than 128 bytes."""
+    return bytes([number << 3 | 2, len(text)]) + text.encode()
+
+
+@unittest.skipUnless(importlib.util.find_spec("grpc"), "python3-grpcio is not installed")
+class StandardServicesTest(ToolsTest):
+    """Health and reflection, called with bytes: their stubs need not be there."""
+
+    def setUp(self):
+        super().setUp()
+        import grpc  # pylint: disable=import-outside-toplevel
+
+        self.grpc = grpc
+        self.channel = self.enter(grpc.insecure_channel(self.daemon.endpoint))
+
+    def test_health_is_serving(self):
+        check = self.channel.unary_unary("/grpc.health.v1.Health/Check")
+        self.assertEqual(check(b"", timeout=WAIT_S), b"\x08\x01")  # status: SERVING
+        with self.assertRaises(self.grpc.RpcError) as caught:
+            check(text_field(1, "no.such.Service"), timeout=WAIT_S)
+        self.assertEqual(caught.exception.code(), self.grpc.StatusCode.NOT_FOUND)
+
+    def test_reflection_lists_the_services(self):
+        call = self.channel.stream_stream("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
+        answer = b"".join(call(iter([text_field(7, "*")]), timeout=WAIT_S))  # list_services
+        for name in ("armature.api.v1.ItemService", "armature.api.v1.TableService"):
+            self.assertIn(name.encode(), answer)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--armatured", required=True)
+    parser.add_argument("--armature", required=True)
+    rest = parser.parse_known_args(namespace=PATHS)[1]
+    unittest.main(argv=[sys.argv[0], *rest])

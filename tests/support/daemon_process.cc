@@ -1,0 +1,191 @@
+#include "tests/support/daemon_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace armature::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kWaitMax{30};
+constexpr int kExecFailed = 127;
+
+[[noreturn]] void ThrowErrno(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
+
+std::string ReadFile(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// False if nothing came before `give_up`.
+bool WaitReadable(int fd, Clock::time_point give_up) {
+  while (true) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(give_up - Clock::now());
+    if (left.count() <= 0) return false;
+    pollfd entry{fd, POLLIN, 0};
+    const int ready = poll(&entry, 1, static_cast<int>(left.count()));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) ThrowErrno("poll");
+  }
+}
+
+// Stdout through a pipe, stderr into a file: so neither of them can block the daemon for long.
+struct Child {
+  pid_t pid = -1;
+  int out = -1;
+};
+
+Child Spawn(const std::vector<std::string>& flags, const std::filesystem::path& err_file) {
+  const std::string path = DaemonPath();
+  const std::string err_name = err_file.string();
+  std::vector<char*> argv{const_cast<char*>(path.c_str())};
+  for (const std::string& flag : flags) argv.push_back(const_cast<char*>(flag.c_str()));
+  argv.push_back(nullptr);
+
+  int pipe_ends[2];
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0) ThrowErrno("pipe");
+  const pid_t pid = fork();
+  if (pid < 0) ThrowErrno("fork");
+  if (pid == 0) {
+    // Only calls that are safe between fork and exec: gRPC may have threads by now.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const int err = open(err_name.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (err < 0 || dup2(pipe_ends[1], STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0) _exit(kExecFailed);
+    execv(path.c_str(), argv.data());
+    _exit(kExecFailed);
+  }
+  close(pipe_ends[1]);
+  return {pid, pipe_ends[0]};
+}
+
+// Waits for the end of a child. Nothing if it did not come in time.
+std::optional<int> WaitForEnd(pid_t pid) {
+  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  if (pidfd < 0) ThrowErrno("pidfd_open");
+  const bool ended = WaitReadable(pidfd, Clock::now() + kWaitMax);
+  close(pidfd);
+  if (!ended) return std::nullopt;
+  int status = 0;
+  if (waitpid(pid, &status, 0) != pid) ThrowErrno("waitpid");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+// Reads until `end_mark` has come, or the other side has closed, or the time is over.
+std::string ReadUntil(int fd, char end_mark) {
+  std::string text;
+  const Clock::time_point give_up = Clock::now() + kWaitMax;
+  while (text.find(end_mark) == std::string::npos && WaitReadable(fd, give_up)) {
+    char buffer[4096];
+    const ssize_t got = read(fd, buffer, sizeof buffer);
+    if (got == 0) break;
+    if (got < 0 && errno != EINTR) ThrowErrno("read");
+    if (got > 0) text.append(buffer, static_cast<size_t>(got));
+  }
+  return text;
+}
+
+}  // namespace
+
+TemporaryDirectory::TemporaryDirectory() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "armature_test_XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) ThrowErrno("mkdtemp " + pattern);
+  path_ = pattern;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string DaemonPath() {
+  const char* const given = std::getenv("ARMATURED");
+  return given != nullptr ? given : ARMATURED_PATH;
+}
+
+Ended RunDaemon(const std::vector<std::string>& flags) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path err_file = directory.path() / "stderr";
+  const Child child = Spawn(flags, err_file);
+  Ended ended;
+  ended.out = ReadUntil(child.out, '\0');
+  close(child.out);
+  const std::optional<int> exit_code = WaitForEnd(child.pid);
+  ended.err = ReadFile(err_file);
+  if (!exit_code.has_value()) {
+    kill(child.pid, SIGKILL);
+    waitpid(child.pid, nullptr, 0);
+    throw std::runtime_error("the daemon did not end by itself:\n" + ended.out + ended.err);
+  }
+  ended.exit_code = *exit_code;
+  return ended;
+}
+
+DaemonProcess::DaemonProcess(std::vector<std::string> flags) : flags_(std::move(flags)) { Start(); }
+
+DaemonProcess::~DaemonProcess() { Kill(); }
+
+void DaemonProcess::Start() {
+  std::vector<std::string> flags{"--data_dir=" + data_dir(), "--grpc_listen=127.0.0.1:0"};
+  flags.insert(flags.end(), flags_.begin(), flags_.end());
+  const Child child = Spawn(flags, directory_.path() / "stderr");
+  pid_ = child.pid;
+  const std::string line = ReadUntil(child.out, '\n');
+  close(child.out);
+  const std::string ready = "ready grpc=";
+  if (line.rfind(ready, 0) != 0 || line.back() != '\n') {
+    Kill();
+    throw std::runtime_error("the daemon does not serve; it wrote:\n" + line + ReadStderr());
+  }
+  address_ = line.substr(ready.size(), line.size() - ready.size() - 1);
+  client::ClientOptions options;
+  options.timeout = absl::FromChrono(kWaitMax);
+  options.retry = client::NoRetries();
+  absl::StatusOr<client::Client> connected = client::Connect(address_, std::move(options));
+  if (!connected.ok()) throw std::runtime_error(connected.status().ToString());
+  client_ = *std::move(connected);
+}
+
+int DaemonProcess::Signal(int signal) {
+  client_.reset();
+  kill(pid_, signal);
+  const std::optional<int> exit_code = WaitForEnd(pid_);
+  if (!exit_code.has_value()) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  pid_ = -1;
+  if (!exit_code.has_value()) throw std::runtime_error("the daemon did not stop; it wrote:\n" + ReadStderr());
+  return *exit_code;
+}
+
+void DaemonProcess::Kill() {
+  if (pid_ > 0) Signal(SIGKILL);
+}
+
+int DaemonProcess::Stop() { return Signal(SIGTERM); }
+
+void DaemonProcess::Restart() {
+  if (pid_ > 0) Stop();
+  Start();
+}
+
+std::string DaemonProcess::ReadStderr() const { return ReadFile(directory_.path() / "stderr"); }
+
+}  // namespace armature::test

@@ -1,0 +1,96 @@
+#include "daemon/api/error_map.h"
+
+#include <gtest/gtest.h>
+
+#include "armature/api/v1/errors.pb.h"
+#include "storage/base/api_error.h"
+#include "tests/unit/codec/codec_test_util.h"
+
+namespace armature::daemon {
+namespace {
+
+api::v1::ErrorDetail DetailOf(const grpc::Status& status) {
+  api::v1::RpcStatus rpc;
+  EXPECT_TRUE(rpc.ParseFromString(status.error_details()));
+  EXPECT_EQ(rpc.code(), static_cast<int>(status.error_code()));
+  EXPECT_EQ(rpc.message(), status.error_message());
+  EXPECT_EQ(rpc.details_size(), 1);
+  api::v1::ErrorDetail detail;
+  if (rpc.details_size() == 1) {
+    EXPECT_EQ(rpc.details(0).type_url(), "type.googleapis.com/armature.api.v1.ErrorDetail");
+    EXPECT_TRUE(rpc.details(0).UnpackTo(&detail));
+  }
+  EXPECT_EQ(detail.message(), status.error_message());
+  return detail;
+}
+
+TEST(ErrorMap, EachExceptionHasItsCodeNameAndText) {
+  struct ErrorCase {
+    absl::Status error;
+    grpc::StatusCode code;
+    std::string_view exception;
+    std::string_view message;
+  };
+  const ErrorCase cases[] = {
+      {ValidationError("m"), grpc::INVALID_ARGUMENT, "ValidationException", "m"},
+      {InvalidParameterError("d"), grpc::INVALID_ARGUMENT, "ValidationException",
+       "One or more parameter values were invalid: d"},
+      {SerializationError("m"), grpc::INVALID_ARGUMENT, "SerializationException", "m"},
+      {ConditionalCheckFailedError(""), grpc::FAILED_PRECONDITION, "ConditionalCheckFailedException",
+       "The conditional request failed"},
+      {ResourceNotFoundError("m"), grpc::NOT_FOUND, "ResourceNotFoundException", "m"},
+      {ResourceInUseError("m"), grpc::FAILED_PRECONDITION, "ResourceInUseException", "m"},
+      {LimitExceededError("m"), grpc::RESOURCE_EXHAUSTED, "LimitExceededException", "m"},
+      {ThrottlingError("m", 40), grpc::RESOURCE_EXHAUSTED, "ThrottlingException", "m"},
+      {ItemCollectionSizeLimitExceededError(), grpc::RESOURCE_EXHAUSTED, "ItemCollectionSizeLimitExceededException",
+       "Collection size exceeded."},
+      {UnknownOperationError("m"), grpc::UNIMPLEMENTED, "UnknownOperationException", "m"},
+      {ServiceUnavailableError("m"), grpc::UNAVAILABLE, "ServiceUnavailable", "m"},
+      {DeadlineExceededError("m"), grpc::DEADLINE_EXCEEDED, "DeadlineExceeded", "m"},
+      {CancelledError("m"), grpc::CANCELLED, "Cancelled", "m"},
+  };
+  for (const ErrorCase& c : cases) {
+    const grpc::Status status = ToGrpcStatus(c.error);
+    EXPECT_EQ(status.error_code(), c.code) << c.exception;
+    const api::v1::ErrorDetail detail = DetailOf(status);
+    EXPECT_EQ(detail.exception(), c.exception);
+    EXPECT_EQ(detail.message(), c.message);
+    EXPECT_EQ(detail.retry_after_ms(), c.exception == "ThrottlingException" ? 40 : 0);
+    EXPECT_FALSE(detail.has_item());
+  }
+}
+
+TEST(ErrorMap, AFailedConditionCarriesTheItem) {
+  const std::string item = codec::Item({{"pk", codec::S("a")}});
+  const api::v1::ErrorDetail detail = DetailOf(ToGrpcStatus(ConditionalCheckFailedError(item)));
+  ASSERT_TRUE(detail.has_item());
+  EXPECT_EQ(detail.item().attributes().at("pk").s(), "a");
+}
+
+TEST(ErrorMap, InternalErrorsHideTheirTextBehindARequestId) {
+  struct InternalCase {
+    absl::Status error;
+    grpc::StatusCode code;
+    std::string_view exception;
+  };
+  const InternalCase cases[] = {
+      {absl::DataLossError("secret"), grpc::INTERNAL, "InternalServerError"},
+      {absl::InternalError("secret"), grpc::INTERNAL, "InternalServerError"},
+      {absl::UnavailableError("secret"), grpc::UNAVAILABLE, "ServiceUnavailable"},
+      {absl::ResourceExhaustedError("secret"), grpc::UNAVAILABLE, "ServiceUnavailable"},
+  };
+  for (const InternalCase& c : cases) {
+    const grpc::Status status = ToGrpcStatus(c.error);
+    EXPECT_EQ(status.error_code(), c.code);
+    const api::v1::ErrorDetail detail = DetailOf(status);
+    EXPECT_EQ(detail.exception(), c.exception);
+    EXPECT_EQ(detail.request_id().size(), 36u);
+    EXPECT_NE(detail.message().find(detail.request_id()), std::string::npos);
+    EXPECT_EQ(status.error_details().find("secret"), std::string::npos);
+  }
+}
+
+TEST(ErrorMap, OkStaysOk) { EXPECT_TRUE(ToGrpcStatus(absl::OkStatus()).ok()); }
+
+}  // namespace
+}  // namespace armature::daemon

@@ -1,0 +1,165 @@
+#ifndef ARMATURE_TESTS_UNIT_ENGINE_ITEM_MODEL_H_
+#define ARMATURE_TESTS_UNIT_ENGINE_ITEM_MODEL_H_
+
+// Tables and indexes the slow and obvious way: a map of decoded items, and indexes made anew by looking at all of them.
+
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/model/item_view.h"
+#include "tests/unit/codec/codec_test_util.h"
+
+namespace armature::engine {
+
+// A number as a sign and a row of digits of one width, so that texts compare as numbers. `plain`: no exponent.
+inline std::pair<bool, std::string> DigitRow(std::string_view plain) {
+  constexpr size_t kIntegerWidth = 140;
+  constexpr size_t kFractionWidth = 220;
+  const bool negative = plain.starts_with('-');
+  if (negative) plain.remove_prefix(1);
+  const size_t point = std::min(plain.find('.'), plain.size());
+  std::string row(kIntegerWidth - point, '0');
+  row += plain.substr(0, point);
+  if (point < plain.size()) row += plain.substr(point + 1);
+  row.resize(kIntegerWidth + kFractionWidth, '0');
+  return {negative, row};
+}
+
+// A value of type S, N or B. Numbers are plain decimals without superfluous zeros.
+struct Scalar {
+  char type = 'S';
+  std::string text;
+
+  friend bool operator==(const Scalar&, const Scalar&) = default;
+  friend std::weak_ordering operator<=>(const Scalar& a, const Scalar& b) {
+    if (a.type != b.type) return a.type <=> b.type;
+    if (a.type != 'N') return a.text.compare(b.text) <=> 0;  // as unsigned bytes
+    const auto [a_negative, a_row] = DigitRow(a.text);
+    const auto [b_negative, b_row] = DigitRow(b.text);
+    if (a_negative != b_negative) return a_negative ? std::weak_ordering::less : std::weak_ordering::greater;
+    return a_negative ? b_row.compare(a_row) <=> 0 : a_row.compare(b_row) <=> 0;
+  }
+
+  std::string Wire() const { return type == 'S' ? codec::S(text) : type == 'N' ? codec::N(text) : codec::B(text); }
+
+  // One byte, one for every two significant digits on each side of the point, one for a minus.
+  size_t ApiSize() const {
+    if (type != 'N') return text.size();
+    std::string digits = text;
+    size_t size = 1;
+    if (digits[0] == '-') {
+      digits.erase(0, 1);
+      ++size;
+    }
+    const size_t point = std::min(digits.find('.'), digits.size());
+    std::string integer = digits.substr(0, point);
+    std::string fraction = point < digits.size() ? digits.substr(point + 1) : "";
+    while (integer.starts_with('0')) integer.erase(0, 1);
+    if (integer.empty()) {
+      while (fraction.starts_with('0')) fraction.erase(0, 1);
+    }
+    if (fraction.empty()) {
+      while (integer.ends_with('0')) integer.pop_back();
+    }
+    return size + (integer.size() + 1) / 2 + (fraction.size() + 1) / 2;
+  }
+};
+
+using ModelItem = std::map<std::string, Scalar>;
+using Tuple = std::vector<Scalar>;
+
+inline size_t ApiSizeOf(const ModelItem& item) {
+  size_t size = 0;
+  for (const auto& [name, value] : item) size += name.size() + value.ApiSize();
+  return size;
+}
+
+inline std::string WireOf(const ModelItem& item) {
+  codec::Attributes attributes;
+  for (const auto& [name, value] : item) attributes.emplace_back(name, value.Wire());
+  return codec::Item(attributes);
+}
+
+inline ModelItem Decode(std::string_view item_bytes) {
+  ModelItem item;
+  model::ItemView(item_bytes).ForEach([&item](const model::AttributeView& attribute) {
+    item[std::string(attribute.name)] = {model::ValueTypeName(attribute.value.type())[0],
+                                         std::string(attribute.value.scalar())};
+    return true;
+  });
+  return item;
+}
+
+inline std::string Printed(const ModelItem& item) {
+  std::string text;
+  for (const auto& [name, value] : item) {
+    text += name + "=" + value.type + ":" + (value.type == 'B' ? codec::ToHex(value.text) : value.text) + " ";
+  }
+  return text;
+}
+
+// A table or one of its indexes.
+struct ModelKeyspace {
+  std::optional<std::string> index_name;  // nothing: the table
+  std::vector<std::string> partition;
+  std::vector<std::string> sort;
+  std::optional<std::set<std::string>> projected;  // nothing: everything
+  bool global = false;
+
+  // The item as it stands here; nothing if a key attribute is missing.
+  std::optional<ModelItem> EntryOf(const ModelItem& item) const {
+    for (const std::vector<std::string>* names : {&partition, &sort}) {
+      for (const std::string& name : *names) {
+        if (!item.contains(name)) return std::nullopt;
+      }
+    }
+    if (!projected.has_value()) return item;
+    ModelItem entry;
+    for (const auto& [name, value] : item) {
+      if (projected->contains(name)) entry[name] = value;
+    }
+    return entry;
+  }
+};
+
+inline Tuple Pick(const ModelItem& item, const std::vector<std::string>& names) {
+  Tuple tuple;
+  for (const std::string& name : names) tuple.push_back(item.at(name));
+  return tuple;
+}
+
+// The condition of a query: equalities, then at most one comparison of the next sort attribute.
+struct ModelCondition {
+  Tuple partition;
+  Tuple sort_equal;
+  std::string op;  // empty, or one of < <= > >= = begins_with BETWEEN
+  Scalar first;
+  Scalar second;
+
+  bool Holds(const ModelKeyspace& keyspace, const ModelItem& entry) const {
+    if (Pick(entry, keyspace.partition) != partition) return false;
+    for (size_t i = 0; i < sort_equal.size(); ++i) {
+      if (entry.at(keyspace.sort[i]) != sort_equal[i]) return false;
+    }
+    if (op.empty()) return true;
+    const Scalar& value = entry.at(keyspace.sort[sort_equal.size()]);
+    if (op == "<") return value < first;
+    if (op == "<=") return value <= first;
+    if (op == ">") return value > first;
+    if (op == ">=") return value >= first;
+    if (op == "=") return value == first;
+    if (op == "begins_with") return value.text.starts_with(first.text);
+    return value >= first && value <= second;
+  }
+};
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_TESTS_UNIT_ENGINE_ITEM_MODEL_H_

@@ -1,0 +1,279 @@
+#include <gtest/gtest.h>
+
+#include "index/gsi_applier.h"
+#include "index/gsi_recorder.h"
+#include "index/lsi_maintainer.h"
+#include "storage/codec/change_codec.h"
+#include "storage/model/limits.h"
+#include "tests/unit/index/index_test_util.h"
+
+namespace armature::index {
+namespace {
+
+using store::Table;
+using store::WriteUnit;
+
+// A table with the local index by_l, the global index by_g on `g` and the global index by_h on (`h`, `sk`). Writes go
+// the way of the engine: item, local entries and change record in one unit.
+class IndexMaintenanceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    store::CreateActive(database_.get(), store::IndexedTable("t"));
+    snapshot_ = database_->catalog();
+    applier_ = std::make_unique<GsiApplier>(database_.get());
+  }
+  void TearDown() override { applier_.reset(); }
+
+  void Reopen() {
+    applier_.reset();
+    snapshot_.reset();
+    database_.reset();
+    database_ = store::OpenDatabase(store::TestOptions(dir_.path()));
+    snapshot_ = database_->catalog();
+    applier_ = std::make_unique<GsiApplier>(database_.get());
+  }
+
+  const Table& table() const { return *snapshot_->Find("t"); }
+  TableId id() const { return table().descriptor.id; }
+  const store::Index& by_l() const { return table().local_indexes[0]; }
+  const store::Index& by_g() const { return table().global_indexes[0]; }
+  const store::Index& by_h() const { return table().global_indexes[1]; }
+
+  using Item = std::vector<std::pair<std::string, std::string>>;
+  // Changes one item; empty is "no item".
+  ChangeSequence Write(const Item& before, const Item& after) {
+    const std::string old_bytes = before.empty() ? "" : StringItem(before);
+    const std::string new_bytes = after.empty() ? "" : StringItem(after);
+    std::optional<model::ItemView> old_view;
+    std::optional<model::ItemView> new_view;
+    if (!before.empty()) old_view = model::ItemView(old_bytes);
+    if (!after.empty()) new_view = model::ItemView(new_bytes);
+    const model::KeySchema& key = table().descriptor.key;
+    const std::string base_key = *codec::EncodeTableKey(key, old_view.has_value() ? *old_view : *new_view);
+    const auto pk = (old_view.has_value() ? *old_view : *new_view).Find("pk");
+    const store::StatsDelta base{static_cast<int64_t>(!after.empty()) - static_cast<int64_t>(!before.empty()),
+                                 static_cast<int64_t>(new_view.has_value() ? model::ApiSize(*new_view) : 0) -
+                                     static_cast<int64_t>(old_view.has_value() ? model::ApiSize(*old_view) : 0)};
+    WriteUnit unit(snapshot_);
+    AddLocalIndexChanges(table(), HashedKey({std::string(pk->scalar())}, {}), base,
+                         IndexDelta(table().local_indexes, key, old_view, new_view), &unit);
+    RecordGlobalIndexChanges(table(), base_key, 1234, IndexDelta(table().global_indexes, key, old_view, new_view),
+                             &unit);
+    const absl::StatusOr<ChangeSequence> sequence = store::CommitAndWait(database_.get(), std::move(unit));
+    EXPECT_TRUE(sequence.ok()) << sequence.status();
+    return *sequence;
+  }
+
+  void Apply() {
+    while (true) {
+      const absl::StatusOr<bool> drained = applier_->RunOnce(id());
+      ASSERT_TRUE(drained.ok()) << drained.status();
+      if (*drained) return;
+    }
+  }
+
+  size_t LogRecords() {
+    store::ChangeLog& log = database_->change_log();
+    const auto outcome = log.Read(id(), ChangeSequence(0), log.watermark(), 1u << 20, 1u << 30,
+                                  [](ChangeSequence, std::string_view) { return absl::OkStatus(); });
+    EXPECT_TRUE(outcome.ok()) << outcome.status();
+    return outcome->records;
+  }
+
+  std::vector<std::string> Keys(const store::Index& index) { return store::KeysOf(*database_, index.keyspace); }
+
+  // The collection's size; 0 if there is none.
+  uint64_t Collection(std::string_view pk) {
+    const std::string value = store::ValueOf(*database_, table().collections, HashedKey({std::string(pk)}, {}));
+    if (value == "(none)") return 0;
+    std::string_view bytes = value;
+    uint64_t size = 0;
+    EXPECT_TRUE(model::TakeVarint(&bytes, &size));
+    return size;
+  }
+
+  void ExpectTotals(const store::Index& index, int64_t items, int64_t bytes) {
+    EXPECT_EQ(index.keyspace.stats->items(), items);
+    EXPECT_EQ(index.keyspace.stats->bytes(), bytes);
+  }
+
+  const store::TempDir dir_;
+  std::unique_ptr<store::Database> database_ = store::OpenDatabase(store::TestOptions(dir_.path()));
+  std::shared_ptr<const store::CatalogSnapshot> snapshot_;
+  std::unique_ptr<GsiApplier> applier_;
+};
+
+constexpr auto kOverhead = static_cast<uint64_t>(model::kStorageOverheadBytes);
+
+TEST_F(IndexMaintenanceTest, LocalEntriesAreWrittenWithTheItemAndTheCollectionGrows) {
+  const Item plain = {{"pk", "p"}, {"sk", "s"}};                // 6 bytes
+  const Item indexed = {{"l", "1"}, {"pk", "p"}, {"sk", "s"}};  // 8 bytes, and 8 in the index
+  const Item moved = {{"l", "22"}, {"pk", "p"}, {"sk", "s"}};   // 9 and 9
+  Write({}, plain);
+  EXPECT_TRUE(Keys(by_l()).empty());
+  EXPECT_EQ(Collection("p"), 6 + kOverhead);
+  Write(plain, indexed);
+  EXPECT_EQ(Keys(by_l()), std::vector<std::string>{HashedKey({"p"}, {"1", "s"})});
+  ExpectTotals(by_l(), 1, 8);
+  EXPECT_EQ(Collection("p"), 16 + 2 * kOverhead);
+  Write(indexed, moved);
+  EXPECT_EQ(Keys(by_l()), std::vector<std::string>{HashedKey({"p"}, {"22", "s"})});
+  ExpectTotals(by_l(), 1, 9);
+  EXPECT_EQ(Collection("p"), 18 + 2 * kOverhead);
+  Write(moved, {});
+  EXPECT_TRUE(Keys(by_l()).empty());
+  ExpectTotals(by_l(), 0, 0);
+  EXPECT_TRUE(store::KeysOf(*database_, table().collections).empty());
+}
+
+TEST_F(IndexMaintenanceTest, RecorderWritesNothingWithoutChanges) {
+  WriteUnit unit(snapshot_);
+  RecordGlobalIndexChanges(table(), "key", 1, {}, &unit);
+  EXPECT_FALSE(unit.has_record());
+  Write({}, {{"pk", "p"}, {"sk", "s"}});
+  EXPECT_EQ(LogRecords(), 0u);
+}
+
+TEST_F(IndexMaintenanceTest, RecorderPutsTheTotalsOnTheFirstRowOfAChange) {
+  const std::string before = StringItem({{"g", "1"}, {"pk", "p"}, {"sk", "s"}});
+  const std::string after = StringItem({{"g", "222"}, {"pk", "p"}, {"sk", "s"}});
+  WriteUnit unit(snapshot_);
+  RecordGlobalIndexChanges(
+      table(), "base", 99,
+      IndexDelta(table().global_indexes, table().descriptor.key, model::ItemView(before), model::ItemView(after)),
+      &unit);
+  ASSERT_TRUE(unit.has_record());
+  EXPECT_EQ(unit.record_table(), id());
+  const absl::StatusOr<codec::ChangeRecord> record = codec::ParseChangeRecord(unit.record());
+  ASSERT_TRUE(record.ok());
+  EXPECT_EQ(record->time_ms, 99);
+  EXPECT_EQ(record->base_key, "base");
+  ASSERT_EQ(record->index_changes.size(), 2u);
+  EXPECT_TRUE(record->index_changes[0].is_delete);
+  EXPECT_EQ(record->index_changes[0].key, HashedKey({"1"}, {"p", "s"}));
+  EXPECT_EQ(record->index_changes[0].byte_delta, 2);
+  EXPECT_FALSE(record->index_changes[1].is_delete);
+  EXPECT_EQ(record->index_changes[1].key, HashedKey({"222"}, {"p", "s"}));
+  EXPECT_EQ(record->index_changes[1].byte_delta, 0);
+}
+
+TEST_F(IndexMaintenanceTest, ApplierCarriesChangesOverOnce) {
+  const Item item = {{"g", "1"}, {"h", "2"}, {"pk", "p"}, {"sk", "s"}};  // 10 bytes; by_h holds 8
+  const ChangeSequence sequence = Write({}, item);
+  EXPECT_TRUE(Keys(by_g()).empty());
+  for (int round = 0; round < 3; ++round) {
+    Apply();
+    EXPECT_EQ(Keys(by_g()), std::vector<std::string>{HashedKey({"1"}, {"p", "s"})});
+    EXPECT_EQ(Keys(by_h()), std::vector<std::string>{HashedKey({"2"}, {"s", "p", "s"})});
+    ExpectTotals(by_g(), 1, 10);
+    ExpectTotals(by_h(), 1, 8);
+    EXPECT_EQ(by_g().progress->applied(), sequence);
+  }
+  Write(item, {});
+  Apply();
+  EXPECT_TRUE(Keys(by_g()).empty());
+  ExpectTotals(by_g(), 0, 0);
+  ExpectTotals(by_h(), 0, 0);
+}
+
+TEST_F(IndexMaintenanceTest, TheLastChangeOfARowWins) {
+  Item before;
+  for (int i = 0; i < 50; ++i) {
+    Item after = {
+        {"a", std::string(static_cast<size_t>(i), 'x')}, {"g", std::to_string(i % 3)}, {"pk", "p"}, {"sk", "s"}};
+    Write(before, after);
+    before = after;
+  }
+  EXPECT_EQ(LogRecords(), 50u);
+  Apply();
+  EXPECT_EQ(Keys(by_g()), std::vector<std::string>{HashedKey({"1"}, {"p", "s"})});  // 49 % 3
+  ExpectTotals(by_g(), 1, 50 + 2 + 6);
+}
+
+TEST_F(IndexMaintenanceTest, CursorsSurviveReopenAndNothingIsAppliedTwice) {
+  Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", "1"}});
+  Apply();
+  Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", "2"}});
+  Reopen();
+  EXPECT_EQ(by_g().progress->applied(), ChangeSequence(1));
+  ExpectTotals(by_g(), 1, 8);
+  EXPECT_EQ(LogRecords(), 2u);
+  Apply();
+  ExpectTotals(by_g(), 2, 16);
+  Reopen();
+  EXPECT_EQ(by_g().progress->applied(), ChangeSequence(2));
+  Apply();
+  ExpectTotals(by_g(), 2, 16);
+  EXPECT_EQ(Keys(by_g()).size(), 2u);
+}
+
+TEST_F(IndexMaintenanceTest, AnIndexAheadOfAnotherSkipsWhatItHas) {
+  const ChangeSequence first = Write({}, {{"g", "1"}, {"h", "1"}, {"pk", "p"}, {"sk", "1"}});
+  by_g().progress->Advance(first);  // as if by_g had been built from the table
+  const ChangeSequence second = Write({}, {{"g", "1"}, {"h", "1"}, {"pk", "p"}, {"sk", "2"}});
+  Apply();
+  EXPECT_EQ(Keys(by_g()).size(), 1u);
+  EXPECT_EQ(by_g().keyspace.stats->items(), 1);
+  EXPECT_EQ(Keys(by_h()).size(), 2u);
+  EXPECT_EQ(by_h().keyspace.stats->items(), 2);
+  EXPECT_EQ(by_g().progress->applied(), second);
+  EXPECT_EQ(by_h().progress->applied(), second);
+}
+
+TEST_F(IndexMaintenanceTest, DrainedLogIsTrimmed) {
+  for (int i = 0; i < 300; ++i) Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", std::to_string(i)}});
+  EXPECT_EQ(LogRecords(), 300u);
+  Apply();
+  EXPECT_EQ(LogRecords(), 0u);
+  EXPECT_EQ(by_g().keyspace.stats->items(), 300);
+  Reopen();
+  Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", "new"}});
+  Apply();
+  EXPECT_EQ(by_g().keyspace.stats->items(), 301);
+}
+
+TEST_F(IndexMaintenanceTest, ADamagedRecordStopsTheRunWithNothingApplied) {
+  Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", "1"}});
+  WriteUnit unit(snapshot_);
+  unit.SetChangeRecord(id(), "damaged");
+  ASSERT_TRUE(store::CommitAndWait(database_.get(), std::move(unit)).ok());
+  EXPECT_EQ(applier_->RunOnce(id()).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(Keys(by_g()).empty());
+  EXPECT_EQ(by_g().progress->applied(), ChangeSequence(0));
+}
+
+TEST_F(IndexMaintenanceTest, ThreadAppliesWhatWaitsAndWhatComes) {
+  const auto wait_for = [this](ChangeSequence sequence) {
+    absl::Notification applied;
+    by_g().progress->WhenApplied(sequence, absl::Now() + absl::Seconds(30), [&](const absl::Status& status) {
+      EXPECT_TRUE(status.ok()) << status;
+      applied.Notify();
+    });
+    applied.WaitForNotification();
+  };
+  const ChangeSequence before_start = Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", "0"}});
+  applier_->Start();
+  wait_for(before_start);
+  for (int i = 1; i < 100; ++i) wait_for(Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", std::to_string(i)}}));
+  applier_->Stop();
+  EXPECT_EQ(Keys(by_g()).size(), 100u);
+  const ChangeSequence late = Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", "late"}});
+  EXPECT_LT(by_g().progress->applied(), late);
+  Reopen();
+  applier_->Start();
+  wait_for(late);
+  EXPECT_EQ(by_g().keyspace.stats->items(), 101);
+}
+
+TEST_F(IndexMaintenanceTest, TableThatIsGoneIsDrained) {
+  Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", "0"}});
+  const TableId table = id();
+  snapshot_.reset();
+  ASSERT_TRUE(database_->DeleteTable("t").ok());
+  EXPECT_EQ(*applier_->RunOnce(table), true);
+  ASSERT_TRUE(store::Eventually([&] { return database_->catalog()->Find("t") == nullptr; }));
+  EXPECT_EQ(*applier_->RunOnce(table), true);
+}
+
+}  // namespace
+}  // namespace armature::index

@@ -1,0 +1,156 @@
+#include "storage/store/catalog_record.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "google/protobuf/stubs/logging.h"
+#include "tests/unit/codec/codec_test_util.h"
+#include "tests/unit/model/random_seed.h"
+#include "tests/unit/store/store_test_util.h"
+
+namespace armature::store {
+namespace {
+
+// A descriptor that uses every field.
+model::TableDescriptor FullTable() {
+  model::TableDescriptor table = IndexedTable("orders");
+  table.id = TableId(7);
+  table.uuid = "123e4567-e89b-42d3-a456-426614174000";
+  table.state = model::TableState::kUpdating;
+  table.creation_time_ms = 1'700'000'000'123;
+  table.key.sort[0].type = model::ScalarType::kNumber;
+  table.attribute_definitions = {{"g", model::ScalarType::kBinary}, {"pk", model::ScalarType::kString}};
+  uint32_t id = 8;
+  for (model::IndexDescriptor& index : table.local_indexes) index.id = IndexId(id++);
+  for (model::IndexDescriptor& index : table.global_indexes) {
+    index.id = IndexId(id++);
+    index.state = model::IndexState::kCreating;
+    index.provisioned = {1, 2};
+    index.on_demand_max = {-1, 4};
+    index.warm = {5, 6};
+  }
+  table.global_indexes[0].projection = {model::ProjectionType::kInclude, {"z", "a"}};
+  table.settings = {model::BillingMode::kPayPerRequest,
+                    model::Throughput{1, 2},
+                    model::Throughput{3, -1},
+                    model::Throughput{5, 6},
+                    true,
+                    "STANDARD",
+                    true,
+                    "NEW_IMAGE",
+                    true,
+                    "KMS",
+                    "key",
+                    {{"b", "2"}, {"a", ""}}};
+  return table;
+}
+
+TEST(CatalogRecord, RoundTripsEveryField) {
+  for (const model::TableDescriptor& table : {FullTable(), [] {
+                                                model::TableDescriptor plain = PlainTable("p");
+                                                plain.id = TableId(1);
+                                                return plain;
+                                              }()}) {
+    const absl::StatusOr<model::TableDescriptor> parsed = ParseTableRecord(EncodeTableRecord(table));
+    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    EXPECT_EQ(*parsed, table);
+  }
+}
+
+TEST(CatalogRecord, HasTheBytesOfTheFormat) {
+  model::TableDescriptor table;
+  table.id = TableId(1);
+  table.name = "t";
+  table.uuid = "u";
+  table.state = model::TableState::kActive;
+  table.creation_time_ms = 5;
+  table.key = StringKey({"pk"}, {});
+  EXPECT_EQ(codec::ToHex(EncodeTableRecord(table)),
+            "01"                    // version
+            "0801"                  // id
+            "120174"                // name
+            "1a0175"                // uuid
+            "2002"                  // state ACTIVE
+            "2805"                  // creation time
+            "32080a060a02706b1001"  // key: one partition attribute, pk of type S
+            "52020801");            // settings: PROVISIONED
+}
+
+// 257 fits no byte and must not be taken for 1.
+TEST(CatalogRecord, EnumValuesBeyondAByteAreRefused) {
+  model::TableDescriptor table = PlainTable("t");
+  table.id = TableId(1);
+  std::string value = EncodeTableRecord(table);
+  ASSERT_TRUE(ParseTableRecord(value).ok());
+  value += std::string("\x20\x81\x02", 3);  // state, again: the last one counts
+  EXPECT_EQ(ParseTableRecord(value).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(CatalogRecord, OtherVersionsAndNothingAreRefused) {
+  std::string value = EncodeTableRecord(FullTable());
+  value[0] = 2;
+  EXPECT_EQ(ParseTableRecord(value).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ParseTableRecord("").status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ParseTableRecord("\x01").status().code(), absl::StatusCode::kDataLoss);
+}
+
+struct UnknownCase {
+  std::string_view what;
+  void (*change)(model::TableDescriptor*);
+};
+constexpr UnknownCase kUnknown[] = {
+    {"no id", [](model::TableDescriptor* t) { t->id = TableId(0); }},
+    {"no name", [](model::TableDescriptor* t) { t->name.clear(); }},
+    {"state 0", [](model::TableDescriptor* t) { t->state = model::TableState(0); }},
+    {"state 5", [](model::TableDescriptor* t) { t->state = model::TableState(5); }},
+    {"no key", [](model::TableDescriptor* t) { t->key = {}; }},
+    {"key type", [](model::TableDescriptor* t) { t->key.sort[0].type = model::ScalarType(4); }},
+    {"key name", [](model::TableDescriptor* t) { t->key.sort[0].name.clear(); }},
+    {"index state", [](model::TableDescriptor* t) { t->global_indexes[1].state = model::IndexState(9); }},
+    {"projection", [](model::TableDescriptor* t) { t->local_indexes[0].projection.type = model::ProjectionType(0); }},
+    {"index key", [](model::TableDescriptor* t) { t->local_indexes[0].key.partition.clear(); }},
+    {"attribute type", [](model::TableDescriptor* t) { t->attribute_definitions[0].type = model::ScalarType(0); }},
+    {"billing mode", [](model::TableDescriptor* t) { t->settings.billing_mode = model::BillingMode(3); }},
+};
+
+TEST(CatalogRecord, ValuesOfAnotherBuildAreRefused) {
+  for (const UnknownCase& c : kUnknown) {
+    model::TableDescriptor table = FullTable();
+    c.change(&table);
+    EXPECT_EQ(ParseTableRecord(EncodeTableRecord(table)).status().code(), absl::StatusCode::kDataLoss) << c.what;
+  }
+}
+
+// Either refused, or a descriptor that the catalog can serve and write again.
+void ExpectRefusedOrValid(std::string_view bytes) {
+  const absl::StatusOr<model::TableDescriptor> parsed = ParseTableRecord(bytes);
+  if (!parsed.ok()) {
+    EXPECT_EQ(parsed.status().code(), absl::StatusCode::kDataLoss);
+    return;
+  }
+  const absl::StatusOr<model::TableDescriptor> again = ParseTableRecord(EncodeTableRecord(*parsed));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(*again, *parsed);
+}
+
+TEST(CatalogRecord, EveryPrefixAndEveryFlippedByteIsRefusedOrValid) {
+  const google::protobuf::LogSilencer silencer;
+  codec::ForEachDamage(EncodeTableRecord(FullTable()), ExpectRefusedOrValid);
+}
+
+TEST(CatalogRecord, RandomDamageIsRefusedOrValid) {
+  const google::protobuf::LogSilencer silencer;
+  std::mt19937_64 random(PrintedTestSeed());
+  const std::string valid = EncodeTableRecord(FullTable());
+  for (int i = 0; i < 20'000; ++i) {
+    std::string damaged = valid;
+    for (uint64_t flips = random() % 6 + 1; flips > 0; --flips) {
+      damaged[random() % damaged.size()] = static_cast<char>(random());
+    }
+    ExpectRefusedOrValid(damaged);
+  }
+}
+
+}  // namespace
+}  // namespace armature::store

@@ -1,0 +1,295 @@
+#include "storage/store/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "rocksdb/write_batch.h"
+#include "storage/base/api_error.h"
+#include "storage/store/data_directory.h"
+#include "storage/store/meta_keys.h"
+#include "storage/store/rocks_db.h"
+#include "tests/unit/store/store_test_util.h"
+
+namespace armature::store {
+namespace {
+
+using testing::HasSubstr;
+
+ApiErrorType TypeOf(const absl::Status& status) {
+  const std::optional<ApiError> error = GetApiError(status);
+  EXPECT_TRUE(error.has_value()) << status;
+  return error.has_value() ? error->type : ApiErrorType::kCancelled;
+}
+
+class CatalogTest : public testing::Test {
+ protected:
+  void Open() {
+    database_.reset();
+    database_ = OpenDatabase(options_);
+  }
+  bool WaitUntilGone(std::string_view name) {
+    return Eventually([&] { return database_->catalog()->Find(name) == nullptr; });
+  }
+
+  const TempDir dir_;
+  DatabaseOptions options_ = TestOptions(dir_.path());
+  std::unique_ptr<Database> database_;
+};
+
+TEST_F(CatalogTest, CreatedTableBecomesActiveWithItsFamilies) {
+  Open();
+  const size_t families = database_->column_family_count();
+  const auto created = database_->CreateTable(IndexedTable("t"));
+  ASSERT_TRUE(created.ok()) << created.status();
+  EXPECT_EQ(created->state, model::TableState::kCreating);
+  EXPECT_EQ(created->global_indexes[0].state, model::IndexState::kCreating);
+  EXPECT_EQ(created->uuid.size(), 36u);
+  EXPECT_GT(created->creation_time_ms, 0);
+  ASSERT_TRUE(Eventually([&] { return database_->catalog()->Find("t")->lease != nullptr; }));
+  const auto snapshot = database_->catalog();
+  const Table& table = *snapshot->Find("t");
+  EXPECT_EQ(table.descriptor.state, model::TableState::kActive);
+  EXPECT_EQ(table.descriptor.uuid, created->uuid);
+  EXPECT_EQ(table.descriptor.global_indexes[0].state, model::IndexState::kActive);
+  EXPECT_NE(table.data.family, nullptr);
+  EXPECT_NE(table.collections.family, nullptr);
+  EXPECT_EQ(table.FindIndex("by_l"), &table.local_indexes[0]);
+  EXPECT_EQ(table.FindIndex("by_h"), &table.global_indexes[1]);
+  EXPECT_EQ(table.FindIndex("by_x"), nullptr);
+  EXPECT_EQ(table.global_indexes[1].key_names, (std::vector<std::string>{"h", "pk", "sk"}));
+  EXPECT_EQ(snapshot->Find(created->id), &table);
+  EXPECT_EQ(database_->column_family_count(), families + 5);  // data, three indexes, collections
+}
+
+TEST_F(CatalogTest, TablesSurviveReopen) {
+  Open();
+  const model::TableDescriptor before = CreateActive(database_.get(), IndexedTable("t"))->Find("t")->descriptor;
+  Open();
+  EXPECT_EQ(database_->catalog()->Find("t")->descriptor, before);
+}
+
+TEST_F(CatalogTest, ATakenNameIsInUse) {
+  Open();
+  CreateActive(database_.get(), PlainTable("t"));
+  EXPECT_EQ(TypeOf(database_->CreateTable(PlainTable("t")).status()), ApiErrorType::kResourceInUse);
+}
+
+TEST_F(CatalogTest, DeletingWhatIsNotThereOrProtectedIsRefused) {
+  Open();
+  EXPECT_EQ(TypeOf(database_->DeleteTable("t").status()), ApiErrorType::kResourceNotFound);
+  model::TableDescriptor table = PlainTable("t");
+  table.settings.deletion_protection = true;
+  CreateActive(database_.get(), table);
+  EXPECT_EQ(TypeOf(database_->DeleteTable("t").status()), ApiErrorType::kValidation);
+}
+
+TEST_F(CatalogTest, FamiliesAreDroppedOnlyAfterTheLastSnapshotIsLetGo) {
+  Open();
+  const size_t families = database_->column_family_count();
+  std::shared_ptr<const CatalogSnapshot> held = CreateActive(database_.get(), PlainTable("t"));
+  const Table& table = *held->Find("t");
+  {
+    WriteUnit unit(held);
+    unit.Put(table.data, "k", "v");
+    ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
+  }
+  const auto deleting = database_->DeleteTable("t");
+  ASSERT_TRUE(deleting.ok());
+  EXPECT_EQ(deleting->state, model::TableState::kDeleting);
+  EXPECT_EQ(database_->catalog()->Find("t")->lease, nullptr);
+  EXPECT_EQ(TypeOf(database_->DeleteTable("t").status()), ApiErrorType::kResourceInUse);
+  EXPECT_EQ(TypeOf(database_->CreateTable(PlainTable("t")).status()), ApiErrorType::kResourceInUse);
+  // The DDL thread makes this table in a round that also looks at the deletion.
+  CreateActive(database_.get(), PlainTable("other"));
+  EXPECT_EQ(database_->column_family_count(), families + 2);
+  EXPECT_EQ(ValueOf(*database_, table.data, "k"), "v");
+  held.reset();
+  EXPECT_TRUE(WaitUntilGone("t"));
+  EXPECT_EQ(database_->column_family_count(), families + 1);
+}
+
+TEST_F(CatalogTest, AWriteUnitUnderWayKeepsItsTable) {
+  Open();
+  std::shared_ptr<const CatalogSnapshot> snapshot = CreateActive(database_.get(), PlainTable("t"));
+  WriteUnit unit(snapshot);
+  unit.Put(snapshot->Find("t")->data, "k", "v");
+  unit.AddStats(snapshot->Find("t")->data, {1, 1});
+  snapshot.reset();
+  ASSERT_TRUE(database_->DeleteTable("t").ok());
+  CreateActive(database_.get(), PlainTable("other"));
+  EXPECT_NE(database_->catalog()->Find("t"), nullptr);
+  EXPECT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
+  EXPECT_TRUE(WaitUntilGone("t"));
+}
+
+TEST_F(CatalogTest, IdsAreNeverUsedAgain) {
+  Open();
+  std::set<uint32_t> ids;
+  for (int round = 0; round < 3; ++round) {
+    const auto created = database_->CreateTable(IndexedTable("t"));
+    ASSERT_TRUE(created.ok()) << created.status();
+    EXPECT_TRUE(ids.insert(created->id.value()).second);
+    for (const model::IndexDescriptor& index : created->local_indexes) EXPECT_TRUE(ids.insert(index.id.value()).second);
+    for (const model::IndexDescriptor& index : created->global_indexes)
+      EXPECT_TRUE(ids.insert(index.id.value()).second);
+    ASSERT_TRUE(Eventually([&] { return database_->catalog()->Find("t")->lease != nullptr; }));
+    ASSERT_TRUE(database_->DeleteTable("t").ok());
+    EXPECT_TRUE(WaitUntilGone("t"));
+    Open();
+  }
+}
+
+TEST_F(CatalogTest, ANewTableOfAnOldNameIsEmpty) {
+  Open();
+  {
+    const auto snapshot = CreateActive(database_.get(), PlainTable("t"));
+    WriteUnit unit(snapshot);
+    unit.Put(snapshot->Find("t")->data, "k", "v");
+    unit.AddStats(snapshot->Find("t")->data, {1, 1});
+    unit.SetChangeRecord(snapshot->Find("t")->descriptor.id, "record");
+    ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
+  }
+  ASSERT_TRUE(database_->DeleteTable("t").ok());
+  ASSERT_TRUE(WaitUntilGone("t"));
+  const auto snapshot = CreateActive(database_.get(), PlainTable("t"));
+  EXPECT_TRUE(KeysOf(*database_, snapshot->Find("t")->data).empty());
+  EXPECT_EQ(snapshot->Find("t")->data.stats->items(), 0);
+}
+
+TEST_F(CatalogTest, BeyondTheCeilingOfFamiliesIsALimit) {
+  options_.column_families_max = 6;
+  Open();
+  CreateActive(database_.get(), IndexedTable("five"));
+  CreateActive(database_.get(), PlainTable("one"));
+  const absl::Status refused = database_->CreateTable(PlainTable("more")).status();
+  EXPECT_EQ(TypeOf(refused), ApiErrorType::kLimitExceeded);
+  EXPECT_THAT(GetApiError(refused)->message, HasSubstr("ceiling is 6"));
+  ASSERT_TRUE(database_->DeleteTable("one").ok());
+  ASSERT_TRUE(WaitUntilGone("one"));
+  EXPECT_TRUE(database_->CreateTable(PlainTable("more")).ok());
+}
+
+// The files without anything that works on them, as a crash leaves them.
+class CutOffTest : public CatalogTest {
+ protected:
+  void OpenFiles() {
+    database_.reset();
+    if (!std::filesystem::exists(options_.path)) Open();
+    database_.reset();
+    rocks_ = *RocksDb::Open(options_.path + "/db", options_);
+    catalog_ = *Catalog::Open(rocks_.get(), &timers_);
+  }
+  void CloseFiles() {
+    catalog_.reset();
+    rocks_.reset();
+  }
+
+  TimerQueue timers_;
+  std::unique_ptr<RocksDb> rocks_;
+  std::unique_ptr<Catalog> catalog_;
+};
+
+TEST_F(CutOffTest, CreationIsFinishedAtOpen) {
+  // No family, some families, all families.
+  for (size_t made : {0, 2, 5}) {
+    const std::string name = "t" + std::to_string(made);
+    OpenFiles();
+    const auto created = catalog_->Add(IndexedTable(name));
+    ASSERT_TRUE(created.ok());
+    std::vector<std::string> families = Catalog::FamilyNames(*created);
+    ASSERT_EQ(families.size(), 5u);
+    families.resize(made);
+    ASSERT_TRUE(rocks_->CreateFamilies(families).ok());
+    CloseFiles();
+    Open();
+    const auto snapshot = database_->catalog();
+    ASSERT_NE(snapshot->Find(name), nullptr);
+    EXPECT_EQ(snapshot->Find(name)->descriptor.state, model::TableState::kActive);
+    EXPECT_NE(snapshot->Find(name)->lease, nullptr);
+  }
+}
+
+TEST_F(CutOffTest, DeletionIsFinishedAtOpen) {
+  for (size_t dropped : {0, 2, 5}) {
+    Open();
+    CreateActive(database_.get(), IndexedTable("t"));
+    OpenFiles();
+    const size_t families = rocks_->family_count();
+    const auto deleting = catalog_->MarkDeleting("t");
+    ASSERT_TRUE(deleting.ok());
+    std::vector<std::string> names = Catalog::FamilyNames(*deleting);
+    names.resize(dropped);
+    ASSERT_TRUE(rocks_->DropFamilies(names).ok());
+    CloseFiles();
+    Open();
+    EXPECT_EQ(database_->catalog()->Find("t"), nullptr);
+    EXPECT_EQ(database_->column_family_count(), families - 5);
+  }
+}
+
+TEST_F(CutOffTest, FamiliesThatBelongToNoTableAreRemovedAtOpen) {
+  OpenFiles();
+  const size_t families = rocks_->family_count();
+  ASSERT_TRUE(rocks_->CreateFamilies({"t99", "g99.100"}).ok());
+  CloseFiles();
+  Open();
+  EXPECT_EQ(database_->column_family_count(), families);
+}
+
+TEST_F(CutOffTest, ATableWhoseFamilyIsMissingIsDataLoss) {
+  Open();
+  const TableId id = CreateActive(database_.get(), PlainTable("t"))->Find("t")->descriptor.id;
+  OpenFiles();
+  catalog_.reset();
+  ASSERT_TRUE(rocks_->DropFamilies({DataFamilyName(id)}).ok());
+  CloseFiles();
+  const absl::Status status = Database::Open(options_).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(DataFamilyName(id)));
+}
+
+TEST_F(CutOffTest, DamagedMetaRecordsAreDataLoss) {
+  for (const std::string& key : {std::string(kNextIdKey), std::string(kSequenceKey), TableKey(TableId(1))}) {
+    OpenFiles();
+    rocksdb::WriteBatch batch;
+    const absl::StatusOr<std::optional<std::string>> before = rocks_->Get(*rocks_->meta(), key);
+    ASSERT_TRUE(before.ok());
+    batch.Put(rocks_->meta()->handle(), key, "x");
+    ASSERT_TRUE(rocks_->Write(&batch, false, "test").ok());
+    CloseFiles();
+    EXPECT_EQ(Database::Open(options_).status().code(), absl::StatusCode::kDataLoss) << key;
+    // Put it right again for the next one.
+    rocks_ = *RocksDb::Open(options_.path + "/db", options_);
+    rocksdb::WriteBatch repair;
+    if (before->has_value()) {
+      repair.Put(rocks_->meta()->handle(), key, **before);
+    } else {
+      repair.Delete(rocks_->meta()->handle(), key);
+    }
+    ASSERT_TRUE(rocks_->Write(&repair, false, "test").ok());
+    rocks_.reset();
+  }
+}
+
+// Without care, a batch that names a dropped family stops every later write of the engine.
+TEST_F(CutOffTest, AWriteToADroppedFamilyDoesNotStopLaterWrites) {
+  OpenFiles();
+  ASSERT_TRUE(rocks_->CreateFamilies({"dead", "alive"}).ok());
+  const ColumnFamily* const alive = rocks_->Find("alive");
+  // A handle of its own, as a late writer would still hold one.
+  ASSERT_TRUE(rocks_->db()->DropColumnFamily(rocks_->Find("dead")->handle()).ok());
+  rocksdb::WriteBatch batch;
+  batch.Put(rocks_->Find("dead")->handle(), "k", "v");
+  batch.Put(alive->handle(), "k", "v");
+  EXPECT_TRUE(rocks_->Write(&batch, true, "test").ok());
+  EXPECT_EQ(*rocks_->Get(*alive, "k"), "v");
+  rocksdb::WriteBatch later;
+  later.Put(alive->handle(), "l", "w");
+  EXPECT_TRUE(rocks_->Write(&later, true, "test").ok());
+  EXPECT_EQ(*rocks_->Get(*alive, "l"), "w");
+}
+
+}  // namespace
+}  // namespace armature::store

@@ -1,0 +1,132 @@
+#include "storage/store/data_directory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/unit/store/store_test_util.h"
+
+namespace armature::store {
+namespace {
+
+using testing::HasSubstr;
+
+void WriteFile(const std::string& path, std::string_view text) { std::ofstream(path, std::ios::binary) << text; }
+
+std::string ReadFile(const std::string& path) {
+  std::ostringstream all;
+  all << std::ifstream(path, std::ios::binary).rdbuf();
+  return all.str();
+}
+
+TEST(DataDirectory, FreshOneIsMadeWithAnIdOfItsOwn) {
+  const TempDir dir;
+  const auto opened = DataDirectory::Open(dir.path("a/b"));
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_EQ((*opened)->database_id().size(), 36u);
+  EXPECT_EQ((*opened)->db_path(), dir.path("a/b") + "/db");
+  EXPECT_EQ(ReadFile(dir.path("a/b") + "/armature.format"),
+            "armature database\nformat: 1\ndatabase: " + (*opened)->database_id() + "\n");
+}
+
+TEST(DataDirectory, ReopenedOneKeepsItsId) {
+  const TempDir dir;
+  const std::string id = (*DataDirectory::Open(dir.path()))->database_id();
+  const auto again = DataDirectory::Open(dir.path());
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ((*again)->database_id(), id);
+}
+
+TEST(DataDirectory, SecondOpenIsRefusedWhileTheFirstLives) {
+  const TempDir dir;
+  auto first = DataDirectory::Open(dir.path());
+  ASSERT_TRUE(first.ok());
+  const auto second = DataDirectory::Open(dir.path());
+  EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr(dir.path() + " is in use by another process"));
+  first->reset();
+  EXPECT_TRUE(DataDirectory::Open(dir.path()).ok());
+}
+
+struct RefusedCase {
+  std::string_view format_file;
+  std::string_view text;
+};
+constexpr RefusedCase kRefused[] = {
+    {"armature database\nformat: 2\ndatabase: x\n", "has format 2; this build reads formats up to 1"},
+    {"armature database\nformat: 999\ndatabase: x\n", "use a newer armatured"},
+    {"armature database\ndatabase: x\n", "is damaged"},
+    {"armature database\nformat: 1\n", "is damaged"},
+    {"armature database\nformat: 0\ndatabase: x\n", "is damaged"},
+    {"armature database\nformat: one\ndatabase: x\n", "is damaged"},
+    {"armature database\n", "is damaged"},
+    {"", "is not the format file"},
+    {"\n", "is not the format file"},
+    {"something else\nformat: 1\ndatabase: x\n", "is not the format file"},
+};
+
+TEST(DataDirectory, NewerDamagedAndForeignFormatFilesAreRefusedAndNotTouched) {
+  for (const RefusedCase& c : kRefused) {
+    const TempDir dir;
+    std::filesystem::create_directory(dir.path());
+    WriteFile(dir.path() + "/armature.format", c.format_file);
+    const auto opened = DataDirectory::Open(dir.path());
+    EXPECT_EQ(opened.status().code(), absl::StatusCode::kFailedPrecondition) << c.format_file;
+    EXPECT_THAT(std::string(opened.status().message()), HasSubstr(std::string(c.text)));
+    EXPECT_THAT(std::string(opened.status().message()), HasSubstr(dir.path()));
+    EXPECT_EQ(ReadFile(dir.path() + "/armature.format"), c.format_file);
+  }
+}
+
+TEST(DataDirectory, UnknownLinesAreIgnored) {
+  const TempDir dir;
+  std::filesystem::create_directory(dir.path());
+  WriteFile(dir.path() + "/armature.format", "armature database\nnote: hello\nformat: 1\nwhat\ndatabase: abc\n");
+  const auto opened = DataDirectory::Open(dir.path());
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_EQ((*opened)->database_id(), "abc");
+}
+
+TEST(DataDirectory, DirectoryOfSomethingElseIsRefusedAndNotTouched) {
+  const TempDir dir;
+  std::filesystem::create_directory(dir.path());
+  WriteFile(dir.path() + "/precious", "data");
+  const auto opened = DataDirectory::Open(dir.path());
+  EXPECT_EQ(opened.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(opened.status().message()), HasSubstr("not ours"));
+  EXPECT_FALSE(std::filesystem::exists(dir.path() + "/LOCK"));
+  EXPECT_EQ(ReadFile(dir.path() + "/precious"), "data");
+}
+
+// What a start leaves that died before its format file was whole.
+TEST(DataDirectory, LeftoversOfACutOffStartAreTakenOver) {
+  for (const std::vector<std::string>& leftovers :
+       {std::vector<std::string>{"LOCK"}, std::vector<std::string>{"LOCK", "armature.format.new"}}) {
+    const TempDir dir;
+    std::filesystem::create_directory(dir.path());
+    for (const std::string& file : leftovers) WriteFile(dir.path() + "/" + file, "");
+    const auto opened = DataDirectory::Open(dir.path());
+    EXPECT_TRUE(opened.ok()) << opened.status();
+    EXPECT_FALSE(std::filesystem::exists(dir.path() + "/armature.format.new"));
+  }
+}
+
+TEST(DataDirectory, PathThatIsAFileIsUnavailable) {
+  const TempDir dir;
+  WriteFile(dir.path(), "file");
+  EXPECT_EQ(DataDirectory::Open(dir.path()).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST(DataDirectory, UuidsAreOfVersionFourAndDiffer) {
+  const std::string a = RandomUuid();
+  EXPECT_EQ(a.size(), 36u);
+  EXPECT_EQ(a[14], '4');
+  EXPECT_THAT("89ab", HasSubstr(std::string(1, a[19])));
+  EXPECT_NE(a, RandomUuid());
+}
+
+}  // namespace
+}  // namespace armature::store

@@ -1,0 +1,120 @@
+#include "storage/store/database.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/store/store_test_util.h"
+
+namespace armature::store {
+namespace {
+
+class DatabaseTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    CreateActive(database_.get(), PlainTable("t"));
+    CreateActive(database_.get(), PlainTable("u"));
+    snapshot_ = database_->catalog();
+    WriteUnit unit(snapshot_);
+    for (const char* key : {"a", "b", "c", "d", "e"}) unit.Put(keyspace(), key, std::string("v") + key);
+    ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
+  }
+
+  const Keyspace& keyspace() const { return snapshot_->Find("t")->data; }
+
+  struct Visit {
+    std::string keys;
+    bool ended = false;
+  };
+  // Visits [begin, end) and stops at the key `stop_at`.
+  Visit Read(std::string begin, std::string end, Direction direction, std::string_view stop_at = "") {
+    Visit visit;
+    const absl::StatusOr<bool> ended = database_->ReadRange(
+        keyspace(), {std::move(begin), std::move(end)}, direction, [&](std::string_view key, std::string_view value) {
+          EXPECT_EQ(value, "v" + std::string(key));
+          visit.keys += key;
+          return key == stop_at ? RowVerdict::kStop : RowVerdict::kContinue;
+        });
+    EXPECT_TRUE(ended.ok()) << ended.status();
+    visit.ended = *ended;
+    return visit;
+  }
+
+  const TempDir dir_;
+  std::unique_ptr<Database> database_ = OpenDatabase(TestOptions(dir_.path()));
+  std::shared_ptr<const CatalogSnapshot> snapshot_;
+};
+
+struct RangeCase {
+  std::string_view begin, end, forward;
+};
+constexpr RangeCase kRanges[] = {
+    {"", "", "abcde"}, {"b", "", "bcde"}, {"b", "d", "bc"}, {"", "b", "a"},     {"b", "b", ""},
+    {"d", "b", ""},    {"f", "", ""},     {"bb", "d", "c"}, {"b", "dd", "bcd"}, {"", "a", ""},
+};
+
+TEST_F(DatabaseTest, RangesAreReadInBothDirections) {
+  for (const RangeCase& c : kRanges) {
+    const Visit forward = Read(std::string(c.begin), std::string(c.end), Direction::kForward);
+    EXPECT_EQ(forward.keys, c.forward) << c.begin << ".." << c.end;
+    EXPECT_TRUE(forward.ended);
+    const Visit reverse = Read(std::string(c.begin), std::string(c.end), Direction::kReverse);
+    EXPECT_EQ(reverse.keys, std::string(c.forward.rbegin(), c.forward.rend())) << c.begin << ".." << c.end;
+    EXPECT_TRUE(reverse.ended);
+  }
+}
+
+TEST_F(DatabaseTest, StopEndsTheVisitAlsoOnTheLastRow) {
+  const Visit forward = Read("", "", Direction::kForward, "c");
+  EXPECT_EQ(forward.keys, "abc");
+  EXPECT_FALSE(forward.ended);
+  const Visit reverse = Read("", "", Direction::kReverse, "d");
+  EXPECT_EQ(reverse.keys, "ed");
+  EXPECT_FALSE(reverse.ended);
+  EXPECT_FALSE(Read("", "", Direction::kForward, "e").ended);
+}
+
+TEST_F(DatabaseTest, ARangeShowsOneMoment) {
+  std::string keys;
+  const absl::StatusOr<bool> ended =
+      database_->ReadRange(keyspace(), {}, Direction::kForward, [&](std::string_view key, std::string_view) {
+        if (key == "a") {
+          WriteUnit unit(snapshot_);
+          unit.Delete(keyspace(), "c");
+          unit.Put(keyspace(), "dd", "new");
+          EXPECT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
+        }
+        keys += key;
+        return RowVerdict::kContinue;
+      });
+  EXPECT_TRUE(ended.ok());
+  EXPECT_EQ(keys, "abcde");
+}
+
+TEST_F(DatabaseTest, KeyspacesDoNotMix) {
+  EXPECT_TRUE(KeysOf(*database_, snapshot_->Find("u")->data).empty());
+  EXPECT_EQ(ValueOf(*database_, snapshot_->Find("u")->data, "a"), "(none)");
+}
+
+TEST_F(DatabaseTest, GetTellsFoundFromMissingAndWhatIsInMemory) {
+  std::string value;
+  EXPECT_EQ(*database_->Get(keyspace(), "a", ReadMode::kMayBlock, &value), GetResult::kFound);
+  EXPECT_EQ(value, "va");
+  // In the memtable: no disk is needed.
+  EXPECT_EQ(*database_->Get(keyspace(), "b", ReadMode::kMemoryOnly, &value), GetResult::kFound);
+  EXPECT_EQ(value, "vb");
+  EXPECT_EQ(*database_->Get(keyspace(), "x", ReadMode::kMayBlock, &value), GetResult::kMissing);
+}
+
+TEST_F(DatabaseTest, SecondOpenOfADirectoryIsRefused) {
+  EXPECT_EQ(Database::Open(TestOptions(dir_.path())).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(DatabaseTest, IdIsKeptAcrossReopen) {
+  const std::string id = database_->database_id();
+  snapshot_.reset();
+  database_.reset();
+  database_ = OpenDatabase(TestOptions(dir_.path()));
+  EXPECT_EQ(database_->database_id(), id);
+}
+
+}  // namespace
+}  // namespace armature::store

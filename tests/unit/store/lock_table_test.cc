@@ -1,0 +1,185 @@
+#include "storage/store/lock_table.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <optional>
+#include <random>
+#include <thread>
+
+#include "absl/synchronization/barrier.h"
+#include "absl/synchronization/blocking_counter.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "storage/base/api_error.h"
+#include "tests/unit/model/random_seed.h"
+
+namespace armature::store {
+namespace {
+
+// A row whose stripe is `stripe`.
+constexpr uint64_t Row(uint32_t stripe) { return uint64_t{stripe} << 32; }
+
+class LockTableTest : public testing::Test {
+ protected:
+  // Locks rows that are free.
+  LockTable::Guard LockNow(const std::vector<uint64_t>& rows) {
+    std::optional<LockTable::Guard> held;
+    table_.AcquireAll(rows, absl::InfiniteFuture(),
+                      [&](absl::StatusOr<LockTable::Guard> guard) { held = *std::move(guard); });
+    EXPECT_TRUE(held.has_value());
+    return *std::move(held);
+  }
+
+  ThreadPool pool_{"test", 4, 1000};
+  TimerQueue timers_;
+  LockTable table_{8, &pool_, &timers_};
+};
+
+TEST_F(LockTableTest, FreeRowIsLockedAtOnceOnTheCallersThread) {
+  bool ran = false;
+  const std::thread::id me = std::this_thread::get_id();
+  table_.Acquire(Row(1), absl::InfiniteFuture(), [&](absl::StatusOr<LockTable::Guard> guard) {
+    EXPECT_TRUE(guard.ok());
+    EXPECT_EQ(std::this_thread::get_id(), me);
+    ran = true;
+  });
+  EXPECT_TRUE(ran);
+}
+
+TEST_F(LockTableTest, ARequestWithoutRowsRunsAtOnce) {
+  LockTable::Guard guard = LockNow({});
+  EXPECT_EQ(table_.waiting(), 0u);
+}
+
+TEST_F(LockTableTest, LockedRowParksTheRequestWithoutBlocking) {
+  LockTable::Guard first = LockNow({Row(1)});
+  absl::Notification second;
+  table_.Acquire(Row(1), absl::InfiniteFuture(), [&](absl::StatusOr<LockTable::Guard>) { second.Notify(); });
+  EXPECT_EQ(table_.waiting(), 1u);
+  EXPECT_FALSE(second.HasBeenNotified());
+  // Another row is not held up.
+  LockTable::Guard other = LockNow({Row(2)});
+  first.Release();
+  second.WaitForNotification();
+  EXPECT_EQ(table_.waiting(), 0u);
+}
+
+TEST_F(LockTableTest, WaitersGoInTheOrderTheyCame) {
+  constexpr int kWaiters = 100;
+  LockTable::Guard held = LockNow({Row(3)});
+  absl::Mutex mutex;
+  std::vector<int> order;
+  absl::BlockingCounter left(kWaiters);
+  for (int i = 0; i < kWaiters; ++i) {
+    table_.Acquire(Row(3), absl::InfiniteFuture(), [&, i](absl::StatusOr<LockTable::Guard> guard) {
+      ASSERT_TRUE(guard.ok());
+      {
+        const absl::MutexLock lock(&mutex);
+        order.push_back(i);
+      }
+      guard->Release();
+      left.DecrementCount();
+    });
+  }
+  EXPECT_EQ(table_.waiting(), size_t{kWaiters});
+  held.Release();
+  left.Wait();
+  for (int i = 0; i < kWaiters; ++i) EXPECT_EQ(order[i], i);
+}
+
+TEST_F(LockTableTest, ExpiresAtTheDeadlineAndLeavesTheLockToOthers) {
+  LockTable::Guard held = LockNow({Row(1)});
+  absl::Notification expired;
+  absl::Status status;
+  table_.Acquire(Row(1), absl::Now() + absl::Milliseconds(5), [&](absl::StatusOr<LockTable::Guard> guard) {
+    status = guard.status();
+    expired.Notify();
+  });
+  expired.WaitForNotification();
+  ASSERT_TRUE(GetApiError(status).has_value());
+  EXPECT_EQ(GetApiError(status)->type, ApiErrorType::kDeadlineExceeded);
+  EXPECT_EQ(table_.waiting(), 0u);
+  held.Release();
+  LockNow({Row(1)});
+}
+
+TEST_F(LockTableTest, ExpiryGivesBackTheRowsThatWereHeldAlready) {
+  LockTable::Guard held = LockNow({Row(2)});
+  absl::Notification expired;
+  table_.AcquireAll({Row(2), Row(1)}, absl::Now() + absl::Milliseconds(5), [&](absl::StatusOr<LockTable::Guard> guard) {
+    EXPECT_FALSE(guard.ok());
+    expired.Notify();
+  });
+  expired.WaitForNotification();
+  LockNow({Row(1)});
+}
+
+TEST_F(LockTableTest, RepeatedRowsAreLockedOnce) {
+  LockTable::Guard guard = LockNow({Row(5), Row(5), Row(1), Row(5)});
+  guard.Release();
+  LockNow({Row(1), Row(5)});
+}
+
+TEST_F(LockTableTest, GuardMovesAndIsReleasedOnAnotherThread) {
+  LockTable::Guard guard = LockNow({Row(1), Row(2)});
+  absl::Notification next;
+  table_.Acquire(Row(2), absl::InfiniteFuture(), [&](absl::StatusOr<LockTable::Guard>) { next.Notify(); });
+  std::thread([moved = std::move(guard)]() mutable { LockTable::Guard mine = std::move(moved); }).join();
+  next.WaitForNotification();
+  LockTable::Guard again = LockNow({Row(1)});
+  again = LockTable::Guard();  // assignment releases
+  LockNow({Row(1)});
+}
+
+TEST_F(LockTableTest, RowsOfOneTableAndKeyHashAlike) {
+  EXPECT_EQ(table_.HashRow(1, "key"), table_.HashRow(1, "key"));
+  EXPECT_NE(table_.HashRow(1, "key"), table_.HashRow(2, "key"));
+  EXPECT_NE(table_.HashRow(1, "key"), table_.HashRow(1, "kez"));
+}
+
+TEST_F(LockTableTest, OverlappingRequestsOfManyThreadsExcludeEachOtherAndNeverDeadlock) {
+  constexpr int kThreads = 16;
+  constexpr int kRequests = 300;
+  const uint64_t seed = PrintedTestSeed();
+  std::atomic<int> holders[8] = {};
+  std::atomic<int> overlaps = 0;
+  std::atomic<int> expired = 0;
+  absl::BlockingCounter left(kThreads * kRequests);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      std::mt19937_64 random(seed + static_cast<uint64_t>(t));
+      for (int i = 0; i < kRequests; ++i) {
+        std::vector<uint64_t> rows;
+        std::vector<uint32_t> stripes;
+        for (uint32_t stripe = 0; stripe < 8; ++stripe) {
+          if (random() % 3 == 0) stripes.push_back(stripe);
+        }
+        std::shuffle(stripes.begin(), stripes.end(), random);
+        for (const uint32_t stripe : stripes) rows.push_back(Row(stripe));
+        const absl::Time deadline = random() % 10 == 0 ? absl::Now() : absl::InfiniteFuture();
+        table_.AcquireAll(rows, deadline, [&, stripes](absl::StatusOr<LockTable::Guard> guard) {
+          if (guard.ok()) {
+            for (const uint32_t stripe : stripes) overlaps += holders[stripe].fetch_add(1);
+            std::this_thread::yield();
+            for (const uint32_t stripe : stripes) holders[stripe].fetch_sub(1);
+            guard->Release();
+          } else {
+            ++expired;
+          }
+          left.DecrementCount();
+        });
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  left.Wait();
+  EXPECT_EQ(overlaps, 0);
+  EXPECT_EQ(table_.waiting(), 0u);
+  pool_.Stop();
+}
+
+}  // namespace
+}  // namespace armature::store
