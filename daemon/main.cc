@@ -20,9 +20,10 @@
 ABSL_FLAG(std::string, data_dir, "", "Directory that holds the database; made if it does not exist. Fixed at start.");
 ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7700",
           "Address for gRPC: HOST:PORT, [IPV6]:PORT or unix:PATH. Port 0 picks a free one. Fixed at start.");
-ABSL_FLAG(std::string, durability, "sync",
-          "When a write is acknowledged: sync (after fsync), interval:<ms> (fsync every so often; a crash of the machine "
-          "may lose that much), os (when the system likes). Fixed at start.");
+ABSL_FLAG(
+    std::string, durability, "sync",
+    "When a write is acknowledged: sync (after fsync), interval:<ms> (fsync every so often; a crash of the machine "
+    "may lose that much), os (when the system likes). Fixed at start.");
 ABSL_FLAG(int64_t, cache_mb, 256, "Block cache in MiB, 8 to 1048576. Fixed at start.");
 ABSL_FLAG(int64_t, read_threads, 2, "Threads for queries, scans and reads from disk, 1 to 256. Fixed at start.");
 ABSL_FLAG(int64_t, column_families_max, 2000,

@@ -41,8 +41,8 @@ double WriteUnits(size_t old_bytes, size_t new_bytes) {
   return static_cast<double>(Blocks(std::max(old_bytes, new_bytes), kWriteUnitBytes));
 }
 
-std::optional<ConsumedCapacity> ReportRead(CapacityReport report, const store::Table& table,
-                                           const store::Index* index, double units) {
+std::optional<ConsumedCapacity> ReportRead(CapacityReport report, const store::Table& table, const store::Index* index,
+                                           double units) {
   if (report == CapacityReport::kNone) return std::nullopt;
   ConsumedCapacity capacity;
   capacity.table_name = table.descriptor.name;
@@ -50,24 +50,23 @@ std::optional<ConsumedCapacity> ReportRead(CapacityReport report, const store::T
   if (report == CapacityReport::kIndexes) {
     capacity.table = index == nullptr ? units : 0.0;
     if (index != nullptr) {
-      auto& group = index->descriptor.kind == model::IndexKind::kLocal ? capacity.local_indexes
-                                                                       : capacity.global_indexes;
+      auto& group =
+          index->descriptor.kind == model::IndexKind::kLocal ? capacity.local_indexes : capacity.global_indexes;
       group[index->descriptor.name] = units;
     }
   }
   return capacity;
 }
 
-std::optional<ConsumedCapacity> ReportWrite(CapacityReport report, const store::Table& table,
-                                            double table_units,
+std::optional<ConsumedCapacity> ReportWrite(CapacityReport report, const store::Table& table, double table_units,
                                             const std::vector<index::EntryChange>& local,
                                             const std::vector<index::EntryChange>& global) {
   if (report == CapacityReport::kNone) return std::nullopt;
   ConsumedCapacity capacity;
   capacity.table_name = table.descriptor.name;
   capacity.total = table_units;
-  for (const auto& [changes, group] : {std::pair(&local, &capacity.local_indexes),
-                                       std::pair(&global, &capacity.global_indexes)}) {
+  for (const auto& [changes, group] :
+       {std::pair(&local, &capacity.local_indexes), std::pair(&global, &capacity.global_indexes)}) {
     for (const index::EntryChange& change : *changes) {
       const double units = EntryUnits(change);
       capacity.total += units;

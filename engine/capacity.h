@@ -38,11 +38,10 @@ double ReadUnits(size_t bytes, bool consistent);
 double WriteUnits(size_t old_bytes, size_t new_bytes);
 
 // What a read of `table` (or its index, if not null) reports; nullopt for kNone.
-std::optional<ConsumedCapacity> ReportRead(CapacityReport report, const store::Table& table,
-                                           const store::Index* index, double units);
+std::optional<ConsumedCapacity> ReportRead(CapacityReport report, const store::Table& table, const store::Index* index,
+                                           double units);
 // What a write reports: the table's part and each touched index.
-std::optional<ConsumedCapacity> ReportWrite(CapacityReport report, const store::Table& table,
-                                            double table_units,
+std::optional<ConsumedCapacity> ReportWrite(CapacityReport report, const store::Table& table, double table_units,
                                             const std::vector<index::EntryChange>& local,
                                             const std::vector<index::EntryChange>& global);
 

@@ -12,15 +12,14 @@ namespace armature::engine {
 
 inline constexpr std::string_view kReturnConsumedCapacityValues[] = {"INDEXES", "TOTAL", "NONE"};
 inline constexpr std::string_view kReturnItemCollectionMetricsValues[] = {"SIZE", "NONE"};
-inline constexpr std::string_view kReturnValuesValues[] = {"ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE",
-                                                           "UPDATED_NEW"};
+inline constexpr std::string_view kReturnValuesValues[] = {"ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"};
 inline constexpr std::string_view kReturnValuesOnFailureValues[] = {"ALL_OLD", "NONE"};
 inline constexpr std::string_view kSelectValues[] = {"SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES",
                                                      "ALL_PROJECTED_ATTRIBUTES"};
 
 // Adds a violation unless `value` is empty (not given) or one of `allowed`.
-inline void CheckOptionalEnum(std::string_view value, std::string_view path,
-                              std::span<const std::string_view> allowed, model::ConstraintList* list) {
+inline void CheckOptionalEnum(std::string_view value, std::string_view path, std::span<const std::string_view> allowed,
+                              model::ConstraintList* list) {
   if (!value.empty()) list->CheckEnum(value, path, allowed);
 }
 

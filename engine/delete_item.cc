@@ -12,8 +12,7 @@ class DeleteItem final : public RowMutation {
 
   absl::Status Check() {
     ARM_RETURN_IF_ERROR(CheckWriteRequest(request_));
-    if (!request_.return_values.empty() && request_.return_values != "ALL_OLD" &&
-        request_.return_values != "NONE") {
+    if (!request_.return_values.empty() && request_.return_values != "ALL_OLD" && request_.return_values != "NONE") {
       return ValidationError("ReturnValues can only be ALL_OLD or NONE");
     }
     ARM_ASSIGN_OR_RETURN(key_, codec::CanonicalizeItem(request_.item_wire));
@@ -25,8 +24,7 @@ class DeleteItem final : public RowMutation {
     return EncodeKeyParameter(table, model::ItemView(key_.bytes));
   }
 
-  absl::StatusOr<std::optional<codec::CanonicalItem>> Apply(
-      const std::optional<model::ItemView>&) const override {
+  absl::StatusOr<std::optional<codec::CanonicalItem>> Apply(const std::optional<model::ItemView>&) const override {
     return std::nullopt;
   }
 

@@ -33,13 +33,12 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
   // The table's log may hold nothing up to there; then only a run of the applier tells.
   parts->applier.OnAppended({(*plan)->table().descriptor.id});
   const absl::Time deadline = context.deadline;
-  index->progress->WhenApplied(
-      at_least, deadline,
-      [parts, context = std::move(context), plan = *plan, page, done = std::move(done)](
-          const absl::Status& waited) mutable {
-        if (!waited.ok()) return std::move(done)(waited);
-        ReadOnPool(parts, std::move(context), plan, page, std::move(done));
-      });
+  index->progress->WhenApplied(at_least, deadline,
+                               [parts, context = std::move(context), plan = *plan, page,
+                                done = std::move(done)](const absl::Status& waited) mutable {
+                                 if (!waited.ok()) return std::move(done)(waited);
+                                 ReadOnPool(parts, std::move(context), plan, page, std::move(done));
+                               });
 }
 
 // Runs a blocking operation on the read pool.
@@ -54,8 +53,7 @@ void RunBlocking(Parts* parts, Callback<T> done, Fn fn) {
 }  // namespace
 
 Engine::Engine(store::Database* database, const EngineOptions& options)
-    : parts_(std::make_unique<Parts>(database, options.read_threads, options.read_queue_max,
-                                     options.lock_stripes)) {
+    : parts_(std::make_unique<Parts>(database, options.read_threads, options.read_queue_max, options.lock_stripes)) {
   parts_->applier.Start();
 }
 
@@ -83,26 +81,22 @@ void Engine::DeleteItem(RequestContext context, WriteRequest request, Callback<W
 }
 
 void Engine::Query(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done) {
-  RunRead(parts_.get(), std::move(context), PlanQuery(*parts_->database, std::move(request)), page,
-          std::move(done));
+  RunRead(parts_.get(), std::move(context), PlanQuery(*parts_->database, std::move(request)), page, std::move(done));
 }
 
 void Engine::Scan(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done) {
-  RunRead(parts_.get(), std::move(context), PlanScan(*parts_->database, std::move(request)), page,
-          std::move(done));
+  RunRead(parts_.get(), std::move(context), PlanScan(*parts_->database, std::move(request)), page, std::move(done));
 }
 
 void Engine::CreateTable(model::TableDefinition definition, Callback<TableDescription> done) {
-  RunBlocking(parts_.get(), std::move(done),
-              [database = parts_->database, definition = std::move(definition)] {
-                return engine::CreateTable(database, definition);
-              });
+  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, definition = std::move(definition)] {
+    return engine::CreateTable(database, definition);
+  });
 }
 
 void Engine::DeleteTable(std::string name, Callback<TableDescription> done) {
-  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, name = std::move(name)] {
-    return engine::DeleteTable(database, name);
-  });
+  RunBlocking(parts_.get(), std::move(done),
+              [database = parts_->database, name = std::move(name)] { return engine::DeleteTable(database, name); });
 }
 
 void Engine::DescribeTable(std::string name, Callback<TableDescription> done) {
@@ -115,10 +109,9 @@ void Engine::ListTables(std::optional<std::string> start_after, std::optional<in
 }
 
 void Engine::ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done) {
-  RunBlocking(parts_.get(), std::move(done),
-              [database = parts_->database, table_name = std::move(table_name)] {
-                return engine::ListIndexStatus(database, table_name);
-              });
+  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, table_name = std::move(table_name)] {
+    return engine::ListIndexStatus(database, table_name);
+  });
 }
 
 }  // namespace armature::engine

@@ -36,15 +36,13 @@ absl::Status CheckParameterStyles(const ExpressionParameters& parameters) {
 
 absl::StatusOr<std::unique_ptr<RequestExpressions>> BindRequestExpressions(
     const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds) {
-  if (!parameters.condition.has_value() && !parameters.key_condition.has_value() &&
-      !parameters.filter.has_value() && !parameters.projection.has_value() &&
-      !parameters.names.has_value() && !parameters.values_wire.has_value()) {
+  if (!parameters.condition.has_value() && !parameters.key_condition.has_value() && !parameters.filter.has_value() &&
+      !parameters.projection.has_value() && !parameters.names.has_value() && !parameters.values_wire.has_value()) {
     return nullptr;
   }
   auto result = std::make_unique<RequestExpressions>();
   if (parameters.values_wire.has_value()) {
-    ARM_ASSIGN_OR_RETURN(codec::CanonicalItem values,
-                         codec::CanonicalizeExpressionValues(*parameters.values_wire));
+    ARM_ASSIGN_OR_RETURN(codec::CanonicalItem values, codec::CanonicalizeExpressionValues(*parameters.values_wire));
     result->values = std::move(values.bytes);
     result->placeholders.values = model::ItemView(result->values);
   }
@@ -54,8 +52,7 @@ absl::StatusOr<std::unique_ptr<RequestExpressions>> BindRequestExpressions(
   texts.key_condition = View(parameters.key_condition);
   texts.filter = View(parameters.filter);
   texts.projection = View(parameters.projection);
-  ARM_ASSIGN_OR_RETURN(result->bound,
-                       expr::BindExpressions(texts, result->placeholders, known_kinds));
+  ARM_ASSIGN_OR_RETURN(result->bound, expr::BindExpressions(texts, result->placeholders, known_kinds));
   return result;
 }
 

@@ -20,8 +20,8 @@ struct RequestExpressions {
   expr::BoundExpressions bound;
 };
 
-// Refuses the mix of old-style and expression parameters, and old-style parameters by themselves, which this version does
-// not have. `legacy_order` and `expression_order` name an operation's parameters in the documented order.
+// Refuses the mix of old-style and expression parameters, and old-style parameters by themselves, which this version
+// does not have. `legacy_order` and `expression_order` name an operation's parameters in the documented order.
 absl::Status CheckParameterStyles(const ExpressionParameters& parameters);
 
 // Checks and binds. Null if the request has no expression parameter at all, which most have not.

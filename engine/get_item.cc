@@ -29,7 +29,8 @@ absl::Status Prepare(Read* read) {
   GetItemRequest& request = read->request;
   ARM_RETURN_IF_ERROR(model::CheckTableName(request.table_name, 1));
   model::ConstraintList constraints;
-  CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues, &constraints);
+  CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
+                    &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   ARM_RETURN_IF_ERROR(CheckParameterStyles(request.expressions));
   ARM_ASSIGN_OR_RETURN(const codec::CanonicalItem key, codec::CanonicalizeItem(request.key_wire));
@@ -53,8 +54,7 @@ absl::StatusOr<GetItemResult> BuildResult(const Read& read, bool found, std::str
     }
   }
   ARM_ASSIGN_OR_RETURN(const CapacityReport report, ParseCapacityReport(read.request.return_consumed_capacity));
-  result.capacity =
-      ReportRead(report, *read.pinned.table, nullptr, ReadUnits(size, read.request.consistent_read));
+  result.capacity = ReportRead(report, *read.pinned.table, nullptr, ReadUnits(size, read.request.consistent_read));
   return result;
 }
 

@@ -14,8 +14,7 @@ namespace {
 
 constexpr char kNoMatch[] = "The provided key element does not match the schema";
 constexpr char kHashKeyTooLong[] = "Size of hashkey has exceeded the maximum size limit of2048 bytes";
-constexpr char kRangeKeyTooLong[] =
-    "Aggregated size of all range keys has exceeded the size limit of 1024 bytes";
+constexpr char kRangeKeyTooLong[] = "Aggregated size of all range keys has exceeded the size limit of 1024 bytes";
 
 size_t CountAttributes(const model::ItemView& item) {
   size_t count = 0;
@@ -24,8 +23,8 @@ size_t CountAttributes(const model::ItemView& item) {
 }
 
 bool IsEmptyKeyValue(const model::ValueView& value) {
-  return value.scalar().empty() && (value.type() == model::ValueType::kString ||
-                                    value.type() == model::ValueType::kBinary);
+  return value.scalar().empty() &&
+         (value.type() == model::ValueType::kString || value.type() == model::ValueType::kBinary);
 }
 
 std::string_view EmptyWord(const model::ValueView& value) {
@@ -58,9 +57,9 @@ absl::Status CheckOneIndex(const model::IndexDescriptor& index, const model::Ite
       const std::optional<model::ValueView> value = item.Find(attribute.name);
       if (!value.has_value()) continue;
       if (value->type() != model::ToValueType(attribute.type)) {
-        return InvalidParameterError(Cat("Type mismatch for Index Key ", attribute.name, " Expected: ",
-                                         model::ScalarTypeName(attribute.type), " Actual: ",
-                                         model::ValueTypeName(value->type()), " IndexName: ", index.name));
+        return InvalidParameterError(Cat("Type mismatch for Index Key ", attribute.name,
+                                         " Expected: ", model::ScalarTypeName(attribute.type),
+                                         " Actual: ", model::ValueTypeName(value->type()), " IndexName: ", index.name));
       }
       if (IsEmptyKeyValue(*value)) {
         return ValidationError(Cat(
@@ -80,9 +79,10 @@ absl::Status CheckKeyValues(const model::KeySchema& schema, const model::ItemVie
     for (const model::KeyAttribute& attribute : *group) {
       const std::optional<model::ValueView> value = item.Find(attribute.name);
       if (value.has_value() && IsEmptyKeyValue(*value)) {
-        return ValidationError(Cat(
-            "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty ",
-            EmptyWord(*value), " value. Key: ", attribute.name));
+        return ValidationError(
+            Cat("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an "
+                "empty ",
+                EmptyWord(*value), " value. Key: ", attribute.name));
       }
     }
   }
@@ -107,9 +107,9 @@ absl::StatusOr<std::string> EncodeItemKey(const store::Table& table, const model
         return InvalidParameterError(Cat("Missing the key ", attribute.name, " in the item"));
       }
       if (value->type() != model::ToValueType(attribute.type)) {
-        return InvalidParameterError(Cat("Type mismatch for key ", attribute.name, " expected: ",
-                                         model::ScalarTypeName(attribute.type), " actual: ",
-                                         model::ValueTypeName(value->type())));
+        return InvalidParameterError(Cat("Type mismatch for key ", attribute.name,
+                                         " expected: ", model::ScalarTypeName(attribute.type),
+                                         " actual: ", model::ValueTypeName(value->type())));
       }
     }
   }

@@ -12,8 +12,8 @@
 
 namespace armature::engine {
 
-// `key` must hold exactly the key attributes of `table`, in their types, not empty, not too long; returns the row's key.
-// Errors: ValidationException `The provided key element does not match the schema` and the texts for values.
+// `key` must hold exactly the key attributes of `table`, in their types, not empty, not too long; returns the row's
+// key. Errors: ValidationException `The provided key element does not match the schema` and the texts for values.
 absl::StatusOr<std::string> EncodeKeyParameter(const store::Table& table, const model::ItemView& key);
 
 // The same for an item to be put: it must hold the key attributes, and may hold more.

@@ -12,8 +12,8 @@
 
 namespace armature::engine {
 
-// The rows of one partition that satisfy `condition`: every condition that the API allows is one contiguous range, because
-// components are self-delimiting and ordered.
+// The rows of one partition that satisfy `condition`: every condition that the API allows is one contiguous range,
+// because components are self-delimiting and ordered.
 struct PartitionRange {
   std::string partition;  // hash and partition components
   store::KeyRange range;

@@ -17,8 +17,8 @@
 namespace armature::engine {
 namespace {
 
-// gRPC clients receive 4 MB unless told otherwise. A page of many tiny attributes grows up to fivefold on the wire, so it
-// ends here; the item that crosses the border (at most 2 MB encoded) is still whole.
+// gRPC clients receive 4 MB unless told otherwise. A page of many tiny attributes grows up to fivefold on the wire, so
+// it ends here; the item that crosses the border (at most 2 MB encoded) is still whole.
 constexpr size_t kPageMaxEncodedBytes = 2 << 20;
 constexpr int64_t kRowsBetweenChecks = 64;
 
@@ -51,8 +51,8 @@ absl::Status CheckSelectWord(const ReadPlan& plan, std::string_view select) {
   const std::string_view envelope = plan.kind == ReadKind::kQuery ? "1 validation error detected: " : "";
   if (select == "SPECIFIC_ATTRIBUTES") {
     if (plan.projection() != nullptr) return absl::OkStatus();
-    return ValidationError(
-        Cat(envelope, "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"));
+    return ValidationError(Cat(
+        envelope, "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"));
   }
   if (plan.projection() != nullptr) {
     return ValidationError(Cat(envelope, "Cannot specify the ProjectionExpression when choosing to get ",
@@ -89,8 +89,7 @@ class Collector {
     if (result_.scanned_count < limit_ && bytes_ < model::kPageMaxBytes && encoded_ < kPageMaxEncodedBytes) {
       return store::RowVerdict::kContinue;
     }
-    const std::vector<std::string>& names =
-        plan_.index == nullptr ? plan_.table().key_names : plan_.index->key_names;
+    const std::vector<std::string>& names = plan_.index == nullptr ? plan_.table().key_names : plan_.index->key_names;
     result_.last_evaluated_key = model::PickAttributes(stored->item, names);
     return store::RowVerdict::kStop;
   }
@@ -130,14 +129,16 @@ absl::Status CheckReadRequest(ReadPlan* plan) {
   const ReadRequest& request = plan->request;
   ARM_RETURN_IF_ERROR(model::CheckTableName(request.table_name, 1));
   model::ConstraintList constraints;
-  if (request.index_name.has_value()) constraints.CheckName(*request.index_name, "indexName", model::kTableNameMinChars);
+  if (request.index_name.has_value())
+    constraints.CheckName(*request.index_name, "indexName", model::kTableNameMinChars);
   CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
                     &constraints);
   CheckOptionalEnum(request.select, "select", kSelectValues, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   if (request.limit.has_value() && *request.limit < 1) {
     return ValidationError(
-        "1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have value greater than "
+        "1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have value greater "
+        "than "
         "or equal to 1");
   }
   ARM_RETURN_IF_ERROR(CheckParameterStyles(request.expressions));
@@ -186,12 +187,11 @@ absl::StatusOr<ReadResult> ReadPage(const Parts& parts, const RequestContext& co
                                     PageWriter* page) {
   ARM_RETURN_IF_ERROR(CheckStillWanted(context));
   Collector collector(context, plan, page);
-  ARM_RETURN_IF_ERROR(parts.database
-                          ->ReadRange(plan.keyspace(), plan.range, plan.direction,
-                                      [&collector](std::string_view, std::string_view value) {
-                                        return collector.Visit(value);
-                                      })
-                          .status());
+  ARM_RETURN_IF_ERROR(
+      parts.database
+          ->ReadRange(plan.keyspace(), plan.range, plan.direction,
+                      [&collector](std::string_view, std::string_view value) { return collector.Visit(value); })
+          .status());
   ARM_RETURN_IF_ERROR(WithContext(collector.status(), plan.table().descriptor.name));
   ReadResult result = collector.TakeResult();
   ARM_ASSIGN_OR_RETURN(const CapacityReport report, ParseCapacityReport(plan.request.return_consumed_capacity));

@@ -41,7 +41,8 @@ struct ReadPlan {
   }
 };
 
-// Checks that need no table and are the same for both: names, enumerations, Limit, parameter styles, the start key's values.
+// Checks that need no table and are the same for both: names, enumerations, Limit, parameter styles, the start key's
+// values.
 absl::Status CheckReadRequest(ReadPlan* plan);
 // Finds table and index. Errors: ResourceNotFound for a table; ValidationException for an index that does not exist, is
 // being built, or is asked for a consistent read it cannot give.
@@ -49,8 +50,8 @@ absl::Status FindKeyspace(const store::Database& database, ReadPlan* plan);
 // Select and projection against what the index has.
 absl::Status CheckSelect(const ReadPlan& plan);
 
-// Reads one page of `plan.range` into `page`: stops after Limit rows, at 1 MB of items as the API counts them, or at 2 MB as
-// they are encoded.
+// Reads one page of `plan.range` into `page`: stops after Limit rows, at 1 MB of items as the API counts them, or at 2
+// MB as they are encoded.
 absl::StatusOr<ReadResult> ReadPage(const Parts& parts, const RequestContext& context, const ReadPlan& plan,
                                     PageWriter* page);
 

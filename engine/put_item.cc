@@ -14,8 +14,7 @@ class PutItem final : public RowMutation {
   absl::Status Check() {
     ARM_RETURN_IF_ERROR(CheckWriteRequest(request_));
     ARM_ASSIGN_OR_RETURN(item_, codec::CanonicalizeItem(request_.item_wire));
-    if (!request_.return_values.empty() && request_.return_values != "ALL_OLD" &&
-        request_.return_values != "NONE") {
+    if (!request_.return_values.empty() && request_.return_values != "ALL_OLD" && request_.return_values != "NONE") {
       return ValidationError("ReturnValues can only be ALL_OLD or NONE");
     }
     if (item_.api_size > model::kItemSizeMaxBytes) {
@@ -32,8 +31,7 @@ class PutItem final : public RowMutation {
     return key;
   }
 
-  absl::StatusOr<std::optional<codec::CanonicalItem>> Apply(
-      const std::optional<model::ItemView>&) const override {
+  absl::StatusOr<std::optional<codec::CanonicalItem>> Apply(const std::optional<model::ItemView>&) const override {
     return item_;
   }
 

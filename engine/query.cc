@@ -14,8 +14,8 @@ namespace {
 // Narrows the plan's range to what follows the start key.
 absl::Status ApplyStartKey(const PartitionRange& wanted, ReadPlan* plan) {
   if (!plan->start_key.has_value()) return absl::OkStatus();
-  ARM_ASSIGN_OR_RETURN(const std::string key, EncodeStartKey(ReadKind::kQuery, plan->table(), plan->index,
-                                                             model::ItemView(*plan->start_key)));
+  ARM_ASSIGN_OR_RETURN(const std::string key,
+                       EncodeStartKey(ReadKind::kQuery, plan->table(), plan->index, model::ItemView(*plan->start_key)));
   if (!key.starts_with(wanted.partition)) {
     return ValidationError("The provided starting key is outside query boundaries based on provided conditions");
   }
@@ -38,14 +38,13 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(const store::Database& datab
     return ValidationError(
         "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
   }
-  ARM_ASSIGN_OR_RETURN(plan->expressions,
-                       BindRequestExpressions(plan->request.expressions, expr::kQueryKinds));
+  ARM_ASSIGN_OR_RETURN(plan->expressions, BindRequestExpressions(plan->request.expressions, expr::kQueryKinds));
   ARM_RETURN_IF_ERROR(FindKeyspace(database, plan.get()));
   const model::KeySchema& schema = plan->key_schema();
   if (plan->start_key.has_value()) {
     // The shape of the start key is judged before the key condition.
-    ARM_RETURN_IF_ERROR(EncodeStartKey(ReadKind::kQuery, plan->table(), plan->index, model::ItemView(*plan->start_key))
-                            .status());
+    ARM_RETURN_IF_ERROR(
+        EncodeStartKey(ReadKind::kQuery, plan->table(), plan->index, model::ItemView(*plan->start_key)).status());
   }
   ARM_ASSIGN_OR_RETURN(const expr::MatchedKeyCondition matched,
                        expr::MatchKeyCondition(*plan->expressions->bound.key_condition, schema));

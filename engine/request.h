@@ -4,8 +4,8 @@
 // Requests and results of item operations, free of any wire protocol.
 //
 // Items, keys and values come as the wire form of armature.api.v1.Item in whatever order the client sent them
-// (codec/item_codec.h), because that is what both front ends can hand over without building a tree. The engine checks and
-// canonicalises them at the documented place in the order of checks.
+// (codec/item_codec.h), because that is what both front ends can hand over without building a tree. The engine checks
+// and canonicalises them at the documented place in the order of checks.
 
 #include <cstddef>
 #include <cstdint>
@@ -118,8 +118,8 @@ class PageWriter {
 };
 
 struct ReadResult {
-  int64_t count = 0;          // after the filter
-  int64_t scanned_count = 0;  // before it
+  int64_t count = 0;                              // after the filter
+  int64_t scanned_count = 0;                      // before it
   std::optional<std::string> last_evaluated_key;  // canonical item bytes
   std::optional<ConsumedCapacity> capacity;
 };

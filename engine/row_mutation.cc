@@ -132,8 +132,8 @@ void FillResult(Write* write, const Effect& effect, const std::optional<codec::S
   const absl::StatusOr<CapacityReport> report = ParseCapacityReport(request.return_consumed_capacity);
   const size_t old_size = before.has_value() ? before->api_size : 0;
   const size_t new_size = effect.after.has_value() ? effect.after->api_size : 0;
-  write->result.capacity = ReportWrite(*report, write->table(), WriteUnits(old_size, new_size), effect.local,
-                                       effect.global);
+  write->result.capacity =
+      ReportWrite(*report, write->table(), WriteUnits(old_size, new_size), effect.local, effect.global);
   if (request.return_values == "ALL_OLD" && before.has_value()) {
     const size_t head = StoredHeadSize(write->old_value, before->item);
     write->result.attributes = ItemBytes(std::move(write->old_value), head);
@@ -151,9 +151,9 @@ void DecideAndCommit(const WritePtr& write, bool has_old) {
   }
   absl::StatusOr<Effect> effect = Decide(*write, before_item);
   if (!effect.ok()) return write->Fail(effect.status());
-  const bool changes_nothing =
-      before.has_value() ? effect->after.has_value() && effect->after->bytes == before->item.bytes()
-                         : !effect->after.has_value();
+  const bool changes_nothing = before.has_value()
+                                   ? effect->after.has_value() && effect->after->bytes == before->item.bytes()
+                                   : !effect->after.has_value();
   if (changes_nothing) {
     // Equal by value: nothing to write, nothing for indexes. What is there is durable already.
     FillResult(write.get(), *effect, before);
@@ -185,10 +185,13 @@ void ReadOld(const WritePtr& write, store::ReadMode mode) {
 absl::Status CheckWriteRequest(const WriteRequest& request) {
   ARM_RETURN_IF_ERROR(model::CheckTableName(request.table_name, 1));
   model::ConstraintList constraints;
-  CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues, &constraints);
-  CheckOptionalEnum(request.return_item_collection_metrics, "returnItemCollectionMetrics", kReturnItemCollectionMetricsValues, &constraints);
+  CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
+                    &constraints);
+  CheckOptionalEnum(request.return_item_collection_metrics, "returnItemCollectionMetrics",
+                    kReturnItemCollectionMetricsValues, &constraints);
   CheckOptionalEnum(request.return_values, "returnValues", kReturnValuesValues, &constraints);
-  CheckOptionalEnum(request.return_values_on_condition_check_failure, "returnValuesOnConditionCheckFailure", kReturnValuesOnFailureValues, &constraints);
+  CheckOptionalEnum(request.return_values_on_condition_check_failure, "returnValuesOnConditionCheckFailure",
+                    kReturnValuesOnFailureValues, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   if (request.return_item_collection_metrics == "SIZE") {
     return UnknownOperationError("ReturnItemCollectionMetrics is not available in this version");
@@ -203,8 +206,7 @@ void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const Row
   write->context = std::move(context);
   write->mutation = std::move(mutation);
   write->done = std::move(done);
-  absl::StatusOr<PinnedTable> pinned =
-      FindTable(*parts->database, write->mutation->request().table_name);
+  absl::StatusOr<PinnedTable> pinned = FindTable(*parts->database, write->mutation->request().table_name);
   if (!pinned.ok()) return write->Fail(pinned.status());
   write->pinned = *std::move(pinned);
   absl::StatusOr<std::string> key = write->mutation->EncodeKey(write->table());

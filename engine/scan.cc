@@ -33,9 +33,9 @@ absl::Status CheckSegments(const ReadRequest& request) {
         "The Segment parameter is required but was not present in the request when parameter TotalSegments is present");
   }
   if (request.segment.has_value() && *request.segment >= *request.total_segments) {
-    return ValidationError(Cat(
-        "The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: ", *request.segment,
-        " is not less than TotalSegments: ", *request.total_segments));
+    return ValidationError(
+        Cat("The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: ",
+            *request.segment, " is not less than TotalSegments: ", *request.total_segments));
   }
   return absl::OkStatus();
 }
@@ -57,9 +57,10 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanScan(const store::Database& databa
     ARM_ASSIGN_OR_RETURN(const std::string key, EncodeStartKey(ReadKind::kScan, plan->table(), plan->index,
                                                                model::ItemView(*plan->start_key)));
     if (key < plan->range.begin || (!plan->range.end.empty() && key >= plan->range.end)) {
-      return ValidationError(Cat("The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "
-                                 "ExclusiveStartKey with correct Segment. TotalSegments: ",
-                                 total, " Segment: ", segment));
+      return ValidationError(
+          Cat("The provided starting key is invalid: Invalid ExclusiveStartKey. Please use "
+              "ExclusiveStartKey with correct Segment. TotalSegments: ",
+              total, " Segment: ", segment));
     }
     StartAfter(key, plan->direction, &plan->range);
   }

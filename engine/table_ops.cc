@@ -48,8 +48,7 @@ absl::Status TableNotFound(std::string_view name) {
 }
 
 // Fills in how much of the log the index has not applied.
-absl::Status FillBacklog(const store::ChangeLog& log, TableId table, const store::Index& index,
-                         IndexStatus* status) {
+absl::Status FillBacklog(const store::ChangeLog& log, TableId table, const store::Index& index, IndexStatus* status) {
   const ChangeSequence applied = index.progress->applied();
   const ChangeSequence end = log.watermark();
   status->applied_sequence = applied.value();
@@ -72,8 +71,7 @@ absl::Status FillBacklog(const store::ChangeLog& log, TableId table, const store
   return absl::OkStatus();
 }
 
-absl::Status AppendStatus(const store::ChangeLog& log, const store::Table& table,
-                          std::vector<IndexStatus>* all) {
+absl::Status AppendStatus(const store::ChangeLog& log, const store::Table& table, std::vector<IndexStatus>* all) {
   std::vector<IndexStatus> statuses;
   for (const std::vector<store::Index>* group : {&table.local_indexes, &table.global_indexes}) {
     for (const store::Index& index : *group) {
@@ -87,9 +85,8 @@ absl::Status AppendStatus(const store::ChangeLog& log, const store::Table& table
       statuses.push_back(std::move(status));
     }
   }
-  std::sort(statuses.begin(), statuses.end(), [](const IndexStatus& a, const IndexStatus& b) {
-    return a.descriptor.name < b.descriptor.name;
-  });
+  std::sort(statuses.begin(), statuses.end(),
+            [](const IndexStatus& a, const IndexStatus& b) { return a.descriptor.name < b.descriptor.name; });
   std::move(statuses.begin(), statuses.end(), std::back_inserter(*all));
   return absl::OkStatus();
 }

@@ -31,8 +31,8 @@ struct Run {
   std::map<IndexId, store::StatsDelta> totals;
 };
 
-absl::Status Collapse(const std::vector<store::Index>& indexes, ChangeSequence sequence,
-                      std::string_view bytes, Run* run) {
+absl::Status Collapse(const std::vector<store::Index>& indexes, ChangeSequence sequence, std::string_view bytes,
+                      Run* run) {
   ARM_ASSIGN_OR_RETURN(const codec::ChangeRecord record, codec::ParseChangeRecord(bytes));
   for (const codec::IndexRowChange& change : record.index_changes) {
     const auto index = std::find_if(indexes.begin(), indexes.end(), [&](const store::Index& candidate) {
@@ -153,8 +153,7 @@ absl::StatusOr<bool> GsiApplier::RunOnce(TableId table_id) {
     for (const store::Index& index : indexes) {
       cursors.emplace_back(index.descriptor.id, std::max(outcome.read_through, index.progress->applied()));
     }
-    ARM_RETURN_IF_ERROR(
-        database_->CommitConsumed(ToWriteUnit(indexes, run, snapshot), table_id, cursors));
+    ARM_RETURN_IF_ERROR(database_->CommitConsumed(ToWriteUnit(indexes, run, snapshot), table_id, cursors));
   }
   for (const store::Index& index : indexes) index.progress->Advance(outcome.read_through);
   ARM_RETURN_IF_ERROR(MaybeTrim(table_id, outcome.read_through, outcome.records, outcome.drained));

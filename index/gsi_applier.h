@@ -19,7 +19,8 @@
 
 namespace armature::index {
 
-// A worker on one thread. Tables take turns, a bounded run of records each, so that a busy one does not hold up another.
+// A worker on one thread. Tables take turns, a bounded run of records each, so that a busy one does not hold up
+// another.
 //
 // A run reads records behind the cursors of the table's indexes, collapses them per index row (the last change of a row
 // wins), and writes the rows together with the advanced cursors in one batch: exactly once, in order per item, across

@@ -18,8 +18,7 @@ struct Entry {
 std::optional<Entry> MakeEntry(const store::Index& index, const model::KeySchema& table_key,
                                const std::optional<model::ItemView>& item) {
   if (!item.has_value()) return std::nullopt;
-  std::optional<std::string> key =
-      EncodeIndexKey(index.descriptor.kind, index.descriptor.key, table_key, *item);
+  std::optional<std::string> key = EncodeIndexKey(index.descriptor.kind, index.descriptor.key, table_key, *item);
   if (!key.has_value()) return std::nullopt;
   std::string projected = ProjectEntry(index, *item);
   const size_t api_size = model::ApiSize(model::ItemView(projected));
@@ -28,8 +27,7 @@ std::optional<Entry> MakeEntry(const store::Index& index, const model::KeySchema
 
 }  // namespace
 
-std::vector<EntryChange> IndexDelta(const std::vector<store::Index>& indexes,
-                                    const model::KeySchema& table_key,
+std::vector<EntryChange> IndexDelta(const std::vector<store::Index>& indexes, const model::KeySchema& table_key,
                                     const std::optional<model::ItemView>& before,
                                     const std::optional<model::ItemView>& after) {
   std::vector<EntryChange> changes;
@@ -37,8 +35,7 @@ std::vector<EntryChange> IndexDelta(const std::vector<store::Index>& indexes,
     std::optional<Entry> old_entry = MakeEntry(index, table_key, before);
     std::optional<Entry> new_entry = MakeEntry(index, table_key, after);
     if (!old_entry.has_value() && !new_entry.has_value()) continue;
-    const bool same_key =
-        old_entry.has_value() && new_entry.has_value() && old_entry->key == new_entry->key;
+    const bool same_key = old_entry.has_value() && new_entry.has_value() && old_entry->key == new_entry->key;
     if (same_key && old_entry->item == new_entry->item) continue;
     EntryChange change;
     change.index = &index;

@@ -25,9 +25,7 @@ struct EntryChange {
   std::optional<size_t> old_size;
   std::optional<size_t> new_size;
 
-  int64_t item_delta() const {
-    return (new_size.has_value() ? 1 : 0) - (old_size.has_value() ? 1 : 0);
-  }
+  int64_t item_delta() const { return (new_size.has_value() ? 1 : 0) - (old_size.has_value() ? 1 : 0); }
   int64_t byte_delta() const {
     return static_cast<int64_t>(new_size.value_or(0)) - static_cast<int64_t>(old_size.value_or(0));
   }
@@ -36,8 +34,7 @@ struct EntryChange {
 // Changes of `indexes` (of one table with key `table_key`) when an item goes from `before` to `after`; nullopt is "no
 // item". Indexes whose entry stays the same by value are left out: no write is charged for them.
 // Source: the developer guide, write considerations of local and global secondary indexes.
-std::vector<EntryChange> IndexDelta(const std::vector<store::Index>& indexes,
-                                    const model::KeySchema& table_key,
+std::vector<EntryChange> IndexDelta(const std::vector<store::Index>& indexes, const model::KeySchema& table_key,
                                     const std::optional<model::ItemView>& before,
                                     const std::optional<model::ItemView>& after);
 

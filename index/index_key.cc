@@ -5,8 +5,7 @@
 namespace armature::index {
 
 std::optional<std::string> EncodeIndexKey(model::IndexKind kind, const model::KeySchema& index_key,
-                                          const model::KeySchema& table_key,
-                                          const model::ItemView& item) {
+                                          const model::KeySchema& table_key, const model::ItemView& item) {
   std::optional<std::string> key = codec::EncodeTableKey(index_key, item);
   if (!key.has_value()) return std::nullopt;
   // A local index has the table's partition in front already.

@@ -19,8 +19,7 @@ namespace armature::index {
 // partition's rows stay together. GSI: hash and partition components of the index, its sort components, then the
 // table's whole key, which keeps entries with equal index keys apart.
 std::optional<std::string> EncodeIndexKey(model::IndexKind kind, const model::KeySchema& index_key,
-                                          const model::KeySchema& table_key,
-                                          const model::ItemView& item);
+                                          const model::KeySchema& table_key, const model::ItemView& item);
 
 }  // namespace armature::index
 

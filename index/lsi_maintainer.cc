@@ -11,9 +11,8 @@ int64_t StoredGrowth(store::StatsDelta delta) {
 
 }  // namespace
 
-void AddLocalIndexChanges(const store::Table& table, std::string_view collection_key,
-                          store::StatsDelta base_delta, const std::vector<EntryChange>& changes,
-                          store::WriteUnit* unit) {
+void AddLocalIndexChanges(const store::Table& table, std::string_view collection_key, store::StatsDelta base_delta,
+                          const std::vector<EntryChange>& changes, store::WriteUnit* unit) {
   if (table.local_indexes.empty()) return;
   int64_t growth = StoredGrowth(base_delta);
   for (const EntryChange& change : changes) {

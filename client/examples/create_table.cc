@@ -15,8 +15,7 @@ namespace {
 using armature::client::Client;
 namespace v1 = armature::api::v1;
 
-void Define(v1::CreateTableRequest& request, const std::string& name,
-            v1::ScalarAttributeType type) {
+void Define(v1::CreateTableRequest& request, const std::string& name, v1::ScalarAttributeType type) {
   auto* definition = request.add_attribute_definitions();
   definition->set_attribute_name(name);
   definition->set_attribute_type(type);

@@ -28,15 +28,13 @@ absl::Status Run(const Client& client) {
   // after a lost connection, unless it is known that it was not applied.
   put.set_condition_expression("attribute_not_exists(#user)");
   (*put.mutable_expression_attribute_names())["#user"] = "user";
-  put.set_return_values_on_condition_check_failure(
-      v1::RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_ALL_OLD);
+  put.set_return_values_on_condition_check_failure(v1::RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_ALL_OLD);
   armature::client::CallOptions options;
   options.timeout = absl::Seconds(2);
   auto answer = client.PutItem(put, options);
   if (answer.ok()) return absl::InternalError("the condition held");
   if (ErrorName(answer.status()) != "ConditionalCheckFailedException") return answer.status();
-  std::cout << "not put, because there is\n"
-            << ErrorDetailOf(answer.status())->item().DebugString();
+  std::cout << "not put, because there is\n" << ErrorDetailOf(answer.status())->item().DebugString();
   return absl::OkStatus();
 }
 
@@ -49,8 +47,8 @@ int main(int argc, char** argv) {
   }
   armature::client::ClientOptions options;
   options.retry = armature::client::LimitedAttempts(5);
-  options.backoff = armature::client::ExponentialBackoff(
-      {.initial = absl::Milliseconds(10), .max = absl::Seconds(1), .factor = 3});
+  options.backoff =
+      armature::client::ExponentialBackoff({.initial = absl::Milliseconds(10), .max = absl::Seconds(1), .factor = 3});
   auto client = armature::client::Connect(argv[1], options);
   const absl::Status status = client.ok() ? Run(*client) : client.status();
   if (!status.ok()) std::cerr << status << "\n";

@@ -19,8 +19,7 @@ template <auto kMember>
 struct MemberOf;
 
 template <class Service, class RequestMessage, class ResponseMessage,
-          grpc::Status (Service::*kMember)(grpc::ClientContext*, const RequestMessage&,
-                                           ResponseMessage*)>
+          grpc::Status (Service::*kMember)(grpc::ClientContext*, const RequestMessage&, ResponseMessage*)>
 struct MemberOf<kMember> {
   using Stub = Service;
   using Request = RequestMessage;
@@ -29,8 +28,8 @@ struct MemberOf<kMember> {
 
 // What Method::invoke points to: the one place that knows the types on both sides of Connection.
 template <auto kMember>
-grpc::Status Invoke(Stubs& stubs, grpc::ClientContext* context,
-                    const google::protobuf::Message& request, google::protobuf::Message* response) {
+grpc::Status Invoke(Stubs& stubs, grpc::ClientContext* context, const google::protobuf::Message& request,
+                    google::protobuf::Message* response) {
   using Member = MemberOf<kMember>;
   auto& stub = *std::get<std::unique_ptr<typename Member::Stub>>(stubs.all);
   return (stub.*kMember)(context, static_cast<const typename Member::Request&>(request),
@@ -77,8 +76,7 @@ auto Client::Call(std::string_view name, const Request& request, const CallOptio
   context.metadata.insert(context.metadata.end(), options.metadata.begin(), options.metadata.end());
   context.assume_idempotent = options.idempotent;
   absl::StatusOr<Response> response{Response()};
-  absl::Status status =
-      connection_->Call(Method{name, &Invoke<kMember>}, context, request, &*response);
+  absl::Status status = connection_->Call(Method{name, &Invoke<kMember>}, context, request, &*response);
   if (!status.ok()) response = std::move(status);
   return response;
 }
@@ -93,13 +91,13 @@ absl::StatusOr<api::v1::PutItemResponse> Client::PutItem(const api::v1::PutItemR
   return Call<&api::v1::ItemService::Stub::PutItem>("PutItem", request, options);
 }
 
-absl::StatusOr<api::v1::UpdateItemResponse> Client::UpdateItem(
-    const api::v1::UpdateItemRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::UpdateItemResponse> Client::UpdateItem(const api::v1::UpdateItemRequest& request,
+                                                               const CallOptions& options) const {
   return Call<&api::v1::ItemService::Stub::UpdateItem>("UpdateItem", request, options);
 }
 
-absl::StatusOr<api::v1::DeleteItemResponse> Client::DeleteItem(
-    const api::v1::DeleteItemRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::DeleteItemResponse> Client::DeleteItem(const api::v1::DeleteItemRequest& request,
+                                                               const CallOptions& options) const {
   return Call<&api::v1::ItemService::Stub::DeleteItem>("DeleteItem", request, options);
 }
 
@@ -113,13 +111,13 @@ absl::StatusOr<api::v1::ScanResponse> Client::Scan(const api::v1::ScanRequest& r
   return Call<&api::v1::ItemService::Stub::Scan>("Scan", request, options);
 }
 
-absl::StatusOr<api::v1::BatchGetItemResponse> Client::BatchGetItem(
-    const api::v1::BatchGetItemRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::BatchGetItemResponse> Client::BatchGetItem(const api::v1::BatchGetItemRequest& request,
+                                                                   const CallOptions& options) const {
   return Call<&api::v1::ItemService::Stub::BatchGetItem>("BatchGetItem", request, options);
 }
 
-absl::StatusOr<api::v1::BatchWriteItemResponse> Client::BatchWriteItem(
-    const api::v1::BatchWriteItemRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::BatchWriteItemResponse> Client::BatchWriteItem(const api::v1::BatchWriteItemRequest& request,
+                                                                       const CallOptions& options) const {
   return Call<&api::v1::ItemService::Stub::BatchWriteItem>("BatchWriteItem", request, options);
 }
 
@@ -130,32 +128,31 @@ absl::StatusOr<api::v1::TransactGetItemsResponse> Client::TransactGetItems(
 
 absl::StatusOr<api::v1::TransactWriteItemsResponse> Client::TransactWriteItems(
     const api::v1::TransactWriteItemsRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::ItemService::Stub::TransactWriteItems>("TransactWriteItems", request,
-                                                               options);
+  return Call<&api::v1::ItemService::Stub::TransactWriteItems>("TransactWriteItems", request, options);
 }
 
-absl::StatusOr<api::v1::CreateTableResponse> Client::CreateTable(
-    const api::v1::CreateTableRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::CreateTableResponse> Client::CreateTable(const api::v1::CreateTableRequest& request,
+                                                                 const CallOptions& options) const {
   return Call<&api::v1::TableService::Stub::CreateTable>("CreateTable", request, options);
 }
 
-absl::StatusOr<api::v1::DescribeTableResponse> Client::DescribeTable(
-    const api::v1::DescribeTableRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::DescribeTableResponse> Client::DescribeTable(const api::v1::DescribeTableRequest& request,
+                                                                     const CallOptions& options) const {
   return Call<&api::v1::TableService::Stub::DescribeTable>("DescribeTable", request, options);
 }
 
-absl::StatusOr<api::v1::ListTablesResponse> Client::ListTables(
-    const api::v1::ListTablesRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::ListTablesResponse> Client::ListTables(const api::v1::ListTablesRequest& request,
+                                                               const CallOptions& options) const {
   return Call<&api::v1::TableService::Stub::ListTables>("ListTables", request, options);
 }
 
-absl::StatusOr<api::v1::DeleteTableResponse> Client::DeleteTable(
-    const api::v1::DeleteTableRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::DeleteTableResponse> Client::DeleteTable(const api::v1::DeleteTableRequest& request,
+                                                                 const CallOptions& options) const {
   return Call<&api::v1::TableService::Stub::DeleteTable>("DeleteTable", request, options);
 }
 
-absl::StatusOr<api::v1::UpdateTableResponse> Client::UpdateTable(
-    const api::v1::UpdateTableRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::UpdateTableResponse> Client::UpdateTable(const api::v1::UpdateTableRequest& request,
+                                                                 const CallOptions& options) const {
   return Call<&api::v1::TableService::Stub::UpdateTable>("UpdateTable", request, options);
 }
 
@@ -166,98 +163,91 @@ absl::StatusOr<api::v1::UpdateTimeToLiveResponse> Client::UpdateTimeToLive(
 
 absl::StatusOr<api::v1::DescribeTimeToLiveResponse> Client::DescribeTimeToLive(
     const api::v1::DescribeTimeToLiveRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::DescribeTimeToLive>("DescribeTimeToLive", request,
-                                                                options);
+  return Call<&api::v1::TableService::Stub::DescribeTimeToLive>("DescribeTimeToLive", request, options);
 }
 
-absl::StatusOr<api::v1::TagResourceResponse> Client::TagResource(
-    const api::v1::TagResourceRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::TagResourceResponse> Client::TagResource(const api::v1::TagResourceRequest& request,
+                                                                 const CallOptions& options) const {
   return Call<&api::v1::TableService::Stub::TagResource>("TagResource", request, options);
 }
 
-absl::StatusOr<api::v1::UntagResourceResponse> Client::UntagResource(
-    const api::v1::UntagResourceRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::UntagResourceResponse> Client::UntagResource(const api::v1::UntagResourceRequest& request,
+                                                                     const CallOptions& options) const {
   return Call<&api::v1::TableService::Stub::UntagResource>("UntagResource", request, options);
 }
 
 absl::StatusOr<api::v1::ListTagsOfResourceResponse> Client::ListTagsOfResource(
     const api::v1::ListTagsOfResourceRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::ListTagsOfResource>("ListTagsOfResource", request,
-                                                                options);
+  return Call<&api::v1::TableService::Stub::ListTagsOfResource>("ListTagsOfResource", request, options);
 }
 
-absl::StatusOr<api::v1::DescribeLimitsResponse> Client::DescribeLimits(
-    const api::v1::DescribeLimitsRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::DescribeLimitsResponse> Client::DescribeLimits(const api::v1::DescribeLimitsRequest& request,
+                                                                       const CallOptions& options) const {
   return Call<&api::v1::TableService::Stub::DescribeLimits>("DescribeLimits", request, options);
 }
 
 absl::StatusOr<api::v1::DescribeEndpointsResponse> Client::DescribeEndpoints(
     const api::v1::DescribeEndpointsRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::DescribeEndpoints>("DescribeEndpoints", request,
-                                                               options);
+  return Call<&api::v1::TableService::Stub::DescribeEndpoints>("DescribeEndpoints", request, options);
 }
 
 absl::StatusOr<api::v1::DescribeContinuousBackupsResponse> Client::DescribeContinuousBackups(
     const api::v1::DescribeContinuousBackupsRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::DescribeContinuousBackups>("DescribeContinuousBackups",
-                                                                       request, options);
+  return Call<&api::v1::TableService::Stub::DescribeContinuousBackups>("DescribeContinuousBackups", request, options);
 }
 
 absl::StatusOr<api::v1::UpdateContinuousBackupsResponse> Client::UpdateContinuousBackups(
     const api::v1::UpdateContinuousBackupsRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::UpdateContinuousBackups>("UpdateContinuousBackups",
-                                                                     request, options);
+  return Call<&api::v1::TableService::Stub::UpdateContinuousBackups>("UpdateContinuousBackups", request, options);
 }
 
-absl::StatusOr<api::v1::CreateBackupResponse> Client::CreateBackup(
-    const api::v1::CreateBackupRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::CreateBackupResponse> Client::CreateBackup(const api::v1::CreateBackupRequest& request,
+                                                                   const CallOptions& options) const {
   return Call<&api::v1::TableService::Stub::CreateBackup>("CreateBackup", request, options);
 }
 
-absl::StatusOr<api::v1::DescribeBackupResponse> Client::DescribeBackup(
-    const api::v1::DescribeBackupRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::DescribeBackupResponse> Client::DescribeBackup(const api::v1::DescribeBackupRequest& request,
+                                                                       const CallOptions& options) const {
   return Call<&api::v1::TableService::Stub::DescribeBackup>("DescribeBackup", request, options);
 }
 
-absl::StatusOr<api::v1::ListBackupsResponse> Client::ListBackups(
-    const api::v1::ListBackupsRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::ListBackupsResponse> Client::ListBackups(const api::v1::ListBackupsRequest& request,
+                                                                 const CallOptions& options) const {
   return Call<&api::v1::TableService::Stub::ListBackups>("ListBackups", request, options);
 }
 
-absl::StatusOr<api::v1::DeleteBackupResponse> Client::DeleteBackup(
-    const api::v1::DeleteBackupRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::DeleteBackupResponse> Client::DeleteBackup(const api::v1::DeleteBackupRequest& request,
+                                                                   const CallOptions& options) const {
   return Call<&api::v1::TableService::Stub::DeleteBackup>("DeleteBackup", request, options);
 }
 
 absl::StatusOr<api::v1::RestoreTableFromBackupResponse> Client::RestoreTableFromBackup(
     const api::v1::RestoreTableFromBackupRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::RestoreTableFromBackup>("RestoreTableFromBackup",
-                                                                    request, options);
+  return Call<&api::v1::TableService::Stub::RestoreTableFromBackup>("RestoreTableFromBackup", request, options);
 }
 
-absl::StatusOr<api::v1::ListStreamsResponse> Client::ListStreams(
-    const api::v1::ListStreamsRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::ListStreamsResponse> Client::ListStreams(const api::v1::ListStreamsRequest& request,
+                                                                 const CallOptions& options) const {
   return Call<&api::v1::StreamService::Stub::ListStreams>("ListStreams", request, options);
 }
 
-absl::StatusOr<api::v1::DescribeStreamResponse> Client::DescribeStream(
-    const api::v1::DescribeStreamRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::DescribeStreamResponse> Client::DescribeStream(const api::v1::DescribeStreamRequest& request,
+                                                                       const CallOptions& options) const {
   return Call<&api::v1::StreamService::Stub::DescribeStream>("DescribeStream", request, options);
 }
 
 absl::StatusOr<api::v1::GetShardIteratorResponse> Client::GetShardIterator(
     const api::v1::GetShardIteratorRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::StreamService::Stub::GetShardIterator>("GetShardIterator", request,
-                                                               options);
+  return Call<&api::v1::StreamService::Stub::GetShardIterator>("GetShardIterator", request, options);
 }
 
-absl::StatusOr<api::v1::GetRecordsResponse> Client::GetRecords(
-    const api::v1::GetRecordsRequest& request, const CallOptions& options) const {
+absl::StatusOr<api::v1::GetRecordsResponse> Client::GetRecords(const api::v1::GetRecordsRequest& request,
+                                                               const CallOptions& options) const {
   return Call<&api::v1::StreamService::Stub::GetRecords>("GetRecords", request, options);
 }
 
-absl::StatusOr<admin::v1::GetServerInfoResponse> Client::GetServerInfo(
-    const admin::v1::GetServerInfoRequest& request, const CallOptions& options) const {
+absl::StatusOr<admin::v1::GetServerInfoResponse> Client::GetServerInfo(const admin::v1::GetServerInfoRequest& request,
+                                                                       const CallOptions& options) const {
   return Call<&admin::v1::AdminService::Stub::GetServerInfo>("GetServerInfo", request, options);
 }
 
@@ -277,17 +267,17 @@ absl::StatusOr<admin::v1::EchoResponse> Client::Echo(const admin::v1::EchoReques
 }
 
 QueryPaginator Client::QueryPages(api::v1::QueryRequest request, CallOptions options) const {
-  return QueryPaginator(std::move(request), [client = *this, options = std::move(options)](
-                                                const api::v1::QueryRequest& page) {
-    return client.Query(page, options);
-  });
+  return QueryPaginator(std::move(request),
+                        [client = *this, options = std::move(options)](const api::v1::QueryRequest& page) {
+                          return client.Query(page, options);
+                        });
 }
 
 ScanPaginator Client::ScanPages(api::v1::ScanRequest request, CallOptions options) const {
-  return ScanPaginator(std::move(request), [client = *this, options = std::move(options)](
-                                               const api::v1::ScanRequest& page) {
-    return client.Scan(page, options);
-  });
+  return ScanPaginator(std::move(request),
+                       [client = *this, options = std::move(options)](const api::v1::ScanRequest& page) {
+                         return client.Scan(page, options);
+                       });
 }
 
 QueryItemRange Client::QueryItems(api::v1::QueryRequest request, CallOptions options) const {

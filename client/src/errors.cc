@@ -38,8 +38,7 @@ bool CertainlyNotApplied(const absl::Status& status) {
   return !name.empty() && name != "InternalServerError" && name != "ServiceUnavailable";
 }
 
-absl::Status MakeCallStatus(absl::StatusCode code, std::string_view message,
-                            std::string_view details) {
+absl::Status MakeCallStatus(absl::StatusCode code, std::string_view message, std::string_view details) {
   absl::Status status(code, Av(message));
   api::v1::RpcStatus rpc_status;
   if (status.ok() || details.empty() || !rpc_status.ParseFromString(std::string(details))) {

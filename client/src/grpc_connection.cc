@@ -34,8 +34,7 @@ grpc::ChannelArguments ArgumentsOf(const ClientOptions& options) {
   return arguments;
 }
 
-absl::Status WaitUntilConnected(grpc::Channel& channel,
-                                std::chrono::system_clock::time_point deadline) {
+absl::Status WaitUntilConnected(grpc::Channel& channel, std::chrono::system_clock::time_point deadline) {
   while (true) {
     const grpc_connectivity_state state = channel.GetState(/*try_to_connect=*/true);
     switch (state) {
@@ -57,22 +56,18 @@ absl::Status WaitUntilConnected(grpc::Channel& channel,
 }  // namespace
 
 GrpcConnection::GrpcConnection(std::string_view target, const ClientOptions& options) {
-  const auto credentials =
-      options.credentials != nullptr ? options.credentials : grpc::InsecureChannelCredentials();
+  const auto credentials = options.credentials != nullptr ? options.credentials : grpc::InsecureChannelCredentials();
   for (int i = 0; i < options.channel_count; ++i) {
-    auto channel =
-        grpc::CreateCustomChannel(std::string(target), credentials, ArgumentsOf(options));
+    auto channel = grpc::CreateCustomChannel(std::string(target), credentials, ArgumentsOf(options));
     Stubs stubs;
     stubs.all = {api::v1::ItemService::NewStub(channel), api::v1::TableService::NewStub(channel),
-                 api::v1::StreamService::NewStub(channel),
-                 admin::v1::AdminService::NewStub(channel)};
+                 api::v1::StreamService::NewStub(channel), admin::v1::AdminService::NewStub(channel)};
     lanes_.push_back({std::move(channel), std::move(stubs)});
   }
 }
 
 absl::Status GrpcConnection::Call(const Method& method, const CallContext& call,
-                                  const google::protobuf::Message& request,
-                                  google::protobuf::Message* response) {
+                                  const google::protobuf::Message& request, google::protobuf::Message* response) {
   Lane& lane = lanes_[turn_.fetch_add(1, std::memory_order_relaxed) % lanes_.size()];
   const auto deadline = absl::ToChronoTime(call.deadline);
   ARM_RETURN_IF_ERROR(WaitUntilConnected(*lane.channel, deadline));

@@ -28,8 +28,7 @@ class GrpcConnection final : public Connection {
   // The options must have passed the checks of Connect.
   GrpcConnection(std::string_view target, const ClientOptions& options);
 
-  absl::Status Call(const Method& method, const CallContext& context,
-                    const google::protobuf::Message& request,
+  absl::Status Call(const Method& method, const CallContext& context, const google::protobuf::Message& request,
                     google::protobuf::Message* response) override;
 
  private:

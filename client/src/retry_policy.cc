@@ -13,8 +13,8 @@
 namespace armature::client {
 namespace {
 
-constexpr std::array<std::string_view, 3> kThrottlings = {
-    "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"};
+constexpr std::array<std::string_view, 3> kThrottlings = {"ProvisionedThroughputExceededException",
+                                                          "ThrottlingException", "RequestLimitExceeded"};
 
 // Those whose repeat gives the same, whatever the request says.
 constexpr std::array<std::string_view, 23> kAlwaysIdempotent = {
@@ -63,8 +63,8 @@ class ExponentialBackoffPolicy final : public BackoffPolicy {
  public:
   explicit ExponentialBackoffPolicy(BackoffSettings settings) : settings_(settings) {}
   absl::Duration DelayAfter(int attempts) const override {
-    const absl::Duration full = std::min(
-        settings_.max, settings_.initial * std::pow(settings_.factor, std::max(attempts, 1) - 1));
+    const absl::Duration full =
+        std::min(settings_.max, settings_.initial * std::pow(settings_.factor, std::max(attempts, 1) - 1));
     thread_local absl::BitGen random;
     return full * absl::Uniform(absl::IntervalClosed, random, 0.5, 1.0);
   }
@@ -116,8 +116,6 @@ std::shared_ptr<const BackoffPolicy> ExponentialBackoff(BackoffSettings settings
   return std::make_shared<ExponentialBackoffPolicy>(settings);
 }
 
-std::shared_ptr<const IdempotencyPolicy> DefaultIdempotency() {
-  return std::make_shared<DefaultIdempotencyPolicy>();
-}
+std::shared_ptr<const IdempotencyPolicy> DefaultIdempotency() { return std::make_shared<DefaultIdempotencyPolicy>(); }
 
 }  // namespace armature::client

@@ -8,20 +8,17 @@
 
 namespace armature::client {
 
-RetryingConnection::RetryingConnection(std::shared_ptr<Connection> next,
-                                       std::shared_ptr<const ClientOptions> options)
+RetryingConnection::RetryingConnection(std::shared_ptr<Connection> next, std::shared_ptr<const ClientOptions> options)
     : next_(std::move(next)), options_(std::move(options)) {}
 
 bool RetryingConnection::MayRepeat(const Method& method, const CallContext& context,
-                                   const google::protobuf::Message& request,
-                                   const absl::Status& failure) const {
+                                   const google::protobuf::Message& request, const absl::Status& failure) const {
   return CertainlyNotApplied(failure) || context.assume_idempotent ||
          options_->idempotency->IsIdempotent(method, request);
 }
 
 absl::Status RetryingConnection::Call(const Method& method, const CallContext& context,
-                                      const google::protobuf::Message& request,
-                                      google::protobuf::Message* response) {
+                                      const google::protobuf::Message& request, google::protobuf::Message* response) {
   for (int attempts = 1;; ++attempts) {
     response->Clear();
     absl::Status status = next_->Call(method, context, request, response);
@@ -29,8 +26,7 @@ absl::Status RetryingConnection::Call(const Method& method, const CallContext& c
         !MayRepeat(method, context, request, status)) {
       return status;
     }
-    const absl::Duration delay =
-        std::max(options_->backoff->DelayAfter(attempts), RetryAfter(status));
+    const absl::Duration delay = std::max(options_->backoff->DelayAfter(attempts), RetryAfter(status));
     if (options_->clock->Now() + delay >= context.deadline) return status;
     options_->clock->SleepFor(delay);
   }

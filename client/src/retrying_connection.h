@@ -17,16 +17,14 @@ namespace armature::client {
 class RetryingConnection final : public Connection {
  public:
   // The policies and the clock must not be null.
-  RetryingConnection(std::shared_ptr<Connection> next,
-                     std::shared_ptr<const ClientOptions> options);
+  RetryingConnection(std::shared_ptr<Connection> next, std::shared_ptr<const ClientOptions> options);
 
-  absl::Status Call(const Method& method, const CallContext& context,
-                    const google::protobuf::Message& request,
+  absl::Status Call(const Method& method, const CallContext& context, const google::protobuf::Message& request,
                     google::protobuf::Message* response) override;
 
  private:
-  bool MayRepeat(const Method& method, const CallContext& context,
-                 const google::protobuf::Message& request, const absl::Status& failure) const;
+  bool MayRepeat(const Method& method, const CallContext& context, const google::protobuf::Message& request,
+                 const absl::Status& failure) const;
 
   const std::shared_ptr<Connection> next_;
   const std::shared_ptr<const ClientOptions> options_;

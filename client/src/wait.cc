@@ -22,8 +22,7 @@ absl::Status WaitFor(const Client& client, absl::Time deadline, const Probe& pro
   Clock& clock = *client.options().clock;
   for (absl::Duration pause = kPauseInitial;; pause = std::min(pause * 2, kPauseMax)) {
     CallOptions options;
-    options.timeout =
-        std::max(absl::Milliseconds(1), std::min(client.options().timeout, deadline - clock.Now()));
+    options.timeout = std::max(absl::Milliseconds(1), std::min(client.options().timeout, deadline - clock.Now()));
     ARM_ASSIGN_OR_RETURN(const std::string missing, probe(options));
     if (missing.empty()) return absl::OkStatus();
     if (clock.Now() + pause >= deadline) return absl::DeadlineExceededError(missing);
@@ -31,22 +30,18 @@ absl::Status WaitFor(const Client& client, absl::Time deadline, const Probe& pro
   }
 }
 
-absl::StatusOr<api::v1::DescribeTableResponse> Describe(const Client& client,
-                                                        std::string_view table_name,
+absl::StatusOr<api::v1::DescribeTableResponse> Describe(const Client& client, std::string_view table_name,
                                                         const CallOptions& options) {
   api::v1::DescribeTableRequest request;
   request.set_table_name(std::string(table_name));
   return client.DescribeTable(request, options);
 }
 
-bool IsNoSuchTable(const absl::Status& status) {
-  return ErrorName(status) == "ResourceNotFoundException";
-}
+bool IsNoSuchTable(const absl::Status& status) { return ErrorName(status) == "ResourceNotFoundException"; }
 
 std::string MissingForActive(const api::v1::TableDescription& table) {
   if (table.table_status() != api::v1::TABLE_STATUS_ACTIVE) {
-    return Cat("table ", table.table_name(), " is ",
-               api::v1::TableStatus_Name(table.table_status()));
+    return Cat("table ", table.table_name(), " is ", api::v1::TableStatus_Name(table.table_status()));
   }
   for (const auto& index : table.global_secondary_indexes()) {
     if (index.index_status() != api::v1::INDEX_STATUS_ACTIVE) {
@@ -65,8 +60,8 @@ std::string MissingForSequence(const admin::v1::ListIndexStatusResponse& list, u
                  admin::v1::IndexState_Name(index.state()));
     }
     if (index.applied_sequence() < sequence) {
-      return Cat("index ", index.table_name(), "/", index.index_name(), " is at sequence ",
-                 index.applied_sequence(), " of ", sequence);
+      return Cat("index ", index.table_name(), "/", index.index_name(), " is at sequence ", index.applied_sequence(),
+                 " of ", sequence);
     }
   }
   return "";
@@ -83,21 +78,19 @@ absl::Status WaitForTable(const Client& client, std::string_view table_name, abs
   });
 }
 
-absl::Status WaitForTableGone(const Client& client, std::string_view table_name,
-                              absl::Time deadline) {
+absl::Status WaitForTableGone(const Client& client, std::string_view table_name, absl::Time deadline) {
   return WaitFor(client, deadline, [&](const CallOptions& options) -> absl::StatusOr<std::string> {
     const auto answer = Describe(client, table_name, options);
     if (answer.ok()) {
-      return Cat("table ", table_name, " is still ",
-                 api::v1::TableStatus_Name(answer->table().table_status()));
+      return Cat("table ", table_name, " is still ", api::v1::TableStatus_Name(answer->table().table_status()));
     }
     if (IsNoSuchTable(answer.status())) return std::string();
     return answer.status();
   });
 }
 
-absl::Status WaitForIndexes(const Client& client, std::string_view table_name,
-                            uint64_t change_sequence, absl::Time deadline) {
+absl::Status WaitForIndexes(const Client& client, std::string_view table_name, uint64_t change_sequence,
+                            absl::Time deadline) {
   return WaitFor(client, deadline, [&](const CallOptions& options) -> absl::StatusOr<std::string> {
     admin::v1::ListIndexStatusRequest request;
     request.set_table_name(std::string(table_name));

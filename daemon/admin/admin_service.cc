@@ -84,31 +84,30 @@ Reactor* AdminService::ListIndexStatus(Context* context, const v1::ListIndexStat
   Reactor* const reactor = context->DefaultReactor();
   std::optional<std::string> table;
   if (request->has_table_name()) table = request->table_name();
-  engine_->ListIndexStatus(
-      std::move(table), [reactor, response](const absl::StatusOr<std::vector<engine::IndexStatus>>& result) {
-        if (result.ok()) {
-          for (const engine::IndexStatus& status : *result) Fill(status, response->add_indexes());
-        }
-        reactor->Finish(ToGrpcStatus(result.status()));
-      });
+  engine_->ListIndexStatus(std::move(table),
+                           [reactor, response](const absl::StatusOr<std::vector<engine::IndexStatus>>& result) {
+                             if (result.ok()) {
+                               for (const engine::IndexStatus& status : *result) Fill(status, response->add_indexes());
+                             }
+                             reactor->Finish(ToGrpcStatus(result.status()));
+                           });
   return reactor;
 }
 
 Reactor* AdminService::GetIndexStatus(Context* context, const v1::GetIndexStatusRequest* request,
                                       v1::GetIndexStatusResponse* response) {
   Reactor* const reactor = context->DefaultReactor();
-  engine_->ListIndexStatus(
-      request->table_name(),
-      [reactor, request, response](const absl::StatusOr<std::vector<engine::IndexStatus>>& result) {
-        if (!result.ok()) return reactor->Finish(ToGrpcStatus(result.status()));
-        for (const engine::IndexStatus& status : *result) {
-          if (status.descriptor.name != request->index_name()) continue;
-          Fill(status, response->mutable_index());
-          return reactor->Finish(grpc::Status::OK);
-        }
-        reactor->Finish(ToGrpcStatus(ValidationError(
-            Cat("The table does not have the specified index: ", request->index_name()))));
-      });
+  engine_->ListIndexStatus(request->table_name(), [reactor, request, response](
+                                                      const absl::StatusOr<std::vector<engine::IndexStatus>>& result) {
+    if (!result.ok()) return reactor->Finish(ToGrpcStatus(result.status()));
+    for (const engine::IndexStatus& status : *result) {
+      if (status.descriptor.name != request->index_name()) continue;
+      Fill(status, response->mutable_index());
+      return reactor->Finish(grpc::Status::OK);
+    }
+    reactor->Finish(
+        ToGrpcStatus(ValidationError(Cat("The table does not have the specified index: ", request->index_name()))));
+  });
   return reactor;
 }
 

@@ -68,12 +68,11 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   detail.set_request_id(store::RandomUuid());
   LOG(ERROR) << "request: internal error request_id=" << detail.request_id() << " status=" << status;
   // A full disk and a stopping engine are worth another try; anything else is not the client's to mend.
-  const bool unavailable = status.code() == absl::StatusCode::kUnavailable ||
-                           status.code() == absl::StatusCode::kResourceExhausted;
+  const bool unavailable =
+      status.code() == absl::StatusCode::kUnavailable || status.code() == absl::StatusCode::kResourceExhausted;
   detail.set_exception(unavailable ? "ServiceUnavailable" : "InternalServerError");
-  detail.set_message(unavailable
-                         ? Cat("The server cannot carry out the request now; request id ", detail.request_id())
-                         : Cat("Internal server error; request id ", detail.request_id()));
+  detail.set_message(unavailable ? Cat("The server cannot carry out the request now; request id ", detail.request_id())
+                                 : Cat("Internal server error; request id ", detail.request_id()));
   return WithDetail(unavailable ? grpc::StatusCode::UNAVAILABLE : grpc::StatusCode::INTERNAL, detail);
 }
 

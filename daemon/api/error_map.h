@@ -10,8 +10,8 @@
 
 namespace armature::daemon {
 
-// The gRPC status with an armature.api.v1.ErrorDetail in its details. An error that is not meant for users becomes INTERNAL
-// with a request id; its text goes to the log under that id.
+// The gRPC status with an armature.api.v1.ErrorDetail in its details. An error that is not meant for users becomes
+// INTERNAL with a request id; its text goes to the log under that id.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
 }  // namespace armature::daemon

@@ -23,15 +23,13 @@ std::string EnumText(std::string_view name, std::string_view prefix, int number)
 std::string Text(v1::ReturnConsumedCapacity value) {
   return EnumText(v1::ReturnConsumedCapacity_Name(value), "RETURN_CONSUMED_CAPACITY_", value);
 }
-std::string Text(v1::ReturnValues value) {
-  return EnumText(v1::ReturnValues_Name(value), "RETURN_VALUES_", value);
-}
+std::string Text(v1::ReturnValues value) { return EnumText(v1::ReturnValues_Name(value), "RETURN_VALUES_", value); }
 std::string Text(v1::ReturnItemCollectionMetrics value) {
   return EnumText(v1::ReturnItemCollectionMetrics_Name(value), "RETURN_ITEM_COLLECTION_METRICS_", value);
 }
 std::string Text(v1::ReturnValuesOnConditionCheckFailure value) {
-  return EnumText(v1::ReturnValuesOnConditionCheckFailure_Name(value),
-                  "RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_", value);
+  return EnumText(v1::ReturnValuesOnConditionCheckFailure_Name(value), "RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_",
+                  value);
 }
 std::string Text(v1::Select value) { return EnumText(v1::Select_Name(value), "SELECT_", value); }
 

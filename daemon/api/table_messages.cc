@@ -23,16 +23,16 @@ template <class Elements>
 std::vector<model::KeyElementDefinition> ToKeySchema(const Elements& elements) {
   std::vector<model::KeyElementDefinition> schema;
   for (const v1::KeySchemaElement& element : elements) {
-    schema.push_back({element.attribute_name(),
-                      EnumText(v1::KeyType_Name(element.key_type()), "KEY_TYPE_", element.key_type())});
+    schema.push_back(
+        {element.attribute_name(), EnumText(v1::KeyType_Name(element.key_type()), "KEY_TYPE_", element.key_type())});
   }
   return schema;
 }
 
 model::ProjectionDefinition ToProjection(const v1::Projection& projection) {
   model::ProjectionDefinition definition;
-  definition.projection_type = EnumText(v1::ProjectionType_Name(projection.projection_type()),
-                                        "PROJECTION_TYPE_", projection.projection_type());
+  definition.projection_type =
+      EnumText(v1::ProjectionType_Name(projection.projection_type()), "PROJECTION_TYPE_", projection.projection_type());
   if (projection.non_key_attributes_size() > 0) {
     definition.non_key_attributes.emplace(projection.non_key_attributes().begin(),
                                           projection.non_key_attributes().end());
@@ -167,8 +167,7 @@ void ToSettings(const v1::CreateTableRequest& request, model::TableSettings* set
   if (request.has_on_demand_throughput()) settings->on_demand_max = ToThroughput(request.on_demand_throughput());
   if (request.has_warm_throughput()) settings->warm = ToThroughput(request.warm_throughput());
   settings->deletion_protection = request.deletion_protection_enabled();
-  settings->table_class =
-      EnumText(v1::TableClass_Name(request.table_class()), "TABLE_CLASS_", request.table_class());
+  settings->table_class = EnumText(v1::TableClass_Name(request.table_class()), "TABLE_CLASS_", request.table_class());
   settings->sse_enabled = request.sse_specification().enabled();
   settings->sse_kms_key = request.sse_specification().kms_master_key_id();
   settings->sse_type = EnumText(v1::SseType_Name(request.sse_specification().sse_type()), "SSE_TYPE_",
@@ -201,8 +200,8 @@ model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) 
   if (request.has_stream_specification()) {
     const v1::StreamSpecification& stream = request.stream_specification();
     if (stream.has_stream_enabled()) definition.stream_enabled = stream.stream_enabled();
-    definition.stream_view_type = EnumText(v1::StreamViewType_Name(stream.stream_view_type()),
-                                           "STREAM_VIEW_TYPE_", stream.stream_view_type());
+    definition.stream_view_type =
+        EnumText(v1::StreamViewType_Name(stream.stream_view_type()), "STREAM_VIEW_TYPE_", stream.stream_view_type());
   }
   ToSettings(request, &definition.settings);
   return definition;

@@ -13,8 +13,8 @@ namespace armature::daemon {
 
 model::TableDefinition ToTableDefinition(const api::v1::CreateTableRequest& request);
 
-// `description` is the whole answer of DescribeTable and CreateTable; of a table being deleted the API leaves out keys and
-// indexes.
+// `description` is the whole answer of DescribeTable and CreateTable; of a table being deleted the API leaves out keys
+// and indexes.
 void FillTableDescription(const engine::TableDescription& description, api::v1::TableDescription* to);
 
 }  // namespace armature::daemon

@@ -15,9 +15,7 @@ namespace armature::daemon {
 class MessageBytes {
  public:
   explicit MessageBytes(const grpc::ByteBuffer& buffer);
-  std::string_view view() const {
-    return {reinterpret_cast<const char*>(slice_.begin()), slice_.size()};
-  }
+  std::string_view view() const { return {reinterpret_cast<const char*>(slice_.begin()), slice_.size()}; }
 
  private:
   grpc::Slice slice_;

@@ -39,9 +39,7 @@ engine::RequestContext MakeContext(Context* context) {
 // Writes the items of a page straight into the answer.
 class AnswerPage final : public engine::PageWriter {
  public:
-  void Add(std::string_view item_bytes) override {
-    model::AppendBytesField(kAnswerItemField, item_bytes, &bytes_);
-  }
+  void Add(std::string_view item_bytes) override { model::AppendBytesField(kAnswerItemField, item_bytes, &bytes_); }
   std::string Take(std::string_view rest) {
     bytes_.append(rest);
     return std::move(bytes_);
@@ -55,9 +53,8 @@ engine::Callback<engine::WriteResult> AnswerWrite(Reactor* reactor, grpc::ByteBu
   return [reactor, response](absl::StatusOr<engine::WriteResult> result) {
     if (!result.ok()) return static_cast<void>(Fail(reactor, result.status()));
     std::string rest = SerializeRest(*result);
-    *response = result->attributes.has_value()
-                    ? FieldAndRest(kAnswerItemField, result->attributes->view(), rest)
-                    : TakeBytes(std::move(rest));
+    *response = result->attributes.has_value() ? FieldAndRest(kAnswerItemField, result->attributes->view(), rest)
+                                               : TakeBytes(std::move(rest));
     reactor->Finish(grpc::Status::OK);
   };
 }
@@ -72,8 +69,7 @@ engine::Callback<engine::ReadResult> AnswerRead(Reactor* reactor, grpc::ByteBuff
 }
 
 Reactor* NotAvailable(Context* context, std::string_view operation) {
-  return Fail(context->DefaultReactor(),
-              UnknownOperationError(Cat(operation, " is not available in this version")));
+  return Fail(context->DefaultReactor(), UnknownOperationError(Cat(operation, " is not available in this version")));
 }
 
 }  // namespace
@@ -86,9 +82,8 @@ Reactor* ItemService::GetItem(Context* context, const grpc::ByteBuffer* request,
                    [reactor, response](absl::StatusOr<engine::GetItemResult> result) {
                      if (!result.ok()) return static_cast<void>(Fail(reactor, result.status()));
                      std::string rest = SerializeRest(*result);
-                     *response = result->item.has_value()
-                                     ? FieldAndRest(kAnswerItemField, result->item->view(), rest)
-                                     : TakeBytes(std::move(rest));
+                     *response = result->item.has_value() ? FieldAndRest(kAnswerItemField, result->item->view(), rest)
+                                                          : TakeBytes(std::move(rest));
                      reactor->Finish(grpc::Status::OK);
                    });
   return reactor;

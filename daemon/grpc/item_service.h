@@ -11,13 +11,13 @@ namespace armature::daemon {
 namespace item_service_internal {
 
 using Api = api::v1::ItemService;
-// Raw where items pass; the others answer UNIMPLEMENTED by themselves. All are callback methods, so that no thread waits for
-// calls.
-using Base = Api::WithRawCallbackMethod_GetItem<Api::WithRawCallbackMethod_PutItem<
-    Api::WithRawCallbackMethod_DeleteItem<Api::WithRawCallbackMethod_Query<Api::WithRawCallbackMethod_Scan<
-        Api::WithRawCallbackMethod_UpdateItem<Api::WithRawCallbackMethod_BatchGetItem<
-            Api::WithRawCallbackMethod_BatchWriteItem<Api::WithRawCallbackMethod_TransactGetItems<
-                Api::WithRawCallbackMethod_TransactWriteItems<
+// Raw where items pass; the others answer UNIMPLEMENTED by themselves. All are callback methods, so that no thread
+// waits for calls.
+using Base =
+    Api::WithRawCallbackMethod_GetItem<Api::WithRawCallbackMethod_PutItem<Api::WithRawCallbackMethod_DeleteItem<
+        Api::WithRawCallbackMethod_Query<Api::WithRawCallbackMethod_Scan<Api::WithRawCallbackMethod_UpdateItem<
+            Api::WithRawCallbackMethod_BatchGetItem<Api::WithRawCallbackMethod_BatchWriteItem<
+                Api::WithRawCallbackMethod_TransactGetItems<Api::WithRawCallbackMethod_TransactWriteItems<
                     Api::WithRawCallbackMethod_Pipeline<Api::Service>>>>>>>>>>>;
 
 }  // namespace item_service_internal
@@ -42,13 +42,11 @@ class ItemService final : public item_service_internal::Base {
                                        grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* BatchGetItem(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                          grpc::ByteBuffer* response) override;
-  grpc::ServerUnaryReactor* BatchWriteItem(grpc::CallbackServerContext* context,
-                                           const grpc::ByteBuffer* request, grpc::ByteBuffer* response) override;
-  grpc::ServerUnaryReactor* TransactGetItems(grpc::CallbackServerContext* context,
-                                             const grpc::ByteBuffer* request,
+  grpc::ServerUnaryReactor* BatchWriteItem(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                           grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* TransactGetItems(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                              grpc::ByteBuffer* response) override;
-  grpc::ServerUnaryReactor* TransactWriteItems(grpc::CallbackServerContext* context,
-                                               const grpc::ByteBuffer* request,
+  grpc::ServerUnaryReactor* TransactWriteItems(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                                grpc::ByteBuffer* response) override;
 
  private:

@@ -29,8 +29,7 @@ Reactor* TableService::CreateTable(Context* context, const v1::CreateTableReques
     reactor->Finish(ToGrpcStatus(UnknownOperationError("ResourcePolicy is not available in this version")));
     return reactor;
   }
-  engine_->CreateTable(ToTableDefinition(*request),
-                       AnswerDescription(reactor, response->mutable_table_description()));
+  engine_->CreateTable(ToTableDefinition(*request), AnswerDescription(reactor, response->mutable_table_description()));
   return reactor;
 }
 
@@ -64,8 +63,7 @@ Reactor* TableService::ListTables(Context* context, const v1::ListTablesRequest*
 Reactor* TableService::DeleteTable(Context* context, const v1::DeleteTableRequest* request,
                                    v1::DeleteTableResponse* response) {
   Reactor* const reactor = context->DefaultReactor();
-  engine_->DeleteTable(request->table_name(),
-                       AnswerDescription(reactor, response->mutable_table_description()));
+  engine_->DeleteTable(request->table_name(), AnswerDescription(reactor, response->mutable_table_description()));
   return reactor;
 }
 

@@ -21,8 +21,7 @@ class TableService final : public api::v1::TableService::CallbackService {
   grpc::ServerUnaryReactor* DescribeTable(grpc::CallbackServerContext* context,
                                           const api::v1::DescribeTableRequest* request,
                                           api::v1::DescribeTableResponse* response) override;
-  grpc::ServerUnaryReactor* ListTables(grpc::CallbackServerContext* context,
-                                       const api::v1::ListTablesRequest* request,
+  grpc::ServerUnaryReactor* ListTables(grpc::CallbackServerContext* context, const api::v1::ListTablesRequest* request,
                                        api::v1::ListTablesResponse* response) override;
   grpc::ServerUnaryReactor* DeleteTable(grpc::CallbackServerContext* context,
                                         const api::v1::DeleteTableRequest* request,

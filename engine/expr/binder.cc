@@ -50,15 +50,13 @@ absl::Status CheckHasUse(const RequestExpressions& expressions, const Placeholde
     return ValidationError("ExpressionAttributeNames can only be specified when using expressions");
   }
   if (placeholders.values.has_value() && !any_with_values && count_with_values > 0) {
-    return ValidationError(
-        Cat("ExpressionAttributeValues can only be specified when using expressions: ", with_values,
-            count_with_values > 1 ? " are null" : " is null"));
+    return ValidationError(Cat("ExpressionAttributeValues can only be specified when using expressions: ", with_values,
+                               count_with_values > 1 ? " are null" : " is null"));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Condition> MakeCondition(ExpressionKind kind, std::string_view text,
-                                        PlaceholderTable* table) {
+absl::StatusOr<Condition> MakeCondition(ExpressionKind kind, std::string_view text, PlaceholderTable* table) {
   FaultLog faults;
   ARM_ASSIGN_OR_RETURN(Condition condition, ParseCondition(kind, text, &faults));
   ARM_RETURN_IF_ERROR(BindCondition(kind, table, &faults, &condition));
@@ -73,8 +71,8 @@ absl::StatusOr<Update> MakeUpdate(std::string_view text, PlaceholderTable* table
 }
 
 absl::StatusOr<Projection> MakeBoundProjection(std::string_view text, PlaceholderTable* table) {
-  constexpr Fault kReportOrder[] = {Fault::kReservedWord, Fault::kPathLimit, Fault::kUndefinedName,
-                                    Fault::kOverlap, Fault::kConflict};
+  constexpr Fault kReportOrder[] = {Fault::kReservedWord, Fault::kPathLimit, Fault::kUndefinedName, Fault::kOverlap,
+                                    Fault::kConflict};
   FaultLog faults;
   ARM_ASSIGN_OR_RETURN(std::vector<DocumentPath> paths, ParseProjection(text, &faults));
   std::vector<const DocumentPath*> pointers;
@@ -103,16 +101,14 @@ absl::StatusOr<BoundExpressions> BindExpressions(const RequestExpressions& expre
     ARM_ASSIGN_OR_RETURN(bound.update, MakeUpdate(*expressions.update, &table));
   }
   if (expressions.condition.has_value()) {
-    ARM_ASSIGN_OR_RETURN(bound.condition,
-                         MakeCondition(ExpressionKind::kCondition, *expressions.condition, &table));
+    ARM_ASSIGN_OR_RETURN(bound.condition, MakeCondition(ExpressionKind::kCondition, *expressions.condition, &table));
   }
   if (expressions.key_condition.has_value()) {
-    ARM_ASSIGN_OR_RETURN(key_condition, MakeCondition(ExpressionKind::kKeyCondition,
-                                                      *expressions.key_condition, &table));
+    ARM_ASSIGN_OR_RETURN(key_condition,
+                         MakeCondition(ExpressionKind::kKeyCondition, *expressions.key_condition, &table));
   }
   if (expressions.filter.has_value()) {
-    ARM_ASSIGN_OR_RETURN(bound.filter,
-                         MakeCondition(ExpressionKind::kFilter, *expressions.filter, &table));
+    ARM_ASSIGN_OR_RETURN(bound.filter, MakeCondition(ExpressionKind::kFilter, *expressions.filter, &table));
   }
   if (expressions.projection.has_value()) {
     ARM_ASSIGN_OR_RETURN(bound.projection, MakeBoundProjection(*expressions.projection, &table));

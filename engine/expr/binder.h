@@ -42,12 +42,10 @@ struct BoundExpressions {
 inline constexpr ExpressionKind kGetKinds[] = {ExpressionKind::kProjection};
 inline constexpr ExpressionKind kPutKinds[] = {ExpressionKind::kCondition};
 inline constexpr ExpressionKind kDeleteKinds[] = {ExpressionKind::kCondition};
-inline constexpr ExpressionKind kUpdateKinds[] = {ExpressionKind::kUpdate,
-                                                  ExpressionKind::kCondition};
-inline constexpr ExpressionKind kQueryKinds[] = {
-    ExpressionKind::kProjection, ExpressionKind::kFilter, ExpressionKind::kKeyCondition};
-inline constexpr ExpressionKind kScanKinds[] = {ExpressionKind::kProjection,
-                                                ExpressionKind::kFilter};
+inline constexpr ExpressionKind kUpdateKinds[] = {ExpressionKind::kUpdate, ExpressionKind::kCondition};
+inline constexpr ExpressionKind kQueryKinds[] = {ExpressionKind::kProjection, ExpressionKind::kFilter,
+                                                 ExpressionKind::kKeyCondition};
+inline constexpr ExpressionKind kScanKinds[] = {ExpressionKind::kProjection, ExpressionKind::kFilter};
 
 // Checks everything about expressions that needs no table.
 //

@@ -5,8 +5,7 @@
 
 namespace armature::expr {
 
-std::optional<std::strong_ordering> CompareScalars(model::ValueType type, std::string_view a,
-                                                   std::string_view b) {
+std::optional<std::strong_ordering> CompareScalars(model::ValueType type, std::string_view a, std::string_view b) {
   if (!IsOrdered(type)) return std::nullopt;
   if (type != model::ValueType::kNumber) return a.compare(b) <=> 0;
   const absl::StatusOr<model::Number> left = model::Number::Parse(a);

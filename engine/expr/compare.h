@@ -13,14 +13,12 @@ namespace armature::expr {
 
 // Whether values of `type` have an order at all: S, N and B do.
 constexpr bool IsOrdered(model::ValueType type) {
-  return type == model::ValueType::kString || type == model::ValueType::kNumber ||
-         type == model::ValueType::kBinary;
+  return type == model::ValueType::kString || type == model::ValueType::kNumber || type == model::ValueType::kBinary;
 }
 
 // The order of two scalars of one ordered type: numbers by value, strings and binaries by unsigned
 // bytes. Nullopt if `type` has no order, or for text that is no number (damaged bytes).
-std::optional<std::strong_ordering> CompareScalars(model::ValueType type, std::string_view a,
-                                                   std::string_view b);
+std::optional<std::strong_ordering> CompareScalars(model::ValueType type, std::string_view a, std::string_view b);
 
 }  // namespace armature::expr
 

@@ -20,14 +20,13 @@ namespace {
 
 using model::ValueType;
 
-constexpr Fault kReportOrder[] = {
-    Fault::kOperatorCount, Fault::kParentheses, Fault::kUnknownFunction, Fault::kMisusedFunction,
-    Fault::kReservedWord,  Fault::kPathLimit,   Fault::kCondition};
-constexpr Fault kOrderInCondition[] = {Fault::kUndefinedName, Fault::kOperandCount,
-                                       Fault::kSameOperand, Fault::kOperandType};
+constexpr Fault kReportOrder[] = {Fault::kOperatorCount,   Fault::kParentheses,  Fault::kUnknownFunction,
+                                  Fault::kMisusedFunction, Fault::kReservedWord, Fault::kPathLimit,
+                                  Fault::kCondition};
+constexpr Fault kOrderInCondition[] = {Fault::kUndefinedName, Fault::kOperandCount, Fault::kSameOperand,
+                                       Fault::kOperandType};
 
-constexpr std::string_view kTypeNames[] = {"B",  "NULL", "SS", "BOOL", "L",
-                                           "BS", "N",    "NS", "S",    "M"};
+constexpr std::string_view kTypeNames[] = {"B", "NULL", "SS", "BOOL", "L", "BS", "N", "NS", "S", "M"};
 
 std::string_view ComparatorText(Comparator comparator) {
   constexpr std::string_view kTexts[] = {"=", "<>", "<", "<=", ">", ">="};
@@ -36,9 +35,8 @@ std::string_view ComparatorText(Comparator comparator) {
 
 // "AttributeValue: {S:text}", binaries in base64.
 std::string LiteralText(const model::ValueView& value) {
-  const std::string body = value.type() == ValueType::kBinary
-                               ? absl::Base64Escape(Av(value.scalar()))
-                               : std::string(value.scalar());
+  const std::string body =
+      value.type() == ValueType::kBinary ? absl::Base64Escape(Av(value.scalar())) : std::string(value.scalar());
   return Cat("AttributeValue: {", model::ValueTypeName(value.type()), ":", body, "}");
 }
 
@@ -158,16 +156,15 @@ void Binder::CheckAttributeType(const Operand& operand) {
   const std::optional<ValueType> type = StaticType(operand);
   if (type != ValueType::kString) {
     if (operand.value() != nullptr && !type.has_value()) return;  // undefined
-    here_.Add(
-        Fault::kOperandType,
-        OperandTypeText("attribute_type", type.has_value() ? model::ValueTypeName(*type)
-                                                           : "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}"));
+    here_.Add(Fault::kOperandType,
+              OperandTypeText("attribute_type",
+                              type.has_value() ? model::ValueTypeName(*type) : "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}"));
     return;
   }
   const std::string_view name = operand.value()->value->scalar();
   if (std::find(std::begin(kTypeNames), std::end(kTypeNames), name) == std::end(kTypeNames)) {
-    here_.Add(Fault::kOperandType, Cat("Invalid attribute type name found; type: ", name,
-                                       ", valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}"));
+    here_.Add(Fault::kOperandType,
+              Cat("Invalid attribute type name found; type: ", name, ", valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}"));
   }
 }
 
@@ -186,24 +183,21 @@ void Binder::CheckBounds(const Between& between) {
   std::string_view rule;
   if (lower->type() != upper->type()) {
     rule = "same data type for lower and upper bounds";
-  } else if (CompareScalars(lower->type(), lower->scalar(), upper->scalar()) ==
-             std::strong_ordering::greater) {
+  } else if (CompareScalars(lower->type(), lower->scalar(), upper->scalar()) == std::strong_ordering::greater) {
     rule = "upper bound to be greater than or equal to lower bound";
   } else {
     return;
   }
-  here_.Add(Fault::kOperandType, Cat("The BETWEEN operator requires ", rule,
-                                     "; lower bound operand: ", LiteralText(*lower),
-                                     ", upper bound operand: ", LiteralText(*upper)));
+  here_.Add(Fault::kOperandType, Cat("The BETWEEN operator requires ", rule, "; lower bound operand: ",
+                                     LiteralText(*lower), ", upper bound operand: ", LiteralText(*upper)));
 }
 
 void Binder::CheckDistinct(std::string_view name, const Operand& first, const Operand& other) {
   if (first.path() == nullptr || other.path() == nullptr) return;
   if (first.path()->elements != other.path()->elements) return;
-  here_.Add(Fault::kSameOperand,
-            Cat("The first operand must be distinct from the remaining operands for this operator "
-                "or function; operator: ",
-                name, ", first operand: ", PathText(*first.path())));
+  here_.Add(Fault::kSameOperand, Cat("The first operand must be distinct from the remaining operands for this operator "
+                                     "or function; operator: ",
+                                     name, ", first operand: ", PathText(*first.path())));
 }
 
 void Binder::BindNode(Comparison* comparison) {
@@ -211,8 +205,7 @@ void Binder::BindNode(Comparison* comparison) {
   BindOperand(&comparison->right);
   const std::string_view name = ComparatorText(comparison->comparator);
   CheckDistinct(name, comparison->left, comparison->right);
-  if (comparison->comparator != Comparator::kEqual &&
-      comparison->comparator != Comparator::kNotEqual) {
+  if (comparison->comparator != Comparator::kEqual && comparison->comparator != Comparator::kNotEqual) {
     CheckOrdered(name, comparison->left);
     CheckOrdered(name, comparison->right);
   }
@@ -237,9 +230,8 @@ void Binder::BindNode(Membership* membership) {
     CheckDistinct("IN", membership->tested, choice);
   }
   if (const size_t count = membership->choices.size() + 1; count > model::kInOperandsMax) {
-    here_.Add(
-        Fault::kOperandCount,
-        Cat("The IN operator is provided with too many operands; number of operands: ", count));
+    here_.Add(Fault::kOperandCount,
+              Cat("The IN operator is provided with too many operands; number of operands: ", count));
   }
   EndCondition();
 }
@@ -263,8 +255,7 @@ void Binder::EndCondition() {
 
 }  // namespace
 
-absl::Status BindCondition(ExpressionKind kind, PlaceholderTable* table, FaultLog* faults,
-                           Condition* condition) {
+absl::Status BindCondition(ExpressionKind kind, PlaceholderTable* table, FaultLog* faults, Condition* condition) {
   Binder(table, faults).Bind(&condition->root);
   if (const std::string* message = faults->First(kReportOrder)) {
     return InvalidExpressionError(kind, *message);

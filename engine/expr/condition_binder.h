@@ -16,8 +16,7 @@ namespace armature::expr {
 // Errors: ValidationException for the fault that the documented order puts first: parentheses,
 // unknown function, misused function, reserved word, then comparison by comparison (or function):
 // undefined placeholder, number of operands, equal operands, types of operands.
-absl::Status BindCondition(ExpressionKind kind, PlaceholderTable* table, FaultLog* faults,
-                           Condition* condition);
+absl::Status BindCondition(ExpressionKind kind, PlaceholderTable* table, FaultLog* faults, Condition* condition);
 
 }  // namespace armature::expr
 

@@ -47,9 +47,7 @@ class Subject {
   bool has_value() const { return state_ == State::kPresent || state_ == State::kCounted; }
   // The rest only if has_value().
   ValueType type() const { return view_.has_value() ? view_->type() : ValueType::kNumber; }
-  std::string_view scalar() const {
-    return view_.has_value() ? view_->scalar() : std::string_view(count_);
-  }
+  std::string_view scalar() const { return view_.has_value() ? view_->scalar() : std::string_view(count_); }
   // Null for kCounted.
   const ValueView* view() const { return view_.has_value() ? &*view_ : nullptr; }
 
@@ -196,9 +194,7 @@ class Evaluator {
   bool VisitNode(const Between& between) const;
   bool VisitNode(const Membership& membership) const;
   bool VisitNode(const FunctionCall& call) const;
-  bool VisitNode(const Negation& negation) const {
-    return Visit(*negation.inner) == (negation.times % 2 == 0);
-  }
+  bool VisitNode(const Negation& negation) const { return Visit(*negation.inner) == (negation.times % 2 == 0); }
   bool VisitNode(const Junction& junction) const {
     const bool decisive = junction.kind == Junction::Kind::kOr;
     for (const ConditionNode& term : junction.terms) {
@@ -254,8 +250,7 @@ bool Evaluator::VisitNode(const FunctionCall& call) const {
     case Function::kAttributeNotExists:
       return !first.has_value();
     case Function::kAttributeType:
-      return first.has_value() &&
-             model::ValueTypeName(first.type()) == Resolve(call.arguments[1], item_).scalar();
+      return first.has_value() && model::ValueTypeName(first.type()) == Resolve(call.arguments[1], item_).scalar();
     case Function::kBeginsWith:
       return BeginsWith(first, Resolve(call.arguments[1], item_));
     case Function::kContains:
@@ -271,9 +266,8 @@ template <class Fn>
 bool ForEachPath(const Operand& operand, const Fn& fn) {
   if (const DocumentPath* path = operand.path()) return fn(*path);
   const FunctionCall* call = operand.call();
-  return call == nullptr ||
-         std::all_of(call->arguments.begin(), call->arguments.end(),
-                     [&fn](const Operand& argument) { return ForEachPath(argument, fn); });
+  return call == nullptr || std::all_of(call->arguments.begin(), call->arguments.end(),
+                                        [&fn](const Operand& argument) { return ForEachPath(argument, fn); });
 }
 
 template <class Fn>
@@ -282,8 +276,7 @@ bool ForEachPath(const ConditionNode& condition, const Fn& fn) {
     return ForEachPath(comparison->left, fn) && ForEachPath(comparison->right, fn);
   }
   if (const auto* between = std::get_if<Between>(&condition.node)) {
-    return ForEachPath(between->tested, fn) && ForEachPath(between->lower, fn) &&
-           ForEachPath(between->upper, fn);
+    return ForEachPath(between->tested, fn) && ForEachPath(between->lower, fn) && ForEachPath(between->upper, fn);
   }
   if (const auto* membership = std::get_if<Membership>(&condition.node)) {
     return ForEachPath(membership->tested, fn) &&
@@ -304,12 +297,9 @@ bool ForEachPath(const ConditionNode& condition, const Fn& fn) {
 
 }  // namespace
 
-bool Evaluate(const Condition& condition, const ItemView& item) {
-  return Evaluator(item).Visit(condition.root);
-}
+bool Evaluate(const Condition& condition, const ItemView& item) { return Evaluator(item).Visit(condition.root); }
 
-std::optional<std::string> FirstAttributeAmong(const Condition& condition,
-                                               const std::vector<std::string>& names) {
+std::optional<std::string> FirstAttributeAmong(const Condition& condition, const std::vector<std::string>& names) {
   std::optional<std::string> found;
   ForEachPath(condition.root, [&](const DocumentPath& path) {
     if (std::find(names.begin(), names.end(), path.attribute()) == names.end()) return true;
@@ -327,8 +317,7 @@ absl::Status CheckFilterAvoidsKeys(const Condition& filter, const model::KeySche
   const std::optional<std::string> key = FirstAttributeAmong(filter, names);
   if (!key.has_value()) return absl::OkStatus();
   return ValidationError(
-      Cat("Filter Expression can only contain non-primary key attributes: Primary key attribute: ",
-          *key));
+      Cat("Filter Expression can only contain non-primary key attributes: Primary key attribute: ", *key));
 }
 
 }  // namespace armature::expr

@@ -25,8 +25,7 @@ bool Evaluate(const Condition& condition, const model::ItemView& item);
 
 // The first attribute, in the order of the text, that `condition` reads or reads a part of, and
 // that is one of `names`; nullopt if there is none.
-std::optional<std::string> FirstAttributeAmong(const Condition& condition,
-                                               const std::vector<std::string>& names);
+std::optional<std::string> FirstAttributeAmong(const Condition& condition, const std::vector<std::string>& names);
 
 // A Query's filter may not read key attributes of the table or index that is queried.
 //

@@ -44,8 +44,7 @@ class Restrictor {
   absl::Status VisitNode(const FunctionCall& call);
   absl::Status VisitNode(const Negation&) { return OperatorNotForKeys("NOT"); }
   absl::Status VisitNode(const Junction& junction);
-  absl::Status AddTerm(KeyOperator op, std::string_view must_lead,
-                       const std::vector<const Operand*>& operands);
+  absl::Status AddTerm(KeyOperator op, std::string_view must_lead, const std::vector<const Operand*>& operands);
 
   KeyCondition result_;
 };
@@ -80,8 +79,7 @@ absl::Status Restrictor::VisitNode(const Comparison& comparison) {
 }
 
 absl::Status Restrictor::VisitNode(const Between& between) {
-  return AddTerm(KeyOperator::kBetween, "BETWEEN",
-                 {&between.tested, &between.lower, &between.upper});
+  return AddTerm(KeyOperator::kBetween, "BETWEEN", {&between.tested, &between.lower, &between.upper});
 }
 
 absl::Status Restrictor::VisitNode(const FunctionCall& call) {
@@ -137,9 +135,7 @@ const KeyConditionTerm* FindTerm(const KeyCondition& condition, std::string_view
   return nullptr;
 }
 
-bool IsEquality(const KeyConditionTerm* term) {
-  return term != nullptr && term->op == KeyOperator::kEqual;
-}
+bool IsEquality(const KeyConditionTerm* term) { return term != nullptr && term->op == KeyOperator::kEqual; }
 
 absl::Status MissedError(std::string_view attribute) {
   return ValidationError(Cat("Query condition missed key schema element: ", attribute));
@@ -165,8 +161,8 @@ absl::Status CheckPartition(const KeyCondition& condition, const KeySchema& sche
     if (!IsEquality(FindTerm(condition, attribute.name))) lacking.push_back(attribute.name);
   }
   if (lacking.empty()) return absl::OkStatus();
-  return ValidationError(Cat("HASH key attributes ", JoinNames(lacking),
-                             " must have equality conditions specified in the query"));
+  return ValidationError(
+      Cat("HASH key attributes ", JoinNames(lacking), " must have equality conditions specified in the query"));
 }
 
 // Conditions on sort attributes are a prefix of the key, and all but the last are equalities.
@@ -175,11 +171,10 @@ absl::Status CheckSort(const KeyCondition& condition, const KeySchema& schema) {
   for (const KeyAttribute& attribute : schema.sort) {
     const KeyConditionTerm* term = FindTerm(condition, attribute.name);
     if (term != nullptr && !lacking.empty()) {
-      return ValidationError(
-          Cat("RANGE key attributes ", JoinNames(lacking),
-              " must have equality conditions specified in the query because a condition is "
-              "present on key attribute ",
-              attribute.name));
+      return ValidationError(Cat("RANGE key attributes ", JoinNames(lacking),
+                                 " must have equality conditions specified in the query because a condition is "
+                                 "present on key attribute ",
+                                 attribute.name));
     }
     if (!IsEquality(term)) lacking.push_back(attribute.name);
   }
@@ -188,9 +183,8 @@ absl::Status CheckSort(const KeyCondition& condition, const KeySchema& schema) {
 
 // Nothing but key attributes is mentioned.
 absl::Status CheckOnlyKeys(const KeyCondition& condition, const KeySchema& schema) {
-  const bool only_keys =
-      std::all_of(condition.terms.begin(), condition.terms.end(),
-                  [&schema](const auto& term) { return schema.Contains(term.attribute); });
+  const bool only_keys = std::all_of(condition.terms.begin(), condition.terms.end(),
+                                     [&schema](const auto& term) { return schema.Contains(term.attribute); });
   if (only_keys) return absl::OkStatus();
   for (const KeyAttribute& attribute : schema.sort) {
     if (FindTerm(condition, attribute.name) == nullptr) return MissedError(attribute.name);
@@ -203,10 +197,10 @@ absl::Status CheckValue(const KeyAttribute& attribute, const ValueView& value) {
     return InvalidParameterError("Condition parameter type does not match schema type");
   }
   if (!value.scalar().empty()) return absl::OkStatus();
-  return ValidationError(Cat(
-      "One or more parameter values are not valid. The AttributeValue for a key attribute "
-      "cannot contain an empty ",
-      value.type() == ValueType::kBinary ? "binary" : "string", " value. Key: ", attribute.name));
+  return ValidationError(
+      Cat("One or more parameter values are not valid. The AttributeValue for a key attribute "
+          "cannot contain an empty ",
+          value.type() == ValueType::kBinary ? "binary" : "string", " value. Key: ", attribute.name));
 }
 
 absl::Status CheckValues(const KeyCondition& condition, const KeySchema& schema) {
@@ -225,8 +219,8 @@ absl::Status CheckSizes(const MatchedKeyCondition& matched) {
   size_t partition = 0;
   for (const ValueView& value : matched.partition) partition += model::ApiSize(value);
   if (partition > model::kPartitionKeyMaxBytes) {
-    return InvalidParameterError(Cat("Size of hashkey has exceeded the maximum size limit of",
-                                     model::kPartitionKeyMaxBytes, " bytes"));
+    return InvalidParameterError(
+        Cat("Size of hashkey has exceeded the maximum size limit of", model::kPartitionKeyMaxBytes, " bytes"));
   }
   size_t sort = 0;
   for (const ValueView& value : matched.sort_equal) sort += model::ApiSize(value);
@@ -239,8 +233,7 @@ absl::Status CheckSizes(const MatchedKeyCondition& matched) {
   }
   if (sort > model::kSortKeyMaxBytes) {
     return InvalidParameterError(
-        Cat("Aggregated size of all range keys has exceeded the size limit of ",
-            model::kSortKeyMaxBytes, " bytes"));
+        Cat("Aggregated size of all range keys has exceeded the size limit of ", model::kSortKeyMaxBytes, " bytes"));
   }
   return absl::OkStatus();
 }
@@ -253,12 +246,10 @@ absl::StatusOr<KeyCondition> RestrictToKeys(const Condition& condition) {
   return restrictor.Take();
 }
 
-absl::StatusOr<MatchedKeyCondition> MatchKeyCondition(const KeyCondition& condition,
-                                                      const KeySchema& schema) {
+absl::StatusOr<MatchedKeyCondition> MatchKeyCondition(const KeyCondition& condition, const KeySchema& schema) {
   if (condition.terms.size() > schema.size()) {
     return ValidationError(Cat("The number of query conditions (", condition.terms.size(),
-                               ") exceeds the number of key attributes defined in the schema (",
-                               schema.size(), ")"));
+                               ") exceeds the number of key attributes defined in the schema (", schema.size(), ")"));
   }
   ARM_RETURN_IF_ERROR(CheckPartition(condition, schema));
   ARM_RETURN_IF_ERROR(CheckOnlyKeys(condition, schema));

@@ -64,8 +64,7 @@ struct MatchedKeyCondition {
 // another condition, an attribute that is no key; a value of another type than the key, empty, or
 // beyond kPartitionKeyMaxBytes / kSortKeyMaxBytes (each bounds the sum over its group of
 // attributes).
-absl::StatusOr<MatchedKeyCondition> MatchKeyCondition(const KeyCondition& condition,
-                                                      const model::KeySchema& schema);
+absl::StatusOr<MatchedKeyCondition> MatchKeyCondition(const KeyCondition& condition, const model::KeySchema& schema);
 
 }  // namespace armature::expr
 

@@ -16,9 +16,8 @@ enum class ExpressionKind : uint8_t { kUpdate, kCondition, kKeyCondition, kFilte
 
 // The request member that carries the kind, e.g. "FilterExpression".
 constexpr std::string_view KindName(ExpressionKind kind) {
-  constexpr std::string_view kNames[] = {"UpdateExpression", "ConditionExpression",
-                                         "KeyConditionExpression", "FilterExpression",
-                                         "ProjectionExpression"};
+  constexpr std::string_view kNames[] = {"UpdateExpression", "ConditionExpression", "KeyConditionExpression",
+                                         "FilterExpression", "ProjectionExpression"};
   return kNames[static_cast<uint8_t>(kind)];
 }
 

@@ -16,10 +16,8 @@ constexpr Keyword kConditionKeywords[] = {{"AND", TokenKind::kAnd},
                                           {"NOT", TokenKind::kNot},
                                           {"IN", TokenKind::kIn},
                                           {"BETWEEN", TokenKind::kBetween}};
-constexpr Keyword kUpdateKeywords[] = {{"SET", TokenKind::kSet},
-                                       {"REMOVE", TokenKind::kRemove},
-                                       {"ADD", TokenKind::kAdd},
-                                       {"DELETE", TokenKind::kDelete}};
+constexpr Keyword kUpdateKeywords[] = {
+    {"SET", TokenKind::kSet}, {"REMOVE", TokenKind::kRemove}, {"ADD", TokenKind::kAdd}, {"DELETE", TokenKind::kDelete}};
 constexpr Keyword kSymbols[] = {
     {"<>", TokenKind::kNotEqual},
     {"<=", TokenKind::kLessOrEqual},
@@ -64,8 +62,7 @@ TokenKind WordKind(ExpressionKind kind, std::string_view word) {
 // Bytes of the UTF-8 character at the front of `rest`, so that errors do not cut one in two.
 size_t CharacterLength(std::string_view rest) {
   size_t length = 1;
-  while (length < rest.size() && length < 4 &&
-         (static_cast<uint8_t>(rest[length]) & 0xC0) == 0x80) {
+  while (length < rest.size() && length < 4 && (static_cast<uint8_t>(rest[length]) & 0xC0) == 0x80) {
     ++length;
   }
   return static_cast<uint8_t>(rest[0]) < 0x80 ? 1 : length;
@@ -82,8 +79,7 @@ Token NextToken(ExpressionKind kind, std::string_view rest) {
   if (first == '#' || first == ':') {
     const size_t end = Span(rest, 1, IsWordPart);
     if (end == 1) return {TokenKind::kInvalid, rest.substr(0, 1)};
-    return {first == '#' ? TokenKind::kNamePlaceholder : TokenKind::kValuePlaceholder,
-            rest.substr(0, end)};
+    return {first == '#' ? TokenKind::kNamePlaceholder : TokenKind::kValuePlaceholder, rest.substr(0, end)};
   }
   for (const Keyword& symbol : kSymbols) {
     if (rest.substr(0, symbol.word.size()) == symbol.word) {

@@ -55,8 +55,7 @@ bool ConditionParser::RequireCondition(Term* term) {
 }
 
 template <class ParseTerm>
-bool ConditionParser::ParseJunction(Junction::Kind kind, TokenKind separator, ParseTerm parse_term,
-                                    Term* out) {
+bool ConditionParser::ParseJunction(Junction::Kind kind, TokenKind separator, ParseTerm parse_term, Term* out) {
   if (!parse_term(out)) return false;
   if (!At(separator)) return true;
   if (!RequireCondition(out)) return false;
@@ -120,8 +119,7 @@ bool ConditionParser::ParseComparisonTail(Term* term) {
   if (Accept(TokenKind::kBetween)) {
     auto& between = node->node.emplace<Between>();
     between.tested = std::move(tested);
-    if (!ParseOperand(&between.lower) || !Expect(TokenKind::kAnd) ||
-        !ParseOperand(&between.upper)) {
+    if (!ParseOperand(&between.lower) || !Expect(TokenKind::kAnd) || !ParseOperand(&between.upper)) {
       return false;
     }
   } else if (Accept(TokenKind::kIn)) {
@@ -135,8 +133,8 @@ bool ConditionParser::ParseComparisonTail(Term* term) {
     if (!Expect(TokenKind::kCloseParenthesis)) return false;
   } else {
     auto& comparison = node->node.emplace<Comparison>();
-    comparison.comparator = static_cast<Comparator>(static_cast<uint8_t>(Peek().kind) -
-                                                    static_cast<uint8_t>(TokenKind::kEqual));
+    comparison.comparator =
+        static_cast<Comparator>(static_cast<uint8_t>(Peek().kind) - static_cast<uint8_t>(TokenKind::kEqual));
     comparison.left = std::move(tested);
     Skip();
     if (!ParseOperand(&comparison.right)) return false;
@@ -147,8 +145,7 @@ bool ConditionParser::ParseComparisonTail(Term* term) {
 
 }  // namespace
 
-absl::StatusOr<Condition> ParseCondition(ExpressionKind kind, std::string_view text,
-                                         FaultLog* faults) {
+absl::StatusOr<Condition> ParseCondition(ExpressionKind kind, std::string_view text, FaultLog* faults) {
   ConditionParser parser(kind, text, faults);
   Condition condition;
   if (!parser.Start() || !parser.ParseWholeCondition(&condition) || !parser.Finish()) {

@@ -20,8 +20,7 @@ namespace armature::expr {
 // Errors: ValidationException for a text that is empty, longer than kExpressionMaxBytes, not of the
 // grammar, or nested deeper than any legal one.
 // Cost: linear in the text; recursion is bounded by kNestingMax.
-absl::StatusOr<Condition> ParseCondition(ExpressionKind kind, std::string_view text,
-                                         FaultLog* faults);
+absl::StatusOr<Condition> ParseCondition(ExpressionKind kind, std::string_view text, FaultLog* faults);
 absl::StatusOr<std::vector<DocumentPath>> ParseProjection(std::string_view text, FaultLog* faults);
 absl::StatusOr<Update> ParseUpdate(std::string_view text, FaultLog* faults);
 

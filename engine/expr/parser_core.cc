@@ -32,8 +32,7 @@ Function FunctionByName(std::string_view name) {
 
 bool ParserCore::Start() {
   if (text_.size() > model::kExpressionMaxBytes) {
-    return Refuse(Cat("Expression size has exceeded the maximum allowed size; expression size: ",
-                      text_.size()));
+    return Refuse(Cat("Expression size has exceeded the maximum allowed size; expression size: ", text_.size()));
   }
   if (text_.empty()) return Refuse("The expression can not be empty;");
   tokens_ = Tokenize(kind_, text_);
@@ -43,15 +42,12 @@ bool ParserCore::Start() {
 bool ParserCore::Finish() {
   if (!At(TokenKind::kEnd)) return SyntaxError();
   if (const size_t count = CountOperators(); count > model::kExpressionOperatorsMax) {
-    faults_->Add(Fault::kOperatorCount,
-                 Cat("The expression contains too many operators; operator count: ", count));
+    faults_->Add(Fault::kOperatorCount, Cat("The expression contains too many operators; operator count: ", count));
   }
   return true;
 }
 
-const Token& ParserCore::Peek(size_t ahead) const {
-  return tokens_[std::min(next_ + ahead, tokens_.size() - 1)];
-}
+const Token& ParserCore::Peek(size_t ahead) const { return tokens_[std::min(next_ + ahead, tokens_.size() - 1)]; }
 
 bool ParserCore::Accept(TokenKind kind) {
   if (!At(kind)) return false;
@@ -76,9 +72,7 @@ bool ParserCore::SyntaxError() {
                     text_.substr(before.position, end - before.position), "\""));
 }
 
-bool ParserCore::EnterNesting(std::string_view function) {
-  return ++nesting_ <= kNestingMax || TooDeep(function);
-}
+bool ParserCore::EnterNesting(std::string_view function) { return ++nesting_ <= kNestingMax || TooDeep(function); }
 
 // A text this deep breaks a rule in any case; finds out which one without going deeper.
 bool ParserCore::TooDeep(std::string_view function) {
@@ -94,8 +88,7 @@ bool ParserCore::TooDeep(std::string_view function) {
   if (const size_t count = CountOperators(); count > model::kExpressionOperatorsMax) {
     return Refuse(Cat("The expression contains too many operators; operator count: ", count));
   }
-  return Refuse(function.empty() ? std::string(kRedundantParentheses)
-                                 : MisusedFunctionText(function));
+  return Refuse(function.empty() ? std::string(kRedundantParentheses) : MisusedFunctionText(function));
 }
 
 // Comparators, AND, OR, NOT, BETWEEN (whose AND is part of it), IN, + and -.
@@ -147,8 +140,7 @@ bool ParserCore::ParseListIndex(DocumentPath* out) {
   for (const char digit : digits) {
     index = index * 10 + static_cast<uint64_t>(digit - '0');
     if (index > kIndexMax) {
-      faults_->Add(Fault::kPathLimit,
-                   Cat("List index is not within the allowable range; index: [", digits, "]"));
+      faults_->Add(Fault::kPathLimit, Cat("List index is not within the allowable range; index: [", digits, "]"));
       index = kIndexMax;
       break;
     }
@@ -171,8 +163,7 @@ bool ParserCore::ParsePath(DocumentPath* out) {
   }
   if (out->elements.size() > model::kDocumentPathDepthMax) {
     faults_->Add(Fault::kPathLimit,
-                 Cat("The document path has too many nesting levels; nesting levels: ",
-                     out->elements.size()));
+                 Cat("The document path has too many nesting levels; nesting levels: ", out->elements.size()));
   }
   return true;
 }
@@ -215,9 +206,7 @@ bool ParserCore::ParseOperand(Operand* out) {
   return true;
 }
 
-void ParserCore::AddRedundantParentheses() {
-  faults_->Add(Fault::kParentheses, std::string(kRedundantParentheses));
-}
+void ParserCore::AddRedundantParentheses() { faults_->Add(Fault::kParentheses, std::string(kRedundantParentheses)); }
 
 bool ParserCore::ParsePathList(std::vector<DocumentPath>* out) {
   do {

@@ -22,8 +22,8 @@ Relation Relate(const DocumentPath& a, const DocumentPath& b) {
 
 std::string PairText(std::string_view verb, const DocumentPath& one, const DocumentPath& two) {
   return Cat("Two document paths ", verb,
-             " with each other; must remove or rewrite one of these paths; path one: ",
-             PathText(one), ", path two: ", PathText(two));
+             " with each other; must remove or rewrite one of these paths; path one: ", PathText(one),
+             ", path two: ", PathText(two));
 }
 
 }  // namespace
@@ -37,14 +37,12 @@ std::string PathText(const DocumentPath& path) {
   return text += "]";
 }
 
-void BindPath(PlaceholderTable* table, FaultLog* reserved, FaultLog* undefined,
-              DocumentPath* path) {
+void BindPath(PlaceholderTable* table, FaultLog* reserved, FaultLog* undefined, DocumentPath* path) {
   for (PathElement& element : path->elements) {
     if (element.kind == PathElement::Kind::kName) {
       if (IsReservedWord(element.name)) {
-        reserved->Add(
-            Fault::kReservedWord,
-            Cat("Attribute name is a reserved keyword; reserved keyword: ", element.name));
+        reserved->Add(Fault::kReservedWord,
+                      Cat("Attribute name is a reserved keyword; reserved keyword: ", element.name));
       }
     } else if (element.kind == PathElement::Kind::kPlaceholder) {
       if (const std::string* name = table->Name(element.name)) {
@@ -59,14 +57,11 @@ void BindPath(PlaceholderTable* table, FaultLog* reserved, FaultLog* undefined,
   }
 }
 
-void BindValue(PlaceholderTable* table, Fault category, FaultLog* undefined,
-               ValueOperand* operand) {
+void BindValue(PlaceholderTable* table, Fault category, FaultLog* undefined, ValueOperand* operand) {
   operand->value = table->Value(operand->placeholder);
   if (operand->value.has_value()) return;
-  undefined->Add(
-      category,
-      Cat("An expression attribute value used in expression is not defined; attribute value: ",
-          operand->placeholder));
+  undefined->Add(category, Cat("An expression attribute value used in expression is not defined; attribute value: ",
+                               operand->placeholder));
 }
 
 // Compares every pair: a text of kExpressionMaxBytes has some two thousand paths at most, and
@@ -106,8 +101,8 @@ std::optional<model::ValueType> StaticType(const Operand& operand) {
 }
 
 std::string OperandCountText(std::string_view function, size_t count) {
-  return Cat("Incorrect number of operands for operator or function; operator or function: ",
-             function, ", number of operands: ", count);
+  return Cat("Incorrect number of operands for operator or function; operator or function: ", function,
+             ", number of operands: ", count);
 }
 
 std::string OperandTypeText(std::string_view function, std::string_view type) {
@@ -120,8 +115,7 @@ std::string PathRequiredText(std::string_view function) {
 }
 
 std::string MisusedFunctionText(std::string_view function) {
-  return Cat("The function is not allowed to be used this way in an expression; function: ",
-             function);
+  return Cat("The function is not allowed to be used this way in an expression; function: ", function);
 }
 
 std::string UnknownFunctionText(std::string_view function) {

@@ -24,13 +24,11 @@ bool IsPlaceholder(std::string_view key, char sign) {
 
 absl::Status CheckKey(std::string_view parameter, std::string_view key, char sign) {
   if (!IsPlaceholder(key, sign)) {
-    return ValidationError(
-        Cat(parameter, " contains invalid key: Syntax error; key: \"", key, "\""));
+    return ValidationError(Cat(parameter, " contains invalid key: Syntax error; key: \"", key, "\""));
   }
   if (key.size() > model::kPlaceholderMaxBytes) {
-    return ValidationError(
-        Cat(parameter, " contains invalid key: Key size has exceeded the maximum allowed size of ",
-            model::kPlaceholderMaxBytes, " bytes; key size: ", key.size()));
+    return ValidationError(Cat(parameter, " contains invalid key: Key size has exceeded the maximum allowed size of ",
+                               model::kPlaceholderMaxBytes, " bytes; key size: ", key.size()));
   }
   return absl::OkStatus();
 }
@@ -39,8 +37,8 @@ absl::Status UnusedError(std::string_view parameter, std::vector<std::string_vie
   if (keys.empty()) return absl::OkStatus();
   std::sort(keys.begin(), keys.end());
   const auto append = [](std::string* out, std::string_view key) { out->append(key); };
-  return ValidationError(Cat("Value provided in ", parameter, " unused in expressions: keys: {",
-                             absl::StrJoin(keys, ", ", append), "}"));
+  return ValidationError(
+      Cat("Value provided in ", parameter, " unused in expressions: keys: {", absl::StrJoin(keys, ", ", append), "}"));
 }
 
 }  // namespace
@@ -81,8 +79,7 @@ absl::Status PlaceholderTable::CheckSizes() const {
   }
   if (placeholders_.values.has_value()) size += model::ApiSize(*placeholders_.values);
   if (size <= model::kPlaceholderMapsMaxBytes) return absl::OkStatus();
-  return ValidationError(Cat(kNames, " and ", kValues,
-                             " have exceeded the maximum allowed size of ",
+  return ValidationError(Cat(kNames, " and ", kValues, " have exceeded the maximum allowed size of ",
                              model::kPlaceholderMapsMaxBytes, " bytes; size: ", size));
 }
 

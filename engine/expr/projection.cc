@@ -109,9 +109,9 @@ std::vector<std::string> TopLevelNames(const Projection& projection) {
   const std::vector<ProjectionNode>& members = projection.root.members;
   std::vector<bool> listed(members.size());
   for (const DocumentPath& path : projection.paths) {
-    const auto it = std::lower_bound(
-        members.begin(), members.end(), path.attribute(),
-        [](const ProjectionNode& node, const std::string& name) { return node.name < name; });
+    const auto it =
+        std::lower_bound(members.begin(), members.end(), path.attribute(),
+                         [](const ProjectionNode& node, const std::string& name) { return node.name < name; });
     const auto position = static_cast<size_t>(it - members.begin());
     if (listed[position]) continue;
     listed[position] = true;
@@ -120,8 +120,7 @@ std::vector<std::string> TopLevelNames(const Projection& projection) {
   return names;
 }
 
-absl::Status CheckKeysAreWhole(const Projection& projection, const model::KeySchema& keys,
-                               bool index_keys) {
+absl::Status CheckKeysAreWhole(const Projection& projection, const model::KeySchema& keys, bool index_keys) {
   for (const DocumentPath& path : projection.paths) {
     if (path.nested() && keys.Contains(path.attribute())) {
       return ValidationError(

@@ -48,8 +48,7 @@ std::vector<std::string> TopLevelNames(const Projection& projection);
 // and errors say so.
 //
 // Errors: ValidationException that names the first such attribute in the order of the text.
-absl::Status CheckKeysAreWhole(const Projection& projection, const model::KeySchema& keys,
-                               bool index_keys);
+absl::Status CheckKeysAreWhole(const Projection& projection, const model::KeySchema& keys, bool index_keys);
 
 }  // namespace armature::expr
 

@@ -87,8 +87,7 @@ static_assert(std::is_sorted(std::begin(kReservedWords), std::end(kReservedWords
 
 bool IsReservedWord(std::string_view word) {
   const std::string upper = absl::AsciiStrToUpper(Av(word));
-  return std::binary_search(std::begin(kReservedWords), std::end(kReservedWords),
-                            std::string_view(upper));
+  return std::binary_search(std::begin(kReservedWords), std::end(kReservedWords), std::string_view(upper));
 }
 
 }  // namespace armature::expr

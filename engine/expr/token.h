@@ -41,9 +41,7 @@ enum class TokenKind : uint8_t {
   kInvalid,  // a character that begins no token
 };
 
-constexpr bool IsComparator(TokenKind kind) {
-  return kind >= TokenKind::kEqual && kind <= TokenKind::kGreaterOrEqual;
-}
+constexpr bool IsComparator(TokenKind kind) { return kind >= TokenKind::kEqual && kind <= TokenKind::kGreaterOrEqual; }
 
 // Lifetime: `text` points into the expression.
 struct Token {

@@ -17,15 +17,14 @@ namespace {
 
 using model::ValueType;
 
-constexpr Fault kReportOrder[] = {
-    Fault::kOperatorCount,   Fault::kParentheses,     Fault::kReservedWord, Fault::kPathLimit,
-    Fault::kUnknownFunction, Fault::kMisusedFunction, Fault::kSection,      Fault::kUndefinedName,
-    Fault::kUndefinedValue,  Fault::kOverlap,         Fault::kConflict,     Fault::kSectionOperand,
-    Fault::kOperandCount,    Fault::kOperandType};
+constexpr Fault kReportOrder[] = {Fault::kOperatorCount, Fault::kParentheses,     Fault::kReservedWord,
+                                  Fault::kPathLimit,     Fault::kUnknownFunction, Fault::kMisusedFunction,
+                                  Fault::kSection,       Fault::kUndefinedName,   Fault::kUndefinedValue,
+                                  Fault::kOverlap,       Fault::kConflict,        Fault::kSectionOperand,
+                                  Fault::kOperandCount,  Fault::kOperandType};
 
 bool IsSet(ValueType type) {
-  return type == ValueType::kStringSet || type == ValueType::kNumberSet ||
-         type == ValueType::kBinarySet;
+  return type == ValueType::kStringSet || type == ValueType::kNumberSet || type == ValueType::kBinarySet;
 }
 
 // The long names of types, which only errors about ADD and DELETE use.
@@ -96,9 +95,8 @@ void Binder::BindActions(std::string_view section, std::vector<OperandAction>* a
     if (!action.operand.value.has_value()) continue;
     const ValueType type = action.operand.value->type();
     if (IsSet(type) || (type == ValueType::kNumber && section == "ADD")) continue;
-    faults_->Add(Fault::kSectionOperand,
-                 Cat("Incorrect operand type for operator or function; operator: ", section,
-                     ", operand type: ", LongTypeName(type)));
+    faults_->Add(Fault::kSectionOperand, Cat("Incorrect operand type for operator or function; operator: ", section,
+                                             ", operand type: ", LongTypeName(type)));
   }
 }
 
@@ -106,8 +104,7 @@ void Binder::BindValueOf(UpdateValue* value) {
   BindOperand(&value->left);
   if (!value->right.has_value()) return;
   BindOperand(&*value->right);
-  const std::string_view name =
-      value->operation == UpdateValue::Operation::kPlus ? std::string_view("+") : "-";
+  const std::string_view name = value->operation == UpdateValue::Operation::kPlus ? std::string_view("+") : "-";
   RequireType(name, value->left, ValueType::kNumber);
   RequireType(name, *value->right, ValueType::kNumber);
 }
@@ -127,8 +124,7 @@ void Binder::BindCall(FunctionCall* call) {
   for (Operand& argument : call->arguments) {
     BindOperand(&argument);
     const FunctionCall* inner = argument.call();
-    if (call->function == Function::kListAppend && inner != nullptr &&
-        inner->function == Function::kListAppend) {
+    if (call->function == Function::kListAppend && inner != nullptr && inner->function == Function::kListAppend) {
       faults_->Add(Fault::kMisusedFunction, MisusedFunctionText(inner->name));
     }
   }

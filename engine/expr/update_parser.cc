@@ -39,9 +39,7 @@ bool UpdateParser::ParseClauses(Update* out) {
 
 void UpdateParser::CheckFirstSection(bool* seen, std::string_view section) {
   if (std::exchange(*seen, true)) {
-    faults()->Add(
-        Fault::kSection,
-        Cat("The \"", section, "\" section can only be used once in an update expression;"));
+    faults()->Add(Fault::kSection, Cat("The \"", section, "\" section can only be used once in an update expression;"));
   }
 }
 
@@ -69,8 +67,7 @@ bool UpdateParser::ParseSets(std::vector<SetAction>* out) {
   do {
     SetAction& action = out->emplace_back();
     bool in_parentheses = false;
-    if (!ParsePath(&action.target) || !Expect(TokenKind::kEqual) ||
-        !ParseUpdateValue(&action.value, &in_parentheses)) {
+    if (!ParsePath(&action.target) || !Expect(TokenKind::kEqual) || !ParseUpdateValue(&action.value, &in_parentheses)) {
       return false;
     }
   } while (Accept(TokenKind::kComma));
@@ -90,8 +87,7 @@ bool UpdateParser::ParseOperandActions(std::vector<OperandAction>* out) {
 bool UpdateParser::ParseUpdateValue(UpdateValue* out, bool* in_parentheses) {
   if (Accept(TokenKind::kOpenParenthesis)) {
     bool inner = false;
-    if (!EnterNesting("") || !ParseUpdateValue(out, &inner) ||
-        !Expect(TokenKind::kCloseParenthesis)) {
+    if (!EnterNesting("") || !ParseUpdateValue(out, &inner) || !Expect(TokenKind::kCloseParenthesis)) {
       return false;
     }
     LeaveNesting();

@@ -77,9 +77,8 @@ absl::Status SerializationError(std::string_view message) {
 }
 
 absl::Status ConditionalCheckFailedError(std::string_view item) {
-  absl::Status status =
-      Make(absl::StatusCode::kFailedPrecondition, ApiErrorType::kConditionalCheckFailed,
-           "The conditional request failed");
+  absl::Status status = Make(absl::StatusCode::kFailedPrecondition, ApiErrorType::kConditionalCheckFailed,
+                             "The conditional request failed");
   if (!item.empty()) status.SetPayload(kItemUrl, absl::Cord(Av(item)));
   return status;
 }
@@ -97,8 +96,7 @@ absl::Status LimitExceededError(std::string_view message) {
 }
 
 absl::Status ThrottlingError(std::string_view message, int64_t retry_after_ms) {
-  absl::Status status =
-      Make(absl::StatusCode::kResourceExhausted, ApiErrorType::kThrottling, message);
+  absl::Status status = Make(absl::StatusCode::kResourceExhausted, ApiErrorType::kThrottling, message);
   status.SetPayload(kRetryUrl, absl::Cord(std::to_string(retry_after_ms)));
   return status;
 }

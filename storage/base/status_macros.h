@@ -10,11 +10,11 @@
 #include "absl/status/statusor.h"
 #include "storage/base/strings.h"
 
-#define ARM_RETURN_IF_ERROR(expr)                       \
-  do {                                                  \
+#define ARM_RETURN_IF_ERROR(expr)                             \
+  do {                                                        \
     if (absl::Status arm_status = (expr); !arm_status.ok()) { \
-      return arm_status;                                \
-    }                                                   \
+      return arm_status;                                      \
+    }                                                         \
   } while (false)
 
 #define ARM_MACRO_CONCAT_INNER(a, b) a##b
@@ -35,18 +35,15 @@ namespace armature {
 inline absl::Status WithContext(const absl::Status& status, std::string_view context) {
   if (status.ok()) return status;
   absl::Status result(status.code(), Cat(context, ": ", Sv(status.message())));
-  status.ForEachPayload([&result](absl::string_view url, const absl::Cord& payload) {
-    result.SetPayload(url, payload);
-  });
+  status.ForEachPayload(
+      [&result](absl::string_view url, const absl::Cord& payload) { result.SetPayload(url, payload); });
   return result;
 }
 
 // Status factories that take our string views.
 inline absl::Status InternalError(std::string_view m) { return absl::InternalError(Av(m)); }
 inline absl::Status DataLossError(std::string_view m) { return absl::DataLossError(Av(m)); }
-inline absl::Status FailedPreconditionError(std::string_view m) {
-  return absl::FailedPreconditionError(Av(m));
-}
+inline absl::Status FailedPreconditionError(std::string_view m) { return absl::FailedPreconditionError(Av(m)); }
 inline absl::Status UnavailableError(std::string_view m) { return absl::UnavailableError(Av(m)); }
 
 }  // namespace armature

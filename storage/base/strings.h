@@ -24,10 +24,7 @@ inline absl::string_view Piece(std::string_view s) { return Av(s); }
 inline absl::string_view Piece(const std::string& s) { return s; }
 inline const char* Piece(const char* s) { return s; }
 template <class T>
-  requires std::is_arithmetic_v<T>
-T Piece(T v) {
-  return v;
-}
+requires std::is_arithmetic_v<T> T Piece(T v) { return v; }
 }  // namespace strings_internal
 
 // Concatenates strings, views and integers. Example: Cat("index ", name, ": ", count, " entries").

@@ -12,8 +12,7 @@ void SetThreadName(std::string_view name) {
   pthread_setname_np(pthread_self(), kept.c_str());
 }
 
-ThreadPool::ThreadPool(std::string_view name, size_t threads, size_t queue_max)
-    : name_(name), queue_max_(queue_max) {
+ThreadPool::ThreadPool(std::string_view name, size_t threads, size_t queue_max) : name_(name), queue_max_(queue_max) {
   threads_.reserve(threads);
   for (size_t i = 0; i < threads; ++i) {
     threads_.emplace_back([this] { Work(); });

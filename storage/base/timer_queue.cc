@@ -45,7 +45,7 @@ void TimerQueue::Work() {
       wake_.WaitWithDeadline(&mutex_, first);
       continue;
     }
-    absl::AnyInvocable<void() &&> callback = std::move(timers_.begin()->second);
+    absl::AnyInvocable<void()&&> callback = std::move(timers_.begin()->second);
     timers_.erase(timers_.begin());
     mutex_.Unlock();
     std::move(callback)();

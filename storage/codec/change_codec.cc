@@ -18,9 +18,7 @@ constexpr size_t kChangeMinBytes = 5;
 constexpr uint64_t ZigZag(int64_t value) {
   return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
 }
-constexpr int64_t UnZigZag(uint64_t value) {
-  return static_cast<int64_t>(value >> 1 ^ (~(value & 1) + 1));
-}
+constexpr int64_t UnZigZag(uint64_t value) { return static_cast<int64_t>(value >> 1 ^ (~(value & 1) + 1)); }
 static_assert(ZigZag(-1) == 1 && ZigZag(1) == 2 && UnZigZag(1) == -1 && UnZigZag(2) == 1);
 
 void AppendLengthPrefixed(std::string_view bytes, std::string* out) {
@@ -95,8 +93,7 @@ std::string EncodeChangeRecord(const ChangeRecord& record) {
 absl::StatusOr<ChangeRecord> ParseChangeRecord(std::string_view bytes) {
   if (bytes.empty()) return DataLossError("change record: expected a version byte, found nothing");
   if (bytes.front() != kChangeRecordVersion) {
-    return DataLossError(Cat("change record: expected version ",
-                             static_cast<int>(kChangeRecordVersion), ", found ",
+    return DataLossError(Cat("change record: expected version ", static_cast<int>(kChangeRecordVersion), ", found ",
                              static_cast<int>(static_cast<uint8_t>(bytes.front()))));
   }
   bytes.remove_prefix(1);

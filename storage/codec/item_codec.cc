@@ -47,9 +47,7 @@ absl::Status WrongWireTypeError(std::string_view what) {
   return SerializationError(Cat("Unexpected wire type for ", what, " in the request"));
 }
 
-absl::Status Utf8Error(std::string_view what) {
-  return SerializationError(Cat("Invalid UTF-8 in ", what));
-}
+absl::Status Utf8Error(std::string_view what) { return SerializationError(Cat("Invalid UTF-8 in ", what)); }
 
 // Whether `text` is what Number::ToString gives, judged without making a number. Longer texts may
 // be canonical and are not recognised: they take the long way.
@@ -103,12 +101,11 @@ std::string PrintElements(const std::vector<std::string_view>& elements, Print p
 
 absl::Status DuplicateError(ValueType type, const std::vector<std::string_view>& elements) {
   if (type == ValueType::kStringSet) {
-    const std::string list =
-        PrintElements(elements, [](std::string_view element) { return std::string(element); });
+    const std::string list = PrintElements(elements, [](std::string_view element) { return std::string(element); });
     return InvalidParameterError(Cat("Input collection ", list, " contains duplicates."));
   }
-  const std::string list = PrintElements(
-      elements, [](std::string_view element) { return absl::Base64Escape(Av(element)); });
+  const std::string list =
+      PrintElements(elements, [](std::string_view element) { return absl::Base64Escape(Av(element)); });
   return InvalidParameterError(Cat("Input collection ", list, "of type BS contains duplicates."));
 }
 
@@ -186,9 +183,7 @@ class Canonicalizer {
   absl::StatusOr<size_t> AppendList(std::string_view body, int depth);
   absl::StatusOr<size_t> AppendMap(std::string_view body, int depth);
 
-  void AppendTag(uint32_t field) {
-    out_.push_back(static_cast<char>(WireTag(field, WireType::kBytes)));
-  }
+  void AppendTag(uint32_t field) { out_.push_back(static_cast<char>(WireTag(field, WireType::kBytes))); }
   LengthSlot OpenLength(size_t guess) {
     const LengthSlot slot{out_.size(), model::VarintSize(guess)};
     out_.append(slot.size, '\0');
@@ -219,8 +214,7 @@ absl::Status Canonicalizer::CheckName(std::string_view name, int depth) const {
   // Placeholders have rules of their own, which are the caller's.
   if (placeholders_ && depth == kTopLevelDepth) return absl::OkStatus();
   if (name.size() > model::kAttributeNameMaxBytes) {
-    return ValidationError(
-        "1 validation error detected: Attribute name is too large, must be less than 65536 bytes");
+    return ValidationError("1 validation error detected: Attribute name is too large, must be less than 65536 bytes");
   }
   if (name.empty() && depth == kTopLevelDepth) return InvalidParameterError("Empty attribute name");
   return absl::OkStatus();
@@ -275,19 +269,19 @@ void Canonicalizer::SortEntries(std::vector<WrittenEntry>* entries) {
 
 absl::StatusOr<size_t> Canonicalizer::AppendEntry(const Entry& entry, int depth) {
   AppendTag(kEntriesField);
-  const LengthSlot entry_length = OpenLength(model::BytesFieldSize(entry.name.size()) +
-                                             model::BytesFieldSize(entry.value.size()));
+  const LengthSlot entry_length =
+      OpenLength(model::BytesFieldSize(entry.name.size()) + model::BytesFieldSize(entry.value.size()));
   model::AppendBytesField(kEntryNameField, entry.name, &out_);
   AppendTag(kEntryValueField);
   const LengthSlot value_length = OpenLength(entry.value.size());
   const absl::StatusOr<size_t> api_size = AppendValue(entry.value, depth + 1);
   if (!api_size.ok()) {
     const std::optional<ApiError> error = GetApiError(api_size.status());
-    const bool wrap = placeholders_ && depth == kTopLevelDepth && error.has_value() &&
-                      error->type == ApiErrorType::kValidation;
+    const bool wrap =
+        placeholders_ && depth == kTopLevelDepth && error.has_value() && error->type == ApiErrorType::kValidation;
     if (!wrap) return api_size.status();
-    return ValidationError(Cat("ExpressionAttributeValues contains invalid value: ", error->message,
-                               " for key ", entry.name));
+    return ValidationError(
+        Cat("ExpressionAttributeValues contains invalid value: ", error->message, " for key ", entry.name));
   }
   CloseLength(value_length);
   CloseLength(entry_length);
@@ -311,8 +305,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendValue(std::string_view wire, int dep
     ++members;
   }
   if (members == 0) {
-    return ValidationError(
-        "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+    return ValidationError("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
   }
   if (members > 1) {
     return ValidationError(
@@ -392,8 +385,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendSet(ValueType type, std::string_view
   }
   AppendTag(static_cast<uint32_t>(type));
   const LengthSlot length = OpenLength(body.size());
-  ARM_ASSIGN_OR_RETURN(const size_t api_size,
-                       type == ValueType::kNumberSet ? AppendNumberSet() : AppendByteSet(type));
+  ARM_ASSIGN_OR_RETURN(const size_t api_size, type == ValueType::kNumberSet ? AppendNumberSet() : AppendByteSet(type));
   CloseLength(length);
   return api_size;
 }
@@ -498,8 +490,7 @@ absl::StatusOr<CanonicalItem> CanonicalizeExpressionValues(std::string_view wire
 
 absl::StatusOr<std::string> CanonicalizeValue(std::string_view wire) {
   Canonicalizer canonicalizer(/*placeholders=*/false);
-  ARM_ASSIGN_OR_RETURN(const size_t api_size,
-                       canonicalizer.AppendValue(wire, Canonicalizer::kTopLevelDepth + 1));
+  ARM_ASSIGN_OR_RETURN(const size_t api_size, canonicalizer.AppendValue(wire, Canonicalizer::kTopLevelDepth + 1));
   static_cast<void>(api_size);
   return canonicalizer.TakeOutput();
 }

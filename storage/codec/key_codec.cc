@@ -29,9 +29,7 @@ void AppendOpenBody(uint8_t code, std::string_view bytes, std::string* out) {
   out->append(bytes);
 }
 
-uint8_t BodyCode(ScalarType type) {
-  return type == ScalarType::kString ? kTypeString : kTypeBinary;
-}
+uint8_t BodyCode(ScalarType type) { return type == ScalarType::kString ? kTypeString : kTypeBinary; }
 
 // As AppendKeyComponent, but false, with `out` as it was, if a number's text is no number.
 bool TryAppendKeyComponent(ScalarType type, std::string_view scalar, std::string* out) {
@@ -72,8 +70,8 @@ void AppendKeyComponentPrefix(ScalarType type, std::string_view prefix, std::str
   AppendOpenBody(BodyCode(type), prefix, out);
 }
 
-bool AppendKeyComponents(const std::vector<model::KeyAttribute>& attributes,
-                         const model::ItemView& item, std::string* out) {
+bool AppendKeyComponents(const std::vector<model::KeyAttribute>& attributes, const model::ItemView& item,
+                         std::string* out) {
   const size_t size_before = out->size();
   for (const model::KeyAttribute& attribute : attributes) {
     const std::optional<model::ValueView> value = item.Find(attribute.name);
@@ -87,8 +85,7 @@ bool AppendKeyComponents(const std::vector<model::KeyAttribute>& attributes,
   return true;
 }
 
-std::optional<std::string> EncodeTableKey(const model::KeySchema& schema,
-                                          const model::ItemView& item) {
+std::optional<std::string> EncodeTableKey(const model::KeySchema& schema, const model::ItemView& item) {
   std::string key(kPartitionHashBytes, '\0');
   if (!AppendKeyComponents(schema.partition, item, &key)) return std::nullopt;
   std::string hash;

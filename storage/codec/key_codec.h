@@ -31,8 +31,8 @@ void AppendKeyComponentPrefix(model::ScalarType type, std::string_view prefix, s
 
 // Appends the components of `attributes` as `item` has them. False, with `out` as it was, if the item lacks one
 // or has it in another type.
-[[nodiscard]] bool AppendKeyComponents(const std::vector<model::KeyAttribute>& attributes,
-                                       const model::ItemView& item, std::string* out);
+[[nodiscard]] bool AppendKeyComponents(const std::vector<model::KeyAttribute>& attributes, const model::ItemView& item,
+                                       std::string* out);
 
 // hash | partition components | sort components of `item`, the key of a row in a table. Nullopt if the item lacks
 // a key attribute or has it in another type.

@@ -25,11 +25,8 @@ void AppendNumber(const model::Number& number, std::string* out) {
   }
   // Of two negative numbers the one of greater magnitude comes first: all their bytes are inverted.
   const uint8_t flip = number.is_negative() ? 0xFF : 0x00;
-  const auto push = [out, flip](int byte) {
-    out->push_back(static_cast<char>(static_cast<uint8_t>(byte) ^ flip));
-  };
-  out->push_back(
-      static_cast<char>(number.is_negative() ? kTypeNegativeNumber : kTypePositiveNumber));
+  const auto push = [out, flip](int byte) { out->push_back(static_cast<char>(static_cast<uint8_t>(byte) ^ flip)); };
+  out->push_back(static_cast<char>(number.is_negative() ? kTypeNegativeNumber : kTypePositiveNumber));
   push(number.exponent() + kExponentBias);
   const size_t count = number.digit_count();
   for (size_t i = 0; i < count; i += 2) {

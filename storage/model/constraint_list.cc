@@ -16,32 +16,25 @@ constexpr size_t kViolationsMax = 10;
 std::string PrintedValue(std::string_view value) { return Cat("'", value, "'"); }
 
 size_t CharacterCount(std::string_view text) {
-  const auto starts_character = [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  };
+  const auto starts_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts_character));
 }
 
-void ConstraintList::AddNull(std::string_view path) {
-  Add("null", path, "Member must not be null");
-}
+void ConstraintList::AddNull(std::string_view path) { Add("null", path, "Member must not be null"); }
 
-void ConstraintList::CheckLengthMin(std::string_view printed, size_t length, std::string_view path,
-                                    size_t minimum) {
+void ConstraintList::CheckLengthMin(std::string_view printed, size_t length, std::string_view path, size_t minimum) {
   if (length >= minimum) return;
   Add(printed, path, Cat("Member must have length greater than or equal to ", minimum));
 }
 
-void ConstraintList::CheckLengthMax(std::string_view printed, size_t length, std::string_view path,
-                                    size_t maximum) {
+void ConstraintList::CheckLengthMax(std::string_view printed, size_t length, std::string_view path, size_t maximum) {
   if (length <= maximum) return;
   Add(printed, path, Cat("Member must have length less than or equal to ", maximum));
 }
 
 void ConstraintList::CheckMinimum(int64_t value, std::string_view path, int64_t minimum) {
   if (value >= minimum) return;
-  Add(PrintedValue(Cat(value)), path,
-      Cat("Member must have value greater than or equal to ", minimum));
+  Add(PrintedValue(Cat(value)), path, Cat("Member must have value greater than or equal to ", minimum));
 }
 
 void ConstraintList::CheckEnum(std::string_view value, std::string_view path,
@@ -62,8 +55,7 @@ void ConstraintList::CheckName(std::string_view name, std::string_view path, siz
 
 absl::Status ConstraintList::ToStatus() const {
   if (violations_.empty()) return absl::OkStatus();
-  std::string message = Cat(violations_.size(), " validation error",
-                            violations_.size() == 1 ? "" : "s", " detected: ");
+  std::string message = Cat(violations_.size(), " validation error", violations_.size() == 1 ? "" : "s", " detected: ");
   std::string_view separator;
   for (const std::string& violation : violations_) {
     message += Cat(separator, violation);
@@ -72,11 +64,9 @@ absl::Status ConstraintList::ToStatus() const {
   return ValidationError(message);
 }
 
-void ConstraintList::Add(std::string_view printed, std::string_view path,
-                         std::string_view constraint) {
+void ConstraintList::Add(std::string_view printed, std::string_view path, std::string_view constraint) {
   if (violations_.size() == kViolationsMax) return;
-  violations_.push_back(
-      Cat("Value ", printed, " at '", path, "' failed to satisfy constraint: ", constraint));
+  violations_.push_back(Cat("Value ", printed, " at '", path, "' failed to satisfy constraint: ", constraint));
 }
 
 }  // namespace armature::model

@@ -44,15 +44,12 @@ class ConstraintList {
 
   // `printed` is the whole value as it shall stand in the message, with its quotes; it is `length`
   // long.
-  void CheckLengthMin(std::string_view printed, size_t length, std::string_view path,
-                      size_t minimum);
-  void CheckLengthMax(std::string_view printed, size_t length, std::string_view path,
-                      size_t maximum);
+  void CheckLengthMin(std::string_view printed, size_t length, std::string_view path, size_t minimum);
+  void CheckLengthMax(std::string_view printed, size_t length, std::string_view path, size_t maximum);
   void CheckMinimum(int64_t value, std::string_view path, int64_t minimum);
 
   // `allowed` is printed in the order given.
-  void CheckEnum(std::string_view value, std::string_view path,
-                 std::span<const std::string_view> allowed);
+  void CheckEnum(std::string_view value, std::string_view path, std::span<const std::string_view> allowed);
 
   // The name of a table or an index.
   void CheckName(std::string_view name, std::string_view path, size_t minimum);

@@ -21,15 +21,13 @@ absl::StatusOr<Projection> BuildProjection(const ProjectionDefinition& definitio
   const bool has_names = definition.non_key_attributes.has_value();
   if (type != ProjectionTypeName(ProjectionType::kInclude)) {
     if (has_names) {
-      return InvalidParameterError(
-          Cat("ProjectionType is ", type, ", but NonKeyAttributes is specified"));
+      return InvalidParameterError(Cat("ProjectionType is ", type, ", but NonKeyAttributes is specified"));
     }
     const bool is_all = type == ProjectionTypeName(ProjectionType::kAll);
     return Projection{is_all ? ProjectionType::kAll : ProjectionType::kKeysOnly, {}};
   }
   if (!has_names) {
-    return InvalidParameterError(
-        "ProjectionType is INCLUDE, but NonKeyAttributes is not specified");
+    return InvalidParameterError("ProjectionType is INCLUDE, but NonKeyAttributes is not specified");
   }
   std::set<std::string_view> seen;
   for (const std::string& name : *definition.non_key_attributes) {
@@ -43,15 +41,14 @@ absl::StatusOr<Projection> BuildProjection(const ProjectionDefinition& definitio
 absl::Status CheckLocalIndexKey(const IndexDefinition& index, const KeySchema& table_key) {
   ARM_RETURN_IF_ERROR(CheckPairKey(index.key_schema));
   if (index.key_schema.size() < 2) {
-    return InvalidParameterError(
-        Cat("Index KeySchema does not have a range key for index: ", index.index_name));
+    return InvalidParameterError(Cat("Index KeySchema does not have a range key for index: ", index.index_name));
   }
   const std::string& index_hash = index.key_schema[0].attribute_name;
   const std::string& table_hash = table_key.partition[0].name;
   if (index_hash != table_hash) {
-    return InvalidParameterError(Cat(
-        "Index KeySchema does not have the same leading hash key as table KeySchema for index: ",
-        index.index_name, ". index hash key: ", index_hash, ", table hash key: ", table_hash));
+    return InvalidParameterError(
+        Cat("Index KeySchema does not have the same leading hash key as table KeySchema for index: ", index.index_name,
+            ". index hash key: ", index_hash, ", table hash key: ", table_hash));
   }
   return absl::OkStatus();
 }
@@ -59,12 +56,11 @@ absl::Status CheckLocalIndexKey(const IndexDefinition& index, const KeySchema& t
 absl::Status CheckIndexCapacity(const IndexDefinition& index, BillingMode billing_mode) {
   const bool is_provisioned = billing_mode == BillingMode::kProvisioned;
   if (is_provisioned && !index.provisioned.has_value()) {
-    return InvalidParameterError(
-        Cat("ProvisionedThroughput is not specified for index: ", index.index_name));
+    return InvalidParameterError(Cat("ProvisionedThroughput is not specified for index: ", index.index_name));
   }
   if (!is_provisioned && index.provisioned.has_value()) {
-    return InvalidParameterError(Cat("ProvisionedThroughput should not be specified for index: ",
-                                     index.index_name, " when BillingMode is PAY_PER_REQUEST"));
+    return InvalidParameterError(Cat("ProvisionedThroughput should not be specified for index: ", index.index_name,
+                                     " when BillingMode is PAY_PER_REQUEST"));
   }
   if (!is_provisioned) return absl::OkStatus();
   return CheckCapacityBounds(*index.provisioned, Cat(" for index ", index.index_name));
@@ -84,8 +80,7 @@ absl::StatusOr<IndexDescriptor> BuildIndex(const IndexDefinition& definition, In
   return index;
 }
 
-absl::Status BuildLocalIndexes(const std::vector<IndexDefinition>& definitions,
-                               TableDescriptor* table) {
+absl::Status BuildLocalIndexes(const std::vector<IndexDefinition>& definitions, TableDescriptor* table) {
   if (definitions.empty()) return InvalidParameterError("List of LocalSecondaryIndexes is empty");
   if (table->key.sort.empty()) {
     return InvalidParameterError(
@@ -98,14 +93,12 @@ absl::Status BuildLocalIndexes(const std::vector<IndexDefinition>& definitions,
     table->local_indexes.push_back(std::move(index));
   }
   if (definitions.size() > kLocalIndexesMax) {
-    return InvalidParameterError(
-        Cat("Number of LocalSecondaryIndexes exceeds per-table limit of ", kLocalIndexesMax));
+    return InvalidParameterError(Cat("Number of LocalSecondaryIndexes exceeds per-table limit of ", kLocalIndexesMax));
   }
   return absl::OkStatus();
 }
 
-absl::Status BuildGlobalIndexes(const std::vector<IndexDefinition>& definitions,
-                                TableDescriptor* table) {
+absl::Status BuildGlobalIndexes(const std::vector<IndexDefinition>& definitions, TableDescriptor* table) {
   if (definitions.empty()) return InvalidParameterError("List of GlobalSecondaryIndexes is empty");
   for (const IndexDefinition& definition : definitions) {
     ARM_RETURN_IF_ERROR(CheckGlobalIndexKey(definition.key_schema));
@@ -117,8 +110,7 @@ absl::Status BuildGlobalIndexes(const std::vector<IndexDefinition>& definitions,
     table->global_indexes.push_back(std::move(index));
   }
   if (definitions.size() > kGlobalIndexesMax) {
-    return InvalidParameterError(
-        Cat("GlobalSecondaryIndex count exceeds the per-table limit of ", kGlobalIndexesMax));
+    return InvalidParameterError(Cat("GlobalSecondaryIndex count exceeds the per-table limit of ", kGlobalIndexesMax));
   }
   return absl::OkStatus();
 }
@@ -132,8 +124,8 @@ absl::Status CheckProjectedNamesCount(const TableDescriptor& table) {
     }
   }
   if (count <= kNonKeyAttributesPerTableMax) return absl::OkStatus();
-  return InvalidParameterError(Cat("Number of NonKeyAttributes over all indexes exceeds per-table ",
-                                   "limit of ", kNonKeyAttributesPerTableMax));
+  return InvalidParameterError(
+      Cat("Number of NonKeyAttributes over all indexes exceeds per-table ", "limit of ", kNonKeyAttributesPerTableMax));
 }
 
 }  // namespace
@@ -150,12 +142,12 @@ absl::Status BuildIndexes(const TableDefinition& definition, TableDescriptor* ta
 
 absl::Status CheckCapacityBounds(const Throughput& throughput, std::string_view suffix) {
   if (throughput.read_units > kCapacityUnitsMax) {
-    return ValidationError(Cat("Given value ", throughput.read_units,
-                               " for ReadCapacityUnits is out of bounds", suffix));
+    return ValidationError(
+        Cat("Given value ", throughput.read_units, " for ReadCapacityUnits is out of bounds", suffix));
   }
   if (throughput.write_units > kCapacityUnitsMax) {
-    return ValidationError(Cat("Given value ", throughput.write_units,
-                               " for WriteCapacityUnits is out of bounds", suffix));
+    return ValidationError(
+        Cat("Given value ", throughput.write_units, " for WriteCapacityUnits is out of bounds", suffix));
   }
   return absl::OkStatus();
 }

@@ -39,8 +39,8 @@ std::optional<AttributeView> ItemView::Take(std::string_view* rest) {
   WireField name;
   WireField value;
   std::string_view inside = entry.bytes;
-  if (!TakeField(&inside, &name) || name.number != 1 || !TakeField(&inside, &value) ||
-      value.number != 2 || value.type != WireType::kBytes) {
+  if (!TakeField(&inside, &name) || name.number != 1 || !TakeField(&inside, &value) || value.number != 2 ||
+      value.type != WireType::kBytes) {
     return std::nullopt;
   }
   const std::optional<ValueView> view = ValueView::FromWire(value.bytes);

@@ -15,8 +15,7 @@ namespace armature::model {
 namespace {
 
 constexpr std::string_view kHash = "HASH";
-constexpr std::string_view kFirstIsNotHash =
-    "Invalid KeySchema: The first KeySchemaElement is not a HASH key type";
+constexpr std::string_view kFirstIsNotHash = "Invalid KeySchema: The first KeySchemaElement is not a HASH key type";
 constexpr std::string_view kSameName =
     "Both the Hash Key and the Range Key element in the KeySchema have the same name";
 
@@ -42,21 +41,18 @@ ScalarType TypeFromName(std::string_view name) {
   return ScalarType::kString;
 }
 
-absl::Status CheckKeyIsDefined(const std::vector<KeyElementDefinition>& elements,
-                               const NameSet& defined) {
+absl::Status CheckKeyIsDefined(const std::vector<KeyElementDefinition>& elements, const NameSet& defined) {
   const NameSet keys = NamesOf(elements);
   if (std::includes(defined.begin(), defined.end(), keys.begin(), keys.end())) {
     return absl::OkStatus();
   }
-  return InvalidParameterError(
-      Cat("Some index key attributes are not defined in AttributeDefinitions. Keys: ",
-          PrintedList(keys), ", AttributeDefinitions: ", PrintedList(defined)));
+  return InvalidParameterError(Cat("Some index key attributes are not defined in AttributeDefinitions. Keys: ",
+                                   PrintedList(keys), ", AttributeDefinitions: ", PrintedList(defined)));
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<KeyAttribute>> BuildKeyAttributes(
-    const std::vector<AttributeDefinition>& definitions) {
+absl::StatusOr<std::vector<KeyAttribute>> BuildKeyAttributes(const std::vector<AttributeDefinition>& definitions) {
   std::vector<KeyAttribute> attributes;
   NameSet seen;
   for (const AttributeDefinition& definition : definitions) {
@@ -80,8 +76,7 @@ absl::Status CheckTableKey(const std::vector<KeyElementDefinition>& elements,
   return CheckPairKey(elements);
 }
 
-absl::Status CheckUseOfAttributes(const TableDefinition& definition,
-                                  const std::vector<KeyAttribute>& defined) {
+absl::Status CheckUseOfAttributes(const TableDefinition& definition, const std::vector<KeyAttribute>& defined) {
   const NameSet defined_names = NamesOf(defined);
   NameSet used = NamesOf(definition.key_schema);
   bool has_indexes = false;
@@ -107,8 +102,7 @@ absl::Status CheckPairKey(const std::vector<KeyElementDefinition>& elements) {
   if (NamesOf(elements).size() < elements.size()) return ValidationError(kSameName);
   if (!IsHash(elements[0])) return ValidationError(kFirstIsNotHash);
   if (elements.size() == 2 && IsHash(elements[1])) {
-    return ValidationError(
-        "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type");
+    return ValidationError("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type");
   }
   return absl::OkStatus();
 }
@@ -116,34 +110,28 @@ absl::Status CheckPairKey(const std::vector<KeyElementDefinition>& elements) {
 absl::Status CheckGlobalIndexKey(const std::vector<KeyElementDefinition>& elements) {
   if (NamesOf(elements).size() < elements.size()) {
     const bool is_pair = elements.size() == 2 && IsHash(elements[0]) && !IsHash(elements[1]);
-    return ValidationError(
-        is_pair ? kSameName : "The KeySchema contains multiple key attributes with the same name");
+    return ValidationError(is_pair ? kSameName : "The KeySchema contains multiple key attributes with the same name");
   }
   if (!IsHash(elements[0])) return ValidationError(kFirstIsNotHash);
-  const auto hash_count =
-      static_cast<size_t>(std::count_if(elements.begin(), elements.end(), IsHash));
+  const auto hash_count = static_cast<size_t>(std::count_if(elements.begin(), elements.end(), IsHash));
   if (hash_count > kGlobalKeyAttributesMax) {
-    return InvalidParameterError(
-        "The KeySchema exceeds the maximum allowed number of HASH key attributes");
+    return InvalidParameterError("The KeySchema exceeds the maximum allowed number of HASH key attributes");
   }
   if (elements.size() - hash_count > kGlobalKeyAttributesMax) {
-    return InvalidParameterError(
-        "The KeySchema exceeds the maximum allowed number of RANGE key attributes");
+    return InvalidParameterError("The KeySchema exceeds the maximum allowed number of RANGE key attributes");
   }
   if (!std::is_partitioned(elements.begin(), elements.end(), IsHash)) {
-    return InvalidParameterError(
-        "All HASH key attributes must precede RANGE key attributes in the KeySchema");
+    return InvalidParameterError("All HASH key attributes must precede RANGE key attributes in the KeySchema");
   }
   return absl::OkStatus();
 }
 
-KeySchema BuildKeySchema(const std::vector<KeyElementDefinition>& elements,
-                         const std::vector<KeyAttribute>& defined) {
+KeySchema BuildKeySchema(const std::vector<KeyElementDefinition>& elements, const std::vector<KeyAttribute>& defined) {
   KeySchema key;
   for (const KeyElementDefinition& element : elements) {
-    const auto attribute = std::lower_bound(
-        defined.begin(), defined.end(), element.attribute_name,
-        [](const KeyAttribute& a, const std::string& name) { return a.name < name; });
+    const auto attribute =
+        std::lower_bound(defined.begin(), defined.end(), element.attribute_name,
+                         [](const KeyAttribute& a, const std::string& name) { return a.name < name; });
     (IsHash(element) ? key.partition : key.sort).push_back(*attribute);
   }
   return key;

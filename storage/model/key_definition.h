@@ -17,16 +17,13 @@
 namespace armature::model {
 
 // The attributes sorted by name; an error if one is defined twice.
-absl::StatusOr<std::vector<KeyAttribute>> BuildKeyAttributes(
-    const std::vector<AttributeDefinition>& definitions);
+absl::StatusOr<std::vector<KeyAttribute>> BuildKeyAttributes(const std::vector<AttributeDefinition>& definitions);
 
 // The key of a table: all attributes defined, and the rules of CheckPairKey.
-absl::Status CheckTableKey(const std::vector<KeyElementDefinition>& elements,
-                           const std::vector<KeyAttribute>& defined);
+absl::Status CheckTableKey(const std::vector<KeyElementDefinition>& elements, const std::vector<KeyAttribute>& defined);
 
 // The attributes defined must be exactly those that the keys of the table and its indexes use.
-absl::Status CheckUseOfAttributes(const TableDefinition& definition,
-                                  const std::vector<KeyAttribute>& defined);
+absl::Status CheckUseOfAttributes(const TableDefinition& definition, const std::vector<KeyAttribute>& defined);
 
 // The key of a table or a local index: one HASH, then at most one RANGE.
 absl::Status CheckPairKey(const std::vector<KeyElementDefinition>& elements);
@@ -35,8 +32,7 @@ absl::Status CheckPairKey(const std::vector<KeyElementDefinition>& elements);
 absl::Status CheckGlobalIndexKey(const std::vector<KeyElementDefinition>& elements);
 
 // The typed schema of elements that have passed the checks above.
-KeySchema BuildKeySchema(const std::vector<KeyElementDefinition>& elements,
-                         const std::vector<KeyAttribute>& defined);
+KeySchema BuildKeySchema(const std::vector<KeyElementDefinition>& elements, const std::vector<KeyAttribute>& defined);
 
 }  // namespace armature::model
 

@@ -18,12 +18,8 @@ namespace armature::model {
 // The types a key attribute may have. Values are on disk: never renumber.
 enum class ScalarType : uint8_t { kString = 1, kNumber = 2, kBinary = 3 };
 
-constexpr ValueType ToValueType(ScalarType type) {
-  return static_cast<ValueType>(static_cast<uint8_t>(type));
-}
-constexpr std::string_view ScalarTypeName(ScalarType type) {
-  return ValueTypeName(ToValueType(type));
-}
+constexpr ValueType ToValueType(ScalarType type) { return static_cast<ValueType>(static_cast<uint8_t>(type)); }
+constexpr std::string_view ScalarTypeName(ScalarType type) { return ValueTypeName(ToValueType(type)); }
 
 struct KeyAttribute {
   std::string name;

@@ -15,8 +15,7 @@ constexpr std::string_view kOverflowText =
     "Number overflow. Attempting to store a number with magnitude larger than supported range";
 constexpr std::string_view kUnderflowText =
     "Number underflow. Attempting to store a number with magnitude smaller than supported range";
-constexpr std::string_view kTooManyDigitsText =
-    "Attempting to store more than 38 significant digits in a Number";
+constexpr std::string_view kTooManyDigitsText = "Attempting to store more than 38 significant digits in a Number";
 
 // How much of a text that is no number is repeated in the error.
 constexpr size_t kEchoMaxBytes = 1024;
@@ -64,8 +63,7 @@ std::optional<int64_t> TakeExponent(std::string_view* text) {
   // Gathered as a negative number, which has the wider range.
   int64_t value = 0;
   for (const char c : digits) {
-    if (__builtin_mul_overflow(value, int64_t{10}, &value) ||
-        __builtin_sub_overflow(value, int64_t{c - '0'}, &value)) {
+    if (__builtin_mul_overflow(value, int64_t{10}, &value) || __builtin_sub_overflow(value, int64_t{c - '0'}, &value)) {
       return std::nullopt;
     }
   }
@@ -122,15 +120,14 @@ absl::StatusOr<Number> Number::Parse(std::string_view text) {
   while (first < total && digit_at(first) == '0') ++first;
   if (first == total) {
     // Zero has no leading digit; its last written one stands in.
-    ARM_RETURN_IF_ERROR(CheckExponent(
-        AddClamped(literal->exponent, -static_cast<int64_t>(literal->fraction.size()))));
+    ARM_RETURN_IF_ERROR(CheckExponent(AddClamped(literal->exponent, -static_cast<int64_t>(literal->fraction.size()))));
     return Number();
   }
   size_t last = total - 1;
   while (digit_at(last) == '0') --last;
 
-  const int64_t exponent = AddClamped(
-      literal->exponent, static_cast<int64_t>(integer_size) - 1 - static_cast<int64_t>(first));
+  const int64_t exponent =
+      AddClamped(literal->exponent, static_cast<int64_t>(integer_size) - 1 - static_cast<int64_t>(first));
   ARM_RETURN_IF_ERROR(CheckExponent(exponent));
   const size_t count = last - first + 1;
   if (count > kNumberDigitsMax) return ValidationError(kTooManyDigitsText);

@@ -19,13 +19,10 @@ namespace {
 constexpr size_t kTagKeyMaxChars = 128;
 constexpr size_t kTagValueMaxChars = 256;
 
-bool IsAsciiAlphanumeric(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
+bool IsAsciiAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
 BillingMode BillingModeOf(const TableDefinition& definition) {
-  return definition.billing_mode == "PAY_PER_REQUEST" ? BillingMode::kPayPerRequest
-                                                      : BillingMode::kProvisioned;
+  return definition.billing_mode == "PAY_PER_REQUEST" ? BillingMode::kPayPerRequest : BillingMode::kProvisioned;
 }
 
 absl::Status CheckBilling(const TableDefinition& definition) {
@@ -48,8 +45,7 @@ absl::Status CheckStream(const TableDefinition& definition) {
   if (!definition.stream_enabled.has_value()) return absl::OkStatus();
   const bool has_view_type = !definition.stream_view_type.empty();
   if (*definition.stream_enabled && !has_view_type) {
-    return InvalidParameterError(
-        "Table is being created with a stream enabled, UpdateViewType is required");
+    return InvalidParameterError("Table is being created with a stream enabled, UpdateViewType is required");
   }
   if (!*definition.stream_enabled && has_view_type) {
     return InvalidParameterError(
@@ -86,8 +82,7 @@ absl::Status CheckTags(const std::vector<std::pair<std::string, std::string>>& t
   std::set<std::string_view> seen;
   for (const auto& [key, value] : tags) {
     if (!seen.insert(key).second) {
-      return ValidationError(
-          Cat("Duplicate Tag Keys provided as input: Duplicate Tag Key found ", key));
+      return ValidationError(Cat("Duplicate Tag Keys provided as input: Duplicate Tag Key found ", key));
     }
   }
   if (tags.size() > kTagsMax) {
@@ -97,8 +92,7 @@ absl::Status CheckTags(const std::vector<std::pair<std::string, std::string>>& t
 }
 
 absl::Status CheckTableClass(std::string_view table_class) {
-  if (table_class.empty() || table_class == "STANDARD" ||
-      table_class == "STANDARD_INFREQUENT_ACCESS") {
+  if (table_class.empty() || table_class == "STANDARD" || table_class == "STANDARD_INFREQUENT_ACCESS") {
     return absl::OkStatus();
   }
   return ValidationError(
@@ -118,8 +112,7 @@ TableSettings BuildSettings(const TableDefinition& definition) {
 
 absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& definition) {
   if (definition.table_name.empty()) {
-    return ValidationError(
-        "The parameter 'TableName' is required but was not present in the request");
+    return ValidationError("The parameter 'TableName' is required but was not present in the request");
   }
   ARM_RETURN_IF_ERROR(CheckTableShape(definition));
   ARM_RETURN_IF_ERROR(CheckBilling(definition));
@@ -127,8 +120,7 @@ absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& defi
   TableDescriptor table;
   table.name = definition.table_name;
   table.settings = BuildSettings(definition);
-  ARM_ASSIGN_OR_RETURN(table.attribute_definitions,
-                       BuildKeyAttributes(definition.attribute_definitions));
+  ARM_ASSIGN_OR_RETURN(table.attribute_definitions, BuildKeyAttributes(definition.attribute_definitions));
   ARM_RETURN_IF_ERROR(CheckTableKey(definition.key_schema, table.attribute_definitions));
   ARM_RETURN_IF_ERROR(CheckUseOfAttributes(definition, table.attribute_definitions));
   table.key = BuildKeySchema(definition.key_schema, table.attribute_definitions);
@@ -147,9 +139,8 @@ absl::Status CheckTableName(std::string_view name, size_t minimum) {
 }
 
 bool HasOnlyNameCharacters(std::string_view name) {
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return IsAsciiAlphanumeric(c) || c == '_' || c == '.' || c == '-';
-  });
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return IsAsciiAlphanumeric(c) || c == '_' || c == '.' || c == '-'; });
 }
 
 }  // namespace armature::model

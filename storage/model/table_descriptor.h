@@ -61,7 +61,7 @@ struct TableSettings {
   std::optional<Throughput> on_demand_max;
   std::optional<Throughput> warm;
   bool deletion_protection = false;
-  std::string table_class;       // empty: not set
+  std::string table_class;  // empty: not set
   bool stream_enabled = false;
   std::string stream_view_type;  // empty: no stream
   bool sse_enabled = false;

@@ -18,28 +18,25 @@ constexpr std::string_view kAttributeTypes[] = {"B", "N", "S"};
 constexpr std::string_view kKeyTypes[] = {"HASH", "RANGE"};
 constexpr std::string_view kProjectionTypes[] = {"ALL", "INCLUDE", "KEYS_ONLY"};
 constexpr std::string_view kBillingModes[] = {"PROVISIONED", "PAY_PER_REQUEST"};
-constexpr std::string_view kStreamViewTypes[] = {"NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES",
-                                                 "KEYS_ONLY"};
+constexpr std::string_view kStreamViewTypes[] = {"NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"};
 
 constexpr size_t kPairKeyElementsMax = 2;
 
 // "keySchema", 0 -> "keySchema.1.member": messages count from one.
-std::string MemberPath(std::string_view list_path, size_t i) {
-  return Cat(list_path, ".", i + 1, ".member");
-}
+std::string MemberPath(std::string_view list_path, size_t i) { return Cat(list_path, ".", i + 1, ".member"); }
 
 std::string PrintedKeySchema(const std::vector<KeyElementDefinition>& elements) {
   std::vector<std::string> texts;
   texts.reserve(elements.size());
   for (const KeyElementDefinition& element : elements) {
-    texts.push_back(Cat("KeySchemaElement(attributeName=", element.attribute_name,
-                        ", keyType=", element.key_type, ")"));
+    texts.push_back(
+        Cat("KeySchemaElement(attributeName=", element.attribute_name, ", keyType=", element.key_type, ")"));
   }
   return PrintedValue(PrintedList(texts));
 }
 
-void CheckRequiredEnum(std::string_view value, const std::string& path,
-                       std::span<const std::string_view> allowed, ConstraintList* faults) {
+void CheckRequiredEnum(std::string_view value, const std::string& path, std::span<const std::string_view> allowed,
+                       ConstraintList* faults) {
   if (value.empty()) {
     faults->AddNull(path);
   } else {
@@ -54,20 +51,17 @@ void CheckAttributeName(std::string_view name, const std::string& path, Constrai
   faults->CheckLengthMax(printed, name.size(), path, kKeyAttributeNameMaxBytes);
 }
 
-void CheckAttributeDefinitions(const std::vector<AttributeDefinition>& attributes,
-                               ConstraintList* faults) {
+void CheckAttributeDefinitions(const std::vector<AttributeDefinition>& attributes, ConstraintList* faults) {
   constexpr std::string_view kPath = "attributeDefinitions";
   if (attributes.empty()) faults->AddNull(kPath);
   for (size_t i = 0; i < attributes.size(); ++i) {
     const std::string path = MemberPath(kPath, i);
     CheckAttributeName(attributes[i].attribute_name, Cat(path, ".attributeName"), faults);
-    CheckRequiredEnum(attributes[i].attribute_type, Cat(path, ".attributeType"), kAttributeTypes,
-                      faults);
+    CheckRequiredEnum(attributes[i].attribute_type, Cat(path, ".attributeType"), kAttributeTypes, faults);
   }
 }
 
-void CheckKeySchema(const std::vector<KeyElementDefinition>& elements, std::string_view path,
-                    ConstraintList* faults) {
+void CheckKeySchema(const std::vector<KeyElementDefinition>& elements, std::string_view path, ConstraintList* faults) {
   if (elements.empty()) faults->AddNull(path);
   for (size_t i = 0; i < elements.size(); ++i) {
     const std::string member = MemberPath(path, i);
@@ -83,8 +77,7 @@ void CheckPairKeySchema(const std::vector<KeyElementDefinition>& elements, std::
   CheckKeySchema(elements, path, faults);
 }
 
-void CheckProjection(const ProjectionDefinition& projection, const std::string& path,
-                     ConstraintList* faults) {
+void CheckProjection(const ProjectionDefinition& projection, const std::string& path, ConstraintList* faults) {
   if (!projection.projection_type.empty()) {
     faults->CheckEnum(projection.projection_type, Cat(path, ".projectionType"), kProjectionTypes);
   }
@@ -99,15 +92,13 @@ void CheckProjection(const ProjectionDefinition& projection, const std::string& 
   }
 }
 
-void CheckThroughput(const std::optional<Throughput>& throughput, const std::string& path,
-                     ConstraintList* faults) {
+void CheckThroughput(const std::optional<Throughput>& throughput, const std::string& path, ConstraintList* faults) {
   if (!throughput.has_value()) return;
   faults->CheckMinimum(throughput->read_units, Cat(path, ".readCapacityUnits"), 1);
   faults->CheckMinimum(throughput->write_units, Cat(path, ".writeCapacityUnits"), 1);
 }
 
-void CheckIndexes(const std::optional<std::vector<IndexDefinition>>& indexes, IndexKind kind,
-                  ConstraintList* faults) {
+void CheckIndexes(const std::optional<std::vector<IndexDefinition>>& indexes, IndexKind kind, ConstraintList* faults) {
   if (!indexes.has_value()) return;
   const bool is_global = kind == IndexKind::kGlobal;
   const std::string_view list_path = is_global ? "globalSecondaryIndexes" : "localSecondaryIndexes";
@@ -130,8 +121,7 @@ void CheckStream(const TableDefinition& definition, ConstraintList* faults) {
   if (!definition.stream_enabled.has_value()) {
     faults->AddNull("streamSpecification.streamEnabled");
   }
-  faults->CheckEnum(definition.stream_view_type, "streamSpecification.streamViewType",
-                    kStreamViewTypes);
+  faults->CheckEnum(definition.stream_view_type, "streamSpecification.streamViewType", kStreamViewTypes);
 }
 
 }  // namespace

@@ -24,8 +24,7 @@ enum class ValueType : uint8_t {
 
 // The API's letters for a type: S N B BOOL NULL SS NS BS L M.
 constexpr std::string_view ValueTypeName(ValueType type) {
-  constexpr std::string_view kNames[] = {"?",  "S",  "N",  "B", "BOOL", "NULL",
-                                         "SS", "NS", "BS", "L", "M"};
+  constexpr std::string_view kNames[] = {"?", "S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"};
   const auto index = static_cast<uint8_t>(type);
   return index <= 10 ? kNames[index] : kNames[0];
 }

@@ -75,8 +75,8 @@ absl::Status Catalog::Load() {
     next_id_ = *id;
   }
   std::vector<std::shared_ptr<const Table>> tables;
-  ARM_RETURN_IF_ERROR(db_->ForEachWithPrefix(
-      *db_->meta(), kTablePrefix, [&](std::string_view, std::string_view value) -> absl::Status {
+  ARM_RETURN_IF_ERROR(
+      db_->ForEachWithPrefix(*db_->meta(), kTablePrefix, [&](std::string_view, std::string_view value) -> absl::Status {
         mutex_.AssertHeld();
         ARM_ASSIGN_OR_RETURN(TableDescriptor descriptor, ParseTableRecord(value));
         ARM_ASSIGN_OR_RETURN(std::shared_ptr<const Table> table, OpenTable(std::move(descriptor)));
@@ -109,8 +109,7 @@ absl::StatusOr<std::shared_ptr<const Table>> Catalog::OpenTable(TableDescriptor 
   auto table = std::make_shared<Table>();
   const TableId id = descriptor.id;
   table->key_names = model::UnionOfKeyNames(descriptor.key, {});
-  const bool has_families =
-      descriptor.state == TableState::kActive || descriptor.state == TableState::kUpdating;
+  const bool has_families = descriptor.state == TableState::kActive || descriptor.state == TableState::kUpdating;
   absl::Status status;
   const auto resolve = [&](const std::string& name, bool with_stats) {
     if (!has_families) return Keyspace{};
@@ -131,8 +130,7 @@ absl::StatusOr<std::shared_ptr<const Table>> Catalog::OpenTable(TableDescriptor 
   }
   for (const IndexDescriptor& index : descriptor.global_indexes) {
     ChangeSequence cursor;
-    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> stored,
-                         db_->Get(*db_->meta(), CursorKey(id, index.id)));
+    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> stored, db_->Get(*db_->meta(), CursorKey(id, index.id)));
     if (stored.has_value()) {
       const std::optional<uint64_t> value = ParseU64(*stored);
       if (!value.has_value()) return DataLossError("meta: a cursor must have eight bytes");
@@ -175,8 +173,8 @@ absl::Status Catalog::CheckFamilyCeiling(const TableDescriptor& added) const {
   size_t families = FamilyNames(added).size();
   for (const auto& [name, table] : snapshot()->tables()) families += FamilyNames(table->descriptor).size();
   if (families <= db_->table_families_max()) return absl::OkStatus();
-  return LimitExceededError(Cat("Subscriber limit exceeded: the tables and indexes of this server would need ", families,
-                                " column families; the configured ceiling is ", db_->table_families_max()));
+  return LimitExceededError(Cat("Subscriber limit exceeded: the tables and indexes of this server would need ",
+                                families, " column families; the configured ceiling is ", db_->table_families_max()));
 }
 
 absl::StatusOr<TableDescriptor> Catalog::Add(TableDescriptor descriptor) {

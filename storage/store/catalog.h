@@ -53,7 +53,7 @@ struct Table {
   Keyspace data;
   Keyspace collections;  // only with local indexes
   std::vector<std::string> key_names;
-  std::vector<Index> local_indexes;   // parallel to the descriptor's
+  std::vector<Index> local_indexes;  // parallel to the descriptor's
   std::vector<Index> global_indexes;
   std::shared_ptr<FamilyLease> lease;
 
@@ -68,9 +68,7 @@ class CatalogSnapshot {
   const Table* Find(std::string_view name) const;
   const Table* Find(TableId id) const;
   // By name, in byte order.
-  const std::map<std::string, std::shared_ptr<const Table>, std::less<>>& tables() const {
-    return tables_;
-  }
+  const std::map<std::string, std::shared_ptr<const Table>, std::less<>>& tables() const { return tables_; }
 
  private:
   friend class Catalog;

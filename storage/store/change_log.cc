@@ -25,9 +25,8 @@ void IndexProgress::Advance(ChangeSequence applied) {
     const absl::MutexLock lock(&mutex_);
     if (applied <= applied_) return;
     applied_ = applied;
-    const auto first_ready = std::partition(
-        waiters_.begin(), waiters_.end(),
-        [applied](const Waiter& waiter) { return waiter.sequence > applied; });
+    const auto first_ready = std::partition(waiters_.begin(), waiters_.end(),
+                                            [applied](const Waiter& waiter) { return waiter.sequence > applied; });
     std::move(first_ready, waiters_.end(), std::back_inserter(ready));
     waiters_.erase(first_ready, waiters_.end());
   }
@@ -57,14 +56,13 @@ void IndexProgress::Expire(uint64_t id) {
   absl::AnyInvocable<void(absl::Status) &&> then;
   {
     const absl::MutexLock lock(&mutex_);
-    const auto found = std::find_if(waiters_.begin(), waiters_.end(),
-                                    [id](const Waiter& waiter) { return waiter.id == id; });
+    const auto found =
+        std::find_if(waiters_.begin(), waiters_.end(), [id](const Waiter& waiter) { return waiter.id == id; });
     if (found == waiters_.end()) return;
     then = std::move(found->then);
     waiters_.erase(found);
   }
-  std::move(then)(DeadlineExceededError(
-      "The index did not reach the requested change sequence within the deadline"));
+  std::move(then)(DeadlineExceededError("The index did not reach the requested change sequence within the deadline"));
 }
 
 ChangeSequence ChangeLog::watermark() const { return tickets_->watermark(); }
@@ -83,8 +81,7 @@ absl::StatusOr<ChangeLog::ReadOutcome> ChangeLog::Read(
   ReadOutcome outcome;
   outcome.read_through = after;
   size_t bytes = 0;
-  const std::unique_ptr<rocksdb::Iterator> it(
-      db_->db()->NewIterator(options, db_->log()->handle()));
+  const std::unique_ptr<rocksdb::Iterator> it(db_->db()->NewIterator(options, db_->log()->handle()));
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     if (outcome.records == records_max || bytes >= bytes_max) return outcome;
     const std::optional<ChangeSequence> sequence = SequenceOfLogKey(ToView(it->key()));

@@ -48,8 +48,7 @@ class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
 
   // Calls `then(OK)` once applied() >= `sequence`, at once if it is already, or `then(DeadlineExceeded)`.
   // `then` runs on the caller's thread, the applier's or the timer's and must be short.
-  void WhenApplied(ChangeSequence sequence, absl::Time deadline,
-                   absl::AnyInvocable<void(absl::Status) &&> then);
+  void WhenApplied(ChangeSequence sequence, absl::Time deadline, absl::AnyInvocable<void(absl::Status) &&> then);
 
  private:
   struct Waiter {
@@ -85,9 +84,9 @@ class ChangeLog {
   // Calls fn(sequence, record) for the records of `table` in (after, up_to], in order, at most `records_max` records
   // and until `bytes_max` bytes of them were read. Begins at the remembered position, never at the first key.
   // Errors: DataLoss, or what fn returned.
-  absl::StatusOr<ReadOutcome> Read(
-      TableId table, ChangeSequence after, ChangeSequence up_to, size_t records_max, size_t bytes_max,
-      absl::FunctionRef<absl::Status(ChangeSequence, std::string_view)> fn) const;
+  absl::StatusOr<ReadOutcome> Read(TableId table, ChangeSequence after, ChangeSequence up_to, size_t records_max,
+                                   size_t bytes_max,
+                                   absl::FunctionRef<absl::Status(ChangeSequence, std::string_view)> fn) const;
 
   // Forgets the records of `table` up to and including `through`. Not durable by itself: what comes back after a crash
   // is skipped by the cursors.

@@ -88,8 +88,7 @@ class Committer::BatchBuilder {
                  EncodeStats(StatsDelta{stats->items(), stats->bytes()}));
     }
     if (has_records) {
-      batch_.Put(db_->meta()->handle(), ToSlice(kSequenceKey),
-                 EncodeU64(tickets_->last_taken().value()));
+      batch_.Put(db_->meta()->handle(), ToSlice(kSequenceKey), EncodeU64(tickets_->last_taken().value()));
     }
   }
 
@@ -123,8 +122,7 @@ class Committer::BatchBuilder {
   std::vector<TableId> tables_;
 };
 
-Committer::Committer(const DatabaseOptions& options, RocksDb* db, SequenceTickets* tickets,
-                     ChangeLog* log)
+Committer::Committer(const DatabaseOptions& options, RocksDb* db, SequenceTickets* tickets, ChangeLog* log)
     : options_(options), db_(db), tickets_(tickets), log_(log) {
   callback_thread_ = std::thread([this] { CallbackLoop(); });
   write_thread_ = std::thread([this] { WriteLoop(); });
@@ -158,8 +156,7 @@ void Committer::CommitAll(std::vector<WriteUnit> units, CommitCallback done) {
       refused = ServiceUnavailableError("The server is shutting down");
     } else if (queue_.size() >= options_.commit_queue_units_max ||
                (queue_bytes_ + bytes > options_.commit_queue_bytes_max && !queue_.empty())) {
-      refused = ThrottlingError("The server has more writes waiting than it can commit; slow down",
-                                kThrottleRetryMs);
+      refused = ThrottlingError("The server has more writes waiting than it can commit; slow down", kThrottleRetryMs);
     } else {
       queue_bytes_ += bytes;
       queue_.push_back(Pending{std::move(units), std::move(done), ChangeSequence()});
@@ -278,7 +275,7 @@ void Committer::SyncLoop() {
       stop = stopping_;
     }
     const rocksdb::Status status = db_->db()->SyncWAL();
-      if (!status.ok()) {
+    if (!status.ok()) {
       LOG_EVERY_N(ERROR, 100) << "committer: sync failed status=" << status.ToString();
     }
   }

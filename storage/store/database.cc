@@ -44,8 +44,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   parts->ddl = std::make_unique<DdlWorker>(parts->catalog.get(), parts->rocks.get());
   parts->ddl->RemoveOrphans();
   parts->ddl->RunOnce();
-  parts->committer = std::make_unique<Committer>(options, parts->rocks.get(), parts->tickets.get(),
-                                                 parts->log.get());
+  parts->committer = std::make_unique<Committer>(options, parts->rocks.get(), parts->tickets.get(), parts->log.get());
   LOG(INFO) << "store: opened path=" << options.path << " database=" << parts->directory->database_id()
             << " families=" << parts->rocks->family_count() << " sequence=" << last.value();
   return std::unique_ptr<Database>(new Database(std::move(parts)));
@@ -56,8 +55,7 @@ absl::StatusOr<GetResult> Database::Get(const Keyspace& keyspace, std::string_vi
   rocksdb::ReadOptions options;
   if (mode == ReadMode::kMemoryOnly) options.read_tier = rocksdb::kBlockCacheTier;
   rocksdb::PinnableSlice pinned(value);
-  const rocksdb::Status status =
-      parts_->rocks->db()->Get(options, keyspace.family->handle(), ToSlice(key), &pinned);
+  const rocksdb::Status status = parts_->rocks->db()->Get(options, keyspace.family->handle(), ToSlice(key), &pinned);
   if (status.ok()) {
     if (pinned.IsPinned()) value->assign(pinned.data(), pinned.size());
     return GetResult::kFound;
@@ -81,9 +79,8 @@ void Database::CommitAll(std::vector<WriteUnit> units, CommitCallback done) {
   parts_->committer->CommitAll(std::move(units), std::move(done));
 }
 
-absl::Status Database::CommitConsumed(
-    const WriteUnit& unit, TableId table,
-    const std::vector<std::pair<IndexId, ChangeSequence>>& cursors) {
+absl::Status Database::CommitConsumed(const WriteUnit& unit, TableId table,
+                                      const std::vector<std::pair<IndexId, ChangeSequence>>& cursors) {
   rocksdb::WriteBatch batch;
   for (const WriteUnit::Op& op : unit.ops()) {
     if (op.kind == WriteUnit::OpKind::kPut) {
@@ -95,8 +92,7 @@ absl::Status Database::CommitConsumed(
   rocksdb::ColumnFamilyHandle* const meta = parts_->rocks->meta()->handle();
   for (const WriteUnit::StatsOp& op : unit.stats()) {
     op.stats->Add(op.delta);
-    batch.Put(meta, StatsKey(op.stats->family_name()),
-              EncodeStats(StatsDelta{op.stats->items(), op.stats->bytes()}));
+    batch.Put(meta, StatsKey(op.stats->family_name()), EncodeStats(StatsDelta{op.stats->items(), op.stats->bytes()}));
   }
   for (const auto& [index, cursor] : cursors) {
     batch.Put(meta, CursorKey(table, index), EncodeU64(cursor.value()));
@@ -115,9 +111,7 @@ absl::Status Database::CommitConsumed(
 
 ChangeLog& Database::change_log() { return *parts_->log; }
 
-std::shared_ptr<const CatalogSnapshot> Database::catalog() const {
-  return parts_->catalog->snapshot();
-}
+std::shared_ptr<const CatalogSnapshot> Database::catalog() const { return parts_->catalog->snapshot(); }
 
 absl::StatusOr<model::TableDescriptor> Database::CreateTable(model::TableDescriptor descriptor) {
   ARM_ASSIGN_OR_RETURN(model::TableDescriptor created, parts_->catalog->Add(std::move(descriptor)));

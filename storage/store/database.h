@@ -57,10 +57,10 @@ class Database {
   absl::StatusOr<GetResult> Get(const Keyspace& keyspace, std::string_view key, ReadMode mode,
                                 std::string* value) const;
 
-  // Calls `visit(key, value)` for the rows of `range` in key order or against it, until it says kStop or the range ends. One
-  // call sees one moment. The views are valid during the visit. True if the end of the range was reached (also when
-  // the last visit said kStop on the last row: then false). Empty or inverted ranges visit nothing.
-  // Errors: DataLoss, Unavailable.
+  // Calls `visit(key, value)` for the rows of `range` in key order or against it, until it says kStop or the range
+  // ends. One call sees one moment. The views are valid during the visit. True if the end of the range was reached
+  // (also when the last visit said kStop on the last row: then false). Empty or inverted ranges visit nothing. Errors:
+  // DataLoss, Unavailable.
   absl::StatusOr<bool> ReadRange(
       const Keyspace& keyspace, const KeyRange& range, Direction direction,
       absl::FunctionRef<RowVerdict(std::string_view key, std::string_view value)> visit) const;
@@ -69,8 +69,8 @@ class Database {
   void Commit(WriteUnit unit, CommitCallback done);
   void CommitAll(std::vector<WriteUnit> units, CommitCallback done);
 
-  // For consumers of the change log: writes `unit` and moves the cursors of `table` in one batch, without fsync. Exactly
-  // once by atomicity: what a crash takes back is consumed again.
+  // For consumers of the change log: writes `unit` and moves the cursors of `table` in one batch, without fsync.
+  // Exactly once by atomicity: what a crash takes back is consumed again.
   absl::Status CommitConsumed(const WriteUnit& unit, TableId table,
                               const std::vector<std::pair<IndexId, ChangeSequence>>& cursors);
   ChangeLog& change_log();

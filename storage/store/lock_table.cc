@@ -68,8 +68,7 @@ void LockTable::Acquire(uint64_t row_hash, absl::Time deadline, Continuation the
       request->stripes.push_back(stripe_index);
       request->deadline = deadline;
       request->then = std::move(then);
-      request->timer =
-          timers_->At(deadline, [this, request, stripe_index] { Expire(request, stripe_index); });
+      request->timer = timers_->At(deadline, [this, request, stripe_index] { Expire(request, stripe_index); });
       stripe.waiters.push_back(std::move(request));
       return;
     }
@@ -81,13 +80,11 @@ void LockTable::Acquire(uint64_t row_hash, absl::Time deadline, Continuation the
   std::move(then)(std::move(guard));
 }
 
-void LockTable::AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time deadline,
-                           Continuation then) {
+void LockTable::AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time deadline, Continuation then) {
   auto request = std::make_shared<Request>();
   for (const uint64_t hash : row_hashes) request->stripes.push_back(StripeOf(hash));
   std::sort(request->stripes.begin(), request->stripes.end());
-  request->stripes.erase(std::unique(request->stripes.begin(), request->stripes.end()),
-                         request->stripes.end());
+  request->stripes.erase(std::unique(request->stripes.begin(), request->stripes.end()), request->stripes.end());
   request->deadline = deadline;
   request->then = std::move(then);
   Advance(request);
@@ -99,8 +96,7 @@ void LockTable::Advance(const std::shared_ptr<Request>& request) {
     Stripe& stripe = stripes_[stripe_index];
     const absl::MutexLock lock(&stripe.mutex);
     if (stripe.locked) {
-      request->timer = timers_->At(request->deadline,
-                                   [this, request, stripe_index] { Expire(request, stripe_index); });
+      request->timer = timers_->At(request->deadline, [this, request, stripe_index] { Expire(request, stripe_index); });
       stripe.waiters.push_back(request);
       return;
     }
@@ -143,8 +139,8 @@ void LockTable::Expire(const std::shared_ptr<Request>& request, uint32_t stripe_
   }
   for (size_t i = 0; i < request->held; ++i) ReleaseStripe(request->stripes[i]);
   pool_->RunAdmitted([request] {
-    std::move(request->then)(DeadlineExceededError(
-        "The item is locked by other requests and did not become free within the deadline"));
+    std::move(request->then)(
+        DeadlineExceededError("The item is locked by other requests and did not become free within the deadline"));
   });
 }
 

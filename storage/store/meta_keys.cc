@@ -35,9 +35,7 @@ std::string TableKey(TableId table) { return Cat(kTablePrefix, EncodeU32(table.v
 
 std::string CursorPrefix(TableId table) { return Cat("cursor/", EncodeU32(table.value())); }
 
-std::string CursorKey(TableId table, IndexId index) {
-  return Cat(CursorPrefix(table), EncodeU32(index.value()));
-}
+std::string CursorKey(TableId table, IndexId index) { return Cat(CursorPrefix(table), EncodeU32(index.value())); }
 
 std::string StatsKey(std::string_view family_name) { return Cat("stats/", family_name); }
 
@@ -52,13 +50,9 @@ std::optional<ChangeSequence> SequenceOfLogKey(std::string_view key) {
 
 std::string DataFamilyName(TableId table) { return Cat("t", table.value()); }
 
-std::string LocalIndexFamilyName(TableId table, IndexId index) {
-  return Cat("l", table.value(), ".", index.value());
-}
+std::string LocalIndexFamilyName(TableId table, IndexId index) { return Cat("l", table.value(), ".", index.value()); }
 
-std::string GlobalIndexFamilyName(TableId table, IndexId index) {
-  return Cat("g", table.value(), ".", index.value());
-}
+std::string GlobalIndexFamilyName(TableId table, IndexId index) { return Cat("g", table.value(), ".", index.value()); }
 
 std::string CollectionFamilyName(TableId table) { return Cat("c", table.value()); }
 

@@ -9,8 +9,7 @@
 
 namespace armature::store {
 
-absl::StatusOr<bool> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range,
-                              Direction direction,
+absl::StatusOr<bool> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction,
                               absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit) {
   if (!range.end.empty() && range.begin >= range.end) return true;
   const rocksdb::Slice begin(range.begin);

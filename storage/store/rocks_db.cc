@@ -9,10 +9,8 @@
 
 namespace armature::store {
 
-absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path,
-                                                       const DatabaseOptions& options) {
-  auto database = std::unique_ptr<RocksDb>(
-      new RocksDb(options, rocksdb::NewLRUCache(options.cache_bytes)));
+absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, const DatabaseOptions& options) {
+  auto database = std::unique_ptr<RocksDb>(new RocksDb(options, rocksdb::NewLRUCache(options.cache_bytes)));
   ARM_RETURN_IF_ERROR(database->OpenFamilies(path));
   ARM_RETURN_IF_ERROR(database->CreateFamilies({std::string(kMetaFamily), std::string(kLogFamily)}));
   database->meta_ = database->Find(kMetaFamily);
@@ -30,18 +28,16 @@ absl::Status RocksDb::OpenFamilies(const std::string& path) {
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
   descriptors.reserve(names.size());
   for (const std::string& name : names) {
-    descriptors.emplace_back(name, name == kLogFamily ? MakeLogFamilyOptions(options_, cache_)
-                                                      : MakeDataFamilyOptions(options_, cache_));
+    descriptors.emplace_back(
+        name, name == kLogFamily ? MakeLogFamilyOptions(options_, cache_) : MakeDataFamilyOptions(options_, cache_));
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* raw = nullptr;
-  ARM_RETURN_IF_ERROR(FromRocks(rocksdb::DB::Open(db_options, path, descriptors, &handles, &raw),
-                                Cat("open ", path)));
+  ARM_RETURN_IF_ERROR(FromRocks(rocksdb::DB::Open(db_options, path, descriptors, &handles, &raw), Cat("open ", path)));
   db_.reset(raw);
   const absl::MutexLock lock(&mutex_);
   for (rocksdb::ColumnFamilyHandle* handle : handles) {
-    families_[handle->GetName()] =
-        std::make_unique<ColumnFamily>(handle->GetName(), handle, StatsDelta{});
+    families_[handle->GetName()] = std::make_unique<ColumnFamily>(handle->GetName(), handle, StatsDelta{});
   }
   return absl::OkStatus();
 }
@@ -92,8 +88,8 @@ absl::Status RocksDb::CreateFamilies(const std::vector<std::string>& names) {
   std::vector<rocksdb::ColumnFamilyDescriptor> missing;
   for (const std::string& name : names) {
     if (Find(name) != nullptr) continue;
-    missing.emplace_back(name, name == kLogFamily ? MakeLogFamilyOptions(options_, cache_)
-                                                  : MakeDataFamilyOptions(options_, cache_));
+    missing.emplace_back(
+        name, name == kLogFamily ? MakeLogFamilyOptions(options_, cache_) : MakeDataFamilyOptions(options_, cache_));
   }
   if (missing.empty()) return absl::OkStatus();
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
@@ -101,8 +97,7 @@ absl::Status RocksDb::CreateFamilies(const std::vector<std::string>& names) {
   // On a failure half-way the first ones exist and are ours.
   const absl::MutexLock lock(&mutex_);
   for (rocksdb::ColumnFamilyHandle* handle : handles) {
-    families_[handle->GetName()] =
-        std::make_unique<ColumnFamily>(handle->GetName(), handle, StatsDelta{});
+    families_[handle->GetName()] = std::make_unique<ColumnFamily>(handle->GetName(), handle, StatsDelta{});
   }
   return FromRocks(status, "create column families");
 }
@@ -128,11 +123,9 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
   return status;
 }
 
-absl::StatusOr<std::optional<std::string>> RocksDb::Get(const ColumnFamily& family,
-                                                        std::string_view key) {
+absl::StatusOr<std::optional<std::string>> RocksDb::Get(const ColumnFamily& family, std::string_view key) {
   std::string value;
-  const rocksdb::Status status =
-      db_->Get(rocksdb::ReadOptions(), family.handle(), ToSlice(key), &value);
+  const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), family.handle(), ToSlice(key), &value);
   if (status.IsNotFound()) return std::nullopt;
   ARM_RETURN_IF_ERROR(FromRocks(status, Cat("read from ", family.name())));
   return value;

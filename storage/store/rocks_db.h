@@ -24,8 +24,7 @@ namespace armature::store {
 // Lifetime: outlives every ColumnFamily pointer it gives out. A dropped family's object goes with DropFamilies.
 class RocksDb {
  public:
-  static absl::StatusOr<std::unique_ptr<RocksDb>> Open(const std::string& path,
-                                                       const DatabaseOptions& options);
+  static absl::StatusOr<std::unique_ptr<RocksDb>> Open(const std::string& path, const DatabaseOptions& options);
   ~RocksDb();
   RocksDb(const RocksDb&) = delete;
   RocksDb& operator=(const RocksDb&) = delete;
@@ -82,8 +81,7 @@ absl::Status RocksDb::ForEachWithPrefix(const ColumnFamily& family, std::string_
                                    std::string_view(it->value().data(), it->value().size()));
     if (!status.ok()) return status;
   }
-  return it->status().ok() ? absl::OkStatus()
-                           : absl::DataLossError(family.name() + ": " + it->status().ToString());
+  return it->status().ok() ? absl::OkStatus() : absl::DataLossError(family.name() + ": " + it->status().ToString());
 }
 
 }  // namespace armature::store

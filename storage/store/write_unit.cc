@@ -4,15 +4,14 @@
 
 namespace armature::store {
 
-void WriteUnit::Append(OpKind kind, const Keyspace& keyspace, std::string_view key,
-                       std::string_view value, int64_t delta) {
+void WriteUnit::Append(OpKind kind, const Keyspace& keyspace, std::string_view key, std::string_view value,
+                       int64_t delta) {
   const size_t key_offset = bytes_.size();
   bytes_.append(key);
   const size_t value_offset = bytes_.size();
   bytes_.append(value);
-  ops_.push_back(Op{kind, keyspace.family, static_cast<uint32_t>(key_offset),
-                    static_cast<uint32_t>(key.size()), static_cast<uint32_t>(value_offset),
-                    static_cast<uint32_t>(value.size()), delta});
+  ops_.push_back(Op{kind, keyspace.family, static_cast<uint32_t>(key_offset), static_cast<uint32_t>(key.size()),
+                    static_cast<uint32_t>(value_offset), static_cast<uint32_t>(value.size()), delta});
 }
 
 void WriteUnit::Put(const Keyspace& keyspace, std::string_view key, std::string_view value) {

@@ -60,16 +60,11 @@ class WriteUnit {
   bool has_record() const { return !record_.empty(); }
   TableId record_table() const { return record_table_; }
   const std::string& record() const { return record_; }
-  std::string_view key(const Op& op) const {
-    return std::string_view(bytes_).substr(op.key_offset, op.key_size);
-  }
-  std::string_view value(const Op& op) const {
-    return std::string_view(bytes_).substr(op.value_offset, op.value_size);
-  }
+  std::string_view key(const Op& op) const { return std::string_view(bytes_).substr(op.key_offset, op.key_size); }
+  std::string_view value(const Op& op) const { return std::string_view(bytes_).substr(op.value_offset, op.value_size); }
 
  private:
-  void Append(OpKind kind, const Keyspace& keyspace, std::string_view key, std::string_view value,
-              int64_t delta);
+  void Append(OpKind kind, const Keyspace& keyspace, std::string_view key, std::string_view value, int64_t delta);
 
   std::shared_ptr<const void> pin_;
   std::string bytes_;

@@ -27,8 +27,8 @@ std::string Element(std::string_view path, size_t index) { return Cat(path, "[",
 
 absl::StatusOr<std::string> Text(const Json& json, std::string_view path) {
   if (!json.is_string()) {
-    return Wrong(path, Cat("must be a string, not ", json.type_name(),
-                           json.is_number() ? "; write numbers in quotes" : ""));
+    return Wrong(path,
+                 Cat("must be a string, not ", json.type_name(), json.is_number() ? "; write numbers in quotes" : ""));
   }
   return json.get<std::string>();
 }
@@ -73,8 +73,7 @@ absl::Status ReadList(const Json& json, const std::string& path, int depth, api:
   return absl::OkStatus();
 }
 
-absl::Status ReadScalar(const std::string& tag, const Json& json, const std::string& path,
-                        AttributeValue* value) {
+absl::Status ReadScalar(const std::string& tag, const Json& json, const std::string& path, AttributeValue* value) {
   if (tag == "B") {
     ARM_ASSIGN_OR_RETURN(*value->mutable_b(), Bytes(json, path));
   } else if (tag == "BOOL" || tag == "NULL") {
@@ -89,14 +88,12 @@ absl::Status ReadScalar(const std::string& tag, const Json& json, const std::str
   return absl::OkStatus();
 }
 
-absl::Status ReadValue(const Json& json, const std::string& path, int depth,
-                       AttributeValue* value) {
+absl::Status ReadValue(const Json& json, const std::string& path, int depth, AttributeValue* value) {
   if (depth > kValueDepthMax) {
     return Wrong(path, Cat("nests deeper than ", kValueDepthMax, " levels"));
   }
   if (!json.is_object() || json.size() != 1) {
-    return Wrong(path,
-                 R"(must be an object with one member that names the type, such as {"S": "text"})");
+    return Wrong(path, R"(must be an object with one member that names the type, such as {"S": "text"})");
   }
   const std::string& tag = json.begin().key();
   const Json& content = json.begin().value();
@@ -109,8 +106,7 @@ absl::Status ReadValue(const Json& json, const std::string& path, int depth,
   if (tag == "BS") return ReadSet(content, inner, Bytes, value->mutable_bs());
   if (tag == "L") return ReadList(content, inner, depth + 1, value->mutable_l());
   if (tag == "M") return ReadMap(content, inner, depth + 1, value->mutable_m()->mutable_entries());
-  return Wrong(path, Cat("\"", tag,
-                         "\" is no type; the types are S, N, B, BOOL, NULL, SS, NS, BS, L and M"));
+  return Wrong(path, Cat("\"", tag, "\" is no type; the types are S, N, B, BOOL, NULL, SS, NS, BS, L and M"));
 }
 
 Json MapToJson(const ValueMap& map) {

@@ -25,8 +25,7 @@ namespace armature::cli {
 inline constexpr int kValueDepthMax = 32;
 
 // `path` begins the path in messages; it may be empty.
-absl::StatusOr<api::v1::AttributeValue> AttributeValueFromJson(const Json& json,
-                                                               std::string_view path);
+absl::StatusOr<api::v1::AttributeValue> AttributeValueFromJson(const Json& json, std::string_view path);
 
 // An item, a key or a start key: values by attribute name.
 absl::StatusOr<api::v1::Item> ItemFromJson(const Json& json, std::string_view path);

@@ -11,14 +11,12 @@ namespace armature::cli {
 namespace {
 
 const OptionSpec kTableName{"--table-name", OptionKind::kText, "The table", Presence::kRequired};
-const OptionSpec kKey{"--key", OptionKind::kJson, "The key attributes of the item",
-                      Presence::kRequired};
+const OptionSpec kKey{"--key", OptionKind::kJson, "The key attributes of the item", Presence::kRequired};
 const OptionSpec kNames{"--expression-attribute-names", OptionKind::kJson,
                         R"(What #names stand for: {"#s": "status"})"};
 const OptionSpec kValues{"--expression-attribute-values", OptionKind::kJson,
                          R"(What :values stand for: {":v": {"S": "x"}})"};
-const OptionSpec kCapacity{"--return-consumed-capacity", OptionKind::kText,
-                           "NONE, TOTAL or INDEXES"};
+const OptionSpec kCapacity{"--return-consumed-capacity", OptionKind::kText, "NONE, TOTAL or INDEXES"};
 
 // `result` in the documented form; as a table, the item in its member `member` alone.
 void PrintResult(const Session& session, const Json& result, const char* member) {
@@ -64,8 +62,7 @@ std::vector<OptionSpec> WriteOptions(OptionSpec subject) {
   return {
       kTableName,
       std::move(subject),
-      {"--condition-expression", OptionKind::kText,
-       "Write only if this holds for the item as it is"},
+      {"--condition-expression", OptionKind::kText, "Write only if this holds for the item as it is"},
       {"--return-values", OptionKind::kText, "NONE, or ALL_OLD for the item before the write"},
       {"--return-item-collection-metrics", OptionKind::kText, "NONE or SIZE"},
       kNames,
@@ -76,13 +73,11 @@ std::vector<OptionSpec> WriteOptions(OptionSpec subject) {
 
 using Run = absl::Status (*)(const Session&, const RequestOptions&);
 
-void AddCommand(CLI::App& command, std::vector<OptionSpec> specs, const char* examples, Run run,
-                Action* action) {
+void AddCommand(CLI::App& command, std::vector<OptionSpec> specs, const char* examples, Run run, Action* action) {
   auto options = std::make_shared<RequestOptions>(command, std::move(specs));
   command.footer(examples);
-  command.callback([options, run, action] {
-    *action = [options, run](const Session& session) { return run(session, *options); };
-  });
+  command.callback(
+      [options, run, action] { *action = [options, run](const Session& session) { return run(session, *options); }; });
 }
 
 }  // namespace

@@ -47,9 +47,8 @@ class StrictChecker {
 absl::StatusOr<Json> ParseJson(std::string_view text) {
   StrictChecker checker;
   try {
-    Json json = Json::parse(text, [&checker](int depth, Json::parse_event_t event, Json& parsed) {
-      return checker(depth, event, parsed);
-    });
+    Json json = Json::parse(
+        text, [&checker](int depth, Json::parse_event_t event, Json& parsed) { return checker(depth, event, parsed); });
     if (!checker.error().empty()) return absl::InvalidArgumentError(checker.error());
     return json;
   } catch (const Json::exception& error) {
@@ -57,8 +56,8 @@ absl::StatusOr<Json> ParseJson(std::string_view text) {
     // to the user.
     const std::string_view what = error.what();
     const size_t bracket = what.find("] ");
-    return absl::InvalidArgumentError(Cat(
-        "not valid JSON: ", bracket == std::string_view::npos ? what : what.substr(bracket + 2)));
+    return absl::InvalidArgumentError(
+        Cat("not valid JSON: ", bracket == std::string_view::npos ? what : what.substr(bracket + 2)));
   }
 }
 
@@ -75,12 +74,8 @@ absl::StatusOr<Json> ParseJsonArgument(const std::string& argument) {
   return json;
 }
 
-std::string PrettyJson(const Json& json) {
-  return json.dump(4, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string PrettyJson(const Json& json) { return json.dump(4, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-std::string CompactJson(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string CompactJson(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace armature::cli

@@ -7,6 +7,5 @@
 #include "tools/armature/commands.h"
 
 int main(int argc, char** argv) {
-  return armature::cli::RunCli(std::vector<std::string>(argv + 1, argv + argc), std::cout,
-                               std::cerr);
+  return armature::cli::RunCli(std::vector<std::string>(argv + 1, argv + argc), std::cout, std::cerr);
 }

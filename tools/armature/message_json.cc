@@ -60,11 +60,9 @@ std::string EnumToJson(const EnumValueDescriptor& value) {
   return value.name().substr(EnumPrefix(*value.type()).size());
 }
 
-absl::StatusOr<int64_t> IntegerFromJson(const Json& json, const std::string& path, int64_t min,
-                                        int64_t max) {
+absl::StatusOr<int64_t> IntegerFromJson(const Json& json, const std::string& path, int64_t min, int64_t max) {
   if (!json.is_number_integer()) return WrongType(path, "an integer", json);
-  const bool too_large =
-      json.is_number_unsigned() && json.get<uint64_t>() > static_cast<uint64_t>(max);
+  const bool too_large = json.is_number_unsigned() && json.get<uint64_t>() > static_cast<uint64_t>(max);
   if (too_large || json.get<int64_t>() < min || json.get<int64_t>() > max) {
     return Wrong(path, "is out of range");
   }
@@ -100,8 +98,7 @@ class FieldWriter {
         Set(&Reflection::SetBool, &Reflection::AddBool, json.get<bool>());
         return absl::OkStatus();
       case FieldDescriptor::CPPTYPE_ENUM: {
-        ARM_ASSIGN_OR_RETURN(const EnumValueDescriptor* value,
-                             EnumFromJson(json, path, *field_->enum_type()));
+        ARM_ASSIGN_OR_RETURN(const EnumValueDescriptor* value, EnumFromJson(json, path, *field_->enum_type()));
         Set(&Reflection::SetEnum, &Reflection::AddEnum, value);
         return absl::OkStatus();
       }
@@ -117,29 +114,25 @@ class FieldWriter {
  private:
   template <class Setter, class Adder, class Value>
   void Set(Setter set, Adder add, const Value& value) {
-    field_->is_repeated() ? (reflection_->*add)(message_, field_, value)
-                          : (reflection_->*set)(message_, field_, value);
+    field_->is_repeated() ? (reflection_->*add)(message_, field_, value) : (reflection_->*set)(message_, field_, value);
   }
 
   absl::Status WriteNumber(const Json& json, const std::string& path) {
     switch (field_->cpp_type()) {
       case FieldDescriptor::CPPTYPE_INT32: {
         using Limits = std::numeric_limits<int32_t>;
-        ARM_ASSIGN_OR_RETURN(const int64_t value,
-                             IntegerFromJson(json, path, Limits::min(), Limits::max()));
+        ARM_ASSIGN_OR_RETURN(const int64_t value, IntegerFromJson(json, path, Limits::min(), Limits::max()));
         Set(&Reflection::SetInt32, &Reflection::AddInt32, static_cast<int32_t>(value));
         return absl::OkStatus();
       }
       case FieldDescriptor::CPPTYPE_INT64: {
         using Limits = std::numeric_limits<int64_t>;
-        ARM_ASSIGN_OR_RETURN(const int64_t value,
-                             IntegerFromJson(json, path, Limits::min(), Limits::max()));
+        ARM_ASSIGN_OR_RETURN(const int64_t value, IntegerFromJson(json, path, Limits::min(), Limits::max()));
         Set(&Reflection::SetInt64, &Reflection::AddInt64, value);
         return absl::OkStatus();
       }
       case FieldDescriptor::CPPTYPE_UINT64: {
-        ARM_ASSIGN_OR_RETURN(const int64_t value,
-                             IntegerFromJson(json, path, 0, std::numeric_limits<int64_t>::max()));
+        ARM_ASSIGN_OR_RETURN(const int64_t value, IntegerFromJson(json, path, 0, std::numeric_limits<int64_t>::max()));
         Set(&Reflection::SetUInt64, &Reflection::AddUInt64, static_cast<uint64_t>(value));
         return absl::OkStatus();
       }
@@ -153,8 +146,7 @@ class FieldWriter {
   const Reflection* reflection_;
 };
 
-absl::Status ReadMap(const Json& json, const std::string& path, const FieldDescriptor& field,
-                     Message* message) {
+absl::Status ReadMap(const Json& json, const std::string& path, const FieldDescriptor& field, Message* message) {
   if (!json.is_object()) return WrongType(path, "an object", json);
   const FieldDescriptor* key = field.message_type()->map_key();
   const FieldDescriptor* value = field.message_type()->map_value();
@@ -167,8 +159,7 @@ absl::Status ReadMap(const Json& json, const std::string& path, const FieldDescr
   return absl::OkStatus();
 }
 
-absl::Status ReadField(const Json& json, const std::string& path, const FieldDescriptor& field,
-                       Message* message) {
+absl::Status ReadField(const Json& json, const std::string& path, const FieldDescriptor& field, Message* message) {
   if (field.is_map()) return ReadMap(json, path, field, message);
   if (!field.is_repeated()) return FieldWriter(message, &field).Write(json, path);
   if (!json.is_array()) return WrongType(path, "an array", json);

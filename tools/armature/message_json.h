@@ -21,8 +21,7 @@ namespace armature::cli {
 // Sets what `json` has, over what the message held before. A member that the message lacks is an
 // error, as is a value of another type; messages name the path, such as "KeySchema[1].KeyType".
 // `path` begins it and may be empty.
-absl::Status MessageFromJson(const Json& json, std::string_view path,
-                             google::protobuf::Message* message);
+absl::Status MessageFromJson(const Json& json, std::string_view path, google::protobuf::Message* message);
 
 // Numbers and booleans without presence always appear; strings, enums, lists and maps only if they
 // hold something.

@@ -44,8 +44,7 @@ class Collector {
   }
 
   void Print(const Session& session, bool count_only) const {
-    session.format() == OutputFormat::kJson ? session.Print(ToJson(count_only))
-                                            : session.PrintText(ToText());
+    session.format() == OutputFormat::kJson ? session.Print(ToJson(count_only)) : session.PrintText(ToText());
   }
 
  private:
@@ -93,15 +92,13 @@ absl::Status Collect(const Session& session, Pages pages, bool all_pages, bool c
 absl::Status Query(const Session& session, const RequestOptions& options, bool all_pages) {
   ARM_ASSIGN_OR_RETURN(const auto request, options.Build<api::v1::QueryRequest>());
   ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
-  return Collect(session, client.QueryPages(request), all_pages,
-                 request.select() == api::v1::SELECT_COUNT);
+  return Collect(session, client.QueryPages(request), all_pages, request.select() == api::v1::SELECT_COUNT);
 }
 
 absl::Status Scan(const Session& session, const RequestOptions& options, bool all_pages) {
   ARM_ASSIGN_OR_RETURN(const auto request, options.Build<api::v1::ScanRequest>());
   ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
-  return Collect(session, client.ScanPages(request), all_pages,
-                 request.select() == api::v1::SELECT_COUNT);
+  return Collect(session, client.ScanPages(request), all_pages, request.select() == api::v1::SELECT_COUNT);
 }
 
 // What Query and Scan share, and then `more`.
@@ -111,16 +108,12 @@ std::vector<OptionSpec> ReadOptions(const std::vector<OptionSpec>& more) {
       {"--index-name", OptionKind::kText, "Read this index instead of the table"},
       {"--filter-expression", OptionKind::kText, "Drop items after reading them"},
       {"--projection-expression", OptionKind::kText, "Only these attributes"},
-      {"--expression-attribute-names", OptionKind::kJson,
-       R"(What #names stand for: {"#s": "status"})"},
-      {"--expression-attribute-values", OptionKind::kJson,
-       R"(What :values stand for: {":v": {"S": "x"}})"},
-      {"--select", OptionKind::kText,
-       "ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES, SPECIFIC_ATTRIBUTES or COUNT"},
+      {"--expression-attribute-names", OptionKind::kJson, R"(What #names stand for: {"#s": "status"})"},
+      {"--expression-attribute-values", OptionKind::kJson, R"(What :values stand for: {":v": {"S": "x"}})"},
+      {"--select", OptionKind::kText, "ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES, SPECIFIC_ATTRIBUTES or COUNT"},
       {"--limit", OptionKind::kInteger, "Read at most this many entries for a page"},
       {"--exclusive-start-key", OptionKind::kJson, "LastEvaluatedKey of the page before"},
-      {"--consistent-read", OptionKind::kFlag,
-       "See all writes acknowledged before; not on a global index"},
+      {"--consistent-read", OptionKind::kFlag, "See all writes acknowledged before; not on a global index"},
       {"--at-least-sequence", OptionKind::kInteger,
        "Global index: wait until it holds the write that answered this ChangeSequence"},
       {"--return-consumed-capacity", OptionKind::kText, "NONE, TOTAL or INDEXES"},
@@ -131,28 +124,24 @@ std::vector<OptionSpec> ReadOptions(const std::vector<OptionSpec>& more) {
 
 using Run = absl::Status (*)(const Session&, const RequestOptions&, bool all_pages);
 
-void AddCommand(CLI::App& command, std::vector<OptionSpec> specs, const char* examples, Run run,
-                Action* action) {
+void AddCommand(CLI::App& command, std::vector<OptionSpec> specs, const char* examples, Run run, Action* action) {
   auto options = std::make_shared<RequestOptions>(command, std::move(specs));
   auto all_pages = std::make_shared<bool>(false);
   command.add_flag("--all-pages", *all_pages, "Go on to the end, and print all pages as one");
   command.footer(examples);
   command.callback([options, all_pages, run, action] {
-    *action = [options, all_pages, run](const Session& session) {
-      return run(session, *options, *all_pages);
-    };
+    *action = [options, all_pages, run](const Session& session) { return run(session, *options, *all_pages); };
   });
 }
 
 }  // namespace
 
 void AddReadCommands(CLI::App& app, Action* action) {
-  AddCommand(
-      *app.add_subcommand("query", "Read items of one partition, in the order of the sort key"),
-      ReadOptions({{"--key-condition-expression", OptionKind::kText,
-                    "Equality of the partition key, and conditions on the sort key"},
-                   {"--scan-index-forward", OptionKind::kFlag, "Ascending; the default"}}),
-      R"(Examples:
+  AddCommand(*app.add_subcommand("query", "Read items of one partition, in the order of the sort key"),
+             ReadOptions({{"--key-condition-expression", OptionKind::kText,
+                           "Equality of the partition key, and conditions on the sort key"},
+                          {"--scan-index-forward", OptionKind::kFlag, "Ascending; the default"}}),
+             R"(Examples:
   armature query --table-name GameScores --index-name GameTitleIndex --no-scan-index-forward \
       --key-condition-expression 'GameTitle = :v_title' \
       --expression-attribute-values '{":v_title": {"S": "Meteor Blasters"}}'
@@ -161,7 +150,7 @@ void AddReadCommands(CLI::App& app, Action* action) {
       --expression-attribute-names '{"#status": "status"}' \
       --expression-attribute-values '{":cust": {"S": "1A2B3C"}, ":status": {"S": "PENDING"}}'
 )",
-      Query, action);
+             Query, action);
   AddCommand(*app.add_subcommand("scan", "Read a whole table or index"),
              ReadOptions({{"--segment", OptionKind::kInteger, "This part of the table, from 0"},
                           {"--total-segments", OptionKind::kInteger, "Parts in all"}}),

@@ -28,12 +28,11 @@ RequestOptions::RequestOptions(CLI::App& command, std::vector<OptionSpec> specs)
     const std::string& name = entry.spec.name;
     switch (entry.spec.kind) {
       case OptionKind::kInteger:
-        entry.option =
-            command.add_option(name, entry.integer, entry.spec.help)->type_name("NUMBER");
+        entry.option = command.add_option(name, entry.integer, entry.spec.help)->type_name("NUMBER");
         break;
       case OptionKind::kFlag:
-        entry.option = command.add_flag(Cat(name, ",!--no-", std::string_view(name).substr(2)),
-                                        entry.flag, entry.spec.help);
+        entry.option =
+            command.add_flag(Cat(name, ",!--no-", std::string_view(name).substr(2)), entry.flag, entry.spec.help);
         break;
       case OptionKind::kShorthandList:
         // Without extra arguments, because CLI11 would take JSON arrays apart as lists of its own.

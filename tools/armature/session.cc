@@ -27,9 +27,7 @@ absl::StatusOr<client::Client> Session::Connect() const {
   return client::Connect(options_.endpoint, std::move(options));
 }
 
-absl::Time Session::Deadline() const {
-  return absl::Now() + absl::Seconds(options_.timeout_seconds);
-}
+absl::Time Session::Deadline() const { return absl::Now() + absl::Seconds(options_.timeout_seconds); }
 
 void Session::Print(const Json& json) const { out_ << PrettyJson(json); }
 
@@ -63,8 +61,7 @@ std::string ErrorLine(const absl::Status& status, std::string_view endpoint) {
       break;
   }
   const std::string name = client::ErrorName(status);
-  return Cat(name.empty() ? Sv(absl::StatusCodeToString(status.code())) : std::string_view(name),
-             ": ", message);
+  return Cat(name.empty() ? Sv(absl::StatusCodeToString(status.code())) : std::string_view(name), ": ", message);
 }
 
 }  // namespace armature::cli

@@ -31,8 +31,7 @@ absl::StatusOr<Json> ParseShorthand(const std::string& text, Scalars scalars) {
     const std::string_view member = Sv(piece);
     const size_t equals = member.find('=');
     if (equals == std::string_view::npos || equals == 0) {
-      return absl::InvalidArgumentError(
-          Cat("\"", member, "\" is neither JSON nor of the form Name=value"));
+      return absl::InvalidArgumentError(Cat("\"", member, "\" is neither JSON nor of the form Name=value"));
     }
     const std::string name(member.substr(0, equals));
     if (object.contains(name)) {

@@ -17,17 +17,15 @@ absl::Status IndexStatus(const Session& session, const RequestOptions& options) 
     session.Print(result);
   } else {
     session.PrintText(
-        RecordsTable(result["Indexes"],
-                     {"TableName", "IndexName", "Kind", "State", "AppliedSequence", "LogSequence",
-                      "BacklogRecords", "BacklogAgeMs", "ItemCount", "SizeBytes"}));
+        RecordsTable(result["Indexes"], {"TableName", "IndexName", "Kind", "State", "AppliedSequence", "LogSequence",
+                                         "BacklogRecords", "BacklogAgeMs", "ItemCount", "SizeBytes"}));
   }
   return absl::OkStatus();
 }
 
 absl::Status ServerInfo(const Session& session) {
   ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
-  ARM_ASSIGN_OR_RETURN(const auto response,
-                       client.GetServerInfo(admin::v1::GetServerInfoRequest()));
+  ARM_ASSIGN_OR_RETURN(const auto response, client.GetServerInfo(admin::v1::GetServerInfoRequest()));
   const Json result = MessageToJson(response);
   if (session.format() == OutputFormat::kJson) {
     session.Print(result);
@@ -44,14 +42,12 @@ void AddStatusCommands(CLI::App& app, Action* action) {
   index.require_subcommand(1);
   CLI::App& status = *index.add_subcommand("status", "State and backlog of the indexes");
   auto options = std::make_shared<RequestOptions>(
-      status, std::vector<OptionSpec>{
-                  {"--table-name", OptionKind::kText, "Of this table; else of all tables"}});
+      status, std::vector<OptionSpec>{{"--table-name", OptionKind::kText, "Of this table; else of all tables"}});
   status.footer(
       "Examples:\n  armature --output table index status\n"
       "  armature index status --table-name GameScores\n");
-  status.callback([options, action] {
-    *action = [options](const Session& session) { return IndexStatus(session, *options); };
-  });
+  status.callback(
+      [options, action] { *action = [options](const Session& session) { return IndexStatus(session, *options); }; });
 
   CLI::App& server = *app.add_subcommand("server", "What the daemon is");
   server.require_subcommand(1);

@@ -27,8 +27,7 @@ Json Wrapped(const char* name, const google::protobuf::Message& message) {
 std::string KeyText(const Json& schema) {
   std::string text;
   for (const Json& element : schema) {
-    text += Cat(text.empty() ? "" : ", ", element.value("AttributeName", ""), " ",
-                element.value("KeyType", ""));
+    text += Cat(text.empty() ? "" : ", ", element.value("AttributeName", ""), " ", element.value("KeyType", ""));
   }
   return text;
 }
@@ -41,10 +40,8 @@ void AddIndexRows(const Json& table, const char* member, const char* kind, TextT
     if (projection.contains("NonKeyAttributes")) {
       projected += Cat(" ", CompactJson(projection["NonKeyAttributes"]));
     }
-    rows.AddRow({index.value("IndexName", ""), kind,
-                 KeyText(index.value("KeySchema", Json::array())), projected,
-                 index.value("IndexStatus", "ACTIVE"),
-                 CompactJson(index.value("ItemCount", Json(0)))});
+    rows.AddRow({index.value("IndexName", ""), kind, KeyText(index.value("KeySchema", Json::array())), projected,
+                 index.value("IndexStatus", "ACTIVE"), CompactJson(index.value("ItemCount", Json(0)))});
   }
 }
 
@@ -52,8 +49,7 @@ std::string DescriptionTable(const api::v1::TableDescription& description) {
   const Json table = MessageToJson(description);
   std::string text = DetailsTable(table);
   if (table.contains("KeySchema")) text += Cat("\nKey: ", KeyText(table["KeySchema"]), "\n");
-  if (description.local_secondary_indexes_size() + description.global_secondary_indexes_size() ==
-      0) {
+  if (description.local_secondary_indexes_size() + description.global_secondary_indexes_size() == 0) {
     return text;
   }
   TextTable rows({"Index", "Kind", "Key", "Projection", "Status", "ItemCount"});
@@ -62,8 +58,7 @@ std::string DescriptionTable(const api::v1::TableDescription& description) {
   return text + "\n" + rows.ToString();
 }
 
-void PrintDescription(const Session& session, const char* member,
-                      const api::v1::TableDescription& description) {
+void PrintDescription(const Session& session, const char* member, const api::v1::TableDescription& description) {
   if (session.format() == OutputFormat::kTable) {
     session.PrintText(DescriptionTable(description));
   } else {
@@ -134,16 +129,14 @@ absl::Status List(const Session& session, const RequestOptions& options) {
 
 std::vector<OptionSpec> CreateOptions() {
   return {
-      {"--table-name", OptionKind::kText, "3 to 255 characters of [a-zA-Z0-9_.-]",
-       Presence::kRequired},
+      {"--table-name", OptionKind::kText, "3 to 255 characters of [a-zA-Z0-9_.-]", Presence::kRequired},
       {"--attribute-definitions", OptionKind::kShorthandList,
        "Types (S, N, B) of the key attributes of the table and all indexes"},
       {"--key-schema", OptionKind::kShorthandList, "HASH, and perhaps RANGE attribute of the key"},
       {"--local-secondary-indexes", OptionKind::kJson, "Array of indexes"},
       {"--global-secondary-indexes", OptionKind::kJson, "Array of indexes"},
       {"--billing-mode", OptionKind::kText, "PROVISIONED or PAY_PER_REQUEST"},
-      {"--provisioned-throughput", OptionKind::kShorthand,
-       "ReadCapacityUnits=N,WriteCapacityUnits=N"},
+      {"--provisioned-throughput", OptionKind::kShorthand, "ReadCapacityUnits=N,WriteCapacityUnits=N"},
       {"--stream-specification", OptionKind::kShorthand, "StreamEnabled=true,StreamViewType=..."},
       {"--tags", OptionKind::kShorthandList, "Key=...,Value=..."},
       {"--deletion-protection-enabled", OptionKind::kFlag, "Refuse to delete the table"},
@@ -164,8 +157,7 @@ void AddCreate(CLI::App& group, Action* action) {
 void AddDelete(CLI::App& group, Action* action) {
   CLI::App& command = *group.add_subcommand("delete", "Delete a table with all items and indexes");
   auto options = std::make_shared<RequestOptions>(
-      command, std::vector<OptionSpec>{
-                   {"--table-name", OptionKind::kText, "The table", Presence::kRequired}});
+      command, std::vector<OptionSpec>{{"--table-name", OptionKind::kText, "The table", Presence::kRequired}});
   auto wait = std::make_shared<bool>(false);
   command.add_flag("--wait", *wait, "Return when the table is gone");
   command.footer("Examples:\n  armature table delete --table-name GameScores --wait\n");
@@ -184,8 +176,7 @@ void AddTableCommands(CLI::App& app, Action* action) {
 
   CLI::App& describe = *group.add_subcommand("describe", "Show a table with its indexes");
   auto describe_options = std::make_shared<RequestOptions>(
-      describe, std::vector<OptionSpec>{
-                    {"--table-name", OptionKind::kText, "The table", Presence::kRequired}});
+      describe, std::vector<OptionSpec>{{"--table-name", OptionKind::kText, "The table", Presence::kRequired}});
   describe.footer(
       "Examples:\n  armature table describe --table-name Thread\n"
       "  armature --output table table describe --table-name Thread\n");
@@ -195,9 +186,8 @@ void AddTableCommands(CLI::App& app, Action* action) {
 
   CLI::App& list = *group.add_subcommand("list", "List the names of all tables");
   auto list_options = std::make_shared<RequestOptions>(
-      list, std::vector<OptionSpec>{
-                {"--limit", OptionKind::kInteger, "At most this many names"},
-                {"--exclusive-start-table-name", OptionKind::kText, "Names behind this one only"}});
+      list, std::vector<OptionSpec>{{"--limit", OptionKind::kInteger, "At most this many names"},
+                                    {"--exclusive-start-table-name", OptionKind::kText, "Names behind this one only"}});
   list.footer("Examples:\n  armature table list\n  armature table list --limit 10\n");
   list.callback([options = list_options, action] {
     *action = [options](const Session& session) { return List(session, *options); };

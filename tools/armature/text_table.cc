@@ -30,23 +30,17 @@ std::string OneLine(std::string_view text) {
 
 // Code points, which is what a terminal shows of most texts.
 size_t Width(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-bool LooksNumeric(std::string_view text) {
-  return text.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
-}
+bool LooksNumeric(std::string_view text) { return text.find_first_not_of("0123456789+-.eE") == std::string_view::npos; }
 
-std::string ShowScalar(const Json& json) {
-  return json.is_string() ? json.get<std::string>() : CompactJson(json);
-}
+std::string ShowScalar(const Json& json) { return json.is_string() ? json.get<std::string>() : CompactJson(json); }
 
 std::string ShowMember(std::string_view name, const Json& json) {
   if (name.ends_with("Time") && json.is_number()) {
-    const absl::Time time =
-        absl::FromUnixMillis(static_cast<int64_t>(json.get<double>() * 1000 + 0.5));
+    const absl::Time time = absl::FromUnixMillis(static_cast<int64_t>(json.get<double>() * 1000 + 0.5));
     return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", time, absl::UTCTimeZone());
   }
   return ShowScalar(json);

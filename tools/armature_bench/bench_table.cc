@@ -19,22 +19,18 @@ constexpr std::chrono::seconds kCallMax{30};
 constexpr std::chrono::seconds kActiveMax{60};
 constexpr std::chrono::milliseconds kPollEvery{20};
 
-void SetDeadline(grpc::ClientContext* context) {
-  context->set_deadline(std::chrono::system_clock::now() + kCallMax);
-}
+void SetDeadline(grpc::ClientContext* context) { context->set_deadline(std::chrono::system_clock::now() + kCallMax); }
 
 void ThrowUnlessOk(const grpc::Status& status, const std::string& what) {
   if (status.ok()) return;
-  throw std::runtime_error(what + ": gRPC code " + std::to_string(status.error_code()) + ": " +
-                           status.error_message());
+  throw std::runtime_error(what + ": gRPC code " + std::to_string(status.error_code()) + ": " + status.error_message());
 }
 
 bool IsActive(const api::v1::TableDescription& table) {
   const auto& indexes = table.global_secondary_indexes();
   return table.table_status() == api::v1::TABLE_STATUS_ACTIVE &&
-         std::all_of(indexes.begin(), indexes.end(), [](const auto& index) {
-           return index.index_status() == api::v1::INDEX_STATUS_ACTIVE;
-         });
+         std::all_of(indexes.begin(), indexes.end(),
+                     [](const auto& index) { return index.index_status() == api::v1::INDEX_STATUS_ACTIVE; });
 }
 
 }  // namespace
@@ -82,8 +78,7 @@ BenchTable::~BenchTable() {
   api::v1::DeleteTableRequest request;
   request.set_table_name(name_);
   api::v1::DeleteTableResponse response;
-  const grpc::Status status =
-      api::v1::TableService::NewStub(channel_)->DeleteTable(&context, request, &response);
+  const grpc::Status status = api::v1::TableService::NewStub(channel_)->DeleteTable(&context, request, &response);
   if (!status.ok()) {
     std::cerr << "armature-bench: table " << name_ << " stays: " << status.error_message() << "\n";
   }

@@ -20,8 +20,7 @@ double MedianOf(std::vector<double> values) {
 double Quotient(double a, double b) { return b > 0 ? a / b : 0; }
 
 LoadOptions ForSeconds(const Options& options, double seconds) {
-  return {
-      .outstanding = options.outstanding, .threads = options.client_threads, .seconds = seconds};
+  return {.outstanding = options.outstanding, .threads = options.client_threads, .seconds = seconds};
 }
 
 int64_t ServerCpuUs(const Channels& channels) {
@@ -94,8 +93,7 @@ Comparison Compare(const Channels& channels, const CallKind& kind, const Options
 void Load(const Channels& channels, const CallKind& kind, const Options& options) {
   const LoadResult result = RunLoad(channels, kind, ForSeconds(options, 0));
   if (result.failed > 0) {
-    throw std::runtime_error(std::to_string(result.failed) +
-                             " calls failed, the first: " + result.first_error);
+    throw std::runtime_error(std::to_string(result.failed) + " calls failed, the first: " + result.first_error);
   }
 }
 

@@ -26,9 +26,7 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 double ProcessCpuUs() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto us = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_usec);
-  };
+  const auto us = [](const timeval& t) { return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_usec); };
   return us(usage.ru_utime) + us(usage.ru_stime);
 }
 
@@ -107,8 +105,7 @@ class Worker {
     slot->reader.reset();
     ++result_.calls;
     if (!slot->status.ok()) {
-      Fail("gRPC code " + std::to_string(slot->status.error_code()) + ": " +
-           slot->status.error_message());
+      Fail("gRPC code " + std::to_string(slot->status.error_code()) + ": " + slot->status.error_message());
       return;
     }
     const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(now - slot->start);
@@ -121,8 +118,7 @@ class Worker {
         Fail("wrong answer: " + wrong);
       }
     } else if (kind_.answers_of_one_size && length != *first_length_) {
-      Fail("wrong answer: " + std::to_string(length) + " bytes, the first one had " +
-           std::to_string(*first_length_));
+      Fail("wrong answer: " + std::to_string(length) + " bytes, the first one had " + std::to_string(*first_length_));
     }
   }
 
@@ -175,18 +171,15 @@ LoadResult RunLoad(const Channels& channels, const CallKind& kind, const LoadOpt
   const Clock::time_point begin = Clock::now();
   std::optional<Clock::time_point> end;
   if (options.seconds > 0) {
-    end = begin + std::chrono::duration_cast<Clock::duration>(
-                      std::chrono::duration<double>(options.seconds));
+    end = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
   }
   std::vector<std::future<LoadResult>> parts;
   for (uint32_t t = 0; t < options.threads; ++t) {
     Channels own;
     for (size_t i = t; i < channels.size(); i += options.threads) own.push_back(channels[i]);
-    const uint32_t slots =
-        options.outstanding / options.threads + (t < options.outstanding % options.threads ? 1 : 0);
-    parts.push_back(std::async(std::launch::async, [own = std::move(own), &kind, slots, end] {
-      return Worker(own, kind, slots).Run(end);
-    }));
+    const uint32_t slots = options.outstanding / options.threads + (t < options.outstanding % options.threads ? 1 : 0);
+    parts.push_back(std::async(
+        std::launch::async, [own = std::move(own), &kind, slots, end] { return Worker(own, kind, slots).Run(end); }));
   }
   LoadResult total;
   for (auto& part : parts) MergeInto(&total, part.get());

@@ -32,8 +32,7 @@ bool ReportFailures(const Comparison& comparison) {
   for (const Side* side : {&comparison.workload, &comparison.echo}) {
     if (side->failed == 0) continue;
     failed = true;
-    std::cerr << "armature-bench: " << side->failed
-              << " calls failed, the first: " << side->first_error << "\n";
+    std::cerr << "armature-bench: " << side->failed << " calls failed, the first: " << side->first_error << "\n";
   }
   return failed;
 }
@@ -47,8 +46,8 @@ int Run(Options options) {
   const Channels channels = Connect(options.target, options.connections);
   const std::string version = ServerInfo(channels[0]).version();
   if (!options.json) {
-    std::cout << "armatured " << version << " at " << options.target << ", " << options.connections
-              << " connections, " << options.outstanding << " outstanding\n";
+    std::cout << "armatured " << version << " at " << options.target << ", " << options.connections << " connections, "
+              << options.outstanding << " outstanding\n";
   }
   const BenchTable table(channels[0], options);
   if (options.Wants("get") || options.Wants("scan")) {

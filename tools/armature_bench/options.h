@@ -25,9 +25,7 @@ struct Options {
   uint64_t key_space = 0;
   bool json = false;
 
-  bool Wants(const std::string& name) const {
-    return workload == name || (workload == "all" && name != "scan");
-  }
+  bool Wants(const std::string& name) const { return workload == name || (workload == "all" && name != "scan"); }
 };
 
 // Empty if the program is to end at once, with *exit_code: after --help or a wrong command line.

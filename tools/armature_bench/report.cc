@@ -18,12 +18,10 @@ double QuantileUs(const Side& side, double quantile) {
 
 void PrintSide(std::ostream& out, const std::string& name, const Side& side) {
   out << "  " << name << std::string(name.size() < 8 ? 8 - name.size() : 0, ' ')
-      << Fixed(side.Median(&Round::calls_per_second), 0, 9) << " "
-      << Fixed(QuantileUs(side, 0.5), 0, 9) << " " << Fixed(QuantileUs(side, 0.99), 0, 9) << " "
-      << Fixed(QuantileUs(side, 0.999), 0, 9) << " "
-      << Fixed(side.Median(&Round::server_cpu_us), 2, 12) << " "
-      << Fixed(side.Median(&Round::client_cpu_us), 2, 12) << " " << Fixed(side.request_bytes, 0, 9)
-      << " " << Fixed(side.response_bytes, 0, 9) << "\n";
+      << Fixed(side.Median(&Round::calls_per_second), 0, 9) << " " << Fixed(QuantileUs(side, 0.5), 0, 9) << " "
+      << Fixed(QuantileUs(side, 0.99), 0, 9) << " " << Fixed(QuantileUs(side, 0.999), 0, 9) << " "
+      << Fixed(side.Median(&Round::server_cpu_us), 2, 12) << " " << Fixed(side.Median(&Round::client_cpu_us), 2, 12)
+      << " " << Fixed(side.request_bytes, 0, 9) << " " << Fixed(side.response_bytes, 0, 9) << "\n";
 }
 
 std::string Quoted(const std::string& text) {
@@ -47,8 +45,7 @@ void JsonSide(std::ostream& out, const Side& side) {
   out << "{\"calls\": " << side.calls << ", \"failed\": " << side.failed
       << ", \"first_error\": " << Quoted(side.first_error)
       << ", \"calls_per_second\": " << Fixed(side.Median(&Round::calls_per_second), 1)
-      << ", \"p50_us\": " << Fixed(QuantileUs(side, 0.5), 1)
-      << ", \"p99_us\": " << Fixed(QuantileUs(side, 0.99), 1)
+      << ", \"p50_us\": " << Fixed(QuantileUs(side, 0.5), 1) << ", \"p99_us\": " << Fixed(QuantileUs(side, 0.99), 1)
       << ", \"p999_us\": " << Fixed(QuantileUs(side, 0.999), 1)
       << ", \"max_us\": " << Fixed(static_cast<double>(side.latency.max_ns()) / 1000, 1)
       << ", \"server_cpu_us\": " << Fixed(side.Median(&Round::server_cpu_us), 3)
@@ -93,12 +90,11 @@ void PrintJson(std::ostream& out, const std::string& server_version, const Optio
   out << "{\"server_version\": " << Quoted(server_version) << ", \"connections\": " << o.connections
       << ", \"outstanding\": " << o.outstanding << ", \"client_threads\": " << o.client_threads
       << ", \"seconds\": " << Fixed(o.seconds, 2) << ", \"item_bytes\": " << o.item_bytes
-      << ", \"page_items\": " << o.page_items << ", \"gsi\": " << o.gsi
-      << ", \"items\": " << o.items << ", \"key_space\": " << o.key_space << ", \"workloads\": [";
+      << ", \"page_items\": " << o.page_items << ", \"gsi\": " << o.gsi << ", \"items\": " << o.items
+      << ", \"key_space\": " << o.key_space << ", \"workloads\": [";
   const char* separator = "";
   for (const Comparison& c : comparisons) {
-    out << separator << "\n  {\"name\": " << Quoted(c.name)
-        << ", \"cpu_ratio\": " << Fixed(c.cpu_ratio, 4)
+    out << separator << "\n  {\"name\": " << Quoted(c.name) << ", \"cpu_ratio\": " << Fixed(c.cpu_ratio, 4)
         << ", \"throughput_ratio\": " << Fixed(c.throughput_ratio, 4) << ",\n   \"workload\": ";
     JsonSide(out, c.workload);
     out << ",\n   \"echo\": ";

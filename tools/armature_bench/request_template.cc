@@ -55,8 +55,7 @@ bool Parse(const grpc::ByteBuffer& buffer, google::protobuf::Message* message) {
   return message->ParseFromString(bytes);
 }
 
-RequestTemplate::RequestTemplate(const google::protobuf::Message& message)
-    : bytes_(Serialize(message)) {
+RequestTemplate::RequestTemplate(const google::protobuf::Message& message) : bytes_(Serialize(message)) {
   size_t place = bytes_.find(kKeyPlaceholder);
   while (place != std::string::npos) {
     places_.push_back(place);

@@ -43,8 +43,7 @@ std::string ReadFile(const std::filesystem::path& path) {
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
   const std::string data = "--data_dir=" + (directory / "data").string();
-  execl(path.c_str(), path.c_str(), data.c_str(), "--grpc_listen=127.0.0.1:0",
-        static_cast<char*>(nullptr));
+  execl(path.c_str(), path.c_str(), data.c_str(), "--grpc_listen=127.0.0.1:0", static_cast<char*>(nullptr));
   dprintf(STDERR_FILENO, "cannot execute %s\n", path.c_str());
   _exit(127);
 }
@@ -85,8 +84,8 @@ void SpawnedDaemon::WaitUntilReady() {
     if (ended || Clock::now() > give_up) {
       const std::string errors = ReadFile(directory_ / "stderr");
       const size_t skip = errors.size() > kErrorTailBytes ? errors.size() - kErrorTailBytes : 0;
-      throw std::runtime_error(std::string("the daemon ") + (ended ? "ended" : "hung") +
-                               " before it was ready:\n" + errors.substr(skip));
+      throw std::runtime_error(std::string("the daemon ") + (ended ? "ended" : "hung") + " before it was ready:\n" +
+                               errors.substr(skip));
     }
     std::this_thread::sleep_for(kPollEvery);
   }
@@ -97,8 +96,7 @@ bool SpawnedDaemon::Reap() {
   if (pid_ > 0 && waitpid(pid_, &status, WNOHANG) == pid_) {
     pid_ = -1;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-      std::cerr << "armature-bench: the daemon ended with "
-                << (WIFEXITED(status) ? "exit code " : "signal ")
+      std::cerr << "armature-bench: the daemon ended with " << (WIFEXITED(status) ? "exit code " : "signal ")
                 << (WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status)) << "\n";
     }
   }

@@ -52,12 +52,10 @@ api::v1::Item MakeItem(const Options& options, const std::string& pk, uint64_t s
   return item;
 }
 
-RequestTemplate PutTemplate(const Options& options, const std::string& table, char prefix,
-                            uint64_t sort_offset) {
+RequestTemplate PutTemplate(const Options& options, const std::string& table, char prefix, uint64_t sort_offset) {
   api::v1::PutItemRequest request;
   request.set_table_name(table);
-  *request.mutable_item() =
-      MakeItem(options, std::string(1, prefix) + kKeyPlaceholder, sort_offset);
+  *request.mutable_item() = MakeItem(options, std::string(1, prefix) + kKeyPlaceholder, sort_offset);
   return RequestTemplate(request);
 }
 
@@ -87,8 +85,8 @@ CallKind LoadKind(std::string name, std::vector<RequestTemplate> templates, uint
 }
 
 // Calls with keys drawn at random from [0, keys).
-CallKind RandomKind(std::string name, const std::string& method, RequestTemplate message,
-                    uint64_t first_key, uint64_t keys) {
+CallKind RandomKind(std::string name, const std::string& method, RequestTemplate message, uint64_t first_key,
+                    uint64_t keys) {
   CallKind kind;
   kind.name = std::move(name);
   kind.method = "/armature.api.v1.ItemService/" + method;

@@ -22,26 +22,18 @@ TEST(ApiError, FactoriesSetTypeCodeAndText) {
       {ValidationError("m"), ApiErrorType::kValidation, absl::StatusCode::kInvalidArgument, "m"},
       {InvalidParameterError("d"), ApiErrorType::kValidation, absl::StatusCode::kInvalidArgument,
        "One or more parameter values were invalid: d"},
-      {SerializationError("m"), ApiErrorType::kSerialization, absl::StatusCode::kInvalidArgument,
-       "m"},
-      {ConditionalCheckFailedError(""), ApiErrorType::kConditionalCheckFailed,
-       absl::StatusCode::kFailedPrecondition, "The conditional request failed"},
-      {ResourceNotFoundError("m"), ApiErrorType::kResourceNotFound, absl::StatusCode::kNotFound,
-       "m"},
-      {ResourceInUseError("m"), ApiErrorType::kResourceInUse, absl::StatusCode::kFailedPrecondition,
-       "m"},
-      {LimitExceededError("m"), ApiErrorType::kLimitExceeded, absl::StatusCode::kResourceExhausted,
-       "m"},
-      {ThrottlingError("m", 5), ApiErrorType::kThrottling, absl::StatusCode::kResourceExhausted,
-       "m"},
+      {SerializationError("m"), ApiErrorType::kSerialization, absl::StatusCode::kInvalidArgument, "m"},
+      {ConditionalCheckFailedError(""), ApiErrorType::kConditionalCheckFailed, absl::StatusCode::kFailedPrecondition,
+       "The conditional request failed"},
+      {ResourceNotFoundError("m"), ApiErrorType::kResourceNotFound, absl::StatusCode::kNotFound, "m"},
+      {ResourceInUseError("m"), ApiErrorType::kResourceInUse, absl::StatusCode::kFailedPrecondition, "m"},
+      {LimitExceededError("m"), ApiErrorType::kLimitExceeded, absl::StatusCode::kResourceExhausted, "m"},
+      {ThrottlingError("m", 5), ApiErrorType::kThrottling, absl::StatusCode::kResourceExhausted, "m"},
       {ItemCollectionSizeLimitExceededError(), ApiErrorType::kItemCollectionSizeLimitExceeded,
        absl::StatusCode::kResourceExhausted, "Collection size exceeded."},
-      {UnknownOperationError("m"), ApiErrorType::kUnknownOperation,
-       absl::StatusCode::kUnimplemented, "m"},
-      {ServiceUnavailableError("m"), ApiErrorType::kServiceUnavailable,
-       absl::StatusCode::kUnavailable, "m"},
-      {DeadlineExceededError("m"), ApiErrorType::kDeadlineExceeded,
-       absl::StatusCode::kDeadlineExceeded, "m"},
+      {UnknownOperationError("m"), ApiErrorType::kUnknownOperation, absl::StatusCode::kUnimplemented, "m"},
+      {ServiceUnavailableError("m"), ApiErrorType::kServiceUnavailable, absl::StatusCode::kUnavailable, "m"},
+      {DeadlineExceededError("m"), ApiErrorType::kDeadlineExceeded, absl::StatusCode::kDeadlineExceeded, "m"},
       {CancelledError("m"), ApiErrorType::kCancelled, absl::StatusCode::kCancelled, "m"},
   };
   for (const auto& c : kCases) {
@@ -73,8 +65,7 @@ TEST(ApiError, NamesAreThoseOnTheWire) {
   EXPECT_EQ(ApiErrorName(ApiErrorType::kRequestLimitExceeded), "RequestLimitExceeded");
   std::set<std::string_view> names;
   constexpr int kLast = static_cast<int>(ApiErrorType::kCancelled);
-  for (int type = 1; type <= kLast; ++type)
-    names.insert(ApiErrorName(static_cast<ApiErrorType>(type)));
+  for (int type = 1; type <= kLast; ++type) names.insert(ApiErrorName(static_cast<ApiErrorType>(type)));
   EXPECT_EQ(names.size(), static_cast<size_t>(kLast)) << "two types share a name";
 }
 

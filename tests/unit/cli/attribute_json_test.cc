@@ -81,9 +81,7 @@ TEST(AttributeJsonTest, ErrorsNameThePath) {
 
 TEST(AttributeJsonTest, Base64IsCanonical) {
   for (const char* bytes : {"A", "AP8", "AP 8=", "AP8=\\n", "AP9=", "-_8=", "!!!!"}) {
-    EXPECT_EQ(Complaint(Cat(R"({"a":{"B":")", bytes, R"("}})")),
-              "Item.a.B: must be base64 with padding")
-        << bytes;
+    EXPECT_EQ(Complaint(Cat(R"({"a":{"B":")", bytes, R"("}})")), "Item.a.B: must be base64 with padding") << bytes;
   }
 }
 

@@ -46,8 +46,7 @@ TEST(MessageJsonTest, CreateTableComesBackAsItWas) {
 TEST(MessageJsonTest, ErrorsNameThePath) {
   EXPECT_EQ(Complaint(R"({"KeySchema":[{"KeyType":"HASH"},{"KeyType":"SORT"}]})"),
             R"(KeySchema[1].KeyType: "SORT" is not one of HASH, RANGE)");
-  EXPECT_THAT(Complaint(R"({"BillingMode":"UNSPECIFIED"})"),
-              HasSubstr("is not one of PROVISIONED"));
+  EXPECT_THAT(Complaint(R"({"BillingMode":"UNSPECIFIED"})"), HasSubstr("is not one of PROVISIONED"));
   EXPECT_EQ(Complaint(R"({"Tablename":"x"})"), "unknown member \"Tablename\"");
   EXPECT_EQ(Complaint(R"({"KeySchema":{}})"), "KeySchema: must be an array, not object");
   EXPECT_EQ(Complaint(R"({"ProvisionedThroughput":{"ReadCapacityUnits":"1"}})"),
@@ -86,8 +85,7 @@ TEST(TextTableTest, AlignsAndEscapes) {
 }
 
 TEST(TextTableTest, ShowsItems) {
-  const auto items =
-      ParseJson(R"([{"b":{"SS":["x","y"]},"a":{"S":"t"}},{"c":{"M":{"k":{"NULL":true}}}}])");
+  const auto items = ParseJson(R"([{"b":{"SS":["x","y"]},"a":{"S":"t"}},{"c":{"M":{"k":{"NULL":true}}}}])");
   EXPECT_EQ(ItemsTable(*items), "a  b       c\nt  {x, y}\n           {\"k\":{\"NULL\":true}}\n");
   EXPECT_EQ(ItemsTable(Json::array()), "");
 }
@@ -107,13 +105,12 @@ absl::StatusOr<api::v1::CreateTableRequest> Built(std::vector<std::string> argum
 TEST(RequestOptionsTest, ListsMayBeRepeatedFollowEachOtherOrBeJson) {
   const std::string first = "AttributeName=a,KeyType=HASH";
   const std::string second = "AttributeName=b,KeyType=RANGE";
-  const std::string json =
-      R"([{"AttributeName":"a","KeyType":"HASH"},{"AttributeName":"b","KeyType":"RANGE"}])";
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {"--table-name", "T", "--key-schema", first, second},
-           {"--key-schema", first, second, "--table-name", "T"},
-           {"--key-schema", first, "--key-schema", second, "--table-name", "T"},
-           {"--table-name", "T", "--key-schema", json}}) {
+  const std::string json = R"([{"AttributeName":"a","KeyType":"HASH"},{"AttributeName":"b","KeyType":"RANGE"}])";
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"--table-name", "T", "--key-schema", first, second},
+                                             {"--key-schema", first, second, "--table-name", "T"},
+                                             {"--key-schema", first, "--key-schema", second, "--table-name", "T"},
+                                             {"--table-name", "T", "--key-schema", json}}) {
     const auto request = Built(arguments);
     ASSERT_TRUE(request.ok()) << request.status();
     ASSERT_EQ(request->key_schema_size(), 2);
@@ -122,10 +119,9 @@ TEST(RequestOptionsTest, ListsMayBeRepeatedFollowEachOtherOrBeJson) {
 }
 
 TEST(RequestOptionsTest, JsonArraysReachTheReaderWhole) {
-  const auto request =
-      Built({"--table-name", "T", "--global-secondary-indexes",
-             R"([{"IndexName":"I"},{"IndexName":"J"}])", "--provisioned-throughput",
-             "ReadCapacityUnits=3,WriteCapacityUnits=4", "--no-deletion-protection-enabled"});
+  const auto request = Built({"--table-name", "T", "--global-secondary-indexes",
+                              R"([{"IndexName":"I"},{"IndexName":"J"}])", "--provisioned-throughput",
+                              "ReadCapacityUnits=3,WriteCapacityUnits=4", "--no-deletion-protection-enabled"});
   ASSERT_TRUE(request.ok()) << request.status();
   EXPECT_EQ(request->global_secondary_indexes_size(), 2);
   EXPECT_EQ(request->provisioned_throughput().write_capacity_units(), 4);
@@ -135,20 +131,19 @@ TEST(RequestOptionsTest, JsonArraysReachTheReaderWhole) {
 
 TEST(RequestOptionsTest, OptionsPrevailOverTheInput) {
   const auto request =
-      Built({"--cli-input-json", R"({"TableName":"A","BillingMode":"PROVISIONED"})", "--table-name",
-             "B"});
+      Built({"--cli-input-json", R"({"TableName":"A","BillingMode":"PROVISIONED"})", "--table-name", "B"});
   ASSERT_TRUE(request.ok()) << request.status();
   EXPECT_EQ(request->table_name(), "B");
   EXPECT_EQ(request->billing_mode(), api::v1::BILLING_MODE_PROVISIONED);
 }
 
 TEST(RequestOptionsTest, WrongUseIsAUsageError) {
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {},
-           {"--table-name", "T", "--key-schema", "nonsense"},
-           {"--table-name", "T", "--global-secondary-indexes", "{"},
-           {"--cli-input-json", "[]"},
-           {"--cli-input-json", R"({"TableName":1})"}}) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{},
+                                             {"--table-name", "T", "--key-schema", "nonsense"},
+                                             {"--table-name", "T", "--global-secondary-indexes", "{"},
+                                             {"--cli-input-json", "[]"},
+                                             {"--cli-input-json", R"({"TableName":1})"}}) {
     const auto request = Built(arguments);
     ASSERT_FALSE(request.ok());
     EXPECT_EQ(ExitCodeOf(request.status()), ExitCode::kUsageError) << request.status();

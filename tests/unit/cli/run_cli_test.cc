@@ -21,13 +21,11 @@ using testing::StartsWith;
 // Answers each kind of request in one way, and remembers the last query.
 class FakeItems final : public api::v1::ItemService::Service {
  public:
-  grpc::Status GetItem(grpc::ServerContext*, const api::v1::GetItemRequest*,
-                       api::v1::GetItemResponse*) override {
+  grpc::Status GetItem(grpc::ServerContext*, const api::v1::GetItemRequest*, api::v1::GetItemResponse*) override {
     return grpc::Status::OK;  // No such item.
   }
 
-  grpc::Status PutItem(grpc::ServerContext*, const api::v1::PutItemRequest*,
-                       api::v1::PutItemResponse*) override {
+  grpc::Status PutItem(grpc::ServerContext*, const api::v1::PutItemRequest*, api::v1::PutItemResponse*) override {
     api::v1::ErrorDetail detail;
     detail.set_exception("ValidationException");
     detail.set_message("no good");
@@ -93,14 +91,12 @@ TEST_F(RunCliTest, RefusalIsOneLineWithTheException) {
 }
 
 TEST_F(RunCliTest, QueryPrintsOnePageInTheDocumentedShape) {
-  EXPECT_EQ(
-      Run({"query", "--table-name", "T", "--key-condition-expression", "k = :k", "--limit", "1",
-           "--expression-attribute-values", R"({":k":{"S":"one"}})", "--no-scan-index-forward"}),
-      0)
+  EXPECT_EQ(Run({"query", "--table-name", "T", "--key-condition-expression", "k = :k", "--limit", "1",
+                 "--expression-attribute-values", R"({":k":{"S":"one"}})", "--no-scan-index-forward"}),
+            0)
       << err_.str();
-  EXPECT_EQ(CompactJson(*ParseJson(out_.str())),
-            R"({"Items":[{"k":{"S":"one"}}],"Count":1,"ScannedCount":3,)"
-            R"("LastEvaluatedKey":{"k":{"S":"one"}},"ConsumedCapacity":null})");
+  EXPECT_EQ(CompactJson(*ParseJson(out_.str())), R"({"Items":[{"k":{"S":"one"}}],"Count":1,"ScannedCount":3,)"
+                                                 R"("LastEvaluatedKey":{"k":{"S":"one"}},"ConsumedCapacity":null})");
   EXPECT_EQ(items_.last_query.limit(), 1);
   EXPECT_TRUE(items_.last_query.has_scan_index_forward());
   EXPECT_FALSE(items_.last_query.scan_index_forward());
@@ -130,19 +126,18 @@ TEST_F(RunCliTest, SilenceHasItsOwnCode) {
 }
 
 TEST_F(RunCliTest, HelpEndsWithExamples) {
-  for (const std::vector<std::string>& command :
-       std::vector<std::vector<std::string>>{{"table", "create"},
-                                             {"table", "describe"},
-                                             {"table", "list"},
-                                             {"table", "delete"},
-                                             {"item", "put"},
-                                             {"item", "get"},
-                                             {"item", "delete"},
-                                             {"query"},
-                                             {"scan"},
-                                             {"index", "status"},
-                                             {"server", "info"},
-                                             {}}) {
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{{"table", "create"},
+                                                                                       {"table", "describe"},
+                                                                                       {"table", "list"},
+                                                                                       {"table", "delete"},
+                                                                                       {"item", "put"},
+                                                                                       {"item", "get"},
+                                                                                       {"item", "delete"},
+                                                                                       {"query"},
+                                                                                       {"scan"},
+                                                                                       {"index", "status"},
+                                                                                       {"server", "info"},
+                                                                                       {}}) {
     std::vector<std::string> arguments = command;
     arguments.push_back("--help");
     EXPECT_EQ(Run(arguments), 0);

@@ -20,8 +20,7 @@ TEST(Errors, ReadsTheDetailFromTheTrailer) {
   detail.set_exception("ConditionalCheckFailedException");
   detail.set_request_id("r1");
   (*detail.mutable_item()->mutable_attributes())["id"].set_s("1");
-  const absl::Status status =
-      MakeCallStatus(absl::StatusCode::kFailedPrecondition, "no", Trailer(detail));
+  const absl::Status status = MakeCallStatus(absl::StatusCode::kFailedPrecondition, "no", Trailer(detail));
   EXPECT_TRUE(absl::IsFailedPrecondition(status));
   EXPECT_EQ(status.message(), "no");
   EXPECT_EQ(ErrorName(status), "ConditionalCheckFailedException");
@@ -35,13 +34,11 @@ TEST(Errors, PassesOverTrailersItCannotRead) {
   detail.set_exception("ValidationException");
   const std::string good = Trailer(detail);
   for (size_t size = 0; size < good.size(); ++size) {
-    const absl::Status status =
-        MakeCallStatus(absl::StatusCode::kInvalidArgument, "no", good.substr(0, size));
+    const absl::Status status = MakeCallStatus(absl::StatusCode::kInvalidArgument, "no", good.substr(0, size));
     EXPECT_TRUE(absl::IsInvalidArgument(status));
     EXPECT_EQ(ErrorName(status), "") << size;
   }
-  const absl::Status other =
-      MakeCallStatus(absl::StatusCode::kInvalidArgument, "no", Trailer(api::v1::Item()));
+  const absl::Status other = MakeCallStatus(absl::StatusCode::kInvalidArgument, "no", Trailer(api::v1::Item()));
   EXPECT_FALSE(ErrorDetailOf(other).has_value());
 }
 
@@ -58,8 +55,7 @@ TEST(Errors, AreEmptyForOkAndForTheNetwork) {
 TEST(Errors, KnowWhatCertainlyChangedNothing) {
   EXPECT_TRUE(CertainlyNotApplied(NeverSent(absl::UnavailableError("x"))));
   EXPECT_TRUE(CertainlyNotApplied(Throttled()));
-  EXPECT_TRUE(CertainlyNotApplied(
-      ApiError(absl::StatusCode::kFailedPrecondition, "ConditionalCheckFailedException")));
+  EXPECT_TRUE(CertainlyNotApplied(ApiError(absl::StatusCode::kFailedPrecondition, "ConditionalCheckFailedException")));
   EXPECT_FALSE(CertainlyNotApplied(ApiError(absl::StatusCode::kInternal, "InternalServerError")));
   EXPECT_FALSE(CertainlyNotApplied(ApiError(absl::StatusCode::kUnavailable, "ServiceUnavailable")));
   EXPECT_FALSE(CertainlyNotApplied(absl::DeadlineExceededError("late")));

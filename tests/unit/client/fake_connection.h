@@ -35,16 +35,14 @@ class FakeConnection final : public Connection {
     answers_.push_back({absl::OkStatus(), response.SerializeAsString()});
   }
 
-  absl::Status Call(const Method& method, const CallContext& context,
-                    const google::protobuf::Message& request,
+  absl::Status Call(const Method& method, const CallContext& context, const google::protobuf::Message& request,
                     google::protobuf::Message* response) override {
     seen.push_back({std::string(method.name), request.SerializeAsString(), context});
     if (answers_.empty()) return absl::OkStatus();
     const std::pair<absl::Status, std::string> answer = answers_.front();
     if (answers_.size() > 1) answers_.pop_front();
     if (!answer.first.ok()) return answer.first;
-    return response->ParseFromString(answer.second) ? absl::OkStatus()
-                                                    : absl::InternalError("wrong type of answer");
+    return response->ParseFromString(answer.second) ? absl::OkStatus() : absl::InternalError("wrong type of answer");
   }
 
   // The request of this call, counted from 0.
@@ -84,8 +82,7 @@ struct FakeClient {
   }
 };
 
-inline absl::Status ApiError(absl::StatusCode code, std::string_view exception,
-                             int64_t retry_after_ms = 0) {
+inline absl::Status ApiError(absl::StatusCode code, std::string_view exception, int64_t retry_after_ms = 0) {
   api::v1::ErrorDetail detail;
   detail.set_exception(std::string(exception));
   detail.set_retry_after_ms(retry_after_ms);

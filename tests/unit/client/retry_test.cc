@@ -135,9 +135,7 @@ TEST(Retry, EndsAfterTheLimitOfAttempts) {
 
 TEST(Retry, UsesThePoliciesOfTheProgram) {
   class Never final : public IdempotencyPolicy {
-    bool IsIdempotent(const Method&, const google::protobuf::Message&) const override {
-      return false;
-    }
+    bool IsIdempotent(const Method&, const google::protobuf::Message&) const override { return false; }
   };
   FakeClient fake;
   fake.connection->Fail(absl::UnavailableError("lost"));
@@ -156,17 +154,15 @@ TEST(Retry, SendsTheMetadataOfClientAndCall) {
   EXPECT_TRUE(fake.Make(options).ListTables({}, call).ok());
   ASSERT_THAT(fake.connection->seen, SizeIs(1));
   EXPECT_EQ(fake.connection->seen[0].method, "ListTables");
-  EXPECT_THAT(fake.connection->seen[0].context.metadata,
-              ElementsAre(std::pair<std::string, std::string>("a", "1"),
-                          std::pair<std::string, std::string>("b", "2")));
+  EXPECT_THAT(fake.connection->seen[0].context.metadata, ElementsAre(std::pair<std::string, std::string>("a", "1"),
+                                                                     std::pair<std::string, std::string>("b", "2")));
 }
 
 TEST(ExponentialBackoff, GrowsToItsMaximumAndStaysInTheUpperHalf) {
-  const auto backoff = ExponentialBackoff(
-      {.initial = absl::Milliseconds(10), .max = absl::Milliseconds(100), .factor = 2});
-  const absl::Duration full[] = {absl::Milliseconds(10),  absl::Milliseconds(20),
-                                 absl::Milliseconds(40),  absl::Milliseconds(80),
-                                 absl::Milliseconds(100), absl::Milliseconds(100)};
+  const auto backoff =
+      ExponentialBackoff({.initial = absl::Milliseconds(10), .max = absl::Milliseconds(100), .factor = 2});
+  const absl::Duration full[] = {absl::Milliseconds(10), absl::Milliseconds(20),  absl::Milliseconds(40),
+                                 absl::Milliseconds(80), absl::Milliseconds(100), absl::Milliseconds(100)};
   for (int round = 0; round < 200; ++round) {
     for (int i = 0; i < 6; ++i) {
       const absl::Duration delay = backoff->DelayAfter(i + 1);

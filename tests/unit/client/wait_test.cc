@@ -28,9 +28,7 @@ admin::v1::ListIndexStatusResponse Indexes(admin::v1::IndexState state, uint64_t
   return response;
 }
 
-absl::Status NoSuchTable() {
-  return ApiError(absl::StatusCode::kNotFound, "ResourceNotFoundException");
-}
+absl::Status NoSuchTable() { return ApiError(absl::StatusCode::kNotFound, "ResourceNotFoundException"); }
 
 TEST(WaitForTable, EndsWhenTableAndIndexesAreActive) {
   FakeClient fake;
@@ -81,8 +79,7 @@ TEST(WaitForIndexes, EndsWhenGlobalIndexesHaveTheSequence) {
 TEST(WaitForIndexes, TellsAtTheDeadlineHowFarTheIndexIs) {
   FakeClient fake;
   fake.connection->Answer(Indexes(admin::v1::INDEX_STATE_ACTIVE, 6));
-  const absl::Status status =
-      WaitForIndexes(fake.Make(), "t", 7, fake.clock->now + absl::Seconds(1));
+  const absl::Status status = WaitForIndexes(fake.Make(), "t", 7, fake.clock->now + absl::Seconds(1));
   EXPECT_TRUE(absl::IsDeadlineExceeded(status));
   EXPECT_THAT(std::string(status.message()), HasSubstr("6 of 7"));
 }

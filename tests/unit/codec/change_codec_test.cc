@@ -18,9 +18,8 @@ std::string Print(const ChangeRecord& record) {
   const auto hex = [](std::string_view bytes) { return bytes.empty() ? "-" : ToHex(bytes); };
   std::string text = std::to_string(record.time_ms) + " " + hex(record.base_key);
   for (const IndexRowChange& change : record.index_changes) {
-    text += " " + std::to_string(change.index.value()) + (change.is_delete ? " delete " : " put ") +
-            hex(change.key) + " " + hex(change.value) + " " + std::to_string(change.item_delta) +
-            " " + std::to_string(change.byte_delta);
+    text += " " + std::to_string(change.index.value()) + (change.is_delete ? " delete " : " put ") + hex(change.key) +
+            " " + hex(change.value) + " " + std::to_string(change.item_delta) + " " + std::to_string(change.byte_delta);
   }
   return text;
 }
@@ -37,8 +36,7 @@ TEST(ChangeCodec, MatchesTheGoldenVectors) {
 
 TEST(ChangeCodec, LeavesOutTheValueOfADelete) {
   ChangeRecord record;
-  record.index_changes.push_back(
-      {.index = IndexId(1), .is_delete = true, .key = "k", .value = "?"});
+  record.index_changes.push_back({.index = IndexId(1), .is_delete = true, .key = "k", .value = "?"});
   EXPECT_EQ(ToHex(EncodeChangeRecord(record)),
             "01000001"
             "01"
@@ -60,8 +58,7 @@ TEST(ChangeCodec, RefusesMalformedRecords) {
       {"01000561", "change record: expected the base key behind its length"},
       {"010000", "change record: expected a count of changes that fit in the record"},
       {"01000001", "change record: expected a count of changes that fit in the record"},
-      {"010000ffffffffffffffff7f0000000000",
-       "change record: expected a count of changes that fit in the record"},
+      {"010000ffffffffffffffff7f0000000000", "change record: expected a count of changes that fit in the record"},
       {"01000001"
        "0102016b0000",
        "change record: malformed change 0 of 1"},
@@ -95,14 +92,11 @@ TEST(ChangeCodec, DamagedRecordsAreRefusedOrCanonical) {
 
 TEST(ChangeCodec, RandomRecordsComeBack) {
   std::mt19937_64 rng(PrintedTestSeed());
-  const auto below = [&rng](size_t n) {
-    return std::uniform_int_distribution<size_t>(0, n - 1)(rng);
-  };
+  const auto below = [&rng](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(rng); };
   const auto signed_number = [&] { return static_cast<int64_t>(rng()) >> below(64); };
   for (int round = 0; round < 10'000; ++round) {
     std::vector<std::string> texts(64);
-    for (std::string& text : texts)
-      text.assign(below(5) == 0 ? below(300) : below(4), static_cast<char>(below(256)));
+    for (std::string& text : texts) text.assign(below(5) == 0 ? below(300) : below(4), static_cast<char>(below(256)));
     ChangeRecord record;
     record.time_ms = signed_number();
     record.base_key = texts[0];

@@ -132,9 +132,7 @@ inline std::string Item(const Attributes& attributes) {
   }
   return bytes;
 }
-inline std::string M(const Attributes& entries) {
-  return Member(model::ValueType::kMap, Item(entries));
-}
+inline std::string M(const Attributes& entries) { return Member(model::ValueType::kMap, Item(entries)); }
 
 }  // namespace armature::codec
 

@@ -38,11 +38,9 @@ class TwinMaker {
   size_t Below(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(rng_); }
 
   std::string Text() {
-    constexpr std::string_view kPieces[] = {
-        "a", "b", "A", " ", "\xC3\xA9", "\xF0\x9F\x98\x80", "long piece"};
+    constexpr std::string_view kPieces[] = {"a", "b", "A", " ", "\xC3\xA9", "\xF0\x9F\x98\x80", "long piece"};
     std::string text;
-    for (size_t i = Below(Below(10) == 0 ? 30 : 4); i > 0; --i)
-      text += kPieces[Below(std::size(kPieces))];
+    for (size_t i = Below(Below(10) == 0 ? 30 : 4); i > 0; --i) text += kPieces[Below(std::size(kPieces))];
     if (Below(20) == 0) text.push_back('\0');
     return text;
   }
@@ -147,8 +145,7 @@ void ExpectRefusedOrCanonical(std::string_view wire) {
   const absl::StatusOr<CanonicalItem> item = CanonicalizeItem(wire);
   if (!item.ok()) {
     ASSERT_TRUE(GetApiError(item.status()).has_value()) << item.status();
-    ASSERT_TRUE(IsValidUtf8(
-        std::string_view(item.status().message().data(), item.status().message().size())));
+    ASSERT_TRUE(IsValidUtf8(std::string_view(item.status().message().data(), item.status().message().size())));
     return;
   }
   size_t walked = 0;
@@ -176,18 +173,14 @@ TEST(CanonicalizeItemProperty, GarbageIsRefusedOrCanonical) {
   const uint64_t seed = PrintedTestSeed();
   std::mt19937_64 rng(seed);
   TwinMaker maker(seed);
-  const auto below = [&rng](size_t n) {
-    return std::uniform_int_distribution<size_t>(0, n - 1)(rng);
-  };
+  const auto below = [&rng](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(rng); };
   // Tags and lengths that mean something, so that garbage gets deep.
-  constexpr std::string_view kLikely(
-      "\x0A\x12\x1A\x20\x28\x32\x3A\x42\x4A\x52\x00\x01\x02\x03\x04\x08", 16);
+  constexpr std::string_view kLikely("\x0A\x12\x1A\x20\x28\x32\x3A\x42\x4A\x52\x00\x01\x02\x03\x04\x08", 16);
   for (int i = 0; i < 100'000; ++i) {
     std::string bytes;
     if (below(2) == 0) {
       for (size_t n = below(60); n > 0; --n) {
-        bytes.push_back(below(4) != 0 ? kLikely[below(kLikely.size())]
-                                      : static_cast<char>(below(256)));
+        bytes.push_back(below(4) != 0 ? kLikely[below(kLikely.size())] : static_cast<char>(below(256)));
       }
     } else {
       bytes = maker.Item(4).first;

@@ -43,9 +43,7 @@ std::string Error(const absl::Status& status) {
          error->message;
 }
 std::string ErrorOf(std::string_view item) { return Error(CanonicalizeItem(item).status()); }
-std::string ErrorOfValue(std::string_view value) {
-  return ErrorOf(Item({{"a", std::string(value)}}));
-}
+std::string ErrorOfValue(std::string_view value) { return ErrorOf(Item({{"a", std::string(value)}})); }
 
 // A field of number `field` with `body` in it.
 std::string Field(uint32_t field, std::string_view body) {
@@ -89,36 +87,29 @@ TEST(CanonicalizeItem, NormalisesValues) {
       {"empty string", S(""), S("")},
       {"empty binary", B(""), B("")},
       {"binary is any bytes", B("\xFF\xC0\0"s), B("\xFF\xC0\0"s)},
-      {"string set in byte order", Ss({"b", "\xC3\xA9", "", "B", "ab"}),
-       Ss({"", "B", "ab", "b", "\xC3\xA9"})},
-      {"binary set in byte order", Bs({"\xFF", "\x7F", "", "\0"s}),
-       Bs({"", "\0"s, "\x7F", "\xFF"})},
-      {"number set in numeric order", Ns({"10", "9.0", "-1", "1e2", "-20"}),
-       Ns({"-20", "-1", "9", "10", "100"})},
+      {"string set in byte order", Ss({"b", "\xC3\xA9", "", "B", "ab"}), Ss({"", "B", "ab", "b", "\xC3\xA9"})},
+      {"binary set in byte order", Bs({"\xFF", "\x7F", "", "\0"s}), Bs({"", "\0"s, "\x7F", "\xFF"})},
+      {"number set in numeric order", Ns({"10", "9.0", "-1", "1e2", "-20"}), Ns({"-20", "-1", "9", "10", "100"})},
       {"list keeps its order", L({S("b"), S("a"), N("01")}), L({S("b"), S("a"), N("1")})},
       {"empty list", L({}), L({})},
       {"empty map", M({}), M({})},
       {"map sorted", M({{"b", N("1.0")}, {"a", S("x")}}), M({{"a", S("x")}, {"b", N("1")}})},
       {"map with an empty name", M({{"b", S("")}, {"", S("")}}), M({{"", S("")}, {"b", S("")}})},
-      {"last of a repeated name wins",
-       M({{"b", S("1")}, {"a", S("2")}, {"b", N("3.0")}, {"b", S("4")}}),
+      {"last of a repeated name wins", M({{"b", S("1")}, {"a", S("2")}, {"b", N("3.0")}, {"b", S("4")}}),
        M({{"a", S("2")}, {"b", S("4")}})},
       {"nested set", M({{"s", L({Ss({"b", "a"})})}}), M({{"s", L({Ss({"a", "b"})})}})},
       {"unknown fields of a value", Field(11, "x") + S("a") + Field(100, "y") + "\x60\x01", S("a")},
-      {"unknown fields of a list",
-       Member(model::ValueType::kList, Field(2, "x") + Field(1, S("a"))), L({S("a")})},
-      {"unknown fields of a set",
-       Member(model::ValueType::kStringSet, Field(2, "x") + Field(1, "a")), Ss({"a"})},
-      {"unknown fields of a map",
-       Member(model::ValueType::kMap, Field(2, "x") + Item({{"k", S("a")}})), M({{"k", S("a")}})},
+      {"unknown fields of a list", Member(model::ValueType::kList, Field(2, "x") + Field(1, S("a"))), L({S("a")})},
+      {"unknown fields of a set", Member(model::ValueType::kStringSet, Field(2, "x") + Field(1, "a")), Ss({"a"})},
+      {"unknown fields of a map", Member(model::ValueType::kMap, Field(2, "x") + Item({{"k", S("a")}})),
+       M({{"k", S("a")}})},
       {"length in more bytes than needed", "\x0A\x81\x80\x00"s + "a", S("a")},
   };
   for (const auto& c : kCases) {
     const absl::StatusOr<std::string> value = CanonicalizeValue(c.sent);
     ASSERT_TRUE(value.ok()) << c.what << " " << value.status();
     EXPECT_EQ(ToHex(*value), ToHex(c.canonical)) << c.what;
-    const absl::StatusOr<CanonicalItem> item =
-        CanonicalizeItem(Item({{"z", c.sent}, {"a", S("")}}));
+    const absl::StatusOr<CanonicalItem> item = CanonicalizeItem(Item({{"z", c.sent}, {"a", S("")}}));
     ASSERT_TRUE(item.ok()) << c.what << " " << item.status();
     EXPECT_EQ(ToHex(item->bytes), ToHex(Item({{"a", S("")}, {"z", c.canonical}}))) << c.what;
     EXPECT_EQ(item->api_size, model::ApiSize(model::ItemView(item->bytes))) << c.what;
@@ -127,13 +118,10 @@ TEST(CanonicalizeItem, NormalisesValues) {
 
 TEST(CanonicalizeItem, TakesEntriesInAnyShape) {
   const std::string wanted = Item({{"a", S("1")}, {"b", S("2")}});
-  const std::string value_first =
-      Field(1, Field(2, S("2")) + Field(1, "b")) + Item({{"a", S("1")}});
-  const std::string with_unknown = Field(7, "x") +
-                                   Field(1, Field(1, "a") + Field(9, "?") + Field(2, S("1"))) +
-                                   Item({{"b", S("2")}}) + "\x10\x05";
-  const std::string name_twice =
-      Field(1, Field(1, "?") + Field(1, "a") + Field(2, S("1"))) + Item({{"b", S("2")}});
+  const std::string value_first = Field(1, Field(2, S("2")) + Field(1, "b")) + Item({{"a", S("1")}});
+  const std::string with_unknown =
+      Field(7, "x") + Field(1, Field(1, "a") + Field(9, "?") + Field(2, S("1"))) + Item({{"b", S("2")}}) + "\x10\x05";
+  const std::string name_twice = Field(1, Field(1, "?") + Field(1, "a") + Field(2, S("1"))) + Item({{"b", S("2")}});
   const std::string merged = Item({{"b", S("0")}}) + Item({{"a", S("1")}, {"b", S("2")}});
   for (const std::string& sent : {wanted, value_first, with_unknown, name_twice, merged}) {
     const absl::StatusOr<CanonicalItem> item = CanonicalizeItem(sent);
@@ -161,8 +149,7 @@ TEST(CanonicalizeItem, RefusesValuesWithTheDocumentedText) {
       {N("1 "), "VE " + std::string(kNotANumber) + ": 1 "},
       {N("-"), "VE " + std::string(kNotANumber) + ": -"},
       {N("1."s + "x"), "VE " + std::string(kNotANumber) + ": 1.x"},
-      {N(std::string(39, '1')),
-       "VE Attempting to store more than 38 significant digits in a Number"},
+      {N(std::string(39, '1')), "VE Attempting to store more than 38 significant digits in a Number"},
       {N("1e126"),
        "VE Number overflow. Attempting to store a number with magnitude larger than supported "
        "range"},
@@ -172,21 +159,17 @@ TEST(CanonicalizeItem, RefusesValuesWithTheDocumentedText) {
       {Ss({}), "VE " + Oomp("An string set  may not be empty")},
       {Ns({}), "VE " + Oomp("An number set  may not be empty")},
       {Bs({}), "VE " + Oomp("Binary sets should not be empty")},
-      {Member(model::ValueType::kStringSet, Field(2, "x")),
-       "VE " + Oomp("An string set  may not be empty")},
+      {Member(model::ValueType::kStringSet, Field(2, "x")), "VE " + Oomp("An string set  may not be empty")},
       {Ss({"a", "a"}), "VE " + Oomp("Input collection [a, a] contains duplicates.")},
       {Ss({"b", "a", "b"}), "VE " + Oomp("Input collection [b, a, b] contains duplicates.")},
-      {Bs({"b", "b"}),
-       "VE " + Oomp("Input collection [Yg==, Yg==]of type BS contains duplicates.")},
-      {Bs({"\xFF", "\0"s, "\0"s}),
-       "VE " + Oomp("Input collection [/w==, AA==, AA==]of type BS contains duplicates.")},
+      {Bs({"b", "b"}), "VE " + Oomp("Input collection [Yg==, Yg==]of type BS contains duplicates.")},
+      {Bs({"\xFF", "\0"s, "\0"s}), "VE " + Oomp("Input collection [/w==, AA==, AA==]of type BS contains duplicates.")},
       {Ns({"1", "1.0"}), "VE Input collection contains duplicates"},
       {Ns({"1", "2", "10e-1"}), "VE Input collection contains duplicates"},
       {Ns({"2", "dog", "2"}), "VE " + std::string(kNotANumber) + ": dog"},
       {Ns({"2", ""}), "VE " + std::string(kNotANumber)},
       {L({S("a"), ""}), "VE " + std::string(kEmptyValue)},
-      {L({M({{"x", Ss({"a", "a"})}})}),
-       "VE " + Oomp("Input collection [a, a] contains duplicates.")},
+      {L({M({{"x", Ss({"a", "a"})}})}), "VE " + Oomp("Input collection [a, a] contains duplicates.")},
       {M({{"x", Null(0)}}), "VE " + Oomp("Null attribute value types must have the value of true")},
       // Text that is no UTF-8.
       {S("\xFF"), "SE Invalid UTF-8 in a string value"},
@@ -197,12 +180,9 @@ TEST(CanonicalizeItem, RefusesValuesWithTheDocumentedText) {
       {M({{"\xFF", S("")}}), "SE Invalid UTF-8 in an attribute name"},
       // Members with a wire type of another kind.
       {"\x08\x01", "SE Unexpected wire type for member S of an attribute value in the request"},
-      {Field(4, "x"),
-       "SE Unexpected wire type for member BOOL of an attribute value in the request"},
-      {Field(5, "x"),
-       "SE Unexpected wire type for member NULL of an attribute value in the request"},
-      {"\x51" + std::string(8, 'x'),
-       "SE Unexpected wire type for member M of an attribute value in the request"},
+      {Field(4, "x"), "SE Unexpected wire type for member BOOL of an attribute value in the request"},
+      {Field(5, "x"), "SE Unexpected wire type for member NULL of an attribute value in the request"},
+      {"\x51" + std::string(8, 'x'), "SE Unexpected wire type for member M of an attribute value in the request"},
       {Field(6, "\x08\x01"), "SE Unexpected wire type for an element of a set in the request"},
       {Field(9, "\x08\x01"), "SE Unexpected wire type for an element of a list in the request"},
       {Field(10, "\x08\x01"), "SE Unexpected wire type for a map entry in the request"},
@@ -244,32 +224,27 @@ TEST(CanonicalizeItem, RefusesEntriesWithTheDocumentedText) {
 }
 
 TEST(CanonicalizeItem, TellsTheFirstErrorOfTheRequest) {
-  EXPECT_EQ(ErrorOf(Item({{"z", N("first")}, {"a", N("second")}})),
-            "VE " + std::string(kNotANumber) + ": first");
+  EXPECT_EQ(ErrorOf(Item({{"z", N("first")}, {"a", N("second")}})), "VE " + std::string(kNotANumber) + ": first");
   EXPECT_EQ(ErrorOf(Item({{"z", M({{"deep", L({N("first")})}})}, {"", S("")}})),
             "VE " + std::string(kNotANumber) + ": first");
   EXPECT_EQ(ErrorOf(Item({{"a", L({S("ok"), L({Ss({})}), N("second")})}})),
             "VE " + Oomp("An string set  may not be empty"));
   // A value that a later one replaces is judged too.
-  EXPECT_EQ(ErrorOf(Item({{"a", N("first")}, {"a", N("1")}})),
-            "VE " + std::string(kNotANumber) + ": first");
+  EXPECT_EQ(ErrorOf(Item({{"a", N("first")}, {"a", N("1")}})), "VE " + std::string(kNotANumber) + ": first");
 }
 
 TEST(CanonicalizeItem, Allows32Levels) {
   for (const bool lists : {false, true}) {
     EXPECT_EQ(ErrorOfValue(Nest(31, lists, S("x"))), "OK");
-    EXPECT_EQ(ErrorOfValue(Nest(31, lists, Ss({"x"}))), "OK")
-        << "the elements of a set are no level";
+    EXPECT_EQ(ErrorOfValue(Nest(31, lists, Ss({"x"}))), "OK") << "the elements of a set are no level";
     EXPECT_EQ(ErrorOfValue(Nest(32, lists, S("x"))), "VE " + std::string(kNested));
     EXPECT_EQ(ErrorOfValue(Nest(33, lists, S("x"))), "VE " + std::string(kNested));
     // Nothing below the last level is looked at.
     EXPECT_EQ(ErrorOfValue(Nest(32, lists, N("dog"))), "VE " + std::string(kNested));
     EXPECT_EQ(Error(CanonicalizeValue(Nest(31, lists, S("x"))).status()), "OK");
-    EXPECT_EQ(Error(CanonicalizeValue(Nest(32, lists, S("x"))).status()),
-              "VE " + std::string(kNested));
+    EXPECT_EQ(Error(CanonicalizeValue(Nest(32, lists, S("x"))).status()), "VE " + std::string(kNested));
     EXPECT_EQ(Error(CanonicalizeExpressionValues(Item({{":v", Nest(32, lists, S("x"))}})).status()),
-              "VE ExpressionAttributeValues contains invalid value: " + std::string(kNested) +
-                  " for key :v");
+              "VE ExpressionAttributeValues contains invalid value: " + std::string(kNested) + " for key :v");
   }
 }
 
@@ -322,22 +297,18 @@ TEST(CanonicalizeExpressionValues, NamesThePlaceholder) {
     return Error(CanonicalizeExpressionValues(Item(values)).status());
   };
   const std::string head = "VE ExpressionAttributeValues contains invalid value: ";
-  EXPECT_EQ(error({{":ok", S("")}, {":v", N("dog")}}),
-            head + std::string(kNotANumber) + ": dog for key :v");
+  EXPECT_EQ(error({{":ok", S("")}, {":v", N("dog")}}), head + std::string(kNotANumber) + ": dog for key :v");
   EXPECT_EQ(error({{":v", ""}}), head + std::string(kEmptyValue) + " for key :v");
-  EXPECT_EQ(error({{":s", Ss({})}}),
-            head + Oomp("An string set  may not be empty") + " for key :s");
-  EXPECT_EQ(error({{":m", M({{"x", L({Ns({"1", "1"})})}})}}),
-            head + "Input collection contains duplicates for key :m");
+  EXPECT_EQ(error({{":s", Ss({})}}), head + Oomp("An string set  may not be empty") + " for key :s");
+  EXPECT_EQ(error({{":m", M({{"x", L({Ns({"1", "1"})})}})}}), head + "Input collection contains duplicates for key :m");
   // Bytes that are no values have no placeholder to blame.
   EXPECT_EQ(error({{":v", S("\xFF")}}), "SE Invalid UTF-8 in a string value");
-  EXPECT_EQ(error({{":v", "\x08\x01"}}),
-            "SE Unexpected wire type for member S of an attribute value in the request");
+  EXPECT_EQ(error({{":v", "\x08\x01"}}), "SE Unexpected wire type for member S of an attribute value in the request");
 }
 
 TEST(CanonicalizeExpressionValues, LeavesTheNamesToTheCaller) {
-  const absl::StatusOr<CanonicalItem> values = CanonicalizeExpressionValues(
-      Item({{":b", N("1.0")}, {"", S("x")}, {std::string(70'000, ':'), S("")}}));
+  const absl::StatusOr<CanonicalItem> values =
+      CanonicalizeExpressionValues(Item({{":b", N("1.0")}, {"", S("x")}, {std::string(70'000, ':'), S("")}}));
   ASSERT_TRUE(values.ok()) << values.status();
   EXPECT_EQ(model::ItemView(values->bytes).Find(":b")->scalar(), "1");
   EXPECT_EQ(model::ItemView(values->bytes).Find("")->scalar(), "x");
@@ -375,8 +346,7 @@ TEST(IsValidUtf8, AcceptsExactlyWhatIsWellFormed) {
                               "\xFF"};
   for (size_t offset = 0; offset < 18; ++offset) {
     const std::string before(offset, 'x');
-    for (const std::string& text : kGood)
-      EXPECT_TRUE(IsValidUtf8(before + text + before)) << ToHex(text);
+    for (const std::string& text : kGood) EXPECT_TRUE(IsValidUtf8(before + text + before)) << ToHex(text);
     for (const std::string& text : kBad) {
       EXPECT_FALSE(IsValidUtf8(before + text)) << ToHex(text);
       EXPECT_FALSE(IsValidUtf8(before + text + before)) << ToHex(text);

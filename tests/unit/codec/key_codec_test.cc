@@ -117,10 +117,8 @@ TEST(KeyCodec, DamagedComponentsAreRefusedOrCanonical) {
 }
 
 TEST(KeyCodec, TableKeyIsHashPartitionSort) {
-  const model::KeySchema schema = {.partition = {{"pk", ScalarType::kString}},
-                                   .sort = {{"sk", ScalarType::kNumber}}};
-  const std::string bytes =
-      CanonicalizeItem(Item({{"sk", N("7")}, {"pk", S("a")}, {"x", S("?")}}))->bytes;
+  const model::KeySchema schema = {.partition = {{"pk", ScalarType::kString}}, .sort = {{"sk", ScalarType::kNumber}}};
+  const std::string bytes = CanonicalizeItem(Item({{"sk", N("7")}, {"pk", S("a")}, {"x", S("?")}}))->bytes;
   EXPECT_EQ(ToHex(*EncodeTableKey(schema, model::ItemView(bytes))),
             "b3b91bbd"
             "30610001"
@@ -135,8 +133,7 @@ TEST(KeyCodec, TableKeyIsHashPartitionSort) {
 }
 
 TEST(KeyCodec, ComponentsOfAnItemAreAllOrNothing) {
-  const std::vector<model::KeyAttribute> attributes = {{"a", ScalarType::kString},
-                                                       {"b", ScalarType::kBinary}};
+  const std::vector<model::KeyAttribute> attributes = {{"a", ScalarType::kString}, {"b", ScalarType::kBinary}};
   const std::string whole = Item({{"a", S("1")}, {"b", B("2")}});
   std::string out = "x";
   EXPECT_TRUE(AppendKeyComponents(attributes, model::ItemView(whole), &out));
@@ -167,9 +164,7 @@ using Tuple = std::vector<RandomComponent>;
 
 // The order by meaning: numbers before strings before binaries, then by value.
 int CompareByMeaning(const RandomComponent& a, const RandomComponent& b) {
-  const auto rank = [](ScalarType type) {
-    return type == ScalarType::kNumber ? 0 : static_cast<int>(type);
-  };
+  const auto rank = [](ScalarType type) { return type == ScalarType::kNumber ? 0 : static_cast<int>(type); };
   if (a.type != b.type) return rank(a.type) - rank(b.type);
   if (a.type == ScalarType::kNumber) return model::NaiveDecimal::Compare(a.number, b.number);
   return a.scalar.compare(b.scalar);
@@ -207,13 +202,10 @@ std::string Encode(const Tuple& tuple) {
 }
 
 Tuple MakeRandomTuple(std::mt19937_64& rng, const Tuple& before) {
-  const auto below = [&rng](size_t n) {
-    return std::uniform_int_distribution<size_t>(0, n - 1)(rng);
-  };
+  const auto below = [&rng](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(rng); };
   Tuple tuple;
   // Often the head of the tuple before, so that later components decide.
-  if (below(3) != 0)
-    tuple.assign(before.begin(), before.begin() + static_cast<ptrdiff_t>(below(before.size() + 1)));
+  if (below(3) != 0) tuple.assign(before.begin(), before.begin() + static_cast<ptrdiff_t>(below(before.size() + 1)));
   const size_t size = std::max<size_t>(1 + below(4), tuple.size());
   while (tuple.size() < size) tuple.push_back(MakeRandomComponent(rng));
   return tuple;
@@ -228,8 +220,7 @@ TEST(KeyCodec, BytesOfTuplesOrderAsTheirMeaning) {
     Tuple tuple = MakeRandomTuple(rng, before);
     const std::string bytes = Encode(tuple);
     const int order = CompareByMeaning(before, tuple);
-    ASSERT_EQ(order <=> 0, before_bytes.compare(bytes) <=> 0)
-        << ToHex(before_bytes) << " " << ToHex(bytes);
+    ASSERT_EQ(order <=> 0, before_bytes.compare(bytes) <=> 0) << ToHex(before_bytes) << " " << ToHex(bytes);
     equal += order == 0 ? 1 : 0;
 
     std::string_view in = bytes;
@@ -268,8 +259,7 @@ TEST(KeyCodec, PrefixRangeHoldsExactlyWhatBeginsWithThePrefix) {
 TEST(KeyCodecDeathTest, NumbersThatAreNoneAreProgrammerErrors) {
   std::string out;
   EXPECT_DEATH(AppendKeyComponent(ScalarType::kNumber, "dog", &out), "the number is not canonical");
-  EXPECT_DEATH(AppendKeyComponentPrefix(ScalarType::kNumber, "1", &out),
-               "numbers have no prefixes");
+  EXPECT_DEATH(AppendKeyComponentPrefix(ScalarType::kNumber, "1", &out), "numbers have no prefixes");
 }
 
 }  // namespace

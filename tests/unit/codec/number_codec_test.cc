@@ -67,8 +67,7 @@ TEST(NumberCodec, RefusesWhatIsNotCanonical) {
 }
 
 TEST(NumberCodec, DamagedBytesAreRefusedOrCanonical) {
-  for (const char* text :
-       {"0", "7", "-7", "100", "-1.5", "123456789", "-12345678901234567890123456789012345678"}) {
+  for (const char* text : {"0", "7", "-7", "100", "-1.5", "123456789", "-12345678901234567890123456789012345678"}) {
     ForEachDamage(Encode(text), [](std::string_view damaged) {
       std::string_view in = damaged;
       Number number;
@@ -87,8 +86,7 @@ TEST(NumberCodec, BytesOrderAsNumbers) {
     const model::RandomNumber next = model::MakeRandomNumber(rng);
     const std::string bytes = Encode(next.text);
     ASSERT_LE(bytes.size(), 21u);
-    ASSERT_EQ(model::NaiveDecimal::Compare(before.value, next.value) <=> 0,
-              before_bytes.compare(bytes) <=> 0)
+    ASSERT_EQ(model::NaiveDecimal::Compare(before.value, next.value) <=> 0, before_bytes.compare(bytes) <=> 0)
         << before.text << " " << next.text;
     std::string_view in = bytes;
     Number number;

@@ -25,9 +25,8 @@ constexpr ExpressionKind kProjection = ExpressionKind::kProjection;
 TEST(Binder, NothingGivesNothing) {
   const auto bound = Request().Bind(kQueryKinds);
   ASSERT_TRUE(bound.ok());
-  EXPECT_FALSE(bound->update.has_value() || bound->condition.has_value() ||
-               bound->key_condition.has_value() || bound->filter.has_value() ||
-               bound->projection.has_value());
+  EXPECT_FALSE(bound->update.has_value() || bound->condition.has_value() || bound->key_condition.has_value() ||
+               bound->filter.has_value() || bound->projection.has_value());
 }
 
 TEST(Binder, NamesNeedAnExpression) {
@@ -36,8 +35,7 @@ TEST(Binder, NamesNeedAnExpression) {
 }
 
 TEST(Binder, ValuesNeedAnExpressionThatUsesValues) {
-  const std::string text =
-      "ExpressionAttributeValues can only be specified when using expressions: ";
+  const std::string text = "ExpressionAttributeValues can only be specified when using expressions: ";
   const auto error = [](std::span<const ExpressionKind> kinds) {
     return ErrorText(Request().WithValue(":v", S("x")).Bind(kinds).status());
   };
@@ -46,14 +44,11 @@ TEST(Binder, ValuesNeedAnExpressionThatUsesValues) {
   EXPECT_EQ(error(kUpdateKinds), text + "UpdateExpression and ConditionExpression are null");
   EXPECT_EQ(error(kScanKinds), text + "FilterExpression is null");
   EXPECT_EQ(error(kQueryKinds), text + "FilterExpression and KeyConditionExpression are null");
-  EXPECT_EQ(
-      ErrorText(
-          Request().With(kProjection, "#a").WithValue(":v", S("x")).Bind(kScanKinds).status()),
-      text + "FilterExpression is null");
+  EXPECT_EQ(ErrorText(Request().With(kProjection, "#a").WithValue(":v", S("x")).Bind(kScanKinds).status()),
+            text + "FilterExpression is null");
   // Names are judged before values.
-  EXPECT_EQ(
-      ErrorText(Request().WithName("#a", "a").WithValue(":v", S("x")).Bind(kScanKinds).status()),
-      "ExpressionAttributeNames can only be specified when using expressions");
+  EXPECT_EQ(ErrorText(Request().WithName("#a", "a").WithValue(":v", S("x")).Bind(kScanKinds).status()),
+            "ExpressionAttributeNames can only be specified when using expressions");
 }
 
 TEST(Binder, PlaceholderParametersMayNotBeEmpty) {
@@ -73,17 +68,14 @@ TEST(Binder, PlaceholderKeysAreChecked) {
     return ErrorText(Request().With(kFilter, "(").WithName(key, "x").Bind(kScanKinds).status());
   };
   for (const char* const key : {"a", "#", "", ":a", "#a-b", "#a b", "##", "#\xC3\xA9"}) {
-    EXPECT_EQ(
-        name_error(key),
-        Cat("ExpressionAttributeNames contains invalid key: Syntax error; key: \"", key, "\""));
+    EXPECT_EQ(name_error(key), Cat("ExpressionAttributeNames contains invalid key: Syntax error; key: \"", key, "\""));
   }
   const auto value_error = [](const std::string& key) {
     return ErrorText(Request().With(kFilter, "(").WithValue(key, N("1")).Bind(kScanKinds).status());
   };
   for (const char* const key : {"a", ":", "", "#a", ":a.b"}) {
-    EXPECT_EQ(
-        value_error(key),
-        Cat("ExpressionAttributeValues contains invalid key: Syntax error; key: \"", key, "\""));
+    EXPECT_EQ(value_error(key),
+              Cat("ExpressionAttributeValues contains invalid key: Syntax error; key: \"", key, "\""));
   }
   EXPECT_EQ(ErrorText(Request()
                           .With(kFilter, "(")
@@ -135,10 +127,8 @@ TEST(Binder, ListsUnusedPlaceholdersNamesFirst) {
   request.With(kFilter, "#a = :s").WithName("#z", "z").WithName("#y", "y").WithValue(":u", S(""));
   EXPECT_EQ(ErrorText(request.Bind(kScanKinds).status()),
             "Value provided in ExpressionAttributeNames unused in expressions: keys: {#y, #z}");
-  EXPECT_EQ(
-      ErrorText(
-          Request().With(kFilter, "#a = :s").WithValue(":u", S("")).Bind(kScanKinds).status()),
-      "Value provided in ExpressionAttributeValues unused in expressions: keys: {:u}");
+  EXPECT_EQ(ErrorText(Request().With(kFilter, "#a = :s").WithValue(":u", S("")).Bind(kScanKinds).status()),
+            "Value provided in ExpressionAttributeValues unused in expressions: keys: {:u}");
 }
 
 TEST(Binder, APlaceholderIsUsedByAnyExpression) {
@@ -159,10 +149,8 @@ TEST(Binder, GoesThroughExpressionsInTheDocumentedOrder) {
     return ErrorText(request.Bind().status());
   };
   const std::string_view text = ": The expression can not be empty;";
-  EXPECT_EQ(error({kUpdate, kCondition, kKey, kFilter, kProjection}),
-            Cat("Invalid UpdateExpression", text));
-  EXPECT_EQ(error({kCondition, kKey, kFilter, kProjection}),
-            Cat("Invalid ConditionExpression", text));
+  EXPECT_EQ(error({kUpdate, kCondition, kKey, kFilter, kProjection}), Cat("Invalid UpdateExpression", text));
+  EXPECT_EQ(error({kCondition, kKey, kFilter, kProjection}), Cat("Invalid ConditionExpression", text));
   EXPECT_EQ(error({kKey, kFilter, kProjection}), Cat("Invalid KeyConditionExpression", text));
   EXPECT_EQ(error({kFilter, kProjection}), Cat("Invalid FilterExpression", text));
   EXPECT_EQ(error({kProjection}), Cat("Invalid ProjectionExpression", text));

@@ -37,8 +37,7 @@ constexpr ErrorCase kStaticErrors[] = {
     {"a.#missing = :s",
      "An expression attribute name used in the document path is not defined; attribute name: "
      "#missing"},
-    {"a = :missing",
-     "An expression attribute value used in expression is not defined; attribute value: :missing"},
+    {"a = :missing", "An expression attribute value used in expression is not defined; attribute value: :missing"},
     {":missing = #missing",
      "An expression attribute value used in expression is not defined; attribute value: :missing"},
     {"#missing = :missing",
@@ -50,8 +49,7 @@ constexpr ErrorCase kStaticErrors[] = {
     {"Begins_With(a, :s)", "Invalid function name; function: Begins_With"},
     {"attribute_exists(f(a))", "Invalid function name; function: f"},
     {"size(a)", "The function is not allowed to be used this way in an expression; function: size"},
-    {"NOT size(a)",
-     "The function is not allowed to be used this way in an expression; function: size"},
+    {"NOT size(a)", "The function is not allowed to be used this way in an expression; function: size"},
     {"attribute_exists(a) = :s",
      "The function is not allowed to be used this way in an expression; function: "
      "attribute_exists"},
@@ -83,8 +81,7 @@ constexpr ErrorCase kStaticErrors[] = {
     {"size(a, b) = :n",
      "Incorrect number of operands for operator or function; operator or function: size, number "
      "of operands: 2"},
-    {"attribute_exists(:s)",
-     "Operator or function requires a document path; operator or function: attribute_exists"},
+    {"attribute_exists(:s)", "Operator or function requires a document path; operator or function: attribute_exists"},
     {"attribute_not_exists(size(a))",
      "Operator or function requires a document path; operator or function: attribute_not_exists"},
     // Types of constants.
@@ -115,10 +112,8 @@ constexpr ErrorCase kStaticErrors[] = {
     {":null <= a",
      "Incorrect operand type for operator or function; operator or function: <=, operand type: "
      "NULL"},
-    {"a > :l",
-     "Incorrect operand type for operator or function; operator or function: >, operand type: L"},
-    {"a >= :m",
-     "Incorrect operand type for operator or function; operator or function: >=, operand type: M"},
+    {"a > :l", "Incorrect operand type for operator or function; operator or function: >, operand type: L"},
+    {"a >= :m", "Incorrect operand type for operator or function; operator or function: >=, operand type: M"},
     {"a BETWEEN :ns AND :ns",
      "Incorrect operand type for operator or function; operator or function: BETWEEN, operand "
      "type: NS"},
@@ -197,12 +192,10 @@ TEST(ConditionBinder, AcceptsLegalConditions) {
 constexpr ErrorCase kReportOrder[] = {
     {"a = :missing AND b = b AND zone = :s AND size(a) AND f(a) AND ((a = :s))",
      "The expression has redundant parentheses;"},
-    {"a = :missing AND b = b AND zone = :s AND size(a) AND f(a)",
-     "Invalid function name; function: f"},
+    {"a = :missing AND b = b AND zone = :s AND size(a) AND f(a)", "Invalid function name; function: f"},
     {"a = :missing AND b = b AND zone = :s AND size(a)",
      "The function is not allowed to be used this way in an expression; function: size"},
-    {"a = :missing AND b = b AND zone = :s",
-     "Attribute name is a reserved keyword; reserved keyword: zone"},
+    {"a = :missing AND b = b AND zone = :s", "Attribute name is a reserved keyword; reserved keyword: zone"},
     // Comparison by comparison, in the order of the text.
     {"b = b AND a = :missing",
      "The first operand must be distinct from the remaining operands for this operator or "
@@ -226,9 +219,7 @@ constexpr ErrorCase kReportOrder[] = {
      "type: BOOL"},
 };
 
-TEST(ConditionBinder, ReportsInTheDocumentedOrder) {
-  ExpectErrors(ExpressionKind::kCondition, kReportOrder);
-}
+TEST(ConditionBinder, ReportsInTheDocumentedOrder) { ExpectErrors(ExpressionKind::kCondition, kReportOrder); }
 
 }  // namespace
 }  // namespace armature::expr

@@ -33,9 +33,7 @@ std::string Document() {
       {"abc", S("abc")},
       {"bee", S("b")},
       {"bytes", B(std::string("\x01\x02\x80", 3))},
-      {"doc", M({{"seq", L({N("1"), M({{"k", S("abc")}}), L({S("deep")})})},
-                 {"nothing", Null()},
-                 {"size", N("3")}})},
+      {"doc", M({{"seq", L({N("1"), M({{"k", S("abc")}}), L({S("deep")})})}, {"nothing", Null()}, {"size", N("3")}})},
       {"blank", S("")},
       {"five", N("5")},
       {"half", N("0.5")},
@@ -255,8 +253,7 @@ Request WithExtras(std::string_view text) {
   Request request;
   request.With(kCondition, text);
   const std::pair<std::string, testing::Wire> extras[] = {
-      {":x", S("x")},   {":a", S("a")},   {":p", B("p")},
-      {":one", N("1")}, {":two", N("2")}, {":four", N("4")},
+      {":x", S("x")}, {":a", S("a")}, {":p", B("p")}, {":one", N("1")}, {":two", N("2")}, {":four", N("4")},
   };
   for (const Token& token : Tokenize(kCondition, text)) {
     for (const auto& [key, value] : extras) {
@@ -297,20 +294,18 @@ TEST(Evaluate, ContainsIsFastOnLongRepetitions) {
   const std::string part = std::string(200'000, 'a') + "b";
   const std::string item = Item({{"a", S(text)}});
   Request request;
-  const auto bound =
-      request.With(kCondition, "contains(a, :part)").WithValue(":part", S(part)).Bind();
+  const auto bound = request.With(kCondition, "contains(a, :part)").WithValue(":part", S(part)).Bind();
   ASSERT_TRUE(bound.ok());
   EXPECT_FALSE(Evaluate(*bound->condition, model::ItemView(item)));
 }
 
 TEST(Evaluate, DamagedBytesGiveAnAnswerAndNoCrash) {
   Request request;
-  const auto bound =
-      request
-          .With(kCondition,
-                "doc.seq[1].k = :s AND (size(seq) > :n0 OR five BETWEEN :n0 AND :n2) AND "
-                "(contains(words, :s) OR contains(seq, :n) OR utf <> :s) AND size(utf) > size(doc)")
-          .Bind();
+  const auto bound = request
+                         .With(kCondition,
+                               "doc.seq[1].k = :s AND (size(seq) > :n0 OR five BETWEEN :n0 AND :n2) AND "
+                               "(contains(words, :s) OR contains(seq, :n) OR utf <> :s) AND size(utf) > size(doc)")
+                         .Bind();
   ASSERT_TRUE(bound.ok()) << bound.status();
   const std::string document = Document();
   for (size_t i = 0; i < document.size(); ++i) {
@@ -345,8 +340,7 @@ TEST(CheckFilterAvoidsKeys, NamesTheKeyAttribute) {
   const auto error = [&keys](std::string_view text) {
     Request request;
     const auto bound = request.With(ExpressionKind::kFilter, text).Bind();
-    return bound.ok() ? ErrorText(CheckFilterAvoidsKeys(*bound->filter, keys))
-                      : ErrorText(bound.status());
+    return bound.ok() ? ErrorText(CheckFilterAvoidsKeys(*bound->filter, keys)) : ErrorText(bound.status());
   };
   EXPECT_EQ(error("a = :s"), "OK");
   EXPECT_EQ(error("a = :s AND r > :n"),

@@ -47,16 +47,12 @@ inline Wire SS(std::vector<std::string> elements) {
   std::sort(elements.begin(), elements.end());
   return Repeated(model::ValueType::kStringSet, elements);
 }
-inline Wire NS(const std::vector<std::string>& elements) {
-  return Repeated(model::ValueType::kNumberSet, elements);
-}
+inline Wire NS(const std::vector<std::string>& elements) { return Repeated(model::ValueType::kNumberSet, elements); }
 inline Wire BS(std::vector<std::string> elements) {
   std::sort(elements.begin(), elements.end());
   return Repeated(model::ValueType::kBinarySet, elements);
 }
-inline Wire L(const std::vector<Wire>& elements) {
-  return Repeated(model::ValueType::kList, elements);
-}
+inline Wire L(const std::vector<Wire>& elements) { return Repeated(model::ValueType::kList, elements); }
 
 // Item bytes; the map sorts the names.
 inline std::string Item(const std::map<std::string, Wire>& attributes) {
@@ -66,9 +62,7 @@ inline std::string Item(const std::map<std::string, Wire>& attributes) {
   }
   return bytes;
 }
-inline Wire M(const std::map<std::string, Wire>& members) {
-  return Body(model::ValueType::kMap, Item(members));
-}
+inline Wire M(const std::map<std::string, Wire>& members) { return Body(model::ValueType::kMap, Item(members)); }
 
 // The placeholders that tests may use without defining them.
 inline const std::map<std::string, std::string>& CommonNames() {
@@ -111,9 +105,9 @@ inline const std::map<std::string, Wire>& CommonValues() {
 class Request {
  public:
   Request& With(ExpressionKind kind, std::string_view text) {
-    std::optional<std::string_view>* const members[] = {
-        &expressions_.update, &expressions_.condition, &expressions_.key_condition,
-        &expressions_.filter, &expressions_.projection};
+    std::optional<std::string_view>* const members[] = {&expressions_.update, &expressions_.condition,
+                                                        &expressions_.key_condition, &expressions_.filter,
+                                                        &expressions_.projection};
     *members[static_cast<size_t>(kind)] = text;
     for (const Token& token : Tokenize(kind, text)) {
       const std::string word(token.text);
@@ -150,8 +144,8 @@ class Request {
   }
   absl::StatusOr<BoundExpressions> Bind() {
     static constexpr ExpressionKind kAll[] = {ExpressionKind::kUpdate, ExpressionKind::kCondition,
-                                              ExpressionKind::kKeyCondition,
-                                              ExpressionKind::kFilter, ExpressionKind::kProjection};
+                                              ExpressionKind::kKeyCondition, ExpressionKind::kFilter,
+                                              ExpressionKind::kProjection};
     return Bind(kAll);
   }
 

@@ -73,9 +73,8 @@ constexpr std::string_view kWords[] = {
 
 // Runs `text` as every kind. Whatever it is, the outcome is a result or a ValidationException.
 void TryEveryKind(const std::string& text, const std::string& item) {
-  for (const ExpressionKind kind :
-       {ExpressionKind::kUpdate, ExpressionKind::kCondition, ExpressionKind::kKeyCondition,
-        ExpressionKind::kFilter, ExpressionKind::kProjection}) {
+  for (const ExpressionKind kind : {ExpressionKind::kUpdate, ExpressionKind::kCondition, ExpressionKind::kKeyCondition,
+                                    ExpressionKind::kFilter, ExpressionKind::kProjection}) {
     Request request;
     const auto bound = request.With(kind, text).Bind();
     if (!bound.ok()) {
@@ -98,9 +97,7 @@ class Garbage : public ::testing::Test {
   ~Garbage() override {
     if (HasFailure()) std::printf("seed %u\n", seed_);
   }
-  size_t Below(size_t limit) {
-    return std::uniform_int_distribution<size_t>(0, limit - 1)(random_);
-  }
+  size_t Below(size_t limit) { return std::uniform_int_distribution<size_t>(0, limit - 1)(random_); }
 
   const uint32_t seed_;
   std::mt19937 random_;

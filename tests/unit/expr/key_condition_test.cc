@@ -35,10 +35,8 @@ constexpr Case kRestrictions[] = {
     {"h IN (:s)", "Invalid operator used in KeyConditionExpression: IN"},
     {"h <> :s", "Invalid operator used in KeyConditionExpression: <>"},
     {"attribute_exists(h)", "Invalid operator used in KeyConditionExpression: attribute_exists"},
-    {"attribute_not_exists(h)",
-     "Invalid operator used in KeyConditionExpression: attribute_not_exists"},
-    {"attribute_type(h, :type_s)",
-     "Invalid operator used in KeyConditionExpression: attribute_type"},
+    {"attribute_not_exists(h)", "Invalid operator used in KeyConditionExpression: attribute_not_exists"},
+    {"attribute_type(h, :type_s)", "Invalid operator used in KeyConditionExpression: attribute_type"},
     {"contains(h, :s)", "Invalid operator used in KeyConditionExpression: contains"},
     {"size(h) = :n", "KeyConditionExpressions cannot contain nested operations"},
     {"h = size(r)", "KeyConditionExpressions cannot contain nested operations"},
@@ -47,15 +45,13 @@ constexpr Case kRestrictions[] = {
      "type: N"},
     {"h.x = :s", "KeyConditionExpressions cannot have conditions on nested attributes"},
     {"h = :s AND r[0] = :s", "KeyConditionExpressions cannot have conditions on nested attributes"},
-    {"h = r",
-     "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"},
+    {"h = r", "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"},
     {"begins_with(h, r)",
      "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"},
     {"h BETWEEN :s AND r",
      "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"},
     {":s = :s2", "Invalid condition in KeyConditionExpression: No key attribute specified"},
-    {":s BETWEEN :s AND :s2",
-     "Invalid condition in KeyConditionExpression: No key attribute specified"},
+    {":s BETWEEN :s AND :s2", "Invalid condition in KeyConditionExpression: No key attribute specified"},
     {":s BETWEEN h AND :s2",
      "Invalid condition in KeyConditionExpression: BETWEEN operator must have the key attribute as "
      "its first operand"},
@@ -64,8 +60,7 @@ constexpr Case kRestrictions[] = {
      "attribute "
      "as its first operand"},
     {"h = :s AND #h = :s2", "KeyConditionExpressions must only contain one condition per key"},
-    {"h = :s AND r > :s AND r < :s2",
-     "KeyConditionExpressions must only contain one condition per key"},
+    {"h = :s AND r > :s AND r < :s2", "KeyConditionExpressions must only contain one condition per key"},
     // Constants no key could take, in the order of the text.
     {"begins_with(h, :n)",
      "Incorrect operand type for operator or function; operator or function: begins_with, operand "
@@ -127,22 +122,18 @@ const KeySchema& HashOnly() {
   return *kSchema;
 }
 const KeySchema& HashAndRange() {
-  static const auto* const kSchema =
-      new KeySchema{{{"h", ScalarType::kString}}, {{"r", ScalarType::kNumber}}};
+  static const auto* const kSchema = new KeySchema{{{"h", ScalarType::kString}}, {{"r", ScalarType::kNumber}}};
   return *kSchema;
 }
 const KeySchema& BinaryRange() {
-  static const auto* const kSchema =
-      new KeySchema{{{"h", ScalarType::kNumber}}, {{"r", ScalarType::kBinary}}};
+  static const auto* const kSchema = new KeySchema{{{"h", ScalarType::kNumber}}, {{"r", ScalarType::kBinary}}};
   return *kSchema;
 }
 // The index of the developer guide's tournament example. Its attribute region is a reserved word.
 const KeySchema& Tournament() {
-  static const auto* const kSchema =
-      new KeySchema{{{"tournamentId", ScalarType::kString}, {"region", ScalarType::kString}},
-                    {{"round", ScalarType::kString},
-                     {"bracket", ScalarType::kString},
-                     {"matchId", ScalarType::kString}}};
+  static const auto* const kSchema = new KeySchema{
+      {{"tournamentId", ScalarType::kString}, {"region", ScalarType::kString}},
+      {{"round", ScalarType::kString}, {"bracket", ScalarType::kString}, {"matchId", ScalarType::kString}}};
   return *kSchema;
 }
 
@@ -227,10 +218,8 @@ constexpr SchemaCase kSchemaCases[] = {
      "RANGE key attributes bracket must have equality conditions specified in the query because a "
      "condition is present on key attribute matchId"},
     {Tournament, "tournamentId = :s AND #region = :s AND round = :s AND bracket = :s", "OK"},
-    {Tournament, "tournamentId = :s AND #region = :s AND round = :s AND begins_with(bracket, :s)",
-     "OK"},
-    {Tournament,
-     "matchId < :s AND tournamentId = :s AND #region = :s AND round = :s AND bracket = :s", "OK"},
+    {Tournament, "tournamentId = :s AND #region = :s AND round = :s AND begins_with(bracket, :s)", "OK"},
+    {Tournament, "matchId < :s AND tournamentId = :s AND #region = :s AND round = :s AND bracket = :s", "OK"},
     {Tournament, "tournamentId = :s AND #region = :s AND round > :s AND bracket = :s",
      "RANGE key attributes round must have equality conditions specified in the query because a "
      "condition is present on key attribute bracket"},
@@ -238,8 +227,7 @@ constexpr SchemaCase kSchemaCases[] = {
      "bind: Invalid KeyConditionExpression: KeyConditionExpressions must only contain one "
      "condition "
      "per key"},
-    {Tournament, "tournamentId = :s AND #region = :s AND x = :s",
-     "Query condition missed key schema element: round"},
+    {Tournament, "tournamentId = :s AND #region = :s AND x = :s", "Query condition missed key schema element: round"},
     {Tournament, "tournamentId = :s AND #region = :s AND round = :n", kTypeMismatch},
     {Tournament, "tournamentId = :s AND #region = :empty",
      "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
@@ -247,8 +235,7 @@ constexpr SchemaCase kSchemaCases[] = {
 };
 
 TEST(MatchKeyCondition, FollowsTheSchema) {
-  for (const SchemaCase& c : kSchemaCases)
-    EXPECT_EQ(MatchError(c.text, c.schema()), c.error) << c.text;
+  for (const SchemaCase& c : kSchemaCases) EXPECT_EQ(MatchError(c.text, c.schema()), c.error) << c.text;
 }
 
 TEST(MatchKeyCondition, NonKeyWithoutAFreeSortAttributeIsNotSupported) {
@@ -260,8 +247,7 @@ TEST(MatchKeyCondition, NonKeyWithoutAFreeSortAttributeIsNotSupported) {
   KeyCondition condition = *bound->key_condition;
   condition.terms.push_back(condition.terms[0]);
   condition.terms[1].attribute = "x";
-  EXPECT_EQ(ErrorText(MatchKeyCondition(condition, twice).status()),
-            "Query key condition not supported");
+  EXPECT_EQ(ErrorText(MatchKeyCondition(condition, twice).status()), "Query key condition not supported");
 }
 
 TEST(MatchKeyCondition, SortsTermsIntoPlaces) {
@@ -298,10 +284,8 @@ TEST(MatchKeyCondition, EqualityOnTheLastSortAttributeIsNoRange) {
 
 std::string SizeError(const KeySchema& schema, std::string_view text, size_t x, size_t y) {
   Request request;
-  const auto bound = request.With(kKey, text)
-                         .WithValue(":x", S(std::string(x, 'x')))
-                         .WithValue(":y", S(std::string(y, 'y')))
-                         .Bind();
+  const auto bound =
+      request.With(kKey, text).WithValue(":x", S(std::string(x, 'x'))).WithValue(":y", S(std::string(y, 'y'))).Bind();
   if (!bound.ok()) return ErrorText(bound.status());
   return ErrorText(MatchKeyCondition(*bound->key_condition, schema).status());
 }

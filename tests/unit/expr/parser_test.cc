@@ -102,8 +102,7 @@ constexpr SyntaxCase kSyntaxErrors[] = {
 TEST(Parser, NamesTokenAndNeighboursInSyntaxErrors) {
   for (const SyntaxCase& c : kSyntaxErrors) {
     EXPECT_EQ(BindError(c.kind, c.text),
-              Cat("Invalid ", KindName(c.kind), ": Syntax error; token: \"", c.token,
-                  "\", near: \"", c.near, "\""))
+              Cat("Invalid ", KindName(c.kind), ": Syntax error; token: \"", c.token, "\", near: \"", c.near, "\""))
         << c.text;
   }
 }
@@ -129,8 +128,7 @@ constexpr TextCase kLegal[] = {
     {kFilter, "a_1 = :s AND B2_ = :s"},
     {kProjection, "a, b.c, d[0], #dotted"},
     {kUpdate, "SET a = :s"},
-    {kUpdate,
-     "set a = (b + :n), c = (d), e = (f) - (g) rEMOVE h, i[2] add j :n, k :ns dElete l :ss"},
+    {kUpdate, "set a = (b + :n), c = (d), e = (f) - (g) rEMOVE h, i[2] add j :n, k :ns dElete l :ss"},
     {kUpdate, "SET a = if_not_exists(b, if_not_exists(c, :n)) + :n"},
     {kUpdate, "SET a = list_append(if_not_exists(a, :l), (:l))"},
     {kUpdate, "SET a = ((b) + :n)"},
@@ -168,15 +166,13 @@ TEST(Parser, RefusesRedundantParentheses) {
 
 TEST(Parser, RefusesAnEmptyText) {
   for (const ExpressionKind kind : {kUpdate, kCondition, kFilter, kKey, kProjection}) {
-    EXPECT_EQ(BindError(kind, ""),
-              Cat("Invalid ", KindName(kind), ": The expression can not be empty;"));
+    EXPECT_EQ(BindError(kind, ""), Cat("Invalid ", KindName(kind), ": The expression can not be empty;"));
   }
 }
 
 TEST(Parser, BindsNotBeforeAndBeforeOr) {
   FaultLog faults;
-  const auto condition =
-      ParseCondition(kFilter, "NOT a = :x AND b BETWEEN :x AND :y OR c = :x", &faults);
+  const auto condition = ParseCondition(kFilter, "NOT a = :x AND b BETWEEN :x AND :y OR c = :x", &faults);
   ASSERT_TRUE(condition.ok());
   const auto* either = std::get_if<Junction>(&condition->root.node);
   ASSERT_NE(either, nullptr);
@@ -254,18 +250,14 @@ TEST(ParserLimits, BoundsPathDepth) {
 
 TEST(ParserLimits, BoundsListIndexes) {
   EXPECT_EQ(BindError(kProjection, "a[2147483647], a[0007]"), "OK");
-  const std::string_view text =
-      "Invalid ProjectionExpression: List index is not within the allowable range; index: ";
+  const std::string_view text = "Invalid ProjectionExpression: List index is not within the allowable range; index: ";
   EXPECT_EQ(BindError(kProjection, "a[2147483648]"), Cat(text, "[2147483648]"));
-  EXPECT_EQ(BindError(kProjection, "a[99999999999999999999999]"),
-            Cat(text, "[99999999999999999999999]"));
+  EXPECT_EQ(BindError(kProjection, "a[99999999999999999999999]"), Cat(text, "[99999999999999999999999]"));
 }
 
 TEST(ParserLimits, DeepNestingIsRefusedWithTheErrorOfItsRule) {
-  const std::string_view redundant =
-      "Invalid FilterExpression: The expression has redundant parentheses;";
-  const std::string_view unclosed =
-      "Invalid FilterExpression: Syntax error; token: \"<EOF>\", near: \"(\"";
+  const std::string_view redundant = "Invalid FilterExpression: The expression has redundant parentheses;";
+  const std::string_view unclosed = "Invalid FilterExpression: Syntax error; token: \"<EOF>\", near: \"(\"";
   EXPECT_EQ(BindError(kFilter, std::string(4096, '(')), unclosed);
   EXPECT_EQ(BindError(kFilter, Repeat("(", 2000) + "a = :s" + Repeat(")", 2000)), redundant);
   EXPECT_EQ(BindError(kFilter, Repeat("(", 2000) + "a" + Repeat(")", 2000) + " = :s"), redundant);

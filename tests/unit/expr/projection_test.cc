@@ -38,8 +38,7 @@ std::string Document() {
       {"a", M({{"b", L({N("7"), N("8")})}, {"c", N("1")}, {"d", M({{"e", S("x")}})}})},
       {"a.b", S("dotted")},
       {"h", S("key")},
-      {"l", L({M({{"a", N("1")}, {"b", N("2")}, {"c", N("3")}}), S("one"), L({S("x"), S("y")}),
-               M({{"a", N("4")}})})},
+      {"l", L({M({{"a", N("1")}, {"b", N("2")}, {"c", N("3")}}), S("one"), L({S("x"), S("y")}), M({{"a", N("4")}})})},
       {"n", N("5")},
       {"s", SS({"x", "y"})},
   });
@@ -66,8 +65,7 @@ TEST(Project, KeepsTheHierarchy) {
       {"#a.#b[1]", {{"a", M({{"b", L({N("8")})}})}}},
       // Elements move together, in the order of their indexes.
       {"l[2], l[1]", {{"l", L({S("one"), L({S("x"), S("y")})})}}},
-      {"l[3].a, l[0].c, l[2][1]",
-       {{"l", L({M({{"c", N("3")}}), L({S("y")}), M({{"a", N("4")}})})}}},
+      {"l[3].a, l[0].c, l[2][1]", {{"l", L({M({{"c", N("3")}}), L({S("y")}), M({{"a", N("4")}})})}}},
       // Paths into one element meet in it.
       {"l[0].c, l[0].a", {{"l", L({M({{"a", N("1")}, {"c", N("3")}})})}}},
       // Nothing is left of what holds none of the paths.
@@ -87,9 +85,7 @@ TEST(Project, KeepsTheHierarchy) {
   }
 }
 
-TEST(Project, AnEmptyItemStaysEmpty) {
-  EXPECT_EQ(Project(Bind("a, b.c, d[0]"), model::ItemView()), "");
-}
+TEST(Project, AnEmptyItemStaysEmpty) { EXPECT_EQ(Project(Bind("a, b.c, d[0]"), model::ItemView()), ""); }
 
 TEST(Project, DamagedBytesGiveAPartOfTheItemAndNoCrash) {
   const Projection projection = Bind("a.b[1], l[0].a, l[2][0], n, s");
@@ -133,8 +129,7 @@ constexpr ErrorCase kErrors[] = {
      "Two document paths conflict with each other; must remove or rewrite one of these paths; path "
      "one: [a, b], path two: [a, [1]]"},
     // Reserved words, then undefined names, then overlaps, then conflicts.
-    {"a.b, a[1], a.b, #missing, zone",
-     "Attribute name is a reserved keyword; reserved keyword: zone"},
+    {"a.b, a[1], a.b, #missing, zone", "Attribute name is a reserved keyword; reserved keyword: zone"},
     {"a.b, a[1], a.b, #missing",
      "An expression attribute name used in the document path is not defined; attribute name: "
      "#missing"},
@@ -145,14 +140,11 @@ constexpr ErrorCase kErrors[] = {
 
 TEST(Projection, ReportsStaticErrorsInOrder) {
   for (const ErrorCase& c : kErrors) {
-    EXPECT_EQ(BindError(kProjection, c.text), Cat("Invalid ProjectionExpression: ", c.error))
-        << c.text;
+    EXPECT_EQ(BindError(kProjection, c.text), Cat("Invalid ProjectionExpression: ", c.error)) << c.text;
   }
 }
 
-TEST(Projection, ADottedNameDoesNotOverlapAPath) {
-  EXPECT_EQ(BindError(kProjection, "#dotted, a.b, a.c"), "OK");
-}
+TEST(Projection, ADottedNameDoesNotOverlapAPath) { EXPECT_EQ(BindError(kProjection, "#dotted, a.b, a.c"), "OK"); }
 
 TEST(Projection, RefusesPathsIntoKeys) {
   const model::KeySchema keys{{{"h", ScalarType::kString}}, {{"r", ScalarType::kNumber}}};

@@ -24,24 +24,20 @@ constexpr ErrorCase kStaticErrors[] = {
     {"REMOVE a.zone", "Attribute name is a reserved keyword; reserved keyword: zone"},
     {"SET a = f(b)", "Invalid function name; function: f"},
     {"SET a = List_Append(b, :l)", "Invalid function name; function: List_Append"},
-    {"SET a = size(b)",
-     "The function is not allowed to be used this way in an expression; function: size"},
+    {"SET a = size(b)", "The function is not allowed to be used this way in an expression; function: size"},
     {"SET a = list_append(list_append(a, :l), :l)",
      "The function is not allowed to be used this way in an expression; function: list_append"},
     {"SET a = :s SET b = :s", "The \"SET\" section can only be used once in an update expression;"},
-    {"REMOVE a SET b = :s REMOVE c",
-     "The \"REMOVE\" section can only be used once in an update expression;"},
+    {"REMOVE a SET b = :s REMOVE c", "The \"REMOVE\" section can only be used once in an update expression;"},
     {"ADD a :n ADD b :n", "The \"ADD\" section can only be used once in an update expression;"},
-    {"delete a :ss DELETE b :ss",
-     "The \"DELETE\" section can only be used once in an update expression;"},
+    {"delete a :ss DELETE b :ss", "The \"DELETE\" section can only be used once in an update expression;"},
     {"SET #missing = :s",
      "An expression attribute name used in the document path is not defined; attribute name: "
      "#missing"},
     {"SET a = #missing",
      "An expression attribute name used in the document path is not defined; attribute name: "
      "#missing"},
-    {"ADD a :missing",
-     "An expression attribute value used in expression is not defined; attribute value: :missing"},
+    {"ADD a :missing", "An expression attribute value used in expression is not defined; attribute value: :missing"},
     {"SET a = :s, a = :s",
      "Two document paths overlap with each other; must remove or rewrite one of these paths; path "
      "one: [a], path two: [a]"},
@@ -57,20 +53,13 @@ constexpr ErrorCase kStaticErrors[] = {
     {"SET a.b = :s, a[1] = :s",
      "Two document paths conflict with each other; must remove or rewrite one of these paths; path "
      "one: [a, b], path two: [a, [1]]"},
-    {"ADD a :s",
-     "Incorrect operand type for operator or function; operator: ADD, operand type: STRING"},
-    {"ADD a :b",
-     "Incorrect operand type for operator or function; operator: ADD, operand type: BINARY"},
-    {"ADD a :null",
-     "Incorrect operand type for operator or function; operator: ADD, operand type: NULL"},
-    {"ADD a :true",
-     "Incorrect operand type for operator or function; operator: ADD, operand type: BOOLEAN"},
-    {"ADD a :l",
-     "Incorrect operand type for operator or function; operator: ADD, operand type: LIST"},
-    {"ADD a :m",
-     "Incorrect operand type for operator or function; operator: ADD, operand type: MAP"},
-    {"DELETE a :n",
-     "Incorrect operand type for operator or function; operator: DELETE, operand type: NUMBER"},
+    {"ADD a :s", "Incorrect operand type for operator or function; operator: ADD, operand type: STRING"},
+    {"ADD a :b", "Incorrect operand type for operator or function; operator: ADD, operand type: BINARY"},
+    {"ADD a :null", "Incorrect operand type for operator or function; operator: ADD, operand type: NULL"},
+    {"ADD a :true", "Incorrect operand type for operator or function; operator: ADD, operand type: BOOLEAN"},
+    {"ADD a :l", "Incorrect operand type for operator or function; operator: ADD, operand type: LIST"},
+    {"ADD a :m", "Incorrect operand type for operator or function; operator: ADD, operand type: MAP"},
+    {"DELETE a :n", "Incorrect operand type for operator or function; operator: DELETE, operand type: NUMBER"},
     {"SET a = if_not_exists(:s, :s)",
      "Operator or function requires a document path; operator or function: if_not_exists"},
     {"SET a = if_not_exists(b)",
@@ -82,19 +71,15 @@ constexpr ErrorCase kStaticErrors[] = {
     {"SET a = list_append(b, :s)",
      "Incorrect operand type for operator or function; operator or function: list_append, operand "
      "type: S"},
-    {"SET a = b + :s",
-     "Incorrect operand type for operator or function; operator or function: +, operand type: S"},
-    {"SET a = :l - b",
-     "Incorrect operand type for operator or function; operator or function: -, operand type: L"},
+    {"SET a = b + :s", "Incorrect operand type for operator or function; operator or function: +, operand type: S"},
+    {"SET a = :l - b", "Incorrect operand type for operator or function; operator or function: -, operand type: L"},
     {"SET a = b + list_append(c, :l)",
      "Incorrect operand type for operator or function; operator or function: +, operand type: L"},
 };
 
 TEST(UpdateBinder, ReportsStaticErrors) {
   for (const ErrorCase& c : kStaticErrors) {
-    EXPECT_EQ(BindError(ExpressionKind::kUpdate, c.text),
-              Cat("Invalid UpdateExpression: ", c.error))
-        << c.text;
+    EXPECT_EQ(BindError(ExpressionKind::kUpdate, c.text), Cat("Invalid UpdateExpression: ", c.error)) << c.text;
   }
 }
 
@@ -134,24 +119,19 @@ constexpr ErrorCase kReportOrder[] = {
     {"ADD b :s, a.b :n, a[1] :n SET c = d + :l",
      "Two document paths conflict with each other; must remove or rewrite one of these paths; path "
      "one: [a, b], path two: [a, [1]]"},
-    {"SET c = d + :l ADD b :s",
-     "Incorrect operand type for operator or function; operator: ADD, operand type: STRING"},
+    {"SET c = d + :l ADD b :s", "Incorrect operand type for operator or function; operator: ADD, operand type: STRING"},
 };
 
 TEST(UpdateBinder, ReportsInTheDocumentedOrder) {
   for (const ErrorCase& c : kReportOrder) {
-    EXPECT_EQ(BindError(ExpressionKind::kUpdate, c.text),
-              Cat("Invalid UpdateExpression: ", c.error))
-        << c.text;
+    EXPECT_EQ(BindError(ExpressionKind::kUpdate, c.text), Cat("Invalid UpdateExpression: ", c.error)) << c.text;
   }
 }
 
 TEST(UpdateBinder, KeepsSectionsApart) {
   Request request;
-  const auto bound = request
-                         .With(ExpressionKind::kUpdate,
-                               "REMOVE #dotted SET a.b[2] = c - :n DELETE d :ss ADD e :n, f :n")
-                         .Bind();
+  const auto bound =
+      request.With(ExpressionKind::kUpdate, "REMOVE #dotted SET a.b[2] = c - :n DELETE d :ss ADD e :n, f :n").Bind();
   ASSERT_TRUE(bound.ok()) << bound.status();
   const Update& update = *bound->update;
   ASSERT_EQ(update.removes.size(), 1u);

@@ -46,8 +46,7 @@ TEST(IndexDefinition, RefusesBadLocalIndexes) {
        "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"},
       {"two HASH", [](TableDefinition& t) { FirstLocal(t).key_schema[1].key_type = "HASH"; },
        "Invalid KeySchema: The second KeySchemaElement is not a RANGE key type"},
-      {"one index name twice",
-       [](TableDefinition& t) { t.local_indexes->push_back(Local("local")); },
+      {"one index name twice", [](TableDefinition& t) { t.local_indexes->push_back(Local("local")); },
        Cat(kInvalid, "Duplicate index name: local")},
       {"six", [](TableDefinition& t) { t.local_indexes = Many(6, Local); },
        Cat(kInvalid, "Number of LocalSecondaryIndexes exceeds per-table limit of 5")},
@@ -102,8 +101,7 @@ TEST(IndexDefinition, RefusesBadGlobalIndexes) {
        Cat(kInvalid, "List of GlobalSecondaryIndexes is empty")},
       {"name of a local index", [](TableDefinition& t) { FirstGlobal(t).index_name = "local"; },
        Cat(kInvalid, "Duplicate index name: local")},
-      {"one index name twice",
-       [](TableDefinition& t) { t.global_indexes->push_back(Global("global")); },
+      {"one index name twice", [](TableDefinition& t) { t.global_indexes->push_back(Global("global")); },
        Cat(kInvalid, "Duplicate index name: global")},
       {"throughput on demand",
        [](TableDefinition& t) {
@@ -135,8 +133,7 @@ TEST(IndexDefinition, RefusesBadMultiAttributeKeys) {
     std::vector<KeyElementDefinition> key;
     std::string message;
   };
-  const std::string same_name =
-      "Both the Hash Key and the Range Key element in the KeySchema have the same name";
+  const std::string same_name = "Both the Hash Key and the Range Key element in the KeySchema have the same name";
   const std::string multiple = "The KeySchema contains multiple key attributes with the same name";
   const std::string first = "Invalid KeySchema: The first KeySchemaElement is not a HASH key type";
   const std::vector<KeyCase> keys = {
@@ -161,15 +158,14 @@ TEST(IndexDefinition, RefusesBadMultiAttributeKeys) {
 }
 
 TEST(IndexDefinition, KeepsTheOrderOfMultiAttributeKeys) {
-  const absl::StatusOr<TableDescriptor> table =
-      BuildTableDescriptor(MultiKeyTable({{"z", "HASH"},
-                                          {"a", "HASH"},
-                                          {"y", "HASH"},
-                                          {"h", "HASH"},
-                                          {"x", "RANGE"},
-                                          {"b", "RANGE"},
-                                          {"w", "RANGE"},
-                                          {"r", "RANGE"}}));
+  const absl::StatusOr<TableDescriptor> table = BuildTableDescriptor(MultiKeyTable({{"z", "HASH"},
+                                                                                    {"a", "HASH"},
+                                                                                    {"y", "HASH"},
+                                                                                    {"h", "HASH"},
+                                                                                    {"x", "RANGE"},
+                                                                                    {"b", "RANGE"},
+                                                                                    {"w", "RANGE"},
+                                                                                    {"r", "RANGE"}}));
   ASSERT_TRUE(table.ok()) << table.status();
   std::vector<std::string> partition;
   std::vector<std::string> sort;

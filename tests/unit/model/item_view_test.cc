@@ -19,8 +19,7 @@ std::string Field(ValueType type, std::string_view body) {
 }
 
 std::string Flag(ValueType type, bool value) {
-  return {static_cast<char>(WireTag(static_cast<uint32_t>(type), WireType::kVarint)),
-          static_cast<char>(value)};
+  return {static_cast<char>(WireTag(static_cast<uint32_t>(type), WireType::kVarint)), static_cast<char>(value)};
 }
 
 std::string Elements(const std::vector<std::string>& elements) {
@@ -43,10 +42,7 @@ std::string FullItem() {
   Put("b", Field(ValueType::kBinary, std::string_view("\0\xFF", 2)), &item);
   Put("bool", Flag(ValueType::kBool, true), &item);
   Put("bs", Field(ValueType::kBinarySet, Elements({"a", "bc"})), &item);
-  Put("l",
-      Field(ValueType::kList,
-            Elements({Field(ValueType::kString, "one"), Flag(ValueType::kNull, true)})),
-      &item);
+  Put("l", Field(ValueType::kList, Elements({Field(ValueType::kString, "one"), Flag(ValueType::kNull, true)})), &item);
   Put("m", Field(ValueType::kMap, inner), &item);
   Put("n", Field(ValueType::kNumber, "-12"), &item);
   Put("ns", Field(ValueType::kNumberSet, Elements({"1", "200"})), &item);
@@ -103,16 +99,9 @@ TEST(ItemView, CountsSizesAsTheApi) {
   const struct {
     const char* name;
     size_t size;
-  } kCases[] = {{"b", 2},
-                {"bool", 1},
-                {"bs", 3},
-                {"l", 3 + 1 + 3 + 1 + 1},
-                {"m", 3 + 1 + 1 + 3},
-                {"n", 3},
-                {"ns", 4},
-                {"null", 1},
-                {"s", 4},
-                {"ss", 3}};
+  } kCases[] = {
+      {"b", 2},    {"bool", 1}, {"bs", 3}, {"l", 3 + 1 + 3 + 1 + 1}, {"m", 3 + 1 + 1 + 3}, {"n", 3}, {"ns", 4},
+      {"null", 1}, {"s", 4},    {"ss", 3}};
   size_t total = 0;
   for (const auto& c : kCases) {
     EXPECT_EQ(ApiSize(*item.Find(c.name)), c.size) << c.name;
@@ -158,8 +147,7 @@ TEST(ValueView, RefusesWhatIsNoValue) {
   EXPECT_FALSE(ValueView::FromWire("\x08\x01")) << "S as a varint";
   EXPECT_FALSE(ValueView::FromWire("\x22\x01x")) << "BOOL as bytes";
   EXPECT_FALSE(ValueView::FromWire("\x0A\x02x")) << "cut short";
-  EXPECT_FALSE(
-      ValueView::FromWire(Field(ValueType::kString, "a") + Field(ValueType::kString, "b")));
+  EXPECT_FALSE(ValueView::FromWire(Field(ValueType::kString, "a") + Field(ValueType::kString, "b")));
 }
 
 }  // namespace

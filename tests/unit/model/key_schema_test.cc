@@ -10,11 +10,9 @@
 namespace armature::model {
 namespace {
 
-const KeySchema kTableKey = {.partition = {{"pk", ScalarType::kString}},
-                             .sort = {{"sk", ScalarType::kNumber}}};
-const KeySchema kIndexKey = {
-    .partition = {{"tenant", ScalarType::kString}, {"pk", ScalarType::kString}},
-    .sort = {{"at", ScalarType::kBinary}}};
+const KeySchema kTableKey = {.partition = {{"pk", ScalarType::kString}}, .sort = {{"sk", ScalarType::kNumber}}};
+const KeySchema kIndexKey = {.partition = {{"tenant", ScalarType::kString}, {"pk", ScalarType::kString}},
+                             .sort = {{"at", ScalarType::kBinary}}};
 
 std::string ItemOf(const std::vector<std::string>& sorted_names) {
   std::string item;
@@ -34,8 +32,7 @@ TEST(KeySchema, FindsItsAttributesInBothGroups) {
 }
 
 TEST(KeySchema, UnionHoldsEachNameOnceInByteOrder) {
-  EXPECT_EQ(UnionOfKeyNames(kTableKey, kIndexKey),
-            (std::vector<std::string>{"at", "pk", "sk", "tenant"}));
+  EXPECT_EQ(UnionOfKeyNames(kTableKey, kIndexKey), (std::vector<std::string>{"at", "pk", "sk", "tenant"}));
   EXPECT_EQ(UnionOfKeyNames(kTableKey, kTableKey), (std::vector<std::string>{"pk", "sk"}));
 }
 

@@ -19,8 +19,7 @@ constexpr std::string_view kOverflow =
     "Number overflow. Attempting to store a number with magnitude larger than supported range";
 constexpr std::string_view kUnderflow =
     "Number underflow. Attempting to store a number with magnitude smaller than supported range";
-constexpr std::string_view kTooManyDigits =
-    "Attempting to store more than 38 significant digits in a Number";
+constexpr std::string_view kTooManyDigits = "Attempting to store more than 38 significant digits in a Number";
 constexpr std::string_view kNotANumber = "The parameter cannot be converted to a numeric value";
 
 std::string Canonical(std::string_view text) {
@@ -83,9 +82,7 @@ TEST(Number, HasOneCanonicalText) {
 }
 
 TEST(Number, RefusesWithTheDocumentedText) {
-  const auto not_a_number = [](std::string_view text) {
-    return std::string(kNotANumber) + ": " + std::string(text);
-  };
+  const auto not_a_number = [](std::string_view text) { return std::string(kNotANumber) + ": " + std::string(text); };
   const struct {
     std::string text;
     std::string message;
@@ -154,11 +151,10 @@ TEST(Number, OfManyMegabytesIsJudgedQuickly) {
 
 TEST(Number, ComparesByValue) {
   // In order, all different.
-  const char* const kAscending[] = {"-1e125", "-2",      "-1.5",    "-1.25",  "-1",
-                                    "-0.9",   "-1e-130", "0",       "1e-130", "2e-130",
-                                    "0.09",   "0.1",     "0.11",    "1",      "1.01",
-                                    "1.1",    "9",       "9.9",     "10",     "99",
-                                    "100",    "100.1",   "9.9e124", "1e125",  "1.000000001e125"};
+  const char* const kAscending[] = {
+      "-1e125",         "-2", "-1.5", "-1.25", "-1", "-0.9", "-1e-130", "0",  "1e-130", "2e-130", "0.09",    "0.1",
+      "0.11",           "1",  "1.01", "1.1",   "9",  "9.9",  "10",      "99", "100",    "100.1",  "9.9e124", "1e125",
+      "1.000000001e125"};
   std::vector<Number> numbers;
   for (const char* text : kAscending) numbers.push_back(*Number::Parse(text));
   for (size_t i = 0; i < numbers.size(); ++i) {
@@ -221,9 +217,7 @@ TEST(Number, AgreesWithNaiveDecimals) {
 
     std::vector<uint8_t> digits;
     for (size_t d = 0; d < number->digit_count(); ++d) digits.push_back(number->digit(d));
-    ASSERT_EQ(
-        Number::FromDigits(number->is_negative(), number->exponent(), digits.data(), digits.size()),
-        *number);
+    ASSERT_EQ(Number::FromDigits(number->is_negative(), number->exponent(), digits.data(), digits.size()), *number);
     before = next;
     before_number = *number;
   }

@@ -21,15 +21,11 @@ namespace armature::model {
 
 inline constexpr std::string_view kInvalid = "One or more parameter values were invalid: ";
 
-inline std::string OneViolation(std::string_view violation) {
-  return Cat("1 validation error detected: ", violation);
-}
+inline std::string OneViolation(std::string_view violation) { return Cat("1 validation error detected: ", violation); }
 
 // "Value <printed> at '<path>' failed to satisfy constraint: Member must <rule>".
-inline std::string Violation(std::string_view printed, std::string_view path,
-                             std::string_view rule) {
-  return Cat("Value ", printed, " at '", path, "' failed to satisfy constraint: Member must ",
-             rule);
+inline std::string Violation(std::string_view printed, std::string_view path, std::string_view rule) {
+  return Cat("Value ", printed, " at '", path, "' failed to satisfy constraint: Member must ", rule);
 }
 
 inline std::string One(std::string_view printed, std::string_view path, std::string_view rule) {
@@ -53,18 +49,13 @@ inline IndexDefinition Index(std::string_view name, std::vector<KeyElementDefini
 }
 
 // A legal local index of ValidTable().
-inline IndexDefinition Local(std::string_view name) {
-  return Index(name, {{"a", "HASH"}, {"c", "RANGE"}});
-}
+inline IndexDefinition Local(std::string_view name) { return Index(name, {{"a", "HASH"}, {"c", "RANGE"}}); }
 
 // A legal global index of ValidTable().
-inline IndexDefinition Global(std::string_view name) {
-  return Index(name, {{"c", "HASH"}, {"a", "RANGE"}});
-}
+inline IndexDefinition Global(std::string_view name) { return Index(name, {{"c", "HASH"}, {"a", "RANGE"}}); }
 
 // `count` indexes with names of their own.
-inline std::vector<IndexDefinition> Many(int count,
-                                         const std::function<IndexDefinition(std::string)>& make) {
+inline std::vector<IndexDefinition> Many(int count, const std::function<IndexDefinition(std::string)>& make) {
   std::vector<IndexDefinition> indexes;
   for (int i = 0; i < count; ++i) indexes.push_back(make(Cat("index", i)));
   return indexes;

@@ -119,13 +119,11 @@ TEST(TableDefinition, WantsExactlyTheAttributesThatKeysUse) {
          FirstGlobal(t).index_name = "local";
        },
        unused},
-      {"undefined in a local index",
-       [](TableDefinition& t) { FirstLocal(t).key_schema[1].attribute_name = "z"; },
+      {"undefined in a local index", [](TableDefinition& t) { FirstLocal(t).key_schema[1].attribute_name = "z"; },
        Cat(kInvalid,
            "Some index key attributes are not defined in AttributeDefinitions. Keys: [a, z], "
            "AttributeDefinitions: [a, b, c]")},
-      {"undefined in a global index",
-       [](TableDefinition& t) { FirstGlobal(t).key_schema[0].attribute_name = "z"; },
+      {"undefined in a global index", [](TableDefinition& t) { FirstGlobal(t).key_schema[0].attribute_name = "z"; },
        Cat(kInvalid,
            "Some index key attributes are not defined in AttributeDefinitions. Keys: [a, z], "
            "AttributeDefinitions: [a, b, c]")},

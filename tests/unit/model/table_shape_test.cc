@@ -27,12 +27,10 @@ TEST(TableShape, RefusesBadTableNames) {
          t.key_schema.clear();
        },
        "The parameter 'TableName' is required but was not present in the request"},
-      {"short", [](TableDefinition& t) { t.table_name = "ab"; },
-       One("'ab'", "tableName", at_least_3)},
+      {"short", [](TableDefinition& t) { t.table_name = "ab"; }, One("'ab'", "tableName", at_least_3)},
       {"long", [&](TableDefinition& t) { t.table_name = longest; },
        One(Cat("'", longest, "'"), "tableName", "have length less than or equal to 255")},
-      {"characters", [](TableDefinition& t) { t.table_name = "ab;"; },
-       One("'ab;'", "tableName", pattern)},
+      {"characters", [](TableDefinition& t) { t.table_name = "ab;"; }, One("'ab;'", "tableName", pattern)},
       {"short and characters", [](TableDefinition& t) { t.table_name = "a;"; },
        Cat("2 validation errors detected: ", Violation("'a;'", "tableName", at_least_3), "; ",
            Violation("'a;'", "tableName", pattern))},
@@ -48,17 +46,13 @@ TEST(TableShape, RefusesBadAttributeShapes) {
        One("null", "attributeDefinitions", "not be null")},
       {"empty name", [](TableDefinition& t) { t.attribute_definitions[0].attribute_name = ""; },
        One("''", Cat(definition, ".attributeName"), "have length greater than or equal to 1")},
-      {"long name",
-       [&](TableDefinition& t) { t.attribute_definitions[0].attribute_name = long_name; },
-       One(Cat("'", long_name, "'"), Cat(definition, ".attributeName"),
-           "have length less than or equal to 255")},
+      {"long name", [&](TableDefinition& t) { t.attribute_definitions[0].attribute_name = long_name; },
+       One(Cat("'", long_name, "'"), Cat(definition, ".attributeName"), "have length less than or equal to 255")},
       {"no type", [](TableDefinition& t) { t.attribute_definitions[0].attribute_type = ""; },
        One("null", Cat(definition, ".attributeType"), "not be null")},
-      {"unknown type",
-       [](TableDefinition& t) { t.attribute_definitions[2].attribute_type = "BOOL"; },
+      {"unknown type", [](TableDefinition& t) { t.attribute_definitions[2].attribute_type = "BOOL"; },
        One("'BOOL'", "attributeDefinitions.3.member.attributeType", types)},
-      {"type in lower case",
-       [](TableDefinition& t) { t.attribute_definitions[0].attribute_type = "s"; },
+      {"type in lower case", [](TableDefinition& t) { t.attribute_definitions[0].attribute_type = "s"; },
        One("'s'", Cat(definition, ".attributeType"), types)},
   });
 }
@@ -71,12 +65,9 @@ TEST(TableShape, RefusesBadKeySchemaShapes) {
       "keyType=RANGE), KeySchemaElement(attributeName=c, keyType=RANGE)]'";
   const std::vector<KeyElementDefinition> three = {{"a", "HASH"}, {"b", "RANGE"}, {"c", "RANGE"}};
   ExpectRefused({
-      {"none", [](TableDefinition& t) { t.key_schema.clear(); },
-       One("null", "keySchema", "not be null")},
-      {"three elements", [&](TableDefinition& t) { t.key_schema = three; },
-       One(printed, "keySchema", at_most_2)},
-      {"three elements in a local index",
-       [&](TableDefinition& t) { FirstLocal(t).key_schema = three; },
+      {"none", [](TableDefinition& t) { t.key_schema.clear(); }, One("null", "keySchema", "not be null")},
+      {"three elements", [&](TableDefinition& t) { t.key_schema = three; }, One(printed, "keySchema", at_most_2)},
+      {"three elements in a local index", [&](TableDefinition& t) { FirstLocal(t).key_schema = three; },
        One(printed, "localSecondaryIndexes.1.member.keySchema", at_most_2)},
       {"none in a local index", [](TableDefinition& t) { FirstLocal(t).key_schema.clear(); },
        One("null", "localSecondaryIndexes.1.member.keySchema", "not be null")},
@@ -85,14 +76,12 @@ TEST(TableShape, RefusesBadKeySchemaShapes) {
       {"empty name", [](TableDefinition& t) { t.key_schema[1].attribute_name = ""; },
        One("''", "keySchema.2.member.attributeName", "have length greater than or equal to 1")},
       {"long name", [&](TableDefinition& t) { t.key_schema[0].attribute_name = long_name; },
-       One(Cat("'", long_name, "'"), "keySchema.1.member.attributeName",
-           "have length less than or equal to 255")},
+       One(Cat("'", long_name, "'"), "keySchema.1.member.attributeName", "have length less than or equal to 255")},
       {"no type", [](TableDefinition& t) { t.key_schema[0].key_type = ""; },
        One("null", "keySchema.1.member.keyType", "not be null")},
       {"unknown type", [](TableDefinition& t) { t.key_schema[0].key_type = "HSAH"; },
        One("'HSAH'", "keySchema.1.member.keyType", "satisfy enum value set: [HASH, RANGE]")},
-      {"unknown type in a global index",
-       [](TableDefinition& t) { FirstGlobal(t).key_schema[1].key_type = "SORT"; },
+      {"unknown type in a global index", [](TableDefinition& t) { FirstGlobal(t).key_schema[1].key_type = "SORT"; },
        One("'SORT'", "globalSecondaryIndexes.1.member.keySchema.2.member.keyType",
            "satisfy enum value set: [HASH, RANGE]")},
   });
@@ -108,18 +97,13 @@ TEST(TableShape, RefusesBadIndexShapes) {
       {"no name", [](TableDefinition& t) { FirstGlobal(t).index_name = ""; },
        One("''", Cat(global, ".indexName"), "have length greater than or equal to 3")},
       {"long name", [&](TableDefinition& t) { FirstGlobal(t).index_name = long_name; },
-       One(Cat("'", long_name, "'"), Cat(global, ".indexName"),
-           "have length less than or equal to 255")},
+       One(Cat("'", long_name, "'"), Cat(global, ".indexName"), "have length less than or equal to 255")},
       {"name characters", [](TableDefinition& t) { FirstLocal(t).index_name = "a/b"; },
-       One("'a/b'", Cat(local, ".indexName"),
-           "satisfy regular expression pattern: [a-zA-Z0-9_.-]+")},
-      {"projection type",
-       [](TableDefinition& t) { FirstGlobal(t).projection.projection_type = "SOME"; },
-       One("'SOME'", Cat(global, ".projection.projectionType"),
-           "satisfy enum value set: [ALL, INCLUDE, KEYS_ONLY]")},
+       One("'a/b'", Cat(local, ".indexName"), "satisfy regular expression pattern: [a-zA-Z0-9_.-]+")},
+      {"projection type", [](TableDefinition& t) { FirstGlobal(t).projection.projection_type = "SOME"; },
+       One("'SOME'", Cat(global, ".projection.projectionType"), "satisfy enum value set: [ALL, INCLUDE, KEYS_ONLY]")},
       {"no projected names", [](TableDefinition& t) { FirstLocal(t).projection = Include(0); },
-       One("'[]'", Cat(local, ".projection.nonKeyAttributes"),
-           "have length greater than or equal to 1")},
+       One("'[]'", Cat(local, ".projection.nonKeyAttributes"), "have length greater than or equal to 1")},
       {"21 projected names", [](TableDefinition& t) { FirstGlobal(t).projection = Include(21); },
        One("'[p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15, p16, p17, p18, "
            "p19, p20]'",
@@ -128,8 +112,7 @@ TEST(TableShape, RefusesBadIndexShapes) {
        [](TableDefinition& t) {
          FirstGlobal(t).projection = {"INCLUDE", {{"x", ""}}};
        },
-       One("''", Cat(global, ".projection.nonKeyAttributes.2.member"),
-           "have length greater than or equal to 1")},
+       One("''", Cat(global, ".projection.nonKeyAttributes.2.member"), "have length greater than or equal to 1")},
       {"long projected name",
        [&](TableDefinition& t) {
          FirstLocal(t).projection = {"INCLUDE", {{long_name}}};
@@ -149,16 +132,14 @@ TEST(TableShape, RefusesBadModesAndUnits) {
          t = ProvisionedTable();
          t.settings.provisioned = Throughput{0, -1};
        },
-       Cat("2 validation errors detected: ",
-           Violation("'0'", "provisionedThroughput.readCapacityUnits", at_least_1), "; ",
-           Violation("'-1'", "provisionedThroughput.writeCapacityUnits", at_least_1))},
+       Cat("2 validation errors detected: ", Violation("'0'", "provisionedThroughput.readCapacityUnits", at_least_1),
+           "; ", Violation("'-1'", "provisionedThroughput.writeCapacityUnits", at_least_1))},
       {"units of an index",
        [](TableDefinition& t) {
          t = ProvisionedTable();
          FirstGlobal(t).provisioned = Throughput{1, 0};
        },
-       One("'0'", "globalSecondaryIndexes.1.member.provisionedThroughput.writeCapacityUnits",
-           at_least_1)},
+       One("'0'", "globalSecondaryIndexes.1.member.provisionedThroughput.writeCapacityUnits", at_least_1)},
       {"stream view type",
        [](TableDefinition& t) {
          t.stream_enabled = true;
@@ -185,24 +166,14 @@ TEST(TableShape, GathersViolationsInOrderWithGlobalIndexesBeforeLocalOnes) {
           t.stream_enabled = true;
           t.stream_view_type = "X";
         },
-        Cat("8 validation errors detected: ",
-            Violation("'ab'", "tableName", "have length greater than or equal to 3"), "; ",
-            Violation("'X'", "attributeDefinitions.1.member.attributeType",
-                      "satisfy enum value set: [B, N, S]"),
+        Cat("8 validation errors detected: ", Violation("'ab'", "tableName", "have length greater than or equal to 3"),
+            "; ", Violation("'X'", "attributeDefinitions.1.member.attributeType", "satisfy enum value set: [B, N, S]"),
+            "; ", Violation("'X'", "keySchema.1.member.keyType", "satisfy enum value set: [HASH, RANGE]"), "; ",
+            Violation("'X'", "billingMode", "satisfy enum value set: [PROVISIONED, PAY_PER_REQUEST]"), "; ",
+            Violation("'0'", "provisionedThroughput.readCapacityUnits", "have value greater than or equal to 1"), "; ",
+            Violation("'g'", "globalSecondaryIndexes.1.member.indexName", "have length greater than or equal to 3"),
             "; ",
-            Violation("'X'", "keySchema.1.member.keyType", "satisfy enum value set: [HASH, RANGE]"),
-            "; ",
-            Violation("'X'", "billingMode",
-                      "satisfy enum value set: [PROVISIONED, PAY_PER_REQUEST]"),
-            "; ",
-            Violation("'0'", "provisionedThroughput.readCapacityUnits",
-                      "have value greater than or equal to 1"),
-            "; ",
-            Violation("'g'", "globalSecondaryIndexes.1.member.indexName",
-                      "have length greater than or equal to 3"),
-            "; ",
-            Violation("'l'", "localSecondaryIndexes.1.member.indexName",
-                      "have length greater than or equal to 3"),
+            Violation("'l'", "localSecondaryIndexes.1.member.indexName", "have length greater than or equal to 3"),
             "; ",
             Violation("'X'", "streamSpecification.streamViewType",
                       "satisfy enum value set: [NEW_IMAGE, OLD_IMAGE, "
@@ -212,9 +183,8 @@ TEST(TableShape, GathersViolationsInOrderWithGlobalIndexesBeforeLocalOnes) {
 TEST(TableShape, TellsAtMostTenViolations) {
   std::string message = "10 validation errors detected: ";
   for (int i = 1; i <= 10; ++i) {
-    message += Cat(i == 1 ? "" : "; ",
-                   Violation("''", Cat("attributeDefinitions.", i, ".member.attributeName"),
-                             "have length greater than or equal to 1"));
+    message += Cat(i == 1 ? "" : "; ", Violation("''", Cat("attributeDefinitions.", i, ".member.attributeName"),
+                                                 "have length greater than or equal to 1"));
   }
   ExpectRefused({{"eleven",
                   [](TableDefinition& t) {
@@ -241,15 +211,13 @@ TEST(CheckTableName, TellsTheSharedRules) {
       {"", 1, One("''", "tableName", "have length greater than or equal to 1")},
       {"", 3, One("''", "tableName", "have length greater than or equal to 3")},
       {"ab", 3, One("'ab'", "tableName", "have length greater than or equal to 3")},
-      {long_name, 1,
-       One(Cat("'", long_name, "'"), "tableName", "have length less than or equal to 255")},
+      {long_name, 1, One(Cat("'", long_name, "'"), "tableName", "have length less than or equal to 255")},
       {"a b", 1, One("'a b'", "tableName", pattern)},
       {wide, 1, One(Cat("'", wide, "'"), "tableName", pattern)},
       {long_name + "!", 1,
        Cat("2 validation errors detected: ",
-           Violation(Cat("'", long_name, "!'"), "tableName",
-                     "have length less than or equal to 255"),
-           "; ", Violation(Cat("'", long_name, "!'"), "tableName", pattern))},
+           Violation(Cat("'", long_name, "!'"), "tableName", "have length less than or equal to 255"), "; ",
+           Violation(Cat("'", long_name, "!'"), "tableName", pattern))},
   };
   for (const NameCase& c : cases) {
     SCOPED_TRACE(c.name);

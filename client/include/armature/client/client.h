@@ -54,74 +54,72 @@ class Client {
                                                const CallOptions& options = {}) const;
   absl::StatusOr<api::v1::ScanResponse> Scan(const api::v1::ScanRequest& request,
                                              const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::BatchGetItemResponse> BatchGetItem(
-      const api::v1::BatchGetItemRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::BatchWriteItemResponse> BatchWriteItem(
-      const api::v1::BatchWriteItemRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::TransactGetItemsResponse> TransactGetItems(
-      const api::v1::TransactGetItemsRequest& request, const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::BatchGetItemResponse> BatchGetItem(const api::v1::BatchGetItemRequest& request,
+                                                             const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::BatchWriteItemResponse> BatchWriteItem(const api::v1::BatchWriteItemRequest& request,
+                                                                 const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::TransactGetItemsResponse> TransactGetItems(const api::v1::TransactGetItemsRequest& request,
+                                                                     const CallOptions& options = {}) const;
   absl::StatusOr<api::v1::TransactWriteItemsResponse> TransactWriteItems(
       const api::v1::TransactWriteItemsRequest& request, const CallOptions& options = {}) const;
 
   // Tables: tables.proto.
-  absl::StatusOr<api::v1::CreateTableResponse> CreateTable(
-      const api::v1::CreateTableRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::DescribeTableResponse> DescribeTable(
-      const api::v1::DescribeTableRequest& request, const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::CreateTableResponse> CreateTable(const api::v1::CreateTableRequest& request,
+                                                           const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::DescribeTableResponse> DescribeTable(const api::v1::DescribeTableRequest& request,
+                                                               const CallOptions& options = {}) const;
   absl::StatusOr<api::v1::ListTablesResponse> ListTables(const api::v1::ListTablesRequest& request,
                                                          const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::DeleteTableResponse> DeleteTable(
-      const api::v1::DeleteTableRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::UpdateTableResponse> UpdateTable(
-      const api::v1::UpdateTableRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::UpdateTimeToLiveResponse> UpdateTimeToLive(
-      const api::v1::UpdateTimeToLiveRequest& request, const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::DeleteTableResponse> DeleteTable(const api::v1::DeleteTableRequest& request,
+                                                           const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::UpdateTableResponse> UpdateTable(const api::v1::UpdateTableRequest& request,
+                                                           const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::UpdateTimeToLiveResponse> UpdateTimeToLive(const api::v1::UpdateTimeToLiveRequest& request,
+                                                                     const CallOptions& options = {}) const;
   absl::StatusOr<api::v1::DescribeTimeToLiveResponse> DescribeTimeToLive(
       const api::v1::DescribeTimeToLiveRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::TagResourceResponse> TagResource(
-      const api::v1::TagResourceRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::UntagResourceResponse> UntagResource(
-      const api::v1::UntagResourceRequest& request, const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::TagResourceResponse> TagResource(const api::v1::TagResourceRequest& request,
+                                                           const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::UntagResourceResponse> UntagResource(const api::v1::UntagResourceRequest& request,
+                                                               const CallOptions& options = {}) const;
   absl::StatusOr<api::v1::ListTagsOfResourceResponse> ListTagsOfResource(
       const api::v1::ListTagsOfResourceRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::DescribeLimitsResponse> DescribeLimits(
-      const api::v1::DescribeLimitsRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::DescribeEndpointsResponse> DescribeEndpoints(
-      const api::v1::DescribeEndpointsRequest& request, const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::DescribeLimitsResponse> DescribeLimits(const api::v1::DescribeLimitsRequest& request,
+                                                                 const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::DescribeEndpointsResponse> DescribeEndpoints(const api::v1::DescribeEndpointsRequest& request,
+                                                                       const CallOptions& options = {}) const;
   absl::StatusOr<api::v1::DescribeContinuousBackupsResponse> DescribeContinuousBackups(
-      const api::v1::DescribeContinuousBackupsRequest& request,
-      const CallOptions& options = {}) const;
+      const api::v1::DescribeContinuousBackupsRequest& request, const CallOptions& options = {}) const;
   absl::StatusOr<api::v1::UpdateContinuousBackupsResponse> UpdateContinuousBackups(
-      const api::v1::UpdateContinuousBackupsRequest& request,
-      const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::CreateBackupResponse> CreateBackup(
-      const api::v1::CreateBackupRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::DescribeBackupResponse> DescribeBackup(
-      const api::v1::DescribeBackupRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::ListBackupsResponse> ListBackups(
-      const api::v1::ListBackupsRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::DeleteBackupResponse> DeleteBackup(
-      const api::v1::DeleteBackupRequest& request, const CallOptions& options = {}) const;
+      const api::v1::UpdateContinuousBackupsRequest& request, const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::CreateBackupResponse> CreateBackup(const api::v1::CreateBackupRequest& request,
+                                                             const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::DescribeBackupResponse> DescribeBackup(const api::v1::DescribeBackupRequest& request,
+                                                                 const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::ListBackupsResponse> ListBackups(const api::v1::ListBackupsRequest& request,
+                                                           const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::DeleteBackupResponse> DeleteBackup(const api::v1::DeleteBackupRequest& request,
+                                                             const CallOptions& options = {}) const;
   absl::StatusOr<api::v1::RestoreTableFromBackupResponse> RestoreTableFromBackup(
       const api::v1::RestoreTableFromBackupRequest& request, const CallOptions& options = {}) const;
 
   // Streams: streams.proto.
-  absl::StatusOr<api::v1::ListStreamsResponse> ListStreams(
-      const api::v1::ListStreamsRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::DescribeStreamResponse> DescribeStream(
-      const api::v1::DescribeStreamRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<api::v1::GetShardIteratorResponse> GetShardIterator(
-      const api::v1::GetShardIteratorRequest& request, const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::ListStreamsResponse> ListStreams(const api::v1::ListStreamsRequest& request,
+                                                           const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::DescribeStreamResponse> DescribeStream(const api::v1::DescribeStreamRequest& request,
+                                                                 const CallOptions& options = {}) const;
+  absl::StatusOr<api::v1::GetShardIteratorResponse> GetShardIterator(const api::v1::GetShardIteratorRequest& request,
+                                                                     const CallOptions& options = {}) const;
   absl::StatusOr<api::v1::GetRecordsResponse> GetRecords(const api::v1::GetRecordsRequest& request,
                                                          const CallOptions& options = {}) const;
 
   // For those who run the daemon: admin.proto.
-  absl::StatusOr<admin::v1::GetServerInfoResponse> GetServerInfo(
-      const admin::v1::GetServerInfoRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<admin::v1::ListIndexStatusResponse> ListIndexStatus(
-      const admin::v1::ListIndexStatusRequest& request, const CallOptions& options = {}) const;
-  absl::StatusOr<admin::v1::GetIndexStatusResponse> GetIndexStatus(
-      const admin::v1::GetIndexStatusRequest& request, const CallOptions& options = {}) const;
+  absl::StatusOr<admin::v1::GetServerInfoResponse> GetServerInfo(const admin::v1::GetServerInfoRequest& request,
+                                                                 const CallOptions& options = {}) const;
+  absl::StatusOr<admin::v1::ListIndexStatusResponse> ListIndexStatus(const admin::v1::ListIndexStatusRequest& request,
+                                                                     const CallOptions& options = {}) const;
+  absl::StatusOr<admin::v1::GetIndexStatusResponse> GetIndexStatus(const admin::v1::GetIndexStatusRequest& request,
+                                                                   const CallOptions& options = {}) const;
   absl::StatusOr<admin::v1::EchoResponse> Echo(const admin::v1::EchoRequest& request,
                                                const CallOptions& options = {}) const;
 

@@ -28,8 +28,7 @@ using Metadata = std::vector<std::pair<std::string, std::string>>;
 struct Method {
   std::string_view name;  // As in service.proto, such as "GetItem". Static storage.
   // Makes the blocking call; of use to the gRPC connection only, null is legal for all others.
-  grpc::Status (*invoke)(Stubs& stubs, grpc::ClientContext* context,
-                         const google::protobuf::Message& request,
+  grpc::Status (*invoke)(Stubs& stubs, grpc::ClientContext* context, const google::protobuf::Message& request,
                          google::protobuf::Message* response) = nullptr;
 };
 
@@ -51,8 +50,7 @@ class Connection {
   // Blocks until the answer is there, the deadline has passed or the call has failed. `request` and
   // `response` have the types of the method; `response` is unspecified after an error. Errors: what
   // the daemon or the network said, with the payloads that errors.h reads.
-  virtual absl::Status Call(const Method& method, const CallContext& context,
-                            const google::protobuf::Message& request,
+  virtual absl::Status Call(const Method& method, const CallContext& context, const google::protobuf::Message& request,
                             google::protobuf::Message* response) = 0;
 };
 

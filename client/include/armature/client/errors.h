@@ -16,8 +16,7 @@
 namespace armature::client {
 
 // The payload of a status that holds a serialised ErrorDetail.
-inline constexpr std::string_view kErrorDetailUrl =
-    "type.googleapis.com/armature.api.v1.ErrorDetail";
+inline constexpr std::string_view kErrorDetailUrl = "type.googleapis.com/armature.api.v1.ErrorDetail";
 
 // The exception, such as "ValidationException". Empty if the status is OK or did not come from the
 // daemon: the network failed, the deadline passed.
@@ -37,8 +36,7 @@ bool CertainlyNotApplied(const absl::Status& status);
 // The status of a call, made from what gRPC reports: code, message and the content of the trailer
 // grpc-status-details-bin. A trailer that cannot be read, or holds no ErrorDetail, is passed over:
 // the code is what counts then.
-absl::Status MakeCallStatus(absl::StatusCode code, std::string_view message,
-                            std::string_view details);
+absl::Status MakeCallStatus(absl::StatusCode code, std::string_view message, std::string_view details);
 
 // The same status with a detail, as the daemon would have sent it. For fakes. Must not be OK.
 absl::Status WithDetail(absl::Status status, const api::v1::ErrorDetail& detail);

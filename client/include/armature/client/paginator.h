@@ -62,8 +62,7 @@ class Paginator {
 
   // Begins at the exclusive_start_key of `request`, if there is one. `limit` bounds each page, not
   // the walk.
-  Paginator(Request request, Fetch fetch)
-      : request_(std::move(request)), fetch_(std::move(fetch)) {}
+  Paginator(Request request, Fetch fetch) : request_(std::move(request)), fetch_(std::move(fetch)) {}
 
   // The next page, or nothing after the last one. After an error, the next call asks for the same
   // page again.

@@ -39,8 +39,7 @@ class IdempotencyPolicy {
   virtual ~IdempotencyPolicy() = default;
   // True if a repeat leaves the same data and gives the caller an answer as good as the first one,
   // even if the first one was applied and only its answer was lost.
-  virtual bool IsIdempotent(const Method& method,
-                            const google::protobuf::Message& request) const = 0;
+  virtual bool IsIdempotent(const Method& method, const google::protobuf::Message& request) const = 0;
 };
 
 // True for UNAVAILABLE, and for RESOURCE_EXHAUSTED if the exception is a throttling one:

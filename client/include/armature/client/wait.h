@@ -20,13 +20,12 @@ namespace armature::client {
 absl::Status WaitForTable(const Client& client, std::string_view table_name, absl::Time deadline);
 
 // Until there is no such table.
-absl::Status WaitForTableGone(const Client& client, std::string_view table_name,
-                              absl::Time deadline);
+absl::Status WaitForTableGone(const Client& client, std::string_view table_name, absl::Time deadline);
 
 // Until every global index of the table is ACTIVE and holds all changes up to `change_sequence`, as
 // a write has answered it. 0 waits for the states only.
-absl::Status WaitForIndexes(const Client& client, std::string_view table_name,
-                            uint64_t change_sequence, absl::Time deadline);
+absl::Status WaitForIndexes(const Client& client, std::string_view table_name, uint64_t change_sequence,
+                            absl::Time deadline);
 
 }  // namespace armature::client
 
