@@ -18,7 +18,7 @@ namespace armature::engine {
 namespace {
 
 // gRPC clients receive 4 MB unless told otherwise. A page of many tiny attributes grows up to fivefold on the wire, so
-// it ends here; the item that crosses the border (at most 2 MB encoded) is still whole.
+// it ends here; the item that crosses the border (below 2 MB encoded, unless made of huge numbers) is still whole.
 constexpr size_t kPageMaxEncodedBytes = 2 << 20;
 constexpr int64_t kRowsBetweenChecks = 64;
 

@@ -81,8 +81,8 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string_v
   std::error_code error;
   fs::create_directories(path, error);
   if (error) return UnavailableError(Cat("cannot make data directory ", path, ": ", error.message()));
-  const bool known = fs::exists(path + kFormatFile, error);
-  if (!known) {
+  if (!fs::exists(path + kFormatFile, error)) {
+    // Before the lock, which would leave a file of ours in a directory that is not.
     ARM_ASSIGN_OR_RETURN(const bool unused, IsUnused(path));
     if (!unused) {
       return FailedPreconditionError(
@@ -97,6 +97,8 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string_v
     return FailedPreconditionError(
         Cat("data directory ", path, " is in use by another process (", lock_path, " is locked)"));
   }
+  // Once more, now that nobody else can be writing it.
+  const bool known = fs::exists(path + kFormatFile, error);
   ARM_RETURN_IF_ERROR(known ? directory->ReadFormat() : directory->WriteFormat());
   return directory;
 }

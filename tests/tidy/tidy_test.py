@@ -51,7 +51,7 @@ BANNED = (
     (re.compile(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))"), (), "name an issue: TODO(#123)"),
     (re.compile(r"\busing namespace\b"), (), "name what you use"),
     (re.compile(r"#include [<\"](boost|iostream)\b"), ("tools", "client", "tests"), "not in the daemon"),
-    (re.compile(r"#include <rocksdb/|#include \"rocksdb/"), ("storage/store",), "RocksDB stays in storage/store"),
+    (re.compile(r"#include <rocksdb/|#include \"rocksdb/"), ("storage/store", "tests/unit/store"), "RocksDB stays in storage/store"),
     (
         re.compile(r"#include [<\"](grpc|grpcpp)/|#include \"armature/(api|admin)/"),
         ("daemon", "client", "tools", "tests"),

@@ -2,7 +2,7 @@
 //
 // Prints one line of JSON for each step; exits with 1 if an answer is not the expected one.
 //
-//   cd client/examples/node && npm ci && node armature_example.mjs localhost:8010
+//   cd client/examples/node && npm ci && node armature_example.mjs localhost:7700
 //
 // The API is loaded at run time from the proto/ directory of this tree; nothing is generated.
 

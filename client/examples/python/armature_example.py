@@ -6,7 +6,7 @@ Prints one line of JSON for each step; exits with 1 if an answer is not the expe
 Needs the Debian packages python3-grpcio, python3-protobuf, protobuf-compiler and protobuf-compiler-grpc (the compiler
 in Debian's python3-grpc-tools is too old: it does not know `optional`). Run from anywhere:
 
-    /usr/bin/python3 client/examples/python/armature_example.py localhost:8010
+    /usr/bin/python3 client/examples/python/armature_example.py localhost:7700
 
 The stubs are generated at the start, into a temporary directory, from the proto/ directory of this tree.
 """

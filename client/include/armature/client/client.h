@@ -19,7 +19,7 @@ namespace armature::client {
 
 // All operations of a daemon, as blocking calls that take and give the messages of the API.
 //
-//   absl::StatusOr<Client> client = Connect("localhost:8010");
+//   absl::StatusOr<Client> client = Connect("localhost:7700");
 //   if (!client.ok()) return client.status();
 //   api::v1::GetItemRequest request;
 //   request.set_table_name("users");
