@@ -20,6 +20,7 @@ std::optional<std::string_view> View(const std::optional<std::string>& text) {
 absl::Status CheckParameterStyles(const ExpressionParameters& parameters) {
   if (parameters.legacy.empty()) return absl::OkStatus();
   std::vector<std::string> expressions;
+  if (parameters.update.has_value()) expressions.emplace_back("UpdateExpression");
   if (parameters.projection.has_value()) expressions.emplace_back("ProjectionExpression");
   if (parameters.filter.has_value()) expressions.emplace_back("FilterExpression");
   if (parameters.condition.has_value()) expressions.emplace_back("ConditionExpression");
@@ -36,8 +37,9 @@ absl::Status CheckParameterStyles(const ExpressionParameters& parameters) {
 
 absl::StatusOr<std::unique_ptr<RequestExpressions>> BindRequestExpressions(
     const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds) {
-  if (!parameters.condition.has_value() && !parameters.key_condition.has_value() && !parameters.filter.has_value() &&
-      !parameters.projection.has_value() && !parameters.names.has_value() && !parameters.values_wire.has_value()) {
+  if (!parameters.update.has_value() && !parameters.condition.has_value() && !parameters.key_condition.has_value() &&
+      !parameters.filter.has_value() && !parameters.projection.has_value() && !parameters.names.has_value() &&
+      !parameters.values_wire.has_value()) {
     return nullptr;
   }
   auto result = std::make_unique<RequestExpressions>();
@@ -48,6 +50,7 @@ absl::StatusOr<std::unique_ptr<RequestExpressions>> BindRequestExpressions(
   }
   result->placeholders.names = parameters.names;
   expr::RequestExpressions texts;
+  texts.update = View(parameters.update);
   texts.condition = View(parameters.condition);
   texts.key_condition = View(parameters.key_condition);
   texts.filter = View(parameters.filter);

@@ -38,6 +38,7 @@ using Callback = absl::AnyInvocable<void(absl::StatusOr<T>) &&>;
 
 // The parameters that carry expressions, present or not as the client sent them.
 struct ExpressionParameters {
+  std::optional<std::string> update;
   std::optional<std::string> condition;
   std::optional<std::string> key_condition;
   std::optional<std::string> filter;
@@ -75,10 +76,10 @@ struct GetItemResult {
   std::optional<ConsumedCapacity> capacity;
 };
 
-// PutItem, DeleteItem.
+// PutItem, UpdateItem, DeleteItem.
 struct WriteRequest {
   std::string table_name;
-  std::string item_wire;  // the item of a put, the key of a delete
+  std::string item_wire;  // the item of a put, the key of an update or a delete
   ExpressionParameters expressions;
   std::string return_values;
   std::string return_values_on_condition_check_failure;

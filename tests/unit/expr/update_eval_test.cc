@@ -9,6 +9,7 @@
 
 #include "storage/model/limits.h"
 #include "tests/unit/expr/expr_test_util.h"
+#include "tests/unit/model/printed_item.h"
 
 namespace armature::expr {
 namespace {
@@ -37,44 +38,6 @@ constexpr char kTooDeep[] =
 
 using Members = std::map<std::string, Wire>;
 
-// Items and values as texts, so that failures can be read.
-std::string Printed(const model::ValueView& value);
-
-std::string PrintedMembers(const model::ItemView& item) {
-  std::string text;
-  item.ForEach([&text](const model::AttributeView& member) {
-    text += Cat(text.empty() ? "" : ", ", member.name, "=", Printed(member.value));
-    return true;
-  });
-  return text;
-}
-
-std::string Printed(const model::ValueView& value) {
-  std::string text;
-  const auto add = [&text](std::string_view element) {
-    text += Cat(text.empty() ? "" : ", ", element);
-    return true;
-  };
-  switch (value.type()) {
-    case model::ValueType::kBool:
-      return value.boolean() ? "true" : "false";
-    case model::ValueType::kNull:
-      return "null";
-    case model::ValueType::kList:
-      value.ForEachListElement([&add](const model::ValueView& element) { return add(Printed(element)); });
-      return Cat("[", text, "]");
-    case model::ValueType::kMap:
-      return Cat("{", PrintedMembers(value.map()), "}");
-    case model::ValueType::kStringSet:
-    case model::ValueType::kNumberSet:
-    case model::ValueType::kBinarySet:
-      value.ForEachSetElement(add);
-      return Cat("<", text, ">");
-    default:
-      return Cat(model::ValueTypeName(value.type()), ":", value.scalar());
-  }
-}
-
 // One update and the items it was applied to.
 class Applied {
  public:
@@ -99,7 +62,7 @@ class Applied {
     const absl::StatusOr<std::optional<std::string>> after = ApplyUpdate(update(), view, model::ItemView(key));
     if (!after.ok()) return ErrorText(after.status());
     if (!after->has_value()) return "nothing";
-    return PrintedMembers(model::ItemView(**after));
+    return model::PrintedItem(model::ItemView(**after));
   }
 
   Request request_;
@@ -282,7 +245,7 @@ TEST(UpdateEval, ListsCanBeAddedToByThoseWhoMakeTheTree) {
   action.target.elements.push_back({PathElement::Kind::kName, "a"});
   action.operand.value = model::ValueView::FromWire(more);
   const std::string item = Item({{"a", L({N("1")})}});
-  EXPECT_EQ(PrintedMembers(model::ItemView(**ApplyUpdate(update, model::ItemView(item), model::ItemView()))),
+  EXPECT_EQ(model::PrintedItem(model::ItemView(**ApplyUpdate(update, model::ItemView(item), model::ItemView()))),
             "a=[N:1, S:x]");
 }
 
@@ -352,10 +315,11 @@ TEST(UpdateEval, UpdatedPartsKeepTheirHierarchy) {
                                  {"c", Bool(true)},
                                  {"l", L({N("0"), N("1"), N("2")})},
                                  {"other", B("x")}});
-  EXPECT_EQ(PrintedMembers(model::ItemView(Project(parts, model::ItemView(item)))), "a={k=N:2}, c=true, l=[N:0, N:1]");
+  EXPECT_EQ(model::PrintedItem(model::ItemView(Project(parts, model::ItemView(item)))),
+            "a={k=N:2}, c=true, l=[N:0, N:1]");
   const std::string after = **ApplyUpdate(applied.update(), model::ItemView(item), model::ItemView());
   // What moved into the place of a removed element is shown; what was set beyond the end is not, having another place.
-  EXPECT_EQ(PrintedMembers(model::ItemView(Project(parts, model::ItemView(after)))),
+  EXPECT_EQ(model::PrintedItem(model::ItemView(Project(parts, model::ItemView(after)))),
             "a={k=N:5}, b=S:abc, l=[N:5, N:2], n=N:5");
   EXPECT_EQ(Project(UpdatedParts(Update()), model::ItemView(item)), "");
 }
