@@ -53,23 +53,22 @@ void TakeNames(Message* message, engine::ExpressionParameters* to) {
   }
 }
 
+// What puts, updates and deletes have in common.
 template <class Message>
-absl::StatusOr<engine::WriteRequest> ToWriteRequest(std::string_view bytes, std::string_view operation) {
-  Message message;
-  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, operation, &message));
+engine::WriteRequest ToWriteRequest(Message* message, SplitRequest split) {
   engine::WriteRequest request;
-  request.table_name = std::move(*message.mutable_table_name());
+  request.table_name = std::move(*message->mutable_table_name());
   request.item_wire = std::move(split.item).value_or(std::string());
-  request.return_values = Text(message.return_values());
-  request.return_values_on_condition_check_failure = Text(message.return_values_on_condition_check_failure());
-  request.return_consumed_capacity = Text(message.return_consumed_capacity());
-  request.return_item_collection_metrics = Text(message.return_item_collection_metrics());
+  request.return_values = Text(message->return_values());
+  request.return_values_on_condition_check_failure = Text(message->return_values_on_condition_check_failure());
+  request.return_consumed_capacity = Text(message->return_consumed_capacity());
+  request.return_item_collection_metrics = Text(message->return_item_collection_metrics());
   engine::ExpressionParameters& expressions = request.expressions;
-  if (message.has_condition_expression()) expressions.condition = message.condition_expression();
-  TakeNames(&message, &expressions);
+  if (message->has_condition_expression()) expressions.condition = message->condition_expression();
+  TakeNames(message, &expressions);
   expressions.values_wire = std::move(split.values);
-  if (!message.expected().empty()) expressions.legacy.emplace_back("Expected");
-  if (message.conditional_operator() != 0) expressions.legacy.emplace_back("ConditionalOperator");
+  if (!message->expected().empty()) expressions.legacy.emplace_back("Expected");
+  if (message->conditional_operator() != 0) expressions.legacy.emplace_back("ConditionalOperator");
   return request;
 }
 
@@ -122,11 +121,25 @@ absl::StatusOr<engine::GetItemRequest> ParseGetItem(std::string_view bytes) {
 }
 
 absl::StatusOr<engine::WriteRequest> ParsePutItem(std::string_view bytes) {
-  return ToWriteRequest<v1::PutItemRequest>(bytes, "PutItem");
+  v1::PutItemRequest message;
+  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, "PutItem", &message));
+  return ToWriteRequest(&message, std::move(split));
+}
+
+absl::StatusOr<engine::WriteRequest> ParseUpdateItem(std::string_view bytes) {
+  v1::UpdateItemRequest message;
+  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, "UpdateItem", &message));
+  engine::WriteRequest request = ToWriteRequest(&message, std::move(split));
+  engine::ExpressionParameters& expressions = request.expressions;
+  if (message.has_update_expression()) expressions.update = message.update_expression();
+  if (!message.attribute_updates().empty()) expressions.legacy.insert(expressions.legacy.begin(), "AttributeUpdates");
+  return request;
 }
 
 absl::StatusOr<engine::WriteRequest> ParseDeleteItem(std::string_view bytes) {
-  return ToWriteRequest<v1::DeleteItemRequest>(bytes, "DeleteItem");
+  v1::DeleteItemRequest message;
+  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, "DeleteItem", &message));
+  return ToWriteRequest(&message, std::move(split));
 }
 
 absl::StatusOr<engine::ReadRequest> ParseQuery(std::string_view bytes) {
@@ -162,7 +175,7 @@ std::string SerializeRest(const engine::GetItemResult& result) {
 }
 
 std::string SerializeRest(const engine::WriteResult& result) {
-  v1::PutItemResponse response;  // PutItem and DeleteItem answer in one shape
+  v1::PutItemResponse response;  // PutItem, UpdateItem and DeleteItem answer in one shape
   if (result.capacity.has_value()) FillCapacity(*result.capacity, response.mutable_consumed_capacity());
   response.set_change_sequence(result.change_sequence);
   return response.SerializeAsString();

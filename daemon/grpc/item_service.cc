@@ -116,6 +116,14 @@ Reactor* ItemService::PutItem(Context* context, const grpc::ByteBuffer* request,
   return reactor;
 }
 
+Reactor* ItemService::UpdateItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  Reactor* const reactor = context->DefaultReactor();
+  absl::StatusOr<engine::WriteRequest> parsed = ParseUpdateItem(MessageBytes(*request).view());
+  if (!parsed.ok()) return Fail(reactor, parsed.status());
+  engine_->UpdateItem(MakeContext(context), *std::move(parsed), AnswerWrite(reactor, response));
+  return reactor;
+}
+
 Reactor* ItemService::DeleteItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
   Reactor* const reactor = context->DefaultReactor();
   absl::StatusOr<engine::WriteRequest> parsed = ParseDeleteItem(MessageBytes(*request).view());
@@ -142,9 +150,6 @@ Reactor* ItemService::Scan(Context* context, const grpc::ByteBuffer* request, gr
   return reactor;
 }
 
-Reactor* ItemService::UpdateItem(Context* context, const grpc::ByteBuffer*, grpc::ByteBuffer*) {
-  return NotAvailable(context, "UpdateItem");
-}
 Reactor* ItemService::BatchGetItem(Context* context, const grpc::ByteBuffer*, grpc::ByteBuffer*) {
   return NotAvailable(context, "BatchGetItem");
 }

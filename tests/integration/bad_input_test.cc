@@ -271,8 +271,12 @@ TEST_F(BadInput, NestingThatWouldExhaustAStack) {
 }
 
 TEST_F(BadInput, WhatThisVersionLacks) {
-  EXPECT_THAT(client().UpdateItem(FromJson<api::v1::UpdateItemRequest>(R"({"TableName": "Bad"})")).status(),
-              IsRefused("UnknownOperationException", "UpdateItem is not available in this version"));
+  const auto updates = FromJson<api::v1::UpdateItemRequest>(R"({"TableName": "Bad",
+      "Key": {"p": {"S": "a"}, "r": {"S": "b"}}, "AttributeUpdates": {"x": {"Action": "DELETE"}}})");
+  EXPECT_THAT(client().UpdateItem(updates).status(),
+              IsRefused("UnknownOperationException",
+                        "The old-style parameters are not available in this version; use expressions instead of "
+                        "AttributeUpdates"));
   EXPECT_EQ(client::ErrorName(client().BatchWriteItem({}).status()), "UnknownOperationException");
   EXPECT_EQ(client::ErrorName(client().TransactWriteItems({}).status()), "UnknownOperationException");
   EXPECT_THAT(TryQuery(R"({"TableName": "Bad", "KeyConditions": {"p": {"ComparisonOperator": "EQ",
