@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <compare>
-#include <deque>
 #include <iterator>
+#include <list>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -142,7 +142,7 @@ class Updater {
 
   const bool exists_;
   const ItemView before_;
-  std::deque<std::string> made_;  // keeps its elements in place
+  std::list<std::string> made_;  // keeps its elements in place, and costs nothing while empty
 };
 
 ValueView Updater::Make(ValueType type, std::string_view body) {
