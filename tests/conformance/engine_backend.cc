@@ -164,7 +164,9 @@ class EngineBackend final : public Backend {
     (engine_.get()->*method)({}, *std::move(request), &page, waiter.Catch());
     const absl::StatusOr<engine::ReadResult> result = waiter.Wait();
     if (!result.ok()) return ErrorAnswer(result.status());
-    return ParsedAnswer<v1::QueryResponse>(Cat(page.bytes, daemon::SerializeRest(*result)));
+    Answer answer = ParsedAnswer<v1::QueryResponse>(Cat(page.bytes, daemon::SerializeRest(*result)));
+    AddEmptyLists(call.operation, call.request, &answer.body);
+    return answer;
   }
 
   static std::string ItemAndRest(const std::optional<engine::ItemBytes>& item, const std::string& rest) {
@@ -220,7 +222,9 @@ class EngineBackend final : public Backend {
     v1::ListTablesResponse response;
     for (const std::string& table : result->names) response.add_table_names(table);
     if (result->last_evaluated.has_value()) response.set_last_evaluated_table_name(*result->last_evaluated);
-    return MessageAnswer(response);
+    Answer answer = MessageAnswer(response);
+    AddEmptyLists(call.operation, call.request, &answer.body);
+    return answer;
   }
 
   test::TemporaryDirectory directory_;

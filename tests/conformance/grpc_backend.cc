@@ -91,6 +91,7 @@ class GrpcBackend final : public Backend {
       if constexpr (requires { response.change_sequence(); }) answer.change_sequence = response.change_sequence();
       answer.body = cli::MessageToJson(response);
       answer.body.erase("ChangeSequence");
+      AddEmptyLists(call.operation, call.request, &answer.body);
       return answer;
     });
   }

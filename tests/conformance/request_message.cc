@@ -196,4 +196,11 @@ absl::Status ReadObject(const Json& json, const std::string& path, Message* mess
 
 absl::Status ToRequestMessage(const Json& json, Message* message) { return ReadObject(json, "", message); }
 
+void AddEmptyLists(std::string_view operation, const Json& request, Json* answer) {
+  const bool reads_items = operation == "Query" || operation == "Scan";
+  const bool counts_only = request.value("Select", std::string()) == "COUNT";
+  if (reads_items && !counts_only && !answer->contains("Items")) (*answer)["Items"] = Json::array();
+  if (operation == "ListTables" && !answer->contains("TableNames")) (*answer)["TableNames"] = Json::array();
+}
+
 }  // namespace armature::conformance

@@ -7,6 +7,8 @@
 // through that a message can hold, such as values without a type or nested too deeply, because the daemon's answer to
 // those is what the cases are about.
 
+#include <string_view>
+
 #include "absl/status/status.h"
 #include "google/protobuf/message.h"
 #include "tools/armature/json_text.h"
@@ -16,6 +18,9 @@ namespace armature::conformance {
 // Errors: InvalidArgument, with the path, for what the message cannot hold: unknown members and enum values, other JSON
 // types, null, and empty lists and maps, which protobuf cannot tell from absent ones.
 absl::Status ToRequestMessage(const cli::Json& json, google::protobuf::Message* message);
+
+// The empty lists that the documented answer to `request` shows, and that protobuf leaves out.
+void AddEmptyLists(std::string_view operation, const cli::Json& request, cli::Json* answer);
 
 }  // namespace armature::conformance
 
