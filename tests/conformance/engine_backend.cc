@@ -103,6 +103,7 @@ class EngineBackend final : public Backend {
     using Engine = engine::Engine;
     const std::string_view name = call.operation;
     if (name == "GetItem") return Get(call);
+    if (name == "UpdateItem") return Write<v1::UpdateItemRequest>(call, daemon::ParseUpdateItem, &Engine::UpdateItem);
     if (name == "PutItem") return Write<v1::PutItemRequest>(call, daemon::ParsePutItem, &Engine::PutItem);
     if (name == "DeleteItem") return Write<v1::DeleteItemRequest>(call, daemon::ParseDeleteItem, &Engine::DeleteItem);
     if (name == "Query") return Read<v1::QueryRequest>(call, daemon::ParseQuery, &Engine::Query);
