@@ -70,7 +70,7 @@ Engine::~Engine() {
 
 store::Database* Engine::database() { return parts_->database; }
 
-void Engine::GetItem(RequestContext, GetItemRequest request, Callback<GetItemResult> done) {
+void Engine::GetItem(const RequestContext&, GetItemRequest request, Callback<GetItemResult> done) {
   RunGetItem(parts_.get(), std::move(request), std::move(done));
 }
 
@@ -100,16 +100,16 @@ void Engine::CreateTable(model::TableDefinition definition, Callback<TableDescri
   });
 }
 
-void Engine::DeleteTable(std::string name, Callback<TableDescription> done) {
+void Engine::DeleteTable(const std::string& name, Callback<TableDescription> done) {
   RunBlocking(parts_.get(), std::move(done),
-              [database = parts_->database, name = std::move(name)] { return engine::DeleteTable(database, name); });
+              [database = parts_->database, name] { return engine::DeleteTable(database, name); });
 }
 
-void Engine::DescribeTable(std::string name, Callback<TableDescription> done) {
+void Engine::DescribeTable(const std::string& name, Callback<TableDescription> done) {
   std::move(done)(engine::DescribeTable(*parts_->database, name));
 }
 
-void Engine::ListTables(std::optional<std::string> start_after, std::optional<int64_t> limit,
+void Engine::ListTables(const std::optional<std::string>& start_after, std::optional<int64_t> limit,
                         Callback<ListTablesResult> done) {
   std::move(done)(engine::ListTables(*parts_->database, start_after, limit));
 }

@@ -36,7 +36,7 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  void GetItem(RequestContext context, GetItemRequest request, Callback<GetItemResult> done);
+  void GetItem(const RequestContext& context, GetItemRequest request, Callback<GetItemResult> done);
   void PutItem(RequestContext context, WriteRequest request, Callback<WriteResult> done);
   void UpdateItem(RequestContext context, WriteRequest request, Callback<WriteResult> done);
   void DeleteItem(RequestContext context, WriteRequest request, Callback<WriteResult> done);
@@ -45,9 +45,9 @@ class Engine {
   void Scan(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done);
 
   void CreateTable(model::TableDefinition definition, Callback<TableDescription> done);
-  void DeleteTable(std::string name, Callback<TableDescription> done);
-  void DescribeTable(std::string name, Callback<TableDescription> done);
-  void ListTables(std::optional<std::string> start_after, std::optional<int64_t> limit,
+  void DeleteTable(const std::string& name, Callback<TableDescription> done);
+  void DescribeTable(const std::string& name, Callback<TableDescription> done);
+  void ListTables(const std::optional<std::string>& start_after, std::optional<int64_t> limit,
                   Callback<ListTablesResult> done);
   void ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done);
 
