@@ -313,15 +313,14 @@ std::optional<std::string> FirstAttributeAmong(const Condition& condition, const
   return found;
 }
 
-absl::Status CheckFilterAvoidsKeys(const Condition& filter, const model::KeySchema& keys) {
+absl::Status CheckFilterAvoidsKeys(std::string_view parameter, const Condition& filter, const model::KeySchema& keys) {
   std::vector<std::string> names;
   for (const auto* group : {&keys.partition, &keys.sort}) {
     for (const model::KeyAttribute& attribute : *group) names.push_back(attribute.name);
   }
   const std::optional<std::string> key = FirstAttributeAmong(filter, names);
   if (!key.has_value()) return absl::OkStatus();
-  return ValidationError(
-      Cat("Filter Expression can only contain non-primary key attributes: Primary key attribute: ", *key));
+  return ValidationError(Cat(parameter, " can only contain non-primary key attributes: Primary key attribute: ", *key));
 }
 
 }  // namespace armature::expr
