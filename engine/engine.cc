@@ -41,6 +41,12 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
                                });
 }
 
+void RunWrite(Parts* parts, RequestContext context, absl::StatusOr<std::unique_ptr<const RowMutation>> mutation,
+              Callback<WriteResult> done) {
+  if (!mutation.ok()) return std::move(done)(mutation.status());
+  RunMutation(parts, std::move(context), *std::move(mutation), std::move(done));
+}
+
 // Runs a blocking operation on the read pool.
 template <class T, class Fn>
 void RunBlocking(Parts* parts, Callback<T> done, Fn fn) {
@@ -69,15 +75,15 @@ void Engine::GetItem(RequestContext, GetItemRequest request, Callback<GetItemRes
 }
 
 void Engine::PutItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
-  absl::StatusOr<std::unique_ptr<const RowMutation>> put = MakePutItem(std::move(request));
-  if (!put.ok()) return std::move(done)(put.status());
-  RunMutation(parts_.get(), std::move(context), *std::move(put), std::move(done));
+  RunWrite(parts_.get(), std::move(context), MakePutItem(std::move(request)), std::move(done));
+}
+
+void Engine::UpdateItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
+  RunWrite(parts_.get(), std::move(context), MakeUpdateItem(std::move(request)), std::move(done));
 }
 
 void Engine::DeleteItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
-  absl::StatusOr<std::unique_ptr<const RowMutation>> mutation = MakeDeleteItem(std::move(request));
-  if (!mutation.ok()) return std::move(done)(mutation.status());
-  RunMutation(parts_.get(), std::move(context), *std::move(mutation), std::move(done));
+  RunWrite(parts_.get(), std::move(context), MakeDeleteItem(std::move(request)), std::move(done));
 }
 
 void Engine::Query(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done) {

@@ -38,6 +38,7 @@ class Engine {
 
   void GetItem(RequestContext context, GetItemRequest request, Callback<GetItemResult> done);
   void PutItem(RequestContext context, WriteRequest request, Callback<WriteResult> done);
+  void UpdateItem(RequestContext context, WriteRequest request, Callback<WriteResult> done);
   void DeleteItem(RequestContext context, WriteRequest request, Callback<WriteResult> done);
   // `page` must live until `done` is called.
   void Query(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done);

@@ -22,30 +22,11 @@ size_t CountAttributes(const model::ItemView& item) {
   return count;
 }
 
-bool IsEmptyKeyValue(const model::ValueView& value) {
-  return value.scalar().empty() &&
-         (value.type() == model::ValueType::kString || value.type() == model::ValueType::kBinary);
-}
-
-std::string_view EmptyWord(const model::ValueView& value) {
-  return value.type() == model::ValueType::kString ? "string" : "binary";
-}
-
-// Bytes of the attributes in `group` that `item` has.
-size_t GroupBytes(const std::vector<model::KeyAttribute>& group, const model::ItemView& item) {
-  size_t bytes = 0;
-  for (const model::KeyAttribute& attribute : group) {
-    const std::optional<model::ValueView> value = item.Find(attribute.name);
-    if (value.has_value() && value->type() != model::ValueType::kNumber) bytes += value->scalar().size();
-  }
-  return bytes;
-}
-
 absl::Status CheckKeySizes(const model::KeySchema& schema, const model::ItemView& item) {
-  if (GroupBytes(schema.partition, item) > model::kPartitionKeyMaxBytes) {
+  if (KeyGroupBytes(schema.partition, item) > model::kPartitionKeyMaxBytes) {
     return InvalidParameterError(kHashKeyTooLong);
   }
-  if (GroupBytes(schema.sort, item) > model::kSortKeyMaxBytes) {
+  if (KeyGroupBytes(schema.sort, item) > model::kSortKeyMaxBytes) {
     return InvalidParameterError(kRangeKeyTooLong);
   }
   return absl::OkStatus();
@@ -57,9 +38,7 @@ absl::Status CheckOneIndex(const model::IndexDescriptor& index, const model::Ite
       const std::optional<model::ValueView> value = item.Find(attribute.name);
       if (!value.has_value()) continue;
       if (value->type() != model::ToValueType(attribute.type)) {
-        return InvalidParameterError(Cat("Type mismatch for Index Key ", attribute.name,
-                                         " Expected: ", model::ScalarTypeName(attribute.type),
-                                         " Actual: ", model::ValueTypeName(value->type()), " IndexName: ", index.name));
+        return IndexKeyTypeError(index, attribute, value->type());
       }
       if (IsEmptyKeyValue(*value)) {
         return ValidationError(Cat(
@@ -118,18 +97,48 @@ absl::StatusOr<std::string> EncodeItemKey(const store::Table& table, const model
 }
 
 absl::Status CheckIndexKeys(const store::Table& table, const model::ItemView& item) {
+  return CheckIndexesByName(table, [&item](const model::IndexDescriptor& index) { return CheckOneIndex(index, item); });
+}
+
+absl::Status CheckIndexesByName(const store::Table& table,
+                                absl::FunctionRef<absl::Status(const model::IndexDescriptor&)> check) {
   absl::Status first;
   std::string_view first_name;
   for (const std::vector<store::Index>* group : {&table.local_indexes, &table.global_indexes}) {
     for (const store::Index& index : *group) {
       if (!first.ok() && index.descriptor.name > first_name) continue;
-      absl::Status status = CheckOneIndex(index.descriptor, item);
+      absl::Status status = check(index.descriptor);
       if (status.ok()) continue;
       first = std::move(status);
       first_name = index.descriptor.name;
     }
   }
   return first;
+}
+
+bool IsEmptyKeyValue(const model::ValueView& value) {
+  return value.scalar().empty() &&
+         (value.type() == model::ValueType::kString || value.type() == model::ValueType::kBinary);
+}
+
+std::string_view EmptyWord(const model::ValueView& value) {
+  return value.type() == model::ValueType::kString ? "string" : "binary";
+}
+
+size_t KeyGroupBytes(const std::vector<model::KeyAttribute>& group, const model::ItemView& item) {
+  size_t bytes = 0;
+  for (const model::KeyAttribute& attribute : group) {
+    const std::optional<model::ValueView> value = item.Find(attribute.name);
+    if (value.has_value() && value->type() != model::ValueType::kNumber) bytes += value->scalar().size();
+  }
+  return bytes;
+}
+
+absl::Status IndexKeyTypeError(const model::IndexDescriptor& index, const model::KeyAttribute& attribute,
+                               model::ValueType actual) {
+  return InvalidParameterError(Cat("Type mismatch for Index Key ", attribute.name,
+                                   " Expected: ", model::ScalarTypeName(attribute.type),
+                                   " Actual: ", model::ValueTypeName(actual), " IndexName: ", index.name));
 }
 
 }  // namespace armature::engine

@@ -3,8 +3,12 @@
 
 // Rules for the key attributes of items, keys and index keys in requests.
 
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "storage/model/item_view.h"
@@ -26,6 +30,20 @@ absl::Status CheckIndexKeys(const store::Table& table, const model::ItemView& it
 // Values of key attributes of a table or index: not empty, partition attributes together at most 2048 bytes, sort
 // attributes together at most 1024. Attributes that `item` lacks are skipped.
 absl::Status CheckKeyValues(const model::KeySchema& schema, const model::ItemView& item);
+
+// The pieces of these rules that updates share, whose errors have words of their own.
+
+// The error of the alphabetically first index of `table` for which `check` has one.
+absl::Status CheckIndexesByName(const store::Table& table,
+                                absl::FunctionRef<absl::Status(const model::IndexDescriptor&)> check);
+// Whether `value` is a string or binary without content, which no key attribute may be; "string" or "binary".
+bool IsEmptyKeyValue(const model::ValueView& value);
+std::string_view EmptyWord(const model::ValueView& value);
+// Bytes of the attributes in `group` that `item` has, as key limits count them.
+size_t KeyGroupBytes(const std::vector<model::KeyAttribute>& group, const model::ItemView& item);
+// The error about a value of another type than the key attribute of an index has.
+absl::Status IndexKeyTypeError(const model::IndexDescriptor& index, const model::KeyAttribute& attribute,
+                               model::ValueType actual);
 
 }  // namespace armature::engine
 

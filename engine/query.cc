@@ -1,4 +1,5 @@
 #include <utility>
+#include <vector>
 
 #include "engine/expr/condition_eval.h"
 #include "engine/expr/key_condition.h"
@@ -11,12 +12,26 @@
 namespace armature::engine {
 namespace {
 
+// True if the condition names one sort key and the start key has that very one.
+bool HasTheOnlySortKey(const ReadPlan& plan, const expr::MatchedKeyCondition& matched) {
+  const std::vector<model::KeyAttribute>& sort = plan.key_schema().sort;
+  if (sort.empty() || matched.sort_equal.size() != sort.size()) return false;
+  const model::ItemView start_key(*plan.start_key);
+  for (size_t i = 0; i < sort.size(); ++i) {
+    if (start_key.Find(sort[i].name)->scalar() != matched.sort_equal[i].scalar()) return false;
+  }
+  return true;
+}
+
 // Narrows the plan's range to what follows the start key.
-absl::Status ApplyStartKey(const PartitionRange& wanted, ReadPlan* plan) {
+absl::Status ApplyStartKey(const PartitionRange& wanted, const expr::MatchedKeyCondition& matched, ReadPlan* plan) {
   if (!plan->start_key.has_value()) return absl::OkStatus();
   ARM_ASSIGN_OR_RETURN(const std::string key,
                        EncodeStartKey(ReadKind::kQuery, plan->table(), plan->index, model::ItemView(*plan->start_key)));
   if (!key.starts_with(wanted.partition)) {
+    if (plan->key_schema().partition.size() == 1 && HasTheOnlySortKey(*plan, matched)) {
+      return ValidationError("The query can return at most one row and cannot be restarted");
+    }
     return ValidationError("The provided starting key is outside query boundaries based on provided conditions");
   }
   if (key < wanted.range.begin || (!wanted.range.end.empty() && key >= wanted.range.end)) {
@@ -51,7 +66,7 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(const store::Database& datab
                        expr::MatchKeyCondition(*plan->expressions->bound.key_condition, schema));
   const PartitionRange wanted = RangeOfCondition(matched, schema);
   plan->range = wanted.range;
-  ARM_RETURN_IF_ERROR(ApplyStartKey(wanted, plan.get()));
+  ARM_RETURN_IF_ERROR(ApplyStartKey(wanted, matched, plan.get()));
   if (plan->projection() != nullptr) {
     ARM_RETURN_IF_ERROR(expr::CheckKeysAreWhole(*plan->projection(), schema, plan->index != nullptr));
   }

@@ -118,10 +118,10 @@ struct GetItemResult {
   std::optional<ConsumedCapacity> capacity;
 };
 
-// PutItem, DeleteItem.
+// PutItem, UpdateItem, DeleteItem.
 struct WriteRequest {
   std::string table_name;
-  std::string item_wire;  // the item of a put, the key of a delete
+  std::string item_wire;  // the item of a put, the key of an update or a delete
   ExpressionParameters expressions;
   std::string return_values;
   std::string return_values_on_condition_check_failure;

@@ -53,7 +53,8 @@ size_t StoredHeadSize(std::string_view stored, const model::ItemView& item) {
 }
 
 // On a table with local indexes the item and all its entries together keep the item limit.
-absl::Status CheckSizeWithLocalIndexes(const store::Table& table, const codec::CanonicalItem& item) {
+absl::Status CheckSizeWithLocalIndexes(const store::Table& table, const codec::CanonicalItem& item,
+                                       std::string_view too_large_text) {
   if (item.api_size * (1 + table.local_indexes.size()) <= model::kItemSizeMaxBytes) return absl::OkStatus();
   size_t total = item.api_size;
   for (const index::EntryChange& entry :
@@ -61,7 +62,7 @@ absl::Status CheckSizeWithLocalIndexes(const store::Table& table, const codec::C
     total += entry.new_size.value_or(0);
   }
   if (total <= model::kItemSizeMaxBytes) return absl::OkStatus();
-  return ValidationError("Item size has exceeded the maximum allowed size");
+  return ValidationError(too_large_text);
 }
 
 absl::Status CheckCondition(const Write& write, const std::optional<model::ItemView>& before) {
@@ -81,7 +82,8 @@ absl::StatusOr<Effect> Decide(const Write& write, const std::optional<model::Ite
   std::optional<model::ItemView> after;
   if (effect.after.has_value()) {
     after = model::ItemView(effect.after->bytes);
-    ARM_RETURN_IF_ERROR(CheckSizeWithLocalIndexes(table, *effect.after));
+    ARM_RETURN_IF_ERROR(write.mutation->CheckResult(table, *effect.after, /*created=*/!before.has_value()));
+    ARM_RETURN_IF_ERROR(CheckSizeWithLocalIndexes(table, *effect.after, write.mutation->TooLargeText()));
   }
   effect.local = index::IndexDelta(table.local_indexes, table.descriptor.key, before, after);
   effect.global = index::IndexDelta(table.global_indexes, table.descriptor.key, before, after);
@@ -128,17 +130,32 @@ void Answer(const WritePtr& write, ChangeSequence sequence) {
   std::move(write->done)(std::move(write->result));
 }
 
-void FillResult(Write* write, const Effect& effect, const std::optional<codec::StoredItemView>& before) {
+// What ReturnValues asks for, if there is any of it. Takes the bytes of a whole item away from `write` or `effect`.
+std::optional<ItemBytes> TakeAttributes(Write* write, Effect* effect,
+                                        const std::optional<codec::StoredItemView>& before) {
+  const std::string_view mode = write->mutation->request().return_values;
+  if (mode.ends_with("_OLD") ? !before.has_value() : !effect->after.has_value()) return std::nullopt;
+  if (mode == "ALL_OLD") {
+    const size_t head = StoredHeadSize(write->old_value, before->item);
+    return ItemBytes(std::move(write->old_value), head);
+  }
+  if (mode == "ALL_NEW") return ItemBytes(std::move(effect->after->bytes), 0);
+  std::string part;
+  if (mode == "UPDATED_OLD") part = write->mutation->UpdatedPart(before->item);
+  if (mode == "UPDATED_NEW") part = write->mutation->UpdatedPart(model::ItemView(effect->after->bytes));
+  if (part.empty()) return std::nullopt;
+  return ItemBytes(std::move(part), 0);
+}
+
+// The last that looks at the items.
+void FillResult(Write* write, Effect* effect, const std::optional<codec::StoredItemView>& before) {
   const WriteRequest& request = write->mutation->request();
   const absl::StatusOr<CapacityReport> report = ParseCapacityReport(request.return_consumed_capacity);
   const size_t old_size = before.has_value() ? before->api_size : 0;
-  const size_t new_size = effect.after.has_value() ? effect.after->api_size : 0;
+  const size_t new_size = effect->after.has_value() ? effect->after->api_size : 0;
   write->result.capacity =
-      ReportWrite(*report, write->table(), WriteUnits(old_size, new_size), effect.local, effect.global);
-  if (request.return_values == "ALL_OLD" && before.has_value()) {
-    const size_t head = StoredHeadSize(write->old_value, before->item);
-    write->result.attributes = ItemBytes(std::move(write->old_value), head);
-  }
+      ReportWrite(*report, write->table(), WriteUnits(old_size, new_size), effect->local, effect->global);
+  write->result.attributes = TakeAttributes(write, effect, before);
 }
 
 void DecideAndCommit(const WritePtr& write, bool has_old) {
@@ -157,11 +174,11 @@ void DecideAndCommit(const WritePtr& write, bool has_old) {
                                    : !effect->after.has_value();
   if (changes_nothing) {
     // Equal by value: nothing to write, nothing for indexes. What is there is durable already.
-    FillResult(write.get(), *effect, before);
+    FillResult(write.get(), &*effect, before);
     return Answer(write, write->parts->database->change_log().watermark());
   }
   store::WriteUnit unit = BuildUnit(*write, *effect, before);
-  FillResult(write.get(), *effect, before);
+  FillResult(write.get(), &*effect, before);
   write->parts->database->Commit(std::move(unit), [write](absl::StatusOr<ChangeSequence> sequence) {
     if (!sequence.ok()) return write->Fail(sequence.status());
     Answer(write, *sequence);

@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "engine/expressions.h"
@@ -34,6 +36,15 @@ class RowMutation {
   // The item after the write, or nullopt if there is none. Valid as long as the mutation and `before` are.
   virtual absl::StatusOr<std::optional<codec::CanonicalItem>> Apply(
       const std::optional<model::ItemView>& before) const = 0;
+  // Rules of the table for what Apply made, as far as EncodeKey could not judge it yet. `created`: no item was there.
+  virtual absl::Status CheckResult(const store::Table&, const codec::CanonicalItem&, bool /*created*/) const {
+    return absl::OkStatus();
+  }
+  // The error about an item that is too large, by itself or with its local index entries.
+  virtual std::string_view TooLargeText() const { return "Item size has exceeded the maximum allowed size"; }
+  // What the answer shows of `item` with UPDATED_OLD (the item before) or UPDATED_NEW (the one after), in canonical
+  // bytes; empty for nothing. Asked only of mutations that allow these modes.
+  virtual std::string UpdatedPart(const model::ItemView&) const { return {}; }
 
  protected:
   explicit RowMutation(WriteRequest request) : request_(std::move(request)) {}
@@ -54,6 +65,7 @@ void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const Row
 
 // Factories; errors are those of the static checks.
 absl::StatusOr<std::unique_ptr<const RowMutation>> MakePutItem(WriteRequest request);
+absl::StatusOr<std::unique_ptr<const RowMutation>> MakeUpdateItem(WriteRequest request);
 absl::StatusOr<std::unique_ptr<const RowMutation>> MakeDeleteItem(WriteRequest request);
 
 }  // namespace armature::engine

@@ -7,6 +7,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/change_codec.h"
+#include "storage/model/constraint_list.h"
 #include "storage/model/limits.h"
 
 namespace armature::engine {
@@ -117,12 +118,13 @@ absl::StatusOr<ListTablesResult> ListTables(const store::Database& database,
                                             const std::optional<std::string>& start_after,
                                             const std::optional<int64_t>& limit) {
   const int64_t wanted = limit.value_or(kListLimitMax);
-  if (wanted < 1 || wanted > kListLimitMax) {
-    return ValidationError(Cat("1 validation error detected: Value '", wanted,
-                               "' at 'limit' failed to satisfy constraint: Member must have value ",
-                               wanted < 1 ? "greater than or equal to 1" : "less than or equal to 100"));
+  model::ConstraintList constraints;
+  if (start_after.has_value()) {
+    constraints.CheckName(*start_after, "exclusiveStartTableName", model::kTableNameMinChars);
   }
-  if (start_after.has_value()) ARM_RETURN_IF_ERROR(model::CheckTableName(*start_after, model::kTableNameMinChars));
+  constraints.CheckMinimum(wanted, "limit", 1);
+  constraints.CheckMaximum(wanted, "limit", kListLimitMax);
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
   const std::shared_ptr<const store::CatalogSnapshot> catalog = database.catalog();
   ListTablesResult result;
   const auto& tables = catalog->tables();

@@ -16,8 +16,8 @@ class RealClock final : public Clock {
 }  // namespace
 
 std::shared_ptr<Clock> SystemClock() {
-  static const std::shared_ptr<Clock> clock = std::make_shared<RealClock>();
-  return clock;
+  static const std::shared_ptr<Clock> kClock = std::make_shared<RealClock>();
+  return kClock;
 }
 
 }  // namespace armature::client

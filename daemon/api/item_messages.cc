@@ -120,6 +120,14 @@ absl::StatusOr<engine::WriteRequest> ParsePutItem(std::string_view bytes) {
   return ToWriteRequest(bytes, "PutItem", kPutLegacyFields, &message);
 }
 
+absl::StatusOr<engine::WriteRequest> ParseUpdateItem(std::string_view bytes) {
+  v1::UpdateItemRequest message;
+  ARM_ASSIGN_OR_RETURN(engine::WriteRequest request,
+                       ToWriteRequest(bytes, "UpdateItem", kUpdateLegacyFields, &message));
+  if (message.has_update_expression()) request.expressions.update = message.update_expression();
+  return request;
+}
+
 absl::StatusOr<engine::WriteRequest> ParseDeleteItem(std::string_view bytes) {
   v1::DeleteItemRequest message;
   return ToWriteRequest(bytes, "DeleteItem", kDeleteLegacyFields, &message);
@@ -151,7 +159,7 @@ std::string SerializeRest(const engine::GetItemResult& result) {
 }
 
 std::string SerializeRest(const engine::WriteResult& result) {
-  v1::PutItemResponse response;  // PutItem and DeleteItem answer in one shape
+  v1::PutItemResponse response;  // PutItem, UpdateItem and DeleteItem answer in one shape
   if (result.capacity.has_value()) FillCapacity(*result.capacity, response.mutable_consumed_capacity());
   response.set_change_sequence(result.change_sequence);
   return response.SerializeAsString();

@@ -15,6 +15,7 @@ namespace armature::daemon {
 // Parse a request from its bytes. Errors: SerializationException.
 absl::StatusOr<engine::GetItemRequest> ParseGetItem(std::string_view bytes);
 absl::StatusOr<engine::WriteRequest> ParsePutItem(std::string_view bytes);
+absl::StatusOr<engine::WriteRequest> ParseUpdateItem(std::string_view bytes);
 absl::StatusOr<engine::WriteRequest> ParseDeleteItem(std::string_view bytes);
 absl::StatusOr<engine::ReadRequest> ParseQuery(std::string_view bytes);
 absl::StatusOr<engine::ReadRequest> ParseScan(std::string_view bytes);

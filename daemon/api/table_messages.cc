@@ -1,6 +1,9 @@
 #include "daemon/api/table_messages.h"
 
+#include <algorithm>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "storage/base/strings.h"
 
@@ -86,7 +89,9 @@ void FillKeySchema(const model::KeySchema& key, Elements* to) {
 
 void FillProjection(const model::Projection& from, v1::Projection* to) {
   to->set_projection_type(static_cast<v1::ProjectionType>(from.type));
-  for (const std::string& name : from.non_key_attributes) to->add_non_key_attributes(name);
+  std::vector<std::string> names = from.non_key_attributes;
+  std::sort(names.begin(), names.end());  // kept in the order given, described in this one
+  for (std::string& name : names) to->add_non_key_attributes(std::move(name));
 }
 
 void FillOnDemand(const model::Throughput& from, v1::OnDemandThroughput* to) {

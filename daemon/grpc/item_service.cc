@@ -1,6 +1,8 @@
 #include "daemon/grpc/item_service.h"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,13 +41,30 @@ engine::RequestContext MakeContext(Context* context) {
 // Writes the items of a page straight into the answer.
 class AnswerPage final : public engine::PageWriter {
  public:
-  void Add(std::string_view item_bytes) override { model::AppendBytesField(kAnswerItemField, item_bytes, &bytes_); }
+  // `limit`: of the request.
+  explicit AnswerPage(std::optional<int64_t> limit) : limit_(limit.value_or(kExpectedItemsMax)) {}
+
+  void Add(std::string_view item_bytes) override {
+    if (bytes_.empty()) Reserve(item_bytes.size());
+    model::AppendBytesField(kAnswerItemField, item_bytes, &bytes_);
+  }
   std::string Take(std::string_view rest) {
     bytes_.append(rest);
     return std::move(bytes_);
   }
 
  private:
+  // Items of a page look alike: room for all of them spares copying the page each time it doubles.
+  static constexpr int64_t kExpectedItemsMax = 100;
+  static constexpr size_t kReserveBytesMax = 256 << 10;
+  static constexpr size_t kFrameBytes = 16;
+
+  void Reserve(size_t first_item_bytes) {
+    const auto items = static_cast<size_t>(std::clamp<int64_t>(limit_, 1, kExpectedItemsMax));
+    bytes_.reserve(std::min((items + 1) * (first_item_bytes + kFrameBytes), kReserveBytesMax));
+  }
+
+  const int64_t limit_;
   std::string bytes_;
 };
 
@@ -97,6 +116,14 @@ Reactor* ItemService::PutItem(Context* context, const grpc::ByteBuffer* request,
   return reactor;
 }
 
+Reactor* ItemService::UpdateItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  Reactor* const reactor = context->DefaultReactor();
+  absl::StatusOr<engine::WriteRequest> parsed = ParseUpdateItem(MessageBytes(*request).view());
+  if (!parsed.ok()) return Fail(reactor, parsed.status());
+  engine_->UpdateItem(MakeContext(context), *std::move(parsed), AnswerWrite(reactor, response));
+  return reactor;
+}
+
 Reactor* ItemService::DeleteItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
   Reactor* const reactor = context->DefaultReactor();
   absl::StatusOr<engine::WriteRequest> parsed = ParseDeleteItem(MessageBytes(*request).view());
@@ -109,7 +136,7 @@ Reactor* ItemService::Query(Context* context, const grpc::ByteBuffer* request, g
   Reactor* const reactor = context->DefaultReactor();
   absl::StatusOr<engine::ReadRequest> parsed = ParseQuery(MessageBytes(*request).view());
   if (!parsed.ok()) return Fail(reactor, parsed.status());
-  auto page = std::make_shared<AnswerPage>();
+  auto page = std::make_shared<AnswerPage>(parsed->limit);
   engine_->Query(MakeContext(context), *std::move(parsed), page.get(), AnswerRead(reactor, response, page));
   return reactor;
 }
@@ -118,14 +145,11 @@ Reactor* ItemService::Scan(Context* context, const grpc::ByteBuffer* request, gr
   Reactor* const reactor = context->DefaultReactor();
   absl::StatusOr<engine::ReadRequest> parsed = ParseScan(MessageBytes(*request).view());
   if (!parsed.ok()) return Fail(reactor, parsed.status());
-  auto page = std::make_shared<AnswerPage>();
+  auto page = std::make_shared<AnswerPage>(parsed->limit);
   engine_->Scan(MakeContext(context), *std::move(parsed), page.get(), AnswerRead(reactor, response, page));
   return reactor;
 }
 
-Reactor* ItemService::UpdateItem(Context* context, const grpc::ByteBuffer*, grpc::ByteBuffer*) {
-  return NotAvailable(context, "UpdateItem");
-}
 Reactor* ItemService::BatchGetItem(Context* context, const grpc::ByteBuffer*, grpc::ByteBuffer*) {
   return NotAvailable(context, "BatchGetItem");
 }

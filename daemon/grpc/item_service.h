@@ -31,6 +31,8 @@ class ItemService final : public item_service_internal::Base {
                                     grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* PutItem(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                     grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* UpdateItem(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                       grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* DeleteItem(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                        grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* Query(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
@@ -38,8 +40,6 @@ class ItemService final : public item_service_internal::Base {
   grpc::ServerUnaryReactor* Scan(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                  grpc::ByteBuffer* response) override;
 
-  grpc::ServerUnaryReactor* UpdateItem(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                       grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* BatchGetItem(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                          grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* BatchWriteItem(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,

@@ -16,8 +16,8 @@ constexpr bool IsOrdered(model::ValueType type) {
   return type == model::ValueType::kString || type == model::ValueType::kNumber || type == model::ValueType::kBinary;
 }
 
-// The order of two scalars of one ordered type: numbers by value, strings and binaries by unsigned
-// bytes. Nullopt if `type` has no order, or for text that is no number (damaged bytes).
+// The order of two scalars of one ordered type: numbers, in canonical text, by value; strings and binaries by unsigned
+// bytes. Nullopt if `type` has no order.
 std::optional<std::strong_ordering> CompareScalars(model::ValueType type, std::string_view a, std::string_view b);
 
 }  // namespace armature::expr

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "engine/expr/compare.h"
+#include "engine/expr/paths.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/model/value.h"
@@ -74,30 +75,6 @@ bool Equal(const Subject& a, const Subject& b) {
 std::optional<std::strong_ordering> Compare(const Subject& a, const Subject& b) {
   if (!a.has_value() || !b.has_value() || a.type() != b.type()) return std::nullopt;
   return CompareScalars(a.type(), a.scalar(), b.scalar());
-}
-
-std::optional<ValueView> ListElement(const ValueView& list, uint32_t index) {
-  std::optional<ValueView> found;
-  uint32_t position = 0;
-  list.ForEachListElement([&](const ValueView& element) {
-    if (position++ < index) return true;
-    found = element;
-    return false;
-  });
-  return found;
-}
-
-std::optional<ValueView> Follow(const DocumentPath& path, const ItemView& item) {
-  std::optional<ValueView> value = item.Find(path.attribute());
-  for (size_t i = 1; i < path.elements.size() && value.has_value(); ++i) {
-    const PathElement& element = path.elements[i];
-    if (element.kind == PathElement::Kind::kIndex) {
-      value = value->type() == ValueType::kList ? ListElement(*value, element.index) : std::nullopt;
-    } else {
-      value = value->type() == ValueType::kMap ? value->map().Find(element.name) : std::nullopt;
-    }
-  }
-  return value;
 }
 
 // UTF-16 code units of a UTF-8 text: two for characters that take four bytes, else one.

@@ -9,6 +9,10 @@
 namespace armature::expr {
 namespace {
 
+using model::ItemView;
+using model::ValueType;
+using model::ValueView;
+
 enum class Relation { kApart, kOverlap, kConflict };
 
 Relation Relate(const DocumentPath& a, const DocumentPath& b) {
@@ -26,6 +30,17 @@ std::string PairText(std::string_view verb, const DocumentPath& one, const Docum
              ", path two: ", PathText(two));
 }
 
+std::optional<ValueView> ListElement(const ValueView& list, uint32_t index) {
+  std::optional<ValueView> found;
+  uint32_t position = 0;
+  list.ForEachListElement([&](const ValueView& element) {
+    if (position++ < index) return true;
+    found = element;
+    return false;
+  });
+  return found;
+}
+
 }  // namespace
 
 std::string PathText(const DocumentPath& path) {
@@ -35,6 +50,19 @@ std::string PathText(const DocumentPath& path) {
     text += element.kind == PathElement::Kind::kIndex ? Cat("[", element.index, "]") : element.name;
   }
   return text += "]";
+}
+
+std::optional<ValueView> Follow(const DocumentPath& path, const ItemView& item) {
+  std::optional<ValueView> value = item.Find(path.attribute());
+  for (size_t i = 1; i < path.elements.size() && value.has_value(); ++i) {
+    const PathElement& element = path.elements[i];
+    if (element.kind == PathElement::Kind::kIndex) {
+      value = value->type() == ValueType::kList ? ListElement(*value, element.index) : std::nullopt;
+    } else {
+      value = value->type() == ValueType::kMap ? value->map().Find(element.name) : std::nullopt;
+    }
+  }
+  return value;
 }
 
 void BindPath(PlaceholderTable* table, FaultLog* reserved, FaultLog* undefined, DocumentPath* path) {

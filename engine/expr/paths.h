@@ -10,12 +10,17 @@
 #include "engine/expr/ast.h"
 #include "engine/expr/fault_log.h"
 #include "engine/expr/placeholders.h"
+#include "storage/model/item_view.h"
 #include "storage/model/value.h"
 
 namespace armature::expr {
 
 // "[a, b, [0]]": a bound path as errors print it.
 std::string PathText(const DocumentPath& path);
+
+// What a bound path leads to in `item`; nullopt if it leads nowhere: something on the way is absent, a list is too
+// short, or a name meets no map or an index no list. Points into the item. Linear in the lists on the way.
+std::optional<model::ValueView> Follow(const DocumentPath& path, const model::ItemView& item);
 
 // Puts attribute names in the place of "#n". Faults: kReservedWord and kUndefinedName, into the log
 // given for each.

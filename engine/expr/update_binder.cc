@@ -1,6 +1,5 @@
 #include "engine/expr/update_binder.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +8,7 @@
 
 #include "engine/expr/kind.h"
 #include "engine/expr/paths.h"
+#include "engine/expr/update_eval.h"
 #include "storage/base/strings.h"
 #include "storage/model/value.h"
 
@@ -69,23 +69,14 @@ class Binder {
 };
 
 void Binder::Bind(Update* update) {
-  std::vector<const DocumentPath*> targets;
   for (SetAction& action : update->sets) {
     BindTarget(&action.target);
     BindValueOf(&action.value);
-    targets.push_back(&action.target);
   }
-  for (DocumentPath& path : update->removes) {
-    BindTarget(&path);
-    targets.push_back(&path);
-  }
+  for (DocumentPath& path : update->removes) BindTarget(&path);
   BindActions("ADD", &update->adds);
   BindActions("DELETE", &update->deletes);
-  for (const OperandAction& action : update->adds) targets.push_back(&action.target);
-  for (const OperandAction& action : update->deletes) targets.push_back(&action.target);
-  std::sort(targets.begin(), targets.end(),
-            [](const DocumentPath* a, const DocumentPath* b) { return a->position < b->position; });
-  CheckOverlaps(targets, faults_);
+  CheckOverlaps(TargetsOf(*update), faults_);
 }
 
 void Binder::BindActions(std::string_view section, std::vector<OperandAction>* actions) {

@@ -44,6 +44,11 @@ void ConstraintList::CheckMinimum(int64_t value, std::string_view path, int64_t 
   Add(PrintedValue(Cat(value)), path, Cat("Member must have value greater than or equal to ", minimum));
 }
 
+void ConstraintList::CheckMaximum(int64_t value, std::string_view path, int64_t maximum) {
+  if (value <= maximum) return;
+  Add(PrintedValue(Cat(value)), path, Cat("Member must have value less than or equal to ", maximum));
+}
+
 void ConstraintList::CheckEnum(std::string_view value, std::string_view path,
                                std::span<const std::string_view> allowed) {
   if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;

@@ -52,6 +52,7 @@ class ConstraintList {
   void CheckLengthMin(std::string_view printed, size_t length, std::string_view path, size_t minimum);
   void CheckLengthMax(std::string_view printed, size_t length, std::string_view path, size_t maximum);
   void CheckMinimum(int64_t value, std::string_view path, int64_t minimum);
+  void CheckMaximum(int64_t value, std::string_view path, int64_t maximum);
 
   // `allowed` is printed in the order given.
   void CheckEnum(std::string_view value, std::string_view path, std::span<const std::string_view> allowed);

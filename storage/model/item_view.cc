@@ -1,22 +1,68 @@
 #include "storage/model/item_view.h"
 
+#include <algorithm>
+
 #include "storage/model/number.h"
 
 namespace armature::model {
+namespace {
+
+constexpr char kEntryTag = static_cast<char>(WireTag(1, WireType::kBytes));  // Item.attributes, Map.entries
+constexpr char kNameTag = static_cast<char>(WireTag(1, WireType::kBytes));
+constexpr char kValueTag = static_cast<char>(WireTag(2, WireType::kBytes));
+
+// Takes a length-delimited field whose tag is `tag`. Canonical bytes have no other forms of a tag, and this is the
+// innermost loop of everything that looks into items.
+bool TakeTagged(char tag, std::string_view* in, std::string_view* bytes) {
+  if (in->empty() || in->front() != tag) return false;
+  in->remove_prefix(1);
+  return TakeLengthDelimited(in, bytes);
+}
+
+// Takes the entry at the front of `rest` as far as its name; `value_field` is what stands behind it.
+bool TakeEntry(std::string_view* rest, std::string_view* name, std::string_view* value_field) {
+  return TakeTagged(kEntryTag, rest, value_field) && TakeTagged(kNameTag, value_field, name);
+}
+
+// a.compare(b), quick for what names usually are: short, and different within a few bytes. A call of memcmp costs more
+// than that.
+int CompareNames(std::string_view a, std::string_view b) {
+  constexpr size_t kQuickBytes = 16;
+  const size_t quick = std::min({a.size(), b.size(), kQuickBytes});
+  for (size_t i = 0; i < quick; ++i) {
+    if (a[i] != b[i]) return static_cast<uint8_t>(a[i]) < static_cast<uint8_t>(b[i]) ? -1 : 1;
+  }
+  return a.substr(quick).compare(b.substr(quick));
+}
+
+std::optional<ValueView> ValueOfEntry(std::string_view value_field) {
+  std::string_view value;
+  if (!TakeTagged(kValueTag, &value_field, &value)) return std::nullopt;
+  return ValueView::FromWire(value);
+}
+
+}  // namespace
 
 std::optional<ValueView> ValueView::FromWire(std::string_view wire) {
-  std::string_view rest = wire;
-  WireField field;
-  if (!TakeField(&rest, &field) || !rest.empty()) return std::nullopt;
-  if (field.number < 1 || field.number > 10) return std::nullopt;
+  if (wire.empty()) return std::nullopt;
+  // Every member of an AttributeValue has a tag of one byte.
+  const auto tag = static_cast<uint8_t>(wire.front());
+  const uint8_t number = tag >> 3;
+  if (number < 1 || number > 10) return std::nullopt;
   ValueView view;
-  view.type_ = static_cast<ValueType>(field.number);
-  const bool is_flag = view.type_ == ValueType::kBool || view.type_ == ValueType::kNull;
-  if ((field.type == WireType::kVarint) != is_flag) return std::nullopt;
-  if (!is_flag && field.type != WireType::kBytes) return std::nullopt;
-  view.boolean_ = field.varint != 0;
-  view.body_ = field.bytes;
+  view.type_ = static_cast<ValueType>(number);
   view.wire_ = wire;
+  const bool is_flag = view.type_ == ValueType::kBool || view.type_ == ValueType::kNull;
+  if (tag != WireTag(number, is_flag ? WireType::kVarint : WireType::kBytes)) return std::nullopt;
+  std::string_view rest = wire.substr(1);
+  if (is_flag) {
+    uint64_t flag = 0;
+    if (!TakeVarint(&rest, &flag)) return std::nullopt;
+    view.boolean_ = flag != 0;
+  } else if (!TakeLengthDelimited(&rest, &view.body_)) {
+    return std::nullopt;
+  }
+  if (!rest.empty()) return std::nullopt;
   return view;
 }
 
@@ -30,29 +76,22 @@ size_t ValueView::size() const {
 }
 
 std::optional<AttributeView> ItemView::Take(std::string_view* rest) {
-  if (rest->empty()) return std::nullopt;
   const std::string_view before = *rest;
-  WireField entry;
-  if (!TakeField(rest, &entry) || entry.number != 1 || entry.type != WireType::kBytes) {
-    return std::nullopt;
-  }
-  WireField name;
-  WireField value;
-  std::string_view inside = entry.bytes;
-  if (!TakeField(&inside, &name) || name.number != 1 || !TakeField(&inside, &value) || value.number != 2 ||
-      value.type != WireType::kBytes) {
-    return std::nullopt;
-  }
-  const std::optional<ValueView> view = ValueView::FromWire(value.bytes);
+  std::string_view name;
+  std::string_view value_field;
+  if (!TakeEntry(rest, &name, &value_field)) return std::nullopt;
+  const std::optional<ValueView> view = ValueOfEntry(value_field);
   if (!view.has_value()) return std::nullopt;
-  return AttributeView{name.bytes, *view, before.substr(0, before.size() - rest->size())};
+  return AttributeView{name, *view, before.substr(0, before.size() - rest->size())};
 }
 
 std::optional<ValueView> ItemView::Find(std::string_view name) const {
   std::string_view rest = bytes_;
-  while (const std::optional<AttributeView> attribute = Take(&rest)) {
-    const int order = attribute->name.compare(name);
-    if (order == 0) return attribute->value;
+  std::string_view found;
+  std::string_view value_field;
+  while (TakeEntry(&rest, &found, &value_field)) {
+    const int order = CompareNames(found, name);
+    if (order == 0) return ValueOfEntry(value_field);
     if (order > 0) break;
   }
   return std::nullopt;

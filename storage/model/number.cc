@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -188,6 +189,22 @@ std::strong_ordering operator<=>(const Number& a, const Number& b) {
   // Of two negative numbers the one of greater magnitude is less.
   if (std::is_lt(order)) return std::strong_ordering::greater;
   return std::is_gt(order) ? std::strong_ordering::less : order;
+}
+
+std::strong_ordering CompareCanonicalNumbers(std::string_view a, std::string_view b) {
+  const bool negative = a.starts_with('-');
+  if (negative != b.starts_with('-')) return negative ? std::strong_ordering::less : std::strong_ordering::greater;
+  if (negative) {
+    // Of two negative numbers the one of greater magnitude is less.
+    std::swap(a, b);
+    a.remove_prefix(1);
+    b.remove_prefix(1);
+  }
+  // There are no superfluous zeros: more digits before the point are more, and with as many of them the points
+  // coincide.
+  const auto integer_digits = [](std::string_view text) { return std::min(text.find('.'), text.size()); };
+  const auto order = integer_digits(a) <=> integer_digits(b);
+  return std::is_eq(order) ? a.compare(b) <=> 0 : order;
 }
 
 size_t NumberApiSize(std::string_view canonical_text) {

@@ -57,6 +57,9 @@ class Number {
   std::array<uint8_t, kNumberDigitsMax> digits_{};
 };
 
+// The order of two numbers by their canonical texts, without making numbers of them. Other texts have some order, too.
+std::strong_ordering CompareCanonicalNumbers(std::string_view a, std::string_view b);
+
 // Size of a number as the API counts it, from its canonical text: one byte, one per two significant digits on
 // each side of the decimal point, one more if negative.
 size_t NumberApiSize(std::string_view canonical_text);

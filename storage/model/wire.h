@@ -49,6 +49,12 @@ constexpr size_t BytesFieldSize(size_t bytes) { return 1 + VarintSize(bytes) + b
 
 // Takes a varint from the front of `in`. False, with `in` unspecified, if there is none.
 inline bool TakeVarint(std::string_view* in, uint64_t* value) {
+  // Nearly all are lengths and tags of one byte.
+  if (!in->empty() && static_cast<uint8_t>(in->front()) < 0x80) {
+    *value = static_cast<uint8_t>(in->front());
+    in->remove_prefix(1);
+    return true;
+  }
   uint64_t result = 0;
   const size_t limit = in->size() < 10 ? in->size() : 10;
   for (size_t i = 0; i < limit; ++i) {

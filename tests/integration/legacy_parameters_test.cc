@@ -1,5 +1,5 @@
-// Programs written before expressions existed: AttributesToGet, Expected, KeyConditions, QueryFilter, ScanFilter and
-// ConditionalOperator, as such programs use them.
+// Programs written before expressions existed: AttributesToGet, AttributeUpdates, Expected, KeyConditions, QueryFilter,
+// ScanFilter and ConditionalOperator, as such programs use them.
 
 #include <algorithm>
 
@@ -138,6 +138,24 @@ TEST_F(LegacyParameters, WritesWithExpected) {
               IsRefused(kCcf, kFailed));
   EXPECT_TRUE(client().DeleteItem(FromJson<api::v1::DeleteItemRequest>(deletion + R"("39.9"}}}})")).ok());
   EXPECT_THAT(Scanned(R"({"TableName": "Thread"})"), ElementsAre("aaa", "bbb"));
+}
+
+TEST_F(LegacyParameters, UpdatesWithAttributeUpdates) {
+  const auto updated = client().UpdateItem(FromJson<api::v1::UpdateItemRequest>(
+      R"({"TableName": "Thread", "Key": {"ForumName": {"S": "S3"}, "Subject": {"S": "aaa"}},
+          "AttributeUpdates": {"Views": {"Action": "ADD", "Value": {"N": "1"}}, "Author": {"Value": {"S": "eve"}},
+                               "Tags": {"Action": "DELETE", "Value": {"SS": ["hot"]}}},
+          "Expected": {"Views": {"Value": {"N": "5"}}}, "ReturnValues": "ALL_NEW"})"));
+  ASSERT_TRUE(updated.ok()) << updated.status();
+  EXPECT_EQ(ToJson(updated->attributes()),
+            Canonical(R"({"Author": {"S": "eve"}, "ForumName": {"S": "S3"}, "Subject": {"S": "aaa"},
+                          "Tags": {"SS": ["new"]}, "Views": {"N": "6"}})"));
+  EXPECT_THAT(client()
+                  .UpdateItem(FromJson<api::v1::UpdateItemRequest>(
+                      R"({"TableName": "Thread", "Key": {"ForumName": {"S": "S3"}, "Subject": {"S": "aaa"}},
+                          "AttributeUpdates": {"Tags": {"Action": "ADD", "Value": {"N": "1"}}}})"))
+                  .status(),
+              IsRefused(kVe, "Type mismatch for attribute to update"));
 }
 
 }  // namespace

@@ -111,6 +111,13 @@ class CommandLineTest(ToolsTest):
         key = json.dumps({"Artist": {"S": "Acme Band"}, "Song": {"S": "Happy Day"}})
         got = self.cli("item", "get", "--table-name", "Music", "--key", key)
         self.assertEqual(got["Item"], item)
+        updated = self.cli(
+            *("item", "update", "--table-name", "Music", "--key", key, "--return-values", "UPDATED_NEW"),
+            *("--update-expression", "SET #y = #y + :one ADD Tags :pop"),
+            *("--expression-attribute-names", '{"#y": "Year"}'),
+            *("--expression-attribute-values", '{":one": {"N": "1"}, ":pop": {"SS": ["pop"]}}'),
+        )
+        self.assertEqual(updated["Attributes"], {"Year": {"N": "2002"}, "Tags": {"SS": ["pop", "rock"]}})
         self.cli("item", "delete", "--table-name", "Music", "--key", key)
         self.assertEqual(self.cli("item", "get", "--table-name", "Music", "--key", key), {})
 

@@ -50,6 +50,14 @@ absl::Status Get(const Session& session, const RequestOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status Update(const Session& session, const RequestOptions& options) {
+  ARM_ASSIGN_OR_RETURN(const auto request, options.Build<api::v1::UpdateItemRequest>());
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  ARM_ASSIGN_OR_RETURN(const auto response, client.UpdateItem(request));
+  PrintResult(session, WriteResult(response), "Attributes");
+  return absl::OkStatus();
+}
+
 absl::Status Delete(const Session& session, const RequestOptions& options) {
   ARM_ASSIGN_OR_RETURN(const auto request, options.Build<api::v1::DeleteItemRequest>());
   ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
@@ -58,17 +66,29 @@ absl::Status Delete(const Session& session, const RequestOptions& options) {
   return absl::OkStatus();
 }
 
-std::vector<OptionSpec> WriteOptions(OptionSpec subject) {
+const char kReturnOld[] = "NONE, or ALL_OLD for the item before the write";
+const char kReturnAny[] =
+    "NONE; ALL_OLD or ALL_NEW: the item before or after; UPDATED_OLD or UPDATED_NEW: what is named of it";
+
+std::vector<OptionSpec> WriteOptions(OptionSpec subject, const char* return_values) {
   return {
       kTableName,
       std::move(subject),
       {"--condition-expression", OptionKind::kText, "Write only if this holds for the item as it is"},
-      {"--return-values", OptionKind::kText, "NONE, or ALL_OLD for the item before the write"},
+      {"--return-values", OptionKind::kText, return_values},
       {"--return-item-collection-metrics", OptionKind::kText, "NONE or SIZE"},
       kNames,
       kValues,
       kCapacity,
   };
+}
+
+std::vector<OptionSpec> UpdateOptions() {
+  std::vector<OptionSpec> options = WriteOptions(kKey, kReturnAny);
+  options.insert(options.begin() + 2,
+                 {"--update-expression", OptionKind::kText,
+                  "SET, REMOVE, ADD and DELETE clauses; without, only make sure there is an item"});
+  return options;
 }
 
 using Run = absl::Status (*)(const Session&, const RequestOptions&);
@@ -83,10 +103,10 @@ void AddCommand(CLI::App& command, std::vector<OptionSpec> specs, const char* ex
 }  // namespace
 
 void AddItemCommands(CLI::App& app, Action* action) {
-  CLI::App& group = *app.add_subcommand("item", "Put, get and delete single items");
+  CLI::App& group = *app.add_subcommand("item", "Put, get, update and delete single items");
   group.require_subcommand(1);
   AddCommand(*group.add_subcommand("put", "Create an item, or replace the whole of it"),
-             WriteOptions({"--item", OptionKind::kJson, "The whole item", Presence::kRequired}),
+             WriteOptions({"--item", OptionKind::kJson, "The whole item", Presence::kRequired}, kReturnOld),
              R"(Examples:
   armature item put --table-name GameScores \
       --item '{"UserId": {"S": "101"}, "GameTitle": {"S": "Galaxy Invaders"}, "TopScore": {"N": "5842"}}'
@@ -106,7 +126,19 @@ void AddItemCommands(CLI::App& app, Action* action) {
       --key '{"UserId": {"S": "101"}, "GameTitle": {"S": "Galaxy Invaders"}}' --consistent-read
 )",
              Get, action);
-  AddCommand(*group.add_subcommand("delete", "Delete an item by its key"), WriteOptions(kKey),
+  AddCommand(*group.add_subcommand("update", "Change some attributes of an item, or create it"), UpdateOptions(),
+             R"(Examples:
+  armature item update --table-name GameScores --return-values UPDATED_NEW \
+      --key '{"UserId": {"S": "101"}, "GameTitle": {"S": "Galaxy Invaders"}}' \
+      --update-expression 'SET TopScore = TopScore + :more REMOVE Pending ADD Plays :one' \
+      --expression-attribute-values '{":more": {"N": "100"}, ":one": {"N": "1"}}'
+  armature item update --table-name GameScores \
+      --key '{"UserId": {"S": "101"}, "GameTitle": {"S": "Galaxy Invaders"}}' \
+      --update-expression 'SET TopScore = :score' --condition-expression 'TopScore < :score' \
+      --expression-attribute-values '{":score": {"N": "6000"}}'
+)",
+             Update, action);
+  AddCommand(*group.add_subcommand("delete", "Delete an item by its key"), WriteOptions(kKey, kReturnOld),
              R"(Examples:
   armature item delete --table-name GameScores --return-values ALL_OLD \
       --key '{"UserId": {"S": "101"}, "GameTitle": {"S": "Galaxy Invaders"}}'

@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Answers each kind of request in one way, and remembers the last query.
+// Answers each kind of request in one way, and remembers the last update and query.
 class FakeItems final : public api::v1::ItemService::Service {
  public:
   grpc::Status GetItem(grpc::ServerContext*, const api::v1::GetItemRequest*, api::v1::GetItemResponse*) override {
@@ -36,6 +36,14 @@ class FakeItems final : public api::v1::ItemService::Service {
     return {grpc::StatusCode::INVALID_ARGUMENT, "no good", status.SerializeAsString()};
   }
 
+  grpc::Status UpdateItem(grpc::ServerContext*, const api::v1::UpdateItemRequest* request,
+                          api::v1::UpdateItemResponse* response) override {
+    last_update = *request;
+    (*response->mutable_attributes()->mutable_attributes())["n"].set_n("2");
+    response->set_change_sequence(7);
+    return grpc::Status::OK;
+  }
+
   // Two pages of one item.
   grpc::Status Query(grpc::ServerContext*, const api::v1::QueryRequest* request,
                      api::v1::QueryResponse* response) override {
@@ -49,6 +57,7 @@ class FakeItems final : public api::v1::ItemService::Service {
     return grpc::Status::OK;
   }
 
+  api::v1::UpdateItemRequest last_update;
   api::v1::QueryRequest last_query;
 };
 
@@ -88,6 +97,33 @@ TEST_F(RunCliTest, RefusalIsOneLineWithTheException) {
   EXPECT_EQ(Run({"item", "put", "--table-name", "T", "--item", "{}"}), 1);
   EXPECT_EQ(out_.str(), "");
   EXPECT_EQ(err_.str(), "ValidationException: no good\n");
+}
+
+TEST_F(RunCliTest, UpdateSendsItsExpressionsAndPrintsWhatComesBack) {
+  EXPECT_EQ(
+      Run({"item", "update", "--table-name", "T", "--key", R"({"k":{"S":"x"}})", "--update-expression",
+           "SET #n = #n + :one", "--condition-expression", "#n < :one", "--return-values", "UPDATED_NEW",
+           "--expression-attribute-names", R"({"#n":"n"})", "--expression-attribute-values", R"({":one":{"N":"1"}})"}),
+      0)
+      << err_.str();
+  EXPECT_EQ(items_.last_update.key().attributes().at("k").s(), "x");
+  EXPECT_EQ(items_.last_update.update_expression(), "SET #n = #n + :one");
+  EXPECT_EQ(items_.last_update.condition_expression(), "#n < :one");
+  EXPECT_EQ(items_.last_update.return_values(), api::v1::RETURN_VALUES_UPDATED_NEW);
+  EXPECT_EQ(items_.last_update.expression_attribute_names().at("#n"), "n");
+  EXPECT_EQ(items_.last_update.expression_attribute_values().at(":one").n(), "1");
+  const absl::StatusOr<Json> answer = ParseJson(out_.str());
+  ASSERT_TRUE(answer.ok()) << out_.str();
+  EXPECT_EQ(CompactJson((*answer)["Attributes"]), R"({"n":{"N":"2"}})");
+  EXPECT_EQ((*answer)["ChangeSequence"], 7);
+}
+
+TEST_F(RunCliTest, UpdateWithoutExpressionSendsNone) {
+  EXPECT_EQ(Run({"--output", "table", "item", "update", "--table-name", "T", "--key", R"({"k":{"S":"x"}})"}), 0)
+      << err_.str();
+  EXPECT_FALSE(items_.last_update.has_update_expression());
+  EXPECT_EQ(out_.str(), "n\n2\n");
+  EXPECT_EQ(Run({"item", "update", "--table-name", "T"}), 2) << "a key is required";
 }
 
 TEST_F(RunCliTest, QueryPrintsOnePageInTheDocumentedShape) {
@@ -132,6 +168,7 @@ TEST_F(RunCliTest, HelpEndsWithExamples) {
                                                                                        {"table", "delete"},
                                                                                        {"item", "put"},
                                                                                        {"item", "get"},
+                                                                                       {"item", "update"},
                                                                                        {"item", "delete"},
                                                                                        {"query"},
                                                                                        {"scan"},

@@ -16,6 +16,7 @@
 
 #include "storage/model/value.h"
 #include "storage/model/wire.h"
+#include "tests/support/test_data.h"
 
 namespace armature::codec {
 
@@ -51,9 +52,7 @@ inline std::vector<std::string> Cut(std::string_view text, std::string_view sepa
 
 // The vectors of a file in tests/data/format/v1: lines of fields between " | ", comments after '#'.
 inline std::vector<std::vector<std::string>> ReadGolden(std::string_view file, size_t fields) {
-  const std::string here = __FILE__;
-  const std::string tests = here.substr(0, here.rfind("/unit/codec/"));
-  std::ifstream in(tests + "/data/format/v1/" + std::string(file));
+  std::ifstream in(test::TestDataPath("format/v1/") + std::string(file));
   EXPECT_TRUE(in.good()) << file;
   std::vector<std::vector<std::string>> vectors;
   for (std::string line; std::getline(in, line);) {

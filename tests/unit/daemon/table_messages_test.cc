@@ -108,8 +108,11 @@ TEST(TableMessages, DescriptionGivesBackWhatTheRequestSaid) {
   EXPECT_EQ(to.attribute_definitions(0).attribute_name(), "g");  // sorted by name
   ASSERT_EQ(to.local_secondary_indexes_size(), 1);
   EXPECT_EQ(to.local_secondary_indexes(0).index_size_bytes(), 10);
-  EXPECT_EQ(to.local_secondary_indexes(0).projection().SerializeAsString(),
-            request.local_secondary_indexes(0).projection().SerializeAsString());
+  const v1::Projection& projection = to.local_secondary_indexes(0).projection();
+  EXPECT_EQ(projection.projection_type(), v1::PROJECTION_TYPE_INCLUDE);
+  ASSERT_EQ(projection.non_key_attributes_size(), 2);
+  EXPECT_EQ(projection.non_key_attributes(0), "a");  // sorted by name
+  EXPECT_EQ(projection.non_key_attributes(1), "z");
   ASSERT_EQ(to.global_secondary_indexes_size(), 1);
   EXPECT_EQ(to.global_secondary_indexes(0).item_count(), 2);
   EXPECT_EQ(to.global_secondary_indexes(0).index_status(), v1::INDEX_STATUS_ACTIVE);

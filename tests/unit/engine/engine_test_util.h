@@ -136,6 +136,11 @@ class TestEngine {
     engine_->PutItem(std::move(context), std::move(request), answer.Catch());
     return answer.Take();
   }
+  absl::StatusOr<WriteResult> Update(WriteRequest request, RequestContext context = {}) {
+    Answer<WriteResult> answer;
+    engine_->UpdateItem(std::move(context), std::move(request), answer.Catch());
+    return answer.Take();
+  }
   absl::StatusOr<WriteResult> Delete(WriteRequest request, RequestContext context = {}) {
     Answer<WriteResult> answer;
     engine_->DeleteItem(std::move(context), std::move(request), answer.Catch());

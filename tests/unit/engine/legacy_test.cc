@@ -298,8 +298,7 @@ TEST_F(LegacyEngineTest, QueryChecksInTheDocumentedOrder) {
   request.expressions.legacy.query_filter.clear();
   EXPECT_EQ(QueryText(request), Cat(kInvalid, "Duplicate value in attribute name: x"));
   request.expressions.legacy.attributes_to_get.reset();
-  EXPECT_EQ(QueryText(request),
-            "The provided starting key is invalid: The parameter cannot be converted to a numeric value: dog");
+  EXPECT_EQ(QueryText(request), "The parameter cannot be converted to a numeric value: dog");
   request.exclusive_start_key_wire.reset();
   EXPECT_EQ(QueryText(request),
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");

@@ -129,21 +129,23 @@ class ModelTest : public ::testing::Test {
     return codec::Item(attributes);
   }
 
-  void WriteOnce() {
-    const bool put = !OneIn(3);
-    const ModelItem item = put ? RandomItem() : RandomKey();
-    const Tuple key = Pick(item, {"pk", "sk"});
+  std::optional<ModelItem> Row(const Tuple& key) const {
     const auto found = rows_.find(key);
-    const std::optional<ModelItem> old = found == rows_.end() ? std::nullopt : std::optional(found->second);
-    WriteRequest request = WriteTo(kTable, Written(item));
-    const bool returns_old = OneIn(3);
-    if (returns_old) request.return_values = "ALL_OLD";
-    const bool conditional = OneIn(4);
-    if (conditional) {
-      request.expressions.condition = "attribute_not_exists(pk)";
-      request.return_values_on_condition_check_failure = "ALL_OLD";
-    }
-    const absl::StatusOr<WriteResult> result = put ? engine_.Put(request) : engine_.Delete(request);
+    return found == rows_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  // Sometimes with the condition that there is no item.
+  bool MaybeMakeConditional(WriteRequest* request) {
+    if (!OneIn(4)) return false;
+    request->expressions.condition = "attribute_not_exists(pk)";
+    request->return_values_on_condition_check_failure = "ALL_OLD";
+    return true;
+  }
+
+  // Holds the answer of a write against the row as it was, what the row should be now, and what should be given back.
+  void CheckAnswer(const absl::StatusOr<WriteResult>& result, bool conditional, const Tuple& key,
+                   const std::optional<ModelItem>& now, const ModelItem& returned) {
+    const std::optional<ModelItem> old = Row(key);
     if (conditional && old.has_value()) {
       ASSERT_EQ(ErrorNameOf(result.status()), "ConditionalCheckFailedException");
       ASSERT_EQ(Printed(Decode(GetApiError(result.status())->item)), Printed(*old));
@@ -152,15 +154,122 @@ class ModelTest : public ::testing::Test {
     ASSERT_TRUE(result.ok()) << result.status();
     ASSERT_GE(result->change_sequence, last_sequence_);
     last_sequence_ = result->change_sequence;
-    ASSERT_EQ(result->attributes.has_value(), returns_old && old.has_value());
+    ASSERT_EQ(result->attributes.has_value(), !returned.empty());
     if (result->attributes.has_value()) {
-      ASSERT_EQ(Printed(Decode(result->attributes->view())), Printed(*old));
+      ASSERT_EQ(Printed(Decode(result->attributes->view())), Printed(returned));
     }
-    if (put) {
-      rows_[key] = item;
+    if (now.has_value()) {
+      rows_[key] = *now;
     } else {
       rows_.erase(key);
     }
+  }
+
+  void PutOrDelete(bool put) {
+    const ModelItem item = put ? RandomItem() : RandomKey();
+    const Tuple key = Pick(item, {"pk", "sk"});
+    WriteRequest request = WriteTo(kTable, Written(item));
+    const bool returns_old = OneIn(3);
+    if (returns_old) request.return_values = "ALL_OLD";
+    const bool conditional = MaybeMakeConditional(&request);
+    const absl::StatusOr<WriteResult> result = put ? engine_.Put(request) : engine_.Delete(request);
+    CheckAnswer(result, conditional, key, put ? std::optional(item) : std::nullopt,
+                returns_old ? Row(key).value_or(ModelItem()) : ModelItem());
+  }
+
+  // An update as an expression, and what it does to a row of the model.
+  struct ModelUpdate {
+    std::map<std::string, std::vector<std::string>> clauses;  // "SET" -> {"#x = :x", ...}
+    StringMap<std::string> names;
+    ModelItem values;
+    std::set<std::string> targets;
+    ModelItem now;
+
+    void Act(const std::string& clause, const std::string& target, const std::string& operand) {
+      clauses[clause].push_back("#" + target + operand);
+      names["#" + target] = target;
+      targets.insert(target);
+    }
+    ModelItem Part(const ModelItem& item) const {
+      ModelItem part;
+      for (const std::string& target : targets) {
+        if (item.contains(target)) part[target] = item.at(target);
+      }
+      return part;
+    }
+    std::string Expression() const {
+      std::string text;
+      for (const auto& [clause, actions] : clauses) {
+        text += (text.empty() ? "" : " ") + clause;
+        for (size_t i = 0; i < actions.size(); ++i) text += (i == 0 ? " " : ", ") + actions[i];
+      }
+      return text;
+    }
+  };
+
+  ModelUpdate RandomUpdate(const ModelItem& old) {
+    ModelUpdate update;
+    update.now = old;
+    const ModelItem fresh = RandomItem();
+    for (const char* const name : {"l1", "l2", "p1", "p2", "p3", "p4", "r1", "r2", "r3", "r4", "x", "y"}) {
+      if (!OneIn(5)) continue;
+      if (fresh.contains(name)) {
+        update.Act("SET", name, std::string(" = :") + name);
+        update.values[std::string(":") + name] = fresh.at(name);
+        update.now[name] = fresh.at(name);
+      } else {
+        update.Act("REMOVE", name, "");
+        update.now.erase(name);
+      }
+    }
+    if (OneIn(3)) {  // a copy of what was there before
+      const Scalar otherwise = {'S', "none"};
+      update.Act("SET", "copy", " = if_not_exists(x, :otherwise)");
+      update.values[":otherwise"] = otherwise;
+      update.now["copy"] = old.contains("x") ? old.at("x") : otherwise;
+    }
+    if (OneIn(3)) {
+      const int step = static_cast<int>(Below(9)) - 4;
+      update.Act("ADD", "count", " :step");
+      update.values[":step"] = {'N', std::to_string(step)};
+      const int count = old.contains("count") ? std::stoi(old.at("count").text) : 0;
+      update.now["count"] = {'N', std::to_string(count + step)};
+    }
+    return update;
+  }
+
+  void Update() {
+    const ModelItem key_item = RandomKey();
+    const Tuple key = Pick(key_item, {"pk", "sk"});
+    const std::optional<ModelItem> old = Row(key);
+    const ModelUpdate update = RandomUpdate(old.value_or(ModelItem()));
+    WriteRequest request = WriteTo(kTable, Written(key_item));
+    if (!update.targets.empty()) {
+      request.expressions.update = update.Expression();
+      request.expressions.names = update.names;
+    }
+    if (!update.values.empty()) request.expressions.values_wire = WireOf(update.values);
+    const bool only_removes = update.clauses.size() == 1 && update.clauses.contains("REMOVE");
+    std::optional<ModelItem> now;
+    if (old.has_value() || !only_removes) {
+      now = update.now;
+      now->insert(key_item.begin(), key_item.end());
+    }
+    static const std::vector<std::string> kModes = {"NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"};
+    request.return_values = kModes[Below(kModes.size())];
+    ModelItem returned;
+    if (request.return_values.ends_with("_OLD")) returned = old.value_or(ModelItem());
+    if (request.return_values.ends_with("_NEW")) returned = now.value_or(ModelItem());
+    if (request.return_values.starts_with("UPDATED_")) returned = update.Part(returned);
+    const bool conditional = MaybeMakeConditional(&request);
+    SCOPED_TRACE(request.return_values + " of " + update.Expression());
+    CheckAnswer(engine_.Update(request), conditional, key, now, returned);
+  }
+
+  void WriteOnce() {
+    const size_t kind = Below(6);
+    if (kind < 2) return Update();
+    PutOrDelete(/*put=*/kind < 5);
   }
 
   std::vector<ModelItem> EntriesOf(const ModelKeyspace& keyspace) const {

@@ -161,6 +161,7 @@ TEST(Number, ComparesByValue) {
     for (size_t j = 0; j < numbers.size(); ++j) {
       EXPECT_EQ(numbers[i] <=> numbers[j], i <=> j) << kAscending[i] << " " << kAscending[j];
       EXPECT_EQ(numbers[i] == numbers[j], i == j);
+      EXPECT_EQ(CompareCanonicalNumbers(numbers[i].ToString(), numbers[j].ToString()), i <=> j);
     }
   }
 }
@@ -194,7 +195,10 @@ TEST(Number, CountsItsSizeAsTheApi) {
     EXPECT_EQ(NumberApiSize(Number::Parse(c.text)->ToString()), c.size) << c.text;
   }
   // Bytes from a damaged disk.
-  for (const char* text : {"", "-", ".", "-.", "abc", "...", "0.0"}) NumberApiSize(text);
+  for (const char* text : {"", "-", ".", "-.", "abc", "...", "0.0"}) {
+    NumberApiSize(text);
+    for (const char* other : {"", "-", ".", "-.", "1"}) CompareCanonicalNumbers(text, other);
+  }
 }
 
 TEST(Number, AgreesWithNaiveDecimals) {
@@ -212,6 +216,8 @@ TEST(Number, AgreesWithNaiveDecimals) {
 
     const int naive = NaiveDecimal::Compare(before.value, next.value);
     ASSERT_EQ(before_number <=> *number, naive <=> 0) << before.text << " " << next.text;
+    ASSERT_EQ(CompareCanonicalNumbers(before_number.ToString(), number->ToString()), naive <=> 0)
+        << before.text << " " << next.text;
     ASSERT_EQ(before_number == *number, naive == 0) << before.text << " " << next.text;
     equal += naive == 0 ? 1 : 0;
 

@@ -23,6 +23,9 @@ constexpr uint64_t Row(uint32_t stripe) { return uint64_t{stripe} << 32; }
 
 class LockTableTest : public testing::Test {
  protected:
+  // A continuation may still be giving its guard back when the test has seen all it waited for.
+  ~LockTableTest() override { pool_.Stop(); }
+
   // Locks rows that are free.
   LockTable::Guard LockNow(const std::vector<uint64_t>& rows) {
     std::optional<LockTable::Guard> held;

@@ -1,0 +1,240 @@
+#include <chrono>
+#include <future>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "armature/api/v1/items.pb.h"
+#include "armature/api/v1/tables.pb.h"
+#include "daemon/api/item_messages.h"
+#include "daemon/api/table_messages.h"
+#include "engine/engine.h"
+#include "glog/logging.h"
+#include "storage/base/api_error.h"
+#include "storage/base/strings.h"
+#include "storage/model/wire.h"
+#include "tests/conformance/backend.h"
+#include "tests/conformance/request_message.h"
+#include "tests/support/daemon_process.h"
+#include "tools/armature/attribute_json.h"
+#include "tools/armature/message_json.h"
+
+namespace armature::conformance {
+namespace {
+
+namespace v1 = ::armature::api::v1;
+
+constexpr std::chrono::seconds kPatience{120};
+// Field 1 of every answer holds its item or items.
+constexpr uint32_t kAnswerItemField = 1;
+
+Answer ErrorAnswer(const absl::Status& status) {
+  Answer answer;
+  const std::optional<ApiError> error = GetApiError(status);
+  if (!error.has_value()) {
+    answer.error_type = "InternalServerError";
+    answer.error_text = status.ToString();
+    return answer;
+  }
+  answer.error_type = std::string(ApiErrorName(error->type));
+  answer.error_text = error->message;
+  v1::Item item;
+  if (!error->item.empty() && item.ParseFromString(error->item)) answer.body["Item"] = cli::ItemToJson(item);
+  return answer;
+}
+
+template <class Message>
+Answer MessageAnswer(const Message& message) {
+  Answer answer;
+  answer.body = cli::MessageToJson(message);
+  return answer;
+}
+
+template <class Message>
+Answer ParsedAnswer(std::string_view bytes) {
+  Message message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return ErrorAnswer(absl::InternalError("the answer is not a message"));
+  }
+  return MessageAnswer(message);
+}
+
+// Catches what a call of the engine calls back with.
+template <class T>
+class Waiter {
+ public:
+  engine::Callback<T> Catch() {
+    return [promise = promise_](absl::StatusOr<T> result) { promise->set_value(std::move(result)); };
+  }
+  absl::StatusOr<T> Wait() {
+    std::future<absl::StatusOr<T>> future = promise_->get_future();
+    if (future.wait_for(kPatience) != std::future_status::ready) return absl::InternalError("no answer");
+    return future.get();
+  }
+
+ private:
+  std::shared_ptr<std::promise<absl::StatusOr<T>>> promise_ = std::make_shared<std::promise<absl::StatusOr<T>>>();
+};
+
+class PageBytes final : public engine::PageWriter {
+ public:
+  void Add(std::string_view item_bytes) override { model::AppendBytesField(kAnswerItemField, item_bytes, &bytes); }
+  std::string bytes;
+};
+
+class EngineBackend final : public Backend {
+ public:
+  EngineBackend() {
+    FLAGS_minloglevel = google::GLOG_WARNING;  // tables come and go by the dozen
+    store::DatabaseOptions options;
+    options.path = (directory_.path() / "data").string();
+    options.durability = store::Durability::kOs;
+    options.cache_bytes = size_t{16} << 20;
+    absl::StatusOr<std::unique_ptr<store::Database>> database = store::Database::Open(options);
+    if (!database.ok()) throw std::runtime_error(database.status().ToString());
+    database_ = *std::move(database);
+    engine_ = std::make_unique<engine::Engine>(database_.get(), engine::EngineOptions());
+  }
+
+  std::string_view name() const override { return "engine"; }
+
+  Answer Run(const Call& call) override {
+    using Engine = engine::Engine;
+    const std::string_view name = call.operation;
+    if (name == "GetItem") return Get(call);
+    if (name == "UpdateItem") return Write<v1::UpdateItemRequest>(call, daemon::ParseUpdateItem, &Engine::UpdateItem);
+    if (name == "PutItem") return Write<v1::PutItemRequest>(call, daemon::ParsePutItem, &Engine::PutItem);
+    if (name == "DeleteItem") return Write<v1::DeleteItemRequest>(call, daemon::ParseDeleteItem, &Engine::DeleteItem);
+    if (name == "Query") return Read<v1::QueryRequest>(call, daemon::ParseQuery, &Engine::Query);
+    if (name == "Scan") return Read<v1::ScanRequest>(call, daemon::ParseScan, &Engine::Scan);
+    if (name == "CreateTable") return CreateTable(call);
+    if (name == "DeleteTable") {
+      return OneTable<v1::DeleteTableRequest, v1::DeleteTableResponse>(call, &Engine::DeleteTable);
+    }
+    if (name == "DescribeTable") return DescribeTable(call);
+    if (name == "ListTables") return ListTables(call);
+    return ErrorAnswer(UnknownOperationError(Cat(name, " is not there yet")));
+  }
+
+ private:
+  static Answer CannotSay(const absl::Status& status) {
+    Answer answer;
+    answer.inexpressible = std::string(status.message());
+    return answer;
+  }
+
+  Answer Get(const Call& call) {
+    v1::GetItemRequest message;
+    if (const absl::Status said = ToRequestMessage(call.request, &message); !said.ok()) return CannotSay(said);
+    absl::StatusOr<engine::GetItemRequest> request = daemon::ParseGetItem(message.SerializeAsString());
+    if (!request.ok()) return ErrorAnswer(request.status());
+    Waiter<engine::GetItemResult> waiter;
+    engine_->GetItem({}, *std::move(request), waiter.Catch());
+    const absl::StatusOr<engine::GetItemResult> result = waiter.Wait();
+    if (!result.ok()) return ErrorAnswer(result.status());
+    return ParsedAnswer<v1::GetItemResponse>(ItemAndRest(result->item, daemon::SerializeRest(*result)));
+  }
+
+  template <class Request, class Parse, class Method>
+  Answer Write(const Call& call, Parse parse, Method method) {
+    Request message;
+    if (const absl::Status said = ToRequestMessage(call.request, &message); !said.ok()) return CannotSay(said);
+    auto request = parse(message.SerializeAsString());
+    if (!request.ok()) return ErrorAnswer(request.status());
+    Waiter<engine::WriteResult> waiter;
+    (engine_.get()->*method)({}, *std::move(request), waiter.Catch());
+    const absl::StatusOr<engine::WriteResult> result = waiter.Wait();
+    if (!result.ok()) return ErrorAnswer(result.status());
+    // All writes answer in one shape.
+    Answer answer = ParsedAnswer<v1::PutItemResponse>(ItemAndRest(result->attributes, daemon::SerializeRest(*result)));
+    answer.body.erase("ChangeSequence");
+    answer.change_sequence = result->change_sequence;
+    return answer;
+  }
+
+  template <class Request, class Parse, class Method>
+  Answer Read(const Call& call, Parse parse, Method method) {
+    Request message;
+    if (const absl::Status said = ToRequestMessage(call.request, &message); !said.ok()) return CannotSay(said);
+    message.set_at_least_sequence(call.at_least_sequence);
+    absl::StatusOr<engine::ReadRequest> request = parse(message.SerializeAsString());
+    if (!request.ok()) return ErrorAnswer(request.status());
+    PageBytes page;
+    Waiter<engine::ReadResult> waiter;
+    (engine_.get()->*method)({}, *std::move(request), &page, waiter.Catch());
+    const absl::StatusOr<engine::ReadResult> result = waiter.Wait();
+    if (!result.ok()) return ErrorAnswer(result.status());
+    Answer answer = ParsedAnswer<v1::QueryResponse>(Cat(page.bytes, daemon::SerializeRest(*result)));
+    AddEmptyLists(call.operation, call.request, &answer.body);
+    return answer;
+  }
+
+  static std::string ItemAndRest(const std::optional<engine::ItemBytes>& item, const std::string& rest) {
+    std::string bytes;
+    if (item.has_value()) model::AppendBytesField(kAnswerItemField, item->view(), &bytes);
+    return bytes + rest;
+  }
+
+  Answer CreateTable(const Call& call) {
+    v1::CreateTableRequest request;
+    if (const absl::Status said = ToRequestMessage(call.request, &request); !said.ok()) return CannotSay(said);
+    Waiter<engine::TableDescription> waiter;
+    engine_->CreateTable(daemon::ToTableDefinition(request), waiter.Catch());
+    const absl::StatusOr<engine::TableDescription> table = waiter.Wait();
+    if (!table.ok()) return ErrorAnswer(table.status());
+    v1::CreateTableResponse response;
+    daemon::FillTableDescription(*table, response.mutable_table_description());
+    return MessageAnswer(response);
+  }
+
+  template <class Request, class Response, class Method>
+  Answer OneTable(const Call& call, Method method) {
+    Request request;
+    if (const absl::Status said = ToRequestMessage(call.request, &request); !said.ok()) return CannotSay(said);
+    Waiter<engine::TableDescription> waiter;
+    (engine_.get()->*method)(request.table_name(), waiter.Catch());
+    const absl::StatusOr<engine::TableDescription> table = waiter.Wait();
+    if (!table.ok()) return ErrorAnswer(table.status());
+    Response response;
+    if constexpr (requires { response.mutable_table_description(); }) {
+      daemon::FillTableDescription(*table, response.mutable_table_description());
+    } else {
+      daemon::FillTableDescription(*table, response.mutable_table());
+    }
+    return MessageAnswer(response);
+  }
+
+  Answer DescribeTable(const Call& call) {
+    return OneTable<v1::DescribeTableRequest, v1::DescribeTableResponse>(call, &engine::Engine::DescribeTable);
+  }
+
+  Answer ListTables(const Call& call) {
+    v1::ListTablesRequest request;
+    if (const absl::Status said = ToRequestMessage(call.request, &request); !said.ok()) return CannotSay(said);
+    std::optional<std::string> start_after;
+    std::optional<int64_t> limit;
+    if (request.has_exclusive_start_table_name()) start_after = request.exclusive_start_table_name();
+    if (request.has_limit()) limit = request.limit();
+    Waiter<engine::ListTablesResult> waiter;
+    engine_->ListTables(std::move(start_after), limit, waiter.Catch());
+    const absl::StatusOr<engine::ListTablesResult> result = waiter.Wait();
+    if (!result.ok()) return ErrorAnswer(result.status());
+    v1::ListTablesResponse response;
+    for (const std::string& table : result->names) response.add_table_names(table);
+    if (result->last_evaluated.has_value()) response.set_last_evaluated_table_name(*result->last_evaluated);
+    Answer answer = MessageAnswer(response);
+    AddEmptyLists(call.operation, call.request, &answer.body);
+    return answer;
+  }
+
+  test::TemporaryDirectory directory_;
+  std::unique_ptr<store::Database> database_;
+  std::unique_ptr<engine::Engine> engine_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> MakeEngineBackend() { return std::make_unique<EngineBackend>(); }
+
+}  // namespace armature::conformance

@@ -1,0 +1,109 @@
+#include <chrono>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "armature/api/v1/service.grpc.pb.h"
+#include "armature/client/errors.h"
+#include "grpcpp/grpcpp.h"
+#include "storage/base/strings.h"
+#include "tests/conformance/backend.h"
+#include "tests/conformance/request_message.h"
+#include "tests/support/daemon_process.h"
+#include "tools/armature/attribute_json.h"
+#include "tools/armature/message_json.h"
+
+namespace armature::conformance {
+namespace {
+
+namespace v1 = ::armature::api::v1;
+
+constexpr std::chrono::seconds kPatience{120};
+
+Answer ErrorAnswer(const grpc::Status& status) {
+  Answer answer;
+  const auto detail = client::ErrorDetailOf(client::MakeCallStatus(static_cast<absl::StatusCode>(status.error_code()),
+                                                                   status.error_message(), status.error_details()));
+  if (!detail.has_value()) {
+    answer.error_type = "NoErrorDetail";
+    answer.error_text = status.error_message();
+    return answer;
+  }
+  answer.error_type = detail->exception();
+  answer.error_text = detail->message();
+  if (detail->has_item()) answer.body["Item"] = cli::ItemToJson(detail->item());
+  return answer;
+}
+
+class GrpcBackend final : public Backend {
+ public:
+  GrpcBackend() : daemon_({"--durability=os"}) {
+    grpc::ChannelArguments arguments;
+    arguments.SetMaxReceiveMessageSize(-1);
+    const auto channel = grpc::CreateCustomChannel(daemon_.address(), grpc::InsecureChannelCredentials(), arguments);
+    items_ = v1::ItemService::NewStub(channel);
+    tables_ = v1::TableService::NewStub(channel);
+    using Items = v1::ItemService::Stub;
+    using Tables = v1::TableService::Stub;
+    Add("GetItem", items_.get(), &Items::GetItem);
+    Add("PutItem", items_.get(), &Items::PutItem);
+    Add("UpdateItem", items_.get(), &Items::UpdateItem);
+    Add("DeleteItem", items_.get(), &Items::DeleteItem);
+    Add("Query", items_.get(), &Items::Query);
+    Add("Scan", items_.get(), &Items::Scan);
+    Add("CreateTable", tables_.get(), &Tables::CreateTable);
+    Add("DescribeTable", tables_.get(), &Tables::DescribeTable);
+    Add("ListTables", tables_.get(), &Tables::ListTables);
+    Add("DeleteTable", tables_.get(), &Tables::DeleteTable);
+    Add("UpdateTable", tables_.get(), &Tables::UpdateTable);
+  }
+
+  std::string_view name() const override { return "grpc"; }
+
+  Answer Run(const Call& call) override {
+    const auto found = operations_.find(call.operation);
+    if (found != operations_.end()) return found->second(call);
+    Answer answer;
+    answer.error_type = "UnknownOperationException";
+    answer.error_text = Cat(call.operation, " is not known to this backend");
+    return answer;
+  }
+
+ private:
+  template <class Stub, class Request, class Response>
+  void Add(const char* name, Stub* stub,
+           grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*)) {
+    operations_.emplace(name, [stub, method](const Call& call) {
+      Answer answer;
+      Request request;
+      if (const absl::Status said = ToRequestMessage(call.request, &request); !said.ok()) {
+        answer.inexpressible = std::string(said.message());
+        return answer;
+      }
+      if constexpr (requires { request.set_at_least_sequence(1); }) {
+        request.set_at_least_sequence(call.at_least_sequence);
+      }
+      grpc::ClientContext context;
+      context.set_deadline(std::chrono::system_clock::now() + kPatience);
+      Response response;
+      const grpc::Status status = (stub->*method)(&context, request, &response);
+      if (!status.ok()) return ErrorAnswer(status);
+      if constexpr (requires { response.change_sequence(); }) answer.change_sequence = response.change_sequence();
+      answer.body = cli::MessageToJson(response);
+      answer.body.erase("ChangeSequence");
+      AddEmptyLists(call.operation, call.request, &answer.body);
+      return answer;
+    });
+  }
+
+  test::DaemonProcess daemon_;
+  std::unique_ptr<v1::ItemService::Stub> items_;
+  std::unique_ptr<v1::TableService::Stub> tables_;
+  std::map<std::string, std::function<Answer(const Call&)>, std::less<>> operations_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> MakeGrpcBackend() { return std::make_unique<GrpcBackend>(); }
+
+}  // namespace armature::conformance

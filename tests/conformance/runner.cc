@@ -1,0 +1,260 @@
+#include "tests/conformance/runner.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "storage/base/strings.h"
+#include "tests/conformance/json_match.h"
+
+namespace armature::conformance {
+namespace {
+
+constexpr std::string_view kLastKeyPlaceholder = "<LastEvaluatedKey>";
+constexpr absl::Duration kPatience = absl::Seconds(120);
+constexpr absl::Duration kPause = absl::Milliseconds(1);
+constexpr int kPagesMax = 10'000;
+
+bool IsRead(std::string_view operation) {
+  return operation == "GetItem" || operation == "Query" || operation == "Scan" || operation == "QueryAll" ||
+         operation == "ScanAll" || operation == "DescribeTable" || operation == "ListTables";
+}
+
+bool IsTableChange(std::string_view operation) {
+  return operation == "CreateTable" || operation == "DeleteTable" || operation == "UpdateTable";
+}
+
+// Puts `key` wherever the request says <LastEvaluatedKey>. True if it does anywhere.
+bool InsertLastKey(const Json& key, Json* request) {
+  if (request->is_string() && *request == kLastKeyPlaceholder) {
+    *request = key;
+    return true;
+  }
+  bool found = false;
+  if (request->is_structured()) {
+    for (Json& inner : *request) found = InsertLastKey(key, &inner) || found;
+  }
+  return found;
+}
+
+std::string Shown(const Answer& answer) {
+  if (!answer.inexpressible.empty()) return Cat("this backend cannot say it: ", answer.inexpressible);
+  if (answer.error_type.empty()) return Brief(answer.body);
+  const std::string members = answer.body.empty() ? "" : Cat(" with ", Brief(answer.body));
+  return Cat(answer.error_type, ": ", answer.error_text, members);
+}
+
+std::string Shown(const Expectation& expectation) {
+  switch (expectation.kind) {
+    case Expectation::Kind::kSuccess:
+      return "success";
+    case Expectation::Kind::kExact:
+      return Brief(expectation.answer);
+    case Expectation::Kind::kPartial:
+      return Cat("at least ", Brief(expectation.answer));
+    case Expectation::Kind::kError:
+      break;
+  }
+  std::string text = expectation.error_type;
+  if (expectation.text.has_value()) text += Cat(expectation.text_is_part ? " ~ " : ": ", *expectation.text);
+  if (!expectation.error_members.empty()) text += Cat(" with ", Brief(expectation.error_members));
+  return text;
+}
+
+// Empty if the answer is as expected.
+std::string Judge(const Step& step, const Answer& answer) {
+  const Expectation& expected = step.expectation;
+  if (!answer.inexpressible.empty()) return Shown(answer);
+  if (expected.kind != Expectation::Kind::kError) {
+    if (!answer.error_type.empty()) return "an error";
+    if (expected.kind == Expectation::Kind::kSuccess) return "";
+    MatchOptions options;
+    options.partial = expected.kind == Expectation::Kind::kPartial;
+    options.unordered_items = step.operation.starts_with("Scan");
+    return FindDifference(expected.answer, answer.body, options).value_or("");
+  }
+  if (answer.error_type.empty()) return "no error";
+  if (answer.error_type != expected.error_type) return "another error";
+  if (expected.text.has_value()) {
+    const bool same = expected.text_is_part ? answer.error_text.find(*expected.text) != std::string::npos
+                                            : answer.error_text == *expected.text;
+    if (!same) return "another text";
+  }
+  return FindDifference(expected.error_members, answer.body, {}).value_or("");
+}
+
+}  // namespace
+
+std::vector<Report> Runner::RunFile(const CaseFile& file, std::string_view name_part) {
+  std::vector<Report> reports;
+  bool is_set_up = false;
+  for (const Case& one : file.cases) {
+    if (one.name.find(name_part) == std::string::npos) continue;
+    if (!one.only.empty() && std::find(one.only.begin(), one.only.end(), backend_.name()) == one.only.end()) {
+      reports.push_back({Outcome::kNotForBackend, file.path, one.line, one.name, ""});
+      continue;
+    }
+    if (!is_set_up) SetUp(file);
+    is_set_up = true;
+    reports.push_back(RunCase(file, one));
+    RestoreSetup(file);
+  }
+  DeleteTables({});
+  return reports;
+}
+
+Report Runner::RunCase(const CaseFile& file, const Case& one) {
+  Report report{Outcome::kPassed, file.path, one.line, one.name, ""};
+  last_evaluated_key_ = nullptr;
+  for (const Step& step : one.steps) {
+    report.details = RunStep(step);
+    if (report.details.empty()) continue;
+    report.line = step.line;
+    report.outcome = one.pending.empty() ? Outcome::kFailed : Outcome::kPending;
+    return report;
+  }
+  if (!one.pending.empty()) report.outcome = Outcome::kPassedThoughPending;
+  return report;
+}
+
+std::string Runner::RunStep(const Step& step) {
+  Json request = step.request;
+  // Only a request that was changed has to be printed anew.
+  const std::string changed = InsertLastKey(last_evaluated_key_, &request) ? cli::CompactJson(request) : "";
+  const bool all_pages = step.operation == "QueryAll" || step.operation == "ScanAll";
+  const Answer answer = all_pages ? SendForAllPages(step.operation.substr(0, step.operation.size() - 3), request)
+                                  : Send(step.operation, request, changed.empty() ? step.request_text : changed);
+  const auto last_key = answer.body.find("LastEvaluatedKey");
+  if (answer.error_type.empty() && last_key != answer.body.end()) last_evaluated_key_ = *last_key;
+  const std::string difference = Judge(step, answer);
+  if (difference.empty()) return "";
+  return Cat("  request:  ", step.operation, " ", Brief(request), "\n  expected: ", Shown(step.expectation),
+             "\n  got:      ", Shown(answer), "\n  that is:  ", difference, "\n");
+}
+
+Answer Runner::Send(const std::string& operation, const Json& request, std::string_view request_text) {
+  const bool reads_index = (operation == "Query" || operation == "Scan") && request.contains("IndexName");
+  Answer answer = backend_.Run({operation, request, request_text, reads_index ? change_sequence_ : 0});
+  change_sequence_ = std::max(change_sequence_, answer.change_sequence);
+  if (!answer.inexpressible.empty() || IsRead(operation)) return answer;
+  // A call that was refused should have changed nothing, but that is for the case to find out, not to rely on.
+  (IsTableChange(operation) ? tables_changed_ : items_changed_) = true;
+  if (!answer.error_type.empty() || !IsTableChange(operation)) return answer;
+  // What happens to a table in the background must not run into the next request.
+  const auto name = request.find("TableName");
+  if (name != request.end()) WaitForTable(name->get<std::string>(), operation == "DeleteTable");
+  return answer;
+}
+
+Answer Runner::SendForAllPages(const std::string& operation, Json request) {
+  Answer all;
+  all.body = {{"Items", Json::array()}, {"Count", 0}, {"ScannedCount", 0}, {"Pages", 0}};
+  for (int pages = 1; pages <= kPagesMax; ++pages) {
+    Answer page = Send(operation, request, cli::CompactJson(request));
+    if (!page.error_type.empty() || !page.inexpressible.empty()) return page;
+    for (const Json& item : page.body.value("Items", Json::array())) all.body["Items"].push_back(item);
+    for (const char* const count : {"Count", "ScannedCount"}) {
+      all.body[count] = all.body[count].get<int>() + page.body.value(count, 0);
+    }
+    all.body["Pages"] = pages;
+    const auto last_key = page.body.find("LastEvaluatedKey");
+    if (last_key == page.body.end()) return all;
+    request["ExclusiveStartKey"] = *last_key;
+  }
+  all.inexpressible = "the pages do not end";
+  return all;
+}
+
+void Runner::SetUp(const CaseFile& file) {
+  setup_tables_.clear();
+  for (const Step& step : file.setup) {
+    const std::string failure = RunStep(step);
+    if (!failure.empty()) throw std::runtime_error(Cat(file.path, ":", step.line, ": the setup fails\n", failure));
+    if (step.operation == "CreateTable") setup_tables_.insert(step.request["TableName"].get<std::string>());
+  }
+  items_changed_ = false;
+  tables_changed_ = false;
+}
+
+void Runner::PutSetupItems(const CaseFile& file) {
+  for (const Step& step : file.setup) {
+    if (!IsTableChange(step.operation)) Must(step.operation, step.request);
+  }
+}
+
+void Runner::RestoreSetup(const CaseFile& file) {
+  if (tables_changed_) {
+    DeleteTables(setup_tables_);
+    if (ListTables() != setup_tables_) {
+      DeleteTables({});
+      SetUp(file);
+    }
+  }
+  if (items_changed_) {
+    for (const std::string& table : setup_tables_) EmptyTable(table);
+    PutSetupItems(file);
+  }
+  items_changed_ = false;
+  tables_changed_ = false;
+}
+
+void Runner::EmptyTable(const std::string& table) {
+  const Json key_schema = Must("DescribeTable", {{"TableName", table}})["Table"]["KeySchema"];
+  Json request = {{"TableName", table}, {"ConsistentRead", true}};
+  Answer all = SendForAllPages("Scan", request);
+  for (const Json& item : all.body["Items"]) {
+    Json key = Json::object();
+    for (const Json& element : key_schema) {
+      const auto name = element["AttributeName"].get<std::string>();
+      key[name] = item[name];
+    }
+    Must("DeleteItem", {{"TableName", table}, {"Key", key}});
+  }
+}
+
+void Runner::DeleteTables(const std::set<std::string>& keep) {
+  for (const std::string& table : ListTables()) {
+    if (!keep.contains(table)) Must("DeleteTable", {{"TableName", table}});
+  }
+}
+
+std::set<std::string> Runner::ListTables() {
+  std::set<std::string> names;
+  for (const Json& name : Must("ListTables", Json::object()).value("TableNames", Json::array())) {
+    names.insert(name.get<std::string>());
+  }
+  return names;
+}
+
+void Runner::WaitForTable(const std::string& table, bool gone) {
+  const absl::Time give_up = absl::Now() + kPatience;
+  absl::Mutex mutex;
+  const bool never = false;
+  while (absl::Now() < give_up) {
+    const Answer answer = Send("DescribeTable", {{"TableName", table}}, "");
+    if (gone) {
+      if (answer.error_type == "ResourceNotFoundException") return;
+    } else if (answer.error_type.empty()) {
+      const Json& description = answer.body["Table"];
+      bool active = description["TableStatus"] == "ACTIVE";
+      for (const Json& index : description.value("GlobalSecondaryIndexes", Json::array())) {
+        active = active && index["IndexStatus"] == "ACTIVE";
+      }
+      if (active) return;
+    }
+    // The state of a table has no event that a client could wait for.
+    const absl::MutexLock lock(&mutex);
+    mutex.AwaitWithTimeout(absl::Condition(&never), kPause);
+  }
+  throw std::runtime_error(Cat("table ", table, " does not become ", gone ? "absent" : "ACTIVE"));
+}
+
+Json Runner::Must(const std::string& operation, const Json& request) {
+  Answer answer = Send(operation, request, cli::CompactJson(request));
+  if (answer.error_type.empty() && answer.inexpressible.empty()) return std::move(answer.body);
+  throw std::runtime_error(Cat(operation, " ", Brief(request), " fails: ", Shown(answer)));
+}
+
+}  // namespace armature::conformance

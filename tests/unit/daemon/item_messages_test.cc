@@ -1,0 +1,69 @@
+#include "daemon/api/item_messages.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "storage/base/api_error.h"
+#include "tests/unit/codec/codec_test_util.h"
+
+namespace armature::daemon {
+namespace {
+
+namespace v1 = ::armature::api::v1;
+
+TEST(ItemMessages, UpdateHandsItsKeyAndValuesOverAsTheyStandOnTheWire) {
+  v1::UpdateItemRequest message;
+  message.set_table_name("T");
+  (*message.mutable_key()->mutable_attributes())["pk"].set_s("a");
+  message.set_update_expression("SET #n = :v");
+  message.set_condition_expression("attribute_exists(#n)");
+  (*message.mutable_expression_attribute_names())["#n"] = "name";
+  (*message.mutable_expression_attribute_values())[":v"].set_n("1.0");
+  message.set_return_values(v1::RETURN_VALUES_UPDATED_OLD);
+  message.set_return_values_on_condition_check_failure(v1::RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_ALL_OLD);
+  message.set_return_consumed_capacity(v1::RETURN_CONSUMED_CAPACITY_TOTAL);
+  const absl::StatusOr<engine::WriteRequest> request = ParseUpdateItem(message.SerializeAsString());
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(request->table_name, "T");
+  EXPECT_EQ(request->item_wire, codec::Item({{"pk", codec::S("a")}}));
+  EXPECT_EQ(request->expressions.update, "SET #n = :v");
+  EXPECT_EQ(request->expressions.condition, "attribute_exists(#n)");
+  EXPECT_EQ(request->expressions.names->at("#n"), "name");
+  EXPECT_EQ(request->expressions.values_wire, codec::Item({{":v", codec::N("1.0")}}));
+  EXPECT_EQ(request->return_values, "UPDATED_OLD");
+  EXPECT_EQ(request->return_values_on_condition_check_failure, "ALL_OLD");
+  EXPECT_EQ(request->return_consumed_capacity, "TOTAL");
+  EXPECT_TRUE(request->expressions.legacy.empty());
+}
+
+TEST(ItemMessages, AbsentAndEmptyUpdateExpressionsDiffer) {
+  v1::UpdateItemRequest message;
+  EXPECT_FALSE(ParseUpdateItem(message.SerializeAsString())->expressions.update.has_value());
+  message.set_update_expression("");
+  EXPECT_EQ(ParseUpdateItem(message.SerializeAsString())->expressions.update, "");
+}
+
+TEST(ItemMessages, UpdateHasLegacyParameters) {
+  v1::UpdateItemRequest message;
+  message.set_conditional_operator(v1::CONDITIONAL_OPERATOR_OR);
+  (*message.mutable_expected())["a"].set_exists(false);
+  (*message.mutable_attribute_updates())["b"].mutable_value()->set_s("x");
+  const absl::StatusOr<engine::WriteRequest> request = ParseUpdateItem(message.SerializeAsString());
+  ASSERT_TRUE(request.ok()) << request.status();
+  const engine::LegacyParameters& legacy = request->expressions.legacy;
+  EXPECT_EQ(legacy.conditional_operator, "OR");
+  ASSERT_EQ(legacy.expected.size(), 1U);
+  EXPECT_EQ(legacy.expected[0].attribute, "a");
+  ASSERT_EQ(legacy.attribute_updates.size(), 1U);
+  EXPECT_EQ(legacy.attribute_updates[0].value_wire, codec::S("x"));
+}
+
+TEST(ItemMessages, UpdateThatIsNoMessageIsASerializationException) {
+  const absl::Status status = ParseUpdateItem("\xff").status();
+  ASSERT_TRUE(GetApiError(status).has_value()) << status;
+  EXPECT_EQ(GetApiError(status)->type, ApiErrorType::kSerialization);
+}
+
+}  // namespace
+}  // namespace armature::daemon
