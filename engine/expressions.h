@@ -1,8 +1,9 @@
 #ifndef ARMATURE_ENGINE_EXPRESSIONS_H_
 #define ARMATURE_ENGINE_EXPRESSIONS_H_
 
-// From the expression parameters of a request to bound expressions.
+// From the expression parameters of a request, or those from before expressions, to bound expressions.
 
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,17 +18,25 @@ namespace armature::engine {
 struct RequestExpressions {
   std::string values;  // canonical item bytes
   expr::Placeholders placeholders;
+  std::deque<std::string> literals;  // canonical values of legacy parameters, each where it stays
   expr::BoundExpressions bound;
 };
 
-// Refuses the mix of old-style and expression parameters, and old-style parameters by themselves, which this version
-// does not have. `legacy_order` and `expression_order` name an operation's parameters in the documented order.
+// Refuses the mix of legacy and expression parameters, but for KeyConditions beside a filter or projection expression.
 absl::Status CheckParameterStyles(const ExpressionParameters& parameters);
 
-// Checks and binds. Null if the request has no expression parameter at all, which most have not.
-// Errors: ValidationException, in the documented order.
+// Checks and binds. Null if the request has no such parameter at all, which most have not. Requires that shapes
+// (legacy.h) and styles have been checked.
+// Errors: ValidationException, in the documented order: first the rules of legacy parameters, then expressions.
 absl::StatusOr<std::unique_ptr<RequestExpressions>> BindRequestExpressions(
     const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds);
+
+// The same in two steps, for operations that have checks in between: the legacy parameters except KeyConditions; then
+// KeyConditions and expressions, which go to `expressions` as well.
+absl::StatusOr<std::unique_ptr<RequestExpressions>> BindLegacyParameters(const ExpressionParameters& parameters);
+absl::Status BindExpressionParameters(const ExpressionParameters& parameters,
+                                      std::span<const expr::ExpressionKind> known_kinds,
+                                      std::unique_ptr<RequestExpressions>* expressions);
 
 }  // namespace armature::engine
 

@@ -8,6 +8,7 @@
 #include "engine/expr/projection.h"
 #include "engine/expressions.h"
 #include "engine/item_key.h"
+#include "engine/legacy.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/item_codec.h"
 #include "storage/codec/stored_item.h"
@@ -31,6 +32,7 @@ absl::Status Prepare(Read* read) {
   model::ConstraintList constraints;
   CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
                     &constraints);
+  CheckLegacyShapes(request.expressions.legacy, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   ARM_RETURN_IF_ERROR(CheckParameterStyles(request.expressions));
   ARM_ASSIGN_OR_RETURN(const codec::CanonicalItem key, codec::CanonicalizeItem(request.key_wire));

@@ -7,6 +7,7 @@
 #include "engine/constraints.h"
 #include "engine/expr/condition_eval.h"
 #include "engine/expr/projection.h"
+#include "engine/legacy.h"
 #include "index/projection.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -55,8 +56,9 @@ absl::Status CheckSelectWord(const ReadPlan& plan, std::string_view select) {
         envelope, "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"));
   }
   if (plan.projection() != nullptr) {
-    return ValidationError(Cat(envelope, "Cannot specify the ProjectionExpression when choosing to get ",
-                               select == "COUNT" ? "only the Count" : select));
+    const bool legacy = plan.request.expressions.legacy.attributes_to_get.has_value();
+    return ValidationError(Cat(envelope, "Cannot specify the ", legacy ? "AttributesToGet" : "ProjectionExpression",
+                               " when choosing to get ", select == "COUNT" ? "only the Count" : select));
   }
   if (select == "ALL_PROJECTED_ATTRIBUTES" && plan.index == nullptr) {
     return ValidationError("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
@@ -134,6 +136,7 @@ absl::Status CheckReadRequest(ReadPlan* plan) {
   CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
                     &constraints);
   CheckOptionalEnum(request.select, "select", kSelectValues, &constraints);
+  CheckLegacyShapes(request.expressions.legacy, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   if (request.limit.has_value() && *request.limit < 1) {
     return ValidationError(
@@ -142,6 +145,7 @@ absl::Status CheckReadRequest(ReadPlan* plan) {
         "or equal to 1");
   }
   ARM_RETURN_IF_ERROR(CheckParameterStyles(request.expressions));
+  ARM_ASSIGN_OR_RETURN(plan->expressions, BindLegacyParameters(request.expressions));
   if (request.exclusive_start_key_wire.has_value()) {
     ARM_ASSIGN_OR_RETURN(plan->start_key, CanonicalizeStartKey(*request.exclusive_start_key_wire));
   }

@@ -41,8 +41,8 @@ struct ReadPlan {
   }
 };
 
-// Checks that need no table and are the same for both: names, enumerations, Limit, parameter styles, the start key's
-// values.
+// Checks that need no table and are the same for both: names, enumerations, Limit, parameter styles, legacy
+// parameters except KeyConditions, the start key's values.
 absl::Status CheckReadRequest(ReadPlan* plan);
 // Finds table and index. Errors: ResourceNotFound for a table; ValidationException for an index that does not exist, is
 // being built, or is asked for a consistent read it cannot give.

@@ -49,11 +49,12 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(const store::Database& datab
   plan->request = std::move(request);
   plan->direction = plan->request.scan_index_forward ? store::Direction::kForward : store::Direction::kReverse;
   ARM_RETURN_IF_ERROR(CheckReadRequest(plan.get()));
-  if (!plan->request.expressions.key_condition.has_value()) {
+  const ExpressionParameters& parameters = plan->request.expressions;
+  if (!parameters.key_condition.has_value() && parameters.legacy.key_conditions.empty()) {
     return ValidationError(
         "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
   }
-  ARM_ASSIGN_OR_RETURN(plan->expressions, BindRequestExpressions(plan->request.expressions, expr::kQueryKinds));
+  ARM_RETURN_IF_ERROR(BindExpressionParameters(parameters, expr::kQueryKinds, &plan->expressions));
   ARM_RETURN_IF_ERROR(FindKeyspace(database, plan.get()));
   const model::KeySchema& schema = plan->key_schema();
   if (plan->start_key.has_value()) {
@@ -69,7 +70,10 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(const store::Database& datab
   if (plan->projection() != nullptr) {
     ARM_RETURN_IF_ERROR(expr::CheckKeysAreWhole(*plan->projection(), schema, plan->index != nullptr));
   }
-  if (plan->filter() != nullptr) ARM_RETURN_IF_ERROR(expr::CheckFilterAvoidsKeys(*plan->filter(), schema));
+  if (plan->filter() != nullptr) {
+    const std::string_view name = parameters.legacy.query_filter.empty() ? "Filter Expression" : "QueryFilter";
+    ARM_RETURN_IF_ERROR(expr::CheckFilterAvoidsKeys(name, *plan->filter(), schema));
+  }
   ARM_RETURN_IF_ERROR(CheckSelect(*plan));
   return plan;
 }

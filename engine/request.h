@@ -36,7 +36,50 @@ struct RequestContext {
 template <class T>
 using Callback = absl::AnyInvocable<void(absl::StatusOr<T>) &&>;
 
-// The parameters that carry expressions, present or not as the client sent them.
+// An entry of KeyConditions, QueryFilter or ScanFilter.
+struct LegacyCondition {
+  std::string attribute;
+  std::string comparison_operator;
+  std::vector<std::string> argument_wires;  // AttributeValueList
+};
+
+// An entry of Expected.
+struct LegacyExpectation {
+  std::string attribute;
+  std::optional<std::string> value_wire;
+  std::optional<bool> exists;
+  std::string comparison_operator;
+  std::vector<std::string> argument_wires;  // AttributeValueList; empty: absent
+};
+
+// An entry of AttributeUpdates.
+struct LegacyUpdate {
+  std::string attribute;
+  std::optional<std::string> value_wire;
+  std::string action;
+};
+
+// The parameters from before expressions, as the client sent them.
+//
+// Values are the wire form of armature.api.v1.AttributeValue, in whatever form the client sent. Entries of a map come
+// in byte order of their attributes, each attribute once, so that of several faults it is always the same one that is
+// reported. An empty map counts as an absent one.
+struct LegacyParameters {
+  std::optional<std::vector<std::string>> attributes_to_get;
+  std::vector<LegacyUpdate> attribute_updates;
+  std::vector<LegacyExpectation> expected;
+  std::vector<LegacyCondition> key_conditions;
+  std::vector<LegacyCondition> query_filter;
+  std::vector<LegacyCondition> scan_filter;
+  std::string conditional_operator;
+
+  bool empty() const {
+    return !attributes_to_get.has_value() && attribute_updates.empty() && expected.empty() && key_conditions.empty() &&
+           query_filter.empty() && scan_filter.empty() && conditional_operator.empty();
+  }
+};
+
+// The parameters that carry expressions or take their place, present or not as the client sent them.
 struct ExpressionParameters {
   std::optional<std::string> update;
   std::optional<std::string> condition;
@@ -46,8 +89,7 @@ struct ExpressionParameters {
   std::optional<StringMap<std::string>> names;  // ExpressionAttributeNames
   // ExpressionAttributeValues as an Item whose names are the placeholders.
   std::optional<std::string> values_wire;
-  // Names of the old-style parameters present (Expected, KeyConditions, ...), in the documented order.
-  std::vector<std::string> legacy;
+  LegacyParameters legacy;
 };
 
 // Enumerations arrive as the client wrote them; empty is "not given".

@@ -6,6 +6,7 @@
 #include "engine/capacity.h"
 #include "engine/constraints.h"
 #include "engine/expr/condition_eval.h"
+#include "engine/legacy.h"
 #include "index/gsi_recorder.h"
 #include "index/index_delta.h"
 #include "index/lsi_maintainer.h"
@@ -209,6 +210,7 @@ absl::Status CheckWriteRequest(const WriteRequest& request) {
   CheckOptionalEnum(request.return_values, "returnValues", kReturnValuesValues, &constraints);
   CheckOptionalEnum(request.return_values_on_condition_check_failure, "returnValuesOnConditionCheckFailure",
                     kReturnValuesOnFailureValues, &constraints);
+  CheckLegacyShapes(request.expressions.legacy, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   if (request.return_item_collection_metrics == "SIZE") {
     return UnknownOperationError("ReturnItemCollectionMetrics is not available in this version");

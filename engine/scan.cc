@@ -48,7 +48,7 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanScan(const store::Database& databa
   plan->request = std::move(request);
   ARM_RETURN_IF_ERROR(CheckReadRequest(plan.get()));
   ARM_RETURN_IF_ERROR(CheckSegments(plan->request));
-  ARM_ASSIGN_OR_RETURN(plan->expressions, BindRequestExpressions(plan->request.expressions, expr::kScanKinds));
+  ARM_RETURN_IF_ERROR(BindExpressionParameters(plan->request.expressions, expr::kScanKinds, &plan->expressions));
   ARM_RETURN_IF_ERROR(FindKeyspace(database, plan.get()));
   const auto segment = static_cast<uint32_t>(plan->request.segment.value_or(0));
   const auto total = static_cast<uint32_t>(plan->request.total_segments.value_or(1));

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "daemon/api/enum_text.h"
+#include "daemon/api/legacy_messages.h"
 #include "daemon/api/wire_split.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -12,31 +14,11 @@ namespace {
 
 namespace v1 = ::armature::api::v1;
 
-// "RETURN_VALUES_ALL_OLD" without its prefix; empty for UNSPECIFIED; a number that has no name as that number.
-std::string EnumText(std::string_view name, std::string_view prefix, int number) {
-  if (number == 0) return {};
-  if (name.empty()) return std::to_string(number);
-  name.remove_prefix(prefix.size());
-  return std::string(name);
-}
-
-std::string Text(v1::ReturnConsumedCapacity value) {
-  return EnumText(v1::ReturnConsumedCapacity_Name(value), "RETURN_CONSUMED_CAPACITY_", value);
-}
-std::string Text(v1::ReturnValues value) { return EnumText(v1::ReturnValues_Name(value), "RETURN_VALUES_", value); }
-std::string Text(v1::ReturnItemCollectionMetrics value) {
-  return EnumText(v1::ReturnItemCollectionMetrics_Name(value), "RETURN_ITEM_COLLECTION_METRICS_", value);
-}
-std::string Text(v1::ReturnValuesOnConditionCheckFailure value) {
-  return EnumText(v1::ReturnValuesOnConditionCheckFailure_Name(value), "RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_",
-                  value);
-}
-std::string Text(v1::Select value) { return EnumText(v1::Select_Name(value), "SELECT_", value); }
-
 template <class Message>
-absl::StatusOr<SplitRequest> Parse(std::string_view bytes, std::string_view operation, Message* message) {
+absl::StatusOr<SplitRequest> Parse(std::string_view bytes, std::string_view operation, const LegacyFields& legacy,
+                                   Message* message) {
   SplitRequest split;
-  if (!Split(bytes, &split) || !message->ParseFromString(split.rest)) {
+  if (!Split(bytes, legacy, &split) || !message->ParseFromString(split.rest)) {
     return SerializationError(
         Cat("The request is not a valid ", operation, " message: malformed, or text that is not UTF-8"));
   }
@@ -55,7 +37,9 @@ void TakeNames(Message* message, engine::ExpressionParameters* to) {
 
 // What puts, updates and deletes have in common.
 template <class Message>
-engine::WriteRequest ToWriteRequest(Message* message, SplitRequest split) {
+absl::StatusOr<engine::WriteRequest> ToWriteRequest(std::string_view bytes, std::string_view operation,
+                                                    const LegacyFields& legacy, Message* message) {
+  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, operation, legacy, message));
   engine::WriteRequest request;
   request.table_name = std::move(*message->mutable_table_name());
   request.item_wire = std::move(split.item).value_or(std::string());
@@ -67,13 +51,22 @@ engine::WriteRequest ToWriteRequest(Message* message, SplitRequest split) {
   if (message->has_condition_expression()) expressions.condition = message->condition_expression();
   TakeNames(message, &expressions);
   expressions.values_wire = std::move(split.values);
-  if (!message->expected().empty()) expressions.legacy.emplace_back("Expected");
-  if (message->conditional_operator() != 0) expressions.legacy.emplace_back("ConditionalOperator");
+  ARM_RETURN_IF_ERROR(ReadLegacyMaps(split.legacy, legacy, &expressions.legacy));
+  expressions.legacy.conditional_operator = Text(message->conditional_operator());
   return request;
 }
 
+// An empty list cannot be told from an absent one.
 template <class Message>
-engine::ReadRequest ToReadRequest(Message* message, SplitRequest split) {
+void TakeAttributesToGet(const Message& message, engine::ExpressionParameters* to) {
+  if (message.attributes_to_get().empty()) return;
+  to->legacy.attributes_to_get.emplace(message.attributes_to_get().begin(), message.attributes_to_get().end());
+}
+
+template <class Message>
+absl::StatusOr<engine::ReadRequest> ToReadRequest(std::string_view bytes, std::string_view operation,
+                                                  const LegacyFields& legacy, Message* message) {
+  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, operation, legacy, message));
   engine::ReadRequest request;
   request.table_name = std::move(*message->mutable_table_name());
   if (message->has_index_name()) request.index_name = message->index_name();
@@ -88,7 +81,9 @@ engine::ReadRequest ToReadRequest(Message* message, SplitRequest split) {
   if (message->has_filter_expression()) expressions.filter = message->filter_expression();
   TakeNames(message, &expressions);
   expressions.values_wire = std::move(split.values);
-  if (message->attributes_to_get_size() > 0) expressions.legacy.emplace_back("AttributesToGet");
+  TakeAttributesToGet(*message, &expressions);
+  ARM_RETURN_IF_ERROR(ReadLegacyMaps(split.legacy, legacy, &expressions.legacy));
+  expressions.legacy.conditional_operator = Text(message->conditional_operator());
   return request;
 }
 
@@ -108,62 +103,51 @@ void FillCapacity(const engine::ConsumedCapacity& from, v1::ConsumedCapacity* to
 
 absl::StatusOr<engine::GetItemRequest> ParseGetItem(std::string_view bytes) {
   v1::GetItemRequest message;
-  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, "GetItem", &message));
+  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, "GetItem", kNoLegacyFields, &message));
   engine::GetItemRequest request;
   request.table_name = std::move(*message.mutable_table_name());
   request.key_wire = std::move(split.item).value_or(std::string());
   request.consistent_read = message.consistent_read();
   if (message.has_projection_expression()) request.expressions.projection = message.projection_expression();
   TakeNames(&message, &request.expressions);
-  if (message.attributes_to_get_size() > 0) request.expressions.legacy.emplace_back("AttributesToGet");
+  TakeAttributesToGet(message, &request.expressions);
   request.return_consumed_capacity = Text(message.return_consumed_capacity());
   return request;
 }
 
 absl::StatusOr<engine::WriteRequest> ParsePutItem(std::string_view bytes) {
   v1::PutItemRequest message;
-  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, "PutItem", &message));
-  return ToWriteRequest(&message, std::move(split));
+  return ToWriteRequest(bytes, "PutItem", kPutLegacyFields, &message);
 }
 
 absl::StatusOr<engine::WriteRequest> ParseUpdateItem(std::string_view bytes) {
   v1::UpdateItemRequest message;
-  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, "UpdateItem", &message));
-  engine::WriteRequest request = ToWriteRequest(&message, std::move(split));
-  engine::ExpressionParameters& expressions = request.expressions;
-  if (message.has_update_expression()) expressions.update = message.update_expression();
-  if (!message.attribute_updates().empty()) expressions.legacy.insert(expressions.legacy.begin(), "AttributeUpdates");
+  ARM_ASSIGN_OR_RETURN(engine::WriteRequest request,
+                       ToWriteRequest(bytes, "UpdateItem", kUpdateLegacyFields, &message));
+  if (message.has_update_expression()) request.expressions.update = message.update_expression();
   return request;
 }
 
 absl::StatusOr<engine::WriteRequest> ParseDeleteItem(std::string_view bytes) {
   v1::DeleteItemRequest message;
-  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, "DeleteItem", &message));
-  return ToWriteRequest(&message, std::move(split));
+  return ToWriteRequest(bytes, "DeleteItem", kDeleteLegacyFields, &message);
 }
 
 absl::StatusOr<engine::ReadRequest> ParseQuery(std::string_view bytes) {
   v1::QueryRequest message;
-  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, "Query", &message));
-  engine::ReadRequest request = ToReadRequest(&message, std::move(split));
+  ARM_ASSIGN_OR_RETURN(engine::ReadRequest request, ToReadRequest(bytes, "Query", kQueryLegacyFields, &message));
   if (message.has_key_condition_expression()) {
     request.expressions.key_condition = message.key_condition_expression();
   }
   request.scan_index_forward = !message.has_scan_index_forward() || message.scan_index_forward();
-  if (!message.query_filter().empty()) request.expressions.legacy.emplace_back("QueryFilter");
-  if (message.conditional_operator() != 0) request.expressions.legacy.emplace_back("ConditionalOperator");
-  if (!message.key_conditions().empty()) request.expressions.legacy.emplace_back("KeyConditions");
   return request;
 }
 
 absl::StatusOr<engine::ReadRequest> ParseScan(std::string_view bytes) {
   v1::ScanRequest message;
-  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, "Scan", &message));
-  engine::ReadRequest request = ToReadRequest(&message, std::move(split));
+  ARM_ASSIGN_OR_RETURN(engine::ReadRequest request, ToReadRequest(bytes, "Scan", kScanLegacyFields, &message));
   if (message.has_segment()) request.segment = message.segment();
   if (message.has_total_segments()) request.total_segments = message.total_segments();
-  if (!message.scan_filter().empty()) request.expressions.legacy.emplace_back("ScanFilter");
-  if (message.conditional_operator() != 0) request.expressions.legacy.emplace_back("ConditionalOperator");
   return request;
 }
 

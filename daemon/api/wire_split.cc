@@ -4,10 +4,14 @@
 
 namespace armature::daemon {
 
-bool Split(std::string_view request, SplitRequest* split) {
+bool Split(std::string_view request, const LegacyFields& legacy, SplitRequest* split) {
   while (!request.empty()) {
     model::WireField field;
     if (!model::TakeField(&request, &field)) return false;
+    if (legacy.Contains(field.number)) {
+      split->legacy.push_back(field);
+      continue;
+    }
     if (field.number != kItemField && field.number != kValuesField) {
       split->rest.append(field.raw);
       continue;

@@ -11,6 +11,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "daemon/api/legacy_messages.h"
+#include "storage/model/wire.h"
 
 namespace armature::daemon {
 
@@ -26,10 +30,13 @@ struct SplitRequest {
   std::optional<std::string> item;
   // Entries of expression_attribute_values as an Item, if there was any.
   std::optional<std::string> values;
+  // Entries of the maps that `legacy` numbers, in their order. They point into the request.
+  std::vector<model::WireField> legacy;
 };
 
-// False if `request` is not the encoding of any message, or one of the two fields has the wrong wire type.
-[[nodiscard]] bool Split(std::string_view request, SplitRequest* split);
+// `legacy`: the maps of the operation's legacy parameters, which are lifted out as well.
+// False if `request` is not the encoding of any message, or the item or a value has the wrong wire type.
+[[nodiscard]] bool Split(std::string_view request, const LegacyFields& legacy, SplitRequest* split);
 
 }  // namespace armature::daemon
 

@@ -61,6 +61,9 @@ enum class Function : uint8_t {
   kSize,
   kIfNotExists,
   kListAppend,
+  // NOT_CONTAINS of the parameters from before expressions, of which no text makes a call. Not the negation of
+  // kContains: false where the attribute is absent, or of a type that could not hold the value.
+  kNotContains,
 };
 
 struct Operand;
@@ -146,7 +149,14 @@ struct OperandAction {
   ValueOperand operand;
 };
 
+// Where an update comes from. With kAttributeUpdates ADD takes lists too, which it appends (an absent attribute becomes
+// the list), and a stored value that ADD or DELETE cannot work on is reported in words of its own:
+// kAttributeUpdatesMismatch.
+enum class UpdateStyle : uint8_t { kExpression, kAttributeUpdates };
+inline constexpr char kAttributeUpdatesMismatch[] = "Type mismatch for attribute to update";
+
 struct Update {
+  UpdateStyle style = UpdateStyle::kExpression;
   std::vector<SetAction> sets;
   std::vector<DocumentPath> removes;
   std::vector<OperandAction> adds;

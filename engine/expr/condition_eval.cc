@@ -124,14 +124,16 @@ bool HasSubstring(std::string_view text, std::string_view part) {
   return memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
-bool Contains(const Subject& whole, const Subject& part) {
-  if (whole.view() == nullptr || !part.has_value()) return false;
+// Whether `whole` has `part` as substring or element; nullopt if their types keep them from it.
+std::optional<bool> Contains(const Subject& whole, const Subject& part) {
+  if (whole.view() == nullptr || !part.has_value()) return std::nullopt;
   ValueType element_type = ValueType::kString;
   bool found = false;
   switch (whole.type()) {
     case ValueType::kString:
     case ValueType::kBinary:
-      return part.type() == whole.type() && HasSubstring(whole.scalar(), part.scalar());
+      if (part.type() != whole.type()) return std::nullopt;
+      return HasSubstring(whole.scalar(), part.scalar());
     case ValueType::kList:
       whole.view()->ForEachListElement([&](const ValueView& element) {
         found = SameValue(element, part);
@@ -147,9 +149,9 @@ bool Contains(const Subject& whole, const Subject& part) {
       element_type = ValueType::kBinary;
       break;
     default:
-      return false;
+      return std::nullopt;
   }
-  if (part.type() != element_type) return false;
+  if (part.type() != element_type) return std::nullopt;
   whole.view()->ForEachSetElement([&](std::string_view element) {
     found = element == part.scalar();
     return !found;
@@ -231,7 +233,9 @@ bool Evaluator::VisitNode(const FunctionCall& call) const {
     case Function::kBeginsWith:
       return BeginsWith(first, Resolve(call.arguments[1], item_));
     case Function::kContains:
-      return Contains(first, Resolve(call.arguments[1], item_));
+      return Contains(first, Resolve(call.arguments[1], item_)).value_or(false);
+    case Function::kNotContains:
+      return !Contains(first, Resolve(call.arguments[1], item_)).value_or(true);
     default:
       return false;
   }
@@ -286,15 +290,14 @@ std::optional<std::string> FirstAttributeAmong(const Condition& condition, const
   return found;
 }
 
-absl::Status CheckFilterAvoidsKeys(const Condition& filter, const model::KeySchema& keys) {
+absl::Status CheckFilterAvoidsKeys(std::string_view parameter, const Condition& filter, const model::KeySchema& keys) {
   std::vector<std::string> names;
   for (const auto* group : {&keys.partition, &keys.sort}) {
     for (const model::KeyAttribute& attribute : *group) names.push_back(attribute.name);
   }
   const std::optional<std::string> key = FirstAttributeAmong(filter, names);
   if (!key.has_value()) return absl::OkStatus();
-  return ValidationError(
-      Cat("Filter Expression can only contain non-primary key attributes: Primary key attribute: ", *key));
+  return ValidationError(Cat(parameter, " can only contain non-primary key attributes: Primary key attribute: ", *key));
 }
 
 }  // namespace armature::expr

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,10 +28,11 @@ bool Evaluate(const Condition& condition, const model::ItemView& item);
 // that is one of `names`; nullopt if there is none.
 std::optional<std::string> FirstAttributeAmong(const Condition& condition, const std::vector<std::string>& names);
 
-// A Query's filter may not read key attributes of the table or index that is queried.
+// A Query's filter may not read key attributes of the table or index that is queried. `parameter` is how errors call
+// the filter: "Filter Expression", or the legacy parameter's name.
 //
 // Errors: ValidationException that names the first key attribute in the filter.
-absl::Status CheckFilterAvoidsKeys(const Condition& filter, const model::KeySchema& keys);
+absl::Status CheckFilterAvoidsKeys(std::string_view parameter, const Condition& filter, const model::KeySchema& keys);
 
 }  // namespace armature::expr
 

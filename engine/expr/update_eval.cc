@@ -36,6 +36,10 @@ absl::Status AbsentOperandError() {
 absl::Status OperandTypeError() {
   return ValidationError("An operand in the update expression has an incorrect data type");
 }
+// What is stored is of a type that ADD or DELETE cannot work on.
+absl::Status StoredTypeError(UpdateStyle style) {
+  return style == UpdateStyle::kAttributeUpdates ? ValidationError(kAttributeUpdatesMismatch) : OperandTypeError();
+}
 absl::Status InvalidPathError() {
   return ValidationError("The document path provided in the update expression is invalid for update");
 }
@@ -131,8 +135,8 @@ class Updater {
   absl::StatusOr<ValueView> Call(const FunctionCall& call);
   absl::StatusOr<ValueView> Sum(const ValueView& a, UpdateValue::Operation operation, const ValueView& b);
   ValueView Concatenate(const ValueView& a, const ValueView& b);
-  absl::StatusOr<ValueView> Added(const OperandAction& action);
-  absl::StatusOr<std::optional<ValueView>> Deleted(const OperandAction& action);
+  absl::StatusOr<ValueView> Added(const OperandAction& action, UpdateStyle style);
+  absl::StatusOr<std::optional<ValueView>> Deleted(const OperandAction& action, UpdateStyle style);
   ValueView MakeSet(ValueType type, const std::vector<std::string_view>& elements);
 
   absl::StatusOr<std::optional<ValueView>> Changed(Edits group, size_t depth, const std::optional<ValueView>& old);
@@ -161,7 +165,7 @@ absl::StatusOr<std::vector<Edit>> Updater::Compute(const Update& update) {
     edits.push_back({&action.target, value});
   }
   for (const OperandAction& action : update.adds) {
-    ARM_ASSIGN_OR_RETURN(const ValueView value, Added(action));
+    ARM_ASSIGN_OR_RETURN(const ValueView value, Added(action, update.style));
     ARM_RETURN_IF_ERROR(CheckWritten(action.target, value));
     edits.push_back({&action.target, value});
   }
@@ -169,7 +173,7 @@ absl::StatusOr<std::vector<Edit>> Updater::Compute(const Update& update) {
   if (exists_) {
     for (const DocumentPath& path : update.removes) edits.push_back({&path, std::nullopt});
     for (const OperandAction& action : update.deletes) {
-      ARM_ASSIGN_OR_RETURN(const std::optional<ValueView> rest, Deleted(action));
+      ARM_ASSIGN_OR_RETURN(const std::optional<ValueView> rest, Deleted(action, update.style));
       edits.push_back({&action.target, rest});
     }
   }
@@ -230,11 +234,11 @@ ValueView Updater::Concatenate(const ValueView& a, const ValueView& b) {
   return Make(ValueType::kList, body);
 }
 
-absl::StatusOr<ValueView> Updater::Added(const OperandAction& action) {
+absl::StatusOr<ValueView> Updater::Added(const OperandAction& action, UpdateStyle style) {
   const ValueView& operand = *action.operand.value;
   const std::optional<ValueView> old = Follow(action.target, before_);
   if (!old.has_value()) return operand;
-  if (old->type() != operand.type()) return OperandTypeError();
+  if (old->type() != operand.type()) return StoredTypeError(style);
   if (operand.type() == ValueType::kNumber) return Sum(*old, UpdateValue::Operation::kPlus, operand);
   if (operand.type() == ValueType::kList) return Concatenate(*old, operand);
   const std::vector<std::string_view> a = ElementsOf(*old);
@@ -246,11 +250,11 @@ absl::StatusOr<ValueView> Updater::Added(const OperandAction& action) {
 }
 
 // Nullopt if nothing is left, or nothing was there.
-absl::StatusOr<std::optional<ValueView>> Updater::Deleted(const OperandAction& action) {
+absl::StatusOr<std::optional<ValueView>> Updater::Deleted(const OperandAction& action, UpdateStyle style) {
   const ValueView& operand = *action.operand.value;
   const std::optional<ValueView> old = Follow(action.target, before_);
   if (!old.has_value()) return std::nullopt;
-  if (old->type() != operand.type()) return OperandTypeError();
+  if (old->type() != operand.type()) return StoredTypeError(style);
   const std::vector<std::string_view> a = ElementsOf(*old);
   const std::vector<std::string_view> b = ElementsOf(operand);
   std::vector<std::string_view> rest;

@@ -15,6 +15,13 @@ constexpr size_t kViolationsMax = 10;
 
 std::string PrintedValue(std::string_view value) { return Cat("'", value, "'"); }
 
+std::string Shown(std::string_view text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return std::string(text);
+  size_t end = max_bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return Cat(text.substr(0, end), "...");
+}
+
 size_t CharacterCount(std::string_view text) {
   const auto starts_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts_character));

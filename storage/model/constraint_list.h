@@ -30,6 +30,11 @@ std::string PrintedList(const Range& elements) {
 // A string as messages print it: in single quotes, as it came.
 std::string PrintedValue(std::string_view value);
 
+// `text` as messages repeat it: cut behind a whole character if it is longer than `max_bytes`, with "..." for the rest.
+// Names may have 65,535 bytes, and no transport carries that much in an error.
+inline constexpr size_t kShownMaxBytes = 255;
+std::string Shown(std::string_view text, size_t max_bytes = kShownMaxBytes);
+
 // Number of code points of well-formed UTF-8.
 size_t CharacterCount(std::string_view text);
 

@@ -40,6 +40,7 @@ inline constexpr size_t kExpressionMaxBytes = 4096;
 inline constexpr int kExpressionOperatorsMax = 300;
 inline constexpr int kInOperandsMax = 100;  // the tested operand included
 inline constexpr int kDocumentPathDepthMax = 32;
+inline constexpr size_t kAttributesToGetMax = 255;
 inline constexpr size_t kPlaceholderMaxBytes = 255;  // with its sign
 inline constexpr size_t kPlaceholderMapsMaxBytes = 2 << 20;
 

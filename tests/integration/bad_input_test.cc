@@ -271,22 +271,8 @@ TEST_F(BadInput, NestingThatWouldExhaustAStack) {
 }
 
 TEST_F(BadInput, WhatThisVersionLacks) {
-  const auto updates = FromJson<api::v1::UpdateItemRequest>(R"({"TableName": "Bad",
-      "Key": {"p": {"S": "a"}, "r": {"S": "b"}}, "AttributeUpdates": {"x": {"Action": "DELETE"}}})");
-  EXPECT_THAT(client().UpdateItem(updates).status(),
-              IsRefused("UnknownOperationException",
-                        "The old-style parameters are not available in this version; use expressions instead of "
-                        "AttributeUpdates"));
   EXPECT_EQ(client::ErrorName(client().BatchWriteItem({}).status()), "UnknownOperationException");
   EXPECT_EQ(client::ErrorName(client().TransactWriteItems({}).status()), "UnknownOperationException");
-  EXPECT_THAT(TryQuery(R"({"TableName": "Bad", "KeyConditions": {"p": {"ComparisonOperator": "EQ",
-                           "AttributeValueList": [{"S": "kept"}]}}})"),
-              IsRefused("UnknownOperationException",
-                        "The old-style parameters are not available in this version; use expressions instead of "
-                        "KeyConditions"));
-  const auto expected = FromJson<api::v1::PutItemRequest>(R"({"TableName": "Bad", "Item": {"p": {"S": "a"},
-      "r": {"S": "b"}}, "Expected": {"p": {"Exists": false}}})");
-  EXPECT_EQ(client::ErrorName(client().PutItem(expected).status()), "UnknownOperationException");
 }
 
 // Starts that end at once: exit code 1, and one line on stderr that says why. The log's own lines begin with a letter

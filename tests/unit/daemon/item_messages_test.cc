@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "storage/base/api_error.h"
 #include "tests/unit/codec/codec_test_util.h"
@@ -12,10 +11,6 @@ namespace armature::daemon {
 namespace {
 
 namespace v1 = ::armature::api::v1;
-
-std::vector<std::string> LegacyOf(const v1::UpdateItemRequest& message) {
-  return ParseUpdateItem(message.SerializeAsString())->expressions.legacy;
-}
 
 TEST(ItemMessages, UpdateHandsItsKeyAndValuesOverAsTheyStandOnTheWire) {
   v1::UpdateItemRequest message;
@@ -49,13 +44,19 @@ TEST(ItemMessages, AbsentAndEmptyUpdateExpressionsDiffer) {
   EXPECT_EQ(ParseUpdateItem(message.SerializeAsString())->expressions.update, "");
 }
 
-TEST(ItemMessages, UpdateNamesOldStyleParametersInTheDocumentedOrder) {
+TEST(ItemMessages, UpdateHasLegacyParameters) {
   v1::UpdateItemRequest message;
   message.set_conditional_operator(v1::CONDITIONAL_OPERATOR_OR);
   (*message.mutable_expected())["a"].set_exists(false);
-  EXPECT_EQ(LegacyOf(message), (std::vector<std::string>{"Expected", "ConditionalOperator"}));
-  (*message.mutable_attribute_updates())["a"].mutable_value()->set_s("x");
-  EXPECT_EQ(LegacyOf(message), (std::vector<std::string>{"AttributeUpdates", "Expected", "ConditionalOperator"}));
+  (*message.mutable_attribute_updates())["b"].mutable_value()->set_s("x");
+  const absl::StatusOr<engine::WriteRequest> request = ParseUpdateItem(message.SerializeAsString());
+  ASSERT_TRUE(request.ok()) << request.status();
+  const engine::LegacyParameters& legacy = request->expressions.legacy;
+  EXPECT_EQ(legacy.conditional_operator, "OR");
+  ASSERT_EQ(legacy.expected.size(), 1U);
+  EXPECT_EQ(legacy.expected[0].attribute, "a");
+  ASSERT_EQ(legacy.attribute_updates.size(), 1U);
+  EXPECT_EQ(legacy.attribute_updates[0].value_wire, codec::S("x"));
 }
 
 TEST(ItemMessages, UpdateThatIsNoMessageIsASerializationException) {

@@ -37,7 +37,7 @@ TEST(WireSplit, TakesItemAndValuesOutInWhateverOrderTheyCome) {
       if (field != Field(kItemField, item) && field != Field(kValuesField, value_entry)) rest += field;
     }
     SplitRequest split;
-    ASSERT_TRUE(Split(request, &split));
+    ASSERT_TRUE(Split(request, kNoLegacyFields, &split));
     EXPECT_EQ(split.item, item);
     EXPECT_EQ(split.values, codec::Item({{":v", codec::S("b")}}));
     EXPECT_EQ(split.rest, rest);
@@ -51,21 +51,21 @@ TEST(WireSplit, RepeatedFieldsAreJoined) {
   const std::string b = codec::Item({{"b", codec::S("2")}});
   SplitRequest split;
   ASSERT_TRUE(Split(Field(kItemField, a) + Field(kValuesField, "x") + Field(kItemField, b) + Field(kValuesField, "yz"),
-                    &split));
+                    kNoLegacyFields, &split));
   EXPECT_EQ(split.item, a + b);
   EXPECT_EQ(split.values, std::string("\x0a\x01x\x0a\x02yz"));
 }
 
 TEST(WireSplit, AbsentAndEmptyDiffer) {
   SplitRequest absent;
-  ASSERT_TRUE(Split(Field(1, "table"), &absent));
+  ASSERT_TRUE(Split(Field(1, "table"), kNoLegacyFields, &absent));
   EXPECT_FALSE(absent.item.has_value());
   EXPECT_FALSE(absent.values.has_value());
   SplitRequest empty;
-  ASSERT_TRUE(Split(Field(kItemField, ""), &empty));
+  ASSERT_TRUE(Split(Field(kItemField, ""), kNoLegacyFields, &empty));
   EXPECT_EQ(empty.item, "");
   SplitRequest nothing;
-  ASSERT_TRUE(Split("", &nothing));
+  ASSERT_TRUE(Split("", kNoLegacyFields, &nothing));
   EXPECT_EQ(nothing.rest, "");
 }
 
@@ -77,7 +77,7 @@ TEST(WireSplit, PutsAgreeWithTheParserOfTheWholeMessage) {
   (*request.mutable_expression_attribute_values())[":v"].set_n("1");
   (*request.mutable_expression_attribute_names())["#n"] = "name";
   SplitRequest split;
-  ASSERT_TRUE(Split(request.SerializeAsString(), &split));
+  ASSERT_TRUE(Split(request.SerializeAsString(), kNoLegacyFields, &split));
   api::v1::PutItemRequest rest;
   ASSERT_TRUE(rest.ParseFromString(split.rest));
   EXPECT_EQ(rest.table_name(), "t");
@@ -103,7 +103,7 @@ TEST(WireSplit, BytesThatAreNoMessageAreRefused) {
   };
   for (const std::string& bytes : malformed) {
     SplitRequest split;
-    EXPECT_FALSE(Split(bytes, &split)) << codec::ToHex(bytes);
+    EXPECT_FALSE(Split(bytes, kNoLegacyFields, &split)) << codec::ToHex(bytes);
   }
 }
 
@@ -112,7 +112,7 @@ TEST(WireSplit, DamagedRequestsAreRefusedOrSplitInBounds) {
       Field(1, "table") + Field(kItemField, codec::Item({{"pk", codec::S("a")}})) + Field(kValuesField, "entry");
   codec::ForEachDamage(valid, [](std::string_view bytes) {
     SplitRequest split;
-    if (!Split(bytes, &split)) return;
+    if (!Split(bytes, kNoLegacyFields, &split)) return;
     EXPECT_LE(split.rest.size() + split.item.value_or("").size(), bytes.size());
   });
 }

@@ -189,14 +189,15 @@ TEST_F(UpdateItemTest, ChecksComeInTheDocumentedOrder) {
   WriteRequest request = UpdateOf("SET pk = :v", {{":v", S("x")}}, "absent_table");
   request.item_wire = codec::Item({{"pk", N("dog")}});
   request.expressions.condition = "broken =";
-  request.expressions.legacy = {"AttributeUpdates", "Expected"};
+  request.expressions.legacy.attribute_updates = {{"x", {}, "DELETE"}};
+  request.expressions.legacy.expected = {{"x", {}, false, "", {}}};
   request.return_values = "SOME";
   EXPECT_TRUE(TextOf(engine_.Update(request).status()).starts_with("1 validation error detected: Value 'SOME'"));
   request.return_values = "";
   EXPECT_EQ(Error(request),
             "Can not use both expression and non-expression parameters in the same request: Non-expression parameters: "
             "{AttributeUpdates, Expected} Expression parameters: {UpdateExpression, ConditionExpression}");
-  request.expressions.legacy.clear();
+  request.expressions.legacy = {};
   EXPECT_EQ(Error(request), "The parameter cannot be converted to a numeric value: dog");
   request.item_wire = codec::Item({{"pk", N("1")}});
   request.expressions.update = "SET pk =";
@@ -220,10 +221,24 @@ TEST_F(UpdateItemTest, ChecksComeInTheDocumentedOrder) {
   EXPECT_EQ(UnitsWritten(), 0u);
 }
 
-TEST_F(UpdateItemTest, OldStyleParametersAreNotTakenSilently) {
+TEST_F(UpdateItemTest, AttributeUpdatesAreApplied) {
+  Put({{"l", codec::L({N("1")})}, {"n", N("1")}, {"s", codec::Ss({"a", "b"})}, {"t", S("x")}});
   WriteRequest request = WriteTo(kTable, PlainItem("a", "1"));
-  request.expressions.legacy = {"AttributeUpdates"};
-  EXPECT_EQ(ErrorNameOf(engine_.Update(request).status()), "UnknownOperationException");
+  std::vector<LegacyUpdate>& updates = request.expressions.legacy.attribute_updates;
+  updates = {{"l", codec::L({N("2")}), "ADD"},
+             {"m", codec::L({N("3")}), "ADD"},
+             {"n", N("2.0"), "ADD"},
+             {"s", codec::Ss({"a", "b"}), "DELETE"},
+             {"t", {}, "DELETE"},
+             {"u.v", S("y"), ""}};
+  EXPECT_EQ(Error(request), "OK");
+  EXPECT_EQ(Get(), "l=[N:1, N:2], m=[N:3], n=N:3, pk=S:a, sk=N:1, u.v=S:y");
+  for (const auto& update : {LegacyUpdate{"n", codec::L({}), "ADD"}, LegacyUpdate{"n", codec::Ns({"3"}), "DELETE"}}) {
+    updates = {update};
+    EXPECT_EQ(Error(request), "Type mismatch for attribute to update");
+  }
+  updates = {{"sk", N("1"), "PUT"}};
+  EXPECT_EQ(Error(request), std::string(kInvalid) + "Cannot update attribute sk. This attribute is part of the key");
 }
 
 TEST_F(UpdateItemTest, KeyAttributesStay) {

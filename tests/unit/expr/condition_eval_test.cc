@@ -340,7 +340,8 @@ TEST(CheckFilterAvoidsKeys, NamesTheKeyAttribute) {
   const auto error = [&keys](std::string_view text) {
     Request request;
     const auto bound = request.With(ExpressionKind::kFilter, text).Bind();
-    return bound.ok() ? ErrorText(CheckFilterAvoidsKeys(*bound->filter, keys)) : ErrorText(bound.status());
+    return bound.ok() ? ErrorText(CheckFilterAvoidsKeys("Filter Expression", *bound->filter, keys))
+                      : ErrorText(bound.status());
   };
   EXPECT_EQ(error("a = :s"), "OK");
   EXPECT_EQ(error("a = :s AND r > :n"),

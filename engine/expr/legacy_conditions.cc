@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <compare>
+#include <utility>
+
+#include "engine/expr/compare.h"
+#include "engine/expr/legacy.h"
+#include "engine/expr/legacy_paths.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/model/constraint_list.h"
+#include "storage/model/value.h"
+
+namespace armature::expr {
+namespace {
+
+using model::ValueType;
+using model::ValueView;
+
+bool TakesNoArgument(LegacyOperator op) { return op == LegacyOperator::kNull || op == LegacyOperator::kNotNull; }
+
+bool TakesThatMany(LegacyOperator op, size_t arguments) {
+  switch (op) {
+    case LegacyOperator::kNull:
+    case LegacyOperator::kNotNull:
+      return arguments == 0;
+    case LegacyOperator::kBetween:
+      return arguments == 2;
+    case LegacyOperator::kIn:
+      return arguments >= 1;
+    default:
+      return arguments == 1;
+  }
+}
+
+bool TakesType(LegacyOperator op, ValueType type) {
+  switch (op) {
+    case LegacyOperator::kEqual:
+    case LegacyOperator::kNotEqual:
+      return true;
+    case LegacyOperator::kBeginsWith:
+      return type == ValueType::kString || type == ValueType::kBinary;
+    default:
+      return IsOrdered(type);
+  }
+}
+
+absl::Status CheckArguments(LegacyOperator op, std::span<const ValueView> arguments) {
+  if (!TakesThatMany(op, arguments.size())) {
+    return InvalidParameterError(
+        Cat("Invalid number of argument(s) for the ", LegacyOperatorName(op), " ComparisonOperator"));
+  }
+  if (arguments.empty()) return absl::OkStatus();
+  const ValueType type = arguments[0].type();
+  const bool one_type = std::all_of(arguments.begin(), arguments.end(),
+                                    [type](const ValueView& argument) { return argument.type() == type; });
+  if (!one_type) return InvalidParameterError("AttributeValues inside AttributeValueList must be of same type");
+  if (!TakesType(op, type)) {
+    return InvalidParameterError(Cat("ComparisonOperator ", LegacyOperatorName(op), " is not valid for ",
+                                     model::ValueTypeName(type), " AttributeValue type"));
+  }
+  if (op == LegacyOperator::kBetween &&
+      CompareScalars(type, arguments[0].scalar(), arguments[1].scalar()) == std::strong_ordering::greater) {
+    return ValidationError(
+        "The BETWEEN condition was provided a range where the lower bound is greater than the upper bound");
+  }
+  return absl::OkStatus();
+}
+
+Operand AttributeOperand(const std::string& attribute) { return Operand{LegacyPath(attribute, 0)}; }
+Operand Literal(const ValueView& value) { return Operand{ValueOperand{std::string(), value}}; }
+
+ConditionNode Compared(const std::string& attribute, Comparator comparator, const ValueView& value) {
+  return ConditionNode{Comparison{comparator, AttributeOperand(attribute), Literal(value)}};
+}
+
+ConditionNode Called(Function function, std::string_view name, const std::string& attribute,
+                     std::span<const ValueView> arguments) {
+  FunctionCall call;
+  call.function = function;
+  call.name = std::string(name);
+  call.arguments.push_back(AttributeOperand(attribute));
+  for (const ValueView& argument : arguments) call.arguments.push_back(Literal(argument));
+  return ConditionNode{std::move(call)};
+}
+
+ConditionNode Existence(const std::string& attribute, bool wanted) {
+  return wanted ? Called(Function::kAttributeExists, "attribute_exists", attribute, {})
+                : Called(Function::kAttributeNotExists, "attribute_not_exists", attribute, {});
+}
+
+// Requires arguments that CheckArguments has passed.
+ConditionNode MakeNode(const std::string& attribute, LegacyOperator op, std::span<const ValueView> arguments) {
+  switch (op) {
+    case LegacyOperator::kEqual:
+      return Compared(attribute, Comparator::kEqual, arguments[0]);
+    case LegacyOperator::kNotEqual:
+      return Compared(attribute, Comparator::kNotEqual, arguments[0]);
+    case LegacyOperator::kLess:
+      return Compared(attribute, Comparator::kLess, arguments[0]);
+    case LegacyOperator::kLessOrEqual:
+      return Compared(attribute, Comparator::kLessOrEqual, arguments[0]);
+    case LegacyOperator::kGreater:
+      return Compared(attribute, Comparator::kGreater, arguments[0]);
+    case LegacyOperator::kGreaterOrEqual:
+      return Compared(attribute, Comparator::kGreaterOrEqual, arguments[0]);
+    case LegacyOperator::kBetween:
+      return ConditionNode{Between{AttributeOperand(attribute), Literal(arguments[0]), Literal(arguments[1])}};
+    case LegacyOperator::kIn: {
+      Membership membership{AttributeOperand(attribute), {}};
+      for (const ValueView& argument : arguments) membership.choices.push_back(Literal(argument));
+      return ConditionNode{std::move(membership)};
+    }
+    case LegacyOperator::kBeginsWith:
+      return Called(Function::kBeginsWith, "begins_with", attribute, arguments);
+    case LegacyOperator::kContains:
+      return Called(Function::kContains, "contains", attribute, arguments);
+    case LegacyOperator::kNotContains:
+      return Called(Function::kNotContains, LegacyOperatorName(op), attribute, arguments);
+    case LegacyOperator::kNull:
+    case LegacyOperator::kNotNull:
+      break;
+  }
+  return Existence(attribute, op == LegacyOperator::kNotNull);
+}
+
+Condition Join(std::vector<ConditionNode> terms, Junction::Kind kind) {
+  if (terms.size() == 1) return Condition{std::move(terms.front())};
+  return Condition{ConditionNode{Junction{kind, std::move(terms)}}};
+}
+
+absl::Status ForAttribute(std::string_view problem, const std::string& attribute) {
+  return InvalidParameterError(Cat(problem, " for Attribute: ", model::Shown(attribute)));
+}
+
+// An expectation with an operator.
+absl::StatusOr<ConditionNode> CompareExpected(const LegacyExpectation& expected) {
+  const LegacyOperator op = *expected.op;
+  if (expected.exists.has_value()) {
+    return ForAttribute("Exists and ComparisonOperator cannot be used together", expected.attribute);
+  }
+  const std::span<const ValueView> arguments = expected.value.has_value()
+                                                   ? std::span<const ValueView>(&*expected.value, 1)
+                                                   : std::span<const ValueView>(expected.arguments);
+  if (arguments.empty() && !TakesNoArgument(op)) {
+    return ForAttribute(
+        Cat("Value or AttributeValueList must be used with ComparisonOperator: ", LegacyOperatorName(op)),
+        expected.attribute);
+  }
+  ARM_RETURN_IF_ERROR(CheckArguments(op, arguments));
+  return MakeNode(expected.attribute, op, arguments);
+}
+
+absl::StatusOr<ConditionNode> MakeExpected(const LegacyExpectation& expected) {
+  if (expected.value.has_value() && !expected.arguments.empty()) {
+    return ForAttribute("Value and AttributeValueList cannot be used together", expected.attribute);
+  }
+  if (expected.op.has_value()) return CompareExpected(expected);
+  if (!expected.arguments.empty()) {
+    return ForAttribute("AttributeValueList can only be used with a ComparisonOperator", expected.attribute);
+  }
+  if (expected.exists.value_or(true)) {
+    if (!expected.value.has_value()) {
+      return ForAttribute(Cat("Value must be provided when Exists is ", expected.exists.has_value() ? "true" : "null"),
+                          expected.attribute);
+    }
+    return Compared(expected.attribute, Comparator::kEqual, *expected.value);
+  }
+  if (expected.value.has_value()) {
+    return ForAttribute("Value cannot be used when Exists is false", expected.attribute);
+  }
+  return Existence(expected.attribute, false);
+}
+
+std::optional<KeyOperator> ToKeyOperator(LegacyOperator op) {
+  switch (op) {
+    case LegacyOperator::kEqual:
+      return KeyOperator::kEqual;
+    case LegacyOperator::kLess:
+      return KeyOperator::kLess;
+    case LegacyOperator::kLessOrEqual:
+      return KeyOperator::kLessOrEqual;
+    case LegacyOperator::kGreater:
+      return KeyOperator::kGreater;
+    case LegacyOperator::kGreaterOrEqual:
+      return KeyOperator::kGreaterOrEqual;
+    case LegacyOperator::kBetween:
+      return KeyOperator::kBetween;
+    case LegacyOperator::kBeginsWith:
+      return KeyOperator::kBeginsWith;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+absl::Status CheckLegacyConditions(std::span<const LegacyCondition> conditions) {
+  for (const LegacyCondition& condition : conditions) {
+    ARM_RETURN_IF_ERROR(CheckArguments(condition.op, condition.arguments));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Condition> BindLegacyFilter(std::span<const LegacyCondition> conditions, Junction::Kind kind) {
+  ARM_RETURN_IF_ERROR(CheckLegacyConditions(conditions));
+  std::vector<ConditionNode> terms;
+  for (const LegacyCondition& condition : conditions) {
+    terms.push_back(MakeNode(condition.attribute, condition.op, condition.arguments));
+  }
+  return Join(std::move(terms), kind);
+}
+
+absl::StatusOr<Condition> BindExpected(std::span<const LegacyExpectation> expectations, Junction::Kind kind) {
+  std::vector<ConditionNode> terms;
+  for (const LegacyExpectation& expected : expectations) {
+    ARM_ASSIGN_OR_RETURN(ConditionNode term, MakeExpected(expected));
+    terms.push_back(std::move(term));
+  }
+  return Join(std::move(terms), kind);
+}
+
+absl::StatusOr<KeyCondition> BindKeyConditions(std::span<const LegacyCondition> conditions) {
+  KeyCondition result;
+  for (const LegacyCondition& condition : conditions) {
+    const std::optional<KeyOperator> op = ToKeyOperator(condition.op);
+    if (!op.has_value()) {
+      return ValidationError("Attempted conditional constraint is not an indexable operation");
+    }
+    KeyConditionTerm term{condition.attribute, *op, condition.arguments[0], std::nullopt};
+    if (condition.arguments.size() > 1) term.second = condition.arguments[1];
+    result.terms.push_back(std::move(term));
+  }
+  return result;
+}
+
+}  // namespace armature::expr

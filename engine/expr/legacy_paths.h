@@ -1,0 +1,24 @@
+#ifndef ARMATURE_ENGINE_EXPR_LEGACY_PATHS_H_
+#define ARMATURE_ENGINE_EXPR_LEGACY_PATHS_H_
+
+// Attribute names of the parameters from before expressions. Inside this layer only.
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "engine/expr/ast.h"
+
+namespace armature::expr {
+
+// Names are always of top-level attributes. `position` orders paths as it does those of an expression.
+inline DocumentPath LegacyPath(std::string attribute, size_t position) {
+  DocumentPath path;
+  path.elements.push_back(PathElement{PathElement::Kind::kName, std::move(attribute), 0});
+  path.position = position;
+  return path;
+}
+
+}  // namespace armature::expr
+
+#endif  // ARMATURE_ENGINE_EXPR_LEGACY_PATHS_H_

@@ -1,0 +1,205 @@
+#include "daemon/api/legacy_messages.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/api/item_messages.h"
+#include "daemon/api/wire_split.h"
+#include "storage/base/api_error.h"
+#include "tests/unit/codec/codec_test_util.h"
+
+namespace armature::daemon {
+namespace {
+
+namespace v1 = ::armature::api::v1;
+
+v1::AttributeValue Number(const std::string& text) {
+  v1::AttributeValue value;
+  value.set_n(text);
+  return value;
+}
+
+v1::Condition ConditionOf(v1::ComparisonOperator op, const std::vector<std::string>& numbers) {
+  v1::Condition condition;
+  condition.set_comparison_operator(op);
+  for (const std::string& number : numbers) *condition.add_attribute_value_list() = Number(number);
+  return condition;
+}
+
+template <class Message>
+v1::ExpectedAttributeValue& Expect(Message* message, const std::string& name) {
+  return (*message->mutable_expected())[name];
+}
+
+// What the entries of Expected become, whatever write they belong to.
+template <class Message>
+std::string WithExpected() {
+  Message message;
+  message.set_table_name("t");
+  Expect(&message, "b").set_exists(false);
+  *Expect(&message, "a").mutable_value() = Number("1");
+  Expect(&message, "a").set_exists(true);
+  Expect(&message, "c").set_comparison_operator(v1::COMPARISON_OPERATOR_BETWEEN);
+  *Expect(&message, "c").add_attribute_value_list() = Number("2");
+  *Expect(&message, "c").add_attribute_value_list() = Number("3.0");
+  message.set_conditional_operator(v1::CONDITIONAL_OPERATOR_OR);
+  return message.SerializeAsString();
+}
+
+void ExpectThem(const engine::LegacyParameters& legacy) {
+  EXPECT_EQ(legacy.conditional_operator, "OR");
+  ASSERT_EQ(legacy.expected.size(), 3U);
+  EXPECT_EQ(legacy.expected[0].attribute, "a");
+  EXPECT_EQ(legacy.expected[0].value_wire, codec::N("1"));
+  EXPECT_EQ(legacy.expected[0].exists, true);
+  EXPECT_EQ(legacy.expected[0].comparison_operator, "");
+  EXPECT_TRUE(legacy.expected[0].argument_wires.empty());
+  EXPECT_EQ(legacy.expected[1].attribute, "b");
+  EXPECT_EQ(legacy.expected[1].value_wire, std::nullopt);
+  EXPECT_EQ(legacy.expected[1].exists, false);
+  EXPECT_EQ(legacy.expected[2].exists, std::nullopt);
+  EXPECT_EQ(legacy.expected[2].comparison_operator, "BETWEEN");
+  EXPECT_EQ(legacy.expected[2].argument_wires, (std::vector<std::string>{codec::N("2"), codec::N("3.0")}));
+}
+
+TEST(LegacyMessages, ExpectedOfAllWrites) {
+  const auto put = ParsePutItem(WithExpected<v1::PutItemRequest>());
+  ASSERT_TRUE(put.ok()) << put.status();
+  ExpectThem(put->expressions.legacy);
+  const auto deletion = ParseDeleteItem(WithExpected<v1::DeleteItemRequest>());
+  ASSERT_TRUE(deletion.ok()) << deletion.status();
+  ExpectThem(deletion->expressions.legacy);
+}
+
+TEST(LegacyMessages, AttributeUpdates) {
+  v1::UpdateItemRequest message;
+  auto& updates = *message.mutable_attribute_updates();
+  *updates["a"].mutable_value() = Number("1");
+  updates["b"].set_action(v1::ATTRIBUTE_ACTION_DELETE);
+  updates["c"].set_action(v1::ATTRIBUTE_ACTION_ADD);
+  updates["d"].set_action(static_cast<v1::AttributeAction>(77));
+  Expect(&message, "e").set_exists(false);
+  const std::string bytes = message.SerializeAsString();
+  SplitRequest split;
+  ASSERT_TRUE(Split(bytes, kUpdateLegacyFields, &split));
+  EXPECT_EQ(split.rest, "");
+  engine::LegacyParameters legacy;
+  const absl::Status status = ReadLegacyMaps(split.legacy, kUpdateLegacyFields, &legacy);
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_EQ(legacy.attribute_updates.size(), 4U);
+  EXPECT_EQ(legacy.attribute_updates[0].attribute, "a");
+  EXPECT_EQ(legacy.attribute_updates[0].value_wire, codec::N("1"));
+  EXPECT_EQ(legacy.attribute_updates[0].action, "");
+  EXPECT_EQ(legacy.attribute_updates[1].value_wire, std::nullopt);
+  EXPECT_EQ(legacy.attribute_updates[1].action, "DELETE");
+  EXPECT_EQ(legacy.attribute_updates[2].action, "ADD");
+  EXPECT_EQ(legacy.attribute_updates[3].action, "77");
+  ASSERT_EQ(legacy.expected.size(), 1U);
+  EXPECT_EQ(legacy.expected[0].exists, false);
+}
+
+TEST(LegacyMessages, ConditionsOfReads) {
+  v1::QueryRequest query;
+  (*query.mutable_key_conditions())["h"] = ConditionOf(v1::COMPARISON_OPERATOR_EQ, {"1"});
+  (*query.mutable_query_filter())["y"] = ConditionOf(v1::COMPARISON_OPERATOR_NOT_NULL, {});
+  (*query.mutable_query_filter())["x"] = ConditionOf(v1::COMPARISON_OPERATOR_UNSPECIFIED, {"2", "3"});
+  query.set_conditional_operator(v1::CONDITIONAL_OPERATOR_AND);
+  query.add_attributes_to_get("b");
+  query.add_attributes_to_get("a");
+  const auto parsed = ParseQuery(query.SerializeAsString());
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const engine::LegacyParameters& legacy = parsed->expressions.legacy;
+  ASSERT_EQ(legacy.key_conditions.size(), 1U);
+  EXPECT_EQ(legacy.key_conditions[0].comparison_operator, "EQ");
+  EXPECT_EQ(legacy.key_conditions[0].argument_wires, std::vector<std::string>{codec::N("1")});
+  ASSERT_EQ(legacy.query_filter.size(), 2U);
+  EXPECT_EQ(legacy.query_filter[0].attribute, "x");
+  EXPECT_EQ(legacy.query_filter[0].comparison_operator, "");
+  EXPECT_EQ(legacy.query_filter[0].argument_wires.size(), 2U);
+  EXPECT_EQ(legacy.query_filter[1].comparison_operator, "NOT_NULL");
+  EXPECT_TRUE(legacy.scan_filter.empty());
+  EXPECT_EQ(legacy.conditional_operator, "AND");
+  EXPECT_EQ(legacy.attributes_to_get, (std::vector<std::string>{"b", "a"}));
+
+  v1::ScanRequest scan;
+  (*scan.mutable_scan_filter())["x"] = ConditionOf(static_cast<v1::ComparisonOperator>(99), {"1"});
+  const auto scanned = ParseScan(scan.SerializeAsString());
+  ASSERT_TRUE(scanned.ok()) << scanned.status();
+  ASSERT_EQ(scanned->expressions.legacy.scan_filter.size(), 1U);
+  EXPECT_EQ(scanned->expressions.legacy.scan_filter[0].comparison_operator, "99");
+  EXPECT_TRUE(scanned->expressions.legacy.query_filter.empty());
+  EXPECT_EQ(scanned->expressions.legacy.attributes_to_get, std::nullopt);
+}
+
+TEST(LegacyMessages, RequestsWithoutThemHaveNone) {
+  v1::GetItemRequest get;
+  get.set_table_name("t");
+  const auto parsed = ParseGetItem(get.SerializeAsString());
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_TRUE(parsed->expressions.legacy.empty());
+  get.add_attributes_to_get("a");
+  EXPECT_EQ(ParseGetItem(get.SerializeAsString())->expressions.legacy.attributes_to_get, std::vector<std::string>{"a"});
+  const auto put = ParsePutItem(v1::PutItemRequest().SerializeAsString());
+  ASSERT_TRUE(put.ok());
+  EXPECT_TRUE(put->expressions.legacy.empty());
+}
+
+TEST(LegacyMessages, ValuesComeAsTheyStandOnTheWire) {
+  // Two types in one value, which a message would not show, and nesting that no message parser goes down to.
+  std::string deep = codec::S("x");
+  for (int i = 0; i < 500; ++i) deep = codec::L({deep});
+  for (const std::string& value : {codec::S("a") + codec::N("1"), deep}) {
+    std::string expected;
+    model::AppendBytesField(v1::ExpectedAttributeValue::kValueFieldNumber, value, &expected);
+    std::string entry;
+    model::AppendBytesField(1, "a", &entry);
+    model::AppendBytesField(2, expected, &entry);
+    std::string request;
+    model::AppendBytesField(v1::PutItemRequest::kExpectedFieldNumber, entry, &request);
+    const auto put = ParsePutItem(request);
+    ASSERT_TRUE(put.ok()) << put.status();
+    ASSERT_EQ(put->expressions.legacy.expected.size(), 1U);
+    EXPECT_EQ(put->expressions.legacy.expected[0].value_wire, value);
+  }
+}
+
+TEST(LegacyMessages, TheLastEntryOfANameCounts) {
+  v1::QueryRequest first;
+  (*first.mutable_query_filter())["a"] = ConditionOf(v1::COMPARISON_OPERATOR_EQ, {"1"});
+  v1::QueryRequest second;
+  (*second.mutable_query_filter())["a"] = ConditionOf(v1::COMPARISON_OPERATOR_NE, {"2"});
+  const auto parsed = ParseQuery(first.SerializeAsString() + second.SerializeAsString());
+  ASSERT_TRUE(parsed.ok());
+  ASSERT_EQ(parsed->expressions.legacy.query_filter.size(), 1U);
+  EXPECT_EQ(parsed->expressions.legacy.query_filter[0].comparison_operator, "NE");
+}
+
+TEST(LegacyMessages, WhatIsNotWellFormedIsASerializationException) {
+  std::string valid;
+  {
+    v1::PutItemRequest message;
+    *Expect(&message, "name").mutable_value() = Number("1");
+    Expect(&message, "name").set_exists(true);
+    *Expect(&message, "name").add_attribute_value_list() = Number("2");
+    valid = message.SerializeAsString();
+  }
+  int refused = 0;
+  codec::ForEachDamage(valid, [&refused](std::string_view bytes) {
+    const auto put = ParsePutItem(bytes);
+    if (put.ok()) return;
+    ++refused;
+    EXPECT_EQ(GetApiError(put.status())->type, ApiErrorType::kSerialization) << codec::ToHex(bytes);
+  });
+  EXPECT_GT(refused, 0);
+  std::string entry;
+  model::AppendBytesField(1, "\xff", &entry);
+  std::string request;
+  model::AppendBytesField(v1::PutItemRequest::kExpectedFieldNumber, entry, &request);
+  EXPECT_EQ(GetApiError(ParsePutItem(request).status())->message, "Invalid UTF-8 in an attribute name");
+}
+
+}  // namespace
+}  // namespace armature::daemon
