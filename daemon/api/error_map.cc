@@ -1,6 +1,9 @@
 #include "daemon/api/error_map.h"
 
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "armature/api/v1/errors.pb.h"
 #include "glog/logging.h"
@@ -44,12 +47,38 @@ grpc::StatusCode ToGrpcCode(ApiErrorType type) {
   return grpc::StatusCode::INTERNAL;
 }
 
+// Errors travel in trailers, of which gRPC clients accept 8 KB unless told otherwise; beyond, they report
+// RESOURCE_EXHAUSTED in place of the error. The details grow by a third on the wire (base64), the text up to threefold
+// (percent-encoding).
+constexpr size_t kTextBytesMax = 512;
+constexpr size_t kDetailTextBytesMax = 2048;
+constexpr size_t kDetailBytesMax = 4096;
+
+// `text` or its beginning, cut between two characters of UTF-8.
+std::string Shortened(std::string_view text, size_t bytes_max) {
+  constexpr std::string_view kMark = "...";
+  if (text.size() <= bytes_max) return std::string(text);
+  size_t end = bytes_max - kMark.size();
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return Cat(text.substr(0, end), kMark);
+}
+
 grpc::Status WithDetail(grpc::StatusCode code, const api::v1::ErrorDetail& detail) {
+  std::string text = Shortened(detail.message(), kTextBytesMax);
   api::v1::RpcStatus status;
   status.set_code(code);
-  status.set_message(detail.message());
+  status.set_message(text);
   status.add_details()->PackFrom(detail);
-  return grpc::Status(code, detail.message(), status.SerializeAsString());
+  return grpc::Status(code, std::move(text), status.SerializeAsString());
+}
+
+void SetItem(const std::string& item_bytes, api::v1::ErrorDetail* detail) {
+  if (item_bytes.empty()) return;
+  if (item_bytes.size() + detail->ByteSizeLong() > kDetailBytesMax - kTextBytesMax) {
+    detail->set_item_omitted(true);
+  } else {
+    detail->mutable_item()->ParseFromString(item_bytes);
+  }
 }
 
 }  // namespace
@@ -60,9 +89,9 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   const std::optional<ApiError> error = GetApiError(status);
   if (error.has_value()) {
     detail.set_exception(std::string(ApiErrorName(error->type)));
-    detail.set_message(error->message);
+    detail.set_message(Shortened(error->message, kDetailTextBytesMax));
     detail.set_retry_after_ms(error->retry_after_ms);
-    if (!error->item.empty()) detail.mutable_item()->ParseFromString(error->item);
+    SetItem(error->item, &detail);
     return WithDetail(ToGrpcCode(error->type), detail);
   }
   detail.set_request_id(store::RandomUuid());

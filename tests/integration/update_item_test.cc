@@ -101,6 +101,18 @@ TEST_F(UpdateItem, FailedConditionShowsTheItem) {
             Canonical(R"({"user": {"S": "ann"}, "game": {"S": "go"}, "top": {"N": "11"}})"));
 }
 
+TEST_F(UpdateItem, FailedConditionOnALargeItemIsStillThatError) {
+  Put("Scores", R"({"user": {"S": "ann"}, "game": {"S": "go"}, "text": {"S": ")" + std::string(100'000, 'x') + "\"}}");
+  const absl::Status refused = Update("ann", R"("UpdateExpression": "REMOVE #t",
+      "ConditionExpression": "attribute_not_exists(#t)",
+                                      "ExpressionAttributeNames"
+                                      : {"#t" : "text"}, "ReturnValuesOnConditionCheckFailure"
+                                      : "ALL_OLD") ")
+                                   .status();
+  EXPECT_EQ(client::ErrorName(refused), "ConditionalCheckFailedException");
+  EXPECT_TRUE(client::ErrorDetailOf(refused)->item_omitted());
+}
+
 TEST_F(UpdateItem, IndexesFollowAndSurviveAKill) {
   const auto play = [&](std::string_view user, const std::string& league, int score) {
     const auto answer =

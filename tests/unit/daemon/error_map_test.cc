@@ -67,6 +67,27 @@ TEST(ErrorMap, AFailedConditionCarriesTheItem) {
   EXPECT_EQ(detail.item().attributes().at("pk").s(), "a");
 }
 
+TEST(ErrorMap, AnErrorFitsTheTrailersOfAnyClient) {
+  const grpc::Status large =
+      ToGrpcStatus(ConditionalCheckFailedError(codec::Item({{"pk", codec::S(std::string(9000, 'x'))}})));
+  EXPECT_FALSE(DetailOf(large).has_item());
+  EXPECT_TRUE(DetailOf(large).item_omitted());
+  const grpc::Status small =
+      ToGrpcStatus(ConditionalCheckFailedError(codec::Item({{"pk", codec::S(std::string(3000, 'x'))}})));
+  EXPECT_TRUE(DetailOf(small).has_item());
+  EXPECT_FALSE(DetailOf(small).item_omitted());
+
+  std::string umlauts = "x";
+  for (int i = 0; i < 5000; ++i) umlauts += "\u00e4";
+  const grpc::Status long_text = ToGrpcStatus(ValidationError(umlauts));
+  EXPECT_EQ(long_text.error_message().size(), 512u);
+  EXPECT_EQ(long_text.error_message().substr(506), "\u00e4...");
+  EXPECT_EQ(DetailOf(long_text).message().size(), 2048u);
+  for (const grpc::Status& status : {large, small, long_text}) {
+    EXPECT_LE(status.error_details().size(), 4096u + 64);
+  }
+}
+
 TEST(ErrorMap, InternalErrorsHideTheirTextBehindARequestId) {
   struct InternalCase {
     absl::Status error;
