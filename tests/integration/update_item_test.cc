@@ -103,11 +103,9 @@ TEST_F(UpdateItem, FailedConditionShowsTheItem) {
 
 TEST_F(UpdateItem, FailedConditionOnALargeItemIsStillThatError) {
   Put("Scores", R"({"user": {"S": "ann"}, "game": {"S": "go"}, "text": {"S": ")" + std::string(100'000, 'x') + "\"}}");
-  const absl::Status refused = Update("ann", R"("UpdateExpression": "REMOVE #t",
-      "ConditionExpression": "attribute_not_exists(#t)",
-                                      "ExpressionAttributeNames"
-                                      : {"#t" : "text"}, "ReturnValuesOnConditionCheckFailure"
-                                      : "ALL_OLD") ")
+  const absl::Status refused = Update("ann", R"json("UpdateExpression": "REMOVE #t",
+      "ConditionExpression": "attribute_not_exists(#t)", "ExpressionAttributeNames": {"#t": "text"},
+      "ReturnValuesOnConditionCheckFailure": "ALL_OLD")json")
                                    .status();
   EXPECT_EQ(client::ErrorName(refused), "ConditionalCheckFailedException");
   EXPECT_TRUE(client::ErrorDetailOf(refused)->item_omitted());
