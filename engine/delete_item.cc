@@ -10,13 +10,13 @@ class DeleteItem final : public RowMutation {
  public:
   explicit DeleteItem(WriteRequest request) : RowMutation(std::move(request)) {}
 
-  absl::Status Check() {
+  absl::Status Check(expr::ParseCache* cache) {
     ARM_RETURN_IF_ERROR(CheckWriteRequest(request_));
     if (!request_.return_values.empty() && request_.return_values != "ALL_OLD" && request_.return_values != "NONE") {
       return ValidationError("ReturnValues can only be ALL_OLD or NONE");
     }
     ARM_ASSIGN_OR_RETURN(key_, codec::CanonicalizeItem(request_.item_wire));
-    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kDeleteKinds));
+    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kDeleteKinds, cache));
     return absl::OkStatus();
   }
 
@@ -34,9 +34,9 @@ class DeleteItem final : public RowMutation {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<const RowMutation>> MakeDeleteItem(WriteRequest request) {
+absl::StatusOr<std::unique_ptr<const RowMutation>> MakeDeleteItem(WriteRequest request, expr::ParseCache* cache) {
   auto mutation = std::make_unique<DeleteItem>(std::move(request));
-  ARM_RETURN_IF_ERROR(mutation->Check());
+  ARM_RETURN_IF_ERROR(mutation->Check(cache));
   return std::unique_ptr<const RowMutation>(std::move(mutation));
 }
 

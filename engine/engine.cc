@@ -75,23 +75,23 @@ void Engine::GetItem(const RequestContext&, GetItemRequest request, Callback<Get
 }
 
 void Engine::PutItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
-  RunWrite(parts_.get(), std::move(context), MakePutItem(std::move(request)), std::move(done));
+  RunWrite(parts_.get(), std::move(context), MakePutItem(std::move(request), &parts_->parse_cache), std::move(done));
 }
 
 void Engine::UpdateItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
-  RunWrite(parts_.get(), std::move(context), MakeUpdateItem(std::move(request)), std::move(done));
+  RunWrite(parts_.get(), std::move(context), MakeUpdateItem(std::move(request), &parts_->parse_cache), std::move(done));
 }
 
 void Engine::DeleteItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
-  RunWrite(parts_.get(), std::move(context), MakeDeleteItem(std::move(request)), std::move(done));
+  RunWrite(parts_.get(), std::move(context), MakeDeleteItem(std::move(request), &parts_->parse_cache), std::move(done));
 }
 
 void Engine::Query(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done) {
-  RunRead(parts_.get(), std::move(context), PlanQuery(*parts_->database, std::move(request)), page, std::move(done));
+  RunRead(parts_.get(), std::move(context), PlanQuery(parts_.get(), std::move(request)), page, std::move(done));
 }
 
 void Engine::Scan(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done) {
-  RunRead(parts_.get(), std::move(context), PlanScan(*parts_->database, std::move(request)), page, std::move(done));
+  RunRead(parts_.get(), std::move(context), PlanScan(parts_.get(), std::move(request)), page, std::move(done));
 }
 
 void Engine::CreateTable(model::TableDefinition definition, Callback<TableDescription> done) {

@@ -30,7 +30,7 @@ bool HasExpressionParameters(const ExpressionParameters& parameters) {
 }
 
 absl::Status BindTexts(const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds,
-                       RequestExpressions* result) {
+                       expr::ParseCache* cache, RequestExpressions* result) {
   if (parameters.values_wire.has_value()) {
     ARM_ASSIGN_OR_RETURN(codec::CanonicalItem values, codec::CanonicalizeExpressionValues(*parameters.values_wire));
     result->values = std::move(values.bytes);
@@ -43,7 +43,7 @@ absl::Status BindTexts(const ExpressionParameters& parameters, std::span<const e
   texts.key_condition = View(parameters.key_condition);
   texts.filter = View(parameters.filter);
   texts.projection = View(parameters.projection);
-  ARM_ASSIGN_OR_RETURN(result->bound, expr::BindExpressions(texts, result->placeholders, known_kinds));
+  ARM_ASSIGN_OR_RETURN(result->bound, expr::BindExpressions(texts, result->placeholders, known_kinds, cache));
   return absl::OkStatus();
 }
 
@@ -83,7 +83,7 @@ absl::StatusOr<std::unique_ptr<RequestExpressions>> BindLegacyParameters(const E
 }
 
 absl::Status BindExpressionParameters(const ExpressionParameters& parameters,
-                                      std::span<const expr::ExpressionKind> known_kinds,
+                                      std::span<const expr::ExpressionKind> known_kinds, expr::ParseCache* cache,
                                       std::unique_ptr<RequestExpressions>* expressions) {
   const bool none = !HasExpressionParameters(parameters);
   if (none && parameters.legacy.key_conditions.empty()) return absl::OkStatus();
@@ -92,14 +92,15 @@ absl::Status BindExpressionParameters(const ExpressionParameters& parameters,
   std::vector<expr::LegacyCondition> key_conditions;
   ARM_RETURN_IF_ERROR(TakeLegacyKeyConditions(parameters.legacy, &result.literals, &key_conditions));
   // The rule about styles keeps apart what the two could both say.
-  if (!none) ARM_RETURN_IF_ERROR(BindTexts(parameters, known_kinds, &result));
+  if (!none) ARM_RETURN_IF_ERROR(BindTexts(parameters, known_kinds, cache, &result));
   return BindLegacyKeyConditions(key_conditions, &result.bound);
 }
 
 absl::StatusOr<std::unique_ptr<RequestExpressions>> BindRequestExpressions(
-    const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds) {
+    const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds,
+    expr::ParseCache* cache) {
   ARM_ASSIGN_OR_RETURN(std::unique_ptr<RequestExpressions> result, BindLegacyParameters(parameters));
-  ARM_RETURN_IF_ERROR(BindExpressionParameters(parameters, known_kinds, &result));
+  ARM_RETURN_IF_ERROR(BindExpressionParameters(parameters, known_kinds, cache, &result));
   return result;
 }
 

@@ -26,16 +26,16 @@ struct RequestExpressions {
 absl::Status CheckParameterStyles(const ExpressionParameters& parameters);
 
 // Checks and binds. Null if the request has no such parameter at all, which most have not. Requires that shapes
-// (legacy.h) and styles have been checked.
+// (legacy.h) and styles have been checked. `cache` may be null.
 // Errors: ValidationException, in the documented order: first the rules of legacy parameters, then expressions.
 absl::StatusOr<std::unique_ptr<RequestExpressions>> BindRequestExpressions(
-    const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds);
+    const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds, expr::ParseCache* cache);
 
 // The same in two steps, for operations that have checks in between: the legacy parameters except KeyConditions; then
 // KeyConditions and expressions, which go to `expressions` as well.
 absl::StatusOr<std::unique_ptr<RequestExpressions>> BindLegacyParameters(const ExpressionParameters& parameters);
 absl::Status BindExpressionParameters(const ExpressionParameters& parameters,
-                                      std::span<const expr::ExpressionKind> known_kinds,
+                                      std::span<const expr::ExpressionKind> known_kinds, expr::ParseCache* cache,
                                       std::unique_ptr<RequestExpressions>* expressions);
 
 }  // namespace armature::engine

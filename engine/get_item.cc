@@ -36,7 +36,8 @@ absl::Status Prepare(Read* read) {
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   ARM_RETURN_IF_ERROR(CheckParameterStyles(request.expressions));
   ARM_ASSIGN_OR_RETURN(const codec::CanonicalItem key, codec::CanonicalizeItem(request.key_wire));
-  ARM_ASSIGN_OR_RETURN(read->expressions, BindRequestExpressions(request.expressions, expr::kGetKinds));
+  ARM_ASSIGN_OR_RETURN(read->expressions,
+                       BindRequestExpressions(request.expressions, expr::kGetKinds, &read->parts->parse_cache));
   ARM_ASSIGN_OR_RETURN(read->pinned, FindTable(*read->parts->database, request.table_name));
   ARM_ASSIGN_OR_RETURN(read->key, EncodeKeyParameter(*read->pinned.table, model::ItemView(key.bytes)));
   return absl::OkStatus();

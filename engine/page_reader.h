@@ -56,8 +56,8 @@ absl::StatusOr<ReadResult> ReadPage(const Parts& parts, const RequestContext& co
                                     PageWriter* page);
 
 // The operations' own parts.
-absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(const store::Database& database, ReadRequest request);
-absl::StatusOr<std::shared_ptr<ReadPlan>> PlanScan(const store::Database& database, ReadRequest request);
+absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest request);
+absl::StatusOr<std::shared_ptr<ReadPlan>> PlanScan(Parts* parts, ReadRequest request);
 
 }  // namespace armature::engine
 

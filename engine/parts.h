@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
+#include "engine/expr/parse_cache.h"
 #include "engine/request.h"
 #include "index/gsi_applier.h"
 #include "storage/base/thread_pool.h"
@@ -17,6 +18,9 @@
 #include "storage/store/lock_table.h"
 
 namespace armature::engine {
+
+// Some thousand expressions, more than most applications have.
+inline constexpr size_t kParseCacheBytes = 8 << 20;
 
 // Declared in the order in which they must be made; destroyed in reverse.
 struct Parts {
@@ -31,6 +35,7 @@ struct Parts {
   ThreadPool read_pool;
   store::LockTable locks;
   index::GsiApplier applier;
+  expr::ParseCache parse_cache{kParseCacheBytes};
 };
 
 // A table that items may be read from and written to, and the snapshot that keeps it.

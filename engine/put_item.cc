@@ -11,7 +11,7 @@ class PutItem final : public RowMutation {
  public:
   explicit PutItem(WriteRequest request) : RowMutation(std::move(request)) {}
 
-  absl::Status Check() {
+  absl::Status Check(expr::ParseCache* cache) {
     ARM_RETURN_IF_ERROR(CheckWriteRequest(request_));
     ARM_ASSIGN_OR_RETURN(item_, codec::CanonicalizeItem(request_.item_wire));
     if (!request_.return_values.empty() && request_.return_values != "ALL_OLD" && request_.return_values != "NONE") {
@@ -20,7 +20,7 @@ class PutItem final : public RowMutation {
     if (item_.api_size > model::kItemSizeMaxBytes) {
       return ValidationError("Item size has exceeded the maximum allowed size");
     }
-    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kPutKinds));
+    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kPutKinds, cache));
     return absl::OkStatus();
   }
 
@@ -41,9 +41,9 @@ class PutItem final : public RowMutation {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<const RowMutation>> MakePutItem(WriteRequest request) {
+absl::StatusOr<std::unique_ptr<const RowMutation>> MakePutItem(WriteRequest request, expr::ParseCache* cache) {
   auto put = std::make_unique<PutItem>(std::move(request));
-  ARM_RETURN_IF_ERROR(put->Check());
+  ARM_RETURN_IF_ERROR(put->Check(cache));
   return std::unique_ptr<const RowMutation>(std::move(put));
 }
 

@@ -43,7 +43,7 @@ absl::Status ApplyStartKey(const PartitionRange& wanted, const expr::MatchedKeyC
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(const store::Database& database, ReadRequest request) {
+absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest request) {
   auto plan = std::make_shared<ReadPlan>();
   plan->kind = ReadKind::kQuery;
   plan->request = std::move(request);
@@ -54,8 +54,8 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(const store::Database& datab
     return ValidationError(
         "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
   }
-  ARM_RETURN_IF_ERROR(BindExpressionParameters(parameters, expr::kQueryKinds, &plan->expressions));
-  ARM_RETURN_IF_ERROR(FindKeyspace(database, plan.get()));
+  ARM_RETURN_IF_ERROR(BindExpressionParameters(parameters, expr::kQueryKinds, &parts->parse_cache, &plan->expressions));
+  ARM_RETURN_IF_ERROR(FindKeyspace(*parts->database, plan.get()));
   const model::KeySchema& schema = plan->key_schema();
   if (plan->start_key.has_value()) {
     // The shape of the start key is judged before the key condition.

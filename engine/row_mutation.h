@@ -63,10 +63,10 @@ absl::Status CheckWriteRequest(const WriteRequest& request);
 void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const RowMutation> mutation,
                  Callback<WriteResult> done);
 
-// Factories; errors are those of the static checks.
-absl::StatusOr<std::unique_ptr<const RowMutation>> MakePutItem(WriteRequest request);
-absl::StatusOr<std::unique_ptr<const RowMutation>> MakeUpdateItem(WriteRequest request);
-absl::StatusOr<std::unique_ptr<const RowMutation>> MakeDeleteItem(WriteRequest request);
+// Factories; errors are those of the static checks. `cache` is used during the call only.
+absl::StatusOr<std::unique_ptr<const RowMutation>> MakePutItem(WriteRequest request, expr::ParseCache* cache);
+absl::StatusOr<std::unique_ptr<const RowMutation>> MakeUpdateItem(WriteRequest request, expr::ParseCache* cache);
+absl::StatusOr<std::unique_ptr<const RowMutation>> MakeDeleteItem(WriteRequest request, expr::ParseCache* cache);
 
 }  // namespace armature::engine
 

@@ -42,14 +42,15 @@ absl::Status CheckSegments(const ReadRequest& request) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<ReadPlan>> PlanScan(const store::Database& database, ReadRequest request) {
+absl::StatusOr<std::shared_ptr<ReadPlan>> PlanScan(Parts* parts, ReadRequest request) {
   auto plan = std::make_shared<ReadPlan>();
   plan->kind = ReadKind::kScan;
   plan->request = std::move(request);
   ARM_RETURN_IF_ERROR(CheckReadRequest(plan.get()));
   ARM_RETURN_IF_ERROR(CheckSegments(plan->request));
-  ARM_RETURN_IF_ERROR(BindExpressionParameters(plan->request.expressions, expr::kScanKinds, &plan->expressions));
-  ARM_RETURN_IF_ERROR(FindKeyspace(database, plan.get()));
+  ARM_RETURN_IF_ERROR(
+      BindExpressionParameters(plan->request.expressions, expr::kScanKinds, &parts->parse_cache, &plan->expressions));
+  ARM_RETURN_IF_ERROR(FindKeyspace(*parts->database, plan.get()));
   const auto segment = static_cast<uint32_t>(plan->request.segment.value_or(0));
   const auto total = static_cast<uint32_t>(plan->request.total_segments.value_or(1));
   plan->range = RangeOfSegment(segment, total);

@@ -18,10 +18,10 @@ class UpdateItem final : public RowMutation {
  public:
   explicit UpdateItem(WriteRequest request) : RowMutation(std::move(request)) {}
 
-  absl::Status Check() {
+  absl::Status Check(expr::ParseCache* cache) {
     ARM_RETURN_IF_ERROR(CheckWriteRequest(request_));
     ARM_ASSIGN_OR_RETURN(key_, codec::CanonicalizeItem(request_.item_wire));
-    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kUpdateKinds));
+    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kUpdateKinds, cache));
     if (request_.return_values.starts_with("UPDATED_")) updated_parts_ = expr::UpdatedParts(update());
     return absl::OkStatus();
   }
@@ -65,9 +65,9 @@ class UpdateItem final : public RowMutation {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<const RowMutation>> MakeUpdateItem(WriteRequest request) {
+absl::StatusOr<std::unique_ptr<const RowMutation>> MakeUpdateItem(WriteRequest request, expr::ParseCache* cache) {
   auto mutation = std::make_unique<UpdateItem>(std::move(request));
-  ARM_RETURN_IF_ERROR(mutation->Check());
+  ARM_RETURN_IF_ERROR(mutation->Check(cache));
   return std::unique_ptr<const RowMutation>(std::move(mutation));
 }
 

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -111,8 +112,15 @@ struct Membership {  // tested IN (choices)
 };
 
 struct Negation {
-  int times = 1;  // "NOT NOT x" is one node with times 2
-  std::unique_ptr<ConditionNode> inner;
+  Negation(int how_often, ConditionNode negated);
+  Negation(const Negation& other);
+  Negation(Negation&&) noexcept = default;
+  Negation& operator=(const Negation& other);
+  Negation& operator=(Negation&&) noexcept = default;
+  ~Negation() = default;
+
+  int times;                             // "NOT NOT x" is one node with times 2
+  std::unique_ptr<ConditionNode> inner;  // never null
 };
 
 struct Junction {
@@ -124,6 +132,15 @@ struct Junction {
 struct ConditionNode {
   std::variant<Comparison, Between, Membership, FunctionCall, Negation, Junction> node;
 };
+
+inline Negation::Negation(int how_often, ConditionNode negated)
+    : times(how_often), inner(std::make_unique<ConditionNode>(std::move(negated))) {}
+inline Negation::Negation(const Negation& other)
+    : times(other.times), inner(std::make_unique<ConditionNode>(*other.inner)) {}
+inline Negation& Negation::operator=(const Negation& other) {
+  if (this != &other) *this = Negation(other);
+  return *this;
+}
 
 // A ConditionExpression or FilterExpression.
 struct Condition {

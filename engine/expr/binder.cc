@@ -1,7 +1,9 @@
 #include "engine/expr/binder.h"
 
+#include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "engine/expr/condition_binder.h"
@@ -56,25 +58,42 @@ absl::Status CheckHasUse(const RequestExpressions& expressions, const Placeholde
   return absl::OkStatus();
 }
 
-absl::StatusOr<Condition> MakeCondition(ExpressionKind kind, std::string_view text, PlaceholderTable* table) {
+// A tree of `text` to bind: a copy of the cached one, or what `parse` makes. A text with faults is parsed each time, so
+// that they are told each time.
+template <class Tree, class Parse>
+absl::StatusOr<Tree> TreeOf(ExpressionKind kind, std::string_view text, ParseCache* cache, FaultLog* faults,
+                            Parse parse) {
+  if (cache == nullptr) return parse();
+  if (const std::shared_ptr<const ParseCache::Tree> known = cache->Find(kind, text)) return std::get<Tree>(*known);
+  absl::StatusOr<Tree> tree = parse();
+  if (tree.ok() && faults->empty()) cache->Insert(kind, text, *tree);
+  return tree;
+}
+
+absl::StatusOr<Condition> MakeCondition(ExpressionKind kind, std::string_view text, ParseCache* cache,
+                                        PlaceholderTable* table) {
   FaultLog faults;
-  ARM_ASSIGN_OR_RETURN(Condition condition, ParseCondition(kind, text, &faults));
+  ARM_ASSIGN_OR_RETURN(Condition condition, TreeOf<Condition>(kind, text, cache, &faults,
+                                                              [&] { return ParseCondition(kind, text, &faults); }));
   ARM_RETURN_IF_ERROR(BindCondition(kind, table, &faults, &condition));
   return condition;
 }
 
-absl::StatusOr<Update> MakeUpdate(std::string_view text, PlaceholderTable* table) {
+absl::StatusOr<Update> MakeUpdate(std::string_view text, ParseCache* cache, PlaceholderTable* table) {
   FaultLog faults;
-  ARM_ASSIGN_OR_RETURN(Update update, ParseUpdate(text, &faults));
+  ARM_ASSIGN_OR_RETURN(Update update, TreeOf<Update>(ExpressionKind::kUpdate, text, cache, &faults,
+                                                     [&] { return ParseUpdate(text, &faults); }));
   ARM_RETURN_IF_ERROR(BindUpdate(table, &faults, &update));
   return update;
 }
 
-absl::StatusOr<Projection> MakeBoundProjection(std::string_view text, PlaceholderTable* table) {
+absl::StatusOr<Projection> MakeBoundProjection(std::string_view text, ParseCache* cache, PlaceholderTable* table) {
   constexpr Fault kReportOrder[] = {Fault::kReservedWord, Fault::kPathLimit, Fault::kUndefinedName, Fault::kOverlap,
                                     Fault::kConflict};
   FaultLog faults;
-  ARM_ASSIGN_OR_RETURN(std::vector<DocumentPath> paths, ParseProjection(text, &faults));
+  using Paths = std::vector<DocumentPath>;
+  ARM_ASSIGN_OR_RETURN(Paths paths, TreeOf<Paths>(ExpressionKind::kProjection, text, cache, &faults,
+                                                  [&] { return ParseProjection(text, &faults); }));
   std::vector<const DocumentPath*> pointers;
   for (DocumentPath& path : paths) {
     BindPath(table, &faults, &faults, &path);
@@ -91,27 +110,28 @@ absl::StatusOr<Projection> MakeBoundProjection(std::string_view text, Placeholde
 
 absl::StatusOr<BoundExpressions> BindExpressions(const RequestExpressions& expressions,
                                                  const Placeholders& placeholders,
-                                                 std::span<const ExpressionKind> known_kinds) {
+                                                 std::span<const ExpressionKind> known_kinds, ParseCache* cache) {
   ARM_RETURN_IF_ERROR(CheckHasUse(expressions, placeholders, known_kinds));
   PlaceholderTable table(placeholders);
   ARM_RETURN_IF_ERROR(table.CheckKeys());
   BoundExpressions bound;
   std::optional<Condition> key_condition;
   if (expressions.update.has_value()) {
-    ARM_ASSIGN_OR_RETURN(bound.update, MakeUpdate(*expressions.update, &table));
+    ARM_ASSIGN_OR_RETURN(bound.update, MakeUpdate(*expressions.update, cache, &table));
   }
   if (expressions.condition.has_value()) {
-    ARM_ASSIGN_OR_RETURN(bound.condition, MakeCondition(ExpressionKind::kCondition, *expressions.condition, &table));
+    ARM_ASSIGN_OR_RETURN(bound.condition,
+                         MakeCondition(ExpressionKind::kCondition, *expressions.condition, cache, &table));
   }
   if (expressions.key_condition.has_value()) {
     ARM_ASSIGN_OR_RETURN(key_condition,
-                         MakeCondition(ExpressionKind::kKeyCondition, *expressions.key_condition, &table));
+                         MakeCondition(ExpressionKind::kKeyCondition, *expressions.key_condition, cache, &table));
   }
   if (expressions.filter.has_value()) {
-    ARM_ASSIGN_OR_RETURN(bound.filter, MakeCondition(ExpressionKind::kFilter, *expressions.filter, &table));
+    ARM_ASSIGN_OR_RETURN(bound.filter, MakeCondition(ExpressionKind::kFilter, *expressions.filter, cache, &table));
   }
   if (expressions.projection.has_value()) {
-    ARM_ASSIGN_OR_RETURN(bound.projection, MakeBoundProjection(*expressions.projection, &table));
+    ARM_ASSIGN_OR_RETURN(bound.projection, MakeBoundProjection(*expressions.projection, cache, &table));
   }
   ARM_RETURN_IF_ERROR(table.CheckAllUsed());
   if (key_condition.has_value()) {

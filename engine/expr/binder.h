@@ -13,6 +13,7 @@
 #include "engine/expr/ast.h"
 #include "engine/expr/key_condition.h"
 #include "engine/expr/kind.h"
+#include "engine/expr/parse_cache.h"
 #include "engine/expr/placeholders.h"
 #include "engine/expr/projection.h"
 
@@ -53,10 +54,12 @@ inline constexpr ExpressionKind kScanKinds[] = {ExpressionKind::kProjection, Exp
 // placeholder parameters; a fault in an expression (update, condition, key condition, filter,
 // projection, in this order; inside one, syntax before everything else, then the documented order
 // of static checks); unused names, unused values; what key conditions do not allow. Limits:
-// kExpressionMaxBytes per text, so parsing is bounded in time and depth.
+// kExpressionMaxBytes per text, so parsing is bounded in time and depth. `cache`: where trees of known texts are, or
+// null.
 absl::StatusOr<BoundExpressions> BindExpressions(const RequestExpressions& expressions,
                                                  const Placeholders& placeholders,
-                                                 std::span<const ExpressionKind> known_kinds);
+                                                 std::span<const ExpressionKind> known_kinds,
+                                                 ParseCache* cache = nullptr);
 
 }  // namespace armature::expr
 

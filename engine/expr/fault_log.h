@@ -7,6 +7,7 @@
 // before an undefined placeholder at the start. So parser and binder go over the whole expression,
 // the log keeps the first fault of each category, and one of them is reported at the end.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,10 @@ class FaultLog {
   void Add(Fault fault, std::string message) {
     std::string& slot = first_[static_cast<size_t>(fault)];
     if (slot.empty()) slot = std::move(message);
+  }
+
+  bool empty() const {
+    return std::all_of(first_.begin(), first_.end(), [](const std::string& message) { return message.empty(); });
   }
 
   // The message of the first category in `order` that has one, or null.

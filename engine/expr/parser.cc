@@ -87,7 +87,7 @@ bool ConditionParser::ParseNot(Term* out) {
   if (!ParsePrimary(out)) return false;
   if (times == 0) return true;
   if (!RequireCondition(out)) return false;
-  Negation negation{times, std::move(out->condition)};
+  Negation negation(times, std::move(*out->condition));
   *out = Term{nullptr, std::make_unique<ConditionNode>(ConditionNode{std::move(negation)})};
   return true;
 }

@@ -20,7 +20,8 @@ api::v1::ErrorDetail DetailOf(const grpc::Status& status) {
     EXPECT_EQ(rpc.details(0).type_url(), "type.googleapis.com/armature.api.v1.ErrorDetail");
     EXPECT_TRUE(rpc.details(0).UnpackTo(&detail));
   }
-  EXPECT_EQ(detail.message(), status.error_message());
+  // The status carries the beginning of a long text.
+  EXPECT_EQ(detail.message().substr(0, 500), status.error_message().substr(0, 500));
   return detail;
 }
 
@@ -81,7 +82,7 @@ TEST(ErrorMap, AnErrorFitsTheTrailersOfAnyClient) {
   for (int i = 0; i < 5000; ++i) umlauts += "\u00e4";
   const grpc::Status long_text = ToGrpcStatus(ValidationError(umlauts));
   EXPECT_EQ(long_text.error_message().size(), 512u);
-  EXPECT_EQ(long_text.error_message().substr(506), "\u00e4...");
+  EXPECT_EQ(long_text.error_message().substr(507), "\u00e4...");
   EXPECT_EQ(DetailOf(long_text).message().size(), 2048u);
   for (const grpc::Status& status : {large, small, long_text}) {
     EXPECT_LE(status.error_details().size(), 4096u + 64);

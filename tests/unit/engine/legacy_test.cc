@@ -371,12 +371,12 @@ TEST(LegacyUpdateParameters, AreBoundInTheDocumentedOrder) {
   ExpressionParameters parameters;
   parameters.legacy.attribute_updates = {{"n", codec::N("1.0"), "ADD"}, {"x", codec::S("v"), ""}, {"y", {}, "ADD"}};
   parameters.legacy.expected = {{"x", {}, {}, "", {}}};
-  const auto text = [&] { return TextOf(BindRequestExpressions(parameters, expr::kUpdateKinds).status()); };
+  const auto text = [&] { return TextOf(BindRequestExpressions(parameters, expr::kUpdateKinds, nullptr).status()); };
   EXPECT_EQ(text(), Cat(kInvalid, "Only DELETE action is allowed when no attribute value is specified"));
   parameters.legacy.attribute_updates[2].action = "DELETE";
   EXPECT_EQ(text(), Cat(kInvalid, "Value must be provided when Exists is null for Attribute: x"));
   parameters.legacy.expected = {{"x", codec::S("v"), {}, "", {}}};
-  const auto bound = BindRequestExpressions(parameters, expr::kUpdateKinds);
+  const auto bound = BindRequestExpressions(parameters, expr::kUpdateKinds, nullptr);
   ASSERT_TRUE(bound.ok()) << bound.status();
   const expr::Update& update = *(*bound)->bound.update;
   EXPECT_EQ(update.style, expr::UpdateStyle::kAttributeUpdates);

@@ -1,0 +1,73 @@
+#ifndef ARMATURE_ENGINE_EXPR_PARSE_CACHE_H_
+#define ARMATURE_ENGINE_EXPR_PARSE_CACHE_H_
+
+// Remembers what expression texts parse to: applications send the same few texts again and again.
+//
+// Holds trees as the parser makes them, with placeholders unresolved, so an entry depends on its text and kind alone.
+// Texts with faults are not kept.
+//
+// Thread-safety: thread-safe.
+// Limits: at most about `bytes_max` bytes, in shards of equal size; the least recently used entry of a shard goes
+// first.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "engine/expr/ast.h"
+#include "engine/expr/kind.h"
+
+namespace armature::expr {
+
+class ParseCache {
+ public:
+  using Tree = std::variant<Condition, std::vector<DocumentPath>, Update>;
+
+  explicit ParseCache(size_t bytes_max);
+  ParseCache(const ParseCache&) = delete;
+  ParseCache& operator=(const ParseCache&) = delete;
+
+  // Null if it is not there. The tree stays valid as long as the pointer is held.
+  std::shared_ptr<const Tree> Find(ExpressionKind kind, std::string_view text);
+
+  // Of two that insert the same text the first wins; the trees are equal.
+  void Insert(ExpressionKind kind, std::string_view text, Tree tree);
+
+  // Entries now held.
+  size_t size() const;
+
+ private:
+  struct Entry {
+    std::string key;  // a character for the kind, then the text
+    std::shared_ptr<const Tree> tree;
+  };
+  using Entries = std::list<Entry>;  // the most recently used first
+
+  struct Shard {
+    mutable absl::Mutex mutex;
+    Entries entries ABSL_GUARDED_BY(mutex);
+    // The views point into the entries.
+    std::unordered_map<std::string_view, Entries::iterator> by_key ABSL_GUARDED_BY(mutex);
+    size_t bytes ABSL_GUARDED_BY(mutex) = 0;
+  };
+
+  static constexpr size_t kShards = 8;
+
+  Shard& ShardOf(std::string_view key);
+
+  const size_t shard_bytes_max_;
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace armature::expr
+
+#endif  // ARMATURE_ENGINE_EXPR_PARSE_CACHE_H_
