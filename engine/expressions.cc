@@ -31,11 +31,6 @@ bool HasExpressionParameters(const ExpressionParameters& parameters) {
 
 absl::Status BindTexts(const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds,
                        expr::ParseCache* cache, RequestExpressions* result) {
-  if (parameters.values_wire.has_value()) {
-    ARM_ASSIGN_OR_RETURN(codec::CanonicalItem values, codec::CanonicalizeExpressionValues(*parameters.values_wire));
-    result->values = std::move(values.bytes);
-    result->placeholders.values = model::ItemView(result->values);
-  }
   result->placeholders.names = parameters.names;
   expr::RequestExpressions texts;
   texts.update = View(parameters.update);
@@ -43,6 +38,15 @@ absl::Status BindTexts(const ExpressionParameters& parameters, std::span<const e
   texts.key_condition = View(parameters.key_condition);
   texts.filter = View(parameters.filter);
   texts.projection = View(parameters.projection);
+  if (parameters.values_wire.has_value()) {
+    absl::StatusOr<codec::CanonicalItem> values = codec::CanonicalizeExpressionValues(*parameters.values_wire);
+    if (!values.ok()) {
+      ARM_RETURN_IF_ERROR(expr::CheckBeforeValues(texts, result->placeholders, known_kinds));
+      return values.status();
+    }
+    result->values = std::move(values->bytes);
+    result->placeholders.values = model::ItemView(result->values);
+  }
   ARM_ASSIGN_OR_RETURN(result->bound, expr::BindExpressions(texts, result->placeholders, known_kinds, cache));
   return absl::OkStatus();
 }

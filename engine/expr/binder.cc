@@ -108,6 +108,14 @@ absl::StatusOr<Projection> MakeBoundProjection(std::string_view text, ParseCache
 
 }  // namespace
 
+absl::Status CheckBeforeValues(const RequestExpressions& expressions, const Placeholders& names,
+                               std::span<const ExpressionKind> known_kinds) {
+  Placeholders placeholders = names;
+  placeholders.values = model::ItemView();
+  ARM_RETURN_IF_ERROR(CheckHasUse(expressions, placeholders, known_kinds));
+  return CheckNameKeys(placeholders);
+}
+
 absl::StatusOr<BoundExpressions> BindExpressions(const RequestExpressions& expressions,
                                                  const Placeholders& placeholders,
                                                  std::span<const ExpressionKind> known_kinds, ParseCache* cache) {

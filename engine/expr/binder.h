@@ -61,6 +61,11 @@ absl::StatusOr<BoundExpressions> BindExpressions(const RequestExpressions& expre
                                                  std::span<const ExpressionKind> known_kinds,
                                                  ParseCache* cache = nullptr);
 
+// The part of BindExpressions that comes before the values are looked at, for requests whose values turned out to be
+// malformed: what this finds is told in their place. `names`: without its values.
+absl::Status CheckBeforeValues(const RequestExpressions& expressions, const Placeholders& names,
+                               std::span<const ExpressionKind> known_kinds);
+
 }  // namespace armature::expr
 
 #endif  // ARMATURE_ENGINE_EXPR_BINDER_H_

@@ -51,14 +51,18 @@ PlaceholderTable::PlaceholderTable(const Placeholders& placeholders) : placehold
   });
 }
 
+absl::Status CheckNameKeys(const Placeholders& placeholders) {
+  if (!placeholders.names.has_value()) return absl::OkStatus();
+  if (placeholders.names->empty()) return ValidationError(Cat(kNames, " must not be empty"));
+  std::vector<std::string_view> keys;
+  for (const auto& [key, name] : *placeholders.names) keys.push_back(key);
+  std::sort(keys.begin(), keys.end());
+  for (const std::string_view key : keys) ARM_RETURN_IF_ERROR(CheckKey(kNames, key, '#'));
+  return absl::OkStatus();
+}
+
 absl::Status PlaceholderTable::CheckKeys() const {
-  if (placeholders_.names.has_value()) {
-    if (placeholders_.names->empty()) return ValidationError(Cat(kNames, " must not be empty"));
-    std::vector<std::string_view> keys;
-    for (const auto& [key, name] : *placeholders_.names) keys.push_back(key);
-    std::sort(keys.begin(), keys.end());
-    for (const std::string_view key : keys) ARM_RETURN_IF_ERROR(CheckKey(kNames, key, '#'));
-  }
+  ARM_RETURN_IF_ERROR(CheckNameKeys(placeholders_));
   if (placeholders_.values.has_value()) {
     if (placeholders_.values->empty()) return ValidationError(Cat(kValues, " must not be empty"));
     absl::Status status;

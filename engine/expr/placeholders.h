@@ -62,6 +62,9 @@ class PlaceholderTable {
   absl::flat_hash_map<std::string_view, Use, StringHash, std::equal_to<>> values_;
 };
 
+// What concerns the keys of ExpressionAttributeNames alone.
+absl::Status CheckNameKeys(const Placeholders& placeholders);
+
 }  // namespace armature::expr
 
 #endif  // ARMATURE_ENGINE_EXPR_PLACEHOLDERS_H_
