@@ -248,22 +248,31 @@ TEST(CanonicalizeItem, Allows32Levels) {
   }
 }
 
-// Heads of lists in lists, as deep as they fit into `size` bytes, written from the inside out.
-std::string DeepLists(size_t size) {
+// Heads of values in values, as deep as they fit into `size` bytes, written from the inside out. `fields`: those from
+// one value in to the next one around it, the value's own first.
+std::string Deep(const std::vector<uint32_t>& fields, size_t size) {
   std::string reversed;
   while (reversed.size() < size) {
-    for (const uint32_t field : {9u, 1u}) {
+    for (const uint32_t field : fields) {
       std::string head(1, static_cast<char>(field << 3 | 2));
       model::AppendVarint(reversed.size(), &head);
       reversed.append(head.rbegin(), head.rend());
     }
   }
-  std::string value(reversed.rbegin(), reversed.rend());
-  return Field(9, value);
+  const std::string value(reversed.rbegin(), reversed.rend());
+  return Field(fields.front(), value);
 }
 
 TEST(CanonicalizeItem, RefusesMegabytesOfNestingAtOnce) {
-  EXPECT_EQ(ErrorOfValue(DeepLists(16 << 20)), "VE " + std::string(kNested));
+  const std::vector<uint32_t> lists = {9, 1};     // a list, an element
+  const std::vector<uint32_t> maps = {10, 2, 1};  // a map, the value of an entry, the entry
+  for (const std::vector<uint32_t>& fields : {lists, maps}) {
+    const std::string value = Deep(fields, 16 << 20);
+    EXPECT_EQ(ErrorOfValue(value), "VE " + std::string(kNested));
+    EXPECT_EQ(Error(CanonicalizeValue(value).status()), "VE " + std::string(kNested));
+    EXPECT_EQ(Error(CanonicalizeExpressionValues(Item({{":v", value}})).status()),
+              "VE ExpressionAttributeValues contains invalid value: " + std::string(kNested) + " for key :v");
+  }
 }
 
 TEST(CanonicalizeItem, BigItemsTakeLinearTime) {

@@ -273,6 +273,28 @@ TEST(ParserLimits, DeepNestingIsRefusedWithTheErrorOfItsRule) {
   EXPECT_EQ(BindError(kFilter, Repeat("f(", 2048)), unclosed);
 }
 
+TEST(ParserLimits, TextsOfTheFullSizeAreRefusedWithTheErrorOfTheirRule) {
+  const auto error = [](ExpressionKind kind, const std::string& text) {
+    EXPECT_EQ(text.size(), 4096u);
+    return BindError(kind, text);
+  };
+  const std::string parentheses = Repeat("(", 2046) + "a=:s" + Repeat(")", 2046);
+  const std::string negations = Repeat("NOT ", 1023) + "a=:s";
+  const std::string disjunctions = "a=:s" + Repeat(" OR a=:s", 511) + "    ";
+  for (const ExpressionKind kind :
+       {ExpressionKind::kCondition, ExpressionKind::kFilter, ExpressionKind::kKeyCondition}) {
+    const std::string invalid = Cat("Invalid ", KindName(kind), ": ");
+    const std::string many = invalid + "The expression contains too many operators; operator count: ";
+    EXPECT_EQ(error(kind, parentheses), invalid + "The expression has redundant parentheses;");
+    EXPECT_EQ(error(kind, negations), many + "1024");
+    EXPECT_EQ(error(kind, disjunctions), many + "1023");
+  }
+  EXPECT_EQ(error(kUpdate, "SET a=" + Repeat("(", 2044) + ":s" + Repeat(")", 2044)),
+            "Invalid UpdateExpression: The expression has redundant parentheses;");
+  EXPECT_EQ(error(kUpdate, "SET a=b+c" + Repeat(",a=b+c", 681) + " "),
+            "Invalid UpdateExpression: The expression contains too many operators; operator count: 682");
+}
+
 TEST(ParserLimits, DeepestLegalNestingPasses) {
   EXPECT_EQ(BindError(kFilter, Repeat("(NOT ", 299) + "((a) = :s)" + Repeat(")", 299)), "OK");
 }
