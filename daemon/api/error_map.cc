@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "armature/api/v1/errors.pb.h"
 #include "glog/logging.h"
@@ -64,12 +63,12 @@ std::string Shortened(std::string_view text, size_t bytes_max) {
 }
 
 grpc::Status WithDetail(grpc::StatusCode code, const api::v1::ErrorDetail& detail) {
-  std::string text = Shortened(detail.message(), kTextBytesMax);
+  const std::string text = Shortened(detail.message(), kTextBytesMax);
   api::v1::RpcStatus status;
   status.set_code(code);
   status.set_message(text);
   status.add_details()->PackFrom(detail);
-  return grpc::Status(code, std::move(text), status.SerializeAsString());
+  return grpc::Status(code, text, status.SerializeAsString());
 }
 
 void SetItem(const std::string& item_bytes, api::v1::ErrorDetail* detail) {

@@ -47,16 +47,15 @@ Reactor* TableService::ListTables(Context* context, const v1::ListTablesRequest*
   std::optional<int64_t> limit;
   if (request->has_exclusive_start_table_name()) start_after = request->exclusive_start_table_name();
   if (request->has_limit()) limit = request->limit();
-  engine_->ListTables(std::move(start_after), limit,
-                      [reactor, response](absl::StatusOr<engine::ListTablesResult> result) {
-                        if (result.ok()) {
-                          for (std::string& name : result->names) response->add_table_names(std::move(name));
-                          if (result->last_evaluated.has_value()) {
-                            response->set_last_evaluated_table_name(*result->last_evaluated);
-                          }
-                        }
-                        reactor->Finish(ToGrpcStatus(result.status()));
-                      });
+  engine_->ListTables(start_after, limit, [reactor, response](absl::StatusOr<engine::ListTablesResult> result) {
+    if (result.ok()) {
+      for (std::string& name : result->names) response->add_table_names(std::move(name));
+      if (result->last_evaluated.has_value()) {
+        response->set_last_evaluated_table_name(*result->last_evaluated);
+      }
+    }
+    reactor->Finish(ToGrpcStatus(result.status()));
+  });
   return reactor;
 }
 

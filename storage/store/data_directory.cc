@@ -72,7 +72,7 @@ std::string RandomUuid() {
   bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0F) | 0x40);
   bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3F) | 0x80);
   std::string hex = absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(bytes), sizeof bytes));
-  for (const size_t at : {8, 13, 18, 23}) hex.insert(at, "-");
+  for (const size_t at : {size_t{8}, size_t{13}, size_t{18}, size_t{23}}) hex.insert(at, "-");
   return hex;
 }
 
