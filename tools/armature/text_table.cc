@@ -1,6 +1,7 @@
 #include "tools/armature/text_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -40,7 +41,7 @@ std::string ShowScalar(const Json& json) { return json.is_string() ? json.get<st
 
 std::string ShowMember(std::string_view name, const Json& json) {
   if (name.ends_with("Time") && json.is_number()) {
-    const absl::Time time = absl::FromUnixMillis(static_cast<int64_t>(json.get<double>() * 1000 + 0.5));
+    const absl::Time time = absl::FromUnixMillis(std::llround(json.get<double>() * 1000));
     return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", time, absl::UTCTimeZone());
   }
   return ShowScalar(json);
@@ -110,6 +111,7 @@ std::string ItemsTable(const Json& items) {
   TextTable table(std::vector<std::string>(names.begin(), names.end()));
   for (const Json& item : items) {
     std::vector<std::string> cells;
+    cells.reserve(names.size());
     for (const std::string& name : names) {
       cells.push_back(item.contains(name) ? ShowValue(item[name]) : "");
     }
@@ -122,6 +124,7 @@ std::string RecordsTable(const Json& records, const std::vector<std::string>& co
   TextTable table(columns);
   for (const Json& record : records) {
     std::vector<std::string> cells;
+    cells.reserve(columns.size());
     for (const std::string& name : columns) {
       cells.push_back(record.contains(name) ? ShowMember(name, record[name]) : "");
     }
