@@ -17,6 +17,8 @@ namespace {
 
 // The API's limit of a request, and room for what surrounds the items.
 constexpr int kRequestMaxBytes = (16 << 20) + (64 << 10);
+// Calls beyond it wait in the client: answers that a client does not read must not pile up without bound.
+constexpr int kCallsPerConnectionMax = 1024;
 
 }  // namespace
 
@@ -53,6 +55,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.SetMaxReceiveMessageSize(kRequestMaxBytes);
   builder.SetMaxSendMessageSize(-1);
+  // The size of a message is checked after it is inflated, so a small one could take all memory.
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kCallsPerConnectionMax);
   builder.RegisterService(parts->items.get());
   builder.RegisterService(parts->tables.get());
   builder.RegisterService(parts->admin.get());
@@ -71,6 +77,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
 void Server::Stop(absl::Duration grace) {
   if (parts_ == nullptr || parts_->grpc == nullptr) return;
   LOG(INFO) << "server: stopping";
+  parts_->engine->EndWaits();
   parts_->grpc->Shutdown(absl::ToChronoTime(absl::Now() + grace));
   parts_->grpc->Wait();
   parts_->engine.reset();

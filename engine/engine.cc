@@ -1,14 +1,21 @@
 #include "engine/engine.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "engine/get_item.h"
 #include "engine/page_reader.h"
 #include "engine/parts.h"
 #include "engine/row_mutation.h"
+#include "storage/base/api_error.h"
+#include "storage/base/strings.h"
 
 namespace armature::engine {
 namespace {
+
+// A read that waits for a global index holds its table; without a deadline of its own it gets this one.
+constexpr absl::Duration kWaitForIndexMax = absl::Seconds(60);
 
 using Plan = absl::StatusOr<std::shared_ptr<ReadPlan>>;
 
@@ -30,9 +37,13 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
   if (index == nullptr || index->progress == nullptr || index->progress->applied() >= at_least) {
     return ReadOnPool(parts, std::move(context), *plan, page, std::move(done));
   }
+  if (const ChangeSequence last = parts->database->change_log().watermark(); at_least > last) {
+    return std::move(done)(ValidationError(
+        Cat("AtLeastSequence ", at_least.value(), " is none of this server's: its last change is ", last.value())));
+  }
   // The table's log may hold nothing up to there; then only a run of the applier tells.
   parts->applier.OnAppended({(*plan)->table().descriptor.id});
-  const absl::Time deadline = context.deadline;
+  const absl::Time deadline = std::min(context.deadline, absl::Now() + kWaitForIndexMax);
   index->progress->WhenApplied(at_least, deadline,
                                [parts, context = std::move(context), plan = *plan, page,
                                 done = std::move(done)](const absl::Status& waited) mutable {
@@ -67,6 +78,8 @@ Engine::~Engine() {
   parts_->applier.Stop();
   parts_->read_pool.Stop();
 }
+
+void Engine::EndWaits() { parts_->database->EndWaits(ServiceUnavailableError("The server is stopping")); }
 
 store::Database* Engine::database() { return parts_->database; }
 

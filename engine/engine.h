@@ -51,6 +51,9 @@ class Engine {
                   Callback<ListTablesResult> done);
   void ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done);
 
+  // Ends the requests that wait for global indexes, also those to come: the server is about to stop.
+  void EndWaits();
+
   store::Database* database();
 
  private:

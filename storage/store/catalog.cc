@@ -207,7 +207,8 @@ absl::StatusOr<TableDescriptor> Catalog::Add(TableDescriptor descriptor) {
   return descriptor;
 }
 
-absl::StatusOr<TableDescriptor> Catalog::MarkDeleting(std::string_view name) {
+absl::StatusOr<TableDescriptor> Catalog::MarkDeleting(std::string_view name,
+                                                      std::vector<std::shared_ptr<IndexProgress>>* left) {
   const absl::MutexLock lock(&mutex_);
   const std::shared_ptr<const CatalogSnapshot> current = snapshot();
   const Table* const table = current->Find(name);
@@ -234,6 +235,7 @@ absl::StatusOr<TableDescriptor> Catalog::MarkDeleting(std::string_view name) {
   }
   descriptor.state = TableState::kDeleting;
   ARM_RETURN_IF_ERROR(Persist(descriptor));
+  for (const Index& index : table->global_indexes) left->push_back(index.progress);
   {
     const absl::MutexLock snapshot_lock(&snapshot_mutex_);
     detached_[descriptor.id] = table->lease;

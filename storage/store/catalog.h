@@ -88,7 +88,9 @@ class Catalog {
   absl::StatusOr<model::TableDescriptor> Add(model::TableDescriptor descriptor);
   // Persists the table as DELETING. From then on new snapshots do not hold its families. Errors: ResourceNotFound;
   // ResourceInUse if it is not ACTIVE; ValidationException if it is protected.
-  absl::StatusOr<model::TableDescriptor> MarkDeleting(std::string_view name);
+  // `left` gets the progress of the table's global indexes, which nobody advances any more: close it outside of locks.
+  absl::StatusOr<model::TableDescriptor> MarkDeleting(std::string_view name,
+                                                      std::vector<std::shared_ptr<IndexProgress>>* left);
 
   // For the DDL worker. The families exist; the tables become ACTIVE, all at once.
   absl::Status Activate(const std::vector<TableId>& tables);

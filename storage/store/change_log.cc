@@ -38,9 +38,11 @@ void IndexProgress::Advance(ChangeSequence applied) {
 
 void IndexProgress::WhenApplied(ChangeSequence sequence, absl::Time deadline,
                                 absl::AnyInvocable<void(absl::Status) &&> then) {
+  absl::Status status;
   {
     const absl::MutexLock lock(&mutex_);
-    if (applied_ < sequence) {
+    status = closed_;
+    if (applied_ < sequence && status.ok()) {
       const uint64_t id = next_id_++;
       const TimerQueue::TimerId timer = timers_->At(deadline, [weak = weak_from_this(), id] {
         if (const std::shared_ptr<IndexProgress> self = weak.lock()) self->Expire(id);
@@ -49,7 +51,20 @@ void IndexProgress::WhenApplied(ChangeSequence sequence, absl::Time deadline,
       return;
     }
   }
-  std::move(then)(absl::OkStatus());
+  std::move(then)(status);
+}
+
+void IndexProgress::Close(const absl::Status& status) {
+  std::vector<Waiter> ended;
+  {
+    const absl::MutexLock lock(&mutex_);
+    closed_ = status;
+    ended.swap(waiters_);
+  }
+  for (Waiter& waiter : ended) {
+    timers_->Cancel(waiter.timer, waiter.deadline);
+    std::move(waiter.then)(status);
+  }
 }
 
 void IndexProgress::Expire(uint64_t id) {

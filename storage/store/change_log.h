@@ -46,9 +46,13 @@ class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
   // Moves forward (a smaller value is ignored) and runs the waiters that were waiting for it.
   void Advance(ChangeSequence applied);
 
-  // Calls `then(OK)` once applied() >= `sequence`, at once if it is already, or `then(DeadlineExceeded)`.
+  // Calls `then(OK)` once applied() >= `sequence`, at once if it is already, or `then(DeadlineExceeded)`, or with the
+  // status of Close.
   // `then` runs on the caller's thread, the applier's or the timer's and must be short.
   void WhenApplied(ChangeSequence sequence, absl::Time deadline, absl::AnyInvocable<void(absl::Status) &&> then);
+
+  // Ends all waits, also those to come, with `status`, an error: the index goes away, or the server does.
+  void Close(const absl::Status& status);
 
  private:
   struct Waiter {
@@ -64,6 +68,7 @@ class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
   ChangeSequence applied_ ABSL_GUARDED_BY(mutex_);
   std::vector<Waiter> waiters_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
+  absl::Status closed_ ABSL_GUARDED_BY(mutex_);
   TimerQueue* const timers_;
 };
 

@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 constexpr char kFormatFile[] = "/armature.format";
 constexpr std::string_view kTemporarySuffix = ".new";
 constexpr char kLockFile[] = "/LOCK";
+constexpr char kNewFile[] = "/armature.new";  // there from before the format file until the database has been made
 constexpr std::string_view kMagic = "armature database";
 
 absl::Status ErrnoError(std::string_view what, const std::string& path) {
@@ -39,10 +40,20 @@ absl::StatusOr<bool> IsUnused(const std::string& path) {
   std::error_code error;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
     const std::string name = "/" + it->path().filename().string();
-    if (name != kLockFile && name != Cat(kFormatFile, kTemporarySuffix)) return false;
+    if (name != kLockFile && name != kNewFile && name != Cat(kFormatFile, kTemporarySuffix) &&
+        name != Cat(kNewFile, kTemporarySuffix)) {
+      return false;
+    }
   }
   if (error) return UnavailableError(Cat("cannot read directory ", path, ": ", error.message()));
   return true;
+}
+
+void SyncDirectory(const fs::path& path) {
+  const int directory = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (directory < 0) return;
+  fsync(directory);
+  close(directory);
 }
 
 // Writes a file so that after a crash it is there whole or not at all.
@@ -56,11 +67,7 @@ absl::Status WriteDurably(const std::string& path, const std::string& text) {
   errno = saved_errno;
   if (!written) return ErrnoError("cannot write", temporary);
   if (rename(temporary.c_str(), path.c_str()) != 0) return ErrnoError("cannot write", path);
-  const int directory = open(fs::path(path).parent_path().c_str(), O_RDONLY | O_CLOEXEC);
-  if (directory >= 0) {
-    fsync(directory);
-    close(directory);
-  }
+  SyncDirectory(fs::path(path).parent_path());
   return absl::OkStatus();
 }
 
@@ -99,7 +106,9 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string_v
   }
   // Once more, now that nobody else can be writing it.
   const bool known = fs::exists(path + kFormatFile, error);
+  if (!known) ARM_RETURN_IF_ERROR(WriteDurably(path + kNewFile, ""));
   ARM_RETURN_IF_ERROR(known ? directory->ReadFormat() : directory->WriteFormat());
+  directory->is_new_ = fs::exists(path + kNewFile, error);
   return directory;
 }
 
@@ -135,6 +144,15 @@ absl::Status DataDirectory::ReadFormat() {
     return FailedPreconditionError(Cat("data directory ", path_, " has format ", version,
                                        "; this build reads formats up to ", kFormatVersion, ": use a newer armatured"));
   }
+  return absl::OkStatus();
+}
+
+absl::Status DataDirectory::FinishCreation() {
+  if (!is_new_) return absl::OkStatus();
+  const std::string file = path_ + kNewFile;
+  if (unlink(file.c_str()) != 0) return ErrnoError("cannot remove", file);
+  SyncDirectory(path_);
+  is_new_ = false;
   return absl::OkStatus();
 }
 

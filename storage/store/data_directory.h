@@ -35,6 +35,12 @@ class DataDirectory {
   // Random, chosen when the directory was made.
   const std::string& database_id() const { return database_id_; }
 
+  // The directory is being made: by this start, or by an earlier one that did not get as far as FinishCreation. Only
+  // then may a database be made in it; where there was one, its absence is a loss that must not be served.
+  bool is_new() const { return is_new_; }
+  // Says durably that the database has been made. Until then there is nothing in the directory that anybody relies on.
+  absl::Status FinishCreation();
+
  private:
   DataDirectory(std::string path, int lock_fd) : path_(std::move(path)), lock_fd_(lock_fd) {}
   absl::Status ReadFormat();
@@ -43,6 +49,7 @@ class DataDirectory {
   const std::string path_;
   const int lock_fd_;
   std::string database_id_;
+  bool is_new_ = false;
 };
 
 // A random version-4 UUID in its text form.

@@ -1,12 +1,17 @@
 #include "storage/store/database.h"
 
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "glog/logging.h"
 #include "rocksdb/write_batch.h"
+#include "storage/base/api_error.h"
 #include "storage/base/fault_points.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
 #include "storage/store/column_family.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/ddl_worker.h"
@@ -36,7 +41,17 @@ Database::~Database() = default;
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options) {
   auto parts = std::make_unique<Parts>();
   ARM_ASSIGN_OR_RETURN(parts->directory, DataDirectory::Open(options.path));
-  ARM_ASSIGN_OR_RETURN(parts->rocks, RocksDb::Open(parts->directory->db_path(), options));
+  const std::string db_path = parts->directory->db_path();
+  if (parts->directory->is_new()) {
+    // What an interrupted creation left cannot always be opened, and holds nothing.
+    std::error_code error;
+    std::filesystem::remove_all(db_path, error);
+    if (error) return UnavailableError(Cat("cannot remove ", db_path, ": ", error.message()));
+  }
+  ARM_ASSIGN_OR_RETURN(parts->rocks, RocksDb::Open(db_path, options,
+                                                   parts->directory->is_new() ? RocksDb::IfMissing::kCreate
+                                                                              : RocksDb::IfMissing::kFail));
+  ARM_RETURN_IF_ERROR(parts->directory->FinishCreation());
   ARM_ASSIGN_OR_RETURN(parts->catalog, Catalog::Open(parts->rocks.get(), &parts->timers));
   ARM_ASSIGN_OR_RETURN(const ChangeSequence last, Catalog::ReadLastSequence(parts->rocks.get()));
   parts->tickets = std::make_unique<SequenceTickets>(last);
@@ -120,9 +135,20 @@ absl::StatusOr<model::TableDescriptor> Database::CreateTable(model::TableDescrip
 }
 
 absl::StatusOr<model::TableDescriptor> Database::DeleteTable(std::string_view name) {
-  ARM_ASSIGN_OR_RETURN(model::TableDescriptor deleting, parts_->catalog->MarkDeleting(name));
+  std::vector<std::shared_ptr<IndexProgress>> left;
+  ARM_ASSIGN_OR_RETURN(model::TableDescriptor deleting, parts_->catalog->MarkDeleting(name, &left));
+  // Who waits for an index of the table holds the table.
+  const absl::Status gone = ResourceNotFoundError(Cat("Requested resource not found: Table: ", name, " not found"));
+  for (const std::shared_ptr<IndexProgress>& progress : left) progress->Close(gone);
   parts_->ddl->Wake();
   return deleting;
+}
+
+void Database::EndWaits(const absl::Status& status) {
+  const std::shared_ptr<const CatalogSnapshot> catalog = parts_->catalog->snapshot();
+  for (const auto& [name, table] : catalog->tables()) {
+    for (const Index& index : table->global_indexes) index.progress->Close(status);
+  }
 }
 
 const std::string& Database::database_id() const { return parts_->directory->database_id(); }

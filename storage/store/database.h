@@ -81,6 +81,9 @@ class Database {
   absl::StatusOr<model::TableDescriptor> DeleteTable(std::string_view name);
 
   // For status reports.
+  // Ends all waits for global indexes, now and later, with `status`: before the server stops.
+  void EndWaits(const absl::Status& status);
+
   const std::string& database_id() const;
   size_t column_family_count() const;
   CommitterCounters committer_counters() const;

@@ -9,9 +9,10 @@
 
 namespace armature::store {
 
-absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, const DatabaseOptions& options) {
+absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, const DatabaseOptions& options,
+                                                       IfMissing if_missing) {
   auto database = std::unique_ptr<RocksDb>(new RocksDb(options, rocksdb::NewLRUCache(options.cache_bytes)));
-  ARM_RETURN_IF_ERROR(database->OpenFamilies(path));
+  ARM_RETURN_IF_ERROR(database->OpenFamilies(path, if_missing));
   ARM_RETURN_IF_ERROR(database->CreateFamilies({std::string(kMetaFamily), std::string(kLogFamily)}));
   database->meta_ = database->Find(kMetaFamily);
   database->log_ = database->Find(kLogFamily);
@@ -19,11 +20,16 @@ absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, 
   return database;
 }
 
-absl::Status RocksDb::OpenFamilies(const std::string& path) {
-  const rocksdb::DBOptions db_options = MakeDbOptions(options_);
+absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing) {
+  rocksdb::DBOptions db_options = MakeDbOptions(options_);
+  db_options.create_if_missing = if_missing == IfMissing::kCreate;
   std::vector<std::string> names;
-  if (!rocksdb::DB::ListColumnFamilies(db_options, path, &names).ok()) {
-    names = {rocksdb::kDefaultColumnFamilyName};  // a new database
+  if (const rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(db_options, path, &names); !listed.ok()) {
+    if (if_missing == IfMissing::kFail) {
+      return DataLossError(Cat("the database in ", path, " is missing or damaged (", listed.ToString(),
+                               "); nothing was changed: restore it, or name another data directory"));
+    }
+    names = {rocksdb::kDefaultColumnFamilyName};
   }
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
   descriptors.reserve(names.size());

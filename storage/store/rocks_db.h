@@ -24,7 +24,10 @@ namespace armature::store {
 // Lifetime: outlives every ColumnFamily pointer it gives out. A dropped family's object goes with DropFamilies.
 class RocksDb {
  public:
-  static absl::StatusOr<std::unique_ptr<RocksDb>> Open(const std::string& path, const DatabaseOptions& options);
+  // `if_missing`: what to do when there is no database at `path`. With kFail that is DataLoss, and nothing is written.
+  enum class IfMissing { kCreate, kFail };
+  static absl::StatusOr<std::unique_ptr<RocksDb>> Open(const std::string& path, const DatabaseOptions& options,
+                                                       IfMissing if_missing = IfMissing::kCreate);
   ~RocksDb();
   RocksDb(const RocksDb&) = delete;
   RocksDb& operator=(const RocksDb&) = delete;
@@ -58,7 +61,7 @@ class RocksDb {
  private:
   RocksDb(const DatabaseOptions& options, std::shared_ptr<rocksdb::Cache> cache)
       : options_(options), cache_(std::move(cache)) {}
-  absl::Status OpenFamilies(const std::string& path);
+  absl::Status OpenFamilies(const std::string& path, IfMissing if_missing);
   absl::Status LoadStats();
 
   const DatabaseOptions options_;

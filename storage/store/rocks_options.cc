@@ -35,7 +35,6 @@ rocksdb::BlockBasedTableOptions MakeTableOptions(const std::shared_ptr<rocksdb::
 
 rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options) {
   rocksdb::DBOptions db;
-  db.create_if_missing = true;
   // Families are made in bulk by the DDL worker, never at open.
   db.create_missing_column_families = false;
   db.max_total_wal_size = options.wal_max_bytes;

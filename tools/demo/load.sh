@@ -42,7 +42,7 @@ Commands to try:
   # Threads of a forum by their last post, from a local index.
   $armature --endpoint $endpoint --output table query --table-name Thread --index-name LastPostIndex \\
       --key-condition-expression 'ForumName = :v_forum and LastPostDateTime between :v_start and :v_end' \\
-      --projection-expression 'Subject, LastPostDateTime, Replies, Tags' \\
+      --projection-expression 'Subject, LastPostDateTime, Replies' \\
       --expression-attribute-values '{":v_forum": {"S": "EC2"},
           ":v_start": {"S": "2015-08-31T00:00:00.000Z"}, ":v_end": {"S": "2015-11-31T00:00:00.000Z"}}'
 

@@ -217,7 +217,8 @@ TEST_F(CutOffTest, DeletionIsFinishedAtOpen) {
     CreateActive(database_.get(), IndexedTable("t"));
     OpenFiles();
     const size_t families = rocks_->family_count();
-    const auto deleting = catalog_->MarkDeleting("t");
+    std::vector<std::shared_ptr<IndexProgress>> left;
+    const auto deleting = catalog_->MarkDeleting("t", &left);
     ASSERT_TRUE(deleting.ok());
     std::vector<std::string> names = Catalog::FamilyNames(*deleting);
     names.resize(dropped);

@@ -164,6 +164,19 @@ TEST(IndexProgress, AdvanceRunsThoseThatWaitedForItAndNoOthers) {
   EXPECT_EQ(ran.size(), 4u);
 }
 
+TEST(IndexProgress, CloseEndsTheWaitsOfNowAndLater) {
+  TimerQueue timers;
+  const auto progress = std::make_shared<IndexProgress>(ChangeSequence(5), &timers);
+  std::vector<absl::Status> ended;
+  const auto note = [&ended](const absl::Status& status) { ended.push_back(status); };
+  progress->WhenApplied(ChangeSequence(6), absl::InfiniteFuture(), note);
+  EXPECT_TRUE(ended.empty());
+  progress->Close(absl::AbortedError("gone"));
+  progress->WhenApplied(ChangeSequence(7), absl::InfiniteFuture(), note);
+  progress->Advance(ChangeSequence(9));
+  EXPECT_EQ(ended, std::vector<absl::Status>(2, absl::AbortedError("gone")));
+}
+
 TEST(IndexProgress, WaiterExpiresOnceAndIsForgotten) {
   TimerQueue timers;
   const auto progress = std::make_shared<IndexProgress>(ChangeSequence(0), &timers);

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "storage/store/data_directory.h"
 #include "tests/unit/store/store_test_util.h"
 
 namespace armature::store {
@@ -114,6 +120,36 @@ TEST_F(DatabaseTest, IdIsKeptAcrossReopen) {
   database_.reset();
   database_ = OpenDatabase(TestOptions(dir_.path()));
   EXPECT_EQ(database_->database_id(), id);
+}
+
+// What was there and is lost must not come back as an empty database, and nothing more may be lost by trying.
+TEST_F(DatabaseTest, ALostDatabaseIsNotReplacedByAnEmptyOne) {
+  snapshot_.reset();
+  database_.reset();
+  const std::filesystem::path db = std::filesystem::path(dir_.path()) / "db";
+  std::filesystem::remove(db / "CURRENT");
+  std::set<std::string> before;
+  for (const auto& entry : std::filesystem::directory_iterator(db)) before.insert(entry.path().filename());
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    EXPECT_EQ(Database::Open(TestOptions(dir_.path())).status().code(), absl::StatusCode::kDataLoss);
+  }
+  std::set<std::string> after;
+  for (const auto& entry : std::filesystem::directory_iterator(db)) after.insert(entry.path().filename());
+  EXPECT_TRUE(std::includes(after.begin(), after.end(), before.begin(), before.end()));
+  EXPECT_FALSE(after.contains("CURRENT"));
+
+  std::filesystem::remove_all(db);
+  EXPECT_EQ(Database::Open(TestOptions(dir_.path())).status().code(), absl::StatusCode::kDataLoss);
+}
+
+// A start that died before its database was whole has promised nothing to anybody.
+TEST_F(DatabaseTest, AnInterruptedCreationIsBegunAgain) {
+  const TempDir dir;
+  ASSERT_TRUE(DataDirectory::Open(dir.path()).ok());
+  std::filesystem::create_directory(std::filesystem::path(dir.path()) / "db");
+  std::ofstream(dir.path() + "/db/MANIFEST-000001") << "half";
+  EXPECT_TRUE(Database::Open(TestOptions(dir.path())).ok());
+  EXPECT_TRUE(Database::Open(TestOptions(dir.path())).ok());
 }
 
 }  // namespace
