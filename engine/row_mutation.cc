@@ -232,12 +232,17 @@ void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const Row
   if (!key.ok()) return write->Fail(key.status());
   write->key = *std::move(key);
   const uint64_t row = parts->locks.HashRow(write->table().descriptor.id.value(), write->key);
-  parts->locks.Acquire(row, write->context.deadline, [write](absl::StatusOr<store::LockTable::Guard> guard) {
-    if (!guard.ok()) return write->Fail(guard.status());
-    write->guard = *std::move(guard);
-    if (const absl::Status wanted = CheckStillWanted(write->context); !wanted.ok()) return write->Fail(wanted);
-    ReadOld(write, store::ReadMode::kMemoryOnly);
-  });
+  // The request, and the item made of it.
+  const size_t bytes = sizeof(Write) + 2 * (write->mutation->request().item_wire.size() + write->key.size());
+  parts->locks.Acquire(
+      row, write->context.deadline,
+      [write](absl::StatusOr<store::LockTable::Guard> guard) {
+        if (!guard.ok()) return write->Fail(guard.status());
+        write->guard = *std::move(guard);
+        if (const absl::Status wanted = CheckStillWanted(write->context); !wanted.ok()) return write->Fail(wanted);
+        ReadOld(write, store::ReadMode::kMemoryOnly);
+      },
+      bytes);
 }
 
 }  // namespace armature::engine

@@ -17,7 +17,14 @@ struct LockTable::Request {
   absl::Time deadline;
   Continuation then;
   TimerQueue::TimerId timer = 0;
+  size_t bytes = 0;  // counted while it is parked
 };
+
+namespace {
+
+constexpr int64_t kThrottleRetryMs = 50;
+
+}  // namespace
 
 // One cache line each, so that neighbours do not slow each other down.
 struct alignas(64) LockTable::Stripe {
@@ -58,21 +65,40 @@ uint64_t LockTable::HashRow(uint32_t table, std::string_view key) const {
   return hash * 0x9E3779B97F4A7C15ULL;
 }
 
-void LockTable::Acquire(uint64_t row_hash, absl::Time deadline, Continuation then) {
+bool LockTable::Park(size_t bytes) {
+  const size_t others = parked_.fetch_add(1, std::memory_order_relaxed);
+  const size_t bytes_of_others = parked_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  if (others < kParkedMax && bytes_of_others + bytes <= kParkedBytesMax) return true;
+  Unpark(bytes);
+  return false;
+}
+
+void LockTable::Unpark(size_t bytes) {
+  parked_.fetch_sub(1, std::memory_order_relaxed);
+  parked_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+void LockTable::Acquire(uint64_t row_hash, absl::Time deadline, Continuation then, size_t bytes) {
   const uint32_t stripe_index = StripeOf(row_hash);
   Stripe& stripe = stripes_[stripe_index];
+  bool locked = false;
   {
     const absl::MutexLock lock(&stripe.mutex);
-    if (stripe.locked) {
+    if (!stripe.locked) {
+      stripe.locked = locked = true;
+    } else if (Park(bytes)) {
       auto request = std::make_shared<Request>();
       request->stripes.push_back(stripe_index);
       request->deadline = deadline;
       request->then = std::move(then);
+      request->bytes = bytes;
       request->timer = timers_->At(deadline, [this, request, stripe_index] { Expire(request, stripe_index); });
       stripe.waiters.push_back(std::move(request));
       return;
     }
-    stripe.locked = true;
+  }
+  if (!locked) {
+    return std::move(then)(ThrottlingError("Too many requests wait for locked items; slow down", kThrottleRetryMs));
   }
   Guard guard;
   guard.table_ = this;
@@ -96,6 +122,8 @@ void LockTable::Advance(const std::shared_ptr<Request>& request) {
     Stripe& stripe = stripes_[stripe_index];
     const absl::MutexLock lock(&stripe.mutex);
     if (stripe.locked) {
+      // Counted, but not refused: it may hold stripes already.
+      static_cast<void>(parked_.fetch_add(1, std::memory_order_relaxed));
       request->timer = timers_->At(request->deadline, [this, request, stripe_index] { Expire(request, stripe_index); });
       stripe.waiters.push_back(request);
       return;
@@ -122,6 +150,7 @@ void LockTable::ReleaseStripe(uint32_t stripe_index) {
     next = std::move(stripe.waiters.front());
     stripe.waiters.pop_front();
   }
+  Unpark(next->bytes);
   timers_->Cancel(next->timer, next->deadline);
   pool_->RunAdmitted([this, next] {
     ++next->held;
@@ -137,6 +166,7 @@ void LockTable::Expire(const std::shared_ptr<Request>& request, uint32_t stripe_
     if (position == stripe.waiters.end()) return;  // it got the stripe in the last moment
     stripe.waiters.erase(position);
   }
+  Unpark(request->bytes);
   for (size_t i = 0; i < request->held; ++i) ReleaseStripe(request->stripes[i]);
   pool_->RunAdmitted([request] {
     std::move(request->then)(

@@ -3,6 +3,7 @@
 
 // Row locks for read-modify-write, held across the asynchronous commit.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -45,7 +46,12 @@ class LockTable {
     Stripes stripes_;
   };
 
-  // Gets the guard, or DeadlineExceeded if the locks were not free in time.
+  // Requests that may be parked at once, and bytes that they may hold while they are.
+  static constexpr size_t kParkedMax = 16384;
+  static constexpr size_t kParkedBytesMax = size_t{128} << 20;
+
+  // Gets the guard, or DeadlineExceeded if the locks were not free in time, or ThrottlingException if too many others
+  // wait already.
   using Continuation = absl::AnyInvocable<void(absl::StatusOr<Guard>) &&>;
 
   // `stripes` is rounded up to a power of two. `pool` runs the continuations of requests that had to wait, `timers`
@@ -58,9 +64,9 @@ class LockTable {
   // The stripe of a row, from its table and key.
   uint64_t HashRow(uint32_t table, std::string_view key) const;
 
-  // Locks one row. If it is free `then` runs at once on this thread, otherwise later on the pool.
-  // Errors given to `then`: DeadlineExceeded (an API error).
-  void Acquire(uint64_t row_hash, absl::Time deadline, Continuation then);
+  // Locks one row; `bytes` is what the request holds in memory. If it is free `then` runs at once on this thread,
+  // otherwise later on the pool. Errors given to `then`: DeadlineExceeded, ThrottlingException.
+  void Acquire(uint64_t row_hash, absl::Time deadline, Continuation then, size_t bytes = 0);
   // Locks several rows (repetitions are legal).
   void AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time deadline, Continuation then);
 
@@ -77,10 +83,16 @@ class LockTable {
   void ReleaseStripe(uint32_t stripe);
   void Expire(const std::shared_ptr<Request>& request, uint32_t stripe);
 
+  // Counts a request that is about to park; false if there is no room for it.
+  bool Park(size_t bytes);
+  void Unpark(size_t bytes);
+
   const uint32_t mask_;
   ThreadPool* const pool_;
   TimerQueue* const timers_;
   std::unique_ptr<Stripe[]> stripes_;
+  std::atomic<size_t> parked_ = 0;
+  std::atomic<size_t> parked_bytes_ = 0;
 };
 
 }  // namespace armature::store

@@ -69,6 +69,36 @@ TEST_F(LockTableTest, LockedRowParksTheRequestWithoutBlocking) {
   EXPECT_EQ(table_.waiting(), 0u);
 }
 
+TEST_F(LockTableTest, WhatIsParkedIsBoundedInBytes) {
+  LockTable::Guard held = LockNow({Row(1)});
+  constexpr size_t kHalf = LockTable::kParkedBytesMax / 2;
+  absl::BlockingCounter parked(2);
+  for (int i = 0; i < 2; ++i) {
+    table_.Acquire(
+        Row(1), absl::InfiniteFuture(),
+        [&](absl::StatusOr<LockTable::Guard> guard) {
+          EXPECT_TRUE(guard.ok());
+          parked.DecrementCount();
+        },
+        kHalf);
+  }
+  absl::Status refused;
+  const auto one_more = [&](absl::StatusOr<LockTable::Guard> guard) { refused = guard.status(); };
+  table_.Acquire(Row(1), absl::InfiniteFuture(), one_more, 1);
+  EXPECT_EQ(GetApiError(refused)->type, ApiErrorType::kThrottling);
+  held.Release();
+  parked.Wait();
+  EXPECT_EQ(table_.waiting(), 0u);
+  // There is room again.
+  LockTable::Guard again = LockNow({Row(2)});
+  absl::Notification done;
+  table_.Acquire(
+      Row(2), absl::InfiniteFuture(), [&](absl::StatusOr<LockTable::Guard>) { done.Notify(); }, kHalf);
+  EXPECT_EQ(table_.waiting(), 1u);
+  again.Release();
+  done.WaitForNotification();
+}
+
 TEST_F(LockTableTest, WaitersGoInTheOrderTheyCame) {
   constexpr int kWaiters = 100;
   LockTable::Guard held = LockNow({Row(3)});

@@ -1,0 +1,74 @@
+// Tells ThreadSanitizer about the locks of the packaged Abseil, which is built without it: otherwise everything that
+// they guard looks like a race. Linked into the tests of the preset `tsan` only.
+//
+// Each function here takes the place of the library's one of that name, for the library's own calls too (so what builds
+// on mutexes, such as Notification, is covered), and passes on to it.
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+
+extern "C" void __tsan_acquire(void* address);
+extern "C" void __tsan_release(void* address);
+
+namespace {
+
+template <class Fn>
+Fn* Next(const char* symbol) {
+  void* const found = dlsym(RTLD_NEXT, symbol);
+  if (found == nullptr) std::abort();
+  return reinterpret_cast<Fn*>(found);
+}
+
+}  // namespace
+
+#define ARM_MUTEX "_ZN4absl7debian35Mutex"
+#define ARM_CONDVAR "_ZN4absl7debian37CondVar"
+
+// Defines `name`, which stands for `symbol`. `release` and `acquire`: the lock that it gives up first and holds at its
+// end, or null.
+#define ARM_INTERPOSE(result, name, symbol, release, acquire, parameters, ...) \
+  result name parameters __asm__(symbol);                                      \
+  __attribute__((used)) result name parameters {                               \
+    static auto* const next = Next<result parameters>(symbol);                 \
+    void* const released = (release);                                          \
+    if (released != nullptr) __tsan_release(released);                         \
+    struct AtEnd {                                                             \
+      void* lock;                                                              \
+      ~AtEnd() {                                                               \
+        if (lock != nullptr) __tsan_acquire(lock);                             \
+      }                                                                        \
+    } at_end{acquire};                                                         \
+    return next(__VA_ARGS__);                                                  \
+  }
+
+using absl::Condition;
+using absl::CondVar;
+using absl::Duration;
+using absl::Mutex;
+using absl::Time;
+
+ARM_INTERPOSE(void, Lock, ARM_MUTEX "4LockEv", nullptr, m, (Mutex * m), m)
+ARM_INTERPOSE(void, Unlock, ARM_MUTEX "6UnlockEv", m, nullptr, (Mutex * m), m)
+ARM_INTERPOSE(bool, TryLock, ARM_MUTEX "7TryLockEv", nullptr, m, (Mutex * m), m)
+ARM_INTERPOSE(void, ReaderLock, ARM_MUTEX "10ReaderLockEv", nullptr, m, (Mutex * m), m)
+ARM_INTERPOSE(void, ReaderUnlock, ARM_MUTEX "12ReaderUnlockEv", m, nullptr, (Mutex * m), m)
+ARM_INTERPOSE(void, LockWhen, ARM_MUTEX "8LockWhenERKNS0_9ConditionE", nullptr, m, (Mutex * m, const Condition& c), m,
+              c)
+ARM_INTERPOSE(bool, LockWhenWithTimeout, ARM_MUTEX "19LockWhenWithTimeoutERKNS0_9ConditionENS0_8DurationE", nullptr, m,
+              (Mutex * m, const Condition& c, Duration d), m, c, d)
+ARM_INTERPOSE(bool, LockWhenWithDeadline, ARM_MUTEX "20LockWhenWithDeadlineERKNS0_9ConditionENS0_4TimeE", nullptr, m,
+              (Mutex * m, const Condition& c, Time t), m, c, t)
+ARM_INTERPOSE(void, Await, ARM_MUTEX "5AwaitERKNS0_9ConditionE", m, m, (Mutex * m, const Condition& c), m, c)
+ARM_INTERPOSE(bool, AwaitWithTimeout, ARM_MUTEX "16AwaitWithTimeoutERKNS0_9ConditionENS0_8DurationE", m, m,
+              (Mutex * m, const Condition& c, Duration d), m, c, d)
+ARM_INTERPOSE(bool, AwaitWithDeadline, ARM_MUTEX "17AwaitWithDeadlineERKNS0_9ConditionENS0_4TimeE", m, m,
+              (Mutex * m, const Condition& c, Time t), m, c, t)
+ARM_INTERPOSE(void, Wait, ARM_CONDVAR "4WaitEPNS0_5MutexE", m, m, (CondVar * v, Mutex* m), v, m)
+ARM_INTERPOSE(bool, WaitWithTimeout, ARM_CONDVAR "15WaitWithTimeoutEPNS0_5MutexENS0_8DurationE", m, m,
+              (CondVar * v, Mutex* m, Duration d), v, m, d)
+ARM_INTERPOSE(bool, WaitWithDeadline, ARM_CONDVAR "16WaitWithDeadlineEPNS0_5MutexENS0_4TimeE", m, m,
+              (CondVar * v, Mutex* m, Time t), v, m, t)
