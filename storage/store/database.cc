@@ -46,7 +46,8 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
     // What an interrupted creation left cannot always be opened, and holds nothing.
     std::error_code error;
     std::filesystem::remove_all(db_path, error);
-    if (error) return UnavailableError(Cat("cannot remove ", db_path, ": ", error.message()));
+    if (!error) std::filesystem::create_directory(db_path, error);
+    if (error) return UnavailableError(Cat("cannot make ", db_path, " anew: ", error.message()));
   }
   ARM_ASSIGN_OR_RETURN(parts->rocks, RocksDb::Open(db_path, options,
                                                    parts->directory->is_new() ? RocksDb::IfMissing::kCreate

@@ -6,6 +6,7 @@
 #include "rocksdb/convenience.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
+#include "storage/store/rocks_logging.h"
 
 namespace armature::store {
 namespace {
@@ -49,9 +50,8 @@ rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options) {
   db.wal_recovery_mode = options.durability == Durability::kSync
                              ? rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords
                              : rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-  db.keep_log_file_num = 4;
-  db.max_log_file_size = 16 << 20;
-  db.info_log_level = rocksdb::WARN_LEVEL;
+  db.info_log = MakeRocksLogger();
+  db.listeners.push_back(MakeErrorListener());
   db.stats_dump_period_sec = 0;
   db.stats_persist_period_sec = 0;
   return db;
