@@ -19,15 +19,32 @@ constexpr absl::Duration kWaitForIndexMax = absl::Seconds(60);
 
 using Plan = absl::StatusOr<std::shared_ptr<ReadPlan>>;
 
+// A page of at most so many rows is read at once if it is in memory: to hand it to another thread would cost more.
+constexpr int64_t kInlineRowsMax = 128;
+
 void ReadOnPool(Parts* parts, RequestContext context, const std::shared_ptr<ReadPlan>& plan, PageWriter* page,
                 Callback<ReadResult> done) {
   auto shared_done = std::make_shared<Callback<ReadResult>>(std::move(done));
   RunOnReadPool(
       parts,
       [parts, context = std::move(context), plan, page, shared_done] {
-        std::move (*shared_done)(ReadPage(*parts, context, *plan, page));
+        absl::StatusOr<std::optional<ReadResult>> result =
+            ReadPage(*parts, context, *plan, store::ReadMode::kMayBlock, page);
+        if (!result.ok()) return std::move(*shared_done)(result.status());
+        std::move (*shared_done)(**std::move(result));
       },
       [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
+}
+
+void ReadNow(Parts* parts, RequestContext context, const std::shared_ptr<ReadPlan>& plan, PageWriter* page,
+             Callback<ReadResult> done) {
+  if (plan->request.limit.value_or(INT64_MAX) <= kInlineRowsMax) {
+    absl::StatusOr<std::optional<ReadResult>> result =
+        ReadPage(*parts, context, *plan, store::ReadMode::kMemoryOnly, page);
+    if (!result.ok()) return std::move(done)(result.status());
+    if (result->has_value()) return std::move(done)(**std::move(result));
+  }
+  ReadOnPool(parts, std::move(context), plan, page, std::move(done));
 }
 
 void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, Callback<ReadResult> done) {
@@ -35,7 +52,7 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
   const store::Index* const index = (*plan)->index;
   const ChangeSequence at_least((*plan)->request.at_least_sequence);
   if (index == nullptr || index->progress == nullptr || index->progress->applied() >= at_least) {
-    return ReadOnPool(parts, std::move(context), *plan, page, std::move(done));
+    return ReadNow(parts, std::move(context), *plan, page, std::move(done));
   }
   if (const ChangeSequence last = parts->database->change_log().watermark(); at_least > last) {
     return std::move(done)(ValidationError(

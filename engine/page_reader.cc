@@ -187,15 +187,19 @@ absl::Status CheckSelect(const ReadPlan& plan) {
       Cat("Global secondary index ", index.name, " does not project ", model::PrintedList(missing)));
 }
 
-absl::StatusOr<ReadResult> ReadPage(const Parts& parts, const RequestContext& context, const ReadPlan& plan,
-                                    PageWriter* page) {
+absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const RequestContext& context,
+                                                   const ReadPlan& plan, store::ReadMode mode, PageWriter* page) {
   ARM_RETURN_IF_ERROR(CheckStillWanted(context));
   Collector collector(context, plan, page);
-  ARM_RETURN_IF_ERROR(
-      parts.database
-          ->ReadRange(plan.keyspace(), plan.range, plan.direction,
-                      [&collector](std::string_view, std::string_view value) { return collector.Visit(value); })
-          .status());
+  ARM_ASSIGN_OR_RETURN(
+      const store::RangeEnd end,
+      parts.database->ReadRange(
+          plan.keyspace(), plan.range, plan.direction,
+          [&collector](std::string_view, std::string_view value) { return collector.Visit(value); }, mode));
+  if (end == store::RangeEnd::kWouldBlock) {
+    page->Clear();
+    return std::nullopt;
+  }
   ARM_RETURN_IF_ERROR(WithContext(collector.status(), plan.table().descriptor.name));
   ReadResult result = collector.TakeResult();
   ARM_ASSIGN_OR_RETURN(const CapacityReport report, ParseCapacityReport(plan.request.return_consumed_capacity));

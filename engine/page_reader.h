@@ -51,9 +51,9 @@ absl::Status FindKeyspace(const store::Database& database, ReadPlan* plan);
 absl::Status CheckSelect(const ReadPlan& plan);
 
 // Reads one page of `plan.range` into `page`: stops after Limit rows, at 1 MB of items as the API counts them, or at 2
-// MB as they are encoded.
-absl::StatusOr<ReadResult> ReadPage(const Parts& parts, const RequestContext& context, const ReadPlan& plan,
-                                    PageWriter* page);
+// MB as they are encoded. With kMemoryOnly nullopt if it would have to wait for the disk; `page` is empty then.
+absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const RequestContext& context,
+                                                   const ReadPlan& plan, store::ReadMode mode, PageWriter* page);
 
 // The operations' own parts.
 absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest request);

@@ -158,6 +158,8 @@ class PageWriter {
   virtual ~PageWriter() = default;
   // `item_bytes`: canonical; valid during the call.
   virtual void Add(std::string_view item_bytes) = 0;
+  // Forgets all items: the page is read again.
+  virtual void Clear() = 0;
 };
 
 struct ReadResult {

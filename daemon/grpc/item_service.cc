@@ -48,6 +48,7 @@ class AnswerPage final : public engine::PageWriter {
     if (bytes_.empty()) Reserve(item_bytes.size());
     model::AppendBytesField(kAnswerItemField, item_bytes, &bytes_);
   }
+  void Clear() override { bytes_.clear(); }
   std::string Take(std::string_view rest) {
     bytes_.append(rest);
     return std::move(bytes_);

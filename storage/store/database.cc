@@ -81,10 +81,10 @@ absl::StatusOr<GetResult> Database::Get(const Keyspace& keyspace, std::string_vi
   return FromRocks(status, Cat("read from ", keyspace.family->name()));
 }
 
-absl::StatusOr<bool> Database::ReadRange(
-    const Keyspace& keyspace, const KeyRange& range, Direction direction,
-    absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit) const {
-  return ReadRows(parts_->rocks.get(), *keyspace.family, range, direction, visit);
+absl::StatusOr<RangeEnd> Database::ReadRange(const Keyspace& keyspace, const KeyRange& range, Direction direction,
+                                             absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit,
+                                             ReadMode mode) const {
+  return ReadRows(parts_->rocks.get(), *keyspace.family, range, direction, mode, visit);
 }
 
 void Database::Commit(WriteUnit unit, CommitCallback done) {

@@ -39,6 +39,9 @@ struct KeyRange {
   std::string end;
 };
 
+// How a walk over a range came to its end. kWouldBlock: the next row is not in memory and the caller asked not to wait.
+enum class RangeEnd : uint8_t { kReached, kStopped, kWouldBlock };
+
 // What the visitor of a range says of the row it got.
 enum class RowVerdict : uint8_t { kContinue, kStop };
 
@@ -58,12 +61,12 @@ class Database {
                                 std::string* value) const;
 
   // Calls `visit(key, value)` for the rows of `range` in key order or against it, until it says kStop or the range
-  // ends. One call sees one moment. The views are valid during the visit. True if the end of the range was reached
-  // (also when the last visit said kStop on the last row: then false). Empty or inverted ranges visit nothing. Errors:
-  // DataLoss, Unavailable.
-  absl::StatusOr<bool> ReadRange(
-      const Keyspace& keyspace, const KeyRange& range, Direction direction,
-      absl::FunctionRef<RowVerdict(std::string_view key, std::string_view value)> visit) const;
+  // ends. One call sees one moment. The views are valid during the visit. Empty or inverted ranges visit nothing. With
+  // kMemoryOnly some rows may have been visited when it turns out that the next one would block. Errors: DataLoss,
+  // Unavailable.
+  absl::StatusOr<RangeEnd> ReadRange(const Keyspace& keyspace, const KeyRange& range, Direction direction,
+                                     absl::FunctionRef<RowVerdict(std::string_view key, std::string_view value)> visit,
+                                     ReadMode mode = ReadMode::kMayBlock) const;
 
   // Commits a write unit; see Committer::Commit.
   void Commit(WriteUnit unit, CommitCallback done);

@@ -9,22 +9,25 @@
 
 namespace armature::store {
 
-absl::StatusOr<bool> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction,
-                              absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit) {
-  if (!range.end.empty() && range.begin >= range.end) return true;
+absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction,
+                                  ReadMode mode,
+                                  absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit) {
+  if (!range.end.empty() && range.begin >= range.end) return RangeEnd::kReached;
   const rocksdb::Slice begin(range.begin);
   const rocksdb::Slice end(range.end);
   rocksdb::ReadOptions options;
   options.total_order_seek = true;
+  if (mode == ReadMode::kMemoryOnly) options.read_tier = rocksdb::kBlockCacheTier;
   options.iterate_lower_bound = &begin;
   if (!range.end.empty()) options.iterate_upper_bound = &end;
   const std::unique_ptr<rocksdb::Iterator> it(db->db()->NewIterator(options, family.handle()));
   const bool forward = direction == Direction::kForward;
   for (forward ? it->SeekToFirst() : it->SeekToLast(); it->Valid(); forward ? it->Next() : it->Prev()) {
-    if (visit(ToView(it->key()), ToView(it->value())) == RowVerdict::kStop) return false;
+    if (visit(ToView(it->key()), ToView(it->value())) == RowVerdict::kStop) return RangeEnd::kStopped;
   }
+  if (it->status().IsIncomplete()) return RangeEnd::kWouldBlock;
   ARM_RETURN_IF_ERROR(FromRocks(it->status(), Cat("read range of ", family.name())));
-  return true;
+  return RangeEnd::kReached;
 }
 
 }  // namespace armature::store

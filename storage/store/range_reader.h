@@ -15,8 +15,9 @@ class RocksDb;
 
 // See Database::ReadRange. Bounds are always set on both ends, so that neither tombstones nor rows beyond the range are
 // walked.
-absl::StatusOr<bool> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction,
-                              absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit);
+absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction,
+                                  ReadMode mode,
+                                  absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit);
 
 }  // namespace armature::store
 

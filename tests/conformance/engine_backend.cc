@@ -80,6 +80,7 @@ class Waiter {
 class PageBytes final : public engine::PageWriter {
  public:
   void Add(std::string_view item_bytes) override { model::AppendBytesField(kAnswerItemField, item_bytes, &bytes); }
+  void Clear() override { bytes.clear(); }
   std::string bytes;
 };
 

@@ -204,6 +204,26 @@ TEST_F(EngineTest, RefusesToWaitForASequenceThatIsNoneOfIts) {
   EXPECT_EQ(ErrorNameOf(engine_.Scan(request, RequestContext()).status()), ErrorNameOf(ValidationError("")));
 }
 
+// A small page is first tried in memory; what was found there before the disk was needed must not be answered twice.
+TEST_F(EngineTest, APageThatIsPartlyInMemoryIsReadOnce) {
+  constexpr int kItems = 120;
+  for (int i = 0; i < kItems; ++i) {
+    const std::string key = std::to_string(1000 + i);
+    ASSERT_TRUE(engine_.Put(WriteTo(kTable, PlainItem("a", key, {{"x", codec::S(std::string(3000, 'x'))}}))).ok());
+  }
+  engine_.Reopen();
+  for (const int64_t limit : {5, 40, kItems}) {
+    ReadRequest request = ScanOf(kTable);
+    request.limit = limit;
+    const auto page = engine_.Scan(request);
+    ASSERT_TRUE(page.ok()) << page.status();
+    const std::vector<std::string>& items = page->items;
+    EXPECT_EQ(page->result.count, limit);
+    ASSERT_EQ(items.size(), static_cast<size_t>(limit));
+    EXPECT_EQ(std::set<std::string>(items.begin(), items.end()).size(), items.size());
+  }
+}
+
 TEST_F(EngineTest, ChargesByStartedKilobytes) {
   WriteRequest put = WriteTo(kTable, PlainItem("a", "1", {{"x", codec::S(std::string(5000, 'x'))}}));
   put.return_consumed_capacity = "TOTAL";

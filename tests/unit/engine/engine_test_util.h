@@ -85,6 +85,7 @@ struct Page {
 class ItemCollector final : public PageWriter {
  public:
   void Add(std::string_view item_bytes) override { items.emplace_back(item_bytes); }
+  void Clear() override { items.clear(); }
   std::vector<std::string> items;
 };
 

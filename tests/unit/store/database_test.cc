@@ -33,14 +33,14 @@ class DatabaseTest : public testing::Test {
   // Visits [begin, end) and stops at the key `stop_at`.
   Visit Read(std::string begin, std::string end, Direction direction, std::string_view stop_at = "") {
     Visit visit;
-    const absl::StatusOr<bool> ended = database_->ReadRange(
+    const absl::StatusOr<RangeEnd> ended = database_->ReadRange(
         keyspace(), {std::move(begin), std::move(end)}, direction, [&](std::string_view key, std::string_view value) {
           EXPECT_EQ(value, "v" + std::string(key));
           visit.keys += key;
           return key == stop_at ? RowVerdict::kStop : RowVerdict::kContinue;
         });
     EXPECT_TRUE(ended.ok()) << ended.status();
-    visit.ended = *ended;
+    visit.ended = *ended == RangeEnd::kReached;
     return visit;
   }
 
@@ -80,7 +80,7 @@ TEST_F(DatabaseTest, StopEndsTheVisitAlsoOnTheLastRow) {
 
 TEST_F(DatabaseTest, ARangeShowsOneMoment) {
   std::string keys;
-  const absl::StatusOr<bool> ended =
+  const absl::StatusOr<RangeEnd> ended =
       database_->ReadRange(keyspace(), {}, Direction::kForward, [&](std::string_view key, std::string_view) {
         if (key == "a") {
           WriteUnit unit(snapshot_);

@@ -141,7 +141,7 @@ inline std::string ValueOf(const Database& database, const Keyspace& keyspace, s
 // All keys of a keyspace, in order.
 inline std::vector<std::string> KeysOf(const Database& database, const Keyspace& keyspace) {
   std::vector<std::string> keys;
-  const absl::StatusOr<bool> ended =
+  const absl::StatusOr<RangeEnd> ended =
       database.ReadRange(keyspace, {}, Direction::kForward, [&](std::string_view key, std::string_view) {
         keys.emplace_back(key);
         return RowVerdict::kContinue;
