@@ -1,14 +1,17 @@
 // Tells ThreadSanitizer about the locks of the packaged Abseil, which is built without it: otherwise everything that
 // they guard looks like a race. Linked into the tests of the preset `tsan` only.
 //
-// Each function here takes the place of the library's one of that name, for the library's own calls too (so what builds
-// on mutexes, such as Notification, is covered), and passes on to it.
+// Each function here takes the place of the library's one of that name, for the library's own calls too, and passes on
+// to it. Notification and BlockingCounter need their own: when nobody has to wait they do without their mutex.
+// Notification::HasBeenNotified is inline and cannot be replaced.
 
 #include <dlfcn.h>
 
 #include <cstdlib>
 
+#include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 
 extern "C" void __tsan_acquire(void* address);
@@ -27,9 +30,11 @@ Fn* Next(const char* symbol) {
 
 #define ARM_MUTEX "_ZN4absl7debian35Mutex"
 #define ARM_CONDVAR "_ZN4absl7debian37CondVar"
+#define ARM_NOTIFICATION "4absl7debian312Notification"
+#define ARM_COUNTER "_ZN4absl7debian315BlockingCounter"
 
 // Defines `name`, which stands for `symbol`. `release` and `acquire`: the lock that it gives up first and holds at its
-// end, or null.
+// end, or null. (Or the object that hands over from one thread to another.)
 #define ARM_INTERPOSE(result, name, symbol, release, acquire, parameters, ...) \
   result name parameters __asm__(symbol);                                      \
   __attribute__((used)) result name parameters {                               \
@@ -45,10 +50,12 @@ Fn* Next(const char* symbol) {
     return next(__VA_ARGS__);                                                  \
   }
 
+using absl::BlockingCounter;
 using absl::Condition;
 using absl::CondVar;
 using absl::Duration;
 using absl::Mutex;
+using absl::Notification;
 using absl::Time;
 
 ARM_INTERPOSE(void, Lock, ARM_MUTEX "4LockEv", nullptr, m, (Mutex * m), m)
@@ -72,3 +79,15 @@ ARM_INTERPOSE(bool, WaitWithTimeout, ARM_CONDVAR "15WaitWithTimeoutEPNS0_5MutexE
               (CondVar * v, Mutex* m, Duration d), v, m, d)
 ARM_INTERPOSE(bool, WaitWithDeadline, ARM_CONDVAR "16WaitWithDeadlineEPNS0_5MutexENS0_4TimeE", m, m,
               (CondVar * v, Mutex* m, Time t), v, m, t)
+
+ARM_INTERPOSE(void, Notify, "_ZN" ARM_NOTIFICATION "6NotifyEv", n, nullptr, (Notification * n), n)
+ARM_INTERPOSE(void, WaitForNotification, "_ZNK" ARM_NOTIFICATION "19WaitForNotificationEv", nullptr, n,
+              (Notification * n), n)
+ARM_INTERPOSE(bool, WaitForNotificationWithTimeout,
+              "_ZNK" ARM_NOTIFICATION "30WaitForNotificationWithTimeoutENS0_8DurationE", nullptr, n,
+              (Notification * n, Duration d), n, d)
+ARM_INTERPOSE(bool, WaitForNotificationWithDeadline,
+              "_ZNK" ARM_NOTIFICATION "31WaitForNotificationWithDeadlineENS0_4TimeE", nullptr, n,
+              (Notification * n, Time t), n, t)
+ARM_INTERPOSE(bool, DecrementCount, ARM_COUNTER "14DecrementCountEv", c, c, (BlockingCounter * c), c)
+ARM_INTERPOSE(void, WaitForCount, ARM_COUNTER "4WaitEv", nullptr, c, (BlockingCounter * c), c)
