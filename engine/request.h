@@ -127,6 +127,8 @@ struct WriteRequest {
   std::string return_values_on_condition_check_failure;
   std::string return_consumed_capacity;
   std::string return_item_collection_metrics;
+  // Of the message that this was made of: what a request that waits for its row holds, wherever in the message it is.
+  size_t message_bytes = 0;
 };
 
 struct WriteResult {

@@ -232,8 +232,8 @@ void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const Row
   if (!key.ok()) return write->Fail(key.status());
   write->key = *std::move(key);
   const uint64_t row = parts->locks.HashRow(write->table().descriptor.id.value(), write->key);
-  // The request, and the item made of it.
-  const size_t bytes = sizeof(Write) + 2 * (write->mutation->request().item_wire.size() + write->key.size());
+  // The request as it came, and what was made of it.
+  const size_t bytes = sizeof(Write) + 2 * write->mutation->request().message_bytes;
   parts->locks.Acquire(
       row, write->context.deadline,
       [write](absl::StatusOr<store::LockTable::Guard> guard) {

@@ -41,6 +41,7 @@ absl::StatusOr<engine::WriteRequest> ToWriteRequest(std::string_view bytes, std:
                                                     const LegacyFields& legacy, Message* message) {
   ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, operation, legacy, message));
   engine::WriteRequest request;
+  request.message_bytes = bytes.size();
   request.table_name = std::move(*message->mutable_table_name());
   request.item_wire = std::move(split.item).value_or(std::string());
   request.return_values = Text(message->return_values());

@@ -34,7 +34,8 @@ class ChangeConsumer {
 
 // How far one index has consumed its table's log, and who waits for it.
 //
-// Thread-safety: thread-safe. Lifetime: shared by all incarnations of the index's catalog entry.
+// Thread-safety: thread-safe. Lifetime: that of the index's catalog entry, and of those who wait; when the entry is
+// replaced, Close it.
 class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
  public:
   // `cursor`: the persisted one. `timers` must outlive all waiters.

@@ -39,7 +39,8 @@ struct KeyRange {
   std::string end;
 };
 
-// How a walk over a range came to its end. kWouldBlock: the next row is not in memory and the caller asked not to wait.
+// How a walk over a range came to its end. kWouldBlock: the next row is not in memory, or is behind very many
+// deleted ones, and the caller asked not to wait.
 enum class RangeEnd : uint8_t { kReached, kStopped, kWouldBlock };
 
 // What the visitor of a range says of the row it got.
@@ -83,10 +84,10 @@ class Database {
   absl::StatusOr<model::TableDescriptor> CreateTable(model::TableDescriptor descriptor);
   absl::StatusOr<model::TableDescriptor> DeleteTable(std::string_view name);
 
-  // For status reports.
   // Ends all waits for global indexes, now and later, with `status`: before the server stops.
   void EndWaits(const absl::Status& status);
 
+  // For status reports.
   const std::string& database_id() const;
   size_t column_family_count() const;
   CommitterCounters committer_counters() const;

@@ -10,6 +10,11 @@
 #include "storage/base/strings.h"
 
 namespace armature::store {
+namespace {
+
+constexpr int64_t kThrottleRetryMs = 50;
+
+}  // namespace
 
 struct LockTable::Request {
   Stripes stripes;  // ascending, each once
@@ -19,12 +24,6 @@ struct LockTable::Request {
   TimerQueue::TimerId timer = 0;
   size_t bytes = 0;  // counted while it is parked
 };
-
-namespace {
-
-constexpr int64_t kThrottleRetryMs = 50;
-
-}  // namespace
 
 // One cache line each, so that neighbours do not slow each other down.
 struct alignas(64) LockTable::Stripe {

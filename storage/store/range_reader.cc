@@ -1,5 +1,6 @@
 #include "storage/store/range_reader.h"
 
+#include <cstdint>
 #include <memory>
 
 #include "storage/base/status_macros.h"
@@ -8,6 +9,12 @@
 #include "storage/store/rocks_status.h"
 
 namespace armature::store {
+namespace {
+
+// Deleted and overwritten rows between two live ones that a read passes over without being allowed to block.
+constexpr uint64_t kSkippedInMemoryMax = 1000;
+
+}  // namespace
 
 absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction,
                                   ReadMode mode,
@@ -17,7 +24,11 @@ absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const
   const rocksdb::Slice end(range.end);
   rocksdb::ReadOptions options;
   options.total_order_seek = true;
-  if (mode == ReadMode::kMemoryOnly) options.read_tier = rocksdb::kBlockCacheTier;
+  if (mode == ReadMode::kMemoryOnly) {
+    options.read_tier = rocksdb::kBlockCacheTier;
+    // A long run of deleted rows takes as long as the disk.
+    options.max_skippable_internal_keys = kSkippedInMemoryMax;
+  }
   options.iterate_lower_bound = &begin;
   if (!range.end.empty()) options.iterate_upper_bound = &end;
   const std::unique_ptr<rocksdb::Iterator> it(db->db()->NewIterator(options, family.handle()));

@@ -26,6 +26,7 @@ TEST(ItemMessages, UpdateHandsItsKeyAndValuesOverAsTheyStandOnTheWire) {
   const absl::StatusOr<engine::WriteRequest> request = ParseUpdateItem(message.SerializeAsString());
   ASSERT_TRUE(request.ok()) << request.status();
   EXPECT_EQ(request->table_name, "T");
+  EXPECT_EQ(request->message_bytes, message.SerializeAsString().size());
   EXPECT_EQ(request->item_wire, codec::Item({{"pk", codec::S("a")}}));
   EXPECT_EQ(request->expressions.update, "SET #n = :v");
   EXPECT_EQ(request->expressions.condition, "attribute_exists(#n)");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/synchronization/notification.h"
+#include "storage/store/lock_table.h"
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/engine/item_model.h"
 
@@ -191,6 +192,16 @@ TEST_F(EngineTest, ForgetsAWriteWhoseClientLeftWhileItWaited) {
   ASSERT_TRUE(LetGo(holder.get()).ok());
   EXPECT_EQ(ErrorNameOf(answer.Take().status()), ErrorNameOf(CancelledError("")));
   EXPECT_EQ(GetThing("a"), "pk=S:a sk=N:1 x=S:holder ");
+}
+
+TEST_F(EngineTest, WhatWaitsForARowCountsWithAllOfItsMessage) {
+  const std::unique_ptr<LockHolder> holder = HoldLock("a");
+  WriteRequest large = WriteTo(kTable, PlainItem("a", "1"));
+  large.message_bytes = store::LockTable::kParkedBytesMax;  // in values of its expressions, say
+  Answer<WriteResult> answer;
+  engine_->PutItem(RequestContext(), large, answer.Catch());
+  EXPECT_EQ(ErrorNameOf(answer.Take().status()), ErrorNameOf(ThrottlingError("", 0)));
+  ASSERT_TRUE(LetGo(holder.get()).ok());
 }
 
 TEST_F(EngineTest, RefusesToWaitForASequenceThatIsNoneOfIts) {

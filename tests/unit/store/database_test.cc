@@ -95,6 +95,28 @@ TEST_F(DatabaseTest, ARangeShowsOneMoment) {
   EXPECT_EQ(keys, "abcde");
 }
 
+TEST_F(DatabaseTest, InMemoryALongRunOfDeletedRowsCountsAsBlocking) {
+  for (int i = 0; i < 1200; ++i) {
+    WriteUnit unit(snapshot_);
+    unit.Delete(keyspace(), "bb" + std::to_string(1000 + i));
+    ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
+  }
+  for (const ReadMode mode : {ReadMode::kMemoryOnly, ReadMode::kMayBlock}) {
+    std::string keys;
+    const absl::StatusOr<RangeEnd> ended = database_->ReadRange(
+        keyspace(), {}, Direction::kForward,
+        [&keys](std::string_view key, std::string_view) {
+          keys += key;
+          return RowVerdict::kContinue;
+        },
+        mode);
+    ASSERT_TRUE(ended.ok()) << ended.status();
+    const bool may_block = mode == ReadMode::kMayBlock;
+    EXPECT_EQ(*ended, may_block ? RangeEnd::kReached : RangeEnd::kWouldBlock);
+    EXPECT_EQ(keys, may_block ? "abcde" : "ab");
+  }
+}
+
 TEST_F(DatabaseTest, KeyspacesDoNotMix) {
   EXPECT_TRUE(KeysOf(*database_, snapshot_->Find("u")->data).empty());
   EXPECT_EQ(ValueOf(*database_, snapshot_->Find("u")->data, "a"), "(none)");
