@@ -1,0 +1,59 @@
+#ifndef ARMATURE_DAEMON_HTTP_HTTP_MESSAGE_H_
+#define ARMATURE_DAEMON_HTTP_HTTP_MESSAGE_H_
+
+// Requests and answers of HTTP as the front end's parts see them, whatever library reads and writes them.
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+
+namespace armature::daemon {
+
+// A complete request.
+struct HttpRequest {
+  struct Header {
+    std::string name;   // lower case
+    std::string value;  // without blanks around it
+  };
+
+  std::string method;           // as sent: "POST"
+  std::string target;           // as sent: path and query
+  std::vector<Header> headers;  // in the order sent
+  std::string body;             // as sent, so still compressed if Content-Encoding says so
+  std::string peer;             // "127.0.0.1:41234"
+
+  // The first header of that name (lower case), or null.
+  const std::string* Find(std::string_view name) const {
+    for (const Header& header : headers) {
+      if (header.name == name) return &header.value;
+    }
+    return nullptr;
+  }
+};
+
+// Content-Length, Date and Connection are added by the server.
+struct HttpResponse {
+  unsigned status = 200;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  bool close = false;  // the connection, after this answer
+};
+
+// Answers requests.
+//
+// Thread-safety: called from several threads at once. Lifetime: must outlive the server that calls it.
+class HttpHandler {
+ public:
+  using Done = absl::AnyInvocable<void(HttpResponse) &&>;
+
+  virtual ~HttpHandler() = default;
+  // Must not block. Calls `done` exactly once, on this or any other thread.
+  virtual void Handle(HttpRequest request, Done done) = 0;
+};
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_HTTP_HTTP_MESSAGE_H_
