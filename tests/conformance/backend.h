@@ -53,6 +53,9 @@ std::unique_ptr<Backend> MakeEngineBackend();
 // The real daemon in a process of its own, through gRPC stubs.
 std::unique_ptr<Backend> MakeGrpcBackend();
 
+// The real daemon in a process of its own, through the original JSON protocol.
+std::unique_ptr<Backend> MakeHttpBackend();
+
 }  // namespace armature::conformance
 
 #endif  // ARMATURE_TESTS_CONFORMANCE_BACKEND_H_

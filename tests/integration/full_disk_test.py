@@ -6,6 +6,7 @@ The disk is not really full: the daemon's files may not grow beyond a limit, whi
 
 import argparse
 import json
+import pathlib
 import resource
 import signal
 import subprocess
@@ -13,27 +14,30 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from armature_daemon import Daemon  # noqa: E402
+
 FILE_BYTES_MAX = 4 << 20
 ITEM_BYTES = 60_000
 ARGS = None
 
 
-class Daemon:
+def limit_files(file_bytes_max):
+    """For a process that is about to start."""
+    # A file that would grow too large makes write() fail instead of killing the process.
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes_max, resource.RLIM_INFINITY))
+
+
+class SmallDisk(Daemon):
+    """A daemon whose files may not grow beyond a size."""
+
     def __init__(self, data_dir, file_bytes_max):
-        self.log = tempfile.TemporaryFile("w+")
-
-        def limit():
-            # A file that would grow too large makes write() fail instead of killing the process.
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes_max, resource.RLIM_INFINITY))
-
-        self.process = subprocess.Popen(
-            [ARGS.armatured, f"--data_dir={data_dir}", "--grpc_listen=127.0.0.1:0"],
-            stdout=subprocess.PIPE, stderr=self.log, text=True, preexec_fn=limit, restore_signals=False)
-        self.endpoint = self.process.stdout.readline().strip().split("grpc=")[1]
+        super().__init__(ARGS.armatured, data_dir=data_dir, preexec_fn=lambda: limit_files(file_bytes_max),
+                         restore_signals=False)
 
     def call(self, *arguments):
-        return subprocess.run([ARGS.armature, "--endpoint", self.endpoint, *arguments],
+        return subprocess.run([ARGS.armature, "--endpoint", self.grpc, *arguments],
                               capture_output=True, text=True, timeout=60)
 
     def put(self, key):
@@ -44,15 +48,6 @@ class Daemon:
         answer = self.call("item", "get", "--table-name", "Items", "--key", json.dumps({"id": {"S": key}}))
         return answer.returncode == 0 and "Item" in json.loads(answer.stdout)
 
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(60)
-        self.process.stdout.close()
-        self.log.seek(0)
-        text = self.log.read()
-        self.log.close()
-        return status, text
-
 
 class FullDisk(unittest.TestCase):
     def test_writes_are_refused_and_nothing_is_lost(self):
@@ -60,7 +55,15 @@ class FullDisk(unittest.TestCase):
             self.run_in(directory + "/data")
 
     def run_in(self, data_dir):
-        daemon = Daemon(data_dir, FILE_BYTES_MAX)
+        with SmallDisk(data_dir, FILE_BYTES_MAX) as daemon:
+            kept = self.fill(daemon)
+        with SmallDisk(data_dir, resource.RLIM_INFINITY) as daemon:
+            self.assertEqual([key for key in kept if not daemon.has(key)], [])
+            self.assertEqual(daemon.put("after").returncode, 0)
+            self.assertEqual(daemon.stop(), 0)
+
+    def fill(self, daemon):
+        """What was acknowledged before the disk took no more."""
         created = daemon.call("table", "create", "--table-name", "Items", "--billing-mode", "PAY_PER_REQUEST",
                               "--attribute-definitions", "AttributeName=id,AttributeType=S",
                               "--key-schema", "AttributeName=id,KeyType=HASH")
@@ -83,14 +86,9 @@ class FullDisk(unittest.TestCase):
         resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         daemon.put("later")
         self.assertIsNone(daemon.process.poll(), "the daemon is gone")
-        status, log = daemon.stop()
-        self.assertEqual(status, 0, log)
-        self.assertIn("takes no more writes until the daemon is restarted", log)
-
-        daemon = Daemon(data_dir, resource.RLIM_INFINITY)
-        self.assertEqual([key for key in kept if not daemon.has(key)], [])
-        self.assertEqual(daemon.put("after").returncode, 0)
-        self.assertEqual(daemon.stop()[0], 0)
+        self.assertEqual(daemon.stop(), 0, daemon.log())
+        self.assertIn("takes no more writes until the daemon is restarted", daemon.log())
+        return kept
 
 
 if __name__ == "__main__":

@@ -9,15 +9,14 @@ import importlib.util
 import json
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+from armature_daemon import WAIT_S, Daemon  # noqa: E402
 NODE_EXAMPLE = ROOT / "client/examples/node"
-WAIT_S = 60
 PATHS = argparse.Namespace()
 
 TABLE = {
@@ -42,42 +41,13 @@ TABLE = {
 }
 
 
-class Daemon:
-    """A daemon on a temporary directory; a context manager."""
-
-    def __enter__(self):
-        self.directory = tempfile.TemporaryDirectory(prefix="armature_test_")
-        command = [PATHS.armatured, f"--data_dir={self.directory.name}/data", "--grpc_listen=127.0.0.1:0"]
-        self.errors = open(f"{self.directory.name}/stderr", "w+b")
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.errors)
-        line = self.process.stdout.readline().decode()
-        if not line.startswith("ready grpc="):
-            self.process.kill()
-            self.__exit__()
-            raise RuntimeError(f"the daemon does not serve; it wrote: {line}")
-        self.endpoint = line.removeprefix("ready grpc=").strip()
-        return self
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(WAIT_S)
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-        self.errors.close()
-        self.directory.cleanup()
-
-
 def run(*command, **options):
     return subprocess.run(command, capture_output=True, text=True, timeout=10 * WAIT_S, check=False, **options)
 
 
 class ToolsTest(unittest.TestCase):
     def setUp(self):
-        self.daemon = self.enter(Daemon())
+        self.daemon = self.enter(Daemon(PATHS.armatured))
 
     def enter(self, manager):
         value = manager.__enter__()
@@ -86,7 +56,7 @@ class ToolsTest(unittest.TestCase):
 
     def cli(self, *arguments, exit_code=0):
         """What the command printed: parsed if it succeeded, else its line on stderr."""
-        done = run(PATHS.armature, "--endpoint", self.daemon.endpoint, *arguments)
+        done = run(PATHS.armature, "--endpoint", self.daemon.grpc, *arguments)
         self.assertEqual(done.returncode, exit_code, done.stderr + done.stdout)
         if exit_code:
             self.assertEqual(done.stdout, "")
@@ -135,7 +105,7 @@ class CommandLineTest(ToolsTest):
     def test_table_output_has_a_line_for_each_item(self):
         self.create_table()
         self.put("Acme Band", "One")
-        done = run(PATHS.armature, "--endpoint", self.daemon.endpoint, "--output", "table", "scan", "--table-name", "Music")
+        done = run(PATHS.armature, "--endpoint", self.daemon.grpc, "--output", "table", "scan", "--table-name", "Music")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("Acme Band", done.stdout)
 
@@ -156,7 +126,7 @@ class CommandLineTest(ToolsTest):
     def test_no_answer_exits_with_3(self):
         self.assertEqual(self.daemon.stop(), 0)
         message = self.cli("--timeout", "5", "table", "list", exit_code=3)
-        self.assertIn(f"no answer from {self.daemon.endpoint}", message)
+        self.assertIn(f"no answer from {self.daemon.grpc}", message)
 
     def test_help_needs_no_daemon(self):
         self.assertEqual(self.daemon.stop(), 0)
@@ -172,7 +142,7 @@ class CommandLineTest(ToolsTest):
 class SamplesTest(ToolsTest):
     def test_samples_load_twice(self):
         for _ in range(2):
-            done = run("bash", str(ROOT / "tools/demo/load.sh"), self.daemon.endpoint, PATHS.armature)
+            done = run("bash", str(ROOT / "tools/demo/load.sh"), self.daemon.grpc, PATHS.armature)
             self.assertEqual(done.returncode, 0, done.stderr)
         names = self.cli("table", "list")["TableNames"]
         self.assertEqual(names, ["Business", "CustomerOrders", "GameScores", "Thread", "orders-table"])
@@ -190,7 +160,7 @@ class ExamplesTest(ToolsTest):
     @unittest.skipUnless(shutil.which("grpc_python_plugin"), "protobuf-compiler-grpc is not installed")
     def test_python(self):
         self.assert_all_steps_ok(
-            run("/usr/bin/python3", str(ROOT / "client/examples/python/armature_example.py"), self.daemon.endpoint)
+            run("/usr/bin/python3", str(ROOT / "client/examples/python/armature_example.py"), self.daemon.grpc)
         )
 
     @unittest.skipUnless(shutil.which("node"), "node is not installed")
@@ -201,7 +171,7 @@ class ExamplesTest(ToolsTest):
             done = run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=NODE_EXAMPLE)
             if done.returncode:
                 self.skipTest(f"npm ci failed: {done.stderr.strip()[-300:]}")
-        self.assert_all_steps_ok(run("node", "armature_example.mjs", self.daemon.endpoint, cwd=NODE_EXAMPLE))
+        self.assert_all_steps_ok(run("node", "armature_example.mjs", self.daemon.grpc, cwd=NODE_EXAMPLE))
 
 
 def text_field(number, text):
@@ -218,7 +188,7 @@ class StandardServicesTest(ToolsTest):
         import grpc  # pylint: disable=import-outside-toplevel
 
         self.grpc = grpc
-        self.channel = self.enter(grpc.insecure_channel(self.daemon.endpoint))
+        self.channel = self.enter(grpc.insecure_channel(self.daemon.grpc))
 
     def test_health_is_serving(self):
         check = self.channel.unary_unary("/grpc.health.v1.Health/Check")

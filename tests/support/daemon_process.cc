@@ -101,6 +101,14 @@ std::string ReadUntil(int fd, char end_mark) {
   return text;
 }
 
+// What follows `name` in the daemon's ready line; empty if it is not there.
+std::string AddressIn(const std::string& line, const std::string& name) {
+  const size_t found = line.find(name);
+  if (found == std::string::npos) return {};
+  const size_t begin = found + name.size();
+  return line.substr(begin, line.find_first_of(" \n", begin) - begin);
+}
+
 }  // namespace
 
 TemporaryDirectory::TemporaryDirectory() {
@@ -142,18 +150,19 @@ DaemonProcess::DaemonProcess(std::vector<std::string> flags) : flags_(std::move(
 DaemonProcess::~DaemonProcess() { Kill(); }
 
 void DaemonProcess::Start() {
-  std::vector<std::string> flags{"--data_dir=" + data_dir(), "--grpc_listen=127.0.0.1:0"};
+  std::vector<std::string> flags{"--data_dir=" + data_dir(), "--grpc_listen=127.0.0.1:0",
+                                 "--http_listen=127.0.0.1:0"};
   flags.insert(flags.end(), flags_.begin(), flags_.end());
   const Child child = Spawn(flags, directory_.path() / "stderr");
   pid_ = child.pid;
   const std::string line = ReadUntil(child.out, '\n');
   close(child.out);
-  const std::string ready = "ready grpc=";
-  if (line.rfind(ready, 0) != 0 || line.back() != '\n') {
+  if (line.rfind("ready ", 0) != 0 || line.back() != '\n') {
     Kill();
     throw std::runtime_error("the daemon does not serve; it wrote:\n" + line + ReadStderr());
   }
-  address_ = line.substr(ready.size(), line.size() - ready.size() - 1);
+  address_ = AddressIn(line, " grpc=");
+  http_address_ = AddressIn(line, " http=");
   client::ClientOptions options;
   options.timeout = absl::FromChrono(kWaitMax);
   options.retry = client::NoRetries();

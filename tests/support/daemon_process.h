@@ -41,7 +41,7 @@ std::string DaemonPath();
 // Runs the daemon with these flags until it ends by itself; kills it, and throws std::runtime_error, after 30 seconds.
 Ended RunDaemon(const std::vector<std::string>& flags);
 
-// A daemon that serves on a free port of 127.0.0.1. It ends with this object, at the latest with this program.
+// A daemon that serves on free ports of 127.0.0.1. It ends with this object, at the latest with this program.
 //
 // Thread-safety: thread-compatible.
 // Errors: what does not happen within 30 seconds throws std::runtime_error with all that the daemon wrote to stderr.
@@ -56,6 +56,8 @@ class DaemonProcess {
   // Of the running daemon; the address changes with each start. No call is repeated.
   const client::Client& client() const { return *client_; }
   const std::string& address() const { return address_; }
+  // Of the original protocol, HOST:PORT.
+  const std::string& http_address() const { return http_address_; }
   std::string data_dir() const { return (directory_.path() / "data").string(); }
 
   // SIGKILL, and waits for the end.
@@ -74,6 +76,7 @@ class DaemonProcess {
   TemporaryDirectory directory_;
   pid_t pid_ = -1;
   std::string address_;
+  std::string http_address_;
   std::optional<client::Client> client_;
 };
 

@@ -1,0 +1,280 @@
+#!/usr/bin/python3
+"""Clients of the original protocol, as their users have them, against a real daemon.
+
+boto3 and the AWS command line from Debian's packages; the AWS SDK for JavaScript and the GUI dynamodb-admin from npm,
+the latter in headless Chromium. `tools/setup --clients` installs them.
+
+Run by CTest; by hand: clients_test.py --armatured PATH --work DIR [unittest arguments]
+"""
+
+import argparse
+import decimal
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+SAMPLES = HERE.parents[1] / "tools/demo"
+sys.path.insert(0, str(HERE.parent / "support"))
+from armature_daemon import Daemon, client_environment  # noqa: E402
+
+AWS = "/usr/bin/aws"  # of the distribution, whatever stands first on the path
+CHROMIUM = "/usr/bin/chromium"
+TIMEOUT_S = 600
+OPTIONS = argparse.Namespace()
+
+
+def sample(name):
+    """The definition and the items of a sample table."""
+    definition = json.loads((SAMPLES / f"{name}.table.json").read_text())
+    items = [json.loads(line) for line in (SAMPLES / f"{name}.items.jsonl").read_text().splitlines()]
+    return definition, items
+
+
+class ClientTest(unittest.TestCase):
+    def setUp(self):
+        self.daemon = Daemon(OPTIONS.armatured).__enter__()
+        self.addCleanup(self.daemon.__exit__)
+        self.endpoint = f"http://{self.daemon.http}"
+        self.environment = client_environment()
+
+    def run_checked(self, command, **options):
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+            **{"env": self.environment, **options})
+        self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}{done.stderr}\n{self.daemon.log()}")
+        return done.stdout
+
+
+class CommandLine(ClientTest):
+    def setUp(self):
+        super().setUp()
+        if not os.access(AWS, os.X_OK):
+            self.skipTest(f"no {AWS}")
+
+    def aws(self, *arguments):
+        out = self.run_checked([AWS, "--endpoint-url", self.endpoint, "--output", "json", "dynamodb", *arguments])
+        return json.loads(out) if out.strip() else None
+
+    def create_orders(self):
+        definition, items = sample("orders-table")
+        created = self.aws("create-table", "--cli-input-json", json.dumps(definition))
+        self.assertEqual(created["TableDescription"]["TableName"], "orders-table")
+        self.run_checked([AWS, "--endpoint-url", self.endpoint, "dynamodb", "wait", "table-exists",
+                          "--table-name", "orders-table"])
+        for item in items:
+            self.aws("put-item", "--table-name", "orders-table", "--item", json.dumps(item))
+        # The index follows its table: until all orders are in it.
+        count = ("query", "--table-name", "orders-table", "--index-name", "OrdersByStatusDateAmount", "--select", "COUNT",
+                 "--key-condition-expression", "customer_id = :c",
+                 "--expression-attribute-values", '{":c": {"S": "1A2B3C"}}')
+        wanted = sum(item["customer_id"]["S"] == "1A2B3C" for item in items)
+        while self.aws(*count)["Count"] < wanted:
+            pass
+
+    def test_the_documented_queries_verbatim(self):
+        self.create_orders()
+        script = 'aws() { "$AWS" --endpoint-url "$ENDPOINT" --output json "$@"; }\n. "$1"'
+        out = self.run_checked(
+            ["bash", "-euc", script, "bash", str(HERE / "orders_queries.sh")],
+            env={**self.environment, "AWS": AWS, "ENDPOINT": self.endpoint})
+        answers = []
+        decoder = json.JSONDecoder()
+        while out.strip():
+            answer, end = decoder.raw_decode(out.lstrip())
+            answers.append(answer)
+            out = out.lstrip()[end:]
+        ids = [[item["order_id"]["S"] for item in answer["Items"]] for answer in answers]
+        self.assertEqual(ids, [["KSUID1", "KSUID3", "KSUID2"], ["KSUID3", "KSUID2"], ["KSUID3", "KSUID2"],
+                               ["KSUID3", "KSUID2"]])
+        self.assertEqual(answers[0]["Items"][0], {
+            "org_id": {"S": "OMEGA"}, "order_date": {"S": "2025-11-04"}, "status": {"S": "ACTIVE"}, "acc_type": {"S": "A"},
+            "customer_id": {"S": "1A2B3C"}, "amount": {"N": "200"}, "order_id": {"S": "KSUID1"}})
+        self.assertEqual((answers[0]["Count"], answers[0]["ScannedCount"], answers[0]["ConsumedCapacity"]), (3, 3, None))
+
+    def test_tables_and_items(self):
+        self.create_orders()
+        self.assertEqual(self.aws("list-tables")["TableNames"], ["orders-table"])
+        described = self.aws("describe-table", "--table-name", "orders-table")["Table"]
+        self.assertEqual(described["TableStatus"], "ACTIVE")
+        self.assertEqual(len(described["GlobalSecondaryIndexes"][0]["KeySchema"]), 4)
+        arn = described["TableArn"]
+        self.aws("tag-resource", "--resource-arn", arn, "--tags", "Key=team,Value=orders")
+        self.assertEqual(self.aws("list-tags-of-resource", "--resource-arn", arn)["Tags"],
+                         [{"Key": "team", "Value": "orders"}])
+        self.aws("update-time-to-live", "--table-name", "orders-table",
+                 "--time-to-live-specification", "Enabled=true,AttributeName=expires")
+        ttl = self.aws("describe-time-to-live", "--table-name", "orders-table")["TimeToLiveDescription"]
+        self.assertEqual(ttl, {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires"})
+        self.aws("update-table", "--table-name", "orders-table", "--deletion-protection-enabled")
+        refused = subprocess.run(
+            [AWS, "--endpoint-url", self.endpoint, "dynamodb", "delete-table", "--table-name", "orders-table"],
+            capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=self.environment)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("protected against deletion", refused.stderr)
+        self.aws("update-table", "--table-name", "orders-table", "--no-deletion-protection-enabled")
+        updated = self.aws(
+            "update-item", "--table-name", "orders-table", "--key", '{"order_id": {"S": "KSUID1"}}',
+            "--update-expression", "SET amount = amount + :one", "--expression-attribute-values", '{":one": {"N": "1"}}',
+            "--return-values", "UPDATED_NEW")
+        self.assertEqual(updated["Attributes"], {"amount": {"N": "201"}})
+        self.aws("delete-table", "--table-name", "orders-table")
+        self.run_checked([AWS, "--endpoint-url", self.endpoint, "dynamodb", "wait", "table-not-exists",
+                          "--table-name", "orders-table"])
+
+
+class Boto3(ClientTest):
+    def setUp(self):
+        super().setUp()
+        try:
+            import boto3
+        except ImportError as missing:
+            self.skipTest(str(missing))
+        session = boto3.session.Session(
+            aws_access_key_id="anyone", aws_secret_access_key="anything", region_name="local")
+        self.client = session.client("dynamodb", endpoint_url=self.endpoint)
+        self.resource = session.resource("dynamodb", endpoint_url=self.endpoint)
+        self.addCleanup(self.client.close)
+
+    def create(self, name, **more):
+        table = self.resource.create_table(
+            TableName=name, BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}, {"AttributeName": "sk", "AttributeType": "N"}],
+            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}], **more)
+        table.wait_until_exists()
+        return table
+
+    def test_every_type_comes_back_as_it_went_in(self):
+        table = self.create("types")
+        item = {
+            "pk": "schlüssel \U0001f511 \0 \" \\ \n", "sk": decimal.Decimal("-1.5E-130"),
+            "n": decimal.Decimal("12345678901234567890123456789012345678"), "b": b"\x00\xff" * 50, "t": True, "f": False,
+            "none": None, "ss": {"a", "b"}, "ns": {1, decimal.Decimal("2.5")}, "bs": {b"x", b""},
+            "list": ["a", 1, [None, {"deep": ["x"]}]], "map": {"": "empty name", "k": {}}, "es": "", "el": [],
+        }
+        table.put_item(Item=item)
+        got = table.get_item(Key={"pk": item["pk"], "sk": item["sk"]}, ConsistentRead=True)["Item"]
+        self.assertEqual(got, item)
+
+    def test_conditions_updates_and_pages(self):
+        from boto3.dynamodb.conditions import Attr, Key
+        table = self.create("pages")
+        for i in range(25):
+            table.put_item(Item={"pk": "p", "sk": i, "even": i % 2 == 0, "text": "x" * 1000})
+        with self.assertRaises(self.client.exceptions.ConditionalCheckFailedException) as failed:
+            table.put_item(Item={"pk": "p", "sk": 1}, ConditionExpression=Attr("pk").not_exists())
+        self.assertEqual(failed.exception.response["Error"]["Message"], "The conditional request failed")
+        pages = list(self.client.get_paginator("query").paginate(
+            TableName="pages", KeyConditionExpression="pk = :p", ExpressionAttributeValues={":p": {"S": "p"}},
+            PaginationConfig={"PageSize": 10}))
+        self.assertEqual([page["Count"] for page in pages], [10, 10, 5])
+        found = table.query(KeyConditionExpression=Key("pk").eq("p") & Key("sk").between(3, 8),
+                            FilterExpression=Attr("even").eq(True), ProjectionExpression="sk", ScanIndexForward=False)
+        self.assertEqual([int(item["sk"]) for item in found["Items"]], [8, 6, 4])
+        self.assertEqual((found["Count"], found["ScannedCount"]), (3, 6))
+        changed = table.update_item(Key={"pk": "p", "sk": 3}, UpdateExpression="ADD visits :one SET #l = :l",
+                                    ExpressionAttributeNames={"#l": "list"},
+                                    ExpressionAttributeValues={":one": 1, ":l": [1, "two"]}, ReturnValues="ALL_NEW")
+        self.assertEqual(changed["Attributes"]["visits"], 1)
+        self.assertEqual(changed["Attributes"]["list"], [1, "two"])
+        self.assertEqual(table.scan(Select="COUNT")["Count"], 25)
+
+    def test_errors_are_exceptions_of_their_own(self):
+        exceptions = self.client.exceptions
+        with self.assertRaises(exceptions.ResourceNotFoundException):
+            self.client.describe_table(TableName="nowhere")
+        self.create("taken")
+        with self.assertRaises(exceptions.ResourceInUseException):
+            self.create("taken")
+        with self.assertRaisesRegex(exceptions.ClientError, "does not match the schema"):
+            self.client.get_item(TableName="taken", Key={"pk": {"S": "a"}})
+        with self.assertRaisesRegex(exceptions.ClientError, "UnknownOperationException"):
+            self.client.list_global_tables()
+
+    def test_control_plane(self):
+        table = self.create("settings", Tags=[{"Key": "a", "Value": "1"}])
+        arn = table.table_arn
+        self.client.tag_resource(ResourceArn=arn, Tags=[{"Key": "b", "Value": "2"}])
+        self.client.untag_resource(ResourceArn=arn, TagKeys=["a"])
+        self.assertEqual(self.client.list_tags_of_resource(ResourceArn=arn)["Tags"], [{"Key": "b", "Value": "2"}])
+        self.assertEqual(self.client.describe_time_to_live(TableName="settings")["TimeToLiveDescription"],
+                         {"TimeToLiveStatus": "DISABLED"})
+        self.client.update_table(TableName="settings", BillingMode="PROVISIONED",
+                                 ProvisionedThroughput={"ReadCapacityUnits": 5, "WriteCapacityUnits": 6})
+        table.reload()
+        self.assertEqual(table.provisioned_throughput["ReadCapacityUnits"], 5)
+        limits = self.client.describe_limits()
+        self.assertEqual(limits["TableMaxReadCapacityUnits"], 40000)
+        endpoint = self.client.describe_endpoints()["Endpoints"][0]
+        self.assertEqual(endpoint["Address"], self.daemon.http)
+        backups = self.client.describe_continuous_backups(TableName="settings")["ContinuousBackupsDescription"]
+        self.assertEqual(backups["ContinuousBackupsStatus"], "ENABLED")
+        self.client.delete_table(TableName="settings")
+        self.client.get_waiter("table_not_exists").wait(TableName="settings", WaiterConfig={"Delay": 1})
+
+
+class Node(ClientTest):
+    """What comes from npm."""
+
+    @classmethod
+    def setUpClass(cls):
+        if shutil.which("node") is None or shutil.which("npm") is None:
+            raise unittest.SkipTest("no node and npm")
+        cls.folder = pathlib.Path(OPTIONS.work) / "node"
+        cls.folder.mkdir(parents=True, exist_ok=True)
+        wanted = (HERE / "package-lock.json").read_bytes()
+        installed = cls.folder / "installed.json"
+        if not installed.exists() or installed.read_bytes() != wanted:
+            for name in ("package.json", "package-lock.json"):
+                shutil.copy(HERE / name, cls.folder)
+            command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+            done = subprocess.run(command, cwd=cls.folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+            if done.returncode != 0:
+                raise unittest.SkipTest(f"npm cannot install the clients here:\n{done.stderr}")
+            installed.write_bytes(wanted)
+
+    def node(self, script, **more):
+        # Imports are looked up from where the script lies.
+        shutil.copy(HERE / script, self.folder)
+        return self.run_checked(["node", str(self.folder / script)],
+                                env={**self.environment, "ENDPOINT": self.endpoint, **more})
+
+    def test_javascript_sdk(self):
+        self.assertIn("javascript sdk: all passed", self.node("javascript_sdk.mjs"))
+
+    def test_gui_in_a_browser(self):
+        if not os.access(CHROMIUM, os.X_OK):
+            self.skipTest(f"no {CHROMIUM}")
+        pictures = pathlib.Path(OPTIONS.work) / "screenshots"
+        pictures.mkdir(parents=True, exist_ok=True)
+        admin = self.folder / "node_modules/.bin/dynamodb-admin"
+        gui = subprocess.Popen(
+            ["node", str(admin), "--host", "127.0.0.1", "--port", "0", "--dynamo-endpoint", self.endpoint],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=self.environment)
+        try:
+            address = None
+            while address is None:
+                line = gui.stdout.readline()
+                self.assertTrue(line, "dynamodb-admin ended before it served")
+                found = re.search(r"listening on (http://\S+)", line)
+                address = found and found[1]
+            self.node("gui.mjs", GUI=address, PICTURES=str(pictures), CHROMIUM=CHROMIUM)
+        finally:
+            gui.kill()
+            gui.wait()
+            gui.stdout.close()
+        for name in ("tables", "items", "created"):
+            self.assertGreater((pictures / f"{name}.png").stat().st_size, 5000)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--armatured", required=True)
+    parser.add_argument("--work", required=True, help="folder for packages from npm and for screenshots; kept")
+    OPTIONS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
