@@ -3,6 +3,19 @@
 #include <boost/asio/buffer.hpp>
 
 namespace armature::daemon {
+namespace {
+
+// After the request line, and the empty line after the headers.
+constexpr size_t kLineEnds = 4;
+
+bool HasBareLf(std::string_view text) {
+  for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
+    if (at == 0 || text[at - 1] != '\r') return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 RequestReader::State RequestReader::Refused(unsigned status) {
   refused_with_ = status;
@@ -12,10 +25,10 @@ RequestReader::State RequestReader::Refused(unsigned status) {
 // Whether the beginning of a line or of headers is longer than it may become. The parser may hold back the request line
 // until it sees all headers.
 bool RequestReader::IsTooMuch(std::string_view left) const {
-  size_t bytes_max = limits_->head_bytes_max;
+  size_t bytes_max = limits_->head_bytes_max + kLineEnds;
   if (!parser_->line_done()) {
     const size_t line_end = left.find("\r\n");
-    bytes_max = line_end == std::string_view::npos ? limits_->line_bytes_max : line_end + limits_->head_bytes_max;
+    bytes_max = line_end == std::string_view::npos ? limits_->line_bytes_max : line_end + bytes_max;
   }
   return left.size() > bytes_max;
 }
@@ -37,7 +50,10 @@ RequestReader::State RequestReader::Read(std::string_view data, size_t* consumed
   if (ec == boost::beast::http::error::body_limit) return Refused(413);
   if (ec && ec != boost::beast::http::error::need_more) return Refused(400);
   if (parser_->is_done()) return State::kComplete;
-  return IsTooMuch(data.substr(parsed)) ? Refused(400) : State::kNeedsMore;
+  const std::string_view left = data.substr(parsed);
+  // The parser would wait for the right end of lines that have another.
+  if (!head_done() && HasBareLf(left)) return Refused(400);
+  return IsTooMuch(left) ? Refused(400) : State::kNeedsMore;
 }
 
 size_t RequestReader::held_bytes() const {
