@@ -52,6 +52,9 @@ class HttpHandler {
   virtual ~HttpHandler() = default;
   // Must not block. Calls `done` exactly once, on this or any other thread.
   virtual void Handle(HttpRequest request, Done done) = 0;
+  // The answer to what does not become a request: 400 (malformed), 408 (too slow), 413 (body too large), 417 (unknown
+  // Expect), 503 (no memory to receive it). The connection is closed after it. Must not block.
+  virtual HttpResponse Refuse(unsigned status) { return {.status = status, .headers = {}, .body = {}, .close = true}; }
 };
 
 }  // namespace armature::daemon

@@ -1,0 +1,441 @@
+#include "daemon/http/http_connection.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/system/error_code.hpp>
+#include <cerrno>
+#include <limits>
+#include <utility>
+
+#include "daemon/http/response_head.h"
+
+namespace armature::daemon {
+namespace {
+
+namespace asio = boost::asio;
+
+// What a connection may write, read or throw away before others have their turn.
+constexpr size_t kOutputBytesPerWrite = 64 << 10;
+constexpr int kReadsPerTurn = 4;
+constexpr int kDiscardsPerTurn = 16;
+// Answers up to it are copied behind their heads, so that many go out with one call.
+constexpr size_t kCopiedBodyMax = 16 << 10;
+
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+// The connection whose handler runs on this thread now.
+thread_local const HttpConnection* handled = nullptr;
+
+}  // namespace
+
+HttpConnection::HttpConnection(std::shared_ptr<IoLoop> loop, int socket, std::string peer,
+                               std::unique_ptr<Transport> transport)
+    : loop_(std::move(loop)),
+      socket_(loop_->io().get_executor()),
+      transport_(std::move(transport)),
+      peer_(std::move(peer)),
+      reader_(&loop_->state().limits),
+      share_(&loop_->state().budget) {
+  boost::system::error_code ec;
+  socket_.assign(socket, ec);
+  if (ec) {
+    // Then there is no owner for it, and nothing will ever become ready.
+    close(socket);
+  }
+}
+
+HttpConnection::~HttpConnection() = default;
+
+void HttpConnection::Start() {
+  if (!socket_.is_open()) return Close();
+  SetDeadline(Wait::kHead, loop_->state().options.head_timeout);
+  Handshake();
+}
+
+void HttpConnection::Close() {
+  if (phase_ == Phase::kClosed) return;
+  const std::shared_ptr<HttpConnection> self = shared_from_this();
+  phase_ = Phase::kClosed;
+  boost::system::error_code ec;
+  socket_.close(ec);
+  reader_.Next();
+  unread_ = {};
+  unsent_ = {};
+  unsent_body_ = {};
+  early_answer_.reset();
+  share_.Set(0);
+  loop_->Remove(this);
+}
+
+// Lets the system forget what it has not sent yet: for clients that do not read.
+void HttpConnection::Reset() {
+  const linger at_once = {.l_onoff = 1, .l_linger = 0};
+  setsockopt(socket_.native_handle(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  Close();
+}
+
+// ---- Waiting
+
+void HttpConnection::WaitFor(Transport::Result what) {
+  const bool readable = what == Transport::Result::kWaitReadable;
+  bool& waiting = readable ? waiting_readable_ : waiting_writable_;
+  if (waiting) return;
+  waiting = true;
+  socket_.async_wait(readable ? asio::posix::descriptor_base::wait_read : asio::posix::descriptor_base::wait_write,
+                     [self = shared_from_this(), readable](const boost::system::error_code& ec) {
+                       (readable ? self->waiting_readable_ : self->waiting_writable_) = false;
+                       if (!ec) self->OnReady();
+                     });
+}
+
+void HttpConnection::OnReady() {
+  switch (phase_) {
+    case Phase::kHandshake:
+      return Handshake();
+    case Phase::kOpen:
+      if (has_unsent()) {
+        if (Flush()) Resume();
+      } else if (!handling_) {
+        ReadSome();
+      }
+      return;
+    case Phase::kLingering:
+      return Discard();
+    case Phase::kClosed:
+      return;
+  }
+}
+
+void HttpConnection::SetDeadline(Wait wait, absl::Duration timeout) {
+  wait_ = wait;
+  deadline_ns_ = IoLoop::NowNs() + absl::ToInt64Nanoseconds(timeout);
+}
+
+// Bytes that moved buy time.
+void HttpConnection::Credit(size_t bytes, absl::Duration at_most) {
+  const double seconds = static_cast<double>(bytes) / static_cast<double>(options().bytes_per_second_min);
+  const int64_t latest = IoLoop::NowNs() + absl::ToInt64Nanoseconds(at_most);
+  deadline_ns_ = std::min(deadline_ns_ + absl::ToInt64Nanoseconds(absl::Seconds(seconds)), latest);
+}
+
+void HttpConnection::Sweep(int64_t now_ns) {
+  if (now_ns < deadline_ns_) return;
+  switch (wait_) {
+    case Wait::kHead:
+    case Wait::kBody:
+      if (phase_ == Phase::kHandshake) return Close();
+      return RefuseAndEnd(408);
+    case Wait::kIdle:
+    case Wait::kLingering:
+      return Close();
+    case Wait::kWriting:
+      return Reset();
+    case Wait::kHandler:
+      return;
+  }
+}
+
+// ---- Reading
+
+void HttpConnection::Handshake() {
+  const Transport::Result result = transport_->Handshake();
+  switch (result) {
+    case Transport::Result::kDone:
+      phase_ = Phase::kOpen;
+      SetDeadline(Wait::kIdle, options().idle_timeout);
+      return WaitFor(Transport::Result::kWaitReadable);
+    case Transport::Result::kWaitReadable:
+    case Transport::Result::kWaitWritable:
+      return WaitFor(result);
+    case Transport::Result::kEnded:
+    case Transport::Result::kFailed:
+      return Close();
+  }
+}
+
+void HttpConnection::ReadSome() {
+  auto& input = loop_->input();
+  static_assert(sizeof(loop_->input()) >= Transport::kReadBytesMin);
+  for (int i = 0; i < kReadsPerTurn; ++i) {
+    size_t bytes = 0;
+    const Transport::Result result = transport_->Read(input.data(), input.size(), &bytes);
+    switch (result) {
+      case Transport::Result::kDone:
+        received_ = bytes;
+        Turn({input.data(), bytes});
+        if (!is_reading() || bytes < input.size()) return;
+        break;
+      case Transport::Result::kWaitReadable:
+      case Transport::Result::kWaitWritable:
+        if (loop_->draining() && wait_ == Wait::kIdle) return Linger();
+        return WaitFor(result);
+      case Transport::Result::kEnded:
+        return wait_ == Wait::kIdle ? Close() : RefuseAndEnd(400);
+      case Transport::Result::kFailed:
+        return Close();
+    }
+  }
+}
+
+void HttpConnection::Turn(std::string_view bytes) {
+  std::string held = std::exchange(unread_, {});
+  if (!held.empty()) {
+    held.append(bytes);
+    bytes = held;
+  }
+  Stop stop = Stop::kOutputFull;
+  bool flushed = true;
+  while (stop == Stop::kOutputFull && flushed) {
+    stop = TakeRequests(&bytes);
+    flushed = Flush();
+  }
+  if (phase_ == Phase::kClosed) return;
+  if (!bytes.empty() && bytes.size() > held.size() / 2 && !held.empty()) {
+    held.erase(0, held.size() - bytes.size());
+    unread_ = std::move(held);
+  } else {
+    unread_ = std::string(bytes);
+  }
+  if (flushed) AfterTurn(stop);
+  CountHeld();
+}
+
+void HttpConnection::CountHeld() {
+  const size_t answer = early_answer_.has_value() ? early_answer_->body.capacity() : 0;
+  share_.Set(reader_.held_bytes() + handled_bytes_ + unread_.capacity() + unsent_.capacity() + unsent_body_.capacity() +
+             answer);
+}
+
+HttpConnection::Stop HttpConnection::TakeRequests(std::string_view* bytes) {
+  while (!closing_) {
+    size_t consumed = 0;
+    const RequestReader::State state = reader_.Read(*bytes, &consumed);
+    bytes->remove_prefix(consumed);
+    if (state == RequestReader::State::kNeedsMore) {
+      OfferToContinue(*bytes);
+      return Stop::kNeedsMore;
+    }
+    if (state == RequestReader::State::kRefused) {
+      Refuse(reader_.refused_with());
+      break;
+    }
+    more_was_read_ = !bytes->empty();
+    HandleRequest();
+    if (handling_) return Stop::kHandling;
+    if (!closing_ && (!unsent_body_.empty() || loop_->output().size() >= kOutputBytesPerWrite)) {
+      return Stop::kOutputFull;
+    }
+  }
+  *bytes = {};
+  return Stop::kClosing;
+}
+
+void HttpConnection::OfferToContinue(std::string_view rest) {
+  if (sent_continue_ || !rest.empty() || !reader_.wants_continue()) return;
+  sent_continue_ = true;
+  loop_->output().append(kContinue);
+}
+
+void HttpConnection::AfterTurn(Stop stop) {
+  switch (stop) {
+    case Stop::kClosing:
+      return Linger();
+    case Stop::kHandling:
+      wait_ = Wait::kHandler;
+      deadline_ns_ = kNever;
+      return;
+    case Stop::kNeedsMore:
+    case Stop::kOutputFull:
+      break;
+  }
+  const bool idle = !reader_.started() && unread_.empty();
+  if (idle && loop_->draining()) return Linger();
+  const Wait wait = idle ? Wait::kIdle : reader_.head_done() ? Wait::kBody : Wait::kHead;
+  if (wait == Wait::kIdle) {
+    SetDeadline(wait, options().idle_timeout);
+  } else if (wait != wait_ || took_request_) {
+    SetDeadline(wait, wait == Wait::kBody ? options().stall_timeout : options().head_timeout);
+  } else if (wait == Wait::kBody) {
+    Credit(received_, options().stall_timeout);
+  }
+  took_request_ = false;
+  received_ = 0;
+  CountHeld();
+  if (share_.is_counted() && loop_->state().budget.IsSpent()) return RefuseAndEnd(503);
+  WaitFor(Transport::Result::kWaitReadable);
+}
+
+// ---- Handling
+
+void HttpConnection::HandleRequest() {
+  took_request_ = true;
+  sent_continue_ = false;
+  keep_alive_ = reader_.keep_alive();
+  is_http_1_0_ = reader_.is_http_1_0();
+  HttpRequest request = std::move(reader_.request());
+  reader_.Next();
+  is_head_ = request.method == "HEAD";
+  if (loop_->state().budget.IsSpent()) {
+    HttpResponse refusal = loop_->state().handler->Refuse(503);
+    refusal.close = false;
+    return Write(std::move(refusal));
+  }
+  request.peer = peer_;
+  handled_bytes_ = request.body.capacity();
+  CountHeld();
+  handling_ = true;
+  handled = this;
+  loop_->state().handler->Handle(std::move(request), [self = shared_from_this()](HttpResponse response) mutable {
+    if (handled == self.get()) {
+      self->inline_answer_ = std::move(response);
+      return;
+    }
+    const std::shared_ptr<IoLoop> loop = self->loop_;
+    loop->Answer(std::move(self), std::move(response));
+  });
+  handled = nullptr;
+  if (!inline_answer_.has_value()) return;
+  HttpResponse response = std::move(*inline_answer_);
+  inline_answer_.reset();
+  handling_ = false;
+  handled_bytes_ = 0;
+  Write(std::move(response));
+}
+
+void HttpConnection::OnAnswer(HttpResponse response) {
+  if (phase_ == Phase::kClosed) return;
+  handled_bytes_ = 0;
+  if (has_unsent()) {
+    early_answer_ = std::move(response);
+    return CountHeld();
+  }
+  handling_ = false;
+  Write(std::move(response));
+  Turn({});
+}
+
+// After all that could not be written at once has been written.
+void HttpConnection::Resume() {
+  if (early_answer_.has_value()) {
+    HttpResponse response = std::move(*early_answer_);
+    early_answer_.reset();
+    return OnAnswer(std::move(response));
+  }
+  if (handling_) return AfterTurn(Stop::kHandling);
+  Turn({});
+}
+
+void HttpConnection::Refuse(unsigned status) {
+  reader_.Next();
+  keep_alive_ = false;
+  is_head_ = false;
+  Write(loop_->state().handler->Refuse(status));
+}
+
+void HttpConnection::RefuseAndEnd(unsigned status) {
+  unread_ = {};
+  Refuse(status);
+  if (Flush()) Linger();
+  CountHeld();
+}
+
+// ---- Writing
+
+void HttpConnection::Write(HttpResponse response) {
+  closing_ = response.close || !keep_alive_ || (loop_->draining() && !more_was_read_);
+  const ConnectionHeader header = closing_       ? ConnectionHeader::kClose
+                                  : is_http_1_0_ ? ConnectionHeader::kKeepAlive
+                                                 : ConnectionHeader::kNone;
+  std::string& output = loop_->output();
+  AppendHead(response, loop_->Date(), header, &output);
+  if (is_head_) return;
+  if (response.body.size() <= kCopiedBodyMax) {
+    output.append(response.body);
+  } else {
+    unsent_body_ = std::move(response.body);
+    unsent_body_begin_ = 0;
+  }
+}
+
+// Whether all has been written. If not, it goes on later, or the connection is closed.
+bool HttpConnection::Flush() {
+  const bool anew = unsent_.empty();
+  std::string_view head = anew ? loop_->output() : std::string_view(unsent_).substr(unsent_begin_);
+  std::string_view body = std::string_view(unsent_body_).substr(unsent_body_begin_);
+  Transport::Result result = Transport::Result::kDone;
+  size_t sent = 0;
+  while (result == Transport::Result::kDone && !(head.empty() && body.empty())) {
+    size_t bytes = 0;
+    result = head.empty() ? transport_->Write(body, {}, &bytes) : transport_->Write(head, body, &bytes);
+    sent += bytes;
+    const size_t of_head = std::min(bytes, head.size());
+    head.remove_prefix(of_head);
+    body.remove_prefix(bytes - of_head);
+  }
+  if (result == Transport::Result::kFailed || result == Transport::Result::kEnded) {
+    loop_->output().clear();
+    Close();
+    return false;
+  }
+  if (result == Transport::Result::kDone) {
+    loop_->output().clear();
+    unsent_ = {};
+    unsent_begin_ = 0;
+    unsent_body_ = {};
+    unsent_body_begin_ = 0;
+    return true;
+  }
+  KeepUnsent(head, body, sent);
+  WaitFor(result);
+  return false;
+}
+
+void HttpConnection::KeepUnsent(std::string_view head, std::string_view body, size_t sent) {
+  if (unsent_.empty()) {
+    unsent_ = std::string(head);
+    loop_->output().clear();
+  }
+  unsent_begin_ = unsent_.size() - head.size();
+  unsent_body_begin_ = unsent_body_.size() - body.size();
+  if (wait_ == Wait::kWriting) {
+    Credit(sent, options().stall_timeout);
+  } else {
+    SetDeadline(Wait::kWriting, options().stall_timeout);
+  }
+  CountHeld();
+}
+
+// ---- Ending
+
+void HttpConnection::Drain() {
+  if (phase_ == Phase::kHandshake || phase_ == Phase::kLingering) return Close();
+  // A request may have arrived that nobody has looked at yet.
+  if (is_reading()) ReadSome();
+}
+
+void HttpConnection::Linger() {
+  phase_ = Phase::kLingering;
+  transport_->EndWriting();
+  linger_left_ = options().linger_bytes_max;
+  SetDeadline(Wait::kLingering, options().linger_timeout);
+  CountHeld();
+  Discard();
+}
+
+void HttpConnection::Discard() {
+  auto& input = loop_->input();
+  for (int i = 0; i < kDiscardsPerTurn; ++i) {
+    // Past TLS, if there is any: what it means does not matter.
+    const ssize_t bytes = recv(socket_.native_handle(), input.data(), input.size(), MSG_DONTWAIT);
+    if (bytes < 0 && errno == EAGAIN && !loop_->draining()) break;
+    if (bytes <= 0 || static_cast<size_t>(bytes) > linger_left_) return Close();
+    linger_left_ -= static_cast<size_t>(bytes);
+    Credit(static_cast<size_t>(bytes), options().linger_timeout);
+  }
+  WaitFor(Transport::Result::kWaitReadable);
+}
+
+}  // namespace armature::daemon

@@ -1,0 +1,67 @@
+#include "daemon/http/http_server.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "daemon/http/io_loop.h"
+#include "daemon/http/listener.h"
+#include "daemon/http/server_state.h"
+#include "glog/logging.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/thread_pool.h"
+
+namespace armature::daemon {
+
+struct HttpServer::Parts {
+  std::shared_ptr<ServerState> state;
+  std::vector<std::shared_ptr<IoLoop>> loops;
+  std::unique_ptr<Listener> listener;
+  std::string address;
+  std::unique_ptr<ThreadPool> threads;  // one for each loop
+};
+
+HttpServer::HttpServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+HttpServer::~HttpServer() { Stop(absl::ZeroDuration()); }
+
+const std::string& HttpServer::address() const { return parts_->address; }
+size_t HttpServer::connections() const { return parts_->state->connections.value(); }
+size_t HttpServer::held_bytes() const { return parts_->state->budget.held(); }
+
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& options, HttpHandler* handler) {
+  auto parts = std::make_unique<Parts>();
+  parts->state = std::make_shared<ServerState>(options, handler);
+  const size_t threads = std::max<size_t>(options.io_threads, 1);
+  for (size_t i = 0; i < threads; ++i) parts->loops.push_back(std::make_shared<IoLoop>(parts->state));
+  ARM_ASSIGN_OR_RETURN(BoundSocket bound, ListenOn(options.listen));
+  parts->address = std::move(bound.address);
+  ARM_ASSIGN_OR_RETURN(parts->listener, Listener::Make(bound.socket, parts->loops));
+  parts->threads = std::make_unique<ThreadPool>("armature-http", threads, threads);
+  for (const auto& loop : parts->loops) parts->threads->RunAdmitted([loop] { loop->Run(); });
+  parts->listener->Start();
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(parts)));
+}
+
+void HttpServer::Stop(absl::Duration grace) {
+  if (parts_->threads == nullptr) return;
+  parts_->listener->Stop();
+  for (const auto& loop : parts_->loops) loop->Drain();
+  if (!parts_->state->connections.AwaitNone(grace)) {
+    LOG(WARNING) << "http: connections cut off count=" << connections();
+  }
+  for (const auto& loop : parts_->loops) loop->Abort();
+  parts_->threads.reset();
+  parts_->listener.reset();
+}
+
+uint64_t RaiseDescriptorLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
+}  // namespace armature::daemon

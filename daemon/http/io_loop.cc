@@ -1,0 +1,158 @@
+#include "daemon/http/io_loop.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "daemon/http/http_connection.h"
+#include "daemon/http/tls_context.h"
+#include "daemon/http/transport.h"
+#include "storage/base/thread_pool.h"
+
+namespace armature::daemon {
+namespace {
+
+namespace asio = boost::asio;
+
+// Deadlines are met this much late, at worst, in parts of the shortest of them.
+constexpr int kSweepsPerTimeout = 4;
+
+std::chrono::nanoseconds SweepInterval(const HttpServerOptions& options) {
+  const absl::Duration shortest =
+      std::min({options.idle_timeout, options.head_timeout, options.stall_timeout, options.linger_timeout});
+  return absl::ToChronoNanoseconds(std::clamp(shortest / kSweepsPerTimeout, absl::Milliseconds(5), absl::Seconds(1)));
+}
+
+// Null if the connection cannot be served.
+std::unique_ptr<Transport> MakeTransport(const HttpServerOptions& options, int socket) {
+  if (!options.tls) return MakePlainTransport(socket);
+  const std::shared_ptr<const TlsContext> context = options.tls();
+  return context == nullptr ? nullptr : context->Accept(socket);
+}
+
+}  // namespace
+
+// The hint: no other thread runs it.
+IoLoop::IoLoop(std::shared_ptr<ServerState> state)
+    : state_(std::move(state)), io_(1), work_(io_.get_executor()), sweep_timer_(io_.get_executor()) {}
+
+IoLoop::~IoLoop() = default;
+
+void IoLoop::Run() {
+  SetThreadName("armature-http");
+  io_.run();
+  std::vector<Answered> dropped;
+  absl::MutexLock lock(&mutex_);
+  ended_ = true;
+  dropped.swap(answered_);
+}
+
+void IoLoop::Adopt(int socket, std::string peer) {
+  load_.fetch_add(1, std::memory_order_relaxed);
+  asio::post(io_, [this, socket, peer = std::move(peer)]() mutable {
+    std::unique_ptr<Transport> transport = aborted_ ? nullptr : MakeTransport(state_->options, socket);
+    if (transport == nullptr) {
+      close(socket);
+      load_.fetch_sub(1, std::memory_order_relaxed);
+      state_->connections.Remove();
+      return;
+    }
+    auto connection =
+        std::make_shared<HttpConnection>(shared_from_this(), socket, std::move(peer), std::move(transport));
+    connection->set_slot(connections_.size());
+    connections_.push_back(connection);
+    StartSweep();
+    connection->Start();
+    if (draining_) connection->Drain();
+  });
+}
+
+void IoLoop::Remove(HttpConnection* connection) {
+  const size_t slot = connection->slot();
+  const std::shared_ptr<HttpConnection> removed = std::move(connections_[slot]);
+  if (slot + 1 < connections_.size()) {
+    connections_[slot] = std::move(connections_.back());
+    connections_[slot]->set_slot(slot);
+  }
+  connections_.pop_back();
+  load_.fetch_sub(1, std::memory_order_relaxed);
+  state_->connections.Remove();
+}
+
+void IoLoop::Answer(std::shared_ptr<HttpConnection> connection, HttpResponse response) {
+  absl::MutexLock lock(&mutex_);
+  if (ended_) return;
+  answered_.push_back({std::move(connection), std::move(response)});
+  // One wakeup for all that come until it has been heard.
+  if (answered_.size() == 1) asio::post(io_, [this] { DeliverAnswers(); });
+}
+
+void IoLoop::DeliverAnswers() {
+  std::vector<Answered> answered;
+  {
+    absl::MutexLock lock(&mutex_);
+    answered.swap(answered_);
+  }
+  for (Answered& each : answered) each.connection->OnAnswer(std::move(each.response));
+}
+
+void IoLoop::Drain() {
+  asio::post(io_, [this] {
+    draining_ = true;
+    // A connection may go while it is looked at, and the last one takes its slot.
+    const std::vector<std::shared_ptr<HttpConnection>> connections = connections_;
+    for (const auto& connection : connections) connection->Drain();
+  });
+}
+
+void IoLoop::Abort() {
+  asio::post(io_, [this] {
+    aborted_ = true;
+    while (!connections_.empty()) connections_.back()->Close();
+    sweep_timer_.cancel();
+    work_.reset();
+  });
+}
+
+void IoLoop::StartSweep() {
+  if (sweeping_ || aborted_) return;
+  sweeping_ = true;
+  sweep_timer_.expires_after(SweepInterval(state_->options));
+  sweep_timer_.async_wait([this](const boost::system::error_code& ec) {
+    sweeping_ = false;
+    if (ec) return;
+    Sweep();
+    if (!connections_.empty()) StartSweep();
+  });
+}
+
+void IoLoop::Sweep() {
+  const int64_t now_ns = NowNs();
+  for (size_t i = connections_.size(); i-- > 0;) {
+    // Those behind it have been looked at.
+    const std::shared_ptr<HttpConnection> connection = connections_[i];
+    connection->Sweep(now_ns);
+  }
+}
+
+int64_t IoLoop::NowNs() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+std::string_view IoLoop::Date() {
+  const std::time_t now = std::time(nullptr);
+  if (now != date_second_) {
+    date_second_ = now;
+    date_ = absl::FormatTime("%a, %d %b %Y %H:%M:%S GMT", absl::FromTimeT(now), absl::UTCTimeZone());
+  }
+  return date_;
+}
+
+}  // namespace armature::daemon

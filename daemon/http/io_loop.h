@@ -1,0 +1,105 @@
+#ifndef ARMATURE_DAEMON_HTTP_IO_LOOP_H_
+#define ARMATURE_DAEMON_HTTP_IO_LOOP_H_
+
+// One thread's share of the connections.
+
+#include <array>
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/http/http_message.h"
+#include "daemon/http/server_state.h"
+
+namespace armature::daemon {
+
+class HttpConnection;
+
+// An io_context with one thread, and the connections that live on it.
+//
+// A connection stays on its loop, so that its state needs no locks. Buffers that are needed only while a connection has
+// its turn belong to the loop: an idle connection has none. Deadlines are looked at by a sweep a few times in their
+// length, which costs a request nothing.
+//
+// Thread-safety: Post, Adopt, Answer, Drain, Abort and load are thread-safe; the rest belongs to the thread in Run.
+class IoLoop : public std::enable_shared_from_this<IoLoop> {
+ public:
+  explicit IoLoop(std::shared_ptr<ServerState> state);
+  ~IoLoop();
+  IoLoop(const IoLoop&) = delete;
+  IoLoop& operator=(const IoLoop&) = delete;
+
+  // Serves until Abort.
+  void Run();
+
+  // Takes the connected, counted `socket`.
+  void Adopt(int socket, std::string peer);
+  // Brings the answer of a request to its connection's thread. No effect after Abort.
+  void Answer(std::shared_ptr<HttpConnection> connection, HttpResponse response);
+  // Connections close as soon as they have nothing under way.
+  void Drain();
+  // Closes all connections at once and lets Run return.
+  void Abort();
+  // How many connections it has, or is about to have.
+  size_t load() const { return load_.load(std::memory_order_relaxed); }
+
+  boost::asio::io_context& io() { return io_; }
+  ServerState& state() { return *state_; }
+  bool draining() const { return draining_; }
+  void Remove(HttpConnection* connection);
+
+  // A clock for deadlines, good to a few milliseconds.
+  static int64_t NowNs();
+  // The Date header's value.
+  std::string_view Date();
+
+  // For the connection whose turn it is. `output` is empty between turns.
+  std::array<char, 64 << 10>& input() { return input_; }
+  std::string& output() { return output_; }
+
+ private:
+  struct Answered {
+    std::shared_ptr<HttpConnection> connection;
+    HttpResponse response;
+  };
+
+  void DeliverAnswers();
+  void StartSweep();
+  void Sweep();
+  void CloseAll();
+
+  const std::shared_ptr<ServerState> state_;
+  boost::asio::io_context io_;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  boost::asio::basic_waitable_timer<std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>,
+                                    boost::asio::io_context::executor_type>
+      sweep_timer_;
+  bool sweeping_ = false;
+  bool draining_ = false;
+  bool aborted_ = false;
+  std::atomic<size_t> load_ = 0;
+  std::vector<std::shared_ptr<HttpConnection>> connections_;
+
+  std::array<char, 64 << 10> input_;
+  std::string output_;
+  std::time_t date_second_ = 0;
+  std::string date_;
+
+  absl::Mutex mutex_;
+  std::vector<Answered> answered_ ABSL_GUARDED_BY(mutex_);
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_HTTP_IO_LOOP_H_

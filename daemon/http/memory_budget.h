@@ -1,0 +1,57 @@
+#ifndef ARMATURE_DAEMON_HTTP_MEMORY_BUDGET_H_
+#define ARMATURE_DAEMON_HTTP_MEMORY_BUDGET_H_
+
+// Bounds what all connections together hold for their clients.
+
+#include <atomic>
+#include <cstddef>
+
+namespace armature::daemon {
+
+// Bytes of requests being received and of answers that are not sent yet, summed over all connections.
+//
+// Thread-safety: thread-safe.
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  // Answers are there already, so nothing is refused here; IsSpent() tells whether more may be received.
+  void Add(size_t bytes) { held_.fetch_add(bytes, std::memory_order_relaxed); }
+  void Remove(size_t bytes) { held_.fetch_sub(bytes, std::memory_order_relaxed); }
+  bool IsSpent() const { return held() > bytes_max_; }
+  size_t held() const { return held_.load(std::memory_order_relaxed); }
+
+ private:
+  const size_t bytes_max_;
+  std::atomic<size_t> held_ = 0;
+};
+
+// The part of a budget that one connection holds.
+//
+// Small amounts are not counted, so that an ordinary request touches no counter that threads share.
+// Thread-safety: thread-compatible.
+class MemoryShare {
+ public:
+  explicit MemoryShare(MemoryBudget* budget) : budget_(budget) {}
+  ~MemoryShare() { Set(0); }
+  MemoryShare(const MemoryShare&) = delete;
+  MemoryShare& operator=(const MemoryShare&) = delete;
+
+  void Set(size_t bytes) {
+    if (bytes <= kFreeBytes) bytes = 0;
+    if (bytes > counted_) budget_->Add(bytes - counted_);
+    if (bytes < counted_) budget_->Remove(counted_ - bytes);
+    counted_ = bytes;
+  }
+  bool is_counted() const { return counted_ > 0; }
+
+ private:
+  static constexpr size_t kFreeBytes = 8 << 10;
+
+  MemoryBudget* const budget_;
+  size_t counted_ = 0;
+};
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_HTTP_MEMORY_BUDGET_H_

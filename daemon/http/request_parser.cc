@@ -1,0 +1,106 @@
+#include "daemon/http/request_parser.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "storage/base/strings.h"
+
+namespace armature::daemon {
+namespace {
+
+namespace http = boost::beast::http;
+
+// " HTTP/1.1" and the line's end.
+constexpr size_t kLineRest = 12;
+// ": " and the line's end.
+constexpr size_t kFieldRest = 4;
+// Memory for a body is taken as it comes, but for small ones at once: a length is only a promise.
+constexpr uint64_t kReserveMax = 64 << 10;
+constexpr size_t kHeadersExpected = 16;
+
+std::string_view Sv(boost::beast::string_view view) { return {view.data(), view.size()}; }
+
+}  // namespace
+
+RequestParser::RequestParser(const RequestLimits* limits) : limits_(limits) {
+  eager(true);
+  body_limit(limits->body_bytes_max);
+  // Beast's own limit is for what it sees at once; the exact ones are below.
+  header_limit(static_cast<uint32_t>(limits->line_bytes_max + limits->head_bytes_max + kFieldRest));
+}
+
+void RequestParser::Refuse(unsigned status, ErrorCode* ec) {
+  refused_with_ = status;
+  *ec = http::error::bad_value;
+}
+
+void RequestParser::on_request_impl(http::verb, View method, View target, int version, ErrorCode& ec) {
+  line_bytes_ = method.size() + target.size() + kLineRest;
+  if (line_bytes_ > limits_->line_bytes_max) return Refuse(400, &ec);
+  version_ = version;
+  request_.method.assign(method.data(), method.size());
+  request_.target.assign(target.data(), target.size());
+  request_.headers.reserve(kHeadersExpected);
+  head_cost_ = line_bytes_;
+}
+
+void RequestParser::on_field_impl(Field field, View name, View value, ErrorCode& ec) {
+  head_bytes_ += name.size() + value.size() + kFieldRest;
+  if (head_bytes_ > limits_->head_bytes_max) return Refuse(400, &ec);
+  // Trailers come after the head; they change nothing.
+  if (head_done_) return;
+  CheckField(field, Sv(value), &ec);
+  if (ec) return;
+  HttpRequest::Header& header = request_.headers.emplace_back();
+  header.name.assign(name.data(), name.size());
+  absl::AsciiStrToLower(&header.name);
+  header.value.assign(value.data(), value.size());
+  head_cost_ += sizeof(HttpRequest::Header) + name.size() + value.size();
+}
+
+void RequestParser::CheckField(Field field, std::string_view value, ErrorCode* ec) {
+  switch (field) {
+    case Field::content_length:
+      // Beast takes "5, 5" and repeated equal lengths, as the standard allows; nobody sends them in good faith.
+      if (lengths_++ > 0 || value.find(',') != std::string_view::npos) Refuse(400, ec);
+      return;
+    case Field::transfer_encoding:
+      if (lengths_++ > 0 || version_ < 11 || !absl::EqualsIgnoreCase(Av(value), "chunked")) Refuse(400, ec);
+      return;
+    case Field::host:
+      if (hosts_++ > 0) Refuse(400, ec);
+      return;
+    case Field::expect:
+      if (version_ < 11) return;
+      if (!absl::EqualsIgnoreCase(Av(value), "100-continue")) return Refuse(417, ec);
+      wants_continue_ = true;
+      return;
+    default:
+      return;
+  }
+}
+
+void RequestParser::on_header_impl(ErrorCode& ec) {
+  head_done_ = true;
+  if (version_ >= 11 && hosts_ == 0) return Refuse(400, &ec);
+}
+
+void RequestParser::on_body_init_impl(const Length& content_length, ErrorCode&) {
+  if (content_length.has_value()) request_.body.reserve(static_cast<size_t>(std::min(*content_length, kReserveMax)));
+}
+
+std::size_t RequestParser::on_body_impl(View body, ErrorCode&) {
+  request_.body.append(body.data(), body.size());
+  return body.size();
+}
+
+std::size_t RequestParser::on_chunk_body_impl(std::uint64_t, View body, ErrorCode&) {
+  request_.body.append(body.data(), body.size());
+  return body.size();
+}
+
+}  // namespace armature::daemon

@@ -1,0 +1,64 @@
+#include "daemon/http/request_reader.h"
+
+#include <boost/asio/buffer.hpp>
+
+namespace armature::daemon {
+namespace {
+
+// After the request line, and the empty line after the headers.
+constexpr size_t kLineEnds = 4;
+
+bool HasBareLf(std::string_view text) {
+  for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
+    if (at == 0 || text[at - 1] != '\r') return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+RequestReader::State RequestReader::Refused(unsigned status) {
+  refused_with_ = status;
+  return State::kRefused;
+}
+
+// Whether the beginning of a line or of headers is longer than it may become. The parser may hold back the request line
+// until it sees all headers.
+bool RequestReader::IsTooMuch(std::string_view left) const {
+  size_t bytes_max = limits_->head_bytes_max + kLineEnds;
+  if (!parser_->line_done()) {
+    const size_t line_end = left.find("\r\n");
+    bytes_max = line_end == std::string_view::npos ? limits_->line_bytes_max : line_end + bytes_max;
+  }
+  return left.size() > bytes_max;
+}
+
+RequestReader::State RequestReader::Read(std::string_view data, size_t* consumed) {
+  *consumed = 0;
+  if (!parser_.has_value()) {
+    // Some clients end a body with an empty line that they do not count.
+    if (data == "\r") return State::kNeedsMore;
+    if (data.starts_with("\r\n")) *consumed = 2;
+    data.remove_prefix(*consumed);
+    if (data.empty()) return State::kNeedsMore;
+    parser_.emplace(limits_);
+  }
+  RequestParser::ErrorCode ec;
+  const size_t parsed = parser_->put(boost::asio::buffer(data.data(), data.size()), ec);
+  *consumed += parsed;
+  if (parser_->refused_with() != 0) return Refused(parser_->refused_with());
+  if (ec == boost::beast::http::error::body_limit) return Refused(413);
+  if (ec && ec != boost::beast::http::error::need_more) return Refused(400);
+  if (parser_->is_done()) return State::kComplete;
+  const std::string_view left = data.substr(parsed);
+  // The parser would wait for the right end of lines that have another.
+  if (!head_done() && HasBareLf(left)) return Refused(400);
+  return IsTooMuch(left) ? Refused(400) : State::kNeedsMore;
+}
+
+size_t RequestReader::held_bytes() const {
+  if (!parser_.has_value()) return 0;
+  return parser_->held_bytes();
+}
+
+}  // namespace armature::daemon

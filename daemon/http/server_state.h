@@ -1,0 +1,67 @@
+#ifndef ARMATURE_DAEMON_HTTP_SERVER_STATE_H_
+#define ARMATURE_DAEMON_HTTP_SERVER_STATE_H_
+
+// What all parts of one HttpServer share.
+
+#include <cstddef>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "daemon/http/http_message.h"
+#include "daemon/http/http_server.h"
+#include "daemon/http/memory_budget.h"
+#include "daemon/http/request_parser.h"
+
+namespace armature::daemon {
+
+// How many connections there are. Thread-safety: thread-safe.
+class ConnectionCount {
+ public:
+  // False, and not counted, if there are `max` already.
+  bool TryAdd(size_t max) {
+    absl::MutexLock lock(&mutex_);
+    if (count_ >= max) return false;
+    ++count_;
+    return true;
+  }
+  void Remove() {
+    absl::MutexLock lock(&mutex_);
+    --count_;
+  }
+  size_t value() const {
+    absl::MutexLock lock(&mutex_);
+    return count_;
+  }
+  // Whether there is none before `timeout` is over.
+  bool AwaitNone(absl::Duration timeout) const {
+    absl::MutexLock lock(&mutex_);
+    return mutex_.AwaitWithTimeout(absl::Condition(this, &ConnectionCount::IsNone), timeout);
+  }
+
+ private:
+  bool IsNone() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return count_ == 0; }
+
+  mutable absl::Mutex mutex_;
+  size_t count_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+struct ServerState {
+  ServerState(const HttpServerOptions& server_options, HttpHandler* request_handler)
+      : options(server_options),
+        limits{.line_bytes_max = server_options.line_bytes_max,
+               .head_bytes_max = server_options.head_bytes_max,
+               .body_bytes_max = server_options.body_bytes_max},
+        handler(request_handler),
+        budget(server_options.held_bytes_max) {}
+
+  const HttpServerOptions options;
+  const RequestLimits limits;
+  HttpHandler* const handler;
+  MemoryBudget budget;
+  ConnectionCount connections;
+};
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_HTTP_SERVER_STATE_H_

@@ -1,0 +1,110 @@
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+#include "daemon/http/transport.h"
+
+namespace armature::daemon {
+namespace {
+
+// OpenSSL's own way to write to a socket raises SIGPIPE when the peer has gone; this one does not.
+int WriteToSocket(BIO* bio, const char* bytes, int size) {
+  int socket = -1;
+  BIO_get_fd(bio, &socket);
+  const ssize_t sent = send(socket, bytes, static_cast<size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
+  BIO_clear_retry_flags(bio);
+  if (sent < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_write(bio);
+  return static_cast<int>(sent);
+}
+
+// Lives as long as the process.
+const BIO_METHOD* SocketMethod() {
+  static const BIO_METHOD* const method = [] {
+    const BIO_METHOD* const base = BIO_s_socket();
+    BIO_METHOD* const made = BIO_meth_new(BIO_TYPE_SOCKET, "socket without SIGPIPE");
+    BIO_meth_set_read(made, BIO_meth_get_read(base));
+    BIO_meth_set_write(made, WriteToSocket);
+    BIO_meth_set_puts(made, BIO_meth_get_puts(base));
+    BIO_meth_set_ctrl(made, BIO_meth_get_ctrl(base));
+    BIO_meth_set_create(made, BIO_meth_get_create(base));
+    BIO_meth_set_destroy(made, BIO_meth_get_destroy(base));
+    return made;
+  }();
+  return method;
+}
+
+int ClampToInt(size_t size) { return static_cast<int>(std::min<size_t>(size, std::numeric_limits<int>::max())); }
+
+class TlsTransport final : public Transport {
+ public:
+  TlsTransport(int socket, SSL* ssl) : socket_(socket), ssl_(ssl) {}
+  ~TlsTransport() override { SSL_free(ssl_); }
+  TlsTransport(const TlsTransport&) = delete;
+  TlsTransport& operator=(const TlsTransport&) = delete;
+
+  Result Handshake() override {
+    ERR_clear_error();
+    return Translate(SSL_accept(ssl_));
+  }
+
+  Result Read(char* buffer, size_t size, size_t* bytes) override {
+    ERR_clear_error();
+    const int got = SSL_read(ssl_, buffer, ClampToInt(size));
+    if (got > 0) *bytes = static_cast<size_t>(got);
+    return Translate(got);
+  }
+
+  Result Write(std::string_view first, std::string_view, size_t* bytes) override {
+    ERR_clear_error();
+    const int sent = SSL_write(ssl_, first.data(), ClampToInt(first.size()));
+    if (sent > 0) *bytes = static_cast<size_t>(sent);
+    return Translate(sent);
+  }
+
+  void EndWriting() override {
+    ERR_clear_error();
+    if (!failed_) SSL_shutdown(ssl_);
+    shutdown(socket_, SHUT_WR);
+  }
+
+ private:
+  Result Translate(int returned) {
+    if (returned > 0) return Result::kDone;
+    switch (SSL_get_error(ssl_, returned)) {
+      case SSL_ERROR_WANT_READ:
+        return Result::kWaitReadable;
+      case SSL_ERROR_WANT_WRITE:
+        return Result::kWaitWritable;
+      case SSL_ERROR_ZERO_RETURN:
+        return Result::kEnded;
+      default:
+        failed_ = true;
+        ERR_clear_error();
+        return Result::kFailed;
+    }
+  }
+
+  const int socket_;
+  SSL* const ssl_;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> MakeTlsTransport(int socket, SSL* ssl) {
+  BIO* const bio = BIO_new(SocketMethod());
+  if (bio == nullptr) {
+    SSL_free(ssl);
+    return nullptr;
+  }
+  BIO_set_fd(bio, socket, BIO_NOCLOSE);
+  SSL_set_bio(ssl, bio, bio);
+  return std::make_unique<TlsTransport>(socket, ssl);
+}
+
+}  // namespace armature::daemon

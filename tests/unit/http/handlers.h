@@ -1,0 +1,65 @@
+#ifndef ARMATURE_TESTS_UNIT_HTTP_HANDLERS_H_
+#define ARMATURE_TESTS_UNIT_HTTP_HANDLERS_H_
+
+// Handlers and servers for tests of the HTTP server.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "daemon/http/http_message.h"
+#include "daemon/http/http_server.h"
+
+namespace armature::daemon {
+
+// Answers at once with what `answer` makes of the request; by default its body.
+class InlineHandler final : public HttpHandler {
+ public:
+  using Answer = std::function<HttpResponse(const HttpRequest&)>;
+
+  InlineHandler()
+      : answer_([](const HttpRequest& request) { return HttpResponse{.headers = {}, .body = request.body}; }) {}
+  explicit InlineHandler(Answer answer) : answer_(std::move(answer)) {}
+
+  void Handle(HttpRequest request, Done done) override { std::move(done)(answer_(request)); }
+
+ private:
+  const Answer answer_;
+};
+
+// Keeps requests until the test answers them.
+class HoldingHandler final : public HttpHandler {
+ public:
+  struct Held {
+    HttpRequest request;
+    Done done;
+  };
+
+  void Handle(HttpRequest request, Done done) override {
+    absl::MutexLock lock(&mutex_);
+    held_.push_back({std::move(request), std::move(done)});
+  }
+
+  // Waits until there are `count`, and takes all.
+  std::vector<Held> Take(size_t count) {
+    absl::MutexLock lock(&mutex_);
+    const auto enough = [this, count] { return held_.size() >= count; };
+    mutex_.Await(absl::Condition(&enough));
+    return std::exchange(held_, {});
+  }
+
+ private:
+  absl::Mutex mutex_;
+  std::vector<Held> held_;
+};
+
+inline std::unique_ptr<HttpServer> Serve(HttpHandler* handler, const HttpServerOptions& options = {}) {
+  return HttpServer::Start(options, handler).value();
+}
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_TESTS_UNIT_HTTP_HANDLERS_H_
