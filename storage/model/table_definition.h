@@ -61,10 +61,6 @@ struct TableDefinition {
 // Source: the API reference, CreateTable.
 absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& definition);
 
-// The gathered violations of the name rules that item operations and table operations share, or OK.
-// `minimum` is 3 for CreateTable and 1 for the others, which answer a short name as they do a missing table.
-absl::Status CheckTableName(std::string_view name, size_t minimum);
-
 // [a-zA-Z0-9_.-] only.
 bool HasOnlyNameCharacters(std::string_view name);
 
