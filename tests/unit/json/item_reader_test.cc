@@ -25,10 +25,11 @@ std::string Printed(std::string_view json) {
 std::string PrintedValue(std::string_view json) { return Printed(Cat(R"({"v":)", json, "}")); }
 
 TEST(ItemReader, ReadsEveryType) {
-  EXPECT_EQ(Printed(R"({"s": {"S": "x"}, "n": {"N": "1.50"}, "b": {"B": "aGk="}, "t": {"BOOL": true},
+  EXPECT_EQ(
+      Printed(R"({"s": {"S": "x"}, "n": {"N": "1.50"}, "b": {"B": "aGk="}, "t": {"BOOL": true},
                         "f": {"BOOL": "No"}, "z": {"NULL": true}, "ss": {"SS": ["y", "x"]}, "ns": {"NS": ["2", "1e0"]},
                         "bs": {"BS": ["eW8=", "aGk="]}, "l": {"L": [{"S": "a"}, {"L": []}]}, "m": {"M": {"k": {"M": {}}}}})"),
-            "b=B:hi, bs=<hi, yo>, f=false, l=[S:a, []], m={k={}}, n=N:1.5, ns=<1, 2>, s=S:x, ss=<x, y>, t=true, z=null");
+      "b=B:hi, bs=<hi, yo>, f=false, l=[S:a, []], m={k={}}, n=N:1.5, ns=<1, 2>, s=S:x, ss=<x, y>, t=true, z=null");
   EXPECT_EQ(Printed("{}"), "");
   EXPECT_EQ(Printed(R"({"a": {"S": ""}, "b": {"B": ""}})"), "a=S:, b=B:");
 }
