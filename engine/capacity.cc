@@ -41,11 +41,11 @@ double WriteUnits(size_t old_bytes, size_t new_bytes) {
   return static_cast<double>(Blocks(std::max(old_bytes, new_bytes), kWriteUnitBytes));
 }
 
-std::optional<ConsumedCapacity> ReportRead(CapacityReport report, const store::Table& table, const store::Index* index,
-                                           double units) {
+std::optional<ConsumedCapacity> ReportRead(CapacityReport report, std::string_view table_name,
+                                           const store::Index* index, double units) {
   if (report == CapacityReport::kNone) return std::nullopt;
   ConsumedCapacity capacity;
-  capacity.table_name = table.descriptor.name;
+  capacity.table_name = std::string(table_name);
   capacity.total = units;
   if (report == CapacityReport::kIndexes) {
     capacity.table = index == nullptr ? units : 0.0;
@@ -58,12 +58,12 @@ std::optional<ConsumedCapacity> ReportRead(CapacityReport report, const store::T
   return capacity;
 }
 
-std::optional<ConsumedCapacity> ReportWrite(CapacityReport report, const store::Table& table, double table_units,
+std::optional<ConsumedCapacity> ReportWrite(CapacityReport report, std::string_view table_name, double table_units,
                                             const std::vector<index::EntryChange>& local,
                                             const std::vector<index::EntryChange>& global) {
   if (report == CapacityReport::kNone) return std::nullopt;
   ConsumedCapacity capacity;
-  capacity.table_name = table.descriptor.name;
+  capacity.table_name = std::string(table_name);
   capacity.total = table_units;
   for (const auto& [changes, group] :
        {std::pair(&local, &capacity.local_indexes), std::pair(&global, &capacity.global_indexes)}) {

@@ -37,11 +37,12 @@ double ReadUnits(size_t bytes, bool consistent);
 // Units for writing an item or entry: one per started 1 KB of the larger image, at least one.
 double WriteUnits(size_t old_bytes, size_t new_bytes);
 
-// What a read of `table` (or its index, if not null) reports; nullopt for kNone.
-std::optional<ConsumedCapacity> ReportRead(CapacityReport report, const store::Table& table, const store::Index* index,
-                                           double units);
+// What a read of a table (or of `index`, if not null) reports; nullopt for kNone. `table_name` is the table's name or
+// ARN as the request has it, for that is how the report names it.
+std::optional<ConsumedCapacity> ReportRead(CapacityReport report, std::string_view table_name,
+                                           const store::Index* index, double units);
 // What a write reports: the table's part and each touched index.
-std::optional<ConsumedCapacity> ReportWrite(CapacityReport report, const store::Table& table, double table_units,
+std::optional<ConsumedCapacity> ReportWrite(CapacityReport report, std::string_view table_name, double table_units,
                                             const std::vector<index::EntryChange>& local,
                                             const std::vector<index::EntryChange>& global);
 

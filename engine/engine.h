@@ -45,8 +45,8 @@ class Engine {
   void Scan(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done);
 
   void CreateTable(model::TableDefinition definition, Callback<TableDescription> done);
-  void DeleteTable(const std::string& name, Callback<TableDescription> done);
-  void DescribeTable(const std::string& name, Callback<TableDescription> done);
+  void DeleteTable(const std::string& name_or_arn, Callback<TableDescription> done);
+  void DescribeTable(const std::string& name_or_arn, Callback<TableDescription> done);
   void ListTables(const std::optional<std::string>& start_after, std::optional<int64_t> limit,
                   Callback<ListTablesResult> done);
   void ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done);

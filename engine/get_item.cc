@@ -12,7 +12,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/codec/item_codec.h"
 #include "storage/codec/stored_item.h"
-#include "storage/model/table_definition.h"
+#include "storage/model/table_name.h"
 
 namespace armature::engine {
 namespace {
@@ -28,7 +28,7 @@ struct Read {
 
 absl::Status Prepare(Read* read) {
   GetItemRequest& request = read->request;
-  ARM_RETURN_IF_ERROR(model::CheckTableName(request.table_name, 1));
+  ARM_RETURN_IF_ERROR(model::CheckTableReference(request.table_name));
   model::ConstraintList constraints;
   CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
                     &constraints);
@@ -57,7 +57,7 @@ absl::StatusOr<GetItemResult> BuildResult(const Read& read, bool found, std::str
     }
   }
   ARM_ASSIGN_OR_RETURN(const CapacityReport report, ParseCapacityReport(read.request.return_consumed_capacity));
-  result.capacity = ReportRead(report, *read.pinned.table, nullptr, ReadUnits(size, read.request.consistent_read));
+  result.capacity = ReportRead(report, read.request.table_name, nullptr, ReadUnits(size, read.request.consistent_read));
   return result;
 }
 

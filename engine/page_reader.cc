@@ -13,7 +13,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/codec/stored_item.h"
 #include "storage/model/limits.h"
-#include "storage/model/table_definition.h"
+#include "storage/model/table_name.h"
 
 namespace armature::engine {
 namespace {
@@ -129,7 +129,7 @@ class Collector {
 
 absl::Status CheckReadRequest(ReadPlan* plan) {
   const ReadRequest& request = plan->request;
-  ARM_RETURN_IF_ERROR(model::CheckTableName(request.table_name, 1));
+  ARM_RETURN_IF_ERROR(model::CheckTableReference(request.table_name));
   model::ConstraintList constraints;
   if (request.index_name.has_value())
     constraints.CheckName(*request.index_name, "indexName", model::kTableNameMinChars);
@@ -204,7 +204,7 @@ absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const Req
   ReadResult result = collector.TakeResult();
   ARM_ASSIGN_OR_RETURN(const CapacityReport report, ParseCapacityReport(plan.request.return_consumed_capacity));
   const bool consistent = plan.request.consistent_read && !IsGlobal(plan.index);
-  result.capacity = ReportRead(report, plan.table(), plan.index, ReadUnits(collector.bytes(), consistent));
+  result.capacity = ReportRead(report, plan.request.table_name, plan.index, ReadUnits(collector.bytes(), consistent));
   return result;
 }
 

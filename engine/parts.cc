@@ -1,6 +1,7 @@
 #include "engine/parts.h"
 
 #include "storage/base/api_error.h"
+#include "storage/model/table_name.h"
 
 namespace armature::engine {
 namespace {
@@ -9,14 +10,27 @@ constexpr int64_t kThrottleRetryMs = 50;
 
 }  // namespace
 
-absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::string_view name) {
+absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::string_view name_or_arn) {
   PinnedTable pinned;
   pinned.snapshot = database.catalog();
-  pinned.table = pinned.snapshot->Find(name);
+  pinned.table = pinned.snapshot->Find(model::LocalTableName(name_or_arn));
   if (pinned.table == nullptr || pinned.table->lease == nullptr) {
     return ResourceNotFoundError("Requested resource not found");
   }
   return pinned;
+}
+
+absl::StatusOr<PinnedTable> FindTableInAnyState(const store::Database& database, std::string_view name_or_arn) {
+  PinnedTable pinned;
+  pinned.snapshot = database.catalog();
+  pinned.table = pinned.snapshot->Find(model::LocalTableName(name_or_arn));
+  if (pinned.table == nullptr) return TableNotFoundError(name_or_arn);
+  return pinned;
+}
+
+absl::Status TableNotFoundError(std::string_view name_or_arn) {
+  return ResourceNotFoundError(
+      Cat("Requested resource not found: Table: ", model::TableNamePart(name_or_arn), " not found"));
 }
 
 void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused) {

@@ -44,8 +44,16 @@ struct PinnedTable {
   const store::Table* table = nullptr;
 };
 
-// Errors: ResourceNotFound for a table that is missing, being created, or being deleted.
-absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::string_view name);
+// `name_or_arn` has passed model::CheckTableReference. Errors: ResourceNotFound for a table that is missing, being
+// created, or being deleted.
+absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::string_view name_or_arn);
+
+// The same for operations on tables, which see those that are being created or deleted, too. Errors:
+// TableNotFoundError.
+absl::StatusOr<PinnedTable> FindTableInAnyState(const store::Database& database, std::string_view name_or_arn);
+
+// ResourceNotFoundException in the words of the operations on tables.
+absl::Status TableNotFoundError(std::string_view name_or_arn);
 
 // Runs `task` on the read pool; with the pool's queue full, `refused` gets a ThrottlingException on this thread.
 void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);

@@ -92,7 +92,7 @@ struct ExpressionParameters {
   LegacyParameters legacy;
 };
 
-// Enumerations arrive as the client wrote them; empty is "not given".
+// Tables are named by name or ARN. Enumerations arrive as the client wrote them; empty is "not given".
 struct GetItemRequest {
   std::string table_name;
   std::string key_wire;

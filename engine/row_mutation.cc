@@ -16,7 +16,7 @@
 #include "storage/codec/partition_hash.h"
 #include "storage/codec/stored_item.h"
 #include "storage/model/limits.h"
-#include "storage/model/table_definition.h"
+#include "storage/model/table_name.h"
 
 namespace armature::engine {
 namespace {
@@ -153,8 +153,8 @@ void FillResult(Write* write, Effect* effect, const std::optional<codec::StoredI
   const absl::StatusOr<CapacityReport> report = ParseCapacityReport(request.return_consumed_capacity);
   const size_t old_size = before.has_value() ? before->api_size : 0;
   const size_t new_size = effect->after.has_value() ? effect->after->api_size : 0;
-  write->result.capacity =
-      ReportWrite(*report, write->table(), WriteUnits(old_size, new_size), effect->local, effect->global);
+  write->result.capacity = ReportWrite(*report, write->mutation->request().table_name, WriteUnits(old_size, new_size),
+                                       effect->local, effect->global);
   write->result.attributes = TakeAttributes(write, effect, before);
 }
 
@@ -201,7 +201,7 @@ void ReadOld(const WritePtr& write, store::ReadMode mode) {
 }  // namespace
 
 absl::Status CheckWriteRequest(const WriteRequest& request) {
-  ARM_RETURN_IF_ERROR(model::CheckTableName(request.table_name, 1));
+  ARM_RETURN_IF_ERROR(model::CheckTableReference(request.table_name));
   model::ConstraintList constraints;
   CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
                     &constraints);

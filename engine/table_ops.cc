@@ -4,11 +4,13 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "engine/parts.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/change_codec.h"
 #include "storage/model/constraint_list.h"
 #include "storage/model/limits.h"
+#include "storage/model/table_name.h"
 
 namespace armature::engine {
 namespace {
@@ -42,10 +44,6 @@ TableDescription DescribeWithoutTotals(model::TableDescriptor descriptor) {
   description.global_indexes.resize(descriptor.global_indexes.size());
   description.descriptor = std::move(descriptor);
   return description;
-}
-
-absl::Status TableNotFound(std::string_view name) {
-  return ResourceNotFoundError(Cat("Requested resource not found: Table: ", name, " not found"));
 }
 
 // Fills in how much of the log the index has not applied.
@@ -100,18 +98,18 @@ absl::StatusOr<TableDescription> CreateTable(store::Database* database, const mo
   return DescribeWithoutTotals(std::move(descriptor));
 }
 
-absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::string& name) {
-  ARM_RETURN_IF_ERROR(model::CheckTableName(name, 1));
+absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::string& name_or_arn) {
+  ARM_RETURN_IF_ERROR(model::CheckTableReference(name_or_arn));
+  const std::string_view name = model::LocalTableName(name_or_arn);
+  if (name.empty()) return TableNotFoundError(name_or_arn);
   ARM_ASSIGN_OR_RETURN(model::TableDescriptor descriptor, database->DeleteTable(name));
   return DescribeWithoutTotals(std::move(descriptor));
 }
 
-absl::StatusOr<TableDescription> DescribeTable(const store::Database& database, const std::string& name) {
-  ARM_RETURN_IF_ERROR(model::CheckTableName(name, 1));
-  const std::shared_ptr<const store::CatalogSnapshot> catalog = database.catalog();
-  const store::Table* const table = catalog->Find(name);
-  if (table == nullptr) return TableNotFound(name);
-  return Describe(*table);
+absl::StatusOr<TableDescription> DescribeTable(const store::Database& database, const std::string& name_or_arn) {
+  ARM_RETURN_IF_ERROR(model::CheckTableReference(name_or_arn));
+  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(database, name_or_arn));
+  return Describe(*pinned.table);
 }
 
 absl::StatusOr<ListTablesResult> ListTables(const store::Database& database,
@@ -141,9 +139,8 @@ absl::StatusOr<std::vector<IndexStatus>> ListIndexStatus(store::Database* databa
   const std::shared_ptr<const store::CatalogSnapshot> catalog = database->catalog();
   std::vector<IndexStatus> all;
   if (table_name.has_value()) {
-    const store::Table* const table = catalog->Find(*table_name);
-    if (table == nullptr) return TableNotFound(*table_name);
-    ARM_RETURN_IF_ERROR(AppendStatus(database->change_log(), *table, &all));
+    ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(*database, *table_name));
+    ARM_RETURN_IF_ERROR(AppendStatus(database->change_log(), *pinned.table, &all));
     return all;
   }
   for (const auto& [name, table] : catalog->tables()) {

@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "storage/base/strings.h"
+#include "storage/model/table_name.h"
 
 namespace armature::daemon {
 namespace {
 
 namespace v1 = ::armature::api::v1;
-
-// Names of resources follow the original form, so that tools can take them apart; region and account mean nothing here.
-constexpr char kTableArnPrefix[] = "arn:aws:dynamodb:local:000000000000:table/";
 
 std::string EnumText(std::string_view name, std::string_view prefix, int number) {
   if (number == 0) return {};
@@ -214,7 +212,7 @@ model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) 
 
 void FillTableDescription(const engine::TableDescription& description, v1::TableDescription* to) {
   const model::TableDescriptor& table = description.descriptor;
-  const std::string arn = Cat(kTableArnPrefix, table.name);
+  const std::string arn = model::TableArn(table.name);
   to->set_table_name(table.name);
   to->set_table_status(static_cast<v1::TableStatus>(table.state));
   to->set_creation_date_time_ms(table.creation_time_ms);

@@ -25,6 +25,7 @@ inline constexpr int kNumberExponentMax = 125;
 // Tables and indexes.
 inline constexpr size_t kTableNameMinChars = 3;
 inline constexpr size_t kTableNameMaxChars = 255;
+inline constexpr size_t kTableArnMaxChars = 1024;
 inline constexpr size_t kLocalIndexesMax = 5;
 inline constexpr size_t kGlobalIndexesMax = 20;
 inline constexpr size_t kGlobalKeyAttributesMax = 4;  // of each role: four HASH and four RANGE

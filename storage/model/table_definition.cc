@@ -132,12 +132,6 @@ absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& defi
   return table;
 }
 
-absl::Status CheckTableName(std::string_view name, size_t minimum) {
-  ConstraintList faults;
-  faults.CheckName(name, "tableName", minimum);
-  return faults.ToStatus();
-}
-
 bool HasOnlyNameCharacters(std::string_view name) {
   return std::all_of(name.begin(), name.end(),
                      [](char c) { return IsAsciiAlphanumeric(c) || c == '_' || c == '.' || c == '-'; });

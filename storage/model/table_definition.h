@@ -44,6 +44,8 @@ struct TableDefinition {
   std::string table_name;
   std::vector<AttributeDefinition> attribute_definitions;
   std::vector<KeyElementDefinition> key_schema;
+  // An empty key schema counts as an absent one, unless the protocol can tell and does so here.
+  bool empty_key_schema_given = false;
   std::optional<std::vector<IndexDefinition>> local_indexes;  // present and empty is an error
   std::optional<std::vector<IndexDefinition>> global_indexes;
   std::string billing_mode;  // empty: PROVISIONED
@@ -60,10 +62,6 @@ struct TableDefinition {
 // at most ten, in one message.
 // Source: the API reference, CreateTable.
 absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& definition);
-
-// The gathered violations of the name rules that item operations and table operations share, or OK.
-// `minimum` is 3 for CreateTable and 1 for the others, which answer a short name as they do a missing table.
-absl::Status CheckTableName(std::string_view name, size_t minimum);
 
 // [a-zA-Z0-9_.-] only.
 bool HasOnlyNameCharacters(std::string_view name);

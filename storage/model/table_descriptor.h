@@ -4,6 +4,7 @@
 // What the catalog knows of a table and its indexes.
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,9 @@ struct Throughput {
   int64_t write_units = 0;
   friend bool operator==(const Throughput&, const Throughput&) = default;
 };
+
+// In a definition, an amount that the client has left out although it is required.
+inline constexpr int64_t kThroughputNotGiven = std::numeric_limits<int64_t>::min();
 
 struct IndexDescriptor {
   IndexId id;

@@ -77,6 +77,15 @@ void CheckPairKeySchema(const std::vector<KeyElementDefinition>& elements, std::
   CheckKeySchema(elements, path, faults);
 }
 
+void CheckTableKeySchema(const TableDefinition& definition, ConstraintList* faults) {
+  constexpr std::string_view kPath = "keySchema";
+  if (definition.key_schema.empty() && definition.empty_key_schema_given) {
+    faults->CheckLengthMin(PrintedKeySchema({}), 0, kPath, 1);
+  } else {
+    CheckPairKeySchema(definition.key_schema, kPath, faults);
+  }
+}
+
 void CheckProjection(const ProjectionDefinition& projection, const std::string& path, ConstraintList* faults) {
   if (!projection.projection_type.empty()) {
     faults->CheckEnum(projection.projection_type, Cat(path, ".projectionType"), kProjectionTypes);
@@ -94,8 +103,15 @@ void CheckProjection(const ProjectionDefinition& projection, const std::string& 
 
 void CheckThroughput(const std::optional<Throughput>& throughput, const std::string& path, ConstraintList* faults) {
   if (!throughput.has_value()) return;
-  faults->CheckMinimum(throughput->read_units, Cat(path, ".readCapacityUnits"), 1);
-  faults->CheckMinimum(throughput->write_units, Cat(path, ".writeCapacityUnits"), 1);
+  const auto check = [faults](int64_t units, const std::string& member) {
+    if (units == kThroughputNotGiven) {
+      faults->AddNull(member);
+    } else {
+      faults->CheckMinimum(units, member, 1);
+    }
+  };
+  check(throughput->read_units, Cat(path, ".readCapacityUnits"));
+  check(throughput->write_units, Cat(path, ".writeCapacityUnits"));
 }
 
 void CheckIndexes(const std::optional<std::vector<IndexDefinition>>& indexes, IndexKind kind, ConstraintList* faults) {
@@ -130,7 +146,7 @@ absl::Status CheckTableShape(const TableDefinition& definition) {
   ConstraintList faults;
   faults.CheckName(definition.table_name, "tableName", kTableNameMinChars);
   CheckAttributeDefinitions(definition.attribute_definitions, &faults);
-  CheckPairKeySchema(definition.key_schema, "keySchema", &faults);
+  CheckTableKeySchema(definition, &faults);
   if (!definition.billing_mode.empty()) {
     faults.CheckEnum(definition.billing_mode, "billingMode", kBillingModes);
   }

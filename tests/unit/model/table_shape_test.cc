@@ -193,44 +193,6 @@ TEST(TableShape, TellsAtMostTenViolations) {
                   message}});
 }
 
-TEST(CheckTableName, TellsTheSharedRules) {
-  struct NameCase {
-    std::string name;
-    size_t minimum;
-    std::string message;  // empty: legal
-  };
-  const std::string long_name(256, 'x');
-  std::string wide;  // 200 characters, 400 bytes
-  for (int i = 0; i < 200; ++i) wide += "ä";
-  const std::string pattern = "satisfy regular expression pattern: [a-zA-Z0-9_.-]+";
-  const std::vector<NameCase> cases = {
-      {"abc", 3, ""},
-      {"a", 1, ""},
-      {"A-z_0.9", 3, ""},
-      {std::string(255, 'x'), 3, ""},
-      {"", 1, One("''", "tableName", "have length greater than or equal to 1")},
-      {"", 3, One("''", "tableName", "have length greater than or equal to 3")},
-      {"ab", 3, One("'ab'", "tableName", "have length greater than or equal to 3")},
-      {long_name, 1, One(Cat("'", long_name, "'"), "tableName", "have length less than or equal to 255")},
-      {"a b", 1, One("'a b'", "tableName", pattern)},
-      {wide, 1, One(Cat("'", wide, "'"), "tableName", pattern)},
-      {long_name + "!", 1,
-       Cat("2 validation errors detected: ",
-           Violation(Cat("'", long_name, "!'"), "tableName", "have length less than or equal to 255"), "; ",
-           Violation(Cat("'", long_name, "!'"), "tableName", pattern))},
-  };
-  for (const NameCase& c : cases) {
-    SCOPED_TRACE(c.name);
-    const absl::Status status = CheckTableName(c.name, c.minimum);
-    EXPECT_EQ(status.ok(), c.message.empty());
-    if (c.message.empty()) continue;
-    const std::optional<ApiError> error = GetApiError(status);
-    ASSERT_TRUE(error.has_value());
-    EXPECT_EQ(error->type, ApiErrorType::kValidation);
-    EXPECT_EQ(error->message, c.message);
-  }
-}
-
 TEST(HasOnlyNameCharacters, KnowsTheSet) {
   EXPECT_TRUE(HasOnlyNameCharacters("azAZ09_.-"));
   for (std::string_view name : {"a b", "a/b", "a:b", "a@b", "a[b", "a`b", "a{b", "a\xc3\xa4"}) {

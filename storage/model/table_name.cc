@@ -1,0 +1,103 @@
+#include "storage/model/table_name.h"
+
+#include <algorithm>
+
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/model/limits.h"
+#include "storage/model/table_definition.h"
+
+namespace armature::model {
+namespace {
+
+constexpr std::string_view kArnPrefix = "arn:";
+constexpr std::string_view kTableResource = "table/";
+constexpr std::string_view kPath = "tableName";
+constexpr size_t kAccountDigits = 12;
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Letters, digits and dashes: what partitions and regions are made of.
+bool IsWord(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'z') || c == '-'; });
+}
+
+bool IsAccount(std::string_view text) {
+  return text.size() == kAccountDigits && std::all_of(text.begin(), text.end(), IsDigit);
+}
+
+// Cuts off what stands before the next colon; all of `rest` if there is none.
+std::string_view TakePart(std::string_view* rest) {
+  const size_t colon = rest->find(':');
+  const std::string_view part = rest->substr(0, colon);
+  rest->remove_prefix(colon == std::string_view::npos ? rest->size() : colon + 1);
+  return part;
+}
+
+// What stands behind the fifth colon.
+std::string_view ResourcePart(std::string_view arn) {
+  for (int i = 0; i < 5; ++i) TakePart(&arn);
+  return arn;
+}
+
+absl::Status Invalid(std::string_view what, std::string_view arn) {
+  return ValidationError(Cat("Invalid ", what, " in '", arn, "'"));
+}
+
+}  // namespace
+
+std::string TableArn(std::string_view table_name) { return Cat(kTableArnPrefix, table_name); }
+
+bool IsArn(std::string_view text) { return text.starts_with(kArnPrefix); }
+
+std::string_view TableNamePart(std::string_view name_or_arn) {
+  if (!IsArn(name_or_arn)) return name_or_arn;
+  std::string_view resource = ResourcePart(name_or_arn);
+  if (!resource.starts_with(kTableResource)) return name_or_arn;
+  resource.remove_prefix(kTableResource.size());
+  return resource.substr(0, resource.find('/'));
+}
+
+std::string_view LocalTableName(std::string_view name_or_arn) {
+  if (name_or_arn.starts_with(kTableArnPrefix)) return name_or_arn.substr(kTableArnPrefix.size());
+  return IsArn(name_or_arn) ? std::string_view() : name_or_arn;
+}
+
+absl::Status ParseArn(std::string_view text, Arn* arn) {
+  std::string_view rest = text;
+  if (TakePart(&rest) != "arn") return Invalid("ARN prefix", text);
+  if (!IsWord(TakePart(&rest))) return Invalid("AWS partition", text);
+  if (TakePart(&rest) != "dynamodb") return Invalid("AWS service", text);
+  arn->region = TakePart(&rest);
+  if (!IsWord(arn->region)) return Invalid("AWS region", text);
+  arn->account = TakePart(&rest);
+  if (!IsAccount(arn->account)) return Invalid("AWS account", text);
+  arn->resource = rest;
+  return absl::OkStatus();
+}
+
+absl::Status CheckTableReference(std::string_view name_or_arn) {
+  ConstraintList constraints;
+  CheckTableReferenceShape(name_or_arn, &constraints);
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  if (!IsArn(name_or_arn)) return absl::OkStatus();
+  Arn arn;
+  ARM_RETURN_IF_ERROR(ParseArn(name_or_arn, &arn));
+  const std::string_view name = TableNamePart(name_or_arn);
+  if (!arn.resource.starts_with(kTableResource) || arn.resource.size() != kTableResource.size() + name.size()) {
+    return Invalid("resource type", name_or_arn);
+  }
+  if (name.empty() || name.size() > kTableNameMaxChars || !HasOnlyNameCharacters(name)) {
+    return Invalid("table name", name_or_arn);
+  }
+  return absl::OkStatus();
+}
+
+void CheckTableReferenceShape(std::string_view name_or_arn, ConstraintList* constraints) {
+  if (!IsArn(name_or_arn)) return constraints->CheckName(name_or_arn, kPath, 1);
+  constraints->CheckLengthMax(PrintedValue(name_or_arn), CharacterCount(name_or_arn), kPath, kTableArnMaxChars);
+}
+
+}  // namespace armature::model
