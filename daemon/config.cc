@@ -74,6 +74,13 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
                      "is reachable from other machines, and this version has no TLS and no credentials; listen on "
                      "127.0.0.1, or say --insecure");
   }
+  if (raw.http_listen != "off") {
+    config.http_listen = raw.http_listen;
+    if (!HasPort(raw.http_listen)) {
+      return FlagError("http_listen", raw.http_listen,
+                       "must be HOST:PORT, [IPV6]:PORT or off; port 0 picks a free one");
+    }
+  }
   ARM_RETURN_IF_ERROR(ParseDurability(raw.durability, &config.database));
   ARM_RETURN_IF_ERROR(CheckRange("cache_mb", raw.cache_mb, 8, 1 << 20));
   ARM_RETURN_IF_ERROR(CheckRange("read_threads", raw.read_threads, 1, 256));

@@ -17,6 +17,7 @@ namespace armature::daemon {
 struct RawConfig {
   std::string data_dir;
   std::string grpc_listen;
+  std::string http_listen;
   std::string durability;
   int64_t cache_mb = 0;
   int64_t read_threads = 0;
@@ -26,6 +27,7 @@ struct RawConfig {
 
 struct Config {
   std::string grpc_listen;
+  std::string http_listen;  // empty: off
   store::DatabaseOptions database;
   engine::EngineOptions engine;
 };

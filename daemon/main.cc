@@ -23,6 +23,10 @@ ABSL_FLAG(std::string, data_dir, "", "Directory that holds the database; made if
 ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7700",
           "Address for gRPC: HOST:PORT, [IPV6]:PORT or unix:PATH. Port 0 picks a free one. Fixed at start.");
 ABSL_FLAG(
+    std::string, http_listen, "127.0.0.1:7701",
+    "Address for the original HTTP/JSON protocol: HOST:PORT, [IPV6]:PORT or off. Port 0 picks a free one. Fixed at "
+    "start.");
+ABSL_FLAG(
     std::string, durability, "sync",
     "When a write is acknowledged: sync (after fsync), interval:<ms> (fsync every so often; a crash of the machine "
     "may lose that much), os (when the system likes). Fixed at start.");
@@ -74,6 +78,7 @@ int main(int argc, char** argv) {
   armature::daemon::RawConfig raw;
   raw.data_dir = absl::GetFlag(FLAGS_data_dir);
   raw.grpc_listen = absl::GetFlag(FLAGS_grpc_listen);
+  raw.http_listen = absl::GetFlag(FLAGS_http_listen);
   raw.durability = absl::GetFlag(FLAGS_durability);
   raw.cache_mb = absl::GetFlag(FLAGS_cache_mb);
   raw.read_threads = absl::GetFlag(FLAGS_read_threads);
@@ -93,7 +98,9 @@ int main(int argc, char** argv) {
   absl::StatusOr<std::unique_ptr<armature::daemon::Server>> server = armature::daemon::Server::Start(*config);
   if (!server.ok()) return Refuse(server.status());
   if (raw.insecure) LOG(WARNING) << "server: insecure, anybody who reaches the address may read and write";
-  std::printf("ready grpc=%s\n", (*server)->grpc_address().c_str());
+  std::printf("ready grpc=%s", (*server)->grpc_address().c_str());
+  if (!(*server)->http_address().empty()) std::printf(" http=%s", (*server)->http_address().c_str());
+  std::printf("\n");
   std::fflush(stdout);
 
   // glibc gives back the ends of its heaps only; after a burst of large answers most of what is free lies in between.

@@ -6,6 +6,9 @@
 #include "daemon/admin/admin_service.h"
 #include "daemon/grpc/item_service.h"
 #include "daemon/grpc/table_service.h"
+#include "daemon/http/engine_operations.h"
+#include "daemon/http/http_server.h"
+#include "daemon/http/json_front.h"
 #include "glog/logging.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
@@ -31,12 +34,17 @@ struct Server::Parts {
   std::unique_ptr<AdminService> admin;
   std::unique_ptr<grpc::Server> grpc;
   std::string address;
+  std::unique_ptr<EngineOperations> operations;
+  std::unique_ptr<JsonFront> json;
+  std::unique_ptr<HttpServer> http;
+  std::string http_address;
 };
 
 Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Server::~Server() { Stop(absl::ZeroDuration()); }
 
 const std::string& Server::grpc_address() const { return parts_->address; }
+const std::string& Server::http_address() const { return parts_->http_address; }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
   auto parts = std::make_unique<Parts>();
@@ -70,7 +78,15 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
   if (!config.grpc_listen.starts_with("unix:")) {
     parts->address = Cat(config.grpc_listen.substr(0, config.grpc_listen.rfind(':')), ":", port);
   }
-  LOG(INFO) << "server: serving grpc=" << parts->address;
+  if (!config.http_listen.empty()) {
+    parts->operations = std::make_unique<EngineOperations>(parts->engine.get());
+    parts->json = std::make_unique<JsonFront>(parts->operations.get(), JsonFrontOptions());
+    HttpServerOptions options;
+    options.listen = config.http_listen;
+    ARM_ASSIGN_OR_RETURN(parts->http, HttpServer::Start(options, parts->json.get()));
+    parts->http_address = parts->http->address();
+  }
+  LOG(INFO) << "server: serving grpc=" << parts->address << " http=" << parts->http_address;
   return std::unique_ptr<Server>(new Server(std::move(parts)));
 }
 
@@ -78,6 +94,7 @@ void Server::Stop(absl::Duration grace) {
   if (parts_ == nullptr || parts_->grpc == nullptr) return;
   LOG(INFO) << "server: stopping";
   parts_->engine->EndWaits();
+  if (parts_->http != nullptr) parts_->http->Stop(grace);
   parts_->grpc->Shutdown(absl::ToChronoTime(absl::Now() + grace));
   parts_->grpc->Wait();
   parts_->engine.reset();

@@ -23,6 +23,8 @@ class Server {
 
   // Where it listens, with the port the system chose: "127.0.0.1:41234".
   const std::string& grpc_address() const;
+  // Of the original protocol; empty if it is off.
+  const std::string& http_address() const;
 
   // Takes no new calls, lets those under way finish for up to `grace`, commits what waits, closes the database.
   void Stop(absl::Duration grace);

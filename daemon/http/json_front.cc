@@ -40,10 +40,10 @@ std::string_view MediaType(const HttpRequest& request) {
 }
 
 // A new answer with the headers that each one has.
-HttpResponse MakeResponse(unsigned status, std::string body) {
+HttpResponse MakeResponse(unsigned status, std::string body, std::string request_id = NewRequestId()) {
   HttpResponse response{.status = status, .headers = {}, .body = std::move(body)};
   response.headers.reserve(8);
-  response.headers.emplace_back("x-amzn-RequestId", NewRequestId());
+  response.headers.emplace_back("x-amzn-RequestId", std::move(request_id));
   return response;
 }
 
@@ -108,6 +108,7 @@ JsonAnswer Plain(unsigned status, std::string_view body) { return {.status = sta
 // What of a request its answer depends on.
 struct JsonFront::Exchange {
   Done done;
+  std::string request_id = NewRequestId();
   std::string_view content_type;  // static
   ContentCoding coding = ContentCoding::kIdentity;
   bool has_origin = false;
@@ -155,7 +156,10 @@ void JsonFront::Handle(HttpRequest request, Done done) {
   }
   Admitted admitted{.request = std::move(request), .access = nullptr};
   const absl::Status status = Admit(&admitted);
-  if (!status.ok()) return Finish(std::move(exchange), operations_->Error(status));
+  if (!status.ok()) {
+    JsonAnswer answer = operations_->Error(status, exchange.request_id);
+    return Finish(std::move(exchange), std::move(answer));
+  }
   if (admitted.request.body.empty() || HasOtherCoding(admitted.request)) {
     return Finish(std::move(exchange), Plain(400, kNotJson));
   }
@@ -198,6 +202,7 @@ void JsonFront::Call(Admitted admitted, Exchange exchange) {
   JsonCall call;
   operations_->Knows(*admitted.request.Find("x-amz-target"), &call.operation);
   call.body = std::move(admitted.request.body);
+  call.request_id = exchange.request_id;
   call.context.deadline = absl::Now() + options_.request_timeout;
   call.access = std::move(admitted.access);
   call.at_least_sequence = admitted.at_least_sequence;
@@ -207,7 +212,7 @@ void JsonFront::Call(Admitted admitted, Exchange exchange) {
 }
 
 void JsonFront::Finish(Exchange exchange, JsonAnswer answer) {
-  HttpResponse response = MakeResponse(answer.status, std::move(answer.body));
+  HttpResponse response = MakeResponse(answer.status, std::move(answer.body), std::move(exchange.request_id));
   response.headers.emplace_back("Content-Type", exchange.content_type);
   if (exchange.has_origin) AllowOrigin(&response);
   if (answer.change_sequence != 0) {

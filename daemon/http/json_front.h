@@ -37,7 +37,7 @@ class JsonOperations {
   virtual bool Knows(std::string_view target, std::string_view* operation) const = 0;
   virtual void Call(JsonCall call, JsonApi::Done done) = 0;
   // The answer to a request that failed with `status` before it was called.
-  virtual JsonAnswer Error(const absl::Status& status) const = 0;
+  virtual JsonAnswer Error(const absl::Status& status, std::string_view request_id) const = 0;
 };
 
 struct JsonFrontOptions {
