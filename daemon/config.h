@@ -17,7 +17,7 @@ namespace armature::daemon {
 struct RawConfig {
   std::string data_dir;
   std::string grpc_listen;
-  std::string http_listen;
+  std::string http_listen = "off";
   std::string durability;
   int64_t cache_mb = 0;
   int64_t read_threads = 0;

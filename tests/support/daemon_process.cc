@@ -130,7 +130,9 @@ std::string DaemonPath() {
 Ended RunDaemon(const std::vector<std::string>& flags) {
   const TemporaryDirectory directory;
   const std::filesystem::path err_file = directory.path() / "stderr";
-  const Child child = Spawn(flags, err_file);
+  std::vector<std::string> all_flags{"--http_listen=127.0.0.1:0"};
+  all_flags.insert(all_flags.end(), flags.begin(), flags.end());
+  const Child child = Spawn(all_flags, err_file);
   Ended ended;
   ended.out = ReadUntil(child.out, '\0');
   close(child.out);

@@ -43,7 +43,8 @@ std::string ReadFile(const std::filesystem::path& path) {
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
   const std::string data = "--data_dir=" + (directory / "data").string();
-  execl(path.c_str(), path.c_str(), data.c_str(), "--grpc_listen=127.0.0.1:0", static_cast<char*>(nullptr));
+  execl(path.c_str(), path.c_str(), data.c_str(), "--grpc_listen=127.0.0.1:0", "--http_listen=127.0.0.1:0",
+        static_cast<char*>(nullptr));
   dprintf(STDERR_FILENO, "cannot execute %s\n", path.c_str());
   _exit(127);
 }
