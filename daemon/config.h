@@ -17,12 +17,12 @@ namespace armature::daemon {
 struct RawConfig {
   std::string data_dir;
   std::string grpc_listen;
-  std::string http_listen = "off";
   std::string durability;
   int64_t cache_mb = 0;
   int64_t read_threads = 0;
   int64_t column_families_max = 0;
   bool insecure = false;
+  std::string http_listen = "off";
 };
 
 struct Config {
