@@ -42,6 +42,13 @@ grpc::StatusCode ToGrpcCode(ApiErrorType type) {
       return grpc::StatusCode::DEADLINE_EXCEEDED;
     case ApiErrorType::kCancelled:
       return grpc::StatusCode::CANCELLED;
+    case ApiErrorType::kMissingAuthenticationToken:
+    case ApiErrorType::kIncompleteSignature:
+    case ApiErrorType::kInvalidSignature:
+    case ApiErrorType::kUnrecognizedClient:
+      return grpc::StatusCode::UNAUTHENTICATED;
+    case ApiErrorType::kAccessDenied:
+      return grpc::StatusCode::PERMISSION_DENIED;
   }
   return grpc::StatusCode::INTERNAL;
 }
