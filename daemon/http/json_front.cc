@@ -155,10 +155,9 @@ void JsonFront::Handle(HttpRequest request, Done done) {
     return Finish(std::move(exchange), Plain(400, kUnknownOperation));
   }
   Admitted admitted{.request = std::move(request), .access = nullptr};
-  const absl::Status status = Admit(&admitted);
-  if (!status.ok()) {
-    JsonAnswer answer = operations_->Error(status, exchange.request_id);
-    return Finish(std::move(exchange), std::move(answer));
+  absl::Duration hold;
+  if (const absl::Status status = Admit(&admitted, &hold); !status.ok()) {
+    return Refuse(admitted, status, hold, std::move(exchange));
   }
   if (admitted.request.body.empty() || HasOtherCoding(admitted.request)) {
     return Finish(std::move(exchange), Plain(400, kNotJson));
@@ -167,11 +166,27 @@ void JsonFront::Handle(HttpRequest request, Done done) {
   Call(std::move(admitted), std::move(exchange));
 }
 
-absl::Status JsonFront::Admit(Admitted* admitted) const {
+absl::Status JsonFront::Admit(Admitted* admitted, absl::Duration* hold) const {
   if (options_.authenticator != nullptr) {
-    ARM_ASSIGN_OR_RETURN(admitted->access, options_.authenticator->Authenticate(admitted->request));
+    ARM_ASSIGN_OR_RETURN(admitted->access, options_.authenticator->Authenticate(admitted->request, hold));
   }
   return ReadSequence(admitted->request, &admitted->at_least_sequence);
+}
+
+void JsonFront::Refuse(const Admitted& admitted, const absl::Status& status, absl::Duration hold, Exchange exchange) {
+  JsonCall call;
+  operations_->Knows(*admitted.request.Find("x-amz-target"), &call.operation);
+  call.peer = admitted.request.peer;
+  call.request_id = exchange.request_id;
+  JsonAnswer answer = operations_->Refuse(call, status);
+  if (hold <= absl::ZeroDuration() || held_back_.load() >= options_.held_back_max) {
+    return Finish(std::move(exchange), std::move(answer));
+  }
+  ++held_back_;
+  timers_.At(absl::Now() + hold, [this, exchange = std::move(exchange), answer = std::move(answer)]() mutable {
+    --held_back_;
+    Finish(std::move(exchange), std::move(answer));
+  });
 }
 
 void JsonFront::Inflate(Admitted admitted, Exchange exchange) {
@@ -202,6 +217,7 @@ void JsonFront::Call(Admitted admitted, Exchange exchange) {
   JsonCall call;
   operations_->Knows(*admitted.request.Find("x-amz-target"), &call.operation);
   call.body = std::move(admitted.request.body);
+  call.peer = std::move(admitted.request.peer);
   call.request_id = exchange.request_id;
   call.context.deadline = absl::Now() + options_.request_timeout;
   call.access = std::move(admitted.access);

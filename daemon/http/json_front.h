@@ -3,6 +3,7 @@
 
 // The original protocol's HTTP: what surrounds the JSON documents.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "daemon/http/http_message.h"
 #include "daemon/json/json_api.h"
 #include "storage/base/thread_pool.h"
+#include "storage/base/timer_queue.h"
 
 namespace armature::daemon {
 
@@ -23,8 +25,10 @@ namespace armature::daemon {
 class HttpAuthenticator {
  public:
   virtual ~HttpAuthenticator() = default;
-  // Does not block. Errors: what JsonOperations::Error can write.
-  virtual absl::StatusOr<std::shared_ptr<const Access>> Authenticate(const HttpRequest& request) = 0;
+  // Does not block. Errors: what JsonOperations::Refuse can write; then `*hold` may be set to how long the answer is to
+  // be held back.
+  virtual absl::StatusOr<std::shared_ptr<const Access>> Authenticate(const HttpRequest& request,
+                                                                     absl::Duration* hold) = 0;
 };
 
 // The operations behind the front: JsonApi, or what a test puts in its place.
@@ -36,8 +40,9 @@ class JsonOperations {
   // As JsonApi.
   virtual bool Knows(std::string_view target, std::string_view* operation) const = 0;
   virtual void Call(JsonCall call, JsonApi::Done done) = 0;
-  // The answer to a request that failed with `status` before it was called.
-  virtual JsonAnswer Error(const absl::Status& status, std::string_view request_id) const = 0;
+  // The answer to `call` if it failed with `status` before it was made. Its operation is known; it has neither body nor
+  // access.
+  virtual JsonAnswer Refuse(const JsonCall& call, const absl::Status& status) const = 0;
 };
 
 struct JsonFrontOptions {
@@ -45,6 +50,7 @@ struct JsonFrontOptions {
   absl::Duration request_timeout = absl::Minutes(1);  // for the waits of a request; ends with DeadlineExceeded
   size_t body_bytes_max = 16 << 20;                   // inflated; beyond: 413
   size_t compressed_answer_bytes_min = 4 << 10;       // smaller answers are never compressed
+  size_t held_back_max = 1'000;                       // refusals; beyond, they are sent at once
   size_t coding_threads = 1;                          // compress and inflate, so that others need not wait for it
   size_t coding_queue_max = 256;                      // beyond: answers are not compressed, compressed requests get 503
 };
@@ -58,7 +64,7 @@ struct JsonFrontOptions {
 class JsonFront final : public HttpHandler {
  public:
   JsonFront(JsonOperations* operations, const JsonFrontOptions& options);
-  // Finishes what is being inflated or compressed.
+  // Finishes what is being inflated or compressed, and drops refusals that are held back.
   ~JsonFront() override;
 
   void Handle(HttpRequest request, Done done) override;
@@ -74,14 +80,17 @@ class JsonFront final : public HttpHandler {
     uint64_t at_least_sequence = 0;
   };
 
-  absl::Status Admit(Admitted* admitted) const;
+  absl::Status Admit(Admitted* admitted, absl::Duration* hold) const;
+  void Refuse(const Admitted& admitted, const absl::Status& status, absl::Duration hold, Exchange exchange);
   void Inflate(Admitted admitted, Exchange exchange);
   void Call(Admitted admitted, Exchange exchange);
   void Finish(Exchange exchange, JsonAnswer answer);
 
   JsonOperations* const operations_;
   const JsonFrontOptions options_;
+  std::atomic<size_t> held_back_ = 0;
   ThreadPool coders_;
+  TimerQueue timers_;
 };
 
 }  // namespace armature::daemon

@@ -28,6 +28,7 @@ JsonAnswer ErrorAnswer(const absl::Status& error, std::string_view request_id) {
   }
   writer.EndObject();
   answer.body = writer.Take();
+  answer.error = error;
   return answer;
 }
 

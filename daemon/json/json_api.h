@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
 #include "daemon/auth/access.h"
 #include "engine/engine.h"
 
@@ -19,6 +20,7 @@ struct JsonAnswer {
   unsigned status = 200;
   std::string body;
   uint64_t change_sequence = 0;  // of a write; 0: none
+  absl::Status error;            // what the body tells, for logs
 };
 
 // What comes beside the document.
@@ -26,6 +28,7 @@ struct JsonCall {
   std::string_view operation;  // one that Knows() knows
   std::string body;
   engine::RequestContext context;
+  std::string peer;        // "127.0.0.1:41234", for logs
   std::string request_id;  // of the answer; what is wrong inside is logged under it
   std::shared_ptr<const Access> access;
   uint64_t at_least_sequence = 0;  // Query and Scan of a global index

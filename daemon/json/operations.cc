@@ -22,6 +22,13 @@ const JsonOperation* FindOperation(std::string_view name) {
   return found == all.end() ? nullptr : &found->second;
 }
 
+bool IsItemOperation(std::string_view name) {
+  for (const JsonOperation& operation : ItemOperations()) {
+    if (operation.name == name) return true;
+  }
+  return false;
+}
+
 absl::Status CheckAccess(const JsonCall& call, std::string_view table) {
   return call.access == nullptr ? absl::OkStatus() : call.access->Check(call.operation, table);
 }

@@ -40,6 +40,9 @@ const JsonOperation* FindOperation(std::string_view name);
 std::span<const JsonOperation> ItemOperations();
 std::span<const JsonOperation> TableOperations();
 
+// Whether `name` is an operation on items, not on tables.
+bool IsItemOperation(std::string_view name);
+
 // Whether the caller may run the operation on `table`, a name as it was sent; empty: on no table.
 absl::Status CheckAccess(const JsonCall& call, std::string_view table);
 
