@@ -211,6 +211,7 @@ void HttpConnection::CountHeld() {
 
 HttpConnection::Stop HttpConnection::TakeRequests(std::string_view* bytes) {
   while (!closing_) {
+    if (!unsent_body_.empty() || loop_->output().size() >= kOutputBytesPerWrite) return Stop::kOutputFull;
     size_t consumed = 0;
     const RequestReader::State state = reader_.Read(*bytes, &consumed);
     bytes->remove_prefix(consumed);
@@ -225,9 +226,6 @@ HttpConnection::Stop HttpConnection::TakeRequests(std::string_view* bytes) {
     more_was_read_ = !bytes->empty();
     HandleRequest();
     if (handling_) return Stop::kHandling;
-    if (!closing_ && (!unsent_body_.empty() || loop_->output().size() >= kOutputBytesPerWrite)) {
-      return Stop::kOutputFull;
-    }
   }
   *bytes = {};
   return Stop::kClosing;

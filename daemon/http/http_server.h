@@ -41,7 +41,7 @@ struct HttpServerOptions {
   size_t linger_bytes_max = 32 << 20;
 
   // Asked for each connection; empty: plain text. If it returns null, the connection is closed.
-  std::function<std::shared_ptr<const TlsContext>()> tls;
+  std::function<std::shared_ptr<const TlsContext>()> tls = {};
 };
 
 // Serves from Start until Stop.
