@@ -26,6 +26,9 @@ constexpr size_t kCopiedBodyMax = 16 << 10;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
+// Assigning an empty string would keep the memory.
+void Free(std::string* text) { std::string().swap(*text); }
+
 // The connection whose handler runs on this thread now.
 thread_local const HttpConnection* handled = nullptr;
 
@@ -62,9 +65,9 @@ void HttpConnection::Close() {
   boost::system::error_code ec;
   socket_.close(ec);
   reader_.Next();
-  unread_ = {};
-  unsent_ = {};
-  unsent_body_ = {};
+  Free(&unread_);
+  Free(&unsent_);
+  Free(&unsent_body_);
   early_answer_.reset();
   share_.Set(0);
   loop_->Remove(this);
@@ -115,9 +118,9 @@ void HttpConnection::SetDeadline(Wait wait, absl::Duration timeout) {
 }
 
 // Bytes that moved buy time.
-void HttpConnection::Credit(size_t bytes, absl::Duration at_most) {
+void HttpConnection::Credit(size_t bytes) {
   const double seconds = static_cast<double>(bytes) / static_cast<double>(options().bytes_per_second_min);
-  const int64_t latest = IoLoop::NowNs() + absl::ToInt64Nanoseconds(at_most);
+  const int64_t latest = IoLoop::NowNs() + absl::ToInt64Nanoseconds(options().stall_timeout);
   deadline_ns_ = std::min(deadline_ns_ + absl::ToInt64Nanoseconds(absl::Seconds(seconds)), latest);
 }
 
@@ -211,6 +214,7 @@ void HttpConnection::CountHeld() {
 
 HttpConnection::Stop HttpConnection::TakeRequests(std::string_view* bytes) {
   while (!closing_) {
+    if (!unsent_body_.empty() || loop_->output().size() >= kOutputBytesPerWrite) return Stop::kOutputFull;
     size_t consumed = 0;
     const RequestReader::State state = reader_.Read(*bytes, &consumed);
     bytes->remove_prefix(consumed);
@@ -225,9 +229,6 @@ HttpConnection::Stop HttpConnection::TakeRequests(std::string_view* bytes) {
     more_was_read_ = !bytes->empty();
     HandleRequest();
     if (handling_) return Stop::kHandling;
-    if (!closing_ && (!unsent_body_.empty() || loop_->output().size() >= kOutputBytesPerWrite)) {
-      return Stop::kOutputFull;
-    }
   }
   *bytes = {};
   return Stop::kClosing;
@@ -259,7 +260,7 @@ void HttpConnection::AfterTurn(Stop stop) {
   } else if (wait != wait_ || took_request_) {
     SetDeadline(wait, wait == Wait::kBody ? options().stall_timeout : options().head_timeout);
   } else if (wait == Wait::kBody) {
-    Credit(received_, options().stall_timeout);
+    Credit(received_);
   }
   took_request_ = false;
   received_ = 0;
@@ -336,7 +337,7 @@ void HttpConnection::Refuse(unsigned status) {
 }
 
 void HttpConnection::RefuseAndEnd(unsigned status) {
-  unread_ = {};
+  Free(&unread_);
   Refuse(status);
   if (Flush()) Linger();
   CountHeld();
@@ -382,9 +383,9 @@ bool HttpConnection::Flush() {
   }
   if (result == Transport::Result::kDone) {
     loop_->output().clear();
-    unsent_ = {};
+    Free(&unsent_);
     unsent_begin_ = 0;
-    unsent_body_ = {};
+    Free(&unsent_body_);
     unsent_body_begin_ = 0;
     return true;
   }
@@ -401,7 +402,7 @@ void HttpConnection::KeepUnsent(std::string_view head, std::string_view body, si
   unsent_begin_ = unsent_.size() - head.size();
   unsent_body_begin_ = unsent_body_.size() - body.size();
   if (wait_ == Wait::kWriting) {
-    Credit(sent, options().stall_timeout);
+    Credit(sent);
   } else {
     SetDeadline(Wait::kWriting, options().stall_timeout);
   }
@@ -433,7 +434,6 @@ void HttpConnection::Discard() {
     if (bytes < 0 && errno == EAGAIN && !loop_->draining()) break;
     if (bytes <= 0 || static_cast<size_t>(bytes) > linger_left_) return Close();
     linger_left_ -= static_cast<size_t>(bytes);
-    Credit(static_cast<size_t>(bytes), options().linger_timeout);
   }
   WaitFor(Transport::Result::kWaitReadable);
 }

@@ -61,7 +61,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void WaitFor(Transport::Result what);
   void OnReady();
   void SetDeadline(Wait wait, absl::Duration timeout);
-  void Credit(size_t bytes, absl::Duration at_most);
+  void Credit(size_t bytes);
 
   void Handshake();
   void ReadSome();

@@ -35,13 +35,13 @@ struct HttpServerOptions {
   // stand still, and what they can save up by being fast.
   size_t bytes_per_second_min = 1024;
   absl::Duration stall_timeout = absl::Seconds(20);
-  // After the last answer, for the client to close. What it still sends until then is thrown away, up to
+  // After the last answer, for the client to end. What it still sends until then is thrown away, up to
   // `linger_bytes_max`: closing at once would destroy the answer on its way.
-  absl::Duration linger_timeout = absl::Seconds(5);
+  absl::Duration linger_timeout = absl::Seconds(20);
   size_t linger_bytes_max = 32 << 20;
 
   // Asked for each connection; empty: plain text. If it returns null, the connection is closed.
-  std::function<std::shared_ptr<const TlsContext>()> tls;
+  std::function<std::shared_ptr<const TlsContext>()> tls = {};
 };
 
 // Serves from Start until Stop.

@@ -43,7 +43,7 @@ absl::StatusOr<HostAndPort> Split(const std::string& address) {
   HostAndPort split;
   if (colon != std::string::npos) {
     split = {.host = address.substr(0, colon), .port = address.substr(colon + 1)};
-    if (split.host.size() > 2 && split.host.front() == '[' && split.host.back() == ']') {
+    if (split.host.starts_with('[') && split.host.ends_with(']')) {
       split.host = split.host.substr(1, split.host.size() - 2);
     } else if (split.host.find(':') != std::string::npos) {
       split.host.clear();

@@ -19,7 +19,7 @@ constexpr size_t kLineRest = 12;
 // ": " and the line's end.
 constexpr size_t kFieldRest = 4;
 // Memory for a body is taken as it comes, but for small ones at once: a length is only a promise.
-constexpr uint64_t kReserveMax = 64 << 10;
+constexpr size_t kReserveMax = 64 << 10;
 constexpr size_t kHeadersExpected = 16;
 
 std::string_view Sv(boost::beast::string_view view) { return {view.data(), view.size()}; }
@@ -90,10 +90,20 @@ void RequestParser::on_header_impl(ErrorCode& ec) {
 }
 
 void RequestParser::on_body_init_impl(const Length& content_length, ErrorCode&) {
-  if (content_length.has_value()) request_.body.reserve(static_cast<size_t>(std::min(*content_length, kReserveMax)));
+  if (!content_length.has_value()) return;
+  promised_bytes_ = static_cast<size_t>(*content_length);
+  request_.body.reserve(std::min(promised_bytes_, kReserveMax));
 }
 
 std::size_t RequestParser::on_body_impl(View body, ErrorCode&) {
+  const size_t needed = request_.body.size() + body.size();
+  if (needed > request_.body.capacity()) {
+    // Not reserve(), which would at least double it.
+    std::string larger;
+    larger.reserve(std::max(needed, std::min(promised_bytes_, 2 * request_.body.capacity())));
+    larger.append(request_.body);
+    request_.body = std::move(larger);
+  }
   request_.body.append(body.data(), body.size());
   return body.size();
 }

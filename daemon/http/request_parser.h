@@ -56,6 +56,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   size_t line_bytes_ = 0;
   size_t head_bytes_ = 0;
   size_t head_cost_ = 0;
+  size_t promised_bytes_ = 0;
   int version_ = 0;
   unsigned refused_with_ = 0;
   uint8_t hosts_ = 0;

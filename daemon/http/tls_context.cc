@@ -4,6 +4,7 @@
 #include <openssl/ssl.h>
 
 #include <array>
+#include <cstring>
 #include <string_view>
 
 #include "storage/base/strings.h"
@@ -18,8 +19,9 @@ struct FreeContext {
 // The oldest error of this thread, in OpenSSL's words, and forgets the others.
 std::string OpenSslError() {
   const unsigned long code = ERR_get_error();  // NOLINT(google-runtime-int): OpenSSL's type
-  const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
   ERR_clear_error();
+  if (ERR_SYSTEM_ERROR(code)) return std::strerror(ERR_GET_REASON(code));
+  const char* const reason = ERR_reason_error_string(code);
   return reason == nullptr ? "no reason given" : reason;
 }
 

@@ -1,0 +1,324 @@
+// Clients that want too much, or too little at a time.
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemon/http/http_server.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "storage/base/strings.h"
+#include "tests/support/raw_http_client.h"
+#include "tests/unit/http/handlers.h"
+
+namespace armature::daemon {
+namespace {
+
+using test::Post;
+using test::RawHttpClient;
+using test::RawResponse;
+
+constexpr std::string_view kHead = "POST / HTTP/1.1\r\nHost: h\r\n";
+constexpr absl::Duration kShort = absl::Milliseconds(40);
+
+// That it still serves, whatever others do to it.
+void ExpectServing(const HttpServer& server) {
+  RawHttpClient client(server.address());
+  client.Send(Post("anybody there?"));
+  EXPECT_EQ(client.Read().body, "anybody there?");
+}
+
+// A client's part ends; the server notices a little later.
+void AwaitHeldBytes(const HttpServer& server, size_t bytes) {
+  while (server.held_bytes() != bytes) std::this_thread::yield();
+}
+
+TEST(HttpLimits, SlowHeadersAreRefused) {
+  InlineHandler handler;
+  const auto server = Serve(&handler, {.head_timeout = kShort});
+  RawHttpClient client(server->address());
+  client.Send(Post("first"));
+  EXPECT_EQ(client.Read().body, "first");
+  client.Send("POST / HTTP/1.1\r\nHo");
+  const RawResponse response = client.Read();
+  EXPECT_EQ(response.status, 408);
+  EXPECT_EQ(response.headers.at("connection"), "close");
+  EXPECT_EQ(client.ReadToEnd(), "");
+}
+
+TEST(HttpLimits, SendingHeadersByTheByteBuysNoTime) {
+  InlineHandler handler;
+  const auto server = Serve(&handler, {.head_timeout = kShort, .linger_timeout = kShort});
+  RawHttpClient client(server->address());
+  client.Send(kHead);
+  // Ends with the answer, or because it can send no more after it.
+  const auto trickle = [&client] {
+    for (;;) client.Send("a");
+  };
+  EXPECT_THROW(trickle(), std::runtime_error);
+}
+
+TEST(HttpLimits, BodiesThatStandStillAreRefused) {
+  InlineHandler handler;
+  const auto server = Serve(&handler, {.stall_timeout = kShort});
+  RawHttpClient client(server->address());
+  client.Send(Cat(kHead, "Content-Length: 100000\r\n\r\n", std::string(50'000, 'x')));
+  EXPECT_EQ(client.Read().status, 408);
+  EXPECT_EQ(client.ReadToEnd(), "");
+  AwaitHeldBytes(*server, 0);
+}
+
+TEST(HttpLimits, BodiesThatMoveMayTakeTheirTime) {
+  InlineHandler handler;
+  constexpr std::chrono::milliseconds kStall(400);
+  const auto server = Serve(&handler, {.bytes_per_second_min = 1, .stall_timeout = absl::FromChrono(kStall)});
+  RawHttpClient client(server->address());
+  client.Send(Cat(kHead, "Transfer-Encoding: chunked\r\n\r\n"));
+  size_t sent = 0;
+  const auto end = std::chrono::steady_clock::now() + 3 * kStall;
+  for (; std::chrono::steady_clock::now() < end; ++sent) {
+    client.Send("1\r\nx\r\n");
+    ExpectServing(*server);
+  }
+  client.Send("0\r\n\r\n");
+  EXPECT_EQ(client.Read().body, std::string(sent, 'x'));
+}
+
+TEST(HttpLimits, IdleConnectionsEndQuietly) {
+  InlineHandler handler;
+  const auto server = Serve(&handler, {.idle_timeout = kShort});
+  RawHttpClient never(server->address());
+  RawHttpClient once(server->address());
+  once.Send(Post("x"));
+  EXPECT_EQ(once.Read().body, "x");
+  EXPECT_EQ(never.ReadToEnd(), "");
+  EXPECT_EQ(once.ReadToEnd(), "");
+  while (server->connections() > 0) std::this_thread::yield();
+}
+
+TEST(HttpLimits, HandlersMayTakeTheirTime) {
+  HoldingHandler handler;
+  const auto server = Serve(
+      &handler, {.idle_timeout = kShort, .head_timeout = kShort, .stall_timeout = kShort, .linger_timeout = kShort});
+  RawHttpClient client(server->address());
+  client.Send(Post("patience"));
+  std::vector<HoldingHandler::Held> held = handler.Take(1);
+  // Another connection's whole life of waiting passes meanwhile.
+  EXPECT_EQ(RawHttpClient(server->address()).ReadToEnd(), "");
+  std::move(held[0].done)({.headers = {}, .body = "at last"});
+  EXPECT_EQ(client.Read().body, "at last");
+}
+
+TEST(HttpLimits, ClientsThatNeverReadAreCutOff) {
+  InlineHandler handler(
+      [](const HttpRequest&) { return HttpResponse{.headers = {}, .body = std::string(32 << 20, 'x')}; });
+  const auto server = Serve(&handler, {.stall_timeout = kShort});
+  RawHttpClient client(server->address(), /*receive_buffer=*/4096);
+  client.Send(Post("a"));
+  while (server->held_bytes() == 0) std::this_thread::yield();
+  AwaitHeldBytes(*server, 0);
+  while (server->connections() > 0) std::this_thread::yield();
+}
+
+TEST(HttpLimits, NothingIsReadFromThoseWhoDoNotRead) {
+  size_t requests = 0;  // by one connection, so on one thread
+  InlineHandler handler([&requests](const HttpRequest&) {
+    ++requests;
+    return HttpResponse{.headers = {}, .body = std::string(1 << 20, 'x')};
+  });
+  std::string pipeline;
+  for (int i = 0; i < 2000; ++i) pipeline += Post("more");
+  const auto server = Serve(&handler);
+  {
+    RawHttpClient client(server->address(), /*receive_buffer=*/4096);
+    client.Send(pipeline);
+    while (server->held_bytes() == 0) std::this_thread::yield();
+    EXPECT_LT(server->held_bytes(), 3 << 20);
+  }
+  AwaitHeldBytes(*server, 0);
+  server->Stop(absl::InfiniteDuration());
+  EXPECT_LT(requests, 100);
+}
+
+TEST(HttpLimits, TooLargeBodiesAreAnsweredToThoseWhoSendAllBeforeTheyRead) {
+  InlineHandler handler;
+  const auto server = Serve(&handler);
+  const std::string body(20 << 20, 'x');
+  for (const std::string& request :
+       {Cat(kHead, "Content-Length: ", body.size(), "\r\n\r\n", body),
+        Cat(kHead, "Transfer-Encoding: chunked\r\n\r\n1400000\r\n", body, "\r\n0\r\n\r\n"),
+        Cat(kHead, "Transfer-Encoding: chunked\r\n\r\na00000\r\n", body.substr(0, 10 << 20), "\r\na00000\r\n",
+            body.substr(10 << 20), "\r\n0\r\n\r\n")}) {
+    RawHttpClient client(server->address());
+    client.Send(request);
+    const RawResponse response = client.Read();
+    EXPECT_EQ(response.status, 413);
+    EXPECT_EQ(response.body, "");
+    EXPECT_EQ(response.headers.at("connection"), "close");
+    EXPECT_EQ(client.ReadToEnd(), "");
+  }
+  ExpectServing(*server);
+}
+
+TEST(HttpLimits, WhatIsThrownAwayIsBoundedToo) {
+  InlineHandler handler;
+  const auto server = Serve(&handler, {.linger_bytes_max = 1 << 20});
+  RawHttpClient client(server->address());
+  client.Send(Cat(kHead, "Content-Length: 1000000000000\r\n\r\n"));
+  EXPECT_EQ(client.Read().status, 413);
+  const auto flood = [&client] {
+    const std::string piece(1 << 20, 'x');
+    for (;;) client.Send(piece);
+  };
+  EXPECT_THROW(flood(), std::runtime_error);
+  ExpectServing(*server);
+}
+
+TEST(HttpLimits, HeaderFloodIsRefused) {
+  InlineHandler handler;
+  const auto server = Serve(&handler, {.linger_bytes_max = 1 << 20});
+  RawHttpClient client(server->address());
+  const auto flood = [&client] {
+    client.Send(kHead);
+    for (;;) client.Send("X-Header: and another one\r\n");
+  };
+  // The answer, and then the end: what is sent after it is thrown away for a while only.
+  EXPECT_THROW(flood(), std::runtime_error);
+  EXPECT_THAT(client.ReadToEnd(), testing::AnyOf(testing::StartsWith("HTTP/1.1 400 Bad Request\r\n"), ""));
+  ExpectServing(*server);
+}
+
+TEST(HttpLimits, HeadersBeyondTheirLimitAre400) {
+  InlineHandler handler;
+  const auto server = Serve(&handler);
+  for (const std::string& request : {Cat(kHead, "A: ", std::string(17 << 10, 'x'), "\r\n\r\n"),
+                                     Cat("POST /", std::string(17 << 10, 'x'), " HTTP/1.1\r\nHost: h\r\n\r\n")}) {
+    RawHttpClient client(server->address());
+    client.Send(request);
+    EXPECT_EQ(client.Read().status, 400);
+    EXPECT_EQ(client.ReadToEnd(), "");
+  }
+}
+
+TEST(HttpLimits, BodiesOfAllConnectionsTogetherAreBounded) {
+  InlineHandler handler;
+  const auto server = Serve(&handler, {.held_bytes_max = 1 << 20});
+  const std::string most(400 << 10, 'x');
+  const std::string head = Cat(kHead, "Content-Length: ", most.size() + 1, "\r\n\r\n");
+  std::vector<std::unique_ptr<RawHttpClient>> clients;
+  for (int i = 0; i < 2; ++i) {
+    clients.push_back(std::make_unique<RawHttpClient>(server->address()));
+    clients.back()->Send(head + most);
+  }
+  while (server->held_bytes() < 800 << 10) std::this_thread::yield();
+  // There is still room for small ones, but not for this.
+  ExpectServing(*server);
+  RawHttpClient too_much(server->address());
+  too_much.Send(head + most);
+  const RawResponse response = too_much.Read();
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(response.headers.at("connection"), "close");
+  for (const auto& client : clients) {
+    client->Send("y");
+    EXPECT_EQ(client->Read().body, most + "y");
+  }
+  AwaitHeldBytes(*server, 0);
+}
+
+TEST(HttpLimits, WhileUnreadAnswersFillTheMemoryRequestsAreTurnedAway) {
+  InlineHandler handler([](const HttpRequest& request) {
+    return HttpResponse{.headers = {}, .body = request.body == "much" ? std::string(32 << 20, 'x') : request.body};
+  });
+  const auto server = Serve(&handler, {.held_bytes_max = 1 << 20});
+  RawHttpClient other(server->address());
+  {
+    RawHttpClient hoarder(server->address(), /*receive_buffer=*/4096);
+    hoarder.Send(Post("much"));
+    while (server->held_bytes() == 0) std::this_thread::yield();
+    other.Send(Post("small"));
+    const RawResponse response = other.Read();
+    EXPECT_EQ(response.status, 503);
+    EXPECT_THAT(response.headers, testing::Not(testing::Contains(testing::Key("connection"))));
+  }
+  AwaitHeldBytes(*server, 0);
+  other.Send(Post("small"));
+  EXPECT_EQ(other.Read().body, "small");
+}
+
+TEST(HttpLimits, ConnectionsBeyondTheLimitAreTurnedAway) {
+  InlineHandler handler;
+  const auto server = Serve(&handler, {.connections_max = 2});
+  auto first = std::make_unique<RawHttpClient>(server->address());
+  RawHttpClient second(server->address());
+  second.Send(Post("x"));
+  EXPECT_EQ(second.Read().status, 200);
+  for (int i = 0; i < 100; ++i) {
+    RawHttpClient third(server->address());
+    EXPECT_THAT(third.ReadToEnd(), testing::StartsWith("HTTP/1.1 503 Service Unavailable\r\n"));
+  }
+  second.Send(Post("x"));
+  EXPECT_EQ(second.Read().status, 200);
+  first.reset();
+  while (server->connections() > 1) std::this_thread::yield();
+  ExpectServing(*server);
+}
+
+TEST(HttpLimits, FloodOfConnectionsLeavesTheServerServing) {
+  InlineHandler handler;
+  const auto server = Serve(&handler, {.connections_max = 100});
+  RawHttpClient witness(server->address());
+  for (int i = 0; i < 3000; ++i) {
+    RawHttpClient client(server->address());
+    if (i % 100 == 0) {
+      witness.Send(Post("still?"));
+      EXPECT_EQ(witness.Read().body, "still?");
+    }
+  }
+  while (server->connections() > 1) std::this_thread::yield();
+  ExpectServing(*server);
+}
+
+TEST(HttpLimits, WithoutDescriptorsClientsAreToldAndOthersServed) {
+  InlineHandler handler;
+  const auto server = Serve(&handler);
+  RawHttpClient before(server->address());
+  before.Send(Post("x"));
+  EXPECT_EQ(before.Read().status, 200);
+
+  rlimit limit = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  close(next);
+  // One more for the client, none for the server's end of it.
+  const rlimit scarce = {.rlim_cur = static_cast<rlim_t>(next) + 1, .rlim_max = limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &scarce), 0);
+  for (int i = 0; i < 3; ++i) {
+    RawHttpClient shed(server->address());
+    EXPECT_THAT(shed.ReadToEnd(), testing::StartsWith("HTTP/1.1 503 Service Unavailable\r\n"));
+    before.Send(Post("x"));
+    EXPECT_EQ(before.Read().status, 200);
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  ExpectServing(*server);
+}
+
+TEST(HttpLimits, DescriptorLimitIsRaisedToWhatIsAllowed) {
+  rlimit limit = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit low = {.rlim_cur = 256, .rlim_max = limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+  EXPECT_EQ(RaiseDescriptorLimit(), limit.rlim_max);
+  rlimit raised = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &raised), 0);
+  EXPECT_EQ(raised.rlim_cur, limit.rlim_max);
+}
+
+}  // namespace
+}  // namespace armature::daemon

@@ -1,0 +1,530 @@
+#include "daemon/http/json_front.h"
+
+#include <zlib.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "daemon/http/content_coding.h"
+#include "daemon/http/http_server.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "storage/base/api_error.h"
+#include "storage/base/strings.h"
+#include "tests/support/raw_http_client.h"
+
+namespace armature::daemon {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Key;
+using testing::MatchesRegex;
+using testing::Not;
+using testing::Pair;
+
+constexpr std::string_view kNotJson = R"({"__type":"com.amazon.coral.service#SerializationException"})";
+constexpr std::string_view kUnknown = R"({"__type":"com.amazon.coral.service#UnknownOperationException"})";
+
+// Echoes what it is called with, and writes it down.
+class FakeOperations final : public JsonOperations {
+ public:
+  struct Seen {
+    std::string operation;
+    std::string body;
+    std::string principal;
+    uint64_t at_least_sequence = 0;
+    absl::Duration time_left;
+  };
+
+  bool Knows(std::string_view target, std::string_view* operation) const override {
+    if (target != "DynamoDB_20120810.PutItem") return false;
+    *operation = target.substr(target.find('.') + 1);
+    return true;
+  }
+
+  void Call(JsonCall call, JsonApi::Done done) override {
+    {
+      absl::MutexLock lock(&mutex_);
+      seen_.push_back({.operation = std::string(call.operation),
+                       .body = call.body,
+                       .principal = call.access == nullptr ? "" : call.access->principal(),
+                       .at_least_sequence = call.at_least_sequence,
+                       .time_left = call.context.deadline - absl::Now()});
+    }
+    std::move(done)(
+        {.status = answer_status, .body = answer_body.value_or(call.body), .change_sequence = change_sequence});
+  }
+
+  JsonAnswer Refuse(const JsonCall&, const absl::Status& status) const override {
+    return {.status = 400, .body = Cat("error: ", Sv(status.message()))};
+  }
+
+  std::vector<Seen> seen() {
+    absl::MutexLock lock(&mutex_);
+    return seen_;
+  }
+
+  unsigned answer_status = 200;
+  std::optional<std::string> answer_body;
+  uint64_t change_sequence = 0;
+
+ private:
+  absl::Mutex mutex_;
+  std::vector<Seen> seen_;
+};
+
+class Somebody final : public Access {
+ public:
+  const std::string& principal() const override { return principal_; }
+  absl::Status Check(std::string_view, std::string_view) const override { return absl::OkStatus(); }
+
+ private:
+  const std::string principal_ = "somebody";
+};
+
+// Lets those in who say the word.
+class FakeAuthenticator final : public HttpAuthenticator {
+ public:
+  absl::StatusOr<std::shared_ptr<const Access>> Authenticate(const HttpRequest& request,
+                                                             absl::Duration* hold) override {
+    body_sizes.push_back(request.body.size());
+    if (request.Find("authorization") != nullptr) return std::make_shared<Somebody>();
+    *hold = hold_refusals;
+    return ValidationError("who are you?");
+  }
+
+  absl::Duration hold_refusals;
+
+  std::vector<size_t> body_sizes;
+};
+
+std::string Gzip(std::string_view text) { return Compress(text, ContentCoding::kGzip); }
+
+std::string Crc(std::string_view body) {
+  return std::to_string(crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size())));
+}
+
+// The headers without those that each answer has.
+std::set<std::string> NamesOf(const HttpResponse& response) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : response.headers) EXPECT_TRUE(names.insert(name).second) << name << " twice";
+  return names;
+}
+
+std::string ValueOf(const HttpResponse& response, std::string_view name) {
+  for (const auto& [each, value] : response.headers) {
+    if (each == name) return value;
+  }
+  return "(none)";
+}
+
+class JsonFrontTest : public testing::Test {
+ protected:
+  static HttpRequest PutItem(std::string body) {
+    return {.method = "POST",
+            .target = "/",
+            .headers = {{"host", "db.test:8000"},
+                        {"x-amz-target", "DynamoDB_20120810.PutItem"},
+                        {"content-type", "application/x-amz-json-1.0"}},
+            .body = std::move(body),
+            .peer = "127.0.0.1:1"};
+  }
+
+  static void Set(HttpRequest* request, std::string_view name, std::string_view value) {
+    std::erase_if(request->headers, [name](const auto& header) { return header.name == name; });
+    request->headers.push_back({std::string(name), std::string(value)});
+  }
+  static void Unset(HttpRequest* request, std::string_view name) {
+    std::erase_if(request->headers, [name](const auto& header) { return header.name == name; });
+  }
+
+  HttpResponse Answer(HttpRequest request) {
+    JsonFront front(&operations_, options_);
+    return Answer(&front, std::move(request));
+  }
+  static HttpResponse Answer(JsonFront* front, HttpRequest request) {
+    HttpResponse response;
+    absl::Notification answered;
+    front->Handle(std::move(request), [&](HttpResponse made) {
+      response = std::move(made);
+      answered.Notify();
+    });
+    answered.WaitForNotification();
+    return response;
+  }
+
+  FakeOperations operations_;
+  JsonFrontOptions options_;
+};
+
+TEST_F(JsonFrontTest, CallsTheOperationAndSendsItsAnswer) {
+  const HttpResponse response = Answer(PutItem("{}"));
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.body, "{}");
+  EXPECT_THAT(NamesOf(response), ElementsAre("Content-Type", "x-amz-crc32", "x-amzn-RequestId"));
+  EXPECT_EQ(ValueOf(response, "Content-Type"), "application/x-amz-json-1.0");
+  EXPECT_EQ(ValueOf(response, "x-amz-crc32"), "2745614147");
+  EXPECT_THAT(ValueOf(response, "x-amzn-RequestId"), MatchesRegex("[A-Z0-9]*"));
+  EXPECT_EQ(ValueOf(response, "x-amzn-RequestId").size(), 52);
+  ASSERT_EQ(operations_.seen().size(), 1);
+  EXPECT_EQ(operations_.seen()[0].operation, "PutItem");
+  EXPECT_EQ(operations_.seen()[0].body, "{}");
+  EXPECT_EQ(operations_.seen()[0].at_least_sequence, 0);
+  EXPECT_GT(operations_.seen()[0].time_left, absl::Seconds(1));
+  EXPECT_LE(operations_.seen()[0].time_left, options_.request_timeout);
+}
+
+TEST_F(JsonFrontTest, EveryAnswerHasAnIdOfItsOwn) {
+  std::set<std::string> ids;
+  for (int i = 0; i < 1000; ++i) ids.insert(ValueOf(Answer(PutItem("{}")), "x-amzn-RequestId"));
+  EXPECT_EQ(ids.size(), 1000);
+}
+
+TEST_F(JsonFrontTest, ContentTypeIsThatOfTheRequest) {
+  for (const auto& [sent, answered] :
+       {std::pair("application/x-amz-json-1.0", "application/x-amz-json-1.0"),
+        std::pair("application/json", "application/json"),
+        std::pair("application/json; charset=utf-8", "application/json"),
+        std::pair("application/x-amz-json-1.0 ;charset=UTF-8", "application/x-amz-json-1.0")}) {
+    HttpRequest request = PutItem("{}");
+    Set(&request, "content-type", sent);
+    EXPECT_EQ(ValueOf(Answer(std::move(request)), "Content-Type"), answered) << sent;
+  }
+  operations_.answer_status = 400;
+  EXPECT_EQ(ValueOf(Answer(PutItem("{}")), "Content-Type"), "application/x-amz-json-1.0");
+}
+
+TEST_F(JsonFrontTest, OtherContentTypesAndMethodsAreNotFound) {
+  const auto expect_not_found = [this](HttpRequest request) {
+    const HttpResponse response = Answer(std::move(request));
+    EXPECT_EQ(response.status, 404);
+    EXPECT_EQ(response.body, "<UnknownOperationException/>\n");
+    EXPECT_EQ(ValueOf(response, "x-amz-crc32"), "3552371480");
+    EXPECT_EQ(ValueOf(response, "x-amzn-RequestId").size(), 52);
+  };
+  for (const char* type : {"", "text/plain", "application/x-amz-json-1.1", "application/jsonp", "json"}) {
+    HttpRequest request = PutItem("{}");
+    Set(&request, "content-type", type);
+    expect_not_found(std::move(request));
+  }
+  for (const char* method : {"PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "post", "BREW"}) {
+    HttpRequest request = PutItem("{}");
+    request.method = method;
+    expect_not_found(std::move(request));
+  }
+  HttpRequest get = PutItem("");
+  get.method = "GET";
+  get.target = "/other";
+  expect_not_found(std::move(get));
+  EXPECT_THAT(operations_.seen(), testing::IsEmpty());
+}
+
+TEST_F(JsonFrontTest, HealthNamesTheHostThatWasAsked) {
+  HttpRequest request{.method = "GET", .target = "/", .headers = {{"host", "db.test:8000"}}, .body = {}, .peer = {}};
+  for (const char* target : {"/", "/?x=y"}) {
+    request.target = target;
+    const HttpResponse response = Answer(request);
+    EXPECT_EQ(response.status, 200);
+    EXPECT_EQ(response.body, "healthy: db.test:8000 ");
+    EXPECT_EQ(ValueOf(response, "x-amz-crc32"), Crc(response.body));
+  }
+}
+
+TEST_F(JsonFrontTest, BrowsersOfOtherSitesAreLetIn) {
+  HttpRequest request = PutItem("{}");
+  Set(&request, "origin", "https://elsewhere.test");
+  EXPECT_EQ(ValueOf(Answer(request), "Access-Control-Allow-Origin"), "*");
+  Set(&request, "x-amz-target", "unknown");
+  EXPECT_EQ(ValueOf(Answer(request), "Access-Control-Allow-Origin"), "*");
+  request.method = "GET";
+  EXPECT_EQ(ValueOf(Answer(request), "Access-Control-Allow-Origin"), "*");
+
+  request.method = "OPTIONS";
+  Set(&request, "access-control-request-headers", "x-amz-target, authorization");
+  Set(&request, "access-control-request-method", "POST");
+  const HttpResponse response = Answer(request);
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.body, "");
+  EXPECT_THAT(NamesOf(response),
+              ElementsAre("Access-Control-Allow-Headers", "Access-Control-Allow-Methods", "Access-Control-Allow-Origin",
+                          "Access-Control-Max-Age", "x-amzn-RequestId"));
+  EXPECT_EQ(ValueOf(response, "Access-Control-Allow-Headers"), "x-amz-target, authorization");
+  EXPECT_EQ(ValueOf(response, "Access-Control-Allow-Methods"), "POST");
+  EXPECT_EQ(ValueOf(response, "Access-Control-Max-Age"), "172800");
+  EXPECT_THAT(operations_.seen(), testing::SizeIs(1));
+}
+
+TEST_F(JsonFrontTest, UnknownTargetsAreSaidToBe) {
+  for (const char* target : {"", "PutItem", "DynamoDB_20120810.putItem", "DynamoDB_20120810.PutItem.x"}) {
+    HttpRequest request = PutItem("not even JSON");
+    Set(&request, "x-amz-target", target);
+    const HttpResponse response = Answer(std::move(request));
+    EXPECT_EQ(response.status, 400);
+    EXPECT_EQ(response.body, kUnknown);
+    EXPECT_EQ(ValueOf(response, "x-amz-crc32"), Crc(kUnknown));
+    EXPECT_EQ(ValueOf(response, "Content-Type"), "application/x-amz-json-1.0");
+  }
+  HttpRequest request = PutItem("{}");
+  Unset(&request, "x-amz-target");
+  EXPECT_EQ(Answer(std::move(request)).body, kUnknown);
+}
+
+TEST_F(JsonFrontTest, EmptyBodiesAreNoJson) {
+  HttpRequest request = PutItem("");
+  EXPECT_EQ(Answer(request).body, kNotJson);
+  // Without a body its type does not matter.
+  Unset(&request, "content-type");
+  const HttpResponse response = Answer(request);
+  EXPECT_EQ(response.status, 400);
+  EXPECT_EQ(response.body, kNotJson);
+  EXPECT_EQ(ValueOf(response, "Content-Type"), "application/json");
+  EXPECT_THAT(operations_.seen(), testing::IsEmpty());
+}
+
+TEST_F(JsonFrontTest, SendersAreAskedForBeforeTheBodyIsLookedAt) {
+  FakeAuthenticator authenticator;
+  options_.authenticator = &authenticator;
+  HttpRequest request = PutItem("no gzip at all");
+  Set(&request, "content-encoding", "gzip");
+  EXPECT_EQ(Answer(request).body, "error: who are you?");
+  request.body.clear();
+  EXPECT_EQ(Answer(request).body, "error: who are you?");
+  Set(&request, "authorization", "me");
+  EXPECT_EQ(Answer(request).body, kNotJson);
+  // They sign what they send.
+  request.body = Gzip("{}");
+  EXPECT_EQ(Answer(request).body, "{}");
+  EXPECT_EQ(authenticator.body_sizes.back(), request.body.size());
+  ASSERT_THAT(operations_.seen(), testing::SizeIs(1));
+  EXPECT_EQ(operations_.seen()[0].principal, "somebody");
+}
+
+TEST_F(JsonFrontTest, NobodyIsAskedWhoTheyAreForHealthAndPreflight) {
+  FakeAuthenticator authenticator;
+  options_.authenticator = &authenticator;
+  EXPECT_EQ(Answer({.method = "GET", .target = "/", .headers = {}, .body = {}, .peer = {}}).status, 200);
+  EXPECT_EQ(Answer({.method = "OPTIONS", .target = "/", .headers = {{"origin", "x"}}, .body = {}, .peer = {}}).status,
+            200);
+  EXPECT_THAT(authenticator.body_sizes, testing::IsEmpty());
+}
+
+TEST_F(JsonFrontTest, SequencesTravelInHeaders) {
+  operations_.change_sequence = 18446744073709551615U;
+  HttpRequest request = PutItem("{}");
+  Set(&request, "x-armature-at-least-sequence", "18446744073709551614");
+  EXPECT_EQ(ValueOf(Answer(request), "x-armature-change-sequence"), "18446744073709551615");
+  EXPECT_EQ(operations_.seen()[0].at_least_sequence, 18446744073709551614U);
+  for (const char* malformed : {"", " 1", "1 ", "-1", "+1", "0x1", "1.0", "18446744073709551616", "one"}) {
+    Set(&request, "x-armature-at-least-sequence", malformed);
+    EXPECT_EQ(Answer(request).body,
+              "error: The header x-armature-at-least-sequence must be a decimal number of at most 64 bits")
+        << malformed;
+  }
+  EXPECT_THAT(operations_.seen(), testing::SizeIs(1));
+}
+
+TEST_F(JsonFrontTest, CompressedRequestsAreInflated) {
+  HttpRequest request = PutItem(Gzip(R"({"TableName":"t"})"));
+  Set(&request, "content-encoding", "GZIP");
+  EXPECT_EQ(Answer(request).body, R"({"TableName":"t"})");
+  // Several members make one text.
+  request.body = Gzip("{\"a\":") + Gzip("") + Gzip("1}");
+  EXPECT_EQ(Answer(request).body, "{\"a\":1}");
+  request = PutItem("{}");
+  Set(&request, "content-encoding", "identity");
+  EXPECT_EQ(Answer(request).body, "{}");
+}
+
+TEST_F(JsonFrontTest, WhatDoesNotInflateIsNoJson) {
+  const std::string whole = Gzip(std::string(1000, 'x') + "{}");
+  HttpRequest request = PutItem("");
+  Set(&request, "content-encoding", "gzip");
+  std::string damaged = whole;
+  damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);  // its checksum
+  for (const std::string& body : {std::string("{}"), whole.substr(0, whole.size() - 1), whole.substr(0, 5),
+                                  whole + "rest", damaged, Gzip(""), Compress("{}", ContentCoding::kDeflate)}) {
+    request.body = body;
+    const HttpResponse response = Answer(request);
+    EXPECT_EQ(response.status, 400);
+    EXPECT_EQ(response.body, kNotJson);
+  }
+  for (const char* coding : {"deflate", "br", "gzip, gzip", "x"}) {
+    request.body = whole;
+    Set(&request, "content-encoding", coding);
+    EXPECT_EQ(Answer(request).body, kNotJson) << coding;
+  }
+  EXPECT_THAT(operations_.seen(), testing::IsEmpty());
+}
+
+TEST_F(JsonFrontTest, InflatedBodiesHaveTheSameLimit) {
+  const std::string most(16 << 20, ' ');
+  HttpRequest request = PutItem(Gzip(most));
+  Set(&request, "content-encoding", "gzip");
+  EXPECT_TRUE(Answer(request).body == most);
+  // A bomb, and one whose first member is small.
+  for (const std::string& bomb : {Gzip(most + " "), Gzip("{") + Gzip(std::string(200 << 20, ' '))}) {
+    request.body = bomb;
+    const HttpResponse response = Answer(request);
+    EXPECT_EQ(response.status, 413);
+    EXPECT_EQ(response.body, "");
+    EXPECT_THAT(NamesOf(response), Not(Contains("x-amzn-RequestId")));
+    EXPECT_TRUE(response.close);
+  }
+}
+
+TEST_F(JsonFrontTest, LargeAnswersAreCompressedForThoseWhoAsk) {
+  const std::string large(4097, 'x');
+  for (const auto& [accepted, coding] :
+       {std::pair("gzip", "gzip"), std::pair("deflate", "deflate"), std::pair("gzip, deflate", "gzip"),
+        std::pair("gzip;q=0.5, deflate;q=0.8", "deflate"), std::pair("br, GZIP;q=0.1", "gzip"), std::pair("*", "gzip"),
+        std::pair("gzip;q=0, *;q=0.5", "deflate"), std::pair("identity", "(none)"), std::pair("gzip;q=0", "(none)"),
+        std::pair("gzip;q=0, deflate;q=0.000", "(none)"), std::pair("gzip;q=x", "(none)"),
+        std::pair("gzip;q=2", "(none)"), std::pair("", "(none)"), std::pair("*;q=0", "(none)"),
+        std::pair(",;,gzip;", "gzip")}) {
+    HttpRequest request = PutItem(large);
+    Set(&request, "accept-encoding", accepted);
+    const HttpResponse response = Answer(std::move(request));
+    EXPECT_EQ(ValueOf(response, "Content-Encoding"), coding) << accepted;
+    EXPECT_EQ(ValueOf(response, "x-amz-crc32"), Crc(response.body)) << accepted;
+    EXPECT_EQ(response.body == large, coding == std::string_view("(none)")) << accepted;
+    std::string text;
+    if (coding == std::string_view("gzip")) {
+      EXPECT_EQ(InflateGzip(response.body, 1 << 20, &text), InflateResult::kOk);
+      EXPECT_EQ(text, large);
+    } else if (coding == std::string_view("deflate")) {
+      text.resize(large.size());
+      uLongf size = text.size();
+      EXPECT_EQ(uncompress(reinterpret_cast<Bytef*>(text.data()), &size,
+                           reinterpret_cast<const Bytef*>(response.body.data()), response.body.size()),
+                Z_OK);
+      EXPECT_EQ(text, large);
+    }
+  }
+}
+
+TEST_F(JsonFrontTest, SmallAnswersAreNotCompressed) {
+  HttpRequest request = PutItem(std::string(4096, 'x'));
+  Set(&request, "accept-encoding", "gzip");
+  EXPECT_EQ(ValueOf(Answer(std::move(request)), "Content-Encoding"), "(none)");
+}
+
+TEST_F(JsonFrontTest, HoldsARefusalBackWithoutHoldingUpOthers) {
+  FakeAuthenticator authenticator;
+  authenticator.hold_refusals = absl::Milliseconds(50);
+  options_.authenticator = &authenticator;
+  JsonFront front(&operations_, options_);
+  const absl::Time begin = absl::Now();
+  absl::Notification refused;
+  absl::Time refused_at;
+  front.Handle(PutItem("{}"), [&](const HttpResponse& response) {
+    EXPECT_EQ(response.body, "error: who are you?");
+    refused_at = absl::Now();
+    refused.Notify();
+  });
+  EXPECT_FALSE(refused.HasBeenNotified()) << "Handle must not wait";
+  HttpRequest known = PutItem("{}");
+  Set(&known, "authorization", "the word");
+  EXPECT_EQ(Answer(&front, known).status, 200);
+  refused.WaitForNotification();
+  EXPECT_GE(refused_at - begin, authenticator.hold_refusals);
+}
+
+TEST_F(JsonFrontTest, RefusalsBeyondTheBoundAreSentAtOnce) {
+  FakeAuthenticator authenticator;
+  authenticator.hold_refusals = absl::Hours(1);
+  options_.authenticator = &authenticator;
+  options_.held_back_max = 1;
+  JsonFront front(&operations_, options_);
+  front.Handle(PutItem("{}"), [](const HttpResponse&) { ADD_FAILURE() << "is held back for an hour"; });
+  EXPECT_EQ(Answer(&front, PutItem("{}")).body, "error: who are you?");
+}
+
+// Holds its thread until it is told to go on.
+class BlockingOperations final : public JsonOperations {
+ public:
+  bool Knows(std::string_view target, std::string_view* operation) const override {
+    *operation = target;
+    return true;
+  }
+  void Call(JsonCall call, JsonApi::Done done) override {
+    if (call.body == "block") {
+      blocked.Notify();
+      go_on.WaitForNotification();
+    }
+    std::move(done)({.status = 200, .body = call.body});
+  }
+  JsonAnswer Refuse(const JsonCall&, const absl::Status&) const override { return {}; }
+
+  absl::Notification blocked;
+  absl::Notification go_on;
+};
+
+TEST_F(JsonFrontTest, WhenTheCodersAreBusyRequestsAreTurnedAwayAndAnswersGoAsTheyAre) {
+  BlockingOperations operations;
+  options_.coding_queue_max = 1;
+  JsonFront front(&operations, options_);
+  const auto compressed = [](std::string_view text) {
+    HttpRequest request = PutItem(Gzip(text));
+    Set(&request, "content-encoding", "gzip");
+    return request;
+  };
+  absl::Notification first_done;
+  absl::Notification second_done;
+  front.Handle(compressed("block"), [&](HttpResponse) { first_done.Notify(); });
+  operations.blocked.WaitForNotification();
+  front.Handle(compressed("waits"), [&](HttpResponse) { second_done.Notify(); });
+
+  const HttpResponse refused = Answer(&front, compressed("too many"));
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.body, R"({"__type":"com.amazonaws.dynamodb.v20120810#ServiceUnavailable",)"
+                          R"("message":"The server cannot take the request now; try again later."})");
+  HttpRequest large = PutItem(std::string(5000, 'x'));
+  Set(&large, "accept-encoding", "gzip");
+  const HttpResponse plain = Answer(&front, std::move(large));
+  EXPECT_EQ(plain.body.size(), 5000);
+  EXPECT_EQ(ValueOf(plain, "Content-Encoding"), "(none)");
+  EXPECT_EQ(ValueOf(plain, "x-amz-crc32"), Crc(plain.body));
+
+  operations.go_on.Notify();
+  first_done.WaitForNotification();
+  second_done.WaitForNotification();
+}
+
+TEST_F(JsonFrontTest, RefusalsOfTheServer) {
+  JsonFront front(&operations_, options_);
+  for (const unsigned status : {400U, 408U, 417U, 503U}) {
+    const HttpResponse response = front.Refuse(status);
+    EXPECT_EQ(response.status, status);
+    EXPECT_EQ(ValueOf(response, "x-amzn-RequestId").size(), 52);
+    EXPECT_EQ(ValueOf(response, "x-amz-crc32"), Crc(response.body));
+    EXPECT_TRUE(response.close);
+  }
+  EXPECT_THAT(front.Refuse(413).headers, testing::IsEmpty());
+  EXPECT_EQ(front.Refuse(413).body, "");
+}
+
+TEST_F(JsonFrontTest, OnTheWire) {
+  JsonFront front(&operations_, options_);
+  const auto server = HttpServer::Start({}, &front).value();
+  test::RawHttpClient client(server->address());
+  client.Send(
+      test::Post("{}", "X-Amz-Target: DynamoDB_20120810.PutItem\r\nContent-Type: application/x-amz-json-1.0\r\n"));
+  const test::RawResponse response = client.Read();
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.body, "{}");
+  EXPECT_THAT(response.headers, testing::UnorderedElementsAre(
+                                    Pair("content-type", "application/x-amz-json-1.0"), Pair("content-length", "2"),
+                                    Pair("x-amz-crc32", "2745614147"), Key("x-amzn-requestid"), Key("date")));
+  client.Send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 16777217\r\n\r\n");
+  const test::RawResponse too_large = client.Read();
+  EXPECT_EQ(too_large.status, 413);
+  EXPECT_THAT(too_large.headers, Not(Contains(Key("x-amzn-requestid"))));
+}
+
+}  // namespace
+}  // namespace armature::daemon
