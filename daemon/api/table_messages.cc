@@ -42,7 +42,8 @@ model::ProjectionDefinition ToProjection(const v1::Projection& projection) {
 }
 
 model::Throughput ToThroughput(const v1::ProvisionedThroughput& throughput) {
-  return {throughput.read_capacity_units(), throughput.write_capacity_units()};
+  return {throughput.has_read_capacity_units() ? throughput.read_capacity_units() : model::kThroughputNotGiven,
+          throughput.has_write_capacity_units() ? throughput.write_capacity_units() : model::kThroughputNotGiven};
 }
 model::Throughput ToThroughput(const v1::OnDemandThroughput& throughput) {
   return {throughput.has_max_read_request_units() ? throughput.max_read_request_units() : -1,

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/json/json_reader.h"
-#include "simdjson.h"
+#include <simdjson.h>
 
 namespace armature::daemon {
 

@@ -18,7 +18,7 @@ using cli::Json;
 struct Call {
   std::string_view operation;
   const Json& request;
-  // The same as text, for a protocol that takes it as it stands; empty for requests of the runner's own.
+  // The same as text, for a protocol that takes it as it stands.
   std::string_view request_text;
   // Reads of global indexes must wait until the index holds all changes up to this one.
   uint64_t at_least_sequence = 0;

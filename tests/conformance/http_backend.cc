@@ -39,7 +39,7 @@ class HttpBackend final : public Backend {
     if (call.at_least_sequence != 0) {
       request.set("x-armature-at-least-sequence", std::to_string(call.at_least_sequence));
     }
-    request.body() = call.request_text.empty() ? call.request.dump() : std::string(call.request_text);
+    request.body() = call.request_text;
     request.prepare_payload();
     stream_.expires_after(kPatience);
     http::write(stream_, request);
