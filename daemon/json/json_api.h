@@ -20,7 +20,7 @@ struct JsonAnswer {
   unsigned status = 200;
   std::string body;
   uint64_t change_sequence = 0;  // of a write; 0: none
-  absl::Status error;            // what the body tells, for logs
+  absl::Status error = {};       // what the body tells, for logs
 };
 
 // What comes beside the document.

@@ -6,9 +6,9 @@
 #include <bit>
 #include <string_view>
 
+#include <simdjson.h>
 #include "absl/status/status.h"
 #include "daemon/json/json_reader.h"
-#include <simdjson.h>
 
 namespace armature::daemon {
 
