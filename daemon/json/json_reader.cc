@@ -1,8 +1,10 @@
 #include "daemon/json/json_reader.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include "daemon/json/json_dom.h"
@@ -184,7 +186,15 @@ absl::Status ReadBoolean(JsonValue value, bool* to) {
   return GetFlag(e, to) ? absl::OkStatus() : NotBooleanError(e);
 }
 
-absl::Status ReadLong(JsonValue value, int64_t* to) { return ReadNumber(value, "java.lang.Long", to); }
+absl::Status ReadLong(JsonValue value, int64_t* to) {
+  const element e = JsonDom::Element(value);
+  if (e.type() == element_type::STRING) {
+    const std::string_view text = GetText(e);
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), *to);
+    if (error == std::errc() && stop == text.data() + text.size()) return absl::OkStatus();
+  }
+  return ReadNumber(value, "java.lang.Long", to);
+}
 
 absl::Status ReadString(JsonValue value, std::optional<std::string>* to) {
   return ReadOptional(value, to, [](JsonValue v, std::string* result) { return ReadString(v, result); });

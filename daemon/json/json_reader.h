@@ -84,7 +84,8 @@ absl::Status ReadString(JsonValue value, std::optional<std::string>* to);
 // True and false, or one of the words that stand for them.
 absl::Status ReadBoolean(JsonValue value, bool* to);
 absl::Status ReadBoolean(JsonValue value, std::optional<bool>* to);
-// An Integer or a Long of the API. Numbers beyond 64 bits become the nearest one; fractions are errors.
+// An Integer or a Long of the API. Numbers beyond 64 bits become the nearest one; fractions are errors. A Long may come
+// as a string of digits: its only members are capacity units, and a widespread graphical client sends them so.
 absl::Status ReadInteger(JsonValue value, std::optional<int64_t>* to);
 absl::Status ReadLong(JsonValue value, int64_t* to);
 absl::Status ReadLong(JsonValue value, std::optional<int64_t>* to);

@@ -157,7 +157,10 @@ TEST(JsonReader, IntegersAreNumbersWithoutFraction) {
   for (const auto& [json, text] : kBad) {
     EXPECT_EQ(ErrorOf<std::optional<int64_t>>(json, ReadInteger), Cat("SerializationException: ", text)) << json;
   }
-  EXPECT_EQ(ErrorOf<int64_t>("\"1\"", ReadLong), "SerializationException: STRING_VALUE cannot be converted to Long");
+  EXPECT_EQ(*ReadMember<int64_t>(R"({"v":"25"})", ReadLong), 25);
+  for (const char* const text : {R"("1x")", R"("1.5")", R"("")", R"("99999999999999999999")"}) {
+    EXPECT_EQ(ErrorOf<int64_t>(text, ReadLong), "SerializationException: STRING_VALUE cannot be converted to Long");
+  }
 }
 
 TEST(JsonReader, BooleansMayBeWords) {

@@ -127,7 +127,7 @@ TEST_F(TableOperations, WrongTypesNameTheirShape) {
       {R"("KeySchema":["x"])", "Unexpected field type"},
       {R"("KeySchema":[[]])", "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.KeySchemaElement"},
       {R"("KeySchema":[{"KeyType":1}])", "NUMBER_VALUE cannot be converted to String"},
-      {R"("ProvisionedThroughput":{"ReadCapacityUnits":"1"})", "STRING_VALUE cannot be converted to Long"},
+      {R"("ProvisionedThroughput":{"ReadCapacityUnits":"1 "})", "STRING_VALUE cannot be converted to Long"},
       {R"("ProvisionedThroughput":{"ReadCapacityUnits":1.5})", "DECIMAL_VALUE cannot be converted to Long"},
       {R"("DeletionProtectionEnabled":"maybe")", "Unexpected token received from parser"},
       {R"("GlobalSecondaryIndexes":[{"Projection":{"NonKeyAttributes":"x"}}])", "Unexpected field type"},
