@@ -137,7 +137,10 @@ Ended RunDaemon(const std::vector<std::string>& flags) {
   return ended;
 }
 
-DaemonProcess::DaemonProcess(std::vector<std::string> flags) : flags_(std::move(flags)) { Start(); }
+DaemonProcess::DaemonProcess(std::vector<std::string> flags, client::ClientOptions security)
+    : flags_(std::move(flags)), security_(std::move(security)) {
+  Start();
+}
 
 DaemonProcess::~DaemonProcess() { Kill(); }
 
@@ -153,14 +156,22 @@ void DaemonProcess::Start() {
     Kill();
     throw std::runtime_error("the daemon does not serve; it wrote:\n" + line + ReadStderr());
   }
-  address_ = line.substr(ready.size(), line.size() - ready.size() - 1);
+  address_ = line.substr(ready.size(), line.find_first_of(" \n", ready.size()) - ready.size());
+  client_ = ConnectWith(security_);
+}
+
+client::Client DaemonProcess::ConnectWith(const client::ClientOptions& security) const {
   client::ClientOptions options;
   options.timeout = absl::FromChrono(kWaitMax);
   options.retry = client::NoRetries();
+  options.credentials = security.credentials;
+  options.access_key = security.access_key;
   absl::StatusOr<client::Client> connected = client::Connect(address_, std::move(options));
   if (!connected.ok()) throw std::runtime_error(connected.status().ToString());
-  client_ = *std::move(connected);
+  return *std::move(connected);
 }
+
+void DaemonProcess::Hangup() { kill(pid_, SIGHUP); }
 
 int DaemonProcess::Signal(int signal) {
   client_.reset();
