@@ -2,15 +2,18 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
 #include "client/src/grpc_connection.h"
 #include "client/src/retrying_connection.h"
 #include "client/src/stubs.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
 
 namespace armature::client {
 namespace {
@@ -47,6 +50,14 @@ absl::Status CheckOptions(std::string_view target, const ClientOptions& options)
   if (options.receive_bytes_max < 1 || options.send_bytes_max < 1) {
     return absl::InvalidArgumentError("receive_bytes_max and send_bytes_max must be positive");
   }
+  if (options.access_key.has_value()) {
+    if (options.access_key->id.empty() || options.access_key->secret.empty()) {
+      return absl::InvalidArgumentError("an access key has an id and a secret");
+    }
+    if (options.credentials == nullptr && !target.starts_with("unix:")) {
+      return absl::InvalidArgumentError("the secret of the access key would be sent in clear text; use TLS");
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -57,6 +68,10 @@ ClientOptions Complete(ClientOptions options) {
   if (options.backoff == nullptr) options.backoff = defaults.backoff;
   if (options.idempotency == nullptr) options.idempotency = defaults.idempotency;
   if (options.clock == nullptr) options.clock = defaults.clock;
+  if (options.access_key.has_value()) {
+    const std::string pair = Cat(options.access_key->id, ":", options.access_key->secret);
+    options.metadata.emplace_back("authorization", Cat("Basic ", Sv(absl::Base64Escape(pair))));
+  }
   return options;
 }
 

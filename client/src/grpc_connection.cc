@@ -34,7 +34,8 @@ grpc::ChannelArguments ArgumentsOf(const ClientOptions& options) {
   return arguments;
 }
 
-absl::Status WaitUntilConnected(grpc::Channel& channel, std::chrono::system_clock::time_point deadline) {
+absl::Status WaitUntilConnected(grpc::Channel& channel, bool is_secure,
+                                std::chrono::system_clock::time_point deadline) {
   while (true) {
     const grpc_connectivity_state state = channel.GetState(/*try_to_connect=*/true);
     switch (state) {
@@ -42,7 +43,10 @@ absl::Status WaitUntilConnected(grpc::Channel& channel, std::chrono::system_cloc
         return absl::OkStatus();
       case GRPC_CHANNEL_TRANSIENT_FAILURE:
       case GRPC_CHANNEL_SHUTDOWN:
-        return NeverSent(UnavailableError("cannot connect to the daemon"));
+        // gRPC does not say which.
+        return NeverSent(UnavailableError(is_secure ? "cannot connect to the daemon, or one of us does not trust the "
+                                                      "other's certificate"
+                                                    : "cannot connect to the daemon"));
       case GRPC_CHANNEL_IDLE:
       case GRPC_CHANNEL_CONNECTING:
         break;
@@ -55,7 +59,8 @@ absl::Status WaitUntilConnected(grpc::Channel& channel, std::chrono::system_cloc
 
 }  // namespace
 
-GrpcConnection::GrpcConnection(std::string_view target, const ClientOptions& options) {
+GrpcConnection::GrpcConnection(std::string_view target, const ClientOptions& options)
+    : is_secure_(options.credentials != nullptr) {
   const auto credentials = options.credentials != nullptr ? options.credentials : grpc::InsecureChannelCredentials();
   for (int i = 0; i < options.channel_count; ++i) {
     auto channel = grpc::CreateCustomChannel(std::string(target), credentials, ArgumentsOf(options));
@@ -70,7 +75,7 @@ absl::Status GrpcConnection::Call(const Method& method, const CallContext& call,
                                   const google::protobuf::Message& request, google::protobuf::Message* response) {
   Lane& lane = lanes_[turn_.fetch_add(1, std::memory_order_relaxed) % lanes_.size()];
   const auto deadline = absl::ToChronoTime(call.deadline);
-  ARM_RETURN_IF_ERROR(WaitUntilConnected(*lane.channel, deadline));
+  ARM_RETURN_IF_ERROR(WaitUntilConnected(*lane.channel, is_secure_, deadline));
   grpc::ClientContext context;
   context.set_deadline(deadline);
   for (const auto& [name, value] : call.metadata) context.AddMetadata(name, value);

@@ -37,6 +37,7 @@ class GrpcConnection final : public Connection {
     Stubs stubs;
   };
 
+  const bool is_secure_;
   std::vector<Lane> lanes_;  // Never empty; fixed after construction.
   std::atomic<size_t> turn_ = 0;
 };

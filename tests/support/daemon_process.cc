@@ -147,7 +147,10 @@ Ended RunDaemon(const std::vector<std::string>& flags) {
   return ended;
 }
 
-DaemonProcess::DaemonProcess(std::vector<std::string> flags) : flags_(std::move(flags)) { Start(); }
+DaemonProcess::DaemonProcess(std::vector<std::string> flags, client::ClientOptions security)
+    : flags_(std::move(flags)), security_(std::move(security)) {
+  Start();
+}
 
 DaemonProcess::~DaemonProcess() { Kill(); }
 
@@ -165,13 +168,21 @@ void DaemonProcess::Start() {
   }
   address_ = AddressIn(line, " grpc=");
   http_address_ = AddressIn(line, " http=");
+  client_ = ConnectWith(security_);
+}
+
+client::Client DaemonProcess::ConnectWith(const client::ClientOptions& security) const {
   client::ClientOptions options;
   options.timeout = absl::FromChrono(kWaitMax);
   options.retry = client::NoRetries();
+  options.credentials = security.credentials;
+  options.access_key = security.access_key;
   absl::StatusOr<client::Client> connected = client::Connect(address_, std::move(options));
   if (!connected.ok()) throw std::runtime_error(connected.status().ToString());
-  client_ = *std::move(connected);
+  return *std::move(connected);
 }
+
+void DaemonProcess::Hangup() { kill(pid_, SIGHUP); }
 
 int DaemonProcess::Signal(int signal) {
   client_.reset();

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "armature/client/client.h"
@@ -48,7 +49,9 @@ Ended RunDaemon(const std::vector<std::string>& flags);
 class DaemonProcess {
  public:
   // Starts on an empty directory. `flags` are added at each start.
-  explicit DaemonProcess(std::vector<std::string> flags = {});
+  explicit DaemonProcess(std::vector<std::string> flags = {}) : DaemonProcess(std::move(flags), {}) {}
+  // `security`: the client's credentials and access key; its other members do not count.
+  DaemonProcess(std::vector<std::string> flags, client::ClientOptions security);
   ~DaemonProcess();
   DaemonProcess(const DaemonProcess&) = delete;
   DaemonProcess& operator=(const DaemonProcess&) = delete;
@@ -60,6 +63,13 @@ class DaemonProcess {
   const std::string& http_address() const { return http_address_; }
   std::string data_dir() const { return (directory_.path() / "data").string(); }
 
+  // Another client of it, with other credentials.
+  client::Client ConnectWith(const client::ClientOptions& security) const;
+  // All that it has written to stderr.
+  std::string ReadStderr() const;
+
+  // SIGHUP; does not wait.
+  void Hangup();
   // SIGKILL, and waits for the end.
   void Kill();
   // SIGTERM, waits for the end, and tells the exit code.
@@ -70,9 +80,9 @@ class DaemonProcess {
  private:
   void Start();
   int Signal(int signal);
-  std::string ReadStderr() const;
 
   std::vector<std::string> flags_;
+  client::ClientOptions security_;
   TemporaryDirectory directory_;
   pid_t pid_ = -1;
   std::string address_;

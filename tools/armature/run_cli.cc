@@ -9,6 +9,7 @@ constexpr char kExamples[] = R"(Examples:
   armature table list
   armature --endpoint db.local:7700 --output table scan --table-name Thread
   armature query --help
+  ARMATURE_SECRET_KEY=... armature --tls-ca ca.pem --access-key AKAPP table list
 
 Exit codes: 0 ok, 1 the daemon refused, 2 wrong usage, 3 no answer from the daemon.
 )";
@@ -26,6 +27,26 @@ void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* for
       ->type_name("SECONDS");
 }
 
+void AddSecurityOptions(CLI::App& app, Session::Options* options) {
+  app.add_flag("--tls", options->tls, "Connect by TLS; implied by the files below")->envname("ARMATURE_TLS");
+  app.add_option("--tls-ca", options->tls_files.ca_file, "Authorities that may vouch for the daemon, a PEM file")
+      ->envname("ARMATURE_TLS_CA")
+      ->type_name("FILE");
+  app.add_option("--tls-cert", options->tls_files.certificate_file, "Our own certificate, a PEM file")
+      ->envname("ARMATURE_TLS_CERT")
+      ->type_name("FILE");
+  app.add_option("--tls-key", options->tls_files.key_file, "Its key, a PEM file")
+      ->envname("ARMATURE_TLS_KEY")
+      ->type_name("FILE");
+  app.add_option("--access-key", options->access_key_id,
+                 "Id of an access key; its secret is in $ARMATURE_SECRET_KEY or in --secret-file")
+      ->envname("ARMATURE_ACCESS_KEY")
+      ->type_name("ID");
+  app.add_option("--secret-file", options->secret_file, "File whose first line is the secret of --access-key")
+      ->envname("ARMATURE_SECRET_FILE")
+      ->type_name("FILE");
+}
+
 }  // namespace
 
 int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
@@ -34,6 +55,7 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   std::string format = "json";
   Action action;
   AddGlobalOptions(app, &options, &format);
+  AddSecurityOptions(app, &options);
   app.fallthrough();  // Global options may also stand behind the command.
   app.require_subcommand(1);
   app.footer(kExamples);
@@ -41,6 +63,7 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   AddItemCommands(app, &action);
   AddReadCommands(app, &action);
   AddStatusCommands(app, &action);
+  AddCredentialsCommands(app, &action);
   for (CLI::App* group : app.get_subcommands({})) {
     group->fallthrough();
     for (CLI::App* command : group->get_subcommands({})) command->fallthrough();

@@ -1,11 +1,14 @@
 #include "tools/armature/session.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <utility>
 
 #include "absl/strings/cord.h"
 #include "armature/client/errors.h"
 #include "armature/client/retry_policy.h"
+#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 
 namespace armature::cli {
@@ -16,6 +19,30 @@ constexpr std::string_view kUsageUrl = "armature/cli/usage";
 // Enough for a moment of overload; a daemon that is down shall be reported soon.
 constexpr int kAttemptsMax = 3;
 
+constexpr char kSecretVariable[] = "ARMATURE_SECRET_KEY";
+
+// The first line.
+absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
+  std::ifstream in(path);
+  std::string secret;
+  if (!std::getline(in, secret) || secret.empty()) return UsageError(Cat("cannot read a secret from ", path));
+  return secret;
+}
+
+absl::StatusOr<client::AccessKey> ReadAccessKey(const Session::Options& options) {
+  client::AccessKey key;
+  key.id = options.access_key_id;
+  if (!options.secret_file.empty()) {
+    ARM_ASSIGN_OR_RETURN(key.secret, ReadSecretFile(options.secret_file));
+  } else if (const char* const secret = std::getenv(kSecretVariable); secret != nullptr) {
+    key.secret = secret;
+  }
+  if (key.secret.empty()) {
+    return UsageError(Cat("--access-key needs its secret: set ", kSecretVariable, ", or name a file by --secret-file"));
+  }
+  return key;
+}
+
 }  // namespace
 
 Session::Session(Options options, std::ostream& out) : options_(std::move(options)), out_(out) {}
@@ -24,7 +51,18 @@ absl::StatusOr<client::Client> Session::Connect() const {
   client::ClientOptions options;
   options.timeout = absl::Seconds(options_.timeout_seconds);
   options.retry = client::LimitedAttempts(kAttemptsMax);
-  return client::Connect(options_.endpoint, std::move(options));
+  const client::TlsOptions& files = options_.tls_files;
+  if (options_.tls || !files.ca_file.empty() || !files.certificate_file.empty() || !files.key_file.empty()) {
+    absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> credentials = client::TlsCredentials(files);
+    if (!credentials.ok()) return UsageError(Sv(credentials.status().message()));
+    options.credentials = *std::move(credentials);
+  }
+  if (!options_.access_key_id.empty()) {
+    ARM_ASSIGN_OR_RETURN(options.access_key, ReadAccessKey(options_));
+  }
+  absl::StatusOr<client::Client> connected = client::Connect(options_.endpoint, std::move(options));
+  if (!connected.ok()) return UsageError(Sv(connected.status().message()));
+  return connected;
 }
 
 absl::Time Session::Deadline() const { return absl::Now() + absl::Seconds(options_.timeout_seconds); }

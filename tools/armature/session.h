@@ -25,11 +25,16 @@ class Session {
     std::string endpoint;
     OutputFormat format = OutputFormat::kJson;
     double timeout_seconds = 30;
+    bool tls = false;  // also without files
+    client::TlsOptions tls_files;
+    std::string access_key_id;  // empty: none
+    // Where the secret is: a file, or else the environment. Never an argument, which everybody on the machine can see.
+    std::string secret_file;
   };
 
   Session(Options options, std::ostream& out);
 
-  // A client of the endpoint. Connects with its first call.
+  // A client of the endpoint. Connects with its first call. Errors: usage errors about files and secrets.
   absl::StatusOr<client::Client> Connect() const;
 
   // When a command that waits gives up.

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "armature/api/v1/service.grpc.pb.h"
+#include "daemon/auth/credentials.h"
 #include "storage/base/strings.h"
 #include "tools/armature/commands.h"
 
@@ -159,6 +160,34 @@ TEST_F(RunCliTest, SilenceHasItsOwnCode) {
   server_->Shutdown();
   EXPECT_EQ(Run({"--timeout", "1", "item", "get", "--table-name", "T", "--key", "{}"}), 3);
   EXPECT_THAT(err_.str(), HasSubstr("no answer from " + endpoint_));
+}
+
+TEST_F(RunCliTest, NewCredentialsAreMadeWithoutADaemon) {
+  std::vector<std::string> secrets;
+  for (const bool hash : {false, true}) {
+    std::ostringstream out;
+    std::ostringstream err;
+    std::vector<std::string> arguments = {"--endpoint", "nowhere:1", "credentials", "new", "--policy", "reader"};
+    if (hash) arguments.push_back("--hash");
+    EXPECT_EQ(RunCli(arguments, out, err), 0) << err.str();
+    const Json made = Json::parse(out.str());
+    const std::string id = made["AccessKeyId"];
+    const std::string secret = made["SecretAccessKey"];
+    EXPECT_EQ(id.size(), 20u);
+    EXPECT_EQ(secret.size(), 40u);
+    secrets.push_back(secret);
+    // The daemon takes the entry as it is.
+    const std::string file = Cat(R"({"policies": {"reader": {}}, "access_keys": [)", made["FileEntry"].dump(), "]}");
+    const auto credentials = daemon::Credentials::Parse(file, std::make_shared<daemon::FailureLog>());
+    ASSERT_TRUE(credentials.ok()) << credentials.status();
+    const daemon::AccessKey* const key = (*credentials)->FindKey(id);
+    ASSERT_NE(key, nullptr);
+    EXPECT_EQ(key->secret, hash ? "" : secret);
+    if (hash) {
+      EXPECT_TRUE(key->secret_hash->Matches(secret));
+    }
+  }
+  EXPECT_NE(secrets[0], secrets[1]);
 }
 
 TEST_F(RunCliTest, HelpEndsWithExamples) {

@@ -1,5 +1,7 @@
 // The client over real gRPC, against a small server in this process.
 
+#include <unistd.h>
+
 #include <memory>
 #include <string>
 
@@ -20,6 +22,10 @@ class FakeItems final : public api::v1::ItemService::Service {
                        api::v1::GetItemResponse* response) override {
     const auto greeting = context->client_metadata().find("greeting");
     metadata_seen = greeting != context->client_metadata().end() && greeting->second == "hello";
+    const auto authorization = context->client_metadata().find("authorization");
+    authorization_seen = authorization == context->client_metadata().end()
+                             ? ""
+                             : std::string(authorization->second.data(), authorization->second.size());
     if (request->table_name() != "fail") {
       const size_t bytes = std::stoul(request->table_name());
       (*response->mutable_item()->mutable_attributes())["a"].set_b(std::string(bytes, 'x'));
@@ -34,6 +40,7 @@ class FakeItems final : public api::v1::ItemService::Service {
   }
 
   bool metadata_seen = false;
+  std::string authorization_seen;
 };
 
 class ConnectTest : public ::testing::Test {
@@ -90,6 +97,34 @@ TEST_F(ConnectTest, KnowsThatACallToNobodyWasNeverSent) {
   const auto answer = client->GetItem(Get("1"));
   EXPECT_TRUE(absl::IsUnavailable(answer.status())) << answer.status();
   EXPECT_TRUE(CertainlyNotApplied(answer.status()));
+}
+
+TEST_F(ConnectTest, SendsItsAccessKeyOnlyWhereNobodyListens) {
+  ClientOptions options;
+  options.access_key = {"AKAPP", "a secret"};
+  EXPECT_TRUE(absl::IsInvalidArgument(Connect(target_, options).status()));
+  options.access_key->secret.clear();
+  EXPECT_TRUE(absl::IsInvalidArgument(Connect("unix:/run/a", options).status()));
+  options.access_key->secret = "a secret";
+
+  const std::string socket = testing::TempDir() + "/connect_test." + std::to_string(getpid());
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("unix:" + socket, grpc::InsecureServerCredentials());
+  FakeItems items;
+  builder.RegisterService(&items);
+  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  ASSERT_NE(server, nullptr);
+  const auto client = Connect("unix:" + socket, options);
+  ASSERT_TRUE(client.ok()) << client.status();
+  EXPECT_TRUE(client->GetItem(Get("1")).ok());
+  EXPECT_EQ(items.authorization_seen, "Basic QUtBUFA6YSBzZWNyZXQ=");
+}
+
+TEST(TlsCredentials, FilesMustBeReadable) {
+  EXPECT_TRUE(TlsCredentials({}).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(TlsCredentials({"/none", "", ""}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(TlsCredentials({"", "/etc/hostname", ""}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(TlsCredentials({"", "", "/etc/hostname"}).status()));
 }
 
 TEST_F(ConnectTest, SaysUnimplementedForServicesThatAreNotThere) {

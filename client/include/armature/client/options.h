@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "armature/client/connection.h"
 #include "armature/client/retry_policy.h"
+#include "armature/client/security.h"
 
 namespace grpc {
 class ChannelCredentials;
@@ -46,8 +47,12 @@ struct ClientOptions {
   // 1 to 64.
   int channel_count = 1;
 
-  // Null: no encryption.
+  // Null: no encryption. See TlsCredentials.
   std::shared_ptr<grpc::ChannelCredentials> credentials;
+
+  // Absent: the daemon knows us by our certificate, or asks nobody. Connect refuses to send a key over a connection
+  // that is neither encrypted nor a Unix socket.
+  std::optional<AccessKey> access_key;
 
   // Sent with every call.
   Metadata metadata;

@@ -1,0 +1,293 @@
+// Who may call the daemon over gRPC, and for what.
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_split.h"
+#include "daemon/auth/secret_hash.h"
+#include "grpcpp/create_channel.h"
+#include "grpcpp/generic/generic_stub.h"
+#include "storage/base/strings.h"
+#include "tests/support/daemon_test.h"
+#include "tests/support/security_files.h"
+#include "tools/armature/commands.h"
+
+namespace armature::test {
+namespace {
+
+using client::Client;
+using client::ErrorName;
+using testing::HasSubstr;
+
+constexpr char kOrders[] = R"({"TableName": "orders", "BillingMode": "PAY_PER_REQUEST",
+    "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]})";
+
+class AccessTest : public testing::Test {
+ protected:
+  AccessTest() : daemon_(files_.Flags(), files_.WithKey("AKROOT")) {}
+
+  Client ClientWithKey(std::string_view id, std::string_view secret = SecurityFiles::kRootSecret) const {
+    return daemon_.ConnectWith(files_.WithKey(id, secret));
+  }
+  // "OK", or the exception.
+  static std::string Name(const absl::Status& status) {
+    if (status.ok()) return "OK";
+    const std::string name = ErrorName(status);
+    return name.empty() ? status.ToString() : name;
+  }
+  static std::string ListTables(const Client& client) { return Name(client.ListTables({}).status()); }
+
+  SecurityFiles files_;
+  DaemonProcess daemon_;
+};
+
+TEST_F(AccessTest, KeysAreKnownByTheirSecret) {
+  EXPECT_EQ(ListTables(daemon_.client()), "OK");
+  const absl::Status nobody = ClientWithKey("").ListTables({}).status();
+  EXPECT_EQ(nobody.code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_THAT(nobody, IsRefused("MissingAuthenticationTokenException", "Request is missing Authentication Token"));
+  for (const auto& [id, secret] : {std::pair<std::string_view, std::string_view>{"AKROOT", "the-secret-of-toor"},
+                                   {"AKNOBODY", SecurityFiles::kRootSecret},
+                                   {"akroot", SecurityFiles::kRootSecret}}) {
+    const absl::Status stranger = ClientWithKey(id, secret).ListTables({}).status();
+    EXPECT_EQ(stranger.code(), absl::StatusCode::kUnauthenticated);
+    EXPECT_THAT(stranger,
+                IsRefused("UnrecognizedClientException", "The security token included in the request is invalid."));
+  }
+  const std::string log = daemon_.ReadStderr();
+  EXPECT_THAT(log, HasSubstr("key=AKROOT reason=wrong_secret"));
+  EXPECT_THAT(log, HasSubstr("key=AKNOBODY reason=unknown_key"));
+  EXPECT_THAT(log, testing::Not(HasSubstr("the-secret-of")));
+  EXPECT_THAT(log, testing::Not(HasSubstr(absl::Base64Escape("AKROOT:the-secret-of-toor"))));
+}
+
+TEST_F(AccessTest, CertificatesAreKnownByTheirNames) {
+  const TestAuthority& ours = files_.authority();
+  const auto list = [&](const TestAuthority& issuer, const std::string& name, const std::vector<std::string>& others) {
+    return ListTables(daemon_.ConnectWith(files_.WithCertificate(issuer, name, others)));
+  };
+  EXPECT_EQ(list(ours, "ops.example.org", {}), "OK");
+  EXPECT_EQ(list(ours, "anything", {"DNS:other.example.org", "DNS:ops.example.org"}), "OK");
+  EXPECT_EQ(list(ours, "x", {"URI:spiffe://example.org/reader"}), "AccessDeniedException");
+  EXPECT_EQ(list(ours, "stranger", {"DNS:stranger.example.org"}), "UnrecognizedClientException");
+  const TestAuthority other("Another authority");
+  EXPECT_THAT(list(other, "ops.example.org", {}), HasSubstr("UNAVAILABLE"));
+
+  client::ClientOptions both = files_.WithCertificate(ours, "ops.example.org", {});
+  both.access_key = {"AKREADER", SecurityFiles::kRootSecret};
+  EXPECT_EQ(ListTables(daemon_.ConnectWith(both)), "AccessDeniedException") << "the key counts";
+}
+
+TEST_F(AccessTest, ClientsThatDoNotTrustTheDaemonDoNotTalkToIt) {
+  const TestAuthority other("Another authority");
+  const absl::Status status = daemon_.ConnectWith(SecurityFiles::WithKey(other, "AKROOT")).ListTables({}).status();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_TRUE(client::CertainlyNotApplied(status));
+  EXPECT_TRUE(absl::IsUnavailable(daemon_.ConnectWith({}).ListTables({}).status())) << "nor without TLS";
+}
+
+TEST_F(AccessTest, AHashedSecretServesAsWell) {
+  const std::string hash = daemon::SecretHash::Of("a secret of hash").ToString();
+  files_.WriteCredentials({Cat(R"({"id": "AKHASHED", "policy": "root", "secret_hash": ")", hash, R"("})")});
+  daemon_.Restart();
+  const Client client = ClientWithKey("AKHASHED", "a secret of hash");
+  EXPECT_EQ(ListTables(client), "OK");
+  EXPECT_EQ(ListTables(client), "OK");
+  EXPECT_EQ(ListTables(ClientWithKey("AKHASHED", "a secret of hush")), "UnrecognizedClientException");
+}
+
+// What a reader of `orders` is told: of operations that are not there only if it is known at all.
+TEST_F(AccessTest, APolicyDeniesWhatItDoesNotAllow) {
+  const auto request = FromJson<api::v1::CreateTableRequest>(kOrders);
+  ASSERT_TRUE(daemon_.client().CreateTable(request).ok());
+  auto secrets = request;
+  secrets.set_table_name("secrets");
+  ASSERT_TRUE(daemon_.client().CreateTable(secrets).ok());
+
+  const struct {
+    std::string_view operation;
+    std::function<absl::Status(const Client&, std::string_view table)> call;
+    bool allowed;
+  } kOperations[] = {
+      {"dynamodb:GetItem",
+       [](const Client& c, std::string_view table) {
+         return c
+             .GetItem(FromJson<api::v1::GetItemRequest>(
+                 Cat(R"({"TableName": ")", table, R"(", "Key": {"id": {"S": "a"}}})")))
+             .status();
+       },
+       true},
+      {"dynamodb:Query",
+       [](const Client& c, std::string_view table) {
+         return c
+             .Query(FromJson<api::v1::QueryRequest>(Cat(
+                 R"({"TableName": ")", table, R"(", "KeyConditionExpression": "id = :i", "ExpressionAttributeValues":)",
+                 R"( {":i": {"S": "a"}}})")))
+             .status();
+       },
+       true},
+      {"dynamodb:Scan",
+       [](const Client& c, std::string_view table) {
+         return c.Scan(FromJson<api::v1::ScanRequest>(Cat(R"({"TableName": ")", table, R"("})"))).status();
+       },
+       true},
+      {"dynamodb:DescribeTable",
+       [](const Client& c, std::string_view table) {
+         return c.DescribeTable(FromJson<api::v1::DescribeTableRequest>(Cat(R"({"TableName": ")", table, R"("})")))
+             .status();
+       },
+       true},
+      {"dynamodb:PutItem",
+       [](const Client& c, std::string_view table) {
+         return c
+             .PutItem(FromJson<api::v1::PutItemRequest>(
+                 Cat(R"({"TableName": ")", table, R"(", "Item": {"id": {"S": "a"}}})")))
+             .status();
+       },
+       false},
+      {"dynamodb:UpdateItem",
+       [](const Client& c, std::string_view table) {
+         return c
+             .UpdateItem(FromJson<api::v1::UpdateItemRequest>(
+                 Cat(R"({"TableName": ")", table, R"(", "Key": {"id": {"S": "a"}}})")))
+             .status();
+       },
+       false},
+      {"dynamodb:DeleteItem",
+       [](const Client& c, std::string_view table) {
+         return c
+             .DeleteItem(FromJson<api::v1::DeleteItemRequest>(
+                 Cat(R"({"TableName": ")", table, R"(", "Key": {"id": {"S": "a"}}})")))
+             .status();
+       },
+       false},
+      {"dynamodb:CreateTable",
+       [](const Client& c, std::string_view table) {
+         auto create = FromJson<api::v1::CreateTableRequest>(kOrders);
+         create.set_table_name(std::string(table));
+         return c.CreateTable(create).status();
+       },
+       false},
+      {"dynamodb:DeleteTable",
+       [](const Client& c, std::string_view table) {
+         return c.DeleteTable(FromJson<api::v1::DeleteTableRequest>(Cat(R"({"TableName": ")", table, R"("})")))
+             .status();
+       },
+       false},
+  };
+  const Client reader = ClientWithKey("AKREADER");
+  for (const auto& [operation, call, allowed] : kOperations) {
+    for (const std::string_view table : {"orders", "secrets"}) {
+      const absl::Status status = call(reader, table);
+      if (allowed && table == "orders") {
+        EXPECT_TRUE(status.ok()) << operation << " " << status;
+        continue;
+      }
+      EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << operation << table;
+      EXPECT_THAT(status, IsRefused("AccessDeniedException",
+                                    Cat("User: AKREADER is not authorized to perform: ", operation,
+                                        " on resource: arn:aws:dynamodb:local:000000000000:table/", table)));
+    }
+  }
+  EXPECT_THAT(reader.ListTables({}).status(),
+              IsRefused("AccessDeniedException",
+                        "User: AKREADER is not authorized to perform: dynamodb:ListTables on resource: *"));
+  EXPECT_EQ(Name(reader.GetServerInfo({}).status()), "AccessDeniedException");
+  EXPECT_EQ(Name(reader.ListIndexStatus({}).status()), "AccessDeniedException");
+  EXPECT_EQ(Name(reader.Echo({}).status()), "AccessDeniedException");
+  EXPECT_EQ(Name(reader.GetIndexStatus({}).status()), "AccessDeniedException");
+  EXPECT_EQ(Name(daemon_.client().GetServerInfo({}).status()), "OK");
+  EXPECT_EQ(Name(daemon_.client().Echo({}).status()), "OK");
+}
+
+// The codes of calls with an empty message, all made at once: refusals come late after some.
+std::vector<grpc::StatusCode> CallAll(const std::shared_ptr<grpc::Channel>& channel,
+                                      const std::vector<std::string>& methods) {
+  struct Call {
+    grpc::ClientContext context;
+    grpc::ByteBuffer response;
+    grpc::Status status;
+    std::unique_ptr<grpc::GenericClientAsyncResponseReader> reader;
+  };
+  grpc::GenericStub stub(channel);
+  grpc::CompletionQueue queue;
+  const grpc::Slice nothing("");
+  const grpc::ByteBuffer request(&nothing, 1);
+  std::vector<std::unique_ptr<Call>> calls;
+  for (const std::string& method : methods) {
+    Call& call = *calls.emplace_back(std::make_unique<Call>());
+    call.context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+    call.reader = stub.PrepareUnaryCall(&call.context, method, request, &queue);
+    call.reader->StartCall();
+    call.reader->Finish(&call.response, &call.status, &call);
+  }
+  std::vector<grpc::StatusCode> codes;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    void* tag = nullptr;
+    bool ok = false;
+    queue.Next(&tag, &ok);
+  }
+  for (const auto& call : calls) codes.push_back(call->status.error_code());
+  return codes;
+}
+
+// Every method of every service, and some of none.
+TEST_F(AccessTest, StrangersGetNothingButHealth) {
+  std::vector<std::string> methods = {"/nothing.Here/Call", "/armature.api.v1.ItemService/Nothing",
+                                      "/grpc.health.v1.Health/Nothing",
+                                      "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"};
+  for (const auto& [package, file] : {std::pair{"armature.api.v1", "../../proto/armature/api/v1/service.proto"},
+                                      {"armature.admin.v1", "../../proto/armature/admin/v1/admin.proto"}}) {
+    std::string service;
+    for (const std::string& line : std::vector<std::string>(absl::StrSplit(SampleFile(file), '\n'))) {
+      const std::vector<std::string> words = absl::StrSplit(line, absl::ByAnyChar(" ("), absl::SkipEmpty());
+      if (words.size() > 1 && words[0] == "service") service = words[1];
+      if (words.size() > 1 && words[0] == "rpc") methods.push_back(Cat("/", package, ".", service, "/", words[1]));
+    }
+  }
+  EXPECT_GT(methods.size(), 35u);
+  const auto channel = grpc::CreateChannel(daemon_.address(), grpc::SslCredentials({files_.Read("ca.pem"), "", ""}));
+  const std::vector<grpc::StatusCode> codes = CallAll(channel, methods);
+  for (size_t i = 0; i < codes.size(); ++i) EXPECT_EQ(codes[i], grpc::UNAUTHENTICATED) << methods[i];
+  EXPECT_EQ(CallAll(channel, {"/grpc.health.v1.Health/Check"}).front(), grpc::OK);
+}
+
+TEST_F(AccessTest, TheToolTakesTrustAndKeyFromOptionsAndEnvironment) {
+  const auto run = [&](std::vector<std::string> arguments) {
+    std::ostringstream out;
+    std::ostringstream err;
+    arguments.insert(arguments.begin(), {"--endpoint", daemon_.address(), "--tls-ca", files_.Path("ca.pem")});
+    const int code = cli::RunCli(arguments, out, err);
+    return Cat(code, " ", err.str());
+  };
+  unsetenv("ARMATURE_SECRET_KEY");
+  EXPECT_EQ(run({"table", "list"}), "1 MissingAuthenticationTokenException: Request is missing Authentication Token\n");
+  EXPECT_EQ(run({"--access-key", "AKROOT", "table", "list"}),
+            "2 armature: --access-key needs its secret: set ARMATURE_SECRET_KEY, or name a file by --secret-file\n");
+  files_.Write("secret", Cat(SecurityFiles::kRootSecret, "\n"));
+  EXPECT_EQ(run({"--access-key", "AKROOT", "--secret-file", files_.Path("secret"), "table", "list"}), "0 ");
+  setenv("ARMATURE_SECRET_KEY", SecurityFiles::kRootSecret, 1);
+  EXPECT_EQ(run({"--access-key", "AKREADER", "table", "list"}),
+            "1 AccessDeniedException: User: AKREADER is not authorized to perform: dynamodb:ListTables on resource: "
+            "*\n");
+  unsetenv("ARMATURE_SECRET_KEY");
+}
+
+TEST(Access, OverAUnixSocketKeysNeedNoTls) {
+  const SecurityFiles files;
+  const std::string socket = Cat("unix:", files.Path("socket"));
+  const DaemonProcess daemon({"--credentials_file=" + files.Path("credentials.json"), "--grpc_listen=" + socket});
+  EXPECT_EQ(daemon.address(), socket);
+  EXPECT_EQ(ErrorName(daemon.client().ListTables({}).status()), "MissingAuthenticationTokenException");
+  client::ClientOptions options;
+  options.access_key = {"AKROOT", SecurityFiles::kRootSecret};
+  EXPECT_TRUE(daemon.ConnectWith(options).ListTables({}).ok());
+}
+
+}  // namespace
+}  // namespace armature::test

@@ -1,0 +1,35 @@
+#ifndef ARMATURE_TESTS_SUPPORT_TEST_CERTIFICATES_H_
+#define ARMATURE_TESTS_SUPPORT_TEST_CERTIFICATES_H_
+
+// Certificates made on the spot, good for a day.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace armature::test {
+
+struct CertificateAndKey {
+  std::string certificate_pem;
+  std::string key_pem;
+};
+
+// An authority that vouches for whatever it is asked to.
+class TestAuthority {
+ public:
+  explicit TestAuthority(const std::string& name);
+  ~TestAuthority();
+
+  const std::string& certificate_pem() const { return certificate_pem_; }
+  // `alternative_names`: as OpenSSL writes them, "DNS:app.example.org", "IP:127.0.0.1", "URI:spiffe://example.org/app".
+  CertificateAndKey Issue(const std::string& common_name, const std::vector<std::string>& alternative_names) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+  std::string certificate_pem_;
+};
+
+}  // namespace armature::test
+
+#endif  // ARMATURE_TESTS_SUPPORT_TEST_CERTIFICATES_H_
