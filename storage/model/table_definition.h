@@ -44,6 +44,8 @@ struct TableDefinition {
   std::string table_name;
   std::vector<AttributeDefinition> attribute_definitions;
   std::vector<KeyElementDefinition> key_schema;
+  // An empty key schema counts as an absent one, unless the protocol can tell and does so here.
+  bool empty_key_schema_given = false;
   std::optional<std::vector<IndexDefinition>> local_indexes;  // present and empty is an error
   std::optional<std::vector<IndexDefinition>> global_indexes;
   std::string billing_mode;  // empty: PROVISIONED
@@ -60,6 +62,9 @@ struct TableDefinition {
 // at most ten, in one message.
 // Source: the API reference, CreateTable.
 absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& definition);
+
+// Whether `table_class` is one, or empty. Errors: ValidationException.
+absl::Status CheckTableClass(std::string_view table_class);
 
 // [a-zA-Z0-9_.-] only.
 bool HasOnlyNameCharacters(std::string_view name);

@@ -40,6 +40,11 @@ std::string_view BillingModeName(BillingMode mode) {
   return "UNKNOWN";
 }
 
+int64_t DecreasesOnDayOf(int64_t now_ms, const ThroughputChanges& changes) {
+  constexpr int64_t kDayMs = int64_t{24} * 60 * 60 * 1000;
+  return now_ms / kDayMs == changes.last_decrease_ms / kDayMs ? changes.decreases : 0;
+}
+
 std::string StreamLabel(int64_t time_ms) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3S", absl::FromUnixMillis(time_ms), absl::UTCTimeZone());
 }

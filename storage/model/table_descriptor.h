@@ -4,6 +4,7 @@
 // What the catalog knows of a table and its indexes.
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,6 +46,9 @@ struct Throughput {
   friend bool operator==(const Throughput&, const Throughput&) = default;
 };
 
+// In a definition, an amount that the client has left out although it is required.
+inline constexpr int64_t kThroughputNotGiven = std::numeric_limits<int64_t>::min();
+
 // When provisioned throughput was changed, in milliseconds since the epoch; 0: never.
 struct ThroughputChanges {
   int64_t last_increase_ms = 0;
@@ -52,6 +56,9 @@ struct ThroughputChanges {
   int64_t decreases = 0;  // on the day (UTC) of the last one
   friend bool operator==(const ThroughputChanges&, const ThroughputChanges&) = default;
 };
+
+// How often throughput was decreased on the day (UTC) of `now_ms`.
+int64_t DecreasesOnDayOf(int64_t now_ms, const ThroughputChanges& changes);
 
 struct PointInTimeRecovery {
   int64_t enabled_since_ms = 0;

@@ -6,9 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/model/constraint_list.h"
 #include "storage/model/limits.h"
+#include "storage/model/table_name.h"
 
 namespace armature::model {
 namespace {
@@ -19,6 +21,8 @@ constexpr std::string_view kKeyTypes[] = {"HASH", "RANGE"};
 constexpr std::string_view kProjectionTypes[] = {"ALL", "INCLUDE", "KEYS_ONLY"};
 constexpr std::string_view kBillingModes[] = {"PROVISIONED", "PAY_PER_REQUEST"};
 constexpr std::string_view kStreamViewTypes[] = {"NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"};
+
+constexpr std::string_view kSseTypes[] = {"AES256", "KMS"};
 
 constexpr size_t kPairKeyElementsMax = 2;
 
@@ -61,8 +65,8 @@ void CheckAttributeDefinitions(const std::vector<AttributeDefinition>& attribute
   }
 }
 
-void CheckKeySchema(const std::vector<KeyElementDefinition>& elements, std::string_view path, ConstraintList* faults) {
-  if (elements.empty()) faults->AddNull(path);
+void CheckKeyElements(const std::vector<KeyElementDefinition>& elements, std::string_view path,
+                      ConstraintList* faults) {
   for (size_t i = 0; i < elements.size(); ++i) {
     const std::string member = MemberPath(path, i);
     CheckAttributeName(elements[i].attribute_name, Cat(member, ".attributeName"), faults);
@@ -70,11 +74,26 @@ void CheckKeySchema(const std::vector<KeyElementDefinition>& elements, std::stri
   }
 }
 
-// The key of a table or a local index.
+// The key of a global index.
+void CheckKeySchema(const std::vector<KeyElementDefinition>& elements, std::string_view path, ConstraintList* faults) {
+  if (elements.empty()) faults->AddNull(path);
+  CheckKeyElements(elements, path, faults);
+}
+
+// The key of a local index.
 void CheckPairKeySchema(const std::vector<KeyElementDefinition>& elements, std::string_view path,
                         ConstraintList* faults) {
   faults->CheckLengthMax(PrintedKeySchema(elements), elements.size(), path, kPairKeyElementsMax);
   CheckKeySchema(elements, path, faults);
+}
+
+void CheckTableKeySchema(const TableDefinition& definition, ConstraintList* faults) {
+  constexpr std::string_view kPath = "keySchema";
+  if (definition.key_schema.empty() && definition.empty_key_schema_given) {
+    faults->CheckLengthMin(PrintedKeySchema({}), 0, kPath, 1);
+  } else {
+    CheckPairKeySchema(definition.key_schema, kPath, faults);
+  }
 }
 
 void CheckProjection(const ProjectionDefinition& projection, const std::string& path, ConstraintList* faults) {
@@ -94,8 +113,15 @@ void CheckProjection(const ProjectionDefinition& projection, const std::string& 
 
 void CheckThroughput(const std::optional<Throughput>& throughput, const std::string& path, ConstraintList* faults) {
   if (!throughput.has_value()) return;
-  faults->CheckMinimum(throughput->read_units, Cat(path, ".readCapacityUnits"), 1);
-  faults->CheckMinimum(throughput->write_units, Cat(path, ".writeCapacityUnits"), 1);
+  const auto check = [faults](int64_t units, const std::string& member) {
+    if (units == kThroughputNotGiven) {
+      faults->AddNull(member);
+    } else {
+      faults->CheckMinimum(units, member, 1);
+    }
+  };
+  check(throughput->read_units, Cat(path, ".readCapacityUnits"));
+  check(throughput->write_units, Cat(path, ".writeCapacityUnits"));
 }
 
 void CheckIndexes(const std::optional<std::vector<IndexDefinition>>& indexes, IndexKind kind, ConstraintList* faults) {
@@ -124,13 +150,38 @@ void CheckStream(const TableDefinition& definition, ConstraintList* faults) {
   faults->CheckEnum(definition.stream_view_type, "streamSpecification.streamViewType", kStreamViewTypes);
 }
 
+// Pieces of an update.
+
+void CheckNewIndex(const IndexDefinition& index, const std::string& path, ConstraintList* faults) {
+  faults->CheckName(index.index_name, Cat(path, ".indexName"), kTableNameMinChars);
+  CheckKeySchema(index.key_schema, Cat(path, ".keySchema"), faults);
+  CheckProjection(index.projection, Cat(path, ".projection"), faults);
+  CheckThroughput(index.provisioned, Cat(path, ".provisionedThroughput"), faults);
+}
+
+void CheckIndexUpdate(const GlobalIndexUpdate& entry, const std::string& path, ConstraintList* faults) {
+  if (entry.update.has_value()) {
+    const std::string update_path = Cat(path, ".update");
+    faults->CheckName(entry.update->index_name, Cat(update_path, ".indexName"), kTableNameMinChars);
+    CheckThroughput(entry.update->provisioned, Cat(update_path, ".provisionedThroughput"), faults);
+  }
+  if (entry.create.has_value()) CheckNewIndex(*entry.create, Cat(path, ".create"), faults);
+  if (entry.remove.has_value()) faults->CheckName(*entry.remove, Cat(path, ".delete.indexName"), kTableNameMinChars);
+}
+
+void CheckStream(const StreamDefinition& stream, ConstraintList* faults) {
+  if (!stream.enabled.has_value()) faults->AddNull("streamSpecification.streamEnabled");
+  if (stream.view_type.empty()) return;
+  faults->CheckEnum(stream.view_type, "streamSpecification.streamViewType", kStreamViewTypes);
+}
+
 }  // namespace
 
 absl::Status CheckTableShape(const TableDefinition& definition) {
   ConstraintList faults;
   faults.CheckName(definition.table_name, "tableName", kTableNameMinChars);
   CheckAttributeDefinitions(definition.attribute_definitions, &faults);
-  CheckPairKeySchema(definition.key_schema, "keySchema", &faults);
+  CheckTableKeySchema(definition, &faults);
   if (!definition.billing_mode.empty()) {
     faults.CheckEnum(definition.billing_mode, "billingMode", kBillingModes);
   }
@@ -140,6 +191,29 @@ absl::Status CheckTableShape(const TableDefinition& definition) {
   CheckIndexes(definition.local_indexes, IndexKind::kLocal, &faults);
   CheckStream(definition, &faults);
   return faults.ToStatus();
+}
+
+absl::Status CheckTableUpdateShape(const TableUpdate& update) {
+  ConstraintList faults;
+  if (update.table_name.has_value()) {
+    CheckTableReferenceShape(*update.table_name, &faults);
+  } else {
+    faults.AddNull("tableName");
+  }
+  if (!update.attribute_definitions.empty()) CheckAttributeDefinitions(update.attribute_definitions, &faults);
+  if (!update.billing_mode.empty()) faults.CheckEnum(update.billing_mode, "billingMode", kBillingModes);
+  CheckThroughput(update.provisioned, "provisionedThroughput", &faults);
+  if (update.global_index_updates.has_value()) {
+    for (size_t i = 0; i < update.global_index_updates->size(); ++i) {
+      CheckIndexUpdate((*update.global_index_updates)[i], MemberPath("globalSecondaryIndexUpdates", i), &faults);
+    }
+  }
+  if (update.stream.has_value()) CheckStream(*update.stream, &faults);
+  if (update.sse.has_value() && !update.sse->type.empty()) {
+    faults.CheckEnum(update.sse->type, "sSESpecification.sSEType", kSseTypes);
+  }
+  ARM_RETURN_IF_ERROR(faults.ToStatus());
+  return CheckTableReference(*update.table_name);
 }
 
 }  // namespace armature::model
