@@ -10,7 +10,9 @@ set(ARMATURE_ALLOWED_store base model codec proto_disk)
 set(ARMATURE_ALLOWED_index base model codec store)
 set(ARMATURE_ALLOWED_expr base model)
 set(ARMATURE_ALLOWED_engine base model codec store index expr)
-set(ARMATURE_ALLOWED_daemon base model codec store index expr engine proto_api)
+# The part of the daemon that needs no gRPC, so that sanitizers and fuzzers reach it.
+set(ARMATURE_ALLOWED_json base model codec store index expr engine)
+set(ARMATURE_ALLOWED_daemon base model codec store index expr engine json proto_api)
 set(ARMATURE_ALLOWED_client base model proto_api)
 set(ARMATURE_ALLOWED_cli_support base model proto_api client)
 

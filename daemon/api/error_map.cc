@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "armature/api/v1/errors.pb.h"
-#include "glog/logging.h"
+#include "daemon/api/error_table.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/store/data_directory.h"
@@ -13,38 +13,7 @@
 namespace armature::daemon {
 namespace {
 
-grpc::StatusCode ToGrpcCode(ApiErrorType type) {
-  switch (type) {
-    case ApiErrorType::kValidation:
-    case ApiErrorType::kSerialization:
-    case ApiErrorType::kIdempotentParameterMismatch:
-      return grpc::StatusCode::INVALID_ARGUMENT;
-    case ApiErrorType::kResourceNotFound:
-      return grpc::StatusCode::NOT_FOUND;
-    case ApiErrorType::kConditionalCheckFailed:
-    case ApiErrorType::kResourceInUse:
-      return grpc::StatusCode::FAILED_PRECONDITION;
-    case ApiErrorType::kTransactionCanceled:
-    case ApiErrorType::kTransactionConflict:
-    case ApiErrorType::kTransactionInProgress:
-      return grpc::StatusCode::ABORTED;
-    case ApiErrorType::kLimitExceeded:
-    case ApiErrorType::kProvisionedThroughputExceeded:
-    case ApiErrorType::kThrottling:
-    case ApiErrorType::kRequestLimitExceeded:
-    case ApiErrorType::kItemCollectionSizeLimitExceeded:
-      return grpc::StatusCode::RESOURCE_EXHAUSTED;
-    case ApiErrorType::kUnknownOperation:
-      return grpc::StatusCode::UNIMPLEMENTED;
-    case ApiErrorType::kServiceUnavailable:
-      return grpc::StatusCode::UNAVAILABLE;
-    case ApiErrorType::kDeadlineExceeded:
-      return grpc::StatusCode::DEADLINE_EXCEEDED;
-    case ApiErrorType::kCancelled:
-      return grpc::StatusCode::CANCELLED;
-  }
-  return grpc::StatusCode::INTERNAL;
-}
+grpc::StatusCode ToGrpcCode(absl::StatusCode code) { return static_cast<grpc::StatusCode>(code); }
 
 // Errors travel in trailers, of which gRPC clients accept 8 KB unless told otherwise; beyond, they report
 // RESOURCE_EXHAUSTED in place of the error. The details grow by a third on the wire (base64), the text up to threefold
@@ -91,17 +60,13 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
     detail.set_message(Shortened(error->message, kDetailTextBytesMax));
     detail.set_retry_after_ms(error->retry_after_ms);
     SetItem(error->item, &detail);
-    return WithDetail(ToGrpcCode(error->type), detail);
+    return WithDetail(ToGrpcCode(FindErrorRow(error->type).grpc_code), detail);
   }
   detail.set_request_id(store::RandomUuid());
-  LOG(ERROR) << "request: internal error request_id=" << detail.request_id() << " status=" << status;
-  // A full disk and a stopping engine are worth another try; anything else is not the client's to mend.
-  const bool unavailable =
-      status.code() == absl::StatusCode::kUnavailable || status.code() == absl::StatusCode::kResourceExhausted;
-  detail.set_exception(unavailable ? "ServiceUnavailable" : "InternalServerError");
-  detail.set_message(unavailable ? Cat("The server cannot carry out the request now; request id ", detail.request_id())
-                                 : Cat("Internal server error; request id ", detail.request_id()));
-  return WithDetail(unavailable ? grpc::StatusCode::UNAVAILABLE : grpc::StatusCode::INTERNAL, detail);
+  const InternalErrorRow& row = LogInternalError(status, detail.request_id());
+  detail.set_exception(std::string(row.name));
+  detail.set_message(Cat(row.text, "; request id ", detail.request_id()));
+  return WithDetail(ToGrpcCode(row.grpc_code), detail);
 }
 
 }  // namespace armature::daemon

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_API_ERROR_MAP_H_
 #define ARMATURE_DAEMON_API_ERROR_MAP_H_
 
-// The one table from our errors to those of the wire protocols.
+// Our errors as gRPC tells them.
 
 #include <string>
 

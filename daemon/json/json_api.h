@@ -26,6 +26,7 @@ struct JsonCall {
   std::string_view operation;  // one that Knows() knows
   std::string body;
   engine::RequestContext context;
+  std::string request_id;  // of the answer; what is wrong inside is logged under it
   std::shared_ptr<const Access> access;
   uint64_t at_least_sequence = 0;  // Query and Scan of a global index
 };

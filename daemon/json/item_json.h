@@ -1,0 +1,21 @@
+#ifndef ARMATURE_DAEMON_JSON_ITEM_JSON_H_
+#define ARMATURE_DAEMON_JSON_ITEM_JSON_H_
+
+// Items as the JSON protocol writes them, straight from their bytes.
+
+#include <string_view>
+
+#include "daemon/json/json_writer.h"
+
+namespace armature::daemon {
+
+// Writes {"name":{"S":"text"},...} as a value. `item_bytes` are canonical; what is malformed ends the item, as in
+// model::ItemView.
+void WriteItem(std::string_view item_bytes, JsonWriter* writer);
+
+// The same for one value: {"S":"text"}. `wire` is that of an armature.api.v1.AttributeValue.
+void WriteAttributeValue(std::string_view wire, JsonWriter* writer);
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_JSON_ITEM_JSON_H_

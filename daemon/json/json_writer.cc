@@ -1,0 +1,181 @@
+#include "daemon/json/json_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "daemon/json/base64.h"
+
+namespace armature::daemon {
+namespace {
+
+constexpr size_t kBufferMinBytes = 256;
+
+// For each byte the letter of its escape, 'u' for those without one of their own, 0 for what stands for itself.
+constexpr std::array<char, 256> kEscapes = [] {
+  std::array<char, 256> escapes{};
+  for (size_t c = 0; c < 0x20; ++c) escapes[c] = 'u';
+  escapes['\b'] = 'b';
+  escapes['\t'] = 't';
+  escapes['\n'] = 'n';
+  escapes['\f'] = 'f';
+  escapes['\r'] = 'r';
+  escapes['"'] = '"';
+  escapes['\\'] = '\\';
+  return escapes;
+}();
+
+// The longest escape: \u001f.
+constexpr size_t kEscapeMaxBytes = 6;
+
+char* WriteEscape(char c, char letter, char* out) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  *out++ = '\\';
+  *out++ = letter;
+  if (letter == 'u') {
+    const auto byte = static_cast<uint8_t>(c);
+    *out++ = '0';
+    *out++ = '0';
+    *out++ = kDigits[byte >> 4];
+    *out++ = kDigits[byte & 15];
+  }
+  return out;
+}
+
+constexpr uint64_t Repeat(uint8_t byte) { return byte * uint64_t{0x0101010101010101}; }
+
+// Whether any of eight bytes is a quote, a backslash or a control character: subtracting then makes it borrow, which
+// sets its high bit. A borrow may reach the byte above, but never where there was none.
+bool NeedsEscape(uint64_t bytes) {
+  const uint64_t quotes = bytes ^ Repeat('"');
+  const uint64_t backslashes = bytes ^ Repeat('\\');
+  return ((((bytes - Repeat(0x20)) & ~bytes) | ((quotes - Repeat(1)) & ~quotes) |
+           ((backslashes - Repeat(1)) & ~backslashes)) &
+          Repeat(0x80)) != 0;
+}
+
+constexpr size_t kBlock = sizeof(uint64_t);
+
+// Copies blocks from `text` until one needs an escape or there is no whole one. Returns how many bytes.
+size_t CopyBlocks(std::string_view text, char* out) {
+  size_t done = 0;
+  while (text.size() - done >= kBlock) {
+    uint64_t block = 0;
+    std::memcpy(&block, text.data() + done, kBlock);
+    if (NeedsEscape(block)) break;
+    std::memcpy(out + done, &block, kBlock);
+    done += kBlock;
+  }
+  return done;
+}
+
+// Long enough for any finite double without an exponent.
+constexpr size_t kDoubleMaxBytes = 400;
+
+}  // namespace
+
+void JsonWriter::Grow(size_t bytes) {
+  buffer_.resize(std::max({buffer_.size() * 2, size_ + bytes, kBufferMinBytes}));
+  // What the allocation has beyond is room too.
+  buffer_.resize(buffer_.capacity());
+}
+
+std::string JsonWriter::Take() {
+  buffer_.resize(size_);
+  Clear();
+  return std::exchange(buffer_, std::string());
+}
+
+void JsonWriter::Quote(std::string_view text) {
+  char* out = Room(text.size() + 2);
+  *out++ = '"';
+  while (true) {
+    const size_t copied = CopyBlocks(text, out);
+    text.remove_prefix(copied);
+    out += copied;
+    // The rest of the text, or the block that needs an escape.
+    const size_t end = std::min(text.size(), kBlock);
+    for (size_t i = 0; i < end; ++i) {
+      const char letter = kEscapes[static_cast<uint8_t>(text[i])];
+      if (letter == 0) {
+        *out++ = text[i];
+        continue;
+      }
+      size_ = static_cast<size_t>(out - buffer_.data());
+      out = WriteEscape(text[i], letter, Room(kEscapeMaxBytes + text.size() - i));
+    }
+    text.remove_prefix(end);
+    if (text.empty()) break;
+  }
+  *out++ = '"';
+  size_ = static_cast<size_t>(out - buffer_.data());
+}
+
+JsonWriter& JsonWriter::Key(std::string_view name) {
+  BeforeValue();
+  Quote(name);
+  Put(':');
+  after_value_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::String(std::string_view text) {
+  BeforeValue();
+  Quote(text);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Integer(int64_t value) {
+  constexpr size_t kMaxBytes = 20;
+  BeforeValue();
+  char* const out = Room(kMaxBytes);
+  size_ += static_cast<size_t>(std::to_chars(out, out + kMaxBytes, value).ptr - out);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Boolean(bool value) {
+  BeforeValue();
+  Append(value ? "true" : "false");
+  return *this;
+}
+
+JsonWriter& JsonWriter::Double(double value) {
+  BeforeValue();
+  char* const out = Room(kDoubleMaxBytes);
+  const char* const end = std::to_chars(out, out + kDoubleMaxBytes, value, std::chars_format::fixed).ptr;
+  const std::string_view digits(out, static_cast<size_t>(end - out));
+  size_ += digits.size();
+  if (digits.find('.') == std::string_view::npos) Append(".0");
+  return *this;
+}
+
+JsonWriter& JsonWriter::Timestamp(int64_t milliseconds) {
+  // As unsigned, since the smallest number has no positive one.
+  const uint64_t magnitude =
+      milliseconds < 0 ? uint64_t{0} - static_cast<uint64_t>(milliseconds) : static_cast<uint64_t>(milliseconds);
+  constexpr size_t kMaxBytes = 24;
+  BeforeValue();
+  if (milliseconds < 0) Put('-');
+  char* const out = Room(kMaxBytes);
+  char* end = std::to_chars(out, out + kMaxBytes, magnitude / 1000).ptr;
+  const auto fraction = static_cast<int>(magnitude % 1000);
+  *end++ = '.';
+  *end++ = static_cast<char>('0' + fraction / 100);
+  *end++ = static_cast<char>('0' + fraction / 10 % 10);
+  *end++ = static_cast<char>('0' + fraction % 10);
+  size_ += static_cast<size_t>(end - out);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Base64(std::string_view bytes) {
+  BeforeValue();
+  char* const out = Room(Base64Size(bytes.size()) + 2);
+  *out = '"';
+  char* const end = EncodeBase64(bytes, out + 1);
+  *end = '"';
+  size_ += static_cast<size_t>(end + 1 - out);
+  return *this;
+}
+
+}  // namespace armature::daemon

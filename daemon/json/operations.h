@@ -1,0 +1,69 @@
+#ifndef ARMATURE_DAEMON_JSON_OPERATIONS_H_
+#define ARMATURE_DAEMON_JSON_OPERATIONS_H_
+
+// The operations of the JSON protocol, each a function, in tables by topic. A new topic adds its table to
+// AllOperations.
+//
+// Each one parses its document, asks whether the caller may, calls the engine and writes the answer:
+//
+//   void DescribeTable(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+//     const absl::StatusOr<TableNameRequest> request = ParseTableName(call.body);
+//     if (const absl::Status status = Admit(call, request); !status.ok()) return Fail(call, status, std::move(done));
+//     engine->DescribeTable(request->table_name, AnswerWith<engine::TableDescription>(call, std::move(done), Write));
+//   }
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "daemon/json/error_json.h"
+#include "daemon/json/json_api.h"
+#include "daemon/json/json_writer.h"
+#include "engine/engine.h"
+
+namespace armature::daemon {
+
+struct JsonOperation {
+  std::string_view name;
+  // Calls `done` exactly once, on this or another thread; does not block.
+  void (*run)(engine::Engine* engine, JsonCall call, JsonApi::Done done);
+};
+
+// The operation called `name`, or null.
+const JsonOperation* FindOperation(std::string_view name);
+
+// The tables.
+std::span<const JsonOperation> TableOperations();
+
+// Whether the caller may run the operation on `table`, a name as it was sent; empty: on no table.
+absl::Status CheckAccess(const JsonCall& call, std::string_view table);
+
+// What keeps a parsed request from being carried out: a fault of the document, or the caller's rights.
+template <class Request>
+absl::Status Admit(const JsonCall& call, const absl::StatusOr<Request>& request) {
+  return request.ok() ? CheckAccess(call, request->table_name) : request.status();
+}
+
+// Answers that the call has failed.
+void Fail(const JsonCall& call, const absl::Status& status, JsonApi::Done done);
+
+// Answers with the document that `write(const Result&, JsonWriter*)` writes, or with the error.
+template <class Result, class Write>
+engine::Callback<Result> AnswerWith(const JsonCall& call, JsonApi::Done done, Write write) {
+  return [request_id = call.request_id, done = std::move(done),
+          write = std::move(write)](const absl::StatusOr<Result>& result) mutable {
+    if (!result.ok()) return std::move(done)(ErrorAnswer(result.status(), request_id));
+    JsonWriter writer;
+    write(*result, &writer);
+    JsonAnswer answer;
+    answer.body = writer.Take();
+    std::move(done)(std::move(answer));
+  };
+}
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_JSON_OPERATIONS_H_

@@ -1,0 +1,146 @@
+#include "daemon/json/table_answers.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/base/strings.h"
+#include "storage/model/table_name.h"
+
+namespace armature::daemon {
+namespace {
+
+using model::Throughput;
+
+// States of indexes have the names of those of tables.
+std::string_view IndexStateName(model::IndexState state) {
+  return model::TableStateName(static_cast<model::TableState>(state));
+}
+
+// An on-demand table or index reports zeros.
+void WriteProvisioned(const std::optional<Throughput>& throughput, JsonWriter* writer) {
+  const Throughput shown = throughput.value_or(Throughput());
+  writer->Key("ProvisionedThroughput").BeginObject().Key("NumberOfDecreasesToday").Integer(0);
+  writer->Key("ReadCapacityUnits").Integer(shown.read_units);
+  writer->Key("WriteCapacityUnits").Integer(shown.write_units).EndObject();
+}
+
+void WriteOnDemand(const std::optional<Throughput>& throughput, JsonWriter* writer) {
+  if (!throughput.has_value()) return;
+  writer->Key("OnDemandThroughput").BeginObject();
+  writer->Key("MaxReadRequestUnits").Integer(throughput->read_units);
+  writer->Key("MaxWriteRequestUnits").Integer(throughput->write_units).EndObject();
+}
+
+void WriteWarm(const std::optional<Throughput>& throughput, JsonWriter* writer) {
+  if (!throughput.has_value()) return;
+  writer->Key("WarmThroughput").BeginObject();
+  writer->Key("ReadUnitsPerSecond").Integer(throughput->read_units);
+  writer->Key("WriteUnitsPerSecond").Integer(throughput->write_units);
+  writer->Member("Status", "ACTIVE").EndObject();
+}
+
+// What both kinds of index report. Leaves the object open.
+void BeginIndex(const model::IndexDescriptor& index, const engine::Totals& totals, std::string_view table_arn,
+                JsonWriter* writer) {
+  writer->BeginObject().Member("IndexName", index.name);
+  WriteKeySchema(index.key, &writer->Key("KeySchema"));
+  WriteProjection(index.projection, &writer->Key("Projection"));
+  writer->Key("IndexSizeBytes").Integer(totals.size_bytes).Key("ItemCount").Integer(totals.item_count);
+  writer->Member("IndexArn", Cat(table_arn, "/index/", index.name));
+}
+
+void WriteIndexes(const engine::TableDescription& description, std::string_view arn, JsonWriter* writer) {
+  const model::TableDescriptor& table = description.descriptor;
+  if (!table.local_indexes.empty()) {
+    writer->Key("LocalSecondaryIndexes").BeginArray();
+    for (size_t i = 0; i < table.local_indexes.size(); ++i) {
+      BeginIndex(table.local_indexes[i], description.local_indexes[i], arn, writer);
+      writer->EndObject();
+    }
+    writer->EndArray();
+  }
+  if (table.global_indexes.empty()) return;
+  writer->Key("GlobalSecondaryIndexes").BeginArray();
+  for (size_t i = 0; i < table.global_indexes.size(); ++i) {
+    const model::IndexDescriptor& index = table.global_indexes[i];
+    BeginIndex(index, description.global_indexes[i], arn, writer);
+    writer->Member("IndexStatus", IndexStateName(index.state));
+    WriteProvisioned(index.provisioned, writer);
+    WriteOnDemand(index.on_demand_max, writer);
+    WriteWarm(index.warm, writer);
+    writer->EndObject();
+  }
+  writer->EndArray();
+}
+
+void WriteSettings(const model::TableDescriptor& table, JsonWriter* writer) {
+  const model::TableSettings& settings = table.settings;
+  WriteProvisioned(settings.provisioned, writer);
+  if (settings.billing_mode == model::BillingMode::kPayPerRequest) {
+    writer->Key("BillingModeSummary").BeginObject().Member("BillingMode", "PAY_PER_REQUEST");
+    writer->Key("LastUpdateToPayPerRequestDateTime").Timestamp(table.creation_time_ms).EndObject();
+  }
+  writer->Key("DeletionProtectionEnabled").Boolean(settings.deletion_protection);
+  WriteOnDemand(settings.on_demand_max, writer);
+  WriteWarm(settings.warm, writer);
+  if (!settings.table_class.empty()) {
+    writer->Key("TableClassSummary").BeginObject().Member("TableClass", settings.table_class).EndObject();
+  }
+  if (settings.stream_enabled) {
+    writer->Key("StreamSpecification").BeginObject().Key("StreamEnabled").Boolean(true);
+    writer->Member("StreamViewType", settings.stream_view_type).EndObject();
+  }
+  if (settings.sse_enabled) writer->Key("SSEDescription").BeginObject().Member("Status", "ENABLED").EndObject();
+}
+
+}  // namespace
+
+void WriteKeySchema(const model::KeySchema& key, JsonWriter* writer) {
+  writer->BeginArray();
+  for (const model::KeyAttribute& attribute : key.partition) {
+    writer->BeginObject().Member("AttributeName", attribute.name).Member("KeyType", "HASH").EndObject();
+  }
+  for (const model::KeyAttribute& attribute : key.sort) {
+    writer->BeginObject().Member("AttributeName", attribute.name).Member("KeyType", "RANGE").EndObject();
+  }
+  writer->EndArray();
+}
+
+void WriteProjection(const model::Projection& projection, JsonWriter* writer) {
+  writer->BeginObject().Member("ProjectionType", model::ProjectionTypeName(projection.type));
+  if (!projection.non_key_attributes.empty()) {
+    std::vector<std::string> names = projection.non_key_attributes;
+    std::sort(names.begin(), names.end());  // kept in the order given, described in this one
+    writer->Key("NonKeyAttributes").BeginArray();
+    for (const std::string& name : names) writer->String(name);
+    writer->EndArray();
+  }
+  writer->EndObject();
+}
+
+void WriteTableDescription(const engine::TableDescription& description, JsonWriter* writer) {
+  const model::TableDescriptor& table = description.descriptor;
+  const std::string arn = model::TableArn(table.name);
+  writer->BeginObject().Member("TableName", table.name).Member("TableStatus", model::TableStateName(table.state));
+  writer->Key("CreationDateTime").Timestamp(table.creation_time_ms);
+  writer->Member("TableArn", arn).Member("TableId", table.uuid);
+  writer->Key("ItemCount").Integer(description.totals.item_count);
+  writer->Key("TableSizeBytes").Integer(description.totals.size_bytes);
+  WriteSettings(table, writer);
+  if (table.state != model::TableState::kDeleting) {
+    writer->Key("AttributeDefinitions").BeginArray();
+    for (const model::KeyAttribute& attribute : table.attribute_definitions) {
+      writer->BeginObject().Member("AttributeName", attribute.name);
+      writer->Member("AttributeType", model::ScalarTypeName(attribute.type)).EndObject();
+    }
+    writer->EndArray();
+    WriteKeySchema(table.key, &writer->Key("KeySchema"));
+    WriteIndexes(description, arn, writer);
+  }
+  writer->EndObject();
+}
+
+}  // namespace armature::daemon
