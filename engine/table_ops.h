@@ -9,24 +9,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "engine/table_description.h"
 #include "storage/model/table_definition.h"
-#include "storage/model/table_descriptor.h"
 #include "storage/store/database.h"
 
 namespace armature::engine {
-
-// Exact totals; size in bytes with the storage overhead of each row.
-struct Totals {
-  int64_t item_count = 0;
-  int64_t size_bytes = 0;
-};
-
-struct TableDescription {
-  model::TableDescriptor descriptor;
-  Totals totals;
-  std::vector<Totals> local_indexes;  // parallel to the descriptor's
-  std::vector<Totals> global_indexes;
-};
 
 // How far one global index is behind its table.
 struct IndexStatus {

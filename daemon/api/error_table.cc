@@ -32,6 +32,8 @@ constexpr ErrorRow kRows[] = {
     {Type::kThrottling, Code::kResourceExhausted, 400, kApi, kLower},
     {Type::kRequestLimitExceeded, Code::kResourceExhausted, 400, kApi, kLower},
     {Type::kItemCollectionSizeLimitExceeded, Code::kResourceExhausted, 400, kApi, kLower},
+    {Type::kTableNotFound, Code::kNotFound, 400, kApi, kLower},
+    {Type::kContinuousBackupsUnavailable, Code::kFailedPrecondition, 400, kApi, kLower},
     {Type::kUnknownOperation, Code::kUnimplemented, 400, kService, kLower},
     {Type::kServiceUnavailable, Code::kUnavailable, 503, kApi, kLower},
     // The original protocol has no deadlines. A client repeats what came to nothing here as it repeats 503.

@@ -60,6 +60,10 @@ std::string_view ApiErrorName(ApiErrorType type) {
       return "DeadlineExceeded";
     case ApiErrorType::kCancelled:
       return "Cancelled";
+    case ApiErrorType::kTableNotFound:
+      return "TableNotFoundException";
+    case ApiErrorType::kContinuousBackupsUnavailable:
+      return "ContinuousBackupsUnavailableException";
   }
   return "InternalServerError";
 }
@@ -108,6 +112,14 @@ absl::Status ItemCollectionSizeLimitExceededError() {
 
 absl::Status UnknownOperationError(std::string_view message) {
   return Make(absl::StatusCode::kUnimplemented, ApiErrorType::kUnknownOperation, message);
+}
+
+absl::Status TableNotFoundError(std::string_view message) {
+  return Make(absl::StatusCode::kNotFound, ApiErrorType::kTableNotFound, message);
+}
+
+absl::Status ContinuousBackupsUnavailableError(std::string_view message) {
+  return Make(absl::StatusCode::kFailedPrecondition, ApiErrorType::kContinuousBackupsUnavailable, message);
 }
 
 absl::Status ServiceUnavailableError(std::string_view message) {

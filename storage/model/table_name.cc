@@ -100,4 +100,9 @@ void CheckTableReferenceShape(std::string_view name_or_arn, ConstraintList* cons
   constraints->CheckLengthMax(PrintedValue(name_or_arn), CharacterCount(name_or_arn), kPath, kTableArnMaxChars);
 }
 
+void CheckTableReferenceShape(const std::optional<std::string>& name_or_arn, ConstraintList* constraints) {
+  if (!name_or_arn.has_value()) return constraints->AddNull(kPath);
+  CheckTableReferenceShape(std::string_view(*name_or_arn), constraints);
+}
+
 }  // namespace armature::model

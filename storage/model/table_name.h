@@ -4,6 +4,7 @@
 // How tables are named: by name, or by ARN (arn:aws:dynamodb:<region>:<account>:table/<name>).
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -47,6 +48,8 @@ absl::Status CheckTableReference(std::string_view name_or_arn);
 // The same where further constraints are gathered: adds what is wrong in length and characters to `constraints`. The
 // parts of an ARN are checked by CheckTableReference, after them.
 void CheckTableReferenceShape(std::string_view name_or_arn, ConstraintList* constraints);
+// The same for a parameter that may be absent.
+void CheckTableReferenceShape(const std::optional<std::string>& name_or_arn, ConstraintList* constraints);
 
 }  // namespace armature::model
 

@@ -195,11 +195,7 @@ absl::Status CheckTableShape(const TableDefinition& definition) {
 
 absl::Status CheckTableUpdateShape(const TableUpdate& update) {
   ConstraintList faults;
-  if (update.table_name.has_value()) {
-    CheckTableReferenceShape(*update.table_name, &faults);
-  } else {
-    faults.AddNull("tableName");
-  }
+  CheckTableReferenceShape(update.table_name, &faults);
   if (!update.attribute_definitions.empty()) CheckAttributeDefinitions(update.attribute_definitions, &faults);
   if (!update.billing_mode.empty()) faults.CheckEnum(update.billing_mode, "billingMode", kBillingModes);
   CheckThroughput(update.provisioned, "provisionedThroughput", &faults);
