@@ -1,11 +1,16 @@
 #ifndef ARMATURE_ENGINE_CONSTRAINTS_H_
 #define ARMATURE_ENGINE_CONSTRAINTS_H_
 
-// Enumerations of item operations, printed in errors as the API prints them, in its own order.
+// The shapes of item operations: required members, and enumerations, printed in errors as the API prints them, in its
+// own order.
 
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "storage/model/constraint_list.h"
 
 namespace armature::engine {
@@ -22,6 +27,17 @@ inline void CheckOptionalEnum(std::string_view value, std::string_view path, std
                               model::ConstraintList* list) {
   if (!value.empty()) list->CheckEnum(value, path, allowed);
 }
+
+// A required member beside the table's name.
+struct RequiredMember {
+  std::string_view path;  // "key", "item"
+  bool given = true;
+};
+
+// The shape of a request: its table name, `member`, and what `add_others` finds. A bad name is told alone, as the
+// service does, unless a required member is missing too.
+absl::Status CheckShape(const std::optional<std::string>& table_name, const RequiredMember& member,
+                        absl::FunctionRef<void(model::ConstraintList*)> add_others);
 
 }  // namespace armature::engine
 

@@ -11,11 +11,11 @@ class DeleteItem final : public RowMutation {
   explicit DeleteItem(WriteRequest request) : RowMutation(std::move(request)) {}
 
   absl::Status Check(expr::ParseCache* cache) {
-    ARM_RETURN_IF_ERROR(CheckWriteRequest(request_));
+    ARM_RETURN_IF_ERROR(CheckWriteRequest(request_, "key"));
     if (!request_.return_values.empty() && request_.return_values != "ALL_OLD" && request_.return_values != "NONE") {
       return ValidationError("ReturnValues can only be ALL_OLD or NONE");
     }
-    ARM_ASSIGN_OR_RETURN(key_, codec::CanonicalizeItem(request_.item_wire));
+    ARM_ASSIGN_OR_RETURN(key_, codec::CanonicalizeItem(*request_.item_wire));
     ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kDeleteKinds, cache));
     return absl::OkStatus();
   }

@@ -66,13 +66,13 @@ absl::Status CheckParameterStyles(const ExpressionParameters& parameters) {
   if (expressions.empty()) return absl::OkStatus();
   std::vector<std::string_view> others;
   if (legacy.attributes_to_get.has_value()) others.emplace_back("AttributesToGet");
-  if (!legacy.attribute_updates.empty()) others.emplace_back("AttributeUpdates");
-  if (!legacy.expected.empty()) others.emplace_back("Expected");
-  if (!legacy.query_filter.empty()) others.emplace_back("QueryFilter");
-  if (!legacy.scan_filter.empty()) others.emplace_back("ScanFilter");
+  if (legacy.attribute_updates.has_value()) others.emplace_back("AttributeUpdates");
+  if (legacy.expected.has_value()) others.emplace_back("Expected");
+  if (legacy.query_filter.has_value()) others.emplace_back("QueryFilter");
+  if (legacy.scan_filter.has_value()) others.emplace_back("ScanFilter");
   // A write's ConditionalOperator has a rule of its own.
   if (!legacy.conditional_operator.empty() && !writes) others.emplace_back("ConditionalOperator");
-  if (!legacy.key_conditions.empty() && parameters.key_condition.has_value()) others.emplace_back("KeyConditions");
+  if (legacy.key_conditions.has_value() && parameters.key_condition.has_value()) others.emplace_back("KeyConditions");
   if (others.empty()) return absl::OkStatus();
   return ValidationError(
       Cat("Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {",
@@ -90,7 +90,7 @@ absl::Status BindExpressionParameters(const ExpressionParameters& parameters,
                                       std::span<const expr::ExpressionKind> known_kinds, expr::ParseCache* cache,
                                       std::unique_ptr<RequestExpressions>* expressions) {
   const bool none = !HasExpressionParameters(parameters);
-  if (none && parameters.legacy.key_conditions.empty()) return absl::OkStatus();
+  if (none && !parameters.legacy.key_conditions.has_value()) return absl::OkStatus();
   if (*expressions == nullptr) *expressions = std::make_unique<RequestExpressions>();
   RequestExpressions& result = **expressions;
   std::vector<expr::LegacyCondition> key_conditions;

@@ -12,7 +12,6 @@
 #include "storage/base/status_macros.h"
 #include "storage/codec/item_codec.h"
 #include "storage/codec/stored_item.h"
-#include "storage/model/table_name.h"
 
 namespace armature::engine {
 namespace {
@@ -28,17 +27,17 @@ struct Read {
 
 absl::Status Prepare(Read* read) {
   GetItemRequest& request = read->request;
-  ARM_RETURN_IF_ERROR(model::CheckTableReference(request.table_name));
-  model::ConstraintList constraints;
-  CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
-                    &constraints);
-  CheckLegacyShapes(request.expressions.legacy, &constraints);
-  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  ARM_RETURN_IF_ERROR(CheckShape(request.table_name, {"key", request.key_wire.has_value()},
+                                 [&request](model::ConstraintList* constraints) {
+                                   CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity",
+                                                     kReturnConsumedCapacityValues, constraints);
+                                   CheckLegacyShapes(request.expressions.legacy, constraints);
+                                 }));
   ARM_RETURN_IF_ERROR(CheckParameterStyles(request.expressions));
-  ARM_ASSIGN_OR_RETURN(const codec::CanonicalItem key, codec::CanonicalizeItem(request.key_wire));
+  ARM_ASSIGN_OR_RETURN(const codec::CanonicalItem key, codec::CanonicalizeItem(*request.key_wire));
   ARM_ASSIGN_OR_RETURN(read->expressions,
                        BindRequestExpressions(request.expressions, expr::kGetKinds, &read->parts->parse_cache));
-  ARM_ASSIGN_OR_RETURN(read->pinned, FindTable(*read->parts->database, request.table_name));
+  ARM_ASSIGN_OR_RETURN(read->pinned, FindTable(*read->parts->database, *request.table_name));
   ARM_ASSIGN_OR_RETURN(read->key, EncodeKeyParameter(*read->pinned.table, model::ItemView(key.bytes)));
   return absl::OkStatus();
 }
@@ -57,7 +56,8 @@ absl::StatusOr<GetItemResult> BuildResult(const Read& read, bool found, std::str
     }
   }
   ARM_ASSIGN_OR_RETURN(const CapacityReport report, ParseCapacityReport(read.request.return_consumed_capacity));
-  result.capacity = ReportRead(report, read.request.table_name, nullptr, ReadUnits(size, read.request.consistent_read));
+  result.capacity =
+      ReportRead(report, *read.request.table_name, nullptr, ReadUnits(size, read.request.consistent_read));
   return result;
 }
 

@@ -24,12 +24,18 @@ void CheckAttributesToGet(const std::vector<std::string>& names, model::Constrai
   list->CheckLengthMax(printed, names.size(), "attributesToGet", model::kAttributesToGetMax);
 }
 
+// A map without entries says nothing, as if it were absent.
+template <class Entry>
+std::span<const Entry> Entries(const std::optional<std::vector<Entry>>& map) {
+  return map.has_value() ? std::span<const Entry>(*map) : std::span<const Entry>();
+}
+
 // "queryFilter.a.member.comparisonOperator"
 std::string MemberPath(std::string_view parameter, std::string_view attribute, std::string_view member) {
   return Cat(parameter, ".", model::Shown(attribute), ".member.", member);
 }
 
-void CheckConditions(std::string_view parameter, const std::vector<LegacyCondition>& conditions,
+void CheckConditions(std::string_view parameter, std::span<const LegacyCondition> conditions,
                      model::ConstraintList* list) {
   for (const LegacyCondition& condition : conditions) {
     const std::string path = MemberPath(parameter, condition.attribute, "comparisonOperator");
@@ -70,7 +76,7 @@ absl::Status TakeValues(const std::vector<std::string>& wires, std::deque<std::s
   return absl::OkStatus();
 }
 
-absl::Status TakeConditions(const std::vector<LegacyCondition>& from, std::deque<std::string>* literals,
+absl::Status TakeConditions(std::span<const LegacyCondition> from, std::deque<std::string>* literals,
                             std::vector<expr::LegacyCondition>* to) {
   for (const LegacyCondition& condition : from) {
     ARM_RETURN_IF_ERROR(CheckAttributeName(condition.attribute));
@@ -83,7 +89,7 @@ absl::Status TakeConditions(const std::vector<LegacyCondition>& from, std::deque
   return absl::OkStatus();
 }
 
-absl::Status BindUpdates(const std::vector<LegacyUpdate>& from, std::deque<std::string>* literals,
+absl::Status BindUpdates(std::span<const LegacyUpdate> from, std::deque<std::string>* literals,
                          expr::BoundExpressions* bound) {
   std::vector<expr::LegacyUpdate> updates;
   for (const LegacyUpdate& update : from) {
@@ -98,7 +104,7 @@ absl::Status BindUpdates(const std::vector<LegacyUpdate>& from, std::deque<std::
   return absl::OkStatus();
 }
 
-absl::Status BindExpectations(const std::vector<LegacyExpectation>& from, expr::Junction::Kind kind,
+absl::Status BindExpectations(std::span<const LegacyExpectation> from, expr::Junction::Kind kind,
                               std::deque<std::string>* literals, expr::BoundExpressions* bound) {
   std::vector<expr::LegacyExpectation> expectations;
   for (const LegacyExpectation& expected : from) {
@@ -108,7 +114,9 @@ absl::Status BindExpectations(const std::vector<LegacyExpectation>& from, expr::
     taken.op = expr::LegacyOperatorByName(expected.comparison_operator);
     taken.exists = expected.exists;
     ARM_RETURN_IF_ERROR(TakeOptionalValue(expected.value_wire, literals, &taken.value));
-    ARM_RETURN_IF_ERROR(TakeValues(expected.argument_wires, literals, &taken.arguments));
+    if (expected.argument_wires.has_value()) {
+      ARM_RETURN_IF_ERROR(TakeValues(*expected.argument_wires, literals, &taken.arguments.emplace()));
+    }
     expectations.push_back(std::move(taken));
   }
   ARM_ASSIGN_OR_RETURN(bound->condition, expr::BindExpected(expectations, kind));
@@ -120,32 +128,33 @@ absl::Status BindExpectations(const std::vector<LegacyExpectation>& from, expr::
 void CheckLegacyShapes(const LegacyParameters& legacy, model::ConstraintList* list) {
   if (legacy.empty()) return;
   if (legacy.attributes_to_get.has_value()) CheckAttributesToGet(*legacy.attributes_to_get, list);
-  for (const LegacyUpdate& update : legacy.attribute_updates) {
+  for (const LegacyUpdate& update : Entries(legacy.attribute_updates)) {
     CheckOptionalEnum(update.action, MemberPath("attributeUpdates", update.attribute, "action"),
                       expr::kLegacyActionNames, list);
   }
-  for (const LegacyExpectation& expected : legacy.expected) {
+  for (const LegacyExpectation& expected : Entries(legacy.expected)) {
     CheckOptionalEnum(expected.comparison_operator, MemberPath("expected", expected.attribute, "comparisonOperator"),
                       expr::kLegacyOperatorNames, list);
   }
-  CheckConditions("keyConditions", legacy.key_conditions, list);
-  CheckConditions("queryFilter", legacy.query_filter, list);
-  CheckConditions("scanFilter", legacy.scan_filter, list);
+  CheckConditions("keyConditions", Entries(legacy.key_conditions), list);
+  CheckConditions("queryFilter", Entries(legacy.query_filter), list);
+  CheckConditions("scanFilter", Entries(legacy.scan_filter), list);
   CheckOptionalEnum(legacy.conditional_operator, "conditionalOperator", expr::kConditionalOperatorNames, list);
 }
 
 absl::Status BindLegacy(const LegacyParameters& legacy, std::deque<std::string>* literals,
                         expr::BoundExpressions* bound) {
-  if (!legacy.attribute_updates.empty()) {
-    ARM_RETURN_IF_ERROR(BindUpdates(legacy.attribute_updates, literals, bound));
+  if (const auto updates = Entries(legacy.attribute_updates); !updates.empty()) {
+    ARM_RETURN_IF_ERROR(BindUpdates(updates, literals, bound));
   }
-  const std::vector<LegacyCondition>& filter = legacy.query_filter.empty() ? legacy.scan_filter : legacy.query_filter;
-  if (!legacy.conditional_operator.empty() && legacy.expected.empty() && filter.empty()) {
+  const auto expected = Entries(legacy.expected);
+  const auto filter = Entries(legacy.query_filter.has_value() ? legacy.query_filter : legacy.scan_filter);
+  if (!legacy.conditional_operator.empty() && expected.empty() && filter.empty()) {
     return InvalidParameterError("ConditionalOperator cannot be used without Filter or Expected");
   }
   const auto kind = legacy.conditional_operator == "OR" ? expr::Junction::Kind::kOr : expr::Junction::Kind::kAnd;
-  if (!legacy.expected.empty()) {
-    ARM_RETURN_IF_ERROR(BindExpectations(legacy.expected, kind, literals, bound));
+  if (!expected.empty()) {
+    ARM_RETURN_IF_ERROR(BindExpectations(expected, kind, literals, bound));
   }
   if (!filter.empty()) {
     std::vector<expr::LegacyCondition> conditions;
@@ -160,7 +169,7 @@ absl::Status BindLegacy(const LegacyParameters& legacy, std::deque<std::string>*
 
 absl::Status TakeLegacyKeyConditions(const LegacyParameters& legacy, std::deque<std::string>* literals,
                                      std::vector<expr::LegacyCondition>* conditions) {
-  ARM_RETURN_IF_ERROR(TakeConditions(legacy.key_conditions, literals, conditions));
+  ARM_RETURN_IF_ERROR(TakeConditions(Entries(legacy.key_conditions), literals, conditions));
   return expr::CheckLegacyConditions(*conditions);
 }
 

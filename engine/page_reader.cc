@@ -13,7 +13,6 @@
 #include "storage/base/status_macros.h"
 #include "storage/codec/stored_item.h"
 #include "storage/model/limits.h"
-#include "storage/model/table_name.h"
 
 namespace armature::engine {
 namespace {
@@ -129,15 +128,15 @@ class Collector {
 
 absl::Status CheckReadRequest(ReadPlan* plan) {
   const ReadRequest& request = plan->request;
-  ARM_RETURN_IF_ERROR(model::CheckTableReference(request.table_name));
-  model::ConstraintList constraints;
-  if (request.index_name.has_value())
-    constraints.CheckName(*request.index_name, "indexName", model::kTableNameMinChars);
-  CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
-                    &constraints);
-  CheckOptionalEnum(request.select, "select", kSelectValues, &constraints);
-  CheckLegacyShapes(request.expressions.legacy, &constraints);
-  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  ARM_RETURN_IF_ERROR(CheckShape(request.table_name, {}, [&request](model::ConstraintList* constraints) {
+    if (request.index_name.has_value()) {
+      constraints->CheckName(*request.index_name, "indexName", model::kTableNameMinChars);
+    }
+    CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
+                      constraints);
+    CheckOptionalEnum(request.select, "select", kSelectValues, constraints);
+    CheckLegacyShapes(request.expressions.legacy, constraints);
+  }));
   if (request.limit.has_value() && *request.limit < 1) {
     return ValidationError(
         "1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have value greater "
@@ -153,7 +152,7 @@ absl::Status CheckReadRequest(ReadPlan* plan) {
 }
 
 absl::Status FindKeyspace(const store::Database& database, ReadPlan* plan) {
-  ARM_ASSIGN_OR_RETURN(plan->pinned, FindTable(database, plan->request.table_name));
+  ARM_ASSIGN_OR_RETURN(plan->pinned, FindTable(database, *plan->request.table_name));
   if (!plan->request.index_name.has_value()) return absl::OkStatus();
   const std::string& name = *plan->request.index_name;
   plan->index = plan->table().FindIndex(name);
@@ -204,7 +203,7 @@ absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const Req
   ReadResult result = collector.TakeResult();
   ARM_ASSIGN_OR_RETURN(const CapacityReport report, ParseCapacityReport(plan.request.return_consumed_capacity));
   const bool consistent = plan.request.consistent_read && !IsGlobal(plan.index);
-  result.capacity = ReportRead(report, plan.request.table_name, plan.index, ReadUnits(collector.bytes(), consistent));
+  result.capacity = ReportRead(report, *plan.request.table_name, plan.index, ReadUnits(collector.bytes(), consistent));
   return result;
 }
 

@@ -12,8 +12,8 @@ class PutItem final : public RowMutation {
   explicit PutItem(WriteRequest request) : RowMutation(std::move(request)) {}
 
   absl::Status Check(expr::ParseCache* cache) {
-    ARM_RETURN_IF_ERROR(CheckWriteRequest(request_));
-    ARM_ASSIGN_OR_RETURN(item_, codec::CanonicalizeItem(request_.item_wire));
+    ARM_RETURN_IF_ERROR(CheckWriteRequest(request_, "item"));
+    ARM_ASSIGN_OR_RETURN(item_, codec::CanonicalizeItem(*request_.item_wire));
     if (!request_.return_values.empty() && request_.return_values != "ALL_OLD" && request_.return_values != "NONE") {
       return ValidationError("ReturnValues can only be ALL_OLD or NONE");
     }

@@ -50,7 +50,8 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest re
   plan->direction = plan->request.scan_index_forward ? store::Direction::kForward : store::Direction::kReverse;
   ARM_RETURN_IF_ERROR(CheckReadRequest(plan.get()));
   const ExpressionParameters& parameters = plan->request.expressions;
-  if (!parameters.key_condition.has_value() && parameters.legacy.key_conditions.empty()) {
+  const bool legacy = parameters.legacy.key_conditions.has_value() && !parameters.legacy.key_conditions->empty();
+  if (!parameters.key_condition.has_value() && !legacy) {
     return ValidationError(
         "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
   }
@@ -71,7 +72,7 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest re
     ARM_RETURN_IF_ERROR(expr::CheckKeysAreWhole(*plan->projection(), schema, plan->index != nullptr));
   }
   if (plan->filter() != nullptr) {
-    const std::string_view name = parameters.legacy.query_filter.empty() ? "Filter Expression" : "QueryFilter";
+    const std::string_view name = parameters.legacy.query_filter.has_value() ? "QueryFilter" : "Filter Expression";
     ARM_RETURN_IF_ERROR(expr::CheckFilterAvoidsKeys(name, *plan->filter(), schema));
   }
   ARM_RETURN_IF_ERROR(CheckSelect(*plan));

@@ -52,7 +52,7 @@ struct LegacyExpectation {
   std::optional<std::string> value_wire;
   std::optional<bool> exists;
   std::string comparison_operator;
-  std::vector<std::string> argument_wires;  // AttributeValueList; empty: absent
+  std::optional<std::vector<std::string>> argument_wires;  // AttributeValueList
 };
 
 // An entry of AttributeUpdates.
@@ -66,19 +66,21 @@ struct LegacyUpdate {
 //
 // Values are the wire form of armature.api.v1.AttributeValue, in whatever form the client sent. Entries of a map come
 // in byte order of their attributes, each attribute once, so that of several faults it is always the same one that is
-// reported. An empty map counts as an absent one.
+// reported. An empty map is there and says nothing; a protocol that cannot tell leaves it out.
 struct LegacyParameters {
   std::optional<std::vector<std::string>> attributes_to_get;
-  std::vector<LegacyUpdate> attribute_updates;
-  std::vector<LegacyExpectation> expected;
-  std::vector<LegacyCondition> key_conditions;
-  std::vector<LegacyCondition> query_filter;
-  std::vector<LegacyCondition> scan_filter;
+  std::optional<std::vector<LegacyUpdate>> attribute_updates;
+  std::optional<std::vector<LegacyExpectation>> expected;
+  std::optional<std::vector<LegacyCondition>> key_conditions;
+  std::optional<std::vector<LegacyCondition>> query_filter;
+  std::optional<std::vector<LegacyCondition>> scan_filter;
   std::string conditional_operator;
 
+  // Whether none of them is there.
   bool empty() const {
-    return !attributes_to_get.has_value() && attribute_updates.empty() && expected.empty() && key_conditions.empty() &&
-           query_filter.empty() && scan_filter.empty() && conditional_operator.empty();
+    return !attributes_to_get.has_value() && !attribute_updates.has_value() && !expected.has_value() &&
+           !key_conditions.has_value() && !query_filter.has_value() && !scan_filter.has_value() &&
+           conditional_operator.empty();
   }
 };
 
@@ -95,10 +97,11 @@ struct ExpressionParameters {
   LegacyParameters legacy;
 };
 
-// Tables are named by name or ARN. Enumerations arrive as the client wrote them; empty is "not given".
+// Tables are named by name or ARN. Members that are required are optional here, since the engine tells what is missing.
+// Enumerations arrive as the client wrote them; empty is "not given".
 struct GetItemRequest {
-  std::string table_name;
-  std::string key_wire;
+  std::optional<std::string> table_name;
+  std::optional<std::string> key_wire;
   bool consistent_read = false;
   ExpressionParameters expressions;
   std::string return_consumed_capacity;
@@ -123,8 +126,8 @@ struct GetItemResult {
 
 // PutItem, UpdateItem, DeleteItem.
 struct WriteRequest {
-  std::string table_name;
-  std::string item_wire;  // the item of a put, the key of an update or a delete
+  std::optional<std::string> table_name;
+  std::optional<std::string> item_wire;  // the item of a put, the key of an update or a delete
   ExpressionParameters expressions;
   std::string return_values;
   std::string return_values_on_condition_check_failure;
@@ -143,7 +146,7 @@ struct WriteResult {
 
 // Query and Scan. Where a member belongs to one of them only, the other's front end leaves it absent.
 struct ReadRequest {
-  std::string table_name;
+  std::optional<std::string> table_name;
   std::optional<std::string> index_name;
   std::optional<std::string> exclusive_start_key_wire;
   ExpressionParameters expressions;

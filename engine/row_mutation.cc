@@ -16,7 +16,6 @@
 #include "storage/codec/partition_hash.h"
 #include "storage/codec/stored_item.h"
 #include "storage/model/limits.h"
-#include "storage/model/table_name.h"
 
 namespace armature::engine {
 namespace {
@@ -153,7 +152,7 @@ void FillResult(Write* write, Effect* effect, const std::optional<codec::StoredI
   const absl::StatusOr<CapacityReport> report = ParseCapacityReport(request.return_consumed_capacity);
   const size_t old_size = before.has_value() ? before->api_size : 0;
   const size_t new_size = effect->after.has_value() ? effect->after->api_size : 0;
-  write->result.capacity = ReportWrite(*report, write->mutation->request().table_name, WriteUnits(old_size, new_size),
+  write->result.capacity = ReportWrite(*report, *write->mutation->request().table_name, WriteUnits(old_size, new_size),
                                        effect->local, effect->global);
   write->result.attributes = TakeAttributes(write, effect, before);
 }
@@ -200,18 +199,18 @@ void ReadOld(const WritePtr& write, store::ReadMode mode) {
 
 }  // namespace
 
-absl::Status CheckWriteRequest(const WriteRequest& request) {
-  ARM_RETURN_IF_ERROR(model::CheckTableReference(request.table_name));
-  model::ConstraintList constraints;
-  CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
-                    &constraints);
-  CheckOptionalEnum(request.return_item_collection_metrics, "returnItemCollectionMetrics",
-                    kReturnItemCollectionMetricsValues, &constraints);
-  CheckOptionalEnum(request.return_values, "returnValues", kReturnValuesValues, &constraints);
-  CheckOptionalEnum(request.return_values_on_condition_check_failure, "returnValuesOnConditionCheckFailure",
-                    kReturnValuesOnFailureValues, &constraints);
-  CheckLegacyShapes(request.expressions.legacy, &constraints);
-  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+absl::Status CheckWriteRequest(const WriteRequest& request, std::string_view item_path) {
+  ARM_RETURN_IF_ERROR(CheckShape(
+      request.table_name, {item_path, request.item_wire.has_value()}, [&request](model::ConstraintList* constraints) {
+        CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
+                          constraints);
+        CheckOptionalEnum(request.return_item_collection_metrics, "returnItemCollectionMetrics",
+                          kReturnItemCollectionMetricsValues, constraints);
+        CheckOptionalEnum(request.return_values, "returnValues", kReturnValuesValues, constraints);
+        CheckOptionalEnum(request.return_values_on_condition_check_failure, "returnValuesOnConditionCheckFailure",
+                          kReturnValuesOnFailureValues, constraints);
+        CheckLegacyShapes(request.expressions.legacy, constraints);
+      }));
   if (request.return_item_collection_metrics == "SIZE") {
     return UnknownOperationError("ReturnItemCollectionMetrics is not available in this version");
   }
@@ -225,7 +224,7 @@ void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const Row
   write->context = std::move(context);
   write->mutation = std::move(mutation);
   write->done = std::move(done);
-  absl::StatusOr<PinnedTable> pinned = FindTable(*parts->database, write->mutation->request().table_name);
+  absl::StatusOr<PinnedTable> pinned = FindTable(*parts->database, *write->mutation->request().table_name);
   if (!pinned.ok()) return write->Fail(pinned.status());
   write->pinned = *std::move(pinned);
   absl::StatusOr<std::string> key = write->mutation->EncodeKey(write->table());

@@ -53,8 +53,9 @@ class RowMutation {
   std::unique_ptr<RequestExpressions> expressions_;
 };
 
-// Checks that all writes share and that need no table: name, enumerations, parameter styles.
-absl::Status CheckWriteRequest(const WriteRequest& request);
+// Checks that all writes share and that need no table: name, item or key (whose member is `item_path`), enumerations,
+// parameter styles.
+absl::Status CheckWriteRequest(const WriteRequest& request, std::string_view item_path);
 
 // Carries `mutation` through the write path. `done` is called once.
 //

@@ -19,8 +19,8 @@ class UpdateItem final : public RowMutation {
   explicit UpdateItem(WriteRequest request) : RowMutation(std::move(request)) {}
 
   absl::Status Check(expr::ParseCache* cache) {
-    ARM_RETURN_IF_ERROR(CheckWriteRequest(request_));
-    ARM_ASSIGN_OR_RETURN(key_, codec::CanonicalizeItem(request_.item_wire));
+    ARM_RETURN_IF_ERROR(CheckWriteRequest(request_, "key"));
+    ARM_ASSIGN_OR_RETURN(key_, codec::CanonicalizeItem(*request_.item_wire));
     ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kUpdateKinds, cache));
     if (request_.return_values.starts_with("UPDATED_")) updated_parts_ = expr::UpdatedParts(update());
     return absl::OkStatus();

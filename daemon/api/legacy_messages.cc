@@ -98,28 +98,35 @@ absl::StatusOr<Parts> TakeParts(std::string_view message, const Layout& layout) 
   return parts;
 }
 
-absl::Status ReadConditions(const Entries& entries, std::vector<engine::LegacyCondition>* to) {
+absl::Status ReadConditions(const Entries& entries, std::optional<std::vector<engine::LegacyCondition>>* to) {
+  if (!entries.empty()) to->emplace();
   for (const auto& [name, message] : entries) {
     ARM_ASSIGN_OR_RETURN(Parts parts, TakeParts(message, kConditionLayout));
-    to->push_back(
+    (*to)->push_back(
         {std::string(name), Text(static_cast<v1::ComparisonOperator>(parts.number)), std::move(parts.values)});
   }
   return absl::OkStatus();
 }
 
-absl::Status ReadExpected(const Entries& entries, std::vector<engine::LegacyExpectation>* to) {
+absl::Status ReadExpected(const Entries& entries, std::optional<std::vector<engine::LegacyExpectation>>* to) {
+  if (!entries.empty()) to->emplace();
   for (const auto& [name, message] : entries) {
     ARM_ASSIGN_OR_RETURN(Parts parts, TakeParts(message, kExpectedLayout));
-    to->push_back({std::string(name), std::move(parts.value), parts.flag,
-                   Text(static_cast<v1::ComparisonOperator>(parts.number)), std::move(parts.values)});
+    engine::LegacyExpectation& expected = (*to)->emplace_back();
+    expected.attribute = std::string(name);
+    expected.value_wire = std::move(parts.value);
+    expected.exists = parts.flag;
+    expected.comparison_operator = Text(static_cast<v1::ComparisonOperator>(parts.number));
+    if (!parts.values.empty()) expected.argument_wires = std::move(parts.values);
   }
   return absl::OkStatus();
 }
 
-absl::Status ReadUpdates(const Entries& entries, std::vector<engine::LegacyUpdate>* to) {
+absl::Status ReadUpdates(const Entries& entries, std::optional<std::vector<engine::LegacyUpdate>>* to) {
+  if (!entries.empty()) to->emplace();
   for (const auto& [name, message] : entries) {
     ARM_ASSIGN_OR_RETURN(Parts parts, TakeParts(message, kUpdateLayout));
-    to->push_back({std::string(name), std::move(parts.value), Text(static_cast<v1::AttributeAction>(parts.number))});
+    (*to)->push_back({std::string(name), std::move(parts.value), Text(static_cast<v1::AttributeAction>(parts.number))});
   }
   return absl::OkStatus();
 }

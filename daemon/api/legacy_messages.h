@@ -41,8 +41,9 @@ inline constexpr LegacyFields kQueryLegacyFields{.key_conditions = api::v1::Quer
                                                  .query_filter = api::v1::QueryRequest::kQueryFilterFieldNumber};
 inline constexpr LegacyFields kScanLegacyFields{.scan_filter = api::v1::ScanRequest::kScanFilterFieldNumber};
 
-// Fills the maps of `to`. `fields` are the map entries of a request, each with its number, in their order; of two with
-// one name the last counts, as the protocol demands.
+// Fills the maps of `to`; one without entries cannot be told from an absent one, and is left out. `fields` are the map
+// entries of a request, each with its number, in their order; of two with one name the last counts, as the protocol
+// demands.
 //
 // Errors: SerializationException for entries that are not well-formed. Values are not looked into.
 absl::Status ReadLegacyMaps(const std::vector<model::WireField>& fields, const LegacyFields& numbers,

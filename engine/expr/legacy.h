@@ -72,7 +72,7 @@ struct LegacyExpectation {
   std::optional<LegacyOperator> op;
   std::optional<model::ValueView> value;
   std::optional<bool> exists;
-  std::vector<model::ValueView> arguments;  // AttributeValueList; empty: absent
+  std::optional<std::vector<model::ValueView>> arguments;  // AttributeValueList
 };
 
 // An entry of AttributeUpdates.

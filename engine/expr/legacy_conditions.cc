@@ -139,10 +139,12 @@ absl::StatusOr<ConditionNode> CompareExpected(const LegacyExpectation& expected)
   if (expected.exists.has_value()) {
     return ForAttribute("Exists and ComparisonOperator cannot be used together", expected.attribute);
   }
-  const std::span<const ValueView> arguments = expected.value.has_value()
-                                                   ? std::span<const ValueView>(&*expected.value, 1)
-                                                   : std::span<const ValueView>(expected.arguments);
-  if (arguments.empty() && !TakesNoArgument(op)) {
+  std::span<const ValueView> arguments;
+  if (expected.value.has_value()) {
+    arguments = std::span<const ValueView>(&*expected.value, 1);
+  } else if (expected.arguments.has_value()) {
+    arguments = *expected.arguments;
+  } else if (!TakesNoArgument(op)) {
     return ForAttribute(
         Cat("Value or AttributeValueList must be used with ComparisonOperator: ", LegacyOperatorName(op)),
         expected.attribute);
@@ -152,11 +154,11 @@ absl::StatusOr<ConditionNode> CompareExpected(const LegacyExpectation& expected)
 }
 
 absl::StatusOr<ConditionNode> MakeExpected(const LegacyExpectation& expected) {
-  if (expected.value.has_value() && !expected.arguments.empty()) {
+  if (expected.value.has_value() && expected.arguments.has_value()) {
     return ForAttribute("Value and AttributeValueList cannot be used together", expected.attribute);
   }
   if (expected.op.has_value()) return CompareExpected(expected);
-  if (!expected.arguments.empty()) {
+  if (expected.arguments.has_value()) {
     return ForAttribute("AttributeValueList can only be used with a ComparisonOperator", expected.attribute);
   }
   if (expected.exists.value_or(true)) {

@@ -54,10 +54,12 @@ TEST(ItemMessages, UpdateHasLegacyParameters) {
   ASSERT_TRUE(request.ok()) << request.status();
   const engine::LegacyParameters& legacy = request->expressions.legacy;
   EXPECT_EQ(legacy.conditional_operator, "OR");
-  ASSERT_EQ(legacy.expected.size(), 1U);
-  EXPECT_EQ(legacy.expected[0].attribute, "a");
-  ASSERT_EQ(legacy.attribute_updates.size(), 1U);
-  EXPECT_EQ(legacy.attribute_updates[0].value_wire, codec::S("x"));
+  ASSERT_TRUE(legacy.expected.has_value());
+  ASSERT_EQ(legacy.expected->size(), 1U);
+  EXPECT_EQ(legacy.expected->at(0).attribute, "a");
+  ASSERT_TRUE(legacy.attribute_updates.has_value());
+  ASSERT_EQ(legacy.attribute_updates->size(), 1U);
+  EXPECT_EQ(legacy.attribute_updates->at(0).value_wire, codec::S("x"));
 }
 
 TEST(ItemMessages, UpdateThatIsNoMessageIsASerializationException) {

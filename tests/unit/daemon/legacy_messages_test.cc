@@ -51,18 +51,19 @@ std::string WithExpected() {
 
 void ExpectThem(const engine::LegacyParameters& legacy) {
   EXPECT_EQ(legacy.conditional_operator, "OR");
-  ASSERT_EQ(legacy.expected.size(), 3U);
-  EXPECT_EQ(legacy.expected[0].attribute, "a");
-  EXPECT_EQ(legacy.expected[0].value_wire, codec::N("1"));
-  EXPECT_EQ(legacy.expected[0].exists, true);
-  EXPECT_EQ(legacy.expected[0].comparison_operator, "");
-  EXPECT_TRUE(legacy.expected[0].argument_wires.empty());
-  EXPECT_EQ(legacy.expected[1].attribute, "b");
-  EXPECT_EQ(legacy.expected[1].value_wire, std::nullopt);
-  EXPECT_EQ(legacy.expected[1].exists, false);
-  EXPECT_EQ(legacy.expected[2].exists, std::nullopt);
-  EXPECT_EQ(legacy.expected[2].comparison_operator, "BETWEEN");
-  EXPECT_EQ(legacy.expected[2].argument_wires, (std::vector<std::string>{codec::N("2"), codec::N("3.0")}));
+  ASSERT_TRUE(legacy.expected.has_value());
+  ASSERT_EQ(legacy.expected->size(), 3U);
+  EXPECT_EQ(legacy.expected->at(0).attribute, "a");
+  EXPECT_EQ(legacy.expected->at(0).value_wire, codec::N("1"));
+  EXPECT_EQ(legacy.expected->at(0).exists, true);
+  EXPECT_EQ(legacy.expected->at(0).comparison_operator, "");
+  EXPECT_EQ(legacy.expected->at(0).argument_wires, std::nullopt);
+  EXPECT_EQ(legacy.expected->at(1).attribute, "b");
+  EXPECT_EQ(legacy.expected->at(1).value_wire, std::nullopt);
+  EXPECT_EQ(legacy.expected->at(1).exists, false);
+  EXPECT_EQ(legacy.expected->at(2).exists, std::nullopt);
+  EXPECT_EQ(legacy.expected->at(2).comparison_operator, "BETWEEN");
+  EXPECT_EQ(legacy.expected->at(2).argument_wires, (std::vector<std::string>{codec::N("2"), codec::N("3.0")}));
 }
 
 TEST(LegacyMessages, ExpectedOfAllWrites) {
@@ -89,16 +90,18 @@ TEST(LegacyMessages, AttributeUpdates) {
   engine::LegacyParameters legacy;
   const absl::Status status = ReadLegacyMaps(split.legacy, kUpdateLegacyFields, &legacy);
   ASSERT_TRUE(status.ok()) << status;
-  ASSERT_EQ(legacy.attribute_updates.size(), 4U);
-  EXPECT_EQ(legacy.attribute_updates[0].attribute, "a");
-  EXPECT_EQ(legacy.attribute_updates[0].value_wire, codec::N("1"));
-  EXPECT_EQ(legacy.attribute_updates[0].action, "");
-  EXPECT_EQ(legacy.attribute_updates[1].value_wire, std::nullopt);
-  EXPECT_EQ(legacy.attribute_updates[1].action, "DELETE");
-  EXPECT_EQ(legacy.attribute_updates[2].action, "ADD");
-  EXPECT_EQ(legacy.attribute_updates[3].action, "77");
-  ASSERT_EQ(legacy.expected.size(), 1U);
-  EXPECT_EQ(legacy.expected[0].exists, false);
+  ASSERT_TRUE(legacy.attribute_updates.has_value());
+  ASSERT_EQ(legacy.attribute_updates->size(), 4U);
+  EXPECT_EQ(legacy.attribute_updates->at(0).attribute, "a");
+  EXPECT_EQ(legacy.attribute_updates->at(0).value_wire, codec::N("1"));
+  EXPECT_EQ(legacy.attribute_updates->at(0).action, "");
+  EXPECT_EQ(legacy.attribute_updates->at(1).value_wire, std::nullopt);
+  EXPECT_EQ(legacy.attribute_updates->at(1).action, "DELETE");
+  EXPECT_EQ(legacy.attribute_updates->at(2).action, "ADD");
+  EXPECT_EQ(legacy.attribute_updates->at(3).action, "77");
+  ASSERT_TRUE(legacy.expected.has_value());
+  ASSERT_EQ(legacy.expected->size(), 1U);
+  EXPECT_EQ(legacy.expected->at(0).exists, false);
 }
 
 TEST(LegacyMessages, ConditionsOfReads) {
@@ -112,15 +115,17 @@ TEST(LegacyMessages, ConditionsOfReads) {
   const auto parsed = ParseQuery(query.SerializeAsString());
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const engine::LegacyParameters& legacy = parsed->expressions.legacy;
-  ASSERT_EQ(legacy.key_conditions.size(), 1U);
-  EXPECT_EQ(legacy.key_conditions[0].comparison_operator, "EQ");
-  EXPECT_EQ(legacy.key_conditions[0].argument_wires, std::vector<std::string>{codec::N("1")});
-  ASSERT_EQ(legacy.query_filter.size(), 2U);
-  EXPECT_EQ(legacy.query_filter[0].attribute, "x");
-  EXPECT_EQ(legacy.query_filter[0].comparison_operator, "");
-  EXPECT_EQ(legacy.query_filter[0].argument_wires.size(), 2U);
-  EXPECT_EQ(legacy.query_filter[1].comparison_operator, "NOT_NULL");
-  EXPECT_TRUE(legacy.scan_filter.empty());
+  ASSERT_TRUE(legacy.key_conditions.has_value());
+  ASSERT_EQ(legacy.key_conditions->size(), 1U);
+  EXPECT_EQ(legacy.key_conditions->at(0).comparison_operator, "EQ");
+  EXPECT_EQ(legacy.key_conditions->at(0).argument_wires, std::vector<std::string>{codec::N("1")});
+  ASSERT_TRUE(legacy.query_filter.has_value());
+  ASSERT_EQ(legacy.query_filter->size(), 2U);
+  EXPECT_EQ(legacy.query_filter->at(0).attribute, "x");
+  EXPECT_EQ(legacy.query_filter->at(0).comparison_operator, "");
+  EXPECT_EQ(legacy.query_filter->at(0).argument_wires.size(), 2U);
+  EXPECT_EQ(legacy.query_filter->at(1).comparison_operator, "NOT_NULL");
+  EXPECT_FALSE(legacy.scan_filter.has_value());
   EXPECT_EQ(legacy.conditional_operator, "AND");
   EXPECT_EQ(legacy.attributes_to_get, (std::vector<std::string>{"b", "a"}));
 
@@ -128,9 +133,10 @@ TEST(LegacyMessages, ConditionsOfReads) {
   (*scan.mutable_scan_filter())["x"] = ConditionOf(static_cast<v1::ComparisonOperator>(99), {"1"});
   const auto scanned = ParseScan(scan.SerializeAsString());
   ASSERT_TRUE(scanned.ok()) << scanned.status();
-  ASSERT_EQ(scanned->expressions.legacy.scan_filter.size(), 1U);
-  EXPECT_EQ(scanned->expressions.legacy.scan_filter[0].comparison_operator, "99");
-  EXPECT_TRUE(scanned->expressions.legacy.query_filter.empty());
+  ASSERT_TRUE(scanned->expressions.legacy.scan_filter.has_value());
+  ASSERT_EQ(scanned->expressions.legacy.scan_filter->size(), 1U);
+  EXPECT_EQ(scanned->expressions.legacy.scan_filter->at(0).comparison_operator, "99");
+  EXPECT_FALSE(scanned->expressions.legacy.query_filter.has_value());
   EXPECT_EQ(scanned->expressions.legacy.attributes_to_get, std::nullopt);
 }
 
@@ -161,8 +167,9 @@ TEST(LegacyMessages, ValuesComeAsTheyStandOnTheWire) {
     model::AppendBytesField(v1::PutItemRequest::kExpectedFieldNumber, entry, &request);
     const auto put = ParsePutItem(request);
     ASSERT_TRUE(put.ok()) << put.status();
-    ASSERT_EQ(put->expressions.legacy.expected.size(), 1U);
-    EXPECT_EQ(put->expressions.legacy.expected[0].value_wire, value);
+    ASSERT_TRUE(put->expressions.legacy.expected.has_value());
+    ASSERT_EQ(put->expressions.legacy.expected->size(), 1U);
+    EXPECT_EQ(put->expressions.legacy.expected->at(0).value_wire, value);
   }
 }
 
@@ -173,8 +180,9 @@ TEST(LegacyMessages, TheLastEntryOfANameCounts) {
   (*second.mutable_query_filter())["a"] = ConditionOf(v1::COMPARISON_OPERATOR_NE, {"2"});
   const auto parsed = ParseQuery(first.SerializeAsString() + second.SerializeAsString());
   ASSERT_TRUE(parsed.ok());
-  ASSERT_EQ(parsed->expressions.legacy.query_filter.size(), 1U);
-  EXPECT_EQ(parsed->expressions.legacy.query_filter[0].comparison_operator, "NE");
+  ASSERT_TRUE(parsed->expressions.legacy.query_filter.has_value());
+  ASSERT_EQ(parsed->expressions.legacy.query_filter->size(), 1U);
+  EXPECT_EQ(parsed->expressions.legacy.query_filter->at(0).comparison_operator, "NE");
 }
 
 TEST(LegacyMessages, WhatIsNotWellFormedIsASerializationException) {

@@ -368,5 +368,36 @@ TEST_F(EngineTest, GivesANameAwayAgainAndAgain) {
   EXPECT_EQ(engine_.database().column_family_count(), families);
 }
 
+TEST(Engine, RequiredMembersThatAreMissingAreTold) {
+  TestEngine engine;
+  const auto text = [](const absl::Status& status) { return std::string(status.message()); };
+  const auto missing = [](std::string_view path) {
+    return Cat("Value null at '", path, "' failed to satisfy constraint: Member must not be null");
+  };
+  constexpr std::string_view kBadName =
+      "Value 'no/where' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: "
+      "[a-zA-Z0-9_.-]+";
+  constexpr std::string_view kOne = "1 validation error detected: ";
+  constexpr std::string_view kTwo = "2 validation errors detected: ";
+
+  EXPECT_EQ(text(engine.Get({}).status()), Cat(kTwo, missing("tableName"), "; ", missing("key")));
+  GetItemRequest get;
+  get.table_name = "nowhere";
+  EXPECT_EQ(text(engine.Get(get).status()), Cat(kOne, missing("key")));
+  get.table_name = "no/where";
+  EXPECT_EQ(text(engine.Get(get).status()), Cat(kTwo, kBadName, "; ", missing("key")));
+  get.key_wire = "";
+  get.return_consumed_capacity = "X";
+  EXPECT_EQ(text(engine.Get(get).status()), Cat(kOne, kBadName)) << "a bad name is told alone";
+
+  WriteRequest write;
+  write.table_name = "nowhere";
+  EXPECT_EQ(text(engine.Put(write).status()), Cat(kOne, missing("item")));
+  EXPECT_EQ(text(engine.Update(write).status()), Cat(kOne, missing("key")));
+  EXPECT_EQ(text(engine.Delete(write).status()), Cat(kOne, missing("key")));
+  EXPECT_EQ(text(engine.Scan({}).status()), Cat(kOne, missing("tableName")));
+  EXPECT_EQ(text(engine.Query({}).status()), Cat(kOne, missing("tableName")));
+}
+
 }  // namespace
 }  // namespace armature::engine

@@ -30,6 +30,8 @@ LegacyCondition On(std::string attribute, std::string op, std::vector<std::strin
   return {std::move(attribute), std::move(op), std::move(arguments)};
 }
 
+using Wires = std::vector<std::string>;
+
 class LegacyEngineTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -129,9 +131,9 @@ TEST_F(LegacyEngineTest, WritesIfWhatIsExpectedHolds) {
   EXPECT_EQ(PutText({{"x", codec::S("2"), {}, "", {}}}), kNoCondition);
   EXPECT_EQ(PutText({{"nothing", {}, false, "", {}}}), "OK");
   EXPECT_EQ(PutText({{"x", {}, false, "", {}}}), kNoCondition);
-  EXPECT_EQ(PutText({{"a.b", {}, {}, "BETWEEN", {codec::N("0.5"), codec::N("1.50")}}}), "OK");
-  EXPECT_EQ(PutText({{"nothing", {}, {}, "NOT_CONTAINS", {codec::S("z")}}}), kNoCondition);
-  EXPECT_EQ(PutText({{"x", {}, {}, "NOT_CONTAINS", {codec::S("z")}}}), "OK");
+  EXPECT_EQ(PutText({{"a.b", {}, {}, "BETWEEN", Wires{codec::N("0.5"), codec::N("1.50")}}}), "OK");
+  EXPECT_EQ(PutText({{"nothing", {}, {}, "NOT_CONTAINS", Wires{codec::S("z")}}}), kNoCondition);
+  EXPECT_EQ(PutText({{"x", {}, {}, "NOT_CONTAINS", Wires{codec::S("z")}}}), "OK");
   const std::vector<LegacyExpectation> two = {{"x", codec::S("1"), {}, "", {}}, {"y", codec::S("2"), {}, "", {}}};
   EXPECT_EQ(PutText(two), kNoCondition);
   EXPECT_EQ(PutText(two, "AND"), kNoCondition);
@@ -166,10 +168,10 @@ TEST_F(LegacyEngineTest, PutChecksInTheDocumentedOrder) {
   EXPECT_EQ(TextOf(engine_.Put(request).status()), "ReturnValues can only be ALL_OLD or NONE");
   request.return_values = "";
   EXPECT_EQ(TextOf(engine_.Put(request).status()), "The parameter cannot be converted to a numeric value: cat");
-  request.expressions.legacy.expected[0].value_wire = codec::N("1");
+  request.expressions.legacy.expected->at(0).value_wire = codec::N("1");
   EXPECT_EQ(TextOf(engine_.Put(request).status()),
             Cat(kInvalid, "Value cannot be used when Exists is false for Attribute: x"));
-  request.expressions.legacy.expected.clear();
+  request.expressions.legacy.expected.reset();
   EXPECT_EQ(TextOf(engine_.Put(request).status()),
             Cat(kInvalid, "ConditionalOperator cannot be used without Filter or Expected"));
   request.expressions.condition = "attribute_exists(x)";
@@ -295,7 +297,7 @@ TEST_F(LegacyEngineTest, QueryChecksInTheDocumentedOrder) {
   request.expressions.legacy.attributes_to_get = {"x", "x"};
   request.expressions.legacy.query_filter = {On("x", "EQ", {})};
   EXPECT_EQ(QueryText(request), Cat(kInvalid, "Invalid number of argument(s) for the EQ ComparisonOperator"));
-  request.expressions.legacy.query_filter.clear();
+  request.expressions.legacy.query_filter.reset();
   EXPECT_EQ(QueryText(request), Cat(kInvalid, "Duplicate value in attribute name: x"));
   request.expressions.legacy.attributes_to_get.reset();
   EXPECT_EQ(QueryText(request), "The parameter cannot be converted to a numeric value: dog");
@@ -315,7 +317,7 @@ TEST_F(LegacyEngineTest, QueryFilterMayNotNameKeys) {
   ReadRequest request = QueryOf(PartitionP());
   request.expressions.legacy.query_filter = {On("x", "IN", {codec::S("3"), codec::S("1")})};
   EXPECT_EQ(QueryText(request), "1 3");
-  request.expressions.legacy.query_filter.push_back(On("sk", "EQ", {codec::N("1")}));
+  request.expressions.legacy.query_filter->push_back(On("sk", "EQ", {codec::N("1")}));
   EXPECT_EQ(QueryText(request), "QueryFilter can only contain non-primary key attributes: Primary key attribute: sk");
   request.expressions.legacy.query_filter = {On("x", "EQ", {codec::S("3")}), On("y", "NOT_NULL", {})};
   EXPECT_EQ(QueryText(request), "");
@@ -366,6 +368,49 @@ TEST_F(LegacyEngineTest, SelectAndAttributesToGet) {
   EXPECT_EQ(ScanText(scan), Cat(kInvalid, "Global secondary index ByG does not project [x, y]"));
 }
 
+// A map that is there without entries counts as given, but asks for nothing.
+TEST_F(LegacyEngineTest, EmptyMapsAreGiven) {
+  WriteRequest put = WriteTo(kTable, PlainItem("p", "1"));
+  put.expressions.legacy.expected.emplace();
+  put.expressions.condition = "attribute_exists(pk)";
+  EXPECT_EQ(TextOf(engine_.Put(put).status()),
+            "Can not use both expression and non-expression parameters in the same request: Non-expression parameters: "
+            "{Expected} Expression parameters: {ConditionExpression}");
+  put.expressions.condition.reset();
+  EXPECT_EQ(TextOf(engine_.Put(put).status()), "OK");
+  put.expressions.legacy.conditional_operator = "OR";
+  EXPECT_EQ(TextOf(engine_.Put(put).status()),
+            Cat(kInvalid, "ConditionalOperator cannot be used without Filter or Expected"));
+
+  WriteRequest update = WriteTo(kTable, PlainItem("fresh", "1"));
+  update.expressions.legacy.attribute_updates.emplace();
+  EXPECT_EQ(TextOf(engine_.Update(update).status()), "OK");
+  EXPECT_TRUE(engine_.Get(GetFrom(kTable, PlainItem("fresh", "1")))->item.has_value());
+
+  ReadRequest query = QueryOf({});
+  query.expressions.legacy.query_filter.emplace();
+  EXPECT_EQ(QueryText(query),
+            "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
+  query.expressions.legacy.key_conditions = PartitionP();
+  EXPECT_EQ(QueryText(query), "1 2 3");
+  query.expressions.filter = "attribute_exists(x)";
+  EXPECT_EQ(QueryText(query),
+            "Can not use both expression and non-expression parameters in the same request: Non-expression parameters: "
+            "{QueryFilter} Expression parameters: {FilterExpression}");
+}
+
+TEST_F(LegacyEngineTest, AnEmptyListOfArgumentsIsGiven) {
+  EXPECT_EQ(PutText({{"x", {}, {}, "EQ", Wires{}}}),
+            Cat(kInvalid, "Invalid number of argument(s) for the EQ ComparisonOperator"));
+  EXPECT_EQ(PutText({{"x", {}, {}, "EQ", {}}}),
+            Cat(kInvalid, "Value or AttributeValueList must be used with ComparisonOperator: EQ for Attribute: x"));
+  EXPECT_EQ(PutText({{"x", codec::S("1"), {}, "", Wires{}}}),
+            Cat(kInvalid, "Value and AttributeValueList cannot be used together for Attribute: x"));
+  EXPECT_EQ(PutText({{"x", {}, {}, "", Wires{}}}),
+            Cat(kInvalid, "AttributeValueList can only be used with a ComparisonOperator for Attribute: x"));
+  EXPECT_EQ(PutText({{"x", {}, {}, "NOT_NULL", Wires{}}}), "OK");
+}
+
 // AttributeUpdates reach a bound update tree before Expected is looked at.
 TEST(LegacyUpdateParameters, AreBoundInTheDocumentedOrder) {
   ExpressionParameters parameters;
@@ -373,7 +418,7 @@ TEST(LegacyUpdateParameters, AreBoundInTheDocumentedOrder) {
   parameters.legacy.expected = {{"x", {}, {}, "", {}}};
   const auto text = [&] { return TextOf(BindRequestExpressions(parameters, expr::kUpdateKinds, nullptr).status()); };
   EXPECT_EQ(text(), Cat(kInvalid, "Only DELETE action is allowed when no attribute value is specified"));
-  parameters.legacy.attribute_updates[2].action = "DELETE";
+  parameters.legacy.attribute_updates->at(2).action = "DELETE";
   EXPECT_EQ(text(), Cat(kInvalid, "Value must be provided when Exists is null for Attribute: x"));
   parameters.legacy.expected = {{"x", codec::S("v"), {}, "", {}}};
   const auto bound = BindRequestExpressions(parameters, expr::kUpdateKinds, nullptr);

@@ -224,7 +224,7 @@ TEST_F(UpdateItemTest, ChecksComeInTheDocumentedOrder) {
 TEST_F(UpdateItemTest, AttributeUpdatesAreApplied) {
   Put({{"l", codec::L({N("1")})}, {"n", N("1")}, {"s", codec::Ss({"a", "b"})}, {"t", S("x")}});
   WriteRequest request = WriteTo(kTable, PlainItem("a", "1"));
-  std::vector<LegacyUpdate>& updates = request.expressions.legacy.attribute_updates;
+  std::vector<LegacyUpdate>& updates = request.expressions.legacy.attribute_updates.emplace();
   updates = {{"l", codec::L({N("2")}), "ADD"},
              {"m", codec::L({N("3")}), "ADD"},
              {"n", N("2.0"), "ADD"},

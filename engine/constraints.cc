@@ -1,0 +1,23 @@
+#include "engine/constraints.h"
+
+#include "storage/base/status_macros.h"
+#include "storage/model/table_name.h"
+
+namespace armature::engine {
+
+absl::Status CheckShape(const std::optional<std::string>& table_name, const RequiredMember& member,
+                        absl::FunctionRef<void(model::ConstraintList*)> add_others) {
+  model::ConstraintList constraints;
+  if (table_name.has_value() && member.given) {
+    ARM_RETURN_IF_ERROR(model::CheckTableReference(*table_name));
+  } else if (table_name.has_value()) {
+    model::CheckTableReferenceShape(*table_name, &constraints);
+  } else {
+    constraints.AddNull("tableName");
+  }
+  if (!member.given) constraints.AddNull(member.path);
+  add_others(&constraints);
+  return constraints.ToStatus();
+}
+
+}  // namespace armature::engine
