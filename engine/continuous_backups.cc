@@ -69,10 +69,7 @@ absl::Status Apply(const PointInTimeRecoverySpecification& specification, absl::
 
 absl::StatusOr<ContinuousBackupsDescription> DescribeContinuousBackups(const store::Database& database,
                                                                        const std::optional<std::string>& table_name) {
-  model::ConstraintList constraints;
-  model::CheckTableReferenceShape(table_name, &constraints);
-  ARM_RETURN_IF_ERROR(constraints.ToStatus());
-  ARM_RETURN_IF_ERROR(model::CheckTableReference(*table_name));
+  ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(table_name));
   const absl::StatusOr<PinnedTable> pinned = FindTableInAnyState(database, *table_name);
   if (!pinned.ok()) return NotFound(*table_name);
   return Describe(pinned->table->descriptor, absl::Now());

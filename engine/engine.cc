@@ -136,12 +136,12 @@ void Engine::CreateTable(model::TableDefinition definition, Callback<TableDescri
   });
 }
 
-void Engine::DeleteTable(const std::string& name, Callback<TableDescription> done) {
+void Engine::DeleteTable(const std::optional<std::string>& name, Callback<TableDescription> done) {
   RunBlocking(parts_.get(), std::move(done),
               [database = parts_->database, name] { return engine::DeleteTable(database, name); });
 }
 
-void Engine::DescribeTable(const std::string& name, Callback<TableDescription> done) {
+void Engine::DescribeTable(const std::optional<std::string>& name, Callback<TableDescription> done) {
   std::move(done)(engine::DescribeTable(*parts_->database, name));
 }
 

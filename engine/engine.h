@@ -49,8 +49,8 @@ class Engine {
   void Scan(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done);
 
   void CreateTable(model::TableDefinition definition, Callback<TableDescription> done);
-  void DeleteTable(const std::string& name_or_arn, Callback<TableDescription> done);
-  void DescribeTable(const std::string& name_or_arn, Callback<TableDescription> done);
+  void DeleteTable(const std::optional<std::string>& name_or_arn, Callback<TableDescription> done);
+  void DescribeTable(const std::optional<std::string>& name_or_arn, Callback<TableDescription> done);
   void ListTables(const std::optional<std::string>& start_after, std::optional<int64_t> limit,
                   Callback<ListTablesResult> done);
   void UpdateTable(model::TableUpdate update, Callback<TableDescription> done);

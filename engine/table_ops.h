@@ -33,8 +33,9 @@ struct ListTablesResult {
 
 // Blocking: they write to disk or walk the log. Errors: API errors with the documented texts.
 absl::StatusOr<TableDescription> CreateTable(store::Database* database, const model::TableDefinition& definition);
-absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::string& name_or_arn);
-absl::StatusOr<TableDescription> DescribeTable(const store::Database& database, const std::string& name_or_arn);
+absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::optional<std::string>& name_or_arn);
+absl::StatusOr<TableDescription> DescribeTable(const store::Database& database,
+                                               const std::optional<std::string>& name_or_arn);
 absl::StatusOr<ListTablesResult> ListTables(const store::Database& database,
                                             const std::optional<std::string>& start_after,
                                             const std::optional<int64_t>& limit);

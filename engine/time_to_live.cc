@@ -71,10 +71,7 @@ absl::StatusOr<TimeToLiveSpecification> UpdateTimeToLive(store::Database* databa
 
 absl::StatusOr<TimeToLiveDescription> DescribeTimeToLive(const store::Database& database,
                                                          const std::optional<std::string>& table_name) {
-  model::ConstraintList constraints;
-  model::CheckTableReferenceShape(table_name, &constraints);
-  ARM_RETURN_IF_ERROR(constraints.ToStatus());
-  ARM_RETURN_IF_ERROR(model::CheckTableReference(*table_name));
+  ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(table_name));
   ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(database, *table_name));
   const model::TableDescriptor& table = pinned.table->descriptor;
   if (!CheckState(table).ok()) {

@@ -8,10 +8,13 @@
 #include "armature/api/v1/tables.pb.h"
 #include "engine/table_ops.h"
 #include "storage/model/table_definition.h"
+#include "storage/model/table_update.h"
 
 namespace armature::daemon {
 
 model::TableDefinition ToTableDefinition(const api::v1::CreateTableRequest& request);
+
+model::TableUpdate ToTableUpdate(const api::v1::UpdateTableRequest& request);
 
 // `description` is the whole answer of DescribeTable and CreateTable; of a table being deleted the API leaves out keys
 // and indexes.
