@@ -35,6 +35,11 @@ constexpr ErrorRow kRows[] = {
     {Type::kTableNotFound, Code::kNotFound, 400, kApi, kLower},
     {Type::kContinuousBackupsUnavailable, Code::kFailedPrecondition, 400, kApi, kLower},
     {Type::kUnknownOperation, Code::kUnimplemented, 400, kService, kLower},
+    {Type::kMissingAuthenticationToken, Code::kUnauthenticated, 400, kService, kLower},
+    {Type::kIncompleteSignature, Code::kUnauthenticated, 400, kService, kLower},
+    {Type::kInvalidSignature, Code::kUnauthenticated, 400, kService, kLower},
+    {Type::kUnrecognizedClient, Code::kUnauthenticated, 400, kService, kLower},
+    {Type::kAccessDenied, Code::kPermissionDenied, 400, kService, kCapital},
     {Type::kServiceUnavailable, Code::kUnavailable, 503, kApi, kLower},
     // The original protocol has no deadlines. A client repeats what came to nothing here as it repeats 503.
     {Type::kDeadlineExceeded, Code::kDeadlineExceeded, 503, kApi, kLower},

@@ -3,17 +3,25 @@
 
 // Tables over gRPC.
 
+#include <array>
+#include <string_view>
+
 #include "armature/api/v1/service.grpc.pb.h"
-#include "engine/engine.h"
+#include "daemon/grpc/call_gate.h"
 
 namespace armature::daemon {
 
 // Operations of later versions answer UNIMPLEMENTED.
 //
-// Thread-safety: thread-safe. Lifetime: `engine` must outlive the server.
+// Thread-safety: thread-safe. Lifetime: `gate` must outlive the server.
 class TableService final : public api::v1::TableService::CallbackService {
  public:
-  explicit TableService(engine::Engine* engine) : engine_(engine) {}
+  // Those that ask the gate themselves.
+  static constexpr std::array<std::string_view, 4> kGatedMethods = {
+      "/armature.api.v1.TableService/CreateTable", "/armature.api.v1.TableService/DescribeTable",
+      "/armature.api.v1.TableService/ListTables", "/armature.api.v1.TableService/DeleteTable"};
+
+  explicit TableService(const CallGate* gate) : gate_(gate) {}
 
   grpc::ServerUnaryReactor* CreateTable(grpc::CallbackServerContext* context,
                                         const api::v1::CreateTableRequest* request,
@@ -28,7 +36,7 @@ class TableService final : public api::v1::TableService::CallbackService {
                                         api::v1::DeleteTableResponse* response) override;
 
  private:
-  engine::Engine* const engine_;
+  const CallGate* const gate_;
 };
 
 }  // namespace armature::daemon

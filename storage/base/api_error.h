@@ -38,6 +38,11 @@ enum class ApiErrorType : uint8_t {
   kCancelled,
   kTableNotFound,
   kContinuousBackupsUnavailable,
+  kMissingAuthenticationToken,
+  kIncompleteSignature,
+  kInvalidSignature,
+  kUnrecognizedClient,
+  kAccessDenied,
 };
 
 // The exception's name on the wire, e.g. "ValidationException". Static storage.
@@ -64,6 +69,13 @@ absl::Status ContinuousBackupsUnavailableError(std::string_view message);
 absl::Status ServiceUnavailableError(std::string_view message);
 absl::Status DeadlineExceededError(std::string_view message);
 absl::Status CancelledError(std::string_view message);
+// Who calls cannot be told: no credentials, a signature that lacks something, a wrong one, an unknown key or secret.
+absl::Status MissingAuthenticationTokenError();
+absl::Status IncompleteSignatureError(std::string_view message);
+absl::Status InvalidSignatureError(std::string_view message);
+absl::Status UnrecognizedClientError();
+// `principal` may not run `action` ("dynamodb:GetItem") on `resource` (an ARN, or "*").
+absl::Status AccessDeniedError(std::string_view principal, std::string_view action, std::string_view resource);
 
 // What a front end needs to print an error.
 struct ApiError {
