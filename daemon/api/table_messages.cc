@@ -299,7 +299,7 @@ model::TableUpdate ToTableUpdate(const v1::UpdateTableRequest& request) {
   return update;
 }
 
-void FillTableDescription(const engine::TableDescription& description, v1::TableDescription* to) {
+void Fill(const engine::TableDescription& description, v1::TableDescription* to) {
   const model::TableDescriptor& table = description.descriptor;
   const std::string arn = model::TableArn(table.name);
   to->set_table_name(table.name);
@@ -318,6 +318,11 @@ void FillTableDescription(const engine::TableDescription& description, v1::Table
   }
   FillKeySchema(table.key, to->mutable_key_schema());
   FillIndexes(description, arn, to);
+}
+
+void Fill(const engine::ListTablesResult& result, v1::ListTablesResponse* to) {
+  for (const std::string& name : result.names) to->add_table_names(name);
+  if (result.last_evaluated.has_value()) to->set_last_evaluated_table_name(*result.last_evaluated);
 }
 
 }  // namespace armature::daemon

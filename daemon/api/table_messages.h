@@ -18,7 +18,9 @@ model::TableUpdate ToTableUpdate(const api::v1::UpdateTableRequest& request);
 
 // `description` is the whole answer of DescribeTable and CreateTable; of a table being deleted the API leaves out keys
 // and indexes.
-void FillTableDescription(const engine::TableDescription& description, api::v1::TableDescription* to);
+void Fill(const engine::TableDescription& description, api::v1::TableDescription* to);
+
+void Fill(const engine::ListTablesResult& result, api::v1::ListTablesResponse* to);
 
 }  // namespace armature::daemon
 
