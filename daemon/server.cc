@@ -11,6 +11,7 @@
 #include "daemon/grpc/call_gate.h"
 #include "daemon/grpc/item_service.h"
 #include "daemon/grpc/listener_credentials.h"
+#include "daemon/grpc/stream_service.h"
 #include "daemon/grpc/table_service.h"
 #include "daemon/http/engine_operations.h"
 #include "daemon/http/http_server.h"
@@ -47,6 +48,7 @@ struct Server::Parts {
   std::unique_ptr<CallGate> gate;
   std::unique_ptr<ItemService> items;
   std::unique_ptr<TableService> tables;
+  std::unique_ptr<StreamService> streams;
   std::unique_ptr<AdminService> admin;
   std::shared_ptr<ListenerCredentials> credentials;
   std::unique_ptr<grpc::Server> grpc;
@@ -87,12 +89,14 @@ absl::Status Server::Parts::StartSecurity(const Config& config) {
 absl::Status Server::Parts::StartGrpc(const std::string& listen) {
   items = std::make_unique<ItemService>(gate.get());
   tables = std::make_unique<TableService>(gate.get());
+  streams = std::make_unique<StreamService>(gate.get());
   CallFilter filter{.authenticator = authenticator.get(), .passed_methods = {kOpenMethods.begin(), kOpenMethods.end()}};
   const auto pass = [&filter](const auto& methods) {
     filter.passed_methods.insert(filter.passed_methods.end(), methods.begin(), methods.end());
   };
   pass(ItemService::kGatedMethods);
   pass(TableService::kGatedMethods);
+  pass(StreamService::kGatedMethods);
   pass(AdminService::kGatedMethods);
   const bool is_socket = listen.starts_with("unix:");
   credentials = ListenerCredentials::Make(is_socket ? nullptr : tls.get(), std::move(filter));
@@ -112,6 +116,7 @@ absl::Status Server::Parts::StartGrpc(const std::string& listen) {
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kCallsPerConnectionMax);
   builder.RegisterService(items.get());
   builder.RegisterService(tables.get());
+  builder.RegisterService(streams.get());
   builder.RegisterService(admin.get());
   grpc = builder.BuildAndStart();
   if (grpc == nullptr) {

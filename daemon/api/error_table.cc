@@ -32,6 +32,8 @@ constexpr ErrorRow kRows[] = {
     {Type::kThrottling, Code::kResourceExhausted, 400, kApi, kLower},
     {Type::kRequestLimitExceeded, Code::kResourceExhausted, 400, kApi, kLower},
     {Type::kItemCollectionSizeLimitExceeded, Code::kResourceExhausted, 400, kApi, kLower},
+    {Type::kTableNotFound, Code::kNotFound, 400, kApi, kLower},
+    {Type::kContinuousBackupsUnavailable, Code::kFailedPrecondition, 400, kApi, kLower},
     {Type::kUnknownOperation, Code::kUnimplemented, 400, kService, kLower},
     {Type::kMissingAuthenticationToken, Code::kUnauthenticated, 400, kService, kLower},
     {Type::kIncompleteSignature, Code::kUnauthenticated, 400, kService, kLower},

@@ -102,7 +102,7 @@ class CallGate {
 template <class Request, class Run>
 void RunAllowed(const Caller& caller, std::string_view operation, absl::StatusOr<Request> parsed, Run run) {
   if (!parsed.ok()) return caller.Finish(parsed.status());
-  const absl::StatusOr<engine::Engine*> engine = caller.Allow(operation, parsed->table_name.value_or(std::string()));
+  const absl::StatusOr<engine::Engine*> engine = caller.Allow(operation, parsed->table_name.value_or(""));
   if (!engine.ok()) return caller.Finish(engine.status());
   run(**engine, *std::move(parsed));
 }

@@ -11,15 +11,32 @@
 
 namespace armature::daemon {
 
-// Operations of later versions answer UNIMPLEMENTED.
+// Operations of later versions answer UnknownOperationException.
 //
 // Thread-safety: thread-safe. Lifetime: `gate` must outlive the server.
 class TableService final : public api::v1::TableService::CallbackService {
  public:
-  // Those that ask the gate themselves.
-  static constexpr std::array<std::string_view, 4> kGatedMethods = {
-      "/armature.api.v1.TableService/CreateTable", "/armature.api.v1.TableService/DescribeTable",
-      "/armature.api.v1.TableService/ListTables", "/armature.api.v1.TableService/DeleteTable"};
+  // Those that ask the gate themselves: all.
+  static constexpr std::array<std::string_view, 19> kGatedMethods = {
+      "/armature.api.v1.TableService/CreateTable",
+      "/armature.api.v1.TableService/DescribeTable",
+      "/armature.api.v1.TableService/ListTables",
+      "/armature.api.v1.TableService/DeleteTable",
+      "/armature.api.v1.TableService/UpdateTable",
+      "/armature.api.v1.TableService/UpdateTimeToLive",
+      "/armature.api.v1.TableService/DescribeTimeToLive",
+      "/armature.api.v1.TableService/TagResource",
+      "/armature.api.v1.TableService/UntagResource",
+      "/armature.api.v1.TableService/ListTagsOfResource",
+      "/armature.api.v1.TableService/DescribeLimits",
+      "/armature.api.v1.TableService/DescribeEndpoints",
+      "/armature.api.v1.TableService/DescribeContinuousBackups",
+      "/armature.api.v1.TableService/UpdateContinuousBackups",
+      "/armature.api.v1.TableService/CreateBackup",
+      "/armature.api.v1.TableService/DescribeBackup",
+      "/armature.api.v1.TableService/ListBackups",
+      "/armature.api.v1.TableService/DeleteBackup",
+      "/armature.api.v1.TableService/RestoreTableFromBackup"};
 
   explicit TableService(const CallGate* gate) : gate_(gate) {}
 
@@ -34,6 +51,51 @@ class TableService final : public api::v1::TableService::CallbackService {
   grpc::ServerUnaryReactor* DeleteTable(grpc::CallbackServerContext* context,
                                         const api::v1::DeleteTableRequest* request,
                                         api::v1::DeleteTableResponse* response) override;
+  grpc::ServerUnaryReactor* UpdateTable(grpc::CallbackServerContext* context,
+                                        const api::v1::UpdateTableRequest* request,
+                                        api::v1::UpdateTableResponse* response) override;
+  grpc::ServerUnaryReactor* UpdateTimeToLive(grpc::CallbackServerContext* context,
+                                             const api::v1::UpdateTimeToLiveRequest* request,
+                                             api::v1::UpdateTimeToLiveResponse* response) override;
+  grpc::ServerUnaryReactor* DescribeTimeToLive(grpc::CallbackServerContext* context,
+                                               const api::v1::DescribeTimeToLiveRequest* request,
+                                               api::v1::DescribeTimeToLiveResponse* response) override;
+  grpc::ServerUnaryReactor* TagResource(grpc::CallbackServerContext* context,
+                                        const api::v1::TagResourceRequest* request,
+                                        api::v1::TagResourceResponse* response) override;
+  grpc::ServerUnaryReactor* UntagResource(grpc::CallbackServerContext* context,
+                                          const api::v1::UntagResourceRequest* request,
+                                          api::v1::UntagResourceResponse* response) override;
+  grpc::ServerUnaryReactor* ListTagsOfResource(grpc::CallbackServerContext* context,
+                                               const api::v1::ListTagsOfResourceRequest* request,
+                                               api::v1::ListTagsOfResourceResponse* response) override;
+  grpc::ServerUnaryReactor* DescribeLimits(grpc::CallbackServerContext* context,
+                                           const api::v1::DescribeLimitsRequest* request,
+                                           api::v1::DescribeLimitsResponse* response) override;
+  grpc::ServerUnaryReactor* DescribeEndpoints(grpc::CallbackServerContext* context,
+                                              const api::v1::DescribeEndpointsRequest* request,
+                                              api::v1::DescribeEndpointsResponse* response) override;
+  grpc::ServerUnaryReactor* DescribeContinuousBackups(grpc::CallbackServerContext* context,
+                                                      const api::v1::DescribeContinuousBackupsRequest* request,
+                                                      api::v1::DescribeContinuousBackupsResponse* response) override;
+  grpc::ServerUnaryReactor* UpdateContinuousBackups(grpc::CallbackServerContext* context,
+                                                    const api::v1::UpdateContinuousBackupsRequest* request,
+                                                    api::v1::UpdateContinuousBackupsResponse* response) override;
+  grpc::ServerUnaryReactor* CreateBackup(grpc::CallbackServerContext* context,
+                                         const api::v1::CreateBackupRequest* request,
+                                         api::v1::CreateBackupResponse* response) override;
+  grpc::ServerUnaryReactor* DescribeBackup(grpc::CallbackServerContext* context,
+                                           const api::v1::DescribeBackupRequest* request,
+                                           api::v1::DescribeBackupResponse* response) override;
+  grpc::ServerUnaryReactor* ListBackups(grpc::CallbackServerContext* context,
+                                        const api::v1::ListBackupsRequest* request,
+                                        api::v1::ListBackupsResponse* response) override;
+  grpc::ServerUnaryReactor* DeleteBackup(grpc::CallbackServerContext* context,
+                                         const api::v1::DeleteBackupRequest* request,
+                                         api::v1::DeleteBackupResponse* response) override;
+  grpc::ServerUnaryReactor* RestoreTableFromBackup(grpc::CallbackServerContext* context,
+                                                   const api::v1::RestoreTableFromBackupRequest* request,
+                                                   api::v1::RestoreTableFromBackupResponse* response) override;
 
  private:
   const CallGate* const gate_;

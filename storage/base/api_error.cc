@@ -60,6 +60,10 @@ std::string_view ApiErrorName(ApiErrorType type) {
       return "DeadlineExceeded";
     case ApiErrorType::kCancelled:
       return "Cancelled";
+    case ApiErrorType::kTableNotFound:
+      return "TableNotFoundException";
+    case ApiErrorType::kContinuousBackupsUnavailable:
+      return "ContinuousBackupsUnavailableException";
     case ApiErrorType::kMissingAuthenticationToken:
       return "MissingAuthenticationTokenException";
     case ApiErrorType::kIncompleteSignature:
@@ -118,6 +122,14 @@ absl::Status ItemCollectionSizeLimitExceededError() {
 
 absl::Status UnknownOperationError(std::string_view message) {
   return Make(absl::StatusCode::kUnimplemented, ApiErrorType::kUnknownOperation, message);
+}
+
+absl::Status TableNotFoundError(std::string_view message) {
+  return Make(absl::StatusCode::kNotFound, ApiErrorType::kTableNotFound, message);
+}
+
+absl::Status ContinuousBackupsUnavailableError(std::string_view message) {
+  return Make(absl::StatusCode::kFailedPrecondition, ApiErrorType::kContinuousBackupsUnavailable, message);
 }
 
 absl::Status ServiceUnavailableError(std::string_view message) {

@@ -36,6 +36,8 @@ enum class ApiErrorType : uint8_t {
   kServiceUnavailable,
   kDeadlineExceeded,
   kCancelled,
+  kTableNotFound,
+  kContinuousBackupsUnavailable,
   kMissingAuthenticationToken,
   kIncompleteSignature,
   kInvalidSignature,
@@ -61,6 +63,9 @@ absl::Status ThrottlingError(std::string_view message, int64_t retry_after_ms);
 absl::Status ItemCollectionSizeLimitExceededError();
 // The operation or a member of its request is documented but not available in this version.
 absl::Status UnknownOperationError(std::string_view message);
+// A table of an operation on backups.
+absl::Status TableNotFoundError(std::string_view message);
+absl::Status ContinuousBackupsUnavailableError(std::string_view message);
 absl::Status ServiceUnavailableError(std::string_view message);
 absl::Status DeadlineExceededError(std::string_view message);
 absl::Status CancelledError(std::string_view message);
