@@ -140,6 +140,7 @@ class Boto3(ClientTest):
         self.client = session.client("dynamodb", endpoint_url=self.endpoint)
         self.resource = session.resource("dynamodb", endpoint_url=self.endpoint)
         self.addCleanup(self.client.close)
+        self.addCleanup(self.resource.meta.client.close)
 
     def create(self, name, **more):
         table = self.resource.create_table(
