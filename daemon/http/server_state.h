@@ -3,6 +3,7 @@
 
 // What all parts of one HttpServer share.
 
+#include <atomic>
 #include <cstddef>
 
 #include "absl/base/thread_annotations.h"
@@ -64,6 +65,8 @@ struct ServerState {
   HttpHandler* const handler;
   MemoryBudget budget;
   ConnectionCount connections;
+  // The server stops: from now on answers end their connections.
+  std::atomic<bool> draining = false;
 };
 
 }  // namespace armature::daemon
