@@ -46,6 +46,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOp
 
 void HttpServer::Stop(absl::Duration grace) {
   if (parts_->threads == nullptr) return;
+  parts_->state->draining = true;
   parts_->listener->Stop();
   for (const auto& loop : parts_->loops) loop->Drain();
   if (!parts_->state->connections.AwaitNone(grace)) {

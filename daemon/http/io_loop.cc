@@ -68,7 +68,7 @@ void IoLoop::Adopt(int socket, std::string peer) {
     connections_.push_back(connection);
     StartSweep();
     connection->Start();
-    if (draining_) connection->Drain();
+    if (draining()) connection->Drain();
   });
 }
 
@@ -103,7 +103,6 @@ void IoLoop::DeliverAnswers() {
 
 void IoLoop::Drain() {
   asio::post(io_, [this] {
-    draining_ = true;
     // A connection may go while it is looked at, and the last one takes its slot.
     const std::vector<std::shared_ptr<HttpConnection>> connections = connections_;
     for (const auto& connection : connections) connection->Drain();

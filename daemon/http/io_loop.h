@@ -46,7 +46,7 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   void Adopt(int socket, std::string peer);
   // Brings the answer of a request to its connection's thread. No effect after Abort.
   void Answer(std::shared_ptr<HttpConnection> connection, HttpResponse response);
-  // Connections close as soon as they have nothing under way.
+  // The server drains: closes the connections that have nothing under way; the others see to it themselves.
   void Drain();
   // Closes all connections at once and lets Run return.
   void Abort();
@@ -55,7 +55,7 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
 
   boost::asio::io_context& io() { return io_; }
   ServerState& state() { return *state_; }
-  bool draining() const { return draining_; }
+  bool draining() const { return state_->draining.load(std::memory_order_relaxed); }
   void Remove(HttpConnection* connection);
 
   // A clock for deadlines, good to a few milliseconds.
@@ -85,7 +85,6 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
                                     boost::asio::io_context::executor_type>
       sweep_timer_;
   bool sweeping_ = false;
-  bool draining_ = false;
   bool aborted_ = false;
   std::atomic<size_t> load_ = 0;
   std::vector<std::shared_ptr<HttpConnection>> connections_;

@@ -3,10 +3,12 @@
 
 // What all parts of one HttpServer share.
 
+#include <atomic>
 #include <cstddef>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
@@ -27,7 +29,7 @@ class ConnectionCount {
   }
   void Remove() {
     absl::MutexLock lock(&mutex_);
-    --count_;
+    if (--count_ == 0) none_.SignalAll();
   }
   size_t value() const {
     absl::MutexLock lock(&mutex_);
@@ -36,13 +38,16 @@ class ConnectionCount {
   // Whether there is none before `timeout` is over.
   bool AwaitNone(absl::Duration timeout) const {
     absl::MutexLock lock(&mutex_);
-    return mutex_.AwaitWithTimeout(absl::Condition(this, &ConnectionCount::IsNone), timeout);
+    const absl::Time deadline = absl::Now() + timeout;
+    while (count_ > 0) {
+      if (none_.WaitWithDeadline(&mutex_, deadline)) return count_ == 0;
+    }
+    return true;
   }
 
  private:
-  bool IsNone() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return count_ == 0; }
-
   mutable absl::Mutex mutex_;
+  mutable absl::CondVar none_;
   size_t count_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
@@ -60,6 +65,8 @@ struct ServerState {
   HttpHandler* const handler;
   MemoryBudget budget;
   ConnectionCount connections;
+  // The server stops: from now on answers end their connections.
+  std::atomic<bool> draining = false;
 };
 
 }  // namespace armature::daemon

@@ -41,18 +41,19 @@ class HoldingHandler final : public HttpHandler {
   void Handle(HttpRequest request, Done done) override {
     absl::MutexLock lock(&mutex_);
     held_.push_back({std::move(request), std::move(done)});
+    came_.Signal();
   }
 
   // Waits until there are `count`, and takes all.
   std::vector<Held> Take(size_t count) {
     absl::MutexLock lock(&mutex_);
-    const auto enough = [this, count] { return held_.size() >= count; };
-    mutex_.Await(absl::Condition(&enough));
+    while (held_.size() < count) came_.Wait(&mutex_);
     return std::exchange(held_, {});
   }
 
  private:
   absl::Mutex mutex_;
+  absl::CondVar came_;
   std::vector<Held> held_;
 };
 
