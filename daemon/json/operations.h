@@ -12,6 +12,7 @@
 //     engine->DescribeTable(request->table_name, AnswerWith<engine::TableDescription>(call, std::move(done), Write));
 //   }
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,15 +37,22 @@ struct JsonOperation {
 const JsonOperation* FindOperation(std::string_view name);
 
 // The tables.
+std::span<const JsonOperation> ItemOperations();
 std::span<const JsonOperation> TableOperations();
 
 // Whether the caller may run the operation on `table`, a name as it was sent; empty: on no table.
 absl::Status CheckAccess(const JsonCall& call, std::string_view table);
 
+// The table's name in a request, empty if it is missing.
+inline std::string_view TableOf(const std::string& name) { return name; }
+inline std::string_view TableOf(const std::optional<std::string>& name) {
+  return name.has_value() ? std::string_view(*name) : std::string_view();
+}
+
 // What keeps a parsed request from being carried out: a fault of the document, or the caller's rights.
 template <class Request>
 absl::Status Admit(const JsonCall& call, const absl::StatusOr<Request>& request) {
-  return request.ok() ? CheckAccess(call, request->table_name) : request.status();
+  return request.ok() ? CheckAccess(call, TableOf(request->table_name)) : request.status();
 }
 
 // Answers that the call has failed.

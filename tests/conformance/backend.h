@@ -50,6 +50,9 @@ class Backend {
 // The parser of requests and the engine, in this process.
 std::unique_ptr<Backend> MakeEngineBackend();
 
+// The JSON protocol and the engine, in this process.
+std::unique_ptr<Backend> MakeJsonBackend();
+
 // The real daemon in a process of its own, through gRPC stubs.
 std::unique_ptr<Backend> MakeGrpcBackend();
 

@@ -65,13 +65,18 @@ void Print(const Report& report, const Options& options) {
   }
 }
 
+std::unique_ptr<Backend> MakeBackend(std::string_view name) {
+  if (name == "grpc") return MakeGrpcBackend();
+  return name == "json" ? MakeJsonBackend() : MakeEngineBackend();
+}
+
 int RunAll(const Options& options) {
   const std::vector<CaseFile> files = ReadFiles(options);
   if (options.list) {
     PrintList(files);
     return 0;
   }
-  const std::unique_ptr<Backend> backend = options.backend == "grpc" ? MakeGrpcBackend() : MakeEngineBackend();
+  const std::unique_ptr<Backend> backend = MakeBackend(options.backend);
   Runner runner(backend.get());
   std::map<Outcome, int> counts;
   int total = 0;
@@ -93,7 +98,8 @@ int RunAll(const Options& options) {
 int Main(int argc, char** argv) {
   Options options;
   CLI::App app("Runs the conformance cases.");
-  app.add_option("--backend", options.backend, "engine or grpc")->check(CLI::IsMember({"engine", "grpc"}));
+  app.add_option("--backend", options.backend, "engine, grpc or json")
+      ->check(CLI::IsMember({"engine", "grpc", "json"}));
   app.add_option("--cases", options.folder, "Folder of the case files");
   app.add_option("--file", options.file, "Only this file, such as numbers");
   app.add_option("--case", options.name_part, "Only cases whose name contains this text");

@@ -142,7 +142,9 @@ std::string Runner::RunStep(const Step& step) {
 
 Answer Runner::Send(const std::string& operation, const Json& request, std::string_view request_text) {
   const bool reads_index = (operation == "Query" || operation == "Scan") && request.contains("IndexName");
-  Answer answer = backend_.Run({operation, request, request_text, reads_index ? change_sequence_ : 0});
+  // Requests of the runner's own come without a text.
+  const std::string text = request_text.empty() ? cli::CompactJson(request) : std::string(request_text);
+  Answer answer = backend_.Run({operation, request, text, reads_index ? change_sequence_ : 0});
   change_sequence_ = std::max(change_sequence_, answer.change_sequence);
   if (!answer.inexpressible.empty() || IsRead(operation)) return answer;
   // A call that was refused should have changed nothing, but that is for the case to find out, not to rely on.

@@ -1,0 +1,73 @@
+#include "daemon/json/item_answers.h"
+
+#include <algorithm>
+#include <map>
+
+#include "daemon/json/item_json.h"
+
+namespace armature::daemon {
+namespace {
+
+// Items of a page look alike: room for all of them spares copying the page each time it doubles.
+constexpr int64_t kExpectedItemsMax = 100;
+constexpr size_t kReserveBytesMax = 256 << 10;
+
+void WriteUnits(double units, JsonWriter* writer) {
+  writer->BeginObject().Key("CapacityUnits").Double(units).EndObject();
+}
+
+void WriteIndexUnits(std::string_view member, const std::map<std::string, double>& units, JsonWriter* writer) {
+  if (units.empty()) return;
+  writer->Key(member).BeginObject();
+  for (const auto& [name, part] : units) WriteUnits(part, &writer->Key(name));
+  writer->EndObject();
+}
+
+}  // namespace
+
+void WriteConsumedCapacity(const engine::ConsumedCapacity& capacity, JsonWriter* writer) {
+  writer->BeginObject().Member("TableName", capacity.table_name).Key("CapacityUnits").Double(capacity.total);
+  if (capacity.table.has_value()) WriteUnits(*capacity.table, &writer->Key("Table"));
+  WriteIndexUnits("LocalSecondaryIndexes", capacity.local_indexes, writer);
+  WriteIndexUnits("GlobalSecondaryIndexes", capacity.global_indexes, writer);
+  writer->EndObject();
+}
+
+void WriteCapacityMember(const std::optional<engine::ConsumedCapacity>& capacity, JsonWriter* writer) {
+  if (capacity.has_value()) WriteConsumedCapacity(*capacity, &writer->Key("ConsumedCapacity"));
+}
+
+JsonPage::JsonPage(std::optional<int64_t> limit, bool with_items)
+    : limit_(limit.value_or(kExpectedItemsMax)), with_items_(with_items) {
+  Begin();
+}
+
+void JsonPage::Begin() {
+  writer_.BeginObject();
+  if (with_items_) writer_.Key("Items").BeginArray();
+}
+
+void JsonPage::Add(std::string_view item_bytes) {
+  const size_t before = writer_.size();
+  WriteItem(item_bytes, &writer_);
+  if (!first_) return;
+  first_ = false;
+  const auto more = static_cast<size_t>(std::clamp<int64_t>(limit_, 1, kExpectedItemsMax));
+  writer_.Reserve(std::min(more * (writer_.size() - before + 1), kReserveBytesMax));
+}
+
+void JsonPage::Clear() {
+  writer_.Clear();
+  Begin();
+}
+
+std::string JsonPage::Finish(const engine::ReadResult& result) {
+  if (with_items_) writer_.EndArray();
+  writer_.Key("Count").Integer(result.count).Key("ScannedCount").Integer(result.scanned_count);
+  if (result.last_evaluated_key.has_value()) WriteItem(*result.last_evaluated_key, &writer_.Key("LastEvaluatedKey"));
+  WriteCapacityMember(result.capacity, &writer_);
+  writer_.EndObject();
+  return writer_.Take();
+}
+
+}  // namespace armature::daemon

@@ -1,0 +1,36 @@
+#ifndef ARMATURE_DAEMON_JSON_ITEM_REQUESTS_H_
+#define ARMATURE_DAEMON_JSON_ITEM_REQUESTS_H_
+
+// Requests about items from the document to the engine.
+//
+// Errors: SerializationException with the documented texts. Everything else is the engine's to judge.
+// Cost: items, keys and values are written once, in the form that the engine takes.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "daemon/json/json_reader.h"
+#include "engine/request.h"
+
+namespace armature::daemon {
+
+absl::StatusOr<engine::GetItemRequest> ParseGetItem(const std::string& json);
+absl::StatusOr<engine::WriteRequest> ParsePutItem(const std::string& json);
+absl::StatusOr<engine::WriteRequest> ParseUpdateItem(const std::string& json);
+absl::StatusOr<engine::WriteRequest> ParseDeleteItem(const std::string& json);
+absl::StatusOr<engine::ReadRequest> ParseQuery(const std::string& json);
+absl::StatusOr<engine::ReadRequest> ParseScan(const std::string& json);
+
+// The maps from before expressions, their entries in byte order of their attributes. Each overwrites what `to` held.
+absl::Status ReadAttributeUpdates(JsonValue value, std::optional<std::vector<engine::LegacyUpdate>>* to);
+absl::Status ReadExpected(JsonValue value, std::optional<std::vector<engine::LegacyExpectation>>* to);
+// KeyConditions, QueryFilter, ScanFilter.
+absl::Status ReadConditions(JsonValue value, std::optional<std::vector<engine::LegacyCondition>>* to);
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_JSON_ITEM_REQUESTS_H_
