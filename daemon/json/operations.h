@@ -38,6 +38,7 @@ const JsonOperation* FindOperation(std::string_view name);
 
 // The tables.
 std::span<const JsonOperation> ItemOperations();
+std::span<const JsonOperation> SettingOperations();
 std::span<const JsonOperation> TableOperations();
 
 // Whether `name` is an operation on items, not on tables.
