@@ -218,6 +218,7 @@ void JsonFront::Call(Admitted admitted, Exchange exchange) {
   operations_->Knows(*admitted.request.Find("x-amz-target"), &call.operation);
   call.body = std::move(admitted.request.body);
   call.peer = std::move(admitted.request.peer);
+  if (const std::string* const host = admitted.request.Find("host")) call.host = *host;
   call.request_id = exchange.request_id;
   call.context.deadline = absl::Now() + options_.request_timeout;
   call.access = std::move(admitted.access);

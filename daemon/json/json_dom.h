@@ -3,7 +3,10 @@
 
 // What the readers of JSON share with each other: the parser's view of a document. Not for others to include.
 
+#include <simdjson.h>
+
 #include <bit>
+#include <cstring>
 #include <string_view>
 
 #include <simdjson.h>

@@ -37,6 +37,9 @@ std::string_view TokenOf(element e) {
   }
 }
 
+// Told without a text.
+absl::Status NoDocumentError() { return SerializationError(""); }
+
 absl::Status CollectionError(std::string_view type) {
   return SerializationError(Cat("Unrecognized collection type ", type));
 }
@@ -129,8 +132,7 @@ JsonDocument::~JsonDocument() {
 }
 
 absl::StatusOr<JsonDocument> JsonDocument::Parse(const std::string& text) {
-  const absl::Status no_json = SerializationError("");
-  if (text.size() > kTextBytesMax) return no_json;
+  if (text.size() > kTextBytesMax) return NoDocumentError();
   JsonDocument document(std::exchange(kept_, nullptr));
   if (document.parser_ == nullptr) {
     document.parser_ = std::make_unique<Parser>();
@@ -139,8 +141,8 @@ absl::StatusOr<JsonDocument> JsonDocument::Parse(const std::string& text) {
   }
   document.parser_->keep = text.size() <= kKeptTextBytesMax;
   element root;
-  if (document.parser_->parser.parse(text).get(root) != simdjson::SUCCESS) return no_json;
-  if (!root.is_object()) return no_json;
+  if (document.parser_->parser.parse(text).get(root) != simdjson::SUCCESS) return NoDocumentError();
+  if (!root.is_object()) return NoDocumentError();
   document.root_ = JsonDom::Value(root);
   return document;
 }
