@@ -69,8 +69,9 @@ struct SigV4Verifier::Scope {
 };
 
 absl::Status SigV4Verifier::CheckTime(const Fields& fields, absl::Time now) const {
+  const int64_t window_minutes = absl::ToInt64Minutes(options_.window);
   absl::Duration age_max = options_.window;
-  std::string age_text = Cat(absl::ToInt64Minutes(age_max), " min.");
+  std::optional<int64_t> expires_seconds;
   if (fields.expires.has_value()) {
     constexpr int64_t kSecondsMax = 604'800;  // documented: seven days
     int64_t seconds = 0;
@@ -80,18 +81,19 @@ absl::Status SigV4Verifier::CheckTime(const Fields& fields, absl::Time now) cons
     }
     if (absl::Seconds(seconds) < age_max) {
       age_max = absl::Seconds(seconds);
-      age_text = Cat(seconds, " sec.");
+      expires_seconds = seconds;
     }
   }
-  const std::string now_text = FormatBasicTime(now);
   if (fields.time < now - age_max) {
+    const std::string age_text =
+        expires_seconds.has_value() ? Cat(*expires_seconds, " sec.") : Cat(window_minutes, " min.");
     return InvalidSignatureError(Cat("Signature expired: ", fields.date, " is now earlier than ",
-                                     FormatBasicTime(now - age_max), " (", now_text, " - ", age_text, ")"));
+                                     FormatBasicTime(now - age_max), " (", FormatBasicTime(now), " - ", age_text, ")"));
   }
   if (fields.time > now + options_.window) {
     return InvalidSignatureError(Cat("Signature not yet current: ", fields.date, " is still later than ",
-                                     FormatBasicTime(now + options_.window), " (", now_text, " + ",
-                                     absl::ToInt64Minutes(options_.window), " min.)"));
+                                     FormatBasicTime(now + options_.window), " (", FormatBasicTime(now), " + ",
+                                     window_minutes, " min.)"));
   }
   return absl::OkStatus();
 }
