@@ -39,6 +39,12 @@ TableDescription DescribeWithoutTotals(model::TableDescriptor descriptor);
 model::Throughput WarmThroughputOf(const std::optional<model::Throughput>& warm,
                                    const std::optional<model::Throughput>& provisioned);
 
+// The state of that throughput: it is there once the table or index is. `State`: of a table or an index.
+template <class State>
+State WarmStateOf(State state) {
+  return state == State::kUpdating ? State::kActive : state;
+}
+
 }  // namespace armature::engine
 
 #endif  // ARMATURE_ENGINE_TABLE_DESCRIPTION_H_

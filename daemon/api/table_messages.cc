@@ -163,7 +163,7 @@ void FillIndexes(const engine::TableDescription& description, const std::string&
                     out->mutable_provisioned_throughput());
     if (index.on_demand_max.has_value()) FillOnDemand(*index.on_demand_max, out->mutable_on_demand_throughput());
     FillWarm(engine::WarmThroughputOf(index.warm, index.provisioned), out->mutable_warm_throughput());
-    out->mutable_warm_throughput()->set_status(v1::INDEX_STATUS_ACTIVE);
+    out->mutable_warm_throughput()->set_status(static_cast<v1::IndexStatus>(engine::WarmStateOf(index.state)));
   }
 }
 
@@ -199,7 +199,7 @@ void FillSettings(const engine::TableDescription& description, v1::TableDescript
   to->set_deletion_protection_enabled(settings.deletion_protection);
   if (settings.on_demand_max.has_value()) FillOnDemand(*settings.on_demand_max, to->mutable_on_demand_throughput());
   FillWarm(engine::WarmThroughputOf(settings.warm, settings.provisioned), to->mutable_warm_throughput());
-  to->mutable_warm_throughput()->set_status(v1::TABLE_STATUS_ACTIVE);
+  to->mutable_warm_throughput()->set_status(static_cast<v1::TableStatus>(engine::WarmStateOf(table.state)));
   if (!settings.table_class.empty()) {
     v1::TableClass table_class = v1::TABLE_CLASS_UNSPECIFIED;
     v1::TableClass_Parse(Cat("TABLE_CLASS_", settings.table_class), &table_class);

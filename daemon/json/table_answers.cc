@@ -38,11 +38,11 @@ void WriteOnDemand(const std::optional<Throughput>& throughput, JsonWriter* writ
   writer->Key("MaxWriteRequestUnits").Integer(throughput->write_units).EndObject();
 }
 
-void WriteWarm(const Throughput& throughput, JsonWriter* writer) {
+void WriteWarm(const Throughput& throughput, std::string_view status, JsonWriter* writer) {
   writer->Key("WarmThroughput").BeginObject();
   writer->Key("ReadUnitsPerSecond").Integer(throughput.read_units);
   writer->Key("WriteUnitsPerSecond").Integer(throughput.write_units);
-  writer->Member("Status", "ACTIVE").EndObject();
+  writer->Member("Status", status).EndObject();
 }
 
 // What both kinds of index report. Leaves the object open.
@@ -73,7 +73,8 @@ void WriteIndexes(const engine::TableDescription& description, std::string_view 
     writer->Member("IndexStatus", IndexStateName(index.state));
     WriteProvisioned(index.provisioned, index.throughput_changes, description.time_ms, writer);
     WriteOnDemand(index.on_demand_max, writer);
-    WriteWarm(engine::WarmThroughputOf(index.warm, index.provisioned), writer);
+    WriteWarm(engine::WarmThroughputOf(index.warm, index.provisioned), IndexStateName(engine::WarmStateOf(index.state)),
+              writer);
     writer->EndObject();
   }
   writer->EndArray();
@@ -116,7 +117,8 @@ void WriteSettings(const engine::TableDescription& description, JsonWriter* writ
   }
   writer->Key("DeletionProtectionEnabled").Boolean(settings.deletion_protection);
   WriteOnDemand(settings.on_demand_max, writer);
-  WriteWarm(engine::WarmThroughputOf(settings.warm, settings.provisioned), writer);
+  WriteWarm(engine::WarmThroughputOf(settings.warm, settings.provisioned),
+            model::TableStateName(engine::WarmStateOf(table.state)), writer);
   WriteTableClass(settings, writer);
   WriteStream(table, writer);
   WriteEncryption(settings, writer);
