@@ -79,8 +79,8 @@ ARM_CLMUL uint32_t WithClmul(std::string_view bytes) {
 #undef ARM_CLMUL
 
 bool HasClmul() {
-  static const bool has = __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");
-  return has;
+  static const bool kHas = __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");
+  return kHas;
 }
 
 #endif
