@@ -24,7 +24,7 @@ int WriteToSocket(BIO* bio, const char* bytes, int size) {
 
 // Lives as long as the process.
 const BIO_METHOD* SocketMethod() {
-  static const BIO_METHOD* const method = [] {
+  static const BIO_METHOD* const kMethod = [] {
     const BIO_METHOD* const base = BIO_s_socket();
     BIO_METHOD* const made = BIO_meth_new(BIO_TYPE_SOCKET, "socket without SIGPIPE");
     BIO_meth_set_read(made, BIO_meth_get_read(base));
@@ -35,7 +35,7 @@ const BIO_METHOD* SocketMethod() {
     BIO_meth_set_destroy(made, BIO_meth_get_destroy(base));
     return made;
   }();
-  return method;
+  return kMethod;
 }
 
 int ClampToInt(size_t size) { return static_cast<int>(std::min<size_t>(size, std::numeric_limits<int>::max())); }
