@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -217,6 +218,72 @@ class Boto3(ClientTest):
         self.assertEqual(backups["ContinuousBackupsStatus"], "ENABLED")
         self.client.delete_table(TableName="settings")
         self.client.get_waiter("table_not_exists").wait(TableName="settings", WaiterConfig={"Delay": 1})
+
+
+CREDENTIALS = {
+    "keys": [
+        {"id": "AKWRITER", "secret": "a-secret-of-the-writer", "policy": "everything"},
+        {"id": "AKREADER", "secret": "a-secret-of-the-reader", "policy": "readers"},
+    ],
+    "policies": {
+        "everything": {"allow": [{"operations": ["*"], "tables": ["*"]}]},
+        "readers": {"allow": [{"operations": ["GetItem", "Query"], "tables": ["orders"]}]},
+    },
+}
+
+
+class Boto3Signed(unittest.TestCase):
+    """Signatures as a client makes them, against a daemon with credentials."""
+
+    def setUp(self):
+        try:
+            import boto3
+        except ImportError as missing:
+            self.skipTest(str(missing))
+        self.boto3 = boto3
+        folder = tempfile.TemporaryDirectory(prefix="armature_keys_")
+        self.addCleanup(folder.cleanup)
+        keys = pathlib.Path(folder.name) / "credentials.json"
+        keys.touch(mode=0o600)
+        keys.write_text(json.dumps(CREDENTIALS))
+        # Over gRPC, keys need TLS; a socket is reached by who may open it.
+        self.daemon = Daemon(OPTIONS.armatured, f"--credentials_file={keys}",
+                             f"--grpc_listen=unix:{folder.name}/grpc.sock").__enter__()
+        self.addCleanup(self.daemon.__exit__)
+
+    def client(self, key, secret):
+        client = self.boto3.client("dynamodb", endpoint_url=f"http://{self.daemon.http}", region_name="local",
+                                   aws_access_key_id=key, aws_secret_access_key=secret)
+        self.addCleanup(client.close)
+        return client
+
+    def assert_refused(self, exception, call, **arguments):
+        with self.assertRaises(Exception) as refused:
+            call(**arguments)
+        self.assertEqual(refused.exception.response["Error"]["Code"], exception)
+
+    def test_who_may_do_what(self):
+        writer = self.client("AKWRITER", "a-secret-of-the-writer")
+        for name in ("orders", "secrets"):
+            writer.create_table(
+                TableName=name, BillingMode="PAY_PER_REQUEST",
+                AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+                KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}])
+            writer.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 1})
+            writer.put_item(TableName=name, Item={"id": {"S": "ä / ?&+ b"}})
+        reader = self.client("AKREADER", "a-secret-of-the-reader")
+        key = {"id": {"S": "ä / ?&+ b"}}
+        self.assertEqual(reader.get_item(TableName="orders", Key=key)["Item"], key)
+        self.assert_refused("AccessDeniedException", reader.get_item, TableName="secrets", Key=key)
+        self.assert_refused("AccessDeniedException", reader.put_item, TableName="orders", Item=key)
+        self.assert_refused("AccessDeniedException", reader.scan, TableName="orders")
+        self.assert_refused("AccessDeniedException", reader.delete_table, TableName="orders")
+        self.assert_refused("AccessDeniedException", reader.list_tables)
+        arn = writer.describe_table(TableName="secrets")["Table"]["TableArn"]
+        self.assert_refused("AccessDeniedException", reader.get_item, TableName=arn, Key=key)
+        self.assert_refused("InvalidSignatureException", self.client("AKWRITER", "another-secret-0123").list_tables)
+        self.assert_refused("UnrecognizedClientException", self.client("AKNOBODY", "a-secret-of-nobody").list_tables)
+        self.assertNotIn("another-secret", self.daemon.log())
 
 
 class Node(ClientTest):

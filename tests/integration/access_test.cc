@@ -42,6 +42,15 @@ class AccessTest : public testing::Test {
   }
   static std::string ListTables(const Client& client) { return Name(client.ListTables({}).status()); }
 
+  void WaitUntilActive(std::string_view table) const {
+    const auto request = FromJson<api::v1::DescribeTableRequest>(Cat(R"({"TableName": ")", table, R"("})"));
+    while (true) {
+      const auto described = daemon_.client().DescribeTable(request);
+      ASSERT_TRUE(described.ok()) << described.status();
+      if (described->table().table_status() == api::v1::TABLE_STATUS_ACTIVE) return;
+    }
+  }
+
   SecurityFiles files_;
   DaemonProcess daemon_;
 };
@@ -108,6 +117,8 @@ TEST_F(AccessTest, APolicyDeniesWhatItDoesNotAllow) {
   auto secrets = request;
   secrets.set_table_name("secrets");
   ASSERT_TRUE(daemon_.client().CreateTable(secrets).ok());
+  WaitUntilActive("orders");
+  WaitUntilActive("secrets");
 
   const struct {
     std::string_view operation;
