@@ -221,7 +221,7 @@ class Boto3(ClientTest):
 
 
 CREDENTIALS = {
-    "keys": [
+    "access_keys": [
         {"id": "AKWRITER", "secret": "a-secret-of-the-writer", "policy": "everything"},
         {"id": "AKREADER", "secret": "a-secret-of-the-reader", "policy": "readers"},
     ],
