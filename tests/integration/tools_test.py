@@ -102,6 +102,28 @@ class CommandLineTest(ToolsTest):
         self.assertEqual([item["Song"]["S"] for item in found["Items"]], ["Three", "Two"])
         self.assertEqual(self.cli("scan", "--table-name", "Music")["Count"], 3)
 
+    def test_settings_of_tables(self):
+        self.create_table()
+        arn = self.cli("table", "describe", "--table-name", "Music")["Table"]["TableArn"]
+        updated = self.cli("table", "update", "--table-name", arn, "--deletion-protection-enabled")
+        self.assertTrue(updated["TableDescription"]["DeletionProtectionEnabled"])
+        refused = self.cli("table", "delete", "--table-name", "Music", exit_code=1)
+        self.assertIn("protected against deletion", refused)
+        self.cli("table", "update", "--table-name", "Music", "--no-deletion-protection-enabled")
+
+        tags = [f"Key=k{n:02},Value=v" for n in range(11)]
+        self.cli("table", "tag", "--resource-arn", arn, "--tags", *tags)
+        self.cli("table", "untag", "--resource-arn", arn, "--tag-keys", "k00", "k02")
+        listed = self.cli("table", "tags", "--resource-arn", arn)["Tags"]
+        self.assertEqual([tag["Key"] for tag in listed], [f"k{n:02}" for n in range(11) if n not in (0, 2)])
+
+        ttl = ("table", "ttl", "--table-name", "Music")
+        self.assertEqual(self.cli(*ttl)["TimeToLiveDescription"], {"TimeToLiveStatus": "DISABLED"})
+        self.cli(*ttl, "--time-to-live-specification", "Enabled=true,AttributeName=expires")
+        self.assertEqual(
+            self.cli(*ttl)["TimeToLiveDescription"], {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires"}
+        )
+
     def test_table_output_has_a_line_for_each_item(self):
         self.create_table()
         self.put("Acme Band", "One")

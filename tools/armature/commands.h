@@ -15,11 +15,14 @@ namespace armature::cli {
 
 // Each adds its commands to `app`. When the command line names one of them, it sets *action, which
 // must live as long as `app`.
-void AddTableCommands(CLI::App& app, Action* action);        // table create, describe, list, delete
+void AddTableCommands(CLI::App& app, Action* action);        // table create, update, describe, list, delete
 void AddItemCommands(CLI::App& app, Action* action);         // item put, get, delete
 void AddReadCommands(CLI::App& app, Action* action);         // query, scan
 void AddStatusCommands(CLI::App& app, Action* action);       // index status, server info
 void AddCredentialsCommands(CLI::App& app, Action* action);  // credentials new
+
+// The rest of the group "table": tag, untag, tags, ttl.
+void AddTableSettingCommands(CLI::App& group, Action* action);
 
 // The whole tool. `arguments` are those after the program's name. Answers the exit code, see
 // ExitCode.

@@ -41,6 +41,11 @@ RequestOptions::RequestOptions(CLI::App& command, std::vector<OptionSpec> specs)
                            ->expected(1, kListArgumentsMax)
                            ->type_name("NAME=VALUE,...");
         break;
+      case OptionKind::kTextList:
+        entry.option = command.add_option(name, entry.texts, entry.spec.help)
+                           ->expected(1, kListArgumentsMax)
+                           ->type_name("TEXT...");
+        break;
       default:
         entry.option = command.add_option(name, entry.texts, entry.spec.help)
                            ->allow_extra_args(false)
@@ -92,6 +97,9 @@ absl::StatusOr<Json> RequestOptions::ToJson() const {
         break;
       case OptionKind::kShorthandList:
         value = ParseShorthandList(entry.texts);
+        break;
+      case OptionKind::kTextList:
+        value = Json(entry.texts);
         break;
     }
     if (!value.ok()) return UsageError(Cat(entry.spec.name, ": ", Sv(value.status().message())));

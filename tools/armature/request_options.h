@@ -30,6 +30,7 @@ enum class OptionKind {
   kJson,           // JSON or @file.
   kShorthand,      // Name=value,..., JSON or @file.
   kShorthandList,  // The same, any number of times.
+  kTextList,       // Any number of texts.
 };
 
 enum class Presence { kOptional, kRequired };

@@ -82,6 +82,14 @@ absl::Status Create(const Session& session, const RequestOptions& options, bool 
   return absl::OkStatus();
 }
 
+absl::Status Update(const Session& session, const RequestOptions& options) {
+  ARM_ASSIGN_OR_RETURN(const auto request, options.Build<api::v1::UpdateTableRequest>());
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  ARM_ASSIGN_OR_RETURN(const auto response, client.UpdateTable(request));
+  PrintDescription(session, "TableDescription", response.table_description());
+  return absl::OkStatus();
+}
+
 absl::Status Describe(const Session& session, const RequestOptions& options) {
   ARM_ASSIGN_OR_RETURN(const auto request, options.Build<api::v1::DescribeTableRequest>());
   ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
@@ -154,6 +162,31 @@ void AddCreate(CLI::App& group, Action* action) {
   });
 }
 
+void AddUpdate(CLI::App& group, Action* action) {
+  CLI::App& command = *group.add_subcommand("update", "Change settings of a table");
+  auto options = std::make_shared<RequestOptions>(
+      command,
+      std::vector<OptionSpec>{
+          {"--table-name", OptionKind::kText, "The table", Presence::kRequired},
+          {"--billing-mode", OptionKind::kText, "PROVISIONED or PAY_PER_REQUEST"},
+          {"--provisioned-throughput", OptionKind::kShorthand, "ReadCapacityUnits=N,WriteCapacityUnits=N"},
+          {"--attribute-definitions", OptionKind::kShorthandList, "Types of the key attributes of a new index"},
+          {"--global-secondary-index-updates", OptionKind::kJson, "Array of Create, Update and Delete"},
+          {"--stream-specification", OptionKind::kShorthand, "StreamEnabled=true,StreamViewType=..."},
+          {"--sse-specification", OptionKind::kShorthand, "Enabled=true"},
+          {"--table-class", OptionKind::kText, "STANDARD or STANDARD_INFREQUENT_ACCESS"},
+          {"--deletion-protection-enabled", OptionKind::kFlag, "Refuse to delete the table"},
+          {"--on-demand-throughput", OptionKind::kShorthand, "MaxReadRequestUnits=N,MaxWriteRequestUnits=N"},
+          {"--warm-throughput", OptionKind::kShorthand, "ReadUnitsPerSecond=N,WriteUnitsPerSecond=N"},
+      });
+  command.footer(
+      "Examples:\n  armature table update --table-name Thread --deletion-protection-enabled\n"
+      "  armature table update --table-name Thread --billing-mode PROVISIONED \\\n"
+      "      --provisioned-throughput ReadCapacityUnits=5,WriteCapacityUnits=5\n");
+  command.callback(
+      [options, action] { *action = [options](const Session& session) { return Update(session, *options); }; });
+}
+
 void AddDelete(CLI::App& group, Action* action) {
   CLI::App& command = *group.add_subcommand("delete", "Delete a table with all items and indexes");
   auto options = std::make_shared<RequestOptions>(
@@ -169,10 +202,12 @@ void AddDelete(CLI::App& group, Action* action) {
 }  // namespace
 
 void AddTableCommands(CLI::App& app, Action* action) {
-  CLI::App& group = *app.add_subcommand("table", "Create, describe, list and delete tables");
+  CLI::App& group = *app.add_subcommand("table", "Create, change, describe, list and delete tables");
   group.require_subcommand(1);
   AddCreate(group, action);
+  AddUpdate(group, action);
   AddDelete(group, action);
+  AddTableSettingCommands(group, action);
 
   CLI::App& describe = *group.add_subcommand("describe", "Show a table with its indexes");
   auto describe_options = std::make_shared<RequestOptions>(
