@@ -14,6 +14,23 @@
 #include "storage/base/thread_pool.h"
 
 namespace armature::daemon {
+namespace {
+
+// As many connections as there are descriptors for.
+HttpServerOptions WithinDescriptors(HttpServerOptions options) {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return options;
+  const size_t allowed = limit.rlim_cur;
+  const size_t reserved = std::min(options.descriptors_reserved, allowed - allowed / 4);
+  if (options.connections_max > allowed - reserved) {
+    options.connections_max = allowed - reserved;
+    LOG(INFO) << "http: fewer connections, for want of descriptors connections_max=" << options.connections_max
+              << " descriptors=" << allowed;
+  }
+  return options;
+}
+
+}  // namespace
 
 struct HttpServer::Parts {
   std::shared_ptr<ServerState> state;
@@ -32,7 +49,7 @@ size_t HttpServer::held_bytes() const { return parts_->state->budget.held(); }
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& options, HttpHandler* handler) {
   auto parts = std::make_unique<Parts>();
-  parts->state = std::make_shared<ServerState>(options, handler);
+  parts->state = std::make_shared<ServerState>(WithinDescriptors(options), handler);
   const size_t threads = std::max<size_t>(options.io_threads, 1);
   for (size_t i = 0; i < threads; ++i) parts->loops.push_back(std::make_shared<IoLoop>(parts->state));
   ARM_ASSIGN_OR_RETURN(BoundSocket bound, ListenOn(options.listen));

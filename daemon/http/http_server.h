@@ -23,6 +23,9 @@ struct HttpServerOptions {
   size_t io_threads = 2;
   // Beyond it, connections are answered 503 and closed.
   size_t connections_max = 20'000;
+  // Open files that the rest of the process may need. Where the system allows fewer than both together, there are fewer
+  // connections, but never less than a quarter of what is allowed.
+  size_t descriptors_reserved = 1024;
 
   size_t line_bytes_max = 16 << 10;   // request line; beyond: 400
   size_t head_bytes_max = 16 << 10;   // headers; beyond: 400

@@ -37,10 +37,11 @@ RequestReader::State RequestReader::Read(std::string_view data, size_t* consumed
   *consumed = 0;
   if (!parser_.has_value()) {
     // Some clients end a body with an empty line that they do not count.
-    if (data == "\r") return State::kNeedsMore;
-    if (data.starts_with("\r\n")) *consumed = 2;
-    data.remove_prefix(*consumed);
-    if (data.empty()) return State::kNeedsMore;
+    while (data.starts_with("\r\n")) {
+      *consumed += 2;
+      data.remove_prefix(2);
+    }
+    if (data.empty() || data == "\r") return State::kNeedsMore;
     parser_.emplace(limits_);
   }
   RequestParser::ErrorCode ec;

@@ -85,6 +85,18 @@ TEST(HttpDrain, PipelinedRequestsThatHaveArrivedAreFinished) {
   EXPECT_EQ(client.ReadToEnd(), "");
 }
 
+TEST(HttpDrain, AnEmptyLineIsNoFurtherRequest) {
+  HoldingHandler handler;
+  const auto server = Serve(&handler);
+  RawHttpClient client(server->address());
+  client.Send(Post("last") + "\r\n");
+  std::vector<HoldingHandler::Held> held = handler.Take(1);
+  const Stopping stopping(server.get());
+  std::move(held[0].done)({.headers = {}, .body = "x"});
+  EXPECT_EQ(client.Read().body, "x");
+  EXPECT_EQ(client.ReadToEnd(), "");
+}
+
 TEST(HttpDrain, RequestsThatHaveBegunToArriveAreFinished) {
   InlineHandler handler;
   const auto server = Serve(&handler);

@@ -321,6 +321,26 @@ TEST(HttpLimits, WithoutDescriptorsClientsAreToldAndOthersServed) {
   ExpectServing(*server);
 }
 
+TEST(HttpLimits, SomeDescriptorsAreLeftToOthers) {
+  InlineHandler handler;
+  rlimit limit = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit scarce = {.rlim_cur = 400, .rlim_max = limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &scarce), 0);
+  for (const auto& [reserved, connections] :
+       {std::pair<size_t, size_t>(250, 150), std::pair<size_t, size_t>(390, 100)}) {
+    const auto server = Serve(&handler, {.descriptors_reserved = reserved});
+    std::vector<std::unique_ptr<RawHttpClient>> clients;
+    for (size_t i = 0; i < connections; ++i) {
+      clients.push_back(std::make_unique<RawHttpClient>(server->address()));
+      clients.back()->Send(Post("x"));
+      EXPECT_EQ(clients.back()->Read().status, 200);
+    }
+    EXPECT_FALSE(IsServed(server->address()));
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
 TEST(HttpLimits, DescriptorLimitIsRaisedToWhatIsAllowed) {
   rlimit limit = {};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);

@@ -80,11 +80,13 @@ TEST_F(HttpServerTest, BytesMayComeOneByOne) {
 }
 
 TEST_F(HttpServerTest, ContinueIsSaidOnceToThoseWhoWaitForIt) {
-  client_.Send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\nExpect: 100-continue\r\n\r\n");
+  const std::string body(20'000, 'x');
+  client_.Send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 20000\r\nExpect: 100-continue\r\n\r\n");
   EXPECT_EQ(client_.Read().status, 100);
-  client_.Send("abc");
-  client_.Send("def");
-  EXPECT_EQ(client_.Read().body, "abcdef");
+  client_.Send(std::string_view(body).substr(0, 10'000));
+  while (server_->held_bytes() == 0) std::this_thread::yield();  // it has been read
+  client_.Send(std::string_view(body).substr(10'000));
+  EXPECT_EQ(client_.Read().body, body);
   // Who sends the body along does not wait.
   client_.Send(Post("at once", "Expect: 100-continue\r\n"));
   EXPECT_EQ(client_.Read().status, 200);
@@ -224,6 +226,36 @@ TEST(HttpServer, AnAnswerWithoutItsClientIsForgotten) {
   held = handler.Take(1);
   std::move(held[0].done)({.headers = {}, .body = held[0].request.body});
   EXPECT_EQ(client.Read().body, "still there");
+}
+
+// Answers "now" at once and at length, others from another thread and briefly.
+class NowOrLaterHandler final : public HttpHandler {
+ public:
+  NowOrLaterHandler() : thread_("later", 1, 1 << 20) {}
+
+  void Handle(HttpRequest request, Done done) override {
+    if (request.body == "now") return std::move(done)({.headers = {}, .body = std::string(12'000, 'n')});
+    Task task = [done = std::move(done)]() mutable { std::move(done)({.headers = {}, .body = "later"}); };
+    ASSERT_TRUE(thread_.TryRun(task));
+  }
+
+ private:
+  ThreadPool thread_;
+};
+
+TEST(HttpServer, AnswersWaitForEarlierOnesThatCannotBeWritten) {
+  NowOrLaterHandler handler;
+  const auto server = Serve(&handler);
+  RawHttpClient client(server->address(), /*receive_buffer=*/4096);
+  constexpr int kPairs = 1000;
+  std::string requests;
+  for (int i = 0; i < kPairs; ++i) requests += Post("now") + Post("later");
+  client.Send(requests);
+  while (server->held_bytes() == 0) std::this_thread::yield();
+  for (int i = 0; i < kPairs; ++i) {
+    ASSERT_EQ(client.Read().body.size(), 12'000);
+    ASSERT_EQ(client.Read().body, "later");
+  }
 }
 
 // Answers some requests at once, some from the thread of another request, some from threads of its own.

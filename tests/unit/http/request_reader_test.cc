@@ -78,7 +78,7 @@ TEST(RequestReader, EmptyBodies) {
 
 TEST(RequestReader, EmptyLineBetweenRequestsIsIgnored) {
   for (const size_t piece : {1, 3, 1000}) {
-    EXPECT_EQ(ReadAll(Cat("\r\n", kPost, "\r\n\r\n", kPost, "\r\n"), piece).requests.size(), 2) << piece;
+    EXPECT_EQ(ReadAll(Cat("\r\n", kPost, "\r\n\r\n\r\n", kPost, "\r\n"), piece).requests.size(), 2) << piece;
   }
 }
 
