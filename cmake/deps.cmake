@@ -8,10 +8,11 @@ find_package(PkgConfig REQUIRED)
 # By pkg-config: glog's own CMake package drags in libunwind's headers.
 pkg_check_modules(GLOG REQUIRED IMPORTED_TARGET libglog)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+find_package(OpenSSL 3.0 REQUIRED)
+find_package(simdjson 3.0 REQUIRED)
 if(ARMATURE_BUILD_DAEMON)
   find_package(gRPC 1.51 REQUIRED)
   find_package(Boost 1.74 REQUIRED)  # headers only: Beast and Asio
-  find_package(OpenSSL 3.0 REQUIRED)
   find_package(ZLIB REQUIRED)
   find_package(CLI11 REQUIRED)
   find_package(nlohmann_json 3.11 REQUIRED)

@@ -12,9 +12,10 @@ set(ARMATURE_ALLOWED_expr base model)
 set(ARMATURE_ALLOWED_engine base model codec store index expr)
 # The part of the daemon that needs no gRPC, so that sanitizers and fuzzers reach it.
 set(ARMATURE_ALLOWED_json base model codec store index expr engine)
-set(ARMATURE_ALLOWED_daemon base model codec store index expr engine json proto_api)
+set(ARMATURE_ALLOWED_auth base)
+set(ARMATURE_ALLOWED_daemon base model codec store index expr engine json proto_api auth)
 set(ARMATURE_ALLOWED_client base model proto_api)
-set(ARMATURE_ALLOWED_cli_support base model proto_api client)
+set(ARMATURE_ALLOWED_cli_support base model proto_api client auth)
 
 function(armature_library layer)
   cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;PUBLIC;PRIVATE" ${ARGN})

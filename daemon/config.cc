@@ -8,6 +8,8 @@
 namespace armature::daemon {
 namespace {
 
+constexpr std::string_view kOff = "off";
+
 absl::Status FlagError(std::string_view flag, std::string_view value, std::string_view allowed) {
   return absl::InvalidArgumentError(Cat("--", flag, "=", value, ": ", allowed));
 }
@@ -50,6 +52,57 @@ bool HasPort(std::string_view address) {
   return error == std::errc() && rest == digits.data() + digits.size() && port <= 65'535;
 }
 
+// Flags that need each other.
+absl::Status CheckSecurity(const RawConfig& raw) {
+  if (raw.tls_cert.empty() != raw.tls_key.empty()) {
+    return raw.tls_cert.empty() ? FlagError("tls_key", raw.tls_key, "needs --tls_cert, the certificate of this key")
+                                : FlagError("tls_cert", raw.tls_cert, "needs --tls_key, the key of this certificate");
+  }
+  if (raw.tls_client_ca.empty()) return absl::OkStatus();
+  if (raw.tls_cert.empty()) return FlagError("tls_client_ca", raw.tls_client_ca, "needs --tls_cert and --tls_key");
+  if (raw.credentials_file.empty()) {
+    return FlagError("tls_client_ca", raw.tls_client_ca,
+                     "needs --credentials_file, which says what the owners of certificates may do");
+  }
+  return absl::OkStatus();
+}
+
+// Whoever reaches an address from another machine must be known, and must not be overheard.
+absl::Status CheckReach(const RawConfig& raw, std::string_view flag, std::string_view address) {
+  const bool secured = !raw.tls_cert.empty() && !raw.credentials_file.empty();
+  if (IsLoopback(address) || secured || raw.insecure) return absl::OkStatus();
+  return FlagError(flag, address,
+                   "is reachable from other machines: give --credentials_file, --tls_cert and --tls_key, listen on "
+                   "127.0.0.1, or say --insecure");
+}
+
+absl::Status CheckListeners(const RawConfig& raw) {
+  if (raw.grpc_listen == kOff && raw.http_listen == kOff) {
+    return FlagError("grpc_listen", kOff, "with --http_listen=off there is nothing to serve");
+  }
+  if (raw.http_listen != kOff) {
+    if (!HasPort(raw.http_listen)) {
+      return FlagError("http_listen", raw.http_listen,
+                       "must be HOST:PORT, [IPV6]:PORT or off; port 0 picks a free one");
+    }
+    ARM_RETURN_IF_ERROR(CheckReach(raw, "http_listen", raw.http_listen));
+  }
+  if (raw.grpc_listen == kOff) return absl::OkStatus();
+  const bool is_socket = raw.grpc_listen.starts_with("unix:");
+  if (!is_socket && !HasPort(raw.grpc_listen)) {
+    return FlagError("grpc_listen", raw.grpc_listen,
+                     "must be HOST:PORT, [IPV6]:PORT, unix:PATH or off; port 0 picks a free one");
+  }
+  ARM_RETURN_IF_ERROR(CheckReach(raw, "grpc_listen", raw.grpc_listen));
+  // Over gRPC clients send their secrets as they are. Signatures over HTTP do not give them away.
+  if (!raw.credentials_file.empty() && raw.tls_cert.empty() && !is_socket && !raw.insecure) {
+    return FlagError("grpc_listen", raw.grpc_listen,
+                     "would take secrets of access keys in clear text: give --tls_cert and --tls_key, listen on "
+                     "unix:PATH, or say --insecure");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool IsLoopback(std::string_view address) {
@@ -64,16 +117,13 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   if (raw.data_dir.empty())
     return FlagError("data_dir", raw.data_dir, "must name the directory that holds the database");
   config.database.path = raw.data_dir;
-  config.grpc_listen = raw.grpc_listen;
-  if (!raw.grpc_listen.starts_with("unix:") && !HasPort(raw.grpc_listen)) {
-    return FlagError("grpc_listen", raw.grpc_listen,
-                     "must be HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 picks a free one");
-  }
-  if (!IsLoopback(raw.grpc_listen) && !raw.insecure) {
-    return FlagError("grpc_listen", raw.grpc_listen,
-                     "is reachable from other machines, and this version has no TLS and no credentials; listen on "
-                     "127.0.0.1, or say --insecure");
-  }
+  ARM_RETURN_IF_ERROR(CheckSecurity(raw));
+  ARM_RETURN_IF_ERROR(CheckListeners(raw));
+  if (raw.grpc_listen != kOff) config.grpc_listen = raw.grpc_listen;
+  if (raw.http_listen != kOff) config.http_listen = raw.http_listen;
+  config.credentials_file = raw.credentials_file;
+  config.tls = {raw.tls_cert, raw.tls_key, raw.tls_client_ca};
+  config.audit_log = raw.audit_log;
   ARM_RETURN_IF_ERROR(ParseDurability(raw.durability, &config.database));
   ARM_RETURN_IF_ERROR(CheckRange("cache_mb", raw.cache_mb, 8, 1 << 20));
   ARM_RETURN_IF_ERROR(CheckRange("read_threads", raw.read_threads, 1, 256));

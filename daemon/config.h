@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "daemon/auth/tls_identity.h"
 #include "engine/engine.h"
 #include "storage/store/options.h"
 
@@ -22,10 +23,20 @@ struct RawConfig {
   int64_t read_threads = 0;
   int64_t column_families_max = 0;
   bool insecure = false;
+  std::string http_listen = "off";
+  std::string credentials_file = {};
+  std::string tls_cert = {};
+  std::string tls_key = {};
+  std::string tls_client_ca = {};
+  std::string audit_log = {};
 };
 
 struct Config {
-  std::string grpc_listen;
+  std::string grpc_listen;       // empty: off
+  std::string http_listen;       // empty: off
+  std::string credentials_file;  // empty: everybody may do everything
+  TlsFiles tls;                  // for all listeners but those on Unix sockets
+  std::string audit_log;         // empty: off
   store::DatabaseOptions database;
   engine::EngineOptions engine;
 };

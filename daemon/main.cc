@@ -21,7 +21,22 @@
 
 ABSL_FLAG(std::string, data_dir, "", "Directory that holds the database; made if it does not exist. Fixed at start.");
 ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7700",
-          "Address for gRPC: HOST:PORT, [IPV6]:PORT or unix:PATH. Port 0 picks a free one. Fixed at start.");
+          "Address for gRPC: HOST:PORT, [IPV6]:PORT, unix:PATH, or off. Port 0 picks a free one. Fixed at start.");
+ABSL_FLAG(std::string, http_listen, "127.0.0.1:7701",
+          "Address for HTTP: HOST:PORT, [IPV6]:PORT, or off. Port 0 picks a free one. Fixed at start.");
+ABSL_FLAG(std::string, credentials_file, "",
+          "File with access keys, names of certificates and policies, of mode 600 (docs/SECURITY.md). Empty: whoever "
+          "reaches the daemon may do everything. Read again on SIGHUP.");
+ABSL_FLAG(std::string, tls_cert, "",
+          "PEM file with the server's certificate and those between it and the root. Empty: "
+          "no TLS. Read again on SIGHUP.");
+ABSL_FLAG(std::string, tls_key, "", "PEM file with the key of --tls_cert, of mode 600. Read again on SIGHUP.");
+ABSL_FLAG(std::string, tls_client_ca, "",
+          "PEM file with authorities whose certificates of gRPC clients are believed. Empty: clients are not asked for "
+          "certificates. Read again on SIGHUP.");
+ABSL_FLAG(std::string, audit_log, "",
+          "File to which a line is appended for each operation on tables and each of the admin service. Empty: none. "
+          "Opened anew on SIGHUP.");
 ABSL_FLAG(
     std::string, durability, "sync",
     "When a write is acknowledged: sync (after fsync), interval:<ms> (fsync every so often; a crash of the machine "
@@ -30,7 +45,8 @@ ABSL_FLAG(int64_t, cache_mb, 256, "Block cache in MiB, 8 to 1048576. Fixed at st
 ABSL_FLAG(int64_t, read_threads, 2, "Threads for queries, scans and reads from disk, 1 to 256. Fixed at start.");
 ABSL_FLAG(int64_t, column_families_max, 2000,
           "Ceiling on column families, about one per table and index, 1 to 10000. Fixed at start.");
-ABSL_FLAG(bool, insecure, false, "Allow an address that other machines can reach, without TLS and credentials.");
+ABSL_FLAG(bool, insecure, false,
+          "Allow an address that other machines can reach without TLS and credentials, and secrets in clear text.");
 
 namespace {
 
@@ -48,6 +64,41 @@ int Refuse(const absl::Status& status) {
   return 1;
 }
 
+armature::daemon::RawConfig FromFlags() {
+  armature::daemon::RawConfig raw;
+  raw.data_dir = absl::GetFlag(FLAGS_data_dir);
+  raw.grpc_listen = absl::GetFlag(FLAGS_grpc_listen);
+  raw.durability = absl::GetFlag(FLAGS_durability);
+  raw.cache_mb = absl::GetFlag(FLAGS_cache_mb);
+  raw.read_threads = absl::GetFlag(FLAGS_read_threads);
+  raw.column_families_max = absl::GetFlag(FLAGS_column_families_max);
+  raw.insecure = absl::GetFlag(FLAGS_insecure);
+  raw.http_listen = absl::GetFlag(FLAGS_http_listen);
+  raw.credentials_file = absl::GetFlag(FLAGS_credentials_file);
+  raw.tls_cert = absl::GetFlag(FLAGS_tls_cert);
+  raw.tls_key = absl::GetFlag(FLAGS_tls_key);
+  raw.tls_client_ca = absl::GetFlag(FLAGS_tls_client_ca);
+  raw.audit_log = absl::GetFlag(FLAGS_audit_log);
+  return raw;
+}
+
+// Serves until a signal says stop. That one is returned.
+int WaitForEnd(armature::daemon::Server* server, const sigset_t& signals) {
+  // glibc gives back the ends of its heaps only; after a burst of large answers most of what is free lies in between.
+  const timespec trim_interval = {.tv_sec = 60, .tv_nsec = 0};
+  while (true) {
+    const int received = sigtimedwait(&signals, nullptr, &trim_interval);
+    if (received < 0) {
+      malloc_trim(0);
+    } else if (received == SIGHUP) {
+      LOG(INFO) << "server: got SIGHUP, reading credentials and certificates again";
+      server->Reload();
+    } else {
+      return received;
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -60,7 +111,9 @@ int main(int argc, char** argv) {
 #endif
   absl::SetProgramUsageMessage(
       "armatured serves tables of items over gRPC.\n  armatured --data_dir=DIR [--grpc_listen=127.0.0.1:7700]\n"
-      "Prints one line on standard output when it serves: ready grpc=ADDRESS. Stops cleanly on SIGTERM or SIGINT.");
+      "Prints one line on standard output when it serves: ready grpc=ADDRESS. Stops cleanly on SIGTERM or SIGINT; "
+      "reads "
+      "credentials and certificates again on SIGHUP.");
   absl::FlagsUsageConfig usage;
   usage.version_string = [] { return armature::Cat("armatured ", armature::daemon::kVersion, "\n"); };
   absl::SetFlagsUsageConfig(usage);
@@ -71,14 +124,7 @@ int main(int argc, char** argv) {
     return Refuse(absl::InvalidArgumentError(armature::Cat("unexpected argument: ", rest[1])));
   }
 
-  armature::daemon::RawConfig raw;
-  raw.data_dir = absl::GetFlag(FLAGS_data_dir);
-  raw.grpc_listen = absl::GetFlag(FLAGS_grpc_listen);
-  raw.durability = absl::GetFlag(FLAGS_durability);
-  raw.cache_mb = absl::GetFlag(FLAGS_cache_mb);
-  raw.read_threads = absl::GetFlag(FLAGS_read_threads);
-  raw.column_families_max = absl::GetFlag(FLAGS_column_families_max);
-  raw.insecure = absl::GetFlag(FLAGS_insecure);
+  const armature::daemon::RawConfig raw = FromFlags();
   const absl::StatusOr<armature::daemon::Config> config = armature::daemon::MakeConfig(raw);
   if (!config.ok()) return Refuse(config.status());
 
@@ -87,6 +133,7 @@ int main(int argc, char** argv) {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 
@@ -96,13 +143,7 @@ int main(int argc, char** argv) {
   std::printf("ready grpc=%s\n", (*server)->grpc_address().c_str());
   std::fflush(stdout);
 
-  // glibc gives back the ends of its heaps only; after a burst of large answers most of what is free lies in between.
-  const timespec trim_interval = {.tv_sec = 60, .tv_nsec = 0};
-  int received = -1;
-  while (received < 0) {
-    received = sigtimedwait(&signals, nullptr, &trim_interval);
-    if (received < 0) malloc_trim(0);
-  }
+  const int received = WaitForEnd(server->get(), signals);
   LOG(INFO) << "server: got signal=" << received;
   (*server)->Stop(kDrainTime);
   return 0;

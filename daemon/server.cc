@@ -1,10 +1,17 @@
 #include "daemon/server.h"
 
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "absl/time/clock.h"
 #include "daemon/admin/admin_service.h"
+#include "daemon/auth/audit_log.h"
+#include "daemon/auth/authenticator.h"
+#include "daemon/grpc/call_gate.h"
 #include "daemon/grpc/item_service.h"
+#include "daemon/grpc/listener_credentials.h"
+#include "daemon/grpc/stream_service.h"
 #include "daemon/grpc/table_service.h"
 #include "glog/logging.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
@@ -20,17 +27,30 @@ constexpr int kRequestMaxBytes = (16 << 20) + (64 << 10);
 // Calls beyond it wait in the client: answers that a client does not read must not pile up without bound.
 constexpr int kCallsPerConnectionMax = 1024;
 
+// Load balancers ask how it does, and have no credentials. The answer says no more than that it serves.
+constexpr std::array<std::string_view, 2> kOpenMethods = {"/grpc.health.v1.Health/Check",
+                                                          "/grpc.health.v1.Health/Watch"};
+
 }  // namespace
 
 // In order of construction; destroyed in reverse.
 struct Server::Parts {
+  std::unique_ptr<TlsKeeper> tls;
+  std::unique_ptr<Authenticator> authenticator;  // null: everybody may do everything
+  std::unique_ptr<AuditLog> audit;
   std::unique_ptr<store::Database> database;
   std::unique_ptr<engine::Engine> engine;
+  std::unique_ptr<CallGate> gate;
   std::unique_ptr<ItemService> items;
   std::unique_ptr<TableService> tables;
+  std::unique_ptr<StreamService> streams;
   std::unique_ptr<AdminService> admin;
+  std::shared_ptr<ListenerCredentials> credentials;
   std::unique_ptr<grpc::Server> grpc;
   std::string address;
+
+  absl::Status StartSecurity(const Config& config);
+  absl::Status StartGrpc(const std::string& listen);
 };
 
 Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -38,19 +58,41 @@ Server::~Server() { Stop(absl::ZeroDuration()); }
 
 const std::string& Server::grpc_address() const { return parts_->address; }
 
-absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
-  auto parts = std::make_unique<Parts>();
-  ARM_ASSIGN_OR_RETURN(parts->database, store::Database::Open(config.database));
-  parts->engine = std::make_unique<engine::Engine>(parts->database.get(), config.engine);
-  parts->items = std::make_unique<ItemService>(parts->engine.get());
-  parts->tables = std::make_unique<TableService>(parts->engine.get());
-  parts->admin = std::make_unique<AdminService>(parts->engine.get(), config.database.path);
+absl::Status Server::Parts::StartSecurity(const Config& config) {
+  if (config.tls.enabled()) {
+    ARM_ASSIGN_OR_RETURN(tls, TlsKeeper::Start(config.tls));
+  }
+  if (!config.credentials_file.empty()) {
+    AuthenticatorOptions options;
+    options.credentials_file = config.credentials_file;
+    ARM_ASSIGN_OR_RETURN(authenticator, Authenticator::Start(std::move(options)));
+  }
+  if (!config.audit_log.empty()) {
+    ARM_ASSIGN_OR_RETURN(audit, AuditLog::Open(config.audit_log));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Server::Parts::StartGrpc(const std::string& listen) {
+  items = std::make_unique<ItemService>(gate.get());
+  tables = std::make_unique<TableService>(gate.get());
+  streams = std::make_unique<StreamService>(gate.get());
+  CallFilter filter{.authenticator = authenticator.get(), .passed_methods = {kOpenMethods.begin(), kOpenMethods.end()}};
+  const auto pass = [&filter](const auto& methods) {
+    filter.passed_methods.insert(filter.passed_methods.end(), methods.begin(), methods.end());
+  };
+  pass(ItemService::kGatedMethods);
+  pass(TableService::kGatedMethods);
+  pass(StreamService::kGatedMethods);
+  pass(AdminService::kGatedMethods);
+  const bool is_socket = listen.starts_with("unix:");
+  credentials = ListenerCredentials::Make(is_socket ? nullptr : tls.get(), std::move(filter));
 
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   int port = 0;
-  builder.AddListeningPort(config.grpc_listen, grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(listen, credentials, &port);
   // Another process on the same port must be an error, not a second listener.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.SetMaxReceiveMessageSize(kRequestMaxBytes);
@@ -59,27 +101,46 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kCallsPerConnectionMax);
-  builder.RegisterService(parts->items.get());
-  builder.RegisterService(parts->tables.get());
-  builder.RegisterService(parts->admin.get());
-  parts->grpc = builder.BuildAndStart();
-  if (parts->grpc == nullptr) {
-    return UnavailableError(Cat("cannot listen on ", config.grpc_listen, ": the address is in use or not ours"));
+  builder.RegisterService(items.get());
+  builder.RegisterService(tables.get());
+  builder.RegisterService(streams.get());
+  builder.RegisterService(admin.get());
+  grpc = builder.BuildAndStart();
+  if (grpc == nullptr) {
+    return UnavailableError(Cat("cannot listen on ", listen, ": the address is in use or not ours"));
   }
-  parts->address = config.grpc_listen;
-  if (!config.grpc_listen.starts_with("unix:")) {
-    parts->address = Cat(config.grpc_listen.substr(0, config.grpc_listen.rfind(':')), ":", port);
-  }
-  LOG(INFO) << "server: serving grpc=" << parts->address;
+  address = is_socket ? listen : Cat(listen.substr(0, listen.rfind(':')), ":", port);
+  LOG(INFO) << "server: serving grpc=" << address << " tls=" << (tls != nullptr && !is_socket)
+            << " credentials=" << (authenticator != nullptr);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
+  auto parts = std::make_unique<Parts>();
+  ARM_RETURN_IF_ERROR(parts->StartSecurity(config));
+  ARM_ASSIGN_OR_RETURN(parts->database, store::Database::Open(config.database));
+  parts->engine = std::make_unique<engine::Engine>(parts->database.get(), config.engine);
+  parts->gate = std::make_unique<CallGate>(parts->engine.get(), parts->authenticator.get(), parts->audit.get());
+  parts->admin = std::make_unique<AdminService>(parts->gate.get(), config.database.path);
+  if (!config.grpc_listen.empty()) ARM_RETURN_IF_ERROR(parts->StartGrpc(config.grpc_listen));
   return std::unique_ptr<Server>(new Server(std::move(parts)));
 }
 
+void Server::Reload() {
+  // Each says by itself how it went.
+  if (parts_->tls != nullptr) parts_->tls->Reload().IgnoreError();
+  if (parts_->authenticator != nullptr) parts_->authenticator->Reload().IgnoreError();
+  if (parts_->audit != nullptr) parts_->audit->Reopen();
+}
+
 void Server::Stop(absl::Duration grace) {
-  if (parts_ == nullptr || parts_->grpc == nullptr) return;
+  if (parts_ == nullptr || parts_->engine == nullptr) return;
   LOG(INFO) << "server: stopping";
   parts_->engine->EndWaits();
-  parts_->grpc->Shutdown(absl::ToChronoTime(absl::Now() + grace));
-  parts_->grpc->Wait();
+  if (parts_->grpc != nullptr) {
+    parts_->grpc->Shutdown(absl::ToChronoTime(absl::Now() + grace));
+    parts_->grpc->Wait();
+  }
   parts_->engine.reset();
   parts_->database.reset();
   parts_->grpc.reset();

@@ -17,12 +17,17 @@ namespace armature::daemon {
 // Thread-safety: owned by one thread.
 class Server {
  public:
-  // Errors: those of Database::Open; Unavailable if the address cannot be listened on.
+  // Errors: those of Database::Open, Authenticator::Start, TlsKeeper::Start and AuditLog::Open; Unavailable if the
+  // address cannot be listened on.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config);
   ~Server();
 
-  // Where it listens, with the port the system chose: "127.0.0.1:41234".
+  // Where it listens, with the port the system chose: "127.0.0.1:41234". Empty if gRPC is off.
   const std::string& grpc_address() const;
+
+  // Reads credentials and certificates again, and opens the audit log anew. Connections and calls go on. What cannot be
+  // read stays as it was; the log says so.
+  void Reload();
 
   // Takes no new calls, lets those under way finish for up to `grace`, commits what waits, closes the database.
   void Stop(absl::Duration grace);

@@ -10,10 +10,8 @@ absl::Status CheckShape(const std::optional<std::string>& table_name, const Requ
   model::ConstraintList constraints;
   if (table_name.has_value() && member.given) {
     ARM_RETURN_IF_ERROR(model::CheckTableReference(*table_name));
-  } else if (table_name.has_value()) {
-    model::CheckTableReferenceShape(*table_name, &constraints);
   } else {
-    constraints.AddNull("tableName");
+    model::CheckTableReferenceShape(table_name, &constraints);
   }
   if (!member.given) constraints.AddNull(member.path);
   add_others(&constraints);

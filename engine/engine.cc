@@ -8,6 +8,7 @@
 #include "engine/page_reader.h"
 #include "engine/parts.h"
 #include "engine/row_mutation.h"
+#include "engine/update_table.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 
@@ -84,6 +85,11 @@ void RunBlocking(Parts* parts, Callback<T> done, Fn fn) {
       [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
 }
 
+absl::StatusOr<Nothing> OrNothing(const absl::Status& status) {
+  if (!status.ok()) return status;
+  return Nothing();
+}
+
 }  // namespace
 
 Engine::Engine(store::Database* database, const EngineOptions& options)
@@ -130,18 +136,62 @@ void Engine::CreateTable(model::TableDefinition definition, Callback<TableDescri
   });
 }
 
-void Engine::DeleteTable(const std::string& name, Callback<TableDescription> done) {
+void Engine::DeleteTable(const std::optional<std::string>& name, Callback<TableDescription> done) {
   RunBlocking(parts_.get(), std::move(done),
               [database = parts_->database, name] { return engine::DeleteTable(database, name); });
 }
 
-void Engine::DescribeTable(const std::string& name, Callback<TableDescription> done) {
+void Engine::DescribeTable(const std::optional<std::string>& name, Callback<TableDescription> done) {
   std::move(done)(engine::DescribeTable(*parts_->database, name));
 }
 
 void Engine::ListTables(const std::optional<std::string>& start_after, std::optional<int64_t> limit,
                         Callback<ListTablesResult> done) {
   std::move(done)(engine::ListTables(*parts_->database, start_after, limit));
+}
+
+void Engine::UpdateTable(model::TableUpdate update, Callback<TableDescription> done) {
+  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, update = std::move(update)] {
+    return engine::UpdateTable(database, update);
+  });
+}
+
+void Engine::TagResource(TagResourceRequest request, Callback<Nothing> done) {
+  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, request = std::move(request)] {
+    return OrNothing(engine::TagResource(database, request));
+  });
+}
+
+void Engine::UntagResource(UntagResourceRequest request, Callback<Nothing> done) {
+  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, request = std::move(request)] {
+    return OrNothing(engine::UntagResource(database, request));
+  });
+}
+
+void Engine::ListTagsOfResource(const ListTagsOfResourceRequest& request, Callback<ListTagsOfResourceResult> done) {
+  std::move(done)(engine::ListTagsOfResource(*parts_->database, request));
+}
+
+void Engine::UpdateTimeToLive(UpdateTimeToLiveRequest request, Callback<TimeToLiveSpecification> done) {
+  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, request = std::move(request)] {
+    return engine::UpdateTimeToLive(database, request);
+  });
+}
+
+void Engine::DescribeTimeToLive(const std::optional<std::string>& table_name, Callback<TimeToLiveDescription> done) {
+  std::move(done)(engine::DescribeTimeToLive(*parts_->database, table_name));
+}
+
+void Engine::UpdateContinuousBackups(UpdateContinuousBackupsRequest request,
+                                     Callback<ContinuousBackupsDescription> done) {
+  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, request = std::move(request)] {
+    return engine::UpdateContinuousBackups(database, request);
+  });
+}
+
+void Engine::DescribeContinuousBackups(const std::optional<std::string>& table_name,
+                                       Callback<ContinuousBackupsDescription> done) {
+  std::move(done)(engine::DescribeContinuousBackups(*parts_->database, table_name));
 }
 
 void Engine::ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done) {

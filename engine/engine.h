@@ -9,8 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "engine/continuous_backups.h"
 #include "engine/request.h"
 #include "engine/table_ops.h"
+#include "engine/tags.h"
+#include "engine/time_to_live.h"
+#include "storage/model/table_update.h"
 #include "storage/store/database.h"
 
 namespace armature::engine {
@@ -45,10 +49,19 @@ class Engine {
   void Scan(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done);
 
   void CreateTable(model::TableDefinition definition, Callback<TableDescription> done);
-  void DeleteTable(const std::string& name_or_arn, Callback<TableDescription> done);
-  void DescribeTable(const std::string& name_or_arn, Callback<TableDescription> done);
+  void DeleteTable(const std::optional<std::string>& name_or_arn, Callback<TableDescription> done);
+  void DescribeTable(const std::optional<std::string>& name_or_arn, Callback<TableDescription> done);
   void ListTables(const std::optional<std::string>& start_after, std::optional<int64_t> limit,
                   Callback<ListTablesResult> done);
+  void UpdateTable(model::TableUpdate update, Callback<TableDescription> done);
+  void TagResource(TagResourceRequest request, Callback<Nothing> done);
+  void UntagResource(UntagResourceRequest request, Callback<Nothing> done);
+  void ListTagsOfResource(const ListTagsOfResourceRequest& request, Callback<ListTagsOfResourceResult> done);
+  void UpdateTimeToLive(UpdateTimeToLiveRequest request, Callback<TimeToLiveSpecification> done);
+  void DescribeTimeToLive(const std::optional<std::string>& table_name, Callback<TimeToLiveDescription> done);
+  void UpdateContinuousBackups(UpdateContinuousBackupsRequest request, Callback<ContinuousBackupsDescription> done);
+  void DescribeContinuousBackups(const std::optional<std::string>& table_name,
+                                 Callback<ContinuousBackupsDescription> done);
   void ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done);
 
   // Ends the requests that wait for global indexes, also those to come: the server is about to stop.

@@ -24,11 +24,11 @@ absl::StatusOr<PinnedTable> FindTableInAnyState(const store::Database& database,
   PinnedTable pinned;
   pinned.snapshot = database.catalog();
   pinned.table = pinned.snapshot->Find(model::LocalTableName(name_or_arn));
-  if (pinned.table == nullptr) return TableNotFoundError(name_or_arn);
+  if (pinned.table == nullptr) return NoSuchTableError(name_or_arn);
   return pinned;
 }
 
-absl::Status TableNotFoundError(std::string_view name_or_arn) {
+absl::Status NoSuchTableError(std::string_view name_or_arn) {
   return ResourceNotFoundError(
       Cat("Requested resource not found: Table: ", model::TableNamePart(name_or_arn), " not found"));
 }

@@ -53,7 +53,7 @@ absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::stri
 absl::StatusOr<PinnedTable> FindTableInAnyState(const store::Database& database, std::string_view name_or_arn);
 
 // ResourceNotFoundException in the words of the operations on tables.
-absl::Status TableNotFoundError(std::string_view name_or_arn);
+absl::Status NoSuchTableError(std::string_view name_or_arn);
 
 // Runs `task` on the read pool; with the pool's queue full, `refused` gets a ThrottlingException on this thread.
 void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);

@@ -36,6 +36,9 @@ struct RequestContext {
 template <class T>
 using Callback = absl::AnyInvocable<void(absl::StatusOr<T>) &&>;
 
+// The result of what has none.
+struct Nothing {};
+
 // An entry of KeyConditions, QueryFilter or ScanFilter.
 struct LegacyCondition {
   std::string attribute;

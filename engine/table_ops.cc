@@ -19,33 +19,6 @@ constexpr int64_t kListLimitMax = 100;
 // A status report counts no further than this.
 constexpr size_t kBacklogRecordsMax = 1'000'000;
 
-Totals TotalsOf(const store::Keyspace& keyspace) {
-  if (keyspace.stats == nullptr) return {};
-  const int64_t items = keyspace.stats->items();
-  return {items, keyspace.stats->bytes() + items * static_cast<int64_t>(model::kStorageOverheadBytes)};
-}
-
-TableDescription Describe(const store::Table& table) {
-  TableDescription description;
-  description.descriptor = table.descriptor;
-  description.totals = TotalsOf(table.data);
-  for (const store::Index& index : table.local_indexes) {
-    description.local_indexes.push_back(TotalsOf(index.keyspace));
-  }
-  for (const store::Index& index : table.global_indexes) {
-    description.global_indexes.push_back(TotalsOf(index.keyspace));
-  }
-  return description;
-}
-
-TableDescription DescribeWithoutTotals(model::TableDescriptor descriptor) {
-  TableDescription description;
-  description.local_indexes.resize(descriptor.local_indexes.size());
-  description.global_indexes.resize(descriptor.global_indexes.size());
-  description.descriptor = std::move(descriptor);
-  return description;
-}
-
 // Fills in how much of the log the index has not applied.
 absl::Status FillBacklog(const store::ChangeLog& log, TableId table, const store::Index& index, IndexStatus* status) {
   const ChangeSequence applied = index.progress->applied();
@@ -98,17 +71,18 @@ absl::StatusOr<TableDescription> CreateTable(store::Database* database, const mo
   return DescribeWithoutTotals(std::move(descriptor));
 }
 
-absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::string& name_or_arn) {
-  ARM_RETURN_IF_ERROR(model::CheckTableReference(name_or_arn));
-  const std::string_view name = model::LocalTableName(name_or_arn);
-  if (name.empty()) return TableNotFoundError(name_or_arn);
+absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::optional<std::string>& name_or_arn) {
+  ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(name_or_arn));
+  const std::string_view name = model::LocalTableName(*name_or_arn);
+  if (name.empty()) return NoSuchTableError(*name_or_arn);
   ARM_ASSIGN_OR_RETURN(model::TableDescriptor descriptor, database->DeleteTable(name));
   return DescribeWithoutTotals(std::move(descriptor));
 }
 
-absl::StatusOr<TableDescription> DescribeTable(const store::Database& database, const std::string& name_or_arn) {
-  ARM_RETURN_IF_ERROR(model::CheckTableReference(name_or_arn));
-  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(database, name_or_arn));
+absl::StatusOr<TableDescription> DescribeTable(const store::Database& database,
+                                               const std::optional<std::string>& name_or_arn) {
+  ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(name_or_arn));
+  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(database, *name_or_arn));
   return Describe(*pinned.table);
 }
 

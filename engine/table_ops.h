@@ -9,24 +9,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "engine/table_description.h"
 #include "storage/model/table_definition.h"
-#include "storage/model/table_descriptor.h"
 #include "storage/store/database.h"
 
 namespace armature::engine {
-
-// Exact totals; size in bytes with the storage overhead of each row.
-struct Totals {
-  int64_t item_count = 0;
-  int64_t size_bytes = 0;
-};
-
-struct TableDescription {
-  model::TableDescriptor descriptor;
-  Totals totals;
-  std::vector<Totals> local_indexes;  // parallel to the descriptor's
-  std::vector<Totals> global_indexes;
-};
 
 // How far one global index is behind its table.
 struct IndexStatus {
@@ -46,8 +33,9 @@ struct ListTablesResult {
 
 // Blocking: they write to disk or walk the log. Errors: API errors with the documented texts.
 absl::StatusOr<TableDescription> CreateTable(store::Database* database, const model::TableDefinition& definition);
-absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::string& name_or_arn);
-absl::StatusOr<TableDescription> DescribeTable(const store::Database& database, const std::string& name_or_arn);
+absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::optional<std::string>& name_or_arn);
+absl::StatusOr<TableDescription> DescribeTable(const store::Database& database,
+                                               const std::optional<std::string>& name_or_arn);
 absl::StatusOr<ListTablesResult> ListTables(const store::Database& database,
                                             const std::optional<std::string>& start_after,
                                             const std::optional<int64_t>& limit);

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "daemon/api/error_map.h"
 #include "daemon/grpc/byte_buffers.h"
 #include "daemon/version.h"
 #include "storage/base/api_error.h"
@@ -55,65 +54,8 @@ void Fill(const engine::IndexStatus& from, v1::IndexStatus* to) {
   to->set_size_bytes(from.totals.size_bytes);
 }
 
-}  // namespace
-
-AdminService::AdminService(engine::Engine* engine, std::string data_dir)
-    : engine_(engine), data_dir_(std::move(data_dir)), start_(absl::Now()), start_monotonic_ns_(MonotonicNs()) {}
-
-Reactor* AdminService::GetServerInfo(Context* context, const v1::GetServerInfoRequest*,
-                                     v1::GetServerInfoResponse* response) {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  response->set_version(kVersion);
-  response->set_pid(getpid());
-  response->set_start_time_ms(absl::ToUnixMillis(start_));
-  response->set_uptime_ms((MonotonicNs() - start_monotonic_ns_) / 1'000'000);
-  response->set_data_directory(data_dir_);
-  response->set_cpu_user_us(ToMicros(usage.ru_utime));
-  response->set_cpu_system_us(ToMicros(usage.ru_stime));
-  response->set_resident_bytes(ResidentBytes());
-  response->set_column_family_count(static_cast<int64_t>(engine_->database()->column_family_count()));
-  response->set_format_version(static_cast<uint32_t>(store::kFormatVersion));
-  Reactor* const reactor = context->DefaultReactor();
-  reactor->Finish(grpc::Status::OK);
-  return reactor;
-}
-
-Reactor* AdminService::ListIndexStatus(Context* context, const v1::ListIndexStatusRequest* request,
-                                       v1::ListIndexStatusResponse* response) {
-  Reactor* const reactor = context->DefaultReactor();
-  std::optional<std::string> table;
-  if (request->has_table_name()) table = request->table_name();
-  engine_->ListIndexStatus(std::move(table),
-                           [reactor, response](const absl::StatusOr<std::vector<engine::IndexStatus>>& result) {
-                             if (result.ok()) {
-                               for (const engine::IndexStatus& status : *result) Fill(status, response->add_indexes());
-                             }
-                             reactor->Finish(ToGrpcStatus(result.status()));
-                           });
-  return reactor;
-}
-
-Reactor* AdminService::GetIndexStatus(Context* context, const v1::GetIndexStatusRequest* request,
-                                      v1::GetIndexStatusResponse* response) {
-  Reactor* const reactor = context->DefaultReactor();
-  engine_->ListIndexStatus(request->table_name(), [reactor, request, response](
-                                                      const absl::StatusOr<std::vector<engine::IndexStatus>>& result) {
-    if (!result.ok()) return reactor->Finish(ToGrpcStatus(result.status()));
-    for (const engine::IndexStatus& status : *result) {
-      if (status.descriptor.name != request->index_name()) continue;
-      Fill(status, response->mutable_index());
-      return reactor->Finish(grpc::Status::OK);
-    }
-    reactor->Finish(
-        ToGrpcStatus(ValidationError(Cat("The table does not have the specified index: ", request->index_name()))));
-  });
-  return reactor;
-}
-
-Reactor* AdminService::Echo(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  Reactor* const reactor = context->DefaultReactor();
-  const MessageBytes bytes(*request);
+absl::Status EchoBytes(const grpc::ByteBuffer& request, grpc::ByteBuffer* response) {
+  const MessageBytes bytes(request);
   std::string_view rest = bytes.view();
   std::string_view payload;
   uint64_t wanted = 0;
@@ -122,14 +64,78 @@ Reactor* AdminService::Echo(Context* context, const grpc::ByteBuffer* request, g
     if (field.number == v1::EchoRequest::kPayloadFieldNumber) payload = field.bytes;
     if (field.number == v1::EchoRequest::kResponseBytesFieldNumber) wanted = field.varint;
   }
-  if (wanted > kEchoBytesMax) {
-    reactor->Finish(ToGrpcStatus(ValidationError("response_bytes must be at most 16777216")));
-    return reactor;
-  }
+  if (wanted > kEchoBytesMax) return ValidationError("response_bytes must be at most 16777216");
   *response = wanted == 0 ? FieldAndRest(v1::EchoResponse::kPayloadFieldNumber, payload, {})
                           : FieldAndRest(v1::EchoResponse::kPayloadFieldNumber, std::string(wanted, 'x'), {});
-  reactor->Finish(grpc::Status::OK);
-  return reactor;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+AdminService::AdminService(const CallGate* gate, std::string data_dir)
+    : gate_(gate), data_dir_(std::move(data_dir)), start_(absl::Now()), start_monotonic_ns_(MonotonicNs()) {}
+
+Reactor* AdminService::GetServerInfo(Context* context, const v1::GetServerInfoRequest*,
+                                     v1::GetServerInfoResponse* response) {
+  return gate_->AdmitAudited(context, "admin:GetServerInfo", "", [this, response](const AuditedCall& call) {
+    const absl::StatusOr<engine::Engine*> engine = call.Allow();
+    if (!engine.ok()) return call.Finish(engine.status());
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    response->set_version(kVersion);
+    response->set_pid(getpid());
+    response->set_start_time_ms(absl::ToUnixMillis(start_));
+    response->set_uptime_ms((MonotonicNs() - start_monotonic_ns_) / 1'000'000);
+    response->set_data_directory(data_dir_);
+    response->set_cpu_user_us(ToMicros(usage.ru_utime));
+    response->set_cpu_system_us(ToMicros(usage.ru_stime));
+    response->set_resident_bytes(ResidentBytes());
+    response->set_column_family_count(static_cast<int64_t>((*engine)->database()->column_family_count()));
+    response->set_format_version(static_cast<uint32_t>(store::kFormatVersion));
+    call.Finish(absl::OkStatus());
+  });
+}
+
+Reactor* AdminService::ListIndexStatus(Context* context, const v1::ListIndexStatusRequest* request,
+                                       v1::ListIndexStatusResponse* response) {
+  return gate_->AdmitAudited(context, "admin:ListIndexStatus", request->table_name(), [=](const AuditedCall& call) {
+    const absl::StatusOr<engine::Engine*> engine = call.Allow();
+    if (!engine.ok()) return call.Finish(engine.status());
+    std::optional<std::string> table;
+    if (request->has_table_name()) table = request->table_name();
+    (*engine)->ListIndexStatus(std::move(table),
+                               [call, response](const absl::StatusOr<std::vector<engine::IndexStatus>>& result) {
+                                 if (result.ok()) {
+                                   for (const engine::IndexStatus& each : *result) Fill(each, response->add_indexes());
+                                 }
+                                 call.Finish(result.status());
+                               });
+  });
+}
+
+Reactor* AdminService::GetIndexStatus(Context* context, const v1::GetIndexStatusRequest* request,
+                                      v1::GetIndexStatusResponse* response) {
+  return gate_->AdmitAudited(context, "admin:GetIndexStatus", request->table_name(), [=](const AuditedCall& call) {
+    const absl::StatusOr<engine::Engine*> engine = call.Allow();
+    if (!engine.ok()) return call.Finish(engine.status());
+    (*engine)->ListIndexStatus(
+        request->table_name(), [=](const absl::StatusOr<std::vector<engine::IndexStatus>>& result) {
+          if (!result.ok()) return call.Finish(result.status());
+          for (const engine::IndexStatus& status : *result) {
+            if (status.descriptor.name != request->index_name()) continue;
+            Fill(status, response->mutable_index());
+            return call.Finish(absl::OkStatus());
+          }
+          call.Finish(ValidationError(Cat("The table does not have the specified index: ", request->index_name())));
+        });
+  });
+}
+
+Reactor* AdminService::Echo(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  return gate_->Admit(context, [request, response](const Caller& caller) {
+    if (const auto engine = caller.Allow("admin:Echo", ""); !engine.ok()) return caller.Finish(engine.status());
+    caller.Finish(EchoBytes(*request, response));
+  });
 }
 
 }  // namespace armature::daemon

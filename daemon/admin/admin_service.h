@@ -3,11 +3,13 @@
 
 // The admin service: the state of the process and of its indexes, and an echo to measure against.
 
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "absl/time/time.h"
 #include "armature/admin/v1/admin.grpc.pb.h"
-#include "engine/engine.h"
+#include "daemon/grpc/call_gate.h"
 
 namespace armature::daemon {
 
@@ -19,10 +21,15 @@ using Base = Api::WithCallbackMethod_GetServerInfo<Api::WithCallbackMethod_ListI
 
 }  // namespace admin_service_internal
 
-// Thread-safety: thread-safe. Lifetime: `engine` must outlive the server.
+// Thread-safety: thread-safe. Lifetime: `gate` must outlive the server.
 class AdminService final : public admin_service_internal::Base {
  public:
-  AdminService(engine::Engine* engine, std::string data_dir);
+  // Those that ask the gate themselves.
+  static constexpr std::array<std::string_view, 4> kGatedMethods = {
+      "/armature.admin.v1.AdminService/GetServerInfo", "/armature.admin.v1.AdminService/ListIndexStatus",
+      "/armature.admin.v1.AdminService/GetIndexStatus", "/armature.admin.v1.AdminService/Echo"};
+
+  AdminService(const CallGate* gate, std::string data_dir);
 
   grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
                                           const admin::v1::GetServerInfoRequest* request,
@@ -33,12 +40,13 @@ class AdminService final : public admin_service_internal::Base {
   grpc::ServerUnaryReactor* GetIndexStatus(grpc::CallbackServerContext* context,
                                            const admin::v1::GetIndexStatusRequest* request,
                                            admin::v1::GetIndexStatusResponse* response) override;
-  // Sends the payload back, or as many bytes as were asked for: what a call costs that does nothing.
+  // Sends the payload back, or as many bytes as were asked for: what a call costs that does nothing. Not audited, for
+  // load generators call it without end.
   grpc::ServerUnaryReactor* Echo(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                  grpc::ByteBuffer* response) override;
 
  private:
-  engine::Engine* const engine_;
+  const CallGate* const gate_;
   const std::string data_dir_;
   const absl::Time start_;
   const int64_t start_monotonic_ns_;

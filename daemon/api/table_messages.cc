@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/api/enum_text.h"
 #include "storage/base/strings.h"
 #include "storage/model/table_name.h"
 
@@ -13,11 +14,11 @@ namespace {
 
 namespace v1 = ::armature::api::v1;
 
-std::string EnumText(std::string_view name, std::string_view prefix, int number) {
-  if (number == 0) return {};
-  if (name.empty()) return std::to_string(number);
-  name.remove_prefix(prefix.size());
-  return std::string(name);
+std::string Text(v1::BillingMode value) { return EnumText(v1::BillingMode_Name(value), "BILLING_MODE_", value); }
+std::string Text(v1::TableClass value) { return EnumText(v1::TableClass_Name(value), "TABLE_CLASS_", value); }
+std::string Text(v1::SseType value) { return EnumText(v1::SseType_Name(value), "SSE_TYPE_", value); }
+std::string Text(v1::StreamViewType value) {
+  return EnumText(v1::StreamViewType_Name(value), "STREAM_VIEW_TYPE_", value);
 }
 
 template <class Elements>
@@ -28,6 +29,16 @@ std::vector<model::KeyElementDefinition> ToKeySchema(const Elements& elements) {
         {element.attribute_name(), EnumText(v1::KeyType_Name(element.key_type()), "KEY_TYPE_", element.key_type())});
   }
   return schema;
+}
+
+template <class Definitions>
+std::vector<model::AttributeDefinition> ToAttributeDefinitions(const Definitions& definitions) {
+  std::vector<model::AttributeDefinition> to;
+  for (const v1::AttributeDefinition& definition : definitions) {
+    to.push_back({definition.attribute_name(), EnumText(v1::ScalarAttributeType_Name(definition.attribute_type()),
+                                                        "SCALAR_ATTRIBUTE_TYPE_", definition.attribute_type())});
+  }
+  return to;
 }
 
 model::ProjectionDefinition ToProjection(const v1::Projection& projection) {
@@ -61,7 +72,19 @@ model::IndexDefinition ToIndex(const v1::LocalSecondaryIndex& index) {
   return definition;
 }
 
-model::IndexDefinition ToIndex(const v1::GlobalSecondaryIndex& index) {
+// In an update what is not given stays as it is.
+model::Throughput ToChange(const v1::OnDemandThroughput& throughput) {
+  return {throughput.has_max_read_request_units() ? throughput.max_read_request_units() : model::kThroughputNotGiven,
+          throughput.has_max_write_request_units() ? throughput.max_write_request_units() : model::kThroughputNotGiven};
+}
+model::Throughput ToChange(const v1::WarmThroughput& throughput) {
+  return {throughput.has_read_units_per_second() ? throughput.read_units_per_second() : model::kThroughputNotGiven,
+          throughput.has_write_units_per_second() ? throughput.write_units_per_second() : model::kThroughputNotGiven};
+}
+
+// A global index of CreateTable or UpdateTable.
+template <class Message>
+model::IndexDefinition ToGlobalIndex(const Message& index) {
   model::IndexDefinition definition;
   definition.index_name = index.index_name();
   definition.key_schema = ToKeySchema(index.key_schema());
@@ -99,9 +122,19 @@ void FillOnDemand(const model::Throughput& from, v1::OnDemandThroughput* to) {
 }
 
 // An on-demand table or index reports zeros.
-void FillProvisioned(const std::optional<model::Throughput>& from, v1::ProvisionedThroughputDescription* to) {
+void FillProvisioned(const std::optional<model::Throughput>& from, const model::ThroughputChanges& changes,
+                     int64_t now_ms, v1::ProvisionedThroughputDescription* to) {
   to->set_read_capacity_units(from.has_value() ? from->read_units : 0);
   to->set_write_capacity_units(from.has_value() ? from->write_units : 0);
+  to->set_number_of_decreases_today(model::DecreasesOnDayOf(now_ms, changes));
+  if (changes.last_increase_ms != 0) to->set_last_increase_date_time_ms(changes.last_increase_ms);
+  if (changes.last_decrease_ms != 0) to->set_last_decrease_date_time_ms(changes.last_decrease_ms);
+}
+
+template <class Message>
+void FillWarm(const model::Throughput& from, Message* to) {
+  to->set_read_units_per_second(from.read_units);
+  to->set_write_units_per_second(from.write_units);
 }
 
 // What both kinds of index report.
@@ -126,42 +159,57 @@ void FillIndexes(const engine::TableDescription& description, const std::string&
     v1::GlobalSecondaryIndexDescription* const out = to->add_global_secondary_indexes();
     FillIndex(index, description.global_indexes[i], arn, out);
     out->set_index_status(static_cast<v1::IndexStatus>(index.state));
-    FillProvisioned(index.provisioned, out->mutable_provisioned_throughput());
+    FillProvisioned(index.provisioned, index.throughput_changes, description.time_ms,
+                    out->mutable_provisioned_throughput());
     if (index.on_demand_max.has_value()) FillOnDemand(*index.on_demand_max, out->mutable_on_demand_throughput());
-    if (index.warm.has_value()) {
-      out->mutable_warm_throughput()->set_read_units_per_second(index.warm->read_units);
-      out->mutable_warm_throughput()->set_write_units_per_second(index.warm->write_units);
-      out->mutable_warm_throughput()->set_status(v1::INDEX_STATUS_ACTIVE);
-    }
+    FillWarm(engine::WarmThroughputOf(index.warm, index.provisioned), out->mutable_warm_throughput());
+    out->mutable_warm_throughput()->set_status(static_cast<v1::IndexStatus>(engine::WarmStateOf(index.state)));
   }
 }
 
-void FillSettings(const model::TableDescriptor& table, v1::TableDescription* to) {
+void FillStream(const model::TableDescriptor& table, v1::TableDescription* to) {
+  const std::string label = table.LatestStreamLabel();
+  if (label.empty()) return;
+  to->set_latest_stream_label(label);
+  to->set_latest_stream_arn(model::StreamArn(table.name, label));
+  if (!table.settings.stream_enabled) return;
+  v1::StreamViewType view = v1::STREAM_VIEW_TYPE_UNSPECIFIED;
+  v1::StreamViewType_Parse(Cat("STREAM_VIEW_TYPE_", table.settings.stream_view_type), &view);
+  to->mutable_stream_specification()->set_stream_enabled(true);
+  to->mutable_stream_specification()->set_stream_view_type(view);
+}
+
+void FillSse(const model::TableSettings& settings, v1::SseDescription* to) {
+  v1::SseType type = v1::SSE_TYPE_KMS;
+  if (!settings.sse_type.empty()) v1::SseType_Parse(Cat("SSE_TYPE_", settings.sse_type), &type);
+  to->set_status(v1::SSE_STATUS_ENABLED);
+  to->set_sse_type(type);
+  if (!settings.sse_kms_key.empty()) to->set_kms_master_key_arn(settings.sse_kms_key);
+}
+
+void FillSettings(const engine::TableDescription& description, v1::TableDescription* to) {
+  const model::TableDescriptor& table = description.descriptor;
   const model::TableSettings& settings = table.settings;
-  FillProvisioned(settings.provisioned, to->mutable_provisioned_throughput());
-  if (settings.billing_mode == model::BillingMode::kPayPerRequest) {
-    to->mutable_billing_mode_summary()->set_billing_mode(v1::BILLING_MODE_PAY_PER_REQUEST);
-    to->mutable_billing_mode_summary()->set_last_update_to_pay_per_request_date_time_ms(table.creation_time_ms);
+  FillProvisioned(settings.provisioned, settings.throughput_changes, description.time_ms,
+                  to->mutable_provisioned_throughput());
+  if (const int64_t since_ms = table.OnDemandSinceMs(); since_ms != 0) {
+    to->mutable_billing_mode_summary()->set_billing_mode(static_cast<v1::BillingMode>(settings.billing_mode));
+    to->mutable_billing_mode_summary()->set_last_update_to_pay_per_request_date_time_ms(since_ms);
   }
   to->set_deletion_protection_enabled(settings.deletion_protection);
   if (settings.on_demand_max.has_value()) FillOnDemand(*settings.on_demand_max, to->mutable_on_demand_throughput());
-  if (settings.warm.has_value()) {
-    to->mutable_warm_throughput()->set_read_units_per_second(settings.warm->read_units);
-    to->mutable_warm_throughput()->set_write_units_per_second(settings.warm->write_units);
-    to->mutable_warm_throughput()->set_status(v1::TABLE_STATUS_ACTIVE);
-  }
+  FillWarm(engine::WarmThroughputOf(settings.warm, settings.provisioned), to->mutable_warm_throughput());
+  to->mutable_warm_throughput()->set_status(static_cast<v1::TableStatus>(engine::WarmStateOf(table.state)));
   if (!settings.table_class.empty()) {
     v1::TableClass table_class = v1::TABLE_CLASS_UNSPECIFIED;
     v1::TableClass_Parse(Cat("TABLE_CLASS_", settings.table_class), &table_class);
     to->mutable_table_class_summary()->set_table_class(table_class);
+    if (settings.table_class_changed_ms != 0) {
+      to->mutable_table_class_summary()->set_last_update_date_time_ms(settings.table_class_changed_ms);
+    }
   }
-  if (settings.stream_enabled) {
-    v1::StreamViewType view = v1::STREAM_VIEW_TYPE_UNSPECIFIED;
-    v1::StreamViewType_Parse(Cat("STREAM_VIEW_TYPE_", settings.stream_view_type), &view);
-    to->mutable_stream_specification()->set_stream_enabled(true);
-    to->mutable_stream_specification()->set_stream_view_type(view);
-  }
-  if (settings.sse_enabled) to->mutable_sse_description()->set_status(v1::SSE_STATUS_ENABLED);
+  FillStream(table, to);
+  if (settings.sse_enabled) FillSse(settings, to->mutable_sse_description());
 }
 
 void ToSettings(const v1::CreateTableRequest& request, model::TableSettings* settings) {
@@ -171,12 +219,35 @@ void ToSettings(const v1::CreateTableRequest& request, model::TableSettings* set
   if (request.has_on_demand_throughput()) settings->on_demand_max = ToThroughput(request.on_demand_throughput());
   if (request.has_warm_throughput()) settings->warm = ToThroughput(request.warm_throughput());
   settings->deletion_protection = request.deletion_protection_enabled();
-  settings->table_class = EnumText(v1::TableClass_Name(request.table_class()), "TABLE_CLASS_", request.table_class());
+  settings->table_class = Text(request.table_class());
   settings->sse_enabled = request.sse_specification().enabled();
   settings->sse_kms_key = request.sse_specification().kms_master_key_id();
-  settings->sse_type = EnumText(v1::SseType_Name(request.sse_specification().sse_type()), "SSE_TYPE_",
-                                request.sse_specification().sse_type());
+  settings->sse_type = Text(request.sse_specification().sse_type());
   for (const v1::Tag& tag : request.tags()) settings->tags.emplace_back(tag.key(), tag.value());
+}
+
+model::IndexThroughputUpdate ToIndexThroughput(const v1::UpdateGlobalSecondaryIndexAction& action) {
+  model::IndexThroughputUpdate to;
+  to.index_name = action.index_name();
+  if (action.has_provisioned_throughput()) to.provisioned = ToThroughput(action.provisioned_throughput());
+  if (action.has_on_demand_throughput()) to.on_demand_max = ToChange(action.on_demand_throughput());
+  if (action.has_warm_throughput()) to.warm = ToChange(action.warm_throughput());
+  return to;
+}
+
+model::StreamDefinition ToStream(const v1::StreamSpecification& stream) {
+  model::StreamDefinition to;
+  if (stream.has_stream_enabled()) to.enabled = stream.stream_enabled();
+  to.view_type = Text(stream.stream_view_type());
+  return to;
+}
+
+model::SseDefinition ToSse(const v1::SseSpecification& sse) {
+  model::SseDefinition to;
+  if (sse.has_enabled()) to.enabled = sse.enabled();
+  to.type = Text(sse.sse_type());
+  to.kms_key = sse.kms_master_key_id();
+  return to;
 }
 
 }  // namespace
@@ -184,11 +255,7 @@ void ToSettings(const v1::CreateTableRequest& request, model::TableSettings* set
 model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) {
   model::TableDefinition definition;
   definition.table_name = request.table_name();
-  for (const v1::AttributeDefinition& attribute : request.attribute_definitions()) {
-    definition.attribute_definitions.push_back(
-        {attribute.attribute_name(), EnumText(v1::ScalarAttributeType_Name(attribute.attribute_type()),
-                                              "SCALAR_ATTRIBUTE_TYPE_", attribute.attribute_type())});
-  }
+  definition.attribute_definitions = ToAttributeDefinitions(request.attribute_definitions());
   definition.key_schema = ToKeySchema(request.key_schema());
   // A repeated field cannot tell "empty" from "absent"; absent is what clients mean.
   if (request.local_secondary_indexes_size() > 0) {
@@ -197,21 +264,42 @@ model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) 
   }
   if (request.global_secondary_indexes_size() > 0) {
     definition.global_indexes.emplace();
-    for (const auto& index : request.global_secondary_indexes()) definition.global_indexes->push_back(ToIndex(index));
+    for (const auto& index : request.global_secondary_indexes())
+      definition.global_indexes->push_back(ToGlobalIndex(index));
   }
-  definition.billing_mode =
-      EnumText(v1::BillingMode_Name(request.billing_mode()), "BILLING_MODE_", request.billing_mode());
+  definition.billing_mode = Text(request.billing_mode());
   if (request.has_stream_specification()) {
     const v1::StreamSpecification& stream = request.stream_specification();
     if (stream.has_stream_enabled()) definition.stream_enabled = stream.stream_enabled();
-    definition.stream_view_type =
-        EnumText(v1::StreamViewType_Name(stream.stream_view_type()), "STREAM_VIEW_TYPE_", stream.stream_view_type());
+    definition.stream_view_type = Text(stream.stream_view_type());
   }
   ToSettings(request, &definition.settings);
   return definition;
 }
 
-void FillTableDescription(const engine::TableDescription& description, v1::TableDescription* to) {
+model::TableUpdate ToTableUpdate(const v1::UpdateTableRequest& request) {
+  model::TableUpdate update;
+  update.table_name = request.table_name();
+  update.attribute_definitions = ToAttributeDefinitions(request.attribute_definitions());
+  update.billing_mode = Text(request.billing_mode());
+  if (request.has_provisioned_throughput()) update.provisioned = ToThroughput(request.provisioned_throughput());
+  if (request.global_secondary_index_updates_size() > 0) update.global_index_updates.emplace();
+  for (const v1::GlobalSecondaryIndexUpdate& entry : request.global_secondary_index_updates()) {
+    model::GlobalIndexUpdate& to = update.global_index_updates->emplace_back();
+    if (entry.has_update()) to.update = ToIndexThroughput(entry.update());
+    if (entry.has_create()) to.create = ToGlobalIndex(entry.create());
+    if (entry.has_delete_()) to.remove = entry.delete_().index_name();
+  }
+  if (request.has_stream_specification()) update.stream = ToStream(request.stream_specification());
+  if (request.has_sse_specification()) update.sse = ToSse(request.sse_specification());
+  update.table_class = Text(request.table_class());
+  if (request.has_deletion_protection_enabled()) update.deletion_protection = request.deletion_protection_enabled();
+  if (request.has_on_demand_throughput()) update.on_demand_max = ToChange(request.on_demand_throughput());
+  if (request.has_warm_throughput()) update.warm = ToChange(request.warm_throughput());
+  return update;
+}
+
+void Fill(const engine::TableDescription& description, v1::TableDescription* to) {
   const model::TableDescriptor& table = description.descriptor;
   const std::string arn = model::TableArn(table.name);
   to->set_table_name(table.name);
@@ -221,7 +309,7 @@ void FillTableDescription(const engine::TableDescription& description, v1::Table
   to->set_table_id(table.uuid);
   to->set_item_count(description.totals.item_count);
   to->set_table_size_bytes(description.totals.size_bytes);
-  FillSettings(table, to);
+  FillSettings(description, to);
   if (table.state == model::TableState::kDeleting) return;
   for (const model::KeyAttribute& attribute : table.attribute_definitions) {
     v1::AttributeDefinition* const out = to->add_attribute_definitions();
@@ -230,6 +318,11 @@ void FillTableDescription(const engine::TableDescription& description, v1::Table
   }
   FillKeySchema(table.key, to->mutable_key_schema());
   FillIndexes(description, arn, to);
+}
+
+void Fill(const engine::ListTablesResult& result, v1::ListTablesResponse* to) {
+  for (const std::string& name : result.names) to->add_table_names(name);
+  if (result.last_evaluated.has_value()) to->set_last_evaluated_table_name(*result.last_evaluated);
 }
 
 }  // namespace armature::daemon

@@ -8,14 +8,19 @@
 #include "armature/api/v1/tables.pb.h"
 #include "engine/table_ops.h"
 #include "storage/model/table_definition.h"
+#include "storage/model/table_update.h"
 
 namespace armature::daemon {
 
 model::TableDefinition ToTableDefinition(const api::v1::CreateTableRequest& request);
 
+model::TableUpdate ToTableUpdate(const api::v1::UpdateTableRequest& request);
+
 // `description` is the whole answer of DescribeTable and CreateTable; of a table being deleted the API leaves out keys
 // and indexes.
-void FillTableDescription(const engine::TableDescription& description, api::v1::TableDescription* to);
+void Fill(const engine::TableDescription& description, api::v1::TableDescription* to);
+
+void Fill(const engine::ListTablesResult& result, api::v1::ListTablesResponse* to);
 
 }  // namespace armature::daemon
 

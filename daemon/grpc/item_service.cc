@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/time/time.h"
-#include "daemon/api/error_map.h"
 #include "daemon/api/item_messages.h"
 #include "daemon/grpc/byte_buffers.h"
 #include "storage/base/api_error.h"
@@ -23,11 +22,6 @@ using Context = grpc::CallbackServerContext;
 
 // Field 1 of every answer holds its item or items.
 constexpr uint32_t kAnswerItemField = 1;
-
-Reactor* Fail(Reactor* reactor, const absl::Status& status) {
-  reactor->Finish(ToGrpcStatus(status));
-  return reactor;
-}
 
 engine::RequestContext MakeContext(Context* context) {
   engine::RequestContext made;
@@ -69,86 +63,97 @@ class AnswerPage final : public engine::PageWriter {
   std::string bytes_;
 };
 
-engine::Callback<engine::WriteResult> AnswerWrite(Reactor* reactor, grpc::ByteBuffer* response) {
-  return [reactor, response](absl::StatusOr<engine::WriteResult> result) {
-    if (!result.ok()) return static_cast<void>(Fail(reactor, result.status()));
+engine::Callback<engine::GetItemResult> AnswerGet(const Caller& caller, grpc::ByteBuffer* response) {
+  return [caller, response](absl::StatusOr<engine::GetItemResult> result) {
+    if (!result.ok()) return caller.Finish(result.status());
+    std::string rest = SerializeRest(*result);
+    *response = result->item.has_value() ? FieldAndRest(kAnswerItemField, result->item->view(), rest)
+                                         : TakeBytes(std::move(rest));
+    caller.Finish(absl::OkStatus());
+  };
+}
+
+engine::Callback<engine::WriteResult> AnswerWrite(const Caller& caller, grpc::ByteBuffer* response) {
+  return [caller, response](absl::StatusOr<engine::WriteResult> result) {
+    if (!result.ok()) return caller.Finish(result.status());
     std::string rest = SerializeRest(*result);
     *response = result->attributes.has_value() ? FieldAndRest(kAnswerItemField, result->attributes->view(), rest)
                                                : TakeBytes(std::move(rest));
-    reactor->Finish(grpc::Status::OK);
+    caller.Finish(absl::OkStatus());
   };
 }
 
-engine::Callback<engine::ReadResult> AnswerRead(Reactor* reactor, grpc::ByteBuffer* response,
+engine::Callback<engine::ReadResult> AnswerRead(const Caller& caller, grpc::ByteBuffer* response,
                                                 std::shared_ptr<AnswerPage> page) {
-  return [reactor, response, page = std::move(page)](absl::StatusOr<engine::ReadResult> result) {
-    if (!result.ok()) return static_cast<void>(Fail(reactor, result.status()));
+  return [caller, response, page = std::move(page)](absl::StatusOr<engine::ReadResult> result) {
+    if (!result.ok()) return caller.Finish(result.status());
     *response = TakeBytes(page->Take(SerializeRest(*result)));
-    reactor->Finish(grpc::Status::OK);
+    caller.Finish(absl::OkStatus());
   };
-}
-
-Reactor* NotAvailable(Context* context, std::string_view operation) {
-  return Fail(context->DefaultReactor(), UnknownOperationError(Cat(operation, " is not available in this version")));
 }
 
 }  // namespace
 
 Reactor* ItemService::GetItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  Reactor* const reactor = context->DefaultReactor();
-  absl::StatusOr<engine::GetItemRequest> parsed = ParseGetItem(MessageBytes(*request).view());
-  if (!parsed.ok()) return Fail(reactor, parsed.status());
-  engine_->GetItem(MakeContext(context), *std::move(parsed),
-                   [reactor, response](absl::StatusOr<engine::GetItemResult> result) {
-                     if (!result.ok()) return static_cast<void>(Fail(reactor, result.status()));
-                     std::string rest = SerializeRest(*result);
-                     *response = result->item.has_value() ? FieldAndRest(kAnswerItemField, result->item->view(), rest)
-                                                          : TakeBytes(std::move(rest));
-                     reactor->Finish(grpc::Status::OK);
-                   });
-  return reactor;
+  return gate_->Admit(context, [context, request, response](const Caller& caller) {
+    RunAllowed(caller, "GetItem", ParseGetItem(MessageBytes(*request).view()),
+               [&](engine::Engine& engine, engine::GetItemRequest parsed) {
+                 engine.GetItem(MakeContext(context), std::move(parsed), AnswerGet(caller, response));
+               });
+  });
 }
 
 Reactor* ItemService::PutItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  Reactor* const reactor = context->DefaultReactor();
-  absl::StatusOr<engine::WriteRequest> parsed = ParsePutItem(MessageBytes(*request).view());
-  if (!parsed.ok()) return Fail(reactor, parsed.status());
-  engine_->PutItem(MakeContext(context), *std::move(parsed), AnswerWrite(reactor, response));
-  return reactor;
+  return gate_->Admit(context, [context, request, response](const Caller& caller) {
+    RunAllowed(caller, "PutItem", ParsePutItem(MessageBytes(*request).view()),
+               [&](engine::Engine& engine, engine::WriteRequest parsed) {
+                 engine.PutItem(MakeContext(context), std::move(parsed), AnswerWrite(caller, response));
+               });
+  });
 }
 
 Reactor* ItemService::UpdateItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  Reactor* const reactor = context->DefaultReactor();
-  absl::StatusOr<engine::WriteRequest> parsed = ParseUpdateItem(MessageBytes(*request).view());
-  if (!parsed.ok()) return Fail(reactor, parsed.status());
-  engine_->UpdateItem(MakeContext(context), *std::move(parsed), AnswerWrite(reactor, response));
-  return reactor;
+  return gate_->Admit(context, [context, request, response](const Caller& caller) {
+    RunAllowed(caller, "UpdateItem", ParseUpdateItem(MessageBytes(*request).view()),
+               [&](engine::Engine& engine, engine::WriteRequest parsed) {
+                 engine.UpdateItem(MakeContext(context), std::move(parsed), AnswerWrite(caller, response));
+               });
+  });
 }
 
 Reactor* ItemService::DeleteItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  Reactor* const reactor = context->DefaultReactor();
-  absl::StatusOr<engine::WriteRequest> parsed = ParseDeleteItem(MessageBytes(*request).view());
-  if (!parsed.ok()) return Fail(reactor, parsed.status());
-  engine_->DeleteItem(MakeContext(context), *std::move(parsed), AnswerWrite(reactor, response));
-  return reactor;
+  return gate_->Admit(context, [context, request, response](const Caller& caller) {
+    RunAllowed(caller, "DeleteItem", ParseDeleteItem(MessageBytes(*request).view()),
+               [&](engine::Engine& engine, engine::WriteRequest parsed) {
+                 engine.DeleteItem(MakeContext(context), std::move(parsed), AnswerWrite(caller, response));
+               });
+  });
 }
 
 Reactor* ItemService::Query(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  Reactor* const reactor = context->DefaultReactor();
-  absl::StatusOr<engine::ReadRequest> parsed = ParseQuery(MessageBytes(*request).view());
-  if (!parsed.ok()) return Fail(reactor, parsed.status());
-  auto page = std::make_shared<AnswerPage>(parsed->limit);
-  engine_->Query(MakeContext(context), *std::move(parsed), page.get(), AnswerRead(reactor, response, page));
-  return reactor;
+  return gate_->Admit(context, [context, request, response](const Caller& caller) {
+    RunAllowed(caller, "Query", ParseQuery(MessageBytes(*request).view()),
+               [&](engine::Engine& engine, engine::ReadRequest parsed) {
+                 auto page = std::make_shared<AnswerPage>(parsed.limit);
+                 engine.Query(MakeContext(context), std::move(parsed), page.get(), AnswerRead(caller, response, page));
+               });
+  });
 }
 
 Reactor* ItemService::Scan(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  Reactor* const reactor = context->DefaultReactor();
-  absl::StatusOr<engine::ReadRequest> parsed = ParseScan(MessageBytes(*request).view());
-  if (!parsed.ok()) return Fail(reactor, parsed.status());
-  auto page = std::make_shared<AnswerPage>(parsed->limit);
-  engine_->Scan(MakeContext(context), *std::move(parsed), page.get(), AnswerRead(reactor, response, page));
-  return reactor;
+  return gate_->Admit(context, [context, request, response](const Caller& caller) {
+    RunAllowed(caller, "Scan", ParseScan(MessageBytes(*request).view()),
+               [&](engine::Engine& engine, engine::ReadRequest parsed) {
+                 auto page = std::make_shared<AnswerPage>(parsed.limit);
+                 engine.Scan(MakeContext(context), std::move(parsed), page.get(), AnswerRead(caller, response, page));
+               });
+  });
+}
+
+Reactor* ItemService::NotAvailable(Context* context, std::string_view operation) const {
+  return gate_->Admit(context, [operation](const Caller& caller) {
+    caller.Finish(UnknownOperationError(Cat(operation, " is not available in this version")));
+  });
 }
 
 Reactor* ItemService::BatchGetItem(Context* context, const grpc::ByteBuffer*, grpc::ByteBuffer*) {

@@ -3,8 +3,11 @@
 
 // Items over gRPC: raw bytes in, raw bytes out, the engine between.
 
+#include <array>
+#include <string_view>
+
 #include "armature/api/v1/service.grpc.pb.h"
-#include "engine/engine.h"
+#include "daemon/grpc/call_gate.h"
 
 namespace armature::daemon {
 
@@ -22,10 +25,22 @@ using Base =
 
 }  // namespace item_service_internal
 
-// Thread-safety: thread-safe. Lifetime: `engine` must outlive the server.
+// Thread-safety: thread-safe. Lifetime: `gate` must outlive the server.
 class ItemService final : public item_service_internal::Base {
  public:
-  explicit ItemService(engine::Engine* engine) : engine_(engine) {}
+  // Those that ask the gate themselves.
+  static constexpr std::array<std::string_view, 10> kGatedMethods = {"/armature.api.v1.ItemService/GetItem",
+                                                                     "/armature.api.v1.ItemService/PutItem",
+                                                                     "/armature.api.v1.ItemService/UpdateItem",
+                                                                     "/armature.api.v1.ItemService/DeleteItem",
+                                                                     "/armature.api.v1.ItemService/Query",
+                                                                     "/armature.api.v1.ItemService/Scan",
+                                                                     "/armature.api.v1.ItemService/BatchGetItem",
+                                                                     "/armature.api.v1.ItemService/BatchWriteItem",
+                                                                     "/armature.api.v1.ItemService/TransactGetItems",
+                                                                     "/armature.api.v1.ItemService/TransactWriteItems"};
+
+  explicit ItemService(const CallGate* gate) : gate_(gate) {}
 
   grpc::ServerUnaryReactor* GetItem(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                     grpc::ByteBuffer* response) override;
@@ -50,7 +65,9 @@ class ItemService final : public item_service_internal::Base {
                                                grpc::ByteBuffer* response) override;
 
  private:
-  engine::Engine* const engine_;
+  grpc::ServerUnaryReactor* NotAvailable(grpc::CallbackServerContext* context, std::string_view operation) const;
+
+  const CallGate* const gate_;
 };
 
 }  // namespace armature::daemon

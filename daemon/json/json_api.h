@@ -29,6 +29,7 @@ struct JsonCall {
   std::string request_id;  // of the answer; what is wrong inside is logged under it
   std::shared_ptr<const Access> access;
   uint64_t at_least_sequence = 0;  // Query and Scan of a global index
+  std::string host;                // where the client has found us: the header Host; for DescribeEndpoints
 };
 
 // Thread-safety: thread-safe. Lifetime: `engine` must outlive it.

@@ -8,7 +8,7 @@ namespace {
 
 StringMap<JsonOperation> AllOperations() {
   StringMap<JsonOperation> all;
-  for (const auto& topic : {ItemOperations(), TableOperations()}) {
+  for (const auto& topic : {ItemOperations(), SettingOperations(), TableOperations()}) {
     for (const JsonOperation& operation : topic) all.emplace(operation.name, operation);
   }
   return all;

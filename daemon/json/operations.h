@@ -38,6 +38,7 @@ const JsonOperation* FindOperation(std::string_view name);
 
 // The tables.
 std::span<const JsonOperation> ItemOperations();
+std::span<const JsonOperation> SettingOperations();
 std::span<const JsonOperation> TableOperations();
 
 // Whether the caller may run the operation on `table`, a name as it was sent; empty: on no table.

@@ -20,9 +20,13 @@ std::string_view IndexStateName(model::IndexState state) {
 }
 
 // An on-demand table or index reports zeros.
-void WriteProvisioned(const std::optional<Throughput>& throughput, JsonWriter* writer) {
+void WriteProvisioned(const std::optional<Throughput>& throughput, const model::ThroughputChanges& changes,
+                      int64_t now_ms, JsonWriter* writer) {
   const Throughput shown = throughput.value_or(Throughput());
-  writer->Key("ProvisionedThroughput").BeginObject().Key("NumberOfDecreasesToday").Integer(0);
+  writer->Key("ProvisionedThroughput").BeginObject();
+  if (changes.last_increase_ms != 0) writer->Key("LastIncreaseDateTime").Timestamp(changes.last_increase_ms);
+  if (changes.last_decrease_ms != 0) writer->Key("LastDecreaseDateTime").Timestamp(changes.last_decrease_ms);
+  writer->Key("NumberOfDecreasesToday").Integer(model::DecreasesOnDayOf(now_ms, changes));
   writer->Key("ReadCapacityUnits").Integer(shown.read_units);
   writer->Key("WriteCapacityUnits").Integer(shown.write_units).EndObject();
 }
@@ -34,12 +38,11 @@ void WriteOnDemand(const std::optional<Throughput>& throughput, JsonWriter* writ
   writer->Key("MaxWriteRequestUnits").Integer(throughput->write_units).EndObject();
 }
 
-void WriteWarm(const std::optional<Throughput>& throughput, JsonWriter* writer) {
-  if (!throughput.has_value()) return;
+void WriteWarm(const Throughput& throughput, std::string_view status, JsonWriter* writer) {
   writer->Key("WarmThroughput").BeginObject();
-  writer->Key("ReadUnitsPerSecond").Integer(throughput->read_units);
-  writer->Key("WriteUnitsPerSecond").Integer(throughput->write_units);
-  writer->Member("Status", "ACTIVE").EndObject();
+  writer->Key("ReadUnitsPerSecond").Integer(throughput.read_units);
+  writer->Key("WriteUnitsPerSecond").Integer(throughput.write_units);
+  writer->Member("Status", status).EndObject();
 }
 
 // What both kinds of index report. Leaves the object open.
@@ -68,32 +71,57 @@ void WriteIndexes(const engine::TableDescription& description, std::string_view 
     const model::IndexDescriptor& index = table.global_indexes[i];
     BeginIndex(index, description.global_indexes[i], arn, writer);
     writer->Member("IndexStatus", IndexStateName(index.state));
-    WriteProvisioned(index.provisioned, writer);
+    WriteProvisioned(index.provisioned, index.throughput_changes, description.time_ms, writer);
     WriteOnDemand(index.on_demand_max, writer);
-    WriteWarm(index.warm, writer);
+    WriteWarm(engine::WarmThroughputOf(index.warm, index.provisioned), IndexStateName(engine::WarmStateOf(index.state)),
+              writer);
     writer->EndObject();
   }
   writer->EndArray();
 }
 
-void WriteSettings(const model::TableDescriptor& table, JsonWriter* writer) {
+void WriteStream(const model::TableDescriptor& table, JsonWriter* writer) {
+  if (const std::string label = table.LatestStreamLabel(); !label.empty()) {
+    writer->Member("LatestStreamLabel", label).Member("LatestStreamArn", model::StreamArn(table.name, label));
+  }
+  if (!table.settings.stream_enabled) return;
+  writer->Key("StreamSpecification").BeginObject().Key("StreamEnabled").Boolean(true);
+  writer->Member("StreamViewType", table.settings.stream_view_type).EndObject();
+}
+
+void WriteEncryption(const model::TableSettings& settings, JsonWriter* writer) {
+  if (!settings.sse_enabled) return;
+  writer->Key("SSEDescription").BeginObject().Member("Status", "ENABLED");
+  writer->Member("SSEType", settings.sse_type.empty() ? "KMS" : settings.sse_type);
+  if (!settings.sse_kms_key.empty()) writer->Member("KMSMasterKeyArn", settings.sse_kms_key);
+  writer->EndObject();
+}
+
+void WriteTableClass(const model::TableSettings& settings, JsonWriter* writer) {
+  if (settings.table_class.empty()) return;
+  writer->Key("TableClassSummary").BeginObject().Member("TableClass", settings.table_class);
+  if (settings.table_class_changed_ms != 0) {
+    writer->Key("LastUpdateDateTime").Timestamp(settings.table_class_changed_ms);
+  }
+  writer->EndObject();
+}
+
+void WriteSettings(const engine::TableDescription& description, JsonWriter* writer) {
+  const model::TableDescriptor& table = description.descriptor;
   const model::TableSettings& settings = table.settings;
-  WriteProvisioned(settings.provisioned, writer);
-  if (settings.billing_mode == model::BillingMode::kPayPerRequest) {
-    writer->Key("BillingModeSummary").BeginObject().Member("BillingMode", "PAY_PER_REQUEST");
-    writer->Key("LastUpdateToPayPerRequestDateTime").Timestamp(table.creation_time_ms).EndObject();
+  WriteProvisioned(settings.provisioned, settings.throughput_changes, description.time_ms, writer);
+  if (const int64_t since_ms = table.OnDemandSinceMs(); since_ms != 0) {
+    writer->Key("BillingModeSummary").BeginObject();
+    writer->Member("BillingMode", model::BillingModeName(settings.billing_mode));
+    writer->Key("LastUpdateToPayPerRequestDateTime").Timestamp(since_ms).EndObject();
   }
   writer->Key("DeletionProtectionEnabled").Boolean(settings.deletion_protection);
   WriteOnDemand(settings.on_demand_max, writer);
-  WriteWarm(settings.warm, writer);
-  if (!settings.table_class.empty()) {
-    writer->Key("TableClassSummary").BeginObject().Member("TableClass", settings.table_class).EndObject();
-  }
-  if (settings.stream_enabled) {
-    writer->Key("StreamSpecification").BeginObject().Key("StreamEnabled").Boolean(true);
-    writer->Member("StreamViewType", settings.stream_view_type).EndObject();
-  }
-  if (settings.sse_enabled) writer->Key("SSEDescription").BeginObject().Member("Status", "ENABLED").EndObject();
+  WriteWarm(engine::WarmThroughputOf(settings.warm, settings.provisioned),
+            model::TableStateName(engine::WarmStateOf(table.state)), writer);
+  WriteTableClass(settings, writer);
+  WriteStream(table, writer);
+  WriteEncryption(settings, writer);
 }
 
 }  // namespace
@@ -129,7 +157,7 @@ void WriteTableDescription(const engine::TableDescription& description, JsonWrit
   writer->Member("TableArn", arn).Member("TableId", table.uuid);
   writer->Key("ItemCount").Integer(description.totals.item_count);
   writer->Key("TableSizeBytes").Integer(description.totals.size_bytes);
-  WriteSettings(table, writer);
+  WriteSettings(description, writer);
   if (table.state != model::TableState::kDeleting) {
     writer->Key("AttributeDefinitions").BeginArray();
     for (const model::KeyAttribute& attribute : table.attribute_definitions) {

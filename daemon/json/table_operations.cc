@@ -4,6 +4,7 @@
 #include "daemon/json/operations.h"
 #include "daemon/json/table_answers.h"
 #include "daemon/json/table_requests.h"
+#include "daemon/json/table_update_request.h"
 #include "engine/engine.h"
 
 namespace armature::daemon {
@@ -52,11 +53,15 @@ void ListTables(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
                      AnswerWith<engine::ListTablesResult>(call, std::move(done), WriteTableNames));
 }
 
+void UpdateTable(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+  absl::StatusOr<model::TableUpdate> update = ParseUpdateTable(call.body);
+  if (const absl::Status status = Admit(call, update); !status.ok()) return Fail(call, status, std::move(done));
+  engine->UpdateTable(*std::move(update), AnswerDescription(call, std::move(done), "TableDescription"));
+}
+
 constexpr JsonOperation kOperations[] = {
-    {"CreateTable", CreateTable},
-    {"DeleteTable", DeleteTable},
-    {"DescribeTable", DescribeTable},
-    {"ListTables", ListTables},
+    {"CreateTable", CreateTable}, {"DeleteTable", DeleteTable}, {"DescribeTable", DescribeTable},
+    {"ListTables", ListTables},   {"UpdateTable", UpdateTable},
 };
 
 }  // namespace

@@ -9,12 +9,6 @@
 namespace armature::daemon {
 namespace {
 
-// A request's document, each member given to `read`.
-absl::Status ReadRequest(const std::string& json, std::string_view shape, MemberReader read) {
-  ARM_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json));
-  return ReadStructure(document.root(), shape, read);
-}
-
 // A structure of two amounts, called `read_name` and `write_name`.
 absl::Status ReadThroughput(JsonValue value, std::string_view shape, std::string_view read_name,
                             std::string_view write_name, model::Throughput* to) {
@@ -64,8 +58,8 @@ absl::Status ReadTableKeySchema(JsonValue value, model::TableDefinition* to) {
 
 absl::Status ReadTableSettings(std::string_view name, JsonValue value, model::TableSettings* to) {
   if (name == "ProvisionedThroughput") return ReadProvisionedThroughput(value, &to->provisioned);
-  if (name == "OnDemandThroughput") return ReadOnDemandThroughput(value, &to->on_demand_max);
-  if (name == "WarmThroughput") return ReadWarmThroughput(value, &to->warm);
+  if (name == "OnDemandThroughput") return ReadOnDemandThroughput(value, -1, &to->on_demand_max);
+  if (name == "WarmThroughput") return ReadWarmThroughput(value, 0, &to->warm);
   if (name == "DeletionProtectionEnabled") return ReadBoolean(value, &to->deletion_protection);
   if (name == "TableClass") return ReadString(value, &to->table_class);
   if (name == "SSESpecification") return ReadEncryption(value, to);
@@ -85,6 +79,11 @@ absl::Status ReadTableDefinition(std::string_view name, JsonValue value, model::
 }
 
 }  // namespace
+
+absl::Status ReadRequest(const std::string& json, std::string_view shape, MemberReader read) {
+  ARM_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json));
+  return ReadStructure(document.root(), shape, read);
+}
 
 absl::StatusOr<TableNameRequest> ParseTableName(const std::string& json) {
   TableNameRequest request;
@@ -148,8 +147,8 @@ absl::Status ReadIndex(JsonValue value, std::string_view shape, model::IndexDefi
     if (name == "KeySchema") return ReadKeySchema(member, &to->key_schema);
     if (name == "Projection") return ReadProjection(member, &to->projection);
     if (name == "ProvisionedThroughput") return ReadProvisionedThroughput(member, &to->provisioned);
-    if (name == "OnDemandThroughput") return ReadOnDemandThroughput(member, &to->on_demand_max);
-    if (name == "WarmThroughput") return ReadWarmThroughput(member, &to->warm);
+    if (name == "OnDemandThroughput") return ReadOnDemandThroughput(member, -1, &to->on_demand_max);
+    if (name == "WarmThroughput") return ReadWarmThroughput(member, 0, &to->warm);
     return absl::OkStatus();
   });
 }
@@ -165,13 +164,13 @@ absl::Status ReadProvisionedThroughput(JsonValue value, std::optional<model::Thr
   return ReadThroughput(value, "ProvisionedThroughput", "ReadCapacityUnits", "WriteCapacityUnits", &**to);
 }
 
-absl::Status ReadOnDemandThroughput(JsonValue value, std::optional<model::Throughput>* to) {
-  to->emplace(model::Throughput{-1, -1});
+absl::Status ReadOnDemandThroughput(JsonValue value, int64_t not_given, std::optional<model::Throughput>* to) {
+  to->emplace(model::Throughput{not_given, not_given});
   return ReadThroughput(value, "OnDemandThroughput", "MaxReadRequestUnits", "MaxWriteRequestUnits", &**to);
 }
 
-absl::Status ReadWarmThroughput(JsonValue value, std::optional<model::Throughput>* to) {
-  to->emplace();
+absl::Status ReadWarmThroughput(JsonValue value, int64_t not_given, std::optional<model::Throughput>* to) {
+  to->emplace(model::Throughput{not_given, not_given});
   return ReadThroughput(value, "WarmThroughput", "ReadUnitsPerSecond", "WriteUnitsPerSecond", &**to);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,7 +20,7 @@ namespace armature::daemon {
 
 // DescribeTable, DeleteTable and others that have but a name.
 struct TableNameRequest {
-  std::string table_name;
+  std::optional<std::string> table_name;
 };
 
 struct ListTablesRequest {
@@ -33,6 +34,9 @@ absl::StatusOr<ListTablesRequest> ParseListTables(const std::string& json);
 // Errors: also UnknownOperationException for what is documented and not available.
 absl::StatusOr<model::TableDefinition> ParseCreateTable(const std::string& json);
 
+// The document of a request called `shape`: `read` gets its members.
+absl::Status ReadRequest(const std::string& json, std::string_view shape, MemberReader read);
+
 // Parts of requests. Each overwrites what `to` held.
 absl::Status ReadAttributeDefinitions(JsonValue value, std::vector<model::AttributeDefinition>* to);
 absl::Status ReadKeySchema(JsonValue value, std::vector<model::KeyElementDefinition>* to);
@@ -41,8 +45,9 @@ absl::Status ReadIndex(JsonValue value, std::string_view shape, model::IndexDefi
 absl::Status ReadIndexes(JsonValue value, std::string_view shape,
                          std::optional<std::vector<model::IndexDefinition>>* to);
 absl::Status ReadProvisionedThroughput(JsonValue value, std::optional<model::Throughput>* to);
-absl::Status ReadOnDemandThroughput(JsonValue value, std::optional<model::Throughput>* to);
-absl::Status ReadWarmThroughput(JsonValue value, std::optional<model::Throughput>* to);
+// `not_given` stands for amounts that are not there.
+absl::Status ReadOnDemandThroughput(JsonValue value, int64_t not_given, std::optional<model::Throughput>* to);
+absl::Status ReadWarmThroughput(JsonValue value, int64_t not_given, std::optional<model::Throughput>* to);
 absl::Status ReadTags(JsonValue value, std::vector<std::pair<std::string, std::string>>* to);
 
 }  // namespace armature::daemon

@@ -60,6 +60,20 @@ std::string_view ApiErrorName(ApiErrorType type) {
       return "DeadlineExceeded";
     case ApiErrorType::kCancelled:
       return "Cancelled";
+    case ApiErrorType::kTableNotFound:
+      return "TableNotFoundException";
+    case ApiErrorType::kContinuousBackupsUnavailable:
+      return "ContinuousBackupsUnavailableException";
+    case ApiErrorType::kMissingAuthenticationToken:
+      return "MissingAuthenticationTokenException";
+    case ApiErrorType::kIncompleteSignature:
+      return "IncompleteSignatureException";
+    case ApiErrorType::kInvalidSignature:
+      return "InvalidSignatureException";
+    case ApiErrorType::kUnrecognizedClient:
+      return "UnrecognizedClientException";
+    case ApiErrorType::kAccessDenied:
+      return "AccessDeniedException";
   }
   return "InternalServerError";
 }
@@ -110,6 +124,14 @@ absl::Status UnknownOperationError(std::string_view message) {
   return Make(absl::StatusCode::kUnimplemented, ApiErrorType::kUnknownOperation, message);
 }
 
+absl::Status TableNotFoundError(std::string_view message) {
+  return Make(absl::StatusCode::kNotFound, ApiErrorType::kTableNotFound, message);
+}
+
+absl::Status ContinuousBackupsUnavailableError(std::string_view message) {
+  return Make(absl::StatusCode::kFailedPrecondition, ApiErrorType::kContinuousBackupsUnavailable, message);
+}
+
 absl::Status ServiceUnavailableError(std::string_view message) {
   return Make(absl::StatusCode::kUnavailable, ApiErrorType::kServiceUnavailable, message);
 }
@@ -120,6 +142,29 @@ absl::Status DeadlineExceededError(std::string_view message) {
 
 absl::Status CancelledError(std::string_view message) {
   return Make(absl::StatusCode::kCancelled, ApiErrorType::kCancelled, message);
+}
+
+absl::Status MissingAuthenticationTokenError() {
+  return Make(absl::StatusCode::kUnauthenticated, ApiErrorType::kMissingAuthenticationToken,
+              "Request is missing Authentication Token");
+}
+
+absl::Status IncompleteSignatureError(std::string_view message) {
+  return Make(absl::StatusCode::kUnauthenticated, ApiErrorType::kIncompleteSignature, message);
+}
+
+absl::Status InvalidSignatureError(std::string_view message) {
+  return Make(absl::StatusCode::kUnauthenticated, ApiErrorType::kInvalidSignature, message);
+}
+
+absl::Status UnrecognizedClientError() {
+  return Make(absl::StatusCode::kUnauthenticated, ApiErrorType::kUnrecognizedClient,
+              "The security token included in the request is invalid.");
+}
+
+absl::Status AccessDeniedError(std::string_view principal, std::string_view action, std::string_view resource) {
+  return Make(absl::StatusCode::kPermissionDenied, ApiErrorType::kAccessDenied,
+              Cat("User: ", principal, " is not authorized to perform: ", action, " on resource: ", resource));
 }
 
 std::optional<ApiError> GetApiError(const absl::Status& status) {

@@ -36,6 +36,13 @@ enum class ApiErrorType : uint8_t {
   kServiceUnavailable,
   kDeadlineExceeded,
   kCancelled,
+  kTableNotFound,
+  kContinuousBackupsUnavailable,
+  kMissingAuthenticationToken,
+  kIncompleteSignature,
+  kInvalidSignature,
+  kUnrecognizedClient,
+  kAccessDenied,
 };
 
 // The exception's name on the wire, e.g. "ValidationException". Static storage.
@@ -56,9 +63,19 @@ absl::Status ThrottlingError(std::string_view message, int64_t retry_after_ms);
 absl::Status ItemCollectionSizeLimitExceededError();
 // The operation or a member of its request is documented but not available in this version.
 absl::Status UnknownOperationError(std::string_view message);
+// A table of an operation on backups.
+absl::Status TableNotFoundError(std::string_view message);
+absl::Status ContinuousBackupsUnavailableError(std::string_view message);
 absl::Status ServiceUnavailableError(std::string_view message);
 absl::Status DeadlineExceededError(std::string_view message);
 absl::Status CancelledError(std::string_view message);
+// Who calls cannot be told: no credentials, a signature that lacks something, a wrong one, an unknown key or secret.
+absl::Status MissingAuthenticationTokenError();
+absl::Status IncompleteSignatureError(std::string_view message);
+absl::Status InvalidSignatureError(std::string_view message);
+absl::Status UnrecognizedClientError();
+// `principal` may not run `action` ("dynamodb:GetItem") on `resource` (an ARN, or "*").
+absl::Status AccessDeniedError(std::string_view principal, std::string_view action, std::string_view resource);
 
 // What a front end needs to print an error.
 struct ApiError {

@@ -53,19 +53,6 @@ absl::Status CheckLocalIndexKey(const IndexDefinition& index, const KeySchema& t
   return absl::OkStatus();
 }
 
-absl::Status CheckIndexCapacity(const IndexDefinition& index, BillingMode billing_mode) {
-  const bool is_provisioned = billing_mode == BillingMode::kProvisioned;
-  if (is_provisioned && !index.provisioned.has_value()) {
-    return InvalidParameterError(Cat("ProvisionedThroughput is not specified for index: ", index.index_name));
-  }
-  if (!is_provisioned && index.provisioned.has_value()) {
-    return InvalidParameterError(Cat("ProvisionedThroughput should not be specified for index: ", index.index_name,
-                                     " when BillingMode is PAY_PER_REQUEST"));
-  }
-  if (!is_provisioned) return absl::OkStatus();
-  return CheckCapacityBounds(*index.provisioned, Cat(" for index ", index.index_name));
-}
-
 // What both kinds have in common. The key has been checked.
 absl::StatusOr<IndexDescriptor> BuildIndex(const IndexDefinition& definition, IndexKind kind,
                                            const TableDescriptor& table) {
@@ -138,6 +125,21 @@ absl::Status BuildIndexes(const TableDefinition& definition, TableDescriptor* ta
     ARM_RETURN_IF_ERROR(BuildGlobalIndexes(*definition.global_indexes, table));
   }
   return CheckProjectedNamesCount(*table);
+}
+
+absl::Status CheckProjection(const ProjectionDefinition& projection) { return BuildProjection(projection).status(); }
+
+absl::Status CheckIndexCapacity(const IndexDefinition& index, BillingMode billing_mode) {
+  const bool is_provisioned = billing_mode == BillingMode::kProvisioned;
+  if (is_provisioned && !index.provisioned.has_value()) {
+    return InvalidParameterError(Cat("ProvisionedThroughput is not specified for index: ", index.index_name));
+  }
+  if (!is_provisioned && index.provisioned.has_value()) {
+    return InvalidParameterError(Cat("ProvisionedThroughput should not be specified for index: ", index.index_name,
+                                     " when BillingMode is PAY_PER_REQUEST"));
+  }
+  if (!is_provisioned) return absl::OkStatus();
+  return CheckCapacityBounds(*index.provisioned, Cat(" for index ", index.index_name));
 }
 
 absl::Status CheckCapacityBounds(const Throughput& throughput, std::string_view suffix) {

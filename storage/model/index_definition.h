@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_MODEL_INDEX_DEFINITION_H_
 #define ARMATURE_STORAGE_MODEL_INDEX_DEFINITION_H_
 
-// The rules of secondary indexes and of capacity. Private to BuildTableDescriptor.
+// The rules of secondary indexes and of capacity. Private to the builders of tables and their updates.
 
 #include <string_view>
 
@@ -16,6 +16,11 @@ namespace armature::model {
 // `definition` has passed CheckTableShape and CheckUseOfAttributes.
 // Errors: ValidationException with the documented text.
 absl::Status BuildIndexes(const TableDefinition& definition, TableDescriptor* table);
+
+// What BuildIndexes checks of one index, for one that is to be added: its projection by itself, and its capacity in a
+// table of that billing mode.
+absl::Status CheckProjection(const ProjectionDefinition& projection);
+absl::Status CheckIndexCapacity(const IndexDefinition& index, BillingMode billing_mode);
 
 // Capacity units above the maximum are an error. `suffix` ends its text.
 absl::Status CheckCapacityBounds(const Throughput& throughput, std::string_view suffix);

@@ -1,7 +1,8 @@
 #ifndef ARMATURE_STORAGE_MODEL_KEY_DEFINITION_H_
 #define ARMATURE_STORAGE_MODEL_KEY_DEFINITION_H_
 
-// The rules of key schemas and of the attributes that they use. Private to BuildTableDescriptor.
+// The rules of key schemas and of the attributes that they use. Private to the builders of
+// tables and their updates.
 //
 // All functions expect a definition that CheckTableShape has passed, and attributes sorted by name.
 // Errors: ValidationException with the documented text.

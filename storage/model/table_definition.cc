@@ -12,12 +12,10 @@
 #include "storage/model/key_definition.h"
 #include "storage/model/limits.h"
 #include "storage/model/table_shape.h"
+#include "storage/model/tags.h"
 
 namespace armature::model {
 namespace {
-
-constexpr size_t kTagKeyMaxChars = 128;
-constexpr size_t kTagValueMaxChars = 256;
 
 bool IsAsciiAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
@@ -54,52 +52,6 @@ absl::Status CheckStream(const TableDefinition& definition) {
   return absl::OkStatus();
 }
 
-// Letters and digits of every script are allowed. We have no character tables here, so all that is
-// not ASCII passes for a letter.
-bool HasOnlyTagCharacters(std::string_view text) {
-  constexpr std::string_view kOthers = " +-=._:/@";
-  return std::all_of(text.begin(), text.end(), [&](char c) {
-    return IsAsciiAlphanumeric(c) || static_cast<unsigned char>(c) >= 0x80U ||
-           kOthers.find(c) != std::string_view::npos;
-  });
-}
-
-absl::Status CheckTag(std::string_view key, std::string_view value) {
-  if (key.empty() || CharacterCount(key) > kTagKeyMaxChars || !HasOnlyTagCharacters(key)) {
-    return ValidationError(Cat("The Tag Key provided is invalid, Key: ", key));
-  }
-  if (key.starts_with("aws:")) {
-    return ValidationError(Cat("Tag Key cannot be prefixed with aws:, Key: ", key));
-  }
-  if (CharacterCount(value) > kTagValueMaxChars || !HasOnlyTagCharacters(value)) {
-    return ValidationError(Cat("The Tag Value provided is invalid, Value: ", value));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckTags(const std::vector<std::pair<std::string, std::string>>& tags) {
-  for (const auto& [key, value] : tags) ARM_RETURN_IF_ERROR(CheckTag(key, value));
-  std::set<std::string_view> seen;
-  for (const auto& [key, value] : tags) {
-    if (!seen.insert(key).second) {
-      return ValidationError(Cat("Duplicate Tag Keys provided as input: Duplicate Tag Key found ", key));
-    }
-  }
-  if (tags.size() > kTagsMax) {
-    return ValidationError("Number of Tags exceed the current limit for the provided ResourceArn");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckTableClass(std::string_view table_class) {
-  if (table_class.empty() || table_class == "STANDARD" || table_class == "STANDARD_INFREQUENT_ACCESS") {
-    return absl::OkStatus();
-  }
-  return ValidationError(
-      "Invalid table-class parameter provided. Please try again with a valid table-class value: "
-      "[STANDARD, STANDARD_INFREQUENT_ACCESS].");
-}
-
 TableSettings BuildSettings(const TableDefinition& definition) {
   TableSettings settings = definition.settings;
   settings.billing_mode = BillingModeOf(definition);
@@ -130,6 +82,15 @@ absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& defi
   ARM_RETURN_IF_ERROR(CheckTags(definition.settings.tags));
   ARM_RETURN_IF_ERROR(CheckTableClass(definition.settings.table_class));
   return table;
+}
+
+absl::Status CheckTableClass(std::string_view table_class) {
+  if (table_class.empty() || table_class == "STANDARD" || table_class == "STANDARD_INFREQUENT_ACCESS") {
+    return absl::OkStatus();
+  }
+  return ValidationError(
+      "Invalid table-class parameter provided. Please try again with a valid table-class value: "
+      "[STANDARD, STANDARD_INFREQUENT_ACCESS].");
 }
 
 bool HasOnlyNameCharacters(std::string_view name) {

@@ -63,6 +63,9 @@ struct TableDefinition {
 // Source: the API reference, CreateTable.
 absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& definition);
 
+// Whether `table_class` is one, or empty. Errors: ValidationException.
+absl::Status CheckTableClass(std::string_view table_class);
+
 // [a-zA-Z0-9_.-] only.
 bool HasOnlyNameCharacters(std::string_view name);
 

@@ -28,6 +28,10 @@ enum class IndexKind : uint8_t { kLocal, kGlobal };
 // The name as the API writes it: CREATING, ALL, PROVISIONED ...
 std::string_view TableStateName(TableState state);
 std::string_view ProjectionTypeName(ProjectionType type);
+std::string_view BillingModeName(BillingMode mode);
+
+// The label of a stream made at `time_ms`, milliseconds since the epoch: 2015-05-11T21:21:33.291, in UTC.
+std::string StreamLabel(int64_t time_ms);
 
 struct Projection {
   ProjectionType type = ProjectionType::kAll;
@@ -45,6 +49,23 @@ struct Throughput {
 // In a definition, an amount that the client has left out although it is required.
 inline constexpr int64_t kThroughputNotGiven = std::numeric_limits<int64_t>::min();
 
+// When provisioned throughput was changed, in milliseconds since the epoch; 0: never.
+struct ThroughputChanges {
+  int64_t last_increase_ms = 0;
+  int64_t last_decrease_ms = 0;
+  int64_t decreases = 0;  // on the day (UTC) of the last one
+  friend bool operator==(const ThroughputChanges&, const ThroughputChanges&) = default;
+};
+
+// How often throughput was decreased on the day (UTC) of `now_ms`.
+int64_t DecreasesOnDayOf(int64_t now_ms, const ThroughputChanges& changes);
+
+struct PointInTimeRecovery {
+  int64_t enabled_since_ms = 0;
+  int32_t period_days = 0;
+  friend bool operator==(const PointInTimeRecovery&, const PointInTimeRecovery&) = default;
+};
+
 struct IndexDescriptor {
   IndexId id;
   IndexKind kind = IndexKind::kGlobal;
@@ -55,6 +76,7 @@ struct IndexDescriptor {
   std::optional<Throughput> provisioned;  // global indexes of provisioned tables
   std::optional<Throughput> on_demand_max;
   std::optional<Throughput> warm;
+  ThroughputChanges throughput_changes;
   friend bool operator==(const IndexDescriptor&, const IndexDescriptor&) = default;
 };
 
@@ -72,6 +94,12 @@ struct TableSettings {
   std::string sse_type;
   std::string sse_kms_key;
   std::vector<std::pair<std::string, std::string>> tags;
+  ThroughputChanges throughput_changes;
+  int64_t on_demand_since_ms = 0;                             // see OnDemandSinceMs
+  int64_t table_class_changed_ms = 0;                         // 0: never
+  std::string latest_stream_label;                            // see LatestStreamLabel
+  std::string time_to_live_attribute;                         // empty: off
+  std::optional<PointInTimeRecovery> point_in_time_recovery;  // absent: off
   friend bool operator==(const TableSettings&, const TableSettings&) = default;
 };
 
@@ -89,6 +117,10 @@ struct TableDescriptor {
 
   // The index called `name`, or null.
   const IndexDescriptor* FindIndex(std::string_view index_name) const;
+  // When the table last became PAY_PER_REQUEST, in milliseconds since the epoch; 0: it never was.
+  int64_t OnDemandSinceMs() const;
+  // The label of the table's latest stream, also if that is disabled; empty: it never had one.
+  std::string LatestStreamLabel() const;
   friend bool operator==(const TableDescriptor&, const TableDescriptor&) = default;
 };
 

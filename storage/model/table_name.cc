@@ -42,6 +42,11 @@ std::string_view ResourcePart(std::string_view arn) {
   return arn;
 }
 
+void CheckShape(std::string_view name_or_arn, ConstraintList* constraints) {
+  if (!IsArn(name_or_arn)) return constraints->CheckName(name_or_arn, kPath, 1);
+  constraints->CheckLengthMax(PrintedValue(name_or_arn), CharacterCount(name_or_arn), kPath, kTableArnMaxChars);
+}
+
 absl::Status Invalid(std::string_view what, std::string_view arn) {
   return ValidationError(Cat("Invalid ", what, " in '", arn, "'"));
 }
@@ -49,6 +54,14 @@ absl::Status Invalid(std::string_view what, std::string_view arn) {
 }  // namespace
 
 std::string TableArn(std::string_view table_name) { return Cat(kTableArnPrefix, table_name); }
+
+std::string IndexArn(std::string_view table_name, std::string_view index_name) {
+  return Cat(kTableArnPrefix, table_name, "/index/", index_name);
+}
+
+std::string StreamArn(std::string_view table_name, std::string_view label) {
+  return Cat(kTableArnPrefix, table_name, "/stream/", label);
+}
 
 bool IsArn(std::string_view text) { return text.starts_with(kArnPrefix); }
 
@@ -80,7 +93,7 @@ absl::Status ParseArn(std::string_view text, Arn* arn) {
 
 absl::Status CheckTableReference(std::string_view name_or_arn) {
   ConstraintList constraints;
-  CheckTableReferenceShape(name_or_arn, &constraints);
+  CheckShape(name_or_arn, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   if (!IsArn(name_or_arn)) return absl::OkStatus();
   Arn arn;
@@ -95,9 +108,16 @@ absl::Status CheckTableReference(std::string_view name_or_arn) {
   return absl::OkStatus();
 }
 
-void CheckTableReferenceShape(std::string_view name_or_arn, ConstraintList* constraints) {
-  if (!IsArn(name_or_arn)) return constraints->CheckName(name_or_arn, kPath, 1);
-  constraints->CheckLengthMax(PrintedValue(name_or_arn), CharacterCount(name_or_arn), kPath, kTableArnMaxChars);
+absl::Status CheckRequiredTableReference(const std::optional<std::string>& name_or_arn) {
+  if (name_or_arn.has_value()) return CheckTableReference(*name_or_arn);
+  ConstraintList constraints;
+  constraints.AddNull(kPath);
+  return constraints.ToStatus();
+}
+
+void CheckTableReferenceShape(const std::optional<std::string>& name_or_arn, ConstraintList* constraints) {
+  if (!name_or_arn.has_value()) return constraints->AddNull(kPath);
+  CheckShape(*name_or_arn, constraints);
 }
 
 }  // namespace armature::model

@@ -4,6 +4,7 @@
 // How tables are named: by name, or by ARN (arn:aws:dynamodb:<region>:<account>:table/<name>).
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,8 @@ inline constexpr std::string_view kRegion = "local";
 inline constexpr std::string_view kTableArnPrefix = "arn:aws:dynamodb:local:000000000000:table/";
 
 std::string TableArn(std::string_view table_name);
+std::string IndexArn(std::string_view table_name, std::string_view index_name);
+std::string StreamArn(std::string_view table_name, std::string_view label);
 
 // Whether a text is meant as an ARN: names have no colon.
 bool IsArn(std::string_view text);
@@ -44,9 +47,12 @@ absl::Status ParseArn(std::string_view text, Arn* arn);
 // a name the rules of ConstraintList::CheckName, for an ARN that of its first bad part.
 absl::Status CheckTableReference(std::string_view name_or_arn);
 
-// The same where further constraints are gathered: adds what is wrong in length and characters to `constraints`. The
-// parts of an ARN are checked by CheckTableReference, after them.
-void CheckTableReferenceShape(std::string_view name_or_arn, ConstraintList* constraints);
+// The same for operations that have no other required member: an absent one is told, too.
+absl::Status CheckRequiredTableReference(const std::optional<std::string>& name_or_arn);
+
+// The same where further constraints are gathered: adds to `constraints` that it is missing, or wrong in length or
+// characters. The parts of an ARN are checked by CheckTableReference, after them.
+void CheckTableReferenceShape(const std::optional<std::string>& name_or_arn, ConstraintList* constraints);
 
 }  // namespace armature::model
 

@@ -6,9 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/model/constraint_list.h"
 #include "storage/model/limits.h"
+#include "storage/model/table_name.h"
 
 namespace armature::model {
 namespace {
@@ -19,6 +21,8 @@ constexpr std::string_view kKeyTypes[] = {"HASH", "RANGE"};
 constexpr std::string_view kProjectionTypes[] = {"ALL", "INCLUDE", "KEYS_ONLY"};
 constexpr std::string_view kBillingModes[] = {"PROVISIONED", "PAY_PER_REQUEST"};
 constexpr std::string_view kStreamViewTypes[] = {"NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"};
+
+constexpr std::string_view kSseTypes[] = {"AES256", "KMS"};
 
 constexpr size_t kPairKeyElementsMax = 2;
 
@@ -61,8 +65,8 @@ void CheckAttributeDefinitions(const std::vector<AttributeDefinition>& attribute
   }
 }
 
-void CheckKeySchema(const std::vector<KeyElementDefinition>& elements, std::string_view path, ConstraintList* faults) {
-  if (elements.empty()) faults->AddNull(path);
+void CheckKeyElements(const std::vector<KeyElementDefinition>& elements, std::string_view path,
+                      ConstraintList* faults) {
   for (size_t i = 0; i < elements.size(); ++i) {
     const std::string member = MemberPath(path, i);
     CheckAttributeName(elements[i].attribute_name, Cat(member, ".attributeName"), faults);
@@ -70,7 +74,13 @@ void CheckKeySchema(const std::vector<KeyElementDefinition>& elements, std::stri
   }
 }
 
-// The key of a table or a local index.
+// The key of a global index.
+void CheckKeySchema(const std::vector<KeyElementDefinition>& elements, std::string_view path, ConstraintList* faults) {
+  if (elements.empty()) faults->AddNull(path);
+  CheckKeyElements(elements, path, faults);
+}
+
+// The key of a local index.
 void CheckPairKeySchema(const std::vector<KeyElementDefinition>& elements, std::string_view path,
                         ConstraintList* faults) {
   faults->CheckLengthMax(PrintedKeySchema(elements), elements.size(), path, kPairKeyElementsMax);
@@ -140,6 +150,31 @@ void CheckStream(const TableDefinition& definition, ConstraintList* faults) {
   faults->CheckEnum(definition.stream_view_type, "streamSpecification.streamViewType", kStreamViewTypes);
 }
 
+// Pieces of an update.
+
+void CheckNewIndex(const IndexDefinition& index, const std::string& path, ConstraintList* faults) {
+  faults->CheckName(index.index_name, Cat(path, ".indexName"), kTableNameMinChars);
+  CheckKeySchema(index.key_schema, Cat(path, ".keySchema"), faults);
+  CheckProjection(index.projection, Cat(path, ".projection"), faults);
+  CheckThroughput(index.provisioned, Cat(path, ".provisionedThroughput"), faults);
+}
+
+void CheckIndexUpdate(const GlobalIndexUpdate& entry, const std::string& path, ConstraintList* faults) {
+  if (entry.update.has_value()) {
+    const std::string update_path = Cat(path, ".update");
+    faults->CheckName(entry.update->index_name, Cat(update_path, ".indexName"), kTableNameMinChars);
+    CheckThroughput(entry.update->provisioned, Cat(update_path, ".provisionedThroughput"), faults);
+  }
+  if (entry.create.has_value()) CheckNewIndex(*entry.create, Cat(path, ".create"), faults);
+  if (entry.remove.has_value()) faults->CheckName(*entry.remove, Cat(path, ".delete.indexName"), kTableNameMinChars);
+}
+
+void CheckStream(const StreamDefinition& stream, ConstraintList* faults) {
+  if (!stream.enabled.has_value()) faults->AddNull("streamSpecification.streamEnabled");
+  if (stream.view_type.empty()) return;
+  faults->CheckEnum(stream.view_type, "streamSpecification.streamViewType", kStreamViewTypes);
+}
+
 }  // namespace
 
 absl::Status CheckTableShape(const TableDefinition& definition) {
@@ -156,6 +191,25 @@ absl::Status CheckTableShape(const TableDefinition& definition) {
   CheckIndexes(definition.local_indexes, IndexKind::kLocal, &faults);
   CheckStream(definition, &faults);
   return faults.ToStatus();
+}
+
+absl::Status CheckTableUpdateShape(const TableUpdate& update) {
+  ConstraintList faults;
+  CheckTableReferenceShape(update.table_name, &faults);
+  if (!update.attribute_definitions.empty()) CheckAttributeDefinitions(update.attribute_definitions, &faults);
+  if (!update.billing_mode.empty()) faults.CheckEnum(update.billing_mode, "billingMode", kBillingModes);
+  CheckThroughput(update.provisioned, "provisionedThroughput", &faults);
+  if (update.global_index_updates.has_value()) {
+    for (size_t i = 0; i < update.global_index_updates->size(); ++i) {
+      CheckIndexUpdate((*update.global_index_updates)[i], MemberPath("globalSecondaryIndexUpdates", i), &faults);
+    }
+  }
+  if (update.stream.has_value()) CheckStream(*update.stream, &faults);
+  if (update.sse.has_value() && !update.sse->type.empty()) {
+    faults.CheckEnum(update.sse->type, "sSESpecification.sSEType", kSseTypes);
+  }
+  ARM_RETURN_IF_ERROR(faults.ToStatus());
+  return CheckTableReference(*update.table_name);
 }
 
 }  // namespace armature::model

@@ -22,6 +22,26 @@ using model::IndexState;
 using model::TableDescriptor;
 using model::TableState;
 
+namespace {
+
+// Whether `after` is `before` but for the settings of the table and the throughput of its global indexes.
+bool DiffersInSettingsOnly(const TableDescriptor& before, const TableDescriptor& after) {
+  if (before.global_indexes.size() != after.global_indexes.size()) return false;
+  TableDescriptor same = after;
+  same.settings = before.settings;
+  for (size_t i = 0; i < same.global_indexes.size(); ++i) {
+    IndexDescriptor& index = same.global_indexes[i];
+    const IndexDescriptor& old = before.global_indexes[i];
+    index.provisioned = old.provisioned;
+    index.on_demand_max = old.on_demand_max;
+    index.warm = old.warm;
+    index.throughput_changes = old.throughput_changes;
+  }
+  return same == before;
+}
+
+}  // namespace
+
 // Outlives the catalog if a lease does.
 struct Catalog::ReleaseSignal {
   absl::Mutex mutex;
@@ -242,6 +262,29 @@ absl::StatusOr<TableDescriptor> Catalog::MarkDeleting(std::string_view name,
   }
   ARM_ASSIGN_OR_RETURN(std::shared_ptr<const Table> deleting, OpenTable(descriptor));
   Publish({std::move(deleting)}, {});
+  return descriptor;
+}
+
+absl::StatusOr<std::optional<TableDescriptor>> Catalog::Update(
+    std::string_view name, absl::FunctionRef<absl::Status(TableDescriptor*)> change) {
+  const absl::MutexLock lock(&mutex_);
+  const std::shared_ptr<const CatalogSnapshot> current = snapshot();
+  const Table* const table = current->Find(name);
+  if (table == nullptr) return std::nullopt;
+  TableDescriptor descriptor = table->descriptor;
+  ARM_RETURN_IF_ERROR(change(&descriptor));
+  if (descriptor == table->descriptor) return descriptor;
+  if (!DiffersInSettingsOnly(table->descriptor, descriptor)) {
+    return InternalError(Cat("catalog: update of table ", name, " changes more than settings"));
+  }
+  ARM_RETURN_IF_ERROR(Persist(descriptor));
+  // The same families, and the same progress of its indexes: requests under way go on with both.
+  auto updated = std::make_shared<Table>(*table);
+  updated->descriptor = descriptor;
+  for (size_t i = 0; i < updated->global_indexes.size(); ++i) {
+    updated->global_indexes[i].descriptor = descriptor.global_indexes[i];
+  }
+  Publish({std::move(updated)}, {});
   return descriptor;
 }
 

@@ -7,11 +7,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "storage/base/strong_type.h"
@@ -91,6 +93,13 @@ class Catalog {
   // `left` gets the progress of the table's global indexes, which nobody advances any more: close it outside of locks.
   absl::StatusOr<model::TableDescriptor> MarkDeleting(std::string_view name,
                                                       std::vector<std::shared_ptr<IndexProgress>>* left);
+
+  // Lets `change` work on a copy of the table's descriptor, persists the copy, and publishes it: later snapshots have
+  // it, older ones stay as they are. Whatever `change` returns but OK is the answer, and nothing is changed then. It
+  // sees the table in whatever state, may change settings only (not ids, names, keys, states), and runs while the
+  // catalog is locked, so it must be short. The answer is nullopt if there is no such table.
+  absl::StatusOr<std::optional<model::TableDescriptor>> Update(
+      std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change);
 
   // For the DDL worker. The families exist; the tables become ACTIVE, all at once.
   absl::Status Activate(const std::vector<TableId>& tables);

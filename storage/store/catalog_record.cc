@@ -48,6 +48,20 @@ void ToDisk(const model::Throughput& from, disk::Throughput* to) {
 
 model::Throughput FromDisk(const disk::Throughput& from) { return {from.read_units(), from.write_units()}; }
 
+// Sets nothing if there was no change, so that such records keep the bytes of earlier builds.
+template <class Record>
+void ChangesToDisk(const model::ThroughputChanges& from, Record* record) {
+  if (from == model::ThroughputChanges{}) return;
+  disk::ThroughputChanges* const to = record->mutable_throughput_changes();
+  to->set_last_increase_ms(from.last_increase_ms);
+  to->set_last_decrease_ms(from.last_decrease_ms);
+  to->set_decreases(from.decreases);
+}
+
+model::ThroughputChanges FromDisk(const disk::ThroughputChanges& from) {
+  return {from.last_increase_ms(), from.last_decrease_ms(), from.decreases()};
+}
+
 void ToDisk(const model::IndexDescriptor& from, disk::IndexRecord* to) {
   to->set_id(from.id.value());
   to->set_name(from.name);
@@ -60,6 +74,7 @@ void ToDisk(const model::IndexDescriptor& from, disk::IndexRecord* to) {
   if (from.provisioned.has_value()) ToDisk(*from.provisioned, to->mutable_provisioned());
   if (from.on_demand_max.has_value()) ToDisk(*from.on_demand_max, to->mutable_on_demand_max());
   if (from.warm.has_value()) ToDisk(*from.warm, to->mutable_warm());
+  ChangesToDisk(from.throughput_changes, to);
 }
 
 model::IndexDescriptor FromDisk(const disk::IndexRecord& from, model::IndexKind kind) {
@@ -75,6 +90,7 @@ model::IndexDescriptor FromDisk(const disk::IndexRecord& from, model::IndexKind 
   if (from.has_provisioned()) to.provisioned = FromDisk(from.provisioned());
   if (from.has_on_demand_max()) to.on_demand_max = FromDisk(from.on_demand_max());
   if (from.has_warm()) to.warm = FromDisk(from.warm());
+  to.throughput_changes = FromDisk(from.throughput_changes());
   return to;
 }
 
@@ -95,6 +111,15 @@ void ToDisk(const model::TableSettings& from, disk::TableSettings* to) {
     tag->set_key(key);
     tag->set_value(value);
   }
+  ChangesToDisk(from.throughput_changes, to);
+  to->set_on_demand_since_ms(from.on_demand_since_ms);
+  to->set_table_class_changed_ms(from.table_class_changed_ms);
+  to->set_latest_stream_label(from.latest_stream_label);
+  to->set_time_to_live_attribute(from.time_to_live_attribute);
+  if (from.point_in_time_recovery.has_value()) {
+    to->mutable_point_in_time_recovery()->set_enabled_since_ms(from.point_in_time_recovery->enabled_since_ms);
+    to->mutable_point_in_time_recovery()->set_period_days(from.point_in_time_recovery->period_days);
+  }
 }
 
 model::TableSettings FromDisk(const disk::TableSettings& from) {
@@ -111,6 +136,15 @@ model::TableSettings FromDisk(const disk::TableSettings& from) {
   to.sse_type = from.sse_type();
   to.sse_kms_key = from.sse_kms_key();
   for (const disk::Tag& tag : from.tags()) to.tags.emplace_back(tag.key(), tag.value());
+  to.throughput_changes = FromDisk(from.throughput_changes());
+  to.on_demand_since_ms = from.on_demand_since_ms();
+  to.table_class_changed_ms = from.table_class_changed_ms();
+  to.latest_stream_label = from.latest_stream_label();
+  to.time_to_live_attribute = from.time_to_live_attribute();
+  if (from.has_point_in_time_recovery()) {
+    to.point_in_time_recovery = {from.point_in_time_recovery().enabled_since_ms(),
+                                 from.point_in_time_recovery().period_days()};
+  }
   return to;
 }
 

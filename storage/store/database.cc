@@ -145,6 +145,11 @@ absl::StatusOr<model::TableDescriptor> Database::DeleteTable(std::string_view na
   return deleting;
 }
 
+absl::StatusOr<std::optional<model::TableDescriptor>> Database::UpdateTable(
+    std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change) {
+  return parts_->catalog->Update(name, change);
+}
+
 void Database::EndWaits(const absl::Status& status) {
   const std::shared_ptr<const CatalogSnapshot> catalog = parts_->catalog->snapshot();
   for (const auto& [name, table] : catalog->tables()) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -83,6 +84,9 @@ class Database {
   // See Catalog::Add and MarkDeleting. The work goes on in the background.
   absl::StatusOr<model::TableDescriptor> CreateTable(model::TableDescriptor descriptor);
   absl::StatusOr<model::TableDescriptor> DeleteTable(std::string_view name);
+  // See Catalog::Update. Durable and visible when it returns.
+  absl::StatusOr<std::optional<model::TableDescriptor>> UpdateTable(
+      std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change);
 
   // Ends all waits for global indexes, now and later, with `status`: before the server stops.
   void EndWaits(const absl::Status& status);

@@ -8,6 +8,7 @@
 #include "armature/api/v1/items.pb.h"
 #include "armature/api/v1/tables.pb.h"
 #include "daemon/api/item_messages.h"
+#include "daemon/api/setting_messages.h"
 #include "daemon/api/table_messages.h"
 #include "engine/engine.h"
 #include "glog/logging.h"
@@ -109,12 +110,8 @@ class EngineBackend final : public Backend {
     if (name == "DeleteItem") return Write<v1::DeleteItemRequest>(call, daemon::ParseDeleteItem, &Engine::DeleteItem);
     if (name == "Query") return Read<v1::QueryRequest>(call, daemon::ParseQuery, &Engine::Query);
     if (name == "Scan") return Read<v1::ScanRequest>(call, daemon::ParseScan, &Engine::Scan);
-    if (name == "CreateTable") return CreateTable(call);
-    if (name == "DeleteTable") {
-      return OneTable<v1::DeleteTableRequest, v1::DeleteTableResponse>(call, &Engine::DeleteTable);
-    }
-    if (name == "DescribeTable") return DescribeTable(call);
-    if (name == "ListTables") return ListTables(call);
+    if (std::optional<Answer> answer = RunOnTables(call)) return *std::move(answer);
+    if (std::optional<Answer> answer = RunOnSettings(call)) return *std::move(answer);
     return ErrorAnswer(UnknownOperationError(Cat(name, " is not there yet")));
   }
 
@@ -177,56 +174,143 @@ class EngineBackend final : public Backend {
     return bytes + rest;
   }
 
-  Answer CreateTable(const Call& call) {
-    v1::CreateTableRequest request;
-    if (const absl::Status said = ToRequestMessage(call.request, &request); !said.ok()) return CannotSay(said);
-    Waiter<engine::TableDescription> waiter;
-    engine_->CreateTable(daemon::ToTableDefinition(request), waiter.Catch());
-    const absl::StatusOr<engine::TableDescription> table = waiter.Wait();
-    if (!table.ok()) return ErrorAnswer(table.status());
-    v1::CreateTableResponse response;
-    daemon::FillTableDescription(*table, response.mutable_table_description());
-    return MessageAnswer(response);
-  }
-
-  template <class Request, class Response, class Method>
-  Answer OneTable(const Call& call, Method method) {
+  // Asks the engine: `start(request, callback)` begins, `fill(result, response)` makes the answer.
+  template <class Request, class Response, class Result, class Start, class Fill>
+  Answer Ask(const Call& call, Start start, Fill fill) {
     Request request;
     if (const absl::Status said = ToRequestMessage(call.request, &request); !said.ok()) return CannotSay(said);
-    Waiter<engine::TableDescription> waiter;
-    (engine_.get()->*method)(request.table_name(), waiter.Catch());
-    const absl::StatusOr<engine::TableDescription> table = waiter.Wait();
-    if (!table.ok()) return ErrorAnswer(table.status());
-    Response response;
-    if constexpr (requires { response.mutable_table_description(); }) {
-      daemon::FillTableDescription(*table, response.mutable_table_description());
-    } else {
-      daemon::FillTableDescription(*table, response.mutable_table());
-    }
-    return MessageAnswer(response);
-  }
-
-  Answer DescribeTable(const Call& call) {
-    return OneTable<v1::DescribeTableRequest, v1::DescribeTableResponse>(call, &engine::Engine::DescribeTable);
-  }
-
-  Answer ListTables(const Call& call) {
-    v1::ListTablesRequest request;
-    if (const absl::Status said = ToRequestMessage(call.request, &request); !said.ok()) return CannotSay(said);
-    std::optional<std::string> start_after;
-    std::optional<int64_t> limit;
-    if (request.has_exclusive_start_table_name()) start_after = request.exclusive_start_table_name();
-    if (request.has_limit()) limit = request.limit();
-    Waiter<engine::ListTablesResult> waiter;
-    engine_->ListTables(std::move(start_after), limit, waiter.Catch());
-    const absl::StatusOr<engine::ListTablesResult> result = waiter.Wait();
+    Waiter<Result> waiter;
+    start(request, waiter.Catch());
+    const absl::StatusOr<Result> result = waiter.Wait();
     if (!result.ok()) return ErrorAnswer(result.status());
-    v1::ListTablesResponse response;
-    for (const std::string& table : result->names) response.add_table_names(table);
-    if (result->last_evaluated.has_value()) response.set_last_evaluated_table_name(*result->last_evaluated);
+    Response response;
+    fill(*result, &response);
     Answer answer = MessageAnswer(response);
     AddEmptyLists(call.operation, call.request, &answer.body);
     return answer;
+  }
+
+  template <class Request, class Response, class Start>
+  Answer AskForTable(const Call& call, Start start) {
+    return Ask<Request, Response, engine::TableDescription>(
+        call, start, [](const engine::TableDescription& table, Response* response) {
+          if constexpr (requires { response->mutable_table(); }) {
+            daemon::Fill(table, response->mutable_table());
+          } else {
+            daemon::Fill(table, response->mutable_table_description());
+          }
+        });
+  }
+
+  std::optional<Answer> RunOnTables(const Call& call) {
+    if (call.operation == "CreateTable") {
+      return AskForTable<v1::CreateTableRequest, v1::CreateTableResponse>(call, [this](const auto& request, auto done) {
+        engine_->CreateTable(daemon::ToTableDefinition(request), std::move(done));
+      });
+    }
+    if (call.operation == "DeleteTable") {
+      return AskForTable<v1::DeleteTableRequest, v1::DeleteTableResponse>(call, [this](const auto& request, auto done) {
+        engine_->DeleteTable(request.table_name(), std::move(done));
+      });
+    }
+    if (call.operation == "DescribeTable") {
+      return AskForTable<v1::DescribeTableRequest, v1::DescribeTableResponse>(
+          call,
+          [this](const auto& request, auto done) { engine_->DescribeTable(request.table_name(), std::move(done)); });
+    }
+    if (call.operation == "UpdateTable") {
+      return AskForTable<v1::UpdateTableRequest, v1::UpdateTableResponse>(call, [this](const auto& request, auto done) {
+        engine_->UpdateTable(daemon::ToTableUpdate(request), std::move(done));
+      });
+    }
+    if (call.operation == "ListTables") return ListTables(call);
+    return std::nullopt;
+  }
+
+  Answer ListTables(const Call& call) {
+    return Ask<v1::ListTablesRequest, v1::ListTablesResponse, engine::ListTablesResult>(
+        call,
+        [this](const auto& request, auto done) {
+          std::optional<std::string> start_after;
+          std::optional<int64_t> limit;
+          if (request.has_exclusive_start_table_name()) start_after = request.exclusive_start_table_name();
+          if (request.has_limit()) limit = request.limit();
+          engine_->ListTables(start_after, limit, std::move(done));
+        },
+        [](const engine::ListTablesResult& result, v1::ListTablesResponse* response) {
+          daemon::Fill(result, response);
+        });
+  }
+
+  std::optional<Answer> RunOnSettings(const Call& call) {
+    const auto fill = [](const auto& result, auto* response) { daemon::Fill(result, response); };
+    const auto nothing = [](const engine::Nothing&, auto*) {};
+    if (call.operation == "TagResource") {
+      return Ask<v1::TagResourceRequest, v1::TagResourceResponse, engine::Nothing>(
+          call,
+          [this](const auto& request, auto done) {
+            engine_->TagResource(daemon::ToTagResource(request), std::move(done));
+          },
+          nothing);
+    }
+    if (call.operation == "UntagResource") {
+      return Ask<v1::UntagResourceRequest, v1::UntagResourceResponse, engine::Nothing>(
+          call,
+          [this](const auto& request, auto done) {
+            engine_->UntagResource(daemon::ToUntagResource(request), std::move(done));
+          },
+          nothing);
+    }
+    if (call.operation == "ListTagsOfResource") {
+      return Ask<v1::ListTagsOfResourceRequest, v1::ListTagsOfResourceResponse, engine::ListTagsOfResourceResult>(
+          call,
+          [this](const auto& request, auto done) {
+            engine_->ListTagsOfResource(daemon::ToListTagsOfResource(request), std::move(done));
+          },
+          fill);
+    }
+    if (call.operation == "UpdateTimeToLive") {
+      return Ask<v1::UpdateTimeToLiveRequest, v1::UpdateTimeToLiveResponse, engine::TimeToLiveSpecification>(
+          call,
+          [this](const auto& request, auto done) {
+            engine_->UpdateTimeToLive(daemon::ToUpdateTimeToLive(request), std::move(done));
+          },
+          fill);
+    }
+    if (call.operation == "DescribeTimeToLive") {
+      return Ask<v1::DescribeTimeToLiveRequest, v1::DescribeTimeToLiveResponse, engine::TimeToLiveDescription>(
+          call,
+          [this](const auto& request, auto done) {
+            engine_->DescribeTimeToLive(request.table_name(), std::move(done));
+          },
+          fill);
+    }
+    return RunOnBackups(call);
+  }
+
+  std::optional<Answer> RunOnBackups(const Call& call) {
+    const auto fill = [](const engine::ContinuousBackupsDescription& result, auto* response) {
+      daemon::Fill(result, response->mutable_continuous_backups_description());
+    };
+    if (call.operation == "DescribeContinuousBackups") {
+      return Ask<v1::DescribeContinuousBackupsRequest, v1::DescribeContinuousBackupsResponse,
+                 engine::ContinuousBackupsDescription>(
+          call,
+          [this](const auto& request, auto done) {
+            engine_->DescribeContinuousBackups(request.table_name(), std::move(done));
+          },
+          fill);
+    }
+    if (call.operation == "UpdateContinuousBackups") {
+      return Ask<v1::UpdateContinuousBackupsRequest, v1::UpdateContinuousBackupsResponse,
+                 engine::ContinuousBackupsDescription>(
+          call,
+          [this](const auto& request, auto done) {
+            engine_->UpdateContinuousBackups(daemon::ToUpdateContinuousBackups(request), std::move(done));
+          },
+          fill);
+    }
+    return std::nullopt;
   }
 
   test::TemporaryDirectory directory_;

@@ -43,8 +43,10 @@ class GrpcBackend final : public Backend {
     const auto channel = grpc::CreateCustomChannel(daemon_.address(), grpc::InsecureChannelCredentials(), arguments);
     items_ = v1::ItemService::NewStub(channel);
     tables_ = v1::TableService::NewStub(channel);
+    streams_ = v1::StreamService::NewStub(channel);
     using Items = v1::ItemService::Stub;
     using Tables = v1::TableService::Stub;
+    using Streams = v1::StreamService::Stub;
     Add("GetItem", items_.get(), &Items::GetItem);
     Add("PutItem", items_.get(), &Items::PutItem);
     Add("UpdateItem", items_.get(), &Items::UpdateItem);
@@ -56,6 +58,24 @@ class GrpcBackend final : public Backend {
     Add("ListTables", tables_.get(), &Tables::ListTables);
     Add("DeleteTable", tables_.get(), &Tables::DeleteTable);
     Add("UpdateTable", tables_.get(), &Tables::UpdateTable);
+    Add("UpdateTimeToLive", tables_.get(), &Tables::UpdateTimeToLive);
+    Add("DescribeTimeToLive", tables_.get(), &Tables::DescribeTimeToLive);
+    Add("TagResource", tables_.get(), &Tables::TagResource);
+    Add("UntagResource", tables_.get(), &Tables::UntagResource);
+    Add("ListTagsOfResource", tables_.get(), &Tables::ListTagsOfResource);
+    Add("DescribeLimits", tables_.get(), &Tables::DescribeLimits);
+    Add("DescribeEndpoints", tables_.get(), &Tables::DescribeEndpoints);
+    Add("DescribeContinuousBackups", tables_.get(), &Tables::DescribeContinuousBackups);
+    Add("UpdateContinuousBackups", tables_.get(), &Tables::UpdateContinuousBackups);
+    Add("CreateBackup", tables_.get(), &Tables::CreateBackup);
+    Add("DescribeBackup", tables_.get(), &Tables::DescribeBackup);
+    Add("ListBackups", tables_.get(), &Tables::ListBackups);
+    Add("DeleteBackup", tables_.get(), &Tables::DeleteBackup);
+    Add("RestoreTableFromBackup", tables_.get(), &Tables::RestoreTableFromBackup);
+    Add("ListStreams", streams_.get(), &Streams::ListStreams);
+    Add("DescribeStream", streams_.get(), &Streams::DescribeStream);
+    Add("GetShardIterator", streams_.get(), &Streams::GetShardIterator);
+    Add("GetRecords", streams_.get(), &Streams::GetRecords);
   }
 
   std::string_view name() const override { return "grpc"; }
@@ -99,6 +119,7 @@ class GrpcBackend final : public Backend {
   test::DaemonProcess daemon_;
   std::unique_ptr<v1::ItemService::Stub> items_;
   std::unique_ptr<v1::TableService::Stub> tables_;
+  std::unique_ptr<v1::StreamService::Stub> streams_;
   std::map<std::string, std::function<Answer(const Call&)>, std::less<>> operations_;
 };
 

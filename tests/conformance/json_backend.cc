@@ -50,7 +50,7 @@ class JsonBackend final : public Backend {
   static Answer ToAnswer(const daemon::JsonAnswer& given) {
     Answer answer;
     answer.change_sequence = given.change_sequence;
-    answer.body = Json::parse(given.body);
+    if (!given.body.empty()) answer.body = Json::parse(given.body);
     if (given.status == 200) return answer;
     const std::string type = answer.body.at("__type");
     answer.error_type = type.substr(type.find('#') + 1);

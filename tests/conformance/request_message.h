@@ -19,7 +19,7 @@ namespace armature::conformance {
 // types, null, and empty lists and maps, which protobuf cannot tell from absent ones.
 absl::Status ToRequestMessage(const cli::Json& json, google::protobuf::Message* message);
 
-// The empty lists that the documented answer to `request` shows, and that protobuf leaves out.
+// The empty lists and texts that the documented answer to `request` shows, and that protobuf leaves out.
 void AddEmptyLists(std::string_view operation, const cli::Json& request, cli::Json* answer);
 
 }  // namespace armature::conformance

@@ -19,11 +19,17 @@ constexpr int kPagesMax = 10'000;
 
 bool IsRead(std::string_view operation) {
   return operation == "GetItem" || operation == "Query" || operation == "Scan" || operation == "QueryAll" ||
-         operation == "ScanAll" || operation == "DescribeTable" || operation == "ListTables";
+         operation == "ScanAll" || operation.starts_with("Describe") || operation.starts_with("List");
+}
+
+// Of settings that a table keeps until it is deleted.
+bool IsSettingsChange(std::string_view operation) {
+  return operation == "UpdateTable" || operation == "TagResource" || operation == "UntagResource" ||
+         operation == "UpdateTimeToLive" || operation == "UpdateContinuousBackups";
 }
 
 bool IsTableChange(std::string_view operation) {
-  return operation == "CreateTable" || operation == "DeleteTable" || operation == "UpdateTable";
+  return operation == "CreateTable" || operation == "DeleteTable" || IsSettingsChange(operation);
 }
 
 // Puts `key` wherever the request says <LastEvaluatedKey>. True if it does anywhere.
@@ -144,6 +150,7 @@ Answer Runner::Send(const std::string& operation, const Json& request, std::stri
   // A call that was refused should have changed nothing, but that is for the case to find out, not to rely on.
   (IsTableChange(operation) ? tables_changed_ : items_changed_) = true;
   if (!answer.error_type.empty() || !IsTableChange(operation)) return answer;
+  settings_changed_ = settings_changed_ || IsSettingsChange(operation);
   // What happens to a table in the background must not run into the next request.
   const auto name = request.find("TableName");
   if (name != request.end()) WaitForTable(name->get<std::string>(), operation == "DeleteTable");
@@ -178,6 +185,7 @@ void Runner::SetUp(const CaseFile& file) {
   }
   items_changed_ = false;
   tables_changed_ = false;
+  settings_changed_ = false;
 }
 
 void Runner::PutSetupItems(const CaseFile& file) {
@@ -187,7 +195,10 @@ void Runner::PutSetupItems(const CaseFile& file) {
 }
 
 void Runner::RestoreSetup(const CaseFile& file) {
-  if (tables_changed_) {
+  if (settings_changed_) {
+    DeleteTables({});
+    SetUp(file);
+  } else if (tables_changed_) {
     DeleteTables(setup_tables_);
     if (ListTables() != setup_tables_) {
       DeleteTables({});
@@ -200,6 +211,7 @@ void Runner::RestoreSetup(const CaseFile& file) {
   }
   items_changed_ = false;
   tables_changed_ = false;
+  settings_changed_ = false;
 }
 
 void Runner::EmptyTable(const std::string& table) {
@@ -218,7 +230,12 @@ void Runner::EmptyTable(const std::string& table) {
 
 void Runner::DeleteTables(const std::set<std::string>& keep) {
   for (const std::string& table : ListTables()) {
-    if (!keep.contains(table)) Must("DeleteTable", {{"TableName", table}});
+    if (keep.contains(table)) continue;
+    const Json description = Must("DescribeTable", {{"TableName", table}})["Table"];
+    if (description.value("DeletionProtectionEnabled", false)) {
+      Must("UpdateTable", {{"TableName", table}, {"DeletionProtectionEnabled", false}});
+    }
+    Must("DeleteTable", {{"TableName", table}});
   }
 }
 

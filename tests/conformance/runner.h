@@ -63,6 +63,7 @@ class Runner {
   uint64_t change_sequence_ = 0;
   bool items_changed_ = false;
   bool tables_changed_ = false;
+  bool settings_changed_ = false;
 };
 
 }  // namespace armature::conformance

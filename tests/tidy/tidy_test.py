@@ -20,7 +20,7 @@ FUNCTION_LINES_MAX = 70
 # (file, first line of the function, without indentation) -> why it may be longer.
 LONG_FUNCTIONS = {}
 
-# Folder -> layer, the deepest folder first.
+# Folder or file -> layer, the deepest first.
 LAYER_OF_FOLDER = (
     ("storage/base", "base"),
     ("storage/model", "model"),
@@ -29,6 +29,9 @@ LAYER_OF_FOLDER = (
     ("index", "index"),
     ("engine/expr", "expr"),
     ("engine", "engine"),
+    ("daemon/auth", "auth"),
+    # What a request looks like: signatures are made over it.
+    ("daemon/http/http_message.h", "auth"),
     ("daemon", "daemon"),
     ("client", "client"),
     ("tools", "cli_support"),
@@ -82,7 +85,7 @@ def is_in(name, folder):
 
 def layer_of(name):
     for folder, layer in LAYER_OF_FOLDER:
-        if is_in(name, folder):
+        if name == folder or is_in(name, folder):
             return layer
     return None
 

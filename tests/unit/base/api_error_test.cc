@@ -35,6 +35,14 @@ TEST(ApiError, FactoriesSetTypeCodeAndText) {
       {ServiceUnavailableError("m"), ApiErrorType::kServiceUnavailable, absl::StatusCode::kUnavailable, "m"},
       {DeadlineExceededError("m"), ApiErrorType::kDeadlineExceeded, absl::StatusCode::kDeadlineExceeded, "m"},
       {CancelledError("m"), ApiErrorType::kCancelled, absl::StatusCode::kCancelled, "m"},
+      {MissingAuthenticationTokenError(), ApiErrorType::kMissingAuthenticationToken,
+       absl::StatusCode::kUnauthenticated, "Request is missing Authentication Token"},
+      {IncompleteSignatureError("m"), ApiErrorType::kIncompleteSignature, absl::StatusCode::kUnauthenticated, "m"},
+      {InvalidSignatureError("m"), ApiErrorType::kInvalidSignature, absl::StatusCode::kUnauthenticated, "m"},
+      {UnrecognizedClientError(), ApiErrorType::kUnrecognizedClient, absl::StatusCode::kUnauthenticated,
+       "The security token included in the request is invalid."},
+      {AccessDeniedError("AK", "dynamodb:GetItem", "arn"), ApiErrorType::kAccessDenied,
+       absl::StatusCode::kPermissionDenied, "User: AK is not authorized to perform: dynamodb:GetItem on resource: arn"},
   };
   for (const auto& c : kCases) {
     const std::optional<ApiError> error = GetApiError(c.status);

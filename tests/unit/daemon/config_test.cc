@@ -5,7 +5,16 @@
 namespace armature::daemon {
 namespace {
 
-RawConfig Valid() { return {"/data", "127.0.0.1:8100", "sync", 256, 8, 2000, false}; }
+RawConfig Valid() {
+  RawConfig raw;
+  raw.data_dir = "/data";
+  raw.grpc_listen = "127.0.0.1:8100";
+  raw.durability = "sync";
+  raw.cache_mb = 256;
+  raw.read_threads = 8;
+  raw.column_families_max = 2000;
+  return raw;
+}
 
 TEST(Config, ValidFlagsBecomeOptions) {
   RawConfig raw = Valid();
@@ -32,11 +41,20 @@ TEST(Config, DurabilityHasThreeForms) {
   }
 }
 
-constexpr char kAddressForms[] = "must be HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 picks a free one";
+constexpr char kAddressForms[] = "must be HOST:PORT, [IPV6]:PORT, unix:PATH or off; port 0 picks a free one";
+constexpr char kHttpAddressForms[] = "must be HOST:PORT, [IPV6]:PORT or off; port 0 picks a free one";
 constexpr char kDurabilityForms[] = "must be sync, os, or interval:<1 to 60000 milliseconds>";
 constexpr char kOpenAddress[] =
-    "is reachable from other machines, and this version has no TLS and no credentials; listen on 127.0.0.1, or say "
+    "is reachable from other machines: give --credentials_file, --tls_cert and --tls_key, listen on 127.0.0.1, or say "
     "--insecure";
+constexpr char kClearText[] =
+    "would take secrets of access keys in clear text: give --tls_cert and --tls_key, listen on unix:PATH, or say "
+    "--insecure";
+
+void AddTls(RawConfig* c) {
+  c->tls_cert = "cert.pem";
+  c->tls_key = "key.pem";
+}
 
 struct FlagCase {
   void (*change)(RawConfig*);
@@ -53,6 +71,37 @@ constexpr FlagCase kRefused[] = {
     {[](RawConfig* c) { c->grpc_listen = "localhost:65536"; }, "--grpc_listen=localhost:65536", kAddressForms},
     {[](RawConfig* c) { c->grpc_listen = "0.0.0.0:80"; }, "--grpc_listen=0.0.0.0:80", kOpenAddress},
     {[](RawConfig* c) { c->grpc_listen = "[::]:80"; }, "--grpc_listen=[::]:80", kOpenAddress},
+    {[](RawConfig* c) { c->http_listen = ""; }, "--http_listen=", kHttpAddressForms},
+    {[](RawConfig* c) { c->http_listen = "unix:/run/a"; }, "--http_listen=unix:/run/a", kHttpAddressForms},
+    {[](RawConfig* c) { c->http_listen = "0.0.0.0:80"; }, "--http_listen=0.0.0.0:80", kOpenAddress},
+    {[](RawConfig* c) { c->grpc_listen = "off"; }, "--grpc_listen=off",
+     "with --http_listen=off there is nothing to serve"},
+    {[](RawConfig* c) {
+       c->grpc_listen = "0.0.0.0:80";
+       AddTls(c);
+     },
+     "--grpc_listen=0.0.0.0:80", kOpenAddress},
+    {[](RawConfig* c) {
+       c->grpc_listen = "0.0.0.0:80";
+       c->credentials_file = "credentials";
+     },
+     "--grpc_listen=0.0.0.0:80", kOpenAddress},
+    {[](RawConfig* c) {
+       c->http_listen = "10.0.0.1:80";
+       c->credentials_file = "credentials";
+     },
+     "--http_listen=10.0.0.1:80", kOpenAddress},
+    {[](RawConfig* c) { c->credentials_file = "credentials"; }, "--grpc_listen=127.0.0.1:8100", kClearText},
+    {[](RawConfig* c) { c->tls_cert = "cert.pem"; }, "--tls_cert=cert.pem",
+     "needs --tls_key, the key of this certificate"},
+    {[](RawConfig* c) { c->tls_key = "key.pem"; }, "--tls_key=key.pem",
+     "needs --tls_cert, the certificate of this key"},
+    {[](RawConfig* c) { c->tls_client_ca = "ca.pem"; }, "--tls_client_ca=ca.pem", "needs --tls_cert and --tls_key"},
+    {[](RawConfig* c) {
+       AddTls(c);
+       c->tls_client_ca = "ca.pem";
+     },
+     "--tls_client_ca=ca.pem", "needs --credentials_file, which says what the owners of certificates may do"},
     {[](RawConfig* c) { c->durability = ""; }, "--durability=", kDurabilityForms},
     {[](RawConfig* c) { c->durability = "fast"; }, "--durability=fast", kDurabilityForms},
     {[](RawConfig* c) { c->durability = "interval:"; }, "--durability=interval:", kDurabilityForms},
@@ -83,6 +132,49 @@ TEST(Config, InsecureAllowsAnyAddress) {
   raw.grpc_listen = "0.0.0.0:80";
   raw.insecure = true;
   EXPECT_TRUE(MakeConfig(raw).ok());
+}
+
+TEST(Config, WhatIsSecuredMayListenAnywhere) {
+  RawConfig raw = Valid();
+  raw.grpc_listen = "0.0.0.0:80";
+  raw.http_listen = "[::]:81";
+  AddTls(&raw);
+  raw.credentials_file = "credentials";
+  raw.tls_client_ca = "ca.pem";
+  raw.audit_log = "audit";
+  const absl::StatusOr<Config> config = MakeConfig(raw);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->grpc_listen, "0.0.0.0:80");
+  EXPECT_EQ(config->http_listen, "[::]:81");
+  EXPECT_EQ(config->tls.certificate, "cert.pem");
+  EXPECT_EQ(config->tls.key, "key.pem");
+  EXPECT_EQ(config->tls.client_ca, "ca.pem");
+  EXPECT_EQ(config->credentials_file, "credentials");
+  EXPECT_EQ(config->audit_log, "audit");
+}
+
+TEST(Config, SecretsMayPassWhereNobodyListens) {
+  RawConfig raw = Valid();
+  raw.credentials_file = "credentials";
+  raw.grpc_listen = "unix:/run/a.sock";
+  EXPECT_TRUE(MakeConfig(raw).ok());
+  // Signatures do not give the secret away.
+  raw.grpc_listen = "off";
+  raw.http_listen = "127.0.0.1:81";
+  EXPECT_TRUE(MakeConfig(raw).ok());
+  raw.grpc_listen = "127.0.0.1:80";
+  EXPECT_FALSE(MakeConfig(raw).ok());
+  raw.insecure = true;
+  EXPECT_TRUE(MakeConfig(raw).ok());
+}
+
+TEST(Config, EachFrontMayBeOff) {
+  RawConfig raw = Valid();
+  EXPECT_EQ(MakeConfig(raw)->http_listen, "");
+  raw.http_listen = "127.0.0.1:81";
+  raw.grpc_listen = "off";
+  EXPECT_EQ(MakeConfig(raw)->grpc_listen, "");
+  EXPECT_EQ(MakeConfig(raw)->http_listen, "127.0.0.1:81");
 }
 
 struct AddressCase {

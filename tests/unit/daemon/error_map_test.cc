@@ -49,6 +49,14 @@ TEST(ErrorMap, EachExceptionHasItsCodeNameAndText) {
       {ServiceUnavailableError("m"), grpc::UNAVAILABLE, "ServiceUnavailable", "m"},
       {DeadlineExceededError("m"), grpc::DEADLINE_EXCEEDED, "DeadlineExceeded", "m"},
       {CancelledError("m"), grpc::CANCELLED, "Cancelled", "m"},
+      {MissingAuthenticationTokenError(), grpc::UNAUTHENTICATED, "MissingAuthenticationTokenException",
+       "Request is missing Authentication Token"},
+      {IncompleteSignatureError("m"), grpc::UNAUTHENTICATED, "IncompleteSignatureException", "m"},
+      {InvalidSignatureError("m"), grpc::UNAUTHENTICATED, "InvalidSignatureException", "m"},
+      {UnrecognizedClientError(), grpc::UNAUTHENTICATED, "UnrecognizedClientException",
+       "The security token included in the request is invalid."},
+      {AccessDeniedError("AK", "dynamodb:GetItem", "*"), grpc::PERMISSION_DENIED, "AccessDeniedException",
+       "User: AK is not authorized to perform: dynamodb:GetItem on resource: *"},
   };
   for (const ErrorCase& c : cases) {
     const grpc::Status status = ToGrpcStatus(c.error);

@@ -94,7 +94,7 @@ engine::TableDescription Describe() {
 TEST(TableMessages, DescriptionGivesBackWhatTheRequestSaid) {
   const v1::CreateTableRequest request = Request();
   v1::TableDescription to;
-  FillTableDescription(Describe(), &to);
+  Fill(Describe(), &to);
   EXPECT_EQ(to.table_name(), "orders");
   EXPECT_EQ(to.table_status(), v1::TABLE_STATUS_ACTIVE);
   EXPECT_EQ(to.creation_date_time_ms(), 123);
@@ -128,7 +128,7 @@ TEST(TableMessages, DescriptionOfATableBeingDeletedHasNoKeysAndIndexes) {
   engine::TableDescription description = Describe();
   description.descriptor.state = model::TableState::kDeleting;
   v1::TableDescription to;
-  FillTableDescription(description, &to);
+  Fill(description, &to);
   EXPECT_EQ(to.table_status(), v1::TABLE_STATUS_DELETING);
   EXPECT_EQ(to.key_schema_size(), 0);
   EXPECT_EQ(to.attribute_definitions_size(), 0);

@@ -41,7 +41,7 @@ class JsonTest : public testing::Test {
     const JsonAnswer created = Ask("CreateTable", body);
     ASSERT_EQ(created.status, 200u) << created.body;
     ASSERT_TRUE(engine::TestEngine::WaitUntil([&] {
-                  return Body("DescribeTable", Cat(R"({"TableName":")", name, R"("})")).find("ACTIVE") !=
+                  return Body("DescribeTable", Cat(R"({"TableName":")", name, R"("})")).find(R"("TableStatus":"ACTIVE")") !=
                          std::string::npos;
                 }).ok());
   }

@@ -171,6 +171,10 @@ TEST_F(TableOperations, ADescriptionHasEveryMember) {
   table.settings.stream_enabled = true;
   table.settings.stream_view_type = "KEYS_ONLY";
   table.settings.sse_enabled = true;
+  table.settings.sse_kms_key = "k";
+  table.settings.throughput_changes = {1'700'000'000'001, 1'700'000'000'002, 3};
+  table.settings.table_class_changed_ms = 1'700'000'000'003;
+  description.time_ms = 1'700'000'000'004;
   const auto printed = [&description] {
     JsonWriter writer;
     WriteTableDescription(description, &writer);
@@ -179,10 +183,16 @@ TEST_F(TableOperations, ADescriptionHasEveryMember) {
   const std::string head =
       R"({"TableName":"T","TableStatus":"ACTIVE","CreationDateTime":1700000000.500,)"
       R"("TableArn":"arn:aws:dynamodb:local:000000000000:table/T","TableId":"u","ItemCount":3,"TableSizeBytes":4,)"
-      R"("ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":0,"WriteCapacityUnits":0},)"
+      R"("ProvisionedThroughput":{"LastIncreaseDateTime":1700000000.001,"LastDecreaseDateTime":1700000000.002,)"
+      R"("NumberOfDecreasesToday":3,"ReadCapacityUnits":0,"WriteCapacityUnits":0},)"
       R"("BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST","LastUpdateToPayPerRequestDateTime":1700000000.500},)"
-      R"("DeletionProtectionEnabled":true,"TableClassSummary":{"TableClass":"STANDARD"},)"
-      R"("StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"},"SSEDescription":{"Status":"ENABLED"})";
+      R"("DeletionProtectionEnabled":true,)"
+      R"("WarmThroughput":{"ReadUnitsPerSecond":12000,"WriteUnitsPerSecond":4000,"Status":"ACTIVE"},)"
+      R"("TableClassSummary":{"TableClass":"STANDARD","LastUpdateDateTime":1700000000.003},)"
+      R"("LatestStreamLabel":"2023-11-14T22:13:20.500",)"
+      R"("LatestStreamArn":"arn:aws:dynamodb:local:000000000000:table/T/stream/2023-11-14T22:13:20.500",)"
+      R"("StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"},)"
+      R"("SSEDescription":{"Status":"ENABLED","SSEType":"KMS","KMSMasterKeyArn":"k"})";
   const std::string key =
       R"("KeySchema":[{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"n","KeyType":"RANGE"}],)";
   EXPECT_EQ(printed(),
@@ -198,10 +208,10 @@ TEST_F(TableOperations, ADescriptionHasEveryMember) {
                 R"("IndexSizeBytes":0,"ItemCount":0,"IndexArn":"arn:aws:dynamodb:local:000000000000:table/T/index/g",)"
                 R"("IndexStatus":"CREATING","ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":5,)"
                 R"("WriteCapacityUnits":6},"OnDemandThroughput":{"MaxReadRequestUnits":7,"MaxWriteRequestUnits":-1},)"
-                R"("WarmThroughput":{"ReadUnitsPerSecond":8,"WriteUnitsPerSecond":9,"Status":"ACTIVE"}}]})"));
+                R"("WarmThroughput":{"ReadUnitsPerSecond":8,"WriteUnitsPerSecond":9,"Status":"CREATING"}}]})"));
   table.state = model::TableState::kDeleting;
   std::string deleting = head + "}";
-  deleting.replace(deleting.find("ACTIVE"), 6, "DELETING");
+  for (int times = 0; times < 2; ++times) deleting.replace(deleting.find("ACTIVE"), 6, "DELETING");
   EXPECT_EQ(printed(), deleting);
 }
 

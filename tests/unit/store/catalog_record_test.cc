@@ -12,8 +12,8 @@
 namespace armature::store {
 namespace {
 
-// A descriptor that uses every field.
-model::TableDescriptor FullTable() {
+// A descriptor that uses every field of the first records.
+model::TableDescriptor FirstFullTable() {
   model::TableDescriptor table = IndexedTable("orders");
   table.id = TableId(7);
   table.uuid = "123e4567-e89b-42d3-a456-426614174000";
@@ -31,18 +31,32 @@ model::TableDescriptor FullTable() {
     index.warm = {5, 6};
   }
   table.global_indexes[0].projection = {model::ProjectionType::kInclude, {"z", "a"}};
-  table.settings = {model::BillingMode::kPayPerRequest,
-                    model::Throughput{1, 2},
-                    model::Throughput{3, -1},
-                    model::Throughput{5, 6},
-                    true,
-                    "STANDARD",
-                    true,
-                    "NEW_IMAGE",
-                    true,
-                    "KMS",
-                    "key",
-                    {{"b", "2"}, {"a", ""}}};
+  model::TableSettings& settings = table.settings;
+  settings.billing_mode = model::BillingMode::kPayPerRequest;
+  settings.provisioned = {1, 2};
+  settings.on_demand_max = {3, -1};
+  settings.warm = {5, 6};
+  settings.deletion_protection = true;
+  settings.table_class = "STANDARD";
+  settings.stream_enabled = true;
+  settings.stream_view_type = "NEW_IMAGE";
+  settings.sse_enabled = true;
+  settings.sse_type = "KMS";
+  settings.sse_kms_key = "key";
+  settings.tags = {{"b", "2"}, {"a", ""}};
+  return table;
+}
+
+// A descriptor that uses every field.
+model::TableDescriptor FullTable() {
+  model::TableDescriptor table = FirstFullTable();
+  table.global_indexes[0].throughput_changes = {1'700'000'000'001, 1'700'000'000'002, 3};
+  table.settings.throughput_changes = {1'700'000'000'004, 1'700'000'000'005, 6};
+  table.settings.on_demand_since_ms = 1'700'000'000'007;
+  table.settings.table_class_changed_ms = 1'700'000'000'008;
+  table.settings.latest_stream_label = "2015-05-11T21:21:33.291";
+  table.settings.time_to_live_attribute = "expires";
+  table.settings.point_in_time_recovery = {1'700'000'000'009, 35};
   return table;
 }
 
@@ -79,7 +93,8 @@ TEST(CatalogRecord, HasTheBytesOfTheFormat) {
 
 // The tables of the golden records, as a build of today must read them.
 model::TableDescriptor GoldenTable(std::string_view name) {
-  if (name == "full") return FullTable();
+  if (name == "full") return FirstFullTable();
+  if (name == "changed settings") return FullTable();
   model::TableDescriptor table = name == "indexed" ? IndexedTable("indexed") : PlainTable(name);
   table.id = TableId(1);
   table.uuid = "123e4567-e89b-42d3-a456-426614174000";

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <thread>
 
 #include "rocksdb/write_batch.h"
 #include "storage/base/api_error.h"
@@ -169,6 +170,119 @@ TEST_F(CatalogTest, BeyondTheCeilingOfFamiliesIsALimit) {
   ASSERT_TRUE(database_->DeleteTable("one").ok());
   ASSERT_TRUE(WaitUntilGone("one"));
   EXPECT_TRUE(database_->CreateTable(PlainTable("more")).ok());
+}
+
+TEST_F(CatalogTest, AnUpdateShowsInLaterSnapshotsAndAfterReopen) {
+  Open();
+  const auto before = CreateActive(database_.get(), IndexedTable("t"));
+  const auto updated = database_->UpdateTable("t", [](model::TableDescriptor* table) {
+    table->settings.deletion_protection = true;
+    table->global_indexes[1].provisioned = {3, 4};
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(updated.ok()) << updated.status();
+  ASSERT_TRUE(updated->has_value());
+  EXPECT_TRUE((*updated)->settings.deletion_protection);
+  EXPECT_FALSE(before->Find("t")->descriptor.settings.deletion_protection);
+  const auto after = database_->catalog();
+  EXPECT_EQ(after->Find("t")->descriptor, **updated);
+  EXPECT_EQ(after->Find("t")->global_indexes[1].descriptor, (*updated)->global_indexes[1]);
+  Open();
+  EXPECT_EQ(database_->catalog()->Find("t")->descriptor, **updated);
+}
+
+TEST_F(CatalogTest, AnUpdatedTableKeepsItsItemsItsIndexesAndItsLease) {
+  Open();
+  std::shared_ptr<const CatalogSnapshot> before = CreateActive(database_.get(), IndexedTable("t"));
+  const auto protect = [](model::TableDescriptor* table) {
+    table->settings.deletion_protection = !table->settings.deletion_protection;
+    return absl::OkStatus();
+  };
+  ASSERT_TRUE(database_->UpdateTable("t", protect).ok());
+  std::shared_ptr<const CatalogSnapshot> after = database_->catalog();
+  const Table& table = *after->Find("t");
+  EXPECT_EQ(table.data.family, before->Find("t")->data.family);
+  EXPECT_EQ(table.global_indexes[0].progress, before->Find("t")->global_indexes[0].progress);
+  EXPECT_EQ(table.lease, before->Find("t")->lease);
+  ASSERT_TRUE(database_->UpdateTable("t", protect).ok());
+  ASSERT_TRUE(database_->DeleteTable("t").ok());
+  // Whoever holds any of its snapshots keeps it.
+  after.reset();
+  CreateActive(database_.get(), PlainTable("other"));
+  EXPECT_NE(database_->catalog()->Find("t"), nullptr);
+  before.reset();
+  EXPECT_TRUE(WaitUntilGone("t"));
+}
+
+TEST_F(CatalogTest, ARefusedUpdateChangesNothing) {
+  Open();
+  const auto before = CreateActive(database_.get(), PlainTable("t"));
+  const auto refused = database_->UpdateTable("t", [](model::TableDescriptor* table) {
+    table->settings.deletion_protection = true;
+    return ValidationError("no");
+  });
+  EXPECT_EQ(TypeOf(refused.status()), ApiErrorType::kValidation);
+  EXPECT_EQ(database_->catalog(), before);
+  const auto missing = database_->UpdateTable("x", [](model::TableDescriptor*) {
+    ADD_FAILURE() << "there is no such table";
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(missing.ok());
+  EXPECT_FALSE(missing->has_value());
+}
+
+TEST_F(CatalogTest, AnUpdateOfMoreThanSettingsIsRefused) {
+  Open();
+  const auto before = CreateActive(database_.get(), IndexedTable("t"));
+  using Change = void (*)(model::TableDescriptor*);
+  for (const Change change :
+       {+[](model::TableDescriptor* t) { t->name = "u"; }, +[](model::TableDescriptor* t) { t->id = TableId(99); },
+        +[](model::TableDescriptor* t) { t->state = model::TableState::kDeleting; },
+        +[](model::TableDescriptor* t) { t->key.sort.clear(); },
+        +[](model::TableDescriptor* t) { t->global_indexes.pop_back(); },
+        +[](model::TableDescriptor* t) { t->global_indexes[0].key.partition.clear(); },
+        +[](model::TableDescriptor* t) { t->local_indexes[0].name = "x"; }}) {
+    const auto refused = database_->UpdateTable("t", [&](model::TableDescriptor* table) {
+      change(table);
+      return absl::OkStatus();
+    });
+    EXPECT_EQ(refused.status().code(), absl::StatusCode::kInternal);
+    EXPECT_EQ(database_->catalog(), before);
+  }
+}
+
+// Updates of one table from several threads while it is deleted and made anew: none is lost on a table that stays, and
+// none brings back a table that went.
+TEST_F(CatalogTest, UpdatesAndDeletionsGoOneAfterTheOther) {
+  constexpr int kThreads = 4;
+  constexpr int kUpdates = 25;
+  Open();
+  CreateActive(database_.get(), PlainTable("stays"));
+  CreateActive(database_.get(), PlainTable("goes"));
+  const auto add_tag = [](model::TableDescriptor* table) {
+    if (table->state != model::TableState::kActive) return ResourceInUseError("not active");
+    table->settings.tags.emplace_back("k", "v");
+    return absl::OkStatus();
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < kUpdates; ++n) {
+        EXPECT_TRUE(database_->UpdateTable("stays", add_tag).ok());
+        const auto updated = database_->UpdateTable("goes", add_tag);
+        if (!updated.ok()) {
+          EXPECT_EQ(TypeOf(updated.status()), ApiErrorType::kResourceInUse);
+        }
+      }
+    });
+  }
+  ASSERT_TRUE(database_->DeleteTable("goes").ok());
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(database_->catalog()->Find("stays")->descriptor.settings.tags.size(), size_t{kThreads * kUpdates});
+  EXPECT_TRUE(WaitUntilGone("goes"));
+  Open();
+  EXPECT_EQ(database_->catalog()->Find("goes"), nullptr);
+  EXPECT_EQ(database_->catalog()->Find("stays")->descriptor.settings.tags.size(), size_t{kThreads * kUpdates});
 }
 
 // The files without anything that works on them, as a crash leaves them.

@@ -1,0 +1,104 @@
+#include "daemon/auth/audit_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "glog/logging.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+
+namespace armature::daemon {
+namespace {
+
+int OpenForAppending(const std::string& path) {
+  return open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+}
+
+// Pure ASCII, so that a line is valid whatever a client called its table: other bytes become `?`.
+void AppendJsonText(std::string_view name, std::string_view text, std::string* line) {
+  line->append(line->size() == 1 ? "\"" : ",\"").append(name).append("\":\"");
+  for (const char c : text.substr(0, AuditLog::kTextBytesMax)) {
+    if (c == '"' || c == '\\') {
+      line->append({'\\', c});
+    } else {
+      line->push_back(c >= ' ' && c <= '~' ? c : '?');
+    }
+  }
+  line->push_back('"');
+}
+
+std::string_view ResultName(const absl::Status& result) {
+  if (result.ok()) return "OK";
+  const auto error = GetApiError(result);
+  return error.has_value() ? ApiErrorName(error->type) : "InternalServerError";
+}
+
+}  // namespace
+
+std::string AuditLine(const AuditRecord& record, absl::Time time) {
+  std::string line = "{";
+  AppendJsonText("time", absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", time, absl::UTCTimeZone()), &line);
+  AppendJsonText("principal", record.principal, &line);
+  AppendJsonText("peer", record.peer, &line);
+  AppendJsonText("operation", record.operation, &line);
+  AppendJsonText("table", record.table, &line);
+  AppendJsonText("result", ResultName(record.result), &line);
+  line += "}\n";
+  return line;
+}
+
+absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Open(const std::string& path) {
+  const int fd = OpenForAppending(path);
+  if (fd < 0) return UnavailableError(Cat("cannot write the audit log ", path, ": ", std::strerror(errno)));
+  return std::unique_ptr<AuditLog>(new AuditLog(path, fd));
+}
+
+AuditLog::~AuditLog() {
+  writer_.Stop();
+  close(fd_);
+}
+
+void AuditLog::CountLost() {
+  const uint64_t lost = lost_lines_.fetch_add(1) + 1;
+  LOG_EVERY_N(ERROR, 1000) << "audit: a line is lost path=" << path_ << " lost_lines=" << lost;
+}
+
+void AuditLog::Record(const AuditRecord& record) {
+  Task task = [this, line = AuditLine(record, absl::Now())] { Write(line); };
+  if (!writer_.TryRun(task)) CountLost();
+}
+
+void AuditLog::Write(const std::string& line) {
+  while (true) {
+    const ssize_t written = write(fd_, line.data(), line.size());
+    if (written == static_cast<ssize_t>(line.size())) return;
+    if (written < 0 && errno == EINTR) continue;
+    PLOG_EVERY_N(ERROR, 1000) << "audit: cannot write path=" << path_;
+    // Another line must not go on in the part of this one.
+    if (written > 0 && write(fd_, "\n", 1) != 1) LOG(ERROR) << "audit: a line is not ended path=" << path_;
+    return CountLost();
+  }
+}
+
+void AuditLog::Reopen() {
+  // Behind the lines that wait, and never refused: they were recorded before.
+  writer_.RunAdmitted([this] {
+    const int fd = OpenForAppending(path_);
+    if (fd < 0) {
+      PLOG(ERROR) << "audit: cannot reopen path=" << path_;
+      return;
+    }
+    close(fd_);
+    fd_ = fd;
+    LOG(INFO) << "audit: reopened path=" << path_;
+  });
+}
+
+}  // namespace armature::daemon

@@ -1,0 +1,62 @@
+#include "daemon/auth/failure_limiter.h"
+
+#include <arpa/inet.h>
+
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace armature::daemon {
+namespace {
+
+constexpr absl::Duration kSweepInterval = absl::Seconds(1);
+
+void RemovePrefix(std::string_view prefix, std::string_view* text) {
+  if (text->starts_with(prefix)) text->remove_prefix(prefix.size());
+}
+
+}  // namespace
+
+std::string AddressOf(std::string_view peer) {
+  if (peer.starts_with("unix:")) return "unix";
+  RemovePrefix("ipv4:", &peer);
+  const bool is_v6 = peer.starts_with("ipv6:") || peer.starts_with("[");
+  RemovePrefix("ipv6:", &peer);
+  if (!is_v6) return std::string(peer.substr(0, peer.rfind(':')));
+
+  RemovePrefix("[", &peer);
+  RemovePrefix("%5B", &peer);
+  // Up to the bracket, written as it is or escaped, or to the zone.
+  const std::string text(peer.substr(0, peer.find_first_of("]%")));
+  in6_addr address{};
+  if (inet_pton(AF_INET6, text.c_str(), &address) != 1) return text;
+  constexpr size_t kNetworkBytes = 8;
+  for (size_t i = kNetworkBytes; i < sizeof address.s6_addr; ++i) address.s6_addr[i] = 0;
+  char printed[INET6_ADDRSTRLEN] = {};
+  inet_ntop(AF_INET6, &address, printed, sizeof printed);
+  return Cat(printed, "/64");
+}
+
+TokenBucket& FailureLimiter::BucketOf(std::string_view peer, absl::Time now) {
+  std::string address = AddressOf(peer);
+  const auto found = buckets_.find(std::string_view(address));
+  if (found != buckets_.end()) return found->second;
+  if (buckets_.size() >= options_.addresses_max && now - swept_ >= kSweepInterval) {
+    swept_ = now;
+    absl::erase_if(buckets_, [&](auto& entry) { return entry.second.IsFull(options_.failures, now); });
+  }
+  if (buckets_.size() >= options_.addresses_max) return shared_;
+  return buckets_.emplace(std::move(address), TokenBucket(options_.failures)).first->second;
+}
+
+bool FailureLimiter::Failed(std::string_view peer, absl::Time now) {
+  absl::MutexLock lock(&mutex_);
+  return !BucketOf(peer, now).Take(options_.failures, now);
+}
+
+bool FailureLimiter::IsSlowed(std::string_view peer, absl::Time now) {
+  absl::MutexLock lock(&mutex_);
+  return BucketOf(peer, now).IsEmpty(options_.failures, now);
+}
+
+}  // namespace armature::daemon

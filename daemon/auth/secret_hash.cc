@@ -1,0 +1,91 @@
+#include "daemon/auth/secret_hash.h"
+
+#include <openssl/evp.h>
+
+#include <charconv>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_split.h"
+#include "daemon/auth/crypto.h"
+#include "glog/logging.h"
+#include "storage/base/strings.h"
+
+namespace armature::daemon {
+namespace {
+
+constexpr size_t kSaltBytes = 16;
+constexpr size_t kHashBytes = 32;
+constexpr uint64_t kMemoryBytesMax = uint64_t{64} << 20;
+
+// The number after `name` and "=".
+std::optional<uint32_t> Parameter(std::string_view text, std::string_view name, uint32_t minimum, uint32_t maximum) {
+  if (!text.starts_with(Cat(name, "="))) return std::nullopt;
+  text.remove_prefix(name.size() + 1);
+  uint32_t value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || rest != text.data() + text.size() || value < minimum || value > maximum) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+uint64_t MemoryBytes(uint32_t log_n, uint32_t r) { return (uint64_t{128} * r) << log_n; }
+
+absl::Status FormError() {
+  return absl::InvalidArgumentError(
+      "must be $scrypt$ln=10..20,r=1..16,p=1..4$SALT$HASH with salt and hash in base64, and need at most 64 MiB");
+}
+
+}  // namespace
+
+std::string SecretHash::Compute(const Cost& cost, std::string_view salt, std::string_view secret) {
+  std::string hash(kHashBytes, '\0');
+  // What OpenSSL may use: the blocks, and some more for itself.
+  const uint64_t memory_bytes_max = 2 * kMemoryBytesMax;
+  CHECK(EVP_PBE_scrypt(secret.data(), secret.size(), reinterpret_cast<const unsigned char*>(salt.data()), salt.size(),
+                       uint64_t{1} << cost.log_n, cost.r, cost.p, memory_bytes_max,
+                       reinterpret_cast<unsigned char*>(hash.data()), hash.size()) == 1);
+  return hash;
+}
+
+SecretHash SecretHash::Of(std::string_view secret) {
+  std::string salt = RandomBytes(kSaltBytes);
+  std::string hash = Compute({}, salt, secret);
+  return SecretHash({}, std::move(salt), std::move(hash));
+}
+
+absl::StatusOr<SecretHash> SecretHash::Parse(std::string_view text) {
+  constexpr size_t kTextBytesMax = 512;
+  constexpr size_t kSaltBytesMin = 8;
+  constexpr size_t kSaltBytesMax = 64;
+  if (text.size() > kTextBytesMax) return FormError();
+  // Before the first separator there is nothing.
+  const std::vector<std::string> parts = absl::StrSplit(Av(text), '$');
+  if (parts.size() != 5 || !parts[0].empty() || parts[1] != "scrypt") return FormError();
+  const std::vector<std::string> costs = absl::StrSplit(parts[2], ',');
+  if (costs.size() != 3) return FormError();
+  const auto log_n = Parameter(costs[0], "ln", 10, 20);
+  const auto r = Parameter(costs[1], "r", 1, 16);
+  const auto p = Parameter(costs[2], "p", 1, 4);
+  std::string salt;
+  std::string hash;
+  if (!log_n || !r || !p || MemoryBytes(*log_n, *r) > kMemoryBytesMax || !absl::Base64Unescape(parts[3], &salt) ||
+      !absl::Base64Unescape(parts[4], &hash) || salt.size() < kSaltBytesMin || salt.size() > kSaltBytesMax ||
+      hash.size() != kHashBytes) {
+    return FormError();
+  }
+  return SecretHash({*log_n, *r, *p}, std::move(salt), std::move(hash));
+}
+
+bool SecretHash::Matches(std::string_view secret) const {
+  return EqualInConstantTime(Compute(cost_, salt_, secret), hash_);
+}
+
+std::string SecretHash::ToString() const {
+  return Cat("$scrypt$ln=", cost_.log_n, ",r=", cost_.r, ",p=", cost_.p, "$", absl::Base64Escape(salt_), "$",
+             absl::Base64Escape(hash_));
+}
+
+}  // namespace armature::daemon

@@ -1,0 +1,206 @@
+#include "daemon/auth/sigv4.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "daemon/auth/canonical_request.h"
+#include "daemon/auth/sigv4_fields.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+
+namespace armature::daemon {
+namespace {
+
+constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
+constexpr std::string_view kTerminator = "aws4_request";
+constexpr std::string_view kWrongSignature =
+    "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key "
+    "and signing method. Consult the service documentation for details.";
+// "20150830"
+constexpr size_t kDayLength = 8;
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool LooksLikeRegion(std::string_view region) {
+  constexpr size_t kLengthMax = 64;
+  return !region.empty() && region.size() <= kLengthMax && std::all_of(region.begin(), region.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
+absl::Status CheckSignedHeaders(const HttpRequest& request, const std::vector<std::string_view>& names) {
+  const auto is_signed = [&names](std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (!is_signed("host")) {
+    return InvalidSignatureError("'Host' must be a 'SignedHeader' in the AWS Authorization.");
+  }
+  if (request.Find("x-amz-target") != nullptr && !is_signed("x-amz-target")) {
+    return InvalidSignatureError("'X-Amz-Target' must be a 'SignedHeader' in the AWS Authorization.");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+struct SigV4Verifier::Fields : SigV4Fields {
+  absl::Time time;
+  std::vector<std::string_view> header_names;
+};
+
+struct SigV4Verifier::Scope {
+  std::string_view key_id;
+  std::string_view day;
+  std::string_view region;
+  std::string_view service;
+  std::string_view terminator;
+};
+
+absl::Status SigV4Verifier::CheckTime(const Fields& fields, absl::Time now) const {
+  absl::Duration age_max = options_.window;
+  std::string age_text = Cat(absl::ToInt64Minutes(age_max), " min.");
+  if (fields.expires.has_value()) {
+    constexpr int64_t kSecondsMax = 604'800;  // documented: seven days
+    int64_t seconds = 0;
+    if (!absl::SimpleAtoi(*fields.expires, &seconds) || seconds < 1 || seconds > kSecondsMax) {
+      return IncompleteSignatureError(Cat("X-Amz-Expires must be a number of seconds between 1 and ", kSecondsMax,
+                                          ". Re-examine the query-string parameters."));
+    }
+    if (absl::Seconds(seconds) < age_max) {
+      age_max = absl::Seconds(seconds);
+      age_text = Cat(seconds, " sec.");
+    }
+  }
+  const std::string now_text = FormatBasicTime(now);
+  if (fields.time < now - age_max) {
+    return InvalidSignatureError(Cat("Signature expired: ", fields.date, " is now earlier than ",
+                                     FormatBasicTime(now - age_max), " (", now_text, " - ", age_text, ")"));
+  }
+  if (fields.time > now + options_.window) {
+    return InvalidSignatureError(Cat("Signature not yet current: ", fields.date, " is still later than ",
+                                     FormatBasicTime(now + options_.window), " (", now_text, " + ",
+                                     absl::ToInt64Minutes(options_.window), " min.)"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SigV4Verifier::CheckScope(const Fields& fields, const Scope& scope) const {
+  std::vector<std::string> faults;
+  if (options_.region.empty() ? !LooksLikeRegion(scope.region) : scope.region != options_.region) {
+    faults.push_back(Cat("Credential should be scoped to a valid region, not '", scope.region, "'. "));
+  }
+  if (scope.service != options_.service) {
+    faults.push_back(Cat("Credential should be scoped to correct service: '", options_.service, "'. "));
+  }
+  if (scope.terminator != kTerminator) {
+    faults.push_back(
+        Cat("Credential should be scoped with a valid terminator: 'aws4_request', not '", scope.terminator, "'. "));
+  }
+  const std::string_view day = std::string_view(fields.date).substr(0, kDayLength);
+  if (scope.day != day) {
+    faults.push_back(Cat("Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: '",
+                         scope.day, "' != '", day, "', from '", fields.date, "'."));
+  }
+  if (faults.empty()) return absl::OkStatus();
+  std::string text;
+  for (const std::string& fault : faults) text += fault;
+  return InvalidSignatureError(text);
+}
+
+bool SigV4Verifier::SignatureIsRight(const HttpRequest& request, const Fields& fields, const Scope& scope,
+                                     const std::string& secret) const {
+  const std::vector<std::string_view>& names = fields.header_names;
+  if (std::adjacent_find(names.begin(), names.end(), std::greater_equal<>()) != names.end()) return false;
+  const std::string body_hash = Hex(Sha256(request.body));
+  const std::string* const claimed_hash = request.Find("x-amz-content-sha256");
+  if (claimed_hash != nullptr && *claimed_hash != body_hash) return false;
+
+  std::string canonical =
+      Cat(request.method, "\n", CanonicalPath(PathOf(request.target)), "\n", CanonicalQuery(fields.query), "\n");
+  if (!AppendCanonicalHeaders(request, names, &canonical)) return false;
+  canonical.append("\n").append(fields.signed_headers).append("\n").append(body_hash);
+  const std::string_view scope_text = std::string_view(fields.credential).substr(scope.key_id.size() + 1);
+  const std::string to_sign = Cat(kAlgorithm, "\n", fields.date, "\n", scope_text, "\n", Hex(Sha256(canonical)));
+
+  std::optional<Sha256Digest> key;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = signing_keys_.find(std::string_view(fields.credential));
+    if (found != signing_keys_.end()) key = found->second;
+  }
+  const bool is_new = !key.has_value();
+  if (is_new) {
+    key = HmacSha256(Cat("AWS4", secret), scope.day);
+    for (const std::string_view part : {scope.region, scope.service, scope.terminator}) {
+      key = HmacSha256(BytesOf(*key), part);
+    }
+  }
+  if (!EqualInConstantTime(Hex(HmacSha256(BytesOf(*key), to_sign)), fields.signature)) return false;
+  if (is_new) {
+    // Only keys that have proved themselves are kept, so strangers cannot push them out.
+    absl::MutexLock lock(&mutex_);
+    if (signing_keys_.size() >= kSigningKeysMax) signing_keys_.clear();
+    signing_keys_.emplace(fields.credential, *key);
+  }
+  return true;
+}
+
+SigV4Outcome SigV4Verifier::Verify(const HttpRequest& request, absl::Time now, SecretOf secret_of) const {
+  absl::StatusOr<SigV4Fields> read = ReadSigV4Fields(request);
+  if (!read.ok()) {
+    const bool missing = GetApiError(read.status())->type == ApiErrorType::kMissingAuthenticationToken;
+    return {read.status(), missing ? AuthFailure::kMissing : AuthFailure::kMalformed, ""};
+  }
+  Fields fields{*std::move(read), {}, {}};
+  fields.header_names = Split(fields.signed_headers, ';');
+  const std::optional<absl::Time> time = ParseBasicTime(fields.date);
+  if (!time.has_value()) {
+    return {IncompleteSignatureError(Cat("Date must be in ISO-8601 'basic format'. Got '", fields.date,
+                                         "'. See http://en.wikipedia.org/wiki/ISO_8601")),
+            AuthFailure::kMalformed, ""};
+  }
+  fields.time = *time;
+  if (const absl::Status status = CheckTime(fields, now); !status.ok()) {
+    return {status, AuthFailure::kOutsideWindow, ""};
+  }
+  if (const absl::Status status = CheckSignedHeaders(request, fields.header_names); !status.ok()) {
+    return {status, AuthFailure::kMalformed, ""};
+  }
+  if (fields.algorithm != kAlgorithm) {
+    return {IncompleteSignatureError(
+                Cat("Unsupported AWS 'algorithm': '", fields.algorithm, "' (only AWS4-HMAC-SHA256 for now). ")),
+            AuthFailure::kMalformed, ""};
+  }
+  const std::vector<std::string_view> parts = Split(fields.credential, '/');
+  if (parts.size() != 5) {
+    return {IncompleteSignatureError(Cat("Credential must have exactly 5 slash-delimited elements, e.g. "
+                                         "keyid/date/region/service/term, got '",
+                                         fields.credential, "'")),
+            AuthFailure::kMalformed, ""};
+  }
+  const Scope scope{parts[0], parts[1], parts[2], parts[3], parts[4]};
+  std::string key_id(scope.key_id);
+  if (const absl::Status status = CheckScope(fields, scope); !status.ok()) {
+    return {status, AuthFailure::kWrongScope, std::move(key_id)};
+  }
+  const std::string* const secret = secret_of(scope.key_id);
+  if (secret == nullptr) return {UnrecognizedClientError(), AuthFailure::kUnknownKey, std::move(key_id)};
+  if (!SignatureIsRight(request, fields, scope, *secret)) {
+    return {InvalidSignatureError(kWrongSignature), AuthFailure::kWrongSignature, std::move(key_id)};
+  }
+  return {absl::OkStatus(), AuthFailure::kMissing, std::move(key_id)};
+}
+
+}  // namespace armature::daemon

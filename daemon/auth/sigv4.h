@@ -1,0 +1,79 @@
+#ifndef ARMATURE_DAEMON_AUTH_SIGV4_H_
+#define ARMATURE_DAEMON_AUTH_SIGV4_H_
+
+// AWS Signature Version 4: tells who signed a request, and that it is the one they signed.
+//
+// Source: "Signature Version 4 signing process"; order and texts of errors as the service's.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "daemon/auth/auth_failure.h"
+#include "daemon/auth/crypto.h"
+#include "daemon/http/http_message.h"
+#include "storage/base/strings.h"
+
+namespace armature::daemon {
+
+struct SigV4Options {
+  std::string service = "dynamodb";
+  std::string region = {};  // empty: any that looks like one
+  // How far the signature's time may be from ours, either way.
+  absl::Duration window = absl::Minutes(15);
+};
+
+struct SigV4Outcome {
+  // MissingAuthenticationToken, IncompleteSignature, InvalidSignature or UnrecognizedClient. Texts repeat at most what
+  // the request said of itself, never what it should have said.
+  absl::Status status;
+  AuthFailure failure = AuthFailure::kMissing;  // only if the status is an error
+  std::string key_id;                           // as claimed; empty if the request did not get that far
+};
+
+// Verifies signatures in the Authorization header and in the query.
+//
+// Checked beyond the service's documentation: an X-Amz-Target that is not signed is refused, since it names the
+// operation; so is a signed header that is missing, a list of signed headers that does not ascend, and what is given
+// twice. X-Amz-Content-Sha256 must be that of the body, if it is there. X-Amz-Expires shortens the window. A security
+// token is a header or parameter like any other: checked if it is signed, and then without meaning.
+//
+// Signing keys are kept per access key, day and region, as many as kSigningKeysMax. They belong to the secrets they
+// were made of: use a new verifier with new secrets.
+//
+// Thread-safety: thread-safe.
+// Cost: a hash of the body on the calling thread (about a millisecond per MB), but only for known access keys.
+class SigV4Verifier {
+ public:
+  // The secret of an access key, or null. What it points to must live until Verify returns.
+  using SecretOf = absl::FunctionRef<const std::string*(std::string_view key_id)>;
+  static constexpr size_t kSigningKeysMax = 4096;
+
+  explicit SigV4Verifier(SigV4Options options) : options_(std::move(options)) {}
+  SigV4Verifier(const SigV4Verifier&) = delete;
+  SigV4Verifier& operator=(const SigV4Verifier&) = delete;
+
+  SigV4Outcome Verify(const HttpRequest& request, absl::Time now, SecretOf secret_of) const;
+
+ private:
+  struct Fields;
+  struct Scope;
+
+  absl::Status CheckTime(const Fields& fields, absl::Time now) const;
+  absl::Status CheckScope(const Fields& fields, const Scope& scope) const;
+  bool SignatureIsRight(const HttpRequest& request, const Fields& fields, const Scope& scope,
+                        const std::string& secret) const;
+
+  const SigV4Options options_;
+  mutable absl::Mutex mutex_;
+  mutable StringMap<Sha256Digest> signing_keys_ ABSL_GUARDED_BY(mutex_);  // by the credential, key id and scope
+};
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_AUTH_SIGV4_H_

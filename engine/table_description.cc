@@ -1,0 +1,51 @@
+#include "engine/table_description.h"
+
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "storage/model/limits.h"
+
+namespace armature::engine {
+namespace {
+
+// What the API reports for on-demand tables.
+constexpr model::Throughput kWarmOnDemand = {12'000, 4'000};
+
+}  // namespace
+
+Totals TotalsOf(const store::Keyspace& keyspace) {
+  if (keyspace.stats == nullptr) return {};
+  const int64_t items = keyspace.stats->items();
+  return {items, keyspace.stats->bytes() + items * static_cast<int64_t>(model::kStorageOverheadBytes)};
+}
+
+TableDescription Describe(const store::Table& table) {
+  TableDescription description;
+  description.descriptor = table.descriptor;
+  description.totals = TotalsOf(table.data);
+  for (const store::Index& index : table.local_indexes) {
+    description.local_indexes.push_back(TotalsOf(index.keyspace));
+  }
+  for (const store::Index& index : table.global_indexes) {
+    description.global_indexes.push_back(TotalsOf(index.keyspace));
+  }
+  description.time_ms = absl::ToUnixMillis(absl::Now());
+  return description;
+}
+
+TableDescription DescribeWithoutTotals(model::TableDescriptor descriptor) {
+  TableDescription description;
+  description.local_indexes.resize(descriptor.local_indexes.size());
+  description.global_indexes.resize(descriptor.global_indexes.size());
+  description.descriptor = std::move(descriptor);
+  description.time_ms = absl::ToUnixMillis(absl::Now());
+  return description;
+}
+
+model::Throughput WarmThroughputOf(const std::optional<model::Throughput>& warm,
+                                   const std::optional<model::Throughput>& provisioned) {
+  if (warm.has_value()) return *warm;
+  return provisioned.value_or(kWarmOnDemand);
+}
+
+}  // namespace armature::engine

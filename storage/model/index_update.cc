@@ -1,0 +1,236 @@
+#include "storage/model/index_update.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/model/index_definition.h"
+#include "storage/model/key_definition.h"
+#include "storage/model/limits.h"
+
+namespace armature::model {
+namespace {
+
+const std::string& IndexNameOf(const GlobalIndexUpdate& entry) {
+  if (entry.create.has_value()) return entry.create->index_name;
+  return entry.update.has_value() ? entry.update->index_name : *entry.remove;
+}
+
+absl::Status CheckActions(const std::vector<GlobalIndexUpdate>& entries) {
+  for (const GlobalIndexUpdate& entry : entries) {
+    const int actions =
+        (entry.update.has_value() ? 1 : 0) + (entry.create.has_value() ? 1 : 0) + (entry.remove.has_value() ? 1 : 0);
+    if (actions == 0) {
+      return InvalidParameterError(
+          "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
+          "GlobalSecondaryIndexUpdate.Delete must not be null");
+    }
+    if (actions > 1) {
+      return InvalidParameterError(
+          "Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The definitions that the new index needs, sorted by name; what else is listed is ignored.
+absl::StatusOr<std::vector<KeyAttribute>> DefinitionsOf(const IndexDefinition& index,
+                                                        const std::vector<AttributeDefinition>& listed) {
+  std::vector<AttributeDefinition> needed;
+  for (const KeyElementDefinition& element : index.key_schema) {
+    const auto found = std::find_if(listed.begin(), listed.end(), [&](const AttributeDefinition& definition) {
+      return definition.attribute_name == element.attribute_name;
+    });
+    if (found == listed.end()) {
+      return InvalidParameterError(Cat("AttributeDefinitions is not specified for index: ", index.index_name));
+    }
+    needed.push_back(*found);
+  }
+  return BuildKeyAttributes(needed);
+}
+
+absl::Status CheckNewIndex(const IndexDefinition& index, const TableUpdate& update) {
+  ARM_RETURN_IF_ERROR(CheckGlobalIndexKey(index.key_schema));
+  ARM_RETURN_IF_ERROR(BuildKeyAttributes(update.attribute_definitions).status());
+  ARM_RETURN_IF_ERROR(DefinitionsOf(index, update.attribute_definitions).status());
+  return CheckProjection(index.projection);
+}
+
+std::string PrintedElement(const KeyAttribute& attribute, std::string_view role) {
+  return Cat("Schema:[SchemaElement: key{", attribute.name, ":", ScalarTypeName(attribute.type), ":", role, "}]");
+}
+
+// The role that `name` has in `key`; empty: none.
+std::string_view RoleIn(const KeySchema& key, std::string_view name) {
+  const auto has_name = [name](const KeyAttribute& attribute) { return attribute.name == name; };
+  if (std::any_of(key.partition.begin(), key.partition.end(), has_name)) return "HASH";
+  return std::any_of(key.sort.begin(), key.sort.end(), has_name) ? "RANGE" : std::string_view();
+}
+
+std::string_view RoleIn(const TableDescriptor& table, std::string_view name) {
+  std::string_view role = RoleIn(table.key, name);
+  for (const auto* indexes : {&table.local_indexes, &table.global_indexes}) {
+    for (const IndexDescriptor& index : *indexes) {
+      if (role.empty()) role = RoleIn(index.key, name);
+    }
+  }
+  return role;
+}
+
+// An attribute that the table knows keeps its type.
+absl::Status CheckTypes(const IndexDefinition& index, const std::vector<KeyAttribute>& wanted,
+                        const TableDescriptor& table) {
+  for (const KeyElementDefinition& element : index.key_schema) {
+    const auto has_name = [&](const KeyAttribute& attribute) { return attribute.name == element.attribute_name; };
+    const auto& known = table.attribute_definitions;
+    const auto old = std::find_if(known.begin(), known.end(), has_name);
+    const auto now = std::find_if(wanted.begin(), wanted.end(), has_name);
+    if (old == known.end() || old->type == now->type) continue;
+    return InvalidParameterError(
+        Cat("Attributes cannot be redefined. Please check that your attribute has the same type as previously "
+            "defined. Existing schema: ",
+            PrintedElement(*old, RoleIn(table, old->name)), " New schema: ", PrintedElement(*now, element.key_type)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CreateIndex(const IndexDefinition& definition, const TableUpdate& update, const TableDescriptor& table) {
+  if (table.FindIndex(definition.index_name) != nullptr) {
+    return ValidationError("Attempting to create an index which already exists");
+  }
+  ARM_ASSIGN_OR_RETURN(const std::vector<KeyAttribute> attributes,
+                       DefinitionsOf(definition, update.attribute_definitions));
+  ARM_RETURN_IF_ERROR(CheckTypes(definition, attributes, table));
+  ARM_RETURN_IF_ERROR(CheckIndexCapacity(definition, table.settings.billing_mode));
+  if (table.global_indexes.size() >= kGlobalIndexesMax) {
+    return LimitExceededError(
+        Cat("Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of ",
+            kGlobalIndexesMax));
+  }
+  return UnknownOperationError("To add an index to an existing table is not available in this version");
+}
+
+// The global index called `name`. `verb` is what is to be done with it.
+absl::StatusOr<IndexDescriptor*> FindGlobalIndex(std::string_view name, std::string_view verb, TableDescriptor* table) {
+  for (IndexDescriptor& index : table->global_indexes) {
+    if (index.name == name) return &index;
+  }
+  if (table->FindIndex(name) != nullptr) {
+    return ValidationError(Cat("Cannot ", verb, " an index that is not a GlobalSecondaryIndex: ", name));
+  }
+  return ResourceNotFoundError(Cat("Requested resource not found: Index ", name, " for table ", table->name));
+}
+
+absl::Status UpdateIndex(const IndexThroughputUpdate& update, int64_t now_ms, bool was_on_demand,
+                         TableDescriptor* table) {
+  ARM_ASSIGN_OR_RETURN(IndexDescriptor* const index, FindGlobalIndex(update.index_name, "update", table));
+  const bool is_on_demand = table->settings.billing_mode == BillingMode::kPayPerRequest;
+  if (is_on_demand && update.provisioned.has_value()) {
+    return InvalidParameterError(Cat("The only Updates for index: ", index->name,
+                                     " when TableThroughputMode is PAY_PER_REQUEST can be to OnDemandThroughput, "
+                                     "WarmThroughput"));
+  }
+  if (update.provisioned.has_value()) {
+    ARM_RETURN_IF_ERROR(CheckCapacityBounds(*update.provisioned, Cat(" for index ", index->name)));
+    if (was_on_demand) {
+      index->provisioned = update.provisioned;
+    } else {
+      ARM_RETURN_IF_ERROR(ChangeProvisioned(*update.provisioned, Cat("index ", index->name), now_ms,
+                                            &index->provisioned, &index->throughput_changes));
+    }
+  } else if (!update.on_demand_max.has_value() && !update.warm.has_value()) {
+    return InvalidParameterError(Cat("ProvisionedThroughput is not specified for index: ", index->name));
+  }
+  if (update.on_demand_max.has_value()) MergeThroughput(*update.on_demand_max, -1, &index->on_demand_max);
+  if (update.warm.has_value()) MergeThroughput(*update.warm, 0, &index->warm);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool MakesOrRemovesIndex(const TableUpdate& update) {
+  if (!update.global_index_updates.has_value()) return false;
+  return std::any_of(update.global_index_updates->begin(), update.global_index_updates->end(),
+                     [](const GlobalIndexUpdate& entry) { return !entry.update.has_value(); });
+}
+
+absl::Status CheckIndexUpdates(const TableUpdate& update) {
+  if (!update.global_index_updates.has_value()) return absl::OkStatus();
+  const std::vector<GlobalIndexUpdate>& entries = *update.global_index_updates;
+  if (entries.empty()) return InvalidParameterError("List of GlobalSecondaryIndexUpdates is empty");
+  ARM_RETURN_IF_ERROR(CheckActions(entries));
+  std::set<std::string_view> seen;
+  int made_or_removed = 0;
+  for (const GlobalIndexUpdate& entry : entries) {
+    if (!seen.insert(IndexNameOf(entry)).second) {
+      return InvalidParameterError(Cat(
+          "Only one global secondary index update per index is allowed simultaneously. Index: ", IndexNameOf(entry)));
+    }
+    if (!entry.update.has_value()) ++made_or_removed;
+  }
+  if (made_or_removed > 1) {
+    return LimitExceededError(
+        "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table");
+  }
+  for (const GlobalIndexUpdate& entry : entries) {
+    if (entry.create.has_value()) ARM_RETURN_IF_ERROR(CheckNewIndex(*entry.create, update));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ApplyIndexUpdates(const TableUpdate& update, int64_t now_ms, bool was_on_demand, TableDescriptor* table) {
+  if (!update.global_index_updates.has_value()) return absl::OkStatus();
+  for (const GlobalIndexUpdate& entry : *update.global_index_updates) {
+    if (entry.update.has_value()) {
+      ARM_RETURN_IF_ERROR(UpdateIndex(*entry.update, now_ms, was_on_demand, table));
+    } else if (entry.create.has_value()) {
+      ARM_RETURN_IF_ERROR(CreateIndex(*entry.create, update, *table));
+    } else {
+      ARM_RETURN_IF_ERROR(FindGlobalIndex(*entry.remove, "delete", table).status());
+      return UnknownOperationError("To remove an index from a table is not available in this version");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ChangeProvisioned(const Throughput& wanted, std::string_view resource, int64_t now_ms,
+                               std::optional<Throughput>* current, ThroughputChanges* changes) {
+  const Throughput old = current->value_or(Throughput());
+  if (wanted == old) {
+    const std::string_view kind = resource.substr(0, resource.find(' '));
+    return ValidationError(
+        Cat("The provisioned throughput for the ", resource,
+            " will not change. The requested value equals the current value. Current ReadCapacityUnits provisioned "
+            "for the ",
+            kind, ": ", old.read_units, ". Requested ReadCapacityUnits: ", wanted.read_units,
+            ". Current WriteCapacityUnits provisioned for the ", kind, ": ", old.write_units,
+            ". Requested WriteCapacityUnits: ", wanted.write_units,
+            ". Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits."));
+  }
+  if (wanted.read_units > old.read_units || wanted.write_units > old.write_units) changes->last_increase_ms = now_ms;
+  if (wanted.read_units < old.read_units || wanted.write_units < old.write_units) {
+    changes->decreases = DecreasesOnDayOf(now_ms, *changes) + 1;
+    changes->last_decrease_ms = now_ms;
+  }
+  *current = wanted;
+  return absl::OkStatus();
+}
+
+void MergeThroughput(const Throughput& given, int64_t unset, std::optional<Throughput>* current) {
+  Throughput merged = current->value_or(Throughput{unset, unset});
+  if (given.read_units != kThroughputNotGiven) merged.read_units = given.read_units;
+  if (given.write_units != kThroughputNotGiven) merged.write_units = given.write_units;
+  if (merged == Throughput{-1, -1}) {
+    current->reset();
+  } else {
+    *current = merged;
+  }
+}
+
+}  // namespace armature::model

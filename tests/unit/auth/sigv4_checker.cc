@@ -1,0 +1,42 @@
+// Verifies requests for sigv4_test.py. A line of input is a request: fields in hexadecimal ("-" is an empty one),
+// separated by blanks: the time, the secret of the key AKIDEXAMPLE, method, target, body, then names and values of the
+// headers. A line of output is OK, or the name of the exception.
+
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "daemon/auth/sigv4.h"
+#include "daemon/auth/sigv4_fields.h"
+#include "storage/base/api_error.h"
+
+namespace armature::daemon {
+namespace {
+
+std::string Check(const std::vector<std::string>& fields) {
+  constexpr size_t kFirstHeader = 5;
+  HttpRequest request;
+  request.method = fields[2];
+  request.target = fields[3];
+  request.body = fields[4];
+  for (size_t i = kFirstHeader; i + 1 < fields.size(); i += 2) request.headers.push_back({fields[i], fields[i + 1]});
+  static const SigV4Verifier verifier({});
+  // A verifier belongs to its secrets; here all requests have the same.
+  const auto secret_of = [&](std::string_view id) { return id == "AKIDEXAMPLE" ? &fields[1] : nullptr; };
+  const SigV4Outcome outcome = verifier.Verify(request, *ParseBasicTime(fields[0]), secret_of);
+  return outcome.status.ok() ? "OK" : std::string(ApiErrorName(GetApiError(outcome.status)->type));
+}
+
+}  // namespace
+}  // namespace armature::daemon
+
+int main() {
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    std::vector<std::string> fields;
+    for (std::string word; words >> word;) fields.push_back(word == "-" ? "" : absl::HexStringToBytes(word));
+    std::cout << armature::daemon::Check(fields) << "\n";
+  }
+}

@@ -1,0 +1,151 @@
+// Settings of tables: what the conformance cases cannot show, because they wait for tables and have one caller.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "storage/model/table_name.h"
+#include "tests/unit/engine/engine_test_util.h"
+
+namespace armature::engine {
+namespace {
+
+model::TableDefinition OnDemandTable(const std::string& name) {
+  model::TableDefinition definition;
+  definition.table_name = name;
+  definition.billing_mode = "PAY_PER_REQUEST";
+  definition.attribute_definitions = {{"p", "S"}};
+  definition.key_schema = {{"p", "HASH"}};
+  return definition;
+}
+
+class TableSettings : public testing::Test {
+ protected:
+  absl::StatusOr<TableDescription> Protect(const std::string& name, bool protect) {
+    model::TableUpdate update;
+    update.table_name = name;
+    update.deletion_protection = protect;
+    Answer<TableDescription> answer;
+    engine_->UpdateTable(update, answer.Catch());
+    return answer.Take();
+  }
+  absl::StatusOr<TimeToLiveSpecification> Expire(const std::string& name, const std::string& attribute) {
+    Answer<TimeToLiveSpecification> answer;
+    engine_->UpdateTimeToLive({name, TimeToLiveSpecification{true, attribute}}, answer.Catch());
+    return answer.Take();
+  }
+  absl::Status Tag(const std::string& name, const std::string& key) {
+    Answer<Nothing> answer;
+    engine_->TagResource({model::TableArn(name), model::Tags{{key, "v"}}}, answer.Catch());
+    return answer.Take().status();
+  }
+  absl::StatusOr<ListTagsOfResourceResult> Tags(const std::string& name, std::optional<std::string> token = {}) {
+    Answer<ListTagsOfResourceResult> answer;
+    engine_->ListTagsOfResource({model::TableArn(name), std::move(token)}, answer.Catch());
+    return answer.Take();
+  }
+  std::string DescribeExpiry(const std::string& name) {
+    Answer<TimeToLiveDescription> answer;
+    engine_->DescribeTimeToLive(name, answer.Catch());
+    const absl::StatusOr<TimeToLiveDescription> description = answer.Take();
+    return description.ok() ? description->attribute_name : std::string(description.status().message());
+  }
+
+  TestEngine engine_;
+};
+
+std::string TextOf(const absl::Status& status) {
+  const std::optional<ApiError> error = GetApiError(status);
+  return error.has_value() ? Cat(ApiErrorName(error->type), ": ", error->message) : status.ToString();
+}
+
+TEST_F(TableSettings, SurviveARestart) {
+  ASSERT_TRUE(engine_.CreateTable(OnDemandTable("Cats")).ok());
+  ASSERT_TRUE(Protect("Cats", true).ok());
+  ASSERT_TRUE(Expire("Cats", "expires").ok());
+  ASSERT_TRUE(Tag("Cats", "team").ok());
+  Answer<ContinuousBackupsDescription> recovery;
+  engine_->UpdateContinuousBackups({"Cats", PointInTimeRecoverySpecification{true, 7}}, recovery.Catch());
+  const absl::StatusOr<ContinuousBackupsDescription> before = recovery.Take();
+  ASSERT_TRUE(before.ok()) << before.status();
+  engine_.Reopen();
+  EXPECT_TRUE(engine_.Describe("Cats")->descriptor.settings.deletion_protection);
+  EXPECT_EQ(DescribeExpiry("Cats"), "expires");
+  EXPECT_EQ(Tags("Cats")->tags, (model::Tags{{"team", "v"}}));
+  Answer<ContinuousBackupsDescription> described;
+  engine_->DescribeContinuousBackups("Cats", described.Catch());
+  const absl::StatusOr<ContinuousBackupsDescription> after = described.Take();
+  EXPECT_TRUE(after->recovery_enabled);
+  EXPECT_EQ(after->period_days, 7);
+  EXPECT_EQ(after->earliest_ms, before->earliest_ms);
+  EXPECT_GE(after->latest_ms, after->earliest_ms);
+}
+
+// Whoever holds a table that is being deleted keeps it in that state.
+TEST_F(TableSettings, ATableThatIsBeingDeletedIsNotChanged) {
+  ASSERT_TRUE(engine_.CreateTable(OnDemandTable("Cats")).ok());
+  const auto held = engine_.database().catalog();
+  ASSERT_EQ(engine_.DeleteTable("Cats")->descriptor.state, model::TableState::kDeleting);
+  EXPECT_EQ(engine_.Describe("Cats")->descriptor.state, model::TableState::kDeleting);
+  EXPECT_EQ(TextOf(Protect("Cats", true).status()),
+            "ResourceInUseException: Attempt to change a resource which is still in use: Table is being deleted: Cats");
+  EXPECT_EQ(TextOf(engine_.DeleteTable("Cats").status()),
+            "ResourceInUseException: Attempt to change a resource which is still in use: Table is being deleted: Cats");
+  EXPECT_EQ(TextOf(engine_.CreateTable(OnDemandTable("Cats"))), "ResourceInUseException: Table already exists: Cats");
+  EXPECT_EQ(TextOf(Expire("Cats", "expires").status()),
+            "ResourceInUseException: Attempt to change a resource which is still in use: Table Cats is being deleted");
+  EXPECT_EQ(DescribeExpiry("Cats"),
+            "Cannot describe time to live while table is in DELETING state: Current table state is DELETING");
+  const std::string gone = Cat(
+      "ResourceNotFoundException: Requested resource not found: ResourceArn: ", model::TableArn("Cats"), " not found");
+  EXPECT_EQ(TextOf(Tag("Cats", "team")), gone);
+  EXPECT_EQ(TextOf(Tags("Cats").status()), gone);
+}
+
+// Each caller's change is made on what the others have left.
+TEST_F(TableSettings, ChangesFromManyCallersAreAllKept) {
+  constexpr int kCallers = 4;
+  constexpr int kTags = 12;
+  ASSERT_TRUE(engine_.CreateTable(OnDemandTable("Cats")).ok());
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < kCallers; ++caller) {
+    callers.emplace_back([this, caller] {
+      for (int i = 0; i < kTags; ++i) EXPECT_TRUE(Tag("Cats", Cat("tag", caller, "-", i)).ok());
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  size_t tags = 0;
+  std::optional<std::string> token;
+  do {
+    const absl::StatusOr<ListTagsOfResourceResult> page = Tags("Cats", token);
+    ASSERT_TRUE(page.ok()) << page.status();
+    tags += page->tags.size();
+    token = page->next_token;
+  } while (token.has_value());
+  EXPECT_EQ(tags, size_t{kCallers * kTags});
+}
+
+// Writes go on while settings change under them.
+TEST_F(TableSettings, ItemsAreWrittenThroughChanges) {
+  ASSERT_TRUE(engine_.CreateTable(OnDemandTable("Cats")).ok());
+  std::atomic<bool> stop = false;
+  std::thread changer([&] {
+    for (bool protect = true; !stop; protect = !protect) EXPECT_TRUE(Protect("Cats", protect).ok());
+  });
+  constexpr int kItems = 200;
+  for (int i = 0; i < kItems; ++i) {
+    const absl::StatusOr<WriteResult> put =
+        engine_.Put(WriteTo("Cats", codec::Item({{"p", codec::S(Cat("item", i))}})));
+    EXPECT_TRUE(put.ok()) << put.status();
+  }
+  stop = true;
+  changer.join();
+  EXPECT_EQ(engine_.Describe("Cats")->totals.item_count, kItems);
+}
+
+}  // namespace
+}  // namespace armature::engine
