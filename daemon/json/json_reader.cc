@@ -122,18 +122,21 @@ struct JsonDocument::Parser {
   bool keep = true;
 };
 
-thread_local std::unique_ptr<JsonDocument::Parser> JsonDocument::kept_;
+std::unique_ptr<JsonDocument::Parser>& JsonDocument::KeptParser() {
+  thread_local std::unique_ptr<Parser> kept;
+  return kept;
+}
 
 JsonDocument::JsonDocument(std::unique_ptr<Parser> parser) : parser_(std::move(parser)) {}
 JsonDocument::JsonDocument(JsonDocument&&) noexcept = default;
 
 JsonDocument::~JsonDocument() {
-  if (parser_ != nullptr && parser_->keep) kept_ = std::move(parser_);
+  if (parser_ != nullptr && parser_->keep) KeptParser() = std::move(parser_);
 }
 
 absl::StatusOr<JsonDocument> JsonDocument::Parse(const std::string& text) {
   if (text.size() > kTextBytesMax) return NoDocumentError();
-  JsonDocument document(std::exchange(kept_, nullptr));
+  JsonDocument document(std::exchange(KeptParser(), nullptr));
   if (document.parser_ == nullptr) {
     document.parser_ = std::make_unique<Parser>();
     const auto error = document.parser_->parser.allocate(std::max(text.size(), kFirstTextBytes), kDepthMax);
