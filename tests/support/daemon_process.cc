@@ -155,8 +155,7 @@ DaemonProcess::DaemonProcess(std::vector<std::string> flags, client::ClientOptio
 DaemonProcess::~DaemonProcess() { Kill(); }
 
 void DaemonProcess::Start() {
-  std::vector<std::string> flags{"--data_dir=" + data_dir(), "--grpc_listen=127.0.0.1:0",
-                                 "--http_listen=127.0.0.1:0"};
+  std::vector<std::string> flags{"--data_dir=" + data_dir(), "--grpc_listen=127.0.0.1:0", "--http_listen=127.0.0.1:0"};
   flags.insert(flags.end(), flags_.begin(), flags_.end());
   const Child child = Spawn(flags, directory_.path() / "stderr");
   pid_ = child.pid;

@@ -40,10 +40,11 @@ class JsonTest : public testing::Test {
   void CreateTable(const std::string& body, const std::string& name) {
     const JsonAnswer created = Ask("CreateTable", body);
     ASSERT_EQ(created.status, 200u) << created.body;
-    ASSERT_TRUE(engine::TestEngine::WaitUntil([&] {
-                  return Body("DescribeTable", Cat(R"({"TableName":")", name, R"("})")).find(R"("TableStatus":"ACTIVE")") !=
-                         std::string::npos;
-                }).ok());
+    ASSERT_TRUE(
+        engine::TestEngine::WaitUntil([&] {
+          return Body("DescribeTable", Cat(R"({"TableName":")", name, R"("})")).find(R"("TableStatus":"ACTIVE")") !=
+                 std::string::npos;
+        }).ok());
   }
 
   engine::TestEngine engine_;
