@@ -122,7 +122,7 @@ TEST_F(SettingOperations, WrongTypesAreSerializationErrors) {
   };
   for (const auto& [operation, body, text] : {
            TypeCase{"UpdateTable", R"({"TableName":1})", "NUMBER_VALUE cannot be converted to String"},
-           TypeCase{"UpdateTable", R"({"ProvisionedThroughput":{"ReadCapacityUnits":"5"}})",
+           TypeCase{"UpdateTable", R"({"ProvisionedThroughput":{"ReadCapacityUnits":"5x"}})",
                     "STRING_VALUE cannot be converted to Long"},
            TypeCase{"UpdateTable", R"({"DeletionProtectionEnabled":"maybe"})", "Unexpected token received from parser"},
            TypeCase{"UpdateTimeToLive", R"({"TimeToLiveSpecification":"on"})", "Unexpected field type"},
