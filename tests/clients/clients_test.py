@@ -112,13 +112,10 @@ class CommandLine(ClientTest):
                  "--time-to-live-specification", "Enabled=true,AttributeName=expires")
         ttl = self.aws("describe-time-to-live", "--table-name", "orders-table")["TimeToLiveDescription"]
         self.assertEqual(ttl, {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires"})
-        self.aws("update-table", "--table-name", "orders-table", "--deletion-protection-enabled")
-        refused = subprocess.run(
-            [AWS, "--endpoint-url", self.endpoint, "dynamodb", "delete-table", "--table-name", "orders-table"],
-            capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=self.environment)
-        self.assertNotEqual(refused.returncode, 0)
-        self.assertIn("protected against deletion", refused.stderr)
-        self.aws("update-table", "--table-name", "orders-table", "--no-deletion-protection-enabled")
+        self.aws("update-table", "--table-name", "orders-table",
+                 "--stream-specification", "StreamEnabled=true,StreamViewType=NEW_IMAGE")
+        described = self.aws("describe-table", "--table-name", "orders-table")["Table"]
+        self.assertEqual(described["StreamSpecification"], {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"})
         updated = self.aws(
             "update-item", "--table-name", "orders-table", "--key", '{"order_id": {"S": "KSUID1"}}',
             "--update-expression", "SET amount = amount + :one", "--expression-attribute-values", '{":one": {"N": "1"}}',

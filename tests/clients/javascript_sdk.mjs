@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import {
   ConditionalCheckFailedException, CreateTableCommand, DeleteTableCommand, DescribeTableCommand, DynamoDBClient,
   GetItemCommand, ListTagsOfResourceCommand, PutItemCommand, ResourceNotFoundException, TagResourceCommand,
-  UpdateTimeToLiveCommand, waitUntilTableExists, waitUntilTableNotExists, paginateListTables,
+  UpdateTableCommand, UpdateTimeToLiveCommand, waitUntilTableExists, waitUntilTableNotExists, paginateListTables,
 } from '@aws-sdk/client-dynamodb';
 import {
   DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand, UpdateCommand, paginateScan,
@@ -99,6 +99,9 @@ async function controlPlane() {
   const names = [];
   for await (const page of paginateListTables({ client }, {})) names.push(...page.TableNames);
   assert.deepEqual(names, [TableName]);
+  await client.send(new UpdateTableCommand({ TableName, DeletionProtectionEnabled: true }));
+  await assert.rejects(client.send(new DeleteTableCommand({ TableName })), /protected against deletion/);
+  await client.send(new UpdateTableCommand({ TableName, DeletionProtectionEnabled: false }));
   await client.send(new DeleteTableCommand({ TableName }));
   await waitUntilTableNotExists({ client, maxWaitTime: 60 }, { TableName });
   await assert.rejects(
