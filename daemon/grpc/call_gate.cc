@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "daemon/api/error_map.h"
+#include "grpc/grpc_security_constants.h"
 #include "grpcpp/security/auth_context.h"
 
 namespace armature::daemon {
