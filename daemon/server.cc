@@ -136,6 +136,7 @@ absl::Status Server::Parts::StartHttp(const Config& config) {
   }
   operations = std::make_unique<EngineOperations>(engine.get(), audit.get());
   json = std::make_unique<JsonFront>(operations.get(), front);
+  RaiseDescriptorLimit();
   HttpServerOptions options;
   options.listen = config.http_listen;
   if (config.tls.enabled()) {
