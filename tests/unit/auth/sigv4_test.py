@@ -50,7 +50,7 @@ def signature(method, path, query, headers, names, body, region, time=TIME):
 
 
 class Request:
-    def __init__(self, rng):
+    def __init__(self, rng, order=sorted):
         self.method = rng.choice(["POST", "POST", "GET", "PUT"])
         segments = [quoted(text(rng, 4)) for _ in range(rng.randint(0, 3))]
         segments = [each for each in segments if each not in ("", ".", "..")]
@@ -66,7 +66,7 @@ class Request:
         if not in_query:
             self.headers.append(("x-amz-date", TIME))
         rng.shuffle(self.headers)
-        names = sorted({name for name, _ in self.headers})
+        names = order({name for name, _ in self.headers})
         if in_query:
             self.query += [
                 ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"),
@@ -149,6 +149,18 @@ class SigV4Test(unittest.TestCase):
         for request, part, answer in zip(requests, parts, self.check(requests), strict=True):
             self.assertRegex(answer, "^(InvalidSignature|IncompleteSignature)Exception$", (part, vars(request)))
         self.assertGreater(len(set(parts)), 10)
+
+    def test_lists_of_headers_must_ascend(self):
+        def descending(names):
+            return sorted(names, reverse=True)
+
+        def repeated(names):
+            return sorted([*names, "host"])
+
+        for order in (descending, repeated):
+            rng = random.Random(6)
+            for answer in self.check([Request(rng, order) for _ in range(20)]):
+                self.assertEqual(answer, "InvalidSignatureException", order)
 
 
 if __name__ == "__main__":
