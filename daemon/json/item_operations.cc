@@ -17,7 +17,7 @@ void WriteGotItem(const engine::GetItemResult& result, JsonWriter* writer) {
   writer->EndObject();
 }
 
-void GetItem(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void GetItem(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   absl::StatusOr<engine::GetItemRequest> request = ParseGetItem(call.body);
   if (const absl::Status status = Admit(call, request); !status.ok()) return Fail(call, status, std::move(done));
   engine->GetItem(call.context, *std::move(request),
@@ -43,39 +43,39 @@ engine::Callback<engine::WriteResult> AnswerWrite(const JsonCall& call, JsonApi:
 using WriteMethod = void (engine::Engine::*)(engine::RequestContext, engine::WriteRequest,
                                              engine::Callback<engine::WriteResult>);
 
-void Write(engine::Engine* engine, WriteMethod method, absl::StatusOr<engine::WriteRequest> request, JsonCall call,
-           JsonApi::Done done) {
+void Write(engine::Engine* engine, WriteMethod method, absl::StatusOr<engine::WriteRequest> request,
+           const JsonCall& call, JsonApi::Done done) {
   if (const absl::Status status = Admit(call, request); !status.ok()) return Fail(call, status, std::move(done));
   auto answer = AnswerWrite(call, std::move(done));
-  (engine->*method)(std::move(call.context), *std::move(request), std::move(answer));
+  (engine->*method)(call.context, *std::move(request), std::move(answer));
 }
 
-void PutItem(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void PutItem(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   auto request = ParsePutItem(call.body);
-  Write(engine, &engine::Engine::PutItem, std::move(request), std::move(call), std::move(done));
+  Write(engine, &engine::Engine::PutItem, std::move(request), call, std::move(done));
 }
 
-void UpdateItem(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void UpdateItem(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   auto request = ParseUpdateItem(call.body);
-  Write(engine, &engine::Engine::UpdateItem, std::move(request), std::move(call), std::move(done));
+  Write(engine, &engine::Engine::UpdateItem, std::move(request), call, std::move(done));
 }
 
-void DeleteItem(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void DeleteItem(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   auto request = ParseDeleteItem(call.body);
-  Write(engine, &engine::Engine::DeleteItem, std::move(request), std::move(call), std::move(done));
+  Write(engine, &engine::Engine::DeleteItem, std::move(request), call, std::move(done));
 }
 
 using ReadMethod = void (engine::Engine::*)(engine::RequestContext, engine::ReadRequest, engine::PageWriter*,
                                             engine::Callback<engine::ReadResult>);
 
-void Read(engine::Engine* engine, ReadMethod method, absl::StatusOr<engine::ReadRequest> request, JsonCall call,
+void Read(engine::Engine* engine, ReadMethod method, absl::StatusOr<engine::ReadRequest> request, const JsonCall& call,
           JsonApi::Done done) {
   if (const absl::Status status = Admit(call, request); !status.ok()) return Fail(call, status, std::move(done));
   request->at_least_sequence = call.at_least_sequence;
   auto page = std::make_shared<JsonPage>(request->limit, request->select != "COUNT");
   JsonPage* const writer = page.get();
-  (engine->*method)(std::move(call.context), *std::move(request), writer,
-                    [page = std::move(page), request_id = std::move(call.request_id),
+  (engine->*method)(call.context, *std::move(request), writer,
+                    [page = std::move(page), request_id = call.request_id,
                      done = std::move(done)](const absl::StatusOr<engine::ReadResult>& result) mutable {
                       if (!result.ok()) return std::move(done)(ErrorAnswer(result.status(), request_id));
                       JsonAnswer answer;
@@ -84,14 +84,14 @@ void Read(engine::Engine* engine, ReadMethod method, absl::StatusOr<engine::Read
                     });
 }
 
-void Query(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void Query(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   auto request = ParseQuery(call.body);
-  Read(engine, &engine::Engine::Query, std::move(request), std::move(call), std::move(done));
+  Read(engine, &engine::Engine::Query, std::move(request), call, std::move(done));
 }
 
-void Scan(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void Scan(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   auto request = ParseScan(call.body);
-  Read(engine, &engine::Engine::Scan, std::move(request), std::move(call), std::move(done));
+  Read(engine, &engine::Engine::Scan, std::move(request), call, std::move(done));
 }
 
 constexpr JsonOperation kOperations[] = {

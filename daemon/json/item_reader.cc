@@ -65,20 +65,48 @@ ValueType TypeOf(std::string_view member) {
   }
 }
 
+// Good enough to tell names apart that differ at their beginning, their end or in length.
+uint64_t HashOf(std::string_view name) {
+  uint64_t first = 0;
+  uint64_t last = 0;
+  if (name.size() >= sizeof(first)) {
+    std::memcpy(&first, name.data(), sizeof(first));
+    std::memcpy(&last, name.data() + name.size() - sizeof(last), sizeof(last));
+  } else {
+    for (const char c : name) first = first << 8 | static_cast<uint8_t>(c);
+  }
+  return ((first ^ name.size()) * 0x9E3779B97F4A7C15 ^ last) * 0xC2B2AE3D27D4EB4F;
+}
+
 // Whether a name may be twice among the members. A false alarm costs no more than the long way.
 bool MayRepeatNames(const object& members) {
   if (members.size() < 2) return false;
   std::array<uint64_t, 32> seen{};
   bool repeated = false;
   for (const auto member : members) {
-    uint64_t hash = member.key.size();
-    for (const char c : member.key.substr(0, 24)) hash = (hash ^ static_cast<uint8_t>(c)) * 0x9E3779B97F4A7C15;
+    const uint64_t hash = HashOf(member.key);
     const uint64_t bit = uint64_t{1} << (hash >> 58);
     uint64_t& word = seen[hash >> 53 & 31];
     repeated = repeated || (word & bit) != 0;
     word |= bit;
   }
   return repeated;
+}
+
+// The same as model::AppendVarint and AppendBytesField, to memory that is there.
+char* WriteVarint(uint64_t value, char* out) {
+  for (; value >= 0x80; value >>= 7) *out++ = static_cast<char>(value | 0x80);
+  *out++ = static_cast<char>(value);
+  return out;
+}
+char* WriteHead(uint32_t field, size_t size, char* out) {
+  *out++ = static_cast<char>(WireTag(field, WireType::kBytes));
+  return WriteVarint(size, out);
+}
+char* WriteBytesField(uint32_t field, std::string_view bytes, char* out) {
+  out = WriteHead(field, bytes.size(), out);
+  if (!bytes.empty()) std::memcpy(out, bytes.data(), bytes.size());
+  return out + bytes.size();
 }
 
 // Appends values to a string. Lengths of scalars are known before they are written; those of everything else get room
@@ -99,6 +127,7 @@ class WireWriter {
 
   absl::Status LastEntries(const object& entries);
   absl::Status Entry(std::string_view name, element value);
+  void TextEntry(std::string_view name, ValueType type, std::string_view text);
   absl::Status Members(const object& members);
   absl::Status Member(ValueType type, element value);
   absl::Status Flag(ValueType type, element value);
@@ -147,20 +176,12 @@ absl::Status WireWriter::LastEntries(const object& entries) {
 
 absl::Status WireWriter::Entry(std::string_view name, element value) {
   object members;
-  if (value.get(members) == simdjson::SUCCESS && members.begin() != members.end()) {
+  if (value.get(members) == simdjson::SUCCESS && members.size() == 1) {
     // Nearly all values are one text.
-    const auto first = *members.begin();
-    const ValueType type = TypeOf(first.key);
-    if ((type == ValueType::kString || type == ValueType::kNumber) && ++members.begin() == members.end() &&
-        first.value.is_string()) {
-      const std::string_view text = GetText(first.value);
-      const size_t value_size = model::BytesFieldSize(text.size());
-      AppendTag(kEntriesField);
-      model::AppendVarint(model::BytesFieldSize(name.size()) + model::BytesFieldSize(value_size), &out_);
-      model::AppendBytesField(kNameField, name, &out_);
-      AppendTag(kValueField);
-      model::AppendVarint(value_size, &out_);
-      model::AppendBytesField(static_cast<uint32_t>(type), text, &out_);
+    const auto member = *members.begin();
+    const ValueType type = TypeOf(member.key);
+    if ((type == ValueType::kString || type == ValueType::kNumber) && member.value.is_string()) {
+      TextEntry(name, type, GetText(member.value));
       return absl::OkStatus();
     }
   }
@@ -171,6 +192,17 @@ absl::Status WireWriter::Entry(std::string_view name, element value) {
   Close(body);
   Close(entry);
   return absl::OkStatus();
+}
+
+void WireWriter::TextEntry(std::string_view name, ValueType type, std::string_view text) {
+  const size_t value_size = model::BytesFieldSize(text.size());
+  const size_t entry_size = model::BytesFieldSize(name.size()) + model::BytesFieldSize(value_size);
+  const size_t begin = out_.size();
+  out_.resize(begin + model::BytesFieldSize(entry_size));
+  char* out = WriteHead(kEntriesField, entry_size, out_.data() + begin);
+  out = WriteBytesField(kNameField, name, out);
+  out = WriteHead(kValueField, value_size, out);
+  WriteBytesField(static_cast<uint32_t>(type), text, out);
 }
 
 absl::Status WireWriter::Value(element value) {

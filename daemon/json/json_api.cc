@@ -20,7 +20,7 @@ void JsonApi::Call(JsonCall call, Done done) {
   const JsonOperation* const operation = FindOperation(call.operation);
   if (operation == nullptr) return Fail(call, UnknownOperationError(""), std::move(done));
   call.operation = operation->name;  // the caller's may not live as long
-  operation->run(engine_, std::move(call), std::move(done));
+  operation->run(engine_, call, std::move(done));
 }
 
 }  // namespace armature::daemon

@@ -3,12 +3,14 @@
 
 // What the readers of JSON share with each other: the parser's view of a document. Not for others to include.
 
+#include <simdjson.h>
+
 #include <bit>
+#include <cstring>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "daemon/json/json_reader.h"
-#include "simdjson.h"
 
 namespace armature::daemon {
 

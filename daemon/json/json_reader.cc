@@ -35,6 +35,9 @@ std::string_view TokenOf(element e) {
   }
 }
 
+// Told without a text.
+absl::Status NoDocumentError() { return SerializationError(""); }
+
 absl::Status CollectionError(std::string_view type) {
   return SerializationError(Cat("Unrecognized collection type ", type));
 }
@@ -117,19 +120,21 @@ struct JsonDocument::Parser {
   bool keep = true;
 };
 
-thread_local std::unique_ptr<JsonDocument::Parser> JsonDocument::kept_;
+std::unique_ptr<JsonDocument::Parser>& JsonDocument::KeptParser() {
+  thread_local std::unique_ptr<Parser> kept;
+  return kept;
+}
 
 JsonDocument::JsonDocument(std::unique_ptr<Parser> parser) : parser_(std::move(parser)) {}
 JsonDocument::JsonDocument(JsonDocument&&) noexcept = default;
 
 JsonDocument::~JsonDocument() {
-  if (parser_ != nullptr && parser_->keep) kept_ = std::move(parser_);
+  if (parser_ != nullptr && parser_->keep) KeptParser() = std::move(parser_);
 }
 
 absl::StatusOr<JsonDocument> JsonDocument::Parse(const std::string& text) {
-  const absl::Status no_json = SerializationError("");
-  if (text.size() > kTextBytesMax) return no_json;
-  JsonDocument document(std::exchange(kept_, nullptr));
+  if (text.size() > kTextBytesMax) return NoDocumentError();
+  JsonDocument document(std::exchange(KeptParser(), nullptr));
   if (document.parser_ == nullptr) {
     document.parser_ = std::make_unique<Parser>();
     const auto error = document.parser_->parser.allocate(std::max(text.size(), kFirstTextBytes), kDepthMax);
@@ -137,8 +142,8 @@ absl::StatusOr<JsonDocument> JsonDocument::Parse(const std::string& text) {
   }
   document.parser_->keep = text.size() <= kKeptTextBytesMax;
   element root;
-  if (document.parser_->parser.parse(text).get(root) != simdjson::SUCCESS) return no_json;
-  if (!root.is_object()) return no_json;
+  if (document.parser_->parser.parse(text).get(root) != simdjson::SUCCESS) return NoDocumentError();
+  if (!root.is_object()) return NoDocumentError();
   document.root_ = JsonDom::Value(root);
   return document;
 }

@@ -58,7 +58,8 @@ class JsonDocument {
  private:
   struct Parser;
   explicit JsonDocument(std::unique_ptr<Parser> parser);
-  static thread_local std::unique_ptr<Parser> kept_;
+  // Of this thread; null if there is none or a document has it.
+  static std::unique_ptr<Parser>& KeptParser();
 
   std::unique_ptr<Parser> parser_;
   JsonValue root_;

@@ -17,9 +17,9 @@ StringMap<JsonOperation> AllOperations() {
 }  // namespace
 
 const JsonOperation* FindOperation(std::string_view name) {
-  static const StringMap<JsonOperation> all = AllOperations();
-  const auto found = all.find(name);
-  return found == all.end() ? nullptr : &found->second;
+  static const StringMap<JsonOperation> kAll = AllOperations();
+  const auto found = kAll.find(name);
+  return found == kAll.end() ? nullptr : &found->second;
 }
 
 absl::Status CheckAccess(const JsonCall& call, std::string_view table) {

@@ -6,7 +6,7 @@
 //
 // Each one parses its document, asks whether the caller may, calls the engine and writes the answer:
 //
-//   void DescribeTable(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+//   void DescribeTable(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
 //     const absl::StatusOr<TableNameRequest> request = ParseTableName(call.body);
 //     if (const absl::Status status = Admit(call, request); !status.ok()) return Fail(call, status, std::move(done));
 //     engine->DescribeTable(request->table_name, AnswerWith<engine::TableDescription>(call, std::move(done), Write));
@@ -30,7 +30,7 @@ namespace armature::daemon {
 struct JsonOperation {
   std::string_view name;
   // Calls `done` exactly once, on this or another thread; does not block.
-  void (*run)(engine::Engine* engine, JsonCall call, JsonApi::Done done);
+  void (*run)(engine::Engine* engine, const JsonCall& call, JsonApi::Done done);
 };
 
 // The operation called `name`, or null.

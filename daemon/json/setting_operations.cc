@@ -129,7 +129,7 @@ absl::Status AdmitResource(const JsonCall& call, const absl::StatusOr<Request>& 
   return request.ok() ? CheckAccess(call, TableOf(request->resource_arn)) : request.status();
 }
 
-void TagResource(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void TagResource(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   absl::StatusOr<engine::TagResourceRequest> request = ParseTagResource(call.body);
   if (const absl::Status status = AdmitResource(call, request); !status.ok()) {
     return Fail(call, status, std::move(done));
@@ -137,7 +137,7 @@ void TagResource(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
   engine->TagResource(*std::move(request), AnswerEmpty(call, std::move(done)));
 }
 
-void UntagResource(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void UntagResource(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   absl::StatusOr<engine::UntagResourceRequest> request = ParseUntagResource(call.body);
   if (const absl::Status status = AdmitResource(call, request); !status.ok()) {
     return Fail(call, status, std::move(done));
@@ -145,7 +145,7 @@ void UntagResource(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
   engine->UntagResource(*std::move(request), AnswerEmpty(call, std::move(done)));
 }
 
-void ListTagsOfResource(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void ListTagsOfResource(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   const absl::StatusOr<engine::ListTagsOfResourceRequest> request = ParseListTags(call.body);
   if (const absl::Status status = AdmitResource(call, request); !status.ok()) {
     return Fail(call, status, std::move(done));
@@ -153,28 +153,28 @@ void ListTagsOfResource(engine::Engine* engine, JsonCall call, JsonApi::Done don
   engine->ListTagsOfResource(*request, AnswerWith<engine::ListTagsOfResourceResult>(call, std::move(done), WriteTags));
 }
 
-void UpdateTimeToLive(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void UpdateTimeToLive(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   absl::StatusOr<engine::UpdateTimeToLiveRequest> request = ParseUpdateTimeToLive(call.body);
   if (const absl::Status status = Admit(call, request); !status.ok()) return Fail(call, status, std::move(done));
   engine->UpdateTimeToLive(*std::move(request),
                            AnswerWith<engine::TimeToLiveSpecification>(call, std::move(done), WriteTimeToLive));
 }
 
-void DescribeTimeToLive(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void DescribeTimeToLive(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   const absl::StatusOr<TableNameRequest> request = ParseTableName(call.body);
   if (const absl::Status status = Admit(call, request); !status.ok()) return Fail(call, status, std::move(done));
   engine->DescribeTimeToLive(request->table_name, AnswerWith<engine::TimeToLiveDescription>(
                                                       call, std::move(done), WriteTimeToLiveDescription));
 }
 
-void UpdateContinuousBackups(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void UpdateContinuousBackups(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   absl::StatusOr<engine::UpdateContinuousBackupsRequest> request = ParseUpdateContinuousBackups(call.body);
   if (const absl::Status status = Admit(call, request); !status.ok()) return Fail(call, status, std::move(done));
   engine->UpdateContinuousBackups(*std::move(request), AnswerWith<engine::ContinuousBackupsDescription>(
                                                            call, std::move(done), WriteContinuousBackups));
 }
 
-void DescribeContinuousBackups(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void DescribeContinuousBackups(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   const absl::StatusOr<TableNameRequest> request = ParseTableName(call.body);
   if (const absl::Status status = Admit(call, request); !status.ok()) return Fail(call, status, std::move(done));
   engine->DescribeContinuousBackups(request->table_name, AnswerWith<engine::ContinuousBackupsDescription>(
@@ -187,7 +187,7 @@ absl::Status AdmitBare(const JsonCall& call) {
   return request.ok() ? CheckAccess(call, "") : request.status();
 }
 
-void DescribeLimits(engine::Engine* /*engine*/, JsonCall call, JsonApi::Done done) {
+void DescribeLimits(engine::Engine* /*engine*/, const JsonCall& call, JsonApi::Done done) {
   if (const absl::Status status = AdmitBare(call); !status.ok()) return Fail(call, status, std::move(done));
   const engine::AccountLimits limits;
   JsonWriter writer;
@@ -198,7 +198,7 @@ void DescribeLimits(engine::Engine* /*engine*/, JsonCall call, JsonApi::Done don
   std::move(done)({.body = writer.Take()});
 }
 
-void DescribeEndpoints(engine::Engine* /*engine*/, JsonCall call, JsonApi::Done done) {
+void DescribeEndpoints(engine::Engine* /*engine*/, const JsonCall& call, JsonApi::Done done) {
   if (const absl::Status status = AdmitBare(call); !status.ok()) return Fail(call, status, std::move(done));
   JsonWriter writer;
   writer.BeginObject().Key("Endpoints").BeginArray().BeginObject();

@@ -20,19 +20,19 @@ engine::Callback<engine::TableDescription> AnswerDescription(const JsonCall& cal
       });
 }
 
-void CreateTable(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void CreateTable(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   absl::StatusOr<model::TableDefinition> definition = ParseCreateTable(call.body);
   if (const absl::Status status = Admit(call, definition); !status.ok()) return Fail(call, status, std::move(done));
   engine->CreateTable(*std::move(definition), AnswerDescription(call, std::move(done), "TableDescription"));
 }
 
-void DeleteTable(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void DeleteTable(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   const absl::StatusOr<TableNameRequest> request = ParseTableName(call.body);
   if (const absl::Status status = Admit(call, request); !status.ok()) return Fail(call, status, std::move(done));
   engine->DeleteTable(request->table_name, AnswerDescription(call, std::move(done), "TableDescription"));
 }
 
-void DescribeTable(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void DescribeTable(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   const absl::StatusOr<TableNameRequest> request = ParseTableName(call.body);
   if (const absl::Status status = Admit(call, request); !status.ok()) return Fail(call, status, std::move(done));
   engine->DescribeTable(request->table_name, AnswerDescription(call, std::move(done), "Table"));
@@ -46,14 +46,14 @@ void WriteTableNames(const engine::ListTablesResult& result, JsonWriter* writer)
   writer->EndObject();
 }
 
-void ListTables(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void ListTables(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   const absl::StatusOr<ListTablesRequest> request = ParseListTables(call.body);
   if (const absl::Status status = Admit(call, request); !status.ok()) return Fail(call, status, std::move(done));
   engine->ListTables(request->start_after, request->limit,
                      AnswerWith<engine::ListTablesResult>(call, std::move(done), WriteTableNames));
 }
 
-void UpdateTable(engine::Engine* engine, JsonCall call, JsonApi::Done done) {
+void UpdateTable(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   absl::StatusOr<model::TableUpdate> update = ParseUpdateTable(call.body);
   if (const absl::Status status = Admit(call, update); !status.ok()) return Fail(call, status, std::move(done));
   engine->UpdateTable(*std::move(update), AnswerDescription(call, std::move(done), "TableDescription"));

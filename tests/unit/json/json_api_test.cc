@@ -41,6 +41,11 @@ TEST(ErrorAnswer, EachExceptionHasItsNamespaceAndMember) {
       {ThrottlingError("m", 5), 400,
        R"({"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"m"})"},
       {UnknownOperationError(""), 400, R"({"__type":"com.amazon.coral.service#UnknownOperationException"})"},
+      {AccessDeniedError("u", "a", "r"), 400,
+       R"({"__type":"com.amazon.coral.service#AccessDeniedException",)"
+       R"("Message":"User: u is not authorized to perform: a on resource: r"})"},
+      {InvalidSignatureError("m"), 400,
+       R"({"__type":"com.amazon.coral.service#InvalidSignatureException","message":"m"})"},
       {ServiceUnavailableError("m"), 503,
        R"({"__type":"com.amazonaws.dynamodb.v20120810#ServiceUnavailable","message":"m"})"},
       {ConditionalCheckFailedError(codec::Item({{"p", codec::S("a\"")}})), 400,
