@@ -79,7 +79,8 @@ void GsiApplier::Start() {
   database_->change_log().SetConsumer(this);
   {
     const absl::MutexLock lock(&mutex_);
-    for (const auto& [name, table] : database_->catalog()->tables()) {
+    const std::shared_ptr<const store::CatalogSnapshot> catalog = database_->catalog();
+    for (const auto& [name, table] : catalog->tables()) {
       if (!table->global_indexes.empty()) Enqueue(table->descriptor.id);
     }
   }

@@ -63,7 +63,8 @@ void DdlWorker::RunOnce() {
 void DdlWorker::CreateTables() {
   std::vector<TableId> tables;
   std::vector<std::string> families;
-  for (const auto& [name, table] : catalog_->snapshot()->tables()) {
+  const std::shared_ptr<const CatalogSnapshot> snapshot = catalog_->snapshot();
+  for (const auto& [name, table] : snapshot->tables()) {
     if (table->descriptor.state != model::TableState::kCreating) continue;
     tables.push_back(table->descriptor.id);
     for (std::string& family : Catalog::FamilyNames(table->descriptor)) {
@@ -83,7 +84,8 @@ void DdlWorker::CreateTables() {
 void DdlWorker::DeleteTables() {
   std::vector<model::TableDescriptor> tables;
   std::vector<std::string> families;
-  for (const auto& [name, table] : catalog_->snapshot()->tables()) {
+  const std::shared_ptr<const CatalogSnapshot> snapshot = catalog_->snapshot();
+  for (const auto& [name, table] : snapshot->tables()) {
     if (table->descriptor.state != model::TableState::kDeleting) continue;
     if (!catalog_->IsReleased(table->descriptor.id)) continue;
     tables.push_back(table->descriptor);
@@ -105,7 +107,8 @@ void DdlWorker::DeleteTables() {
 
 void DdlWorker::RemoveOrphans() {
   std::set<std::string> known = {"default", std::string(kMetaFamily), std::string(kLogFamily)};
-  for (const auto& [name, table] : catalog_->snapshot()->tables()) {
+  const std::shared_ptr<const CatalogSnapshot> snapshot = catalog_->snapshot();
+  for (const auto& [name, table] : snapshot->tables()) {
     for (std::string& family : Catalog::FamilyNames(table->descriptor)) known.insert(std::move(family));
   }
   std::vector<std::string> orphans;

@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <set>
 #include <thread>
 
 #include "rocksdb/write_batch.h"
 #include "storage/base/api_error.h"
 #include "storage/store/data_directory.h"
+#include "storage/store/ddl_worker.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
 #include "tests/unit/store/store_test_util.h"
@@ -351,6 +353,30 @@ TEST_F(CutOffTest, FamiliesThatBelongToNoTableAreRemovedAtOpen) {
   CloseFiles();
   Open();
   EXPECT_EQ(database_->column_family_count(), families);
+}
+
+// A snapshot may go while the worker looks through it for work; the address sanitizer watches what it reads.
+TEST_F(CutOffTest, TheWorkerKeepsTheSnapshotThatItReads) {
+  Open();
+  for (int i = 0; i < 20; ++i) CreateActive(database_.get(), PlainTable("t" + std::to_string(i)));
+  OpenFiles();
+  {
+    DdlWorker worker(catalog_.get(), rocks_.get());
+    std::atomic<bool> stop = false;
+    std::thread reader([&] {
+      while (!stop) worker.RunOnce();
+    });
+    for (int i = 0; i < 100; ++i) {
+      const auto updated = catalog_->Update("t7", [](model::TableDescriptor* table) {
+        table->settings.deletion_protection = !table->settings.deletion_protection;
+        return absl::OkStatus();
+      });
+      EXPECT_TRUE(updated.ok()) << updated.status();
+    }
+    stop = true;
+    reader.join();
+  }
+  CloseFiles();
 }
 
 TEST_F(CutOffTest, ATableWhoseFamilyIsMissingIsDataLoss) {
