@@ -93,11 +93,13 @@ absl::StatusOr<Nothing> OrNothing(const absl::Status& status) {
 }  // namespace
 
 Engine::Engine(store::Database* database, const EngineOptions& options)
-    : parts_(std::make_unique<Parts>(database, options.read_threads, options.read_queue_max, options.lock_stripes)) {
+    : parts_(std::make_unique<Parts>(database, options)) {
   parts_->applier.Start();
+  parts_->builder.Start();
 }
 
 Engine::~Engine() {
+  parts_->builder.Stop();
   parts_->applier.Stop();
   parts_->read_pool.Stop();
 }

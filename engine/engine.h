@@ -14,6 +14,7 @@
 #include "engine/table_ops.h"
 #include "engine/tags.h"
 #include "engine/time_to_live.h"
+#include "index/index_builder.h"
 #include "storage/model/table_update.h"
 #include "storage/store/database.h"
 
@@ -25,6 +26,7 @@ struct EngineOptions {
   size_t read_threads = 2;       // run queries, scans and whatever has to wait for the disk
   size_t read_queue_max = 4096;  // requests that wait for them; beyond, throttled
   size_t lock_stripes = 16'384;
+  index::IndexBuilderOptions index_build;
 };
 
 // Operations are asynchronous: they validate on the caller's thread, never block it, and call back once, on this or

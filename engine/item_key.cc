@@ -106,6 +106,7 @@ absl::Status CheckIndexesByName(const store::Table& table,
   std::string_view first_name;
   for (const std::vector<store::Index>* group : {&table.local_indexes, &table.global_indexes}) {
     for (const store::Index& index : *group) {
+      if (index.descriptor.state == model::IndexState::kDeleting) continue;
       if (!first.ok() && index.descriptor.name > first_name) continue;
       absl::Status status = check(index.descriptor);
       if (status.ok()) continue;

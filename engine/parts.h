@@ -9,9 +9,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
+#include "engine/engine.h"
 #include "engine/expr/parse_cache.h"
 #include "engine/request.h"
 #include "index/gsi_applier.h"
+#include "index/index_builder.h"
 #include "storage/base/thread_pool.h"
 #include "storage/base/timer_queue.h"
 #include "storage/store/database.h"
@@ -24,17 +26,19 @@ inline constexpr size_t kParseCacheBytes = 8 << 20;
 
 // Declared in the order in which they must be made; destroyed in reverse.
 struct Parts {
-  Parts(store::Database* db, size_t read_threads, size_t read_queue_max, size_t lock_stripes)
+  Parts(store::Database* db, const EngineOptions& options)
       : database(db),
-        read_pool("arm-read", read_threads, read_queue_max),
-        locks(lock_stripes, &read_pool, &timers),
-        applier(db) {}
+        read_pool("arm-read", options.read_threads, options.read_queue_max),
+        locks(options.lock_stripes, &read_pool, &timers),
+        applier(db),
+        builder(db, &applier, options.index_build) {}
 
   store::Database* const database;
   TimerQueue timers;
   ThreadPool read_pool;
   store::LockTable locks;
   index::GsiApplier applier;
+  index::IndexBuilder builder;
   expr::ParseCache parse_cache{kParseCacheBytes};
 };
 

@@ -42,6 +42,11 @@ TableDescription DescribeWithoutTotals(model::TableDescriptor descriptor) {
   return description;
 }
 
+std::optional<bool> BackfillingOf(const model::TableDescriptor& table, const model::IndexDescriptor& index) {
+  if (table.state == model::TableState::kCreating || index.state != model::IndexState::kCreating) return std::nullopt;
+  return index.backfilling;
+}
+
 model::Throughput WarmThroughputOf(const std::optional<model::Throughput>& warm,
                                    const std::optional<model::Throughput>& provisioned) {
   if (warm.has_value()) return *warm;

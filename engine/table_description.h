@@ -34,6 +34,9 @@ TableDescription Describe(const store::Table& table);
 // A table that has nothing yet, or nothing any more.
 TableDescription DescribeWithoutTotals(model::TableDescriptor descriptor);
 
+// Whether an index that was added to `table` is being filled; nullopt unless it is CREATING.
+std::optional<bool> BackfillingOf(const model::TableDescriptor& table, const model::IndexDescriptor& index);
+
 // The throughput that a table or an index is ready for at once: what was asked for, else what is provisioned, else what
 // every on-demand table can do.
 model::Throughput WarmThroughputOf(const std::optional<model::Throughput>& warm,

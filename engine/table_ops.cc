@@ -51,7 +51,10 @@ absl::Status AppendStatus(const store::ChangeLog& log, const store::Table& table
       status.table_name = table.descriptor.name;
       status.descriptor = index.descriptor;
       status.totals = TotalsOf(index.keyspace);
-      if (index.progress != nullptr) {
+      status.table_item_count = TotalsOf(table.data).item_count;
+      if (index.build != nullptr) status.build = index.build->state();
+      const bool is_behind_by_plan = status.build.has_value() && status.build->phase != store::BuildPhase::kCatchingUp;
+      if (index.progress != nullptr && !is_behind_by_plan) {
         ARM_RETURN_IF_ERROR(FillBacklog(log, table.descriptor.id, index, &status));
       }
       statuses.push_back(std::move(status));

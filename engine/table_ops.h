@@ -24,6 +24,8 @@ struct IndexStatus {
   uint64_t backlog_records = 0;
   int64_t backlog_age_ms = 0;
   Totals totals;
+  int64_t table_item_count = 0;
+  std::optional<store::BuildState> build;  // of an index that is being filled
 };
 
 struct ListTablesResult {

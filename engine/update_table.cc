@@ -23,9 +23,10 @@ model::TableDescriptor AsAccepted(const model::TableDescriptor& before, model::T
   if (NeedsUpdating(before.settings, after.settings)) after.state = model::TableState::kUpdating;
   after.settings.provisioned = before.settings.provisioned;
   after.settings.throughput_changes = before.settings.throughput_changes;
-  for (size_t i = 0; i < after.global_indexes.size(); ++i) {
+  for (size_t i = 0; i < before.global_indexes.size(); ++i) {
     model::IndexDescriptor& index = after.global_indexes[i];
     const model::IndexDescriptor& old = before.global_indexes[i];
+    if (index.state == model::IndexState::kDeleting) continue;
     if (index.provisioned != old.provisioned || index.on_demand_max != old.on_demand_max) {
       index.state = model::IndexState::kUpdating;
     }
@@ -49,6 +50,7 @@ absl::StatusOr<TableDescription> UpdateTable(store::Database* database, const mo
   if (!after.has_value()) return NoSuchTableError(*update.table_name);
   TableDescription description = Describe(*pinned.table);
   description.descriptor = AsAccepted(before, *std::move(after));
+  description.global_indexes.resize(description.descriptor.global_indexes.size());  // one may be new
   return description;
 }
 

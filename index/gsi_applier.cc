@@ -1,6 +1,8 @@
 #include "index/gsi_applier.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/thread_pool.h"
 #include "storage/codec/change_codec.h"
+#include "storage/codec/stored_item.h"
 
 namespace armature::index {
 namespace {
@@ -25,21 +28,22 @@ struct RowChange {
   std::string value;
 };
 
-// The changes of one run, collapsed.
+// The changes of one group of indexes in one run, collapsed.
 struct Run {
   std::map<std::pair<IndexId, std::string>, RowChange> rows;
   std::map<IndexId, store::StatsDelta> totals;
 };
 
-absl::Status Collapse(const std::vector<store::Index>& indexes, ChangeSequence sequence, std::string_view bytes,
-                      Run* run) {
+using Indexes = std::vector<const store::Index*>;
+
+absl::Status Collapse(const Indexes& indexes, ChangeSequence sequence, std::string_view bytes, Run* run) {
   ARM_ASSIGN_OR_RETURN(const codec::ChangeRecord record, codec::ParseChangeRecord(bytes));
   for (const codec::IndexRowChange& change : record.index_changes) {
-    const auto index = std::find_if(indexes.begin(), indexes.end(), [&](const store::Index& candidate) {
-      return candidate.descriptor.id == change.index;
+    const auto index = std::find_if(indexes.begin(), indexes.end(), [&](const store::Index* candidate) {
+      return candidate->descriptor.id == change.index;
     });
-    // An index that was dropped since, or one that is ahead of the others.
-    if (index == indexes.end() || sequence <= index->progress->applied()) continue;
+    // An index that was dropped since, one of another group, or one that is ahead of the others.
+    if (index == indexes.end() || sequence <= (*index)->progress->applied()) continue;
     RowChange& row = run->rows[{change.index, std::string(change.key)}];
     row.is_delete = change.is_delete;
     row.value.assign(change.value);
@@ -50,23 +54,56 @@ absl::Status Collapse(const std::vector<store::Index>& indexes, ChangeSequence s
   return absl::OkStatus();
 }
 
-store::WriteUnit ToWriteUnit(const std::vector<store::Index>& indexes, const Run& run,
-                             std::shared_ptr<const void> pin) {
+// Replaces the totals of `run`, all of whose rows are in `index`, by what the rows will change: while an index is being
+// filled it may hold entries from after the changes that are applied to it.
+absl::Status CountByRows(const store::Database& database, const store::Index& index, Run* run) {
+  store::StatsDelta total;
+  std::string old_value;
+  for (const auto& [id_and_key, row] : run->rows) {
+    ARM_ASSIGN_OR_RETURN(const store::GetResult got,
+                         database.Get(index.keyspace, id_and_key.second, store::ReadMode::kMayBlock, &old_value));
+    if (got == store::GetResult::kFound) {
+      ARM_ASSIGN_OR_RETURN(const codec::StoredItemView old, codec::ParseStoredItem(old_value));
+      --total.items;
+      total.bytes -= static_cast<int64_t>(old.api_size);
+    }
+    if (row.is_delete) continue;
+    ARM_ASSIGN_OR_RETURN(const codec::StoredItemView item, codec::ParseStoredItem(row.value));
+    ++total.items;
+    total.bytes += static_cast<int64_t>(item.api_size);
+  }
+  run->totals[index.descriptor.id] = total;
+  return absl::OkStatus();
+}
+
+store::WriteUnit ToWriteUnit(const Indexes& indexes, const Run& run, std::shared_ptr<const void> pin) {
   store::WriteUnit unit(std::move(pin));
-  for (const store::Index& index : indexes) {
-    const IndexId id = index.descriptor.id;
+  for (const store::Index* const index : indexes) {
+    const IndexId id = index->descriptor.id;
     for (auto row = run.rows.lower_bound({id, {}}); row != run.rows.end() && row->first.first == id; ++row) {
       if (row->second.is_delete) {
-        unit.Delete(index.keyspace, row->first.second);
+        unit.Delete(index->keyspace, row->first.second);
       } else {
-        unit.Put(index.keyspace, row->first.second, row->second.value);
+        unit.Put(index->keyspace, row->first.second, row->second.value);
       }
     }
     if (const auto total = run.totals.find(id); total != run.totals.end()) {
-      unit.AddStats(index.keyspace, total->second);
+      unit.AddStats(index->keyspace, total->second);
     }
   }
   return unit;
+}
+
+// The log up to here may go; nullopt: none of it, because the position of some index in it is not known yet.
+std::optional<ChangeSequence> AppliedByAll(const store::Table& table) {
+  std::optional<ChangeSequence> through;
+  for (const store::Index& index : table.global_indexes) {
+    if (!index.is_maintained()) continue;
+    if (index.build != nullptr && index.build->phase() == store::BuildPhase::kWaiting) return std::nullopt;
+    const ChangeSequence applied = index.progress->applied();
+    through = std::min(through.value_or(applied), applied);
+  }
+  return through;
 }
 
 }  // namespace
@@ -134,39 +171,63 @@ absl::StatusOr<bool> GsiApplier::RunOnce(TableId table_id) {
   const std::shared_ptr<const store::CatalogSnapshot> snapshot = database_->catalog();
   const store::Table* const table = snapshot->Find(table_id);
   if (table == nullptr || table->lease == nullptr || table->global_indexes.empty()) {
-    untrimmed_.erase(table_id);
+    trims_.erase(table_id);
     return true;
   }
-  const std::vector<store::Index>& indexes = table->global_indexes;
-  ChangeSequence from = indexes.front().progress->applied();
-  for (const store::Index& index : indexes) from = std::min(from, index.progress->applied());
+  // Those that are being filled go by themselves, so that the others need not wait for them.
+  std::vector<Indexes> groups(1);
+  for (const store::Index& index : table->global_indexes) {
+    if (!index.is_maintained()) continue;
+    if (index.build == nullptr) {
+      groups.front().push_back(&index);
+    } else if (index.build->phase() == store::BuildPhase::kCatchingUp) {
+      groups.push_back({&index});
+    }
+  }
+  bool drained = true;
+  size_t records = 0;
+  for (const Indexes& group : groups) {
+    if (group.empty()) continue;
+    ARM_ASSIGN_OR_RETURN(const store::ChangeLog::ReadOutcome outcome, RunGroup(snapshot, table_id, group));
+    drained = drained && outcome.drained;
+    records += outcome.records;
+  }
+  ARM_RETURN_IF_ERROR(MaybeTrim(*table, records, drained));
+  return drained;
+}
 
+absl::StatusOr<store::ChangeLog::ReadOutcome> GsiApplier::RunGroup(
+    const std::shared_ptr<const store::CatalogSnapshot>& snapshot, TableId table, const Indexes& indexes) {
+  ChangeSequence from = indexes.front()->progress->applied();
+  for (const store::Index* const index : indexes) from = std::min(from, index->progress->applied());
   store::ChangeLog& log = database_->change_log();
   Run run;
   ARM_ASSIGN_OR_RETURN(const store::ChangeLog::ReadOutcome outcome,
-                       log.Read(table_id, from, log.watermark(), kRunRecordsMax, kRunBytesMax,
+                       log.Read(table, from, log.watermark(), kRunRecordsMax, kRunBytesMax,
                                 [&](ChangeSequence sequence, std::string_view record) {
                                   return Collapse(indexes, sequence, record, &run);
                                 }));
   if (outcome.records > 0) {
+    if (indexes.front()->build != nullptr) ARM_RETURN_IF_ERROR(CountByRows(*database_, *indexes.front(), &run));
     std::vector<std::pair<IndexId, ChangeSequence>> cursors;
     cursors.reserve(indexes.size());
-    for (const store::Index& index : indexes) {
-      cursors.emplace_back(index.descriptor.id, std::max(outcome.read_through, index.progress->applied()));
+    for (const store::Index* const index : indexes) {
+      cursors.emplace_back(index->descriptor.id, std::max(outcome.read_through, index->progress->applied()));
     }
-    ARM_RETURN_IF_ERROR(database_->CommitConsumed(ToWriteUnit(indexes, run, snapshot), table_id, cursors));
+    ARM_RETURN_IF_ERROR(database_->CommitConsumed(ToWriteUnit(indexes, run, snapshot), table, cursors));
   }
-  for (const store::Index& index : indexes) index.progress->Advance(outcome.read_through);
-  ARM_RETURN_IF_ERROR(MaybeTrim(table_id, outcome.read_through, outcome.records, outcome.drained));
-  return outcome.drained;
+  for (const store::Index* const index : indexes) index->progress->Advance(outcome.read_through);
+  return outcome;
 }
 
-absl::Status GsiApplier::MaybeTrim(TableId table, ChangeSequence through, size_t records, bool drained) {
-  size_t& untrimmed = untrimmed_[table];
-  untrimmed += records;
-  if (untrimmed < (drained ? kTrimRecordsWhenDrained : kTrimRecordsWhenBusy)) return absl::OkStatus();
-  untrimmed = 0;
-  return database_->change_log().Trim(table, through);
+absl::Status GsiApplier::MaybeTrim(const store::Table& table, size_t records, bool drained) {
+  Trims& trims = trims_[table.descriptor.id];
+  trims.untrimmed += records;
+  if (trims.untrimmed < (drained ? kTrimRecordsWhenDrained : kTrimRecordsWhenBusy)) return absl::OkStatus();
+  const std::optional<ChangeSequence> through = AppliedByAll(table);
+  if (!through.has_value() || *through <= trims.through) return absl::OkStatus();
+  trims = {0, *through};
+  return database_->change_log().Trim(table.descriptor.id, *through);
 }
 
 }  // namespace armature::index

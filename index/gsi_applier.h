@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -24,7 +25,8 @@ namespace armature::index {
 //
 // A run reads records behind the cursors of the table's indexes, collapses them per index row (the last change of a row
 // wins), and writes the rows together with the advanced cursors in one batch: exactly once, in order per item, across
-// restarts and kills.
+// restarts and kills. An index that is being filled is left alone until its scan is done (see IndexBuilder), and the log
+// is kept for it.
 //
 // Thread-safety: thread-safe. Lifetime: the database must outlive it.
 class GsiApplier : public store::ChangeConsumer {
@@ -48,7 +50,11 @@ class GsiApplier : public store::ChangeConsumer {
  private:
   void Work();
   void Enqueue(TableId table) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status MaybeTrim(TableId table, ChangeSequence through, size_t records, bool drained);
+  // A run for some indexes of a table, of which one that is being filled is alone.
+  absl::StatusOr<store::ChangeLog::ReadOutcome> RunGroup(const std::shared_ptr<const store::CatalogSnapshot>& snapshot,
+                                                         TableId table,
+                                                         const std::vector<const store::Index*>& indexes);
+  absl::Status MaybeTrim(const store::Table& table, size_t records, bool drained);
 
   store::Database* const database_;
   absl::Mutex mutex_;
@@ -56,8 +62,12 @@ class GsiApplier : public store::ChangeConsumer {
   std::deque<TableId> queue_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<TableId, bool> queued_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  // Records applied since the log of a table was trimmed. Used by the working thread only.
-  absl::flat_hash_map<TableId, size_t> untrimmed_;
+  // How far the log of a table was trimmed, and the records applied since. Used by the working thread only.
+  struct Trims {
+    size_t untrimmed = 0;
+    ChangeSequence through;
+  };
+  absl::flat_hash_map<TableId, Trims> trims_;
   std::thread thread_;
 };
 

@@ -15,6 +15,17 @@
 
 namespace armature::index {
 
+// The row of an index that stands for an item.
+struct Entry {
+  std::string key;
+  std::string item;     // canonical bytes
+  size_t api_size = 0;  // of the entry's item
+};
+
+// The entry of `item` in `index` (of a table with key `table_key`), or nullopt if it has none there.
+std::optional<Entry> MakeEntry(const store::Index& index, const model::KeySchema& table_key,
+                               const model::ItemView& item);
+
 // At most one entry goes and at most one comes; both when the key changed.
 struct EntryChange {
   const store::Index* index = nullptr;
@@ -32,7 +43,8 @@ struct EntryChange {
 };
 
 // Changes of `indexes` (of one table with key `table_key`) when an item goes from `before` to `after`; nullopt is "no
-// item". Indexes whose entry stays the same by value are left out: no write is charged for them.
+// item". Indexes whose entry stays the same by value are left out: no write is charged for them. So are those that are
+// not maintained (yet, or any more).
 // Source: the developer guide, write considerations of local and global secondary indexes.
 std::vector<EntryChange> IndexDelta(const std::vector<store::Index>& indexes, const model::KeySchema& table_key,
                                     const std::optional<model::ItemView>& before,

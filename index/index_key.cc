@@ -1,8 +1,37 @@
 #include "index/index_key.h"
 
+#include <cstddef>
+#include <vector>
+
 #include "storage/codec/key_codec.h"
+#include "storage/model/limits.h"
 
 namespace armature::index {
+namespace {
+
+// Strings and binaries count; a number has at most 21 bytes and is never too long.
+std::optional<KeyFault> FindGroupFault(const std::vector<model::KeyAttribute>& group, size_t bytes_max,
+                                       const model::ItemView& item) {
+  size_t bytes = 0;
+  for (const model::KeyAttribute& attribute : group) {
+    const std::optional<model::ValueView> value = item.Find(attribute.name);
+    if (!value.has_value()) continue;
+    if (value->type() != model::ToValueType(attribute.type)) return KeyFault{KeyFault::Kind::kType, attribute.name};
+    if (attribute.type == model::ScalarType::kNumber) continue;
+    if (value->scalar().empty()) return KeyFault{KeyFault::Kind::kEmpty, attribute.name};
+    bytes += value->scalar().size();
+    if (bytes > bytes_max) return KeyFault{KeyFault::Kind::kTooLong, attribute.name};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<KeyFault> FindKeyFault(const model::KeySchema& index_key, const model::ItemView& item) {
+  std::optional<KeyFault> fault = FindGroupFault(index_key.partition, model::kPartitionKeyMaxBytes, item);
+  if (!fault.has_value()) fault = FindGroupFault(index_key.sort, model::kSortKeyMaxBytes, item);
+  return fault;
+}
 
 std::optional<std::string> EncodeIndexKey(model::IndexKind kind, const model::KeySchema& index_key,
                                           const model::KeySchema& table_key, const model::ItemView& item) {
@@ -13,6 +42,7 @@ std::optional<std::string> EncodeIndexKey(model::IndexKind kind, const model::Ke
     return std::nullopt;
   }
   if (!codec::AppendKeyComponents(table_key.sort, item, &*key)) return std::nullopt;
+  if (FindKeyFault(index_key, item).has_value()) return std::nullopt;
   return key;
 }
 

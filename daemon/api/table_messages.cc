@@ -159,6 +159,9 @@ void FillIndexes(const engine::TableDescription& description, const std::string&
     v1::GlobalSecondaryIndexDescription* const out = to->add_global_secondary_indexes();
     FillIndex(index, description.global_indexes[i], arn, out);
     out->set_index_status(static_cast<v1::IndexStatus>(index.state));
+    if (const std::optional<bool> backfilling = engine::BackfillingOf(table, index)) {
+      out->set_backfilling(*backfilling);
+    }
     FillProvisioned(index.provisioned, index.throughput_changes, description.time_ms,
                     out->mutable_provisioned_throughput());
     if (index.on_demand_max.has_value()) FillOnDemand(*index.on_demand_max, out->mutable_on_demand_throughput());

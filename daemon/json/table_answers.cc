@@ -71,6 +71,9 @@ void WriteIndexes(const engine::TableDescription& description, std::string_view 
     const model::IndexDescriptor& index = table.global_indexes[i];
     BeginIndex(index, description.global_indexes[i], arn, writer);
     writer->Member("IndexStatus", IndexStateName(index.state));
+    if (const std::optional<bool> backfilling = engine::BackfillingOf(table, index)) {
+      writer->Key("Backfilling").Boolean(*backfilling);
+    }
     WriteProvisioned(index.provisioned, index.throughput_changes, description.time_ms, writer);
     WriteOnDemand(index.on_demand_max, writer);
     WriteWarm(engine::WarmThroughputOf(index.warm, index.provisioned), IndexStateName(engine::WarmStateOf(index.state)),

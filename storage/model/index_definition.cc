@@ -85,15 +85,33 @@ absl::Status BuildLocalIndexes(const std::vector<IndexDefinition>& definitions, 
   return absl::OkStatus();
 }
 
+absl::Status CheckIndexCapacity(const IndexDefinition& index, BillingMode billing_mode) {
+  const bool is_provisioned = billing_mode == BillingMode::kProvisioned;
+  if (is_provisioned && !index.provisioned.has_value()) {
+    return InvalidParameterError(Cat("ProvisionedThroughput is not specified for index: ", index.index_name));
+  }
+  if (!is_provisioned && index.provisioned.has_value()) {
+    return InvalidParameterError(Cat("ProvisionedThroughput should not be specified for index: ", index.index_name,
+                                     " when BillingMode is PAY_PER_REQUEST"));
+  }
+  if (!is_provisioned) return absl::OkStatus();
+  return CheckCapacityBounds(*index.provisioned, Cat(" for index ", index.index_name));
+}
+
+absl::StatusOr<IndexDescriptor> BuildGlobalIndex(const IndexDefinition& definition, const TableDescriptor& table) {
+  ARM_ASSIGN_OR_RETURN(IndexDescriptor index, BuildIndex(definition, IndexKind::kGlobal, table));
+  ARM_RETURN_IF_ERROR(CheckIndexCapacity(definition, table.settings.billing_mode));
+  index.provisioned = definition.provisioned;
+  index.on_demand_max = definition.on_demand_max;
+  index.warm = definition.warm;
+  return index;
+}
+
 absl::Status BuildGlobalIndexes(const std::vector<IndexDefinition>& definitions, TableDescriptor* table) {
   if (definitions.empty()) return InvalidParameterError("List of GlobalSecondaryIndexes is empty");
   for (const IndexDefinition& definition : definitions) {
     ARM_RETURN_IF_ERROR(CheckGlobalIndexKey(definition.key_schema));
-    ARM_ASSIGN_OR_RETURN(IndexDescriptor index, BuildIndex(definition, IndexKind::kGlobal, *table));
-    ARM_RETURN_IF_ERROR(CheckIndexCapacity(definition, table->settings.billing_mode));
-    index.provisioned = definition.provisioned;
-    index.on_demand_max = definition.on_demand_max;
-    index.warm = definition.warm;
+    ARM_ASSIGN_OR_RETURN(IndexDescriptor index, BuildGlobalIndex(definition, *table));
     table->global_indexes.push_back(std::move(index));
   }
   if (definitions.size() > kGlobalIndexesMax) {
@@ -103,8 +121,8 @@ absl::Status BuildGlobalIndexes(const std::vector<IndexDefinition>& definitions,
 }
 
 // A name that two indexes project counts twice.
-absl::Status CheckProjectedNamesCount(const TableDescriptor& table) {
-  size_t count = 0;
+absl::Status CheckProjectedNamesCount(const TableDescriptor& table, size_t added = 0) {
+  size_t count = added;
   for (const auto* indexes : {&table.local_indexes, &table.global_indexes}) {
     for (const IndexDescriptor& index : *indexes) {
       count += index.projection.non_key_attributes.size();
@@ -129,17 +147,10 @@ absl::Status BuildIndexes(const TableDefinition& definition, TableDescriptor* ta
 
 absl::Status CheckProjection(const ProjectionDefinition& projection) { return BuildProjection(projection).status(); }
 
-absl::Status CheckIndexCapacity(const IndexDefinition& index, BillingMode billing_mode) {
-  const bool is_provisioned = billing_mode == BillingMode::kProvisioned;
-  if (is_provisioned && !index.provisioned.has_value()) {
-    return InvalidParameterError(Cat("ProvisionedThroughput is not specified for index: ", index.index_name));
-  }
-  if (!is_provisioned && index.provisioned.has_value()) {
-    return InvalidParameterError(Cat("ProvisionedThroughput should not be specified for index: ", index.index_name,
-                                     " when BillingMode is PAY_PER_REQUEST"));
-  }
-  if (!is_provisioned) return absl::OkStatus();
-  return CheckCapacityBounds(*index.provisioned, Cat(" for index ", index.index_name));
+absl::StatusOr<IndexDescriptor> BuildAddedIndex(const IndexDefinition& definition, const TableDescriptor& table) {
+  ARM_ASSIGN_OR_RETURN(IndexDescriptor index, BuildGlobalIndex(definition, table));
+  ARM_RETURN_IF_ERROR(CheckProjectedNamesCount(table, index.projection.non_key_attributes.size()));
+  return index;
 }
 
 absl::Status CheckCapacityBounds(const Throughput& throughput, std::string_view suffix) {

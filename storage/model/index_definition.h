@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "storage/model/table_definition.h"
 
 namespace armature::model {
@@ -17,10 +19,12 @@ namespace armature::model {
 // Errors: ValidationException with the documented text.
 absl::Status BuildIndexes(const TableDefinition& definition, TableDescriptor* table);
 
-// What BuildIndexes checks of one index, for one that is to be added: its projection by itself, and its capacity in a
-// table of that billing mode.
+// For an index that is to be added to a table: the check of its projection by itself, ...
 absl::Status CheckProjection(const ProjectionDefinition& projection);
-absl::Status CheckIndexCapacity(const IndexDefinition& index, BillingMode billing_mode);
+
+// ... and the index, whose key and name have been checked and whose attributes `table` defines. Checks its capacity by
+// the table's billing mode, and the names that all indexes project.
+absl::StatusOr<IndexDescriptor> BuildAddedIndex(const IndexDefinition& definition, const TableDescriptor& table);
 
 // Capacity units above the maximum are an error. `suffix` ends its text.
 absl::Status CheckCapacityBounds(const Throughput& throughput, std::string_view suffix);

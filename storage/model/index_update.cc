@@ -22,6 +22,15 @@ const std::string& IndexNameOf(const GlobalIndexUpdate& entry) {
   return entry.update.has_value() ? entry.update->index_name : *entry.remove;
 }
 
+absl::Status OneIndexAtATimeError() {
+  return LimitExceededError(
+      "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table");
+}
+
+absl::Status InUse(std::string_view detail) {
+  return ResourceInUseError(Cat("Attempt to change a resource which is still in use: ", detail));
+}
+
 absl::Status CheckActions(const std::vector<GlobalIndexUpdate>& entries) {
   for (const GlobalIndexUpdate& entry : entries) {
     const int actions =
@@ -100,20 +109,33 @@ absl::Status CheckTypes(const IndexDefinition& index, const std::vector<KeyAttri
   return absl::OkStatus();
 }
 
-absl::Status CreateIndex(const IndexDefinition& definition, const TableUpdate& update, const TableDescriptor& table) {
-  if (table.FindIndex(definition.index_name) != nullptr) {
+// Adds those of `attributes` that `defined`, sorted by name, lacks.
+void AddDefinitions(const std::vector<KeyAttribute>& attributes, std::vector<KeyAttribute>* defined) {
+  const auto by_name = [](const KeyAttribute& a, const KeyAttribute& b) { return a.name < b.name; };
+  for (const KeyAttribute& attribute : attributes) {
+    const auto place = std::lower_bound(defined->begin(), defined->end(), attribute, by_name);
+    if (place == defined->end() || place->name != attribute.name) defined->insert(place, attribute);
+  }
+}
+
+absl::Status CreateIndex(const IndexDefinition& definition, const TableUpdate& update, TableDescriptor* table) {
+  if (table->FindIndex(definition.index_name) != nullptr) {
     return ValidationError("Attempting to create an index which already exists");
   }
   ARM_ASSIGN_OR_RETURN(const std::vector<KeyAttribute> attributes,
                        DefinitionsOf(definition, update.attribute_definitions));
-  ARM_RETURN_IF_ERROR(CheckTypes(definition, attributes, table));
-  ARM_RETURN_IF_ERROR(CheckIndexCapacity(definition, table.settings.billing_mode));
-  if (table.global_indexes.size() >= kGlobalIndexesMax) {
+  ARM_RETURN_IF_ERROR(CheckTypes(definition, attributes, *table));
+  AddDefinitions(attributes, &table->attribute_definitions);
+  ARM_ASSIGN_OR_RETURN(IndexDescriptor index, BuildAddedIndex(definition, *table));
+  if (table->global_indexes.size() >= kGlobalIndexesMax) {
     return LimitExceededError(
         Cat("Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of ",
             kGlobalIndexesMax));
   }
-  return UnknownOperationError("To add an index to an existing table is not available in this version");
+  index.state = IndexState::kCreating;
+  table->global_indexes.push_back(std::move(index));
+  table->state = TableState::kUpdating;
+  return absl::OkStatus();
 }
 
 // The global index called `name`. `verb` is what is to be done with it.
@@ -154,6 +176,34 @@ absl::Status UpdateIndex(const IndexThroughputUpdate& update, int64_t now_ms, bo
 
 }  // namespace
 
+absl::Status CheckIndexStates(const TableUpdate& update, const TableDescriptor& table) {
+  if (!update.global_index_updates.has_value()) return absl::OkStatus();
+  for (const GlobalIndexUpdate& entry : *update.global_index_updates) {
+    const IndexDescriptor* const named = table.FindIndex(IndexNameOf(entry));
+    if (named != nullptr && named->state == IndexState::kDeleting && !entry.create.has_value()) {
+      return InUse(Cat("Index is being deleted. Table: ", table.name, " Index: ", named->name));
+    }
+    if (entry.update.has_value()) continue;
+    for (const IndexDescriptor& other : table.global_indexes) {
+      if (other.state != IndexState::kCreating && other.state != IndexState::kDeleting) continue;
+      if (!entry.remove.has_value() || &other != named) return OneIndexAtATimeError();
+      if (!other.backfilling) {
+        return InUse(
+            Cat("Index creation is in resource allocation phase. Retry deletion during backfilling phase or when the "
+                "index is active. Table: ",
+                table.name, " Index: ", other.name));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+void EraseGlobalIndex(IndexId id, TableDescriptor* table) {
+  std::erase_if(table->global_indexes, [id](const IndexDescriptor& index) { return index.id == id; });
+  std::erase_if(table->attribute_definitions,
+                [table](const KeyAttribute& attribute) { return RoleIn(*table, attribute.name).empty(); });
+}
+
 bool MakesOrRemovesIndex(const TableUpdate& update) {
   if (!update.global_index_updates.has_value()) return false;
   return std::any_of(update.global_index_updates->begin(), update.global_index_updates->end(),
@@ -174,10 +224,7 @@ absl::Status CheckIndexUpdates(const TableUpdate& update) {
     }
     if (!entry.update.has_value()) ++made_or_removed;
   }
-  if (made_or_removed > 1) {
-    return LimitExceededError(
-        "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table");
-  }
+  if (made_or_removed > 1) return OneIndexAtATimeError();
   for (const GlobalIndexUpdate& entry : entries) {
     if (entry.create.has_value()) ARM_RETURN_IF_ERROR(CheckNewIndex(*entry.create, update));
   }
@@ -190,10 +237,12 @@ absl::Status ApplyIndexUpdates(const TableUpdate& update, int64_t now_ms, bool w
     if (entry.update.has_value()) {
       ARM_RETURN_IF_ERROR(UpdateIndex(*entry.update, now_ms, was_on_demand, table));
     } else if (entry.create.has_value()) {
-      ARM_RETURN_IF_ERROR(CreateIndex(*entry.create, update, *table));
+      ARM_RETURN_IF_ERROR(CreateIndex(*entry.create, update, table));
     } else {
-      ARM_RETURN_IF_ERROR(FindGlobalIndex(*entry.remove, "delete", table).status());
-      return UnknownOperationError("To remove an index from a table is not available in this version");
+      ARM_ASSIGN_OR_RETURN(IndexDescriptor* const index, FindGlobalIndex(*entry.remove, "delete", table));
+      index->state = IndexState::kDeleting;
+      index->backfilling = false;
+      table->state = TableState::kUpdating;
     }
   }
   return absl::OkStatus();

@@ -73,6 +73,8 @@ struct IndexDescriptor {
   KeySchema key;
   Projection projection;
   IndexState state = IndexState::kActive;
+  // CREATING and made after its table: it has its column family and is being filled. False: it still waits for that.
+  bool backfilling = false;
   std::optional<Throughput> provisioned;  // global indexes of provisioned tables
   std::optional<Throughput> on_demand_max;
   std::optional<Throughput> warm;

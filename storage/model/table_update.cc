@@ -75,7 +75,13 @@ absl::Status CheckBilling(const TableUpdate& update) {
   return update.provisioned.has_value() ? CheckCapacityBounds(*update.provisioned, "") : absl::OkStatus();
 }
 
-absl::Status CheckState(const TableDescriptor& table) {
+// Whether the update leaves throughput, stream and the set of indexes alone, which an UPDATING table admits.
+bool IsLight(const TableUpdate& update) {
+  return !update.provisioned.has_value() && update.billing_mode.empty() && !update.stream.has_value() &&
+         update.table_class.empty() && !MakesOrRemovesIndex(update);
+}
+
+absl::Status CheckState(const TableUpdate& update, const TableDescriptor& table) {
   constexpr std::string_view kInUse = "Attempt to change a resource which is still in use: ";
   switch (table.state) {
     case TableState::kCreating:
@@ -83,6 +89,17 @@ absl::Status CheckState(const TableDescriptor& table) {
     case TableState::kDeleting:
       return ResourceInUseError(Cat(kInUse, "Table is being deleted: ", table.name));
     case TableState::kUpdating:
+      for (const IndexDescriptor& index : table.global_indexes) {
+        if (index.state == IndexState::kDeleting && (update.provisioned.has_value() || !update.billing_mode.empty())) {
+          return ResourceInUseError(Cat(kInUse, "Can't change table IOPS when an index is being deleted. Table: ",
+                                        table.name, " Indexes: [", index.name, "]"));
+        }
+        if (index.state == IndexState::kCreating && update.stream.has_value()) {
+          return ResourceInUseError(Cat(kInUse, "Can't change stream status when an index is being created"));
+        }
+      }
+      ARM_RETURN_IF_ERROR(CheckIndexStates(update, table));
+      if (IsLight(update)) break;
       return ResourceInUseError(Cat(kInUse, "Table: ", table.name, " is in the process of being updated."));
     case TableState::kActive:
       break;
@@ -179,7 +196,8 @@ absl::Status CheckTableUpdate(const TableUpdate& update) {
 }
 
 absl::Status ApplyTableUpdate(const TableUpdate& update, int64_t now_ms, TableDescriptor* table) {
-  ARM_RETURN_IF_ERROR(CheckState(*table));
+  ARM_RETURN_IF_ERROR(CheckState(update, *table));
+  ARM_RETURN_IF_ERROR(CheckIndexStates(update, *table));
   const bool was_on_demand = table->settings.billing_mode == BillingMode::kPayPerRequest;
   ARM_RETURN_IF_ERROR(ApplyBilling(update, now_ms, table));
   ARM_RETURN_IF_ERROR(ApplyIndexUpdates(update, now_ms, was_on_demand, table));

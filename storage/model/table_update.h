@@ -63,9 +63,15 @@ absl::Status CheckTableUpdate(const TableUpdate& update);
 
 // Checks `update`, which has passed CheckTableUpdate, by the rules that depend on the table, and changes `table` at
 // `now_ms`. `table` is unspecified after an error.
-// Errors: ValidationException; ResourceNotFoundException for an index that is not there; ResourceInUseException unless
-// the table is ACTIVE; LimitExceededException; UnknownOperationException for an index to be made or removed.
+// An index to be made is CREATING without an id, one to be removed is DELETING, and the table is UPDATING then: the
+// catalog goes on from there.
+// Errors: ValidationException; ResourceNotFoundException for an index that is not there; ResourceInUseException if the
+// state of the table or the index does not admit the change; LimitExceededException.
 absl::Status ApplyTableUpdate(const TableUpdate& update, int64_t now_ms, TableDescriptor* table);
+
+// Takes a global index that has been deleted out of `table`, and the definitions of attributes that are in no key any
+// more.
+void EraseGlobalIndex(IndexId id, TableDescriptor* table);
 
 }  // namespace armature::model
 

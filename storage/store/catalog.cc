@@ -22,26 +22,6 @@ using model::IndexState;
 using model::TableDescriptor;
 using model::TableState;
 
-namespace {
-
-// Whether `after` is `before` but for the settings of the table and the throughput of its global indexes.
-bool DiffersInSettingsOnly(const TableDescriptor& before, const TableDescriptor& after) {
-  if (before.global_indexes.size() != after.global_indexes.size()) return false;
-  TableDescriptor same = after;
-  same.settings = before.settings;
-  for (size_t i = 0; i < same.global_indexes.size(); ++i) {
-    IndexDescriptor& index = same.global_indexes[i];
-    const IndexDescriptor& old = before.global_indexes[i];
-    index.provisioned = old.provisioned;
-    index.on_demand_max = old.on_demand_max;
-    index.warm = old.warm;
-    index.throughput_changes = old.throughput_changes;
-  }
-  return same == before;
-}
-
-}  // namespace
-
 // Outlives the catalog if a lease does.
 struct Catalog::ReleaseSignal {
   absl::Mutex mutex;
@@ -124,46 +104,49 @@ std::vector<std::string> Catalog::FamilyNames(const TableDescriptor& descriptor)
   return names;
 }
 
+std::shared_ptr<FamilyLease> Catalog::NewLease() const {
+  return std::make_shared<FamilyLease>([signal = release_] { signal->Fire(); });
+}
+
+std::shared_ptr<Table> Catalog::NextState(const Table& table) const {
+  auto next = std::make_shared<Table>(table);
+  next->state_lease = NewLease();
+  return next;
+}
+
+absl::StatusOr<Keyspace> Catalog::OpenKeyspace(const TableDescriptor& table, const std::string& family) const {
+  ColumnFamily* const found = db_->Find(family);
+  if (found == nullptr) return DataLossError(Cat("table ", table.name, ": column family ", family, " is missing"));
+  return Keyspace{found, found->stats()};
+}
+
 // Resolves the families of a table that should have them; a table being made or deleted holds none.
 absl::StatusOr<std::shared_ptr<const Table>> Catalog::OpenTable(TableDescriptor descriptor) {
   auto table = std::make_shared<Table>();
   const TableId id = descriptor.id;
   table->key_names = model::UnionOfKeyNames(descriptor.key, {});
   const bool has_families = descriptor.state == TableState::kActive || descriptor.state == TableState::kUpdating;
-  absl::Status status;
-  const auto resolve = [&](const std::string& name, bool with_stats) {
-    if (!has_families) return Keyspace{};
-    ColumnFamily* const family = db_->Find(name);
-    if (family == nullptr) {
-      status = DataLossError(Cat("table ", descriptor.name, ": column family ", name, " is missing"));
-      return Keyspace{};
+  if (has_families) {
+    ARM_ASSIGN_OR_RETURN(table->data, OpenKeyspace(descriptor, DataFamilyName(id)));
+    if (!descriptor.local_indexes.empty()) {
+      ARM_ASSIGN_OR_RETURN(table->collections, OpenKeyspace(descriptor, CollectionFamilyName(id)));
+      table->collections.stats = nullptr;
     }
-    return Keyspace{family, with_stats ? family->stats() : nullptr};
-  };
-  table->data = resolve(DataFamilyName(id), true);
-  if (!descriptor.local_indexes.empty()) {
-    table->collections = resolve(CollectionFamilyName(id), false);
+    table->lease = NewLease();
   }
   for (const IndexDescriptor& index : descriptor.local_indexes) {
-    table->local_indexes.push_back(Index{index, resolve(LocalIndexFamilyName(id, index.id), true),
-                                         model::UnionOfKeyNames(index.key, descriptor.key), nullptr});
+    Index& opened = table->local_indexes.emplace_back();
+    opened.descriptor = index;
+    opened.key_names = model::UnionOfKeyNames(index.key, descriptor.key);
+    if (has_families) {
+      ARM_ASSIGN_OR_RETURN(opened.keyspace, OpenKeyspace(descriptor, LocalIndexFamilyName(id, index.id)));
+    }
   }
   for (const IndexDescriptor& index : descriptor.global_indexes) {
-    ChangeSequence cursor;
-    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> stored, db_->Get(*db_->meta(), CursorKey(id, index.id)));
-    if (stored.has_value()) {
-      const std::optional<uint64_t> value = ParseU64(*stored);
-      if (!value.has_value()) return DataLossError("meta: a cursor must have eight bytes");
-      cursor = ChangeSequence(*value);
-    }
-    table->global_indexes.push_back(Index{index, resolve(GlobalIndexFamilyName(id, index.id), true),
-                                          model::UnionOfKeyNames(index.key, descriptor.key),
-                                          std::make_shared<IndexProgress>(cursor, timers_)});
+    ARM_ASSIGN_OR_RETURN(Index opened, OpenGlobalIndex(descriptor, index));
+    table->global_indexes.push_back(std::move(opened));
   }
-  ARM_RETURN_IF_ERROR(status);
-  if (has_families) {
-    table->lease = std::make_shared<FamilyLease>([signal = release_] { signal->Fire(); });
-  }
+  table->state_lease = NewLease();
   table->descriptor = std::move(descriptor);
   return table;
 }
@@ -185,13 +168,25 @@ void Catalog::Publish(std::vector<std::shared_ptr<const Table>> changed, std::st
   }
   std::shared_ptr<const CatalogSnapshot> old;  // let go outside the lock: it may hold the last lease
   const absl::MutexLock lock(&snapshot_mutex_);
+  for (const auto& [name, table] : snapshot_->tables_) {
+    const auto now = next->tables_.find(name);
+    if (now != next->tables_.end() && now->second == table) continue;
+    std::vector<std::weak_ptr<FamilyLease>>& earlier = earlier_states_[table->descriptor.id];
+    std::erase_if(earlier, [](const std::weak_ptr<FamilyLease>& state) { return state.expired(); });
+    earlier.push_back(table->state_lease);
+  }
+  if (const Table* const gone = removed.empty() ? nullptr : snapshot_->Find(removed)) {
+    earlier_states_.erase(gone->descriptor.id);
+  }
   old = std::exchange(snapshot_, std::move(next));
 }
 
 // Refuses here what the DDL worker could not make later.
-absl::Status Catalog::CheckFamilyCeiling(const TableDescriptor& added) const {
-  size_t families = FamilyNames(added).size();
-  for (const auto& [name, table] : snapshot()->tables()) families += FamilyNames(table->descriptor).size();
+absl::Status Catalog::CheckFamilyCeiling(const TableDescriptor& wanted) const {
+  size_t families = FamilyNames(wanted).size();
+  for (const auto& [name, table] : snapshot()->tables()) {
+    if (table->descriptor.id != wanted.id) families += FamilyNames(table->descriptor).size();
+  }
   if (families <= db_->table_families_max()) return absl::OkStatus();
   return LimitExceededError(Cat("Subscriber limit exceeded: the tables and indexes of this server would need ",
                                 families, " column families; the configured ceiling is ", db_->table_families_max()));
@@ -249,6 +244,12 @@ absl::StatusOr<TableDescriptor> Catalog::MarkDeleting(std::string_view name,
     case TableState::kActive:
       break;
   }
+  for (const IndexDescriptor& index : descriptor.global_indexes) {
+    if (index.state == IndexState::kActive) continue;
+    return ResourceInUseError(
+        "Attempt to change a resource which is still in use: Cannot delete table while indexes are being created, "
+        "updated, or deleted.");
+  }
   if (descriptor.settings.deletion_protection) {
     return ValidationError(
         "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.");
@@ -258,33 +259,10 @@ absl::StatusOr<TableDescriptor> Catalog::MarkDeleting(std::string_view name,
   for (const Index& index : table->global_indexes) left->push_back(index.progress);
   {
     const absl::MutexLock snapshot_lock(&snapshot_mutex_);
-    detached_[descriptor.id] = table->lease;
+    detached_[{descriptor.id, IndexId(0)}] = table->lease;
   }
   ARM_ASSIGN_OR_RETURN(std::shared_ptr<const Table> deleting, OpenTable(descriptor));
   Publish({std::move(deleting)}, {});
-  return descriptor;
-}
-
-absl::StatusOr<std::optional<TableDescriptor>> Catalog::Update(
-    std::string_view name, absl::FunctionRef<absl::Status(TableDescriptor*)> change) {
-  const absl::MutexLock lock(&mutex_);
-  const std::shared_ptr<const CatalogSnapshot> current = snapshot();
-  const Table* const table = current->Find(name);
-  if (table == nullptr) return std::nullopt;
-  TableDescriptor descriptor = table->descriptor;
-  ARM_RETURN_IF_ERROR(change(&descriptor));
-  if (descriptor == table->descriptor) return descriptor;
-  if (!DiffersInSettingsOnly(table->descriptor, descriptor)) {
-    return InternalError(Cat("catalog: update of table ", name, " changes more than settings"));
-  }
-  ARM_RETURN_IF_ERROR(Persist(descriptor));
-  // The same families, and the same progress of its indexes: requests under way go on with both.
-  auto updated = std::make_shared<Table>(*table);
-  updated->descriptor = descriptor;
-  for (size_t i = 0; i < updated->global_indexes.size(); ++i) {
-    updated->global_indexes[i].descriptor = descriptor.global_indexes[i];
-  }
-  Publish({std::move(updated)}, {});
   return descriptor;
 }
 
@@ -312,11 +290,7 @@ absl::Status Catalog::Activate(const std::vector<TableId>& ids) {
   return absl::OkStatus();
 }
 
-bool Catalog::IsReleased(TableId table) const {
-  const absl::MutexLock lock(&snapshot_mutex_);
-  const auto found = detached_.find(table);
-  return found == detached_.end() || found->second.expired();
-}
+bool Catalog::IsReleased(TableId table) const { return IsReleased(table, IndexId(0)); }
 
 absl::Status Catalog::Remove(const TableDescriptor& table) {
   const absl::MutexLock lock(&mutex_);
@@ -330,7 +304,7 @@ absl::Status Catalog::Remove(const TableDescriptor& table) {
   ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: remove ", table.name)));
   {
     const absl::MutexLock snapshot_lock(&snapshot_mutex_);
-    detached_.erase(table.id);
+    detached_.erase({table.id, IndexId(0)});
   }
   Publish({}, table.name);
   return absl::OkStatus();

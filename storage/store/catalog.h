@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -20,14 +21,15 @@
 #include "storage/base/timer_queue.h"
 #include "storage/model/table_descriptor.h"
 #include "storage/store/change_log.h"
+#include "storage/store/index_build.h"
 #include "storage/store/keyspace.h"
 
 namespace armature::store {
 
 class RocksDb;
 
-// Held by whoever uses the column families of a table. When the last holder lets go, `on_release` runs: only then may
-// the families be dropped.
+// Held by whoever uses the column families of a table or an index, or one state of a table. When the last holder lets
+// go, `on_release` runs: only then may the families be dropped, or is everybody known to see the later state.
 class FamilyLease {
  public:
   explicit FamilyLease(std::function<void()> on_release) : on_release_(std::move(on_release)) {}
@@ -45,8 +47,16 @@ struct Index {
   Keyspace keyspace;
   // Key attributes of index and table, each once, sorted: what a page key holds and what is always projected.
   std::vector<std::string> key_names;
-  // Global indexes only.
+  // Global indexes only, and only if they have their family.
   std::shared_ptr<IndexProgress> progress;
+  std::shared_ptr<FamilyLease> lease;
+  std::shared_ptr<IndexBuild> build;  // while it is being filled
+
+  // Whether writes reach it. Not so while it waits for its family, or for being dropped.
+  bool is_maintained() const {
+    const bool waits = descriptor.state == model::IndexState::kCreating && !descriptor.backfilling;
+    return !waits && descriptor.state != model::IndexState::kDeleting;
+  }
 };
 
 // A table and where it lives. Immutable. While it is CREATING its keyspaces are null.
@@ -58,6 +68,7 @@ struct Table {
   std::vector<Index> local_indexes;  // parallel to the descriptor's
   std::vector<Index> global_indexes;
   std::shared_ptr<FamilyLease> lease;
+  std::shared_ptr<FamilyLease> state_lease;  // of this state of the table
 
   bool has_indexes() const { return !local_indexes.empty() || !global_indexes.empty(); }
   const Index* FindIndex(std::string_view name) const;
@@ -96,10 +107,24 @@ class Catalog {
 
   // Lets `change` work on a copy of the table's descriptor, persists the copy, and publishes it: later snapshots have
   // it, older ones stay as they are. Whatever `change` returns but OK is the answer, and nothing is changed then. It
-  // sees the table in whatever state, may change settings only (not ids, names, keys, states), and runs while the
-  // catalog is locked, so it must be short. The answer is nullopt if there is no such table.
+  // sees the table in whatever state, runs while the catalog is locked, so it must be short, and may change settings
+  // and definitions of attributes, append a CREATING global index without an id, which gets one here, and make a
+  // global index DELETING; the table is UPDATING then. The answer is nullopt if there is no such table.
+  // `left`: as for MarkDeleting.
   absl::StatusOr<std::optional<model::TableDescriptor>> Update(
-      std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change);
+      std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change,
+      std::vector<std::shared_ptr<IndexProgress>>* left);
+
+  // For the DDL worker. The family of a CREATING index exists: the table becomes ACTIVE, and writes reach the index.
+  absl::Status BeginBackfill(TableId table, IndexId index);
+  // The filled index becomes ACTIVE. Nothing happens if it is not being filled (any more).
+  absl::Status ActivateIndex(TableId table, IndexId index);
+  // True when nobody holds the family of a DELETING index any more.
+  bool IsReleased(TableId table, IndexId index) const;
+  // Forgets a deleted index whose family is gone; the table becomes ACTIVE.
+  absl::Status RemoveIndex(TableId table, IndexId index);
+  // Whether somebody still holds the table as it was before its last change.
+  bool HasHoldersOfEarlierStates(TableId table) const;
 
   // For the DDL worker. The families exist; the tables become ACTIVE, all at once.
   absl::Status Activate(const std::vector<TableId>& tables);
@@ -108,7 +133,8 @@ class Catalog {
   // Forgets a deleted table and everything stored beside its families.
   absl::Status Remove(const model::TableDescriptor& table);
 
-  // Called (on any thread) when a lease of a DELETING table ran out.
+  // Called (on any thread) when a lease ran out: of a deleted table or index, or of an earlier state of a table. Must
+  // be short.
   void SetReleaseListener(std::function<void()> listener);
 
   // Every family that a table of `descriptor` has.
@@ -124,7 +150,12 @@ class Catalog {
   absl::Status Load();
   absl::StatusOr<std::shared_ptr<const Table>> OpenTable(model::TableDescriptor descriptor)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status CheckFamilyCeiling(const model::TableDescriptor& added) const;
+  absl::StatusOr<Index> OpenGlobalIndex(const model::TableDescriptor& table, const model::IndexDescriptor& descriptor);
+  absl::StatusOr<Keyspace> OpenKeyspace(const model::TableDescriptor& table, const std::string& family) const;
+  std::shared_ptr<FamilyLease> NewLease() const;
+  // A copy of `table` for its next state.
+  std::shared_ptr<Table> NextState(const Table& table) const;
+  absl::Status CheckFamilyCeiling(const model::TableDescriptor& wanted) const;
   absl::Status Persist(const model::TableDescriptor& descriptor);
   void Publish(std::vector<std::shared_ptr<const Table>> changed, std::string_view removed)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -137,7 +168,9 @@ class Catalog {
   uint32_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
   mutable absl::Mutex snapshot_mutex_;
   std::shared_ptr<const CatalogSnapshot> snapshot_ ABSL_GUARDED_BY(snapshot_mutex_);
-  std::map<TableId, std::weak_ptr<FamilyLease>> detached_ ABSL_GUARDED_BY(snapshot_mutex_);
+  // Leases of what is DELETING; index 0: of the table.
+  std::map<std::pair<TableId, IndexId>, std::weak_ptr<FamilyLease>> detached_ ABSL_GUARDED_BY(snapshot_mutex_);
+  std::map<TableId, std::vector<std::weak_ptr<FamilyLease>>> earlier_states_ ABSL_GUARDED_BY(snapshot_mutex_);
 };
 
 }  // namespace armature::store

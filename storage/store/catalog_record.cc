@@ -71,6 +71,7 @@ void ToDisk(const model::IndexDescriptor& from, disk::IndexRecord* to) {
     to->mutable_projection()->add_non_key_attributes(name);
   }
   to->set_state(static_cast<disk::State>(from.state));
+  to->set_backfilling(from.backfilling);
   if (from.provisioned.has_value()) ToDisk(*from.provisioned, to->mutable_provisioned());
   if (from.on_demand_max.has_value()) ToDisk(*from.on_demand_max, to->mutable_on_demand_max());
   if (from.warm.has_value()) ToDisk(*from.warm, to->mutable_warm());
@@ -87,6 +88,7 @@ model::IndexDescriptor FromDisk(const disk::IndexRecord& from, model::IndexKind 
   to.projection.non_key_attributes.assign(from.projection().non_key_attributes().begin(),
                                           from.projection().non_key_attributes().end());
   to.state = ToEnum<model::IndexState>(from.state());
+  to.backfilling = from.backfilling();
   if (from.has_provisioned()) to.provisioned = FromDisk(from.provisioned());
   if (from.has_on_demand_max()) to.on_demand_max = FromDisk(from.on_demand_max());
   if (from.has_warm()) to.warm = FromDisk(from.warm());

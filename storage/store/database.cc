@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "glog/logging.h"
 #include "rocksdb/write_batch.h"
 #include "storage/base/api_error.h"
@@ -95,21 +96,35 @@ void Database::CommitAll(std::vector<WriteUnit> units, CommitCallback done) {
   parts_->committer->CommitAll(std::move(units), std::move(done));
 }
 
+namespace {
+
+// Adds the rows and totals of `unit`, which counts none of the latter before the batch is written.
+void AddRows(const WriteUnit& unit, rocksdb::ColumnFamilyHandle* meta, rocksdb::WriteBatch* batch) {
+  for (const WriteUnit::Op& op : unit.ops()) {
+    if (op.kind == WriteUnit::OpKind::kPut) {
+      batch->Put(op.family->handle(), ToSlice(unit.key(op)), ToSlice(unit.value(op)));
+    } else {
+      batch->Delete(op.family->handle(), ToSlice(unit.key(op)));
+    }
+  }
+  for (const WriteUnit::StatsOp& op : unit.stats()) {
+    op.stats->Add(op.delta);
+    batch->Put(meta, StatsKey(op.stats->family_name()), EncodeStats(StatsDelta{op.stats->items(), op.stats->bytes()}));
+  }
+}
+
+// After a failure.
+void TakeBackTotals(const WriteUnit& unit) {
+  for (const WriteUnit::StatsOp& op : unit.stats()) op.stats->Add(StatsDelta{-op.delta.items, -op.delta.bytes});
+}
+
+}  // namespace
+
 absl::Status Database::CommitConsumed(const WriteUnit& unit, TableId table,
                                       const std::vector<std::pair<IndexId, ChangeSequence>>& cursors) {
   rocksdb::WriteBatch batch;
-  for (const WriteUnit::Op& op : unit.ops()) {
-    if (op.kind == WriteUnit::OpKind::kPut) {
-      batch.Put(op.family->handle(), ToSlice(unit.key(op)), ToSlice(unit.value(op)));
-    } else {
-      batch.Delete(op.family->handle(), ToSlice(unit.key(op)));
-    }
-  }
   rocksdb::ColumnFamilyHandle* const meta = parts_->rocks->meta()->handle();
-  for (const WriteUnit::StatsOp& op : unit.stats()) {
-    op.stats->Add(op.delta);
-    batch.Put(meta, StatsKey(op.stats->family_name()), EncodeStats(StatsDelta{op.stats->items(), op.stats->bytes()}));
-  }
+  AddRows(unit, meta, &batch);
   for (const auto& [index, cursor] : cursors) {
     batch.Put(meta, CursorKey(table, index), EncodeU64(cursor.value()));
   }
@@ -117,12 +132,49 @@ absl::Status Database::CommitConsumed(const WriteUnit& unit, TableId table,
   const absl::Status status =
       parts_->rocks->Write(&batch, /*sync=*/false, Cat("apply index changes of table ", table.value()));
   ARM_FAULT_POINT("applier.after_write");
-  if (!status.ok()) {
-    for (const WriteUnit::StatsOp& op : unit.stats()) {
-      op.stats->Add(StatsDelta{-op.delta.items, -op.delta.bytes});
-    }
-  }
+  if (!status.ok()) TakeBackTotals(unit);
   return status;
+}
+
+bool Database::IsKnownToAll(TableId table) const { return !parts_->catalog->HasHoldersOfEarlierStates(table); }
+
+void Database::SetCatalogListener(std::function<void()> listener) { parts_->ddl->SetListener(std::move(listener)); }
+
+absl::Status Database::BeginIndexScan(TableId table, const Index& index) {
+  BuildState state;
+  state.phase = BuildPhase::kScanning;
+  state.from_sequence = parts_->log->watermark();
+  state.started_ms = absl::ToUnixMillis(absl::Now());
+  rocksdb::WriteBatch batch;
+  rocksdb::ColumnFamilyHandle* const meta = parts_->rocks->meta()->handle();
+  const IndexId id = index.descriptor.id;
+  batch.Put(meta, CursorKey(table, id), EncodeU64(state.from_sequence.value()));
+  batch.Put(meta, BuildKey(table, id), EncodeBuildState(state));
+  ARM_RETURN_IF_ERROR(parts_->rocks->Write(&batch, /*sync=*/true, Cat("begin to fill index ", index.descriptor.name)));
+  index.progress->Advance(state.from_sequence);
+  index.build->Set(std::move(state));
+  return absl::OkStatus();
+}
+
+absl::Status Database::CommitBuilt(const WriteUnit& unit, TableId table, const Index& index, const BuildState& state) {
+  rocksdb::WriteBatch batch;
+  rocksdb::ColumnFamilyHandle* const meta = parts_->rocks->meta()->handle();
+  AddRows(unit, meta, &batch);
+  batch.Put(meta, BuildKey(table, index.descriptor.id), EncodeBuildState(state));
+  ARM_FAULT_POINT("builder.before_write");
+  const absl::Status status =
+      parts_->rocks->Write(&batch, /*sync=*/false, Cat("fill index ", index.descriptor.name));
+  ARM_FAULT_POINT("builder.after_write");
+  if (!status.ok()) {
+    TakeBackTotals(unit);
+    return status;
+  }
+  index.build->Set(state);
+  return absl::OkStatus();
+}
+
+absl::Status Database::ActivateIndex(TableId table, IndexId index) {
+  return parts_->catalog->ActivateIndex(table, index);
 }
 
 ChangeLog& Database::change_log() { return *parts_->log; }
@@ -140,20 +192,30 @@ absl::StatusOr<model::TableDescriptor> Database::DeleteTable(std::string_view na
   ARM_ASSIGN_OR_RETURN(model::TableDescriptor deleting, parts_->catalog->MarkDeleting(name, &left));
   // Who waits for an index of the table holds the table.
   const absl::Status gone = ResourceNotFoundError(Cat("Requested resource not found: Table: ", name, " not found"));
-  for (const std::shared_ptr<IndexProgress>& progress : left) progress->Close(gone);
+  for (const std::shared_ptr<IndexProgress>& progress : left) {
+    if (progress != nullptr) progress->Close(gone);
+  }
   parts_->ddl->Wake();
   return deleting;
 }
 
 absl::StatusOr<std::optional<model::TableDescriptor>> Database::UpdateTable(
     std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change) {
-  return parts_->catalog->Update(name, change);
+  std::vector<std::shared_ptr<IndexProgress>> left;
+  ARM_ASSIGN_OR_RETURN(std::optional<model::TableDescriptor> updated, parts_->catalog->Update(name, change, &left));
+  // Who waits for an index that is being removed holds it.
+  const absl::Status gone = ValidationError("The table does not have the specified index any more");
+  for (const std::shared_ptr<IndexProgress>& progress : left) progress->Close(gone);
+  if (updated.has_value() && updated->state == model::TableState::kUpdating) parts_->ddl->Wake();
+  return updated;
 }
 
 void Database::EndWaits(const absl::Status& status) {
   const std::shared_ptr<const CatalogSnapshot> catalog = parts_->catalog->snapshot();
   for (const auto& [name, table] : catalog->tables()) {
-    for (const Index& index : table->global_indexes) index.progress->Close(status);
+    for (const Index& index : table->global_indexes) {
+      if (index.progress != nullptr) index.progress->Close(status);
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,11 +81,26 @@ class Database {
                               const std::vector<std::pair<IndexId, ChangeSequence>>& cursors);
   ChangeLog& change_log();
 
+  // The life of a global index that is added to a live table; see IndexBuild. All but the first two write.
+  //
+  // Whether all who hold the table `table` hold it with the index that was added last.
+  bool IsKnownToAll(TableId table) const;
+  // Calls `listener` (on any thread) when that, or the set of tables or indexes, may have changed; null to stop. It must
+  // be short.
+  void SetCatalogListener(std::function<void()> listener);
+  // Notes the position of the log, from which on the index will apply it, and begins the scan.
+  absl::Status BeginIndexScan(TableId table, const Index& index);
+  // Writes entries that the scan has made, and how far it is, in one batch, without fsync.
+  absl::Status CommitBuilt(const WriteUnit& unit, TableId table, const Index& index, const BuildState& state);
+  // The index has caught up, becomes ACTIVE. Does nothing if it was removed meanwhile.
+  absl::Status ActivateIndex(TableId table, IndexId index);
+
   std::shared_ptr<const CatalogSnapshot> catalog() const;
   // See Catalog::Add and MarkDeleting. The work goes on in the background.
   absl::StatusOr<model::TableDescriptor> CreateTable(model::TableDescriptor descriptor);
   absl::StatusOr<model::TableDescriptor> DeleteTable(std::string_view name);
-  // See Catalog::Update. Durable and visible when it returns.
+  // See Catalog::Update. Durable and visible when it returns; families that it needs or needs no more are made and
+  // dropped in the background.
   absl::StatusOr<std::optional<model::TableDescriptor>> UpdateTable(
       std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change);
 

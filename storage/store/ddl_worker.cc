@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "glog/logging.h"
@@ -51,13 +52,22 @@ void DdlWorker::Work() {
       woken_ = false;
     }
     RunOnce();
+    const absl::MutexLock lock(&listener_mutex_);
+    if (listener_) listener_();
   }
+}
+
+void DdlWorker::SetListener(std::function<void()> listener) {
+  const absl::MutexLock lock(&listener_mutex_);
+  listener_ = std::move(listener);
 }
 
 void DdlWorker::RunOnce() {
   const absl::MutexLock lock(&run_mutex_);
   CreateTables();
   DeleteTables();
+  CreateIndexes();
+  DeleteIndexes();
 }
 
 void DdlWorker::CreateTables() {
@@ -102,6 +112,63 @@ void DdlWorker::DeleteTables() {
     LOG(INFO) << "ddl: deleted tables=" << tables.size() << " families=" << families.size();
   } else {
     LOG(ERROR) << "ddl: deletion failed tables=" << tables.size() << " status=" << status;
+  }
+}
+
+void DdlWorker::CreateIndexes() {
+  struct Added {
+    TableId table;
+    IndexId index;
+  };
+  std::vector<Added> indexes;
+  std::vector<std::string> families;
+  const std::shared_ptr<const CatalogSnapshot> snapshot = catalog_->snapshot();
+  for (const auto& [name, table] : snapshot->tables()) {
+    if (table->descriptor.state != model::TableState::kUpdating) continue;
+    for (const model::IndexDescriptor& index : table->descriptor.global_indexes) {
+      if (index.state != model::IndexState::kCreating || index.backfilling) continue;
+      indexes.push_back({table->descriptor.id, index.id});
+      families.push_back(GlobalIndexFamilyName(table->descriptor.id, index.id));
+    }
+  }
+  if (indexes.empty()) return;
+  absl::Status status = db_->CreateFamilies(families);
+  for (const auto& [table, index] : indexes) {
+    if (status.ok()) status = catalog_->BeginBackfill(table, index);
+  }
+  if (status.ok()) {
+    LOG(INFO) << "ddl: created indexes=" << indexes.size();
+  } else {
+    LOG(ERROR) << "ddl: creation of indexes failed indexes=" << indexes.size() << " status=" << status;
+  }
+}
+
+void DdlWorker::DeleteIndexes() {
+  struct Deleted {
+    TableId table;
+    IndexId index;
+  };
+  std::vector<Deleted> indexes;
+  std::vector<std::string> families;
+  const std::shared_ptr<const CatalogSnapshot> snapshot = catalog_->snapshot();
+  for (const auto& [name, table] : snapshot->tables()) {
+    for (const model::IndexDescriptor& index : table->descriptor.global_indexes) {
+      const bool table_stays = table->descriptor.state == model::TableState::kUpdating;
+      if (!table_stays || index.state != model::IndexState::kDeleting) continue;
+      if (!catalog_->IsReleased(table->descriptor.id, index.id)) continue;
+      indexes.push_back({table->descriptor.id, index.id});
+      families.push_back(GlobalIndexFamilyName(table->descriptor.id, index.id));
+    }
+  }
+  if (indexes.empty()) return;
+  absl::Status status = db_->DropFamilies(families);
+  for (const auto& [table, index] : indexes) {
+    if (status.ok()) status = catalog_->RemoveIndex(table, index);
+  }
+  if (status.ok()) {
+    LOG(INFO) << "ddl: deleted indexes=" << indexes.size();
+  } else {
+    LOG(ERROR) << "ddl: deletion of indexes failed indexes=" << indexes.size() << " status=" << status;
   }
 }
 

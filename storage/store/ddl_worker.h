@@ -3,6 +3,7 @@
 
 // The one thread that creates and drops column families.
 
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,8 +16,8 @@ namespace armature::store {
 class Catalog;
 class RocksDb;
 
-// Makes the files agree with the catalog: CREATING tables get their families and become ACTIVE, DELETING tables lose
-// them once nobody holds them and are forgotten. All that waits is done in one call to the engine, because each call
+// Makes the files agree with the catalog: CREATING tables and indexes get their families and become ACTIVE or are ready
+// to be filled, DELETING ones lose them once nobody holds them and are forgotten. All that waits is done in one call to the engine, because each call
 // costs a rewrite of its options file. The catalog is the job list, so a crash loses nothing.
 //
 // Thread-safety: thread-safe.
@@ -30,6 +31,9 @@ class DdlWorker {
 
   // There may be something to do.
   void Wake();
+  // Called after each RunOnce of the thread: the catalog may have changed, or somebody has let go of a part of it. Null:
+  // not any more, and after this returns it does not run.
+  void SetListener(std::function<void()> listener);
 
   // Does what can be done now. Called by the thread; also at open and by tests.
   void RunOnce();
@@ -41,6 +45,8 @@ class DdlWorker {
   void Work();
   void CreateTables();
   void DeleteTables();
+  void CreateIndexes();
+  void DeleteIndexes();
 
   Catalog* const catalog_;
   RocksDb* const db_;
@@ -49,6 +55,8 @@ class DdlWorker {
   absl::CondVar wake_;
   bool woken_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Mutex listener_mutex_;
+  std::function<void()> listener_ ABSL_GUARDED_BY(listener_mutex_);
   std::thread thread_;
 };
 

@@ -37,6 +37,10 @@ std::string CursorPrefix(TableId table) { return Cat("cursor/", EncodeU32(table.
 
 std::string CursorKey(TableId table, IndexId index) { return Cat(CursorPrefix(table), EncodeU32(index.value())); }
 
+std::string BuildKey(TableId table, IndexId index) {
+  return Cat("build/", EncodeU32(table.value()), EncodeU32(index.value()));
+}
+
 std::string StatsKey(std::string_view family_name) { return Cat("stats/", family_name); }
 
 std::string LogKey(TableId table, ChangeSequence sequence) {

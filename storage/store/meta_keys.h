@@ -25,6 +25,8 @@ std::string TableKey(TableId table);
 // meta: how far an index has consumed its table's log, u64. Prefix: "cursor/" and the table.
 std::string CursorKey(TableId table, IndexId index);
 std::string CursorPrefix(TableId table);
+// meta: how far the filling of an index is.
+std::string BuildKey(TableId table, IndexId index);
 // meta: totals of a column family.
 std::string StatsKey(std::string_view family_name);
 

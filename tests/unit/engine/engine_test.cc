@@ -69,7 +69,7 @@ class EngineTest : public ::testing::Test {
   }
 
   // One thread and few places for those who wait: nobody may sit there who waits for a lock.
-  TestEngine engine_{store::Durability::kOs, {.read_threads = 1, .read_queue_max = 4}};
+  TestEngine engine_{store::Durability::kOs, {.read_threads = 1, .read_queue_max = 4, .index_build = {}}};
 };
 
 TEST_F(EngineTest, PutsGetsAndDeletes) {

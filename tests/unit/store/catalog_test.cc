@@ -367,10 +367,14 @@ TEST_F(CutOffTest, TheWorkerKeepsTheSnapshotThatItReads) {
       while (!stop) worker.RunOnce();
     });
     for (int i = 0; i < 100; ++i) {
-      const auto updated = catalog_->Update("t7", [](model::TableDescriptor* table) {
-        table->settings.deletion_protection = !table->settings.deletion_protection;
-        return absl::OkStatus();
-      });
+      std::vector<std::shared_ptr<IndexProgress>> left;
+      const auto updated = catalog_->Update(
+          "t7",
+          [](model::TableDescriptor* table) {
+            table->settings.deletion_protection = !table->settings.deletion_protection;
+            return absl::OkStatus();
+          },
+          &left);
       EXPECT_TRUE(updated.ok()) << updated.status();
     }
     stop = true;

@@ -1,0 +1,184 @@
+#include "index/index_builder.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "glog/logging.h"
+#include "index/index_delta.h"
+#include "index/index_key.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/thread_pool.h"
+#include "storage/codec/stored_item.h"
+
+namespace armature::index {
+namespace {
+
+constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+// How often it is looked whether an index has caught up.
+constexpr absl::Duration kCatchUpPoll = absl::Milliseconds(10);
+constexpr absl::Duration kGiveWayMax = absl::Milliseconds(200);
+
+}  // namespace
+
+IndexBuilder::IndexBuilder(store::Database* database, GsiApplier* applier, const IndexBuilderOptions& options)
+    : database_(database), applier_(applier), options_(options) {}
+
+IndexBuilder::~IndexBuilder() { Stop(); }
+
+void IndexBuilder::Start() {
+  database_->SetCatalogListener([this] { Wake(); });
+  thread_ = std::thread([this] { Work(); });
+}
+
+void IndexBuilder::Stop() {
+  database_->SetCatalogListener(nullptr);
+  {
+    const absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+    wake_.SignalAll();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void IndexBuilder::Wake() {
+  const absl::MutexLock lock(&mutex_);
+  woken_ = true;
+  wake_.Signal();
+}
+
+void IndexBuilder::WaitForWork(absl::Duration pause) {
+  const absl::Time until = absl::Now() + pause;
+  const absl::MutexLock lock(&mutex_);
+  while (!woken_ && !stopping_) {
+    if (wake_.WaitWithDeadline(&mutex_, until)) break;
+  }
+  woken_ = false;
+}
+
+void IndexBuilder::Work() {
+  SetThreadName("arm-build");
+  while (true) {
+    {
+      const absl::MutexLock lock(&mutex_);
+      if (stopping_) return;
+    }
+    const absl::Time begin = absl::Now();
+    const absl::StatusOr<Turn> turn = RunOnce();
+    if (!turn.ok()) {
+      LOG_EVERY_N(ERROR, 60) << "index build: turn failed status=" << turn.status();
+      WaitForWork(kRetryAfter);
+    } else if (turn->advanced) {
+      GiveWay(absl::Now() - begin);
+    } else {
+      WaitForWork(turn->building ? kCatchUpPoll : absl::InfiniteDuration());
+    }
+  }
+}
+
+// Leaves the machine to clients, if there are any that write.
+void IndexBuilder::GiveWay(absl::Duration busy) {
+  const uint64_t units = database_->committer_counters().units;
+  const bool loaded = units != units_seen_;
+  units_seen_ = units;
+  if (!loaded || options_.share_under_load >= 1) return;
+  const absl::Duration pause = busy * (1 / options_.share_under_load - 1);
+  const absl::Time until = absl::Now() + std::min(pause, kGiveWayMax);
+  const absl::MutexLock lock(&mutex_);
+  while (!stopping_) {
+    if (wake_.WaitWithDeadline(&mutex_, until)) break;
+  }
+}
+
+absl::StatusOr<IndexBuilder::Turn> IndexBuilder::RunOnce() {
+  const std::shared_ptr<const store::CatalogSnapshot> snapshot = database_->catalog();
+  Turn turn;
+  for (const auto& [name, table] : snapshot->tables()) {
+    for (const store::Index& index : table->global_indexes) {
+      if (index.build == nullptr) continue;
+      turn.building = true;
+      ARM_ASSIGN_OR_RETURN(const bool advanced, Advance(snapshot, *table, index));
+      turn.advanced = turn.advanced || advanced;
+    }
+  }
+  return turn;
+}
+
+absl::StatusOr<bool> IndexBuilder::Advance(const std::shared_ptr<const store::CatalogSnapshot>& snapshot,
+                                           const store::Table& table, const store::Index& index) {
+  const TableId table_id = table.descriptor.id;
+  switch (index.build->phase()) {
+    case store::BuildPhase::kWaiting:
+      if (!database_->IsKnownToAll(table_id)) return false;
+      ARM_RETURN_IF_ERROR(database_->BeginIndexScan(table_id, index));
+      LOG(INFO) << "index build: begins table=" << table.descriptor.name << " index=" << index.descriptor.name;
+      return true;
+    case store::BuildPhase::kScanning:
+      ARM_RETURN_IF_ERROR(ScanPage(snapshot, table, index));
+      return true;
+    case store::BuildPhase::kCatchingUp:
+      break;
+  }
+  const store::BuildState state = index.build->state();
+  if (index.progress->applied() < state.through_sequence) {
+    applier_->OnAppended({table_id});
+    return false;
+  }
+  ARM_RETURN_IF_ERROR(database_->ActivateIndex(table_id, index.descriptor.id));
+  LOG(INFO) << "index build: done table=" << table.descriptor.name << " index=" << index.descriptor.name
+            << " items=" << state.scanned << " entries=" << state.written << " skipped=" << state.skipped
+            << " ms=" << absl::ToUnixMillis(absl::Now()) - state.started_ms;
+  return true;
+}
+
+absl::Status IndexBuilder::ScanPage(const std::shared_ptr<const store::CatalogSnapshot>& snapshot,
+                                    const store::Table& table, const store::Index& index) {
+  store::BuildState state = index.build->state();
+  store::WriteUnit unit(snapshot);
+  store::StatsDelta total;
+  size_t rows = 0;
+  size_t bytes = 0;
+  std::string last_key;
+  absl::Status status;
+  const auto visit = [&](std::string_view key, std::string_view value) {
+    absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(value);
+    if (!stored.ok()) {
+      status = WithContext(stored.status(), table.descriptor.name);
+      return store::RowVerdict::kStop;
+    }
+    ++state.scanned;
+    if (const std::optional<Entry> entry = MakeEntry(index, table.descriptor.key, stored->item)) {
+      unit.Put(index.keyspace, entry->key, codec::EncodeStoredItem(entry->item, entry->api_size));
+      ++total.items;
+      total.bytes += static_cast<int64_t>(entry->api_size);
+    } else if (FindKeyFault(index.descriptor.key, stored->item).has_value()) {
+      ++state.skipped;
+    }
+    bytes += value.size();
+    if (++rows < options_.page_rows && bytes < options_.page_bytes) return store::RowVerdict::kContinue;
+    last_key = key;
+    return store::RowVerdict::kStop;
+  };
+  ARM_ASSIGN_OR_RETURN(const store::RangeEnd end, database_->ReadRange(table.data, {state.next_key, ""},
+                                                                       store::Direction::kForward, visit));
+  ARM_RETURN_IF_ERROR(status);
+  state.written += total.items;
+  unit.AddStats(index.keyspace, total);
+  if (end == store::RangeEnd::kReached) {
+    state.phase = store::BuildPhase::kCatchingUp;
+    state.through_sequence = database_->change_log().watermark();
+    state.next_key.clear();
+  } else {
+    // The next possible key.
+    state.next_key = last_key + '\0';
+  }
+  ARM_RETURN_IF_ERROR(database_->CommitBuilt(unit, table.descriptor.id, index, state));
+  if (end == store::RangeEnd::kReached) applier_->OnAppended({table.descriptor.id});
+  return absl::OkStatus();
+}
+
+}  // namespace armature::index
