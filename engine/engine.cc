@@ -76,13 +76,18 @@ void RunWrite(Parts* parts, RequestContext context, absl::StatusOr<std::unique_p
   RunMutation(parts, std::move(context), *std::move(mutation), std::move(done));
 }
 
-// Runs a blocking operation on the read pool.
+// Runs a blocking operation on a pool.
+template <class T, class Fn>
+void RunBlockingOn(ThreadPool* pool, Callback<T> done, Fn fn) {
+  auto shared_done = std::make_shared<Callback<T>>(std::move(done));
+  RunOnPool(
+      pool, [shared_done, fn = std::move(fn)]() mutable { std::move (*shared_done)(fn()); },
+      [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
+}
+
 template <class T, class Fn>
 void RunBlocking(Parts* parts, Callback<T> done, Fn fn) {
-  auto shared_done = std::make_shared<Callback<T>>(std::move(done));
-  RunOnReadPool(
-      parts, [shared_done, fn = std::move(fn)]() mutable { std::move (*shared_done)(fn()); },
-      [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
+  RunBlockingOn(&parts->read_pool, std::move(done), std::move(fn));
 }
 
 absl::StatusOr<Nothing> OrNothing(const absl::Status& status) {
@@ -99,6 +104,7 @@ Engine::Engine(store::Database* database, const EngineOptions& options)
 }
 
 Engine::~Engine() {
+  parts_->check_pool.Stop();
   parts_->builder.Stop();
   parts_->applier.Stop();
   parts_->read_pool.Stop();
@@ -194,6 +200,18 @@ void Engine::UpdateContinuousBackups(UpdateContinuousBackupsRequest request,
 void Engine::DescribeContinuousBackups(const std::optional<std::string>& table_name,
                                        Callback<ContinuousBackupsDescription> done) {
   std::move(done)(engine::DescribeContinuousBackups(*parts_->database, table_name));
+}
+
+void Engine::ListIndexViolations(ListIndexViolationsRequest request, Callback<ListIndexViolationsResult> done) {
+  RunBlockingOn(&parts_->check_pool, std::move(done), [parts = parts_.get(), request = std::move(request)] {
+    return engine::ListIndexViolations(*parts, request);
+  });
+}
+
+void Engine::VerifyTable(VerifyTableRequest request, Callback<VerifyTableResult> done) {
+  RunBlockingOn(&parts_->check_pool, std::move(done), [parts = parts_.get(), request = std::move(request)] {
+    return engine::VerifyTable(parts, request);
+  });
 }
 
 void Engine::ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done) {

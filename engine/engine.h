@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/continuous_backups.h"
+#include "engine/index_check.h"
 #include "engine/request.h"
 #include "engine/table_ops.h"
 #include "engine/tags.h"
@@ -65,6 +66,10 @@ class Engine {
   void DescribeContinuousBackups(const std::optional<std::string>& table_name,
                                  Callback<ContinuousBackupsDescription> done);
   void ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done);
+
+  // See index_check.h. One page at a time over all callers.
+  void ListIndexViolations(ListIndexViolationsRequest request, Callback<ListIndexViolationsResult> done);
+  void VerifyTable(VerifyTableRequest request, Callback<VerifyTableResult> done);
 
   // Ends the requests that wait for global indexes, also those to come: the server is about to stop.
   void EndWaits();

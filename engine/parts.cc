@@ -1,5 +1,7 @@
 #include "engine/parts.h"
 
+#include <utility>
+
 #include "storage/base/api_error.h"
 #include "storage/model/table_name.h"
 
@@ -34,7 +36,11 @@ absl::Status NoSuchTableError(std::string_view name_or_arn) {
 }
 
 void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused) {
-  if (parts->read_pool.TryRun(task)) return;
+  RunOnPool(&parts->read_pool, std::move(task), std::move(refused));
+}
+
+void RunOnPool(ThreadPool* pool, Task task, absl::AnyInvocable<void(absl::Status) &&> refused) {
+  if (pool->TryRun(task)) return;
   std::move(refused)(
       ThrottlingError("The server has more requests waiting than it can serve; slow down", kThrottleRetryMs));
 }

@@ -23,6 +23,8 @@ namespace armature::engine {
 
 // Some thousand expressions, more than most applications have.
 inline constexpr size_t kParseCacheBytes = 8 << 20;
+// Pages of checks that may wait for their turn.
+inline constexpr size_t kChecksWaitingMax = 64;
 
 // Declared in the order in which they must be made; destroyed in reverse.
 struct Parts {
@@ -36,6 +38,8 @@ struct Parts {
   store::Database* const database;
   TimerQueue timers;
   ThreadPool read_pool;
+  // For work that waits for locks and indexes, which must not take the threads that these need.
+  ThreadPool check_pool{"arm-check", 1, kChecksWaitingMax};
   store::LockTable locks;
   index::GsiApplier applier;
   index::IndexBuilder builder;
@@ -59,7 +63,9 @@ absl::StatusOr<PinnedTable> FindTableInAnyState(const store::Database& database,
 // ResourceNotFoundException in the words of the operations on tables.
 absl::Status NoSuchTableError(std::string_view name_or_arn);
 
-// Runs `task` on the read pool; with the pool's queue full, `refused` gets a ThrottlingException on this thread.
+// Runs `task` on `pool`; with its queue full, `refused` gets a ThrottlingException on this thread.
+void RunOnPool(ThreadPool* pool, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
+// The same with the read pool; with the pool's queue full, `refused` gets a ThrottlingException on this thread.
 void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
 
 // DeadlineExceeded or Cancelled if the request is past saving.

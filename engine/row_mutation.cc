@@ -6,6 +6,7 @@
 #include "engine/capacity.h"
 #include "engine/constraints.h"
 #include "engine/expr/condition_eval.h"
+#include "engine/item_key.h"
 #include "engine/legacy.h"
 #include "index/gsi_recorder.h"
 #include "index/index_delta.h"
@@ -87,15 +88,6 @@ absl::StatusOr<Effect> Decide(const Write& write, const std::optional<model::Ite
   effect.local = index::IndexDelta(table.local_indexes, table.descriptor.key, before, after);
   effect.global = index::IndexDelta(table.global_indexes, table.descriptor.key, before, after);
   return effect;
-}
-
-// Hash and partition components at the front of a row's key.
-std::string CollectionKey(const store::Table& table, std::string_view key) {
-  std::string_view rest = key.substr(codec::kPartitionHashBytes);
-  for (size_t i = 0; i < table.descriptor.key.partition.size(); ++i) {
-    static_cast<void>(codec::TakeKeyComponent(&rest));
-  }
-  return std::string(key.substr(0, key.size() - rest.size()));
 }
 
 store::WriteUnit BuildUnit(const Write& write, const Effect& effect,

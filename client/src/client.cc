@@ -266,6 +266,16 @@ absl::StatusOr<admin::v1::GetServerInfoResponse> Client::GetServerInfo(const adm
   return Call<&admin::v1::AdminService::Stub::GetServerInfo>("GetServerInfo", request, options);
 }
 
+absl::StatusOr<admin::v1::ListIndexViolationsResponse> Client::ListIndexViolations(
+    const admin::v1::ListIndexViolationsRequest& request, const CallOptions& options) const {
+  return Call<&admin::v1::AdminService::Stub::ListIndexViolations>("ListIndexViolations", request, options);
+}
+
+absl::StatusOr<admin::v1::VerifyTableResponse> Client::VerifyTable(const admin::v1::VerifyTableRequest& request,
+                                                                   const CallOptions& options) const {
+  return Call<&admin::v1::AdminService::Stub::VerifyTable>("VerifyTable", request, options);
+}
+
 absl::StatusOr<admin::v1::ListIndexStatusResponse> Client::ListIndexStatus(
     const admin::v1::ListIndexStatusRequest& request, const CallOptions& options) const {
   return Call<&admin::v1::AdminService::Stub::ListIndexStatus>("ListIndexStatus", request, options);

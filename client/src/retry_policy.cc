@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 3> kThrottlings = {"ProvisionedThroughput
                                                           "ThrottlingException", "RequestLimitExceeded"};
 
 // Those whose repeat gives the same, whatever the request says.
-constexpr std::array<std::string_view, 23> kAlwaysIdempotent = {
+constexpr std::array<std::string_view, 24> kAlwaysIdempotent = {
     "GetItem",
     "Query",
     "Scan",
@@ -39,6 +39,7 @@ constexpr std::array<std::string_view, 23> kAlwaysIdempotent = {
     "GetRecords",
     "GetServerInfo",
     "ListIndexStatus",
+    "ListIndexViolations",
     "GetIndexStatus",
     "Echo",
 };

@@ -4,7 +4,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <string>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -41,6 +43,19 @@ int64_t ResidentBytes() {
   return resident_pages * sysconf(_SC_PAGESIZE);
 }
 
+void Fill(const store::BuildState& from, int64_t table_items, v1::IndexBuild* to) {
+  to->set_phase(static_cast<v1::IndexBuildPhase>(static_cast<int>(from.phase) + 1));
+  to->set_items_read(from.scanned);
+  to->set_items_total(std::max(table_items, from.scanned));
+  to->set_items_indexed(from.written);
+  to->set_items_skipped(from.skipped);
+  to->set_started_time_ms(from.started_ms);
+  const int64_t elapsed_ms = absl::ToUnixMillis(absl::Now()) - from.started_ms;
+  if (from.started_ms == 0 || elapsed_ms <= 0 || from.scanned == 0) return;
+  to->set_items_per_second(from.scanned * 1000 / elapsed_ms);
+  to->set_seconds_left((to->items_total() - from.scanned) * elapsed_ms / from.scanned / 1000);
+}
+
 void Fill(const engine::IndexStatus& from, v1::IndexStatus* to) {
   to->set_table_name(from.table_name);
   to->set_index_name(from.descriptor.name);
@@ -52,6 +67,39 @@ void Fill(const engine::IndexStatus& from, v1::IndexStatus* to) {
   to->set_backlog_age_ms(from.backlog_age_ms);
   to->set_item_count(from.totals.item_count);
   to->set_size_bytes(from.totals.size_bytes);
+  if (from.build.has_value()) Fill(*from.build, from.table_item_count, to->mutable_build());
+}
+
+void SetItem(const std::string& bytes, api::v1::Item* item) {
+  if (!item->ParseFromString(bytes)) item->Clear();
+}
+
+constexpr std::string_view kFaultNames[] = {"TYPE", "EMPTY", "TOO_LONG"};
+
+void Fill(const engine::ListIndexViolationsResult& from, v1::ListIndexViolationsResponse* to) {
+  for (const engine::IndexViolation& violation : from.violations) {
+    v1::IndexViolation* const out = to->add_violations();
+    SetItem(violation.key_bytes, out->mutable_key());
+    out->set_attribute_name(violation.fault.attribute);
+    out->set_reason(std::string(kFaultNames[static_cast<size_t>(violation.fault.kind)]));
+  }
+  to->set_items_read(from.items_read);
+  to->set_next_position(from.next_position);
+}
+
+void Fill(const engine::VerifyTableResult& from, v1::VerifyTableResponse* to) {
+  for (const engine::IndexDifference& difference : from.differences) {
+    v1::IndexDifference* const out = to->add_differences();
+    out->set_index_name(difference.index_name);
+    out->set_kind(static_cast<v1::IndexDifference::Kind>(difference.kind));
+    if (!difference.key_bytes.empty()) SetItem(difference.key_bytes, out->mutable_key());
+    out->set_entry_key(difference.entry_key);
+    out->set_repaired(difference.repaired);
+  }
+  to->set_rows_checked(from.rows_checked);
+  to->set_keyspace(from.keyspace);
+  to->set_keyspace_rows(from.keyspace_rows);
+  to->set_next_position(from.next_position);
 }
 
 absl::Status EchoBytes(const grpc::ByteBuffer& request, grpc::ByteBuffer* response) {
@@ -129,6 +177,45 @@ Reactor* AdminService::GetIndexStatus(Context* context, const v1::GetIndexStatus
           call.Finish(ValidationError(Cat("The table does not have the specified index: ", request->index_name())));
         });
   });
+}
+
+Reactor* AdminService::ListIndexViolations(Context* context, const v1::ListIndexViolationsRequest* request,
+                                           v1::ListIndexViolationsResponse* response) {
+  constexpr std::string_view kOperation = "admin:ListIndexViolations";
+  const auto work = [request, response](absl::StatusOr<engine::Engine*> engine, const auto& call) {
+    if (!engine.ok()) return call.Finish(engine.status());
+    (*engine)->ListIndexViolations(
+        {request->table_name(), request->index_name(), request->start_position()},
+        [call, response](const absl::StatusOr<engine::ListIndexViolationsResult>& result) {
+          if (result.ok()) Fill(*result, response);
+          call.Finish(result.status());
+        });
+  };
+  if (!request->start_position().empty()) {
+    return gate_->Admit(
+        context, [=](const Caller& caller) { work(caller.Allow(kOperation, request->table_name()), caller); });
+  }
+  return gate_->AdmitAudited(context, kOperation, request->table_name(),
+                             [work](const AuditedCall& call) { work(call.Allow(), call); });
+}
+
+Reactor* AdminService::VerifyTable(Context* context, const v1::VerifyTableRequest* request,
+                                   v1::VerifyTableResponse* response) {
+  constexpr std::string_view kOperation = "admin:VerifyTable";
+  const auto work = [request, response](absl::StatusOr<engine::Engine*> engine, const auto& call) {
+    if (!engine.ok()) return call.Finish(engine.status());
+    (*engine)->VerifyTable({request->table_name(), request->start_position(), request->repair()},
+                           [call, response](const absl::StatusOr<engine::VerifyTableResult>& result) {
+                             if (result.ok()) Fill(*result, response);
+                             call.Finish(result.status());
+                           });
+  };
+  if (!request->start_position().empty()) {
+    return gate_->Admit(
+        context, [=](const Caller& caller) { work(caller.Allow(kOperation, request->table_name()), caller); });
+  }
+  return gate_->AdmitAudited(context, kOperation, request->table_name(),
+                             [work](const AuditedCall& call) { work(call.Allow(), call); });
 }
 
 Reactor* AdminService::Echo(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {

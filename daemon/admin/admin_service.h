@@ -17,7 +17,8 @@ namespace admin_service_internal {
 
 using Api = admin::v1::AdminService;
 using Base = Api::WithCallbackMethod_GetServerInfo<Api::WithCallbackMethod_ListIndexStatus<
-    Api::WithCallbackMethod_GetIndexStatus<Api::WithRawCallbackMethod_Echo<Api::Service>>>>;
+    Api::WithCallbackMethod_GetIndexStatus<Api::WithCallbackMethod_ListIndexViolations<
+        Api::WithCallbackMethod_VerifyTable<Api::WithRawCallbackMethod_Echo<Api::Service>>>>>>;
 
 }  // namespace admin_service_internal
 
@@ -25,9 +26,10 @@ using Base = Api::WithCallbackMethod_GetServerInfo<Api::WithCallbackMethod_ListI
 class AdminService final : public admin_service_internal::Base {
  public:
   // Those that ask the gate themselves.
-  static constexpr std::array<std::string_view, 4> kGatedMethods = {
-      "/armature.admin.v1.AdminService/GetServerInfo", "/armature.admin.v1.AdminService/ListIndexStatus",
-      "/armature.admin.v1.AdminService/GetIndexStatus", "/armature.admin.v1.AdminService/Echo"};
+  static constexpr std::array<std::string_view, 6> kGatedMethods = {
+      "/armature.admin.v1.AdminService/GetServerInfo",  "/armature.admin.v1.AdminService/ListIndexStatus",
+      "/armature.admin.v1.AdminService/GetIndexStatus", "/armature.admin.v1.AdminService/ListIndexViolations",
+      "/armature.admin.v1.AdminService/VerifyTable",    "/armature.admin.v1.AdminService/Echo"};
 
   AdminService(const CallGate* gate, std::string data_dir);
 
@@ -40,6 +42,13 @@ class AdminService final : public admin_service_internal::Base {
   grpc::ServerUnaryReactor* GetIndexStatus(grpc::CallbackServerContext* context,
                                            const admin::v1::GetIndexStatusRequest* request,
                                            admin::v1::GetIndexStatusResponse* response) override;
+  // Of the pages of a walk the first one is audited.
+  grpc::ServerUnaryReactor* ListIndexViolations(grpc::CallbackServerContext* context,
+                                                const admin::v1::ListIndexViolationsRequest* request,
+                                                admin::v1::ListIndexViolationsResponse* response) override;
+  grpc::ServerUnaryReactor* VerifyTable(grpc::CallbackServerContext* context,
+                                        const admin::v1::VerifyTableRequest* request,
+                                        admin::v1::VerifyTableResponse* response) override;
   // Sends the payload back, or as many bytes as were asked for: what a call costs that does nothing. Not audited, for
   // load generators call it without end.
   grpc::ServerUnaryReactor* Echo(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,

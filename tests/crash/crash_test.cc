@@ -114,6 +114,18 @@ class CrashTest : public DaemonTest {
     for (std::thread& writer : writers) writer.join();
   }
 
+  // Until the daemon has killed itself.
+  void WaitUntilDead() {
+    const client::Client to = client();
+    const absl::Time give_up = absl::Now() + kPatience;
+    client::CallOptions options;
+    options.timeout = absl::Seconds(1);
+    while (to.GetServerInfo({}, options).ok()) {
+      ASSERT_LT(absl::Now(), give_up) << "the fault point is not passed that often";
+      Pause(absl::Milliseconds(5));
+    }
+  }
+
   void CheckPromises() {
     std::map<RowKey, Version> rows;
     const absl::StatusOr<std::vector<client::Item>> items = ScanAll(client(), kTable);
@@ -168,16 +180,7 @@ TEST_P(FaultPointTest, KeepsEveryAcknowledgedWrite) {
       daemon().Restart();
     }
     // Writers end when the daemon does; if it does not, they are stopped and the test fails.
-    const client::Client to = client();
-    ASSERT_NO_FATAL_FAILURE(WriteAnd([&] {
-      const absl::Time give_up = absl::Now() + kPatience;
-      client::CallOptions options;
-      options.timeout = absl::Seconds(1);
-      while (to.GetServerInfo({}, options).ok()) {
-        ASSERT_LT(absl::Now(), give_up) << "the fault point is not passed that often";
-        Pause(absl::Milliseconds(5));
-      }
-    }));
+    ASSERT_NO_FATAL_FAILURE(WriteAnd([&] { WaitUntilDead(); }));
     daemon().Kill();  // it is dead; this takes note of it
     daemon().Restart();
     ASSERT_NO_FATAL_FAILURE(CheckPromises());
@@ -188,6 +191,80 @@ TEST_P(FaultPointTest, KeepsEveryAcknowledgedWrite) {
 INSTANTIATE_TEST_SUITE_P(All, FaultPointTest,
                          testing::Values("committer.before_write", "committer.after_write", "applier.before_write",
                                          "applier.after_write"),
+                         [](const auto& point) {
+                           std::string name = point.param;
+                           name[name.find('.')] = '_';
+                           return name;
+                         });
+
+// Indexes come and go while clients write and the daemon is killed.
+class IndexCrashTest : public CrashTest {
+ protected:
+  absl::Status UpdateIndexes(const std::string& update) {
+    return client()
+        .UpdateTable(FromJson<api::v1::UpdateTableRequest>(
+            R"({"TableName": "crash", "AttributeDefinitions": [{"AttributeName": "g", "AttributeType": "S"},
+                {"AttributeName": "v", "AttributeType": "N"}], "GlobalSecondaryIndexUpdates": [)" +
+            update + "]}"))
+        .status();
+  }
+  absl::Status CreateIndex(const std::string& name) {
+    return UpdateIndexes(R"({"Create": {"IndexName": ")" + name +
+                         R"(", "Projection": {"ProjectionType": "ALL"}, "KeySchema": [
+                             {"AttributeName": "v", "KeyType": "HASH"}, {"AttributeName": "g", "KeyType": "RANGE"}]}})");
+  }
+  absl::Status RemoveIndex(const std::string& name) {
+    return UpdateIndexes(R"({"Delete": {"IndexName": ")" + name + R"("}})");
+  }
+  // Until no index is coming or going.
+  void WaitUntilSettled() {
+    const absl::Status settled = client::WaitForTable(client(), kTable, absl::Now() + kPatience);
+    ASSERT_TRUE(settled.ok()) << settled;
+  }
+};
+
+TEST_F(IndexCrashTest, GoesOnWithIndexesThatComeAndGo) {
+  CreateCrashTable();
+  ASSERT_NO_FATAL_FAILURE(WriteAnd([&] { Pause(absl::Milliseconds(200)); }));
+  const int64_t families = client().GetServerInfo({})->column_family_count();
+  for (int round = 0; round < 4 * Rounds(); ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    ASSERT_NO_FATAL_FAILURE(WriteAnd([&] {
+      const absl::Status changed = round % 2 == 0 ? CreateIndex("added") : RemoveIndex("added");
+      EXPECT_TRUE(changed.ok()) << changed;
+      Pause(absl::Milliseconds(Between(0, 30)));
+      daemon().Kill();
+    }));
+    daemon().Restart();
+    ASSERT_NO_FATAL_FAILURE(WaitUntilSettled());
+    EXPECT_EQ(client().GetServerInfo({})->column_family_count(), families + (round % 2 == 0 ? 1 : 0));
+    ASSERT_NO_FATAL_FAILURE(CheckPromises());
+    if (HasFailure()) return;
+  }
+}
+
+class IndexFaultPointTest : public IndexCrashTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(IndexFaultPointTest, GoesOnWithTheFilling) {
+  CreateCrashTable();
+  ASSERT_NO_FATAL_FAILURE(WriteAnd([&] { Pause(absl::Milliseconds(300)); }));
+  daemon().Kill();
+  {
+    const FaultPoint armed(GetParam(), 1);
+    daemon().Restart();
+  }
+  ASSERT_NO_FATAL_FAILURE(WriteAnd([&] {
+    const absl::Status created = CreateIndex("added");
+    EXPECT_TRUE(created.ok() || absl::IsUnavailable(created)) << created;
+    WaitUntilDead();
+  }));
+  daemon().Kill();  // it is dead; this takes note of it
+  daemon().Restart();
+  ASSERT_NO_FATAL_FAILURE(WaitUntilSettled());
+  ASSERT_NO_FATAL_FAILURE(CheckPromises());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, IndexFaultPointTest, testing::Values("builder.before_write", "builder.after_write"),
                          [](const auto& point) {
                            std::string name = point.param;
                            name[name.find('.')] = '_';

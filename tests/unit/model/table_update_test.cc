@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "storage/base/api_error.h"
 #include "tests/unit/model/table_definition_cases.h"
@@ -166,6 +168,133 @@ TEST(TableUpdate, AnEntryHasOneAction) {
   update.global_index_updates->front().update.emplace().index_name = "abc";
   EXPECT_EQ(GetApiError(Apply(update, kNoonMs, &table))->message,
             Cat(kInvalid, "Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object"));
+}
+
+IndexDescriptor Global(std::string name, IndexState state, bool backfilling) {
+  IndexDescriptor index;
+  index.id = IndexId(7);
+  index.name = std::move(name);
+  index.key.partition = {{"p", ScalarType::kString}};
+  index.state = state;
+  index.backfilling = backfilling;
+  return index;
+}
+
+TableUpdate ToCreate(std::string name) {
+  TableUpdate update;
+  update.attribute_definitions = {{"p", "S"}};
+  IndexDefinition index;
+  index.index_name = std::move(name);
+  index.key_schema = {{"p", "HASH"}};
+  index.projection.projection_type = "ALL";
+  update.global_index_updates = {{.update = {}, .create = std::move(index), .remove = {}}};
+  return update;
+}
+
+TableUpdate ToRemove(std::string name) {
+  TableUpdate update;
+  update.global_index_updates = {{.update = {}, .create = {}, .remove = std::move(name)}};
+  return update;
+}
+
+TableUpdate ToIndexMaximum(std::string name) {
+  TableUpdate update;
+  update.global_index_updates = {
+      {.update = IndexThroughputUpdate{std::move(name), {}, Throughput{9, 9}, {}}, .create = {}, .remove = {}}};
+  return update;
+}
+
+TableUpdate ToProtected() {
+  TableUpdate update;
+  update.deletion_protection = true;
+  return update;
+}
+
+TableUpdate ToProvisioned() {
+  TableUpdate update;
+  update.billing_mode = "PROVISIONED";
+  update.provisioned = {1, 1};
+  return update;
+}
+
+// What is admitted while an index comes or goes.
+TEST(TableUpdate, StatesOfIndexesAreRespected) {
+  constexpr std::string_view kOne =
+      "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table";
+  constexpr std::string_view kInUse = "Attempt to change a resource which is still in use: ";
+  constexpr std::string_view kUpdating = "Table: t is in the process of being updated.";
+  struct Case {
+    std::string_view what;
+    TableState table;
+    IndexState index;
+    bool backfilling;
+    TableUpdate update;
+    std::string_view error;  // empty: admitted
+  };
+  const TableState updating = TableState::kUpdating;
+  const TableState active = TableState::kActive;
+  const IndexState creating = IndexState::kCreating;
+  const IndexState deleting = IndexState::kDeleting;
+  for (const Case& c : std::initializer_list<Case>{
+           {"allocating, create", updating, creating, false, ToCreate("new"), kOne},
+           {"allocating, remove it", updating, creating, false, ToRemove("ind"),
+            "Index creation is in resource allocation phase. Retry deletion during backfilling phase or when the index "
+            "is active. Table: t Index: ind"},
+           {"allocating, remove another", updating, creating, false, ToRemove("other"), kOne},
+           {"allocating, stream", updating, creating, false, ToStream(true),
+            "Can't change stream status when an index is being created"},
+           {"allocating, throughput", updating, creating, false, ToProvisioned(), kUpdating},
+           {"allocating, protection", updating, creating, false, ToProtected(), ""},
+           {"allocating, another index's settings", updating, creating, false, ToIndexMaximum("other"), ""},
+           {"filling, create", active, creating, true, ToCreate("new"), kOne},
+           {"filling, remove it", active, creating, true, ToRemove("ind"), ""},
+           {"filling, remove another", active, creating, true, ToRemove("other"), kOne},
+           {"filling, stream", active, creating, true, ToStream(true), ""},
+           {"deleting, create", updating, deleting, false, ToCreate("new"), kOne},
+           {"deleting, remove it", updating, deleting, false, ToRemove("ind"),
+            "Index is being deleted. Table: t Index: ind"},
+           {"deleting, its settings", updating, deleting, false, ToIndexMaximum("ind"),
+            "Index is being deleted. Table: t Index: ind"},
+           {"deleting, throughput", updating, deleting, false, ToProvisioned(),
+            "Can't change table IOPS when an index is being deleted. Table: t Indexes: [ind]"},
+           {"deleting, protection", updating, deleting, false, ToProtected(), ""},
+       }) {
+    SCOPED_TRACE(c.what);
+    TableDescriptor table = OnDemand();
+    table.state = c.table;
+    table.global_indexes = {Global("other", IndexState::kActive, false), Global("ind", c.index, c.backfilling)};
+    const absl::Status status = Apply(c.update, kNoonMs, &table);
+    if (c.error.empty()) {
+      EXPECT_TRUE(status.ok()) << status;
+      continue;
+    }
+    const std::optional<ApiError> error = GetApiError(status);
+    ASSERT_TRUE(error.has_value()) << status;
+    EXPECT_EQ(error->message, c.error == kOne ? std::string(kOne) : Cat(kInUse, c.error));
+    EXPECT_EQ(error->type, c.error == kOne ? ApiErrorType::kLimitExceeded : ApiErrorType::kResourceInUse);
+  }
+}
+
+TEST(TableUpdate, AnIndexIsMadeAndRemoved) {
+  TableDescriptor table = OnDemand();
+  TableUpdate create = ToCreate("ind");
+  create.attribute_definitions = {{"z", "N"}, {"p", "S"}, {"a", "B"}};
+  create.global_index_updates->front().create->key_schema = {{"a", "HASH"}, {"p", "RANGE"}};
+  ASSERT_TRUE(Apply(create, kNoonMs, &table).ok());
+  EXPECT_EQ(table.state, TableState::kUpdating);
+  ASSERT_EQ(table.global_indexes.size(), 1u);
+  EXPECT_EQ(table.global_indexes[0].state, IndexState::kCreating);
+  EXPECT_EQ(table.global_indexes[0].id, IndexId(0));
+  EXPECT_EQ(table.attribute_definitions, (std::vector<KeyAttribute>{{"a", ScalarType::kBinary}, {"p", ScalarType::kString}}));
+  table.state = TableState::kActive;
+  table.global_indexes[0].state = IndexState::kActive;
+  table.global_indexes[0].id = IndexId(9);
+  ASSERT_TRUE(Apply(ToRemove("ind"), kNoonMs, &table).ok());
+  EXPECT_EQ(table.state, TableState::kUpdating);
+  EXPECT_EQ(table.global_indexes[0].state, IndexState::kDeleting);
+  EraseGlobalIndex(IndexId(9), &table);
+  EXPECT_TRUE(table.global_indexes.empty());
+  EXPECT_EQ(table.attribute_definitions, (std::vector<KeyAttribute>{{"p", ScalarType::kString}}));
 }
 
 }  // namespace

@@ -120,6 +120,10 @@ class Client {
                                                                      const CallOptions& options = {}) const;
   absl::StatusOr<admin::v1::GetIndexStatusResponse> GetIndexStatus(const admin::v1::GetIndexStatusRequest& request,
                                                                    const CallOptions& options = {}) const;
+  absl::StatusOr<admin::v1::ListIndexViolationsResponse> ListIndexViolations(
+      const admin::v1::ListIndexViolationsRequest& request, const CallOptions& options = {}) const;
+  absl::StatusOr<admin::v1::VerifyTableResponse> VerifyTable(const admin::v1::VerifyTableRequest& request,
+                                                             const CallOptions& options = {}) const;
   absl::StatusOr<admin::v1::EchoResponse> Echo(const admin::v1::EchoRequest& request,
                                                const CallOptions& options = {}) const;
 
