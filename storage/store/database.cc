@@ -87,6 +87,11 @@ absl::StatusOr<RangeEnd> Database::ReadRange(const Keyspace& keyspace, const Key
   return ReadRows(parts_->rocks.get(), *keyspace.family, range, direction, mode, visit);
 }
 
+absl::StatusOr<RangeEnd> Database::ReadJoined(const Keyspace& index, const KeyRange& range, Direction direction,
+                                              const Keyspace& rows, JoinVisitor* visitor, ReadMode mode) const {
+  return ReadJoinedRows(parts_->rocks.get(), *index.family, range, direction, *rows.family, mode, visitor);
+}
+
 void Database::Commit(WriteUnit unit, CommitCallback done) {
   parts_->committer->Commit(std::move(unit), std::move(done));
 }
