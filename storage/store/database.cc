@@ -81,6 +81,17 @@ absl::StatusOr<GetResult> Database::Get(const Keyspace& keyspace, std::string_vi
   return FromRocks(status, Cat("read from ", keyspace.family->name()));
 }
 
+absl::StatusOr<GetResult> Database::GetCounter(const Keyspace& keyspace, std::string_view key, ReadMode mode,
+                                               uint64_t* value) const {
+  std::string stored;
+  ARM_ASSIGN_OR_RETURN(const GetResult got, Get(keyspace, key, mode, &stored));
+  *value = 0;
+  if (got == GetResult::kFound) {
+    ARM_ASSIGN_OR_RETURN(*value, ParseCounter(stored, *keyspace.family));
+  }
+  return got == GetResult::kMissing ? GetResult::kFound : got;
+}
+
 absl::StatusOr<RangeEnd> Database::ReadRange(const Keyspace& keyspace, const KeyRange& range, Direction direction,
                                              absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit,
                                              ReadMode mode) const {

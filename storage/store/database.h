@@ -79,6 +79,10 @@ class Database {
   absl::StatusOr<GetResult> Get(const Keyspace& keyspace, std::string_view key, ReadMode mode,
                                 std::string* value) const;
 
+  // Reads a counter of WriteUnit::AddCounter into `value`: 0 if there is none, so never kMissing. Errors: as Get.
+  absl::StatusOr<GetResult> GetCounter(const Keyspace& keyspace, std::string_view key, ReadMode mode,
+                                       uint64_t* value) const;
+
   // Calls `visit(key, value)` for the rows of `range` in key order or against it, until it says kStop or the range
   // ends. One call sees one moment. The views are valid during the visit. Empty or inverted ranges visit nothing. With
   // kMemoryOnly some rows may have been visited when it turns out that the next one would block. Errors: DataLoss,

@@ -69,6 +69,16 @@ TEST_F(SourceLsi, FetchesFromTheTableWhatIsNotProjected) {
   EXPECT_EQ(ToJson(whole.items(0)), ToJson(table.items(0)));
 }
 
+TEST_F(SourceLsi, TellsTheItemCollectionOfAnUpdate) {
+  const auto answer = client().UpdateItem(FromJson<api::v1::UpdateItemRequest>(R"({"TableName": "Thread",
+      "Key": {"ForumName": {"S": "EC2"}, "Subject": {"S": "uuu"}}, "UpdateExpression": "SET Replies = :n",
+      "ExpressionAttributeValues": {":n": {"N": "3"}}, "ReturnItemCollectionMetrics": "SIZE"})"));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(ToJson(answer->item_collection_metrics().item_collection_key()),
+            Canonical(R"({"ForumName": {"S": "EC2"}})"));
+  EXPECT_THAT(answer->item_collection_metrics().size_estimate_range_gb(), ElementsAre(0.0, 1.0));
+}
+
 TEST_F(SourceLsi, HoldsEachWriteAtOnceForConsistentReads) {
   const std::string ec2 = R"({"TableName": "Thread", "IndexName": "LastPostIndex", "ConsistentRead": true,
       "KeyConditionExpression": "ForumName = :f", "ExpressionAttributeValues": {":f": {"S": "EC2"}}})";
