@@ -128,6 +128,8 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   ARM_RETURN_IF_ERROR(CheckRange("cache_mb", raw.cache_mb, 8, 1 << 20));
   ARM_RETURN_IF_ERROR(CheckRange("read_threads", raw.read_threads, 1, 256));
   ARM_RETURN_IF_ERROR(CheckRange("column_families_max", raw.column_families_max, 1, 10'000));
+  ARM_RETURN_IF_ERROR(CheckRange("item_collection_mb_max", raw.item_collection_mb_max, 1, 1 << 20));
+  config.database.item_collection_bytes_max = static_cast<uint64_t>(raw.item_collection_mb_max) << 20;
   config.database.cache_bytes = static_cast<size_t>(raw.cache_mb) << 20;
   config.database.column_families_max = static_cast<size_t>(raw.column_families_max);
   config.engine.read_threads = static_cast<size_t>(raw.read_threads);

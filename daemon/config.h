@@ -22,6 +22,7 @@ struct RawConfig {
   int64_t cache_mb = 0;
   int64_t read_threads = 0;
   int64_t column_families_max = 0;
+  int64_t item_collection_mb_max = 10'240;
   bool insecure = false;
   std::string http_listen = "off";
   std::string credentials_file = {};

@@ -46,6 +46,10 @@ ABSL_FLAG(int64_t, cache_mb, 256, "Block cache in MiB, 8 to 1048576. Fixed at st
 ABSL_FLAG(int64_t, read_threads, 2, "Threads for queries, scans and reads from disk, 1 to 256. Fixed at start.");
 ABSL_FLAG(int64_t, column_families_max, 2000,
           "Ceiling on column families, about one per table and index, 1 to 10000. Fixed at start.");
+ABSL_FLAG(int64_t, item_collection_mb_max, 10'240,
+          "Ceiling in MiB on an item collection (items and local index entries of one partition key value; tables "
+          "without local indexes have none), 1 to 1048576. A write that would make one grow beyond it is refused. "
+          "Fixed at start.");
 ABSL_FLAG(bool, insecure, false,
           "Allow an address that other machines can reach without TLS and credentials, and secrets in clear text.");
 
@@ -73,6 +77,7 @@ armature::daemon::RawConfig FromFlags() {
   raw.cache_mb = absl::GetFlag(FLAGS_cache_mb);
   raw.read_threads = absl::GetFlag(FLAGS_read_threads);
   raw.column_families_max = absl::GetFlag(FLAGS_column_families_max);
+  raw.item_collection_mb_max = absl::GetFlag(FLAGS_item_collection_mb_max);
   raw.insecure = absl::GetFlag(FLAGS_insecure);
   raw.http_listen = absl::GetFlag(FLAGS_http_listen);
   raw.credentials_file = absl::GetFlag(FLAGS_credentials_file);

@@ -7,7 +7,6 @@
 namespace armature::engine {
 namespace {
 
-constexpr size_t kReadUnitBytes = 4096;
 constexpr size_t kWriteUnitBytes = 1024;
 
 size_t Blocks(size_t bytes, size_t block) { return std::max<size_t>(1, (bytes + block - 1) / block); }
@@ -33,22 +32,22 @@ absl::StatusOr<CapacityReport> ParseCapacityReport(std::string_view text) {
   return constraints.ToStatus();
 }
 
-double ReadUnits(size_t bytes, bool consistent) {
-  return static_cast<double>(Blocks(bytes, kReadUnitBytes)) * (consistent ? 1.0 : 0.5);
-}
+size_t ReadBlocks(size_t bytes) { return Blocks(bytes, kReadBlockBytes); }
+
+double ReadUnits(size_t blocks, bool consistent) { return static_cast<double>(blocks) * (consistent ? 1.0 : 0.5); }
 
 double WriteUnits(size_t old_bytes, size_t new_bytes) {
   return static_cast<double>(Blocks(std::max(old_bytes, new_bytes), kWriteUnitBytes));
 }
 
 std::optional<ConsumedCapacity> ReportRead(CapacityReport report, std::string_view table_name,
-                                           const store::Index* index, double units) {
+                                           const store::Index* index, double units, double fetched_units) {
   if (report == CapacityReport::kNone) return std::nullopt;
   ConsumedCapacity capacity;
   capacity.table_name = std::string(table_name);
-  capacity.total = units;
+  capacity.total = units + fetched_units;
   if (report == CapacityReport::kIndexes) {
-    capacity.table = index == nullptr ? units : 0.0;
+    capacity.table = index == nullptr ? units : fetched_units;
     if (index != nullptr) {
       auto& group =
           index->descriptor.kind == model::IndexKind::kLocal ? capacity.local_indexes : capacity.global_indexes;

@@ -32,15 +32,21 @@ enum class CapacityReport : uint8_t { kNone, kTotal, kIndexes };
 // Errors: ValidationException for a value outside [INDEXES, TOTAL, NONE].
 absl::StatusOr<CapacityReport> ParseCapacityReport(std::string_view text);
 
-// Units for reading `bytes` in one go: one per started 4 KB, at least one; half of it if eventually consistent.
-double ReadUnits(size_t bytes, bool consistent);
+// What reads are counted in.
+inline constexpr size_t kReadBlockBytes = 4096;
+
+// Blocks that hold `bytes`: one per started 4 KB, at least one.
+size_t ReadBlocks(size_t bytes);
+// Units for reading `blocks` in one go: one each; half of it if eventually consistent.
+double ReadUnits(size_t blocks, bool consistent);
 // Units for writing an item or entry: one per started 1 KB of the larger image, at least one.
 double WriteUnits(size_t old_bytes, size_t new_bytes);
 
 // What a read of a table (or of `index`, if not null) reports; nullopt for kNone. `table_name` is the table's name or
-// ARN as the request has it, for that is how the report names it.
+// ARN as the request has it, for that is how the report names it. `fetched_units`: what a read of a local index spent
+// on items of the table.
 std::optional<ConsumedCapacity> ReportRead(CapacityReport report, std::string_view table_name,
-                                           const store::Index* index, double units);
+                                           const store::Index* index, double units, double fetched_units = 0);
 // What a write reports: the table's part and each touched index.
 std::optional<ConsumedCapacity> ReportWrite(CapacityReport report, std::string_view table_name, double table_units,
                                             const std::vector<index::EntryChange>& local,

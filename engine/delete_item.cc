@@ -20,6 +20,8 @@ class DeleteItem final : public RowMutation {
     return absl::OkStatus();
   }
 
+  model::ItemView item_or_key() const override { return model::ItemView(key_.bytes); }
+
   absl::StatusOr<std::string> EncodeKey(const store::Table& table) const override {
     return EncodeKeyParameter(table, model::ItemView(key_.bytes));
   }

@@ -57,7 +57,7 @@ absl::StatusOr<GetItemResult> BuildResult(const Read& read, bool found, std::str
   }
   ARM_ASSIGN_OR_RETURN(const CapacityReport report, ParseCapacityReport(read.request.return_consumed_capacity));
   result.capacity =
-      ReportRead(report, *read.request.table_name, nullptr, ReadUnits(size, read.request.consistent_read));
+      ReportRead(report, *read.request.table_name, nullptr, ReadUnits(ReadBlocks(size), read.request.consistent_read));
   return result;
 }
 

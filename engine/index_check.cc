@@ -9,7 +9,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
-#include "engine/item_key.h"
+#include "engine/item_collection.h"
 #include "engine/parts.h"
 #include "index/gsi_recorder.h"
 #include "index/index_delta.h"

@@ -7,7 +7,6 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/key_codec.h"
-#include "storage/codec/partition_hash.h"
 #include "storage/model/limits.h"
 
 namespace armature::engine {
@@ -141,14 +140,6 @@ absl::Status IndexKeyTypeError(const model::IndexDescriptor& index, const model:
   return InvalidParameterError(Cat("Type mismatch for Index Key ", attribute.name,
                                    " Expected: ", model::ScalarTypeName(attribute.type),
                                    " Actual: ", model::ValueTypeName(actual), " IndexName: ", index.name));
-}
-
-std::string CollectionKey(const store::Table& table, std::string_view key) {
-  std::string_view rest = key.substr(codec::kPartitionHashBytes);
-  for (size_t i = 0; i < table.descriptor.key.partition.size(); ++i) {
-    static_cast<void>(codec::TakeKeyComponent(&rest));
-  }
-  return std::string(key.substr(0, key.size() - rest.size()));
 }
 
 }  // namespace armature::engine

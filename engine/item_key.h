@@ -45,10 +45,6 @@ size_t KeyGroupBytes(const std::vector<model::KeyAttribute>& group, const model:
 absl::Status IndexKeyTypeError(const model::IndexDescriptor& index, const model::KeyAttribute& attribute,
                                model::ValueType actual);
 
-// The key of the item collection that a row of the table belongs to: hash and partition components at the front of the
-// row's key.
-std::string CollectionKey(const store::Table& table, std::string_view key);
-
 }  // namespace armature::engine
 
 #endif  // ARMATURE_ENGINE_ITEM_KEY_H_

@@ -1,5 +1,6 @@
 #include "engine/page_reader.h"
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -8,22 +9,24 @@
 #include "engine/expr/condition_eval.h"
 #include "engine/expr/projection.h"
 #include "engine/legacy.h"
+#include "engine/page_collector.h"
 #include "index/projection.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
-#include "storage/codec/stored_item.h"
+#include "storage/base/strings.h"
 #include "storage/model/limits.h"
 
 namespace armature::engine {
 namespace {
 
-// gRPC clients receive 4 MB unless told otherwise. A page of many tiny attributes grows up to fivefold on the wire, so
-// it ends here; the item that crosses the border (below 2 MB encoded, unless made of huge numbers) is still whole.
-constexpr size_t kPageMaxEncodedBytes = 2 << 20;
-constexpr int64_t kRowsBetweenChecks = 64;
-
 bool IsGlobal(const store::Index* index) {
   return index != nullptr && index->descriptor.kind == model::IndexKind::kGlobal;
+}
+
+// The table, or the index, as errors about damage call it.
+std::string NameOf(const ReadPlan& plan) {
+  const std::string& table = plan.table().descriptor.name;
+  return plan.index == nullptr ? table : Cat(table, ", index ", plan.index->descriptor.name);
 }
 
 // What Select says when nothing was said.
@@ -33,18 +36,18 @@ std::string_view EffectiveSelect(const ReadPlan& plan) {
   return plan.index == nullptr ? "ALL_ATTRIBUTES" : "ALL_PROJECTED_ATTRIBUTES";
 }
 
-std::vector<std::string> Unprojected(const store::Index& index, const expr::Projection& projection) {
-  std::vector<std::string> names;
-  for (std::string& name : expr::TopLevelNames(projection)) {
-    if (!index::ProjectsAttribute(index, name)) names.push_back(std::move(name));
-  }
+// Those of `names` that entries of the index do not hold.
+std::vector<std::string> Unprojected(const store::Index& index, std::vector<std::string> names) {
+  std::erase_if(names, [&index](const std::string& name) { return index::ProjectsAttribute(index, name); });
   return names;
 }
 
-// Until the table itself is read for what a local index lacks.
-absl::Status FetchNotAvailable(const store::Index& index) {
-  return UnknownOperationError(Cat("Reading attributes that the local secondary index ", index.descriptor.name,
-                                   " does not project is not available in this version"));
+// What of the items a read of a local index needs beside its entries.
+Fetch FetchFor(const ReadPlan& plan, bool wants_unprojected) {
+  if (plan.filter() != nullptr && !Unprojected(*plan.index, expr::TopLevelNames(*plan.filter())).empty()) {
+    return Fetch::kAll;
+  }
+  return wants_unprojected ? Fetch::kPassing : Fetch::kNone;
 }
 
 absl::Status CheckSelectWord(const ReadPlan& plan, std::string_view select) {
@@ -64,65 +67,6 @@ absl::Status CheckSelectWord(const ReadPlan& plan, std::string_view select) {
   }
   return absl::OkStatus();
 }
-
-// Collects the rows of a page.
-class Collector {
- public:
-  Collector(const RequestContext& context, const ReadPlan& plan, PageWriter* page)
-      : context_(context),
-        plan_(plan),
-        page_(page),
-        count_only_(plan.request.select == "COUNT"),
-        limit_(plan.request.limit.value_or(INT64_MAX)) {}
-
-  store::RowVerdict Visit(std::string_view value) {
-    absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(value);
-    if (stored.ok() && result_.scanned_count % kRowsBetweenChecks == kRowsBetweenChecks - 1) {
-      if (const absl::Status wanted = CheckStillWanted(context_); !wanted.ok()) stored = wanted;
-    }
-    if (!stored.ok()) {
-      status_ = stored.status();
-      return store::RowVerdict::kStop;
-    }
-    ++result_.scanned_count;
-    bytes_ += stored->api_size;
-    if (plan_.filter() == nullptr || expr::Evaluate(*plan_.filter(), stored->item)) Keep(stored->item);
-    if (result_.scanned_count < limit_ && bytes_ < model::kPageMaxBytes && encoded_ < kPageMaxEncodedBytes) {
-      return store::RowVerdict::kContinue;
-    }
-    const std::vector<std::string>& names = plan_.index == nullptr ? plan_.table().key_names : plan_.index->key_names;
-    result_.last_evaluated_key = model::PickAttributes(stored->item, names);
-    return store::RowVerdict::kStop;
-  }
-
-  const absl::Status& status() const { return status_; }
-  size_t bytes() const { return bytes_; }
-  ReadResult TakeResult() { return std::move(result_); }
-
- private:
-  void Keep(const model::ItemView& item) {
-    ++result_.count;
-    if (count_only_) return;
-    if (plan_.projection() == nullptr) {
-      encoded_ += item.bytes().size();
-      page_->Add(item.bytes());
-      return;
-    }
-    const std::string projected = expr::Project(*plan_.projection(), item);
-    encoded_ += projected.size();
-    page_->Add(projected);
-  }
-
-  const RequestContext& context_;
-  const ReadPlan& plan_;
-  PageWriter* const page_;
-  const bool count_only_;
-  const int64_t limit_;
-  ReadResult result_;
-  absl::Status status_;
-  size_t bytes_ = 0;
-  size_t encoded_ = 0;
-};
 
 }  // namespace
 
@@ -168,20 +112,23 @@ absl::Status FindKeyspace(const store::Database& database, ReadPlan* plan) {
   return absl::OkStatus();
 }
 
-absl::Status CheckSelect(const ReadPlan& plan) {
-  const std::string_view select = EffectiveSelect(plan);
-  ARM_RETURN_IF_ERROR(CheckSelectWord(plan, select));
-  if (plan.index == nullptr) return absl::OkStatus();
-  const model::IndexDescriptor& index = plan.index->descriptor;
-  if (select == "ALL_ATTRIBUTES" && index.projection.type != model::ProjectionType::kAll) {
-    if (index.kind == model::IndexKind::kLocal) return FetchNotAvailable(*plan.index);
+absl::Status CheckSelect(ReadPlan* plan) {
+  const std::string_view select = EffectiveSelect(*plan);
+  ARM_RETURN_IF_ERROR(CheckSelectWord(*plan, select));
+  if (plan->index == nullptr) return absl::OkStatus();
+  const model::IndexDescriptor& index = plan->index->descriptor;
+  const bool lacks_whole_items = select == "ALL_ATTRIBUTES" && index.projection.type != model::ProjectionType::kAll;
+  std::vector<std::string> missing;
+  if (plan->projection() != nullptr) missing = Unprojected(*plan->index, expr::TopLevelNames(*plan->projection()));
+  if (index.kind == model::IndexKind::kLocal) {
+    plan->fetch = FetchFor(*plan, lacks_whole_items || !missing.empty());
+    return absl::OkStatus();
+  }
+  if (lacks_whole_items) {
     return InvalidParameterError(Cat("Select type ALL_ATTRIBUTES is not supported for global secondary index ",
                                      index.name, " because its projection type is not ALL"));
   }
-  if (plan.projection() == nullptr) return absl::OkStatus();
-  const std::vector<std::string> missing = Unprojected(*plan.index, *plan.projection());
   if (missing.empty()) return absl::OkStatus();
-  if (index.kind == model::IndexKind::kLocal) return FetchNotAvailable(*plan.index);
   return InvalidParameterError(
       Cat("Global secondary index ", index.name, " does not project ", model::PrintedList(missing)));
 }
@@ -189,21 +136,27 @@ absl::Status CheckSelect(const ReadPlan& plan) {
 absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const RequestContext& context,
                                                    const ReadPlan& plan, store::ReadMode mode, PageWriter* page) {
   ARM_RETURN_IF_ERROR(CheckStillWanted(context));
-  Collector collector(context, plan, page);
-  ARM_ASSIGN_OR_RETURN(
-      const store::RangeEnd end,
-      parts.database->ReadRange(
-          plan.keyspace(), plan.range, plan.direction,
-          [&collector](std::string_view, std::string_view value) { return collector.Visit(value); }, mode));
-  if (end == store::RangeEnd::kWouldBlock) {
+  PageCollector collector(context, plan, page);
+  absl::StatusOr<store::RangeEnd> end = store::RangeEnd::kReached;
+  if (plan.fetch == Fetch::kNone) {
+    end = parts.database->ReadRange(
+        plan.keyspace(), plan.range, plan.direction,
+        [&collector](std::string_view, std::string_view value) { return collector.VisitRow(value); }, mode);
+  } else {
+    end = parts.database->ReadJoined(plan.keyspace(), plan.range, plan.direction, plan.table().data, &collector, mode);
+  }
+  if (end.ok() && !collector.status().ok()) end = collector.status();
+  if (!end.ok()) return WithContext(end.status(), NameOf(plan));
+  if (*end == store::RangeEnd::kWouldBlock) {
     page->Clear();
     return std::nullopt;
   }
-  ARM_RETURN_IF_ERROR(WithContext(collector.status(), plan.table().descriptor.name));
   ReadResult result = collector.TakeResult();
   ARM_ASSIGN_OR_RETURN(const CapacityReport report, ParseCapacityReport(plan.request.return_consumed_capacity));
   const bool consistent = plan.request.consistent_read && !IsGlobal(plan.index);
-  result.capacity = ReportRead(report, *plan.request.table_name, plan.index, ReadUnits(collector.bytes(), consistent));
+  result.capacity = ReportRead(report, *plan.request.table_name, plan.index,
+                               ReadUnits(ReadBlocks(collector.entry_bytes()), consistent),
+                               ReadUnits(collector.fetched_blocks(), consistent));
   return result;
 }
 

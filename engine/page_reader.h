@@ -16,6 +16,13 @@
 
 namespace armature::engine {
 
+// Whether a read of a local index also reads the table's items, for attributes that the index does not project.
+enum class Fetch : uint8_t {
+  kNone,
+  kPassing,  // of the entries that pass the filter
+  kAll,      // of all entries: the filter asks for what the index does not project
+};
+
 // A read under way: the request, what it bound to, and the rows it wants.
 struct ReadPlan {
   ReadKind kind = ReadKind::kQuery;
@@ -26,6 +33,7 @@ struct ReadPlan {
   const store::Index* index = nullptr;  // null: the table itself
   store::KeyRange range;
   store::Direction direction = store::Direction::kForward;
+  Fetch fetch = Fetch::kNone;
 
   const store::Table& table() const { return *pinned.table; }
   const model::KeySchema& key_schema() const {
@@ -47,11 +55,13 @@ absl::Status CheckReadRequest(ReadPlan* plan);
 // Finds table and index. Errors: ResourceNotFound for a table; ValidationException for an index that does not exist, is
 // being built, or is asked for a consistent read it cannot give.
 absl::Status FindKeyspace(const store::Database& database, ReadPlan* plan);
-// Select and projection against what the index has.
-absl::Status CheckSelect(const ReadPlan& plan);
+// Select and projection against what the index has; decides on `plan->fetch`.
+absl::Status CheckSelect(ReadPlan* plan);
 
-// Reads one page of `plan.range` into `page`: stops after Limit rows, at 1 MB of items as the API counts them, or at 2
-// MB as they are encoded. With kMemoryOnly nullopt if it would have to wait for the disk; `page` is empty then.
+// Reads one page of `plan.range` into `page`: stops after Limit rows, at 1 MB of items as the API counts them (of a
+// local index also those fetched from the table), or at 2 MB as they are encoded. Errors: DataLoss, with names of table
+// and index and the entry's key, if an entry has no item. With kMemoryOnly nullopt if it would have to wait for the
+// disk; `page` is empty then.
 absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const RequestContext& context,
                                                    const ReadPlan& plan, store::ReadMode mode, PageWriter* page);
 

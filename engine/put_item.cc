@@ -24,6 +24,8 @@ class PutItem final : public RowMutation {
     return absl::OkStatus();
   }
 
+  model::ItemView item_or_key() const override { return model::ItemView(item_.bytes); }
+
   absl::StatusOr<std::string> EncodeKey(const store::Table& table) const override {
     const model::ItemView item(item_.bytes);
     ARM_ASSIGN_OR_RETURN(std::string key, EncodeItemKey(table, item));

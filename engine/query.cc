@@ -75,7 +75,7 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest re
     const std::string_view name = parameters.legacy.query_filter.has_value() ? "QueryFilter" : "Filter Expression";
     ARM_RETURN_IF_ERROR(expr::CheckFilterAvoidsKeys(name, *plan->filter(), schema));
   }
-  ARM_RETURN_IF_ERROR(CheckSelect(*plan));
+  ARM_RETURN_IF_ERROR(CheckSelect(plan.get()));
   return plan;
 }
 

@@ -137,9 +137,18 @@ struct WriteRequest {
   size_t message_bytes = 0;
 };
 
+// Of the item collection that a write belongs to: all items and local index entries of one partition key value.
+struct ItemCollectionMetrics {
+  std::string key;  // canonical item bytes
+  double lower_gb = 0;
+  double upper_gb = 0;
+};
+
 struct WriteResult {
   std::optional<ItemBytes> attributes;
   std::optional<ConsumedCapacity> capacity;
+  // If asked for, and only of tables with local indexes.
+  std::optional<ItemCollectionMetrics> collection;
   // A query of a global index that waits for this sequence sees the write.
   uint64_t change_sequence = 0;
 };

@@ -6,15 +6,13 @@
 #include "engine/capacity.h"
 #include "engine/constraints.h"
 #include "engine/expr/condition_eval.h"
-#include "engine/item_key.h"
+#include "engine/item_collection.h"
 #include "engine/legacy.h"
 #include "index/gsi_recorder.h"
 #include "index/index_delta.h"
 #include "index/lsi_maintainer.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
-#include "storage/codec/key_codec.h"
-#include "storage/codec/partition_hash.h"
 #include "storage/codec/stored_item.h"
 #include "storage/model/limits.h"
 
@@ -30,10 +28,15 @@ struct Write {
   PinnedTable pinned;
   std::string key;
   store::LockTable::Guard guard;
-  std::string old_value;  // as stored
+  std::string old_value;          // as stored
+  uint64_t collection_bytes = 0;  // before the write; only if wants_collection()
   WriteResult result;
 
   const store::Table& table() const { return *pinned.table; }
+  // Whether the answer tells the size of the item collection.
+  bool wants_collection() const {
+    return mutation->request().return_item_collection_metrics == "SIZE" && !table().local_indexes.empty();
+  }
   void Fail(const absl::Status& status) {
     guard.Release();
     std::move(done)(status);
@@ -46,6 +49,7 @@ struct Effect {
   std::optional<codec::CanonicalItem> after;
   std::vector<index::EntryChange> local;
   std::vector<index::EntryChange> global;
+  int64_t collection_growth = 0;  // in bytes; once the unit was built
 };
 
 size_t StoredHeadSize(std::string_view stored, const model::ItemView& item) {
@@ -90,8 +94,7 @@ absl::StatusOr<Effect> Decide(const Write& write, const std::optional<model::Ite
   return effect;
 }
 
-store::WriteUnit BuildUnit(const Write& write, const Effect& effect,
-                           const std::optional<codec::StoredItemView>& before) {
+store::WriteUnit BuildUnit(const Write& write, const std::optional<codec::StoredItemView>& before, Effect* effect) {
   const store::Table& table = write.table();
   store::WriteUnit unit(write.pinned.snapshot);
   store::StatsDelta delta;
@@ -99,18 +102,19 @@ store::WriteUnit BuildUnit(const Write& write, const Effect& effect,
     delta.items -= 1;
     delta.bytes -= static_cast<int64_t>(before->api_size);
   }
-  if (effect.after.has_value()) {
+  if (effect->after.has_value()) {
     delta.items += 1;
-    delta.bytes += static_cast<int64_t>(effect.after->api_size);
-    unit.Put(table.data, write.key, codec::EncodeStoredItem(effect.after->bytes, effect.after->api_size));
+    delta.bytes += static_cast<int64_t>(effect->after->api_size);
+    unit.Put(table.data, write.key, codec::EncodeStoredItem(effect->after->bytes, effect->after->api_size));
   } else {
     unit.Delete(table.data, write.key);
   }
   unit.AddStats(table.data, delta);
   if (!table.local_indexes.empty()) {
-    index::AddLocalIndexChanges(table, CollectionKey(table, write.key), delta, effect.local, &unit);
+    effect->collection_growth =
+        index::AddLocalIndexChanges(table, CollectionKey(table, write.key), delta, effect->local, &unit);
   }
-  index::RecordGlobalIndexChanges(table, write.key, absl::ToUnixMillis(absl::Now()), effect.global, &unit);
+  index::RecordGlobalIndexChanges(table, write.key, absl::ToUnixMillis(absl::Now()), effect->global, &unit);
   return unit;
 }
 
@@ -146,6 +150,10 @@ void FillResult(Write* write, Effect* effect, const std::optional<codec::StoredI
   const size_t new_size = effect->after.has_value() ? effect->after->api_size : 0;
   write->result.capacity = ReportWrite(*report, *write->mutation->request().table_name, WriteUnits(old_size, new_size),
                                        effect->local, effect->global);
+  if (write->wants_collection()) {
+    write->result.collection = MetricsOf(write->table(), write->mutation->item_or_key(),
+                                         static_cast<int64_t>(write->collection_bytes) + effect->collection_growth);
+  }
   write->result.attributes = TakeAttributes(write, effect, before);
 }
 
@@ -168,7 +176,7 @@ void DecideAndCommit(const WritePtr& write, bool has_old) {
     FillResult(write.get(), &*effect, before);
     return Answer(write, write->parts->database->change_log().watermark());
   }
-  store::WriteUnit unit = BuildUnit(*write, *effect, before);
+  store::WriteUnit unit = BuildUnit(*write, before, &*effect);
   FillResult(write.get(), &*effect, before);
   write->parts->database->Commit(std::move(unit), [write](absl::StatusOr<ChangeSequence> sequence) {
     if (!sequence.ok()) return write->Fail(sequence.status());
@@ -176,9 +184,20 @@ void DecideAndCommit(const WritePtr& write, bool has_old) {
   });
 }
 
+// The old item and, if the answer tells it, the size of its collection. kWouldBlock if one of them would.
+absl::StatusOr<store::GetResult> ReadBefore(Write* write, store::ReadMode mode) {
+  const store::Database& database = *write->parts->database;
+  const store::Table& table = write->table();
+  ARM_ASSIGN_OR_RETURN(const store::GetResult item, database.Get(table.data, write->key, mode, &write->old_value));
+  if (item == store::GetResult::kWouldBlock || !write->wants_collection()) return item;
+  ARM_ASSIGN_OR_RETURN(
+      const store::GetResult size,
+      database.GetCounter(table.collections, CollectionKey(table, write->key), mode, &write->collection_bytes));
+  return size == store::GetResult::kWouldBlock ? size : item;
+}
+
 void ReadOld(const WritePtr& write, store::ReadMode mode) {
-  const absl::StatusOr<store::GetResult> got =
-      write->parts->database->Get(write->table().data, write->key, mode, &write->old_value);
+  const absl::StatusOr<store::GetResult> got = ReadBefore(write.get(), mode);
   if (!got.ok()) return write->Fail(got.status());
   if (*got == store::GetResult::kWouldBlock) {
     RunOnReadPool(
@@ -203,9 +222,6 @@ absl::Status CheckWriteRequest(const WriteRequest& request, std::string_view ite
                           kReturnValuesOnFailureValues, constraints);
         CheckLegacyShapes(request.expressions.legacy, constraints);
       }));
-  if (request.return_item_collection_metrics == "SIZE") {
-    return UnknownOperationError("ReturnItemCollectionMetrics is not available in this version");
-  }
   return CheckParameterStyles(request.expressions);
 }
 

@@ -31,6 +31,8 @@ class RowMutation {
   // Null if the request has no expressions.
   const RequestExpressions* expressions() const { return expressions_.get(); }
 
+  // The item of a put, or the key of another write, in canonical bytes: has the key attributes, once EncodeKey was OK.
+  virtual model::ItemView item_or_key() const = 0;
   // Schema checks against the table; the key of the row.
   virtual absl::StatusOr<std::string> EncodeKey(const store::Table& table) const = 0;
   // The item after the write, or nullopt if there is none. Valid as long as the mutation and `before` are.

@@ -65,7 +65,7 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanScan(Parts* parts, ReadRequest req
     }
     StartAfter(key, plan->direction, &plan->range);
   }
-  ARM_RETURN_IF_ERROR(CheckSelect(*plan));
+  ARM_RETURN_IF_ERROR(CheckSelect(plan.get()));
   return plan;
 }
 

@@ -26,6 +26,8 @@ class UpdateItem final : public RowMutation {
     return absl::OkStatus();
   }
 
+  model::ItemView item_or_key() const override { return model::ItemView(key_.bytes); }
+
   absl::StatusOr<std::string> EncodeKey(const store::Table& table) const override {
     ARM_ASSIGN_OR_RETURN(std::string key, EncodeKeyParameter(table, model::ItemView(key_.bytes)));
     ARM_RETURN_IF_ERROR(CheckUpdateTargets(table, update()));

@@ -11,9 +11,9 @@ int64_t StoredGrowth(store::StatsDelta delta) {
 
 }  // namespace
 
-void AddLocalIndexChanges(const store::Table& table, std::string_view collection_key, store::StatsDelta base_delta,
-                          const std::vector<EntryChange>& changes, store::WriteUnit* unit) {
-  if (table.local_indexes.empty()) return;
+int64_t AddLocalIndexChanges(const store::Table& table, std::string_view collection_key, store::StatsDelta base_delta,
+                             const std::vector<EntryChange>& changes, store::WriteUnit* unit) {
+  if (table.local_indexes.empty()) return 0;
   int64_t growth = StoredGrowth(base_delta);
   for (const EntryChange& change : changes) {
     const store::Keyspace& keyspace = change.index->keyspace;
@@ -24,6 +24,7 @@ void AddLocalIndexChanges(const store::Table& table, std::string_view collection
     growth += StoredGrowth(delta);
   }
   unit->AddCounter(table.collections, collection_key, growth);
+  return growth;
 }
 
 }  // namespace armature::index

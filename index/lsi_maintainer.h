@@ -15,9 +15,9 @@ namespace armature::index {
 
 // Adds the entry changes of local indexes to `unit`, and the growth of the item collection: the base item's own growth
 // in bytes plus that of its entries, each with the storage overhead. `collection_key` is hash and partition components
-// of the table key.
-void AddLocalIndexChanges(const store::Table& table, std::string_view collection_key, store::StatsDelta base_delta,
-                          const std::vector<EntryChange>& changes, store::WriteUnit* unit);
+// of the table key. Returns that growth.
+int64_t AddLocalIndexChanges(const store::Table& table, std::string_view collection_key, store::StatsDelta base_delta,
+                             const std::vector<EntryChange>& changes, store::WriteUnit* unit);
 
 }  // namespace armature::index
 

@@ -163,7 +163,16 @@ std::string SerializeRest(const engine::WriteResult& result) {
   v1::PutItemResponse response;  // PutItem, UpdateItem and DeleteItem answer in one shape
   if (result.capacity.has_value()) FillCapacity(*result.capacity, response.mutable_consumed_capacity());
   response.set_change_sequence(result.change_sequence);
-  return response.SerializeAsString();
+  std::string bytes = response.SerializeAsString();
+  if (result.collection.has_value()) {
+    v1::ItemCollectionMetrics message;
+    message.add_size_estimate_range_gb(result.collection->lower_gb);
+    message.add_size_estimate_range_gb(result.collection->upper_gb);
+    std::string metrics = message.SerializeAsString();
+    model::AppendBytesField(v1::ItemCollectionMetrics::kItemCollectionKeyFieldNumber, result.collection->key, &metrics);
+    model::AppendBytesField(v1::PutItemResponse::kItemCollectionMetricsFieldNumber, metrics, &bytes);
+  }
+  return bytes;
 }
 
 std::string SerializeRest(const engine::ReadResult& result) {

@@ -37,6 +37,14 @@ void WriteCapacityMember(const std::optional<engine::ConsumedCapacity>& capacity
   if (capacity.has_value()) WriteConsumedCapacity(*capacity, &writer->Key("ConsumedCapacity"));
 }
 
+void WriteCollectionMember(const std::optional<engine::ItemCollectionMetrics>& collection, JsonWriter* writer) {
+  if (!collection.has_value()) return;
+  writer->Key("ItemCollectionMetrics").BeginObject();
+  WriteItem(collection->key, &writer->Key("ItemCollectionKey"));
+  writer->Key("SizeEstimateRangeGB").BeginArray();
+  writer->Double(collection->lower_gb).Double(collection->upper_gb).EndArray().EndObject();
+}
+
 JsonPage::JsonPage(std::optional<int64_t> limit, bool with_items)
     : limit_(limit.value_or(kExpectedItemsMax)), with_items_(with_items) {
   Begin();

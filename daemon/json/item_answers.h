@@ -20,6 +20,9 @@ void WriteConsumedCapacity(const engine::ConsumedCapacity& capacity, JsonWriter*
 // The member ConsumedCapacity, if there is one.
 void WriteCapacityMember(const std::optional<engine::ConsumedCapacity>& capacity, JsonWriter* writer);
 
+// The member ItemCollectionMetrics, if there is one.
+void WriteCollectionMember(const std::optional<engine::ItemCollectionMetrics>& collection, JsonWriter* writer);
+
 // The answer to a query or scan, its items written as they come.
 //
 // Thread-safety: thread-compatible.

@@ -32,6 +32,7 @@ engine::Callback<engine::WriteResult> AnswerWrite(const JsonCall& call, JsonApi:
     writer.BeginObject();
     if (result->attributes.has_value()) WriteItem(result->attributes->view(), &writer.Key("Attributes"));
     WriteCapacityMember(result->capacity, &writer);
+    WriteCollectionMember(result->collection, &writer);
     writer.EndObject();
     JsonAnswer answer;
     answer.body = writer.Take();

@@ -290,6 +290,15 @@ std::optional<std::string> FirstAttributeAmong(const Condition& condition, const
   return found;
 }
 
+std::vector<std::string> TopLevelNames(const Condition& condition) {
+  std::vector<std::string> names;
+  ForEachPath(condition.root, [&names](const DocumentPath& path) {
+    names.push_back(path.attribute());
+    return true;
+  });
+  return names;
+}
+
 absl::Status CheckFilterAvoidsKeys(std::string_view parameter, const Condition& filter, const model::KeySchema& keys) {
   std::vector<std::string> names;
   for (const auto* group : {&keys.partition, &keys.sort}) {

@@ -28,6 +28,9 @@ bool Evaluate(const Condition& condition, const model::ItemView& item);
 // that is one of `names`; nullopt if there is none.
 std::optional<std::string> FirstAttributeAmong(const Condition& condition, const std::vector<std::string>& names);
 
+// The top-level attributes that `condition` reads or reads a part of, in the order of the text; some maybe twice.
+std::vector<std::string> TopLevelNames(const Condition& condition);
+
 // A Query's filter may not read key attributes of the table or index that is queried. `parameter` is how errors call
 // the filter: "Filter Expression", or the legacy parameter's name.
 //

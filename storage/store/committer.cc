@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -12,6 +14,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/fault_points.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
 #include "storage/base/thread_pool.h"
 #include "storage/model/wire.h"
 #include "storage/store/change_log.h"
@@ -35,33 +38,30 @@ size_t ByteSize(const std::vector<WriteUnit>& units) {
   return bytes;
 }
 
+uint64_t RecordsIn(const std::vector<WriteUnit>& units) {
+  return static_cast<uint64_t>(
+      std::count_if(units.begin(), units.end(), [](const WriteUnit& unit) { return unit.has_record(); }));
+}
+
 }  // namespace
+
+absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamily& family) {
+  uint64_t value = 0;
+  if (!model::TakeVarint(&stored, &value))
+    return DataLossError(Cat("counter in ", family.name(), ": expected a varint"));
+  return value;
+}
 
 // Merges write units into one engine batch. One per batch, used by the writing thread.
 class Committer::BatchBuilder {
  public:
-  BatchBuilder(RocksDb* db, SequenceTickets* tickets) : db_(db), tickets_(tickets) {}
+  BatchBuilder(RocksDb* db, SequenceTickets* tickets, uint64_t counter_max)
+      : db_(db), tickets_(tickets), counter_max_(counter_max) {}
 
-  absl::Status Add(const WriteUnit& unit) {
-    for (const WriteUnit::Op& op : unit.ops()) {
-      const rocksdb::Slice key = ToSlice(unit.key(op));
-      switch (op.kind) {
-        case WriteUnit::OpKind::kPut:
-          batch_.Put(op.family->handle(), key, ToSlice(unit.value(op)));
-          break;
-        case WriteUnit::OpKind::kDelete:
-          batch_.Delete(op.family->handle(), key);
-          break;
-        case WriteUnit::OpKind::kCounter:
-          ARM_RETURN_IF_ERROR(AddCounter(op.family, unit.key(op), op.delta));
-          break;
-      }
-    }
-    for (const WriteUnit::StatsOp& op : unit.stats()) {
-      StatsDelta& total = stats_[op.stats];
-      total.items += op.delta.items;
-      total.bytes += op.delta.bytes;
-    }
+  // Adds all units of one commit, but for their records, or none of them.
+  absl::Status Add(const std::vector<WriteUnit>& units) {
+    ARM_RETURN_IF_ERROR(AddToCounters(units));
+    for (const WriteUnit& unit : units) AddRows(unit);
     return absl::OkStatus();
   }
 
@@ -72,13 +72,14 @@ class Committer::BatchBuilder {
 
   // Adds what belongs to the batch as a whole. After this, RollBack undoes the totals in memory.
   void Finish(bool has_records) {
-    for (const auto& [family_and_key, value] : counters_) {
-      const auto& [family, key] = family_and_key;
-      if (value == 0) {
+    for (const auto& [place, counter] : counters_) {
+      const auto& [family, key] = place;
+      if (!counter.changed) continue;
+      if (counter.value == 0) {
         batch_.Delete(family->handle(), key);
       } else {
         std::string encoded;
-        model::AppendVarint(value, &encoded);
+        model::AppendVarint(counter.value, &encoded);
         batch_.Put(family->handle(), key, encoded);
       }
     }
@@ -100,24 +101,69 @@ class Committer::BatchBuilder {
   const std::vector<TableId>& tables() const { return tables_; }
 
  private:
-  absl::Status AddCounter(ColumnFamily* family, std::string_view key, int64_t delta) {
-    const auto [entry, is_new] = counters_.try_emplace({family, std::string(key)}, 0);
-    if (is_new) {
-      ARM_ASSIGN_OR_RETURN(const std::optional<std::string> stored, db_->Get(*family, key));
-      std::string_view bytes = stored.has_value() ? std::string_view(*stored) : std::string_view();
-      if (stored.has_value() && !model::TakeVarint(&bytes, &entry->second)) {
-        return DataLossError(Cat("counter in ", family->name(), ": expected a varint"));
+  using CounterPlace = std::pair<ColumnFamily*, std::string>;
+  struct Counter {
+    uint64_t value = 0;
+    bool changed = false;
+  };
+
+  void AddRows(const WriteUnit& unit) {
+    for (const WriteUnit::Op& op : unit.ops()) {
+      const rocksdb::Slice key = ToSlice(unit.key(op));
+      switch (op.kind) {
+        case WriteUnit::OpKind::kPut:
+          batch_.Put(op.family->handle(), key, ToSlice(unit.value(op)));
+          break;
+        case WriteUnit::OpKind::kDelete:
+          batch_.Delete(op.family->handle(), key);
+          break;
+        case WriteUnit::OpKind::kCounter:
+          break;  // AddToCounters
       }
     }
-    const int64_t value = static_cast<int64_t>(entry->second) + delta;
-    entry->second = static_cast<uint64_t>(std::max<int64_t>(value, 0));
+    for (const WriteUnit::StatsOp& op : unit.stats()) {
+      StatsDelta& total = stats_[op.stats];
+      total.items += op.delta.items;
+      total.bytes += op.delta.bytes;
+    }
+  }
+
+  // Changes the counters of one commit, or none of them.
+  absl::Status AddToCounters(const std::vector<WriteUnit>& units) {
+    std::map<CounterPlace, int64_t> growth;
+    for (const WriteUnit& unit : units) {
+      for (const WriteUnit::Op& op : unit.ops()) {
+        if (op.kind == WriteUnit::OpKind::kCounter) growth[{op.family, std::string(unit.key(op))}] += op.delta;
+      }
+    }
+    std::vector<std::pair<Counter*, uint64_t>> changes;
+    for (const auto& [place, delta] : growth) {
+      ARM_ASSIGN_OR_RETURN(Counter* const counter, FindCounter(place));
+      const auto value = static_cast<uint64_t>(std::max<int64_t>(static_cast<int64_t>(counter->value) + delta, 0));
+      if (delta > 0 && value > counter_max_) return ItemCollectionSizeLimitExceededError();
+      changes.emplace_back(counter, value);
+    }
+    for (const auto& [counter, value] : changes) *counter = Counter{value, /*changed=*/true};
     return absl::OkStatus();
+  }
+
+  // The counter as the commits before it in the batch leave it.
+  absl::StatusOr<Counter*> FindCounter(const CounterPlace& place) {
+    if (const auto found = counters_.find(place); found != counters_.end()) return &found->second;
+    const auto& [family, key] = place;
+    Counter counter;
+    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> stored, db_->Get(*family, key));
+    if (stored.has_value()) {
+      ARM_ASSIGN_OR_RETURN(counter.value, ParseCounter(*stored, *family));
+    }
+    return &counters_.emplace(place, counter).first->second;
   }
 
   RocksDb* const db_;
   SequenceTickets* const tickets_;
+  const uint64_t counter_max_;
   rocksdb::WriteBatch batch_;
-  std::map<std::pair<ColumnFamily*, std::string>, uint64_t> counters_;
+  std::map<CounterPlace, Counter> counters_;
   absl::flat_hash_map<KeyspaceStats*, StatsDelta> stats_;
   std::vector<TableId> tables_;
 };
@@ -159,7 +205,7 @@ void Committer::CommitAll(std::vector<WriteUnit> units, CommitCallback done) {
       refused = ThrottlingError("The server has more writes waiting than it can commit; slow down", kThrottleRetryMs);
     } else {
       queue_bytes_ += bytes;
-      queue_.push_back(Pending{std::move(units), std::move(done), ChangeSequence()});
+      queue_.push_back(Pending{std::move(units), std::move(done)});
       if (writer_idle_) work_.Signal();
       return;
     }
@@ -195,34 +241,42 @@ std::vector<Committer::Pending> Committer::TakeBatch() {
   return batch;
 }
 
-absl::Status Committer::WriteBatch(std::vector<Pending>& pending) {
+void Committer::WriteBatch(std::vector<Pending>& pending) {
+  BatchBuilder builder(db_, tickets_, options_.item_collection_bytes_max);
   uint64_t records = 0;
-  for (const Pending& p : pending) {
-    records += static_cast<uint64_t>(
-        std::count_if(p.units.begin(), p.units.end(), [](const WriteUnit& u) { return u.has_record(); }));
+  bool any = false;
+  for (Pending& p : pending) {
+    if (absl::Status refused = builder.Add(p.units); !refused.ok()) {
+      p.answer = std::move(refused);
+      continue;
+    }
+    any = true;
+    records += RecordsIn(p.units);
   }
-  BatchBuilder builder(db_, tickets_);
+  if (!any) return;
   ChangeSequence first;
   if (records > 0) first = tickets_->Take(records);
   uint64_t next = records > 0 ? first.value() : tickets_->last_taken().value() + 1;
-  absl::Status status;
   for (Pending& p : pending) {
+    if (!p.answer.ok()) continue;
     for (const WriteUnit& unit : p.units) {
-      if (status.ok()) status = builder.Add(unit);
       if (unit.has_record()) builder.AddRecord(unit, ChangeSequence(next++));
     }
-    p.sequence = ChangeSequence(next - 1);
+    p.answer = ChangeSequence(next - 1);
   }
-  if (status.ok()) {
-    builder.Finish(records > 0);
-    ARM_FAULT_POINT("committer.before_write");
-    status = db_->Write(builder.batch(), options_.durability == Durability::kSync, "commit");
-    ARM_FAULT_POINT("committer.after_write");
-    if (!status.ok()) builder.RollBack();
+  builder.Finish(records > 0);
+  ARM_FAULT_POINT("committer.before_write");
+  const absl::Status status = db_->Write(builder.batch(), options_.durability == Durability::kSync, "commit");
+  ARM_FAULT_POINT("committer.after_write");
+  if (!status.ok()) {
+    LOG_EVERY_N(ERROR, 100) << "committer: batch failed units=" << pending.size() << " status=" << status;
+    builder.RollBack();
+    for (Pending& p : pending) {
+      if (p.answer.ok()) p.answer = status;
+    }
   }
   if (records > 0) tickets_->Release(first);
   if (status.ok() && !builder.tables().empty()) log_->NotifyAppended(builder.tables());
-  return status;
 }
 
 void Committer::WriteLoop() {
@@ -230,12 +284,9 @@ void Committer::WriteLoop() {
   while (true) {
     std::vector<Pending> batch = TakeBatch();
     if (batch.empty()) break;
-    const absl::Status status = WriteBatch(batch);
-    if (!status.ok()) {
-      LOG_EVERY_N(ERROR, 100) << "committer: batch failed units=" << batch.size() << " status=" << status;
-    }
+    WriteBatch(batch);
     const absl::MutexLock lock(&mutex_);
-    finished_.push_back(Finished{std::move(batch), status});
+    finished_.push_back(std::move(batch));
     finished_work_.Signal();
   }
   const absl::MutexLock lock(&mutex_);
@@ -246,7 +297,7 @@ void Committer::WriteLoop() {
 void Committer::CallbackLoop() {
   SetThreadName("arm-answer");
   while (true) {
-    Finished finished;
+    std::vector<Pending> finished;
     {
       const absl::MutexLock lock(&mutex_);
       while (finished_.empty() && !writer_done_) finished_work_.Wait(&mutex_);
@@ -254,13 +305,7 @@ void Committer::CallbackLoop() {
       finished = std::move(finished_.front());
       finished_.pop_front();
     }
-    for (Pending& pending : finished.pending) {
-      if (finished.status.ok()) {
-        std::move(pending.done)(pending.sequence);
-      } else {
-        std::move(pending.done)(finished.status);
-      }
-    }
+    for (Pending& pending : finished) std::move(pending.done)(std::move(pending.answer));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -20,6 +21,7 @@
 namespace armature::store {
 
 class ChangeLog;
+class ColumnFamily;
 class RocksDb;
 class SequenceTickets;
 
@@ -31,6 +33,9 @@ struct CommitterCounters {
   uint64_t batches = 0;
   uint64_t units = 0;
 };
+
+// The number in a stored counter. Errors: DataLoss.
+absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamily& family);
 
 // Two threads: one writes batches, the other runs the callbacks of the batch before, so that answering clients and
 // waiting for the disk overlap.
@@ -49,8 +54,10 @@ class Committer {
 
   // Calls `done` exactly once, on the callback thread, or at once on this one if the queue is full
   // (ThrottlingException) or the committer stops (ServiceUnavailable). On error nothing of the unit was written.
+  // Errors beside these: ItemCollectionSizeLimitExceeded for a counter that would grow too large, DataLoss for one that
+  // cannot be read (no other commit suffers from either); those of the disk, which fail the whole batch.
   void Commit(WriteUnit unit, CommitCallback done);
-  // Several units in one batch: all or nothing.
+  // Several units in one batch: all or nothing. What they add to one counter is judged as a sum.
   void CommitAll(std::vector<WriteUnit> units, CommitCallback done);
 
   CommitterCounters counters() const;
@@ -59,11 +66,7 @@ class Committer {
   struct Pending {
     std::vector<WriteUnit> units;
     CommitCallback done;
-    ChangeSequence sequence;
-  };
-  struct Finished {
-    std::vector<Pending> pending;
-    absl::Status status;
+    absl::StatusOr<ChangeSequence> answer = ChangeSequence();
   };
   class BatchBuilder;
 
@@ -72,7 +75,8 @@ class Committer {
   void SyncLoop();
   // Takes a batch's worth from the queue; empty when stopping and nothing waits.
   std::vector<Pending> TakeBatch();
-  absl::Status WriteBatch(std::vector<Pending>& pending);
+  // Writes what of `pending` can be written; fills their answers.
+  void WriteBatch(std::vector<Pending>& pending);
 
   const DatabaseOptions options_;
   RocksDb* const db_;
@@ -85,7 +89,7 @@ class Committer {
   absl::CondVar sync_stop_;
   std::deque<Pending> queue_ ABSL_GUARDED_BY(mutex_);
   size_t queue_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::deque<Finished> finished_ ABSL_GUARDED_BY(mutex_);
+  std::deque<std::vector<Pending>> finished_ ABSL_GUARDED_BY(mutex_);
   bool writer_idle_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool writer_done_ ABSL_GUARDED_BY(mutex_) = false;

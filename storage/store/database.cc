@@ -82,10 +82,26 @@ absl::StatusOr<GetResult> Database::Get(const Keyspace& keyspace, std::string_vi
   return FromRocks(status, Cat("read from ", keyspace.family->name()));
 }
 
+absl::StatusOr<GetResult> Database::GetCounter(const Keyspace& keyspace, std::string_view key, ReadMode mode,
+                                               uint64_t* value) const {
+  std::string stored;
+  ARM_ASSIGN_OR_RETURN(const GetResult got, Get(keyspace, key, mode, &stored));
+  *value = 0;
+  if (got == GetResult::kFound) {
+    ARM_ASSIGN_OR_RETURN(*value, ParseCounter(stored, *keyspace.family));
+  }
+  return got == GetResult::kMissing ? GetResult::kFound : got;
+}
+
 absl::StatusOr<RangeEnd> Database::ReadRange(const Keyspace& keyspace, const KeyRange& range, Direction direction,
                                              absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit,
                                              ReadMode mode) const {
   return ReadRows(parts_->rocks.get(), *keyspace.family, range, direction, mode, visit);
+}
+
+absl::StatusOr<RangeEnd> Database::ReadJoined(const Keyspace& index, const KeyRange& range, Direction direction,
+                                              const Keyspace& rows, JoinVisitor* visitor, ReadMode mode) const {
+  return ReadJoinedRows(parts_->rocks.get(), *index.family, range, direction, *rows.family, mode, visitor);
 }
 
 void Database::Commit(WriteUnit unit, CommitCallback done) {

@@ -3,8 +3,9 @@
 
 // The storage seam: everything the layers above may ask of durable storage.
 //
-// Get, ReadRange, Commit, and waiting on the change log. Nothing else crosses it: no iterator, no snapshot, no handle
-// is held between calls, so that the same engine can one day run on storage that spreads partitions over machines.
+// Get, ReadRange, ReadJoined, Commit, and waiting on the change log. Nothing else crosses it: no iterator, no snapshot,
+// no handle is held between calls, so that the same engine can one day run on storage that spreads partitions over
+// machines.
 
 #include <cstddef>
 #include <cstdint>
@@ -48,6 +49,22 @@ enum class RangeEnd : uint8_t { kReached, kStopped, kWouldBlock };
 // What the visitor of a range says of the row it got.
 enum class RowVerdict : uint8_t { kContinue, kStop };
 
+// What ReadJoined asks about the entries of an index, and gives them to. Both methods see the entries in reading order;
+// Choose runs ahead of Visit by some tens of entries.
+class JoinVisitor {
+ public:
+  struct Choice {
+    std::optional<std::string> row_key;          // of the row that belongs to the entry; nullopt: it is not wanted
+    RowVerdict verdict = RowVerdict::kContinue;  // kStop: no entry behind this one will be needed
+  };
+
+  virtual ~JoinVisitor() = default;
+  // `entry` is valid during the call, here and below.
+  virtual absl::StatusOr<Choice> Choose(std::string_view entry) = 0;
+  // `row`: what Choose has asked for; nullopt if it did not.
+  virtual absl::StatusOr<RowVerdict> Visit(std::string_view entry, std::optional<std::string_view> row) = 0;
+};
+
 // Thread-safety: thread-safe. Lifetime: outlives all requests; Close (or the destructor) commits what waits first.
 class Database {
  public:
@@ -63,6 +80,10 @@ class Database {
   absl::StatusOr<GetResult> Get(const Keyspace& keyspace, std::string_view key, ReadMode mode,
                                 std::string* value) const;
 
+  // Reads a counter of WriteUnit::AddCounter into `value`: 0 if there is none, so never kMissing. Errors: as Get.
+  absl::StatusOr<GetResult> GetCounter(const Keyspace& keyspace, std::string_view key, ReadMode mode,
+                                       uint64_t* value) const;
+
   // Calls `visit(key, value)` for the rows of `range` in key order or against it, until it says kStop or the range
   // ends. One call sees one moment. The views are valid during the visit. Empty or inverted ranges visit nothing. With
   // kMemoryOnly some rows may have been visited when it turns out that the next one would block. Errors: DataLoss,
@@ -70,6 +91,17 @@ class Database {
   absl::StatusOr<RangeEnd> ReadRange(const Keyspace& keyspace, const KeyRange& range, Direction direction,
                                      absl::FunctionRef<RowVerdict(std::string_view key, std::string_view value)> visit,
                                      ReadMode mode = ReadMode::kMayBlock) const;
+
+  // Visits the entries of `range` in `index` as ReadRange does, each together with the row of `rows` that the visitor
+  // chooses for it. Entries and rows are those of one moment.
+  //
+  // Errors: those of the visitor, DataLoss, Unavailable. DataLoss too, with both keys, if a chosen row is missing. An
+  // error about an entry or its row is returned after the entries before it were visited, unless the visitor stopped
+  // there.
+  // Cost: rows are read in batches; up to 31 of them may be read in vain when Visit stops before Choose did.
+  absl::StatusOr<RangeEnd> ReadJoined(const Keyspace& index, const KeyRange& range, Direction direction,
+                                      const Keyspace& rows, JoinVisitor* visitor,
+                                      ReadMode mode = ReadMode::kMayBlock) const;
 
   // Commits a write unit; see Committer::Commit.
   void Commit(WriteUnit unit, CommitCallback done);

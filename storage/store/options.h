@@ -28,6 +28,8 @@ struct DatabaseOptions {
   size_t commit_queue_units_max = 100'000;
   size_t commit_queue_bytes_max = size_t{128} << 20;
   size_t lock_stripes = 16'384;
+  // A commit that would make a counter (the size of an item collection) grow beyond it is refused.
+  uint64_t item_collection_bytes_max = uint64_t{10} << 30;
 };
 
 }  // namespace armature::store

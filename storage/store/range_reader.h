@@ -11,6 +11,7 @@
 
 namespace armature::store {
 
+class ColumnFamily;
 class RocksDb;
 
 // See Database::ReadRange. Bounds are always set on both ends, so that neither tombstones nor rows beyond the range are
@@ -18,6 +19,11 @@ class RocksDb;
 absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction,
                                   ReadMode mode,
                                   absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit);
+
+// See Database::ReadJoined. A snapshot makes entries and rows those of one moment; it goes with the call.
+absl::StatusOr<RangeEnd> ReadJoinedRows(RocksDb* db, const ColumnFamily& index, const KeyRange& range,
+                                        Direction direction, const ColumnFamily& rows, ReadMode mode,
+                                        JoinVisitor* visitor);
 
 }  // namespace armature::store
 

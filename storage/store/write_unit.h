@@ -44,7 +44,9 @@ class WriteUnit {
 
   void Put(const Keyspace& keyspace, std::string_view key, std::string_view value);
   void Delete(const Keyspace& keyspace, std::string_view key);
-  // Adds `delta` to the unsigned counter stored under `key` (absent is 0; a counter at 0 is removed).
+  // Adds `delta` to the unsigned counter stored under `key` (absent is 0; a counter at 0 is removed). Counters are
+  // sizes of item collections: what would make one grow beyond DatabaseOptions::item_collection_bytes_max is not
+  // committed.
   void AddCounter(const Keyspace& keyspace, std::string_view key, int64_t delta);
   void AddStats(const Keyspace& keyspace, StatsDelta delta);
   // Appends `record` to the change log of `table`; the committer chooses its sequence. At most once a unit.

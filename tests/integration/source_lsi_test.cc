@@ -7,6 +7,7 @@ namespace armature::test {
 namespace {
 
 using testing::ElementsAre;
+using testing::IsSupersetOf;
 
 class SourceLsi : public DaemonTest {
  protected:
@@ -52,12 +53,30 @@ TEST_F(SourceLsi, SortsAWholeForumBothWays) {
   EXPECT_THAT(Column(Query(query + "false}").items(), "Subject"), ElementsAre("aaa", "ccc", "bbb", "ddd"));
 }
 
-TEST_F(SourceLsi, RefusesToFetchFromTheTableForNow) {
-  EXPECT_THAT(TryQuery(LastPosts(R"("ProjectionExpression": "Subject, LastPostDateTime, Replies, Tags")")),
-              IsRefused("UnknownOperationException",
-                        "Reading attributes that the local secondary index LastPostIndex does not project is not "
-                        "available in this version"));
-  EXPECT_EQ(client::ErrorName(TryQuery(LastPosts(R"("Select": "ALL_ATTRIBUTES")"))), "UnknownOperationException");
+TEST_F(SourceLsi, FetchesFromTheTableWhatIsNotProjected) {
+  const auto page = Query(LastPosts(R"("ProjectionExpression": "Subject, LastPostDateTime, Replies, Tags",
+      "ConsistentRead": true, "ReturnConsumedCapacity": "INDEXES")"));
+  EXPECT_THAT(Column(page.items(), "Subject"), ElementsAre("uuu", "zzz", "vvv"));
+  EXPECT_THAT(Names(page.items(0)), IsSupersetOf({"LastPostDateTime", "Replies", "Subject", "Tags"}));
+  // Three items below 4 KB, and their entries together.
+  EXPECT_DOUBLE_EQ(page.consumed_capacity().capacity_units(), 4);
+  EXPECT_DOUBLE_EQ(page.consumed_capacity().table().capacity_units(), 3);
+  EXPECT_DOUBLE_EQ(page.consumed_capacity().local_secondary_indexes().at("LastPostIndex").capacity_units(), 1);
+  const auto whole = Query(LastPosts(R"("Select": "ALL_ATTRIBUTES")"));
+  const auto table = Query(R"({"TableName": "Thread", "KeyConditionExpression": "ForumName = :f AND Subject = :s",
+      "ExpressionAttributeValues": {":f": {"S": "EC2"}, ":s": {"S": "uuu"}}})");
+  ASSERT_EQ(whole.items_size(), 3);
+  EXPECT_EQ(ToJson(whole.items(0)), ToJson(table.items(0)));
+}
+
+TEST_F(SourceLsi, TellsTheItemCollectionOfAnUpdate) {
+  const auto answer = client().UpdateItem(FromJson<api::v1::UpdateItemRequest>(R"({"TableName": "Thread",
+      "Key": {"ForumName": {"S": "EC2"}, "Subject": {"S": "uuu"}}, "UpdateExpression": "SET Replies = :n",
+      "ExpressionAttributeValues": {":n": {"N": "3"}}, "ReturnItemCollectionMetrics": "SIZE"})"));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(ToJson(answer->item_collection_metrics().item_collection_key()),
+            Canonical(R"({"ForumName": {"S": "EC2"}})"));
+  EXPECT_THAT(answer->item_collection_metrics().size_estimate_range_gb(), ElementsAre(0.0, 1.0));
 }
 
 TEST_F(SourceLsi, HoldsEachWriteAtOnceForConsistentReads) {

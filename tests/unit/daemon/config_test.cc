@@ -19,6 +19,7 @@ RawConfig Valid() {
 TEST(Config, ValidFlagsBecomeOptions) {
   RawConfig raw = Valid();
   raw.durability = "interval:250";
+  raw.item_collection_mb_max = 3;
   const absl::StatusOr<Config> config = MakeConfig(raw);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->grpc_listen, "127.0.0.1:8100");
@@ -27,6 +28,7 @@ TEST(Config, ValidFlagsBecomeOptions) {
   EXPECT_EQ(config->database.sync_interval_ms, 250);
   EXPECT_EQ(config->database.cache_bytes, size_t{256} << 20);
   EXPECT_EQ(config->database.column_families_max, 2000u);
+  EXPECT_EQ(config->database.item_collection_bytes_max, uint64_t{3} << 20);
   EXPECT_EQ(config->engine.read_threads, 8u);
 }
 
@@ -115,6 +117,10 @@ constexpr FlagCase kRefused[] = {
     {[](RawConfig* c) { c->column_families_max = -1; }, "--column_families_max=-1", "must be between 1 and 10000"},
     {[](RawConfig* c) { c->column_families_max = 10001; }, "--column_families_max=10001",
      "must be between 1 and 10000"},
+    {[](RawConfig* c) { c->item_collection_mb_max = 0; }, "--item_collection_mb_max=0",
+     "must be between 1 and 1048576"},
+    {[](RawConfig* c) { c->item_collection_mb_max = 1048577; }, "--item_collection_mb_max=1048577",
+     "must be between 1 and 1048576"},
 };
 
 TEST(Config, ErrorsNameFlagValueAndWhatIsAllowed) {

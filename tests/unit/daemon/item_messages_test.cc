@@ -62,6 +62,29 @@ TEST(ItemMessages, UpdateHasLegacyParameters) {
   EXPECT_EQ(legacy.attribute_updates->at(0).value_wire, codec::S("x"));
 }
 
+TEST(ItemMessages, WritesTellTheItemCollection) {
+  engine::WriteResult result;
+  result.change_sequence = 7;
+  v1::UpdateItemResponse message;
+  ASSERT_TRUE(message.ParseFromString(SerializeRest(result)));
+  EXPECT_FALSE(message.has_item_collection_metrics());
+  result.collection = engine::ItemCollectionMetrics{codec::Item({{"pk", codec::S("a")}}), 2, 3};
+  // All three answer in one shape.
+  v1::PutItemResponse put;
+  v1::DeleteItemResponse removal;
+  ASSERT_TRUE(message.ParseFromString(SerializeRest(result)));
+  ASSERT_TRUE(put.ParseFromString(SerializeRest(result)));
+  ASSERT_TRUE(removal.ParseFromString(SerializeRest(result)));
+  EXPECT_EQ(message.change_sequence(), 7u);
+  for (const v1::ItemCollectionMetrics& metrics :
+       {message.item_collection_metrics(), put.item_collection_metrics(), removal.item_collection_metrics()}) {
+    EXPECT_EQ(metrics.item_collection_key().attributes().at("pk").s(), "a");
+    ASSERT_EQ(metrics.size_estimate_range_gb_size(), 2);
+    EXPECT_EQ(metrics.size_estimate_range_gb(0), 2.0);
+    EXPECT_EQ(metrics.size_estimate_range_gb(1), 3.0);
+  }
+}
+
 TEST(ItemMessages, UpdateThatIsNoMessageIsASerializationException) {
   const absl::Status status = ParseUpdateItem("\xff").status();
   ASSERT_TRUE(GetApiError(status).has_value()) << status;

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -91,8 +92,10 @@ class ItemCollector final : public PageWriter {
 
 class TestEngine {
  public:
-  explicit TestEngine(store::Durability durability = store::Durability::kOs, EngineOptions options = {})
-      : durability_(durability), options_(options) {
+  // `adjust`: changes the options of the database before each opening.
+  explicit TestEngine(store::Durability durability = store::Durability::kOs, EngineOptions options = {},
+                      std::function<void(store::DatabaseOptions*)> adjust = nullptr)
+      : durability_(durability), options_(options), adjust_(std::move(adjust)) {
     Open();
   }
 
@@ -190,6 +193,7 @@ class TestEngine {
     database_options.path = directory_.path();
     database_options.durability = durability_;
     database_options.cache_bytes = size_t{16} << 20;
+    if (adjust_) adjust_(&database_options);
     absl::StatusOr<std::unique_ptr<store::Database>> database = store::Database::Open(database_options);
     if (!database.ok()) {
       ADD_FAILURE() << database.status();
@@ -202,6 +206,7 @@ class TestEngine {
   TempDirectory directory_;
   const store::Durability durability_;
   const EngineOptions options_;
+  const std::function<void(store::DatabaseOptions*)> adjust_;
   std::unique_ptr<store::Database> database_;
   std::unique_ptr<Engine> engine_;
 };

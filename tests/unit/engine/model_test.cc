@@ -407,6 +407,20 @@ class ModelTest : public ::testing::Test {
     }
     request.limit = 1 + static_cast<int64_t>(Below(7));
     ASSERT_EQ(AllOfQuery(request), whole) << "limit " << *request.limit;
+    if (!keyspace.global) CompareFetch(keyspace, whole, std::move(request));
+  }
+
+  // The items behind the entries of a local index: all of each, in the order of the entries.
+  void CompareFetch(const ModelKeyspace& keyspace, const std::vector<ModelItem>& entries, ReadRequest request) {
+    request.select = "ALL_ATTRIBUTES";
+    const std::vector<ModelItem> items = AllOfQuery(request);
+    ASSERT_EQ(items.size(), entries.size());
+    for (size_t i = 0; i < items.size(); ++i) {
+      ASSERT_EQ(keyspace.EntryOf(items[i]), entries[i]);
+      const bool is_there =
+          std::any_of(rows_.begin(), rows_.end(), [&](const auto& row) { return row.second == items[i]; });
+      ASSERT_TRUE(is_there) << Printed(items[i]);
+    }
   }
 
   void CompareTotals() {

@@ -335,6 +335,19 @@ TEST(FirstAttributeAmong, LooksEverywhereInTheOrderOfTheText) {
   EXPECT_EQ(First("a.h = :s", names), std::nullopt);
 }
 
+TEST(TopLevelNames, AreThoseOfAllPathsInTheOrderOfTheText) {
+  const auto names_of = [](const std::string& text) {
+    Request request;
+    const auto bound = request.With(kCondition, text).Bind();
+    EXPECT_TRUE(bound.ok()) << text << ": " << bound.status();
+    return bound.ok() ? TopLevelNames(*bound->condition) : std::vector<std::string>();
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names_of("b.x[0] = :s AND a = c.b"), (Names{"b", "a", "c"}));
+  EXPECT_EQ(names_of("NOT (a BETWEEN b AND :s) OR contains(c, :s) OR size(d) > :n OR e IN (:s, f)"),
+            (Names{"a", "b", "c", "d", "e", "f"}));
+}
+
 TEST(CheckFilterAvoidsKeys, NamesTheKeyAttribute) {
   const model::KeySchema keys{{{"h", ScalarType::kString}}, {{"r", ScalarType::kNumber}}};
   const auto error = [&keys](std::string_view text) {
