@@ -21,7 +21,7 @@ std::weak_ordering CompareKeyValues(const AttributeValue& a, const AttributeValu
 std::weak_ordering CompareKeys(const Item& a, const Item& b, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const std::weak_ordering order = CompareKeyValues(a.attributes().at(name), b.attributes().at(name));
-    if (order != 0) return order;
+    if (std::is_neq(order)) return order;
   }
   return std::weak_ordering::equivalent;
 }

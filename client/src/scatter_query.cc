@@ -159,7 +159,7 @@ class ScatterQuery::Walk {
 
 bool ScatterQuery::Walk::ComesLater(size_t a, size_t b) const {
   const std::weak_ordering order = CompareKeys(shards_[a].front(), shards_[b].front(), options_.keys.sort);
-  const bool later = order == 0 ? a > b : order > 0;
+  const bool later = std::is_eq(order) ? a > b : std::is_gt(order);
   return later == is_forward_;
 }
 
