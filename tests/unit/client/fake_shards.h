@@ -9,11 +9,13 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "armature/client/connection.h"
 #include "armature/client/item_builder.h"
 
@@ -34,8 +36,11 @@ class FakeShards final : public Connection {
     failures_[std::string(shard)] = {good_calls, std::move(status)};
   }
   void Heal() { failures_.clear(); }
-  // Calls wait until so many of them are under way at once.
-  void AwaitTogether(int calls) { together_ = calls; }
+  // Calls wait until so many of them are under way at once, each for as long as this.
+  void AwaitTogether(int calls, absl::Duration patience) {
+    together_ = calls;
+    patience_ = patience;
+  }
 
   absl::Status Call(const Method&, const CallContext&, const google::protobuf::Message& request,
                     google::protobuf::Message* response) override {
@@ -45,7 +50,7 @@ class FakeShards final : public Connection {
     requests.push_back(query);
     under_way_max = std::max(under_way_max, ++under_way_);
     const auto met = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return under_way_max >= together_; };
-    mutex_.Await(absl::Condition(&met));
+    mutex_.AwaitWithTimeout(absl::Condition(&met), patience_);
     --under_way_;
     if (const auto failure = failures_.find(shard); failure != failures_.end() && failure->second.first-- <= 0) {
       return failure->second.second;
@@ -84,6 +89,7 @@ class FakeShards final : public Connection {
   std::map<std::string, std::vector<Item>> shards_;
   std::map<std::string, std::pair<int, absl::Status>> failures_;
   int together_ = 0;
+  absl::Duration patience_ = absl::ZeroDuration();
   int under_way_ = 0;
 };
 

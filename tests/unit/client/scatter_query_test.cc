@@ -20,7 +20,6 @@ namespace armature::client {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -213,6 +212,21 @@ TEST_F(ScatterQueryTest, FilteredEntriesAreNotReadAgain) {
   EXPECT_LE(of_the_first, 7) << "30 entries in calls of 5, and one for the end";
 }
 
+TEST_F(ScatterQueryTest, APageBeginsBehindWhatTheFilterHasDropped) {
+  options_.shard_count = 1;
+  for (int n = 1; n <= 8; ++n) {
+    Item item = Entry(1, N(n), Cat(n));
+    if (n != 3) (*item.mutable_attributes())["drop"] = Bool(true);
+    fake_->Add("day.1", std::move(item));
+  }
+  request_.set_filter_expression("drop");
+  request_.set_limit(5);
+  options_.page_items_max = 1;
+  EXPECT_THAT(ResumedPages(), ElementsAre("3", ""));
+  ASSERT_THAT(fake_->requests, SizeIs(2));
+  EXPECT_EQ(fake_->requests[1].exclusive_start_key().attributes().at("id").s(), "5");
+}
+
 TEST_F(ScatterQueryTest, OneShardIsAQuery) {
   options_.shard_count = 1;
   Fill({{1, 2, 3}});
@@ -266,10 +280,13 @@ TEST_F(ScatterQueryTest, TwoHundredShardsGiveEveryItemOnceInOrder) {
 TEST_F(ScatterQueryTest, ShardsAreAskedAtOnceWithinTheBound) {
   options_.shard_count = 10;
   options_.parallel_max = 4;
-  fake_->AwaitTogether(4);
+  fake_->AwaitTogether(4, absl::Seconds(30));
   EXPECT_THAT(Pages(), ElementsAre(""));
   EXPECT_EQ(fake_->under_way_max, 4);
   EXPECT_THAT(fake_->requests, SizeIs(10));
+  fake_->AwaitTogether(5, absl::Milliseconds(100));  // there is no fifth
+  EXPECT_THAT(Pages(), ElementsAre(""));
+  EXPECT_EQ(fake_->under_way_max, 4);
 }
 
 TEST_F(ScatterQueryTest, OneAtATimeNeedsNoThreads) {
@@ -320,6 +337,7 @@ TEST_F(ScatterQueryTest, AnErrorNamesTheShardAndKeepsItsDetail) {
     EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
     EXPECT_EQ(ErrorName(status), "ThrottlingException");
     EXPECT_EQ(status.message(), "shard 2: said the daemon");
+    fake_->Heal();  // too late for this walk
   }
 }
 
@@ -365,8 +383,7 @@ TEST_F(ScatterQueryTest, IterationGivesAllItemsAndThenTheError) {
   ASSERT_TRUE(query.ok());
   read.clear();
   for (auto& item : *query) read += Cat(item.ok() ? item->attributes().at("id").s() : "error", " ");
-  EXPECT_THAT(read, HasSubstr("1:1"));
-  EXPECT_THAT(read, ::testing::EndsWith("error "));
+  EXPECT_EQ(read, "1:1 2:2 3:3 error ") << "all that is in order before it, though it is no full page";
 }
 
 TEST_F(ScatterQueryTest, ItemsMustHaveTheirKeys) {
