@@ -12,6 +12,7 @@
 #include "client/src/grpc_connection.h"
 #include "client/src/retrying_connection.h"
 #include "client/src/stubs.h"
+#include "client/src/write_session.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 
@@ -82,6 +83,12 @@ Client::Client(std::shared_ptr<Connection> connection, ClientOptions options)
   connection_ = std::make_shared<RetryingConnection>(std::move(connection), options_);
 }
 
+Client Client::WithReadYourWrites() const {
+  Client client = *this;
+  client.session_ = std::make_shared<WriteSession>();
+  return client;
+}
+
 template <auto kMember, class Request>
 auto Client::Call(std::string_view name, const Request& request, const CallOptions& options) const {
   using Response = typename MemberOf<kMember>::Response;
@@ -91,7 +98,9 @@ auto Client::Call(std::string_view name, const Request& request, const CallOptio
   context.metadata.insert(context.metadata.end(), options.metadata.begin(), options.metadata.end());
   context.assume_idempotent = options.idempotent;
   absl::StatusOr<Response> response{Response()};
-  absl::Status status = connection_->Call(Method{name, &Invoke<kMember>}, context, request, &*response);
+  const Method method{name, &Invoke<kMember>};
+  absl::Status status = session_ == nullptr ? connection_->Call(method, context, request, &*response)
+                                            : session_->Call(*connection_, method, context, request, &*response);
   if (!status.ok()) response = std::move(status);
   return response;
 }

@@ -1,12 +1,14 @@
 #include "daemon/json/operations.h"
 
+#include <algorithm>
+
 #include "absl/container/flat_hash_map.h"
 #include "storage/base/strings.h"
 
 namespace armature::daemon {
 namespace {
 
-StringMap<JsonOperation> AllOperations() {
+StringMap<JsonOperation> MakeAllOperations() {
   StringMap<JsonOperation> all;
   for (const auto& topic : {ItemOperations(), SettingOperations(), TableOperations()}) {
     for (const JsonOperation& operation : topic) all.emplace(operation.name, operation);
@@ -14,12 +16,23 @@ StringMap<JsonOperation> AllOperations() {
   return all;
 }
 
+const StringMap<JsonOperation>& AllOperations() {
+  static const StringMap<JsonOperation> kAll = MakeAllOperations();
+  return kAll;
+}
+
 }  // namespace
 
 const JsonOperation* FindOperation(std::string_view name) {
-  static const StringMap<JsonOperation> kAll = AllOperations();
-  const auto found = kAll.find(name);
-  return found == kAll.end() ? nullptr : &found->second;
+  const auto found = AllOperations().find(name);
+  return found == AllOperations().end() ? nullptr : &found->second;
+}
+
+std::vector<std::string_view> OperationNames() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, operation] : AllOperations()) names.push_back(operation.name);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 bool IsItemOperation(std::string_view name) {

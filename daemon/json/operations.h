@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -35,6 +36,9 @@ struct JsonOperation {
 
 // The operation called `name`, or null.
 const JsonOperation* FindOperation(std::string_view name);
+
+// The names of all operations, sorted.
+std::vector<std::string_view> OperationNames();
 
 // The tables.
 std::span<const JsonOperation> ItemOperations();

@@ -82,6 +82,17 @@ RawResponse ParseHead(std::string_view head) {
 
 }  // namespace
 
+RawResponse ParseResponse(std::string_view bytes) {
+  const size_t head_end = bytes.find("\r\n\r\n");
+  if (head_end == std::string_view::npos) Fail("no answer: " + std::string(bytes));
+  RawResponse response = ParseHead(bytes.substr(0, head_end + 2));
+  response.body = bytes.substr(head_end + 4);
+  if (response.body.size() != std::stoul(response.headers.at("content-length"))) {
+    Fail("not one answer: " + std::string(bytes));
+  }
+  return response;
+}
+
 RawHttpClient::RawHttpClient(const std::string& address, int receive_buffer)
     : socket_(Connect(address, receive_buffer)) {}
 

@@ -18,6 +18,9 @@ struct RawResponse {
   std::string body;
 };
 
+// The one answer in all that came over a connection; throws if it is not complete, or more came.
+RawResponse ParseResponse(std::string_view bytes);
+
 // Blocks; what does not happen within 30 seconds throws std::runtime_error.
 //
 // Thread-safety: thread-compatible.

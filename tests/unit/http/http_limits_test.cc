@@ -64,6 +64,19 @@ TEST(HttpLimits, SlowHeadersAreRefused) {
   EXPECT_EQ(client.ReadToEnd(), "");
 }
 
+// The client does not end: what it has sent would be held until the server does, for nothing.
+TEST(HttpLimits, RefusedHeadersAreNotKeptUntilTheConnectionEnds) {
+  InlineHandler handler;
+  const auto server = Serve(&handler, {.head_timeout = kShort, .linger_timeout = absl::Hours(1)});
+  RawHttpClient client(server->address());
+  client.Send(Cat(kHead, "A: ", std::string(12 << 10, 'x')));  // as much as counts against the memory
+  EXPECT_EQ(client.Read().status, 408);
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (server->held_bytes() > 0 && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+  EXPECT_EQ(server->held_bytes(), 0u);
+  EXPECT_EQ(server->connections(), 1u);
+}
+
 TEST(HttpLimits, SendingHeadersByTheByteBuysNoTime) {
   InlineHandler handler;
   const auto server = Serve(&handler, {.head_timeout = kShort, .linger_timeout = kShort});

@@ -17,6 +17,8 @@
 
 namespace armature::client {
 
+class WriteSession;
+
 // All operations of a daemon, as blocking calls that take and give the messages of the API.
 //
 //   absl::StatusOr<Client> client = Connect("localhost:7700");
@@ -40,6 +42,31 @@ class Client {
   // Calls go through `connection`, with the retries of `options`; the settings of channels have no
   // effect. For tests and for programs that bring their own transport; all others use Connect.
   explicit Client(std::shared_ptr<Connection> connection, ClientOptions options = {});
+
+  // The same client with a session of its own, which it shares with its copies, so that they read their own writes on
+  // indexes. The session remembers for each table the highest change_sequence of the writes that were answered through
+  // it: PutItem, UpdateItem, DeleteItem, BatchWriteItem, TransactWriteItems. It puts that into at_least_sequence of
+  // each Query and Scan that names an index and does not bring a higher one. Such a read waits until the index holds
+  // these writes; as long as its deadline allows, and at most a minute.
+  //
+  //   const Client mine = client.WithReadYourWrites();
+  //   mine.PutItem(put);
+  //   mine.Query(query_of_an_index);  // sees the item
+  //
+  // Not promised:
+  // - What others have written, other sessions of this program among them. Each call of this function begins a
+  //   session; one that goes over two programs hands change_sequence from one to the other.
+  // - Writes that failed, though some of them may have been applied: those that ended with DEADLINE_EXCEEDED.
+  // - Reads without an index, and GetItem: there it is consistent_read that sees every write.
+  //
+  // Sequences are the database's, not a table's, and only grow: those of a table that was deleted, or deleted and
+  // created again, hold up no read. A database that went back is another matter: an older copy of the data directory,
+  // another daemon at the same address, a crash with a --durability that may lose writes. It does not know the
+  // sequence, and says so at once, with a ValidationException for each read, until it has got there. Begin a session
+  // anew then.
+  //
+  // Cost: a number for each table that was written to.
+  Client WithReadYourWrites() const;
 
   // Items. What the operations mean is told in items.proto.
   absl::StatusOr<api::v1::GetItemResponse> GetItem(const api::v1::GetItemRequest& request,
@@ -143,6 +170,7 @@ class Client {
 
   std::shared_ptr<Connection> connection_;
   std::shared_ptr<const ClientOptions> options_;
+  std::shared_ptr<WriteSession> session_;  // Null: none.
 };
 
 // A client of the daemon at `target`: "host:port", "unix:/path", or any other gRPC name. Connects

@@ -1,0 +1,23 @@
+#ifndef ARMATURE_CLIENT_SRC_KEY_ORDER_H_
+#define ARMATURE_CLIENT_SRC_KEY_ORDER_H_
+
+// The order in which an index holds its items, told from the items.
+
+#include <compare>
+#include <string>
+#include <vector>
+
+#include "armature/client/item_builder.h"
+
+namespace armature::client {
+
+// The order of two values of one key attribute: numbers by value, strings and binaries by their bytes. Values of
+// different types, which no index holds, are ordered by type.
+std::weak_ordering CompareKeyValues(const AttributeValue& a, const AttributeValue& b);
+
+// The order of two items by these attributes, the first one first. Both must have all of them.
+std::weak_ordering CompareKeys(const Item& a, const Item& b, const std::vector<std::string>& names);
+
+}  // namespace armature::client
+
+#endif  // ARMATURE_CLIENT_SRC_KEY_ORDER_H_

@@ -1,0 +1,291 @@
+#include "armature/client/scatter_query.h"
+
+#include <algorithm>
+#include <atomic>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "client/src/key_order.h"
+#include "client/src/scatter_continuation.h"
+#include "client/src/shard_cursor.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/model/table_name.h"
+
+namespace armature::client {
+namespace {
+
+constexpr int kParallelMax = 64;
+// Entries asked of a shard beyond twice its even share of a page, so that small pages seldom need a second call.
+constexpr int kSpareEntries = 10;
+
+bool IsForward(const api::v1::QueryRequest& request) {
+  return !request.has_scan_index_forward() || request.scan_index_forward();
+}
+
+absl::Status CheckRequest(const api::v1::QueryRequest& request) {
+  if (request.has_exclusive_start_key()) {
+    return absl::InvalidArgumentError("a scattered query has a continuation instead of an exclusive_start_key");
+  }
+  if (request.select() == api::v1::SELECT_COUNT) {
+    return absl::InvalidArgumentError("a scattered query merges items; it cannot count without them");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOptions(const ScatterOptions& options) {
+  if (options.value_name.size() < 2 || options.value_name.front() != ':') {
+    return absl::InvalidArgumentError("value_name must be that of an expression value, such as \":day\"");
+  }
+  if (!options.shard_value) return absl::InvalidArgumentError("shard_value is missing");
+  if (options.shard_count < 1 || options.shard_count > kShardsMax) {
+    return absl::InvalidArgumentError(Cat("shard_count must be 1 to ", kShardsMax));
+  }
+  if (options.page_items_max < 1) return absl::InvalidArgumentError("page_items_max must be positive");
+  if (options.parallel_max < 1 || options.parallel_max > kParallelMax) {
+    return absl::InvalidArgumentError(Cat("parallel_max must be 1 to ", kParallelMax));
+  }
+  return absl::OkStatus();
+}
+
+// What two queries must have in common for one to go on where the other ended.
+std::string IdentityOf(const api::v1::QueryRequest& request, const ScatterOptions& options) {
+  return Cat(model::TableNamePart(request.table_name()), "\n", request.index_name(), "\n", IsForward(request) ? 1 : 0,
+             "\n", options.first_shard, "\n", options.shard_count, "\n",
+             options.shard_value(options.first_shard).SerializeAsString());
+}
+
+int32_t EntriesOfACall(const ScatterOptions& options) {
+  const int64_t share = (options.page_items_max - 1) / options.shard_count + 1;
+  return static_cast<int32_t>(std::min<int64_t>(options.page_items_max, 2 * share + kSpareEntries));
+}
+
+Item KeyOf(const Item& item, const ScatterKeys& keys) {
+  Item key;
+  auto& attributes = *key.mutable_attributes();
+  for (const std::vector<std::string>* const names : {&keys.sort, &keys.others}) {
+    for (const std::string& name : *names) attributes[name] = item.attributes().at(name);
+  }
+  return key;
+}
+
+// Calls fn(i) for each i below `count`, on this thread and at most `threads_max` - 1 others.
+template <class Fn>
+void RunInParallel(size_t count, size_t threads_max, const Fn& fn) {
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < count; i = next++) fn(i);
+  };
+  std::vector<std::thread> threads;
+  const size_t wanted = std::min(count, threads_max);
+  for (size_t i = 1; i < wanted; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+}
+
+template <class Schema>
+void AddKeys(const Schema& schema, bool with_sort, ScatterKeys* keys) {
+  for (const api::v1::KeySchemaElement& element : schema) {
+    const std::string& name = element.attribute_name();
+    const bool is_sort = with_sort && element.key_type() == api::v1::KEY_TYPE_RANGE;
+    std::vector<std::string>& names = is_sort ? keys->sort : keys->others;
+    const auto has = [&name](const std::vector<std::string>& list) {
+      return std::find(list.begin(), list.end(), name) != list.end();
+    };
+    if (!has(keys->sort) && !has(keys->others)) names.push_back(name);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ScatterKeys> KeysOf(const api::v1::TableDescription& table, std::string_view index_name) {
+  ScatterKeys keys;
+  bool found = index_name.empty();
+  for (const auto& index : table.global_secondary_indexes()) {
+    if (index.index_name() != index_name) continue;
+    AddKeys(index.key_schema(), /*with_sort=*/true, &keys);
+    found = true;
+  }
+  for (const auto& index : table.local_secondary_indexes()) {
+    if (index.index_name() != index_name) continue;
+    AddKeys(index.key_schema(), /*with_sort=*/true, &keys);
+    found = true;
+  }
+  if (!found) return absl::NotFoundError(Cat("the table ", table.table_name(), " has no index ", index_name));
+  AddKeys(table.key_schema(), /*with_sort=*/index_name.empty(), &keys);
+  return keys;
+}
+
+ShardValue SuffixedShards(std::string_view prefix, std::string_view separator) {
+  return [head = Cat(prefix, separator)](int shard) { return S(Cat(head, shard)); };
+}
+
+ShardValue NumberedShards() {
+  return [](int shard) { return N(shard); };
+}
+
+// Keeps the shards that have an item in hand in a heap, the next one to be given out at its top.
+class ScatterQuery::Walk {
+ public:
+  Walk(Client client, ScatterOptions options, bool is_forward, std::string identity, std::vector<ShardCursor> shards)
+      : client_(std::move(client)),
+        options_(std::move(options)),
+        is_forward_(is_forward),
+        identity_(std::move(identity)),
+        shards_(std::move(shards)) {}
+
+  absl::StatusOr<std::optional<ScatterPage>> NextPage();
+
+ private:
+  void Merge(ScatterPage* page);
+  absl::Status FetchWhereLow();
+  void RebuildHeap();
+  bool ComesLater(size_t a, size_t b) const;
+  std::string Continuation() const;
+
+  const Client client_;
+  const ScatterOptions options_;
+  const bool is_forward_;
+  const std::string identity_;
+  std::vector<ShardCursor> shards_;
+  std::vector<size_t> heap_;
+  bool done_ = false;
+  absl::Status failure_;
+};
+
+bool ScatterQuery::Walk::ComesLater(size_t a, size_t b) const {
+  const std::weak_ordering order = CompareKeys(shards_[a].front(), shards_[b].front(), options_.keys.sort);
+  const bool later = std::is_eq(order) ? a > b : std::is_gt(order);
+  return later == is_forward_;
+}
+
+void ScatterQuery::Walk::RebuildHeap() {
+  heap_.clear();
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    if (shards_[i].has_item()) heap_.push_back(i);
+  }
+  std::make_heap(heap_.begin(), heap_.end(), [this](size_t a, size_t b) { return ComesLater(a, b); });
+}
+
+// Until each shard has an item in hand or no more of them.
+absl::Status ScatterQuery::Walk::FetchWhereLow() {
+  const auto is_missing = [](const ShardCursor& shard) { return !shard.has_item() && !shard.is_exhausted(); };
+  while (std::any_of(shards_.begin(), shards_.end(), is_missing)) {
+    std::vector<size_t> low;
+    for (size_t i = 0; i < shards_.size(); ++i) {
+      if (shards_[i].RunsLow()) low.push_back(i);
+    }
+    std::vector<absl::Status> results(low.size());
+    std::atomic<bool> failed = false;
+    RunInParallel(low.size(), static_cast<size_t>(options_.parallel_max), [&](size_t i) {
+      if (failed) return;
+      results[i] = shards_[low[i]].Fetch(client_, options_.keys, options_.call);
+      if (!results[i].ok()) failed = true;
+    });
+    for (size_t i = 0; i < low.size(); ++i) {
+      if (!results[i].ok())
+        return WithContext(results[i], Cat("shard ", options_.first_shard + static_cast<int>(low[i])));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void ScatterQuery::Walk::Merge(ScatterPage* page) {
+  const auto later = [this](size_t a, size_t b) { return ComesLater(a, b); };
+  const size_t items_max = static_cast<size_t>(options_.page_items_max);
+  std::vector<std::optional<size_t>> last(shards_.size());  // of each shard's items, its place in the page
+  bool is_low = true;
+  while (page->items.size() < items_max) {
+    if (is_low) {
+      failure_ = FetchWhereLow();
+      if (!failure_.ok()) break;
+      RebuildHeap();
+      is_low = false;
+    }
+    if (heap_.empty()) break;
+    std::pop_heap(heap_.begin(), heap_.end(), later);
+    const size_t shard = heap_.back();
+    last[shard] = page->items.size();
+    page->items.push_back(shards_[shard].Pop());
+    if (shards_[shard].has_item()) {
+      std::push_heap(heap_.begin(), heap_.end(), later);
+    } else {
+      heap_.pop_back();
+      is_low = !shards_[shard].is_exhausted();
+    }
+  }
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    if (last[i].has_value()) shards_[i].Deliver(KeyOf(page->items[*last[i]], options_.keys));
+  }
+}
+
+std::string ScatterQuery::Walk::Continuation() const {
+  std::vector<ShardPosition> positions;
+  positions.reserve(shards_.size());
+  for (const ShardCursor& shard : shards_) positions.push_back(shard.position());
+  return EncodeContinuation(identity_, positions);
+}
+
+absl::StatusOr<std::optional<ScatterPage>> ScatterQuery::Walk::NextPage() {
+  if (!failure_.ok()) return failure_;
+  if (done_) return std::optional<ScatterPage>();
+  ScatterPage page;
+  page.items.reserve(static_cast<size_t>(std::min(options_.page_items_max, 1000)));
+  Merge(&page);
+  if (!failure_.ok() && page.items.empty()) return failure_;
+  done_ = failure_.ok() && std::all_of(shards_.begin(), shards_.end(), [](const ShardCursor& shard) {
+            return shard.is_exhausted() && !shard.has_item();
+          });
+  if (!done_) page.continuation = Continuation();
+  return std::optional<ScatterPage>(std::move(page));
+}
+
+ScatterQuery::ScatterQuery(std::unique_ptr<Walk> walk) : walk_(std::move(walk)) {}
+ScatterQuery::ScatterQuery(ScatterQuery&& other) noexcept = default;
+ScatterQuery& ScatterQuery::operator=(ScatterQuery&& other) noexcept = default;
+ScatterQuery::~ScatterQuery() = default;
+
+absl::StatusOr<ScatterQuery> ScatterQuery::Begin(Client client, api::v1::QueryRequest request, ScatterOptions options,
+                                                 std::string_view continuation) {
+  ARM_RETURN_IF_ERROR(CheckRequest(request));
+  ARM_RETURN_IF_ERROR(CheckOptions(options));
+  std::string identity = IdentityOf(request, options);
+  std::vector<ShardPosition> positions(static_cast<size_t>(options.shard_count));
+  if (!continuation.empty()) {
+    ARM_ASSIGN_OR_RETURN(positions, DecodeContinuation(continuation, identity, positions.size()));
+  }
+  if (!request.has_limit()) request.set_limit(EntriesOfACall(options));
+  std::vector<ShardCursor> shards;
+  shards.reserve(positions.size());
+  for (size_t i = 0; i < positions.size(); ++i) {
+    (*request.mutable_expression_attribute_values())[options.value_name] =
+        options.shard_value(options.first_shard + static_cast<int>(i));
+    shards.emplace_back(request, std::move(positions[i]));
+  }
+  const bool is_forward = IsForward(request);
+  return ScatterQuery(std::make_unique<Walk>(std::move(client), std::move(options), is_forward, std::move(identity),
+                                             std::move(shards)));
+}
+
+absl::StatusOr<std::optional<ScatterPage>> ScatterQuery::NextPage() { return walk_->NextPage(); }
+
+std::optional<absl::StatusOr<Item>> ScatterQuery::Advance() {
+  while (!failed_ && next_ >= page_.items.size()) {
+    absl::StatusOr<std::optional<ScatterPage>> page = NextPage();
+    if (!page.ok()) {
+      failed_ = true;
+      return absl::StatusOr<Item>(page.status());
+    }
+    if (!page->has_value()) return std::nullopt;
+    page_ = **std::move(page);
+    next_ = 0;
+  }
+  if (failed_) return std::nullopt;
+  return absl::StatusOr<Item>(std::move(page_.items[next_++]));
+}
+
+}  // namespace armature::client

@@ -1,0 +1,57 @@
+#include "client/src/shard_cursor.h"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "storage/base/strings.h"
+
+namespace armature::client {
+namespace {
+
+absl::Status CheckKeys(const Item& item, const ScatterKeys& keys) {
+  for (const std::vector<std::string>* const names : {&keys.sort, &keys.others}) {
+    for (const std::string& name : *names) {
+      if (item.attributes().contains(name)) continue;
+      return absl::InvalidArgumentError(
+          Cat("an item lacks the key attribute ", name, "; the projection must keep all key attributes"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+ShardCursor::ShardCursor(api::v1::QueryRequest request, ShardPosition position)
+    : request_(std::move(request)), delivered_(std::move(position.start_after)), exhausted_(position.is_done) {
+  if (delivered_.has_value()) *request_.mutable_exclusive_start_key() = *delivered_;
+}
+
+absl::Status ShardCursor::Fetch(const Client& client, const ScatterKeys& keys, const CallOptions& options) {
+  absl::StatusOr<api::v1::QueryResponse> page = client.Query(request_, options);
+  if (!page.ok()) return page.status();
+  for (const Item& item : page->items()) {
+    if (absl::Status status = CheckKeys(item, keys); !status.ok()) return status;
+  }
+  items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(next_));
+  next_ = 0;
+  fetched_ = static_cast<size_t>(page->items_size());
+  items_.reserve(items_.size() + fetched_);
+  for (Item& item : *page->mutable_items()) items_.push_back(std::move(item));
+  exhausted_ = !page->has_last_evaluated_key();
+  if (!exhausted_) *request_.mutable_exclusive_start_key() = std::move(*page->mutable_last_evaluated_key());
+  return absl::OkStatus();
+}
+
+Item ShardCursor::Pop() { return std::move(items_[next_++]); }
+
+ShardPosition ShardCursor::position() const {
+  // With nothing in hand the call's own mark counts: it is behind what a filter has dropped, too.
+  if (has_item()) return {.is_done = false, .start_after = delivered_};
+  if (exhausted_) return {.is_done = true, .start_after = std::nullopt};
+  if (!request_.has_exclusive_start_key()) return {};
+  return {.is_done = false, .start_after = request_.exclusive_start_key()};
+}
+
+}  // namespace armature::client

@@ -1,0 +1,343 @@
+// Who may call the daemon over HTTP, and for what: the original protocol with signatures, over TLS.
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_replace.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "armature/client/wait.h"
+#include "daemon/json/operations.h"
+#include "storage/base/strings.h"
+#include "tests/support/daemon_test.h"
+#include "tests/support/https_exchange.h"
+#include "tests/support/request_signer.h"
+#include "tests/support/security_files.h"
+
+namespace armature::test {
+namespace {
+
+using daemon::HttpRequest;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::string_view kArnPrefix = "arn:aws:dynamodb:local:000000000000:table/";
+
+// An operation as a client would call it. TABLE stands for what it is about.
+struct OperationCase {
+  std::string_view name;
+  std::string_view document;
+  bool reader_may = false;  // on `orders`
+};
+
+// In the order in which all of them succeed, once the table is there.
+constexpr OperationCase kCases[] = {
+    {"PutItem", R"({"TableName": "TABLE", "Item": {"id": {"S": "a"}}})"},
+    {"UpdateItem", R"({"TableName": "TABLE", "Key": {"id": {"S": "a"}}, "UpdateExpression": "SET x = :x",
+                       "ExpressionAttributeValues": {":x": {"N": "1"}}})"},
+    {"GetItem", R"({"TableName": "TABLE", "Key": {"id": {"S": "a"}}})", true},
+    {"Query", R"({"TableName": "TABLE", "KeyConditionExpression": "id = :i",
+                  "ExpressionAttributeValues": {":i": {"S": "a"}}})",
+     true},
+    {"Scan", R"({"TableName": "TABLE"})", true},
+    {"DeleteItem", R"({"TableName": "TABLE", "Key": {"id": {"S": "a"}}})"},
+    {"DescribeTable", R"({"TableName": "TABLE"})", true},
+    {"DescribeTimeToLive", R"({"TableName": "TABLE"})", true},
+    {"DescribeContinuousBackups", R"({"TableName": "TABLE"})", true},
+    {"UpdateTimeToLive", R"({"TableName": "TABLE",
+                             "TimeToLiveSpecification": {"Enabled": true, "AttributeName": "ends"}})"},
+    {"UpdateContinuousBackups", R"({"TableName": "TABLE",
+                                    "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true}})"},
+    {"TagResource", R"({"ResourceArn": "TABLE", "Tags": [{"Key": "k", "Value": "v"}]})"},
+    {"ListTagsOfResource", R"({"ResourceArn": "TABLE"})"},
+    {"UntagResource", R"({"ResourceArn": "TABLE", "TagKeys": ["k"]})"},
+    {"UpdateTable", R"({"TableName": "TABLE", "DeletionProtectionEnabled": false})"},
+    {"ListTables", "{}"},
+    {"DescribeLimits", "{}"},
+    {"DescribeEndpoints", "{}"},
+    {"DeleteTable", R"({"TableName": "TABLE"})"},
+    {"CreateTable", R"({"TableName": "TABLE", "BillingMode": "PAY_PER_REQUEST",
+                        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+                        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]})"},
+};
+
+bool IsAboutATable(const OperationCase& operation) {
+  return operation.document.find("TABLE") != std::string_view::npos;
+}
+
+HttpRequest RequestFor(const OperationCase& operation, std::string_view table) {
+  return JsonRequest(std::string(operation.name), absl::StrReplaceAll(Av(operation.document), {{"TABLE", Av(table)}}));
+}
+
+// With a key of another secret than the others have.
+struct FilesWithAnotherKey : SecurityFiles {
+  FilesWithAnotherKey() {
+    WriteCredentials({R"({"id": "AKOTHER", "secret": "the-secret-of-another", "policy": "root"})"});
+  }
+};
+
+class HttpAccessTest : public testing::Test {
+ protected:
+  void Create(std::string_view table) const {
+    auto request = FromJson<api::v1::CreateTableRequest>(
+        R"({"TableName": "x", "BillingMode": "PAY_PER_REQUEST",
+            "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+            "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]})");
+    request.set_table_name(std::string(table));
+    const auto created = daemon_.client().CreateTable(request);
+    ASSERT_TRUE(created.ok()) << created.status();
+    ASSERT_TRUE(client::WaitForTable(daemon_.client(), table, absl::Now() + absl::Seconds(30)).ok());
+  }
+
+  static HttpRequest Signed(std::string_view key_id, HttpRequest request, absl::Time time = absl::Now()) {
+    const Signer signer{.key_id = std::string(key_id), .secret = SecurityFiles::kRootSecret};
+    signer.Sign(time, &request);
+    return request;
+  }
+  HttpsExchange Send(const HttpRequest& request) const {
+    return HttpsExchange(daemon_.http_address(), files_.Path("ca.pem"), request);
+  }
+  RawResponse Answer(const HttpRequest& request) const { return Send(request).Read(); }
+
+  FilesWithAnotherKey files_;
+  DaemonProcess daemon_{files_.Flags(), files_.WithKey("AKROOT")};
+};
+
+// A new operation needs a case here: without one nobody knows that its caller is asked for permission.
+TEST_F(HttpAccessTest, EveryOperationHasACase) {
+  std::vector<std::string_view> cases;
+  for (const OperationCase& operation : kCases) cases.push_back(operation.name);
+  std::sort(cases.begin(), cases.end());
+  EXPECT_EQ(cases, daemon::OperationNames());
+}
+
+TEST_F(HttpAccessTest, AReaderOfOneTableMayDoNothingElse) {
+  Create("orders");
+  Create("secrets");
+  for (const OperationCase& operation : kCases) {
+    for (const std::string& table : {std::string("orders"), std::string("secrets"), std::string("orders2")}) {
+      for (const std::string& name : {table, Cat(kArnPrefix, table)}) {
+        SCOPED_TRACE(Cat(operation.name, " ", name));
+        const RawResponse answer = Answer(Signed("AKREADER", RequestFor(operation, name)));
+        if (operation.reader_may && table == "orders") {
+          EXPECT_EQ(answer.status, 200) << answer.body;
+          continue;
+        }
+        EXPECT_EQ(answer.status, 400);
+        EXPECT_THAT(answer.body, HasSubstr("#AccessDeniedException"));
+        EXPECT_THAT(answer.body,
+                    HasSubstr(Cat("User: AKREADER is not authorized to perform: dynamodb:", operation.name,
+                                  " on resource: ", IsAboutATable(operation) ? Cat(kArnPrefix, table) : "*", "\"")));
+      }
+      if (!IsAboutATable(operation)) break;
+    }
+  }
+}
+
+// A request about a part of a table is about the table.
+TEST_F(HttpAccessTest, PartsOfATableAreTheTables) {
+  Create("orders");
+  const OperationCase tags{"ListTagsOfResource", R"({"ResourceArn": "TABLE"})"};
+  for (const std::string_view part : {"/index/by_day", "/stream/2024", "/backup/01"}) {
+    const RawResponse answer = Answer(Signed("AKREADER", RequestFor(tags, Cat(kArnPrefix, "secrets", part))));
+    EXPECT_THAT(answer.body, HasSubstr("#AccessDeniedException")) << part;
+  }
+}
+
+// That each of them succeeds shows that the documents above are good, and were denied for their sender alone.
+TEST_F(HttpAccessTest, TheRootKeyMayDoEverything) {
+  Create("orders");
+  for (const OperationCase& operation : kCases) {
+    SCOPED_TRACE(operation.name);
+    if (operation.name == "CreateTable") {
+      ASSERT_TRUE(client::WaitForTableGone(daemon_.client(), "orders", absl::Now() + absl::Seconds(30)).ok());
+    } else {
+      ASSERT_TRUE(client::WaitForTable(daemon_.client(), "orders", absl::Now() + absl::Seconds(30)).ok() ||
+                  !IsAboutATable(operation));
+    }
+    const bool needs_arn = operation.document.find("ResourceArn") != std::string_view::npos;
+    const RawResponse answer =
+        Answer(Signed("AKROOT", RequestFor(operation, needs_arn ? Cat(kArnPrefix, "orders") : "orders")));
+    EXPECT_EQ(answer.status, 200) << answer.body;
+  }
+}
+
+TEST_F(HttpAccessTest, StrangersGetNothing) {
+  Create("orders");
+  std::vector<HttpsExchange> exchanges;
+  // All at once: refusals come late after some.
+  for (const OperationCase& operation : kCases) exchanges.push_back(Send(RequestFor(operation, "orders")));
+  for (size_t i = 0; i < exchanges.size(); ++i) {
+    const RawResponse answer = exchanges[i].Read();
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_THAT(answer.body, HasSubstr("#MissingAuthenticationTokenException")) << kCases[i].name;
+  }
+}
+
+TEST_F(HttpAccessTest, ASignatureHoldsForItsTimeOnly) {
+  Create("orders");
+  const HttpRequest request = RequestFor(kCases[0], "orders");
+  const absl::Time now = absl::Now();
+  const HttpRequest fresh = Signed("AKROOT", request, now);
+  EXPECT_EQ(Answer(fresh).status, 200);
+  EXPECT_EQ(Answer(fresh).status, 200) << "a client that repeats is no attacker";
+  EXPECT_EQ(Answer(Signed("AKROOT", request, now - absl::Minutes(13))).status, 200);
+  EXPECT_EQ(Answer(Signed("AKROOT", request, now + absl::Minutes(13))).status, 200);
+
+  const RawResponse old = Answer(Signed("AKROOT", request, now - absl::Minutes(15) - absl::Seconds(1)));
+  EXPECT_EQ(old.status, 400);
+  EXPECT_THAT(old.body, HasSubstr("#InvalidSignatureException"));
+  EXPECT_THAT(old.body, HasSubstr("Signature expired: "));
+  const RawResponse early = Answer(Signed("AKROOT", request, now + absl::Minutes(17)));
+  EXPECT_EQ(early.status, 400);
+  EXPECT_THAT(early.body, HasSubstr("#InvalidSignatureException"));
+  EXPECT_THAT(early.body, HasSubstr("Signature not yet current: "));
+}
+
+std::string& Header(HttpRequest& request, std::string_view name) {
+  for (auto& header : request.headers) {
+    if (header.name == name) return header.value;
+  }
+  throw std::runtime_error(Cat("no header ", name));
+}
+
+void Remove(HttpRequest& request, std::string_view name) {
+  auto& headers = request.headers;
+  headers.erase(std::remove_if(headers.begin(), headers.end(), [&](const auto& header) { return header.name == name; }),
+                headers.end());
+}
+
+// In the Authorization header.
+void Replace(HttpRequest& request, std::string_view from, std::string_view to) {
+  std::string& value = Header(request, "authorization");
+  const size_t at = value.find(from);
+  if (at == std::string::npos) throw std::runtime_error(Cat("no ", from, " in ", value));
+  value.replace(at, from.size(), to);
+}
+
+struct Tampering {
+  std::string what;
+  std::function<void(HttpRequest&)> change;
+  std::string_view exception = "InvalidSignatureException";
+};
+
+// Everything that is signed, and everything that says how.
+std::vector<Tampering> Tamperings(const HttpRequest& good) {
+  std::vector<Tampering> all = {
+      {"path", [](HttpRequest& r) { r.target = "/orders"; }},
+      {"query", [](HttpRequest& r) { r.target = "/?a=b"; }},
+      {"empty parameter", [](HttpRequest& r) { r.target = "/?a"; }},
+      {"body", [](HttpRequest& r) { r.body[r.body.size() - 5] ^= 1; }},
+      {"longer body", [](HttpRequest& r) { r.body += " "; }},
+      {"shorter body", [](HttpRequest& r) { r.body.pop_back(); }},
+      {"no body", [](HttpRequest& r) { r.body.clear(); }},
+      {"key", [](HttpRequest& r) { Replace(r, "Credential=AKROOT/", "Credential=AKOTHER/"); }},
+      {"unknown key", [](HttpRequest& r) { Replace(r, "Credential=AKROOT/", "Credential=AKNOBODY/"); },
+       "UnrecognizedClientException"},
+      {"day", [](HttpRequest& r) { Replace(r, Cat("/", Header(r, "x-amz-date").substr(0, 8)), "/20010101"); }},
+      {"region", [](HttpRequest& r) { Replace(r, "/eu-central-1/", "/us-east-1/"); }},
+      {"service", [](HttpRequest& r) { Replace(r, "/dynamodb/", "/s3/"); }},
+      {"terminator", [](HttpRequest& r) { Replace(r, "/aws4_request", "/aws5_request"); }},
+      {"longer scope", [](HttpRequest& r) { Replace(r, "/aws4_request", "/x/aws4_request"); },
+       "IncompleteSignatureException"},
+      {"algorithm", [](HttpRequest& r) { Replace(r, "AWS4-HMAC-SHA256 ", "AWS4-HMAC-SHA512 "); },
+       "IncompleteSignatureException"},
+      {"other scheme", [](HttpRequest& r) { Replace(r, "AWS4-HMAC-SHA256 ", "Basic "); },
+       "MissingAuthenticationTokenException"},
+      {"no authorization", [](HttpRequest& r) { Remove(r, "authorization"); }, "MissingAuthenticationTokenException"},
+      {"empty signature",
+       [](HttpRequest& r) {
+         std::string& value = Header(r, "authorization");
+         value.resize(value.find("Signature=") + 10);
+       },
+       "IncompleteSignatureException"},
+      {"short signature", [](HttpRequest& r) { Header(r, "authorization").pop_back(); }},
+      {"long signature", [](HttpRequest& r) { Header(r, "authorization") += "0"; }},
+      {"order of the signed headers", [](HttpRequest& r) { Replace(r, "content-type;host;", "host;content-type;"); }},
+      {"one signed header more", [](HttpRequest& r) { Replace(r, ", Signature", ";x-new, Signature"); }},
+  };
+  for (const auto& header : good.headers) {
+    const std::string name = header.name;
+    if (name == "authorization") continue;
+    all.push_back({Cat("signature without ", name), [name](HttpRequest& r) {
+                     std::string& value = Header(r, "authorization");
+                     value = absl::StrReplaceAll(value, {{name + ";", ""}, {";" + name + ",", ","}});
+                   }});
+  }
+  for (const size_t digit : {1, 32, 64}) {
+    all.push_back({Cat("digit ", digit, " of the signature"), [digit](HttpRequest& r) {
+                     std::string& value = Header(r, "authorization");
+                     char& c = value[value.size() - digit];
+                     c = c == '0' ? '1' : '0';
+                   }});
+  }
+  all.push_back({"host", [](HttpRequest& r) { Header(r, "host") = "other.example.org"; }});
+  all.push_back({"host twice", [](HttpRequest& r) { r.headers.push_back({"host", "db.example.org"}); }, ""});
+  all.push_back({"content-type", [](HttpRequest& r) { Header(r, "content-type") = "application/json"; }});
+  all.push_back({"content-type twice", [](HttpRequest& r) { r.headers.push_back({"content-type", "text/plain"}); }});
+  all.push_back({"operation", [](HttpRequest& r) { Header(r, "x-amz-target") = "DynamoDB_20120810.DeleteItem"; }});
+  all.push_back({"operation twice", [](HttpRequest& r) {
+                   r.headers.push_back({"x-amz-target", "DynamoDB_20120810.DeleteItem"});
+                 }});
+  all.push_back({"date twice", [](HttpRequest& r) { r.headers.push_back({"x-amz-date", Header(r, "x-amz-date")}); }});
+  all.push_back({"date", [](HttpRequest& r) {
+                   char& second = Header(r, "x-amz-date")[14];
+                   second = second == '0' ? '1' : '0';
+                 }});
+  all.push_back({"no date", [](HttpRequest& r) { Remove(r, "x-amz-date"); }, "IncompleteSignatureException"});
+  return all;
+}
+
+TEST_F(HttpAccessTest, EachPartOfASignedRequestIsProtected) {
+  Create("orders");
+  const HttpRequest good = Signed("AKROOT", RequestFor(kCases[0], "orders"));
+  const std::vector<Tampering> tamperings = Tamperings(good);
+  std::vector<HttpsExchange> exchanges;
+  // All at once: refusals come late after some.
+  for (const Tampering& tampering : tamperings) {
+    HttpRequest bad = good;
+    tampering.change(bad);
+    exchanges.push_back(Send(bad));
+  }
+  for (size_t i = 0; i < exchanges.size(); ++i) {
+    SCOPED_TRACE(tamperings[i].what);
+    const RawResponse answer = exchanges[i].Read();
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_THAT(answer.body, HasSubstr(tamperings[i].exception.empty() ? "" : Cat("#", tamperings[i].exception)));
+  }
+  const auto nothing = FromJson<api::v1::ScanRequest>(R"({"TableName": "orders"})");
+  EXPECT_EQ(daemon_.client().Scan(nothing)->count(), 0) << "none of them has put the item";
+  EXPECT_EQ(Answer(good).status, 200);
+  EXPECT_EQ(daemon_.client().Scan(nothing)->count(), 1);
+}
+
+// Another method than POST is no request of the protocol; one that was signed for another is not signed.
+TEST_F(HttpAccessTest, TheMethodIsSignedToo) {
+  Create("orders");
+  HttpRequest request = RequestFor(kCases[0], "orders");
+  request.method = "PUT";
+  HttpRequest tampered = Signed("AKROOT", request);
+  EXPECT_EQ(Answer(tampered).status, 404);
+  tampered.method = "POST";
+  const RawResponse answer = Answer(tampered);
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_THAT(answer.body, HasSubstr("#InvalidSignatureException"));
+}
+
+TEST_F(HttpAccessTest, RefusalsSayNothingThatHelps) {
+  const RawResponse answer = Answer([&] {
+    HttpRequest bad = Signed("AKROOT", RequestFor(kCases[0], "orders"));
+    Header(bad, "authorization").back() ^= 1;
+    return bad;
+  }());
+  EXPECT_THAT(answer.body, HasSubstr("does not match the signature you provided"));
+  EXPECT_THAT(answer.body, Not(HasSubstr(SecurityFiles::kRootSecret)));
+  EXPECT_THAT(daemon_.ReadStderr(), Not(HasSubstr(SecurityFiles::kRootSecret)));
+}
+
+}  // namespace
+}  // namespace armature::test
