@@ -42,7 +42,7 @@ TEST(AdviseExamples, OneIndexAnswersBusinessesByCountryStateAndCity) {
 
 TEST(AdviseExamples, StatusOfAllOrdersIsSpreadOverShardsAndAskedInParallel) {
   const Advice advice = AdviseOnExample("order-status.json");
-  EXPECT_THAT(Summaries(advice), ElementsAre("GLOBAL Status, StatusShard KEYS_ONLY x10"));
+  EXPECT_THAT(Summaries(advice), ElementsAre("GLOBAL Status, StatusShard INCLUDE CustomerId x10"));
   const PatternAdvice& pattern = FindPattern(advice, "orders in a status");
   EXPECT_EQ(pattern.queries, 10);
   EXPECT_EQ(pattern.condition, "Status = ? AND StatusShard = n, for n from 1 to 10");

@@ -30,6 +30,13 @@ AttributeList Chosen(const AttributeList& list, uint32_t mask) {
   return chosen;
 }
 
+// The first one if several have most.
+AttributeId MostDistinct(const Table& table, const AttributeList& list) {
+  return *std::max_element(list.begin(), list.end(), [&table](AttributeId a, AttributeId b) {
+    return Distinct(table.attributes[a]) < Distinct(table.attributes[b]);
+  });
+}
+
 }  // namespace
 
 bool Heat::TooHot() const { return write_units > kPartitionWriteUnits || read_units > kPartitionReadUnits; }
@@ -46,11 +53,13 @@ IndexDesigner::IndexDesigner(const Workload& workload, Key table_key, std::vecto
 std::optional<IndexDesign> IndexDesigner::Design(const std::vector<size_t>& patterns) const {
   const AttributeList common = CommonEquality(patterns);
   if (common.empty()) return patterns.size() == 1 ? Scanned(patterns.front()) : std::nullopt;
+  const AttributeId first = MostDistinct(workload_.table, common);
+  const bool local = std::any_of(patterns.begin(), patterns.end(), [&](size_t i) { return needs_[i].local; });
   std::optional<IndexDesign> best;
   std::optional<IndexDesign> shortest;
   for (uint32_t mask = 1; mask < 1u << common.size(); ++mask) {
     AttributeList partition = Chosen(common, mask);
-    if (partition.size() > model::kGlobalKeyAttributesMax) continue;
+    if (partition.size() > model::kGlobalKeyAttributesMax || !(local || Contains(partition, first))) continue;
     const std::optional<IndexDesign> design = WithPartition(patterns, std::move(partition));
     if (!design) continue;
     if (!best || Badness(workload_.table, *design) < Badness(workload_.table, *best)) best = design;
@@ -104,10 +113,7 @@ std::optional<IndexDesign> IndexDesigner::Scanned(size_t pattern) const {
   design.patterns = {pattern};
   design.scanned = true;
   // One partition attribute holds the entries; many values spread them well.
-  const Table& table = workload_.table;
-  design.key.partition = {*std::max_element(need.has.begin(), need.has.end(), [&table](AttributeId a, AttributeId b) {
-    return Distinct(table.attributes[a]) < Distinct(table.attributes[b]);
-  })};
+  design.key.partition = {MostDistinct(workload_.table, need.has)};
   for (const AttributeId id : need.has) {
     if (!Contains(design.key.partition, id)) design.key.sort.push_back(id);
   }

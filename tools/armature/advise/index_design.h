@@ -55,8 +55,9 @@ class IndexDesigner {
   // One need for each pattern of the workload.
   IndexDesigner(const Workload& workload, Key table_key, std::vector<KeyNeed> needs);
 
-  // The best index that answers all these patterns, or nothing if none does. A partition key is the better the less it
-  // must be sharded, then the shorter it is, then the more values it has.
+  // The best index that answers all these patterns, or nothing if none does. Its partition key begins with the
+  // attribute of the most values among those that all patterns give by equality, and takes further ones as long as
+  // that saves shards: a short one leaves more to the sort key, where other patterns can join.
   std::optional<IndexDesign> Design(const std::vector<size_t>& patterns) const;
 
   // Units of one read by this pattern.
