@@ -89,7 +89,10 @@ absl::StatusOr<LiveTable> ReadLiveTable(const Session& session, const std::strin
   live.items = static_cast<double>(table.item_count());
   live.bytes = static_cast<double>(table.table_size_bytes());
   for (const auto& index : table.local_secondary_indexes()) live.indexes.push_back(LiveIndexOf(table, index, true));
-  for (const auto& index : table.global_secondary_indexes()) live.indexes.push_back(LiveIndexOf(table, index, false));
+  for (const auto& index : table.global_secondary_indexes()) {
+    if (index.index_status() == api::v1::INDEX_STATUS_DELETING) continue;
+    live.indexes.push_back(LiveIndexOf(table, index, false));
+  }
   return live;
 }
 

@@ -1,7 +1,7 @@
 #include "tools/armature/advise/workload_json.h"
 
 #include <cstddef>
-#include <random>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -170,52 +170,6 @@ TEST(AdviseFile, GarbageIsRefusedOrAnswered) {
   }
   EXPECT_GT(accepted, 100u);
   EXPECT_GT(refused, 1000u);
-}
-
-// What the advisor proposes must do what it says, whatever is asked.
-TEST(AdviseProperty, EveryProposedIndexAnswersItsPatterns) {
-  constexpr int kRounds = 400;
-  constexpr unsigned kSeed = 20'250'101;
-  std::mt19937 random(kSeed);
-  const auto below = [&random](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
-  for (int round = 0; round < kRounds; ++round) {
-    WorkloadBuilder builder;
-    const size_t attributes = 3 + below(10);
-    for (size_t i = 0; i < attributes; ++i) {
-      builder.Attribute(Cat("a", i), static_cast<double>(1 + below(5000)), i > 1 && below(5) == 0 ? 0.1 : 1);
-    }
-    builder.TableKey("a0", below(2) == 0 ? "a1" : "").Writes(static_cast<double>(below(20'000)));
-    for (size_t p = 1 + below(12); p > 0; --p) {
-      builder.Pattern(Cat("p", p), {});
-      Pattern& pattern = builder.workload().patterns.back();
-      for (size_t i = 0; i < attributes; ++i) {
-        if (below(3) == 0) pattern.equality.push_back(i);
-      }
-      const size_t other = below(attributes);
-      if (!Contains(pattern.equality, other)) pattern.range = RangeCondition{other, RangeKind::kRange};
-      if (below(2) == 0) pattern.order.push_back(below(attributes));
-      if (below(6) == 0) pattern.has.push_back(below(attributes));
-      pattern.strong = below(4) == 0;
-      pattern.per_second = static_cast<double>(below(3000));
-    }
-    ASSERT_TRUE(CheckWorkload(builder.workload()).ok());
-    const Plan plan = BestPlan(builder.workload());
-    size_t planned = 0;
-    for (const IndexDesign& index : plan.indexes) {
-      EXPECT_LE(index.key.partition.size(), 4u);
-      EXPECT_LE(index.key.sort.size(), index.local ? 1u : 4u);
-      for (const size_t pattern : index.patterns) {
-        ++planned;
-        const bool answers = index.scanned || Answers(builder.workload().table, index.key, plan.patterns[pattern].need);
-        EXPECT_TRUE(answers) << "round " << round << " " << builder.workload().patterns[pattern].name;
-      }
-    }
-    size_t from_indexes = 0;
-    for (const PatternPlan& pattern : plan.patterns) {
-      from_indexes += pattern.service == Service::kNewIndex || pattern.service == Service::kIndexScan ? 1 : 0;
-    }
-    EXPECT_EQ(planned, from_indexes);
-  }
 }
 
 TEST(AdviceJson, HasARequestThatMakesTheTable) {

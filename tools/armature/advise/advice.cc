@@ -106,6 +106,18 @@ IndexAdvice IndexAdviceOf(const Workload& workload, const Plan& plan, const Inde
   return advice;
 }
 
+// `key` is without the shard.
+std::string ShardedCondition(const Table& table, Key key, const Pattern& pattern, const KeyNeed& need,
+                             const IndexAdvice& index) {
+  std::string value = "n";
+  if (index.key.partition.back().type == AttributeType::kString) {
+    value = Cat("\"<", table.attributes[key.partition.back()].name, ">.n\"");
+    key.partition.pop_back();
+  }
+  return Cat(ConditionText(table, key, pattern, need), " AND ", index.shard_attribute, " = ", value,
+             ", for n from 1 to ", index.shards);
+}
+
 PatternAdvice PatternAdviceOf(const Workload& workload, const Plan& plan, const std::vector<IndexAdvice>& indexes,
                               size_t i) {
   const Table& table = workload.table;
@@ -122,13 +134,9 @@ PatternAdvice PatternAdviceOf(const Workload& workload, const Plan& plan, const 
     key = plan.indexes[answer.index].key;
     advice.index = indexes[answer.index].name;
   }
-  advice.condition = answer.service == Service::kScan || answer.service == Service::kIndexScan
-                         ? ""
-                         : ConditionText(table, key, pattern, answer.need);
-  if (answer.queries > 1) {
-    const IndexAdvice& index = indexes[answer.index];
-    advice.condition += Cat(" AND ", index.shard_attribute, " = n, for n from 1 to ", index.shards);
-  }
+  const bool scanned = answer.service == Service::kScan || answer.service == Service::kIndexScan;
+  if (!scanned) advice.condition = ConditionText(table, key, pattern, answer.need);
+  if (answer.queries > 1) advice.condition = ShardedCondition(table, key, pattern, answer.need, indexes[answer.index]);
   advice.filter = FilterText(table, pattern, answer.need);
   advice.sorted_by_client = answer.need.sorted_by_client || (answer.queries > 1 && !pattern.order.empty());
   advice.descending = pattern.descending;

@@ -188,10 +188,11 @@ Reason ShardingReason(const Workload& workload, const IndexDesign& design, const
           NumberText(kPartitionWriteUnits), " and ", NumberText(kPartitionReadUnits), ". ");
   if (design.shards > 1) {
     const bool glued = advice.key.partition.back().type == AttributeType::kString;
+    const std::string& last = workload.table.attributes[design.key.partition.back()].name;
     text +=
         Cat("Spread each value over ", design.shards, " shards, so that none is used by more than half: store ",
-            glued ? "the last partition value with a suffix of" : "", glued ? " " : "", "a random number from 1 to ",
-            design.shards, " as ", advice.shard_attribute, " in each new item", ", and query the ", design.shards,
+            glued ? Cat("the value of ", last, " with a suffix of ") : std::string(), "a random number from 1 to ",
+            design.shards, " as ", advice.shard_attribute, " in each new item, and query the ", design.shards,
             " shards in parallel and merge the answers. (Without multi-attribute keys the number is a suffix of the "
             "partition value: \"value.1\" to \"value.",
             design.shards, "\".)");
