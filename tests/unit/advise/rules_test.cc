@@ -157,7 +157,7 @@ TEST(AdviseSparse, OnlyPatternsThatWantThoseItemsUseASparseIndex) {
   const Advice advice = builder.Advise();
   EXPECT_THAT(Summaries(advice), ElementsAre("GLOBAL customer | open KEYS_ONLY sparse", "GLOBAL customer KEYS_ONLY"));
   EXPECT_DOUBLE_EQ(advice.indexes[0].entries.value(), 10'000);
-  EXPECT_THAT(FindReason(advice.indexes[0].reasons, "sparse"), HasSubstr("only items with open"));
+  EXPECT_THAT(FindReason(advice.indexes[0].reasons, "sparse"), HasSubstr("Only items with open"));
 }
 
 TEST(AdviseSparse, ADemandedAttributeJoinsTheKey) {

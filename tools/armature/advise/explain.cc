@@ -53,8 +53,8 @@ std::string PartitionReason(const Workload& workload, const Plan& plan, const In
   const AttributeList common = CommonEquality(plan, design);
   const std::string partition = NamesOf(table, design.key.partition);
   std::string text =
-      Cat("A Query needs every partition attribute by equality. ",
-          design.patterns.size() == 1 ? "The pattern names " : "All patterns name ", NamesOf(table, common), " so. ");
+      Cat("A Query needs every partition attribute by equality, and ",
+          design.patterns.size() == 1 ? "the pattern gives " : "all patterns give ", NamesOf(table, common), " so. ");
   if (design.local) return Cat(text, "A local index has the partition key of its table, ", partition, ". ");
   if (!design.hot_partition.empty()) {
     return Cat(text, NamesOf(table, design.hot_partition),
@@ -175,7 +175,7 @@ Reason SparseReason(const Workload& workload, const IndexDesign& design) {
   }
   const std::string names = NamesOf(workload.table, sparse);
   return {"sparse",
-          Cat("Sparse: only items with ", names, " have an entry, at most ", Percent(design.share),
+          Cat("Only items with ", names, " have an entry, at most ", Percent(design.share),
               " of all, and every pattern of this index wants just those. Keep it so: leave ", names,
               " out of an item rather than storing an empty value, and remove it when it no longer applies.")};
 }
@@ -381,9 +381,10 @@ std::vector<Reason> TableReasons(const Workload& workload, const Plan& plan) {
       static_cast<size_t>(std::count_if(plan.patterns.begin(), plan.patterns.end(), [](const PatternPlan& pattern) {
         return pattern.service == Service::kItem || pattern.service == Service::kTable;
       }));
+  const bool one = plan.table_key.sort.empty();
   std::string text =
-      Cat(key, plan.table_key.sort.empty() ? " identifies" : " together identify",
-          " an item, never changes, and answers ", Times(served, "pattern", "patterns"), " without an index. ");
+      Cat(key, one ? " identifies an item and never changes" : " together identify an item and never change",
+          "; the key answers ", Times(served, "pattern", "patterns"), " without an index. ");
   const size_t possible = PossibleTableKeys(table, workload.patterns).size();
   if (possible > 1) {
     text += Cat("Of ", possible,
@@ -419,7 +420,8 @@ std::vector<Reason> IndexReasons(const Workload& workload, const Plan& plan, con
 std::string PatternReason(const Workload& workload, const Plan& plan, size_t pattern, const PatternAdvice& advice) {
   const PatternPlan& answer = plan.patterns[pattern];
   std::string text = ServiceText(workload, answer, advice);
-  text += Cat(" One answer costs ", NumberText(advice.units_per_read), " read units, which makes ",
+  text += Cat(" One answer costs ", NumberText(advice.units_per_read),
+              advice.units_per_read == 1 ? " read unit, which makes " : " read units, which makes ",
               NumberText(advice.read_units), " a second.");
   text += StrongText(workload, plan, answer.strong);
   const bool filtered = !advice.filter.empty() && answer.service != Service::kScan;
