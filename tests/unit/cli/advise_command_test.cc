@@ -48,7 +48,14 @@ class FakeTables final : public api::v1::TableService::Service {
     return grpc::Status::OK;
   }
 
+  grpc::Status CreateTable(grpc::ServerContext*, const api::v1::CreateTableRequest* request,
+                           api::v1::CreateTableResponse*) override {
+    created = *request;
+    return grpc::Status::OK;
+  }
+
   int64_t items = 2000;
+  api::v1::CreateTableRequest created;
 
  private:
   template <class Schema>
@@ -119,6 +126,21 @@ TEST_F(AdviseCommandTest, PrintsJsonIfAsked) {
   EXPECT_EQ(advice["Indexes"][0]["Name"], "a-b-index");
   EXPECT_EQ(advice["Patterns"][0]["KeyCondition"], "a = ?");
   EXPECT_EQ(advice["CreateTable"]["GlobalSecondaryIndexes"].size(), 1u);
+}
+
+TEST_F(AdviseCommandTest, ItsRequestCreatesTheTable) {
+  StartDaemon();
+  ASSERT_EQ(Run({"--output", "json"}), 0) << err_.str();
+  const Json advice = Json::parse(out_.str());
+  const std::vector<std::string> create = {"--endpoint", endpoint_,          "table",
+                                           "create",     "--cli-input-json", advice["CreateTable"].dump()};
+  ASSERT_EQ(RunCli(create, out_, err_), 0) << err_.str();
+  ASSERT_EQ(tables_.created.global_secondary_indexes_size(), 1);
+  const api::v1::GlobalSecondaryIndex& index = tables_.created.global_secondary_indexes(0);
+  EXPECT_EQ(index.key_schema_size(), 2);
+  EXPECT_EQ(index.key_schema(1).key_type(), api::v1::KEY_TYPE_RANGE);
+  EXPECT_EQ(index.projection().projection_type(), api::v1::PROJECTION_TYPE_KEYS_ONLY);
+  EXPECT_EQ(tables_.created.attribute_definitions_size(), 3);
 }
 
 TEST_F(AdviseCommandTest, TakesStatisticsFromALiveTable) {
