@@ -20,6 +20,7 @@ void AddItemCommands(CLI::App& app, Action* action);         // item put, get, d
 void AddReadCommands(CLI::App& app, Action* action);         // query, scan
 void AddStatusCommands(CLI::App& app, Action* action);       // index status, server info
 void AddCredentialsCommands(CLI::App& app, Action* action);  // credentials new
+void AddAdviseCommand(CLI::App& app, Action* action);        // advise
 
 // The rest of the group "table": tag, untag, tags, ttl.
 void AddTableSettingCommands(CLI::App& group, Action* action);

@@ -20,7 +20,9 @@ void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* for
       ->envname("ARMATURE_ENDPOINT")
       ->capture_default_str()
       ->type_name("ADDRESS");
-  app.add_option("--output", *format, "json or table")->check(CLI::IsMember({"json", "table"}))->capture_default_str();
+  app.add_option("--output", *format, "json or table; advise prints text if it is not given")
+      ->check(CLI::IsMember({"json", "table"}))
+      ->capture_default_str();
   app.add_option("--timeout", options->timeout_seconds, "Seconds to wait for an answer")
       ->check(CLI::Range(0.001, kTimeoutSecondsMax))
       ->capture_default_str()
@@ -64,6 +66,7 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   AddReadCommands(app, &action);
   AddStatusCommands(app, &action);
   AddCredentialsCommands(app, &action);
+  AddAdviseCommand(app, &action);
   for (CLI::App* group : app.get_subcommands({})) {
     group->fallthrough();
     for (CLI::App* command : group->get_subcommands({})) command->fallthrough();
