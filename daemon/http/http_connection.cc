@@ -339,6 +339,8 @@ void HttpConnection::Refuse(unsigned status) {
 void HttpConnection::RefuseAndEnd(unsigned status) {
   Free(&unread_);
   Refuse(status);
+  // Before the client can see it, for what it does next may need the room.
+  CountHeld();
   if (Flush()) Linger();
   CountHeld();
 }
