@@ -17,7 +17,7 @@ set(ARMATURE_ALLOWED_http base)
 set(ARMATURE_ALLOWED_json_front base model codec store index expr engine auth json http)
 set(ARMATURE_ALLOWED_daemon base model codec store index expr engine proto_api auth json http json_front)
 set(ARMATURE_ALLOWED_client base model proto_api)
-set(ARMATURE_ALLOWED_cli_support base model proto_api client auth)
+set(ARMATURE_ALLOWED_cli_support base model proto_api client auth store engine)
 
 function(armature_library layer)
   cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;PUBLIC;PRIVATE" ${ARGN})

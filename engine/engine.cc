@@ -209,9 +209,8 @@ void Engine::ListIndexViolations(ListIndexViolationsRequest request, Callback<Li
 }
 
 void Engine::VerifyTable(VerifyTableRequest request, Callback<VerifyTableResult> done) {
-  RunBlockingOn(&parts_->check_pool, std::move(done), [parts = parts_.get(), request = std::move(request)] {
-    return engine::VerifyTable(parts, request);
-  });
+  RunBlockingOn(&parts_->check_pool, std::move(done),
+                [parts = parts_.get(), request = std::move(request)] { return engine::VerifyTable(parts, request); });
 }
 
 void Engine::ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done) {

@@ -162,7 +162,8 @@ class Verifier {
     return value == codec::EncodeStoredItem(entry.item, entry.api_size);
   }
 
-  // What the index should hold for the row; nullopt also for a row that cannot be read, which the table's own walk tells.
+  // What the index should hold for the row; nullopt also for a row that cannot be read, which the table's own walk
+  // tells.
   absl::StatusOr<std::optional<index::Entry>> EntryOf(const store::Index& index, std::string_view base_key) const {
     ARM_ASSIGN_OR_RETURN(const std::optional<std::string> value, Get(table_.data, base_key));
     if (!value.has_value()) return std::nullopt;
@@ -213,16 +214,7 @@ class Verifier {
     ARM_ASSIGN_OR_RETURN(const std::optional<index::Entry> entry, EntryOf(index, base_key));
     if (entry_key.has_value()) {
       if (entry.has_value() && entry->key == *entry_key) return absl::OkStatus();
-      ARM_ASSIGN_OR_RETURN(const std::optional<std::string> orphan, Get(index.keyspace, *entry_key));
-      if (!orphan.has_value()) return absl::OkStatus();
-      const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(*orphan);
-      index::EntryChange change;
-      change.index = &index;
-      change.removed_key = *entry_key;
-      change.old_size = stored.ok() ? stored->api_size : 0;
-      return Report({index.descriptor.name, Kind::kOrphan, stored.ok() ? KeyOf(table_, stored->item) : "", *entry_key,
-                     false},
-                    base_key, std::move(change), result);
+      return RecheckOrphan(index, base_key, *entry_key, result);
     }
     if (!entry.has_value()) return absl::OkStatus();
     ARM_ASSIGN_OR_RETURN(const std::optional<std::string> found, Get(index.keyspace, entry->key));
@@ -240,6 +232,21 @@ class Verifier {
     return Report({index.descriptor.name, found.has_value() ? Kind::kWrong : Kind::kMissing,
                    KeyOf(table_, model::ItemView(entry->item)), entry->key, false},
                   base_key, std::move(change), result);
+  }
+
+  // The entry has no place in the index for the row `base_key`, which is locked.
+  absl::Status RecheckOrphan(const store::Index& index, const std::string& base_key, const std::string& entry_key,
+                             VerifyTableResult* result) {
+    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> orphan, Get(index.keyspace, entry_key));
+    // If it stands for another item by now, a write or a repair has put it there.
+    if (!orphan.has_value() || BaseKeyOf(*orphan) != base_key) return absl::OkStatus();
+    ARM_ASSIGN_OR_RETURN(const codec::StoredItemView stored, codec::ParseStoredItem(*orphan));
+    index::EntryChange change;
+    change.index = &index;
+    change.removed_key = entry_key;
+    change.old_size = stored.api_size;
+    return Report({index.descriptor.name, Kind::kOrphan, KeyOf(table_, stored.item), entry_key, false}, base_key,
+                  std::move(change), result);
   }
 
   // An entry that does not tell its item. The walk of the table has mended what should be there, if it was this one;

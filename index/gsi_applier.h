@@ -25,8 +25,8 @@ namespace armature::index {
 //
 // A run reads records behind the cursors of the table's indexes, collapses them per index row (the last change of a row
 // wins), and writes the rows together with the advanced cursors in one batch: exactly once, in order per item, across
-// restarts and kills. An index that is being filled is left alone until its scan is done (see IndexBuilder), and the log
-// is kept for it.
+// restarts and kills. An index that is being filled is left alone until its scan is done (see IndexBuilder), and the
+// log is kept for it.
 //
 // Thread-safety: thread-safe. Lifetime: the database must outlive it.
 class GsiApplier : public store::ChangeConsumer {

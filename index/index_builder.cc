@@ -163,8 +163,8 @@ absl::Status IndexBuilder::ScanPage(const std::shared_ptr<const store::CatalogSn
     last_key = key;
     return store::RowVerdict::kStop;
   };
-  ARM_ASSIGN_OR_RETURN(const store::RangeEnd end, database_->ReadRange(table.data, {state.next_key, ""},
-                                                                       store::Direction::kForward, visit));
+  ARM_ASSIGN_OR_RETURN(const store::RangeEnd end,
+                       database_->ReadRange(table.data, {state.next_key, ""}, store::Direction::kForward, visit));
   ARM_RETURN_IF_ERROR(status);
   state.written += total.items;
   unit.AddStats(index.keyspace, total);

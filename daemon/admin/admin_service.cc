@@ -184,16 +184,15 @@ Reactor* AdminService::ListIndexViolations(Context* context, const v1::ListIndex
   constexpr std::string_view kOperation = "admin:ListIndexViolations";
   const auto work = [request, response](absl::StatusOr<engine::Engine*> engine, const auto& call) {
     if (!engine.ok()) return call.Finish(engine.status());
-    (*engine)->ListIndexViolations(
-        {request->table_name(), request->index_name(), request->start_position()},
-        [call, response](const absl::StatusOr<engine::ListIndexViolationsResult>& result) {
-          if (result.ok()) Fill(*result, response);
-          call.Finish(result.status());
-        });
+    (*engine)->ListIndexViolations({request->table_name(), request->index_name(), request->start_position()},
+                                   [call, response](const absl::StatusOr<engine::ListIndexViolationsResult>& result) {
+                                     if (result.ok()) Fill(*result, response);
+                                     call.Finish(result.status());
+                                   });
   };
   if (!request->start_position().empty()) {
-    return gate_->Admit(
-        context, [=](const Caller& caller) { work(caller.Allow(kOperation, request->table_name()), caller); });
+    return gate_->Admit(context,
+                        [=](const Caller& caller) { work(caller.Allow(kOperation, request->table_name()), caller); });
   }
   return gate_->AdmitAudited(context, kOperation, request->table_name(),
                              [work](const AuditedCall& call) { work(call.Allow(), call); });
@@ -211,8 +210,8 @@ Reactor* AdminService::VerifyTable(Context* context, const v1::VerifyTableReques
                            });
   };
   if (!request->start_position().empty()) {
-    return gate_->Admit(
-        context, [=](const Caller& caller) { work(caller.Allow(kOperation, request->table_name()), caller); });
+    return gate_->Admit(context,
+                        [=](const Caller& caller) { work(caller.Allow(kOperation, request->table_name()), caller); });
   }
   return gate_->AdmitAudited(context, kOperation, request->table_name(),
                              [work](const AuditedCall& call) { work(call.Allow(), call); });

@@ -7,7 +7,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/status/status.h"
 #include "storage/model/table_definition.h"
 
 namespace armature::model {

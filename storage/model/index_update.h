@@ -18,9 +18,9 @@ bool MakesOrRemovesIndex(const TableUpdate& update);
 // The entries' rules for which no table is needed: one action each, each index once, one index made or removed.
 absl::Status CheckIndexUpdates(const TableUpdate& update);
 
-// Whether the states of the indexes admit the entries: one index is made or removed at a time, one that is being removed
-// is left alone, and one that waits for its space cannot be removed.
-// Errors: ResourceInUseException, LimitExceededException.
+// Whether the states of the indexes admit the entries: one index is made or removed at a time, one that is being
+// removed is left alone, and one that waits for its space cannot be removed. Errors: ResourceInUseException,
+// LimitExceededException.
 absl::Status CheckIndexStates(const TableUpdate& update, const TableDescriptor& table);
 
 // Applies the entries to `table`, whose billing mode is what the update makes it; `was_on_demand` is what it was

@@ -91,9 +91,9 @@ absl::StatusOr<Index> Catalog::OpenGlobalIndex(const TableDescriptor& table, con
   return index;
 }
 
-absl::StatusOr<std::optional<TableDescriptor>> Catalog::Update(
-    std::string_view name, absl::FunctionRef<absl::Status(TableDescriptor*)> change,
-    std::vector<std::shared_ptr<IndexProgress>>* left) {
+absl::StatusOr<std::optional<TableDescriptor>> Catalog::Update(std::string_view name,
+                                                               absl::FunctionRef<absl::Status(TableDescriptor*)> change,
+                                                               std::vector<std::shared_ptr<IndexProgress>>* left) {
   const absl::MutexLock lock(&mutex_);
   const std::shared_ptr<const CatalogSnapshot> current = snapshot();
   const Table* const table = current->Find(name);

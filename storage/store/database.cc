@@ -178,8 +178,7 @@ absl::Status Database::CommitBuilt(const WriteUnit& unit, TableId table, const I
   AddRows(unit, meta, &batch);
   batch.Put(meta, BuildKey(table, index.descriptor.id), EncodeBuildState(state));
   ARM_FAULT_POINT("builder.before_write");
-  const absl::Status status =
-      parts_->rocks->Write(&batch, /*sync=*/false, Cat("fill index ", index.descriptor.name));
+  const absl::Status status = parts_->rocks->Write(&batch, /*sync=*/false, Cat("fill index ", index.descriptor.name));
   ARM_FAULT_POINT("builder.after_write");
   if (!status.ok()) {
     TakeBackTotals(unit);

@@ -117,8 +117,8 @@ class Database {
   //
   // Whether all who hold the table `table` hold it with the index that was added last.
   bool IsKnownToAll(TableId table) const;
-  // Calls `listener` (on any thread) when that, or the set of tables or indexes, may have changed; null to stop. It must
-  // be short.
+  // Calls `listener` (on any thread) when that, or the set of tables or indexes, may have changed; null to stop. It
+  // must be short.
   void SetCatalogListener(std::function<void()> listener);
   // Notes the position of the log, from which on the index will apply it, and begins the scan.
   absl::Status BeginIndexScan(TableId table, const Index& index);

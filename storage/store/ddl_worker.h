@@ -17,8 +17,9 @@ class Catalog;
 class RocksDb;
 
 // Makes the files agree with the catalog: CREATING tables and indexes get their families and become ACTIVE or are ready
-// to be filled, DELETING ones lose them once nobody holds them and are forgotten. All that waits is done in one call to the engine, because each call
-// costs a rewrite of its options file. The catalog is the job list, so a crash loses nothing.
+// to be filled, DELETING ones lose them once nobody holds them and are forgotten. All that waits is done in one call to
+// the engine, because each call costs a rewrite of its options file. The catalog is the job list, so a crash loses
+// nothing.
 //
 // Thread-safety: thread-safe.
 class DdlWorker {
@@ -31,8 +32,8 @@ class DdlWorker {
 
   // There may be something to do.
   void Wake();
-  // Called after each RunOnce of the thread: the catalog may have changed, or somebody has let go of a part of it. Null:
-  // not any more, and after this returns it does not run.
+  // Called after each RunOnce of the thread: the catalog may have changed, or somebody has let go of a part of it.
+  // Null: not any more, and after this returns it does not run.
   void SetListener(std::function<void()> listener);
 
   // Does what can be done now. Called by the thread; also at open and by tests.

@@ -17,8 +17,9 @@ std::string EncodeBuildState(const BuildState& state) {
   std::string value(1, kBuildVersion);
   for (const uint64_t number :
        {static_cast<uint64_t>(state.phase), state.from_sequence.value(), state.through_sequence.value(),
-        static_cast<uint64_t>(state.scanned), static_cast<uint64_t>(state.written), static_cast<uint64_t>(state.skipped),
-        static_cast<uint64_t>(state.started_ms), static_cast<uint64_t>(state.next_key.size())}) {
+        static_cast<uint64_t>(state.scanned), static_cast<uint64_t>(state.written),
+        static_cast<uint64_t>(state.skipped), static_cast<uint64_t>(state.started_ms),
+        static_cast<uint64_t>(state.next_key.size())}) {
     model::AppendVarint(number, &value);
   }
   value.append(state.next_key);

@@ -21,6 +21,7 @@ void AddReadCommands(CLI::App& app, Action* action);         // query, scan
 void AddStatusCommands(CLI::App& app, Action* action);       // index status, server info
 void AddCredentialsCommands(CLI::App& app, Action* action);  // credentials new
 void AddAdviseCommand(CLI::App& app, Action* action);        // advise
+void AddVerifyCommand(CLI::App& app, Action* action);        // verify
 
 // The rest of the group "table": tag, untag, tags, ttl.
 void AddTableSettingCommands(CLI::App& group, Action* action);

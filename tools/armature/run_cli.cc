@@ -1,5 +1,9 @@
 #include "tools/armature/commands.h"
 
+#include <unistd.h>
+
+#include <iostream>
+
 namespace armature::cli {
 namespace {
 
@@ -11,7 +15,8 @@ constexpr char kExamples[] = R"(Examples:
   armature query --help
   ARMATURE_SECRET_KEY=... armature --tls-ca ca.pem --access-key AKAPP table list
 
-Exit codes: 0 ok, 1 the daemon refused, 2 wrong usage, 3 no answer from the daemon.
+Exit codes: 0 ok, 1 the daemon refused, 2 wrong usage, 3 no answer from the daemon,
+4 something that was compared differs.
 )";
 
 void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* format) {
@@ -67,6 +72,7 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   AddStatusCommands(app, &action);
   AddCredentialsCommands(app, &action);
   AddAdviseCommand(app, &action);
+  AddVerifyCommand(app, &action);
   for (CLI::App* group : app.get_subcommands({})) {
     group->fallthrough();
     for (CLI::App* command : group->get_subcommands({})) command->fallthrough();
@@ -83,7 +89,7 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
     return static_cast<int>(ExitCode::kUsageError);
   }
   options.format = format == "table" ? OutputFormat::kTable : OutputFormat::kJson;
-  const absl::Status status = action(Session(options, out));
+  const absl::Status status = action(Session(options, out, err, &err == &std::cerr && isatty(STDERR_FILENO) == 1));
   if (!status.ok()) err << ErrorLine(status, options.endpoint) << "\n";
   return static_cast<int>(ExitCodeOf(status));
 }

@@ -15,6 +15,7 @@ namespace armature::cli {
 namespace {
 
 constexpr std::string_view kUsageUrl = "armature/cli/usage";
+constexpr std::string_view kDifferencesUrl = "armature/cli/differences";
 
 // Enough for a moment of overload; a daemon that is down shall be reported soon.
 constexpr int kAttemptsMax = 3;
@@ -45,7 +46,8 @@ absl::StatusOr<client::AccessKey> ReadAccessKey(const Session::Options& options)
 
 }  // namespace
 
-Session::Session(Options options, std::ostream& out) : options_(std::move(options)), out_(out) {}
+Session::Session(Options options, std::ostream& out, std::ostream& progress, bool is_progress_live)
+    : options_(std::move(options)), out_(out), progress_(progress), is_progress_live_(is_progress_live) {}
 
 absl::StatusOr<client::Client> Session::Connect() const {
   client::ClientOptions options;
@@ -77,8 +79,15 @@ absl::Status UsageError(std::string_view message) {
   return status;
 }
 
+absl::Status DifferencesError(std::string_view message) {
+  absl::Status status = absl::FailedPreconditionError(Av(message));
+  status.SetPayload(Av(kDifferencesUrl), absl::Cord());
+  return status;
+}
+
 ExitCode ExitCodeOf(const absl::Status& status) {
   if (status.ok()) return ExitCode::kOk;
+  if (status.GetPayload(Av(kDifferencesUrl)).has_value()) return ExitCode::kDifferences;
   if (status.GetPayload(Av(kUsageUrl)).has_value()) return ExitCode::kUsageError;
   if (!client::ErrorName(status).empty()) return ExitCode::kApiError;
   const bool silent = absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
@@ -92,6 +101,7 @@ std::string ErrorLine(const absl::Status& status, std::string_view endpoint) {
     case ExitCode::kOk:
       return "";
     case ExitCode::kUsageError:
+    case ExitCode::kDifferences:
       return Cat("armature: ", message);
     case ExitCode::kUnreachable:
       return Cat("armature: no answer from ", endpoint, ": ", message);

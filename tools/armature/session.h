@@ -32,7 +32,8 @@ class Session {
     std::string secret_file;
   };
 
-  Session(Options options, std::ostream& out);
+  // `progress`: where bars are drawn, if it is a terminal.
+  Session(Options options, std::ostream& out, std::ostream& progress, bool is_progress_live);
 
   // A client of the endpoint. Connects with its first call. Errors: usage errors about files and secrets.
   absl::StatusOr<client::Client> Connect() const;
@@ -42,12 +43,17 @@ class Session {
 
   OutputFormat format() const { return options_.format; }
 
+  std::ostream& progress() const { return progress_; }
+  bool is_progress_live() const { return is_progress_live_; }
+
   void Print(const Json& json) const;
   void PrintText(std::string_view text) const;
 
  private:
   Options options_;
   std::ostream& out_;
+  std::ostream& progress_;
+  const bool is_progress_live_;
 };
 
 // What a parsed command line asks for.
@@ -59,10 +65,14 @@ enum class ExitCode : int {
   kApiError = 1,     // The daemon refused.
   kUsageError = 2,   // The command line is wrong; nothing was sent.
   kUnreachable = 3,  // No answer from the daemon.
+  kDifferences = 4,  // What was compared differs.
 };
 
 // A status for what the user typed wrong.
 absl::Status UsageError(std::string_view message);
+
+// A status for a comparison that found differences.
+absl::Status DifferencesError(std::string_view message);
 
 ExitCode ExitCodeOf(const absl::Status& status);
 

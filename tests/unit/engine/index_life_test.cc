@@ -82,9 +82,7 @@ class IndexLifeTest : public testing::Test {
   absl::Status Put(int key, codec::Attributes more) {
     return engine_.Put(WriteTo(kTable, PlainItem(std::to_string(key), "1", std::move(more)))).status();
   }
-  absl::Status Delete(int key) {
-    return engine_.Delete(WriteTo(kTable, PlainItem(std::to_string(key), "1"))).status();
-  }
+  absl::Status Delete(int key) { return engine_.Delete(WriteTo(kTable, PlainItem(std::to_string(key), "1"))).status(); }
   // All items of the table or of an index, printed.
   std::vector<std::string> All(std::optional<std::string> index, absl::Status* failed = nullptr) {
     std::vector<std::string> items;

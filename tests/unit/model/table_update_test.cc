@@ -285,7 +285,8 @@ TEST(TableUpdate, AnIndexIsMadeAndRemoved) {
   ASSERT_EQ(table.global_indexes.size(), 1u);
   EXPECT_EQ(table.global_indexes[0].state, IndexState::kCreating);
   EXPECT_EQ(table.global_indexes[0].id, IndexId(0));
-  EXPECT_EQ(table.attribute_definitions, (std::vector<KeyAttribute>{{"a", ScalarType::kBinary}, {"p", ScalarType::kString}}));
+  EXPECT_EQ(table.attribute_definitions,
+            (std::vector<KeyAttribute>{{"a", ScalarType::kBinary}, {"p", ScalarType::kString}}));
   table.state = TableState::kActive;
   table.global_indexes[0].state = IndexState::kActive;
   table.global_indexes[0].id = IndexId(9);

@@ -1,0 +1,62 @@
+#include "tools/armature/offline_engine.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/synchronization/notification.h"
+#include "engine/engine.h"
+#include "glog/logging.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/store/database.h"
+#include "tools/armature/session.h"
+
+namespace armature::cli {
+
+struct OfflineEngine::Parts {
+  std::unique_ptr<store::Database> database;
+  std::unique_ptr<engine::Engine> engine;
+};
+
+OfflineEngine::OfflineEngine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+OfflineEngine::~OfflineEngine() = default;
+
+absl::StatusOr<std::unique_ptr<OfflineEngine>> OfflineEngine::Open(const std::string& data_dir) {
+  // To open what is not there would make it.
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::path(data_dir) / "armature.format", error)) {
+    return UsageError(Cat(data_dir, " holds no database of Armature"));
+  }
+  // The answers of commands are enough for people.
+  FLAGS_minloglevel = google::GLOG_ERROR;
+  auto parts = std::make_unique<Parts>();
+  store::DatabaseOptions options;
+  options.path = data_dir;
+  absl::StatusOr<std::unique_ptr<store::Database>> database = store::Database::Open(options);
+  if (!database.ok()) return UsageError(Cat("cannot open ", data_dir, ": ", Sv(database.status().message())));
+  parts->database = *std::move(database);
+  parts->engine = std::make_unique<engine::Engine>(parts->database.get(), engine::EngineOptions());
+  return std::unique_ptr<OfflineEngine>(new OfflineEngine(std::move(parts)));
+}
+
+std::vector<std::string> OfflineEngine::TableNames() const {
+  std::vector<std::string> names;
+  const std::shared_ptr<const store::CatalogSnapshot> catalog = parts_->database->catalog();
+  for (const auto& [name, table] : catalog->tables()) names.push_back(name);
+  return names;
+}
+
+absl::StatusOr<engine::VerifyTableResult> OfflineEngine::Verify(const engine::VerifyTableRequest& request) {
+  absl::Notification done;
+  absl::StatusOr<engine::VerifyTableResult> result = absl::InternalError("no answer");
+  parts_->engine->VerifyTable(request, [&](absl::StatusOr<engine::VerifyTableResult> answer) {
+    result = std::move(answer);
+    done.Notify();
+  });
+  done.WaitForNotification();
+  return result;
+}
+
+}  // namespace armature::cli

@@ -1,0 +1,41 @@
+#ifndef ARMATURE_TOOLS_ARMATURE_OFFLINE_ENGINE_H_
+#define ARMATURE_TOOLS_ARMATURE_OFFLINE_ENGINE_H_
+
+// A data directory without its daemon.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/index_check.h"
+
+namespace armature::cli {
+
+// The engine of the daemon in this process. As a start of the daemon would, it recovers what a kill has left and goes
+// on with what was under way.
+//
+// Thread-safety: thread-compatible.
+class OfflineEngine {
+ public:
+  // Errors: usage errors for a directory that holds no database, or whose daemon runs; DataLoss.
+  static absl::StatusOr<std::unique_ptr<OfflineEngine>> Open(const std::string& data_dir);
+  ~OfflineEngine();
+  OfflineEngine(const OfflineEngine&) = delete;
+  OfflineEngine& operator=(const OfflineEngine&) = delete;
+
+  // All tables, by name.
+  std::vector<std::string> TableNames() const;
+  // As the admin service does.
+  absl::StatusOr<engine::VerifyTableResult> Verify(const engine::VerifyTableRequest& request);
+
+ private:
+  struct Parts;
+  explicit OfflineEngine(std::unique_ptr<Parts> parts);
+
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace armature::cli
+
+#endif  // ARMATURE_TOOLS_ARMATURE_OFFLINE_ENGINE_H_

@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "tools/armature/attribute_json.h"
+#include "tools/armature/commands.h"
+#include "tools/armature/offline_engine.h"
+#include "tools/armature/progress_bar.h"
+#include "tools/armature/text_table.h"
+
+namespace armature::cli {
+namespace {
+
+struct VerifyOptions {
+  std::string table_name;  // empty: all tables
+  std::string data_dir;    // empty: ask the daemon
+  bool repair = false;
+};
+
+// Who checks a page: a daemon, or this process.
+using CheckPage = std::function<absl::StatusOr<engine::VerifyTableResult>(const engine::VerifyTableRequest&)>;
+
+struct Findings {
+  Json differences = Json::array();
+  int64_t rows_checked = 0;
+  int64_t tables = 0;
+  int64_t repaired = 0;
+};
+
+Json ToJson(const std::string& table, const engine::IndexDifference& difference) {
+  constexpr const char* kKinds[] = {"", "MISSING", "WRONG", "ORPHAN", "DAMAGED"};
+  Json json = Json::object();
+  json["TableName"] = table;
+  if (!difference.index_name.empty()) json["IndexName"] = difference.index_name;
+  json["Kind"] = kKinds[static_cast<size_t>(difference.kind)];
+  api::v1::Item key;
+  if (!difference.key_bytes.empty() && key.ParseFromString(difference.key_bytes)) json["Key"] = ItemToJson(key);
+  json["EntryKeyHex"] = std::string(absl::BytesToHexString(Av(difference.entry_key)));
+  json["Repaired"] = difference.repaired;
+  return json;
+}
+
+absl::StatusOr<engine::VerifyTableResult> AskDaemon(const client::Client& client,
+                                                    const engine::VerifyTableRequest& request) {
+  admin::v1::VerifyTableRequest message;
+  message.set_table_name(request.table_name);
+  message.set_start_position(request.start_position);
+  message.set_repair(request.repair);
+  ARM_ASSIGN_OR_RETURN(admin::v1::VerifyTableResponse answer, client.VerifyTable(message));
+  engine::VerifyTableResult result;
+  for (const admin::v1::IndexDifference& difference : answer.differences()) {
+    const int kind = std::clamp(static_cast<int>(difference.kind()), 1, 4);
+    result.differences.push_back({difference.index_name(), static_cast<engine::IndexDifference::Kind>(kind),
+                                  difference.has_key() ? difference.key().SerializeAsString() : std::string(),
+                                  difference.entry_key(), difference.repaired()});
+  }
+  result.rows_checked = answer.rows_checked();
+  result.keyspace = answer.keyspace();
+  result.keyspace_rows = answer.keyspace_rows();
+  result.next_position = answer.next_position();
+  return result;
+}
+
+// The same with the key as one text.
+Json AsRecords(Json differences) {
+  for (Json& difference : differences) {
+    if (difference.contains("Key")) difference["Key"] = CompactJson(difference["Key"]);
+    difference["Repaired"] = difference["Repaired"].get<bool>() ? "yes" : "no";
+  }
+  return differences;
+}
+
+absl::Status VerifyOne(const Session& session, const std::string& table, bool repair, const CheckPage& check,
+                       Findings* findings) {
+  engine::VerifyTableRequest request{table, "", repair};
+  std::string keyspace;
+  auto bar = std::make_unique<ProgressBar>(&session.progress(), session.is_progress_live());
+  int64_t done = 0;
+  do {
+    ARM_ASSIGN_OR_RETURN(const engine::VerifyTableResult page, check(request));
+    for (const engine::IndexDifference& difference : page.differences) {
+      findings->differences.push_back(ToJson(table, difference));
+      if (difference.repaired) ++findings->repaired;
+    }
+    if (page.keyspace != keyspace) {
+      keyspace = page.keyspace;
+      done = 0;
+      bar = std::make_unique<ProgressBar>(&session.progress(), session.is_progress_live());
+    }
+    done += page.rows_checked;
+    findings->rows_checked += page.rows_checked;
+    bar->Show({.what = keyspace.empty() ? table : Cat(table, "/", keyspace),
+               .done = done,
+               .total = std::max(page.keyspace_rows, done),
+               .note = findings->differences.empty() ? "" : Cat(findings->differences.size(), " differences")});
+    request.start_position = page.next_position;
+  } while (!request.start_position.empty());
+  ++findings->tables;
+  return absl::OkStatus();
+}
+
+void PrintFindings(const Session& session, const Findings& findings) {
+  if (session.format() == OutputFormat::kJson) {
+    Json result = Json::object();
+    result["Differences"] = findings.differences;
+    result["RowsChecked"] = findings.rows_checked;
+    result["Tables"] = findings.tables;
+    session.Print(result);
+    return;
+  }
+  if (!findings.differences.empty()) {
+    session.PrintText(RecordsTable(AsRecords(findings.differences),
+                                   {"TableName", "IndexName", "Kind", "Key", "EntryKeyHex", "Repaired"}));
+  }
+  session.PrintText(Cat(WithCommas(findings.rows_checked), " rows of ", findings.tables, " tables checked, ",
+                        findings.differences.size(), " differences\n"));
+}
+
+absl::Status VerifyTables(const Session& session, const std::vector<std::string>& tables, const VerifyOptions& options,
+                          const CheckPage& check) {
+  Findings findings;
+  for (const std::string& table : tables) {
+    ARM_RETURN_IF_ERROR(VerifyOne(session, table, options.repair, check, &findings));
+  }
+  PrintFindings(session, findings);
+  if (findings.differences.empty()) return absl::OkStatus();
+  const int64_t left = static_cast<int64_t>(findings.differences.size()) - findings.repaired;
+  return DifferencesError(left == 0 ? "the differences were mended: run it again to see that nothing differs"
+                                    : Cat(left, " differences; --repair mends those of indexes"));
+}
+
+absl::StatusOr<std::vector<std::string>> ListTables(const client::Client& client) {
+  std::vector<std::string> names;
+  api::v1::ListTablesRequest request;
+  while (true) {
+    ARM_ASSIGN_OR_RETURN(const api::v1::ListTablesResponse page, client.ListTables(request));
+    names.insert(names.end(), page.table_names().begin(), page.table_names().end());
+    if (!page.has_last_evaluated_table_name()) return names;
+    request.set_exclusive_start_table_name(page.last_evaluated_table_name());
+  }
+}
+
+absl::Status Verify(const Session& session, const VerifyOptions& options) {
+  std::vector<std::string> tables;
+  if (!options.table_name.empty()) tables.push_back(options.table_name);
+  if (!options.data_dir.empty()) {
+    ARM_ASSIGN_OR_RETURN(const std::unique_ptr<OfflineEngine> engine, OfflineEngine::Open(options.data_dir));
+    if (tables.empty()) tables = engine->TableNames();
+    return VerifyTables(session, tables, options,
+                        [&engine](const engine::VerifyTableRequest& request) { return engine->Verify(request); });
+  }
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  if (tables.empty()) {
+    ARM_ASSIGN_OR_RETURN(tables, ListTables(client));
+  }
+  return VerifyTables(session, tables, options,
+                      [&client](const engine::VerifyTableRequest& request) { return AskDaemon(client, request); });
+}
+
+}  // namespace
+
+void AddVerifyCommand(CLI::App& app, Action* action) {
+  CLI::App& verify = *app.add_subcommand("verify", "Compare tables with their indexes");
+  const auto options = std::make_shared<VerifyOptions>();
+  verify.add_option("--table-name", options->table_name, "This table; else all tables")->type_name("NAME");
+  verify.add_flag("--repair", options->repair, "Mend indexes that differ");
+  verify.add_option("--data-dir", options->data_dir, "Of a daemon that is stopped: check without it")->type_name("DIR");
+  verify.footer(
+      "Clients may go on meanwhile. A difference is told only if it is there with the row locked and\n"
+      "the index caught up. Exit code 4: something differs, or did before it was mended.\n\n"
+      "Examples:\n  armature --output table verify\n"
+      "  armature verify --table-name Orders --repair\n"
+      "  armature verify --data-dir /var/lib/armature\n");
+  verify.callback(
+      [options, action] { *action = [options](const Session& session) { return Verify(session, *options); }; });
+}
+
+}  // namespace armature::cli
