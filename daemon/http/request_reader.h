@@ -16,8 +16,8 @@ namespace armature::daemon {
 // Reads one request after another from the bytes of a connection.
 //
 // Stricter than it must be wherever two readers could see different requests in the same bytes: both lengths given,
-// a length given twice, transfer codings other than `chunked`, a missing or repeated Host, a bare CR. Trailers are read
-// and forgotten.
+// a length given twice, transfer codings other than `chunked`, a missing or repeated Host, a bare CR, headers folded
+// over lines. Trailers are read and forgotten.
 //
 // Thread-safety: thread-compatible. Lifetime: `limits` must outlive it.
 class RequestReader {
