@@ -28,6 +28,9 @@ using Kind = IndexDifference::Kind;
 constexpr size_t kPageRowsMax = 512;
 constexpr size_t kPageBytesMax = size_t{1} << 20;
 constexpr absl::Duration kRowPatience = absl::Seconds(30);
+// With a row locked, whose writers wait meanwhile.
+constexpr absl::Duration kLockedPatience = absl::Seconds(1);
+constexpr int kAttemptsMax = 20;
 
 struct Row {
   std::string key;
@@ -132,9 +135,10 @@ class Verifier {
         ARM_RETURN_IF_ERROR(RemoveDamaged(index, row, result));
         continue;
       }
-      ARM_ASSIGN_OR_RETURN(const std::optional<index::Entry> entry, EntryOf(index, *base_key));
+      ARM_ASSIGN_OR_RETURN(const Expected expected, ExpectedOf(index, *base_key));
+      if (!expected.is_readable) continue;
       // What an entry says that stands where it should, the walk of the table has compared.
-      const bool stands = entry.has_value() && entry->key == row.key;
+      const bool stands = expected.entry.has_value() && expected.entry->key == row.key;
       if (!stands) ARM_RETURN_IF_ERROR(Recheck(index, *base_key, row.key, result));
     }
     return page.next_key;
@@ -162,14 +166,30 @@ class Verifier {
     return value == codec::EncodeStoredItem(entry.item, entry.api_size);
   }
 
-  // What the index should hold for the row; nullopt also for a row that cannot be read, which the table's own walk
-  // tells.
-  absl::StatusOr<std::optional<index::Entry>> EntryOf(const store::Index& index, std::string_view base_key) const {
+  // What an index should hold for a row. Of a row that cannot be read nothing is known, and its entries may be all that
+  // is left of it; the table's own walk tells of it.
+  struct Expected {
+    bool is_readable = true;
+    std::optional<index::Entry> entry;
+  };
+  absl::StatusOr<Expected> ExpectedOf(const store::Index& index, std::string_view base_key) const {
     ARM_ASSIGN_OR_RETURN(const std::optional<std::string> value, Get(table_.data, base_key));
-    if (!value.has_value()) return std::nullopt;
+    if (!value.has_value()) return Expected();
     const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(*value);
-    if (!stored.ok()) return std::nullopt;
-    return index::MakeEntry(index, table_.descriptor.key, stored->item);
+    if (!stored.ok()) return Expected{false, std::nullopt};
+    return Expected{true, index::MakeEntry(index, table_.descriptor.key, stored->item)};
+  }
+
+  // Whether the index agrees with the row: it holds its entry, and `entry_key`, if given, does not stand for it
+  // elsewhere.
+  absl::StatusOr<bool> Agrees(const store::Index& index, const std::string& base_key,
+                              const std::optional<std::string>& entry_key) const {
+    ARM_ASSIGN_OR_RETURN(const Expected expected, ExpectedOf(index, base_key));
+    if (!expected.is_readable) return true;
+    if (!entry_key.has_value()) return expected.entry.has_value() ? Holds(index, *expected.entry) : true;
+    if (expected.entry.has_value() && expected.entry->key == *entry_key) return true;
+    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> value, Get(index.keyspace, *entry_key));
+    return !value.has_value() || BaseKeyOf(*value) != base_key;
   }
 
   absl::StatusOr<store::LockTable::Guard> Lock(std::string_view base_key) const {
@@ -188,7 +208,7 @@ class Verifier {
   }
 
   // Until all that was acknowledged is in the index.
-  absl::Status WaitForIndex(const store::Index& index) const {
+  absl::Status WaitForIndex(const store::Index& index, absl::Duration patience = kRowPatience) const {
     if (!IsGlobal(index)) return absl::OkStatus();
     struct Wait {
       absl::Notification done;
@@ -197,7 +217,7 @@ class Verifier {
     const auto wait = std::make_shared<Wait>();
     const ChangeSequence last = parts_->database->change_log().watermark();
     parts_->applier.OnAppended({table_.descriptor.id});
-    index.progress->WhenApplied(last, absl::Now() + kRowPatience, [wait](absl::Status status) {
+    index.progress->WhenApplied(last, absl::Now() + patience, [wait](absl::Status status) {
       wait->status = std::move(status);
       wait->done.Notify();
     });
@@ -209,9 +229,21 @@ class Verifier {
   // `entry_key`: the entry that looked wrong, if it was one.
   absl::Status Recheck(const store::Index& index, const std::string& base_key,
                        const std::optional<std::string>& entry_key, VerifyTableResult* result) {
-    ARM_ASSIGN_OR_RETURN(const store::LockTable::Guard guard, Lock(base_key));
-    ARM_RETURN_IF_ERROR(WaitForIndex(index));
-    ARM_ASSIGN_OR_RETURN(const std::optional<index::Entry> entry, EntryOf(index, base_key));
+    // First without the lock: clients must not wait for an index that is behind.
+    store::LockTable::Guard guard;
+    for (int attempt = 1;; ++attempt) {
+      ARM_RETURN_IF_ERROR(WaitForIndex(index));
+      ARM_ASSIGN_OR_RETURN(const bool agrees, Agrees(index, base_key, entry_key));
+      if (agrees) return absl::OkStatus();
+      ARM_ASSIGN_OR_RETURN(guard, Lock(base_key));
+      const absl::Status caught_up = WaitForIndex(index, kLockedPatience);
+      if (caught_up.ok()) break;
+      guard.Release();
+      if (attempt == kAttemptsMax || !absl::IsDeadlineExceeded(caught_up)) return caught_up;
+    }
+    ARM_ASSIGN_OR_RETURN(const Expected expected, ExpectedOf(index, base_key));
+    if (!expected.is_readable) return absl::OkStatus();
+    const std::optional<index::Entry>& entry = expected.entry;
     if (entry_key.has_value()) {
       if (entry.has_value() && entry->key == *entry_key) return absl::OkStatus();
       return RecheckOrphan(index, base_key, *entry_key, result);
@@ -320,9 +352,10 @@ absl::StatusOr<ListIndexViolationsResult> ListIndexViolations(const Parts& parts
   ARM_ASSIGN_OR_RETURN(Page page, ReadPageOfRows(*parts.database, table.data, position.key));
   ListIndexViolationsResult result;
   for (const Row& row : page.rows) {
-    ARM_ASSIGN_OR_RETURN(const codec::StoredItemView stored, codec::ParseStoredItem(row.value));
-    std::optional<index::KeyFault> fault = index::FindKeyFault(index->descriptor.key, stored.item);
-    if (fault.has_value()) result.violations.push_back({KeyOf(table, stored.item), *std::move(fault)});
+    const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(row.value);
+    if (!stored.ok()) continue;  // a check of the table tells of it
+    std::optional<index::KeyFault> fault = index::FindKeyFault(index->descriptor.key, stored->item);
+    if (fault.has_value()) result.violations.push_back({KeyOf(table, stored->item), *std::move(fault)});
   }
   result.items_read = static_cast<int64_t>(page.rows.size());
   if (!page.next_key.empty()) result.next_position = ToString({IndexId(0), std::move(page.next_key)});

@@ -11,6 +11,7 @@
 namespace armature::engine {
 
 std::string CollectionKey(const store::Table& table, std::string_view row_key) {
+  if (row_key.size() < codec::kPartitionHashBytes) return std::string(row_key);  // damaged
   std::string_view rest = row_key.substr(codec::kPartitionHashBytes);
   for (size_t i = 0; i < table.descriptor.key.partition.size(); ++i) {
     static_cast<void>(codec::TakeKeyComponent(&rest));

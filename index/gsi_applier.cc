@@ -174,21 +174,24 @@ absl::StatusOr<bool> GsiApplier::RunOnce(TableId table_id) {
     trims_.erase(table_id);
     return true;
   }
-  // Those that are being filled go by themselves, so that the others need not wait for them.
-  std::vector<Indexes> groups(1);
+  // Those that are being filled go by themselves, and so do those that have got less far than others, so that these
+  // need not wait for them. Whoever drains the log in this run ends at the same place, so that groups merge.
+  std::map<ChangeSequence, Indexes> level;
+  std::vector<Indexes> groups;
   for (const store::Index& index : table->global_indexes) {
     if (!index.is_maintained()) continue;
     if (index.build == nullptr) {
-      groups.front().push_back(&index);
+      level[index.progress->applied()].push_back(&index);
     } else if (index.build->phase() == store::BuildPhase::kCatchingUp) {
       groups.push_back({&index});
     }
   }
+  for (auto& [applied, group] : level) groups.push_back(std::move(group));
+  const ChangeSequence up_to = database_->change_log().watermark();
   bool drained = true;
   size_t records = 0;
   for (const Indexes& group : groups) {
-    if (group.empty()) continue;
-    ARM_ASSIGN_OR_RETURN(const store::ChangeLog::ReadOutcome outcome, RunGroup(snapshot, table_id, group));
+    ARM_ASSIGN_OR_RETURN(const store::ChangeLog::ReadOutcome outcome, RunGroup(snapshot, table_id, group, up_to));
     drained = drained && outcome.drained;
     records += outcome.records;
   }
@@ -197,22 +200,22 @@ absl::StatusOr<bool> GsiApplier::RunOnce(TableId table_id) {
 }
 
 absl::StatusOr<store::ChangeLog::ReadOutcome> GsiApplier::RunGroup(
-    const std::shared_ptr<const store::CatalogSnapshot>& snapshot, TableId table, const Indexes& indexes) {
-  ChangeSequence from = indexes.front()->progress->applied();
-  for (const store::Index* const index : indexes) from = std::min(from, index->progress->applied());
+    const std::shared_ptr<const store::CatalogSnapshot>& snapshot, TableId table, const Indexes& indexes,
+    ChangeSequence up_to) {
+  const ChangeSequence from = indexes.front()->progress->applied();
   store::ChangeLog& log = database_->change_log();
   Run run;
-  ARM_ASSIGN_OR_RETURN(const store::ChangeLog::ReadOutcome outcome,
-                       log.Read(table, from, log.watermark(), kRunRecordsMax, kRunBytesMax,
-                                [&](ChangeSequence sequence, std::string_view record) {
-                                  return Collapse(indexes, sequence, record, &run);
-                                }));
+  ARM_ASSIGN_OR_RETURN(
+      const store::ChangeLog::ReadOutcome outcome,
+      log.Read(table, from, up_to, kRunRecordsMax, kRunBytesMax, [&](ChangeSequence sequence, std::string_view record) {
+        return Collapse(indexes, sequence, record, &run);
+      }));
   if (outcome.records > 0) {
     if (indexes.front()->build != nullptr) ARM_RETURN_IF_ERROR(CountByRows(*database_, *indexes.front(), &run));
     std::vector<std::pair<IndexId, ChangeSequence>> cursors;
     cursors.reserve(indexes.size());
     for (const store::Index* const index : indexes) {
-      cursors.emplace_back(index->descriptor.id, std::max(outcome.read_through, index->progress->applied()));
+      cursors.emplace_back(index->descriptor.id, outcome.read_through);
     }
     ARM_RETURN_IF_ERROR(database_->CommitConsumed(ToWriteUnit(indexes, run, snapshot), table, cursors));
   }

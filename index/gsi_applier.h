@@ -23,10 +23,10 @@ namespace armature::index {
 // A worker on one thread. Tables take turns, a bounded run of records each, so that a busy one does not hold up
 // another.
 //
-// A run reads records behind the cursors of the table's indexes, collapses them per index row (the last change of a row
-// wins), and writes the rows together with the advanced cursors in one batch: exactly once, in order per item, across
-// restarts and kills. An index that is being filled is left alone until its scan is done (see IndexBuilder), and the
-// log is kept for it.
+// A run reads records behind the cursors of the table's indexes, for those together that have got equally far,
+// collapses them per index row (the last change of a row wins), and writes the rows together with the advanced cursors
+// in one batch: exactly once, in order per item, across restarts and kills. An index that is being filled is left alone
+// until its scan is done (see IndexBuilder), and the log is kept for it.
 //
 // Thread-safety: thread-safe. Lifetime: the database must outlive it.
 class GsiApplier : public store::ChangeConsumer {
@@ -50,10 +50,10 @@ class GsiApplier : public store::ChangeConsumer {
  private:
   void Work();
   void Enqueue(TableId table) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // A run for some indexes of a table, of which one that is being filled is alone.
+  // A run up to `up_to` for indexes of a table that have got equally far; one that is being filled is alone.
   absl::StatusOr<store::ChangeLog::ReadOutcome> RunGroup(const std::shared_ptr<const store::CatalogSnapshot>& snapshot,
-                                                         TableId table,
-                                                         const std::vector<const store::Index*>& indexes);
+                                                         TableId table, const std::vector<const store::Index*>& indexes,
+                                                         ChangeSequence up_to);
   absl::Status MaybeTrim(const store::Table& table, size_t records, bool drained);
 
   store::Database* const database_;

@@ -12,6 +12,7 @@
 #include "index/index_delta.h"
 #include "index/index_key.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
 #include "storage/base/thread_pool.h"
 #include "storage/codec/stored_item.h"
 
@@ -97,14 +98,21 @@ void IndexBuilder::GiveWay(absl::Duration busy) {
 absl::StatusOr<IndexBuilder::Turn> IndexBuilder::RunOnce() {
   const std::shared_ptr<const store::CatalogSnapshot> snapshot = database_->catalog();
   Turn turn;
+  absl::Status failed;
   for (const auto& [name, table] : snapshot->tables()) {
     for (const store::Index& index : table->global_indexes) {
       if (index.build == nullptr) continue;
       turn.building = true;
-      ARM_ASSIGN_OR_RETURN(const bool advanced, Advance(snapshot, *table, index));
-      turn.advanced = turn.advanced || advanced;
+      const absl::StatusOr<bool> advanced = Advance(snapshot, *table, index);
+      // One that cannot be filled does not hold up the others.
+      if (!advanced.ok()) {
+        failed = WithContext(advanced.status(), Cat(name, "/", index.descriptor.name));
+        continue;
+      }
+      turn.advanced = turn.advanced || *advanced;
     }
   }
+  if (!failed.ok() && !turn.advanced) return failed;
   return turn;
 }
 
@@ -135,6 +143,15 @@ absl::StatusOr<bool> IndexBuilder::Advance(const std::shared_ptr<const store::Ca
   return true;
 }
 
+// What is visible in the table has at most this sequence, and the log can be read up to it. The newest batch may be
+// visible a moment before it may be read.
+ChangeSequence IndexBuilder::LastWritten() const {
+  const store::ChangeLog& log = database_->change_log();
+  const ChangeSequence last = log.last_taken();
+  while (log.watermark() < last) absl::SleepFor(absl::Microseconds(100));
+  return last;
+}
+
 absl::Status IndexBuilder::ScanPage(const std::shared_ptr<const store::CatalogSnapshot>& snapshot,
                                     const store::Table& table, const store::Index& index) {
   store::BuildState state = index.build->state();
@@ -143,15 +160,15 @@ absl::Status IndexBuilder::ScanPage(const std::shared_ptr<const store::CatalogSn
   size_t rows = 0;
   size_t bytes = 0;
   std::string last_key;
-  absl::Status status;
   const auto visit = [&](std::string_view key, std::string_view value) {
-    absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(value);
-    if (!stored.ok()) {
-      status = WithContext(stored.status(), table.descriptor.name);
-      return store::RowVerdict::kStop;
-    }
+    const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(value);
     ++state.scanned;
-    if (const std::optional<Entry> entry = MakeEntry(index, table.descriptor.key, stored->item)) {
+    if (!stored.ok()) {
+      // It is in no index and can be in none; a check of the table tells of it.
+      LOG_EVERY_N(ERROR, 100) << "index build: a row cannot be read table=" << table.descriptor.name
+                              << " status=" << stored.status();
+      ++state.skipped;
+    } else if (const std::optional<Entry> entry = MakeEntry(index, table.descriptor.key, stored->item)) {
       unit.Put(index.keyspace, entry->key, codec::EncodeStoredItem(entry->item, entry->api_size));
       ++total.items;
       total.bytes += static_cast<int64_t>(entry->api_size);
@@ -165,12 +182,11 @@ absl::Status IndexBuilder::ScanPage(const std::shared_ptr<const store::CatalogSn
   };
   ARM_ASSIGN_OR_RETURN(const store::RangeEnd end,
                        database_->ReadRange(table.data, {state.next_key, ""}, store::Direction::kForward, visit));
-  ARM_RETURN_IF_ERROR(status);
   state.written += total.items;
   unit.AddStats(index.keyspace, total);
   if (end == store::RangeEnd::kReached) {
     state.phase = store::BuildPhase::kCatchingUp;
-    state.through_sequence = database_->change_log().watermark();
+    state.through_sequence = LastWritten();
     state.next_key.clear();
   } else {
     // The next possible key.

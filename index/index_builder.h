@@ -4,6 +4,8 @@
 // Fills global indexes that are added to tables in use.
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <thread>
 
 #include "absl/base/thread_annotations.h"
@@ -45,7 +47,7 @@ class IndexBuilder {
     bool advanced = false;
   };
   // A page of each index. Called by the thread, and by tests that do not Start.
-  // Errors: those of the store; what was done before stays.
+  // Errors: those of the store, if nothing got further; what was done stays.
   absl::StatusOr<Turn> RunOnce();
 
  private:
@@ -56,6 +58,7 @@ class IndexBuilder {
   void GiveWay(absl::Duration busy);
   absl::StatusOr<bool> Advance(const std::shared_ptr<const store::CatalogSnapshot>& snapshot, const store::Table& table,
                                const store::Index& index);
+  ChangeSequence LastWritten() const;
   absl::Status ScanPage(const std::shared_ptr<const store::CatalogSnapshot>& snapshot, const store::Table& table,
                         const store::Index& index);
 

@@ -181,40 +181,28 @@ Reactor* AdminService::GetIndexStatus(Context* context, const v1::GetIndexStatus
 
 Reactor* AdminService::ListIndexViolations(Context* context, const v1::ListIndexViolationsRequest* request,
                                            v1::ListIndexViolationsResponse* response) {
-  constexpr std::string_view kOperation = "admin:ListIndexViolations";
-  const auto work = [request, response](absl::StatusOr<engine::Engine*> engine, const auto& call) {
+  return gate_->AdmitAudited(context, "admin:ListIndexViolations", request->table_name(), [=](const AuditedCall& call) {
+    const absl::StatusOr<engine::Engine*> engine = call.Allow();
     if (!engine.ok()) return call.Finish(engine.status());
     (*engine)->ListIndexViolations({request->table_name(), request->index_name(), request->start_position()},
                                    [call, response](const absl::StatusOr<engine::ListIndexViolationsResult>& result) {
                                      if (result.ok()) Fill(*result, response);
                                      call.Finish(result.status());
                                    });
-  };
-  if (!request->start_position().empty()) {
-    return gate_->Admit(context,
-                        [=](const Caller& caller) { work(caller.Allow(kOperation, request->table_name()), caller); });
-  }
-  return gate_->AdmitAudited(context, kOperation, request->table_name(),
-                             [work](const AuditedCall& call) { work(call.Allow(), call); });
+  });
 }
 
 Reactor* AdminService::VerifyTable(Context* context, const v1::VerifyTableRequest* request,
                                    v1::VerifyTableResponse* response) {
-  constexpr std::string_view kOperation = "admin:VerifyTable";
-  const auto work = [request, response](absl::StatusOr<engine::Engine*> engine, const auto& call) {
+  return gate_->AdmitAudited(context, "admin:VerifyTable", request->table_name(), [=](const AuditedCall& call) {
+    const absl::StatusOr<engine::Engine*> engine = call.Allow();
     if (!engine.ok()) return call.Finish(engine.status());
     (*engine)->VerifyTable({request->table_name(), request->start_position(), request->repair()},
                            [call, response](const absl::StatusOr<engine::VerifyTableResult>& result) {
                              if (result.ok()) Fill(*result, response);
                              call.Finish(result.status());
                            });
-  };
-  if (!request->start_position().empty()) {
-    return gate_->Admit(context,
-                        [=](const Caller& caller) { work(caller.Allow(kOperation, request->table_name()), caller); });
-  }
-  return gate_->AdmitAudited(context, kOperation, request->table_name(),
-                             [work](const AuditedCall& call) { work(call.Allow(), call); });
+  });
 }
 
 Reactor* AdminService::Echo(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {

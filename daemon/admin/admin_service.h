@@ -42,7 +42,6 @@ class AdminService final : public admin_service_internal::Base {
   grpc::ServerUnaryReactor* GetIndexStatus(grpc::CallbackServerContext* context,
                                            const admin::v1::GetIndexStatusRequest* request,
                                            admin::v1::GetIndexStatusResponse* response) override;
-  // Of the pages of a walk the first one is audited.
   grpc::ServerUnaryReactor* ListIndexViolations(grpc::CallbackServerContext* context,
                                                 const admin::v1::ListIndexViolationsRequest* request,
                                                 admin::v1::ListIndexViolationsResponse* response) override;

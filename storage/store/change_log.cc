@@ -82,6 +82,8 @@ void IndexProgress::Expire(uint64_t id) {
 
 ChangeSequence ChangeLog::watermark() const { return tickets_->watermark(); }
 
+ChangeSequence ChangeLog::last_taken() const { return tickets_->last_taken(); }
+
 absl::StatusOr<ChangeLog::ReadOutcome> ChangeLog::Read(
     TableId table, ChangeSequence after, ChangeSequence up_to, size_t records_max, size_t bytes_max,
     absl::FunctionRef<absl::Status(ChangeSequence, std::string_view)> fn) const {

@@ -80,6 +80,8 @@ class ChangeLog {
 
   // Everything up to this sequence may be read.
   ChangeSequence watermark() const;
+  // The highest sequence that was handed out. What is visible in tables has no higher one.
+  ChangeSequence last_taken() const;
 
   struct ReadOutcome {
     // Resume after this one: the last record read, or `up_to` when the log holds no more records up to there.

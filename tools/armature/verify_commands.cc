@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "armature/client/errors.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/attribute_json.h"
@@ -125,10 +126,17 @@ void PrintFindings(const Session& session, const Findings& findings) {
 absl::Status VerifyTables(const Session& session, const std::vector<std::string>& tables, const VerifyOptions& options,
                           const CheckPage& check) {
   Findings findings;
+  absl::Status failed;
   for (const std::string& table : tables) {
-    ARM_RETURN_IF_ERROR(VerifyOne(session, table, options.repair, check, &findings));
+    failed = VerifyOne(session, table, options.repair, check, &findings);
+    // Of all tables, those that come or go meanwhile are left out.
+    const bool is_gone = client::ErrorName(failed) == "ResourceNotFoundException";
+    if (options.table_name.empty() && is_gone) failed = absl::OkStatus();
+    if (!failed.ok()) break;
   }
-  PrintFindings(session, findings);
+  // What was found before an error counts.
+  if (failed.ok() || !findings.differences.empty()) PrintFindings(session, findings);
+  ARM_RETURN_IF_ERROR(failed);
   if (findings.differences.empty()) return absl::OkStatus();
   const int64_t left = static_cast<int64_t>(findings.differences.size()) - findings.repaired;
   return DifferencesError(left == 0 ? "the differences were mended: run it again to see that nothing differs"
