@@ -275,5 +275,20 @@ TEST_F(IndexMaintenanceTest, TableThatIsGoneIsDrained) {
   EXPECT_EQ(*applier_->RunOnce(table), true);
 }
 
+TEST_F(IndexMaintenanceTest, AnIndexThatIsBehindDoesNotHoldUpTheOthers) {
+  constexpr int kMoreThanARun = 4200;
+  ChangeSequence last;
+  for (int i = 0; i < kMoreThanARun; ++i) last = Write({}, {{"h", "1"}, {"pk", std::to_string(i)}, {"sk", "s"}});
+  by_g().progress->Advance(last);
+  last = Write({}, {{"g", "1"}, {"h", "1"}, {"pk", "new"}, {"sk", "s"}});
+  ASSERT_TRUE(applier_->RunOnce(id()).ok());
+  EXPECT_EQ(by_g().progress->applied(), last);
+  EXPECT_EQ(Keys(by_g()).size(), 1u);
+  EXPECT_LT(by_h().progress->applied(), last);
+  Apply();
+  EXPECT_EQ(by_h().progress->applied(), last);
+  EXPECT_EQ(Keys(by_h()).size(), static_cast<size_t>(kMoreThanARun + 1));
+}
+
 }  // namespace
 }  // namespace armature::index
