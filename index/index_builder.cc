@@ -126,6 +126,9 @@ absl::StatusOr<bool> IndexBuilder::Advance(const std::shared_ptr<const store::Ca
       LOG(INFO) << "index build: begins table=" << table.descriptor.name << " index=" << index.descriptor.name;
       return true;
     case store::BuildPhase::kScanning:
+      if (const auto scanned = scanned_.find(index.descriptor.id); scanned != scanned_.end()) {
+        return FinishScan(snapshot, table, index, scanned->second);
+      }
       ARM_RETURN_IF_ERROR(ScanPage(snapshot, table, index));
       return true;
     case store::BuildPhase::kCatchingUp:
@@ -143,13 +146,20 @@ absl::StatusOr<bool> IndexBuilder::Advance(const std::shared_ptr<const store::Ca
   return true;
 }
 
-// What is visible in the table has at most this sequence, and the log can be read up to it. The newest batch may be
-// visible a moment before it may be read.
-ChangeSequence IndexBuilder::LastWritten() const {
-  const store::ChangeLog& log = database_->change_log();
-  const ChangeSequence last = log.last_taken();
-  while (log.watermark() < last) absl::SleepFor(absl::Microseconds(100));
-  return last;
+// Ends the scan once the log can be read up to all that the scan may have seen: the newest batch may be visible a
+// moment before its sequence may be read.
+absl::StatusOr<bool> IndexBuilder::FinishScan(const std::shared_ptr<const store::CatalogSnapshot>& snapshot,
+                                              const store::Table& table, const store::Index& index,
+                                              ChangeSequence last_seen) {
+  if (database_->change_log().watermark() < last_seen) return false;
+  store::BuildState state = index.build->state();
+  state.phase = store::BuildPhase::kCatchingUp;
+  state.through_sequence = last_seen;
+  state.next_key.clear();
+  ARM_RETURN_IF_ERROR(database_->CommitBuilt(store::WriteUnit(snapshot), table.descriptor.id, index, state));
+  scanned_.erase(index.descriptor.id);
+  applier_->OnAppended({table.descriptor.id});
+  return true;
 }
 
 absl::Status IndexBuilder::ScanPage(const std::shared_ptr<const store::CatalogSnapshot>& snapshot,
@@ -176,24 +186,18 @@ absl::Status IndexBuilder::ScanPage(const std::shared_ptr<const store::CatalogSn
       ++state.skipped;
     }
     bytes += value.size();
+    last_key.assign(key);
     if (++rows < options_.page_rows && bytes < options_.page_bytes) return store::RowVerdict::kContinue;
-    last_key = key;
     return store::RowVerdict::kStop;
   };
   ARM_ASSIGN_OR_RETURN(const store::RangeEnd end,
                        database_->ReadRange(table.data, {state.next_key, ""}, store::Direction::kForward, visit));
   state.written += total.items;
   unit.AddStats(index.keyspace, total);
-  if (end == store::RangeEnd::kReached) {
-    state.phase = store::BuildPhase::kCatchingUp;
-    state.through_sequence = LastWritten();
-    state.next_key.clear();
-  } else {
-    // The next possible key.
-    state.next_key = last_key + '\0';
-  }
+  // The next possible key.
+  if (!last_key.empty()) state.next_key = last_key + '\0';
   ARM_RETURN_IF_ERROR(database_->CommitBuilt(unit, table.descriptor.id, index, state));
-  if (end == store::RangeEnd::kReached) applier_->OnAppended({table.descriptor.id});
+  if (end == store::RangeEnd::kReached) scanned_[index.descriptor.id] = database_->change_log().last_taken();
   return absl::OkStatus();
 }
 

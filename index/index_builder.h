@@ -9,10 +9,12 @@
 #include <thread>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "index/gsi_applier.h"
+#include "storage/base/strong_type.h"
 #include "storage/store/catalog.h"
 #include "storage/store/database.h"
 
@@ -58,14 +60,18 @@ class IndexBuilder {
   void GiveWay(absl::Duration busy);
   absl::StatusOr<bool> Advance(const std::shared_ptr<const store::CatalogSnapshot>& snapshot, const store::Table& table,
                                const store::Index& index);
-  ChangeSequence LastWritten() const;
+  absl::StatusOr<bool> FinishScan(const std::shared_ptr<const store::CatalogSnapshot>& snapshot,
+                                  const store::Table& table, const store::Index& index, ChangeSequence last_seen);
   absl::Status ScanPage(const std::shared_ptr<const store::CatalogSnapshot>& snapshot, const store::Table& table,
                         const store::Index& index);
 
   store::Database* const database_;
   GsiApplier* const applier_;
   const IndexBuilderOptions options_;
-  uint64_t units_seen_ = 0;  // committed by clients; used by the working thread only
+  // Used by the working thread only: what clients had committed at the last turn, and the highest sequence that the
+  // scan of an index may have seen, once its last page is written.
+  uint64_t units_seen_ = 0;
+  absl::flat_hash_map<IndexId, ChangeSequence> scanned_;
   absl::Mutex mutex_;
   absl::CondVar wake_;
   bool woken_ ABSL_GUARDED_BY(mutex_) = false;
