@@ -152,6 +152,10 @@ class Catalog {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<Index> OpenGlobalIndex(const model::TableDescriptor& table, const model::IndexDescriptor& descriptor);
   absl::StatusOr<Keyspace> OpenKeyspace(const model::TableDescriptor& table, const std::string& family) const;
+  // Lets `change` work on the next state of a table and one of its global indexes, and persists and publishes them if
+  // it says so. A build record goes with the build. Nothing happens without such an index.
+  absl::Status ChangeIndex(TableId table, IndexId index,
+                           absl::FunctionRef<absl::StatusOr<bool>(Table*, Index*)> change);
   std::shared_ptr<FamilyLease> NewLease() const;
   // A copy of `table` for its next state.
   std::shared_ptr<Table> NextState(const Table& table) const;

@@ -138,46 +138,47 @@ absl::StatusOr<std::optional<TableDescriptor>> Catalog::Update(std::string_view 
   return descriptor;
 }
 
-absl::Status Catalog::BeginBackfill(TableId table_id, IndexId index_id) {
+absl::Status Catalog::ChangeIndex(TableId table_id, IndexId index_id,
+                                  absl::FunctionRef<absl::StatusOr<bool>(Table*, Index*)> change) {
   const absl::MutexLock lock(&mutex_);
   const std::shared_ptr<const CatalogSnapshot> current = snapshot();
   const Table* const table = current->Find(table_id);
   if (table == nullptr) return absl::OkStatus();
   const std::shared_ptr<Table> updated = NextState(*table);
-  for (Index& index : updated->global_indexes) {
-    if (index.descriptor.id != index_id || index.descriptor.state != IndexState::kCreating) continue;
-    IndexDescriptor descriptor = index.descriptor;
-    descriptor.backfilling = true;
-    updated->descriptor.state = TableState::kActive;
-    ARM_ASSIGN_OR_RETURN(index, OpenGlobalIndex(updated->descriptor, descriptor));
-    updated->descriptor.global_indexes[static_cast<size_t>(&index - updated->global_indexes.data())] = descriptor;
-    ARM_RETURN_IF_ERROR(Persist(updated->descriptor));
+  for (size_t i = 0; i < updated->global_indexes.size(); ++i) {
+    Index& index = updated->global_indexes[i];
+    if (index.descriptor.id != index_id) continue;
+    ARM_ASSIGN_OR_RETURN(const bool changed, change(updated.get(), &index));
+    if (!changed) return absl::OkStatus();
+    updated->descriptor.global_indexes[i] = index.descriptor;
+    rocksdb::WriteBatch batch;
+    batch.Put(db_->meta()->handle(), TableKey(table_id), EncodeTableRecord(updated->descriptor));
+    if (index.build == nullptr) batch.Delete(db_->meta()->handle(), BuildKey(table_id, index_id));
+    ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: index ", index.descriptor.name)));
     Publish({updated}, {});
-    return absl::OkStatus();
+    break;
   }
   return absl::OkStatus();
 }
 
+absl::Status Catalog::BeginBackfill(TableId table_id, IndexId index_id) {
+  return ChangeIndex(table_id, index_id, [this](Table* table, Index* index) -> absl::StatusOr<bool> {
+    if (index->descriptor.state != IndexState::kCreating) return false;
+    index->descriptor.backfilling = true;
+    table->descriptor.state = TableState::kActive;
+    ARM_ASSIGN_OR_RETURN(*index, OpenGlobalIndex(table->descriptor, IndexDescriptor(index->descriptor)));
+    return true;
+  });
+}
+
 absl::Status Catalog::ActivateIndex(TableId table_id, IndexId index_id) {
-  const absl::MutexLock lock(&mutex_);
-  const std::shared_ptr<const CatalogSnapshot> current = snapshot();
-  const Table* const table = current->Find(table_id);
-  if (table == nullptr) return absl::OkStatus();
-  const std::shared_ptr<Table> updated = NextState(*table);
-  for (Index& index : updated->global_indexes) {
-    if (index.descriptor.id != index_id || index.build == nullptr) continue;
-    index.descriptor.state = IndexState::kActive;
-    index.descriptor.backfilling = false;
-    index.build.reset();
-    updated->descriptor.global_indexes[static_cast<size_t>(&index - updated->global_indexes.data())] = index.descriptor;
-    rocksdb::WriteBatch batch;
-    batch.Delete(db_->meta()->handle(), BuildKey(table_id, index_id));
-    batch.Put(db_->meta()->handle(), TableKey(table_id), EncodeTableRecord(updated->descriptor));
-    ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: activate index ", index.descriptor.name)));
-    Publish({updated}, {});
-    return absl::OkStatus();
-  }
-  return absl::OkStatus();
+  return ChangeIndex(table_id, index_id, [](Table*, Index* index) -> absl::StatusOr<bool> {
+    if (index->build == nullptr) return false;
+    index->descriptor.state = IndexState::kActive;
+    index->descriptor.backfilling = false;
+    index->build.reset();
+    return true;
+  });
 }
 
 bool Catalog::IsReleased(TableId table, IndexId index) const {

@@ -60,8 +60,15 @@ model::TableDescriptor FullTable() {
   return table;
 }
 
+// Of a global index that is being filled.
+model::TableDescriptor BackfillingTable() {
+  model::TableDescriptor table = FullTable();
+  table.global_indexes[0].backfilling = true;
+  return table;
+}
+
 TEST(CatalogRecord, RoundTripsEveryField) {
-  for (const model::TableDescriptor& table : {FullTable(), [] {
+  for (const model::TableDescriptor& table : {FullTable(), BackfillingTable(), [] {
                                                 model::TableDescriptor plain = PlainTable("p");
                                                 plain.id = TableId(1);
                                                 return plain;
@@ -95,6 +102,7 @@ TEST(CatalogRecord, HasTheBytesOfTheFormat) {
 model::TableDescriptor GoldenTable(std::string_view name) {
   if (name == "full") return FirstFullTable();
   if (name == "changed settings") return FullTable();
+  if (name == "filled index") return BackfillingTable();
   model::TableDescriptor table = name == "indexed" ? IndexedTable("indexed") : PlainTable(name);
   table.id = TableId(1);
   table.uuid = "123e4567-e89b-42d3-a456-426614174000";
