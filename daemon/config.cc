@@ -132,6 +132,10 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   config.database.item_collection_bytes_max = static_cast<uint64_t>(raw.item_collection_mb_max) << 20;
   config.database.cache_bytes = static_cast<size_t>(raw.cache_mb) << 20;
   config.database.column_families_max = static_cast<size_t>(raw.column_families_max);
+  ARM_RETURN_IF_ERROR(CheckRange("gsi_backlog_max", raw.gsi_backlog_max, 1, int64_t{1} << 40));
+  ARM_RETURN_IF_ERROR(CheckRange("gsi_backlog_mb_max", raw.gsi_backlog_mb_max, 1, 1 << 20));
+  config.engine.gsi_backlog_records_max = static_cast<uint64_t>(raw.gsi_backlog_max);
+  config.engine.gsi_backlog_bytes_max = static_cast<uint64_t>(raw.gsi_backlog_mb_max) << 20;
   config.engine.read_threads = static_cast<size_t>(raw.read_threads);
   return config;
 }

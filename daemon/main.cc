@@ -50,6 +50,10 @@ ABSL_FLAG(int64_t, item_collection_mb_max, 10'240,
           "Ceiling in MiB on an item collection (items and local index entries of one partition key value; tables "
           "without local indexes have none), 1 to 1048576. A write that would make one grow beyond it is refused. "
           "Fixed at start.");
+ABSL_FLAG(int64_t, gsi_backlog_max, 1'000'000,
+          "Changes that may wait for one global index, 1 to 2^40. Writes that touch an index beyond it are throttled "
+          "until it has caught up. Fixed at start.");
+ABSL_FLAG(int64_t, gsi_backlog_mb_max, 1024, "The same in MiB of index rows, 1 to 1048576. Fixed at start.");
 ABSL_FLAG(bool, insecure, false,
           "Allow an address that other machines can reach without TLS and credentials, and secrets in clear text.");
 
@@ -78,6 +82,8 @@ armature::daemon::RawConfig FromFlags() {
   raw.read_threads = absl::GetFlag(FLAGS_read_threads);
   raw.column_families_max = absl::GetFlag(FLAGS_column_families_max);
   raw.item_collection_mb_max = absl::GetFlag(FLAGS_item_collection_mb_max);
+  raw.gsi_backlog_max = absl::GetFlag(FLAGS_gsi_backlog_max);
+  raw.gsi_backlog_mb_max = absl::GetFlag(FLAGS_gsi_backlog_mb_max);
   raw.insecure = absl::GetFlag(FLAGS_insecure);
   raw.http_listen = absl::GetFlag(FLAGS_http_listen);
   raw.credentials_file = absl::GetFlag(FLAGS_credentials_file);

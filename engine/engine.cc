@@ -99,7 +99,7 @@ absl::StatusOr<Nothing> OrNothing(const absl::Status& status) {
 
 Engine::Engine(store::Database* database, const EngineOptions& options)
     : parts_(std::make_unique<Parts>(database, options)) {
-  parts_->applier.Start();
+  if (options.apply_changes) parts_->applier.Start();
   parts_->builder.Start();
 }
 

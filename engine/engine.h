@@ -4,6 +4,7 @@
 // What the API means: every operation of items and tables over one database, without any wire protocol.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,10 @@ struct EngineOptions {
   size_t read_queue_max = 4096;  // requests that wait for them; beyond, throttled
   size_t lock_stripes = 16'384;
   index::IndexBuilderOptions index_build;
+  // A write that touches a global index for which more than this waits to be applied is throttled.
+  uint64_t gsi_backlog_records_max = 1'000'000;
+  uint64_t gsi_backlog_bytes_max = uint64_t{1} << 30;
+  bool apply_changes = true;  // false: nothing reaches the global indexes; for tests, which apply by hand
 };
 
 // Operations are asynchronous: they validate on the caller's thread, never block it, and call back once, on this or

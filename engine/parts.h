@@ -28,14 +28,16 @@ inline constexpr size_t kChecksWaitingMax = 64;
 
 // Declared in the order in which they must be made; destroyed in reverse.
 struct Parts {
-  Parts(store::Database* db, const EngineOptions& options)
+  Parts(store::Database* db, const EngineOptions& engine_options)
       : database(db),
+        options(engine_options),
         read_pool("arm-read", options.read_threads, options.read_queue_max),
         locks(options.lock_stripes, &read_pool, &timers),
         applier(db),
         builder(db, &applier, options.index_build) {}
 
   store::Database* const database;
+  const EngineOptions options;
   TimerQueue timers;
   ThreadPool read_pool;
   // For work that waits for locks and indexes, which must not take the threads that these need.

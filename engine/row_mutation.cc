@@ -13,11 +13,15 @@
 #include "index/lsi_maintainer.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
 #include "storage/codec/stored_item.h"
 #include "storage/model/limits.h"
 
 namespace armature::engine {
 namespace {
+
+// The applier does some ten thousand records in that time.
+constexpr int64_t kBacklogRetryMs = 200;
 
 // A write on its way.
 struct Write {
@@ -78,6 +82,23 @@ absl::Status CheckCondition(const Write& write, const std::optional<model::ItemV
   return ConditionalCheckFailedError(with_item ? before->bytes() : std::string_view());
 }
 
+// A write that touches a global index which is too far behind waits outside, or the log would grow without end. Not so
+// while the index is being filled: its log is held on purpose.
+absl::Status CheckBacklogs(const Write& write, const std::vector<index::EntryChange>& changes) {
+  const EngineOptions& options = write.parts->options;
+  for (const index::EntryChange& change : changes) {
+    if (change.index->build != nullptr || change.index->progress == nullptr) continue;
+    const store::BacklogLoad waiting = change.index->progress->backlog().load();
+    if (waiting.records < options.gsi_backlog_records_max && waiting.bytes < options.gsi_backlog_bytes_max) continue;
+    return ThrottlingError(
+        Cat("Throughput exceeds the current capacity of your table or index. The global secondary "
+            "index ",
+            change.index->descriptor.name, " is too far behind its table; try again when it has caught up"),
+        kBacklogRetryMs);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Effect> Decide(const Write& write, const std::optional<model::ItemView>& before) {
   ARM_RETURN_IF_ERROR(CheckCondition(write, before));
   Effect effect;
@@ -91,6 +112,7 @@ absl::StatusOr<Effect> Decide(const Write& write, const std::optional<model::Ite
   }
   effect.local = index::IndexDelta(table.local_indexes, table.descriptor.key, before, after);
   effect.global = index::IndexDelta(table.global_indexes, table.descriptor.key, before, after);
+  ARM_RETURN_IF_ERROR(CheckBacklogs(write, effect.global));
   return effect;
 }
 

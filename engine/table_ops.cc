@@ -7,7 +7,6 @@
 #include "engine/parts.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
-#include "storage/codec/change_codec.h"
 #include "storage/model/constraint_list.h"
 #include "storage/model/limits.h"
 #include "storage/model/table_name.h"
@@ -16,34 +15,19 @@ namespace armature::engine {
 namespace {
 
 constexpr int64_t kListLimitMax = 100;
-// A status report counts no further than this.
-constexpr size_t kBacklogRecordsMax = 1'000'000;
-
-// Fills in how much of the log the index has not applied.
-absl::Status FillBacklog(const store::ChangeLog& log, TableId table, const store::Index& index, IndexStatus* status) {
-  const ChangeSequence applied = index.progress->applied();
-  const ChangeSequence end = log.watermark();
-  status->applied_sequence = applied.value();
-  status->log_sequence = end.value();
-  if (applied >= end) return absl::OkStatus();
-  int64_t oldest_ms = 0;
-  ARM_ASSIGN_OR_RETURN(const store::ChangeLog::ReadOutcome outcome,
-                       log.Read(table, applied, end, kBacklogRecordsMax, SIZE_MAX,
-                                [&](ChangeSequence, std::string_view bytes) -> absl::Status {
-                                  if (oldest_ms != 0) return absl::OkStatus();
-                                  ARM_ASSIGN_OR_RETURN(const codec::ChangeRecord record,
-                                                       codec::ParseChangeRecord(bytes));
-                                  oldest_ms = record.time_ms;
-                                  return absl::OkStatus();
-                                }));
-  status->backlog_records = outcome.records;
-  if (oldest_ms != 0) {
-    status->backlog_age_ms = std::max<int64_t>(0, absl::ToUnixMillis(absl::Now()) - oldest_ms);
+// Fills in how far the index is and what waits for it.
+void FillBacklog(const store::ChangeLog& log, const store::Index& index, IndexStatus* status) {
+  status->applied_sequence = index.progress->applied().value();
+  status->log_sequence = log.watermark().value();
+  const store::IndexBacklog::State backlog = index.progress->backlog().state();
+  status->backlog_records = backlog.load.records;
+  status->backlog_bytes = backlog.load.bytes;
+  if (backlog.oldest_ms != 0) {
+    status->backlog_age_ms = std::max<int64_t>(0, absl::ToUnixMillis(absl::Now()) - backlog.oldest_ms);
   }
-  return absl::OkStatus();
 }
 
-absl::Status AppendStatus(const store::ChangeLog& log, const store::Table& table, std::vector<IndexStatus>* all) {
+void AppendStatus(const store::ChangeLog& log, const store::Table& table, std::vector<IndexStatus>* all) {
   std::vector<IndexStatus> statuses;
   for (const std::vector<store::Index>* group : {&table.local_indexes, &table.global_indexes}) {
     for (const store::Index& index : *group) {
@@ -55,7 +39,7 @@ absl::Status AppendStatus(const store::ChangeLog& log, const store::Table& table
       if (index.build != nullptr) status.build = index.build->state();
       const bool is_behind_by_plan = status.build.has_value() && status.build->phase != store::BuildPhase::kCatchingUp;
       if (index.progress != nullptr && !is_behind_by_plan) {
-        ARM_RETURN_IF_ERROR(FillBacklog(log, table.descriptor.id, index, &status));
+        FillBacklog(log, index, &status);
       }
       statuses.push_back(std::move(status));
     }
@@ -63,7 +47,6 @@ absl::Status AppendStatus(const store::ChangeLog& log, const store::Table& table
   std::sort(statuses.begin(), statuses.end(),
             [](const IndexStatus& a, const IndexStatus& b) { return a.descriptor.name < b.descriptor.name; });
   std::move(statuses.begin(), statuses.end(), std::back_inserter(*all));
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -117,11 +100,11 @@ absl::StatusOr<std::vector<IndexStatus>> ListIndexStatus(store::Database* databa
   std::vector<IndexStatus> all;
   if (table_name.has_value()) {
     ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(*database, *table_name));
-    ARM_RETURN_IF_ERROR(AppendStatus(database->change_log(), *pinned.table, &all));
+    AppendStatus(database->change_log(), *pinned.table, &all);
     return all;
   }
   for (const auto& [name, table] : catalog->tables()) {
-    ARM_RETURN_IF_ERROR(AppendStatus(database->change_log(), *table, &all));
+    AppendStatus(database->change_log(), *table, &all);
   }
   return all;
 }

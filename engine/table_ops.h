@@ -22,6 +22,7 @@ struct IndexStatus {
   uint64_t applied_sequence = 0;
   uint64_t log_sequence = 0;
   uint64_t backlog_records = 0;
+  uint64_t backlog_bytes = 0;
   int64_t backlog_age_ms = 0;
   Totals totals;
   int64_t table_item_count = 0;
@@ -33,7 +34,7 @@ struct ListTablesResult {
   std::optional<std::string> last_evaluated;
 };
 
-// Blocking: they write to disk or walk the log. Errors: API errors with the documented texts.
+// Blocking: some write to disk. Errors: API errors with the documented texts.
 absl::StatusOr<TableDescription> CreateTable(store::Database* database, const model::TableDefinition& definition);
 absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::optional<std::string>& name_or_arn);
 absl::StatusOr<TableDescription> DescribeTable(const store::Database& database,

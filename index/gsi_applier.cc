@@ -32,6 +32,11 @@ struct RowChange {
 struct Run {
   std::map<std::pair<IndexId, std::string>, RowChange> rows;
   std::map<IndexId, store::StatsDelta> totals;
+  struct Load {
+    ChangeSequence last;
+    store::BacklogLoad load;
+  };
+  std::map<IndexId, Load> loads;
 };
 
 using Indexes = std::vector<const store::Index*>;
@@ -47,6 +52,10 @@ absl::Status Collapse(const Indexes& indexes, ChangeSequence sequence, std::stri
     RowChange& row = run->rows[{change.index, std::string(change.key)}];
     row.is_delete = change.is_delete;
     row.value.assign(change.value);
+    Run::Load& load = run->loads[change.index];
+    if (load.last != sequence) ++load.load.records;
+    load.last = sequence;
+    load.load.bytes += codec::RowBytes(change);
     store::StatsDelta& total = run->totals[change.index];
     total.items += change.item_delta;
     total.bytes += change.byte_delta;
@@ -219,7 +228,10 @@ absl::StatusOr<store::ChangeLog::ReadOutcome> GsiApplier::RunGroup(
     }
     ARM_RETURN_IF_ERROR(database_->CommitConsumed(ToWriteUnit(indexes, run, snapshot), table, cursors));
   }
-  for (const store::Index* const index : indexes) index->progress->Advance(outcome.read_through);
+  for (const store::Index* const index : indexes) {
+    index->progress->backlog().Applied(outcome.read_through, run.loads[index->descriptor.id].load);
+    index->progress->Advance(outcome.read_through);
+  }
   return outcome;
 }
 

@@ -14,14 +14,18 @@ void RecordGlobalIndexChanges(const store::Table& table, std::string_view base_k
     // The totals belong to the change as a whole: they ride on its first row.
     int64_t items = change.item_delta();
     int64_t bytes = change.byte_delta();
+    uint64_t row_bytes = 0;
     const IndexId index = change.index->descriptor.id;
     if (change.removed_key.has_value()) {
       record.index_changes.push_back({index, true, *change.removed_key, {}, items, bytes});
+      row_bytes += codec::RowBytes(record.index_changes.back());
       items = bytes = 0;
     }
     if (change.put_key.has_value()) {
       record.index_changes.push_back({index, false, *change.put_key, change.put_value, items, bytes});
+      row_bytes += codec::RowBytes(record.index_changes.back());
     }
+    if (change.index->progress != nullptr) unit->AddToBacklog(&change.index->progress->backlog(), row_bytes);
   }
   unit->SetChangeRecord(table.descriptor.id, codec::EncodeChangeRecord(record));
 }

@@ -26,6 +26,9 @@ struct IndexRowChange {
   int64_t byte_delta = 0;
 };
 
+// What a change weighs in the backlog of its index.
+inline uint64_t RowBytes(const IndexRowChange& change) { return change.key.size() + change.value.size(); }
+
 struct ChangeRecord {
   int64_t time_ms = 0;        // when the write was made, since the epoch
   std::string_view base_key;  // key of the row in the table

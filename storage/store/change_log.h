@@ -18,6 +18,7 @@
 #include "absl/time/time.h"
 #include "storage/base/strong_type.h"
 #include "storage/base/timer_queue.h"
+#include "storage/store/index_backlog.h"
 
 namespace armature::store {
 
@@ -55,6 +56,9 @@ class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
   // Ends all waits, also those to come, with `status`, an error: the index goes away, or the server does.
   void Close(const absl::Status& status);
 
+  // What waits to be applied. Lifetime: as long as this.
+  IndexBacklog& backlog() { return backlog_; }
+
  private:
   struct Waiter {
     ChangeSequence sequence;
@@ -71,6 +75,7 @@ class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
   uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
   absl::Status closed_ ABSL_GUARDED_BY(mutex_);
   TimerQueue* const timers_;
+  IndexBacklog backlog_;
 };
 
 // Thread-safety: thread-safe.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "glog/logging.h"
 #include "rocksdb/write_batch.h"
@@ -19,6 +20,7 @@
 #include "storage/model/wire.h"
 #include "storage/store/change_log.h"
 #include "storage/store/column_family.h"
+#include "storage/store/index_backlog.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
@@ -68,6 +70,19 @@ class Committer::BatchBuilder {
   void AddRecord(const WriteUnit& unit, ChangeSequence sequence) {
     batch_.Put(db_->log()->handle(), LogKey(unit.record_table(), sequence), unit.record());
     if (tables_.empty() || tables_.back() != unit.record_table()) tables_.push_back(unit.record_table());
+    for (const WriteUnit::BacklogOp& op : unit.backlogs()) {
+      Waiting& waiting = waiting_[op.backlog];
+      waiting.last = sequence;
+      ++waiting.load.records;
+      waiting.load.bytes += op.bytes;
+    }
+  }
+
+  // The batch was written: its records wait for the indexes that they touch. Before readers of the log may see them.
+  void CountBacklogs() {
+    if (waiting_.empty()) return;
+    const int64_t now_ms = absl::ToUnixMillis(absl::Now());
+    for (const auto& [backlog, waiting] : waiting_) backlog->Append(waiting.last, now_ms, waiting.load);
   }
 
   // Adds what belongs to the batch as a whole. After this, RollBack undoes the totals in memory.
@@ -105,6 +120,11 @@ class Committer::BatchBuilder {
   struct Counter {
     uint64_t value = 0;
     bool changed = false;
+  };
+
+  struct Waiting {
+    ChangeSequence last;
+    BacklogLoad load;
   };
 
   void AddRows(const WriteUnit& unit) {
@@ -165,6 +185,7 @@ class Committer::BatchBuilder {
   rocksdb::WriteBatch batch_;
   std::map<CounterPlace, Counter> counters_;
   absl::flat_hash_map<KeyspaceStats*, StatsDelta> stats_;
+  absl::flat_hash_map<IndexBacklog*, Waiting> waiting_;
   std::vector<TableId> tables_;
 };
 
@@ -275,6 +296,7 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
       if (p.answer.ok()) p.answer = status;
     }
   }
+  if (status.ok()) builder.CountBacklogs();
   if (records > 0) tickets_->Release(first);
   if (status.ok() && !builder.tables().empty()) log_->NotifyAppended(builder.tables());
 }

@@ -13,6 +13,7 @@
 #include "storage/base/fault_points.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/store/backlog_count.h"
 #include "storage/store/column_family.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/ddl_worker.h"
@@ -61,6 +62,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   parts->ddl = std::make_unique<DdlWorker>(parts->catalog.get(), parts->rocks.get());
   parts->ddl->RemoveOrphans();
   parts->ddl->RunOnce();
+  ARM_RETURN_IF_ERROR(CountBacklogs(*parts->log, *parts->catalog->snapshot()));
   parts->committer = std::make_unique<Committer>(options, parts->rocks.get(), parts->tickets.get(), parts->log.get());
   LOG(INFO) << "store: opened path=" << options.path << " database=" << parts->directory->database_id()
             << " families=" << parts->rocks->family_count() << " sequence=" << last.value();
@@ -159,7 +161,10 @@ void Database::SetCatalogListener(std::function<void()> listener) { parts_->ddl-
 absl::Status Database::BeginIndexScan(TableId table, const Index& index) {
   BuildState state;
   state.phase = BuildPhase::kScanning;
-  state.from_sequence = parts_->log->watermark();
+  // A record that is counted already, and not yet below the watermark, will be in a moment.
+  do {
+    state.from_sequence = parts_->log->watermark();
+  } while (!index.progress->backlog().BeginAt(state.from_sequence));
   state.started_ms = absl::ToUnixMillis(absl::Now());
   rocksdb::WriteBatch batch;
   rocksdb::ColumnFamilyHandle* const meta = parts_->rocks->meta()->handle();

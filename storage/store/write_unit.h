@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "storage/base/strong_type.h"
+#include "storage/store/index_backlog.h"
 #include "storage/store/keyspace.h"
 
 namespace armature::store {
@@ -19,7 +20,7 @@ namespace armature::store {
 // record: all of it becomes visible and durable together, or none.
 //
 // Thread-safety: owned by one thread at a time.
-// Lifetime: holds `pin` until it is destroyed; keyspaces named in it must be kept alive by that pin.
+// Lifetime: holds `pin` until it is destroyed; keyspaces and backlogs named in it must be kept alive by that pin.
 class WriteUnit {
  public:
   enum class OpKind : uint8_t { kPut, kDelete, kCounter };
@@ -37,6 +38,11 @@ class WriteUnit {
     StatsDelta delta;
   };
 
+  struct BacklogOp {
+    IndexBacklog* backlog;
+    uint64_t bytes;
+  };
+
   // `pin`: keeps column families alive, usually the catalog snapshot the request works with.
   explicit WriteUnit(std::shared_ptr<const void> pin) : pin_(std::move(pin)) {}
   WriteUnit(WriteUnit&&) = default;
@@ -51,6 +57,8 @@ class WriteUnit {
   void AddStats(const Keyspace& keyspace, StatsDelta delta);
   // Appends `record` to the change log of `table`; the committer chooses its sequence. At most once a unit.
   void SetChangeRecord(TableId table, std::string record);
+  // The record touches an index, with `bytes` of rows, and waits in `backlog` once it is committed. Once an index.
+  void AddToBacklog(IndexBacklog* backlog, uint64_t bytes) { backlogs_.push_back({backlog, bytes}); }
 
   bool empty() const { return ops_.empty() && record_.empty(); }
   // Bytes held, for the bounds of the committer's queue.
@@ -59,6 +67,7 @@ class WriteUnit {
   // For the committer.
   const std::vector<Op>& ops() const { return ops_; }
   const std::vector<StatsOp>& stats() const { return stats_; }
+  const std::vector<BacklogOp>& backlogs() const { return backlogs_; }
   bool has_record() const { return !record_.empty(); }
   TableId record_table() const { return record_table_; }
   const std::string& record() const { return record_; }
@@ -72,6 +81,7 @@ class WriteUnit {
   std::string bytes_;
   std::vector<Op> ops_;
   std::vector<StatsOp> stats_;
+  std::vector<BacklogOp> backlogs_;
   TableId record_table_;
   std::string record_;
 };

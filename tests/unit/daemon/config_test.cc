@@ -104,6 +104,8 @@ constexpr FlagCase kRefused[] = {
        c->tls_client_ca = "ca.pem";
      },
      "--tls_client_ca=ca.pem", "needs --credentials_file, which says what the owners of certificates may do"},
+    {[](RawConfig* c) { c->gsi_backlog_max = 0; }, "--gsi_backlog_max=0", "must be between 1 and 1099511627776"},
+    {[](RawConfig* c) { c->gsi_backlog_mb_max = 0; }, "--gsi_backlog_mb_max=0", "must be between 1 and 1048576"},
     {[](RawConfig* c) { c->durability = ""; }, "--durability=", kDurabilityForms},
     {[](RawConfig* c) { c->durability = "fast"; }, "--durability=fast", kDurabilityForms},
     {[](RawConfig* c) { c->durability = "interval:"; }, "--durability=interval:", kDurabilityForms},

@@ -1,0 +1,187 @@
+// What waits for global indexes: how it is counted, and what happens when it is too much.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "index/gsi_applier.h"
+#include "tests/unit/engine/engine_test_util.h"
+#include "tests/unit/model/random_seed.h"
+
+namespace armature::engine {
+namespace {
+
+using codec::S;
+using testing::HasSubstr;
+
+constexpr char kTable[] = "things";
+
+EngineOptions Stalled(uint64_t records_max, uint64_t bytes_max) {
+  EngineOptions options;
+  options.apply_changes = false;
+  options.gsi_backlog_records_max = records_max;
+  options.gsi_backlog_bytes_max = bytes_max;
+  return options;
+}
+
+// A table with the global indexes "colors" and "sizes", to which nothing is applied but by Apply.
+class BacklogTest : public testing::Test {
+ protected:
+  explicit BacklogTest(const EngineOptions& options = Stalled(3, 1u << 20))
+      : engine_(store::Durability::kOs, options) {}
+
+  void SetUp() override {
+    model::TableDefinition definition = PlainTable(kTable);
+    definition.attribute_definitions.push_back({"color", "S"});
+    definition.attribute_definitions.push_back({"size", "S"});
+    definition.global_indexes = {IndexOf("colors", {{"color", "HASH"}}, "ALL"),
+                                 IndexOf("sizes", {{"size", "HASH"}}, "KEYS_ONLY")};
+    ASSERT_TRUE(engine_.CreateTable(definition).ok());
+  }
+
+  absl::Status Put(std::string_view pk, codec::Attributes more = {}) {
+    return engine_.Put(WriteTo(kTable, PlainItem(pk, "1", std::move(more)))).status();
+  }
+  IndexStatus StatusOf(const std::string& index) {
+    Answer<std::vector<IndexStatus>> answer;
+    engine_->ListIndexStatus(kTable, answer.Catch());
+    const absl::StatusOr<std::vector<IndexStatus>> statuses = answer.Take();
+    EXPECT_TRUE(statuses.ok()) << statuses.status();
+    for (const IndexStatus& status : statuses.value_or(std::vector<IndexStatus>())) {
+      if (status.descriptor.name == index) return status;
+    }
+    ADD_FAILURE() << "no index " << index;
+    return {};
+  }
+  uint64_t RecordsFor(const std::string& index) { return StatusOf(index).backlog_records; }
+  // One run of at most some thousand records, or all of them.
+  void Apply() {
+    index::GsiApplier applier(&engine_.database());
+    const TableId table = engine_.database().catalog()->Find(kTable)->descriptor.id;
+    absl::StatusOr<bool> drained = false;
+    while (drained.ok() && !*drained) drained = applier.RunOnce(table);
+    EXPECT_TRUE(drained.ok()) << drained.status();
+  }
+  // Key and partition key of the table of what is in an index, or would be; "" for the table.
+  std::set<std::pair<std::string, std::string>> EntriesOf(const std::string& index, const std::string& attribute) {
+    std::set<std::pair<std::string, std::string>> entries;
+    ReadRequest request;
+    request.table_name = kTable;
+    if (!index.empty()) request.index_name = index;
+    const absl::StatusOr<Page> page = engine_.Scan(request);
+    EXPECT_TRUE(page.ok()) << page.status();
+    if (!page.ok()) return entries;
+    for (const std::string& bytes : page->items) {
+      const model::ItemView item(bytes);
+      const auto key = item.Find(attribute);
+      if (key.has_value()) entries.emplace(key->scalar(), item.Find("pk")->scalar());
+    }
+    return entries;
+  }
+
+  TestEngine engine_;
+};
+
+TEST_F(BacklogTest, CountsForEachIndexWhatTouchesIt) {
+  ASSERT_TRUE(Put("a", {{"color", S("red")}}).ok());
+  ASSERT_TRUE(Put("b", {{"color", S("red")}, {"size", S("big")}}).ok());
+  ASSERT_TRUE(Put("c").ok());
+  ASSERT_TRUE(Put("b", {{"color", S("blue")}, {"size", S("big")}}).ok());
+  const IndexStatus colors = StatusOf("colors");
+  EXPECT_EQ(colors.backlog_records, 3u) << "an entry that moves is one change";
+  EXPECT_GT(colors.backlog_bytes, 3u * 20);
+  EXPECT_EQ(RecordsFor("sizes"), 1u);
+  Apply();
+  for (const char* const index : {"colors", "sizes"}) {
+    EXPECT_EQ(RecordsFor(index), 0u);
+    EXPECT_EQ(StatusOf(index).backlog_bytes, 0u);
+    EXPECT_EQ(StatusOf(index).backlog_age_ms, 0);
+  }
+}
+
+TEST_F(BacklogTest, IsCountedAnewAfterARestart) {
+  ASSERT_TRUE(Put("a", {{"color", S("red")}}).ok());
+  ASSERT_TRUE(Put("b", {{"color", S("red")}, {"size", S("big")}}).ok());
+  const uint64_t bytes = StatusOf("colors").backlog_bytes;
+  engine_.Reopen();
+  EXPECT_EQ(RecordsFor("colors"), 2u);
+  EXPECT_EQ(RecordsFor("sizes"), 1u);
+  EXPECT_EQ(StatusOf("colors").backlog_bytes, bytes);
+  Apply();
+  ASSERT_TRUE(Put("c", {{"color", S("red")}}).ok());
+  engine_.Reopen();
+  EXPECT_EQ(RecordsFor("colors"), 1u) << "what was applied is not counted again";
+  EXPECT_EQ(RecordsFor("sizes"), 0u);
+}
+
+TEST_F(BacklogTest, BeyondTheBoundOnlyWhatTouchesTheIndexIsRefused) {
+  for (const char* const pk : {"a", "b", "c"}) ASSERT_TRUE(Put(pk, {{"color", S("red")}}).ok());
+  const absl::Status refused = Put("d", {{"color", S("red")}});
+  EXPECT_EQ(ErrorNameOf(refused), "ThrottlingException");
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("global secondary index colors is too far behind"));
+  EXPECT_GT(GetApiError(refused)->retry_after_ms, 0);
+
+  EXPECT_TRUE(Put("d").ok()) << "has no color";
+  EXPECT_TRUE(Put("e", {{"size", S("big")}}).ok()) << "another index";
+  EXPECT_TRUE(Put("a", {{"color", S("red")}}).ok()) << "changes nothing";
+  EXPECT_EQ(ErrorNameOf(engine_.Delete(WriteTo(kTable, PlainItem("a", "1"))).status()), "ThrottlingException");
+  EXPECT_TRUE(engine_.Get(GetFrom(kTable, PlainItem("a", "1")))->item.has_value()) << "nothing of it was done";
+
+  Apply();
+  EXPECT_TRUE(Put("d", {{"color", S("red")}}).ok());
+  Apply();
+  EXPECT_EQ(EntriesOf("colors", "color"), EntriesOf("", "color"));
+}
+
+class BacklogBytesTest : public BacklogTest {
+ protected:
+  BacklogBytesTest() : BacklogTest(Stalled(1'000'000, 10'000)) {}
+};
+
+TEST_F(BacklogBytesTest, TheBoundOnBytesIsOneOfRows) {
+  ASSERT_TRUE(Put("a", {{"color", S("red")}, {"size", S("big")}, {"note", S(std::string(12'000, 'n'))}}).ok());
+  EXPECT_EQ(ErrorNameOf(Put("b", {{"color", S("red")}})), "ThrottlingException");
+  EXPECT_TRUE(Put("b", {{"size", S("big")}}).ok()) << "its rows have keys only";
+  Apply();
+  EXPECT_TRUE(Put("b", {{"color", S("red")}}).ok());
+}
+
+class BacklogRandomTest : public BacklogTest {
+ protected:
+  BacklogRandomTest() : BacklogTest(Stalled(20, 1u << 20)) {}
+};
+
+TEST_F(BacklogRandomTest, IndexesEqualTheTableWheneverTheyHaveCaughtUp) {
+  std::mt19937_64 random(PrintedTestSeed());
+  const auto below = [&random](uint64_t end) { return random() % end; };
+  size_t refused = 0;
+  for (int i = 0; i < 1000; ++i) {
+    codec::Attributes more;
+    if (below(2) == 0) more.emplace_back("color", S(std::string(1, static_cast<char>('a' + below(4)))));
+    if (below(2) == 0) more.emplace_back("size", S(std::string(1, static_cast<char>('a' + below(4)))));
+    const std::string pk = std::to_string(below(30));
+    const absl::Status status =
+        below(4) == 0 ? engine_.Delete(WriteTo(kTable, PlainItem(pk, "1"))).status() : Put(pk, std::move(more));
+    if (!status.ok()) {
+      ASSERT_EQ(ErrorNameOf(status), "ThrottlingException");
+      ++refused;
+    }
+    ASSERT_LE(RecordsFor("colors"), 20u);
+    if (below(100) == 0) engine_.Reopen();
+    if (below(60) != 0) continue;
+    Apply();
+    ASSERT_EQ(RecordsFor("colors"), 0u);
+    ASSERT_EQ(EntriesOf("colors", "color"), EntriesOf("", "color"));
+    ASSERT_EQ(EntriesOf("sizes", "size"), EntriesOf("", "size"));
+  }
+  EXPECT_GT(refused, 10u);
+}
+
+}  // namespace
+}  // namespace armature::engine
