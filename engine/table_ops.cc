@@ -10,6 +10,7 @@
 #include "storage/model/constraint_list.h"
 #include "storage/model/limits.h"
 #include "storage/model/table_name.h"
+#include "storage/store/index_backlog.h"
 
 namespace armature::engine {
 namespace {

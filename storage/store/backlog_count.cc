@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/change_codec.h"
+#include "storage/store/index_backlog.h"
 
 namespace armature::store {
 namespace {

@@ -63,7 +63,7 @@ absl::Status IndexStatus(const Session& session, const RequestOptions& options, 
   } else {
     session.PrintText(
         RecordsTable(result["Indexes"], {"TableName", "IndexName", "Kind", "State", "AppliedSequence", "LogSequence",
-                                         "BacklogRecords", "BacklogAgeMs", "ItemCount", "SizeBytes"}));
+                                         "BacklogRecords", "BacklogBytes", "BacklogAgeMs", "ItemCount", "SizeBytes"}));
     for (const admin::v1::IndexStatus& index : response.indexes()) {
       if (IsBuilding(index)) session.PrintText(Cat(ProgressLine(ProgressOf(index)), "\n"));
     }

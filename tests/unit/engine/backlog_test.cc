@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
@@ -137,6 +138,33 @@ TEST_F(BacklogTest, BeyondTheBoundOnlyWhatTouchesTheIndexIsRefused) {
   EXPECT_TRUE(Put("d", {{"color", S("red")}}).ok());
   Apply();
   EXPECT_EQ(EntriesOf("colors", "color"), EntriesOf("", "color"));
+}
+
+TEST_F(BacklogTest, AnIndexThatIsBeingFilledThrottlesNobody) {
+  model::TableUpdate update;
+  update.table_name = kTable;
+  update.attribute_definitions = {{"shape", "S"}};
+  update.global_index_updates = {{.update = {}, .create = IndexOf("shapes", {{"shape", "HASH"}}, "ALL"), .remove = {}}};
+  // Who holds the table without the index keeps its filling from beginning.
+  std::shared_ptr<const store::CatalogSnapshot> earlier = engine_.database().catalog();
+  Answer<TableDescription> answer;
+  engine_->UpdateTable(update, answer.Catch());
+  ASSERT_TRUE(answer.Take().ok());
+  const auto find = [this] { return StatusOf("shapes").descriptor; };
+  ASSERT_TRUE(TestEngine::WaitUntil([&] { return find().backfilling; }).ok());
+  for (int i = 0; i < 10; ++i) {
+    const absl::Status written = Put(std::to_string(i), {{"shape", S("round")}});
+    EXPECT_TRUE(written.ok()) << written;
+  }
+  earlier.reset();
+  ASSERT_TRUE(TestEngine::WaitUntil([&] {
+                Apply();
+                return find().state == model::IndexState::kActive;
+              }).ok());
+  EXPECT_EQ(RecordsFor("shapes"), 0u);
+  EXPECT_EQ(EntriesOf("shapes", "shape"), EntriesOf("", "shape"));
+  for (const char* const pk : {"a", "b", "c"}) EXPECT_TRUE(Put(pk, {{"shape", S("round")}}).ok());
+  EXPECT_EQ(ErrorNameOf(Put("d", {{"shape", S("round")}})), "ThrottlingException") << "now it does";
 }
 
 class BacklogBytesTest : public BacklogTest {
