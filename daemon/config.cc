@@ -136,6 +136,7 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   ARM_RETURN_IF_ERROR(CheckRange("gsi_backlog_mb_max", raw.gsi_backlog_mb_max, 1, 1 << 20));
   config.engine.gsi_backlog_records_max = static_cast<uint64_t>(raw.gsi_backlog_max);
   config.engine.gsi_backlog_bytes_max = static_cast<uint64_t>(raw.gsi_backlog_mb_max) << 20;
+  config.engine.enforce_throughput = raw.enforce_throughput;
   config.engine.read_threads = static_cast<size_t>(raw.read_threads);
   return config;
 }

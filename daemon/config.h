@@ -25,6 +25,7 @@ struct RawConfig {
   int64_t item_collection_mb_max = 10'240;
   int64_t gsi_backlog_max = 1'000'000;
   int64_t gsi_backlog_mb_max = 1024;
+  bool enforce_throughput = true;
   bool insecure = false;
   std::string http_listen = "off";
   std::string credentials_file = {};

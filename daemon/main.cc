@@ -54,6 +54,9 @@ ABSL_FLAG(int64_t, gsi_backlog_max, 1'000'000,
           "Changes that may wait for one global index, 1 to 2^40. Writes that touch an index beyond it are throttled "
           "until it has caught up. Fixed at start.");
 ABSL_FLAG(int64_t, gsi_backlog_mb_max, 1024, "The same in MiB of index rows, 1 to 1048576. Fixed at start.");
+ABSL_FLAG(bool, enforce_throughput, true,
+          "Refuse what goes beyond the provisioned throughput of tables and global indexes, or beyond the maxima that "
+          "are set for tables billed per request. Fixed at start.");
 ABSL_FLAG(bool, insecure, false,
           "Allow an address that other machines can reach without TLS and credentials, and secrets in clear text.");
 
@@ -84,6 +87,7 @@ armature::daemon::RawConfig FromFlags() {
   raw.item_collection_mb_max = absl::GetFlag(FLAGS_item_collection_mb_max);
   raw.gsi_backlog_max = absl::GetFlag(FLAGS_gsi_backlog_max);
   raw.gsi_backlog_mb_max = absl::GetFlag(FLAGS_gsi_backlog_mb_max);
+  raw.enforce_throughput = absl::GetFlag(FLAGS_enforce_throughput);
   raw.insecure = absl::GetFlag(FLAGS_insecure);
   raw.http_listen = absl::GetFlag(FLAGS_http_listen);
   raw.credentials_file = absl::GetFlag(FLAGS_credentials_file);

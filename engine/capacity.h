@@ -42,6 +42,9 @@ double ReadUnits(size_t blocks, bool consistent);
 // Units for writing an item or entry: one per started 1 KB of the larger image, at least one.
 double WriteUnits(size_t old_bytes, size_t new_bytes);
 
+// Units for what a write does to one index.
+double EntryUnits(const index::EntryChange& change);
+
 // What a read of a table (or of `index`, if not null) reports; nullopt for kNone. `table_name` is the table's name or
 // ARN as the request has it, for that is how the report names it. `fetched_units`: what a read of a local index spent
 // on items of the table.

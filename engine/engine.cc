@@ -8,6 +8,7 @@
 #include "engine/page_reader.h"
 #include "engine/parts.h"
 #include "engine/row_mutation.h"
+#include "engine/throughput.h"
 #include "engine/update_table.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
@@ -50,6 +51,8 @@ void ReadNow(Parts* parts, RequestContext context, const std::shared_ptr<ReadPla
 
 void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, Callback<ReadResult> done) {
   if (!plan.ok()) return std::move(done)(plan.status());
+  const absl::Status admitted = AdmitRead(*parts, (*plan)->table(), (*plan)->index);
+  if (!admitted.ok()) return std::move(done)(admitted);
   const store::Index* const index = (*plan)->index;
   const ChangeSequence at_least((*plan)->request.at_least_sequence);
   if (index == nullptr || index->progress == nullptr || index->progress->applied() >= at_least) {

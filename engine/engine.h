@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,9 +30,12 @@ struct EngineOptions {
   size_t read_queue_max = 4096;  // requests that wait for them; beyond, throttled
   size_t lock_stripes = 16'384;
   index::IndexBuilderOptions index_build;
-  // A write that touches a global index for which more than this waits to be applied is throttled.
+  // A write that touches a global index for which this much or more waits to be applied is throttled.
   uint64_t gsi_backlog_records_max = 1'000'000;
   uint64_t gsi_backlog_bytes_max = uint64_t{1} << 30;
+  bool enforce_throughput = true;  // refuse what goes beyond provisioned throughput and the maxima of on-demand tables
+  // Nanoseconds of a clock that is never set; null: the system's. Called on any thread. For tests.
+  std::function<int64_t()> monotonic_ns = nullptr;
   bool apply_changes = true;  // false: nothing reaches the global indexes; for tests, which apply by hand
 };
 

@@ -9,6 +9,7 @@
 #include "engine/expressions.h"
 #include "engine/item_key.h"
 #include "engine/legacy.h"
+#include "engine/throughput.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/item_codec.h"
 #include "storage/codec/stored_item.h"
@@ -39,7 +40,7 @@ absl::Status Prepare(Read* read) {
                        BindRequestExpressions(request.expressions, expr::kGetKinds, &read->parts->parse_cache));
   ARM_ASSIGN_OR_RETURN(read->pinned, FindTable(*read->parts->database, *request.table_name));
   ARM_ASSIGN_OR_RETURN(read->key, EncodeKeyParameter(*read->pinned.table, model::ItemView(key.bytes)));
-  return absl::OkStatus();
+  return AdmitRead(*read->parts, *read->pinned.table, nullptr);
 }
 
 absl::StatusOr<GetItemResult> BuildResult(const Read& read, bool found, std::string stored) {
@@ -56,8 +57,9 @@ absl::StatusOr<GetItemResult> BuildResult(const Read& read, bool found, std::str
     }
   }
   ARM_ASSIGN_OR_RETURN(const CapacityReport report, ParseCapacityReport(read.request.return_consumed_capacity));
-  result.capacity =
-      ReportRead(report, *read.request.table_name, nullptr, ReadUnits(ReadBlocks(size), read.request.consistent_read));
+  const double units = ReadUnits(ReadBlocks(size), read.request.consistent_read);
+  ChargeRead(*read.parts, *read.pinned.table, nullptr, units);
+  result.capacity = ReportRead(report, *read.request.table_name, nullptr, units);
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include "engine/expr/projection.h"
 #include "engine/legacy.h"
 #include "engine/page_collector.h"
+#include "engine/throughput.h"
 #include "index/projection.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -154,9 +155,10 @@ absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const Req
   ReadResult result = collector.TakeResult();
   ARM_ASSIGN_OR_RETURN(const CapacityReport report, ParseCapacityReport(plan.request.return_consumed_capacity));
   const bool consistent = plan.request.consistent_read && !IsGlobal(plan.index);
-  result.capacity = ReportRead(report, *plan.request.table_name, plan.index,
-                               ReadUnits(ReadBlocks(collector.entry_bytes()), consistent),
-                               ReadUnits(collector.fetched_blocks(), consistent));
+  const double units = ReadUnits(ReadBlocks(collector.entry_bytes()), consistent);
+  const double fetched_units = ReadUnits(collector.fetched_blocks(), consistent);
+  ChargeRead(parts, plan.table(), plan.index, units + fetched_units);
+  result.capacity = ReportRead(report, *plan.request.table_name, plan.index, units, fetched_units);
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/expr/condition_eval.h"
 #include "engine/item_collection.h"
 #include "engine/legacy.h"
+#include "engine/throughput.h"
 #include "index/gsi_recorder.h"
 #include "index/index_delta.h"
 #include "index/lsi_maintainer.h"
@@ -16,6 +17,7 @@
 #include "storage/base/strings.h"
 #include "storage/codec/stored_item.h"
 #include "storage/model/limits.h"
+#include "storage/store/index_backlog.h"
 
 namespace armature::engine {
 namespace {
@@ -179,6 +181,21 @@ void FillResult(Write* write, Effect* effect, const std::optional<codec::StoredI
   write->result.attributes = TakeAttributes(write, effect, before);
 }
 
+// Refuses the write if there is no capacity for it, else takes its units. `effect`: what Decide made of the write; one
+// whose condition failed is charged for the item that it looked at.
+absl::Status TakeCapacity(const Write& write, const std::optional<codec::StoredItemView>& before,
+                          const absl::StatusOr<Effect>& effect) {
+  const size_t old_size = before.has_value() ? before->api_size : 0;
+  if (!effect.ok()) {
+    if (absl::IsFailedPrecondition(effect.status())) {
+      ChargeWrite(*write.parts, write.table(), WriteUnits(old_size, 0));
+    }
+    return effect.status();
+  }
+  const size_t new_size = effect->after.has_value() ? effect->after->api_size : 0;
+  return TakeWrite(*write.parts, write.table(), WriteUnits(old_size, new_size), effect->local, effect->global);
+}
+
 void DecideAndCommit(const WritePtr& write, bool has_old) {
   std::optional<codec::StoredItemView> before;
   std::optional<model::ItemView> before_item;
@@ -189,7 +206,7 @@ void DecideAndCommit(const WritePtr& write, bool has_old) {
     before_item = parsed->item;
   }
   absl::StatusOr<Effect> effect = Decide(*write, before_item);
-  if (!effect.ok()) return write->Fail(effect.status());
+  if (const absl::Status taken = TakeCapacity(*write, before, effect); !taken.ok()) return write->Fail(taken);
   const bool changes_nothing = before.has_value()
                                    ? effect->after.has_value() && effect->after->bytes == before->item.bytes()
                                    : !effect->after.has_value();
@@ -260,6 +277,8 @@ void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const Row
   absl::StatusOr<std::string> key = write->mutation->EncodeKey(write->table());
   if (!key.ok()) return write->Fail(key.status());
   write->key = *std::move(key);
+  // At once, so that a client that goes on regardless costs little.
+  if (const absl::Status admitted = AdmitWrite(*parts, write->table()); !admitted.ok()) return write->Fail(admitted);
   const uint64_t row = parts->locks.HashRow(write->table().descriptor.id.value(), write->key);
   // The request as it came, and what was made of it.
   const size_t bytes = sizeof(Write) + 2 * write->mutation->request().message_bytes;

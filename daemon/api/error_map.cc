@@ -8,6 +8,7 @@
 #include "daemon/api/error_table.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
+#include "storage/base/throttling_error.h"
 #include "storage/store/data_directory.h"
 
 namespace armature::daemon {
@@ -59,6 +60,11 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
     detail.set_exception(std::string(ApiErrorName(error->type)));
     detail.set_message(Shortened(error->message, kDetailTextBytesMax));
     detail.set_retry_after_ms(error->retry_after_ms);
+    for (const ThrottlingReason& each : GetThrottlingReasons(status)) {
+      api::v1::ThrottlingReason* const reason = detail.add_throttling_reasons();
+      reason->set_reason(each.reason);
+      reason->set_resource(each.resource);
+    }
     SetItem(error->item, &detail);
     return WithDetail(ToGrpcCode(FindErrorRow(error->type).grpc_code), detail);
   }

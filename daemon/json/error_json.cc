@@ -1,14 +1,30 @@
 #include "daemon/json/error_json.h"
 
 #include <optional>
+#include <vector>
 
 #include "daemon/api/error_table.h"
 #include "daemon/json/item_json.h"
 #include "daemon/json/json_writer.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
+#include "storage/base/throttling_error.h"
 
 namespace armature::daemon {
+namespace {
+
+// The two exceptions that have reasons write their name in two ways.
+void WriteReasons(ApiErrorType type, const std::vector<ThrottlingReason>& reasons, JsonWriter* writer) {
+  if (reasons.empty()) return;
+  const bool provisioned = type == ApiErrorType::kProvisionedThroughputExceeded;
+  writer->Key(provisioned ? "ThrottlingReasons" : "throttlingReasons").BeginArray();
+  for (const ThrottlingReason& each : reasons) {
+    writer->BeginObject().Member("reason", each.reason).Member("resource", each.resource).EndObject();
+  }
+  writer->EndArray();
+}
+
+}  // namespace
 
 JsonAnswer ErrorAnswer(const absl::Status& error, std::string_view request_id) {
   JsonAnswer answer;
@@ -20,6 +36,7 @@ JsonAnswer ErrorAnswer(const absl::Status& error, std::string_view request_id) {
     answer.status = row.http_status;
     writer.Member("__type", Cat(row.json_namespace, "#", ApiErrorName(api_error->type)));
     if (!api_error->message.empty()) writer.Member(row.json_text_member, api_error->message);
+    WriteReasons(api_error->type, GetThrottlingReasons(error), &writer);
     if (!api_error->item.empty()) WriteItem(api_error->item, &writer.Key("Item"));
   } else {
     const InternalErrorRow& row = LogInternalError(error, request_id);

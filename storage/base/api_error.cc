@@ -3,9 +3,12 @@
 #include <charconv>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/cord.h"
 #include "storage/base/strings.h"
+#include "storage/base/throttling_error.h"
 
 namespace armature {
 namespace {
@@ -13,6 +16,8 @@ namespace {
 constexpr char kTypeUrl[] = "armature/api-error-type";
 constexpr char kItemUrl[] = "armature/api-error-item";
 constexpr char kRetryUrl[] = "armature/api-error-retry-after-ms";
+constexpr char kReasonUrl[] = "armature/api-error-throttling-reason";
+constexpr char kResourceUrl[] = "armature/api-error-throttling-resource";
 
 absl::Status Make(absl::StatusCode code, ApiErrorType type, std::string_view message) {
   absl::Status status(code, Av(message));
@@ -113,6 +118,27 @@ absl::Status ThrottlingError(std::string_view message, int64_t retry_after_ms) {
   absl::Status status = Make(absl::StatusCode::kResourceExhausted, ApiErrorType::kThrottling, message);
   status.SetPayload(kRetryUrl, absl::Cord(std::to_string(retry_after_ms)));
   return status;
+}
+
+absl::Status ProvisionedThroughputExceededError(std::string_view message, const ThrottlingReason& reason,
+                                                int64_t retry_after_ms) {
+  absl::Status status =
+      Make(absl::StatusCode::kResourceExhausted, ApiErrorType::kProvisionedThroughputExceeded, message);
+  status.SetPayload(kRetryUrl, absl::Cord(std::to_string(retry_after_ms)));
+  return WithThrottlingReason(std::move(status), reason);
+}
+
+absl::Status WithThrottlingReason(absl::Status status, const ThrottlingReason& reason) {
+  status.SetPayload(kReasonUrl, absl::Cord(Av(reason.reason)));
+  status.SetPayload(kResourceUrl, absl::Cord(Av(reason.resource)));
+  return status;
+}
+
+std::vector<ThrottlingReason> GetThrottlingReasons(const absl::Status& status) {
+  const auto reason = status.GetPayload(kReasonUrl);
+  const auto resource = status.GetPayload(kResourceUrl);
+  if (!reason.has_value() || !resource.has_value()) return {};
+  return {{std::string(*reason), std::string(*resource)}};
 }
 
 absl::Status ItemCollectionSizeLimitExceededError() {

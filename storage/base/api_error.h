@@ -60,6 +60,7 @@ absl::Status ResourceInUseError(std::string_view message);
 absl::Status LimitExceededError(std::string_view message);
 // The server cannot take the request now; the client may repeat it after `retry_after_ms`.
 absl::Status ThrottlingError(std::string_view message, int64_t retry_after_ms);
+// See throttling_error.h for those about the capacity of tables and indexes.
 absl::Status ItemCollectionSizeLimitExceededError();
 // The operation or a member of its request is documented but not available in this version.
 absl::Status UnknownOperationError(std::string_view message);
@@ -82,7 +83,7 @@ struct ApiError {
   ApiErrorType type = ApiErrorType::kValidation;
   std::string message;
   std::string item;            // wire form of the stored item; only with kConditionalCheckFailed
-  int64_t retry_after_ms = 0;  // only with kThrottling
+  int64_t retry_after_ms = 0;  // only with kThrottling and kProvisionedThroughputExceeded
 };
 
 // The API error in `status`, or nullopt if it is OK or internal.

@@ -20,6 +20,7 @@
 #include "storage/base/strong_type.h"
 #include "storage/base/timer_queue.h"
 #include "storage/model/table_descriptor.h"
+#include "storage/store/capacity_bucket.h"
 #include "storage/store/change_log.h"
 #include "storage/store/index_build.h"
 #include "storage/store/keyspace.h"
@@ -51,6 +52,8 @@ struct Index {
   std::shared_ptr<IndexProgress> progress;
   std::shared_ptr<FamilyLease> lease;
   std::shared_ptr<IndexBuild> build;  // while it is being filled
+  // Global indexes: what of their capacity is used. One for all states of the catalog, until the index is gone.
+  std::shared_ptr<CapacityBuckets> buckets = std::make_shared<CapacityBuckets>();
 
   // Whether writes reach it. Not so while it waits for its family, or for being dropped.
   bool is_maintained() const {
@@ -69,6 +72,8 @@ struct Table {
   std::vector<Index> global_indexes;
   std::shared_ptr<FamilyLease> lease;
   std::shared_ptr<FamilyLease> state_lease;  // of this state of the table
+  // What of its capacity is used. One for all states of the table while it can be used.
+  std::shared_ptr<CapacityBuckets> buckets = std::make_shared<CapacityBuckets>();
 
   bool has_indexes() const { return !local_indexes.empty() || !global_indexes.empty(); }
   const Index* FindIndex(std::string_view name) const;

@@ -36,6 +36,11 @@ struct Answer {
   uint64_t change_sequence = 0;
 };
 
+// What the JSON protocol calls the reasons of an exception: not all exceptions write it in the same way.
+inline const char* ReasonsMember(std::string_view error_type) {
+  return error_type == "ThrottlingException" ? "throttlingReasons" : "ThrottlingReasons";
+}
+
 // One way to reach the daemon's operations. Starts without tables.
 //
 // Thread-safety: thread-compatible.

@@ -14,6 +14,7 @@
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
+#include "storage/base/throttling_error.h"
 #include "storage/model/wire.h"
 #include "tests/conformance/backend.h"
 #include "tests/conformance/request_message.h"
@@ -40,6 +41,9 @@ Answer ErrorAnswer(const absl::Status& status) {
   }
   answer.error_type = std::string(ApiErrorName(error->type));
   answer.error_text = error->message;
+  for (const ThrottlingReason& each : GetThrottlingReasons(status)) {
+    answer.body[ReasonsMember(answer.error_type)].push_back({{"reason", each.reason}, {"resource", each.resource}});
+  }
   v1::Item item;
   if (!error->item.empty() && item.ParseFromString(error->item)) answer.body["Item"] = cli::ItemToJson(item);
   return answer;

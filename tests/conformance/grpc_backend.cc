@@ -32,6 +32,9 @@ Answer ErrorAnswer(const grpc::Status& status) {
   answer.error_type = detail->exception();
   answer.error_text = detail->message();
   if (detail->has_item()) answer.body["Item"] = cli::ItemToJson(detail->item());
+  for (const v1::ThrottlingReason& each : detail->throttling_reasons()) {
+    answer.body[ReasonsMember(answer.error_type)].push_back({{"reason", each.reason()}, {"resource", each.resource()}});
+  }
   return answer;
 }
 

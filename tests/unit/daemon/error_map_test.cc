@@ -4,6 +4,7 @@
 
 #include "armature/api/v1/errors.pb.h"
 #include "storage/base/api_error.h"
+#include "storage/base/throttling_error.h"
 #include "tests/unit/codec/codec_test_util.h"
 
 namespace armature::daemon {
@@ -66,6 +67,19 @@ TEST(ErrorMap, EachExceptionHasItsCodeNameAndText) {
     EXPECT_EQ(detail.message(), c.message);
     EXPECT_EQ(detail.retry_after_ms(), c.exception == "ThrottlingException" ? 40 : 0);
     EXPECT_FALSE(detail.has_item());
+  }
+}
+
+TEST(ErrorMap, ThrottlingCarriesItsReasons) {
+  for (const absl::Status& error : {ProvisionedThroughputExceededError("m", {"why", "arn"}, 30),
+                                    WithThrottlingReason(ThrottlingError("m", 30), {"why", "arn"})}) {
+    const grpc::Status status = ToGrpcStatus(error);
+    EXPECT_EQ(status.error_code(), grpc::RESOURCE_EXHAUSTED);
+    const api::v1::ErrorDetail detail = DetailOf(status);
+    ASSERT_EQ(detail.throttling_reasons_size(), 1);
+    EXPECT_EQ(detail.throttling_reasons(0).reason(), "why");
+    EXPECT_EQ(detail.throttling_reasons(0).resource(), "arn");
+    EXPECT_EQ(detail.retry_after_ms(), 30);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "daemon/json/error_json.h"
+#include "storage/base/throttling_error.h"
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/json/json_api_test_util.h"
 
@@ -40,6 +41,12 @@ TEST(ErrorAnswer, EachExceptionHasItsNamespaceAndMember) {
        R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"m"})"},
       {ThrottlingError("m", 5), 400,
        R"({"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"m"})"},
+      {ProvisionedThroughputExceededError("m", {"why", "arn"}, 5), 400,
+       R"({"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"m",)"
+       R"("ThrottlingReasons":[{"reason":"why","resource":"arn"}]})"},
+      {WithThrottlingReason(ThrottlingError("m", 5), {"why", "arn"}), 400,
+       R"({"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"m",)"
+       R"("throttlingReasons":[{"reason":"why","resource":"arn"}]})"},
       {UnknownOperationError(""), 400, R"({"__type":"com.amazon.coral.service#UnknownOperationException"})"},
       {AccessDeniedError("u", "a", "r"), 400,
        R"({"__type":"com.amazon.coral.service#AccessDeniedException",)"
