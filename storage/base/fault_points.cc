@@ -1,6 +1,8 @@
 #include "storage/base/fault_points.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,26 +16,39 @@ namespace {
 
 struct Armed {
   std::string name;
+  std::string file;  // to wait for; empty: to be killed instead
   std::atomic<int> passes_left{0};
 };
+
+void Arm(std::string_view text, Armed* armed) {
+  if (const size_t at = text.find('@'); at != std::string_view::npos) {
+    armed->name = std::string(text.substr(0, at));
+    armed->file = std::string(text.substr(at + 1));
+    return;
+  }
+  const size_t colon = text.rfind(':');
+  armed->name = std::string(text.substr(0, colon));
+  int count = 1;
+  if (colon != std::string_view::npos) std::from_chars(text.data() + colon + 1, text.data() + text.size(), count);
+  armed->passes_left = count;
+}
 
 Armed& ArmedPoint() {
   static Armed armed;
   static const bool kRead = [] {
-    const char* text = std::getenv("ARMATURE_FAULT_POINT");
-    if (text == nullptr) return true;
-    const std::string_view all(text);
-    const size_t colon = all.rfind(':');
-    armed.name = std::string(all.substr(0, colon));
-    int count = 1;
-    if (colon != std::string_view::npos) {
-      std::from_chars(all.data() + colon + 1, all.data() + all.size(), count);
-    }
-    armed.passes_left = count;
+    if (const char* const text = std::getenv("ARMATURE_FAULT_POINT"); text != nullptr) Arm(text, &armed);
     return true;
   }();
   static_cast<void>(kRead);
   return armed;
+}
+
+// A file that cannot be opened holds nobody.
+void WaitForFile(const std::string& file) {
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  flock(descriptor, LOCK_SH);
+  close(descriptor);
 }
 
 }  // namespace
@@ -41,6 +56,7 @@ Armed& ArmedPoint() {
 void PassFaultPoint(std::string_view name) {
   Armed& armed = ArmedPoint();
   if (armed.name.empty() || armed.name != name) return;
+  if (!armed.file.empty()) return WaitForFile(armed.file);
   if (armed.passes_left.fetch_sub(1) == 1) kill(getpid(), SIGKILL);
 }
 

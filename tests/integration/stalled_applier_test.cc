@@ -1,0 +1,149 @@
+// A daemon whose global indexes have stopped following their tables: what it refuses, what it goes on with, and that it
+// recovers by itself.
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "armature/client/wait.h"
+#include "tests/crash/table_checker.h"
+#include "tests/support/daemon_test.h"
+
+namespace armature::test {
+namespace {
+
+using testing::IsEmpty;
+
+constexpr int kBacklogMax = 400;
+constexpr int kWriters = 8;
+
+// What holds the daemon's appliers as long as it is locked.
+class Barrier {
+ public:
+  Barrier() {
+    std::ofstream(path()).flush();
+    descriptor_ = open(path().c_str(), O_RDONLY | O_CLOEXEC);
+    setenv("ARMATURE_FAULT_POINT", ("applier.before_write@" + path()).c_str(), 1);
+  }
+  ~Barrier() {
+    unsetenv("ARMATURE_FAULT_POINT");
+    close(descriptor_);
+  }
+
+  void Close() { flock(descriptor_, LOCK_EX); }
+  void Open() { flock(descriptor_, LOCK_UN); }
+
+ private:
+  std::string path() const { return (directory_.path() / "barrier").string(); }
+
+  TemporaryDirectory directory_;
+  int descriptor_ = -1;
+};
+
+class StalledApplierTest : public Barrier, public DaemonTest {
+ protected:
+  StalledApplierTest() : DaemonTest({"--gsi_backlog_max=" + std::to_string(kBacklogMax)}) {
+    for (const char* const table : {"indexed", "another"}) {
+      Create(std::string(R"({"TableName": ")") + table + R"(", "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "color", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+        "GlobalSecondaryIndexes": [{"IndexName": "colors", "Projection": {"ProjectionType": "ALL"},
+          "KeySchema": [{"AttributeName": "color", "KeyType": "HASH"}]}]})");
+    }
+  }
+
+  absl::Status TryPutColored(const std::string& id) {
+    return TryPut("indexed", R"({"id": {"S": ")" + id + R"("}, "color": {"S": "c)" + id + R"("}, "text": {"S": ")" +
+                                 std::string(1'000, 't') + R"("}})");
+  }
+
+  int64_t ResidentBytes() {
+    const auto info = client().GetServerInfo({});
+    EXPECT_TRUE(info.ok()) << info.status();
+    return info.ok() ? info->resident_bytes() : 0;
+  }
+};
+
+TEST_F(StalledApplierTest, WritesToTheIndexAreThrottledAndNothingIsLost) {
+  Close();
+  std::vector<std::set<std::string>> acknowledged(kWriters);
+  std::atomic<int> next = 0;
+  std::atomic<int> refused = 0;
+  const auto write = [&](int writer, int attempts) {
+    for (int i = 0; i < attempts; ++i) {
+      const std::string id = std::to_string(next++);
+      const absl::Status written = TryPutColored(id);
+      if (written.ok()) {
+        acknowledged[static_cast<size_t>(writer)].insert(id);
+        continue;
+      }
+      ASSERT_EQ(client::ErrorName(written), "ThrottlingException") << written;
+      EXPECT_GT(client::RetryAfter(written), absl::ZeroDuration()) << written;
+      ++refused;
+    }
+  };
+  const auto write_in_threads = [&](int attempts) {
+    std::vector<std::thread> threads;
+    for (int writer = 0; writer < kWriters; ++writer) {
+      threads.emplace_back([&, writer, attempts] { write(writer, attempts); });
+    }
+    for (std::thread& thread : threads) thread.join();
+  };
+  write_in_threads(200);
+  EXPECT_GT(refused, 0);
+  const int64_t resident_before = ResidentBytes();
+  const int refused_before = refused;
+  write_in_threads(1'000);
+  EXPECT_EQ(refused - refused_before, kWriters * 1'000) << "the bound holds";
+  EXPECT_LT(ResidentBytes() - resident_before, 16 << 20) << "what is refused leaves nothing behind";
+  std::set<std::string> expected;
+  for (const auto& ids : acknowledged) expected.insert(ids.begin(), ids.end());
+  EXPECT_GE(expected.size(), size_t{kBacklogMax});
+  EXPECT_LE(expected.size(), size_t{kBacklogMax + kWriters});
+
+  EXPECT_TRUE(TryPut("indexed", R"({"id": {"S": "colorless"}})").ok()) << "does not touch the index";
+  EXPECT_TRUE(TryPut("another", R"({"id": {"S": "x"}, "color": {"S": "red"}})").ok()) << "another index";
+  admin::v1::ListIndexStatusRequest request;
+  request.set_table_name("indexed");
+  const auto status = client().ListIndexStatus(request);
+  ASSERT_TRUE(status.ok()) << status.status();
+  EXPECT_EQ(status->indexes(0).backlog_records(), expected.size());
+  EXPECT_GT(status->indexes(0).backlog_bytes(), expected.size() * 1'000);
+
+  Open();
+  const absl::Time give_up = absl::Now() + absl::Seconds(30);
+  absl::Status written = TryPutColored("after");
+  while (!written.ok() && absl::Now() < give_up) written = TryPutColored("after");
+  EXPECT_TRUE(written.ok()) << written;
+  expected.insert("after");
+  expected.insert("colorless");
+  std::set<std::string> found;
+  const absl::StatusOr<std::vector<client::Item>> items = ScanAll(client(), "indexed");
+  ASSERT_TRUE(items.ok()) << items.status();
+  for (const client::Item& item : *items) found.insert(item.attributes().at("id").s());
+  EXPECT_EQ(found, expected);
+  EXPECT_THAT(FindDisagreements(client(), "indexed"), IsEmpty());
+}
+
+TEST_F(StalledApplierTest, ABacklogSurvivesAKill) {
+  Close();
+  while (TryPutColored(std::to_string(absl::GetCurrentTimeNanos())).ok()) {
+  }
+  daemon().Kill();
+  daemon().Restart();
+  EXPECT_EQ(client::ErrorName(TryPutColored("refused")), "ThrottlingException") << "it is counted anew";
+  Open();
+  EXPECT_THAT(FindDisagreements(client(), "indexed"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace armature::test
