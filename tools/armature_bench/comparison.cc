@@ -73,6 +73,12 @@ Comparison Compare(const Channels& channels, const CallKind& kind, const Options
   Comparison c;
   c.name = kind.name;
   if (!WarmUp(channels, kind, options, &c.workload)) return c;
+  if (options.without_echo) {
+    for (uint32_t i = 0; i < options.rounds && !Interrupted(); ++i) {
+      if (!RunRound(channels, kind, options, &c.workload)) break;
+    }
+    return c;
+  }
   if (!WarmUp(channels, EchoOf(c.workload), options, &c.echo)) return c;
   std::vector<double> cpu_ratios;
   std::vector<double> throughput_ratios;

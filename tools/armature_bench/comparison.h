@@ -42,8 +42,8 @@ struct Comparison {
 };
 
 // Warms up, then runs options.rounds rounds of `kind`, each followed by one of echo with the
-// message sizes of the round. Ends early, without ratios, when calls fail or the program is
-// interrupted.
+// message sizes of the round, or with options.without_echo alone and without ratios. Ends early, without ratios, when
+// calls fail or the program is interrupted.
 Comparison Compare(const Channels& channels, const CallKind& kind, const Options& options);
 
 // Unmeasured: runs a source to its end. Throws std::runtime_error if a call fails.

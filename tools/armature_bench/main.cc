@@ -50,14 +50,14 @@ int Run(Options options) {
               << options.outstanding << " outstanding\n";
   }
   const BenchTable table(channels[0], options);
-  if (options.Wants("get") || options.Wants("scan")) {
+  if (options.Wants("get") || options.Wants("scan") || options.Wants("update")) {
     Load(channels, LoadItems(options, table.name()), options);
   }
   if (options.Wants("query")) Load(channels, LoadPages(options, table.name()), options);
 
   std::vector<Comparison> comparisons;
   bool failed = false;
-  for (const char* name : {"put", "get", "query", "scan"}) {
+  for (const char* name : {"put", "get", "query", "scan", "update"}) {
     if (!options.Wants(name) || Interrupted()) continue;
     comparisons.push_back(Compare(channels, Workload(name, options, table.name()), options));
     if (!options.json) PrintText(std::cout, comparisons.back());

@@ -17,7 +17,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   app.add_option("--spawn", o.spawn, "Path of an armatured: start it on a temporary data directory, ignore --target")
       ->check(CLI::ExistingFile);
   app.add_option("--workload", o.workload, "What to run; all is put, get and query")
-      ->check(CLI::IsMember({"put", "get", "query", "scan", "all"}));
+      ->check(CLI::IsMember({"put", "get", "query", "scan", "update", "all"}));
   app.add_option("--connections", o.connections, "TCP connections")->check(CLI::Range(1, 1024));
   app.add_option("--outstanding", o.outstanding, "Requests under way, over all connections")
       ->check(CLI::Range(1, 65536));
@@ -30,9 +30,10 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
       ->check(CLI::Range(100, 400 * 1024));
   app.add_option("--page_items", o.page_items, "Items of a page of query and scan")->check(CLI::Range(1, 100000));
   app.add_option("--gsi", o.gsi, "Global indexes on the table, projecting whole items")->check(CLI::Range(0, 20));
-  app.add_option("--items", o.items, "Items loaded for get and scan")
+  app.add_option("--items", o.items, "Items loaded for get, scan and update")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1000000000}));
   app.add_option("--key_space", o.key_space, "put: number of keys to overwrite at random; 0: every key is new");
+  app.add_flag("--without_echo", o.without_echo, "Only the workload, round after round: what it can keep up");
   app.add_flag("--json", o.json, "Print the results as one JSON object");
   try {
     app.parse(argc, argv);

@@ -23,9 +23,12 @@ struct Options {
   uint32_t gsi = 0;
   uint64_t items = 10000;
   uint64_t key_space = 0;
+  bool without_echo = false;
   bool json = false;
 
-  bool Wants(const std::string& name) const { return workload == name || (workload == "all" && name != "scan"); }
+  bool Wants(const std::string& name) const {
+    return workload == name || (workload == "all" && name != "scan" && name != "update");
+  }
 };
 
 // Empty if the program is to end at once, with *exit_code: after --help or a wrong command line.

@@ -65,10 +65,17 @@ void JsonSide(std::ostream& out, const Side& side) {
 }  // namespace
 
 void PrintText(std::ostream& out, const Comparison& c) {
-  out << c.name << ": " << c.workload.rounds.size() << " rounds, in turns with echo\n"
+  out << c.name << ": " << c.workload.rounds.size() << " rounds"
+      << (c.echo.rounds.empty() ? "" : ", in turns with echo") << "\n"
       << "             calls/s    p50 us    p99 us  p99.9 us  srv cpu us/op  cli cpu us/op   req B"
          "    resp B\n";
   PrintSide(out, c.name, c.workload);
+  if (c.echo.rounds.empty() && c.echo.failed == 0) {
+    out << "  by round, calls/s:";
+    for (const Round& round : c.workload.rounds) out << " " << Fixed(round.calls_per_second, 0);
+    out << "\n" << std::flush;
+    return;
+  }
   PrintSide(out, "echo", c.echo);
   if (c.cpu_ratio == 0) {
     out << "  ended early, no ratios\n" << std::flush;

@@ -4,6 +4,8 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <grpcpp/support/slice.h>
 
+#include <string_view>
+
 namespace armature::bench {
 namespace {
 
@@ -20,6 +22,15 @@ void WriteKey(uint64_t number, char* out) {
   for (size_t i = 0; i < kKeyLength; ++i) {
     out[i] = "0123456789abcdef"[(mixed >> (60 - 4 * i)) & 15];
   }
+}
+
+std::vector<size_t> PlacesOf(std::string_view placeholder, std::string_view bytes) {
+  std::vector<size_t> places;
+  for (size_t place = bytes.find(placeholder); place != std::string_view::npos;
+       place = bytes.find(placeholder, place + kKeyLength)) {
+    places.push_back(place);
+  }
+  return places;
 }
 
 }  // namespace
@@ -55,17 +66,19 @@ bool Parse(const grpc::ByteBuffer& buffer, google::protobuf::Message* message) {
   return message->ParseFromString(bytes);
 }
 
-RequestTemplate::RequestTemplate(const google::protobuf::Message& message) : bytes_(Serialize(message)) {
-  size_t place = bytes_.find(kKeyPlaceholder);
-  while (place != std::string::npos) {
-    places_.push_back(place);
-    place = bytes_.find(kKeyPlaceholder, place + kKeyLength);
-  }
-}
+RequestTemplate::RequestTemplate(const google::protobuf::Message& message)
+    : bytes_(Serialize(message)),
+      places_(PlacesOf(kKeyPlaceholder, bytes_)),
+      second_places_(PlacesOf(kSecondPlaceholder, bytes_)) {}
 
 grpc::ByteBuffer RequestTemplate::With(uint64_t number) {
   for (const size_t place : places_) WriteKey(number, bytes_.data() + place);
   return ToByteBuffer(bytes_);
+}
+
+grpc::ByteBuffer RequestTemplate::With(uint64_t number, uint64_t second) {
+  for (const size_t place : second_places_) WriteKey(second, bytes_.data() + place);
+  return With(number);
 }
 
 }  // namespace armature::bench

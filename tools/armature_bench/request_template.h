@@ -13,6 +13,8 @@ namespace armature::bench {
 
 // Stands in a message where the key is to be put.
 inline constexpr char kKeyPlaceholder[] = "################";
+// Stands where a second key is to be put.
+inline constexpr char kSecondPlaceholder[] = "$$$$$$$$$$$$$$$$";
 inline constexpr size_t kKeyLength = sizeof(kKeyPlaceholder) - 1;
 
 // 16 hexadecimal digits; different numbers give different keys, and neighbours lie far apart.
@@ -31,10 +33,13 @@ class RequestTemplate {
 
   // The message with KeyText(number) in all places.
   grpc::ByteBuffer With(uint64_t number);
+  // And with KeyText(second) in all places of the second key.
+  grpc::ByteBuffer With(uint64_t number, uint64_t second);
 
  private:
   std::string bytes_;
   std::vector<size_t> places_;
+  std::vector<size_t> second_places_;
 };
 
 }  // namespace armature::bench

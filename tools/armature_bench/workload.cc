@@ -120,6 +120,35 @@ CallKind PutKind(const Options& options, const std::string& table) {
   return kind;
 }
 
+// Gives one global index after the other another key for an item drawn at random.
+CallKind UpdateKind(const Options& options, const std::string& table) {
+  std::vector<RequestTemplate> templates;
+  for (uint32_t i = 0; i < std::max(options.gsi, 1U); ++i) {
+    api::v1::UpdateItemRequest request;
+    request.set_table_name(table);
+    *request.mutable_key() = MakeKey(std::string("u") + kKeyPlaceholder, 0);
+    request.set_update_expression("SET " + IndexAttribute(i) + " = :moved");
+    (*request.mutable_expression_attribute_values())[":moved"].set_s(std::string("u") + kSecondPlaceholder);
+    templates.emplace_back(request);
+  }
+  CallKind kind;
+  kind.name = "update";
+  kind.method = "/armature.api.v1.ItemService/UpdateItem";
+  kind.new_source = [templates, keys = options.items](uint64_t seed) -> RequestSource {
+    std::uniform_int_distribution<uint64_t> key(0, keys - 1);
+    return [templates, key, random = std::mt19937_64(seed), n = size_t{0}](grpc::ByteBuffer* request) mutable {
+      *request = templates[n++ % templates.size()].With(key(random), random());
+      return true;
+    };
+  };
+  kind.check = [](const grpc::ByteBuffer& answer) -> std::string {
+    api::v1::UpdateItemResponse response;
+    if (!Parse(answer, &response)) return "not an UpdateItemResponse";
+    return response.has_attributes() ? "attributes that nobody asked for" : "";
+  };
+  return kind;
+}
+
 // Whether `item` is what MakeItem made, up to the key.
 bool IsWhole(const api::v1::Item& item, const Options& options, uint64_t sort_offset) {
   const auto pk = item.attributes().find("pk");
@@ -236,6 +265,7 @@ CallKind Workload(const std::string& name, const Options& options, const std::st
   if (name == "get") return GetKind(options, table);
   if (name == "query") return QueryKind(options, table);
   if (name == "scan") return ScanKind(options, table);
+  if (name == "update") return UpdateKind(options, table);
   throw std::runtime_error("no workload " + name);
 }
 

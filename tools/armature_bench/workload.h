@@ -1,6 +1,6 @@
 // What is stored, and the calls that are measured.
 //
-// Items for put, get and scan have a partition each: key {pk: "u" + 16 hex digits, sk: 1000000000}.
+// Items for put, get, scan and update have a partition each: key {pk: "u" + 16 hex digits, sk: 1000000000}.
 // Items for query are kQueryPartitions partitions of one page each: {pk: "q" + 16 hex digits, sk:
 // 1000000000 + i}.
 #ifndef ARMATURE_TOOLS_ARMATURE_BENCH_WORKLOAD_H_
@@ -19,12 +19,12 @@ inline constexpr uint64_t kQueryPartitions = 64;
 
 api::v1::CreateTableRequest TableSchema(const Options& options, const std::string& table);
 
-// Puts that load what get and scan (`LoadItems`) or query (`LoadPages`) read; they end by
+// Puts that load what get, scan and update (`LoadItems`) or query (`LoadPages`) read; they end by
 // themselves.
 CallKind LoadItems(const Options& options, const std::string& table);
 CallKind LoadPages(const Options& options, const std::string& table);
 
-// `name` is put, get, query or scan. Throws std::runtime_error if item_bytes does not hold the
+// `name` is put, get, query, scan or update. Throws std::runtime_error if item_bytes does not hold the
 // keys.
 CallKind Workload(const std::string& name, const Options& options, const std::string& table);
 
