@@ -22,6 +22,15 @@ size_t CountAttributes(const model::ItemView& item) {
   return count;
 }
 
+size_t KeyGroupBytes(const std::vector<model::KeyAttribute>& group, const model::ItemView& item) {
+  size_t bytes = 0;
+  for (const model::KeyAttribute& attribute : group) {
+    const std::optional<model::ValueView> value = item.Find(attribute.name);
+    if (value.has_value()) bytes += KeyBytes(*value);
+  }
+  return bytes;
+}
+
 absl::Status CheckKeySizes(const model::KeySchema& schema, const model::ItemView& item) {
   if (KeyGroupBytes(schema.partition, item) > model::kPartitionKeyMaxBytes) {
     return InvalidParameterError(kHashKeyTooLong);
@@ -126,13 +135,8 @@ std::string_view EmptyWord(const model::ValueView& value) {
   return value.type() == model::ValueType::kString ? "string" : "binary";
 }
 
-size_t KeyGroupBytes(const std::vector<model::KeyAttribute>& group, const model::ItemView& item) {
-  size_t bytes = 0;
-  for (const model::KeyAttribute& attribute : group) {
-    const std::optional<model::ValueView> value = item.Find(attribute.name);
-    if (value.has_value() && value->type() != model::ValueType::kNumber) bytes += value->scalar().size();
-  }
-  return bytes;
+size_t KeyBytes(const model::ValueView& value) {
+  return value.type() == model::ValueType::kNumber ? 0 : value.scalar().size();
 }
 
 absl::Status IndexKeyTypeError(const model::IndexDescriptor& index, const model::KeyAttribute& attribute,

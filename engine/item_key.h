@@ -39,8 +39,8 @@ absl::Status CheckIndexesByName(const store::Table& table,
 // Whether `value` is a string or binary without content, which no key attribute may be; "string" or "binary".
 bool IsEmptyKeyValue(const model::ValueView& value);
 std::string_view EmptyWord(const model::ValueView& value);
-// Bytes of the attributes in `group` that `item` has, as key limits count them.
-size_t KeyGroupBytes(const std::vector<model::KeyAttribute>& group, const model::ItemView& item);
+// As limits of keys count them.
+size_t KeyBytes(const model::ValueView& value);
 // The error about a value of another type than the key attribute of an index has.
 absl::Status IndexKeyTypeError(const model::IndexDescriptor& index, const model::KeyAttribute& attribute,
                                model::ValueType actual);

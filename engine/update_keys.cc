@@ -65,13 +65,17 @@ absl::Status CheckIndexTargets(const model::IndexDescriptor& index, const expr::
 // One group of an index's key attributes; `written`: the attributes that the update names.
 absl::Status CheckGroup(const std::vector<KeyAttribute>& group, size_t bytes_max,
                         const std::vector<std::string_view>& written, bool created, const model::ItemView& after) {
-  bool any_written = created;
+  size_t written_bytes = 0;
+  size_t kept_bytes = 0;
   for (const KeyAttribute& attribute : group) {
-    if (std::find(written.begin(), written.end(), attribute.name) == written.end()) continue;
-    any_written = true;
     const std::optional<ValueView> value = after.Find(attribute.name);
     if (!value.has_value()) continue;
-    if (value->type() != model::ToValueType(attribute.type)) {
+    const bool has_type = value->type() == model::ToValueType(attribute.type);
+    if (!created && std::find(written.begin(), written.end(), attribute.name) == written.end()) {
+      if (has_type) kept_bytes += KeyBytes(*value);
+      continue;
+    }
+    if (!has_type) {
       return ValidationError("The update expression attempted to update the secondary index key to unsupported type");
     }
     if (IsEmptyKeyValue(*value)) {
@@ -80,8 +84,11 @@ absl::Status CheckGroup(const std::vector<KeyAttribute>& group, size_t bytes_max
               "key to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty ",
               EmptyWord(*value), " value."));
     }
+    written_bytes += KeyBytes(*value);
   }
-  if (any_written && KeyGroupBytes(group, after) > bytes_max) {
+  // What was too long before does not stand in the way: the item is not in the index, and stays out of it.
+  if (kept_bytes > bytes_max) kept_bytes = 0;
+  if (written_bytes + kept_bytes > bytes_max) {
     return ValidationError(
         "The update expression attempted to update the secondary index key beyond allowed size limits");
   }

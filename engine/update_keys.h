@@ -21,8 +21,8 @@ namespace armature::engine {
 absl::Status CheckUpdateTargets(const store::Table& table, const expr::Update& update);
 
 // What came out: index key attributes that the update wrote, computed or not, have their type, are not empty, and fit
-// the size limits of keys. Attributes it did not write are not judged: the item may be older than the index. `created`:
-// there was no item, so the key counts as written.
+// the size limits of keys, together with those of their group that fit. Attributes it did not write are not judged: the
+// item may be older than the index. `created`: there was no item, so the key counts as written.
 //
 // Errors: ValidationException, in the words that the service has for updates.
 absl::Status CheckUpdatedIndexKeys(const store::Table& table, const expr::Update& update, bool created,

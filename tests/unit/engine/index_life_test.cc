@@ -176,6 +176,35 @@ TEST_F(IndexLifeTest, ItemsWithUnfitAttributesAreSkipped) {
   EXPECT_EQ(ErrorNameOf(Put(9, {{"color", N("7")}, {"size", N("1")}})), "ValidationException");
 }
 
+// What an item had before the index is not held against an update that leaves it alone.
+TEST_F(IndexLifeTest, UnfitAttributesDoNotStandInTheWayOfUpdates) {
+  ASSERT_TRUE(Put(1, {{"color", S("red")}, {"shade", codec::B(std::string(2049, 'x'))}}).ok());
+  ASSERT_TRUE(Put(2, {{"color", S("red")}, {"shade", S(std::string(2049, 'x'))}}).ok());
+  ASSERT_TRUE(Put(3, {{"color", S("red")}, {"shade", S(std::string(2040, 'x'))}}).ok());
+  model::TableUpdate creation = Create("ByBoth");
+  creation.attribute_definitions = {{"color", "S"}, {"shade", "S"}};
+  creation.global_index_updates->front().create->key_schema = {{"color", "HASH"}, {"shade", "HASH"}};
+  ASSERT_TRUE(Update(creation).ok());
+  ASSERT_TRUE(WaitForActive("ByBoth").ok());
+  const auto update = [this](int key, std::string expression, const std::string& value) {
+    WriteRequest request = WriteTo(kTable, PlainItem(std::to_string(key), "1"));
+    request.expressions.update = std::move(expression);
+    if (!value.empty()) request.expressions.values_wire = codec::Item({{":v", S(value)}});
+    return std::string(engine_.Update(request).status().message());
+  };
+  constexpr char kSize[] =
+      "The update expression attempted to update the secondary index key beyond allowed size limits";
+  for (const int key : {1, 2}) {
+    EXPECT_EQ(update(key, "SET color = :v", "blue"), "") << key;
+    EXPECT_EQ(update(key, "SET color = :v", std::string(2049, 'c')), kSize) << key;
+    EXPECT_EQ(update(key, "REMOVE color", ""), "") << key;
+  }
+  EXPECT_EQ(update(2, "SET shade = :v", std::string(2049, 'x')), kSize) << "as it was, but written";
+  EXPECT_EQ(update(3, "SET color = :v", "blue and green"), kSize) << "with the shade, which fits";
+  EXPECT_EQ(update(3, "SET color = :v", "blue"), "");
+  EXPECT_EQ(All("ByBoth").size(), 1u);
+}
+
 // A snapshot that somebody holds is a request under way: the index waits for it.
 TEST_F(IndexLifeTest, AnIndexThatIsBeingFilledIsNotRead) {
   std::shared_ptr<const store::CatalogSnapshot> holder = engine_.database().catalog();
