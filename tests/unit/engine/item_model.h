@@ -105,6 +105,13 @@ inline std::string Printed(const ModelItem& item) {
   return text;
 }
 
+// Why an attribute keeps an item out of an index although it is there.
+struct ModelKeyFault {
+  enum class Kind { kType, kEmpty, kTooLong };
+  Kind kind = Kind::kType;
+  std::string attribute;  // the first of those that are too long together
+};
+
 // A table or one of its indexes.
 struct ModelKeyspace {
   std::optional<std::string> index_name;  // nothing: the table
@@ -112,14 +119,39 @@ struct ModelKeyspace {
   std::vector<std::string> sort;
   std::optional<std::set<std::string>> projected;  // nothing: everything
   bool global = false;
+  std::map<std::string, char> types;  // of the key attributes: S, N or B
+  bool filling = false;               // a global index that cannot be read yet
 
-  // The item as it stands here; nothing if a key attribute is missing.
+  // All of them: wrong types, empty strings and binaries, and groups of attributes that are too long together.
+  std::vector<ModelKeyFault> FaultsOf(const ModelItem& item) const {
+    std::vector<ModelKeyFault> faults;
+    const auto look = [&](const std::vector<std::string>& group, size_t bytes_max) {
+      size_t bytes = 0;
+      for (const std::string& name : group) {
+        if (!item.contains(name)) continue;
+        const Scalar& value = item.at(name);
+        if (value.type != types.at(name)) {
+          faults.push_back({ModelKeyFault::Kind::kType, name});
+        } else if (value.type != 'N') {
+          if (value.text.empty()) faults.push_back({ModelKeyFault::Kind::kEmpty, name});
+          bytes += value.text.size();
+        }
+      }
+      if (bytes > bytes_max) faults.push_back({ModelKeyFault::Kind::kTooLong, group.front()});
+    };
+    look(partition, 2048);
+    look(sort, 1024);
+    return faults;
+  }
+
+  // The item as it stands here; nothing if a key attribute is missing or unfit.
   std::optional<ModelItem> EntryOf(const ModelItem& item) const {
     for (const std::vector<std::string>* names : {&partition, &sort}) {
       for (const std::string& name : *names) {
         if (!item.contains(name)) return std::nullopt;
       }
     }
+    if (!FaultsOf(item).empty()) return std::nullopt;
     if (!projected.has_value()) return item;
     ModelItem entry;
     for (const auto& [name, value] : item) {

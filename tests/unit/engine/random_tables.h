@@ -1,0 +1,48 @@
+#ifndef ARMATURE_TESTS_UNIT_ENGINE_RANDOM_TABLES_H_
+#define ARMATURE_TESTS_UNIT_ENGINE_RANDOM_TABLES_H_
+
+// Random tables, indexes of them, and items for them.
+//
+// Items have the attributes l1, l2, p1 to p4, r1 to r4, x and y, or most of them. Each but x has its usual type, which
+// may become another one when an index is made of it: items from before are unfit for that index then. A few are unfit
+// anyway.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/unit/engine/item_model.h"
+#include "tests/unit/engine/model_table.h"
+#include "tests/unit/engine/random_values.h"
+
+namespace armature::engine {
+
+// All that may be in an item beside the table's key, and is written as it comes.
+const std::vector<std::string>& AttributeNames();
+
+// Lifetime: the values must outlive it.
+class RandomTables {
+ public:
+  explicit RandomTables(RandomValues* values);
+
+  // Key pk (S) and sk (N), two local indexes and three global ones, always the same.
+  static ModelTable WithSortKey(const std::string& name);
+  // Key id, of any type; up to three global indexes.
+  ModelTable WithoutSortKey(const std::string& name);
+  // A global index over one to four and none to four attributes, of any projection.
+  ModelKeyspace Index(const ModelTable& table, const std::string& name);
+
+  ModelItem Key(const ModelTable& table);
+  ModelItem Item(const ModelTable& table);
+
+ private:
+  Scalar AttributeValue(const std::map<std::string, char>& key_types, const std::string& name);
+  std::vector<std::string> KeyPart(std::vector<std::string> names, size_t size, std::vector<std::string>* odd_ones);
+
+  RandomValues* const values_;
+  std::map<std::string, char> usual_types_;
+};
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_TESTS_UNIT_ENGINE_RANDOM_TABLES_H_
