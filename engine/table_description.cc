@@ -1,9 +1,12 @@
 #include "engine/table_description.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/time/clock.h"
 #include "storage/model/limits.h"
+#include "storage/store/index_backlog.h"
+#include "storage/store/index_build.h"
 
 namespace armature::engine {
 namespace {
@@ -19,6 +22,15 @@ Totals TotalsOf(const store::Keyspace& keyspace) {
   return {items, keyspace.stats->bytes() + items * static_cast<int64_t>(model::kStorageOverheadBytes)};
 }
 
+std::optional<Backlog> BacklogOf(const store::Index& index) {
+  if (index.progress == nullptr) return std::nullopt;
+  if (index.build != nullptr && index.build->phase() != store::BuildPhase::kCatchingUp) return std::nullopt;
+  const store::IndexBacklog::State state = index.progress->backlog().state();
+  Backlog backlog = {.records = state.load.records, .bytes = state.load.bytes};
+  if (state.oldest_ms != 0) backlog.age_ms = std::max<int64_t>(0, absl::ToUnixMillis(absl::Now()) - state.oldest_ms);
+  return backlog;
+}
+
 TableDescription Describe(const store::Table& table) {
   TableDescription description;
   description.descriptor = table.descriptor;
@@ -27,7 +39,7 @@ TableDescription Describe(const store::Table& table) {
     description.local_indexes.push_back(TotalsOf(index.keyspace));
   }
   for (const store::Index& index : table.global_indexes) {
-    description.global_indexes.push_back(TotalsOf(index.keyspace));
+    description.global_indexes.push_back({TotalsOf(index.keyspace), BacklogOf(index)});
   }
   description.time_ms = absl::ToUnixMillis(absl::Now());
   return description;

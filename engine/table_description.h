@@ -18,15 +18,29 @@ struct Totals {
   int64_t size_bytes = 0;
 };
 
+// What of the table's changes has not reached a global index.
+struct Backlog {
+  uint64_t records = 0;
+  uint64_t bytes = 0;  // of index rows
+  int64_t age_ms = 0;  // of the oldest record, to about a second; 0 if there is none
+};
+
+struct GlobalIndexFigures : Totals {
+  std::optional<Backlog> backlog = std::nullopt;  // as BacklogOf
+};
+
 struct TableDescription {
   model::TableDescriptor descriptor;
   Totals totals;
   std::vector<Totals> local_indexes;  // parallel to the descriptor's
-  std::vector<Totals> global_indexes;
+  std::vector<GlobalIndexFigures> global_indexes;
   int64_t time_ms = 0;  // when it was made
 };
 
 Totals TotalsOf(const store::Keyspace& keyspace);
+
+// nullopt for a local index, and for one that is being filled, whose backlog waits for that on purpose.
+std::optional<Backlog> BacklogOf(const store::Index& index);
 
 // The table as it is now.
 TableDescription Describe(const store::Table& table);

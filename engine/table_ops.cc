@@ -16,17 +16,6 @@ namespace armature::engine {
 namespace {
 
 constexpr int64_t kListLimitMax = 100;
-// Fills in how far the index is and what waits for it.
-void FillBacklog(const store::ChangeLog& log, const store::Index& index, IndexStatus* status) {
-  status->applied_sequence = index.progress->applied().value();
-  status->log_sequence = log.watermark().value();
-  const store::IndexBacklog::State backlog = index.progress->backlog().state();
-  status->backlog_records = backlog.load.records;
-  status->backlog_bytes = backlog.load.bytes;
-  if (backlog.oldest_ms != 0) {
-    status->backlog_age_ms = std::max<int64_t>(0, absl::ToUnixMillis(absl::Now()) - backlog.oldest_ms);
-  }
-}
 
 void AppendStatus(const store::ChangeLog& log, const store::Table& table, std::vector<IndexStatus>* all) {
   std::vector<IndexStatus> statuses;
@@ -38,9 +27,10 @@ void AppendStatus(const store::ChangeLog& log, const store::Table& table, std::v
       status.totals = TotalsOf(index.keyspace);
       status.table_item_count = TotalsOf(table.data).item_count;
       if (index.build != nullptr) status.build = index.build->state();
-      const bool is_behind_by_plan = status.build.has_value() && status.build->phase != store::BuildPhase::kCatchingUp;
-      if (index.progress != nullptr && !is_behind_by_plan) {
-        FillBacklog(log, index, &status);
+      if (const std::optional<Backlog> backlog = BacklogOf(index)) {
+        status.applied_sequence = index.progress->applied().value();
+        status.log_sequence = log.watermark().value();
+        status.backlog = *backlog;
       }
       statuses.push_back(std::move(status));
     }

@@ -21,9 +21,7 @@ struct IndexStatus {
   model::IndexDescriptor descriptor;
   uint64_t applied_sequence = 0;
   uint64_t log_sequence = 0;
-  uint64_t backlog_records = 0;
-  uint64_t backlog_bytes = 0;
-  int64_t backlog_age_ms = 0;
+  Backlog backlog;
   Totals totals;
   int64_t table_item_count = 0;
   std::optional<store::BuildState> build;  // of an index that is being filled

@@ -162,6 +162,11 @@ void FillIndexes(const engine::TableDescription& description, const std::string&
     if (const std::optional<bool> backfilling = engine::BackfillingOf(table, index)) {
       out->set_backfilling(*backfilling);
     }
+    if (const std::optional<engine::Backlog>& backlog = description.global_indexes[i].backlog) {
+      out->mutable_backlog()->set_records(backlog->records);
+      out->mutable_backlog()->set_bytes(backlog->bytes);
+      out->mutable_backlog()->set_age_ms(backlog->age_ms);
+    }
     FillProvisioned(index.provisioned, index.throughput_changes, description.time_ms,
                     out->mutable_provisioned_throughput());
     if (index.on_demand_max.has_value()) FillOnDemand(*index.on_demand_max, out->mutable_on_demand_throughput());

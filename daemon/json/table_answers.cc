@@ -55,6 +55,14 @@ void BeginIndex(const model::IndexDescriptor& index, const engine::Totals& total
   writer->Member("IndexArn", Cat(table_arn, "/index/", index.name));
 }
 
+// Not part of the documented API, whose clients pass over members that they do not know.
+void WriteBacklog(const std::optional<engine::Backlog>& backlog, JsonWriter* writer) {
+  if (!backlog.has_value()) return;
+  writer->Key("Backlog").BeginObject().Key("Records").Integer(static_cast<int64_t>(backlog->records));
+  writer->Key("Bytes").Integer(static_cast<int64_t>(backlog->bytes));
+  writer->Key("AgeSeconds").Integer(backlog->age_ms / 1000).EndObject();
+}
+
 void WriteIndexes(const engine::TableDescription& description, std::string_view arn, JsonWriter* writer) {
   const model::TableDescriptor& table = description.descriptor;
   if (!table.local_indexes.empty()) {
@@ -74,6 +82,7 @@ void WriteIndexes(const engine::TableDescription& description, std::string_view 
     if (const std::optional<bool> backfilling = engine::BackfillingOf(table, index)) {
       writer->Key("Backfilling").Boolean(*backfilling);
     }
+    WriteBacklog(description.global_indexes[i].backlog, writer);
     WriteProvisioned(index.provisioned, index.throughput_changes, description.time_ms, writer);
     WriteOnDemand(index.on_demand_max, writer);
     WriteWarm(engine::WarmThroughputOf(index.warm, index.provisioned), IndexStateName(engine::WarmStateOf(index.state)),

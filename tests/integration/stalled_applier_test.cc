@@ -119,6 +119,12 @@ TEST_F(StalledApplierTest, WritesToTheIndexAreThrottledAndNothingIsLost) {
   EXPECT_EQ(status->indexes(0).backlog_records(), expected.size());
   EXPECT_GT(status->indexes(0).backlog_bytes(), expected.size() * 1'000);
 
+  api::v1::DescribeTableRequest describe;
+  describe.set_table_name("indexed");
+  const auto described = client().DescribeTable(describe);
+  ASSERT_TRUE(described.ok()) << described.status();
+  EXPECT_EQ(described->table().global_secondary_indexes(0).backlog().records(), expected.size());
+
   Open();
   const absl::Time give_up = absl::Now() + absl::Seconds(30);
   absl::Status written = TryPutColored("after");

@@ -59,7 +59,7 @@ class BacklogTest : public testing::Test {
     ADD_FAILURE() << "no index " << index;
     return {};
   }
-  uint64_t RecordsFor(const std::string& index) { return StatusOf(index).backlog_records; }
+  uint64_t RecordsFor(const std::string& index) { return StatusOf(index).backlog.records; }
   // One run of at most some thousand records, or all of them.
   void Apply() {
     index::GsiApplier applier(&engine_.database());
@@ -94,25 +94,25 @@ TEST_F(BacklogTest, CountsForEachIndexWhatTouchesIt) {
   ASSERT_TRUE(Put("c").ok());
   ASSERT_TRUE(Put("b", {{"color", S("blue")}, {"size", S("big")}}).ok());
   const IndexStatus colors = StatusOf("colors");
-  EXPECT_EQ(colors.backlog_records, 3u) << "an entry that moves is one change";
-  EXPECT_GT(colors.backlog_bytes, 3u * 20);
+  EXPECT_EQ(colors.backlog.records, 3u) << "an entry that moves is one change";
+  EXPECT_GT(colors.backlog.bytes, 3u * 20);
   EXPECT_EQ(RecordsFor("sizes"), 1u);
   Apply();
   for (const char* const index : {"colors", "sizes"}) {
     EXPECT_EQ(RecordsFor(index), 0u);
-    EXPECT_EQ(StatusOf(index).backlog_bytes, 0u);
-    EXPECT_EQ(StatusOf(index).backlog_age_ms, 0);
+    EXPECT_EQ(StatusOf(index).backlog.bytes, 0u);
+    EXPECT_EQ(StatusOf(index).backlog.age_ms, 0);
   }
 }
 
 TEST_F(BacklogTest, IsCountedAnewAfterARestart) {
   ASSERT_TRUE(Put("a", {{"color", S("red")}}).ok());
   ASSERT_TRUE(Put("b", {{"color", S("red")}, {"size", S("big")}}).ok());
-  const uint64_t bytes = StatusOf("colors").backlog_bytes;
+  const uint64_t bytes = StatusOf("colors").backlog.bytes;
   engine_.Reopen();
   EXPECT_EQ(RecordsFor("colors"), 2u);
   EXPECT_EQ(RecordsFor("sizes"), 1u);
-  EXPECT_EQ(StatusOf("colors").backlog_bytes, bytes);
+  EXPECT_EQ(StatusOf("colors").backlog.bytes, bytes);
   Apply();
   ASSERT_TRUE(Put("c", {{"color", S("red")}}).ok());
   engine_.Reopen();
