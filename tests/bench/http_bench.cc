@@ -4,7 +4,8 @@
 //   http_bench                                     by themselves, with an operation that does nothing
 //   http_bench --address=HOST:PORT --pid=PID --request=FILE
 //                                                  a running server against an echo of its answer; FILE holds the bytes
-//                                                  of one request, head and body
+//                                                  of one request, head and body; ################ in
+//                                                  it is another number in each request
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -72,7 +73,9 @@ class FixedOperation final : public daemon::JsonOperations {
     return true;
   }
   void Call(daemon::JsonCall, daemon::JsonApi::Done done) override { std::move(done)({.status = 200, .body = body_}); }
-  daemon::JsonAnswer Error(const absl::Status&) const override { return {.status = 500, .body = {}}; }
+  daemon::JsonAnswer Refuse(const daemon::JsonCall&, const absl::Status&) const override {
+    return {.status = 500, .body = {}};
+  }
 
  private:
   const std::string body_;

@@ -21,6 +21,7 @@ namespace armature::bench {
 namespace {
 
 constexpr int kEventsMax = 64;
+constexpr std::string_view kNumberPlaceholder = "################";
 
 [[noreturn]] void Die(const std::string& what) {
   std::fprintf(stderr, "http_bench: %s\n", what.c_str());
@@ -60,6 +61,10 @@ size_t AnswerSize(std::string_view received) {
 
 HttpLoad::HttpLoad(const std::string& address, std::string request, size_t connections)
     : request_(std::move(request)), epoll_(epoll_create1(EPOLL_CLOEXEC)), connections_(connections) {
+  for (size_t at = request_.find(kNumberPlaceholder); at != std::string::npos;
+       at = request_.find(kNumberPlaceholder, at + 1)) {
+    places_.push_back(at);
+  }
   for (size_t i = 0; i < connections; ++i) {
     connections_[i].socket = Connect(address);
     epoll_event event = {.events = EPOLLIN, .data = {.u64 = i}};
@@ -72,7 +77,17 @@ HttpLoad::~HttpLoad() {
   close(epoll_);
 }
 
-void HttpLoad::Send(const Connection& connection) const {
+// Another key for each request, neighbours far apart.
+void HttpLoad::Number() {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const uint64_t key = ++sent_ * 0x9e3779b97f4a7c15;
+  for (const size_t place : places_) {
+    for (size_t i = 0; i < kNumberPlaceholder.size(); ++i) request_[place + i] = kDigits[(key >> (4 * i)) & 15];
+  }
+}
+
+void HttpLoad::Send(const Connection& connection) {
+  Number();
   std::string_view rest = request_;
   while (!rest.empty()) {
     const ssize_t sent = send(connection.socket, rest.data(), rest.size(), MSG_NOSIGNAL);

@@ -1,7 +1,8 @@
 #ifndef ARMATURE_TESTS_BENCH_HTTP_LOAD_H_
 #define ARMATURE_TESTS_BENCH_HTTP_LOAD_H_
 
-// Load on an HTTP server by one request sent again and again, and what it costs the server.
+// Load on an HTTP server by one request sent again and again, and what it costs the server. Sixteen # in a request stand
+// for a number that is another in each.
 
 #include <sys/types.h>
 
@@ -32,10 +33,13 @@ class HttpLoad {
     std::string received;
   };
 
-  void Send(const Connection& connection) const;
+  void Number();
+  void Send(const Connection& connection);
   bool Receive(Connection* connection, int status) const;
 
-  const std::string request_;
+  std::string request_;
+  std::vector<size_t> places_;  // of the number
+  uint64_t sent_ = 0;
   int epoll_ = -1;
   std::vector<Connection> connections_;
 };
