@@ -6,6 +6,7 @@
 // Source: the developer guide, "Read and write operations", and the considerations of each kind of index.
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,8 +19,12 @@
 
 namespace armature::engine {
 
+// What the units of a report are, where it tells: transactions do.
+enum class CapacityUse : uint8_t { kEither, kReads, kWrites };
+
 struct ConsumedCapacity {
   std::string table_name;
+  CapacityUse use = CapacityUse::kEither;
   double total = 0;
   // Only with INDEXES.
   std::optional<double> table;

@@ -6,7 +6,7 @@
 namespace armature::engine {
 namespace {
 
-class DeleteItem final : public RowMutation {
+class DeleteItem : public RowMutation {
  public:
   explicit DeleteItem(WriteRequest request) : RowMutation(std::move(request)) {}
 
@@ -34,7 +34,20 @@ class DeleteItem final : public RowMutation {
   codec::CanonicalItem key_;
 };
 
+// Has the members of a delete, and leaves the item as it is.
+class ConditionCheck final : public DeleteItem {
+ public:
+  using DeleteItem::DeleteItem;
+  bool writes() const override { return false; }
+};
+
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<const RowMutation>> MakeConditionCheck(WriteRequest request, expr::ParseCache* cache) {
+  auto mutation = std::make_unique<ConditionCheck>(std::move(request));
+  ARM_RETURN_IF_ERROR(mutation->Check(cache));
+  return std::unique_ptr<const RowMutation>(std::move(mutation));
+}
 
 absl::StatusOr<std::unique_ptr<const RowMutation>> MakeDeleteItem(WriteRequest request, expr::ParseCache* cache) {
   auto mutation = std::make_unique<DeleteItem>(std::move(request));

@@ -4,11 +4,15 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "engine/batch_get.h"
+#include "engine/batch_write.h"
 #include "engine/get_item.h"
 #include "engine/page_reader.h"
 #include "engine/parts.h"
 #include "engine/row_mutation.h"
 #include "engine/throughput.h"
+#include "engine/transact_get.h"
+#include "engine/transact_write.h"
 #include "engine/update_table.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
@@ -104,6 +108,7 @@ Engine::Engine(store::Database* database, const EngineOptions& options)
     : parts_(std::make_unique<Parts>(database, options)) {
   if (options.apply_changes) parts_->applier.Start();
   parts_->builder.Start();
+  SweepTokensIfDue(parts_.get());
 }
 
 Engine::~Engine() {
@@ -131,6 +136,23 @@ void Engine::UpdateItem(RequestContext context, WriteRequest request, Callback<W
 
 void Engine::DeleteItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
   RunWrite(parts_.get(), std::move(context), MakeDeleteItem(std::move(request), &parts_->parse_cache), std::move(done));
+}
+
+void Engine::BatchGetItem(RequestContext context, BatchGetRequest request, Callback<BatchGetResult> done) {
+  RunBatchGet(parts_.get(), std::move(context), std::move(request), std::move(done));
+}
+
+void Engine::BatchWriteItem(RequestContext context, BatchWriteRequest request, Callback<BatchWriteResult> done) {
+  RunBatchWrite(parts_.get(), std::move(context), std::move(request), std::move(done));
+}
+
+void Engine::TransactGetItems(RequestContext context, TransactGetRequest request, Callback<TransactGetResult> done) {
+  RunTransactGet(parts_.get(), std::move(context), std::move(request), std::move(done));
+}
+
+void Engine::TransactWriteItems(RequestContext context, TransactWriteRequest request,
+                                Callback<TransactWriteResult> done) {
+  RunTransactWrite(parts_.get(), std::move(context), std::move(request), std::move(done));
 }
 
 void Engine::Query(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done) {

@@ -11,12 +11,15 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
+#include "engine/batch_request.h"
 #include "engine/continuous_backups.h"
 #include "engine/index_check.h"
 #include "engine/request.h"
 #include "engine/table_ops.h"
 #include "engine/tags.h"
 #include "engine/time_to_live.h"
+#include "engine/transact_request.h"
 #include "index/index_builder.h"
 #include "storage/model/table_update.h"
 #include "storage/store/database.h"
@@ -36,6 +39,10 @@ struct EngineOptions {
   bool enforce_throughput = true;  // refuse what goes beyond provisioned throughput and the maxima of on-demand tables
   // Nanoseconds of a clock that is never set; null: the system's. Called on any thread. For tests.
   std::function<int64_t()> monotonic_ns = nullptr;
+  // Milliseconds since 1970, for what must be known after a restart; null: the system's. For tests.
+  std::function<int64_t()> unix_ms = nullptr;
+  // How long a transaction waits for items that others hold, and a write of one item for a transaction that holds it.
+  absl::Duration transaction_wait = absl::Seconds(5);
   bool apply_changes = true;  // false: nothing reaches the global indexes; for tests, which apply by hand
 };
 
@@ -56,6 +63,10 @@ class Engine {
   void PutItem(RequestContext context, WriteRequest request, Callback<WriteResult> done);
   void UpdateItem(RequestContext context, WriteRequest request, Callback<WriteResult> done);
   void DeleteItem(RequestContext context, WriteRequest request, Callback<WriteResult> done);
+  void BatchGetItem(RequestContext context, BatchGetRequest request, Callback<BatchGetResult> done);
+  void BatchWriteItem(RequestContext context, BatchWriteRequest request, Callback<BatchWriteResult> done);
+  void TransactGetItems(RequestContext context, TransactGetRequest request, Callback<TransactGetResult> done);
+  void TransactWriteItems(RequestContext context, TransactWriteRequest request, Callback<TransactWriteResult> done);
   // `page` must live until `done` is called.
   void Query(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done);
   void Scan(RequestContext context, ReadRequest request, PageWriter* page, Callback<ReadResult> done);

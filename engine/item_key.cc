@@ -41,6 +41,14 @@ absl::Status CheckKeySizes(const model::KeySchema& schema, const model::ItemView
   return absl::OkStatus();
 }
 
+absl::Status EmptyIndexKeyError(const model::IndexDescriptor& index, const model::KeyAttribute& attribute,
+                                const model::ValueView& value) {
+  return ValidationError(
+      Cat("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "
+          "The AttributeValue for a key attribute cannot contain an empty ",
+          EmptyWord(value), " value. IndexName: ", index.name, ", IndexKey: ", attribute.name));
+}
+
 absl::Status CheckOneIndex(const model::IndexDescriptor& index, const model::ItemView& item) {
   for (const std::vector<model::KeyAttribute>* group : {&index.key.partition, &index.key.sort}) {
     for (const model::KeyAttribute& attribute : *group) {
@@ -49,20 +57,13 @@ absl::Status CheckOneIndex(const model::IndexDescriptor& index, const model::Ite
       if (value->type() != model::ToValueType(attribute.type)) {
         return IndexKeyTypeError(index, attribute, value->type());
       }
-      if (IsEmptyKeyValue(*value)) {
-        return ValidationError(Cat(
-            "One or more parameter values are not valid. A value specified for a secondary index key is not supported. "
-            "The AttributeValue for a key attribute cannot contain an empty ",
-            EmptyWord(*value), " value. IndexName: ", index.name, ", IndexKey: ", attribute.name));
-      }
+      if (IsEmptyKeyValue(*value)) return EmptyIndexKeyError(index, attribute, *value);
     }
   }
   return CheckKeySizes(index.key, item);
 }
 
-}  // namespace
-
-absl::Status CheckKeyValues(const model::KeySchema& schema, const model::ItemView& item) {
+absl::Status CheckNoneEmpty(const model::KeySchema& schema, const model::ItemView& item) {
   for (const std::vector<model::KeyAttribute>* group : {&schema.partition, &schema.sort}) {
     for (const model::KeyAttribute& attribute : *group) {
       const std::optional<model::ValueView> value = item.Find(attribute.name);
@@ -74,7 +75,27 @@ absl::Status CheckKeyValues(const model::KeySchema& schema, const model::ItemVie
       }
     }
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckKeyValues(const model::KeySchema& schema, const model::ItemView& item) {
+  ARM_RETURN_IF_ERROR(CheckNoneEmpty(schema, item));
   return CheckKeySizes(schema, item);
+}
+
+absl::Status CheckNoEmptyKeys(const store::Table& table, const model::ItemView& item) {
+  ARM_RETURN_IF_ERROR(CheckNoneEmpty(table.descriptor.key, item));
+  return CheckIndexesByName(table, [&item](const model::IndexDescriptor& index) {
+    for (const std::vector<model::KeyAttribute>* group : {&index.key.partition, &index.key.sort}) {
+      for (const model::KeyAttribute& attribute : *group) {
+        const std::optional<model::ValueView> value = item.Find(attribute.name);
+        if (value.has_value() && IsEmptyKeyValue(*value)) return EmptyIndexKeyError(index, attribute, *value);
+      }
+    }
+    return absl::OkStatus();
+  });
 }
 
 absl::StatusOr<std::string> EncodeKeyParameter(const store::Table& table, const model::ItemView& key) {

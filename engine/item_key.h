@@ -31,6 +31,10 @@ absl::Status CheckIndexKeys(const store::Table& table, const model::ItemView& it
 // attributes together at most 1024. Attributes that `item` lacks are skipped.
 absl::Status CheckKeyValues(const model::KeySchema& schema, const model::ItemView& item);
 
+// What a key parameter, or an item to be put, tells without regard to types: no attribute that is a key of the table or
+// of an index is an empty string or binary. Errors: ValidationException, as those above.
+absl::Status CheckNoEmptyKeys(const store::Table& table, const model::ItemView& item);
+
 // The pieces of these rules that updates share, whose errors have words of their own.
 
 // The error of the alphabetically first index of `table` for which `check` has one.

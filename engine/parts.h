@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "engine/expr/parse_cache.h"
 #include "engine/request.h"
+#include "engine/token_table.h"
 #include "index/gsi_applier.h"
 #include "index/index_builder.h"
 #include "storage/base/thread_pool.h"
@@ -32,7 +33,7 @@ struct Parts {
       : database(db),
         options(engine_options),
         read_pool("arm-read", options.read_threads, options.read_queue_max),
-        locks(options.lock_stripes, &read_pool, &timers),
+        locks(options.lock_stripes, &read_pool, &timers, options.transaction_wait),
         applier(db),
         builder(db, &applier, options.index_build) {}
 
@@ -45,6 +46,7 @@ struct Parts {
   store::LockTable locks;
   index::GsiApplier applier;
   index::IndexBuilder builder;
+  TokenTable tokens;
   expr::ParseCache parse_cache{kParseCacheBytes};
 };
 

@@ -25,6 +25,7 @@ class PutItem final : public RowMutation {
   }
 
   model::ItemView item_or_key() const override { return model::ItemView(item_.bytes); }
+  bool is_put() const override { return true; }
 
   absl::StatusOr<std::string> EncodeKey(const store::Table& table) const override {
     const model::ItemView item(item_.bytes);

@@ -19,8 +19,8 @@
 
 namespace armature::engine {
 
-// What is particular to one kind of single-item write. The static checks are done when it exists; the rest is const,
-// because it may one day run twice.
+// What is particular to one kind of write of one item, by itself or in a batch or transaction. The static checks are
+// done when it exists; the rest is const, because it may one day run twice.
 //
 // Thread-safety: owned by one request; its methods run one after another, on different threads.
 class RowMutation {
@@ -44,6 +44,9 @@ class RowMutation {
   }
   // The error about an item that is too large, by itself or with its local index entries.
   virtual std::string_view TooLargeText() const { return "Item size has exceeded the maximum allowed size"; }
+  // Whether it puts the whole item; whether it changes the row at all, or judges its condition only.
+  virtual bool is_put() const { return false; }
+  virtual bool writes() const { return true; }
   // What the answer shows of `item` with UPDATED_OLD (the item before) or UPDATED_NEW (the one after), in canonical
   // bytes; empty for nothing. Asked only of mutations that allow these modes.
   virtual std::string UpdatedPart(const model::ItemView&) const { return {}; }
@@ -70,6 +73,8 @@ void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const Row
 absl::StatusOr<std::unique_ptr<const RowMutation>> MakePutItem(WriteRequest request, expr::ParseCache* cache);
 absl::StatusOr<std::unique_ptr<const RowMutation>> MakeUpdateItem(WriteRequest request, expr::ParseCache* cache);
 absl::StatusOr<std::unique_ptr<const RowMutation>> MakeDeleteItem(WriteRequest request, expr::ParseCache* cache);
+// An action of a transaction: judges the condition on an item that it does not write.
+absl::StatusOr<std::unique_ptr<const RowMutation>> MakeConditionCheck(WriteRequest request, expr::ParseCache* cache);
 
 }  // namespace armature::engine
 

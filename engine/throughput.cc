@@ -103,16 +103,27 @@ absl::Status TakeWrite(const Parts& parts, const store::Table& table, double uni
                        const std::vector<index::EntryChange>& local, const std::vector<index::EntryChange>& global) {
   // Between the looks and the charges others may draw on the same; that overdraws a bucket no more than a large
   // operation does.
+  ARM_RETURN_IF_ERROR(AdmitWriteOf(parts, table, global));
+  ChargeWriteOf(parts, table, units, local, global);
+  return absl::OkStatus();
+}
+
+absl::Status AdmitWriteOf(const Parts& parts, const store::Table& table,
+                          const std::vector<index::EntryChange>& global) {
   ARM_RETURN_IF_ERROR(AdmitWrite(parts, table));
   for (const index::EntryChange& change : global) {
     ARM_RETURN_IF_ERROR(Admit(parts, {table, change.index}, Use::kWrite));
   }
+  return absl::OkStatus();
+}
+
+void ChargeWriteOf(const Parts& parts, const store::Table& table, double units,
+                   const std::vector<index::EntryChange>& local, const std::vector<index::EntryChange>& global) {
   for (const index::EntryChange& change : local) units += EntryUnits(change);
   ChargeWrite(parts, table, units);
   for (const index::EntryChange& change : global) {
     Charge(parts, {table, change.index}, Use::kWrite, EntryUnits(change));
   }
-  return absl::OkStatus();
 }
 
 void ChargeWrite(const Parts& parts, const store::Table& table, double units) {

@@ -29,6 +29,10 @@ absl::Status AdmitWrite(const Parts& parts, const store::Table& table);
 // of these has none left. Errors: as AdmitRead. The error of an index names it, and is one of the table's write.
 absl::Status TakeWrite(const Parts& parts, const store::Table& table, double units,
                        const std::vector<index::EntryChange>& local, const std::vector<index::EntryChange>& global);
+// The two halves of TakeWrite, for several writes that are done or refused together.
+absl::Status AdmitWriteOf(const Parts& parts, const store::Table& table, const std::vector<index::EntryChange>& global);
+void ChargeWriteOf(const Parts& parts, const store::Table& table, double units,
+                   const std::vector<index::EntryChange>& local, const std::vector<index::EntryChange>& global);
 // Takes `units` of the table for a write that came to nothing.
 void ChargeWrite(const Parts& parts, const store::Table& table, double units);
 

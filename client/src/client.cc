@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
+#include "armature/client/transaction.h"
 #include "client/src/grpc_connection.h"
 #include "client/src/retrying_connection.h"
 #include "client/src/stubs.h"
@@ -152,7 +153,14 @@ absl::StatusOr<api::v1::TransactGetItemsResponse> Client::TransactGetItems(
 
 absl::StatusOr<api::v1::TransactWriteItemsResponse> Client::TransactWriteItems(
     const api::v1::TransactWriteItemsRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::ItemService::Stub::TransactWriteItems>("TransactWriteItems", request, options);
+  constexpr std::string_view kName = "TransactWriteItems";
+  if (request.has_client_request_token()) {
+    return Call<&api::v1::ItemService::Stub::TransactWriteItems>(kName, request, options);
+  }
+  // So that attempts of this call are one transaction.
+  api::v1::TransactWriteItemsRequest with_token = request;
+  with_token.set_client_request_token(NewClientToken());
+  return Call<&api::v1::ItemService::Stub::TransactWriteItems>(kName, with_token, options);
 }
 
 absl::StatusOr<api::v1::CreateTableResponse> Client::CreateTable(const api::v1::CreateTableRequest& request,

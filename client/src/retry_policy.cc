@@ -16,6 +16,11 @@ namespace {
 constexpr std::array<std::string_view, 3> kThrottlings = {"ProvisionedThroughputExceededException",
                                                           "ThrottlingException", "RequestLimitExceeded"};
 
+constexpr std::array<std::string_view, 2> kConflicts = {"TransactionConflictException",
+                                                        "TransactionInProgressException"};
+constexpr std::array<std::string_view, 4> kPassingReasons = {"None", "TransactionConflict",
+                                                             "ProvisionedThroughputExceeded", "ThrottlingError"};
+
 // Those whose repeat gives the same, whatever the request says.
 constexpr std::array<std::string_view, 24> kAlwaysIdempotent = {
     "GetItem",
@@ -100,10 +105,20 @@ class DefaultIdempotencyPolicy final : public IdempotencyPolicy {
   }
 };
 
+// A transaction that was cancelled for nothing that lasts.
+bool IsCancelledForNow(const absl::Status& status) {
+  const auto detail = ErrorDetailOf(status);
+  if (!detail.has_value() || detail->cancellation_reasons().empty()) return false;
+  return std::all_of(
+      detail->cancellation_reasons().begin(), detail->cancellation_reasons().end(),
+      [](const api::v1::CancellationReason& reason) { return Contains(kPassingReasons, reason.code()); });
+}
+
 }  // namespace
 
 bool IsTransient(const absl::Status& status) {
   if (absl::IsUnavailable(status)) return true;
+  if (absl::IsAborted(status)) return Contains(kConflicts, ErrorName(status)) || IsCancelledForNow(status);
   return absl::IsResourceExhausted(status) && Contains(kThrottlings, ErrorName(status));
 }
 

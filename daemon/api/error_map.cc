@@ -3,12 +3,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "armature/api/v1/errors.pb.h"
 #include "daemon/api/error_table.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/base/throttling_error.h"
+#include "storage/base/transaction_error.h"
 #include "storage/store/data_directory.h"
 
 namespace armature::daemon {
@@ -22,6 +24,8 @@ grpc::StatusCode ToGrpcCode(absl::StatusCode code) { return static_cast<grpc::St
 constexpr size_t kTextBytesMax = 512;
 constexpr size_t kDetailTextBytesMax = 2048;
 constexpr size_t kDetailBytesMax = 4096;
+// Tag and length of a field and of what it makes longer.
+constexpr size_t kFieldHeadBytes = 8;
 
 // `text` or its beginning, cut between two characters of UTF-8.
 std::string Shortened(std::string_view text, size_t bytes_max) {
@@ -50,6 +54,29 @@ void SetItem(const std::string& item_bytes, api::v1::ErrorDetail* detail) {
   }
 }
 
+// Items have what room there is, in the order of the actions; then texts, which only repeat in words what codes say.
+void SetCancellationReasons(const std::vector<CancellationReason>& reasons, api::v1::ErrorDetail* detail) {
+  for (const CancellationReason& each : reasons) detail->add_cancellation_reasons()->set_code(each.code);
+  const size_t bytes_max = kDetailBytesMax - kTextBytesMax;
+  size_t bytes = detail->ByteSizeLong();
+  for (size_t i = 0; i < reasons.size(); ++i) {
+    const std::string text = Shortened(reasons[i].message, kTextBytesMax);
+    if (text.empty() || bytes + text.size() + kFieldHeadBytes > bytes_max) continue;
+    bytes += text.size() + kFieldHeadBytes;
+    detail->mutable_cancellation_reasons(static_cast<int>(i))->set_message(text);
+  }
+  for (size_t i = 0; i < reasons.size(); ++i) {
+    if (reasons[i].item.empty()) continue;
+    api::v1::CancellationReason* const reason = detail->mutable_cancellation_reasons(static_cast<int>(i));
+    if (bytes + reasons[i].item.size() + kFieldHeadBytes > bytes_max) {
+      reason->set_item_omitted(true);
+      continue;
+    }
+    bytes += reasons[i].item.size() + kFieldHeadBytes;
+    reason->mutable_item()->ParseFromString(reasons[i].item);
+  }
+}
+
 }  // namespace
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {
@@ -58,7 +85,9 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   const std::optional<ApiError> error = GetApiError(status);
   if (error.has_value()) {
     detail.set_exception(std::string(ApiErrorName(error->type)));
-    detail.set_message(Shortened(error->message, kDetailTextBytesMax));
+    const std::vector<CancellationReason> reasons = GetCancellationReasons(status);
+    // The text of a cancelled transaction repeats the codes of its reasons.
+    detail.set_message(Shortened(error->message, reasons.empty() ? kDetailTextBytesMax : kTextBytesMax));
     detail.set_retry_after_ms(error->retry_after_ms);
     for (const ThrottlingReason& each : GetThrottlingReasons(status)) {
       api::v1::ThrottlingReason* const reason = detail.add_throttling_reasons();
@@ -66,6 +95,7 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
       reason->set_resource(each.resource);
     }
     SetItem(error->item, &detail);
+    SetCancellationReasons(reasons, &detail);
     return WithDetail(ToGrpcCode(FindErrorRow(error->type).grpc_code), detail);
   }
   detail.set_request_id(store::RandomUuid());

@@ -4,6 +4,7 @@
 
 #include "daemon/api/enum_text.h"
 #include "daemon/api/legacy_messages.h"
+#include "daemon/api/message_parts.h"
 #include "daemon/api/wire_split.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -14,32 +15,11 @@ namespace {
 
 namespace v1 = ::armature::api::v1;
 
-template <class Message>
-absl::StatusOr<SplitRequest> Parse(std::string_view bytes, std::string_view operation, const LegacyFields& legacy,
-                                   Message* message) {
-  SplitRequest split;
-  if (!Split(bytes, legacy, &split) || !message->ParseFromString(split.rest)) {
-    return SerializationError(
-        Cat("The request is not a valid ", operation, " message: malformed, or text that is not UTF-8"));
-  }
-  return split;
-}
-
-// What every request with expressions has.
-template <class Message>
-void TakeNames(Message* message, engine::ExpressionParameters* to) {
-  if (message->expression_attribute_names().empty()) return;
-  to->names.emplace();
-  for (const auto& [placeholder, name] : message->expression_attribute_names()) {
-    (*to->names)[placeholder] = name;
-  }
-}
-
 // What puts, updates and deletes have in common.
 template <class Message>
 absl::StatusOr<engine::WriteRequest> ToWriteRequest(std::string_view bytes, std::string_view operation,
                                                     const LegacyFields& legacy, Message* message) {
-  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, operation, legacy, message));
+  ARM_ASSIGN_OR_RETURN(SplitRequest split, ParseSplit(bytes, operation, legacy, message));
   engine::WriteRequest request;
   request.message_bytes = bytes.size();
   request.table_name = std::move(*message->mutable_table_name());
@@ -57,17 +37,10 @@ absl::StatusOr<engine::WriteRequest> ToWriteRequest(std::string_view bytes, std:
   return request;
 }
 
-// An empty list cannot be told from an absent one.
-template <class Message>
-void TakeAttributesToGet(const Message& message, engine::ExpressionParameters* to) {
-  if (message.attributes_to_get().empty()) return;
-  to->legacy.attributes_to_get.emplace(message.attributes_to_get().begin(), message.attributes_to_get().end());
-}
-
 template <class Message>
 absl::StatusOr<engine::ReadRequest> ToReadRequest(std::string_view bytes, std::string_view operation,
                                                   const LegacyFields& legacy, Message* message) {
-  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, operation, legacy, message));
+  ARM_ASSIGN_OR_RETURN(SplitRequest split, ParseSplit(bytes, operation, legacy, message));
   engine::ReadRequest request;
   request.table_name = std::move(*message->mutable_table_name());
   if (message->has_index_name()) request.index_name = message->index_name();
@@ -88,23 +61,11 @@ absl::StatusOr<engine::ReadRequest> ToReadRequest(std::string_view bytes, std::s
   return request;
 }
 
-void FillCapacity(const engine::ConsumedCapacity& from, v1::ConsumedCapacity* to) {
-  to->set_table_name(from.table_name);
-  to->set_capacity_units(from.total);
-  if (from.table.has_value()) to->mutable_table()->set_capacity_units(*from.table);
-  for (const auto& [name, units] : from.local_indexes) {
-    (*to->mutable_local_secondary_indexes())[name].set_capacity_units(units);
-  }
-  for (const auto& [name, units] : from.global_indexes) {
-    (*to->mutable_global_secondary_indexes())[name].set_capacity_units(units);
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<engine::GetItemRequest> ParseGetItem(std::string_view bytes) {
   v1::GetItemRequest message;
-  ARM_ASSIGN_OR_RETURN(SplitRequest split, Parse(bytes, "GetItem", kNoLegacyFields, &message));
+  ARM_ASSIGN_OR_RETURN(SplitRequest split, ParseSplit(bytes, "GetItem", kNoLegacyFields, &message));
   engine::GetItemRequest request;
   request.table_name = std::move(*message.mutable_table_name());
   request.key_wire = std::move(split.item).value_or(std::string());
@@ -165,12 +126,8 @@ std::string SerializeRest(const engine::WriteResult& result) {
   response.set_change_sequence(result.change_sequence);
   std::string bytes = response.SerializeAsString();
   if (result.collection.has_value()) {
-    v1::ItemCollectionMetrics message;
-    message.add_size_estimate_range_gb(result.collection->lower_gb);
-    message.add_size_estimate_range_gb(result.collection->upper_gb);
-    std::string metrics = message.SerializeAsString();
-    model::AppendBytesField(v1::ItemCollectionMetrics::kItemCollectionKeyFieldNumber, result.collection->key, &metrics);
-    model::AppendBytesField(v1::PutItemResponse::kItemCollectionMetricsFieldNumber, metrics, &bytes);
+    model::AppendBytesField(v1::PutItemResponse::kItemCollectionMetricsFieldNumber,
+                            SerializeCollection(*result.collection), &bytes);
   }
   return bytes;
 }

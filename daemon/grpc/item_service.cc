@@ -8,10 +8,9 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "daemon/api/group_messages.h"
 #include "daemon/api/item_messages.h"
 #include "daemon/grpc/byte_buffers.h"
-#include "storage/base/api_error.h"
-#include "storage/base/strings.h"
 #include "storage/model/wire.h"
 
 namespace armature::daemon {
@@ -92,6 +91,47 @@ engine::Callback<engine::ReadResult> AnswerRead(const Caller& caller, grpc::Byte
   };
 }
 
+template <class Result>
+engine::Callback<Result> AnswerGroup(const Caller& caller, grpc::ByteBuffer* response) {
+  return [caller, response](absl::StatusOr<Result> result) {
+    if (!result.ok()) return caller.Finish(result.status());
+    *response = TakeBytes(Serialize(*result));
+    caller.Finish(absl::OkStatus());
+  };
+}
+
+// Asks for each member of a request; one without members needs nothing but the operation itself.
+class TableRights {
+ public:
+  TableRights(const Caller& caller, std::string_view operation) : caller_(caller), operation_(operation) {}
+
+  void Ask(std::string_view operation, const std::optional<std::string>& table) {
+    if (engine_.ok() || !asked_) engine_ = caller_.Allow(operation, table.value_or(""));
+    asked_ = true;
+  }
+  // Runs `run(engine)` if everything is allowed, and otherwise ends the call.
+  template <class Run>
+  void RunAllowed(Run run) {
+    if (!asked_) Ask(operation_, std::nullopt);
+    if (!engine_.ok()) return caller_.Finish(engine_.status());
+    run(**engine_);
+  }
+
+ private:
+  const Caller& caller_;
+  const std::string_view operation_;
+  bool asked_ = false;
+  absl::StatusOr<engine::Engine*> engine_ = nullptr;
+};
+
+template <class Request, class Run>
+void RunBatch(const Caller& caller, std::string_view operation, absl::StatusOr<Request> parsed, Run run) {
+  if (!parsed.ok()) return caller.Finish(parsed.status());
+  TableRights rights(caller, operation);
+  for (const auto& table : parsed->tables) rights.Ask(operation, table.table_name);
+  rights.RunAllowed([&](engine::Engine& engine) { run(engine, *std::move(parsed)); });
+}
+
 }  // namespace
 
 Reactor* ItemService::GetItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
@@ -150,23 +190,53 @@ Reactor* ItemService::Scan(Context* context, const grpc::ByteBuffer* request, gr
   });
 }
 
-Reactor* ItemService::NotAvailable(Context* context, std::string_view operation) const {
-  return gate_->Admit(context, [operation](const Caller& caller) {
-    caller.Finish(UnknownOperationError(Cat(operation, " is not available in this version")));
+Reactor* ItemService::BatchGetItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  return gate_->Admit(context, [context, request, response](const Caller& caller) {
+    RunBatch(caller, "BatchGetItem", ParseBatchGetItem(MessageBytes(*request).view()),
+             [&](engine::Engine& engine, engine::BatchGetRequest parsed) {
+               engine.BatchGetItem(MakeContext(context), std::move(parsed),
+                                   AnswerGroup<engine::BatchGetResult>(caller, response));
+             });
   });
 }
 
-Reactor* ItemService::BatchGetItem(Context* context, const grpc::ByteBuffer*, grpc::ByteBuffer*) {
-  return NotAvailable(context, "BatchGetItem");
+Reactor* ItemService::BatchWriteItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  return gate_->Admit(context, [context, request, response](const Caller& caller) {
+    RunBatch(caller, "BatchWriteItem", ParseBatchWriteItem(MessageBytes(*request).view()),
+             [&](engine::Engine& engine, engine::BatchWriteRequest parsed) {
+               engine.BatchWriteItem(MakeContext(context), std::move(parsed),
+                                     AnswerGroup<engine::BatchWriteResult>(caller, response));
+             });
+  });
 }
-Reactor* ItemService::BatchWriteItem(Context* context, const grpc::ByteBuffer*, grpc::ByteBuffer*) {
-  return NotAvailable(context, "BatchWriteItem");
+
+Reactor* ItemService::TransactGetItems(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+  return gate_->Admit(context, [context, request, response](const Caller& caller) {
+    auto parsed = ParseTransactGetItems(MessageBytes(*request).view());
+    if (!parsed.ok()) return caller.Finish(parsed.status());
+    TableRights rights(caller, "TransactGetItems");
+    for (const engine::TransactGet& get : parsed->gets) rights.Ask(engine::kTransactGetOperation, get.get.table_name);
+    rights.RunAllowed([&](engine::Engine& engine) {
+      engine.TransactGetItems(MakeContext(context), *std::move(parsed),
+                              AnswerGroup<engine::TransactGetResult>(caller, response));
+    });
+  });
 }
-Reactor* ItemService::TransactGetItems(Context* context, const grpc::ByteBuffer*, grpc::ByteBuffer*) {
-  return NotAvailable(context, "TransactGetItems");
-}
-Reactor* ItemService::TransactWriteItems(Context* context, const grpc::ByteBuffer*, grpc::ByteBuffer*) {
-  return NotAvailable(context, "TransactWriteItems");
+
+Reactor* ItemService::TransactWriteItems(Context* context, const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* response) {
+  return gate_->Admit(context, [context, request, response](const Caller& caller) {
+    auto parsed = ParseTransactWriteItems(MessageBytes(*request).view());
+    if (!parsed.ok()) return caller.Finish(parsed.status());
+    TableRights rights(caller, "TransactWriteItems");
+    for (const engine::TransactAction& action : parsed->actions) {
+      rights.Ask(engine::SingleOperation(action.kind), action.write.table_name);
+    }
+    rights.RunAllowed([&](engine::Engine& engine) {
+      engine.TransactWriteItems(MakeContext(context), *std::move(parsed),
+                                AnswerGroup<engine::TransactWriteResult>(caller, response));
+    });
+  });
 }
 
 }  // namespace armature::daemon

@@ -65,8 +65,6 @@ class ItemService final : public item_service_internal::Base {
                                                grpc::ByteBuffer* response) override;
 
  private:
-  grpc::ServerUnaryReactor* NotAvailable(grpc::CallbackServerContext* context, std::string_view operation) const;
-
   const CallGate* const gate_;
 };
 

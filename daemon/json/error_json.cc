@@ -9,6 +9,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/base/throttling_error.h"
+#include "storage/base/transaction_error.h"
 
 namespace armature::daemon {
 namespace {
@@ -20,6 +21,18 @@ void WriteReasons(ApiErrorType type, const std::vector<ThrottlingReason>& reason
   writer->Key(provisioned ? "ThrottlingReasons" : "throttlingReasons").BeginArray();
   for (const ThrottlingReason& each : reasons) {
     writer->BeginObject().Member("reason", each.reason).Member("resource", each.resource).EndObject();
+  }
+  writer->EndArray();
+}
+
+void WriteCancellation(const std::vector<CancellationReason>& reasons, JsonWriter* writer) {
+  if (reasons.empty()) return;
+  writer->Key("CancellationReasons").BeginArray();
+  for (const CancellationReason& each : reasons) {
+    writer->BeginObject().Member("Code", each.code);
+    if (!each.message.empty()) writer->Member("Message", each.message);
+    if (!each.item.empty()) WriteItem(each.item, &writer->Key("Item"));
+    writer->EndObject();
   }
   writer->EndArray();
 }
@@ -36,6 +49,7 @@ JsonAnswer ErrorAnswer(const absl::Status& error, std::string_view request_id) {
     answer.status = row.http_status;
     writer.Member("__type", Cat(row.json_namespace, "#", ApiErrorName(api_error->type)));
     if (!api_error->message.empty()) writer.Member(row.json_text_member, api_error->message);
+    WriteCancellation(GetCancellationReasons(error), &writer);
     WriteReasons(api_error->type, GetThrottlingReasons(error), &writer);
     if (!api_error->item.empty()) WriteItem(api_error->item, &writer.Key("Item"));
   } else {

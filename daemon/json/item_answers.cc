@@ -12,25 +12,43 @@ namespace {
 constexpr int64_t kExpectedItemsMax = 100;
 constexpr size_t kReserveBytesMax = 256 << 10;
 
-void WriteUnits(double units, JsonWriter* writer) {
-  writer->BeginObject().Key("CapacityUnits").Double(units).EndObject();
+// The members of a structure that tells units.
+void WriteUnitMembers(double units, engine::CapacityUse use, JsonWriter* writer) {
+  writer->Key("CapacityUnits").Double(units);
+  if (use == engine::CapacityUse::kReads) writer->Key("ReadCapacityUnits").Double(units);
+  if (use == engine::CapacityUse::kWrites) writer->Key("WriteCapacityUnits").Double(units);
 }
 
-void WriteIndexUnits(std::string_view member, const std::map<std::string, double>& units, JsonWriter* writer) {
+void WriteUnits(double units, engine::CapacityUse use, JsonWriter* writer) {
+  writer->BeginObject();
+  WriteUnitMembers(units, use, writer);
+  writer->EndObject();
+}
+
+void WriteIndexUnits(std::string_view member, const std::map<std::string, double>& units, engine::CapacityUse use,
+                     JsonWriter* writer) {
   if (units.empty()) return;
   writer->Key(member).BeginObject();
-  for (const auto& [name, part] : units) WriteUnits(part, &writer->Key(name));
+  for (const auto& [name, part] : units) WriteUnits(part, use, &writer->Key(name));
   writer->EndObject();
 }
 
 }  // namespace
 
 void WriteConsumedCapacity(const engine::ConsumedCapacity& capacity, JsonWriter* writer) {
-  writer->BeginObject().Member("TableName", capacity.table_name).Key("CapacityUnits").Double(capacity.total);
-  if (capacity.table.has_value()) WriteUnits(*capacity.table, &writer->Key("Table"));
-  WriteIndexUnits("LocalSecondaryIndexes", capacity.local_indexes, writer);
-  WriteIndexUnits("GlobalSecondaryIndexes", capacity.global_indexes, writer);
+  writer->BeginObject().Member("TableName", capacity.table_name);
+  WriteUnitMembers(capacity.total, capacity.use, writer);
+  if (capacity.table.has_value()) WriteUnits(*capacity.table, capacity.use, &writer->Key("Table"));
+  WriteIndexUnits("LocalSecondaryIndexes", capacity.local_indexes, capacity.use, writer);
+  WriteIndexUnits("GlobalSecondaryIndexes", capacity.global_indexes, capacity.use, writer);
   writer->EndObject();
+}
+
+void WriteCollection(const engine::ItemCollectionMetrics& collection, JsonWriter* writer) {
+  writer->BeginObject();
+  WriteItem(collection.key, &writer->Key("ItemCollectionKey"));
+  writer->Key("SizeEstimateRangeGB").BeginArray();
+  writer->Double(collection.lower_gb).Double(collection.upper_gb).EndArray().EndObject();
 }
 
 void WriteCapacityMember(const std::optional<engine::ConsumedCapacity>& capacity, JsonWriter* writer) {
@@ -38,11 +56,7 @@ void WriteCapacityMember(const std::optional<engine::ConsumedCapacity>& capacity
 }
 
 void WriteCollectionMember(const std::optional<engine::ItemCollectionMetrics>& collection, JsonWriter* writer) {
-  if (!collection.has_value()) return;
-  writer->Key("ItemCollectionMetrics").BeginObject();
-  WriteItem(collection->key, &writer->Key("ItemCollectionKey"));
-  writer->Key("SizeEstimateRangeGB").BeginArray();
-  writer->Double(collection->lower_gb).Double(collection->upper_gb).EndArray().EndObject();
+  if (collection.has_value()) WriteCollection(*collection, &writer->Key("ItemCollectionMetrics"));
 }
 
 JsonPage::JsonPage(std::optional<int64_t> limit, bool with_items)

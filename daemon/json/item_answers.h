@@ -17,6 +17,9 @@ namespace armature::daemon {
 // A structure ConsumedCapacity as a value.
 void WriteConsumedCapacity(const engine::ConsumedCapacity& capacity, JsonWriter* writer);
 
+// A structure ItemCollectionMetrics as a value.
+void WriteCollection(const engine::ItemCollectionMetrics& collection, JsonWriter* writer);
+
 // The member ConsumedCapacity, if there is one.
 void WriteCapacityMember(const std::optional<engine::ConsumedCapacity>& capacity, JsonWriter* writer);
 

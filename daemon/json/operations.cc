@@ -10,7 +10,7 @@ namespace {
 
 StringMap<JsonOperation> MakeAllOperations() {
   StringMap<JsonOperation> all;
-  for (const auto& topic : {ItemOperations(), SettingOperations(), TableOperations()}) {
+  for (const auto& topic : {ItemOperations(), GroupOperations(), SettingOperations(), TableOperations()}) {
     for (const JsonOperation& operation : topic) all.emplace(operation.name, operation);
   }
   return all;
@@ -36,14 +36,20 @@ std::vector<std::string_view> OperationNames() {
 }
 
 bool IsItemOperation(std::string_view name) {
-  for (const JsonOperation& operation : ItemOperations()) {
-    if (operation.name == name) return true;
+  for (const auto& topic : {ItemOperations(), GroupOperations()}) {
+    for (const JsonOperation& operation : topic) {
+      if (operation.name == name) return true;
+    }
   }
   return false;
 }
 
 absl::Status CheckAccess(const JsonCall& call, std::string_view table) {
-  return call.access == nullptr ? absl::OkStatus() : call.access->Check(call.operation, table);
+  return CheckAccess(call, call.operation, table);
+}
+
+absl::Status CheckAccess(const JsonCall& call, std::string_view operation, std::string_view table) {
+  return call.access == nullptr ? absl::OkStatus() : call.access->Check(operation, table);
 }
 
 void Fail(const JsonCall& call, const absl::Status& status, JsonApi::Done done) {

@@ -42,6 +42,7 @@ std::vector<std::string_view> OperationNames();
 
 // The tables.
 std::span<const JsonOperation> ItemOperations();
+std::span<const JsonOperation> GroupOperations();  // batches and transactions
 std::span<const JsonOperation> SettingOperations();
 std::span<const JsonOperation> TableOperations();
 
@@ -50,6 +51,8 @@ bool IsItemOperation(std::string_view name);
 
 // Whether the caller may run the operation on `table`, a name as it was sent; empty: on no table.
 absl::Status CheckAccess(const JsonCall& call, std::string_view table);
+// The same where the call stands for `operation`.
+absl::Status CheckAccess(const JsonCall& call, std::string_view operation, std::string_view table);
 
 // The table's name in a request, empty if it is missing.
 inline std::string_view TableOf(const std::string& name) { return name; }

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "absl/strings/cord.h"
+#include "storage/base/collection_error.h"
 #include "storage/base/strings.h"
 #include "storage/base/throttling_error.h"
+#include "storage/base/transaction_error.h"
 
 namespace armature {
 namespace {
@@ -17,6 +19,8 @@ constexpr char kTypeUrl[] = "armature/api-error-type";
 constexpr char kItemUrl[] = "armature/api-error-item";
 constexpr char kRetryUrl[] = "armature/api-error-retry-after-ms";
 constexpr char kReasonUrl[] = "armature/api-error-throttling-reason";
+constexpr char kCollectionUrl[] = "armature/api-error-collection";
+constexpr char kReasonsUrl[] = "armature/api-error-cancellation-reasons";
 constexpr char kResourceUrl[] = "armature/api-error-throttling-resource";
 
 absl::Status Make(absl::StatusCode code, ApiErrorType type, std::string_view message) {
@@ -141,9 +145,74 @@ std::vector<ThrottlingReason> GetThrottlingReasons(const absl::Status& status) {
   return {{std::string(*reason), std::string(*resource)}};
 }
 
+absl::Status TransactionCanceledError(const std::vector<CancellationReason>& reasons) {
+  std::string message = "Transaction cancelled, please refer cancellation reasons for specific reasons [";
+  std::string_view separator;
+  std::string fields;
+  for (const CancellationReason& reason : reasons) {
+    message += Cat(separator, reason.code);
+    separator = ", ";
+    for (const std::string* const field : {&reason.code, &reason.message, &reason.item}) {
+      fields += Cat(field->size(), ":", *field);
+    }
+  }
+  absl::Status status = Make(absl::StatusCode::kAborted, ApiErrorType::kTransactionCanceled, Cat(message, "]"));
+  status.SetPayload(kReasonsUrl, absl::Cord(std::move(fields)));
+  return status;
+}
+
+std::vector<CancellationReason> GetCancellationReasons(const absl::Status& status) {
+  const auto payload = status.GetPayload(kReasonsUrl);
+  if (!payload.has_value()) return {};
+  const std::string fields(*payload);
+  std::string_view rest = fields;
+  const auto take = [&rest] {
+    size_t size = 0;
+    const char* const end = std::from_chars(rest.data(), rest.data() + rest.size(), size).ptr;
+    rest.remove_prefix(static_cast<size_t>(end - rest.data()) + 1);
+    std::string field(rest.substr(0, size));
+    rest.remove_prefix(size);
+    return field;
+  };
+  std::vector<CancellationReason> reasons;
+  while (!rest.empty()) {
+    CancellationReason& reason = reasons.emplace_back();
+    reason.code = take();
+    reason.message = take();
+    reason.item = take();
+  }
+  return reasons;
+}
+
+absl::Status TransactionConflictError() {
+  return Make(absl::StatusCode::kAborted, ApiErrorType::kTransactionConflict, "Transaction is ongoing for the item");
+}
+
+absl::Status TransactionInProgressError() {
+  return Make(absl::StatusCode::kAborted, ApiErrorType::kTransactionInProgress,
+              "The transaction with the given request token is already in progress.");
+}
+
+absl::Status IdempotentParameterMismatchError() {
+  return Make(absl::StatusCode::kInvalidArgument, ApiErrorType::kIdempotentParameterMismatch,
+              "DynamoDB rejected the request because you retried a request with a different payload but with an "
+              "idempotent token that was already used.");
+}
+
 absl::Status ItemCollectionSizeLimitExceededError() {
   return Make(absl::StatusCode::kResourceExhausted, ApiErrorType::kItemCollectionSizeLimitExceeded,
               "Collection size exceeded.");
+}
+
+absl::Status ItemCollectionSizeLimitExceededError(std::string_view collection) {
+  absl::Status status = ItemCollectionSizeLimitExceededError();
+  status.SetPayload(kCollectionUrl, absl::Cord(Av(collection)));
+  return status;
+}
+
+std::string ExceededCollection(const absl::Status& status) {
+  const auto collection = status.GetPayload(kCollectionUrl);
+  return collection.has_value() ? std::string(*collection) : std::string();
 }
 
 absl::Status UnknownOperationError(std::string_view message) {

@@ -60,7 +60,8 @@ absl::Status ResourceInUseError(std::string_view message);
 absl::Status LimitExceededError(std::string_view message);
 // The server cannot take the request now; the client may repeat it after `retry_after_ms`.
 absl::Status ThrottlingError(std::string_view message, int64_t retry_after_ms);
-// See throttling_error.h for those about the capacity of tables and indexes.
+// See throttling_error.h for those about the capacity of tables and indexes, transaction_error.h for those of
+// transactions.
 absl::Status ItemCollectionSizeLimitExceededError();
 // The operation or a member of its request is documented but not available in this version.
 absl::Status UnknownOperationError(std::string_view message);

@@ -60,12 +60,13 @@ class ConstraintList {
   // The name of a table or an index.
   void CheckName(std::string_view name, std::string_view path, size_t minimum);
 
+  // A violation of another kind. `printed` as above, `constraint` as messages tell it.
+  void Add(std::string_view printed, std::string_view path, std::string_view constraint);
+
   // OK if nothing was added, or else a ValidationException.
   absl::Status ToStatus() const;
 
  private:
-  void Add(std::string_view printed, std::string_view path, std::string_view constraint);
-
   std::vector<std::string> violations_;
 };
 

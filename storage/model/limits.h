@@ -45,6 +45,15 @@ inline constexpr size_t kAttributesToGetMax = 255;
 inline constexpr size_t kPlaceholderMaxBytes = 255;  // with its sign
 inline constexpr size_t kPlaceholderMapsMaxBytes = 2 << 20;
 
+// Batches and transactions.
+inline constexpr size_t kBatchGetKeysMax = 100;
+inline constexpr size_t kBatchWritesMax = 25;
+inline constexpr size_t kBatchGetMaxBytes = 16 << 20;      // of items, as the API counts them
+inline constexpr size_t kBatchGetMaxWireBytes = 32 << 20;  // of items, as they are sent
+inline constexpr size_t kTransactActionsMax = 100;
+inline constexpr size_t kTransactMaxBytes = 4 << 20;
+inline constexpr size_t kClientTokenMaxChars = 36;
+
 // Accounting: what one table item or index entry costs in storage beyond its attributes.
 inline constexpr uint64_t kStorageOverheadBytes = 100;
 

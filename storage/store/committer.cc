@@ -13,6 +13,7 @@
 #include "glog/logging.h"
 #include "rocksdb/write_batch.h"
 #include "storage/base/api_error.h"
+#include "storage/base/collection_error.h"
 #include "storage/base/fault_points.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -160,7 +161,7 @@ class Committer::BatchBuilder {
     for (const auto& [place, delta] : growth) {
       ARM_ASSIGN_OR_RETURN(Counter* const counter, FindCounter(place));
       const auto value = static_cast<uint64_t>(std::max<int64_t>(static_cast<int64_t>(counter->value) + delta, 0));
-      if (delta > 0 && value > counter_max_) return ItemCollectionSizeLimitExceededError();
+      if (delta > 0 && value > counter_max_) return ItemCollectionSizeLimitExceededError(place.second);
       changes.emplace_back(counter, value);
     }
     for (const auto& [counter, value] : changes) *counter = Counter{value, /*changed=*/true};
@@ -214,17 +215,22 @@ void Committer::Commit(WriteUnit unit, CommitCallback done) {
   CommitAll(std::move(units), std::move(done));
 }
 
+absl::Status Committer::CheckRoom(size_t bytes) const {
+  if (stopping_) return ServiceUnavailableError("The server is shutting down");
+  if (queue_.size() >= options_.commit_queue_units_max ||
+      (queue_bytes_ + bytes > options_.commit_queue_bytes_max && !queue_.empty())) {
+    return ThrottlingError("The server has more writes waiting than it can commit; slow down", kThrottleRetryMs);
+  }
+  return absl::OkStatus();
+}
+
 void Committer::CommitAll(std::vector<WriteUnit> units, CommitCallback done) {
   const size_t bytes = ByteSize(units);
   absl::Status refused;
   {
     const absl::MutexLock lock(&mutex_);
-    if (stopping_) {
-      refused = ServiceUnavailableError("The server is shutting down");
-    } else if (queue_.size() >= options_.commit_queue_units_max ||
-               (queue_bytes_ + bytes > options_.commit_queue_bytes_max && !queue_.empty())) {
-      refused = ThrottlingError("The server has more writes waiting than it can commit; slow down", kThrottleRetryMs);
-    } else {
+    refused = CheckRoom(bytes);
+    if (refused.ok()) {
       queue_bytes_ += bytes;
       queue_.push_back(Pending{std::move(units), std::move(done)});
       if (writer_idle_) work_.Signal();
@@ -232,6 +238,26 @@ void Committer::CommitAll(std::vector<WriteUnit> units, CommitCallback done) {
     }
   }
   std::move(done)(refused);
+}
+
+void Committer::CommitEach(std::vector<Commitment> commitments) {
+  std::vector<std::pair<CommitCallback, absl::Status>> refusals;
+  {
+    const absl::MutexLock lock(&mutex_);
+    for (Commitment& each : commitments) {
+      const size_t bytes = each.unit.byte_size();
+      if (absl::Status refused = CheckRoom(bytes); !refused.ok()) {
+        refusals.emplace_back(std::move(each.done), std::move(refused));
+        continue;
+      }
+      queue_bytes_ += bytes;
+      Pending& pending = queue_.emplace_back();
+      pending.units.push_back(std::move(each.unit));
+      pending.done = std::move(each.done);
+    }
+    if (writer_idle_ && !queue_.empty()) work_.Signal();
+  }
+  for (auto& [done, refused] : refusals) std::move(done)(std::move(refused));
 }
 
 CommitterCounters Committer::counters() const {

@@ -28,6 +28,12 @@ class SequenceTickets;
 // What a commit answers: the sequence of the unit's change record, or of the last record before it if it has none.
 using CommitCallback = absl::AnyInvocable<void(absl::StatusOr<ChangeSequence>) &&>;
 
+// A unit, and who waits for it.
+struct Commitment {
+  WriteUnit unit;
+  CommitCallback done;
+};
+
 // Totals since the start.
 struct CommitterCounters {
   uint64_t batches = 0;
@@ -60,6 +66,10 @@ class Committer {
   // Several units in one batch: all or nothing. What they add to one counter is judged as a sum.
   void CommitAll(std::vector<WriteUnit> units, CommitCallback done);
 
+  // Units that have nothing to do with each other, each with its own answer, as if by Commit; as they come together,
+  // they are written together.
+  void CommitEach(std::vector<Commitment> commitments);
+
   CommitterCounters counters() const;
 
  private:
@@ -73,6 +83,8 @@ class Committer {
   void WriteLoop();
   void CallbackLoop();
   void SyncLoop();
+  // Why a commit of so many bytes cannot wait for its turn, or OK.
+  absl::Status CheckRoom(size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes a batch's worth from the queue; empty when stopping and nothing waits.
   std::vector<Pending> TakeBatch();
   // Writes what of `pending` can be written; fills their answers.

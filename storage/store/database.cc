@@ -106,12 +106,36 @@ absl::StatusOr<RangeEnd> Database::ReadJoined(const Keyspace& index, const KeyRa
   return ReadJoinedRows(parts_->rocks.get(), *index.family, range, direction, *rows.family, mode, visitor);
 }
 
+absl::StatusOr<GetResult> Database::FindToken(std::string_view token, ReadMode mode, TokenRecord* record) const {
+  std::string stored;
+  ARM_ASSIGN_OR_RETURN(const GetResult got, Get(Keyspace{parts_->rocks->meta()}, TokenKey(token), mode, &stored));
+  if (got == GetResult::kFound) {
+    ARM_ASSIGN_OR_RETURN(*record, ParseTokenRecord(stored));
+  }
+  return got;
+}
+
+void Database::AddToken(std::string_view token, const TokenRecord& record, WriteUnit* unit) const {
+  const Keyspace meta{parts_->rocks->meta()};
+  unit->Put(meta, TokenKey(token), EncodeTokenRecord(record));
+  unit->Put(meta, TokenTimeKey(record.expires_ms, token), {});
+}
+
+absl::StatusOr<TokenSweep> Database::SweepExpiredTokens(int64_t now_ms, const std::string& from, size_t max,
+                                                        absl::FunctionRef<bool(std::string_view token)> claim) {
+  return SweepTokens(parts_->rocks.get(), now_ms, from, max, claim);
+}
+
 void Database::Commit(WriteUnit unit, CommitCallback done) {
   parts_->committer->Commit(std::move(unit), std::move(done));
 }
 
 void Database::CommitAll(std::vector<WriteUnit> units, CommitCallback done) {
   parts_->committer->CommitAll(std::move(units), std::move(done));
+}
+
+void Database::CommitEach(std::vector<Commitment> commitments) {
+  if (!commitments.empty()) parts_->committer->CommitEach(std::move(commitments));
 }
 
 namespace {

@@ -24,6 +24,7 @@
 #include "storage/store/catalog.h"
 #include "storage/store/change_log.h"
 #include "storage/store/committer.h"
+#include "storage/store/idempotency.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/options.h"
 #include "storage/store/write_unit.h"
@@ -106,6 +107,14 @@ class Database {
   // Commits a write unit; see Committer::Commit.
   void Commit(WriteUnit unit, CommitCallback done);
   void CommitAll(std::vector<WriteUnit> units, CommitCallback done);
+  void CommitEach(std::vector<Commitment> commitments);
+
+  // Tokens of requests; see idempotency.h. `record` is unspecified unless kFound. Errors: as Get.
+  absl::StatusOr<GetResult> FindToken(std::string_view token, ReadMode mode, TokenRecord* record) const;
+  // Adds the record of `token` to `unit`, to be committed with what the request did.
+  void AddToken(std::string_view token, const TokenRecord& record, WriteUnit* unit) const;
+  absl::StatusOr<TokenSweep> SweepExpiredTokens(int64_t now_ms, const std::string& from, size_t max,
+                                                absl::FunctionRef<bool(std::string_view token)> claim);
 
   // For consumers of the change log: writes `unit` and moves the cursors of `table` in one batch, without fsync.
   // Exactly once by atomicity: what a crash takes back is consumed again.

@@ -3,16 +3,22 @@
 #include <algorithm>
 #include <bit>
 #include <deque>
+#include <optional>
 #include <utility>
 
 #include "absl/synchronization/mutex.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
+#include "storage/base/transaction_error.h"
 
 namespace armature::store {
 namespace {
 
 constexpr int64_t kThrottleRetryMs = 50;
+
+absl::Status TooManyWaitError() {
+  return ThrottlingError("Too many requests wait for locked items; slow down", kThrottleRetryMs);
+}
 
 }  // namespace
 
@@ -21,7 +27,9 @@ struct LockTable::Request {
   size_t held = 0;  // the first `held` of them are ours
   absl::Time deadline;
   Continuation then;
+  bool of_transaction = false;
   TimerQueue::TimerId timer = 0;
+  absl::Time timer_at;
   size_t bytes = 0;  // counted while it is parked
 };
 
@@ -29,6 +37,7 @@ struct LockTable::Request {
 struct alignas(64) LockTable::Stripe {
   absl::Mutex mutex;
   bool locked ABSL_GUARDED_BY(mutex) = false;
+  bool by_transaction ABSL_GUARDED_BY(mutex) = false;  // if locked
   std::deque<std::shared_ptr<Request>> waiters ABSL_GUARDED_BY(mutex);
 };
 
@@ -50,10 +59,11 @@ void LockTable::Guard::Release() {
   for (const uint32_t stripe : stripes_) table->ReleaseStripe(stripe);
 }
 
-LockTable::LockTable(size_t stripes, ThreadPool* pool, TimerQueue* timers)
+LockTable::LockTable(size_t stripes, ThreadPool* pool, TimerQueue* timers, absl::Duration conflict_wait)
     : mask_(static_cast<uint32_t>(std::bit_ceil(stripes)) - 1),
       pool_(pool),
       timers_(timers),
+      conflict_wait_(conflict_wait),
       stripes_(std::make_unique<Stripe[]>(size_t{mask_} + 1)) {}
 
 LockTable::~LockTable() = default;
@@ -72,6 +82,11 @@ bool LockTable::Park(size_t bytes) {
   return false;
 }
 
+void LockTable::ParkAnyway(size_t bytes) {
+  parked_.fetch_add(1, std::memory_order_relaxed);
+  parked_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+}
+
 void LockTable::Unpark(size_t bytes) {
   parked_.fetch_sub(1, std::memory_order_relaxed);
   parked_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
@@ -85,49 +100,88 @@ void LockTable::Acquire(uint64_t row_hash, absl::Time deadline, Continuation the
     const absl::MutexLock lock(&stripe.mutex);
     if (!stripe.locked) {
       stripe.locked = locked = true;
+      stripe.by_transaction = false;
     } else if (Park(bytes)) {
       auto request = std::make_shared<Request>();
       request->stripes.push_back(stripe_index);
       request->deadline = deadline;
       request->then = std::move(then);
       request->bytes = bytes;
-      request->timer = timers_->At(deadline, [this, request, stripe_index] { Expire(request, stripe_index); });
-      stripe.waiters.push_back(std::move(request));
+      Enqueue(request, stripe_index, &stripe);
       return;
     }
   }
-  if (!locked) {
-    return std::move(then)(ThrottlingError("Too many requests wait for locked items; slow down", kThrottleRetryMs));
-  }
+  if (!locked) return std::move(then)(TooManyWaitError());
   Guard guard;
   guard.table_ = this;
   guard.stripes_.push_back(stripe_index);
   std::move(then)(std::move(guard));
 }
 
-void LockTable::AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time deadline, Continuation then) {
+std::optional<LockTable::Guard> LockTable::TryAcquire(uint64_t row_hash) {
+  const uint32_t stripe_index = StripeOf(row_hash);
+  Stripe& stripe = stripes_[stripe_index];
+  {
+    const absl::MutexLock lock(&stripe.mutex);
+    if (stripe.locked) return std::nullopt;
+    stripe.locked = true;
+    stripe.by_transaction = false;
+  }
+  Guard guard;
+  guard.table_ = this;
+  guard.stripes_.push_back(stripe_index);
+  return guard;
+}
+
+void LockTable::AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time deadline, ContinuationOfAll then,
+                           size_t bytes) {
   auto request = std::make_shared<Request>();
   for (const uint64_t hash : row_hashes) request->stripes.push_back(StripeOf(hash));
   std::sort(request->stripes.begin(), request->stripes.end());
   request->stripes.erase(std::unique(request->stripes.begin(), request->stripes.end()), request->stripes.end());
   request->deadline = deadline;
-  request->then = std::move(then);
+  request->of_transaction = true;
+  request->bytes = bytes;
+  request->then = [raw = request.get(), then = std::move(then)](absl::StatusOr<Guard> guard) mutable {
+    const uint32_t stripe = raw->held < raw->stripes.size() ? raw->stripes[raw->held] : 0;
+    std::move(then)(std::move(guard), stripe);
+  };
   Advance(request);
+}
+
+void LockTable::Enqueue(const std::shared_ptr<Request>& request, uint32_t stripe_index, Stripe* stripe) {
+  SetTimer(request, stripe_index);
+  stripe->waiters.push_back(request);
+}
+
+void LockTable::SetTimer(const std::shared_ptr<Request>& request, uint32_t stripe_index) {
+  request->timer_at = request->deadline;
+  // To see then whether it is a transaction that it waits for.
+  if (!request->of_transaction && conflict_wait_ != absl::InfiniteDuration()) {
+    request->timer_at = std::min(request->deadline, absl::Now() + conflict_wait_);
+  }
+  request->timer = timers_->At(request->timer_at, [this, request, stripe_index] { Expire(request, stripe_index); });
 }
 
 void LockTable::Advance(const std::shared_ptr<Request>& request) {
   while (request->held < request->stripes.size()) {
     const uint32_t stripe_index = request->stripes[request->held];
     Stripe& stripe = stripes_[stripe_index];
-    const absl::MutexLock lock(&stripe.mutex);
-    if (stripe.locked) {
-      // Counted, but not refused: it may hold stripes already.
-      static_cast<void>(parked_.fetch_add(1, std::memory_order_relaxed));
-      request->timer = timers_->At(request->deadline, [this, request, stripe_index] { Expire(request, stripe_index); });
-      stripe.waiters.push_back(request);
-      return;
+    bool refused = false;
+    {
+      const absl::MutexLock lock(&stripe.mutex);
+      if (stripe.locked) {
+        refused = request->held == 0 && !Park(request->bytes);
+        if (!refused) {
+          if (request->held > 0) ParkAnyway(request->bytes);
+          return Enqueue(request, stripe_index, &stripe);
+        }
+      } else {
+        stripe.locked = true;
+        stripe.by_transaction = true;
+      }
     }
-    stripe.locked = true;
+    if (refused) return std::move(request->then)(TooManyWaitError());
     ++request->held;
   }
   Guard guard;
@@ -148,9 +202,10 @@ void LockTable::ReleaseStripe(uint32_t stripe_index) {
     // The stripe stays locked and changes hands, so that nobody overtakes the one who waited.
     next = std::move(stripe.waiters.front());
     stripe.waiters.pop_front();
+    stripe.by_transaction = next->of_transaction;
   }
   Unpark(next->bytes);
-  timers_->Cancel(next->timer, next->deadline);
+  timers_->Cancel(next->timer, next->timer_at);
   pool_->RunAdmitted([this, next] {
     ++next->held;
     Advance(next);
@@ -159,17 +214,24 @@ void LockTable::ReleaseStripe(uint32_t stripe_index) {
 
 void LockTable::Expire(const std::shared_ptr<Request>& request, uint32_t stripe_index) {
   Stripe& stripe = stripes_[stripe_index];
+  bool conflict = false;
   {
     const absl::MutexLock lock(&stripe.mutex);
     const auto position = std::find(stripe.waiters.begin(), stripe.waiters.end(), request);
     if (position == stripe.waiters.end()) return;  // it got the stripe in the last moment
+    if (request->timer_at < request->deadline) {
+      conflict = stripe.by_transaction;
+      if (!conflict) return SetTimer(request, stripe_index);
+    }
     stripe.waiters.erase(position);
   }
   Unpark(request->bytes);
   for (size_t i = 0; i < request->held; ++i) ReleaseStripe(request->stripes[i]);
-  pool_->RunAdmitted([request] {
+  pool_->RunAdmitted([request, conflict] {
     std::move(request->then)(
-        DeadlineExceededError("The item is locked by other requests and did not become free within the deadline"));
+        conflict ? TransactionConflictError()
+                 : DeadlineExceededError(
+                       "The item is locked by other requests and did not become free within the deadline"));
   });
 }
 

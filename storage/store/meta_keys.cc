@@ -1,5 +1,6 @@
 #include "storage/store/meta_keys.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "storage/base/strings.h"
@@ -42,6 +43,16 @@ std::string BuildKey(TableId table, IndexId index) {
 }
 
 std::string StatsKey(std::string_view family_name) { return Cat("stats/", family_name); }
+
+std::string TokenKey(std::string_view token) { return Cat("token/", token); }
+
+std::string TokenTimeKey(int64_t expires_ms, std::string_view token) {
+  return Cat(kTokenTimePrefix, EncodeU64(static_cast<uint64_t>(expires_ms)), token);
+}
+
+std::string_view TokenOfTimeKey(std::string_view key) {
+  return key.substr(std::min(key.size(), kTokenTimePrefix.size() + sizeof(uint64_t)));
+}
 
 std::string LogKey(TableId table, ChangeSequence sequence) {
   return Cat(EncodeU32(table.value()), EncodeU64(sequence.value()));

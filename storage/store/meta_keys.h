@@ -30,6 +30,13 @@ std::string BuildKey(TableId table, IndexId index);
 // meta: totals of a column family.
 std::string StatsKey(std::string_view family_name);
 
+// meta: what a client's token stands for.
+std::string TokenKey(std::string_view token);
+// meta: a token by the time at which it expires, in milliseconds; the value is empty.
+inline constexpr std::string_view kTokenTimePrefix = "token_at/";
+std::string TokenTimeKey(int64_t expires_ms, std::string_view token);
+std::string_view TokenOfTimeKey(std::string_view key);
+
 // log: table | sequence.
 std::string LogKey(TableId table, ChangeSequence sequence);
 std::optional<ChangeSequence> SequenceOfLogKey(std::string_view key);

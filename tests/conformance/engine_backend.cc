@@ -7,6 +7,7 @@
 
 #include "armature/api/v1/items.pb.h"
 #include "armature/api/v1/tables.pb.h"
+#include "daemon/api/group_messages.h"
 #include "daemon/api/item_messages.h"
 #include "daemon/api/setting_messages.h"
 #include "daemon/api/table_messages.h"
@@ -15,6 +16,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/base/throttling_error.h"
+#include "storage/base/transaction_error.h"
 #include "storage/model/wire.h"
 #include "tests/conformance/backend.h"
 #include "tests/conformance/request_message.h"
@@ -41,6 +43,13 @@ Answer ErrorAnswer(const absl::Status& status) {
   }
   answer.error_type = std::string(ApiErrorName(error->type));
   answer.error_text = error->message;
+  for (const CancellationReason& each : GetCancellationReasons(status)) {
+    Json reason = {{"Code", each.code}};
+    if (!each.message.empty()) reason["Message"] = each.message;
+    v1::Item item;
+    if (!each.item.empty() && item.ParseFromString(each.item)) reason["Item"] = cli::ItemToJson(item);
+    answer.body["CancellationReasons"].push_back(std::move(reason));
+  }
   for (const ThrottlingReason& each : GetThrottlingReasons(status)) {
     answer.body[ReasonsMember(answer.error_type)].push_back({{"reason", each.reason}, {"resource", each.resource}});
   }
@@ -113,6 +122,22 @@ class EngineBackend final : public Backend {
     if (name == "PutItem") return Write<v1::PutItemRequest>(call, daemon::ParsePutItem, &Engine::PutItem);
     if (name == "DeleteItem") return Write<v1::DeleteItemRequest>(call, daemon::ParseDeleteItem, &Engine::DeleteItem);
     if (name == "Query") return Read<v1::QueryRequest>(call, daemon::ParseQuery, &Engine::Query);
+    if (name == "BatchGetItem") {
+      return Group<v1::BatchGetItemRequest, v1::BatchGetItemResponse>(call, daemon::ParseBatchGetItem,
+                                                                      &Engine::BatchGetItem);
+    }
+    if (name == "BatchWriteItem") {
+      return Group<v1::BatchWriteItemRequest, v1::BatchWriteItemResponse>(call, daemon::ParseBatchWriteItem,
+                                                                          &Engine::BatchWriteItem);
+    }
+    if (name == "TransactGetItems") {
+      return Group<v1::TransactGetItemsRequest, v1::TransactGetItemsResponse>(call, daemon::ParseTransactGetItems,
+                                                                              &Engine::TransactGetItems);
+    }
+    if (name == "TransactWriteItems") {
+      return Group<v1::TransactWriteItemsRequest, v1::TransactWriteItemsResponse>(call, daemon::ParseTransactWriteItems,
+                                                                                  &Engine::TransactWriteItems);
+    }
     if (name == "Scan") return Read<v1::ScanRequest>(call, daemon::ParseScan, &Engine::Scan);
     if (std::optional<Answer> answer = RunOnTables(call)) return *std::move(answer);
     if (std::optional<Answer> answer = RunOnSettings(call)) return *std::move(answer);
@@ -152,6 +177,25 @@ class EngineBackend final : public Backend {
     Answer answer = ParsedAnswer<v1::PutItemResponse>(ItemAndRest(result->attributes, daemon::SerializeRest(*result)));
     answer.body.erase("ChangeSequence");
     answer.change_sequence = result->change_sequence;
+    return answer;
+  }
+
+  // Batches and transactions.
+  template <class Request, class Response, class Parsed, class Result>
+  Answer Group(const Call& call, absl::StatusOr<Parsed> (*parse)(std::string_view),
+               void (engine::Engine::*method)(engine::RequestContext, Parsed, engine::Callback<Result>)) {
+    Request message;
+    if (const absl::Status said = ToRequestMessage(call.request, &message); !said.ok()) return CannotSay(said);
+    absl::StatusOr<Parsed> request = parse(message.SerializeAsString());
+    if (!request.ok()) return ErrorAnswer(request.status());
+    Waiter<Result> waiter;
+    (engine_.get()->*method)({}, *std::move(request), waiter.Catch());
+    const absl::StatusOr<Result> result = waiter.Wait();
+    if (!result.ok()) return ErrorAnswer(result.status());
+    Answer answer = ParsedAnswer<Response>(daemon::Serialize(*result));
+    if constexpr (requires { result->change_sequence; }) answer.change_sequence = result->change_sequence;
+    answer.body.erase("ChangeSequence");
+    AddEmptyLists(call.operation, call.request, &answer.body);
     return answer;
   }
 

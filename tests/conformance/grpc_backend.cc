@@ -32,6 +32,12 @@ Answer ErrorAnswer(const grpc::Status& status) {
   answer.error_type = detail->exception();
   answer.error_text = detail->message();
   if (detail->has_item()) answer.body["Item"] = cli::ItemToJson(detail->item());
+  for (const v1::CancellationReason& each : detail->cancellation_reasons()) {
+    Json reason = {{"Code", each.code()}};
+    if (each.has_message()) reason["Message"] = each.message();
+    if (each.has_item()) reason["Item"] = cli::ItemToJson(each.item());
+    answer.body["CancellationReasons"].push_back(std::move(reason));
+  }
   for (const v1::ThrottlingReason& each : detail->throttling_reasons()) {
     answer.body[ReasonsMember(answer.error_type)].push_back({{"reason", each.reason()}, {"resource", each.resource()}});
   }
@@ -56,6 +62,10 @@ class GrpcBackend final : public Backend {
     Add("DeleteItem", items_.get(), &Items::DeleteItem);
     Add("Query", items_.get(), &Items::Query);
     Add("Scan", items_.get(), &Items::Scan);
+    Add("BatchGetItem", items_.get(), &Items::BatchGetItem);
+    Add("BatchWriteItem", items_.get(), &Items::BatchWriteItem);
+    Add("TransactGetItems", items_.get(), &Items::TransactGetItems);
+    Add("TransactWriteItems", items_.get(), &Items::TransactWriteItems);
     Add("CreateTable", tables_.get(), &Tables::CreateTable);
     Add("DescribeTable", tables_.get(), &Tables::DescribeTable);
     Add("ListTables", tables_.get(), &Tables::ListTables);

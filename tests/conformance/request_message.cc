@@ -92,6 +92,7 @@ const EnumValueDescriptor* FindEnumValue(const EnumDescriptor& type, const std::
 }
 
 absl::Status ReadObject(const Json& json, const std::string& path, Message* message);
+absl::Status ReadField(const Json& json, const std::string& path, const FieldDescriptor& field, Message* message);
 
 // One value of `field`: sets it, or adds it if the field is repeated.
 class FieldReader {
@@ -178,8 +179,12 @@ absl::Status ReadObject(const Json& json, const std::string& path, Message* mess
   if (auto* const item = dynamic_cast<api::v1::Item*>(message)) {
     return ReadValues(json, path, item->mutable_attributes());
   }
-  if (!json.is_object()) return CannotSay(path, "not an object");
   const google::protobuf::Descriptor& type = *message->GetDescriptor();
+  // A list in a map, for which protobuf needs a message of its own.
+  if (json.is_array() && type.field_count() == 1 && type.field(0)->is_repeated()) {
+    return ReadField(json, path, *type.field(0), message);
+  }
+  if (!json.is_object()) return CannotSay(path, "not an object");
   for (const auto& [name, member] : json.items()) {
     const std::string inner = path.empty() ? name : Cat(path, ".", name);
     const FieldDescriptor* field = nullptr;
@@ -196,7 +201,24 @@ absl::Status ReadObject(const Json& json, const std::string& path, Message* mess
 
 absl::Status ToRequestMessage(const Json& json, Message* message) { return ReadObject(json, "", message); }
 
+namespace {
+
+// The members of answers of batches and transactions that are maps of lists.
+void UnwrapLists(Json* answer) {
+  for (const char* const member : {"Responses", "UnprocessedItems", "ItemCollectionMetrics"}) {
+    const auto map = answer->find(member);
+    if (map == answer->end() || !map->is_object()) continue;
+    for (Json& list : *map) list = list.empty() ? Json::array() : Json(*list.begin());
+  }
+}
+
+}  // namespace
+
 void AddEmptyLists(std::string_view operation, const Json& request, Json* answer) {
+  if (operation.starts_with("Batch") || operation.starts_with("Transact")) UnwrapLists(answer);
+  if (operation == "BatchGetItem") answer->emplace("Responses", Json::object());
+  if (operation == "BatchGetItem") answer->emplace("UnprocessedKeys", Json::object());
+  if (operation == "BatchWriteItem") answer->emplace("UnprocessedItems", Json::object());
   const bool reads_items = operation == "Query" || operation == "Scan";
   const bool counts_only = request.value("Select", std::string()) == "COUNT";
   if (reads_items && !counts_only && !answer->contains("Items")) (*answer)["Items"] = Json::array();

@@ -19,7 +19,8 @@ namespace armature::conformance {
 // types, null, and empty lists and maps, which protobuf cannot tell from absent ones.
 absl::Status ToRequestMessage(const cli::Json& json, google::protobuf::Message* message);
 
-// The empty lists and texts that the documented answer to `request` shows, and that protobuf leaves out.
+// Gives an answer its documented form: the empty lists and texts that the answer to `request` shows and protobuf leaves
+// out, and lists where protobuf has a message around them.
 void AddEmptyLists(std::string_view operation, const cli::Json& request, cli::Json* answer);
 
 }  // namespace armature::conformance

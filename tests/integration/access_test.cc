@@ -216,6 +216,42 @@ TEST_F(AccessTest, APolicyDeniesWhatItDoesNotAllow) {
   EXPECT_EQ(Name(daemon_.client().Echo({}).status()), "OK");
 }
 
+TEST_F(AccessTest, EachMemberOfABatchOrATransactionIsAskedFor) {
+  const auto request = FromJson<api::v1::CreateTableRequest>(kOrders);
+  ASSERT_TRUE(daemon_.client().CreateTable(request).ok());
+  WaitUntilActive("orders");
+  const Client reader = ClientWithKey("AKREADER");
+  const auto denied = [](std::string_view operation, std::string_view resource) {
+    return IsRefused("AccessDeniedException",
+                     Cat("User: AKREADER is not authorized to perform: dynamodb:", operation, " on resource: ",
+                         resource == "*" ? "" : "arn:aws:dynamodb:local:000000000000:table/", resource));
+  };
+  api::v1::TransactGetItemsRequest reads;
+  const auto add_read = [&reads](std::string_view table) {
+    api::v1::Get* const get = reads.add_transact_items()->mutable_get();
+    get->set_table_name(std::string(table));
+    (*get->mutable_key()->mutable_attributes())["id"] = client::S("a");
+  };
+  add_read("orders");
+  EXPECT_EQ(Name(reader.TransactGetItems(reads).status()), "OK");
+  add_read("secrets");
+  EXPECT_THAT(reader.TransactGetItems(reads).status(), denied("GetItem", "secrets"));
+
+  api::v1::TransactWriteItemsRequest writes;
+  writes.add_transact_items()->mutable_condition_check()->set_table_name("orders");
+  EXPECT_THAT(reader.TransactWriteItems(writes).status(), denied("ConditionCheckItem", "orders"));
+  writes.mutable_transact_items(0)->mutable_delete_()->set_table_name("orders");
+  EXPECT_THAT(reader.TransactWriteItems(writes).status(), denied("DeleteItem", "orders"));
+  EXPECT_THAT(reader.TransactWriteItems({}).status(), denied("TransactWriteItems", "*"));
+
+  api::v1::BatchGetItemRequest keys;
+  (*keys.mutable_request_items())["orders"].add_keys();
+  EXPECT_THAT(reader.BatchGetItem(keys).status(), denied("BatchGetItem", "orders"));
+  api::v1::BatchWriteItemRequest batch;
+  (*batch.mutable_request_items())["orders"].add_requests();
+  EXPECT_THAT(reader.BatchWriteItem(batch).status(), denied("BatchWriteItem", "orders"));
+}
+
 // The codes of calls with an empty message, all made at once: refusals come late after some.
 std::vector<grpc::StatusCode> CallAll(const std::shared_ptr<grpc::Channel>& channel,
                                       const std::vector<std::string>& methods) {

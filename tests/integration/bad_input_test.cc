@@ -271,8 +271,8 @@ TEST_F(BadInput, NestingThatWouldExhaustAStack) {
 }
 
 TEST_F(BadInput, WhatThisVersionLacks) {
-  EXPECT_EQ(client::ErrorName(client().BatchWriteItem({}).status()), "UnknownOperationException");
-  EXPECT_EQ(client::ErrorName(client().TransactWriteItems({}).status()), "UnknownOperationException");
+  EXPECT_EQ(client::ErrorName(client().CreateBackup({}).status()), "UnknownOperationException");
+  EXPECT_EQ(client::ErrorName(client().ListStreams({}).status()), "UnknownOperationException");
 }
 
 // Starts that end at once: exit code 1, and one line on stderr that says why. The log's own lines begin with a letter

@@ -32,6 +32,8 @@ struct OperationCase {
   std::string_view name;
   std::string_view document;
   bool reader_may = false;  // on `orders`
+  // What the caller is asked for, if not the operation itself.
+  std::string_view permission = {};
 };
 
 // In the order in which all of them succeed, once the table is there.
@@ -45,6 +47,13 @@ constexpr OperationCase kCases[] = {
      true},
     {"Scan", R"({"TableName": "TABLE"})", true},
     {"DeleteItem", R"({"TableName": "TABLE", "Key": {"id": {"S": "a"}}})"},
+    {"BatchWriteItem", R"({"RequestItems": {"TABLE": [{"PutRequest": {"Item": {"id": {"S": "b"}}}}]}})"},
+    {"BatchGetItem", R"({"RequestItems": {"TABLE": {"Keys": [{"id": {"S": "b"}}]}}})"},
+    {"TransactWriteItems", R"({"TransactItems": [{"Update": {"TableName": "TABLE", "Key": {"id": {"S": "b"}},
+                                                             "UpdateExpression": "REMOVE x"}}]})",
+     false, "UpdateItem"},
+    {"TransactGetItems", R"({"TransactItems": [{"Get": {"TableName": "TABLE", "Key": {"id": {"S": "b"}}}}]})", true,
+     "GetItem"},
     {"DescribeTable", R"({"TableName": "TABLE"})", true},
     {"DescribeTimeToLive", R"({"TableName": "TABLE"})", true},
     {"DescribeContinuousBackups", R"({"TableName": "TABLE"})", true},
@@ -115,6 +124,43 @@ TEST_F(HttpAccessTest, EveryOperationHasACase) {
   EXPECT_EQ(cases, daemon::OperationNames());
 }
 
+// Each member is asked for, not the first one only.
+TEST_F(HttpAccessTest, OneForbiddenMemberFailsTheWhole) {
+  Create("orders");
+  Create("secrets");
+  struct Mixed {
+    std::string_view name;
+    std::string_view document;
+    std::string_view permission;
+    std::string_view table;
+  };
+  constexpr Mixed kMixed[] = {
+      {"TransactGetItems", R"({"TransactItems": [{"Get": {"TableName": "orders", "Key": {"id": {"S": "a"}}}},
+                                                 {"Get": {"TableName": "secrets", "Key": {"id": {"S": "a"}}}}]})",
+       "GetItem", "secrets"},
+      {"TransactWriteItems", R"({"TransactItems": [{"ConditionCheck": {"TableName": "orders", "Key": {"id": {"S": "a"}},
+                                                    "ConditionExpression": "attribute_exists(id)"}}]
+})",
+       "ConditionCheckItem", "orders"
+}
+,
+    {"TransactWriteItems", R"({"TransactItems": [{"Put": {"TableName": "orders", "Item": {"id": {"S": "a"}}}}]})",
+     "PutItem", "orders"},
+    {"TransactWriteItems", R"({"TransactItems": [{"Delete": {"TableName": "orders", "Key": {"id": {"S": "a"}}}}]})",
+     "DeleteItem", "orders"},
+    {"TransactWriteItems", R"({"TransactItems": []})", "TransactWriteItems", ""},
+    {"BatchGetItem", R"({"RequestItems": {}})", "BatchGetItem", ""},
+};
+for (const Mixed& mixed : kMixed) {
+  SCOPED_TRACE(mixed.document);
+  const RawResponse answer =
+      Answer(Signed("AKREADER", JsonRequest(std::string(mixed.name), std::string(mixed.document))));
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_THAT(answer.body, HasSubstr(Cat("to perform: dynamodb:", mixed.permission, " on resource: ",
+                                         mixed.table.empty() ? "*" : Cat(kArnPrefix, mixed.table), "\"")));
+}
+}
+
 TEST_F(HttpAccessTest, AReaderOfOneTableMayDoNothingElse) {
   Create("orders");
   Create("secrets");
@@ -129,8 +175,9 @@ TEST_F(HttpAccessTest, AReaderOfOneTableMayDoNothingElse) {
         }
         EXPECT_EQ(answer.status, 400);
         EXPECT_THAT(answer.body, HasSubstr("#AccessDeniedException"));
+        const std::string_view permission = operation.permission.empty() ? operation.name : operation.permission;
         EXPECT_THAT(answer.body,
-                    HasSubstr(Cat("User: AKREADER is not authorized to perform: dynamodb:", operation.name,
+                    HasSubstr(Cat("User: AKREADER is not authorized to perform: dynamodb:", permission,
                                   " on resource: ", IsAboutATable(operation) ? Cat(kArnPrefix, table) : "*", "\"")));
       }
       if (!IsAboutATable(operation)) break;

@@ -8,6 +8,7 @@
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/mutex.h"
 #include "storage/base/api_error.h"
+#include "storage/base/collection_error.h"
 #include "storage/model/wire.h"
 #include "tests/unit/store/store_test_util.h"
 
@@ -67,6 +68,32 @@ TEST_F(CommitterTest, WhatWasAnsweredIsReadAndSurvivesReopen) {
     Open(options);
     EXPECT_EQ(Value(key), "value");
   }
+}
+
+TEST_F(CommitterTest, UnitsThatComeTogetherAreWrittenTogetherAndFailByThemselves) {
+  DatabaseOptions options = TestOptions(dir_.path());
+  options.item_collection_bytes_max = 100;
+  Open(options);
+  const uint64_t batches = database_->committer_counters().batches;
+  std::vector<Commitment> commitments;
+  std::vector<absl::Status> answers(50);
+  absl::BlockingCounter left(50);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    WriteUnit unit = PutUnit("k" + std::to_string(i), "v");
+    if (i == 7) unit.AddCounter(table().collections, "full", 101);
+    commitments.push_back({std::move(unit), [&, i](const absl::StatusOr<ChangeSequence>& sequence) {
+                             answers[i] = sequence.status();
+                             left.DecrementCount();
+                           }});
+  }
+  database_->CommitEach(std::move(commitments));
+  left.Wait();
+  EXPECT_EQ(database_->committer_counters().batches, batches + 1);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    EXPECT_EQ(answers[i].ok(), i != 7) << answers[i];
+    EXPECT_EQ(Value("k" + std::to_string(i)), i != 7 ? "v" : "(none)");
+  }
+  EXPECT_EQ(ExceededCollection(answers[7]), "full");
 }
 
 TEST_F(CommitterTest, UnitsAreAppliedInOrderAndCallbacksRunOnceInThatOrder) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <random>
 #include <thread>
@@ -30,7 +31,7 @@ class LockTableTest : public testing::Test {
   LockTable::Guard LockNow(const std::vector<uint64_t>& rows) {
     std::optional<LockTable::Guard> held;
     table_.AcquireAll(rows, absl::InfiniteFuture(),
-                      [&](absl::StatusOr<LockTable::Guard> guard) { held = *std::move(guard); });
+                      [&](absl::StatusOr<LockTable::Guard> guard, uint32_t) { held = *std::move(guard); });
     EXPECT_TRUE(held.has_value());
     return *std::move(held);
   }
@@ -126,7 +127,7 @@ TEST_F(LockTableTest, ExpiresAtTheDeadlineAndLeavesTheLockToOthers) {
   LockTable::Guard held = LockNow({Row(1)});
   absl::Notification expired;
   absl::Status status;
-  table_.Acquire(Row(1), absl::Now() + absl::Milliseconds(5), [&](absl::StatusOr<LockTable::Guard> guard) {
+  table_.Acquire(Row(1), absl::Now() + absl::Milliseconds(5), [&](absl::StatusOr<LockTable::Guard> guard, uint32_t) {
     status = guard.status();
     expired.Notify();
   });
@@ -141,10 +142,11 @@ TEST_F(LockTableTest, ExpiresAtTheDeadlineAndLeavesTheLockToOthers) {
 TEST_F(LockTableTest, ExpiryGivesBackTheRowsThatWereHeldAlready) {
   LockTable::Guard held = LockNow({Row(2)});
   absl::Notification expired;
-  table_.AcquireAll({Row(2), Row(1)}, absl::Now() + absl::Milliseconds(5), [&](absl::StatusOr<LockTable::Guard> guard) {
-    EXPECT_FALSE(guard.ok());
-    expired.Notify();
-  });
+  table_.AcquireAll({Row(2), Row(1)}, absl::Now() + absl::Milliseconds(5),
+                    [&](absl::StatusOr<LockTable::Guard> guard, uint32_t) {
+                      EXPECT_FALSE(guard.ok());
+                      expired.Notify();
+                    });
   expired.WaitForNotification();
   LockNow({Row(1)});
 }
@@ -193,7 +195,7 @@ TEST_F(LockTableTest, OverlappingRequestsOfManyThreadsExcludeEachOtherAndNeverDe
         std::shuffle(stripes.begin(), stripes.end(), random);
         for (const uint32_t stripe : stripes) rows.push_back(Row(stripe));
         const absl::Time deadline = random() % 10 == 0 ? absl::Now() : absl::InfiniteFuture();
-        table_.AcquireAll(rows, deadline, [&, stripes](absl::StatusOr<LockTable::Guard> guard) {
+        table_.AcquireAll(rows, deadline, [&, stripes](absl::StatusOr<LockTable::Guard> guard, uint32_t) {
           if (guard.ok()) {
             for (const uint32_t stripe : stripes) overlaps += holders[stripe].fetch_add(1);
             std::this_thread::yield();
@@ -212,6 +214,83 @@ TEST_F(LockTableTest, OverlappingRequestsOfManyThreadsExcludeEachOtherAndNeverDe
   EXPECT_EQ(overlaps, 0);
   EXPECT_EQ(table_.waiting(), 0u);
   pool_.Stop();
+}
+
+class ConflictTest : public LockTableTest {
+ protected:
+  ~ConflictTest() override { pool_.Stop(); }
+
+  // The answer to a request for one row.
+  struct Waiter {
+    absl::Notification answered;
+    absl::Status status;
+    LockTable::Guard guard;
+  };
+  std::unique_ptr<Waiter> Ask(uint64_t row) {
+    auto waiter = std::make_unique<Waiter>();
+    impatient_.Acquire(row, absl::InfiniteFuture(), [raw = waiter.get()](absl::StatusOr<LockTable::Guard> guard) {
+      raw->status = guard.status();
+      if (guard.ok()) raw->guard = *std::move(guard);
+      raw->answered.Notify();
+    });
+    return waiter;
+  }
+  LockTable::Guard HoldAll(const std::vector<uint64_t>& rows) {
+    LockTable::Guard held;
+    impatient_.AcquireAll(rows, absl::InfiniteFuture(),
+                          [&held](absl::StatusOr<LockTable::Guard> guard, uint32_t) { held = *std::move(guard); });
+    return held;
+  }
+
+  LockTable impatient_{8, &pool_, &timers_, absl::Milliseconds(2)};
+};
+
+TEST_F(ConflictTest, WhoWaitsForATransactionIsToldAfterAWhile) {
+  LockTable::Guard held = HoldAll({Row(1), Row(2)});
+  const auto waiter = Ask(Row(1));
+  waiter->answered.WaitForNotification();
+  EXPECT_EQ(GetApiError(waiter->status)->type, ApiErrorType::kTransactionConflict);
+  EXPECT_EQ(impatient_.waiting(), 0u);
+}
+
+TEST_F(ConflictTest, WhoWaitsForAnotherSingleRequestGoesOnWaiting) {
+  auto first = Ask(Row(1));
+  ASSERT_TRUE(first->answered.HasBeenNotified());
+  const auto second = Ask(Row(1));
+  // As long as it would take to be told of a transaction, some times over.
+  for (int i = 0; i < 5; ++i) {
+    LockTable::Guard transaction = HoldAll({Row(3)});
+    Ask(Row(3))->answered.WaitForNotification();
+  }
+  EXPECT_FALSE(second->answered.HasBeenNotified());
+  first->guard.Release();
+  second->answered.WaitForNotification();
+  EXPECT_TRUE(second->status.ok()) << second->status;
+}
+
+TEST_F(ConflictTest, ATransactionLearnsWhichRowWasNotToBeHad) {
+  const auto single = Ask(Row(5));
+  absl::Notification told;
+  uint32_t missing = 0;
+  impatient_.AcquireAll({Row(7), Row(5), Row(2)}, absl::Now() + absl::Milliseconds(2),
+                        [&](absl::StatusOr<LockTable::Guard> guard, uint32_t stripe) {
+                          EXPECT_TRUE(absl::IsDeadlineExceeded(guard.status()));
+                          missing = stripe;
+                          told.Notify();
+                        });
+  told.WaitForNotification();
+  EXPECT_EQ(missing, impatient_.StripeOf(Row(5)));
+  // It holds nothing any more.
+  EXPECT_TRUE(Ask(Row(2))->answered.HasBeenNotified());
+}
+
+TEST_F(LockTableTest, TriesWithoutWaiting) {
+  std::optional<LockTable::Guard> first = table_.TryAcquire(Row(1));
+  ASSERT_TRUE(first.has_value());
+  EXPECT_FALSE(table_.TryAcquire(Row(1)).has_value());
+  EXPECT_TRUE(table_.TryAcquire(Row(2)).has_value());
+  first->Release();
+  EXPECT_TRUE(table_.TryAcquire(Row(1)).has_value());
 }
 
 }  // namespace

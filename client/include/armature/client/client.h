@@ -87,6 +87,7 @@ class Client {
                                                                  const CallOptions& options = {}) const;
   absl::StatusOr<api::v1::TransactGetItemsResponse> TransactGetItems(const api::v1::TransactGetItemsRequest& request,
                                                                      const CallOptions& options = {}) const;
+  // A request without a token gets one for this call, so that it may be repeated. See transaction.h for short ways.
   absl::StatusOr<api::v1::TransactWriteItemsResponse> TransactWriteItems(
       const api::v1::TransactWriteItemsRequest& request, const CallOptions& options = {}) const;
 

@@ -44,7 +44,9 @@ class IdempotencyPolicy {
 
 // True for UNAVAILABLE, and for RESOURCE_EXHAUSTED if the exception is a throttling one:
 // LimitExceededException and ItemCollectionSizeLimitExceededException share that code, but do not
-// pass with time.
+// pass with time. True also for ABORTED if another transaction was in the way: for
+// TransactionConflictException, TransactionInProgressException, and TransactionCanceledException if
+// all its reasons are conflicts or throttling.
 bool IsTransient(const absl::Status& status);
 
 // Repeats what IsTransient says. `attempts_max` counts the first attempt too; at least 1.

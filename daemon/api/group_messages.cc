@@ -1,0 +1,360 @@
+#include "daemon/api/group_messages.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "daemon/api/enum_text.h"
+#include "daemon/api/message_parts.h"
+#include "storage/base/status_macros.h"
+#include "storage/codec/item_codec.h"
+#include "storage/model/wire.h"
+
+namespace armature::daemon {
+namespace {
+
+namespace v1 = ::armature::api::v1;
+
+using model::AppendBytesField;
+using model::WireField;
+using model::WireType;
+
+// Of map entries.
+constexpr uint32_t kMapKeyField = 1;
+constexpr uint32_t kMapValueField = 2;
+
+// Hands the fields `number` of a message to `take`, and puts the others into `rest`, if there is one.
+absl::Status TakeFields(std::string_view message, uint32_t number, std::string_view operation, std::string* rest,
+                        absl::FunctionRef<absl::Status(std::string_view)> take) {
+  while (!message.empty()) {
+    WireField field;
+    if (!model::TakeField(&message, &field)) return NotAMessageError(operation);
+    if (field.number != number) {
+      if (rest != nullptr) rest->append(field.raw);
+      continue;
+    }
+    if (field.type != WireType::kBytes) return NotAMessageError(operation);
+    ARM_RETURN_IF_ERROR(take(field.bytes));
+  }
+  return absl::OkStatus();
+}
+
+struct MapEntry {
+  std::string name;
+  std::string value;  // of several all, which merges them as the protocol demands
+};
+
+absl::StatusOr<MapEntry> CutEntry(std::string_view bytes, std::string_view operation) {
+  MapEntry entry;
+  std::string others;
+  ARM_RETURN_IF_ERROR(TakeFields(bytes, kMapKeyField, operation, &others, [&entry](std::string_view name) {
+    entry.name = std::string(name);
+    return absl::OkStatus();
+  }));
+  ARM_RETURN_IF_ERROR(TakeFields(others, kMapValueField, operation, nullptr, [&entry](std::string_view value) {
+    entry.value.append(value);
+    return absl::OkStatus();
+  }));
+  if (!codec::IsValidUtf8(entry.name)) return NotAMessageError(operation);
+  return entry;
+}
+
+// Reads request_items: `read(value, entry)` fills each new entry of `tables`. Of several entries with one name the last
+// counts.
+template <class Table, class Read>
+absl::Status TakeTables(std::string_view bytes, std::string_view operation, std::string* rest,
+                        std::vector<Table>* tables, Read read) {
+  return TakeFields(bytes, v1::BatchGetItemRequest::kRequestItemsFieldNumber, operation, rest,
+                    [&](std::string_view field) -> absl::Status {
+                      ARM_ASSIGN_OR_RETURN(MapEntry entry, CutEntry(field, operation));
+                      std::erase_if(*tables, [&entry](const Table& table) { return table.table_name == entry.name; });
+                      Table& table = tables->emplace_back();
+                      table.table_name = std::move(entry.name);
+                      return read(entry.value, &table);
+                    });
+}
+
+absl::Status ReadTableKeys(std::string_view bytes, engine::TableKeys* to) {
+  constexpr std::string_view kOperation = "BatchGetItem";
+  std::string rest;
+  std::vector<std::string> keys;
+  ARM_RETURN_IF_ERROR(
+      TakeFields(bytes, v1::KeysAndAttributes::kKeysFieldNumber, kOperation, &rest, [&keys](std::string_view key) {
+        keys.emplace_back(key);
+        return absl::OkStatus();
+      }));
+  v1::KeysAndAttributes message;
+  if (!message.ParseFromString(rest)) return NotAMessageError(kOperation);
+  // An empty list cannot be told from an absent one.
+  if (!keys.empty()) to->key_wires = std::move(keys);
+  if (message.has_consistent_read()) to->consistent_read = message.consistent_read();
+  if (message.has_projection_expression()) to->expressions.projection = message.projection_expression();
+  TakeNames(&message, &to->expressions);
+  TakeAttributesToGet(message, &to->expressions);
+  return absl::OkStatus();
+}
+
+// A PutRequest or DeleteRequest, whose only member has one number. An absent item is an empty one.
+absl::Status ReadOneItem(std::string_view bytes, std::optional<std::string>* wire) {
+  wire->emplace();
+  return TakeFields(bytes, kItemField, "BatchWriteItem", nullptr, [wire](std::string_view item) {
+    (*wire)->append(item);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status ReadWrite(std::string_view bytes, engine::BatchWrite* to) {
+  while (!bytes.empty()) {
+    WireField field;
+    if (!model::TakeField(&bytes, &field)) return NotAMessageError("BatchWriteItem");
+    if (field.number != v1::WriteRequest::kPutRequestFieldNumber &&
+        field.number != v1::WriteRequest::kDeleteRequestFieldNumber) {
+      continue;
+    }
+    if (field.type != WireType::kBytes) return NotAMessageError("BatchWriteItem");
+    *to = {};  // of the two the last one counts
+    to->is_put = field.number == v1::WriteRequest::kPutRequestFieldNumber;
+    to->is_delete = !to->is_put;
+    ARM_RETURN_IF_ERROR(ReadOneItem(field.bytes, to->is_put ? &to->put_wire : &to->delete_wire));
+  }
+  return absl::OkStatus();
+}
+
+// An action has the members of its operation, under their numbers.
+template <class Message>
+absl::Status ReadAction(std::string_view bytes, engine::TransactKind kind, engine::TransactAction* to) {
+  Message message;
+  ARM_ASSIGN_OR_RETURN(SplitRequest split, ParseSplit(bytes, "TransactWriteItems", kNoLegacyFields, &message));
+  *to = {};
+  to->given = 1;
+  to->kind = kind;
+  engine::WriteRequest& write = to->write;
+  write.table_name = std::move(*message.mutable_table_name());
+  write.item_wire = std::move(split.item).value_or(std::string());
+  write.return_values_on_condition_check_failure = Text(message.return_values_on_condition_check_failure());
+  if (message.has_condition_expression()) write.expressions.condition = message.condition_expression();
+  if constexpr (requires { message.update_expression(); }) {
+    if (message.has_update_expression()) write.expressions.update = message.update_expression();
+  }
+  TakeNames(&message, &write.expressions);
+  write.expressions.values_wire = std::move(split.values);
+  return absl::OkStatus();
+}
+
+absl::Status ReadTransactWriteItem(std::string_view bytes, engine::TransactAction* to) {
+  using Item = v1::TransactWriteItem;
+  using Kind = engine::TransactKind;
+  while (!bytes.empty()) {
+    WireField field;
+    if (!model::TakeField(&bytes, &field)) return NotAMessageError("TransactWriteItems");
+    if (field.number < Item::kConditionCheckFieldNumber || field.number > Item::kUpdateFieldNumber) continue;
+    if (field.type != WireType::kBytes) return NotAMessageError("TransactWriteItems");
+    absl::Status read;
+    switch (field.number) {
+      case Item::kConditionCheckFieldNumber:
+        read = ReadAction<v1::ConditionCheck>(field.bytes, Kind::kConditionCheck, to);
+        break;
+      case Item::kPutFieldNumber:
+        read = ReadAction<v1::Put>(field.bytes, Kind::kPut, to);
+        break;
+      case Item::kDeleteFieldNumber:
+        read = ReadAction<v1::Delete>(field.bytes, Kind::kDelete, to);
+        break;
+      default:
+        read = ReadAction<v1::Update>(field.bytes, Kind::kUpdate, to);
+    }
+    ARM_RETURN_IF_ERROR(read);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadGet(std::string_view bytes, engine::TransactGet* to) {
+  return TakeFields(bytes, v1::TransactGetItem::kGetFieldNumber, "TransactGetItems", nullptr,
+                    [to](std::string_view get) -> absl::Status {
+                      v1::Get message;
+                      ARM_ASSIGN_OR_RETURN(SplitRequest split,
+                                           ParseSplit(get, "TransactGetItems", kNoLegacyFields, &message));
+                      *to = {};
+                      to->given = true;
+                      to->get.table_name = std::move(*message.mutable_table_name());
+                      to->get.key_wire = std::move(split.item).value_or(std::string());
+                      if (message.has_projection_expression()) {
+                        to->get.expressions.projection = message.projection_expression();
+                      }
+                      TakeNames(&message, &to->get.expressions);
+                      return absl::OkStatus();
+                    });
+}
+
+std::string Entry(std::string_view name, std::string_view value) {
+  std::string entry;
+  AppendBytesField(kMapKeyField, name, &entry);
+  AppendBytesField(kMapValueField, value, &entry);
+  return entry;
+}
+
+std::string ItemListOf(const std::vector<engine::ItemBytes>& items) {
+  std::string list;
+  for (const engine::ItemBytes& item : items) {
+    AppendBytesField(v1::ItemList::kItemsFieldNumber, item.view(), &list);
+  }
+  return list;
+}
+
+std::string TableKeysOf(const engine::TableKeys& keys) {
+  v1::KeysAndAttributes message;
+  if (keys.consistent_read.has_value()) message.set_consistent_read(*keys.consistent_read);
+  const engine::ExpressionParameters& expressions = keys.expressions;
+  if (expressions.projection.has_value()) message.set_projection_expression(*expressions.projection);
+  if (expressions.names.has_value()) {
+    for (const auto& [placeholder, name] : *expressions.names) {
+      (*message.mutable_expression_attribute_names())[placeholder] = name;
+    }
+  }
+  if (expressions.legacy.attributes_to_get.has_value()) {
+    for (const std::string& name : *expressions.legacy.attributes_to_get) message.add_attributes_to_get(name);
+  }
+  std::string bytes = message.SerializeAsString();
+  for (const std::string& key : *keys.key_wires) {
+    AppendBytesField(v1::KeysAndAttributes::kKeysFieldNumber, key, &bytes);
+  }
+  return bytes;
+}
+
+std::string WriteListOf(const std::vector<engine::BatchWrite>& writes) {
+  std::string list;
+  for (const engine::BatchWrite& write : writes) {
+    std::string request;
+    AppendBytesField(kItemField, write.is_put ? *write.put_wire : *write.delete_wire, &request);
+    std::string one;
+    AppendBytesField(
+        write.is_put ? v1::WriteRequest::kPutRequestFieldNumber : v1::WriteRequest::kDeleteRequestFieldNumber, request,
+        &one);
+    AppendBytesField(v1::WriteRequestList::kRequestsFieldNumber, one, &list);
+  }
+  return list;
+}
+
+// `number`: of consumed_capacity in the answer.
+void AppendCapacities(const std::vector<engine::ConsumedCapacity>& capacity, uint32_t number, std::string* bytes) {
+  for (const engine::ConsumedCapacity& each : capacity) {
+    v1::ConsumedCapacity message;
+    FillCapacity(each, &message);
+    AppendBytesField(number, message.SerializeAsString(), bytes);
+  }
+}
+
+// What the answers of batch writes and of transactions have in common, under the same numbers.
+template <class Result>
+void AppendWriteReport(const Result& result, std::string* bytes) {
+  using Response = v1::BatchWriteItemResponse;
+  AppendCapacities(result.capacity, Response::kConsumedCapacityFieldNumber, bytes);
+  for (const engine::TableCollections& table : result.collections) {
+    std::string list;
+    for (const engine::ItemCollectionMetrics& each : table.collections) {
+      AppendBytesField(v1::ItemCollectionMetricsList::kMetricsFieldNumber, SerializeCollection(each), &list);
+    }
+    AppendBytesField(Response::kItemCollectionMetricsFieldNumber, Entry(table.table_name, list), bytes);
+  }
+  Response rest;
+  rest.set_change_sequence(result.change_sequence);
+  bytes->append(rest.SerializeAsString());
+}
+
+}  // namespace
+
+absl::StatusOr<engine::BatchGetRequest> ParseBatchGetItem(std::string_view bytes) {
+  engine::BatchGetRequest request;
+  std::string rest;
+  ARM_RETURN_IF_ERROR(TakeTables(bytes, "BatchGetItem", &rest, &request.tables, ReadTableKeys));
+  v1::BatchGetItemRequest message;
+  if (!message.ParseFromString(rest)) return NotAMessageError("BatchGetItem");
+  request.return_consumed_capacity = Text(message.return_consumed_capacity());
+  return request;
+}
+
+absl::StatusOr<engine::BatchWriteRequest> ParseBatchWriteItem(std::string_view bytes) {
+  engine::BatchWriteRequest request;
+  std::string rest;
+  ARM_RETURN_IF_ERROR(
+      TakeTables(bytes, "BatchWriteItem", &rest, &request.tables, [](std::string_view list, engine::TableWrites* to) {
+        return TakeFields(list, v1::WriteRequestList::kRequestsFieldNumber, "BatchWriteItem", nullptr,
+                          [to](std::string_view write) { return ReadWrite(write, &to->writes.emplace_back()); });
+      }));
+  v1::BatchWriteItemRequest message;
+  if (!message.ParseFromString(rest)) return NotAMessageError("BatchWriteItem");
+  request.return_consumed_capacity = Text(message.return_consumed_capacity());
+  request.return_item_collection_metrics = Text(message.return_item_collection_metrics());
+  request.message_bytes = bytes.size();
+  return request;
+}
+
+absl::StatusOr<engine::TransactGetRequest> ParseTransactGetItems(std::string_view bytes) {
+  engine::TransactGetRequest request;
+  std::string rest;
+  ARM_RETURN_IF_ERROR(
+      TakeFields(bytes, v1::TransactGetItemsRequest::kTransactItemsFieldNumber, "TransactGetItems", &rest,
+                 [&request](std::string_view get) { return ReadGet(get, &request.gets.emplace_back()); }));
+  v1::TransactGetItemsRequest message;
+  if (!message.ParseFromString(rest)) return NotAMessageError("TransactGetItems");
+  request.return_consumed_capacity = Text(message.return_consumed_capacity());
+  return request;
+}
+
+absl::StatusOr<engine::TransactWriteRequest> ParseTransactWriteItems(std::string_view bytes) {
+  engine::TransactWriteRequest request;
+  std::string rest;
+  ARM_RETURN_IF_ERROR(TakeFields(
+      bytes, v1::TransactWriteItemsRequest::kTransactItemsFieldNumber, "TransactWriteItems", &rest,
+      [&request](std::string_view item) { return ReadTransactWriteItem(item, &request.actions.emplace_back()); }));
+  v1::TransactWriteItemsRequest message;
+  if (!message.ParseFromString(rest)) return NotAMessageError("TransactWriteItems");
+  if (message.has_client_request_token()) request.client_request_token = message.client_request_token();
+  request.return_consumed_capacity = Text(message.return_consumed_capacity());
+  request.return_item_collection_metrics = Text(message.return_item_collection_metrics());
+  request.message_bytes = bytes.size();
+  return request;
+}
+
+std::string Serialize(const engine::BatchGetResult& result) {
+  using Response = v1::BatchGetItemResponse;
+  std::string bytes;
+  for (const engine::BatchGetResult::Table& table : result.tables) {
+    AppendBytesField(Response::kResponsesFieldNumber, Entry(table.table_name, ItemListOf(table.items)), &bytes);
+  }
+  for (const engine::TableKeys& keys : result.unprocessed) {
+    AppendBytesField(Response::kUnprocessedKeysFieldNumber, Entry(keys.table_name, TableKeysOf(keys)), &bytes);
+  }
+  AppendCapacities(result.capacity, Response::kConsumedCapacityFieldNumber, &bytes);
+  return bytes;
+}
+
+std::string Serialize(const engine::BatchWriteResult& result) {
+  std::string bytes;
+  for (const engine::TableWrites& table : result.unprocessed) {
+    AppendBytesField(v1::BatchWriteItemResponse::kUnprocessedItemsFieldNumber,
+                     Entry(table.table_name, WriteListOf(table.writes)), &bytes);
+  }
+  AppendWriteReport(result, &bytes);
+  return bytes;
+}
+
+std::string Serialize(const engine::TransactGetResult& result) {
+  using Response = v1::TransactGetItemsResponse;
+  std::string bytes;
+  for (const std::optional<engine::ItemBytes>& item : result.items) {
+    std::string response;
+    if (item.has_value()) AppendBytesField(v1::ItemResponse::kItemFieldNumber, item->view(), &response);
+    AppendBytesField(Response::kResponsesFieldNumber, response, &bytes);
+  }
+  AppendCapacities(result.capacity, Response::kConsumedCapacityFieldNumber, &bytes);
+  return bytes;
+}
+
+std::string Serialize(const engine::TransactWriteResult& result) {
+  std::string bytes;
+  AppendWriteReport(result, &bytes);
+  return bytes;
+}
+
+}  // namespace armature::daemon

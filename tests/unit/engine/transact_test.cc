@@ -1,0 +1,309 @@
+// Transactions: what conformance cases cannot see, such as locked rows, tokens over time and restarts, and throttling.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/base/strings.h"
+#include "tests/unit/engine/group_test_util.h"
+
+namespace armature::engine {
+namespace {
+
+using codec::N;
+using codec::S;
+
+constexpr char kTable[] = "things";
+constexpr char kPlain[] = "plain";
+constexpr int64_t kTenMinutesMs = 600'000;
+
+class TransactTest : public testing::Test {
+ protected:
+  explicit TransactTest(absl::Duration wait = absl::Milliseconds(20))
+      : now_ms_(std::make_shared<std::atomic<int64_t>>(1'700'000'000'000)),
+        clock_ns_(std::make_shared<std::atomic<int64_t>>(0)),
+        engine_(store::Durability::kOs, Options(wait),
+                [](store::DatabaseOptions* options) { options->item_collection_bytes_max = 100'000; }) {
+    model::TableDefinition table = PlainTable(kTable);
+    table.attribute_definitions.push_back({"l", "S"});
+    table.attribute_definitions.push_back({"g", "S"});
+    table.local_indexes = {IndexOf("ByL", {{"pk", "HASH"}, {"l", "RANGE"}}, "ALL")};
+    table.global_indexes = {IndexOf("ByG", {{"g", "HASH"}}, "ALL")};
+    EXPECT_TRUE(engine_.CreateTable(table).ok());
+    EXPECT_TRUE(engine_.CreateTable(PlainTable(kPlain)).ok());
+  }
+
+  EngineOptions Options(absl::Duration wait) const {
+    EngineOptions options;
+    options.transaction_wait = wait;
+    options.unix_ms = [now = now_ms_] { return now->load(); };
+    options.monotonic_ns = [now = clock_ns_] { return now->load(); };
+    return options;
+  }
+
+  static std::string Thing(std::string_view pk, std::string_view sk, std::string_view value) {
+    return PlainItem(pk, sk, {{"g", S("g")}, {"l", S(value)}});
+  }
+  static TransactAction Put(std::string item, std::string condition = "") {
+    return ActionOf(TransactKind::kPut, kTable, std::move(item), std::move(condition));
+  }
+  // Adds one to the attribute "n" of an item of the table without indexes.
+  static TransactAction Count(std::string_view pk) {
+    return ActionOf(TransactKind::kUpdate, kPlain, PlainItem(pk, "1"), "", "ADD n :one",
+                    codec::Item({{":one", N("1")}}));
+  }
+  std::string CountOf(std::string_view pk) {
+    const absl::StatusOr<GetItemResult> got = engine_.Get(GetFrom(kPlain, PlainItem(pk, "1")));
+    if (!got.ok()) return got.status().ToString();
+    if (!got->item.has_value()) return "none";
+    const auto value = model::ItemView(got->item->view()).Find("n");
+    return value.has_value() ? std::string(value->scalar()) : "none";
+  }
+  // How many entries each of the table, its local and its global index have of the partition "a", or "g".
+  std::string Counts(uint64_t at_least_sequence) {
+    std::string counts;
+    for (const char* const index : {"", "ByL", "ByG"}) {
+      ReadRequest request;
+      request.table_name = kTable;
+      if (*index != '\0') request.index_name = index;
+      const bool global = std::string_view(index) == "ByG";
+      request.expressions.key_condition = global ? "g = :v" : "pk = :v";
+      request.expressions.values_wire = codec::Item({{":v", S(global ? "g" : "a")}});
+      request.at_least_sequence = global ? at_least_sequence : 0;
+      const absl::StatusOr<Page> page = engine_.Query(std::move(request));
+      counts += page.ok() ? Cat(page->items.size(), " ") : page.status().ToString();
+    }
+    return counts;
+  }
+
+  std::shared_ptr<std::atomic<int64_t>> now_ms_;
+  std::shared_ptr<std::atomic<int64_t>> clock_ns_;
+  TestEngine engine_;
+};
+
+TEST_F(TransactTest, AllOrNothingWithIndexes) {
+  const std::vector<TransactAction> puts = {Put(Thing("a", "1", "x")), Put(Thing("a", "2", "y")),
+                                            Put(Thing("b", "1", "z"))};
+  std::vector<TransactAction> refused = puts;
+  refused.push_back(Put(Thing("b", "2", "z"), "attribute_exists(pk)"));
+  EXPECT_EQ(ReasonsOf(Transact(engine_, TransactionOf(refused)).status()), "None None None ConditionalCheckFailed");
+  EXPECT_EQ(Counts(0), "0 0 0 ");
+  const absl::StatusOr<TransactWriteResult> done = Transact(engine_, TransactionOf(puts));
+  ASSERT_TRUE(done.ok()) << done.status();
+  EXPECT_GT(done->change_sequence, 0u);
+  EXPECT_EQ(Counts(done->change_sequence), "2 2 3 ");
+}
+
+TEST_F(TransactTest, OneCommitForAllActions) {
+  const uint64_t batches = engine_.database().committer_counters().batches;
+  std::vector<TransactAction> actions;
+  for (int i = 0; i < 100; ++i) actions.push_back(Put(Thing("a", std::to_string(i), "x")));
+  const absl::StatusOr<TransactWriteResult> done = Transact(engine_, TransactionOf(std::move(actions), "token"));
+  ASSERT_TRUE(done.ok()) << done.status();
+  EXPECT_EQ(engine_.database().committer_counters().batches, batches + 1);
+  EXPECT_EQ(Counts(done->change_sequence), "100 100 100 ");
+}
+
+TEST_F(TransactTest, ACollectionThatIsFullCancelsWithAReason) {
+  const std::string large(30'000, 'x');
+  EXPECT_EQ(
+      ReasonsOf(Transact(engine_, TransactionOf({Put(PlainItem("b", "1")), Put(PlainItem("a", "1", {{"x", S(large)}})),
+                                                 Put(PlainItem("a", "2", {{"x", S(large)}})),
+                                                 Put(PlainItem("a", "3", {{"x", S(large)}})),
+                                                 Put(PlainItem("a", "4", {{"x", S(large)}})), Count("c")}))
+                    .status()),
+      "None ItemCollectionSizeLimitExceeded ItemCollectionSizeLimitExceeded ItemCollectionSizeLimitExceeded "
+      "ItemCollectionSizeLimitExceeded None");
+  EXPECT_EQ(CountOf("c"), "none");
+}
+
+TEST_F(TransactTest, AnItemOfATransactionConflictsAfterAWhile) {
+  HeldRequest<TransactWriteResult> held([this](RequestContext context) {
+    return Transact(engine_, TransactionOf({Count("a"), Count("b")}), std::move(context));
+  });
+  const absl::Status other = Transact(engine_, TransactionOf({Count("c"), Count("b"), Count("d")})).status();
+  EXPECT_EQ(ReasonsOf(other), "None TransactionConflict None");
+  EXPECT_EQ(GetCancellationReasons(other)[1].message, "Transaction is ongoing for the item.");
+  EXPECT_EQ(ReasonsOf(TransactRead(engine_, ReadOf(kPlain, {PlainItem("b", "1"), PlainItem("e", "1")})).status()),
+            "TransactionConflict None");
+  const absl::Status single = engine_.Put(WriteTo(kPlain, PlainItem("a", "1"))).status();
+  EXPECT_EQ(ErrorNameOf(single), "TransactionConflictException");
+  EXPECT_EQ(Sv(single.message()), "Transaction is ongoing for the item");
+  const absl::StatusOr<BatchWriteResult> batch =
+      BatchWriteTo(engine_, BatchOf(kPlain, {PutOf(PlainItem("a", "1")), PutOf(PlainItem("f", "1"))}));
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  EXPECT_EQ(batch->unprocessed[0].writes.size(), 1u);
+  // Readers of single items are not held up.
+  EXPECT_EQ(CountOf("a"), "none");
+  ASSERT_TRUE(held.Finish().ok());
+  EXPECT_EQ(CountOf("a"), "1");
+  EXPECT_EQ(CountOf("d"), "none");
+  EXPECT_TRUE(Transact(engine_, TransactionOf({Count("c"), Count("b")})).ok());
+}
+
+TEST_F(TransactTest, ASingleWriteWaitsForOthersOfItsKindAsLongAsItMay) {
+  HeldRequest<WriteResult> held(
+      [this](RequestContext context) { return engine_.Put(WriteTo(kPlain, PlainItem("a", "1")), std::move(context)); });
+  Answer<WriteResult> waiting;
+  engine_->PutItem({}, WriteTo(kPlain, PlainItem("a", "1", {{"n", N("7")}})), waiting.Catch());
+  // Each waits as long as anybody waits for a transaction.
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(ReasonsOf(Transact(engine_, TransactionOf({Count("a")})).status()), "TransactionConflict");
+  }
+  EXPECT_FALSE(waiting.IsThere());
+  ASSERT_TRUE(held.Finish().ok());
+  const absl::StatusOr<WriteResult> result = waiting.Take();
+  EXPECT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(CountOf("a"), "7");
+}
+
+TEST_F(TransactTest, ADeadlineOfTheRequestIsTold) {
+  HeldRequest<TransactWriteResult> held(
+      [this](RequestContext context) { return Transact(engine_, TransactionOf({Count("a")}), std::move(context)); });
+  RequestContext context;
+  context.deadline = absl::Now() + absl::Milliseconds(1);
+  EXPECT_EQ(ErrorNameOf(Transact(engine_, TransactionOf({Count("a")}), std::move(context)).status()),
+            "DeadlineExceeded");
+}
+
+TEST_F(TransactTest, ATokenMakesARepeatSucceedWithoutDoingAnything) {
+  ASSERT_TRUE(Transact(engine_, TransactionOf({Count("a")}, "t")).ok());
+  const absl::StatusOr<TransactWriteResult> again = Transact(engine_, TransactionOf({Count("a")}, "t"));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(CountOf("a"), "1");
+  engine_.Reopen();
+  EXPECT_TRUE(Transact(engine_, TransactionOf({Count("a")}, "t")).ok());
+  EXPECT_EQ(CountOf("a"), "1");
+  EXPECT_EQ(ErrorNameOf(Transact(engine_, TransactionOf({Count("b")}, "t")).status()),
+            "IdempotentParameterMismatchException");
+  EXPECT_TRUE(Transact(engine_, TransactionOf({Count("a")}, "u")).ok());
+  EXPECT_TRUE(Transact(engine_, TransactionOf({Count("a")})).ok());
+  EXPECT_EQ(CountOf("a"), "3");
+}
+
+TEST_F(TransactTest, ARepeatIsJudgedByWhatItMeans) {
+  const auto request = [](std::vector<std::pair<std::string, std::string>> attributes) {
+    return TransactionOf({ActionOf(TransactKind::kPut, kPlain, codec::Item(attributes))}, "t");
+  };
+  ASSERT_TRUE(Transact(engine_, request({{"pk", S("a")}, {"sk", N("1")}, {"n", N("10")}})).ok());
+  // Another order, another spelling of a number, the table by its ARN.
+  TransactWriteRequest same = request({{"n", N("1e1")}, {"sk", N("1.0")}, {"pk", S("a")}});
+  same.actions[0].write.table_name = Cat("arn:aws:dynamodb:local:000000000000:table/", kPlain);
+  EXPECT_TRUE(Transact(engine_, same).ok());
+  const std::string mismatch = "IdempotentParameterMismatchException";
+  EXPECT_EQ(ErrorNameOf(Transact(engine_, request({{"pk", S("a")}, {"sk", N("1")}, {"n", N("11")}})).status()),
+            mismatch);
+  TransactWriteRequest other = request({{"pk", S("a")}, {"sk", N("1")}, {"n", N("10")}});
+  other.return_consumed_capacity = "TOTAL";
+  EXPECT_EQ(ErrorNameOf(Transact(engine_, other).status()), mismatch);
+  other = request({{"pk", S("a")}, {"sk", N("1")}, {"n", N("10")}});
+  other.actions[0].write.expressions.condition = "attribute_exists(pk)";
+  EXPECT_EQ(ErrorNameOf(Transact(engine_, other).status()), mismatch);
+  other = request({{"pk", S("a")}, {"sk", N("1")}, {"n", N("10")}});
+  other.actions.push_back(Count("b"));
+  EXPECT_EQ(ErrorNameOf(Transact(engine_, other).status()), mismatch);
+}
+
+TEST_F(TransactTest, ACancelledTransactionLeavesItsTokenFree) {
+  TransactAction check =
+      ActionOf(TransactKind::kConditionCheck, kPlain, PlainItem("gate", "1"), "attribute_exists(pk)");
+  EXPECT_EQ(ReasonsOf(Transact(engine_, TransactionOf({Count("a"), check}, "t")).status()),
+            "None ConditionalCheckFailed");
+  ASSERT_TRUE(engine_.Put(WriteTo(kPlain, PlainItem("gate", "1"))).ok());
+  EXPECT_TRUE(Transact(engine_, TransactionOf({Count("a"), check}, "t")).ok());
+  EXPECT_EQ(CountOf("a"), "1");
+}
+
+TEST_F(TransactTest, ATokenIsGoodForTenMinutes) {
+  ASSERT_TRUE(Transact(engine_, TransactionOf({Count("a")}, "t")).ok());
+  *now_ms_ += kTenMinutesMs - 1;
+  EXPECT_TRUE(Transact(engine_, TransactionOf({Count("a")}, "t")).ok());
+  EXPECT_EQ(CountOf("a"), "1");
+  *now_ms_ += 1;
+  EXPECT_TRUE(Transact(engine_, TransactionOf({Count("b")}, "t")).ok());
+  EXPECT_EQ(CountOf("b"), "1");
+  // It counts anew.
+  EXPECT_TRUE(Transact(engine_, TransactionOf({Count("b")}, "t")).ok());
+  EXPECT_EQ(CountOf("b"), "1");
+}
+
+TEST_F(TransactTest, ATokenOfATransactionUnderWayIsRefused) {
+  HeldRequest<TransactWriteResult> held([this](RequestContext context) {
+    return Transact(engine_, TransactionOf({Count("a")}, "t"), std::move(context));
+  });
+  EXPECT_EQ(ErrorNameOf(Transact(engine_, TransactionOf({Count("a")}, "t")).status()),
+            "TransactionInProgressException");
+  ASSERT_TRUE(held.Finish().ok());
+  EXPECT_TRUE(Transact(engine_, TransactionOf({Count("a")}, "t")).ok());
+  EXPECT_EQ(CountOf("a"), "1");
+}
+
+TEST_F(TransactTest, ExpiredTokensAreSwept) {
+  constexpr int kTokens = 2500;  // some sweeps
+  const auto is_there = [this](int token) {
+    store::TokenRecord record;
+    const auto got = engine_.database().FindToken(Cat("t", token), store::ReadMode::kMayBlock, &record);
+    return got.ok() && *got == store::GetResult::kFound;
+  };
+  for (int i = 0; i < kTokens; ++i) ASSERT_TRUE(Transact(engine_, TransactionOf({Count("a")}, Cat("t", i))).ok());
+  EXPECT_TRUE(is_there(0));
+  *now_ms_ += kTenMinutesMs / 2;
+  // Used anew in the second half: its time has not come with that of the others.
+  ASSERT_TRUE(Transact(engine_, TransactionOf({Count("a")}, "young")).ok());
+  *now_ms_ += kTenMinutesMs / 2;
+  engine_.Reopen();  // what a start finds goes, too
+  const auto any = [&] {
+    for (int i = 0; i < kTokens; ++i) {
+      if (is_there(i)) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(TestEngine::WaitUntil([&] { return !any(); }).ok());
+  store::TokenRecord record;
+  EXPECT_EQ(*engine_.database().FindToken("young", store::ReadMode::kMayBlock, &record), store::GetResult::kFound);
+}
+
+TEST_F(TransactTest, ReadsSeeAllOfATransactionOrNothing) {
+  ASSERT_TRUE(Transact(engine_, TransactionOf({Count("a"), Count("b")})).ok());
+  HeldRequest<TransactWriteResult> held([this](RequestContext context) {
+    return Transact(engine_, TransactionOf({Count("a"), Count("b")}), std::move(context));
+  });
+  ASSERT_TRUE(held.Finish().ok());
+  const absl::StatusOr<TransactGetResult> read =
+      TransactRead(engine_, ReadOf(kPlain, {PlainItem("b", "1"), PlainItem("missing", "1"), PlainItem("a", "1")}));
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->items.size(), 3u);
+  EXPECT_EQ(read->items[0]->view(), codec::Item({{"n", N("2")}, {"pk", S("b")}, {"sk", N("1")}}));
+  EXPECT_FALSE(read->items[1].has_value());
+}
+
+TEST_F(TransactTest, CapacityForAllActionsOrForNone) {
+  model::TableDefinition definition = PlainTable("small");
+  definition.billing_mode = "PROVISIONED";
+  definition.settings.provisioned = model::Throughput{1, 1};
+  ASSERT_TRUE(engine_.CreateTable(definition).ok());
+  const auto put = [](std::string_view pk) {
+    return ActionOf(TransactKind::kPut, "small", PlainItem(pk, "1", {{"x", S(std::string(200'000, 'x'))}}));
+  };
+  // 392 units each, of three hundred that are saved: one transaction may overdraw.
+  ASSERT_TRUE(Transact(engine_, TransactionOf({put("a"), put("b")})).ok());
+  const absl::Status refused = Transact(engine_, TransactionOf({Count("c"), put("d")})).status();
+  EXPECT_EQ(ReasonsOf(refused), "None ProvisionedThroughputExceeded");
+  EXPECT_EQ(CountOf("c"), "none");
+  // 98 units each, of three hundred; then nothing is left.
+  const TransactGetRequest reads = ReadOf("small", {PlainItem("a", "1"), PlainItem("b", "1")});
+  EXPECT_TRUE(TransactRead(engine_, reads).ok());
+  EXPECT_TRUE(TransactRead(engine_, reads).ok());
+  EXPECT_EQ(ReasonsOf(TransactRead(engine_, reads).status()),
+            "ProvisionedThroughputExceeded ProvisionedThroughputExceeded");
+}
+
+}  // namespace
+}  // namespace armature::engine
