@@ -27,7 +27,7 @@ struct Options {
   bool json = false;
 
   bool Wants(const std::string& name) const {
-    return workload == name || (workload == "all" && name != "scan" && name != "update");
+    return workload == name || (workload == "all" && (name == "put" || name == "get" || name == "query"));
   }
 };
 

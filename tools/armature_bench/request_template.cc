@@ -81,4 +81,10 @@ grpc::ByteBuffer RequestTemplate::With(uint64_t number, uint64_t second) {
   return With(number);
 }
 
+grpc::ByteBuffer RequestTemplate::WithRun(uint64_t number, uint64_t second) {
+  for (const size_t place : second_places_) WriteKey(second, bytes_.data() + place);
+  for (const size_t place : places_) WriteKey(number++, bytes_.data() + place);
+  return ToByteBuffer(bytes_);
+}
+
 }  // namespace armature::bench

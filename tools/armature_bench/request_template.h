@@ -35,6 +35,8 @@ class RequestTemplate {
   grpc::ByteBuffer With(uint64_t number);
   // And with KeyText(second) in all places of the second key.
   grpc::ByteBuffer With(uint64_t number, uint64_t second);
+  // With KeyText(number), KeyText(number + 1), ... in the places, and KeyText(second) as above.
+  grpc::ByteBuffer WithRun(uint64_t number, uint64_t second);
 
  private:
   std::string bytes_;

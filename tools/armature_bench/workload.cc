@@ -10,13 +10,13 @@
 
 #include "armature/admin/v1/admin.pb.h"
 #include "armature/api/v1/items.pb.h"
+#include "tools/armature_bench/group_workloads.h"
 #include "tools/armature_bench/request_template.h"
 
 namespace armature::bench {
 namespace {
 
 constexpr uint64_t kFirstSortKey = 1000000000;
-constexpr uint64_t kFirstPutKey = uint64_t{1} << 40;  // Past all loaded keys.
 constexpr char kPutMethod[] = "/armature.api.v1.ItemService/PutItem";
 
 std::string IndexAttribute(uint32_t i) { return "g" + std::to_string(i); }
@@ -28,34 +28,10 @@ api::v1::Item MakeKey(const std::string& pk, uint64_t sort_offset) {
   return key;
 }
 
-// An item of options.item_bytes, by the rules of the API: names, and values as below.
-api::v1::Item MakeItem(const Options& options, const std::string& pk, uint64_t sort_offset) {
-  api::v1::Item item = MakeKey(pk, sort_offset);
-  auto& attributes = *item.mutable_attributes();
-  attributes["active"].set_bool_(true);
-  attributes["count"].set_n("1234567");
-  attributes["kind"].set_s("benchmark");
-  const size_t number_sk = 2 + 5 + 1;  // Two digits a byte and one.
-  const size_t number_count = 5 + 4 + 1;
-  size_t size = 2 + pk.size() + number_sk + 6 + 1 + number_count + 4 + 9;
-  for (uint32_t i = 0; i < options.gsi; ++i) {
-    const std::string name = IndexAttribute(i);
-    attributes[name].set_s(pk);
-    size += name.size() + pk.size();
-  }
-  const std::string payload = "payload";
-  size += payload.size();
-  if (size > options.item_bytes) {
-    throw std::runtime_error("--item_bytes must be at least " + std::to_string(size));
-  }
-  attributes[payload].set_s(std::string(options.item_bytes - size, 'x'));
-  return item;
-}
-
 RequestTemplate PutTemplate(const Options& options, const std::string& table, char prefix, uint64_t sort_offset) {
   api::v1::PutItemRequest request;
   request.set_table_name(table);
-  *request.mutable_item() = MakeItem(options, std::string(1, prefix) + kKeyPlaceholder, sort_offset);
+  *request.mutable_item() = BenchItem(options, std::string(1, prefix) + kKeyPlaceholder, sort_offset);
   return RequestTemplate(request);
 }
 
@@ -149,11 +125,11 @@ CallKind UpdateKind(const Options& options, const std::string& table) {
   return kind;
 }
 
-// Whether `item` is what MakeItem made, up to the key.
+// Whether `item` is what BenchItem made, up to the key.
 bool IsWhole(const api::v1::Item& item, const Options& options, uint64_t sort_offset) {
   const auto pk = item.attributes().find("pk");
   if (pk == item.attributes().end()) return false;
-  const api::v1::Item expected = MakeItem(options, pk->second.s(), sort_offset);
+  const api::v1::Item expected = BenchItem(options, pk->second.s(), sort_offset);
   return Serialize(item) == Serialize(expected);
 }
 
@@ -218,6 +194,30 @@ CallKind ScanKind(const Options& options, const std::string& table) {
 
 }  // namespace
 
+// By the rules of the API: names, and values as below.
+api::v1::Item BenchItem(const Options& options, const std::string& pk, uint64_t sort_offset) {
+  api::v1::Item item = MakeKey(pk, sort_offset);
+  auto& attributes = *item.mutable_attributes();
+  attributes["active"].set_bool_(true);
+  attributes["count"].set_n("1234567");
+  attributes["kind"].set_s("benchmark");
+  const size_t number_sk = 2 + 5 + 1;  // Two digits a byte and one.
+  const size_t number_count = 5 + 4 + 1;
+  size_t size = 2 + pk.size() + number_sk + 6 + 1 + number_count + 4 + 9;
+  for (uint32_t i = 0; i < options.gsi; ++i) {
+    const std::string name = IndexAttribute(i);
+    attributes[name].set_s(pk);
+    size += name.size() + pk.size();
+  }
+  const std::string payload = "payload";
+  size += payload.size();
+  if (size > options.item_bytes) {
+    throw std::runtime_error("--item_bytes must be at least " + std::to_string(size));
+  }
+  attributes[payload].set_s(std::string(options.item_bytes - size, 'x'));
+  return item;
+}
+
 api::v1::CreateTableRequest TableSchema(const Options& options, const std::string& table) {
   api::v1::CreateTableRequest request;
   request.set_table_name(table);
@@ -266,6 +266,8 @@ CallKind Workload(const std::string& name, const Options& options, const std::st
   if (name == "query") return QueryKind(options, table);
   if (name == "scan") return ScanKind(options, table);
   if (name == "update") return UpdateKind(options, table);
+  if (name == "batch") return BatchKind(options, table);
+  if (name == "transact") return TransactKind(options, table);
   throw std::runtime_error("no workload " + name);
 }
 

@@ -19,12 +19,18 @@ inline constexpr uint64_t kQueryPartitions = 64;
 
 api::v1::CreateTableRequest TableSchema(const Options& options, const std::string& table);
 
+inline constexpr uint64_t kFirstPutKey = uint64_t{1} << 40;  // of items that workloads add; past all loaded ones
+
+// An item of options.item_bytes with that partition key. Throws std::runtime_error if item_bytes does not hold the
+// keys.
+api::v1::Item BenchItem(const Options& options, const std::string& pk, uint64_t sort_offset);
+
 // Puts that load what get, scan and update (`LoadItems`) or query (`LoadPages`) read; they end by
 // themselves.
 CallKind LoadItems(const Options& options, const std::string& table);
 CallKind LoadPages(const Options& options, const std::string& table);
 
-// `name` is put, get, query, scan or update. Throws std::runtime_error if item_bytes does not hold the
+// `name` is put, get, query, scan, update, batch or transact. Throws std::runtime_error if item_bytes does not hold the
 // keys.
 CallKind Workload(const std::string& name, const Options& options, const std::string& table);
 
