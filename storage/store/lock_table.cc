@@ -107,7 +107,8 @@ void LockTable::Acquire(uint64_t row_hash, absl::Time deadline, Continuation the
       request->deadline = deadline;
       request->then = std::move(then);
       request->bytes = bytes;
-      Enqueue(request, stripe_index, &stripe);
+      SetTimer(request, stripe_index);
+      stripe.waiters.push_back(request);
       return;
     }
   }
@@ -149,11 +150,6 @@ void LockTable::AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time d
   Advance(request);
 }
 
-void LockTable::Enqueue(const std::shared_ptr<Request>& request, uint32_t stripe_index, Stripe* stripe) {
-  SetTimer(request, stripe_index);
-  stripe->waiters.push_back(request);
-}
-
 void LockTable::SetTimer(const std::shared_ptr<Request>& request, uint32_t stripe_index) {
   request->timer_at = request->deadline;
   // To see then whether it is a transaction that it waits for.
@@ -174,7 +170,9 @@ void LockTable::Advance(const std::shared_ptr<Request>& request) {
         refused = request->held == 0 && !Park(request->bytes);
         if (!refused) {
           if (request->held > 0) ParkAnyway(request->bytes);
-          return Enqueue(request, stripe_index, &stripe);
+          SetTimer(request, stripe_index);
+          stripe.waiters.push_back(request);
+          return;
         }
       } else {
         stripe.locked = true;

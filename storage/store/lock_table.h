@@ -95,9 +95,7 @@ class LockTable {
   // Goes on with a request until it holds all its stripes or has to wait.
   void Advance(const std::shared_ptr<Request>& request);
   void ReleaseStripe(uint32_t stripe);
-  // Puts the request among the waiters of `stripe`. Under its mutex.
-  void Enqueue(const std::shared_ptr<Request>& request, uint32_t stripe_index, Stripe* stripe);
-  // Sets the timer of a request that waits for `stripe`. Under its mutex.
+  // Sets the timer of a request that is about to wait for `stripe`. Under its mutex.
   void SetTimer(const std::shared_ptr<Request>& request, uint32_t stripe_index);
   void Expire(const std::shared_ptr<Request>& request, uint32_t stripe);
 
