@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "storage/base/strings.h"
@@ -15,7 +16,7 @@ using State = std::pair<int, int64_t>;  // an item, and a state of it
 // Operations, and points in time between them, as nodes of a graph.
 class Graph {
  public:
-  explicit Graph(const std::vector<Operation>& history) : history_(history), edges_(2 * history.size()) {}
+  explicit Graph(std::vector<Operation> history) : history_(std::move(history)), edges_(2 * history_.size()) {}
 
   std::string Check() {
     std::string problem = FindWriters();
@@ -100,14 +101,37 @@ class Graph {
     return Cat("no order explains what was seen: ", edges_.size() - taken, " operations and times go round in circles");
   }
 
-  const std::vector<Operation>& history_;
+  const std::vector<Operation> history_;
   std::map<State, size_t> writers_;    // who wrote a state
   std::map<State, size_t> followers_;  // who wrote the next one
   std::vector<std::vector<size_t>> edges_;
 };
 
+// With those of the others that somebody saw, be it another one of them.
+std::vector<Operation> AddCarriedOut(std::vector<Operation> history, std::vector<Operation> unanswered) {
+  std::set<State> seen;
+  const auto look = [&seen](const Operation& operation) {
+    for (const Access& access : operation.accesses) seen.emplace(access.item, access.seen);
+  };
+  const auto is_seen = [&seen](const Operation& operation) {
+    return std::any_of(operation.accesses.begin(), operation.accesses.end(), [&seen](const Access& access) {
+      return access.written != 0 && seen.count({access.item, access.written}) > 0;
+    });
+  };
+  for (const Operation& operation : history) look(operation);
+  while (true) {
+    const auto carried_out = std::find_if(unanswered.begin(), unanswered.end(), is_seen);
+    if (carried_out == unanswered.end()) return history;
+    look(*carried_out);
+    history.push_back(std::move(*carried_out));
+    unanswered.erase(carried_out);
+  }
+}
+
 }  // namespace
 
-std::string FindContradiction(const std::vector<Operation>& history) { return Graph(history).Check(); }
+std::string FindContradiction(const std::vector<Operation>& history, const std::vector<Operation>& unanswered) {
+  return Graph(AddCarriedOut(history, unanswered)).Check();
+}
 
 }  // namespace armature::engine

@@ -31,7 +31,11 @@ struct Operation {
 // lost update. Chains, reads between their links and the order in time are edges of a graph, and an order exists
 // exactly if it has no cycle. Cost: time grows with the square of the number of operations at worst; memory with the
 // number.
-std::string FindContradiction(const std::vector<Operation>& history);
+//
+// `unanswered`: operations of which nobody knows whether they were carried out, but not after their `ended`; what they
+// saw is the only thing that they would have accepted. One of which somebody saw a state was carried out, as a whole;
+// any other is left out. So each write must tell what it found, and the history must read all items at its end.
+std::string FindContradiction(const std::vector<Operation>& history, const std::vector<Operation>& unanswered = {});
 
 }  // namespace armature::engine
 

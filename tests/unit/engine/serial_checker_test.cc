@@ -47,5 +47,52 @@ TEST(SerialChecker, TransactionsThatMissEachOther) {
               HasSubstr("in circles"));
 }
 
+// The daemon that did not answer the second operation was dead at time 9.
+
+TEST(SerialChecker, AnUnansweredWriteMayHaveBeenDoneOrNot) {
+  const Operation unanswered{3, 9, {{0, 7, 8}}};
+  EXPECT_THAT(FindContradiction({{1, 2, {{0, 0, 7}}}, {10, 11, {{0, 7, 0}}}}, {unanswered}), IsEmpty());
+  EXPECT_THAT(FindContradiction({{1, 2, {{0, 0, 7}}}, {10, 11, {{0, 8, 0}}}}, {unanswered}), IsEmpty());
+}
+
+TEST(SerialChecker, AnUnansweredWriteThatComesAfterTheDeathOfItsDaemon) {
+  EXPECT_THAT(
+      FindContradiction({{1, 2, {{0, 0, 7}}}, {10, 11, {{0, 7, 0}}}, {12, 13, {{0, 8, 0}}}}, {{3, 9, {{0, 7, 8}}}}),
+      HasSubstr("in circles"));
+}
+
+TEST(SerialChecker, AnUnansweredWriteThatWasSeenAndIsGone) {
+  EXPECT_THAT(
+      FindContradiction({{1, 2, {{0, 0, 7}}}, {4, 5, {{0, 8, 0}}}, {10, 11, {{0, 7, 0}}}}, {{3, 9, {{0, 7, 8}}}}),
+      HasSubstr("in circles"));
+}
+
+TEST(SerialChecker, AnUnansweredWriteThatOnlyAnotherOneSaw) {
+  // Item 1 shows that the second one was done, which replaced what the first one wrote into item 0.
+  const Operation first{1, 9, {{0, 0, 7}}};
+  const Operation second{2, 8, {{0, 7, 0}, {1, 0, 6}}};
+  EXPECT_THAT(FindContradiction({{10, 11, {{1, 6, 0}}}, {12, 13, {{0, 7, 0}}}}, {first, second}), IsEmpty());
+  EXPECT_THAT(FindContradiction({{10, 11, {{1, 6, 0}}}, {12, 13, {{0, 0, 0}}}}, {first, second}),
+              HasSubstr("in circles"));
+}
+
+TEST(SerialChecker, AnAnsweredWriteThatIsLost) {
+  // Nothing is left of it after the restart, whether the next one reads or writes.
+  EXPECT_THAT(FindContradiction({{1, 2, {{0, 0, 7}}}, {10, 11, {{0, 0, 0}}}}, {{3, 9, {{1, 0, 8}}}}),
+              HasSubstr("in circles"));
+  EXPECT_THAT(FindContradiction({{1, 2, {{0, 0, 7}}}, {10, 11, {{0, 0, 9}}}, {12, 13, {{0, 9, 0}}}}),
+              HasSubstr("one of them is lost"));
+}
+
+TEST(SerialChecker, HalfAnUnansweredTransaction) {
+  const Operation unanswered{3, 9, {{0, 0, 7}, {1, 0, 8}}};
+  // The other half is missing in the end, or somebody else has written in its place.
+  EXPECT_THAT(FindContradiction({{10, 11, {{0, 7, 0}}}, {12, 13, {{1, 0, 0}}}}, {unanswered}), HasSubstr("in circles"));
+  EXPECT_THAT(FindContradiction({{10, 11, {{0, 7, 0}}}, {12, 13, {{1, 0, 5}}}, {14, 15, {{1, 5, 0}}}}, {unanswered}),
+              HasSubstr("one of them is lost"));
+  EXPECT_THAT(FindContradiction({{10, 11, {{0, 7, 0}}}, {12, 13, {{1, 8, 0}}}}, {unanswered}), IsEmpty());
+  EXPECT_THAT(FindContradiction({{10, 11, {{0, 0, 0}}}, {12, 13, {{1, 0, 0}}}}, {unanswered}), IsEmpty());
+}
+
 }  // namespace
 }  // namespace armature::engine
