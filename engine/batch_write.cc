@@ -263,8 +263,8 @@ void Run(const BatchPtr& batch) {
       continue;
     }
     std::optional<store::LockTable::Guard> guard = batch->parts->locks.TryAcquire(LockOf(*batch->parts, member->row));
-    if (guard.has_value()) member->guard = *std::move(guard);
     (guard.has_value() ? free : locked).push_back(member.get());
+    if (guard.has_value()) member->guard = *std::move(guard);
   }
   // Nobody holds a row while waiting for another one.
   const size_t bytes = 2 * batch->request.message_bytes / batch->members.size();

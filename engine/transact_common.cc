@@ -88,9 +88,9 @@ absl::Time LockDeadline(const Parts& parts, const RequestContext& context) {
 absl::Status LockError(const Parts& parts, const RequestContext& context, const absl::Status& error, uint32_t stripe,
                        const std::vector<uint64_t>& rows) {
   if (!absl::IsDeadlineExceeded(error) || absl::Now() >= context.deadline) return error;
-  std::vector<absl::Status> problems;
-  for (const uint64_t row : rows) {
-    problems.push_back(parts.locks.StripeOf(row) == stripe ? TransactionConflictError() : absl::OkStatus());
+  std::vector<absl::Status> problems(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (parts.locks.StripeOf(rows[i]) == stripe) problems[i] = TransactionConflictError();
   }
   return CanceledBy(problems);
 }

@@ -1,8 +1,8 @@
 #ifndef ARMATURE_TESTS_BENCH_HTTP_LOAD_H_
 #define ARMATURE_TESTS_BENCH_HTTP_LOAD_H_
 
-// Load on an HTTP server by one request sent again and again, and what it costs the server. Sixteen # in a request stand
-// for a number that is another in each.
+// Load on an HTTP server by one request sent again and again, and what it costs the server. Sixteen # in a request
+// stand for a number that is another in each.
 
 #include <sys/types.h>
 

@@ -138,27 +138,24 @@ TEST_F(HttpAccessTest, OneForbiddenMemberFailsTheWhole) {
       {"TransactGetItems", R"({"TransactItems": [{"Get": {"TableName": "orders", "Key": {"id": {"S": "a"}}}},
                                                  {"Get": {"TableName": "secrets", "Key": {"id": {"S": "a"}}}}]})",
        "GetItem", "secrets"},
-      {"TransactWriteItems", R"({"TransactItems": [{"ConditionCheck": {"TableName": "orders", "Key": {"id": {"S": "a"}},
-                                                    "ConditionExpression": "attribute_exists(id)"}}]
-})",
-       "ConditionCheckItem", "orders"
-}
-,
-    {"TransactWriteItems", R"({"TransactItems": [{"Put": {"TableName": "orders", "Item": {"id": {"S": "a"}}}}]})",
-     "PutItem", "orders"},
-    {"TransactWriteItems", R"({"TransactItems": [{"Delete": {"TableName": "orders", "Key": {"id": {"S": "a"}}}}]})",
-     "DeleteItem", "orders"},
-    {"TransactWriteItems", R"({"TransactItems": []})", "TransactWriteItems", ""},
-    {"BatchGetItem", R"({"RequestItems": {}})", "BatchGetItem", ""},
-};
-for (const Mixed& mixed : kMixed) {
-  SCOPED_TRACE(mixed.document);
-  const RawResponse answer =
-      Answer(Signed("AKREADER", JsonRequest(std::string(mixed.name), std::string(mixed.document))));
-  EXPECT_EQ(answer.status, 400);
-  EXPECT_THAT(answer.body, HasSubstr(Cat("to perform: dynamodb:", mixed.permission, " on resource: ",
-                                         mixed.table.empty() ? "*" : Cat(kArnPrefix, mixed.table), "\"")));
-}
+      {"TransactWriteItems", R"json({"TransactItems": [{"ConditionCheck": {"TableName": "orders",
+           "Key": {"id": {"S": "a"}}, "ConditionExpression": "attribute_exists(id)"}}]})json",
+       "ConditionCheckItem", "orders"},
+      {"TransactWriteItems", R"({"TransactItems": [{"Put": {"TableName": "orders", "Item": {"id": {"S": "a"}}}}]})",
+       "PutItem", "orders"},
+      {"TransactWriteItems", R"({"TransactItems": [{"Delete": {"TableName": "orders", "Key": {"id": {"S": "a"}}}}]})",
+       "DeleteItem", "orders"},
+      {"TransactWriteItems", R"({"TransactItems": []})", "TransactWriteItems", ""},
+      {"BatchGetItem", R"({"RequestItems": {}})", "BatchGetItem", ""},
+  };
+  for (const Mixed& mixed : kMixed) {
+    SCOPED_TRACE(mixed.document);
+    const RawResponse answer =
+        Answer(Signed("AKREADER", JsonRequest(std::string(mixed.name), std::string(mixed.document))));
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_THAT(answer.body, HasSubstr(Cat("to perform: dynamodb:", mixed.permission, " on resource: ",
+                                           mixed.table.empty() ? "*" : Cat(kArnPrefix, mixed.table), "\"")));
+  }
 }
 
 TEST_F(HttpAccessTest, AReaderOfOneTableMayDoNothingElse) {

@@ -17,7 +17,8 @@ Item Named(int id) { return ItemBuilder().Set("id", N(id)).Build(); }
 // The number of writes in the call.
 int WritesOf(const FakeClient& fake, size_t call) {
   int writes = 0;
-  for (const auto& [table, list] : fake.connection->RequestOf<api::v1::BatchWriteItemRequest>(call).request_items()) {
+  const auto request = fake.connection->RequestOf<api::v1::BatchWriteItemRequest>(call);
+  for (const auto& [table, list] : request.request_items()) {
     writes += list.requests_size();
   }
   return writes;

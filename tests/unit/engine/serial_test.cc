@@ -24,7 +24,6 @@ namespace armature::engine {
 namespace {
 
 using codec::N;
-using codec::S;
 
 constexpr char kTable[] = "states";
 constexpr int kItems = 50;

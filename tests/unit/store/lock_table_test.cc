@@ -127,7 +127,7 @@ TEST_F(LockTableTest, ExpiresAtTheDeadlineAndLeavesTheLockToOthers) {
   LockTable::Guard held = LockNow({Row(1)});
   absl::Notification expired;
   absl::Status status;
-  table_.Acquire(Row(1), absl::Now() + absl::Milliseconds(5), [&](absl::StatusOr<LockTable::Guard> guard, uint32_t) {
+  table_.Acquire(Row(1), absl::Now() + absl::Milliseconds(5), [&](absl::StatusOr<LockTable::Guard> guard) {
     status = guard.status();
     expired.Notify();
   });
