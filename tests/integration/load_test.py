@@ -9,6 +9,7 @@ import gzip
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -92,7 +93,7 @@ class LoadTest(unittest.TestCase):
         return path
 
     def count(self):
-        return self.cli("scan", "--table-name", self.table, "--select", "COUNT")["Count"]
+        return self.cli("scan", "--table-name", self.table, "--select", "COUNT", "--all-pages")["Count"]
 
     def get(self, key, at):
         key_json = json.dumps({"id": {"S": key}, "at": {"N": str(at)}})
@@ -103,6 +104,16 @@ class LoadTest(unittest.TestCase):
             return json.loads(pathlib.Path(f"{path}.load-state").read_text())
         except FileNotFoundError:
             return None
+
+    def start_load(self, path, *options):
+        """A load that has come some way."""
+        loading = subprocess.Popen(
+            self.command("load", "--table-name", self.table, path, *options),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while loading.poll() is None and (self.state(path) or {"Offset": 0})["Offset"] == 0:
+            os.sched_yield()
+        self.assertIsNone(loading.poll(), "it was through before it could be disturbed")
+        return loading
 
     def test_json_lines_bare_and_of_an_export(self):
         wrapped = json.dumps({"Item": item(2)})
@@ -157,41 +168,108 @@ class LoadTest(unittest.TestCase):
     def test_it_goes_on_behind_what_was_acknowledged(self):
         good = "".join(line(n) for n in range(3000))
         bad = line(3000).replace("{", "[", 1)
-        path = self.file("items.jsonl", good + bad + line(3001))
+        path = self.file("items.jsonl", good + bad + "and more of it\n" + line(3001))
         self.assertIn(f"{path}:3001: ", self.failing_load(USAGE_ERROR, path))
         state = self.state(path)
         self.assertEqual(state["TableName"], self.table)
-        self.assertLessEqual(state["Line"], 3000)
+        self.assertEqual(state["Line"], 3000)
+        # What is behind the place may be mended.
         self.file("items.jsonl", good + line(3000) + line(3001))
         done = self.load(path, "--resume")
-        self.assertEqual(done["Items"], 3002 - state["Line"])
+        self.assertEqual(done["Items"], 2)
         self.assertEqual(self.count(), 3002)
         self.assertIsNone(self.state(path))
 
     def test_a_killed_load_is_resumed(self):
-        items = 100000
+        items = 60_000
         for name, pack in (("plain.jsonl", bytes), ("packed.jsonl.gz", gzip.compress)):
             with self.subTest(name):
                 path = self.file(name, pack("".join(line(n) for n in range(items)).encode()))
-                loading = subprocess.Popen(
-                    self.command("load", "--table-name", self.table, path), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-                with loading:
-                    while loading.poll() is None and (self.state(path) or {"Offset": 0})["Offset"] == 0:
-                        os.sched_yield()
+                with self.start_load(path) as loading:
                     loading.kill()
                 state = self.state(path)
-                self.assertIsNotNone(state, "it was through before it could be killed")
                 self.assertGreater(state["Line"], 0)
                 done = self.load(path, "--resume")
                 self.assertEqual(done["Items"], items - state["Line"])
                 self.assertEqual(self.count(), items)
+                # Each round has a table of its own, or the second would find what the first has put.
+                self.table += "_packed"
+                self.create(table(self.table))
 
     def test_the_state_of_another_load_is_refused(self):
         path = self.file("items.jsonl", line(1) + "oops\n")
         self.failing_load(USAGE_ERROR, path)
+        self.file("items.jsonl", line(2) + line(3))
+        error = self.failing_load(USAGE_ERROR, path, "--resume")
+        self.assertIn("not what they were", error)
+        self.assertIn(f"remove {path}.load-state", error)
         self.file("items.jsonl", line(1) + line(2))
-        self.assertIn("remove it", self.failing_load(USAGE_ERROR, path, "--resume"))
-        self.assertEqual(self.load(path)["Items"], 2)
+        self.create(table(self.table + "_other"))
+        done = self.run_cli("load", "--table-name", self.table + "_other", path, "--resume")
+        self.assertEqual(done.returncode, USAGE_ERROR)
+        self.assertIn(f"is about the table {self.table};", done.stderr.decode())
+        self.assertEqual(self.load(path, "--resume")["Items"], 1)
+
+    def test_an_empty_file_is_loaded_too(self):
+        contents = {"a.jsonl": b"", "b.jsonl": b"\n \r\n", "c.csv": b"id,at\n", "d.gz": gzip.compress(b"")}
+        for name, content in contents.items():
+            with self.subTest(name):
+                path = self.file(name, content)
+                self.assertEqual(self.load(path)["Items"], 0)
+                self.assertIsNone(self.state(path))
+        self.failing_load(USAGE_ERROR, self.file("e.csv", b""))
+
+    def test_long_lines_and_large_items(self):
+        large = {**item(1), "text": {"S": "é" * 190_000}}
+        too_large = {**item(2), "text": {"S": "x" * 410_000}}
+        # As long as a line may be.
+        huge = {**item(3), "text": {"S": "x" * 16_600_000}}
+        path = self.file("items.jsonl", "".join(json.dumps(i) + "\n" for i in (large, too_large, huge, item(4))))
+        done = self.load(path, "--skip-bad", 2)
+        self.assertEqual((done["Items"], done["Skipped"]), (2, 2))
+        self.assertEqual(self.get("item-000001", 1), large)
+        self.file("items.jsonl", line(5) + "x" * 17_200_000 + "\n" + line(6))
+        self.assertIn(f"{path}:2: the line is longer", self.failing_load(USAGE_ERROR, path, "--skip-bad", 9))
+        self.assertEqual(self.state(path)["Line"], 1)
+
+    def test_several_files_are_resumed_where_each_stands(self):
+        first = self.file("a.jsonl", line(1) + line(2))
+        second = self.file("b.csv", "id,at\nx,3\ny,none\n")
+        third = self.file("c.jsonl", line(5))
+        self.assertIn(f"{second}:3: ", self.failing_load(API_ERROR, first, second, third))
+        self.assertEqual((self.state(first)["Line"], self.state(third)), (2, None))
+        self.file("b.csv", "id,at\nx,3\ny,4\n")
+        self.load(first, second, third, "--resume")
+        self.assertEqual(self.count(), 5)
+        self.assertEqual([self.state(path) for path in (first, second, third)], [None] * 3)
+
+    def test_a_daemon_that_is_killed_and_started_again_gets_all(self):
+        path = self.file("items.jsonl", "".join(line(n) for n in range(60_000)))
+        flags = [f"--grpc_listen=unix:{self.directory}/socket"]
+        with Daemon(PATHS.armatured, *flags, data_dir=self.directory / "data") as self.daemon:
+            self.create(table(self.table))
+            loading = self.start_load(path)
+            self.daemon.process.kill()
+            self.daemon.process.wait()
+        with Daemon(PATHS.armatured, *flags, data_dir=self.directory / "data") as self.daemon, loading:
+            out, error = loading.communicate(timeout=10 * WAIT_S)
+            self.assertEqual(loading.returncode, 0, error)
+            self.assertEqual(json.loads(out)["Items"], 60_000)
+            self.assertEqual(self.count(), 60_000)
+
+    def test_a_daemon_that_does_not_answer_is_given_up(self):
+        path = self.file("items.jsonl", "".join(line(n) for n in range(60_000)))
+        with self.start_load(path, "--timeout", "2") as loading:
+            os.kill(self.daemon.process.pid, signal.SIGSTOP)
+            try:
+                _, error = loading.communicate(timeout=WAIT_S)
+            finally:
+                os.kill(self.daemon.process.pid, signal.SIGCONT)
+        self.assertEqual(loading.returncode, UNREACHABLE, error)
+        self.assertIn(b"answered nothing", error)
+        done = self.load(path, "--resume")
+        self.assertGreater(done["Items"], 0)
+        self.assertEqual(self.count(), 60_000)
 
     def test_what_is_throttled_is_repeated(self):
         self.table += "_slow"

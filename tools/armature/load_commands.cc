@@ -19,8 +19,16 @@
 namespace armature::cli {
 namespace {
 
-constexpr absl::Duration kStateEvery = absl::Seconds(1);
+constexpr absl::Duration kStateEvery = absl::Milliseconds(200);
 constexpr char kStandardInput[] = "-";
+
+// Far more than a table takes, which the daemon refuses by itself; what is larger than a request may be would end the
+// stream, and all others with it.
+constexpr size_t kItemBytesMax = 4 << 20;
+
+absl::Status TooLarge() {
+  return absl::InvalidArgumentError(Av(Cat("the item is larger than ", kItemBytesMax, " bytes")));
+}
 
 struct LoadOptions {
   std::string table_name;
@@ -77,28 +85,37 @@ class FileLoad {
   absl::Status Resume() {
     ARM_ASSIGN_OR_RETURN(const std::optional<LoadState> state, ReadLoadState(StatePath()));
     if (!state.has_value()) return absl::OkStatus();
-    if (state->table_name != options_.table_name || state->file_bytes != source_->text().file_bytes()) {
-      return UsageError(
-          Cat(StatePath(), " is about another table, or the file has changed since; remove it to begin anew"));
+    if (state->table_name != options_.table_name) {
+      return UsageError(Cat(StatePath(), " is about the table ", state->table_name, "; remove it to begin anew"));
     }
     items_before_ = state->items;
-    return source_->SkipTo(state->position);
+    const absl::Status skipped = source_->SkipTo(state->position);
+    return skipped.ok() ? skipped : UsageError(Cat(Sv(skipped.message()), "; remove ", StatePath(), " to begin anew"));
   }
 
   absl::Status LoadAll() {
     while (true) {
       SourceRecord record;
-      ARM_ASSIGN_OR_RETURN(const bool has_record, source_->Next(&record));
-      if (!has_record) return puts_.Finish();
+      const absl::StatusOr<bool> has_record = source_->Next(&record);
+      if (!has_record.ok()) return StopFor(has_record.status());
+      if (!*has_record) return puts_.Finish();
+      if (record.item.ok() && record.item->ByteSizeLong() > kItemBytesMax) record.item = TooLarge();
       const uint64_t ticket = tracker_->Begin(record.end);
       if (record.item.ok()) {
         ARM_RETURN_IF_ERROR(puts_.Put({.item = *std::move(record.item), .ticket = ticket, .line = record.line}));
       } else {
-        ARM_RETURN_IF_ERROR(Skip(ticket, record.line, UsageError(Sv(record.item.status().message()))));
+        const absl::Status skipped = Skip(ticket, record.line, UsageError(Sv(record.item.status().message())));
+        if (!skipped.ok()) return StopFor(skipped);
       }
       if (absl::Now() - last_saved_ >= kStateEvery) ARM_RETURN_IF_ERROR(SaveState());
       ShowProgress();
     }
+  }
+
+  // What is under way is settled before, so that the state tells all that is in the table.
+  absl::Status StopFor(const absl::Status& why) {
+    ARM_RETURN_IF_ERROR(puts_.Finish());
+    return why;
   }
 
   absl::Status Settle(const PendingPut& put, const absl::Status& status) {
@@ -128,10 +145,9 @@ class FileLoad {
   absl::Status SaveState() {
     last_saved_ = absl::Now();
     if (!has_state()) return absl::OkStatus();
-    return WriteLoadState(StatePath(), {.table_name = options_.table_name,
-                                        .file_bytes = source_->text().file_bytes(),
-                                        .position = tracker_->position(),
-                                        .items = items_before_ + items_});
+    return WriteLoadState(
+        StatePath(),
+        {.table_name = options_.table_name, .position = tracker_->position(), .items = items_before_ + items_});
   }
 
   void ShowProgress() {
@@ -239,8 +255,14 @@ Formats: JSON lines, an item in its JSON form on each line, bare or as {"Item": 
 have it; CSV with the names of the attributes on the first line, where an empty cell is no attribute and
 key attributes have the types of the table. Files that gzip has packed are unpacked.
 
-How far a file has come is kept in FILE.load-state until all is loaded; --resume goes on from there. What
-the daemon throttles is repeated; after --timeout seconds without any success the load stops.
+A line that is no item, or is refused as an item of the table, stops the load unless --skip-bad allows it;
+each is reported as FILE:LINE.
+
+How far a file has come is kept in FILE.load-state until all is loaded, and written five times a second. --resume
+goes on from there, after a kill too: nothing is left out, and of what came after that place some is put a
+second time. What follows the place may have been mended meanwhile; what stands before it may not.
+
+What the daemon throttles is repeated; after --timeout seconds without any success the load stops.
 
 Examples:
   armature load --table-name Thread threads.jsonl more.json.gz

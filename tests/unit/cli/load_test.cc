@@ -100,22 +100,46 @@ TEST(LineReader, GoesOnFromAPlaceInPlainAndPackedText) {
   }
 }
 
+TEST(LineReader, KnowsWhetherWhatItSkipsIsTheSameText) {
+  const TemporaryFile first("first", "one\ntwo\nthree\n");
+  const auto reader = LineReader::Open(first.path());
+  std::string line;
+  ASSERT_TRUE(*(*reader)->Next(&line) && *(*reader)->Next(&line));
+  const TextPosition place = (*reader)->position();
+  const TemporaryFile mended("mended", "one\ntwo\nTHREE and four\n");
+  const auto goes_on = LineReader::Open(mended.path());
+  ASSERT_TRUE((*goes_on)->SkipTo(place).ok());
+  ASSERT_TRUE(*(*goes_on)->Next(&line));
+  EXPECT_EQ(line, "THREE and four");
+  for (const std::string_view other : {"one\ntwO\nthree\n", "one\nmore\n", "one\n", "", "one two\nthree\n"}) {
+    const TemporaryFile changed("changed", other);
+    EXPECT_FALSE((*LineReader::Open(changed.path()))->SkipTo(place).ok()) << other;
+  }
+}
+
 TEST(Csv, SplitsAsTheStandardSays) {
-  std::vector<std::string> cells;
-  EXPECT_EQ(SplitCsv("a,b,", &cells), CsvRecord::kWhole);
-  EXPECT_THAT(cells, ElementsAre("a", "b", ""));
-  EXPECT_EQ(SplitCsv("", &cells), CsvRecord::kWhole);
-  EXPECT_THAT(cells, ElementsAre(""));
-  EXPECT_EQ(SplitCsv(R"("a,""b""","",c d)", &cells), CsvRecord::kWhole);
-  EXPECT_THAT(cells, ElementsAre("a,\"b\"", "", "c d"));
-  EXPECT_EQ(SplitCsv("\"a\nb\"", &cells), CsvRecord::kWhole);
-  EXPECT_THAT(cells, ElementsAre("a\nb"));
-  for (const std::string_view open : {R"(a,"b)", R"(a,"b"")", R"(")"}) {
-    EXPECT_EQ(SplitCsv(open, &cells), CsvRecord::kGoesOn) << open;
-  }
-  for (const std::string_view wrong : {R"(a,"b"c)", R"(a"b)"}) {
-    EXPECT_EQ(SplitCsv(wrong, &cells), CsvRecord::kWrong) << wrong;
-  }
+  CsvSplitter splitter;
+  EXPECT_EQ(splitter.Add("a,b,"), CsvRecord::kWhole);
+  EXPECT_THAT(splitter.cells(), ElementsAre("a", "b", ""));
+  EXPECT_EQ(splitter.Add(""), CsvRecord::kWhole);
+  EXPECT_THAT(splitter.cells(), ElementsAre(""));
+  EXPECT_EQ(splitter.Add(R"("a,""b""","",c d)"), CsvRecord::kWhole);
+  EXPECT_THAT(splitter.cells(), ElementsAre("a,\"b\"", "", "c d"));
+  EXPECT_EQ(splitter.Add(R"(a,"b"c)"), CsvRecord::kWrong);
+  EXPECT_EQ(splitter.Add(R"(a"b)"), CsvRecord::kWrong);
+  EXPECT_EQ(splitter.Add("after,that"), CsvRecord::kWhole);
+  EXPECT_THAT(splitter.cells(), ElementsAre("after", "that"));
+}
+
+TEST(Csv, ARecordMayTakeSeveralLines) {
+  CsvSplitter splitter;
+  EXPECT_EQ(splitter.Add(R"(a,"one ")"), CsvRecord::kWhole);
+  EXPECT_EQ(splitter.Add("a,\"one\"\""), CsvRecord::kGoesOn);
+  EXPECT_EQ(splitter.Add("\r"), CsvRecord::kGoesOn);
+  EXPECT_EQ(splitter.Add("two, three\",b\r"), CsvRecord::kWhole);
+  EXPECT_THAT(splitter.cells(), ElementsAre("a", "one\"\n\r\ntwo, three", "b"));
+  EXPECT_EQ(splitter.Add("\"a\"\r"), CsvRecord::kWhole);
+  EXPECT_THAT(splitter.cells(), ElementsAre("a"));
 }
 
 TEST(Csv, CellsHaveTypes) {
@@ -159,22 +183,37 @@ TEST(ItemSource, RecordsOfCsvMayTakeSeveralLines) {
   EXPECT_EQ(CompactJson(ItemToJson(*record.item)), R"({"id":{"S":"a"},"text":{"S":"one\ntwo"}})");
   EXPECT_EQ(record.line, 2);
   EXPECT_EQ(record.end.line, 3);
-  ASSERT_TRUE(*(*source)->Next(&record));
-  EXPECT_FALSE(record.item.ok());
-  EXPECT_EQ(record.line, 4);
-  EXPECT_FALSE(*(*source)->Next(&record));
+  // What follows an open quote is not guessed at.
+  EXPECT_THAT(std::string((*source)->Next(&record).status().message()), HasSubstr(":4: a quote is not closed"));
+}
+
+TEST(ItemSource, AnOpenQuoteIsFoundInALargeFileToo) {
+  std::string text = "id,text\na,\"never closed\n";
+  while (text.size() < LineReader::kLineBytesMax + (1 << 20)) text += "b,c\n";
+  const TemporaryFile file("a.csv", text);
+  const auto source = ItemSource::Open(file.path(), FormatOf(file.path()), {});
+  ASSERT_TRUE(source.ok()) << source.status();
+  SourceRecord record;
+  EXPECT_THAT(std::string((*source)->Next(&record).status().message()), HasSubstr(":2: a cell in quotes is longer"));
+}
+
+TEST(ItemSource, NamesOfCsvMustBeNames) {
+  for (const std::string_view wrong : {"", "id,,x\n", "id,id\n", "id,\"x\n", "id,x\"y\"\n"}) {
+    const TemporaryFile file("a.csv", wrong);
+    EXPECT_FALSE(ItemSource::Open(file.path(), LoadFormat::kCsv, {}).ok()) << wrong;
+  }
 }
 
 TEST(AckTracker, StaysBeforeTheFirstThatIsNotDone) {
-  AckTracker tracker({10, 1});
-  const uint64_t a = tracker.Begin({20, 2});
-  const uint64_t b = tracker.Begin({30, 3});
-  const uint64_t c = tracker.Begin({40, 4});
+  AckTracker tracker({10, 1, 0});
+  const uint64_t a = tracker.Begin({20, 2, 0});
+  const uint64_t b = tracker.Begin({30, 3, 0});
+  const uint64_t c = tracker.Begin({40, 4, 0});
   tracker.Done(b);
   EXPECT_EQ(tracker.position().offset, 10);
   tracker.Done(a);
   EXPECT_EQ(tracker.position().offset, 30);
-  const uint64_t d = tracker.Begin({50, 5});
+  const uint64_t d = tracker.Begin({50, 5, 0});
   tracker.Done(d);
   tracker.Done(c);
   EXPECT_EQ(tracker.position().offset, 50);
@@ -187,17 +226,17 @@ TEST(LoadState, IsReadAsItWasWritten) {
   RemoveLoadState(path);
   ASSERT_TRUE(ReadLoadState(path).ok());
   EXPECT_FALSE(ReadLoadState(path)->has_value());
-  ASSERT_TRUE(WriteLoadState(path, {"orders", 1000, {500, 7}, 6}).ok());
-  ASSERT_TRUE(WriteLoadState(path, {"orders", 1000, {600, 8}, 7}).ok());
+  ASSERT_TRUE(WriteLoadState(path, {"orders", {500, 7, 4'000'000'000}, 6}).ok());
+  ASSERT_TRUE(WriteLoadState(path, {"orders", {600, 8, 4'000'000'001}, 7}).ok());
   const auto state = ReadLoadState(path);
   ASSERT_TRUE(state.ok() && state->has_value()) << state.status();
   EXPECT_EQ((*state)->table_name, "orders");
-  EXPECT_EQ((*state)->file_bytes, 1000);
-  EXPECT_EQ((*state)->position.offset, 600);
-  EXPECT_EQ((*state)->position.line, 8);
+  EXPECT_EQ((*state)->position, (TextPosition{600, 8, 4'000'000'001}));
   EXPECT_EQ((*state)->items, 7);
   RemoveLoadState(path);
-  for (const std::string_view wrong : {"", "{}", "[1]", R"({"TableName": "t", "FileBytes": -1})"}) {
+  for (const std::string_view wrong :
+       {"", "{}", "[1]", R"({"TableName": "t", "Offset": -1, "Line": 0, "Checksum": 0, "Items": 0})",
+        R"({"TableName": "t", "Offset": 1, "Line": 0, "Checksum": 4294967296, "Items": 0})"}) {
     const TemporaryFile damaged("damaged", wrong);
     EXPECT_FALSE(ReadLoadState(damaged.path()).ok()) << wrong;
   }

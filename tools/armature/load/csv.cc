@@ -16,19 +16,25 @@ namespace {
 
 constexpr std::array<std::string_view, 10> kTypes = {"S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"};
 
-// Takes a cell in quotes from the front of `rest`, which begins with the first of them.
-CsvRecord TakeQuoted(std::string_view* rest, std::string* cell) {
-  rest->remove_prefix(1);
+// Takes what is quoted from the front of `rest`, to the end of the quote; false if that is not there.
+bool TakeQuoted(std::string_view* rest, std::string* cell) {
   while (true) {
     const size_t quote = rest->find('"');
-    if (quote == std::string_view::npos) return CsvRecord::kGoesOn;
     cell->append(rest->substr(0, quote));
+    if (quote == std::string_view::npos) return false;
     rest->remove_prefix(quote + 1);
-    if (!rest->starts_with('"')) break;
+    if (!rest->starts_with('"')) return true;
     cell->push_back('"');
     rest->remove_prefix(1);
   }
-  return rest->empty() || rest->front() == ',' ? CsvRecord::kWhole : CsvRecord::kWrong;
+}
+
+// Takes a cell without quotes.
+void TakePlain(std::string_view* rest, std::string* cell) {
+  const size_t comma = std::min(rest->find(','), rest->size());
+  *cell = rest->substr(0, comma);
+  rest->remove_prefix(comma);
+  if (rest->empty() && cell->ends_with('\r')) cell->pop_back();
 }
 
 absl::StatusOr<api::v1::AttributeValue> ValueOf(const std::string& name, const std::string& type,
@@ -44,21 +50,29 @@ absl::StatusOr<api::v1::AttributeValue> ValueOf(const std::string& name, const s
 
 }  // namespace
 
-CsvRecord SplitCsv(std::string_view text, std::vector<std::string>* cells) {
-  cells->clear();
+CsvRecord CsvSplitter::Add(std::string_view line) {
+  if (is_quoted_) {
+    cells_.back().push_back('\n');
+  } else {
+    cells_.clear();
+  }
   while (true) {
-    std::string& cell = cells->emplace_back();
-    if (text.starts_with('"')) {
-      const CsvRecord taken = TakeQuoted(&text, &cell);
-      if (taken != CsvRecord::kWhole) return taken;
-    } else {
-      const size_t comma = std::min(text.find(','), text.size());
-      cell = text.substr(0, comma);
-      if (cell.find('"') != std::string::npos) return CsvRecord::kWrong;
-      text.remove_prefix(comma);
+    if (!is_quoted_) {
+      cells_.emplace_back();
+      is_quoted_ = line.starts_with('"');
+      if (is_quoted_) line.remove_prefix(1);
     }
-    if (text.empty()) return CsvRecord::kWhole;
-    text.remove_prefix(1);
+    if (is_quoted_) {
+      if (!TakeQuoted(&line, &cells_.back())) return CsvRecord::kGoesOn;
+      is_quoted_ = false;
+      if (line == "\r") line = {};
+    } else {
+      TakePlain(&line, &cells_.back());
+      if (cells_.back().find('"') != std::string::npos) return CsvRecord::kWrong;
+    }
+    if (line.empty()) return CsvRecord::kWhole;
+    if (line.front() != ',') return CsvRecord::kWrong;
+    line.remove_prefix(1);
   }
 }
 

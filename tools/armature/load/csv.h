@@ -16,11 +16,23 @@ namespace armature::cli {
 enum class CsvRecord {
   kWhole,
   kGoesOn,  // within quotes: the record takes the next line too
-  kWrong,
+  kWrong,   // a quote stands where none may
 };
 
-// Splits one record, without its line break, into its cells.
-CsvRecord SplitCsv(std::string_view text, std::vector<std::string>* cells);
+// Splits records into their cells, line by line. Not thread-safe.
+class CsvSplitter {
+ public:
+  // The next line of the record, or the first one of the next record; without its '\n'. A '\r' at its end belongs to
+  // the line break, unless it is within quotes.
+  CsvRecord Add(std::string_view line);
+
+  // Of the record that is whole.
+  const std::vector<std::string>& cells() const { return cells_; }
+
+ private:
+  std::vector<std::string> cells_;
+  bool is_quoted_ = false;  // the last cell, and its end is still to come
+};
 
 // Types of attributes by name, such as "N" or "SS".
 using CsvTypes = std::map<std::string, std::string, std::less<>>;

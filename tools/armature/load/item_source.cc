@@ -1,5 +1,6 @@
 #include "tools/armature/load/item_source.h"
 
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -26,11 +27,7 @@ absl::StatusOr<api::v1::Item> ItemFromLine(std::string_view line) {
 
 bool IsBlank(std::string_view line) { return absl::StripAsciiWhitespace(Av(line)).empty(); }
 
-// A line break may be "\r\n". One within quotes stays as it is.
-std::string_view WithoutReturn(std::string_view record) {
-  if (record.ends_with('\r')) record.remove_suffix(1);
-  return record;
-}
+constexpr std::string_view kWrongQuote = "a quote within a cell must be doubled, and the cell in quotes";
 
 }  // namespace
 
@@ -38,24 +35,27 @@ LoadFormat FormatOf(const std::string& path) {
   return path.ends_with(".csv") || path.ends_with(".csv.gz") ? LoadFormat::kCsv : LoadFormat::kJsonLines;
 }
 
-ItemSource::ItemSource(std::unique_ptr<LineReader> text, LoadFormat format, CsvTypes types)
-    : text_(std::move(text)), format_(format), types_(std::move(types)) {}
+ItemSource::ItemSource(std::string path, std::unique_ptr<LineReader> text, LoadFormat format, CsvTypes types)
+    : path_(std::move(path)), text_(std::move(text)), format_(format), types_(std::move(types)) {}
 
 absl::StatusOr<std::unique_ptr<ItemSource>> ItemSource::Open(const std::string& path, LoadFormat format,
                                                              CsvTypes types) {
   ARM_ASSIGN_OR_RETURN(std::unique_ptr<LineReader> text, LineReader::Open(path));
-  std::unique_ptr<ItemSource> source(new ItemSource(std::move(text), format, std::move(types)));
-  if (format == LoadFormat::kCsv) ARM_RETURN_IF_ERROR(source->ReadNames(path));
+  std::unique_ptr<ItemSource> source(new ItemSource(path, std::move(text), format, std::move(types)));
+  if (format == LoadFormat::kCsv) ARM_RETURN_IF_ERROR(source->ReadNames());
   return source;
 }
 
-absl::Status ItemSource::ReadNames(const std::string& path) {
+absl::Status ItemSource::ReadNames() {
   ARM_ASSIGN_OR_RETURN(const bool has_line, text_->Next(&line_));
-  if (!has_line) return UsageError(Cat(path, ": a CSV file has the names of the attributes on its first line"));
-  const absl::Status read = ReadCells(&names_);
-  if (!read.ok()) return UsageError(Cat(path, ":1: ", Sv(read.message())));
+  if (!has_line) return UsageError(Cat(path_, ": a CSV file has the names of the attributes on its first line"));
+  ARM_ASSIGN_OR_RETURN(const bool is_record, ReadCells());
+  if (!is_record) return UsageError(Cat(path_, ":1: ", kWrongQuote));
+  names_ = splitter_.cells();
+  std::set<std::string_view> seen;
   for (const std::string& name : names_) {
-    if (name.empty()) return UsageError(Cat(path, ":1: an attribute has no name"));
+    if (name.empty()) return UsageError(Cat(path_, ":1: an attribute has no name"));
+    if (!seen.insert(name).second) return UsageError(Cat(path_, ":1: the attribute ", name, " stands there twice"));
   }
   return absl::OkStatus();
 }
@@ -65,29 +65,19 @@ absl::Status ItemSource::SkipTo(TextPosition position) {
   return position.offset > text_->position().offset ? text_->SkipTo(position) : absl::OkStatus();
 }
 
-absl::Status ItemSource::ReadCells(std::vector<std::string>* cells) {
-  while (true) {
-    switch (SplitCsv(WithoutReturn(line_), cells)) {
-      case CsvRecord::kWhole:
-        return absl::OkStatus();
-      case CsvRecord::kWrong:
-        return absl::InvalidArgumentError("a quote within a cell must be doubled, and the cell in quotes");
-      case CsvRecord::kGoesOn:
-        break;
+absl::StatusOr<bool> ItemSource::ReadCells() {
+  const TextPosition begin = text_->position();
+  CsvRecord read = splitter_.Add(line_);
+  while (read == CsvRecord::kGoesOn) {
+    ARM_ASSIGN_OR_RETURN(const bool has_next, text_->Next(&line_));
+    if (!has_next) return UsageError(Cat(path_, ":", begin.line, ": a quote is not closed"));
+    if (text_->position().offset - begin.offset > static_cast<int64_t>(LineReader::kLineBytesMax)) {
+      return UsageError(Cat(path_, ":", begin.line, ": a cell in quotes is longer than ", LineReader::kLineBytesMax,
+                            " bytes, or its end is missing"));
     }
-    std::string next;
-    ARM_ASSIGN_OR_RETURN(const bool has_next, text_->Next(&next));
-    if (!has_next) return absl::InvalidArgumentError("a quote is not closed");
-    line_ = Cat(line_, "\n", next);
-    if (line_.size() > LineReader::kLineBytesMax) return absl::InvalidArgumentError("a quoted cell is too long");
+    read = splitter_.Add(line_);
   }
-}
-
-absl::StatusOr<api::v1::Item> ItemSource::ReadItem() {
-  if (format_ == LoadFormat::kJsonLines) return ItemFromLine(line_);
-  std::vector<std::string> cells;
-  ARM_RETURN_IF_ERROR(ReadCells(&cells));
-  return ItemFromCsv(names_, cells, types_);
+  return read == CsvRecord::kWhole;
 }
 
 absl::StatusOr<bool> ItemSource::Next(SourceRecord* record) {
@@ -96,7 +86,13 @@ absl::StatusOr<bool> ItemSource::Next(SourceRecord* record) {
     if (!has_line) return false;
   } while (IsBlank(line_));
   record->line = text_->position().line;
-  record->item = ReadItem();
+  if (format_ == LoadFormat::kJsonLines) {
+    record->item = ItemFromLine(line_);
+  } else {
+    ARM_ASSIGN_OR_RETURN(const bool is_record, ReadCells());
+    record->item =
+        is_record ? ItemFromCsv(names_, splitter_.cells(), types_) : absl::InvalidArgumentError(Av(kWrongQuote));
+  }
   record->end = text_->position();
   return true;
 }

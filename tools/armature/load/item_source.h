@@ -37,24 +37,26 @@ class ItemSource {
   // `types`: of attributes, for CSV. Errors: UsageError.
   static absl::StatusOr<std::unique_ptr<ItemSource>> Open(const std::string& path, LoadFormat format, CsvTypes types);
 
-  // Goes forward to the end of a record. Errors: UsageError.
+  // Goes forward to the end of a record, as LineReader::SkipTo.
   absl::Status SkipTo(TextPosition position);
 
-  // The next record; empty lines are passed over. False at the end. Errors: UsageError if nothing more can be read.
+  // The next record; empty lines are passed over. False at the end. Errors: UsageError if nothing more can be read, as
+  // behind a quote that is not closed: what follows might be anything.
   absl::StatusOr<bool> Next(SourceRecord* record);
 
   const LineReader& text() const { return *text_; }
 
  private:
-  ItemSource(std::unique_ptr<LineReader> text, LoadFormat format, CsvTypes types);
-  absl::Status ReadNames(const std::string& path);
-  // The cells of the record that begins with `line_`. Errors: as of SourceRecord.
-  absl::Status ReadCells(std::vector<std::string>* cells);
-  absl::StatusOr<api::v1::Item> ReadItem();
+  ItemSource(std::string path, std::unique_ptr<LineReader> text, LoadFormat format, CsvTypes types);
+  absl::Status ReadNames();
+  // The rest of the CSV record that begins with `line_`: false if it is none. Errors: as of Next.
+  absl::StatusOr<bool> ReadCells();
 
+  const std::string path_;
   const std::unique_ptr<LineReader> text_;
   const LoadFormat format_;
   const CsvTypes types_;
+  CsvSplitter splitter_;
   std::vector<std::string> names_;
   std::string line_;
 };

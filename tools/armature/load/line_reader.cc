@@ -44,13 +44,13 @@ absl::Status LineReader::Error(const std::string& what) const {
 }
 
 absl::Status LineReader::SkipTo(TextPosition position) {
-  if (gzseek(File(file_), position.offset, SEEK_SET) != position.offset) {
-    return UsageError(Cat(path_, ": cannot go to byte ", position.offset));
+  std::string line;
+  while (position_.offset < position.offset) {
+    ARM_ASSIGN_OR_RETURN(const bool has_line, Next(&line));
+    if (!has_line) break;
   }
-  buffer_.clear();
-  begin_ = 0;
-  position_ = position;
-  return absl::OkStatus();
+  if (position_ == position) return absl::OkStatus();
+  return UsageError(Cat(path_, ": its first ", position.line, " lines are not what they were"));
 }
 
 absl::StatusOr<bool> LineReader::Refill() {
@@ -86,6 +86,9 @@ absl::StatusOr<bool> LineReader::Next(std::string* line) {
   std::string_view text(buffer_.data() + begin_, line_end - begin_);
   if (position_.offset == 0 && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   line->assign(text);
+  // Of the bytes as they stand in the file, with mark and line break.
+  position_.checksum = static_cast<uint32_t>(
+      crc32_z(position_.checksum, reinterpret_cast<const Bytef*>(buffer_.data() + begin_), next - begin_));
   position_.offset += static_cast<int64_t>(next - begin_);
   ++position_.line;
   begin_ = next;

@@ -17,6 +17,10 @@ namespace armature::cli {
 struct TextPosition {
   int64_t offset = 0;  // bytes of the text before it, not compressed
   int64_t line = 0;    // lines before it
+  // CRC-32 of these bytes, by which they are known again.
+  uint32_t checksum = 0;
+
+  bool operator==(const TextPosition&) const = default;
 };
 
 // What gzip has packed is unpacked, whatever the file is called. Not thread-safe.
@@ -31,7 +35,8 @@ class LineReader {
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
-  // Goes forward to a place where an earlier reader of the same text was. Errors: UsageError.
+  // Reads on to a place where an earlier reader of the text was. Errors: UsageError, also if the text before that place
+  // is not the same as it was; what follows may be.
   absl::Status SkipTo(TextPosition position);
 
   // The next line without its '\n'; a '\r' stays. False at the end. The first line comes without a byte order mark.

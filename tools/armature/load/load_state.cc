@@ -30,11 +30,13 @@ absl::StatusOr<std::optional<LoadState>> ReadLoadState(const std::string& path) 
   text << in.rdbuf();
   const absl::StatusOr<Json> json = ParseJson(text.str());
   LoadState state;
+  int64_t checksum = 0;
   const bool is_state = json.ok() && json->is_object() && json->contains("TableName") &&
-                        (*json)["TableName"].is_string() && ReadNumber(*json, "FileBytes", &state.file_bytes) &&
-                        ReadNumber(*json, "Offset", &state.position.offset) &&
-                        ReadNumber(*json, "Line", &state.position.line) && ReadNumber(*json, "Items", &state.items);
+                        (*json)["TableName"].is_string() && ReadNumber(*json, "Offset", &state.position.offset) &&
+                        ReadNumber(*json, "Line", &state.position.line) && ReadNumber(*json, "Checksum", &checksum) &&
+                        checksum <= UINT32_MAX && ReadNumber(*json, "Items", &state.items);
   if (!is_state) return UsageError(Cat(path, " does not tell how far a load has come; remove it to begin anew"));
+  state.position.checksum = static_cast<uint32_t>(checksum);
   state.table_name = (*json)["TableName"].get<std::string>();
   return std::optional<LoadState>(std::move(state));
 }
@@ -42,9 +44,9 @@ absl::StatusOr<std::optional<LoadState>> ReadLoadState(const std::string& path) 
 absl::Status WriteLoadState(const std::string& path, const LoadState& state) {
   Json json = Json::object();
   json["TableName"] = state.table_name;
-  json["FileBytes"] = state.file_bytes;
   json["Offset"] = state.position.offset;
   json["Line"] = state.position.line;
+  json["Checksum"] = state.position.checksum;
   json["Items"] = state.items;
   const std::string made = Cat(path, ".new");
   std::ofstream out(made, std::ios::binary);

@@ -15,7 +15,6 @@ namespace armature::cli {
 
 struct LoadState {
   std::string table_name;
-  int64_t file_bytes = 0;   // of the input file: another size is another file
   TextPosition position{};  // everything before it is in the table
   int64_t items = 0;        // that is how many
 };

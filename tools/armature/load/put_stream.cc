@@ -7,6 +7,7 @@
 #include "armature/client/errors.h"
 #include "armature/client/retry_policy.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
 
 namespace armature::cli {
 
@@ -18,29 +19,29 @@ PutStream::PutStream(client::Client client, std::string table_name, absl::Durati
 
 absl::Status PutStream::Put(PendingPut put) {
   ARM_RETURN_IF_ERROR(HandleAnswers());
-  while (!waiting_.empty()) {
-    Wait();
-    ARM_RETURN_IF_ERROR(HandleAnswers());
-  }
+  while (!waiting_.empty() || !HasRoom()) ARM_RETURN_IF_ERROR(Wait());
+  put.bytes = put.item.ByteSizeLong();
   return Send(std::make_shared<PendingPut>(std::move(put)));
 }
 
 absl::Status PutStream::Finish() {
   ARM_RETURN_IF_ERROR(HandleAnswers());
-  while (!waiting_.empty() || under_way_ > 0) {
-    Wait();
-    ARM_RETURN_IF_ERROR(HandleAnswers());
-  }
+  while (!waiting_.empty() || under_way_ > 0) ARM_RETURN_IF_ERROR(Wait());
   return absl::OkStatus();
 }
 
 absl::Status PutStream::Reopen() {
-  ARM_ASSIGN_OR_RETURN(pipeline_, client_.OpenPipeline());
+  client::PipelineOptions options;
+  options.in_flight_max = kUnderWayMax + 1;
+  options.in_flight_bytes_max = 2 * kUnderWayBytesMax;
+  ARM_ASSIGN_OR_RETURN(pipeline_, client_.OpenPipeline(options));
   return absl::OkStatus();
 }
 
 absl::Status PutStream::Send(std::shared_ptr<PendingPut> put) {
+  if (under_way_ == 0) heard_ = absl::Now();
   ++under_way_;
+  under_way_bytes_ += put->bytes;
   ++put->attempts;
   if (pipeline_ == nullptr || !pipeline_->status().ok()) {
     if (const absl::Status opened = Reopen(); !opened.ok()) return HandleAnswer({std::move(put), opened});
@@ -58,6 +59,7 @@ absl::Status PutStream::Send(std::shared_ptr<PendingPut> put) {
 
 absl::Status PutStream::HandleAnswer(const Answer& answer) {
   --under_way_;
+  under_way_bytes_ -= answer.put->bytes;
   if (!client::IsTransient(answer.status)) {
     failing_since_.reset();
     return settled_(*answer.put, answer.status);
@@ -77,6 +79,7 @@ absl::Status PutStream::HandleAnswers() {
     absl::MutexLock lock(&inbox_->mutex);
     answers.swap(inbox_->answers);
   }
+  if (!answers.empty()) heard_ = absl::Now();
   for (const Answer& answer : answers) ARM_RETURN_IF_ERROR(HandleAnswer(answer));
   return SendDue();
 }
@@ -96,13 +99,20 @@ absl::Status PutStream::SendDue() {
   return absl::OkStatus();
 }
 
-void PutStream::Wait() {
-  absl::Time due = absl::InfiniteFuture();
+absl::Status PutStream::Wait() {
+  const absl::Time patient_until = under_way_ > 0 ? heard_ + patience_ : absl::InfiniteFuture();
+  absl::Time due = patient_until;
   for (const std::shared_ptr<PendingPut>& put : waiting_) due = std::min(due, put->due);
   Inbox& inbox = *inbox_;
   const auto has_answers = [&inbox]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return !inbox.answers.empty(); };
-  absl::MutexLock lock(&inbox.mutex);
-  inbox.mutex.AwaitWithDeadline(absl::Condition(&has_answers), due);
+  {
+    absl::MutexLock lock(&inbox.mutex);
+    inbox.mutex.AwaitWithDeadline(absl::Condition(&has_answers), due);
+    if (inbox.answers.empty() && absl::Now() >= patient_until) {
+      return absl::DeadlineExceededError(Av(Cat("it has answered nothing for ", absl::FormatDuration(patience_))));
+    }
+  }
+  return HandleAnswers();
 }
 
 }  // namespace armature::cli

@@ -26,12 +26,14 @@ struct PendingPut {
   api::v1::Item item;
   uint64_t ticket = 0;  // the caller's
   int64_t line = 0;     // the caller's
+  size_t bytes = 0;     // of the item
   int attempts = 0;
   absl::Time due{};  // of the next attempt
 };
 
 // What passes with time (throttling, a daemon that restarts) is tried again with growing pauses, during which nothing
-// new is sent; a put may be repeated safely. It gives up when nothing has succeeded for `patience`.
+// new is sent; a put may be repeated safely. It gives up when nothing has succeeded, or nothing has been answered at
+// all, for `patience`.
 //
 // Not thread-safe: all calls on one thread, which also runs `settled`.
 class PutStream {
@@ -50,6 +52,10 @@ class PutStream {
   absl::Status Finish();
 
  private:
+  // Fewer than a stream takes, so that Ask does not block: a daemon that has stopped answering is noticed in Wait.
+  static constexpr size_t kUnderWayMax = 256;
+  static constexpr size_t kUnderWayBytesMax = 8 << 20;
+
   struct Answer {
     std::shared_ptr<PendingPut> put;
     absl::Status status;
@@ -66,8 +72,9 @@ class PutStream {
   absl::Status HandleAnswers();
   absl::Status HandleAnswer(const Answer& answer);
   absl::Status SendDue();
-  // Until there is an answer, or something is due.
-  void Wait();
+  // Until there is an answer, or something is due; then handles it. Errors: as of Put.
+  absl::Status Wait();
+  bool HasRoom() const { return under_way_ < kUnderWayMax && under_way_bytes_ < kUnderWayBytesMax; }
 
   const client::Client client_;
   const std::string table_name_;
@@ -75,7 +82,9 @@ class PutStream {
   const Settled settled_;
   const std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
   std::deque<std::shared_ptr<PendingPut>> waiting_;  // for their next attempt
-  size_t under_way_ = 0;
+  size_t under_way_ = 0;                             // sent and not answered
+  size_t under_way_bytes_ = 0;
+  absl::Time heard_ = absl::InfinitePast();     // when something was answered last, or nothing was under way
   std::optional<absl::Time> failing_since_;     // nothing has succeeded since
   std::unique_ptr<client::Pipeline> pipeline_;  // last: its callbacks use the others
 };
