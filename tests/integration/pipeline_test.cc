@@ -1,15 +1,20 @@
 // Many operations over one stream, against the daemon.
 
 #include <atomic>
+#include <future>
 #include <map>
 #include <memory>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "armature/api/v1/service.grpc.pb.h"
 #include "armature/client/pipeline.h"
+#include "armature/client/retry_policy.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 #include "storage/base/strings.h"
@@ -75,9 +80,9 @@ TEST_F(PipelineTest, EachOperationGetsItsOwnAnswer) {
   auto queried = pipeline->Ask(FromJson<api::v1::QueryRequest>(
       R"({"TableName": "things", "KeyConditionExpression": "id = :i", "ExpressionAttributeValues": {":i": {"S": "a"}}})"));
   EXPECT_EQ(queried.get()->count(), 1);
-  auto batch = pipeline->Ask(FromJson<api::v1::BatchWriteItemRequest>(
-      R"({"RequestItems": {"things": [{"PutRequest": {"Item": {"id": {"S": "b"}}}}]}})"));
-  EXPECT_TRUE(batch.get().ok());
+  api::v1::BatchWriteItemRequest writes;
+  *(*writes.mutable_request_items())["things"].add_requests()->mutable_put_request()->mutable_item() = Key("b");
+  EXPECT_TRUE(pipeline->Ask(writes).get().ok());
   auto transaction = pipeline->Ask(FromJson<api::v1::TransactWriteItemsRequest>(
       R"({"TransactItems": [{"Put": {"TableName": "things", "Item": {"id": {"S": "c"}}}}]})"));
   EXPECT_TRUE(transaction.get().ok());
@@ -258,6 +263,83 @@ TEST_F(PipelineTest, ARequestWithoutAnOperationIsRefusedByItself) {
   EXPECT_TRUE(response.has_put_item());
 }
 
+// What a stream says that is no message, or no message of the operation, is answered; what follows is not lost.
+TEST_F(PipelineTest, AMalformedOperationIsRefusedByItself) {
+  RawStream stream(daemon().address());
+  const auto expect_refused = [&](const api::v1::PipelineRequest& request) {
+    ASSERT_TRUE(stream.Write(request));
+    api::v1::PipelineResponse response;
+    ASSERT_TRUE(stream.Read(&response));
+    EXPECT_EQ(response.id(), request.id());
+    EXPECT_EQ(response.error().code(), grpc::StatusCode::INVALID_ARGUMENT);
+    api::v1::ErrorDetail detail;
+    ASSERT_EQ(response.error().details_size(), 1);
+    ASSERT_TRUE(response.error().details(0).UnpackTo(&detail));
+    EXPECT_EQ(detail.exception(), "SerializationException");
+  };
+  const auto unknown_fields = [](api::v1::PipelineRequest& request) {
+    return api::v1::PipelineRequest::GetReflection()->MutableUnknownFields(&request);
+  };
+  api::v1::PipelineRequest no_message;
+  no_message.set_id(1);
+  unknown_fields(no_message)->AddLengthDelimited(api::v1::PipelineRequest::kPutItemFieldNumber, "\xff\xff\xff");
+  expect_refused(no_message);
+  api::v1::PipelineRequest wrong_type;
+  wrong_type.set_id(2);
+  unknown_fields(wrong_type)->AddVarint(api::v1::PipelineRequest::kGetItemFieldNumber, 7);
+  expect_refused(wrong_type);
+  api::v1::PipelineRequest wrong_id;
+  unknown_fields(wrong_id)->AddLengthDelimited(api::v1::PipelineRequest::kIdFieldNumber, "three");
+  expect_refused(wrong_id);
+
+  ASSERT_TRUE(stream.Put(3, "a"));
+  api::v1::PipelineResponse response;
+  ASSERT_TRUE(stream.Read(&response));
+  EXPECT_EQ(response.id(), 3u);
+  EXPECT_TRUE(response.has_put_item());
+}
+
+// gRPC itself ends the call then. What was asked before is answered with that, and nothing is left waiting.
+TEST_F(PipelineTest, AMessageLargerThanAnyRequestEndsItsStream) {
+  const auto pipeline = Open();
+  auto large = pipeline->Ask(PutOf(
+      client::ItemBuilder().Set("id", client::S("a")).Set("text", client::S(std::string(40 << 20, 'x'))).Build()));
+  EXPECT_FALSE(large.get().ok());
+  EXPECT_FALSE(pipeline->Close().ok());
+  EXPECT_TRUE(Open()->Ask(GetOf("a")).get().ok());
+}
+
+TEST_F(PipelineTest, AThrottledOperationIsAnAnswerLikeOthers) {
+  Create(R"({"TableName": "slow", "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+      "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}], "BillingMode": "PROVISIONED",
+      "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}})");
+  const auto pipeline = Open();
+  std::atomic<int> done = 0;
+  std::atomic<int> throttled = 0;
+  std::atomic<int> others = 0;
+  // More than the three hundred seconds' worth that are saved up.
+  for (int i = 0; i < 600; ++i) {
+    auto put = PutOf(Key(Cat("item-", i)));
+    put.set_table_name("slow");
+    pipeline->Ask(put, [&](const auto& answer) {
+      if (answer.ok()) {
+        ++done;
+      } else if (client::ErrorName(answer.status()) == "ProvisionedThroughputExceededException" &&
+                 client::IsTransient(answer.status()) && client::CertainlyNotApplied(answer.status())) {
+        ++throttled;
+      } else {
+        ++others;
+      }
+    });
+  }
+  pipeline->WaitUntilIdle();
+  EXPECT_GE(done, 300);
+  EXPECT_GT(throttled, 0);
+  EXPECT_EQ(others, 0);
+  EXPECT_TRUE(pipeline->Ask(GetOf("a")).get().ok());
+  EXPECT_TRUE(pipeline->Close().ok());
+}
+
 // The answers are a hundred times what the daemon keeps for one stream: what comes last is not begun before some are
 // read.
 TEST_F(PipelineTest, AClientThatDoesNotReadHoldsUpItselfOnly) {
@@ -289,11 +371,48 @@ TEST_F(PipelineTest, AClientThatDoesNotReadHoldsUpItselfOnly) {
 TEST_F(PipelineTest, ACancelledStreamEndsWithAnswersUnread) {
   Put("things",
       client::ItemBuilder().Set("id", client::S("large")).Set("text", client::S(std::string(300'000, 'x'))).Build());
+  {
+    RawStream stream(daemon().address());
+    for (uint64_t id = 1; id <= 300; ++id) ASSERT_TRUE(stream.Get(id, "large"));
+    stream.context().TryCancel();
+    EXPECT_EQ(stream.Finish().error_code(), grpc::StatusCode::CANCELLED);
+  }
+  // Nothing of it holds up the end of the daemon, which would give calls ten seconds.
+  const absl::Time begin = absl::Now();
+  EXPECT_EQ(daemon().Stop(), 0);
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(8));
+}
+
+// A client that reads nothing gets the time that all calls get to end, and no more.
+TEST_F(PipelineTest, AStoppingDaemonDoesNotWaitForThoseWhoDoNotRead) {
+  Put("things",
+      client::ItemBuilder().Set("id", client::S("large")).Set("text", client::S(std::string(300'000, 'x'))).Build());
   RawStream stream(daemon().address());
-  for (uint64_t id = 1; id <= 300; ++id) ASSERT_TRUE(stream.Get(id, "large"));
-  stream.context().TryCancel();
-  EXPECT_EQ(stream.Finish().error_code(), grpc::StatusCode::CANCELLED);
-  // Nothing of it holds up the end of the daemon.
+  for (uint64_t id = 1; id <= 200; ++id) ASSERT_TRUE(stream.Get(id, "large"));
+  EXPECT_EQ(daemon().Stop(), 0);
+  // What was on its way is there; then the connection is gone.
+  api::v1::PipelineResponse response;
+  int answered = 0;
+  while (stream.Read(&response)) ++answered;
+  EXPECT_LT(answered, 200);
+  EXPECT_FALSE(stream.Finish().ok());
+}
+
+// With puts on their way through the committer.
+TEST_F(PipelineTest, StreamsMayBeCancelledAtAnyTime) {
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<int> answered = 0;
+    constexpr int kPuts = 100;
+    {
+      const auto pipeline = Open();
+      for (int i = 0; i < kPuts; ++i) {
+        pipeline->Ask(PutOf(Key(Cat(round, "-", i))), [&](const auto&) { ++answered; });
+      }
+    }
+    // The end of a Pipeline waits for its callbacks.
+    ASSERT_EQ(answered, kPuts);
+  }
+  EXPECT_TRUE(Open()->Ask(GetOf("a")).get().ok());
   EXPECT_EQ(daemon().Stop(), 0);
 }
 
