@@ -34,8 +34,9 @@ absl::Duration RetryAfter(const absl::Status& status) {
 bool CertainlyNotApplied(const absl::Status& status) {
   if (status.GetPayload(Av(kNeverSentUrl)).has_value()) return true;
   const std::string name = ErrorName(status);
-  // These two may strike in the middle of a write.
-  return !name.empty() && name != "InternalServerError" && name != "ServiceUnavailable";
+  // The first two may strike in the middle of a write. The last one names a member of a batch whose others are written.
+  return !name.empty() && name != "InternalServerError" && name != "ServiceUnavailable" &&
+         name != "ItemCollectionSizeLimitExceededException";
 }
 
 absl::Status MakeCallStatus(absl::StatusCode code, std::string_view message, std::string_view details) {

@@ -26,6 +26,7 @@ constexpr size_t kDetailTextBytesMax = 2048;
 constexpr size_t kDetailBytesMax = 4096;
 // Tag and length of a field and of what it makes longer.
 constexpr size_t kFieldHeadBytes = 8;
+constexpr size_t kFlagBytes = 2;
 
 // `text` or its beginning, cut between two characters of UTF-8.
 std::string Shortened(std::string_view text, size_t bytes_max) {
@@ -60,20 +61,21 @@ void SetCancellationReasons(const std::vector<CancellationReason>& reasons, api:
   const size_t bytes_max = kDetailBytesMax - kTextBytesMax;
   size_t bytes = detail->ByteSizeLong();
   for (size_t i = 0; i < reasons.size(); ++i) {
-    const std::string text = Shortened(reasons[i].message, kTextBytesMax);
-    if (text.empty() || bytes + text.size() + kFieldHeadBytes > bytes_max) continue;
-    bytes += text.size() + kFieldHeadBytes;
-    detail->mutable_cancellation_reasons(static_cast<int>(i))->set_message(text);
-  }
-  for (size_t i = 0; i < reasons.size(); ++i) {
     if (reasons[i].item.empty()) continue;
     api::v1::CancellationReason* const reason = detail->mutable_cancellation_reasons(static_cast<int>(i));
     if (bytes + reasons[i].item.size() + kFieldHeadBytes > bytes_max) {
       reason->set_item_omitted(true);
+      bytes += kFlagBytes;
       continue;
     }
     bytes += reasons[i].item.size() + kFieldHeadBytes;
     reason->mutable_item()->ParseFromString(reasons[i].item);
+  }
+  for (size_t i = 0; i < reasons.size(); ++i) {
+    const std::string text = Shortened(reasons[i].message, kTextBytesMax);
+    if (text.empty() || bytes + text.size() + kFieldHeadBytes > bytes_max) continue;
+    bytes += text.size() + kFieldHeadBytes;
+    detail->mutable_cancellation_reasons(static_cast<int>(i))->set_message(text);
   }
 }
 

@@ -6,8 +6,10 @@
 #include "absl/functional/function_ref.h"
 #include "daemon/api/enum_text.h"
 #include "daemon/api/message_parts.h"
+#include "engine/request_lists.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/item_codec.h"
+#include "storage/model/limits.h"
 #include "storage/model/wire.h"
 
 namespace armature::daemon {
@@ -62,15 +64,12 @@ absl::StatusOr<MapEntry> CutEntry(std::string_view bytes, std::string_view opera
 // Reads request_items: `read(value, entry)` fills each new entry of `tables`. Of several entries with one name the last
 // counts.
 template <class Table, class Read>
-absl::Status TakeTables(std::string_view bytes, std::string_view operation, std::string* rest,
+absl::Status TakeTables(std::string_view bytes, std::string_view operation, size_t tables_max, std::string* rest,
                         std::vector<Table>* tables, Read read) {
   return TakeFields(bytes, v1::BatchGetItemRequest::kRequestItemsFieldNumber, operation, rest,
                     [&](std::string_view field) -> absl::Status {
-                      ARM_ASSIGN_OR_RETURN(MapEntry entry, CutEntry(field, operation));
-                      std::erase_if(*tables, [&entry](const Table& table) { return table.table_name == entry.name; });
-                      Table& table = tables->emplace_back();
-                      table.table_name = std::move(entry.name);
-                      return read(entry.value, &table);
+                      ARM_ASSIGN_OR_RETURN(const MapEntry entry, CutEntry(field, operation));
+                      return read(entry.value, engine::NextTable(entry.name, tables_max, tables));
                     });
 }
 
@@ -80,7 +79,7 @@ absl::Status ReadTableKeys(std::string_view bytes, engine::TableKeys* to) {
   std::vector<std::string> keys;
   ARM_RETURN_IF_ERROR(
       TakeFields(bytes, v1::KeysAndAttributes::kKeysFieldNumber, kOperation, &rest, [&keys](std::string_view key) {
-        keys.emplace_back(key);
+        *engine::NextElement(model::kBatchGetKeysMax, &keys) = std::string(key);
         return absl::OkStatus();
       }));
   v1::KeysAndAttributes message;
@@ -266,7 +265,8 @@ void AppendWriteReport(const Result& result, std::string* bytes) {
 absl::StatusOr<engine::BatchGetRequest> ParseBatchGetItem(std::string_view bytes) {
   engine::BatchGetRequest request;
   std::string rest;
-  ARM_RETURN_IF_ERROR(TakeTables(bytes, "BatchGetItem", &rest, &request.tables, ReadTableKeys));
+  ARM_RETURN_IF_ERROR(
+      TakeTables(bytes, "BatchGetItem", model::kBatchGetKeysMax, &rest, &request.tables, ReadTableKeys));
   v1::BatchGetItemRequest message;
   if (!message.ParseFromString(rest)) return NotAMessageError("BatchGetItem");
   request.return_consumed_capacity = Text(message.return_consumed_capacity());
@@ -276,11 +276,13 @@ absl::StatusOr<engine::BatchGetRequest> ParseBatchGetItem(std::string_view bytes
 absl::StatusOr<engine::BatchWriteRequest> ParseBatchWriteItem(std::string_view bytes) {
   engine::BatchWriteRequest request;
   std::string rest;
-  ARM_RETURN_IF_ERROR(
-      TakeTables(bytes, "BatchWriteItem", &rest, &request.tables, [](std::string_view list, engine::TableWrites* to) {
-        return TakeFields(list, v1::WriteRequestList::kRequestsFieldNumber, "BatchWriteItem", nullptr,
-                          [to](std::string_view write) { return ReadWrite(write, &to->writes.emplace_back()); });
-      }));
+  const auto read_writes = [](std::string_view list, engine::TableWrites* to) {
+    return TakeFields(list, v1::WriteRequestList::kRequestsFieldNumber, "BatchWriteItem", nullptr,
+                      [to](std::string_view write) {
+                        return ReadWrite(write, engine::NextElement(model::kBatchWritesMax, &to->writes));
+                      });
+  };
+  ARM_RETURN_IF_ERROR(TakeTables(bytes, "BatchWriteItem", model::kBatchWritesMax, &rest, &request.tables, read_writes));
   v1::BatchWriteItemRequest message;
   if (!message.ParseFromString(rest)) return NotAMessageError("BatchWriteItem");
   request.return_consumed_capacity = Text(message.return_consumed_capacity());
@@ -292,9 +294,10 @@ absl::StatusOr<engine::BatchWriteRequest> ParseBatchWriteItem(std::string_view b
 absl::StatusOr<engine::TransactGetRequest> ParseTransactGetItems(std::string_view bytes) {
   engine::TransactGetRequest request;
   std::string rest;
-  ARM_RETURN_IF_ERROR(
-      TakeFields(bytes, v1::TransactGetItemsRequest::kTransactItemsFieldNumber, "TransactGetItems", &rest,
-                 [&request](std::string_view get) { return ReadGet(get, &request.gets.emplace_back()); }));
+  ARM_RETURN_IF_ERROR(TakeFields(bytes, v1::TransactGetItemsRequest::kTransactItemsFieldNumber, "TransactGetItems",
+                                 &rest, [&request](std::string_view get) {
+                                   return ReadGet(get, engine::NextElement(model::kTransactActionsMax, &request.gets));
+                                 }));
   v1::TransactGetItemsRequest message;
   if (!message.ParseFromString(rest)) return NotAMessageError("TransactGetItems");
   request.return_consumed_capacity = Text(message.return_consumed_capacity());
@@ -304,9 +307,11 @@ absl::StatusOr<engine::TransactGetRequest> ParseTransactGetItems(std::string_vie
 absl::StatusOr<engine::TransactWriteRequest> ParseTransactWriteItems(std::string_view bytes) {
   engine::TransactWriteRequest request;
   std::string rest;
-  ARM_RETURN_IF_ERROR(TakeFields(
-      bytes, v1::TransactWriteItemsRequest::kTransactItemsFieldNumber, "TransactWriteItems", &rest,
-      [&request](std::string_view item) { return ReadTransactWriteItem(item, &request.actions.emplace_back()); }));
+  ARM_RETURN_IF_ERROR(TakeFields(bytes, v1::TransactWriteItemsRequest::kTransactItemsFieldNumber, "TransactWriteItems",
+                                 &rest, [&request](std::string_view item) {
+                                   return ReadTransactWriteItem(
+                                       item, engine::NextElement(model::kTransactActionsMax, &request.actions));
+                                 }));
   v1::TransactWriteItemsRequest message;
   if (!message.ParseFromString(rest)) return NotAMessageError("TransactWriteItems");
   if (message.has_client_request_token()) request.client_request_token = message.client_request_token();

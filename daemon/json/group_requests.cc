@@ -1,13 +1,14 @@
 #include "daemon/json/group_requests.h"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "daemon/json/item_reader.h"
 #include "daemon/json/table_requests.h"
+#include "engine/request_lists.h"
 #include "storage/base/status_macros.h"
+#include "storage/model/limits.h"
 
 namespace armature::daemon {
 namespace {
@@ -16,17 +17,10 @@ using engine::BatchWrite;
 using engine::TransactAction;
 using engine::TransactKind;
 
-// The entry of `tables` called `name`, anew: of several with one name the last counts, in its place.
-template <class Table>
-Table* NewEntry(std::string_view name, std::vector<Table>* tables) {
-  std::erase_if(*tables, [name](const Table& table) { return table.table_name == name; });
-  tables->emplace_back().table_name = std::string(name);
-  return &tables->back();
-}
-
 absl::Status ReadItemList(JsonValue value, std::optional<std::vector<std::string>>* wires) {
   wires->emplace();
-  return ReadList(value, [wires](JsonValue key) { return ReadItem(key, &(*wires)->emplace_back()); });
+  return ReadList(
+      value, [wires](JsonValue key) { return ReadItem(key, engine::NextElement(model::kBatchGetKeysMax, &**wires)); });
 }
 
 absl::Status ReadTableKeys(JsonValue value, engine::TableKeys* to) {
@@ -120,7 +114,7 @@ absl::StatusOr<engine::BatchGetRequest> ParseBatchGetItem(const std::string& jso
     if (name != "RequestItems") return absl::OkStatus();
     request.tables.clear();
     return ReadMap(value, "KeysAndAttributes", [&request](std::string_view table, JsonValue keys) {
-      return ReadTableKeys(keys, NewEntry(table, &request.tables));
+      return ReadTableKeys(keys, engine::NextTable(table, model::kBatchGetKeysMax, &request.tables));
     });
   }));
   return request;
@@ -134,9 +128,11 @@ absl::StatusOr<engine::BatchWriteRequest> ParseBatchWriteItem(const std::string&
     if (name != "RequestItems") return absl::OkStatus();
     request.tables.clear();
     return ReadMap(value, "WriteRequests", [&request](std::string_view table, JsonValue writes) {
-      engine::TableWrites* const entry = NewEntry(table, &request.tables);
+      engine::TableWrites* const entry = engine::NextTable(table, model::kBatchWritesMax, &request.tables);
       if (IsNull(writes)) return absl::OkStatus();
-      return ReadList(writes, [entry](JsonValue write) { return ReadWrite(write, &entry->writes.emplace_back()); });
+      return ReadList(writes, [entry](JsonValue write) {
+        return ReadWrite(write, engine::NextElement(model::kBatchWritesMax, &entry->writes));
+      });
     });
   }));
   request.message_bytes = json.size();
@@ -152,7 +148,7 @@ absl::StatusOr<engine::TransactGetRequest> ParseTransactGetItems(const std::stri
     request.given = true;
     request.gets.clear();
     return ReadList(value, [&request](JsonValue element) {
-      engine::TransactGet& get = request.gets.emplace_back();
+      engine::TransactGet& get = *engine::NextElement(model::kTransactActionsMax, &request.gets);
       return ReadStructure(element, "TransactGetItem", [&get](std::string_view member, JsonValue structure) {
         if (member != "Get") return absl::OkStatus();
         get.given = true;
@@ -174,7 +170,7 @@ absl::StatusOr<engine::TransactWriteRequest> ParseTransactWriteItems(const std::
     request.given = true;
     request.actions.clear();
     return ReadList(value, [&request](JsonValue element) {
-      return ReadTransactWriteItem(element, &request.actions.emplace_back());
+      return ReadTransactWriteItem(element, engine::NextElement(model::kTransactActionsMax, &request.actions));
     });
   }));
   request.message_bytes = json.size();

@@ -7,6 +7,8 @@
 //                                                            at a fixed rate of other writes
 //   index_bench --target=HOST:PORT --mode=build              writes while indexes are built on their tables, against
 //                                                            the same writes before
+//
+// Its tables stay behind: start the daemon on a data directory of its own, and anew for each run of a mode.
 
 #include <algorithm>
 #include <atomic>

@@ -252,6 +252,37 @@ TEST_F(AccessTest, EachMemberOfABatchOrATransactionIsAskedFor) {
   EXPECT_THAT(reader.BatchWriteItem(batch).status(), denied("BatchWriteItem", "orders"));
 }
 
+// A key that may do the operation on the one table, and asks for both. Without the other one the request is refused for
+// something else.
+TEST_F(AccessTest, TheForbiddenMemberMayComeFirstOrLast) {
+  const Client groups = ClientWithKey("AKGROUPS");
+  const auto is_denied = [](std::string_view operation) {
+    return IsRefused("AccessDeniedException", Cat("User: AKGROUPS is not authorized to perform: dynamodb:", operation,
+                                                  " on resource: arn:aws:dynamodb:local:000000000000:table/secrets"));
+  };
+  for (const bool forbidden_first : {false, true}) {
+    const std::vector<std::string> tables =
+        forbidden_first ? std::vector<std::string>{"secrets", "orders"} : std::vector<std::string>{"orders", "secrets"};
+    api::v1::TransactWriteItemsRequest writes;
+    for (const std::string& table : tables) writes.add_transact_items()->mutable_put()->set_table_name(table);
+    EXPECT_THAT(groups.TransactWriteItems(writes).status(), is_denied("PutItem"));
+    writes.mutable_transact_items(forbidden_first ? 0 : 1)->mutable_put()->set_table_name("orders");
+    EXPECT_NE(Name(groups.TransactWriteItems(writes).status()), "AccessDeniedException");
+  }
+  api::v1::BatchGetItemRequest keys;
+  api::v1::BatchWriteItemRequest batch;
+  for (const std::string table : {"orders", "secrets"}) {
+    (*keys.mutable_request_items())[table].add_keys();
+    (*batch.mutable_request_items())[table].add_requests();
+  }
+  EXPECT_THAT(groups.BatchGetItem(keys).status(), is_denied("BatchGetItem"));
+  EXPECT_THAT(groups.BatchWriteItem(batch).status(), is_denied("BatchWriteItem"));
+  keys.mutable_request_items()->erase("secrets");
+  batch.mutable_request_items()->erase("secrets");
+  EXPECT_NE(Name(groups.BatchGetItem(keys).status()), "AccessDeniedException");
+  EXPECT_NE(Name(groups.BatchWriteItem(batch).status()), "AccessDeniedException");
+}
+
 // The codes of calls with an empty message, all made at once: refusals come late after some.
 std::vector<grpc::StatusCode> CallAll(const std::shared_ptr<grpc::Channel>& channel,
                                       const std::vector<std::string>& methods) {

@@ -158,6 +158,46 @@ TEST_F(HttpAccessTest, OneForbiddenMemberFailsTheWhole) {
   }
 }
 
+// A key that may do the operation on the one table, and asks for both.
+TEST_F(HttpAccessTest, TheForbiddenMemberMayComeFirstOrLast) {
+  Create("orders");
+  Create("secrets");
+  struct Grouped {
+    std::string_view name;
+    std::string_view document;  // FIRST and LAST stand for the tables
+    std::string_view permission;
+  };
+  constexpr Grouped kGrouped[] = {
+      {"BatchGetItem", R"({"RequestItems": {"FIRST": {"Keys": [{"id": {"S": "a"}}]},
+                                            "LAST": {"Keys": [{"id": {"S": "a"}}]}}})",
+       "BatchGetItem"},
+      {"BatchWriteItem", R"({"RequestItems": {"FIRST": [{"PutRequest": {"Item": {"id": {"S": "a"}}}}],
+                                              "LAST": [{"PutRequest": {"Item": {"id": {"S": "a"}}}}]}})",
+       "BatchWriteItem"},
+      {"TransactWriteItems", R"({"TransactItems": [{"Put": {"TableName": "FIRST", "Item": {"id": {"S": "a"}}}},
+                                                   {"Put": {"TableName": "LAST", "Item": {"id": {"S": "a"}}}}]})",
+       "PutItem"},
+  };
+  const auto answer = [this](const Grouped& grouped, std::string_view first, std::string_view last) {
+    return Answer(Signed("AKGROUPS", JsonRequest(std::string(grouped.name),
+                                                 absl::StrReplaceAll(Av(grouped.document),
+                                                                     {{"FIRST", Av(first)}, {"LAST", Av(last)}}))));
+  };
+  for (const Grouped& grouped : kGrouped) {
+    SCOPED_TRACE(grouped.name);
+    for (const RawResponse& denied : {answer(grouped, "orders", "secrets"), answer(grouped, "secrets", "orders")}) {
+      EXPECT_EQ(denied.status, 400);
+      EXPECT_THAT(denied.body, HasSubstr(Cat("to perform: dynamodb:", grouped.permission, " on resource: ", kArnPrefix,
+                                             "secrets\"")));
+    }
+  }
+  // Both members about the allowed table: nobody denies that.
+  for (const Grouped& grouped : kGrouped) {
+    const RawResponse both = answer(grouped, "orders", "orders");
+    EXPECT_THAT(both.body, testing::Not(HasSubstr("AccessDenied"))) << both.body;
+  }
+}
+
 TEST_F(HttpAccessTest, AReaderOfOneTableMayDoNothingElse) {
   Create("orders");
   Create("secrets");

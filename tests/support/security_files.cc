@@ -35,14 +35,17 @@ std::string SecurityFiles::Read(std::string_view name) const {
 void SecurityFiles::WriteCredentials(const std::vector<std::string>& more_keys) const {
   std::string keys = Cat(R"({"id": "AKROOT", "secret": ")", kRootSecret, R"(", "policy": "root"},
       {"id": "AKREADER", "secret": ")",
-                         kRootSecret, R"(", "policy": "reader"})");
+                         kRootSecret, R"(", "policy": "reader"},
+      {"id": "AKGROUPS", "secret": ")",
+                         kRootSecret, R"(", "policy": "groups"})");
   for (const std::string& key : more_keys) keys += Cat(",\n      ", key);
   Write("credentials.json", Cat(R"({"access_keys": [)", keys, R"(],
     "certificates": [{"name": "ops.example.org", "policy": "root"},
                      {"name": "spiffe://example.org/reader", "policy": "reader"}],
     "policies": {
       "root": {"allow": [{"operations": ["*"], "tables": ["*"]}], "admin": true},
-      "reader": {"allow": [{"operations": ["GetItem", "Query", "Scan", "Describe*"], "tables": ["orders"]}]}}})"));
+      "reader": {"allow": [{"operations": ["GetItem", "Query", "Scan", "Describe*"], "tables": ["orders"]}]},
+      "groups": {"allow": [{"operations": ["Batch*", "PutItem", "ConditionCheckItem"], "tables": ["orders"]}]}}})"));
 }
 
 std::vector<std::string> SecurityFiles::Flags() const {

@@ -90,13 +90,88 @@ TEST(BatchWriter, TwoWritesOfOneItemAreSentOneAfterTheOther) {
   EXPECT_TRUE(last.request_items().at("a").requests(0).has_delete_request());
 }
 
-TEST(BatchWriter, ABatchThatIsRefusedIsDropped) {
+TEST(BatchWriter, ThrottlingOfAllIsWaitedOutAsLongAsTheDaemonSays) {
   FakeClient fake;
-  fake.connection->Fail(ApiError(absl::StatusCode::kInvalidArgument, "ValidationException"));
+  // Longer than a call may take, so that the call itself does not wait for it.
+  fake.connection->Fail(Throttled(60'000));
+  fake.connection->Answer(api::v1::BatchWriteItemResponse());
   BatchWriter writer(fake.Make());
   ASSERT_TRUE(writer.Put("a", Named(1)).ok());
+  ASSERT_TRUE(writer.Flush().ok());
+  ASSERT_THAT(fake.connection->seen, SizeIs(2));
+  ASSERT_THAT(fake.clock->sleeps, SizeIs(1));
+  EXPECT_GE(fake.clock->sleeps[0], absl::Seconds(60));
+}
+
+TEST(BatchWriter, ABatchThatIsRefusedIsDropped) {
+  for (const char* const name :
+       {"ValidationException", "ResourceNotFoundException", "AccessDeniedException", "SerializationException"}) {
+    FakeClient fake;
+    fake.connection->Fail(ApiError(absl::StatusCode::kInvalidArgument, name));
+    BatchWriter writer(fake.Make());
+    ASSERT_TRUE(writer.Put("a", Named(1)).ok());
+    ASSERT_TRUE(writer.Put("a", Named(2)).ok());
+    EXPECT_EQ(ErrorName(writer.Flush()), name);
+    EXPECT_THAT(fake.connection->seen, SizeIs(1));
+    EXPECT_EQ(writer.waiting(), 0u);
+  }
+}
+
+// A set with duplicates is another error than two writes of one item: no part of the batch is sent by itself.
+TEST(BatchWriter, ABadItemIsNotTakenForTwoWritesOfOne) {
+  FakeClient fake;
+  api::v1::ErrorDetail detail;
+  detail.set_exception("ValidationException");
+  fake.connection->Fail(
+      WithDetail(absl::InvalidArgumentError("Input collection [a, a] of type SS contains duplicates."), detail));
+  BatchWriter writer(fake.Make());
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(writer.Put("a", Named(i)).ok());
   EXPECT_EQ(ErrorName(writer.Flush()), "ValidationException");
-  EXPECT_EQ(writer.waiting(), 0u);
+  EXPECT_THAT(fake.connection->seen, SizeIs(1));
+}
+
+TEST(BatchWriter, WhatMayNotBeDoneStillWaits) {
+  for (const absl::Status& status :
+       {absl::DeadlineExceededError("late"), absl::CancelledError("by me"), absl::UnavailableError("gone"),
+        ApiError(absl::StatusCode::kInternal, "InternalServerError")}) {
+    FakeClient fake;
+    fake.connection->Fail(status);
+    BatchWriter writer(fake.Make());
+    ASSERT_TRUE(writer.Put("a", Named(1)).ok());
+    ASSERT_TRUE(writer.Put("a", Named(2)).ok());
+    EXPECT_EQ(writer.Flush().code(), status.code());
+    EXPECT_EQ(writer.waiting(), 2u);
+    fake.connection->seen.clear();
+    fake.connection->Answer(api::v1::BatchWriteItemResponse());
+    static_cast<void>(
+        writer.Flush());  // the failure once more: the fake repeats its last answer until there is another
+    ASSERT_TRUE(writer.Flush().ok());
+    EXPECT_EQ(WritesOf(fake, fake.connection->seen.size() - 1), 2);
+    EXPECT_EQ(writer.waiting(), 0u);
+  }
+}
+
+TEST(BatchWriter, OfABatchThatIsRefusedForOneOfItsWritesOnlyThatOneIsDropped) {
+  for (const absl::Status& status :
+       {ApiError(absl::StatusCode::kResourceExhausted, "ItemCollectionSizeLimitExceededException"),
+        absl::ResourceExhaustedError("Received message larger than max")}) {
+    FakeClient fake;
+    fake.connection->Fail(status);                               // all four
+    fake.connection->Fail(status);                               // 0 and 1
+    fake.connection->Answer(api::v1::BatchWriteItemResponse());  // 0
+    fake.connection->Fail(status);                               // 1
+    fake.connection->Answer(api::v1::BatchWriteItemResponse());  // 2 and 3
+    BatchWriter writer(fake.Make());
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(writer.Put("a", Named(i)).ok());
+    EXPECT_TRUE(absl::IsResourceExhausted(writer.Flush()));
+    EXPECT_EQ(writer.waiting(), 2u);
+    ASSERT_TRUE(writer.Flush().ok());
+    ASSERT_THAT(fake.connection->seen, SizeIs(5));
+    EXPECT_EQ(WritesOf(fake, 1), 2);
+    EXPECT_EQ(WritesOf(fake, 2), 1);
+    EXPECT_EQ(WritesOf(fake, 3), 1);
+    EXPECT_EQ(WritesOf(fake, 4), 2);
+  }
 }
 
 }  // namespace

@@ -59,6 +59,9 @@ TEST(Errors, KnowWhatCertainlyChangedNothing) {
   EXPECT_FALSE(CertainlyNotApplied(ApiError(absl::StatusCode::kInternal, "InternalServerError")));
   EXPECT_FALSE(CertainlyNotApplied(ApiError(absl::StatusCode::kUnavailable, "ServiceUnavailable")));
   EXPECT_FALSE(CertainlyNotApplied(absl::DeadlineExceededError("late")));
+  // The other members of a batch are written.
+  EXPECT_FALSE(
+      CertainlyNotApplied(ApiError(absl::StatusCode::kResourceExhausted, "ItemCollectionSizeLimitExceededException")));
 }
 
 TEST(Errors, GiveTheAdviceOfTheDaemon) {

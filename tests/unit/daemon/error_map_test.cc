@@ -5,6 +5,7 @@
 #include "armature/api/v1/errors.pb.h"
 #include "storage/base/api_error.h"
 #include "storage/base/throttling_error.h"
+#include "storage/base/transaction_error.h"
 #include "tests/unit/codec/codec_test_util.h"
 
 namespace armature::daemon {
@@ -109,6 +110,48 @@ TEST(ErrorMap, AnErrorFitsTheTrailersOfAnyClient) {
   for (const grpc::Status& status : {large, small, long_text}) {
     EXPECT_LE(status.error_details().size(), 4096u + 64);
   }
+}
+
+TEST(ErrorMap, TransactionErrorsHaveTheirCodesAndNames) {
+  const grpc::Status in_progress = ToGrpcStatus(TransactionInProgressError());
+  EXPECT_EQ(DetailOf(in_progress).exception(), "TransactionInProgressException");
+  const grpc::Status mismatch = ToGrpcStatus(IdempotentParameterMismatchError());
+  EXPECT_EQ(DetailOf(mismatch).exception(), "IdempotentParameterMismatchException");
+  EXPECT_EQ(mismatch.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  const grpc::Status conflict = ToGrpcStatus(TransactionConflictError());
+  EXPECT_EQ(DetailOf(conflict).exception(), "TransactionConflictException");
+  EXPECT_EQ(conflict.error_code(), grpc::StatusCode::ABORTED);
+}
+
+// The most reasons of the longest code, each with a text and an item: every code comes over, what room there is goes to
+// the items first, and what was left out is told.
+TEST(ErrorMap, ReasonsOfACancelledTransactionFitTheTrailers) {
+  std::vector<CancellationReason> reasons;
+  const std::string item = codec::Item({{"pk", codec::S("a")}});
+  for (int i = 0; i < 100; ++i) {
+    reasons.push_back({"ProvisionedThroughputExceeded", "The conditional request failed", item});
+  }
+  const grpc::Status full = ToGrpcStatus(TransactionCanceledError(reasons));
+  EXPECT_EQ(full.error_code(), grpc::StatusCode::ABORTED);
+  EXPECT_LE(full.error_details().size() + full.error_message().size(), 8192u);
+  api::v1::ErrorDetail detail = DetailOf(full);
+  ASSERT_EQ(detail.cancellation_reasons_size(), 100);
+  for (const api::v1::CancellationReason& each : detail.cancellation_reasons()) {
+    EXPECT_EQ(each.code(), "ProvisionedThroughputExceeded");
+    EXPECT_NE(each.has_item(), each.item_omitted());
+  }
+
+  // Sixty short items leave no room for sixty texts.
+  for (CancellationReason& each : reasons) each = {"ConditionalCheckFailed", "The conditional request failed", item};
+  reasons.resize(60);
+  const grpc::Status some = ToGrpcStatus(TransactionCanceledError(reasons));
+  detail = DetailOf(some);
+  EXPECT_LE(some.error_details().size(), 4096u + 64);
+  for (const api::v1::CancellationReason& each : detail.cancellation_reasons()) {
+    EXPECT_TRUE(each.has_item());
+    EXPECT_EQ(each.item().attributes().at("pk").s(), "a");
+  }
+  EXPECT_EQ(detail.cancellation_reasons(59).message(), "");
 }
 
 TEST(ErrorMap, InternalErrorsHideTheirTextBehindARequestId) {

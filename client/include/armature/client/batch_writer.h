@@ -15,7 +15,8 @@
 namespace armature::client {
 
 struct BatchWriterOptions {
-  // In a row, in which the daemon did nothing of a batch. Then the write that waits is given up. At least 1.
+  // In a row, in which the daemon did nothing of a batch because it was throttled. Then the call that waits gives up. At
+  // least 1.
   int fruitless_attempts_max = 10;
   CallOptions call;  // of each batch
 };
@@ -34,8 +35,11 @@ struct BatchWriterOptions {
 //
 // Thread-safety: owned by one thread.
 // Lifetime: what is not flushed is lost with the writer.
-// Errors of all methods: those of BatchWriteItem. A batch that was refused for what is in it is dropped, and none of it
-// was written; RESOURCE_EXHAUSTED or UNAVAILABLE after the last attempt keeps it, so that Flush may try again.
+// Errors of all methods: those of BatchWriteItem. A batch that was refused for what is in it (ValidationException,
+// ResourceNotFoundException, AccessDeniedException) is dropped, and none of it was written. If only a part of it can be
+// at fault (a full item collection, more bytes than a message may have), the batch is sent in parts, and what is dropped
+// is the write at fault alone. After any other error, such as RESOURCE_EXHAUSTED, UNAVAILABLE or DEADLINE_EXCEEDED, all
+// that may not be done still waits, and Flush tries again; a write may be done twice then.
 class BatchWriter {
  public:
   static constexpr size_t kBatchWritesMax = 25;
@@ -64,6 +68,11 @@ class BatchWriter {
   absl::Status Add(Write write);
   // Sends the first `count` of what waits. What of them is not done stays in front.
   absl::Status SendFirst(size_t count);
+  // What to do after the first `count` were refused with `status`.
+  absl::Status Refused(const absl::Status& status, size_t count);
+  // Waits until the next attempt is worth while; returns `why` after too many in a row.
+  absl::Status PauseAfterNothing(absl::Status why);
+  void DropFirst(size_t count);
 
   const Client client_;
   const BatchWriterOptions options_;
