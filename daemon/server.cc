@@ -180,6 +180,7 @@ void Server::Stop(absl::Duration grace) {
   parts_->engine->EndWaits();
   if (parts_->http != nullptr) parts_->http->Stop(grace);
   if (parts_->grpc != nullptr) {
+    parts_->items->Drain();
     parts_->grpc->Shutdown(absl::ToChronoTime(absl::Now() + grace));
     parts_->grpc->Wait();
   }

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
+#include "armature/client/pipeline.h"
 #include "armature/client/transaction.h"
 #include "client/src/grpc_connection.h"
 #include "client/src/retrying_connection.h"
@@ -329,6 +330,12 @@ QueryItemRange Client::QueryItems(api::v1::QueryRequest request, CallOptions opt
 ScanItemRange Client::ScanItems(api::v1::ScanRequest request, CallOptions options) const {
   return ScanItemRange(ScanPages(std::move(request), std::move(options)));
 }
+
+absl::StatusOr<std::unique_ptr<Pipeline>> Client::OpenPipeline(const PipelineOptions& options) const {
+  return Pipeline::Open(connection_, *options_, options);
+}
+
+absl::StatusOr<std::unique_ptr<Pipeline>> Client::OpenPipeline() const { return OpenPipeline(PipelineOptions()); }
 
 absl::StatusOr<Client> Connect(std::string_view target, ClientOptions options) {
   ARM_RETURN_IF_ERROR(CheckOptions(target, options));

@@ -71,15 +71,24 @@ GrpcConnection::GrpcConnection(std::string_view target, const ClientOptions& opt
   }
 }
 
+absl::StatusOr<GrpcConnection::Lane*> GrpcConnection::ConnectedLane(const CallContext& context) {
+  Lane& lane = lanes_[turn_.fetch_add(1, std::memory_order_relaxed) % lanes_.size()];
+  ARM_RETURN_IF_ERROR(WaitUntilConnected(*lane.channel, is_secure_, absl::ToChronoTime(context.deadline)));
+  return &lane;
+}
+
+absl::StatusOr<Stubs*> GrpcConnection::StubsForStream(const CallContext& context) {
+  ARM_ASSIGN_OR_RETURN(Lane* const lane, ConnectedLane(context));
+  return &lane->stubs;
+}
+
 absl::Status GrpcConnection::Call(const Method& method, const CallContext& call,
                                   const google::protobuf::Message& request, google::protobuf::Message* response) {
-  Lane& lane = lanes_[turn_.fetch_add(1, std::memory_order_relaxed) % lanes_.size()];
-  const auto deadline = absl::ToChronoTime(call.deadline);
-  ARM_RETURN_IF_ERROR(WaitUntilConnected(*lane.channel, is_secure_, deadline));
+  ARM_ASSIGN_OR_RETURN(Lane* const lane, ConnectedLane(call));
   grpc::ClientContext context;
-  context.set_deadline(deadline);
+  context.set_deadline(absl::ToChronoTime(call.deadline));
   for (const auto& [name, value] : call.metadata) context.AddMetadata(name, value);
-  const grpc::Status status = method.invoke(lane.stubs, &context, request, response);
+  const grpc::Status status = method.invoke(lane->stubs, &context, request, response);
   if (status.ok()) return absl::OkStatus();
   return MakeCallStatus(static_cast<absl::StatusCode>(status.error_code()), status.error_message(),
                         status.error_details());

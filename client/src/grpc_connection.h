@@ -30,12 +30,16 @@ class GrpcConnection final : public Connection {
 
   absl::Status Call(const Method& method, const CallContext& context, const google::protobuf::Message& request,
                     google::protobuf::Message* response) override;
+  absl::StatusOr<Stubs*> StubsForStream(const CallContext& context) override;
 
  private:
   struct Lane {
     std::shared_ptr<grpc::Channel> channel;
     Stubs stubs;
   };
+
+  // The next in turn, connected.
+  absl::StatusOr<Lane*> ConnectedLane(const CallContext& context);
 
   const bool is_secure_;
   std::vector<Lane> lanes_;  // Never empty; fixed after construction.

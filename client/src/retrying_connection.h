@@ -21,6 +21,8 @@ class RetryingConnection final : public Connection {
 
   absl::Status Call(const Method& method, const CallContext& context, const google::protobuf::Message& request,
                     google::protobuf::Message* response) override;
+  // Streams are not repeated.
+  absl::StatusOr<Stubs*> StubsForStream(const CallContext& context) override { return next_->StubsForStream(context); }
 
  private:
   bool MayRepeat(const Method& method, const CallContext& context, const google::protobuf::Message& request,

@@ -207,9 +207,9 @@ Reactor* AdminService::VerifyTable(Context* context, const v1::VerifyTableReques
 }
 
 Reactor* AdminService::Echo(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  return gate_->Admit(context, [request, response](const Caller& caller) {
-    if (const auto engine = caller.Allow("admin:Echo", ""); !engine.ok()) return caller.Finish(engine.status());
-    caller.Finish(EchoBytes(*request, response));
+  return gate_->Admit(context, [request, response](const UnaryCall& call) {
+    if (const auto engine = call.caller().Allow("admin:Echo", ""); !engine.ok()) return call.Finish(engine.status());
+    call.Finish(EchoBytes(*request, response));
   });
 }
 

@@ -57,6 +57,7 @@ absl::Status Authenticator::Reload() {
             << " certificates=" << snapshot->credentials->certificate_count();
   absl::MutexLock lock(&mutex_);
   snapshot_ = std::move(snapshot);
+  generation_.fetch_add(1, std::memory_order_release);
   return absl::OkStatus();
 }
 

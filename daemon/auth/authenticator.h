@@ -60,6 +60,10 @@ class Authenticator {
   // those of Credentials::Load; then the old file goes on to count. Logs either way.
   absl::Status Reload();
 
+  // Grows with each state of the file that was read. Who was authenticated under a number need not be known under the
+  // next one.
+  uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+
   // Of a request over HTTP, by its signature. `*hold` is how long a refusal should be held back.
   Result AuthenticateRequest(const HttpRequest& request, absl::Time now, absl::Duration* hold);
   // The same; holds back by itself. `done` is called once, here or on the timers' thread. `request` need not live on.
@@ -98,6 +102,7 @@ class Authenticator {
   FailureLimiter limiter_;
   mutable absl::Mutex mutex_;
   std::shared_ptr<const Snapshot> snapshot_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<uint64_t> generation_ = 0;
   std::atomic<size_t> delayed_ = 0;
   TimerQueue timers_;
   SecretChecker secrets_;  // last: its thread uses the others

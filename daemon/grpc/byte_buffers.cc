@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "storage/model/wire.h"
 
@@ -30,6 +31,14 @@ grpc::ByteBuffer FieldAndRest(uint32_t number, std::string_view payload, std::st
     out += part.size();
   }
   return grpc::ByteBuffer(&slice, 1);
+}
+
+grpc::ByteBuffer WithHead(const std::string& head, const grpc::ByteBuffer& message) {
+  std::vector<grpc::Slice> pieces;
+  // Fails only if there is no message, and so no piece.
+  if (!message.Dump(&pieces).ok()) pieces.clear();
+  pieces.emplace(pieces.begin(), head);
+  return grpc::ByteBuffer(pieces.data(), pieces.size());
 }
 
 }  // namespace armature::daemon

@@ -27,6 +27,9 @@ grpc::ByteBuffer TakeBytes(std::string bytes);
 // A message that consists of the length-delimited field `number` holding `payload`, and `rest` after it.
 grpc::ByteBuffer FieldAndRest(uint32_t number, std::string_view payload, std::string_view rest);
 
+// `message` with `head` before it; its pieces are shared, not copied.
+grpc::ByteBuffer WithHead(const std::string& head, const grpc::ByteBuffer& message);
+
 }  // namespace armature::daemon
 
 #endif  // ARMATURE_DAEMON_GRPC_BYTE_BUFFERS_H_

@@ -25,17 +25,18 @@ absl::StatusOr<engine::Engine*> Caller::Allow(std::string_view operation, std::s
   return engine_;
 }
 
-void Caller::Finish(const absl::Status& status) const { reactor_->Finish(ToGrpcStatus(status)); }
+void UnaryCall::Finish(const absl::Status& status) const { reactor_->Finish(ToGrpcStatus(status)); }
 
 void AuditedCall::Finish(const absl::Status& status) const {
   if (log_ != nullptr) {
-    log_->Record({.principal = caller_.access_ == nullptr ? std::string_view() : caller_.access_->principal(),
+    const std::shared_ptr<const Access>& access = call_.caller_.access_;
+    log_->Record({.principal = access == nullptr ? std::string_view() : access->principal(),
                   .peer = peer_,
                   .operation = operation_,
                   .table = table_,
                   .result = status});
   }
-  caller_.Finish(status);
+  call_.Finish(status);
 }
 
 void CallGate::AskAuthenticator(const grpc::CallbackServerContext& context, Authenticator::Done done) const {
@@ -55,25 +56,33 @@ void CallGate::AskAuthenticator(const grpc::CallbackServerContext& context, Auth
       std::move(done));
 }
 
-void CallGate::Authenticate(const grpc::CallbackServerContext& context, grpc::ServerUnaryReactor* reactor,
-                            Work work) const {
-  AskAuthenticator(context, [engine = engine_, reactor, work = std::move(work)](Authenticator::Result result) mutable {
-    if (!result.ok()) return reactor->Finish(ToGrpcStatus(result.status()));
-    std::move(work)(Caller(engine, reactor, *std::move(result)));
-  });
+void CallGate::Identify(const grpc::CallbackServerContext& context, Identified done) const {
+  if (authenticator_ == nullptr) return std::move(done)(Caller(engine_, nullptr, 0));
+  // Asked before: a reload in between makes the caller outdated rather than wrongly current.
+  const uint64_t generation = authenticator_->generation();
+  AskAuthenticator(context,
+                   [engine = engine_, generation, done = std::move(done)](Authenticator::Result result) mutable {
+                     if (!result.ok()) return std::move(done)(result.status());
+                     std::move(done)(Caller(engine, *std::move(result), generation));
+                   });
+}
+
+void CallGate::FinishRefused(grpc::ServerUnaryReactor* reactor, const absl::Status& status) {
+  reactor->Finish(ToGrpcStatus(status));
 }
 
 grpc::ServerUnaryReactor* CallGate::AdmitAudited(grpc::CallbackServerContext* context, std::string_view operation,
                                                  std::string table, AuditedWork work) const {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  AuditedCall call(Caller(engine_, reactor, nullptr), audit_, context->peer(), operation, std::move(table));
+  AuditedCall call(UnaryCall(Caller(engine_, nullptr, 0), reactor), audit_, context->peer(), operation,
+                   std::move(table));
   if (authenticator_ == nullptr) {
     std::move(work)(call);
     return reactor;
   }
   AskAuthenticator(*context, [call = std::move(call), work = std::move(work)](Authenticator::Result result) mutable {
     if (!result.ok()) return call.Finish(result.status());
-    call.caller_.access_ = *std::move(result);
+    call.call_.caller_.access_ = *std::move(result);
     std::move(work)(call);
   });
   return reactor;

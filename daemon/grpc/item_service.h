@@ -8,14 +8,15 @@
 
 #include "armature/api/v1/service.grpc.pb.h"
 #include "daemon/grpc/call_gate.h"
+#include "daemon/grpc/item_operations.h"
+#include "daemon/grpc/pipeline_streams.h"
 
 namespace armature::daemon {
 
 namespace item_service_internal {
 
 using Api = api::v1::ItemService;
-// Raw where items pass; the others answer UNIMPLEMENTED by themselves. All are callback methods, so that no thread
-// waits for calls.
+// Raw, as items pass. All are callback methods, so that no thread waits for calls.
 using Base =
     Api::WithRawCallbackMethod_GetItem<Api::WithRawCallbackMethod_PutItem<Api::WithRawCallbackMethod_DeleteItem<
         Api::WithRawCallbackMethod_Query<Api::WithRawCallbackMethod_Scan<Api::WithRawCallbackMethod_UpdateItem<
@@ -29,7 +30,7 @@ using Base =
 class ItemService final : public item_service_internal::Base {
  public:
   // Those that ask the gate themselves.
-  static constexpr std::array<std::string_view, 10> kGatedMethods = {"/armature.api.v1.ItemService/GetItem",
+  static constexpr std::array<std::string_view, 11> kGatedMethods = {"/armature.api.v1.ItemService/GetItem",
                                                                      "/armature.api.v1.ItemService/PutItem",
                                                                      "/armature.api.v1.ItemService/UpdateItem",
                                                                      "/armature.api.v1.ItemService/DeleteItem",
@@ -38,9 +39,10 @@ class ItemService final : public item_service_internal::Base {
                                                                      "/armature.api.v1.ItemService/BatchGetItem",
                                                                      "/armature.api.v1.ItemService/BatchWriteItem",
                                                                      "/armature.api.v1.ItemService/TransactGetItems",
-                                                                     "/armature.api.v1.ItemService/TransactWriteItems"};
+                                                                     "/armature.api.v1.ItemService/TransactWriteItems",
+                                                                     "/armature.api.v1.ItemService/Pipeline"};
 
-  explicit ItemService(const CallGate* gate) : gate_(gate) {}
+  explicit ItemService(const CallGate* gate) : gate_(gate), pipelines_(gate) {}
 
   grpc::ServerUnaryReactor* GetItem(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                     grpc::ByteBuffer* response) override;
@@ -63,9 +65,17 @@ class ItemService final : public item_service_internal::Base {
                                              grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* TransactWriteItems(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                                grpc::ByteBuffer* response) override;
+  PipelineStream* Pipeline(grpc::CallbackServerContext* context) override { return pipelines_.Open(context); }
+
+  // Ends the streams of Pipeline once they have answered what they have read: the server is about to stop.
+  void Drain() { pipelines_.Drain(); }
 
  private:
+  grpc::ServerUnaryReactor* Serve(ItemOperation operation, grpc::CallbackServerContext* context,
+                                  const grpc::ByteBuffer* request, grpc::ByteBuffer* response) const;
+
   const CallGate* const gate_;
+  PipelineStreams pipelines_;
 };
 
 }  // namespace armature::daemon

@@ -22,6 +22,7 @@ void AddStatusCommands(CLI::App& app, Action* action);       // index status, se
 void AddCredentialsCommands(CLI::App& app, Action* action);  // credentials new
 void AddAdviseCommand(CLI::App& app, Action* action);        // advise
 void AddVerifyCommand(CLI::App& app, Action* action);        // verify
+void AddLoadCommand(CLI::App& app, Action* action);          // load
 
 // The rest of the group "table": tag, untag, tags, ttl.
 void AddTableSettingCommands(CLI::App& group, Action* action);

@@ -73,6 +73,7 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   AddCredentialsCommands(app, &action);
   AddAdviseCommand(app, &action);
   AddVerifyCommand(app, &action);
+  AddLoadCommand(app, &action);
   for (CLI::App* group : app.get_subcommands({})) {
     group->fallthrough();
     for (CLI::App* command : group->get_subcommands({})) command->fallthrough();

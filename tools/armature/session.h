@@ -41,6 +41,9 @@ class Session {
   // When a command that waits gives up.
   absl::Time Deadline() const;
 
+  // How long a command goes on that makes no headway.
+  absl::Duration patience() const { return absl::Seconds(options_.timeout_seconds); }
+
   OutputFormat format() const { return options_.format; }
 
   std::ostream& progress() const { return progress_; }

@@ -138,6 +138,23 @@ class Worker {
   LoadResult result_;
 };
 
+LoadResult RunCalls(const Channels& channels, const CallKind& kind, const LoadOptions& options,
+                    std::optional<Clock::time_point> end) {
+  std::vector<std::future<LoadResult>> parts;
+  for (uint32_t t = 0; t < options.threads; ++t) {
+    Channels own;
+    for (size_t i = t; i < channels.size(); i += options.threads) own.push_back(channels[i]);
+    const uint32_t slots = options.outstanding / options.threads + (t < options.outstanding % options.threads ? 1 : 0);
+    parts.push_back(std::async(
+        std::launch::async, [own = std::move(own), &kind, slots, end] { return Worker(own, kind, slots).Run(end); }));
+  }
+  LoadResult total;
+  for (auto& part : parts) MergeInto(&total, part.get());
+  return total;
+}
+
+}  // namespace
+
 void MergeInto(LoadResult* total, const LoadResult& part) {
   total->calls += part.calls;
   total->failed += part.failed;
@@ -146,8 +163,6 @@ void MergeInto(LoadResult* total, const LoadResult& part) {
   total->response_bytes += part.response_bytes;
   total->latency.Merge(part.latency);
 }
-
-}  // namespace
 
 Channels Connect(const std::string& target, uint32_t count) {
   Channels channels;
@@ -173,16 +188,7 @@ LoadResult RunLoad(const Channels& channels, const CallKind& kind, const LoadOpt
   if (options.seconds > 0) {
     end = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
   }
-  std::vector<std::future<LoadResult>> parts;
-  for (uint32_t t = 0; t < options.threads; ++t) {
-    Channels own;
-    for (size_t i = t; i < channels.size(); i += options.threads) own.push_back(channels[i]);
-    const uint32_t slots = options.outstanding / options.threads + (t < options.outstanding % options.threads ? 1 : 0);
-    parts.push_back(std::async(
-        std::launch::async, [own = std::move(own), &kind, slots, end] { return Worker(own, kind, slots).Run(end); }));
-  }
-  LoadResult total;
-  for (auto& part : parts) MergeInto(&total, part.get());
+  LoadResult total = kind.run != nullptr ? kind.run(options) : RunCalls(channels, kind, options, end);
   total.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   total.client_cpu_us = ProcessCpuUs() - cpu_before_us;
   return total;

@@ -23,6 +23,9 @@ Channels Connect(const std::string& target, uint32_t count);
 // Gives the next serialised request; false if there are no more. Called by one thread.
 using RequestSource = std::function<bool(grpc::ByteBuffer*)>;
 
+struct LoadOptions;
+struct LoadResult;
+
 // What a run calls, and what it expects.
 struct CallKind {
   std::string name;
@@ -34,6 +37,9 @@ struct CallKind {
   // Whether every answer must be as long as the first: a check of all answers that costs next to
   // nothing.
   bool answers_of_one_size = false;
+  // For what is not made of calls: a run of it, in place of all of the above but the name. Fills the result except for
+  // times and CPU.
+  std::function<LoadResult(const LoadOptions&)> run;
 };
 
 struct LoadOptions {
@@ -52,6 +58,9 @@ struct LoadResult {
   double client_cpu_us = 0;  // Of this process.
   Histogram latency;
 };
+
+// Adds numbers, but neither times nor CPU.
+void MergeInto(LoadResult* total, const LoadResult& part);
 
 // Runs until the time is over, the sources are exhausted, a thread saw 1000 failures or the program
 // was interrupted, and then waits for the calls under way. Calls that do not end within 30 seconds

@@ -57,7 +57,7 @@ int Run(Options options) {
 
   std::vector<Comparison> comparisons;
   bool failed = false;
-  for (const char* name : {"put", "get", "query", "scan", "update", "batch", "transact"}) {
+  for (const char* name : {"put", "get", "query", "scan", "update", "batch", "transact", "pipeline"}) {
     if (!options.Wants(name) || Interrupted()) continue;
     comparisons.push_back(Compare(channels, Workload(name, options, table.name()), options));
     if (!options.json) PrintText(std::cout, comparisons.back());

@@ -17,7 +17,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   app.add_option("--spawn", o.spawn, "Path of an armatured: start it on a temporary data directory, ignore --target")
       ->check(CLI::ExistingFile);
   app.add_option("--workload", o.workload, "What to run; all is put, get and query")
-      ->check(CLI::IsMember({"put", "get", "query", "scan", "update", "batch", "transact", "all"}));
+      ->check(CLI::IsMember({"put", "get", "query", "scan", "update", "batch", "transact", "pipeline", "all"}));
   app.add_option("--connections", o.connections, "TCP connections")->check(CLI::Range(1, 1024));
   app.add_option("--outstanding", o.outstanding, "Requests under way, over all connections")
       ->check(CLI::Range(1, 65536));

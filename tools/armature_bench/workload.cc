@@ -11,6 +11,7 @@
 #include "armature/admin/v1/admin.pb.h"
 #include "armature/api/v1/items.pb.h"
 #include "tools/armature_bench/group_workloads.h"
+#include "tools/armature_bench/pipeline_workload.h"
 #include "tools/armature_bench/request_template.h"
 
 namespace armature::bench {
@@ -268,6 +269,7 @@ CallKind Workload(const std::string& name, const Options& options, const std::st
   if (name == "update") return UpdateKind(options, table);
   if (name == "batch") return BatchKind(options, table);
   if (name == "transact") return TransactKind(options, table);
+  if (name == "pipeline") return PipelineKind(options, table);
   throw std::runtime_error("no workload " + name);
 }
 

@@ -30,8 +30,8 @@ api::v1::Item BenchItem(const Options& options, const std::string& pk, uint64_t 
 CallKind LoadItems(const Options& options, const std::string& table);
 CallKind LoadPages(const Options& options, const std::string& table);
 
-// `name` is put, get, query, scan, update, batch or transact. Throws std::runtime_error if item_bytes does not hold the
-// keys.
+// `name` is put, get, query, scan, update, batch, transact or pipeline. Throws std::runtime_error if item_bytes does
+// not hold the keys.
 CallKind Workload(const std::string& name, const Options& options, const std::string& table);
 
 // AdminService.Echo with messages as long as given, as near as its fields allow: a request may be 2

@@ -17,7 +17,9 @@
 
 namespace armature::client {
 
+class Pipeline;
 class WriteSession;
+struct PipelineOptions;
 
 // All operations of a daemon, as blocking calls that take and give the messages of the API.
 //
@@ -161,6 +163,12 @@ class Client {
   ScanPaginator ScanPages(api::v1::ScanRequest request, CallOptions options = {}) const;
   QueryItemRange QueryItems(api::v1::QueryRequest request, CallOptions options = {}) const;
   ScanItemRange ScanItems(api::v1::ScanRequest request, CallOptions options = {}) const;
+
+  // A stream that carries many operations at once: see pipeline.h. Blocks until the daemon is connected, for as long as
+  // `options.call` says, or else the client's options.
+  // Errors: UNAVAILABLE or DEADLINE_EXCEEDED if it is not; INVALID_ARGUMENT for an option outside its range.
+  absl::StatusOr<std::unique_ptr<Pipeline>> OpenPipeline(const PipelineOptions& options) const;
+  absl::StatusOr<std::unique_ptr<Pipeline>> OpenPipeline() const;
 
   const ClientOptions& options() const { return *options_; }
 

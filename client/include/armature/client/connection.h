@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "google/protobuf/message.h"
 
@@ -52,6 +53,13 @@ class Connection {
   // the daemon or the network said, with the payloads that errors.h reads.
   virtual absl::Status Call(const Method& method, const CallContext& context, const google::protobuf::Message& request,
                             google::protobuf::Message* response) = 0;
+
+  // The stubs of a channel that is connected, for a stream; they live as long as the connection. Blocks until the
+  // deadline of `context`. Errors: UNAVAILABLE or DEADLINE_EXCEEDED if there is no daemon; UNIMPLEMENTED if the
+  // connection has no streams, as those of tests.
+  virtual absl::StatusOr<Stubs*> StubsForStream(const CallContext& /*context*/) {
+    return absl::UnimplementedError("this connection has no streams");
+  }
 };
 
 }  // namespace armature::client

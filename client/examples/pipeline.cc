@@ -1,0 +1,65 @@
+// Puts a thousand items into the table "example_users" over one stream, and reads some of them back the same way.
+// Run create_table first. Usage: example_pipeline HOST:PORT
+
+#include <atomic>
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include "armature/client/client.h"
+#include "armature/client/item_builder.h"
+#include "armature/client/pipeline.h"
+
+namespace {
+
+using armature::client::Client;
+using armature::client::ItemBuilder;
+using armature::client::N;
+using armature::client::Pipeline;
+using armature::client::S;
+namespace v1 = armature::api::v1;
+
+absl::Status Run(const Client& client) {
+  auto pipeline = client.OpenPipeline();
+  if (!pipeline.ok()) return pipeline.status();
+
+  std::atomic<int> failures = 0;
+  for (int i = 0; i < 1000; ++i) {
+    v1::PutItemRequest put;
+    put.set_table_name("example_users");
+    *put.mutable_item() = ItemBuilder().Set("user", S("user-" + std::to_string(i))).Set("visits", N(i)).Build();
+    // Holds us back when too much is under way.
+    (*pipeline)->Ask(put, [&failures](const absl::StatusOr<v1::PutItemResponse>& answer) {
+      if (!answer.ok()) ++failures;
+    });
+  }
+  (*pipeline)->WaitUntilIdle();
+  std::cout << failures << " of 1000 puts failed\n";
+
+  std::vector<std::future<absl::StatusOr<v1::GetItemResponse>>> answers;
+  for (int i = 0; i < 1000; i += 100) {
+    v1::GetItemRequest get;
+    get.set_table_name("example_users");
+    *get.mutable_key() = ItemBuilder().Set("user", S("user-" + std::to_string(i))).Build();
+    answers.push_back((*pipeline)->Ask(get));
+  }
+  for (auto& future : answers) {
+    const auto answer = future.get();
+    if (!answer.ok()) return answer.status();
+    std::cout << answer->item().ShortDebugString() << "\n";
+  }
+  return (*pipeline)->Close();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: " << argv[0] << " HOST:PORT\n";
+    return 2;
+  }
+  auto client = armature::client::Connect(argv[1]);
+  const absl::Status status = client.ok() ? Run(*client) : client.status();
+  if (!status.ok()) std::cerr << status << "\n";
+  return status.ok() ? 0 : 1;
+}

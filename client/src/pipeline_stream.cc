@@ -1,0 +1,220 @@
+#include "client/src/pipeline_stream.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "armature/client/errors.h"
+#include "storage/base/strings.h"
+
+namespace armature::client {
+namespace {
+
+// The stream whose callback this thread runs. A callback that waited for room would wait for itself.
+thread_local const PipelineStream* answering_stream = nullptr;
+
+absl::Status StatusOf(const grpc::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  return MakeCallStatus(static_cast<absl::StatusCode>(status.error_code()), status.error_message(),
+                        status.error_details());
+}
+
+// What an operation gets that was not answered by the end of its stream.
+absl::Status Unanswered(const absl::Status& stream) {
+  if (!ErrorName(stream).empty() || absl::IsDeadlineExceeded(stream)) return stream;
+  const std::string_view reason = stream.ok() ? std::string_view("it was closed") : Sv(stream.message());
+  return absl::UnavailableError(Av(Cat("the stream to the daemon has ended: ", reason)));
+}
+
+}  // namespace
+
+void PipelineStream::Start(Stubs& stubs, const CallContext& call) {
+  self_ = shared_from_this();
+  if (call.deadline != absl::InfiniteFuture()) context_.set_deadline(absl::ToChronoTime(call.deadline));
+  for (const auto& [name, value] : call.metadata) context_.AddMetadata(name, value);
+  std::get<std::unique_ptr<api::v1::ItemService::Stub>>(stubs.all)->async()->Pipeline(&context_, this);
+  // Writes begin on any thread: without the hold the stream could be done in between.
+  AddHold();
+  StartRead(&read_);
+  StartCall();
+}
+
+bool PipelineStream::MaySend() const {
+  if (has_ended_ || is_closing_ || outstanding_.empty()) return true;
+  return outstanding_.size() < in_flight_max_ && outstanding_bytes_ < in_flight_bytes_max_;
+}
+
+void PipelineStream::Send(api::v1::PipelineRequest request, Answered answered) {
+  const size_t bytes = request.ByteSizeLong();
+  absl::Status refused;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (answering_stream != this) mutex_.Await(absl::Condition(this, &PipelineStream::MaySend));
+    if (has_ended_ || is_closing_) {
+      refused = NeverSent(Unanswered(status_));
+    } else {
+      request.set_id(++last_id_);
+      outstanding_.emplace(last_id_, Outstanding{std::move(answered), bytes});
+      outstanding_bytes_ += bytes;
+      unsent_.push_back(std::move(request));
+    }
+  }
+  if (!refused.ok()) return std::move(answered)(std::move(refused));
+  Pump();
+}
+
+void PipelineStream::WaitUntilIdle() {
+  absl::MutexLock lock(&mutex_);
+  mutex_.Await(absl::Condition(this, &PipelineStream::IsIdle));
+}
+
+absl::Status PipelineStream::Close() {
+  {
+    absl::MutexLock lock(&mutex_);
+    is_closing_ = true;
+  }
+  Pump();
+  absl::MutexLock lock(&mutex_);
+  mutex_.Await(absl::Condition(&is_done_));
+  return status_;
+}
+
+absl::Status PipelineStream::status() const {
+  absl::MutexLock lock(&mutex_);
+  if (has_ended_ && !is_done_) return absl::UnavailableError("the stream to the daemon has ended");
+  return status_;
+}
+
+void PipelineStream::CancelAndWait() {
+  {
+    absl::MutexLock lock(&mutex_);
+    is_closing_ = true;
+    if (is_done_) return;
+  }
+  context_.TryCancel();
+  absl::MutexLock lock(&mutex_);
+  mutex_.Await(absl::Condition(&is_done_));
+}
+
+void PipelineStream::Call(Answered answered, absl::StatusOr<api::v1::PipelineResponse> answer) {
+  const PipelineStream* const outer = std::exchange(answering_stream, this);
+  std::move(answered)(std::move(answer));
+  answering_stream = outer;
+  absl::MutexLock lock(&mutex_);
+  --answering_;
+}
+
+void PipelineStream::OnReadDone(bool ok) {
+  if (!ok) {
+    {
+      absl::MutexLock lock(&mutex_);
+      has_ended_ = true;
+    }
+    return Pump();
+  }
+  Answered answered;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (const auto found = outstanding_.find(read_.id()); found != outstanding_.end()) {
+      answered = std::move(found->second.answered);
+      outstanding_bytes_ -= found->second.bytes;
+      outstanding_.erase(found);
+      ++answering_;
+    }
+  }
+  if (answered != nullptr && read_.has_error()) {
+    const api::v1::RpcStatus& error = read_.error();
+    Call(std::move(answered),
+         MakeCallStatus(static_cast<absl::StatusCode>(error.code()), error.message(), error.SerializeAsString()));
+  } else if (answered != nullptr) {
+    Call(std::move(answered), std::move(read_));
+  }
+  StartRead(&read_);
+}
+
+void PipelineStream::OnWriteDone(bool ok) {
+  {
+    absl::MutexLock lock(&mutex_);
+    // After a failed write the end is near; the read brings it.
+    is_writing_ = !ok;
+  }
+  Pump();
+}
+
+void PipelineStream::OnDone(const grpc::Status& status) {
+  // Ours may be the last.
+  const std::shared_ptr<PipelineStream> self = std::move(self_);
+  absl::flat_hash_map<uint64_t, Outstanding> left;
+  absl::flat_hash_set<uint64_t> unsent;
+  absl::Status unanswered;
+  {
+    absl::MutexLock lock(&mutex_);
+    left.swap(outstanding_);
+    for (const api::v1::PipelineRequest& request : unsent_) unsent.insert(request.id());
+    unsent_.clear();
+    outstanding_bytes_ = 0;
+    has_ended_ = true;
+    answering_ += static_cast<int>(left.size());
+    status_ = StatusOf(status);
+    unanswered = Unanswered(status_);
+    if (status_.ok() && !left.empty()) status_ = unanswered;
+  }
+  for (auto& [id, operation] : left) {
+    Call(std::move(operation.answered), unsent.contains(id) ? NeverSent(unanswered) : unanswered);
+  }
+  absl::MutexLock lock(&mutex_);
+  is_done_ = true;
+}
+
+PipelineStream::Step PipelineStream::NextStep() {
+  if (has_ended_) {
+    if (is_released_ || starting_ > 0) return Step::kNothing;
+    is_released_ = true;
+    return Step::kRelease;
+  }
+  if (is_writing_) return Step::kNothing;
+  if (!unsent_.empty()) {
+    is_writing_ = true;
+    written_ = std::move(unsent_.front());
+    unsent_.pop_front();
+    more_follow_ = !unsent_.empty();
+    return Step::kWrite;
+  }
+  if (!is_closing_ || are_writes_done_) return Step::kNothing;
+  are_writes_done_ = true;
+  return Step::kWritesDone;
+}
+
+void PipelineStream::Pump() {
+  bool was_starting = false;
+  while (true) {
+    Step step;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (was_starting) --starting_;
+      step = NextStep();
+      was_starting = step == Step::kWrite || step == Step::kWritesDone;
+      if (was_starting) ++starting_;
+    }
+    switch (step) {
+      case Step::kNothing:
+        return;
+      case Step::kWrite: {
+        grpc::WriteOptions options;
+        // Requests that wait go out together, behind this one.
+        if (more_follow_) options.set_buffer_hint();
+        StartWrite(&written_, options);
+        break;
+      }
+      case Step::kWritesDone:
+        StartWritesDone();
+        break;
+      case Step::kRelease:
+        RemoveHold();
+        return;
+    }
+  }
+}
+
+}  // namespace armature::client

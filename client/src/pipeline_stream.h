@@ -1,0 +1,94 @@
+#ifndef ARMATURE_CLIENT_SRC_PIPELINE_STREAM_H_
+#define ARMATURE_CLIENT_SRC_PIPELINE_STREAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "armature/api/v1/items.pb.h"
+#include "armature/client/connection.h"
+#include "armature/client/pipeline.h"
+#include "client/src/stubs.h"
+#include "grpcpp/client_context.h"
+#include "grpcpp/support/client_callback.h"
+
+namespace armature::client {
+
+// What a Pipeline holds: it outlives it until gRPC has said its last word.
+//
+// Thread-safety: thread-safe. gRPC and the callbacks are called without the lock.
+class PipelineStream final : public grpc::ClientBidiReactor<api::v1::PipelineRequest, api::v1::PipelineResponse>,
+                             public std::enable_shared_from_this<PipelineStream> {
+ public:
+  using Answered = absl::AnyInvocable<void(absl::StatusOr<api::v1::PipelineResponse>) &&>;
+
+  PipelineStream(std::shared_ptr<Connection> connection, const PipelineOptions& options)
+      : connection_(std::move(connection)),
+        in_flight_max_(options.in_flight_max),
+        in_flight_bytes_max_(options.in_flight_bytes_max) {}
+
+  // Once, before anything else.
+  void Start(Stubs& stubs, const CallContext& call);
+
+  // As those of Pipeline.
+  void Send(api::v1::PipelineRequest request, Answered answered);
+  void WaitUntilIdle();
+  absl::Status Close();
+  absl::Status status() const;
+
+  // Returns once nothing of it is called any more.
+  void CancelAndWait();
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnDone(const grpc::Status& status) override;
+
+ private:
+  struct Outstanding {
+    Answered answered;
+    size_t bytes = 0;
+  };
+  enum class Step { kNothing, kWrite, kWritesDone, kRelease };
+
+  void Call(Answered answered, absl::StatusOr<api::v1::PipelineResponse> answer);
+  void Pump();
+  Step NextStep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool MaySend() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsIdle() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return outstanding_.empty() && answering_ == 0; }
+
+  const std::shared_ptr<Connection> connection_;  // owns the stubs
+  const size_t in_flight_max_;
+  const size_t in_flight_bytes_max_;
+  grpc::ClientContext context_;
+  std::shared_ptr<PipelineStream> self_;  // from Start to OnDone
+
+  api::v1::PipelineResponse read_;    // belongs to the read under way
+  api::v1::PipelineRequest written_;  // belongs to the write under way
+  bool more_follow_ = false;
+
+  mutable absl::Mutex mutex_;
+  std::deque<api::v1::PipelineRequest> unsent_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<uint64_t, Outstanding> outstanding_ ABSL_GUARDED_BY(mutex_);
+  size_t outstanding_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
+  int starting_ ABSL_GUARDED_BY(mutex_) = 0;   // threads that are about to call gRPC
+  int answering_ ABSL_GUARDED_BY(mutex_) = 0;  // callbacks that run
+  bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_closing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool are_writes_done_ ABSL_GUARDED_BY(mutex_) = false;
+  bool has_ended_ ABSL_GUARDED_BY(mutex_) = false;    // no more answers come
+  bool is_released_ ABSL_GUARDED_BY(mutex_) = false;  // we call gRPC no more
+  bool is_done_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace armature::client
+
+#endif  // ARMATURE_CLIENT_SRC_PIPELINE_STREAM_H_

@@ -1,0 +1,43 @@
+#ifndef ARMATURE_DAEMON_GRPC_ITEM_OPERATIONS_H_
+#define ARMATURE_DAEMON_GRPC_ITEM_OPERATIONS_H_
+
+// The operations of items, in whatever way they came: as a call of their own, or as one of many in a stream.
+
+#include <string_view>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "daemon/grpc/call_gate.h"
+#include "engine/request.h"
+#include "grpcpp/support/byte_buffer.h"
+
+namespace armature::daemon {
+
+// Gets the bytes of the operation's response message, or an error and nothing. Called once, on any thread.
+using ItemAnswer = absl::AnyInvocable<void(const absl::Status& status, grpc::ByteBuffer response) &&>;
+
+// One operation on its way. What `context` points to must live until `answer` is called.
+struct ItemCall {
+  Caller caller;
+  engine::RequestContext context;
+  ItemAnswer answer;
+};
+
+// Each reads the bytes of its request, asks whether the caller may, and starts the operation. Does not block. `request`
+// need not outlive the call. Errors, through `answer`: SerializationException, AccessDeniedException, and those of the
+// engine.
+using ItemOperation = void (*)(ItemCall call, std::string_view request);
+void GetItem(ItemCall call, std::string_view request);
+void PutItem(ItemCall call, std::string_view request);
+void UpdateItem(ItemCall call, std::string_view request);
+void DeleteItem(ItemCall call, std::string_view request);
+void Query(ItemCall call, std::string_view request);
+void Scan(ItemCall call, std::string_view request);
+void BatchGetItem(ItemCall call, std::string_view request);
+void BatchWriteItem(ItemCall call, std::string_view request);
+void TransactGetItems(ItemCall call, std::string_view request);
+void TransactWriteItems(ItemCall call, std::string_view request);
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_GRPC_ITEM_OPERATIONS_H_

@@ -1,0 +1,100 @@
+#include "tools/armature/load/line_reader.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cstring>
+#include <utility>
+
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "tools/armature/session.h"
+
+namespace armature::cli {
+namespace {
+
+constexpr size_t kBufferBytes = 256 << 10;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+gzFile File(void* file) { return static_cast<gzFile>(file); }
+
+int64_t SizeOf(const std::string& path) {
+  struct stat status = {};
+  return path != "-" && stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) ? status.st_size : 0;
+}
+
+}  // namespace
+
+LineReader::LineReader(std::string path, void* file, int64_t file_bytes)
+    : path_(std::move(path)), file_(file), file_bytes_(file_bytes) {}
+
+LineReader::~LineReader() { gzclose(File(file_)); }
+
+absl::StatusOr<std::unique_ptr<LineReader>> LineReader::Open(const std::string& path) {
+  // The duplicate is closed with the reader, standard input is not.
+  const gzFile file = path == "-" ? gzdopen(dup(STDIN_FILENO), "rb") : gzopen(path.c_str(), "rb");
+  if (file == nullptr) return UsageError(Cat("cannot read ", path, ": ", std::strerror(errno)));
+  gzbuffer(file, kBufferBytes);
+  return std::unique_ptr<LineReader>(new LineReader(path, file, SizeOf(path)));
+}
+
+absl::Status LineReader::Error(const std::string& what) const {
+  return UsageError(Cat(path_, ":", position_.line + 1, ": ", what));
+}
+
+absl::Status LineReader::SkipTo(TextPosition position) {
+  std::string line;
+  while (position_.offset < position.offset) {
+    ARM_ASSIGN_OR_RETURN(const bool has_line, Next(&line));
+    if (!has_line) break;
+  }
+  if (position_ == position) return absl::OkStatus();
+  return UsageError(Cat(path_, ": its first ", position.line, " lines are not what they were"));
+}
+
+absl::StatusOr<bool> LineReader::Refill() {
+  buffer_.erase(0, begin_);
+  begin_ = 0;
+  if (buffer_.size() > kLineBytesMax) return Error(Cat("the line is longer than ", kLineBytesMax, " bytes"));
+  const size_t kept = buffer_.size();
+  buffer_.resize(kept + kBufferBytes);
+  const int read = gzread(File(file_), buffer_.data() + kept, kBufferBytes);
+  buffer_.resize(kept + static_cast<size_t>(read > 0 ? read : 0));
+  if (read > 0) return true;
+  int code = Z_OK;
+  const char* const text = gzerror(File(file_), &code);
+  // At the end only a stream that is cut off is an error.
+  if (code == Z_OK || code == Z_STREAM_END) return false;
+  return Error(code == Z_ERRNO ? std::strerror(errno) : text);
+}
+
+absl::StatusOr<bool> LineReader::Next(std::string* line) {
+  size_t searched = 0;
+  size_t end = std::string::npos;
+  bool is_at_end = false;
+  while (!is_at_end) {
+    end = buffer_.find('\n', begin_ + searched);
+    if (end != std::string::npos) break;
+    searched = buffer_.size() - begin_;
+    ARM_ASSIGN_OR_RETURN(const bool got_more, Refill());
+    is_at_end = !got_more;
+  }
+  if (is_at_end && begin_ == buffer_.size()) return false;
+  const size_t line_end = is_at_end ? buffer_.size() : end;
+  const size_t next = is_at_end ? line_end : end + 1;
+  std::string_view text(buffer_.data() + begin_, line_end - begin_);
+  if (position_.offset == 0 && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  line->assign(text);
+  // Of the bytes as they stand in the file, with mark and line break.
+  position_.checksum = static_cast<uint32_t>(
+      crc32_z(position_.checksum, reinterpret_cast<const Bytef*>(buffer_.data() + begin_), next - begin_));
+  position_.offset += static_cast<int64_t>(next - begin_);
+  ++position_.line;
+  begin_ = next;
+  return true;
+}
+
+int64_t LineReader::file_bytes_read() const { return gzoffset(File(file_)); }
+
+}  // namespace armature::cli
