@@ -70,6 +70,8 @@ void FillResult(Write* write) {
 // Judges the condition, makes the new item, and takes the capacity for it; a write whose condition failed is charged
 // for the item that it looked at.
 absl::Status Decide(const Parts& parts, RowWrite* row) {
+  // Once more: others may have used it while this waited for the row.
+  ARM_RETURN_IF_ERROR(AdmitWrite(parts, row->table()));
   if (absl::Status condition = CheckCondition(*row); !condition.ok()) {
     ChargeWrite(parts, row->table(), row->lost_units());
     return condition;

@@ -142,7 +142,20 @@ absl::Status TakeItem(Transaction* transaction, Row* row, bool found, std::strin
   return absl::OkStatus();
 }
 
+// Whether all tables have capacity for reads; otherwise why not, for each action.
+absl::Status Admit(const Transaction& transaction) {
+  std::vector<absl::Status> problems;
+  bool any = false;
+  for (const Row& row : transaction.rows) {
+    problems.push_back(AdmitRead(*transaction.parts, *row.pinned.table, nullptr));
+    any = any || !problems.back().ok();
+  }
+  return any ? CanceledBy(problems) : absl::OkStatus();
+}
+
+// Begins or goes on after a wait, in which others may have used the capacity that was there before.
 void ReadRows(const TransactionPtr& transaction, store::ReadMode mode) {
+  if (const absl::Status admitted = Admit(*transaction); !admitted.ok()) return End(transaction, admitted);
   while (transaction->result.items.size() < transaction->rows.size()) {
     Row& row = transaction->rows[transaction->result.items.size()];
     std::string stored;
@@ -168,13 +181,7 @@ absl::Status CheckBeforeLocks(const Transaction& transaction) {
       return CanceledByOne(i, transaction.key_problems[i], transaction.rows.size());
     }
   }
-  std::vector<absl::Status> problems;
-  bool any = false;
-  for (const Row& row : transaction.rows) {
-    problems.push_back(AdmitRead(*transaction.parts, *row.pinned.table, nullptr));
-    any = any || !problems.back().ok();
-  }
-  return any ? CanceledBy(problems) : absl::OkStatus();
+  return Admit(transaction);
 }
 
 }  // namespace

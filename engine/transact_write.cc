@@ -39,7 +39,6 @@ struct Transaction {
   std::vector<uint64_t> locks;
   store::LockTable::Guard guard;
   size_t read = 0;  // rows that were read
-  std::vector<double> replay_units;
   TransactWriteResult result;
 
   std::vector<std::unique_ptr<RowWrite>>& rows() { return actions.rows; }
@@ -70,6 +69,13 @@ bool CancelIfAny(const TransactionPtr& transaction, const std::vector<absl::Stat
     return true;
   }
   return false;
+}
+
+// Cancels the transaction if a table has no capacity for writes; true if all have.
+bool Admit(const TransactionPtr& transaction) {
+  std::vector<absl::Status> problems;
+  for (const auto& row : transaction->rows()) problems.push_back(AdmitWrite(*transaction->parts, row->table()));
+  return !CancelIfAny(transaction, problems);
 }
 
 // What each action does to its item. A fault is told alone, before any condition is looked at.
@@ -157,6 +163,8 @@ absl::Status CommitError(const TransactionPtr& transaction, const absl::Status& 
 }
 
 void Decide(const TransactionPtr& transaction) {
+  // Once more: others may have used it while this waited for its items.
+  if (!Admit(transaction)) return;
   if (!MakeEffects(transaction) || !JudgeConditions(transaction) || !TakeCapacity(transaction)) return;
   store::Database& database = *transaction->parts->database;
   std::vector<store::WriteUnit> units = BuildUnits(transaction);
@@ -208,9 +216,7 @@ void Begin(const TransactionPtr& transaction) {
   }
   Parts* const parts = transaction->parts;
   // At once, so that a client that goes on regardless costs little.
-  std::vector<absl::Status> problems;
-  for (const auto& row : transaction->rows()) problems.push_back(AdmitWrite(*parts, row->table()));
-  if (CancelIfAny(transaction, problems)) return;
+  if (!Admit(transaction)) return;
   for (const auto& row : transaction->rows()) transaction->locks.push_back(LockOf(*parts, *row));
   parts->locks.AcquireAll(
       transaction->locks, LockDeadline(*parts, transaction->context),
