@@ -196,17 +196,19 @@ void RunTransactGet(Parts* parts, RequestContext context, TransactGetRequest req
   absl::Status ready = Prepare(transaction.get());
   if (ready.ok()) ready = CheckBeforeLocks(*transaction);
   if (!ready.ok()) return End(transaction, ready);
-  parts->locks.AcquireAll(transaction->locks, LockDeadline(*parts, transaction->context),
-                          [transaction](absl::StatusOr<store::LockTable::Guard> guard, uint32_t stripe) {
-                            if (!guard.ok()) {
-                              return End(transaction, LockError(*transaction->parts, transaction->context,
-                                                                guard.status(), stripe, transaction->locks));
-                            }
-                            transaction->guard = *std::move(guard);
-                            const absl::Status wanted = CheckStillWanted(transaction->context);
-                            if (!wanted.ok()) return End(transaction, wanted);
-                            ReadRows(transaction, store::ReadMode::kMemoryOnly);
-                          });
+  parts->locks.AcquireAll(
+      transaction->locks, LockDeadline(*parts, transaction->context),
+      [transaction](absl::StatusOr<store::LockTable::Guard> guard, uint32_t stripe) {
+        if (!guard.ok()) {
+          return End(transaction,
+                     LockError(*transaction->parts, transaction->context, guard.status(), stripe, transaction->locks));
+        }
+        transaction->guard = *std::move(guard);
+        const absl::Status wanted = CheckStillWanted(transaction->context);
+        if (!wanted.ok()) return End(transaction, wanted);
+        ReadRows(transaction, store::ReadMode::kMemoryOnly);
+      },
+      sizeof(Transaction) + 2 * transaction->request.message_bytes);
 }
 
 }  // namespace armature::engine

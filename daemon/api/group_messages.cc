@@ -297,6 +297,7 @@ absl::StatusOr<engine::TransactGetRequest> ParseTransactGetItems(std::string_vie
                  [&request](std::string_view get) { return ReadGet(get, &request.gets.emplace_back()); }));
   v1::TransactGetItemsRequest message;
   if (!message.ParseFromString(rest)) return NotAMessageError("TransactGetItems");
+  request.message_bytes = bytes.size();
   request.return_consumed_capacity = Text(message.return_consumed_capacity());
   return request;
 }

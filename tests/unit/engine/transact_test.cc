@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "storage/base/strings.h"
+#include "storage/store/lock_table.h"
 #include "tests/unit/engine/group_test_util.h"
 
 namespace armature::engine {
@@ -303,6 +304,14 @@ TEST_F(TransactTest, CapacityForAllActionsOrForNone) {
   EXPECT_TRUE(TransactRead(engine_, reads).ok());
   EXPECT_EQ(ReasonsOf(TransactRead(engine_, reads).status()),
             "ProvisionedThroughputExceeded ProvisionedThroughputExceeded");
+}
+
+TEST_F(TransactTest, WhatReadsAndWaitsCountsWithAllOfItsMessage) {
+  HeldRequest<TransactWriteResult> held(
+      [this](RequestContext context) { return Transact(engine_, TransactionOf({Count("a")}), std::move(context)); });
+  TransactGetRequest large = ReadOf(kPlain, {PlainItem("a", "1")});
+  large.message_bytes = store::LockTable::kParkedBytesMax;
+  EXPECT_EQ(ErrorNameOf(TransactRead(engine_, large).status()), "ThrottlingException");
 }
 
 }  // namespace
