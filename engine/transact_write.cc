@@ -226,8 +226,18 @@ void Begin(const TransactionPtr& transaction) {
       sizeof(Transaction) + 2 * transaction->request.message_bytes);
 }
 
+// Cancels the repeat of a transaction if a table has no capacity for reads; true if all have.
+bool AdmitReplay(const TransactionPtr& transaction) {
+  std::vector<absl::Status> problems;
+  for (const auto& row : transaction->rows()) {
+    problems.push_back(AdmitRead(*transaction->parts, row->table(), nullptr));
+  }
+  return !CancelIfAny(transaction, problems);
+}
+
 // The request was carried out before: what it costs now is to look at its items.
 void AnswerReplay(const TransactionPtr& transaction) {
+  if (!AdmitReplay(transaction)) return;
   CapacitySums capacity(transaction->request.return_consumed_capacity, CapacityUse::kReads);
   for (const auto& row : transaction->rows()) {
     const double units = kUnitsFactor * ReadUnits(ReadBlocks(row->old_size()), /*consistent=*/true);
@@ -253,7 +263,7 @@ void LookUpToken(const TransactionPtr& transaction, store::ReadMode mode) {
   }
   if (*got == store::GetResult::kMissing || record.expires_ms <= NowMs(*transaction->parts)) return Begin(transaction);
   if (record.fingerprint != transaction->fingerprint) return End(transaction, IdempotentParameterMismatchError());
-  ReadRows(transaction, store::ReadMode::kMemoryOnly, AnswerReplay);
+  if (AdmitReplay(transaction)) ReadRows(transaction, store::ReadMode::kMemoryOnly, AnswerReplay);
 }
 
 // One run of a sweep. False if there is nothing more to do now.

@@ -122,5 +122,16 @@ TEST_F(OverdraftTest, TransactionsThatWaitForTheirItemsAndFail) {
   EXPECT_EQ(Passed(&answers), 1u);
 }
 
+TEST_F(OverdraftTest, RepeatsOfATransaction) {
+  Create(1, 1000);
+  const TransactWriteRequest request = TransactionOf(
+      {ActionOf(TransactKind::kPut, kTable, PlainItem("b", "1", {{"x", S(std::string(kLargeBytes, 'x'))}}))}, "token");
+  ASSERT_TRUE(Transact(engine_, request).ok());
+  // Reads of 152 units, of three hundred.
+  EXPECT_TRUE(Transact(engine_, request).ok());
+  EXPECT_TRUE(Transact(engine_, request).ok());
+  EXPECT_EQ(ReasonsOf(Transact(engine_, request).status()), "ProvisionedThroughputExceeded");
+}
+
 }  // namespace
 }  // namespace armature::engine
