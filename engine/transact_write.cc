@@ -1,5 +1,6 @@
 #include "engine/transact_write.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "storage/base/collection_error.h"
 #include "storage/base/transaction_error.h"
 #include "storage/store/idempotency.h"
+#include "storage/store/keyspace_name.h"
 
 namespace armature::engine {
 namespace {
@@ -153,11 +155,13 @@ void FillReports(const TransactionPtr& transaction) {
 absl::Status CommitError(const TransactionPtr& transaction, const absl::Status& error) {
   const std::optional<ApiError> api_error = GetApiError(error);
   if (!api_error.has_value() || api_error->type != ApiErrorType::kItemCollectionSizeLimitExceeded) return error;
-  const std::string collection = ExceededCollection(error);
+  const std::vector<CollectionName> exceeded = ExceededCollections(error);
   std::vector<absl::Status> problems(transaction->size());
   for (size_t i = 0; i < transaction->size(); ++i) {
     const RowWrite& row = *transaction->rows()[i];
-    if (row.effect.collection_growth > 0 && CollectionKey(row.table(), row.key) == collection) problems[i] = error;
+    if (row.effect.collection_growth <= 0) continue;
+    const CollectionName collection = {NameOf(row.table().collections), CollectionKey(row.table(), row.key)};
+    if (std::find(exceeded.begin(), exceeded.end(), collection) != exceeded.end()) problems[i] = error;
   }
   return CanceledBy(problems);
 }

@@ -125,6 +125,24 @@ TEST_F(TransactTest, ACollectionThatIsFullCancelsWithAReason) {
   EXPECT_EQ(CountOf("c"), "none");
 }
 
+TEST_F(TransactTest, FullCollectionsAreToldFromOthersOfTheSameKey) {
+  model::TableDefinition other = PlainTable("other");
+  other.attribute_definitions.push_back({"l", "S"});
+  other.local_indexes = {IndexOf("ByL", {{"pk", "HASH"}, {"l", "RANGE"}}, "ALL")};
+  ASSERT_TRUE(engine_.CreateTable(other).ok());
+  const auto large = [](const char* table, std::string_view pk, std::string_view sk) {
+    return ActionOf(TransactKind::kPut, table, PlainItem(pk, sk, {{"x", S(std::string(60'000, 'x'))}}));
+  };
+  // The partition "a" of the first table stays small, and so does "b" of the second.
+  EXPECT_EQ(ReasonsOf(Transact(engine_, TransactionOf({Put(PlainItem("a", "1")), large("other", "a", "1"),
+                                                       large(kTable, "b", "1"), large("other", "a", "2"),
+                                                       ActionOf(TransactKind::kPut, "other", PlainItem("b", "1")),
+                                                       large(kTable, "b", "2")}))
+                          .status()),
+            "None ItemCollectionSizeLimitExceeded ItemCollectionSizeLimitExceeded ItemCollectionSizeLimitExceeded "
+            "None ItemCollectionSizeLimitExceeded");
+}
+
 TEST_F(TransactTest, AnItemOfATransactionConflictsAfterAWhile) {
   HeldRequest<TransactWriteResult> held([this](RequestContext context) {
     return Transact(engine_, TransactionOf({Count("a"), Count("b")}), std::move(context));
