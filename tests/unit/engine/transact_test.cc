@@ -159,6 +159,9 @@ TEST_F(TransactTest, AnItemOfATransactionConflictsAfterAWhile) {
       BatchWriteTo(engine_, BatchOf(kPlain, {PutOf(PlainItem("a", "1")), PutOf(PlainItem("f", "1"))}));
   ASSERT_TRUE(batch.ok()) << batch.status();
   EXPECT_EQ(batch->unprocessed[0].writes.size(), 1u);
+  const absl::StatusOr<BatchWriteResult> alone = BatchWriteTo(engine_, BatchOf(kPlain, {PutOf(PlainItem("a", "1"))}));
+  ASSERT_TRUE(alone.ok()) << alone.status() << ": the client repeats what is left, whatever became of the others";
+  EXPECT_EQ(alone->unprocessed[0].writes.size(), 1u);
   // Readers of single items are not held up.
   EXPECT_EQ(CountOf("a"), "none");
   ASSERT_TRUE(held.Finish().ok());
