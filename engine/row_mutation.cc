@@ -101,7 +101,7 @@ void ReadOld(const WritePtr& write, store::ReadMode mode) {
   const absl::StatusOr<bool> read = ReadBefore(*write->parts, mode, with_collection, &write->row);
   if (!read.ok()) return write->Fail(read.status());
   if (!*read) {
-    RunOnReadPool(
+    RunHolderOnReadPool(
         write->parts, [write] { ReadOld(write, store::ReadMode::kMayBlock); },
         [write](const absl::Status& status) { write->Fail(status); });
     return;

@@ -163,7 +163,7 @@ void ReadRows(const TransactionPtr& transaction, store::ReadMode mode) {
         transaction->parts->database->Get(row.pinned.table->data, row.key, mode, &stored);
     if (!got.ok()) return End(transaction, got.status());
     if (*got == store::GetResult::kWouldBlock) {
-      RunOnReadPool(
+      RunHolderOnReadPool(
           transaction->parts, [transaction] { ReadRows(transaction, store::ReadMode::kMayBlock); },
           [transaction](const absl::Status& status) { End(transaction, status); });
       return;

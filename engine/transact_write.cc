@@ -192,7 +192,8 @@ void ReadRows(const TransactionPtr& transaction, store::ReadMode mode, void (*th
     const absl::StatusOr<bool> read = ReadBefore(*transaction->parts, mode, WantsCollection(metrics, *row), row);
     if (!read.ok()) return End(transaction, read.status());
     if (*read) continue;
-    RunOnReadPool(
+    // A repeat holds no rows.
+    (then == Decide ? RunHolderOnReadPool : RunOnReadPool)(
         transaction->parts, [transaction, then] { ReadRows(transaction, store::ReadMode::kMayBlock, then); },
         [transaction](const absl::Status& status) { End(transaction, status); });
     return;
