@@ -239,6 +239,7 @@ void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode) {
       commits.push_back({BuildUnit(&row), [batch, member](absl::StatusOr<ChangeSequence> sequence) {
                            End(batch, member, std::move(sequence));
                          }});
+      ReleaseImages(&row);
     }
   }
   database.CommitEach(std::move(commits));

@@ -90,6 +90,7 @@ void DecideAndCommit(const WritePtr& write) {
   }
   store::WriteUnit unit = BuildUnit(&row);
   FillResult(write.get());
+  ReleaseImages(&row);
   write->parts->database->Commit(std::move(unit), [write](absl::StatusOr<ChangeSequence> sequence) {
     if (!sequence.ok()) return write->Fail(sequence.status());
     Answer(write, *sequence);

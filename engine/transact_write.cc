@@ -177,6 +177,7 @@ void Decide(const TransactionPtr& transaction) {
     transaction->result.change_sequence = database.change_log().watermark().value();
     return End(transaction, std::move(transaction->result));
   }
+  for (const auto& row : transaction->rows()) ReleaseImages(row.get());
   database.CommitAll(std::move(units), [transaction](const absl::StatusOr<ChangeSequence>& sequence) {
     if (!sequence.ok()) return End(transaction, CommitError(transaction, sequence.status()));
     transaction->result.change_sequence = sequence->value();
