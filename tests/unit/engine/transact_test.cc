@@ -306,6 +306,14 @@ TEST_F(TransactTest, ReadsSeeAllOfATransactionOrNothing) {
   EXPECT_FALSE(read->items[1].has_value());
 }
 
+TEST_F(TransactTest, WhatReadsAndWaitsCountsWithAllOfItsMessage) {
+  HeldRequest<TransactWriteResult> held(
+      [this](RequestContext context) { return Transact(engine_, TransactionOf({Count("a")}), std::move(context)); });
+  TransactGetRequest large = ReadOf(kPlain, {PlainItem("a", "1")});
+  large.message_bytes = store::LockTable::kParkedBytesMax;
+  EXPECT_EQ(ErrorNameOf(TransactRead(engine_, large).status()), "ThrottlingException");
+}
+
 TEST_F(TransactTest, CapacityForAllActionsOrForNone) {
   model::TableDefinition definition = PlainTable("small");
   definition.billing_mode = "PROVISIONED";
@@ -325,14 +333,6 @@ TEST_F(TransactTest, CapacityForAllActionsOrForNone) {
   EXPECT_TRUE(TransactRead(engine_, reads).ok());
   EXPECT_EQ(ReasonsOf(TransactRead(engine_, reads).status()),
             "ProvisionedThroughputExceeded ProvisionedThroughputExceeded");
-}
-
-TEST_F(TransactTest, WhatReadsAndWaitsCountsWithAllOfItsMessage) {
-  HeldRequest<TransactWriteResult> held(
-      [this](RequestContext context) { return Transact(engine_, TransactionOf({Count("a")}), std::move(context)); });
-  TransactGetRequest large = ReadOf(kPlain, {PlainItem("a", "1")});
-  large.message_bytes = store::LockTable::kParkedBytesMax;
-  EXPECT_EQ(ErrorNameOf(TransactRead(engine_, large).status()), "ThrottlingException");
 }
 
 }  // namespace
