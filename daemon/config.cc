@@ -136,6 +136,10 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   ARM_RETURN_IF_ERROR(CheckRange("gsi_backlog_mb_max", raw.gsi_backlog_mb_max, 1, 1 << 20));
   config.engine.gsi_backlog_records_max = static_cast<uint64_t>(raw.gsi_backlog_max);
   config.engine.gsi_backlog_bytes_max = static_cast<uint64_t>(raw.gsi_backlog_mb_max) << 20;
+  if (raw.transaction_wait < absl::Milliseconds(1) || raw.transaction_wait > absl::Hours(1)) {
+    return FlagError("transaction_wait", absl::FormatDuration(raw.transaction_wait), "must be between 1ms and 1h");
+  }
+  config.engine.transaction_wait = raw.transaction_wait;
   config.engine.enforce_throughput = raw.enforce_throughput;
   config.engine.read_threads = static_cast<size_t>(raw.read_threads);
   return config;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "daemon/auth/tls_identity.h"
 #include "engine/engine.h"
 #include "storage/store/options.h"
@@ -25,6 +26,7 @@ struct RawConfig {
   int64_t item_collection_mb_max = 10'240;
   int64_t gsi_backlog_max = 1'000'000;
   int64_t gsi_backlog_mb_max = 1024;
+  absl::Duration transaction_wait = absl::Seconds(5);
   bool enforce_throughput = true;
   bool insecure = false;
   std::string http_listen = "off";

@@ -13,6 +13,7 @@
 #include "absl/flags/usage.h"
 #include "absl/flags/usage_config.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "daemon/config.h"
 #include "daemon/server.h"
 #include "daemon/version.h"
@@ -54,6 +55,9 @@ ABSL_FLAG(int64_t, gsi_backlog_max, 1'000'000,
           "Changes that may wait for one global index, 1 to 2^40. Writes that touch an index beyond it are throttled "
           "until it has caught up. Fixed at start.");
 ABSL_FLAG(int64_t, gsi_backlog_mb_max, 1024, "The same in MiB of index rows, 1 to 1048576. Fixed at start.");
+ABSL_FLAG(absl::Duration, transaction_wait, absl::Seconds(5),
+          "How long a transaction waits for items that other requests hold, and a write of one item for a transaction "
+          "that holds it, before it gets a conflict; 1ms to 1h. Fixed at start.");
 ABSL_FLAG(bool, enforce_throughput, true,
           "Refuse what goes beyond the provisioned throughput of tables and global indexes, or beyond the maxima that "
           "are set for tables billed per request. Fixed at start.");
@@ -87,6 +91,7 @@ armature::daemon::RawConfig FromFlags() {
   raw.item_collection_mb_max = absl::GetFlag(FLAGS_item_collection_mb_max);
   raw.gsi_backlog_max = absl::GetFlag(FLAGS_gsi_backlog_max);
   raw.gsi_backlog_mb_max = absl::GetFlag(FLAGS_gsi_backlog_mb_max);
+  raw.transaction_wait = absl::GetFlag(FLAGS_transaction_wait);
   raw.enforce_throughput = absl::GetFlag(FLAGS_enforce_throughput);
   raw.insecure = absl::GetFlag(FLAGS_insecure);
   raw.http_listen = absl::GetFlag(FLAGS_http_listen);

@@ -125,34 +125,43 @@ absl::Status Prepare(Batch* batch) {
   return absl::OkStatus();
 }
 
-// Whether the client is to repeat the member, by itself.
-bool IsForLater(const absl::Status& status) {
+// What became of a member, as far as the whole call is concerned.
+enum class Outcome : uint8_t {
+  kDone,
+  kLeft,       // the client is to repeat it
+  kThrottled,  // the same, and if all are the client is told why
+  kFailed,
+};
+
+Outcome OutcomeOf(const absl::Status& status) {
+  if (status.ok()) return Outcome::kDone;
   const std::optional<ApiError> error = GetApiError(status);
-  if (!error.has_value()) return false;
+  if (!error.has_value()) return Outcome::kFailed;
   switch (error->type) {
-    case ApiErrorType::kProvisionedThroughputExceeded:
-    case ApiErrorType::kThrottling:
     case ApiErrorType::kTransactionConflict:
     case ApiErrorType::kDeadlineExceeded:
-    case ApiErrorType::kCancelled:
-      return true;
+      return Outcome::kLeft;
+    case ApiErrorType::kProvisionedThroughputExceeded:
+    case ApiErrorType::kThrottling:
+    case ApiErrorType::kCancelled:  // nobody reads the answer
+      return Outcome::kThrottled;
     default:
-      return false;
+      return Outcome::kFailed;
   }
 }
 
-// The error of the whole call: a member failed for good, or none was done.
+// The error of the whole call: a member failed for good, or all were throttled.
 absl::Status ErrorOf(const Batch& batch) {
-  absl::Status for_later;
-  bool any = false;
+  absl::Status throttled;
+  bool all = true;
   for (const auto& member : batch.members) {
     const absl::Status& status = member->answer.status();
-    any = any || status.ok();
-    if (status.ok()) continue;
-    if (!IsForLater(status)) return status;
-    if (for_later.ok()) for_later = status;
+    const Outcome outcome = OutcomeOf(status);
+    if (outcome == Outcome::kFailed) return status;
+    all = all && outcome == Outcome::kThrottled;
+    if (throttled.ok()) throttled = status;
   }
-  return any ? absl::OkStatus() : for_later;
+  return all ? throttled : absl::OkStatus();
 }
 
 BatchWrite AgainOf(const RowWrite& row, bool is_put) {
@@ -230,11 +239,12 @@ void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode) {
       commits.push_back({BuildUnit(&row), [batch, member](absl::StatusOr<ChangeSequence> sequence) {
                            End(batch, member, std::move(sequence));
                          }});
+      ReleaseImages(&row);
     }
   }
   database.CommitEach(std::move(commits));
   if (cold.empty()) return;
-  RunOnReadPool(
+  RunHolderOnReadPool(
       batch->parts, [batch, cold] { RunWave(batch, cold, store::ReadMode::kMayBlock); },
       [batch, cold](const absl::Status& status) {
         for (Member* const member : cold) End(batch, member, status);

@@ -34,6 +34,9 @@ void ReadOnPool(Parts* parts, RequestContext context, const std::shared_ptr<Read
   RunOnReadPool(
       parts,
       [parts, context = std::move(context), plan, page, shared_done] {
+        // Others came first, and have used what was there.
+        const absl::Status admitted = AdmitRead(*parts, plan->table(), plan->index);
+        if (!admitted.ok()) return std::move(*shared_done)(admitted);
         absl::StatusOr<std::optional<ReadResult>> result =
             ReadPage(*parts, context, *plan, store::ReadMode::kMayBlock, page);
         if (!result.ok()) return std::move(*shared_done)(result.status());

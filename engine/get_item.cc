@@ -70,7 +70,12 @@ void Fetch(const std::shared_ptr<Read>& read, store::ReadMode mode) {
   if (!got.ok()) return std::move(read->done)(got.status());
   if (*got == store::GetResult::kWouldBlock) {
     RunOnReadPool(
-        read->parts, [read] { Fetch(read, store::ReadMode::kMayBlock); },
+        read->parts,
+        [read] {
+          const absl::Status admitted = AdmitRead(*read->parts, *read->pinned.table, nullptr);
+          if (!admitted.ok()) return std::move(read->done)(admitted);
+          Fetch(read, store::ReadMode::kMayBlock);
+        },
         [read](const absl::Status& status) { std::move(read->done)(status); });
     return;
   }

@@ -10,6 +10,10 @@ namespace {
 
 constexpr int64_t kThrottleRetryMs = 50;
 
+absl::Status TooManyWaitError() {
+  return ThrottlingError("The server has more requests waiting than it can serve; slow down", kThrottleRetryMs);
+}
+
 }  // namespace
 
 absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::string_view name_or_arn) {
@@ -39,10 +43,12 @@ void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status
   RunOnPool(&parts->read_pool, std::move(task), std::move(refused));
 }
 
+void RunHolderOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused) {
+  if (!parts->read_pool.TryRunAhead(task)) std::move(refused)(TooManyWaitError());
+}
+
 void RunOnPool(ThreadPool* pool, Task task, absl::AnyInvocable<void(absl::Status) &&> refused) {
-  if (pool->TryRun(task)) return;
-  std::move(refused)(
-      ThrottlingError("The server has more requests waiting than it can serve; slow down", kThrottleRetryMs));
+  if (!pool->TryRun(task)) std::move(refused)(TooManyWaitError());
 }
 
 absl::Status CheckStillWanted(const RequestContext& context) {

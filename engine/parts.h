@@ -71,6 +71,8 @@ absl::Status NoSuchTableError(std::string_view name_or_arn);
 void RunOnPool(ThreadPool* pool, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
 // The same with the read pool; with the pool's queue full, `refused` gets a ThrottlingException on this thread.
 void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
+// The same for a request that holds rows: ahead of those that hold none, as ThreadPool tells.
+void RunHolderOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
 
 // DeadlineExceeded or Cancelled if the request is past saving.
 absl::Status CheckStillWanted(const RequestContext& context);

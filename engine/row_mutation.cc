@@ -70,6 +70,8 @@ void FillResult(Write* write) {
 // Judges the condition, makes the new item, and takes the capacity for it; a write whose condition failed is charged
 // for the item that it looked at.
 absl::Status Decide(const Parts& parts, RowWrite* row) {
+  // Once more: others may have used it while this waited for the row.
+  ARM_RETURN_IF_ERROR(AdmitWrite(parts, row->table()));
   if (absl::Status condition = CheckCondition(*row); !condition.ok()) {
     ChargeWrite(parts, row->table(), row->lost_units());
     return condition;
@@ -88,6 +90,7 @@ void DecideAndCommit(const WritePtr& write) {
   }
   store::WriteUnit unit = BuildUnit(&row);
   FillResult(write.get());
+  ReleaseImages(&row);
   write->parts->database->Commit(std::move(unit), [write](absl::StatusOr<ChangeSequence> sequence) {
     if (!sequence.ok()) return write->Fail(sequence.status());
     Answer(write, *sequence);
@@ -99,7 +102,7 @@ void ReadOld(const WritePtr& write, store::ReadMode mode) {
   const absl::StatusOr<bool> read = ReadBefore(*write->parts, mode, with_collection, &write->row);
   if (!read.ok()) return write->Fail(read.status());
   if (!*read) {
-    RunOnReadPool(
+    RunHolderOnReadPool(
         write->parts, [write] { ReadOld(write, store::ReadMode::kMayBlock); },
         [write](const absl::Status& status) { write->Fail(status); });
     return;

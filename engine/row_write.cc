@@ -1,6 +1,8 @@
 #include "engine/row_write.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "engine/expr/condition_eval.h"
@@ -31,6 +33,9 @@ absl::Status CheckSizeWithLocalIndexes(const store::Table& table, const codec::C
   if (total <= model::kItemSizeMaxBytes) return absl::OkStatus();
   return ValidationError(too_large_text);
 }
+
+// To assign an empty string would keep the memory.
+void GiveBack(std::string* bytes) { std::string().swap(*bytes); }
 
 }  // namespace
 
@@ -144,6 +149,16 @@ store::WriteUnit BuildUnit(RowWrite* row) {
   }
   index::RecordGlobalIndexChanges(table, row->key, absl::ToUnixMillis(absl::Now()), effect.global, &unit);
   return unit;
+}
+
+void ReleaseImages(RowWrite* row) {
+  RowEffect& effect = row->effect;
+  if (row->before.has_value()) row->before->item = model::ItemView();
+  GiveBack(&row->old_value);
+  if (effect.after.has_value()) GiveBack(&effect.after->bytes);
+  for (std::vector<index::EntryChange>* const changes : {&effect.local, &effect.global}) {
+    for (index::EntryChange& change : *changes) GiveBack(&change.put_value);
+  }
 }
 
 }  // namespace armature::engine

@@ -93,6 +93,9 @@ absl::Status CheckBacklogs(const Parts& parts, const RowWrite& row);
 
 // What is to be committed. Sets RowEffect::collection_growth.
 store::WriteUnit BuildUnit(RowWrite* row);
+// Forgets the bytes of items and entries, before and after: the unit has what is to be written, and until it is durable
+// many such rows wait. Sizes, keys and the mutation stay, which is all that reports and errors need.
+void ReleaseImages(RowWrite* row);
 
 }  // namespace armature::engine
 

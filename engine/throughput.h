@@ -4,8 +4,11 @@
 // Whether an operation finds capacity, and what it takes of it.
 //
 // A provisioned table and each of its global indexes have so many units a second to read and to write, save what is not
-// used for five minutes, and may be overdrawn by one operation; the next ones are refused until that is made up. Tables
-// that are billed per request have no bounds but their maxima, if these are set. Local indexes draw on their table.
+// used for five minutes, and may be overdrawn by one operation; the next ones are refused until that is made up. What
+// an operation costs is known when it is done, so each is admitted twice if it had to wait: before it takes a place in
+// a queue, and again when its turn has come. Between that and the charge it does not wait, so that as many operations
+// may overdraw together as there are threads to run them. Tables that are billed per request have no bounds but their
+// maxima, if these are set. Local indexes draw on their table.
 //
 // Thread-safety: thread-safe. Cost: without bounds no lock, and no look at the clock.
 

@@ -142,7 +142,20 @@ absl::Status TakeItem(Transaction* transaction, Row* row, bool found, std::strin
   return absl::OkStatus();
 }
 
+// Whether all tables have capacity for reads; otherwise why not, for each action.
+absl::Status Admit(const Transaction& transaction) {
+  std::vector<absl::Status> problems;
+  bool any = false;
+  for (const Row& row : transaction.rows) {
+    problems.push_back(AdmitRead(*transaction.parts, *row.pinned.table, nullptr));
+    any = any || !problems.back().ok();
+  }
+  return any ? CanceledBy(problems) : absl::OkStatus();
+}
+
+// Begins or goes on after a wait, in which others may have used the capacity that was there before.
 void ReadRows(const TransactionPtr& transaction, store::ReadMode mode) {
+  if (const absl::Status admitted = Admit(*transaction); !admitted.ok()) return End(transaction, admitted);
   while (transaction->result.items.size() < transaction->rows.size()) {
     Row& row = transaction->rows[transaction->result.items.size()];
     std::string stored;
@@ -150,7 +163,7 @@ void ReadRows(const TransactionPtr& transaction, store::ReadMode mode) {
         transaction->parts->database->Get(row.pinned.table->data, row.key, mode, &stored);
     if (!got.ok()) return End(transaction, got.status());
     if (*got == store::GetResult::kWouldBlock) {
-      RunOnReadPool(
+      RunHolderOnReadPool(
           transaction->parts, [transaction] { ReadRows(transaction, store::ReadMode::kMayBlock); },
           [transaction](const absl::Status& status) { End(transaction, status); });
       return;
@@ -168,13 +181,7 @@ absl::Status CheckBeforeLocks(const Transaction& transaction) {
       return CanceledByOne(i, transaction.key_problems[i], transaction.rows.size());
     }
   }
-  std::vector<absl::Status> problems;
-  bool any = false;
-  for (const Row& row : transaction.rows) {
-    problems.push_back(AdmitRead(*transaction.parts, *row.pinned.table, nullptr));
-    any = any || !problems.back().ok();
-  }
-  return any ? CanceledBy(problems) : absl::OkStatus();
+  return Admit(transaction);
 }
 
 }  // namespace
@@ -189,17 +196,19 @@ void RunTransactGet(Parts* parts, RequestContext context, TransactGetRequest req
   absl::Status ready = Prepare(transaction.get());
   if (ready.ok()) ready = CheckBeforeLocks(*transaction);
   if (!ready.ok()) return End(transaction, ready);
-  parts->locks.AcquireAll(transaction->locks, LockDeadline(*parts, transaction->context),
-                          [transaction](absl::StatusOr<store::LockTable::Guard> guard, uint32_t stripe) {
-                            if (!guard.ok()) {
-                              return End(transaction, LockError(*transaction->parts, transaction->context,
-                                                                guard.status(), stripe, transaction->locks));
-                            }
-                            transaction->guard = *std::move(guard);
-                            const absl::Status wanted = CheckStillWanted(transaction->context);
-                            if (!wanted.ok()) return End(transaction, wanted);
-                            ReadRows(transaction, store::ReadMode::kMemoryOnly);
-                          });
+  parts->locks.AcquireAll(
+      transaction->locks, LockDeadline(*parts, transaction->context),
+      [transaction](absl::StatusOr<store::LockTable::Guard> guard, uint32_t stripe) {
+        if (!guard.ok()) {
+          return End(transaction,
+                     LockError(*transaction->parts, transaction->context, guard.status(), stripe, transaction->locks));
+        }
+        transaction->guard = *std::move(guard);
+        const absl::Status wanted = CheckStillWanted(transaction->context);
+        if (!wanted.ok()) return End(transaction, wanted);
+        ReadRows(transaction, store::ReadMode::kMemoryOnly);
+      },
+      sizeof(Transaction) + 2 * transaction->request.message_bytes);
 }
 
 }  // namespace armature::engine

@@ -66,6 +66,7 @@ struct TransactGetRequest {
   bool given = true;  // TransactItems is there
   std::vector<TransactGet> gets;
   std::string return_consumed_capacity;
+  size_t message_bytes = 0;  // see WriteRequest
 };
 
 struct TransactGetResult {

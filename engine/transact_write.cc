@@ -1,5 +1,6 @@
 #include "engine/transact_write.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "storage/base/collection_error.h"
 #include "storage/base/transaction_error.h"
 #include "storage/store/idempotency.h"
+#include "storage/store/keyspace_name.h"
 
 namespace armature::engine {
 namespace {
@@ -39,7 +41,6 @@ struct Transaction {
   std::vector<uint64_t> locks;
   store::LockTable::Guard guard;
   size_t read = 0;  // rows that were read
-  std::vector<double> replay_units;
   TransactWriteResult result;
 
   std::vector<std::unique_ptr<RowWrite>>& rows() { return actions.rows; }
@@ -70,6 +71,13 @@ bool CancelIfAny(const TransactionPtr& transaction, const std::vector<absl::Stat
     return true;
   }
   return false;
+}
+
+// Cancels the transaction if a table has no capacity for writes; true if all have.
+bool Admit(const TransactionPtr& transaction) {
+  std::vector<absl::Status> problems;
+  for (const auto& row : transaction->rows()) problems.push_back(AdmitWrite(*transaction->parts, row->table()));
+  return !CancelIfAny(transaction, problems);
 }
 
 // What each action does to its item. A fault is told alone, before any condition is looked at.
@@ -147,16 +155,20 @@ void FillReports(const TransactionPtr& transaction) {
 absl::Status CommitError(const TransactionPtr& transaction, const absl::Status& error) {
   const std::optional<ApiError> api_error = GetApiError(error);
   if (!api_error.has_value() || api_error->type != ApiErrorType::kItemCollectionSizeLimitExceeded) return error;
-  const std::string collection = ExceededCollection(error);
+  const std::vector<CollectionName> exceeded = ExceededCollections(error);
   std::vector<absl::Status> problems(transaction->size());
   for (size_t i = 0; i < transaction->size(); ++i) {
     const RowWrite& row = *transaction->rows()[i];
-    if (row.effect.collection_growth > 0 && CollectionKey(row.table(), row.key) == collection) problems[i] = error;
+    if (row.effect.collection_growth <= 0) continue;
+    const CollectionName collection = {NameOf(row.table().collections), CollectionKey(row.table(), row.key)};
+    if (std::find(exceeded.begin(), exceeded.end(), collection) != exceeded.end()) problems[i] = error;
   }
   return CanceledBy(problems);
 }
 
 void Decide(const TransactionPtr& transaction) {
+  // Once more: others may have used it while this waited for its items.
+  if (!Admit(transaction)) return;
   if (!MakeEffects(transaction) || !JudgeConditions(transaction) || !TakeCapacity(transaction)) return;
   store::Database& database = *transaction->parts->database;
   std::vector<store::WriteUnit> units = BuildUnits(transaction);
@@ -165,6 +177,7 @@ void Decide(const TransactionPtr& transaction) {
     transaction->result.change_sequence = database.change_log().watermark().value();
     return End(transaction, std::move(transaction->result));
   }
+  for (const auto& row : transaction->rows()) ReleaseImages(row.get());
   database.CommitAll(std::move(units), [transaction](const absl::StatusOr<ChangeSequence>& sequence) {
     if (!sequence.ok()) return End(transaction, CommitError(transaction, sequence.status()));
     transaction->result.change_sequence = sequence->value();
@@ -180,7 +193,8 @@ void ReadRows(const TransactionPtr& transaction, store::ReadMode mode, void (*th
     const absl::StatusOr<bool> read = ReadBefore(*transaction->parts, mode, WantsCollection(metrics, *row), row);
     if (!read.ok()) return End(transaction, read.status());
     if (*read) continue;
-    RunOnReadPool(
+    // A repeat holds no rows.
+    (then == Decide ? RunHolderOnReadPool : RunOnReadPool)(
         transaction->parts, [transaction, then] { ReadRows(transaction, store::ReadMode::kMayBlock, then); },
         [transaction](const absl::Status& status) { End(transaction, status); });
     return;
@@ -208,9 +222,7 @@ void Begin(const TransactionPtr& transaction) {
   }
   Parts* const parts = transaction->parts;
   // At once, so that a client that goes on regardless costs little.
-  std::vector<absl::Status> problems;
-  for (const auto& row : transaction->rows()) problems.push_back(AdmitWrite(*parts, row->table()));
-  if (CancelIfAny(transaction, problems)) return;
+  if (!Admit(transaction)) return;
   for (const auto& row : transaction->rows()) transaction->locks.push_back(LockOf(*parts, *row));
   parts->locks.AcquireAll(
       transaction->locks, LockDeadline(*parts, transaction->context),
@@ -220,8 +232,18 @@ void Begin(const TransactionPtr& transaction) {
       sizeof(Transaction) + 2 * transaction->request.message_bytes);
 }
 
+// Cancels the repeat of a transaction if a table has no capacity for reads; true if all have.
+bool AdmitReplay(const TransactionPtr& transaction) {
+  std::vector<absl::Status> problems;
+  for (const auto& row : transaction->rows()) {
+    problems.push_back(AdmitRead(*transaction->parts, row->table(), nullptr));
+  }
+  return !CancelIfAny(transaction, problems);
+}
+
 // The request was carried out before: what it costs now is to look at its items.
 void AnswerReplay(const TransactionPtr& transaction) {
+  if (!AdmitReplay(transaction)) return;
   CapacitySums capacity(transaction->request.return_consumed_capacity, CapacityUse::kReads);
   for (const auto& row : transaction->rows()) {
     const double units = kUnitsFactor * ReadUnits(ReadBlocks(row->old_size()), /*consistent=*/true);
@@ -247,7 +269,7 @@ void LookUpToken(const TransactionPtr& transaction, store::ReadMode mode) {
   }
   if (*got == store::GetResult::kMissing || record.expires_ms <= NowMs(*transaction->parts)) return Begin(transaction);
   if (record.fingerprint != transaction->fingerprint) return End(transaction, IdempotentParameterMismatchError());
-  ReadRows(transaction, store::ReadMode::kMemoryOnly, AnswerReplay);
+  if (AdmitReplay(transaction)) ReadRows(transaction, store::ReadMode::kMemoryOnly, AnswerReplay);
 }
 
 // One run of a sweep. False if there is nothing more to do now.

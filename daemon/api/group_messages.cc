@@ -300,6 +300,7 @@ absl::StatusOr<engine::TransactGetRequest> ParseTransactGetItems(std::string_vie
                                  }));
   v1::TransactGetItemsRequest message;
   if (!message.ParseFromString(rest)) return NotAMessageError("TransactGetItems");
+  request.message_bytes = bytes.size();
   request.return_consumed_capacity = Text(message.return_consumed_capacity());
   return request;
 }

@@ -156,6 +156,7 @@ absl::StatusOr<engine::TransactGetRequest> ParseTransactGetItems(const std::stri
       });
     });
   }));
+  request.message_bytes = json.size();
   return request;
 }
 

@@ -19,7 +19,7 @@ constexpr char kTypeUrl[] = "armature/api-error-type";
 constexpr char kItemUrl[] = "armature/api-error-item";
 constexpr char kRetryUrl[] = "armature/api-error-retry-after-ms";
 constexpr char kReasonUrl[] = "armature/api-error-throttling-reason";
-constexpr char kCollectionUrl[] = "armature/api-error-collection";
+constexpr char kCollectionsUrl[] = "armature/api-error-collections";
 constexpr char kReasonsUrl[] = "armature/api-error-cancellation-reasons";
 constexpr char kResourceUrl[] = "armature/api-error-throttling-resource";
 
@@ -27,6 +27,18 @@ absl::Status Make(absl::StatusCode code, ApiErrorType type, std::string_view mes
   absl::Status status(code, Av(message));
   status.SetPayload(kTypeUrl, absl::Cord(std::string(1, static_cast<char>(type))));
   return status;
+}
+
+// A string in a payload of several: its size, a colon, and itself.
+void AppendSized(std::string_view text, std::string* to) { *to += Cat(text.size(), ":", text); }
+
+std::string TakeSized(std::string_view* rest) {
+  size_t size = 0;
+  const char* const end = std::from_chars(rest->data(), rest->data() + rest->size(), size).ptr;
+  rest->remove_prefix(static_cast<size_t>(end - rest->data()) + 1);
+  std::string text(rest->substr(0, size));
+  rest->remove_prefix(size);
+  return text;
 }
 
 }  // namespace
@@ -152,9 +164,7 @@ absl::Status TransactionCanceledError(const std::vector<CancellationReason>& rea
   for (const CancellationReason& reason : reasons) {
     message += Cat(separator, reason.code);
     separator = ", ";
-    for (const std::string* const field : {&reason.code, &reason.message, &reason.item}) {
-      fields += Cat(field->size(), ":", *field);
-    }
+    for (const std::string* const field : {&reason.code, &reason.message, &reason.item}) AppendSized(*field, &fields);
   }
   absl::Status status = Make(absl::StatusCode::kAborted, ApiErrorType::kTransactionCanceled, Cat(message, "]"));
   status.SetPayload(kReasonsUrl, absl::Cord(std::move(fields)));
@@ -166,20 +176,12 @@ std::vector<CancellationReason> GetCancellationReasons(const absl::Status& statu
   if (!payload.has_value()) return {};
   const std::string fields(*payload);
   std::string_view rest = fields;
-  const auto take = [&rest] {
-    size_t size = 0;
-    const char* const end = std::from_chars(rest.data(), rest.data() + rest.size(), size).ptr;
-    rest.remove_prefix(static_cast<size_t>(end - rest.data()) + 1);
-    std::string field(rest.substr(0, size));
-    rest.remove_prefix(size);
-    return field;
-  };
   std::vector<CancellationReason> reasons;
   while (!rest.empty()) {
     CancellationReason& reason = reasons.emplace_back();
-    reason.code = take();
-    reason.message = take();
-    reason.item = take();
+    reason.code = TakeSized(&rest);
+    reason.message = TakeSized(&rest);
+    reason.item = TakeSized(&rest);
   }
   return reasons;
 }
@@ -204,15 +206,29 @@ absl::Status ItemCollectionSizeLimitExceededError() {
               "Collection size exceeded.");
 }
 
-absl::Status ItemCollectionSizeLimitExceededError(std::string_view collection) {
+absl::Status ItemCollectionSizeLimitExceededError(const std::vector<CollectionName>& collections) {
+  std::string fields;
+  for (const CollectionName& collection : collections) {
+    AppendSized(collection.keyspace, &fields);
+    AppendSized(collection.key, &fields);
+  }
   absl::Status status = ItemCollectionSizeLimitExceededError();
-  status.SetPayload(kCollectionUrl, absl::Cord(Av(collection)));
+  status.SetPayload(kCollectionsUrl, absl::Cord(std::move(fields)));
   return status;
 }
 
-std::string ExceededCollection(const absl::Status& status) {
-  const auto collection = status.GetPayload(kCollectionUrl);
-  return collection.has_value() ? std::string(*collection) : std::string();
+std::vector<CollectionName> ExceededCollections(const absl::Status& status) {
+  const auto payload = status.GetPayload(kCollectionsUrl);
+  if (!payload.has_value()) return {};
+  const std::string fields(*payload);
+  std::string_view rest = fields;
+  std::vector<CollectionName> collections;
+  while (!rest.empty()) {
+    CollectionName& collection = collections.emplace_back();
+    collection.keyspace = TakeSized(&rest);
+    collection.key = TakeSized(&rest);
+  }
+  return collections;
 }
 
 absl::Status UnknownOperationError(std::string_view message) {

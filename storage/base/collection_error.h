@@ -1,20 +1,29 @@
 #ifndef ARMATURE_STORAGE_BASE_COLLECTION_ERROR_H_
 #define ARMATURE_STORAGE_BASE_COLLECTION_ERROR_H_
 
-// Which item collection would have grown too large.
+// Which item collections would have grown too large.
 
+#include <compare>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 
 namespace armature {
 
-// ItemCollectionSizeLimitExceededException; `collection` is the key of the collection's size in storage.
-absl::Status ItemCollectionSizeLimitExceededError(std::string_view collection);
+// Where the size of a collection is stored. Collections of two tables may have the same key.
+struct CollectionName {
+  std::string keyspace;
+  std::string key;
 
-// The collection in `status`; empty if it tells none.
-std::string ExceededCollection(const absl::Status& status);
+  auto operator<=>(const CollectionName&) const = default;
+};
+
+// ItemCollectionSizeLimitExceededException for all of `collections`.
+absl::Status ItemCollectionSizeLimitExceededError(const std::vector<CollectionName>& collections);
+
+// The collections in `status`; empty if it tells none.
+std::vector<CollectionName> ExceededCollections(const absl::Status& status);
 
 }  // namespace armature
 

@@ -158,12 +158,14 @@ class Committer::BatchBuilder {
       }
     }
     std::vector<std::pair<Counter*, uint64_t>> changes;
+    std::vector<CollectionName> exceeded;
     for (const auto& [place, delta] : growth) {
       ARM_ASSIGN_OR_RETURN(Counter* const counter, FindCounter(place));
       const auto value = static_cast<uint64_t>(std::max<int64_t>(static_cast<int64_t>(counter->value) + delta, 0));
-      if (delta > 0 && value > counter_max_) return ItemCollectionSizeLimitExceededError(place.second);
+      if (delta > 0 && value > counter_max_) exceeded.push_back({place.first->name(), place.second});
       changes.emplace_back(counter, value);
     }
+    if (!exceeded.empty()) return ItemCollectionSizeLimitExceededError(exceeded);
     for (const auto& [counter, value] : changes) *counter = Counter{value, /*changed=*/true};
     return absl::OkStatus();
   }

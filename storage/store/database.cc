@@ -62,7 +62,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   parts->ddl = std::make_unique<DdlWorker>(parts->catalog.get(), parts->rocks.get());
   parts->ddl->RemoveOrphans();
   parts->ddl->RunOnce();
-  ARM_RETURN_IF_ERROR(CountBacklogs(*parts->log, *parts->catalog->snapshot()));
+  CountBacklogs(*parts->log, *parts->catalog->snapshot());
   parts->committer = std::make_unique<Committer>(options, parts->rocks.get(), parts->tickets.get(), parts->log.get());
   LOG(INFO) << "store: opened path=" << options.path << " database=" << parts->directory->database_id()
             << " families=" << parts->rocks->family_count() << " sequence=" << last.value();

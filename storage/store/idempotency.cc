@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "glog/logging.h"
 #include "rocksdb/write_batch.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -42,6 +43,23 @@ absl::StatusOr<std::vector<Expired>> FindExpired(RocksDb* rocks, int64_t now_ms,
   return found;
 }
 
+// Whether the record of a token whose time has come is to go, too; false if it is gone or a later request has used the
+// token anew.
+absl::StatusOr<bool> HasExpired(RocksDb* rocks, std::string_view token, int64_t now_ms) {
+  const absl::StatusOr<std::optional<std::string>> stored = rocks->Get(*rocks->meta(), TokenKey(token));
+  absl::Status status = stored.status();
+  if (status.ok()) {
+    if (!stored->has_value()) return false;
+    const absl::StatusOr<TokenRecord> record = ParseTokenRecord(**stored);
+    if (record.ok()) return record->expires_ms <= now_ms;
+    status = record.status();
+  }
+  if (!absl::IsDataLoss(status)) return status;
+  // It is of no use to anybody, and would be in the way of all that come after it.
+  LOG(ERROR) << "tokens: an expired record cannot be read and is removed token=" << token << " status=" << status;
+  return true;
+}
+
 }  // namespace
 
 std::string EncodeTokenRecord(const TokenRecord& record) {
@@ -76,12 +94,8 @@ absl::StatusOr<TokenSweep> SweepTokens(RocksDb* rocks, int64_t now_ms, const std
       continue;
     }
     if (all) sweep.resume = each.key;
-    // A later request may have used the token anew.
-    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> stored, rocks->Get(*rocks->meta(), TokenKey(each.token)));
-    if (stored.has_value()) {
-      ARM_ASSIGN_OR_RETURN(const TokenRecord record, ParseTokenRecord(*stored));
-      if (record.expires_ms <= now_ms) batch.Delete(rocks->meta()->handle(), TokenKey(each.token));
-    }
+    ARM_ASSIGN_OR_RETURN(const bool has_expired, HasExpired(rocks, each.token, now_ms));
+    if (has_expired) batch.Delete(rocks->meta()->handle(), TokenKey(each.token));
     batch.Delete(rocks->meta()->handle(), each.key);
     ++sweep.removed;
   }

@@ -204,7 +204,8 @@ void LockTable::ReleaseStripe(uint32_t stripe_index) {
   }
   Unpark(next->bytes);
   timers_->Cancel(next->timer, next->timer_at);
-  pool_->RunAdmitted([this, next] {
+  // It holds rows from now on, and others may wait for these.
+  pool_->RunAdmittedAhead([this, next] {
     ++next->held;
     Advance(next);
   });
@@ -225,7 +226,7 @@ void LockTable::Expire(const std::shared_ptr<Request>& request, uint32_t stripe_
   }
   Unpark(request->bytes);
   for (size_t i = 0; i < request->held; ++i) ReleaseStripe(request->stripes[i]);
-  pool_->RunAdmitted([request, conflict] {
+  pool_->RunAdmittedAhead([request, conflict] {
     std::move(request->then)(
         conflict ? TransactionConflictError()
                  : DeadlineExceededError(

@@ -24,7 +24,8 @@ namespace armature::store {
 // time and never correctness.
 //
 // A request that finds its row locked parks as a continuation: no thread blocks, so one hot key cannot starve a
-// pool. Waiters of a stripe go in the order they came. Several rows are locked one after another in ascending order
+// pool. Waiters of a stripe go in the order they came, and once their turn has come ahead of what else waits for the
+// pool: a stripe that changes hands is not idle meanwhile. Several rows are locked one after another in ascending order
 // of their stripes, so that requests never wait for each other in a circle.
 //
 // Who holds several rows is a transaction. A request for one row that a transaction holds waits for it, but not for

@@ -7,12 +7,14 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "armature/client/transaction.h"
 #include "armature/client/wait.h"
 #include "tests/crash/expected_rows.h"
 #include "tests/crash/table_checker.h"
@@ -187,6 +189,60 @@ TEST_P(FaultPointTest, KeepsEveryAcknowledgedWrite) {
     if (HasFailure()) return;
   }
 }
+
+// One transaction is all that is written: it is under way when the daemon dies, and its client asks again.
+class TransactionFaultPointTest : public CrashTest, public testing::WithParamInterface<const char*> {
+ protected:
+  std::string CountOf(const client::Item& key) {
+    api::v1::GetItemRequest request;
+    request.set_table_name(kTable);
+    *request.mutable_key() = key;
+    const auto got = client().GetItem(request);
+    if (!got.ok()) return got.status().ToString();
+    return got->has_item() ? got->item().attributes().at("v").n() : "none";
+  }
+};
+
+TEST_P(TransactionFaultPointTest, IsCarriedOutOnceOnAllItsItems) {
+  CreateCrashTable();
+  const client::Item from = KeyItem({"from", 1});
+  const client::Item to = KeyItem({"to", 1});
+  client::Transaction transaction;
+  for (const client::Item& key : {from, to}) {
+    transaction.Update(kTable, key, "SET g = :g ADD v :one").Value(":g", client::S("g")).Value(":one", client::N(1));
+  }
+  const api::v1::TransactWriteItemsRequest request = transaction.request();
+  ASSERT_FALSE(request.client_request_token().empty());
+  daemon().Kill();
+  {
+    const FaultPoint armed(GetParam(), 1);
+    daemon().Restart();
+  }
+  const absl::Status cut_off = client().TransactWriteItems(request).status();
+  EXPECT_TRUE(absl::IsUnavailable(cut_off)) << cut_off;
+  WaitUntilDead();
+  daemon().Kill();  // it is dead; this takes note of it
+  daemon().Restart();
+  const std::string found = CountOf(from);
+  EXPECT_EQ(found, CountOf(to)) << "all or nothing";
+  if (GetParam() == std::string_view("committer.before_write")) {
+    EXPECT_EQ(found, "none");
+  }
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const absl::Status again = client().TransactWriteItems(request).status();
+    EXPECT_TRUE(again.ok()) << again;
+    EXPECT_EQ(CountOf(from), "1");
+    EXPECT_EQ(CountOf(to), "1");
+  }
+  EXPECT_THAT(FindDisagreements(client(), kTable), IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TransactionFaultPointTest,
+                         testing::Values("committer.before_write", "committer.after_write"), [](const auto& point) {
+                           std::string name = point.param;
+                           name[name.find('.')] = '_';
+                           return name;
+                         });
 
 INSTANTIATE_TEST_SUITE_P(All, FaultPointTest,
                          testing::Values("committer.before_write", "committer.after_write", "applier.before_write",

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "daemon/api/group_messages.h"
 #include "storage/base/api_error.h"
 #include "tests/unit/codec/codec_test_util.h"
 
@@ -36,6 +37,15 @@ TEST(ItemMessages, UpdateHandsItsKeyAndValuesOverAsTheyStandOnTheWire) {
   EXPECT_EQ(request->return_values_on_condition_check_failure, "ALL_OLD");
   EXPECT_EQ(request->return_consumed_capacity, "TOTAL");
   EXPECT_TRUE(request->expressions.legacy.empty());
+}
+
+TEST(ItemMessages, GroupsKnowTheSizeOfTheirMessages) {
+  v1::TransactGetItemsRequest gets;
+  gets.add_transact_items()->mutable_get()->set_table_name("T");
+  EXPECT_EQ(ParseTransactGetItems(gets.SerializeAsString())->message_bytes, gets.SerializeAsString().size());
+  v1::TransactWriteItemsRequest writes;
+  writes.add_transact_items()->mutable_put()->set_table_name("T");
+  EXPECT_EQ(ParseTransactWriteItems(writes.SerializeAsString())->message_bytes, writes.SerializeAsString().size());
 }
 
 TEST(ItemMessages, AbsentAndEmptyUpdateExpressionsDiffer) {

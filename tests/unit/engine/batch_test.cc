@@ -95,6 +95,19 @@ TEST_F(BatchTest, AMemberThatIsLateComesBackUnprocessed) {
   EXPECT_TRUE(Exists("b", "1"));
 }
 
+TEST_F(BatchTest, ABatchOfWhichAllMembersAreLateComesBackUnprocessed) {
+  Create(PlainTable(kTable));
+  HeldRequest<WriteResult> held(
+      [this](RequestContext context) { return engine_.Put(WriteTo(kTable, PlainItem("a", "1")), std::move(context)); });
+  RequestContext context;
+  context.deadline = absl::Now() + absl::Milliseconds(20);
+  const absl::StatusOr<BatchWriteResult> result =
+      BatchWriteTo(engine_, BatchOf(kTable, {PutOf(PlainItem("a", "1"))}), std::move(context));
+  ASSERT_TRUE(result.ok()) << result.status();
+  ASSERT_EQ(result->unprocessed.size(), 1u);
+  EXPECT_EQ(result->unprocessed[0].writes.size(), 1u);
+}
+
 TEST_F(BatchTest, MembersBeyondTheCapacityComeBackUnprocessed) {
   Create(Provisioned(1, 1));
   const std::string large(200'000, 'x');  // two thirds of what is saved

@@ -12,6 +12,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "storage/base/transaction_error.h"
+#include "storage/store/change_log.h"
 #include "tests/unit/engine/engine_test_util.h"
 
 namespace armature::engine {
@@ -141,6 +142,18 @@ class HeldRequest {
   };
   std::shared_ptr<State> state_ = std::make_shared<State>();
   std::thread thread_;
+};
+
+// Holds the thread that writes commits, from the first one to the log of a table until it is let go. For engines that
+// do not apply changes, which have no consumer of their own.
+class StuckConsumer final : public store::ChangeConsumer {
+ public:
+  void OnAppended(const std::vector<TableId>&) override {
+    if (!stuck.HasBeenNotified()) stuck.Notify();
+    release.WaitForNotification();
+  }
+  absl::Notification stuck;
+  absl::Notification release;
 };
 
 }  // namespace armature::engine

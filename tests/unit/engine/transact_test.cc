@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "storage/base/strings.h"
+#include "storage/store/lock_table.h"
 #include "tests/unit/engine/group_test_util.h"
 
 namespace armature::engine {
@@ -124,6 +125,24 @@ TEST_F(TransactTest, ACollectionThatIsFullCancelsWithAReason) {
   EXPECT_EQ(CountOf("c"), "none");
 }
 
+TEST_F(TransactTest, FullCollectionsAreToldFromOthersOfTheSameKey) {
+  model::TableDefinition other = PlainTable("other");
+  other.attribute_definitions.push_back({"l", "S"});
+  other.local_indexes = {IndexOf("ByL", {{"pk", "HASH"}, {"l", "RANGE"}}, "ALL")};
+  ASSERT_TRUE(engine_.CreateTable(other).ok());
+  const auto large = [](const char* table, std::string_view pk, std::string_view sk) {
+    return ActionOf(TransactKind::kPut, table, PlainItem(pk, sk, {{"x", S(std::string(60'000, 'x'))}}));
+  };
+  // The partition "a" of the first table stays small, and so does "b" of the second.
+  EXPECT_EQ(ReasonsOf(Transact(engine_, TransactionOf({Put(PlainItem("a", "1")), large("other", "a", "1"),
+                                                       large(kTable, "b", "1"), large("other", "a", "2"),
+                                                       ActionOf(TransactKind::kPut, "other", PlainItem("b", "1")),
+                                                       large(kTable, "b", "2")}))
+                          .status()),
+            "None ItemCollectionSizeLimitExceeded ItemCollectionSizeLimitExceeded ItemCollectionSizeLimitExceeded "
+            "None ItemCollectionSizeLimitExceeded");
+}
+
 TEST_F(TransactTest, AnItemOfATransactionConflictsAfterAWhile) {
   HeldRequest<TransactWriteResult> held([this](RequestContext context) {
     return Transact(engine_, TransactionOf({Count("a"), Count("b")}), std::move(context));
@@ -140,6 +159,9 @@ TEST_F(TransactTest, AnItemOfATransactionConflictsAfterAWhile) {
       BatchWriteTo(engine_, BatchOf(kPlain, {PutOf(PlainItem("a", "1")), PutOf(PlainItem("f", "1"))}));
   ASSERT_TRUE(batch.ok()) << batch.status();
   EXPECT_EQ(batch->unprocessed[0].writes.size(), 1u);
+  const absl::StatusOr<BatchWriteResult> alone = BatchWriteTo(engine_, BatchOf(kPlain, {PutOf(PlainItem("a", "1"))}));
+  ASSERT_TRUE(alone.ok()) << alone.status() << ": the client repeats what is left, whatever became of the others";
+  EXPECT_EQ(alone->unprocessed[0].writes.size(), 1u);
   // Readers of single items are not held up.
   EXPECT_EQ(CountOf("a"), "none");
   ASSERT_TRUE(held.Finish().ok());
@@ -282,6 +304,14 @@ TEST_F(TransactTest, ReadsSeeAllOfATransactionOrNothing) {
   ASSERT_EQ(read->items.size(), 3u);
   EXPECT_EQ(read->items[0]->view(), codec::Item({{"n", N("2")}, {"pk", S("b")}, {"sk", N("1")}}));
   EXPECT_FALSE(read->items[1].has_value());
+}
+
+TEST_F(TransactTest, WhatReadsAndWaitsCountsWithAllOfItsMessage) {
+  HeldRequest<TransactWriteResult> held(
+      [this](RequestContext context) { return Transact(engine_, TransactionOf({Count("a")}), std::move(context)); });
+  TransactGetRequest large = ReadOf(kPlain, {PlainItem("a", "1")});
+  large.message_bytes = store::LockTable::kParkedBytesMax;
+  EXPECT_EQ(ErrorNameOf(TransactRead(engine_, large).status()), "ThrottlingException");
 }
 
 TEST_F(TransactTest, CapacityForAllActionsOrForNone) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "daemon/json/group_requests.h"
 #include "daemon/json/item_answers.h"
 #include "daemon/json/item_requests.h"
 #include "tests/unit/codec/codec_test_util.h"
@@ -203,6 +204,12 @@ TEST(ItemRequests, HaveAllParameters) {
   EXPECT_EQ(update->expressions.legacy.attribute_updates->at(0).value_wire, std::nullopt);
   EXPECT_EQ(update->expressions.legacy.attribute_updates->at(1).action, "ADD");
   EXPECT_EQ(update->expressions.legacy.attribute_updates->at(1).value_wire, codec::N("1"));
+}
+
+TEST(ItemRequests, GroupsKnowTheSizeOfTheirMessages) {
+  const std::string json = R"json({"TransactItems": [{"Get": {"TableName": "T", "Key": {"a": {"N": "1"}}}}]})json";
+  EXPECT_EQ(ParseTransactGetItems(json)->message_bytes, json.size());
+  EXPECT_EQ(ParseTransactWriteItems(json)->message_bytes, json.size());
 }
 
 TEST(ItemRequests, ReadsHaveAllParameters) {

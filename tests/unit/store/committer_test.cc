@@ -10,6 +10,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/collection_error.h"
 #include "storage/model/wire.h"
+#include "storage/store/keyspace_name.h"
 #include "tests/unit/store/store_test_util.h"
 
 namespace armature::store {
@@ -93,7 +94,7 @@ TEST_F(CommitterTest, UnitsThatComeTogetherAreWrittenTogetherAndFailByThemselves
     EXPECT_EQ(answers[i].ok(), i != 7) << answers[i];
     EXPECT_EQ(Value("k" + std::to_string(i)), i != 7 ? "v" : "(none)");
   }
-  EXPECT_EQ(ExceededCollection(answers[7]), "full");
+  EXPECT_EQ(ExceededCollections(answers[7]), (std::vector<CollectionName>{{NameOf(table().collections), "full"}}));
 }
 
 TEST_F(CommitterTest, UnitsAreAppliedInOrderAndCallbacksRunOnceInThatOrder) {

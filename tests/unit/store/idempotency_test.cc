@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/synchronization/notification.h"
@@ -51,9 +52,10 @@ class TokenSweepTest : public testing::Test {
     database_.reset();
     database_ = OpenDatabase(TestOptions(directory_.path()));
   }
-  void Add(std::string_view token, int64_t expires_ms) {
+  void Add(std::string_view token, int64_t expires_ms,
+           std::string fingerprint = std::string(TokenRecord::kFingerprintBytes, 'f')) {
     WriteUnit unit(nullptr);
-    database_->AddToken(token, {expires_ms, std::string(TokenRecord::kFingerprintBytes, 'f')}, &unit);
+    database_->AddToken(token, {expires_ms, std::move(fingerprint)}, &unit);
     absl::Notification done;
     database_->Commit(std::move(unit), [&done](const absl::StatusOr<ChangeSequence>& sequence) {
       EXPECT_TRUE(sequence.ok()) << sequence.status();
@@ -61,9 +63,12 @@ class TokenSweepTest : public testing::Test {
     });
     done.WaitForNotification();
   }
-  bool Has(std::string_view token) {
+  absl::StatusOr<GetResult> Find(std::string_view token) {
     TokenRecord record;
-    const auto got = database_->FindToken(token, ReadMode::kMayBlock, &record);
+    return database_->FindToken(token, ReadMode::kMayBlock, &record);
+  }
+  bool Has(std::string_view token) {
+    const auto got = Find(token);
     EXPECT_TRUE(got.ok()) << got.status();
     return got.ok() && *got == GetResult::kFound;
   }
@@ -121,6 +126,16 @@ TEST_F(TokenSweepTest, ATokenInUseIsLeftForLater) {
   EXPECT_TRUE(Has("a"));
   EXPECT_EQ(Sweep(30).removed, 1u);
   EXPECT_FALSE(Has("a"));
+}
+
+TEST_F(TokenSweepTest, ARecordThatCannotBeReadGoesWhenItsTimeHasCome) {
+  Add("a", 10, "not the size of a fingerprint");
+  Add("b", 20);
+  ASSERT_FALSE(Find("a").ok());
+  EXPECT_EQ(Sweep(30).removed, 2u);
+  EXPECT_FALSE(Has("a"));
+  EXPECT_FALSE(Has("b"));
+  EXPECT_EQ(Sweep(30).removed, 0u);
 }
 
 TEST_F(TokenSweepTest, TokensOutliveARestart) {

@@ -1,0 +1,169 @@
+// What batches and transactions hold in memory while they wait for their commit, and what tokens leave behind.
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/base/strings.h"
+#include "tests/unit/engine/group_test_util.h"
+
+namespace armature::engine {
+namespace {
+
+using codec::N;
+using codec::S;
+
+constexpr char kTable[] = "things";
+
+// Bytes that the process has from its allocator. Another allocator, as sanitizers bring one, counts for nothing.
+int64_t HeapBytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<int64_t>(info.uordblks + info.hblkhd);
+}
+
+class WaitingImagesTest : public testing::Test {
+ protected:
+  static constexpr int kGroups = 5;
+  static constexpr int kItems = 10;
+  static constexpr int64_t kItemBytes = 100'000;
+
+  static EngineOptions Options() {
+    EngineOptions options;
+    options.apply_changes = false;
+    return options;
+  }
+  void SetUp() override {
+    model::TableDefinition table = PlainTable(kTable);
+    table.attribute_definitions.push_back({"l", "S"});
+    table.attribute_definitions.push_back({"g", "S"});
+    table.local_indexes = {IndexOf("ByL", {{"pk", "HASH"}, {"l", "RANGE"}}, "ALL")};
+    table.global_indexes = {IndexOf("ByG", {{"g", "HASH"}}, "ALL")};
+    ASSERT_TRUE(engine_.CreateTable(table).ok());
+    for (int group = 0; group < kGroups; ++group) {
+      for (int item = 0; item < kItems; ++item) {
+        ASSERT_TRUE(engine_.Put(WriteTo(kTable, Item(group, item, 'a'))).ok());
+      }
+    }
+    engine_.database().change_log().SetConsumer(&consumer_);
+    engine_->PutItem({}, WriteTo(kTable, PlainItem("first", "1", {{"g", S("g")}})), first_.Catch());
+    consumer_.stuck.WaitForNotification();
+  }
+  static std::string Item(int group, int item, char filling) {
+    return PlainItem(Cat("pk", group), std::to_string(item),
+                     {{"l", S("l")}, {"x", S(std::string(kItemBytes, filling))}});
+  }
+  // What all of the groups hold while they wait, as a multiple of the bytes of their items.
+  template <class Result, class Start>
+  double HeldBy(Start start) {
+    std::vector<Answer<Result>> answers(kGroups);
+    const int64_t before = HeapBytes();
+    for (int group = 0; group < kGroups; ++group) start(group, answers[static_cast<size_t>(group)].Catch());
+    const int64_t held = HeapBytes() - before;
+    for (const Answer<Result>& answer : answers) EXPECT_FALSE(answer.IsThere());
+    consumer_.release.Notify();
+    for (Answer<Result>& answer : answers) {
+      const absl::Status status = answer.Take().status();
+      EXPECT_TRUE(status.ok()) << status;
+    }
+    EXPECT_TRUE(first_.Take().ok());
+    engine_.database().change_log().SetConsumer(nullptr);
+    return static_cast<double>(held) / (kGroups * kItems * kItemBytes);
+  }
+
+  StuckConsumer consumer_;
+  Answer<WriteResult> first_;
+  TestEngine engine_{store::Durability::kOs, Options()};
+};
+
+// The item as it was sent and as it is stored, and the unit with a row and a local entry, in twice the room; neither
+// the item before, nor that after, nor the entry by itself.
+constexpr double kItemsHeldMax = 7;
+
+TEST_F(WaitingImagesTest, OfTransactions) {
+  const double held = HeldBy<TransactWriteResult>([this](int group, Callback<TransactWriteResult> done) {
+    std::vector<TransactAction> actions;
+    for (int item = 0; item < kItems; ++item) {
+      actions.push_back(ActionOf(TransactKind::kPut, kTable, Item(group, item, 'b')));
+    }
+    engine_->TransactWriteItems({}, TransactionOf(std::move(actions)), std::move(done));
+  });
+  EXPECT_LT(held, kItemsHeldMax);
+}
+
+TEST_F(WaitingImagesTest, OfBatches) {
+  const double held = HeldBy<BatchWriteResult>([this](int group, Callback<BatchWriteResult> done) {
+    std::vector<BatchWrite> writes;
+    for (int item = 0; item < kItems; ++item) writes.push_back(PutOf(Item(group, item, 'b')));
+    engine_->BatchWriteItem({}, BatchOf(kTable, std::move(writes)), std::move(done));
+  });
+  EXPECT_LT(held, kItemsHeldMax);
+}
+
+// How many tokens a round uses.
+int Tokens() {
+  const char* const text = std::getenv("ARMATURE_TOKENS");
+  return text == nullptr ? 2000 : std::max(1, std::atoi(text));
+}
+
+TEST(TokenGrowth, ExpiredTokensLeaveNothing) {
+  const auto now_ms = std::make_shared<std::atomic<int64_t>>(1'700'000'000'000);
+  EngineOptions options;
+  options.unix_ms = [now_ms] { return now_ms->load(); };
+  TestEngine engine(store::Durability::kOs, options, [](store::DatabaseOptions* database) {
+    // Little, so that it is full after the first round.
+    database->cache_bytes = size_t{1} << 20;
+    database->memtable_bytes = size_t{1} << 20;
+  });
+  ASSERT_TRUE(engine.CreateTable(PlainTable(kTable)).ok());
+  const auto transact = [&engine](const std::string& token) {
+    TransactAction count =
+        ActionOf(TransactKind::kUpdate, kTable, PlainItem("a", "1"), "", "ADD n :one", codec::Item({{":one", N("1")}}));
+    return Transact(engine, TransactionOf({std::move(count)}, token)).status();
+  };
+  // Rows of tokens by time, of whatever time.
+  const auto left = [&engine] {
+    size_t rows = 0;
+    const auto sweep = engine.database().SweepExpiredTokens(INT64_MAX / 2, "", SIZE_MAX / 2, [&rows](std::string_view) {
+      ++rows;
+      return false;
+    });
+    EXPECT_TRUE(sweep.ok()) << sweep.status();
+    return rows;
+  };
+  const auto is_there = [&engine](const std::string& token) {
+    store::TokenRecord record;
+    const auto got = engine.database().FindToken(token, store::ReadMode::kMayBlock, &record);
+    return !got.ok() || *got == store::GetResult::kFound;
+  };
+  const int tokens = Tokens();
+  constexpr int kRounds = 3;
+  int64_t heap_after_first = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    for (int i = 0; i < tokens; ++i) {
+      const absl::Status done = transact(Cat("r", round, "-", i));
+      ASSERT_TRUE(done.ok()) << done;
+    }
+    EXPECT_GE(left(), static_cast<size_t>(tokens));
+    *now_ms += 600'001;
+    // Somebody has to come by: the end of this one begins the sweep.
+    ASSERT_TRUE(transact(Cat("last of ", round)).ok());
+    ASSERT_TRUE(TestEngine::WaitUntil([&left] { return left() == 1; }).ok()) << left() << " rows are left";
+    for (int i = 0; i < tokens; ++i) ASSERT_FALSE(is_there(Cat("r", round, "-", i))) << i;
+    if (round == 0) heap_after_first = HeapBytes();
+  }
+  // Less than the tokens and their times of the later rounds, if these were kept somewhere.
+  constexpr int64_t kSlackBytes = 8 << 20;
+  EXPECT_LT(HeapBytes() - heap_after_first, kSlackBytes + 20 * int64_t{tokens});
+}
+
+}  // namespace
+}  // namespace armature::engine

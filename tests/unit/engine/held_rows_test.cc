@@ -1,0 +1,250 @@
+// Requests that hold rows and cannot go on at once: because a row is not in memory, because pool or committer take no
+// more, or because others came first. Nobody waits for them longer than need be, and they leave nothing behind.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "storage/base/strings.h"
+#include "tests/unit/engine/group_test_util.h"
+
+namespace armature::engine {
+namespace {
+
+using codec::N;
+using codec::S;
+
+constexpr char kTable[] = "things";
+constexpr char kIndexed[] = "indexed";
+
+std::string Key(int row) { return PlainItem(Cat("row", row), "1"); }
+// So large that it has a block of its own on disk.
+std::string Row(int row) {
+  return PlainItem(Cat("row", row), "1", {{"n", N("0")}, {"x", S(std::string(20'000, 'x'))}});
+}
+
+TransactAction CountIn(int row) {
+  return ActionOf(TransactKind::kUpdate, kTable, Key(row), "", "ADD n :one", codec::Item({{":one", N("1")}}));
+}
+
+class HeldRowsTest : public testing::Test {
+ protected:
+  static constexpr int kRows = 12;
+
+  explicit HeldRowsTest(size_t read_queue_max = 1000, size_t commit_queue_max = 1000)
+      : engine_(store::Durability::kOs, Options(read_queue_max), [commit_queue_max](store::DatabaseOptions* options) {
+          options->commit_queue_units_max = commit_queue_max;
+        }) {}
+
+  static EngineOptions Options(size_t read_queue_max) {
+    EngineOptions options;
+    options.read_threads = 1;
+    options.read_queue_max = read_queue_max;
+    options.transaction_wait = kPatience;
+    options.apply_changes = false;
+    return options;
+  }
+
+  void SetUp() override {
+    model::TableDefinition indexed = PlainTable(kIndexed);
+    indexed.attribute_definitions.push_back({"g", "S"});
+    indexed.global_indexes = {IndexOf("ByG", {{"g", "HASH"}}, "ALL")};
+    ASSERT_TRUE(engine_.CreateTable(indexed).ok());
+    ASSERT_TRUE(engine_.CreateTable(PlainTable(kTable)).ok());
+    for (int row = 0; row < kRows; ++row) ASSERT_TRUE(engine_.Put(WriteTo(kTable, Row(row))).ok());
+    engine_.Reopen();  // nothing of it is in memory now
+  }
+
+  // What is in the way of all that need a thread for reads. It has read nothing yet.
+  std::unique_ptr<HeldRequest<Page>> HoldThread() {
+    return std::make_unique<HeldRequest<Page>>([this](RequestContext context) {
+      ReadRequest scan;
+      scan.table_name = kTable;
+      return engine_.Scan(scan, std::move(context));
+    });
+  }
+  std::string CountOf(int row) {
+    const absl::StatusOr<GetItemResult> got = engine_.Get(GetFrom(kTable, Key(row)));
+    if (!got.ok()) return got.status().ToString();
+    const auto value = got->item.has_value() ? model::ItemView(got->item->view()).Find("n") : std::nullopt;
+    return value.has_value() ? std::string(value->scalar()) : "none";
+  }
+
+  // A batch, a transaction with a token, and one that reads; what became of them.
+  std::string RunGroups() {
+    BatchWriteRequest batch = BatchOf(kTable, {PutOf(Row(2)), DeleteOf(Key(3))});
+    std::string outcome = Cat(ReasonsOf(BatchWriteTo(engine_, std::move(batch)).status()), "\n");
+    outcome += Cat(ReasonsOf(Transact(engine_, TransactionOf({CountIn(0), CountIn(1)}, "token")).status()), "\n");
+    outcome += ReasonsOf(TransactRead(engine_, ReadOf(kTable, {Key(0), Key(1)})).status());
+    return outcome;
+  }
+  void ExpectGroupsWork() {
+    const std::string fine = ReasonsOf(absl::OkStatus());
+    EXPECT_EQ(RunGroups(), Cat(fine, "\n", fine, "\n", fine));
+    EXPECT_EQ(CountOf(0), "1");
+    EXPECT_EQ(CountOf(1), "1");
+    EXPECT_EQ(CountOf(3), "none");
+    EXPECT_EQ(RunGroups(), Cat(fine, "\n", fine, "\n", fine)) << "once more, which does nothing";
+    EXPECT_EQ(CountOf(0), "1");
+  }
+
+  // Starts `run`, which must answer on the read pool, behind many scans, and tells how many went before it.
+  size_t ScansBefore(const std::function<void(std::function<void()> answered)>& run) {
+    struct Order {
+      absl::Mutex mutex;
+      size_t scans = 0;
+      size_t before = 0;
+      bool answered = false;
+    };
+    const auto order = std::make_shared<Order>();
+    const auto held = HoldThread();
+    constexpr size_t kScans = 20;
+    std::vector<Answer<ReadResult>> answers(kScans);
+    std::vector<ItemCollector> pages(kScans);
+    for (size_t i = 0; i < kScans; ++i) {
+      RequestContext context;
+      context.cancelled = [order, first = std::make_shared<bool>(true)] {
+        const absl::MutexLock lock(&order->mutex);
+        order->scans += std::exchange(*first, false) ? 1 : 0;
+        return false;
+      };
+      ReadRequest scan;
+      scan.table_name = kIndexed;
+      engine_->Scan(std::move(context), scan, &pages[i], answers[i].Catch());
+    }
+    run([order] {
+      const absl::MutexLock lock(&order->mutex);
+      order->before = order->scans;
+      order->answered = true;
+    });
+    EXPECT_TRUE(held->Finish().ok());
+    for (Answer<ReadResult>& answer : answers) EXPECT_TRUE(answer.Take().ok());
+    const absl::MutexLock lock(&order->mutex);
+    const auto answered = [&order] { return order->answered; };
+    EXPECT_TRUE(order->mutex.AwaitWithTimeout(absl::Condition(&answered), kPatience));
+    return order->before;
+  }
+
+  TestEngine engine_;
+};
+
+// As long as a write needs no disk, where its row is does not matter; these here need it.
+TEST_F(HeldRowsTest, RowsThatAreNotInMemory) { ExpectGroupsWork(); }
+
+TEST_F(HeldRowsTest, AReadFromDiskWithRowsLockedGoesAheadOfScans) {
+  EXPECT_EQ(ScansBefore([this](std::function<void()> answered) {
+              WriteRequest put = WriteTo(kTable, Key(0));
+              put.expressions.condition = "attribute_not_exists(pk)";
+              engine_->PutItem({}, put, [answered](const absl::StatusOr<WriteResult>& result) {
+                EXPECT_EQ(ErrorNameOf(result.status()), "ConditionalCheckFailedException");
+                answered();
+              });
+            }),
+            0u);
+  engine_.Reopen();
+  EXPECT_EQ(ScansBefore([this](std::function<void()> answered) {
+              // Of what is there already, so that it is not a matter of the committer.
+              engine_->BatchWriteItem({}, BatchOf(kTable, {PutOf(Row(0))}),
+                                      [answered](const absl::StatusOr<BatchWriteResult>& result) {
+                                        EXPECT_TRUE(result.ok()) << result.status();
+                                        answered();
+                                      });
+            }),
+            0u);
+  engine_.Reopen();
+  EXPECT_EQ(ScansBefore([this](std::function<void()> answered) {
+              TransactAction check =
+                  ActionOf(TransactKind::kConditionCheck, kTable, Key(0), "attribute_not_exists(pk)");
+              engine_->TransactWriteItems({}, TransactionOf({std::move(check)}),
+                                          [answered](const absl::StatusOr<TransactWriteResult>& result) {
+                                            EXPECT_EQ(ReasonsOf(result.status()), "ConditionalCheckFailed");
+                                            answered();
+                                          });
+            }),
+            0u);
+  engine_.Reopen();
+  EXPECT_EQ(ScansBefore([this](std::function<void()> answered) {
+              engine_->TransactGetItems({}, ReadOf(kTable, {Key(0)}),
+                                        [answered](const absl::StatusOr<TransactGetResult>& result) {
+                                          EXPECT_TRUE(result.ok()) << result.status();
+                                          answered();
+                                        });
+            }),
+            0u);
+}
+
+TEST_F(HeldRowsTest, ARowThatChangesHandsGoesAheadOfScans) {
+  EXPECT_EQ(ScansBefore([this](const std::function<void()>& answered) {
+              HeldRequest<WriteResult> held([this](RequestContext context) {
+                return engine_.Put(WriteTo(kIndexed, PlainItem("new", "1")), std::move(context));
+              });
+              WriteRequest put = WriteTo(kIndexed, PlainItem("new", "1"));
+              put.expressions.condition = "attribute_not_exists(pk)";
+              engine_->PutItem({}, put, [answered](const absl::StatusOr<WriteResult>& result) {
+                EXPECT_EQ(ErrorNameOf(result.status()), "ConditionalCheckFailedException");
+                answered();
+              });
+              EXPECT_TRUE(held.Finish().ok());
+            }),
+            0u);
+}
+
+class FullPoolTest : public HeldRowsTest {
+ protected:
+  // Two, because what a start sweeps takes a place too, for a moment.
+  FullPoolTest() : HeldRowsTest(/*read_queue_max=*/2) {}
+};
+
+TEST_F(FullPoolTest, WhatIsRefusedLeavesRowsAndTokenFree) {
+  const auto held = HoldThread();
+  std::vector<Answer<ReadResult>> scans(2);
+  std::vector<ItemCollector> pages(2);
+  ReadRequest request;
+  request.table_name = kTable;
+  for (size_t i = 0; i < scans.size(); ++i) engine_->Scan({}, request, &pages[i], scans[i].Catch());
+  std::vector<Answer<TransactGetResult>> reads(2);
+  engine_->TransactGetItems({}, ReadOf(kTable, {Key(10)}), reads[0].Catch());
+  engine_->TransactGetItems({}, ReadOf(kTable, {Key(11)}), reads[1].Catch());
+  const std::string refused = "ThrottlingException: The server has more requests waiting than it can serve; slow down";
+  EXPECT_EQ(RunGroups(), Cat(refused, "\n", refused, "\n", refused));
+  EXPECT_EQ(ErrorNameOf(engine_.Put(WriteTo(kTable, Row(0))).status()), "ThrottlingException");
+  EXPECT_TRUE(held->Finish().ok());
+  for (Answer<ReadResult>& scan : scans) EXPECT_TRUE(scan.Take().ok());
+  for (Answer<TransactGetResult>& read : reads) EXPECT_TRUE(read.Take().ok());
+  ExpectGroupsWork();
+}
+
+class FullCommitterTest : public HeldRowsTest {
+ protected:
+  FullCommitterTest() : HeldRowsTest(/*read_queue_max=*/1000, /*commit_queue_max=*/1) {}
+};
+
+TEST_F(FullCommitterTest, WhatIsRefusedLeavesRowsAndTokenFree) {
+  StuckConsumer consumer;
+  engine_.database().change_log().SetConsumer(&consumer);
+  Answer<WriteResult> written;
+  engine_->PutItem({}, WriteTo(kIndexed, PlainItem("a", "1", {{"g", S("g")}})), written.Catch());
+  consumer.stuck.WaitForNotification();
+  Answer<WriteResult> waiting;
+  engine_->PutItem({}, WriteTo(kIndexed, PlainItem("b", "1")), waiting.Catch());
+  const std::string refused = "ThrottlingException: The server has more writes waiting than it can commit; slow down";
+  // The batch's put is of what is there already; what it takes away is not.
+  const std::string outcome = RunGroups();
+  EXPECT_EQ(outcome, Cat(ReasonsOf(absl::OkStatus()), "\n", refused, "\n", ReasonsOf(absl::OkStatus())));
+  EXPECT_EQ(CountOf(3), "0") << "left unprocessed";
+  EXPECT_EQ(ErrorNameOf(BatchWriteTo(engine_, BatchOf(kTable, {DeleteOf(Key(3))})).status()), "ThrottlingException");
+  consumer.release.Notify();
+  EXPECT_TRUE(written.Take().ok());
+  EXPECT_TRUE(waiting.Take().ok());
+  engine_.database().change_log().SetConsumer(nullptr);
+  ExpectGroupsWork();
+}
+
+}  // namespace
+}  // namespace armature::engine
