@@ -1,5 +1,7 @@
 #include "armature/client/pipeline.h"
 
+#include <utility>
+
 #include "absl/time/time.h"
 #include "client/src/pipeline_stream.h"
 #include "storage/base/status_macros.h"
@@ -18,10 +20,12 @@ absl::StatusOr<std::unique_ptr<Pipeline>> Pipeline::Open(std::shared_ptr<Connect
   context.deadline = now + options.call.timeout.value_or(client_options.timeout);
   ARM_ASSIGN_OR_RETURN(Stubs* const stubs, connection->StubsForStream(context));
   context.deadline = now + options.lifetime;
-  auto stream = std::make_shared<PipelineStream>(std::move(connection), options);
+  auto stream = std::make_unique<PipelineStream>(std::move(connection), options);
   stream->Start(*stubs, context);
   return std::unique_ptr<Pipeline>(new Pipeline(std::move(stream)));
 }
+
+Pipeline::Pipeline(std::unique_ptr<PipelineStream> stream) : stream_(std::move(stream)) {}
 
 Pipeline::~Pipeline() { stream_->CancelAndWait(); }
 

@@ -30,7 +30,6 @@ absl::Status Unanswered(const absl::Status& stream) {
 }  // namespace
 
 void PipelineStream::Start(Stubs& stubs, const CallContext& call) {
-  self_ = shared_from_this();
   if (call.deadline != absl::InfiniteFuture()) context_.set_deadline(absl::ToChronoTime(call.deadline));
   for (const auto& [name, value] : call.metadata) context_.AddMetadata(name, value);
   std::get<std::unique_ptr<api::v1::ItemService::Stub>>(stubs.all)->async()->Pipeline(&context_, this);
@@ -51,7 +50,8 @@ void PipelineStream::Send(api::v1::PipelineRequest request, Answered answered) {
   {
     absl::MutexLock lock(&mutex_);
     if (answering_stream != this) mutex_.Await(absl::Condition(this, &PipelineStream::MaySend));
-    if (has_ended_ || is_closing_) {
+    // Between the end and its reason the operation is taken, and answered with the reason.
+    if (has_status_ || is_closing_) {
       refused = NeverSent(Unanswered(status_));
     } else {
       request.set_id(++last_id_);
@@ -92,6 +92,7 @@ void PipelineStream::CancelAndWait() {
     is_closing_ = true;
     if (is_done_) return;
   }
+  // Legal for a call that has ended meanwhile.
   context_.TryCancel();
   absl::MutexLock lock(&mutex_);
   mutex_.Await(absl::Condition(&is_done_));
@@ -143,8 +144,6 @@ void PipelineStream::OnWriteDone(bool ok) {
 }
 
 void PipelineStream::OnDone(const grpc::Status& status) {
-  // Ours may be the last.
-  const std::shared_ptr<PipelineStream> self = std::move(self_);
   absl::flat_hash_map<uint64_t, Outstanding> left;
   absl::flat_hash_set<uint64_t> unsent;
   absl::Status unanswered;
@@ -157,12 +156,14 @@ void PipelineStream::OnDone(const grpc::Status& status) {
     has_ended_ = true;
     answering_ += static_cast<int>(left.size());
     status_ = StatusOf(status);
+    has_status_ = true;
     unanswered = Unanswered(status_);
     if (status_.ok() && !left.empty()) status_ = unanswered;
   }
   for (auto& [id, operation] : left) {
     Call(std::move(operation.answered), unsent.contains(id) ? NeverSent(unanswered) : unanswered);
   }
+  // Whoever waits for this destroys the stream, once the lock is free.
   absl::MutexLock lock(&mutex_);
   is_done_ = true;
 }

@@ -21,11 +21,12 @@
 
 namespace armature::client {
 
-// What a Pipeline holds: it outlives it until gRPC has said its last word.
+// What a Pipeline holds.
 //
 // Thread-safety: thread-safe. gRPC and the callbacks are called without the lock.
-class PipelineStream final : public grpc::ClientBidiReactor<api::v1::PipelineRequest, api::v1::PipelineResponse>,
-                             public std::enable_shared_from_this<PipelineStream> {
+// Lifetime: goes after CancelAndWait, and not in a callback: with it may go the last connection of the process, whose
+// end waits in gRPC for the threads that run callbacks.
+class PipelineStream final : public grpc::ClientBidiReactor<api::v1::PipelineRequest, api::v1::PipelineResponse> {
  public:
   using Answered = absl::AnyInvocable<void(absl::StatusOr<api::v1::PipelineResponse>) &&>;
 
@@ -67,7 +68,6 @@ class PipelineStream final : public grpc::ClientBidiReactor<api::v1::PipelineReq
   const size_t in_flight_max_;
   const size_t in_flight_bytes_max_;
   grpc::ClientContext context_;
-  std::shared_ptr<PipelineStream> self_;  // from Start to OnDone
 
   api::v1::PipelineResponse read_;    // belongs to the read under way
   api::v1::PipelineRequest written_;  // belongs to the write under way
@@ -84,6 +84,7 @@ class PipelineStream final : public grpc::ClientBidiReactor<api::v1::PipelineReq
   bool is_closing_ ABSL_GUARDED_BY(mutex_) = false;
   bool are_writes_done_ ABSL_GUARDED_BY(mutex_) = false;
   bool has_ended_ ABSL_GUARDED_BY(mutex_) = false;    // no more answers come
+  bool has_status_ ABSL_GUARDED_BY(mutex_) = false;   // and we know why
   bool is_released_ ABSL_GUARDED_BY(mutex_) = false;  // we call gRPC no more
   bool is_done_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);

@@ -166,11 +166,11 @@ class Pipeline {
   static absl::StatusOr<std::unique_ptr<Pipeline>> Open(std::shared_ptr<Connection> connection,
                                                         const ClientOptions& client_options,
                                                         const PipelineOptions& options);
-  explicit Pipeline(std::shared_ptr<PipelineStream> stream) : stream_(std::move(stream)) {}
+  explicit Pipeline(std::unique_ptr<PipelineStream> stream);
 
   void Send(api::v1::PipelineRequest request, Answered answered);
 
-  const std::shared_ptr<PipelineStream> stream_;
+  const std::unique_ptr<PipelineStream> stream_;
 };
 
 }  // namespace armature::client
