@@ -18,6 +18,8 @@ bool HasBareLf(std::string_view text) {
 // Whether a line of the headers goes on in the next one. The standard has given that up, and the parser would count
 // such a value by what becomes of it, so that it would depend on the pieces in which it comes whether it is too long.
 bool HasFoldedLine(std::string_view data) {
+  // What was parsed before ends with a line, so that this is the end of the headers.
+  if (data.starts_with("\r\n")) return false;
   const std::string_view head = data.substr(0, data.find("\r\n\r\n"));
   for (size_t at = head.find("\r\n"); at != std::string_view::npos; at = head.find("\r\n", at + 2)) {
     if (at + 2 < head.size() && (head[at + 2] == ' ' || head[at + 2] == '\t')) return true;

@@ -66,6 +66,16 @@ TEST(RequestReader, ReadsWhatWasSentInPiecesOfAnySize) {
   }
 }
 
+// The end of the headers may come by itself, and is no line that goes on in the next one.
+TEST(RequestReader, WhatFollowsARequestDoesNotSpoilIt) {
+  const std::string bytes = Cat(kPost, "\r\n", " / HTTP/1.1\r\nHost: h\r\n\r\n");
+  for (size_t piece = 1; piece <= bytes.size(); ++piece) {
+    const Outcome outcome = ReadAll(bytes, piece);
+    EXPECT_EQ(outcome.requests.size(), 1) << piece;
+    EXPECT_EQ(outcome.refused_with, 400) << piece;
+  }
+}
+
 TEST(RequestReader, EmptyBodies) {
   for (const size_t piece : {1, 2, 1000}) {
     const Outcome outcome = ReadAll(
