@@ -15,8 +15,8 @@
 namespace armature::client {
 
 struct BatchWriterOptions {
-  // In a row, in which the daemon did nothing of a batch because it was throttled. Then the call that waits gives up. At
-  // least 1.
+  // In a row, in which the daemon did nothing of a batch because it was throttled. Then the call that waits gives up.
+  // At least 1.
   int fruitless_attempts_max = 10;
   CallOptions call;  // of each batch
 };
@@ -37,9 +37,9 @@ struct BatchWriterOptions {
 // Lifetime: what is not flushed is lost with the writer.
 // Errors of all methods: those of BatchWriteItem. A batch that was refused for what is in it (ValidationException,
 // ResourceNotFoundException, AccessDeniedException) is dropped, and none of it was written. If only a part of it can be
-// at fault (a full item collection, more bytes than a message may have), the batch is sent in parts, and what is dropped
-// is the write at fault alone. After any other error, such as RESOURCE_EXHAUSTED, UNAVAILABLE or DEADLINE_EXCEEDED, all
-// that may not be done still waits, and Flush tries again; a write may be done twice then.
+// at fault (a full item collection, more bytes than a message may have), the batch is sent in parts, and what is
+// dropped is the write at fault alone. After any other error, such as RESOURCE_EXHAUSTED, UNAVAILABLE or
+// DEADLINE_EXCEEDED, all that may not be done still waits, and Flush tries again; a write may be done twice then.
 class BatchWriter {
  public:
   static constexpr size_t kBatchWritesMax = 25;
