@@ -31,12 +31,13 @@
 #include "absl/time/time.h"
 #include "armature/client/client.h"
 #include "armature/client/item_builder.h"
+#include "armature/client/pipeline.h"
 #include "armature/client/wait.h"
 #include "tools/armature_bench/histogram.h"
 
 ABSL_FLAG(std::string, target, "127.0.0.1:7700", "Address of the daemon.");
 ABSL_FLAG(std::string, mode, "read_your_writes", "read_your_writes, lag or build.");
-ABSL_FLAG(int, clients, 8, "Clients, each with one call under way and a connection of its own.");
+ABSL_FLAG(int, clients, 8, "Clients with a connection each, and one call under way. lag: streams.");
 ABSL_FLAG(int, pairs, 100'000, "read_your_writes: writes that are queried for.");
 ABSL_FLAG(double, rate, 0, "Writes a second of all clients together; 0: as fast as answers come. lag: 5000 if 0.");
 ABSL_FLAG(double, seconds, 30, "lag: length. build: length of the part before, and the least of the part while.");
@@ -76,6 +77,11 @@ class Latencies {
     const std::lock_guard lock(mutex_);
     histogram_.Merge(other);
   }
+  void Record(absl::Duration duration) {
+    const std::lock_guard lock(mutex_);
+    histogram_.Record(static_cast<uint64_t>(std::max<int64_t>(absl::ToInt64Nanoseconds(duration), 0)));
+  }
+  uint64_t count() const { return histogram_.count(); }
   void Print(const std::string& name) const {
     std::printf("%-28s %9lu calls, ms: p50 %.2f, p99 %.2f, p99.9 %.2f, max %.2f\n", name.c_str(), histogram_.count(),
                 Ms(0.5), Ms(0.99), Ms(0.999), static_cast<double>(histogram_.max_ns()) / 1e6);
@@ -219,35 +225,55 @@ void ReadYourWrites() {
   if (wrong > 0) std::exit(1);
 }
 
+// Puts at a rate over one stream, since calls one after the other do not reach it.
+void PutAtRate(const std::string& table, double per_second, absl::Time end, uint64_t seed, Latencies* writes) {
+  const auto pipeline = OrFail("Pipeline", NewClient().OpenPipeline());
+  std::mt19937_64 random(seed);
+  Pace pace(per_second);
+  while (absl::Now() < end) {
+    pace.Wait();
+    const api::v1::PutItemRequest put = PutOf(table, static_cast<int64_t>(random() % kKeys), random(), 1);
+    pipeline->Ask(put, [writes, begin = absl::Now()](absl::StatusOr<api::v1::PutItemResponse> answer) {
+      OrFail("PutItem", std::move(answer));
+      writes->Record(absl::Now() - begin);
+    });
+  }
+  if (const absl::Status closed = pipeline->Close(); !closed.ok()) Fail("Pipeline", closed);
+}
+
+// Writes items that nobody else writes, and waits for them. Longer than the lag, by what a query takes.
+void Probe(const std::string& table, absl::Time end, Latencies* lags) {
+  const Client client = NewClient();
+  std::mt19937_64 random;
+  Pace pace(100);
+  Histogram lag;
+  for (int64_t version = 1; absl::Now() < end; ++version) {
+    pace.Wait();
+    const api::v1::PutItemRequest put = PutOf(table, kKeys + static_cast<int64_t>(random() % kKeys), random(), version);
+    const auto written = OrFail("PutItem", client.PutItem(put));
+    OrFail("Query", Timed(&lag, [&] { return client.Query(QueryFor(put, written.change_sequence())); }));
+  }
+  lags->Merge(lag);
+}
+
 void Lag() {
   const std::string table = "lag";
   Create(NewClient(), table, 1);
   absl::SetFlag(&FLAGS_indexes, 1);
   const int clients = absl::GetFlag(FLAGS_clients);
   const double rate = absl::GetFlag(FLAGS_rate) > 0 ? absl::GetFlag(FLAGS_rate) : 5'000;
-  const absl::Time end = absl::Now() + absl::Seconds(absl::GetFlag(FLAGS_seconds));
+  const absl::Time begin = absl::Now();
+  const absl::Time end = begin + absl::Seconds(absl::GetFlag(FLAGS_seconds));
   Latencies writes;
   Latencies lags;
   InThreads(clients + 1, [&](int n) {
-    const Client client = NewClient();
-    std::mt19937_64 random(static_cast<uint64_t>(n));
-    const bool probes = n == clients;
-    Pace pace(probes ? 100 : rate / clients);
-    Histogram write;
-    Histogram lag;
-    for (int64_t version = 1; absl::Now() < end; ++version) {
-      pace.Wait();
-      const int64_t id = static_cast<int64_t>(random() % kKeys) * (clients + 1) + n;
-      const api::v1::PutItemRequest put = PutOf(table, id, random(), version);
-      const auto written = OrFail("PutItem", Timed(&write, [&] { return client.PutItem(put); }));
-      if (!probes) continue;
-      // Longer than the lag, by what a query takes.
-      OrFail("Query", Timed(&lag, [&] { return client.Query(QueryFor(put, written.change_sequence())); }));
-    }
-    (probes ? lags : writes).Merge(probes ? lag : write);
+    if (n == clients) return Probe(table, end, &lags);
+    PutAtRate(table, rate / clients, end, static_cast<uint64_t>(n), &writes);
   });
   writes.Print("write");
   lags.Print("lag, with a query's time");
+  std::printf("%.0f writes a second beside the probe\n",
+              static_cast<double>(writes.count()) / absl::ToDoubleSeconds(absl::Now() - begin));
 }
 
 void CreateIndex(const Client& client, const std::string& table, int number) {

@@ -1,0 +1,120 @@
+// What the storage engine alone takes of the writes that armature-bench sends to a daemon: batches of puts, each synced
+// before the next one of its thread, with the daemon's own settings and no daemon. The floor under `batch`, `transact`
+// and `pipeline`:
+//
+//   rocksdb_floor --directory=DIR --batch=25 --threads=16
+//
+// DIR is made, and must not exist: choose one on the disk to measure. The engine joins the batches of threads that wait
+// for each other, as the daemon's committer does.
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "rocksdb/db.h"
+#include "rocksdb/write_batch.h"
+#include "storage/store/options.h"
+#include "storage/store/rocks_options.h"
+
+ABSL_FLAG(std::string, directory, "", "Where to put the database; removed at the end.");
+ABSL_FLAG(int, batch, 25, "Puts in a batch.");
+ABSL_FLAG(int, threads, 16, "Threads, each with one batch under way.");
+ABSL_FLAG(int, item_bytes, 300, "Size of a value.");
+ABSL_FLAG(double, seconds, 5, "Length of a round.");
+ABSL_FLAG(int, rounds, 5, "Rounds; the median counts.");
+
+namespace armature::bench {
+namespace {
+
+// About that of a row whose key is a string and a number.
+constexpr size_t kKeyBytes = 32;
+
+void Check(const rocksdb::Status& status) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "rocksdb_floor: %s\n", status.ToString().c_str());
+  std::exit(1);
+}
+
+std::string RandomBytes(size_t size, std::mt19937_64* rng) {
+  std::string bytes(size, '\0');
+  for (char& byte : bytes) byte = static_cast<char>((*rng)());
+  return bytes;
+}
+
+// Writes batches until the end; returns how many.
+int64_t WriteBatches(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, uint64_t seed, absl::Time end) {
+  std::mt19937_64 rng(seed);
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  const std::string value = RandomBytes(static_cast<size_t>(absl::GetFlag(FLAGS_item_bytes)), &rng);
+  int64_t done = 0;
+  for (; absl::Now() < end; ++done) {
+    rocksdb::WriteBatch batch;
+    for (int i = 0; i < absl::GetFlag(FLAGS_batch); ++i) {
+      Check(batch.Put(family, RandomBytes(kKeyBytes, &rng), value));
+    }
+    Check(db->Write(options, &batch));
+  }
+  return done;
+}
+
+double BatchesPerSecond(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, int round) {
+  const absl::Time begin = absl::Now();
+  const absl::Time end = begin + absl::Seconds(absl::GetFlag(FLAGS_seconds));
+  std::atomic<int64_t> done = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < absl::GetFlag(FLAGS_threads); ++i) {
+    threads.emplace_back(
+        [&, seed = static_cast<uint64_t>(round * 1000 + i)] { done += WriteBatches(db, family, seed, end); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return static_cast<double>(done) / absl::ToDoubleSeconds(absl::Now() - begin);
+}
+
+void Run() {
+  const std::string directory = absl::GetFlag(FLAGS_directory);
+  if (directory.empty() || std::filesystem::exists(directory)) {
+    std::fprintf(stderr, "rocksdb_floor: --directory must name one that does not exist\n");
+    std::exit(2);
+  }
+  const store::DatabaseOptions options;
+  rocksdb::Options engine(store::MakeDbOptions(options),
+                          store::MakeDataFamilyOptions(options, rocksdb::NewLRUCache(options.cache_bytes)));
+  engine.create_if_missing = true;
+  rocksdb::DB* opened = nullptr;
+  Check(rocksdb::DB::Open(engine, directory, &opened));
+  const std::unique_ptr<rocksdb::DB> db(opened);
+  std::vector<double> rounds;
+  for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round) {
+    rounds.push_back(BatchesPerSecond(db.get(), db->DefaultColumnFamily(), round));
+  }
+  std::sort(rounds.begin(), rounds.end());
+  const double median = rounds[rounds.size() / 2];
+  std::printf("%d puts a batch, %d threads: %.0f batches/s, %.0f items/s (%.0f to %.0f batches/s)\n",
+              absl::GetFlag(FLAGS_batch), absl::GetFlag(FLAGS_threads), median, median * absl::GetFlag(FLAGS_batch),
+              rounds.front(), rounds.back());
+  Check(db->Close());
+  std::filesystem::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace armature::bench
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage("What the storage engine alone takes of batches of puts.");
+  absl::ParseCommandLine(argc, argv);
+  armature::bench::Run();
+}
