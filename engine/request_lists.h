@@ -15,12 +15,8 @@ namespace armature::engine {
 // The next element to fill, empty. Beyond `max` + 1 it is the last one again.
 template <class Element>
 Element* NextElement(size_t max, std::vector<Element>* list) {
-  if (list->size() > max) {
-    list->back() = Element();
-  } else {
-    list->emplace_back();
-  }
-  return &list->back();
+  if (list->size() > max) list->pop_back();
+  return &list->emplace_back();
 }
 
 // The next entry of RequestItems, called `name`. Of several with one name the last one counts, in its place.
