@@ -55,12 +55,12 @@ void PipelineStream::Send(api::v1::PipelineRequest request, Answered answered) {
       refused = NeverSent(Unanswered(status_));
     } else {
       request.set_id(++last_id_);
-      outstanding_.emplace(last_id_, Outstanding{std::move(answered), bytes});
+      outstanding_.emplace(last_id_, Outstanding{std::exchange(answered, nullptr), bytes});
       outstanding_bytes_ += bytes;
       unsent_.push_back(std::move(request));
     }
   }
-  if (!refused.ok()) return std::move(answered)(std::move(refused));
+  if (answered != nullptr) return std::move(answered)(std::move(refused));
   Pump();
 }
 

@@ -14,8 +14,8 @@ using Context = grpc::CallbackServerContext;
 Reactor* ItemService::Serve(ItemOperation operation, Context* context, const grpc::ByteBuffer* request,
                             grpc::ByteBuffer* response) const {
   return gate_->Admit(context, [operation, context, request, response](const UnaryCall& call) {
-    ItemAnswer answer = [call, response](const absl::Status& status, grpc::ByteBuffer message) {
-      *response = std::move(message);
+    ItemAnswer answer = [call, response](const absl::Status& status, const grpc::ByteBuffer& message) {
+      *response = message;
       call.Finish(status);
     };
     operation({call.caller(), MakeRequestContext(context), std::move(answer)}, MessageBytes(*request).view());

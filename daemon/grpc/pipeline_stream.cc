@@ -45,14 +45,15 @@ void PipelineStream::Start() {
 }
 
 void PipelineStream::Identified(absl::StatusOr<Caller> caller, bool has_request) {
-  if (caller.ok()) {
+  const absl::Status identified = caller.status();
+  if (identified.ok()) {
     caller_ = *std::move(caller);
     if (has_request) return RunRequest();
   }
   {
     absl::MutexLock lock(&mutex_);
     is_handling_ = false;
-    if (!caller.ok()) refused_ = caller.status();
+    refused_ = identified;
   }
   Pump();
 }
@@ -107,8 +108,8 @@ void PipelineStream::RunOperation(const PipelineOperation& operation, const absl
   if (!parsed.ok()) return Send(operation.id, 0, room, parsed, {});
   if (row == nullptr) return Send(operation.id, 0, room, ValidationError("The request names no operation"), {});
   ItemAnswer answer = [self = shared_from_this(), id = operation.id, number = operation.number, room](
-                          const absl::Status& status, grpc::ByteBuffer response) {
-    self->Send(id, number, room, status, std::move(response));
+                          const absl::Status& status, const grpc::ByteBuffer& response) {
+    self->Send(id, number, room, status, response);
   };
   row->run({*caller_, MakeRequestContext(context_), std::move(answer)}, operation.request);
 }
