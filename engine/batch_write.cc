@@ -152,16 +152,16 @@ Outcome OutcomeOf(const absl::Status& status) {
 
 // The error of the whole call: a member failed for good, or all were throttled.
 absl::Status ErrorOf(const Batch& batch) {
-  absl::Status throttled;
-  bool all = true;
+  absl::Status first;
+  bool all_throttled = true;
   for (const auto& member : batch.members) {
     const absl::Status& status = member->answer.status();
     const Outcome outcome = OutcomeOf(status);
     if (outcome == Outcome::kFailed) return status;
-    all = all && outcome == Outcome::kThrottled;
-    if (throttled.ok()) throttled = status;
+    all_throttled = all_throttled && outcome == Outcome::kThrottled;
+    if (first.ok()) first = status;
   }
-  return all ? throttled : absl::OkStatus();
+  return all_throttled ? first : absl::OkStatus();
 }
 
 BatchWrite AgainOf(const RowWrite& row, bool is_put) {
@@ -207,6 +207,7 @@ void End(const BatchPtr& batch, Member* member, absl::StatusOr<ChangeSequence> a
 
 // What the member does to its row, now that it was read; takes the capacity for it.
 absl::Status Decide(const Batch& batch, RowWrite* row) {
+  ARM_RETURN_IF_ERROR(AdmitWrite(*batch.parts, row->table()));
   ARM_RETURN_IF_ERROR(MakeEffect(row));
   ARM_RETURN_IF_ERROR(CheckBacklogs(*batch.parts, *row));
   return TakeWrite(*batch.parts, row->table(), row->table_units(), row->effect.local, row->effect.global);

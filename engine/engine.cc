@@ -31,14 +31,18 @@ constexpr int64_t kInlineRowsMax = 128;
 void ReadOnPool(Parts* parts, RequestContext context, const std::shared_ptr<ReadPlan>& plan, PageWriter* page,
                 Callback<ReadResult> done) {
   auto shared_done = std::make_shared<Callback<ReadResult>>(std::move(done));
+  const int64_t begin_ns = RequestTrace::Begin(context.trace);
   RunOnReadPool(
       parts,
-      [parts, context = std::move(context), plan, page, shared_done] {
+      [parts, context = std::move(context), plan, page, shared_done, begin_ns] {
+        RequestTrace::End(context.trace, WaitFor::kQueue, begin_ns);
         // Others came first, and have used what was there.
         const absl::Status admitted = AdmitRead(*parts, plan->table(), plan->index);
         if (!admitted.ok()) return std::move(*shared_done)(admitted);
+        const int64_t read_begin_ns = RequestTrace::Begin(context.trace);
         absl::StatusOr<std::optional<ReadResult>> result =
             ReadPage(*parts, context, *plan, store::ReadMode::kMayBlock, page);
+        RequestTrace::End(context.trace, WaitFor::kRead, read_begin_ns);
         if (!result.ok()) return std::move(*shared_done)(result.status());
         std::move (*shared_done)(**std::move(result));
       },
@@ -72,9 +76,11 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
   // The table's log may hold nothing up to there; then only a run of the applier tells.
   parts->applier.OnAppended({(*plan)->table().descriptor.id});
   const absl::Time deadline = std::min(context.deadline, absl::Now() + kWaitForIndexMax);
+  const int64_t begin_ns = RequestTrace::Begin(context.trace);
   index->progress->WhenApplied(at_least, deadline,
-                               [parts, context = std::move(context), plan = *plan, page,
+                               [parts, context = std::move(context), plan = *plan, page, begin_ns,
                                 done = std::move(done)](const absl::Status& waited) mutable {
+                                 RequestTrace::End(context.trace, WaitFor::kIndex, begin_ns);
                                  if (!waited.ok()) return std::move(done)(waited);
                                  ReadOnPool(parts, std::move(context), plan, page, std::move(done));
                                });
@@ -124,6 +130,10 @@ Engine::~Engine() {
 void Engine::EndWaits() { parts_->database->EndWaits(ServiceUnavailableError("The server is stopping")); }
 
 store::Database* Engine::database() { return parts_->database; }
+
+EngineStats Engine::stats() const {
+  return {.read_queue_tasks = parts_->read_pool.queue_length(), .check_queue_tasks = parts_->check_pool.queue_length()};
+}
 
 void Engine::GetItem(const RequestContext&, GetItemRequest request, Callback<GetItemResult> done) {
   RunGetItem(parts_.get(), std::move(request), std::move(done));
@@ -239,6 +249,12 @@ void Engine::ListIndexViolations(ListIndexViolationsRequest request, Callback<Li
 void Engine::VerifyTable(VerifyTableRequest request, Callback<VerifyTableResult> done) {
   RunBlockingOn(&parts_->check_pool, std::move(done),
                 [parts = parts_.get(), request = std::move(request)] { return engine::VerifyTable(parts, request); });
+}
+
+void Engine::OpenExport(std::string table_name, Callback<std::shared_ptr<TableExport>> done) {
+  RunBlockingOn(&parts_->check_pool, std::move(done), [parts = parts_.get(), table_name = std::move(table_name)] {
+    return TableExport::Open(parts, table_name);
+  });
 }
 
 void Engine::ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done) {

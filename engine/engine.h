@@ -16,6 +16,7 @@
 #include "engine/continuous_backups.h"
 #include "engine/index_check.h"
 #include "engine/request.h"
+#include "engine/table_export.h"
 #include "engine/table_ops.h"
 #include "engine/tags.h"
 #include "engine/time_to_live.h"
@@ -43,7 +44,14 @@ struct EngineOptions {
   std::function<int64_t()> unix_ms = nullptr;
   // How long a transaction waits for items that others hold, and a write of one item for a transaction that holds it.
   absl::Duration transaction_wait = absl::Seconds(5);
+  absl::Duration export_patience = absl::Minutes(2);  // how long an export waits to be asked for more
   bool apply_changes = true;  // false: nothing reaches the global indexes; for tests, which apply by hand
+};
+
+// Tasks that wait for a thread.
+struct EngineStats {
+  size_t read_queue_tasks = 0;
+  size_t check_queue_tasks = 0;
 };
 
 // Operations are asynchronous: they validate on the caller's thread, never block it, and call back once, on this or
@@ -91,10 +99,14 @@ class Engine {
   void ListIndexViolations(ListIndexViolationsRequest request, Callback<ListIndexViolationsResult> done);
   void VerifyTable(VerifyTableRequest request, Callback<VerifyTableResult> done);
 
+  // See table_export.h.
+  void OpenExport(std::string table_name, Callback<std::shared_ptr<TableExport>> done);
+
   // Ends the requests that wait for global indexes, also those to come: the server is about to stop.
   void EndWaits();
 
   store::Database* database();
+  EngineStats stats() const;
 
  private:
   const std::unique_ptr<Parts> parts_;

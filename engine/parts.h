@@ -3,6 +3,7 @@
 
 // What every operation of the engine works with. Inside the engine only.
 
+#include <atomic>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -43,6 +44,7 @@ struct Parts {
   ThreadPool read_pool;
   // For work that waits for locks and indexes, which must not take the threads that these need.
   ThreadPool check_pool{"arm-check", 1, kChecksWaitingMax};
+  std::atomic<int> exports = 0;  // that are under way
   store::LockTable locks;
   index::GsiApplier applier;
   index::IndexBuilder builder;

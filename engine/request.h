@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "engine/capacity.h"
+#include "engine/request_trace.h"
 #include "storage/base/strings.h"
 
 namespace armature::engine {
@@ -30,6 +32,8 @@ struct RequestContext {
   absl::Time deadline = absl::InfiniteFuture();
   // Asked between the rows of a page; may be empty. Must stay callable until the request is done.
   std::function<bool()> cancelled;
+  // Gets to know where the time goes; may be null.
+  std::shared_ptr<RequestTrace> trace = nullptr;
 };
 
 // Gets the result exactly once, on any thread. Must be short: it only answers the client.

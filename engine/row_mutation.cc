@@ -22,6 +22,9 @@ struct Write {
   RowWrite row;
   store::LockTable::Guard guard;
   WriteResult result;
+  // Of the wait under way. Here, and not in continuations, so that these fit into what holds them without a block of
+  // their own.
+  int64_t wait_begin_ns = 0;
 
   const WriteRequest& request() const { return row.mutation->request(); }
   void Fail(const absl::Status& status) {
@@ -91,7 +94,9 @@ void DecideAndCommit(const WritePtr& write) {
   store::WriteUnit unit = BuildUnit(&row);
   FillResult(write.get());
   ReleaseImages(&row);
+  write->wait_begin_ns = RequestTrace::Begin(write->context.trace);
   write->parts->database->Commit(std::move(unit), [write](absl::StatusOr<ChangeSequence> sequence) {
+    RequestTrace::End(write->context.trace, WaitFor::kCommit, write->wait_begin_ns);
     if (!sequence.ok()) return write->Fail(sequence.status());
     Answer(write, *sequence);
   });
@@ -99,11 +104,18 @@ void DecideAndCommit(const WritePtr& write) {
 
 void ReadOld(const WritePtr& write, store::ReadMode mode) {
   const bool with_collection = WantsCollection(write->request().return_item_collection_metrics, write->row);
+  const int64_t begin_ns = RequestTrace::Begin(write->context.trace);
   const absl::StatusOr<bool> read = ReadBefore(*write->parts, mode, with_collection, &write->row);
+  RequestTrace::End(write->context.trace, WaitFor::kRead, begin_ns);
   if (!read.ok()) return write->Fail(read.status());
   if (!*read) {
+    write->wait_begin_ns = RequestTrace::Begin(write->context.trace);
     RunHolderOnReadPool(
-        write->parts, [write] { ReadOld(write, store::ReadMode::kMayBlock); },
+        write->parts,
+        [write] {
+          RequestTrace::End(write->context.trace, WaitFor::kQueue, write->wait_begin_ns);
+          ReadOld(write, store::ReadMode::kMayBlock);
+        },
         [write](const absl::Status& status) { write->Fail(status); });
     return;
   }
@@ -140,9 +152,11 @@ void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const Row
   if (const absl::Status admitted = AdmitWrite(*parts, row.table()); !admitted.ok()) return write->Fail(admitted);
   // The request as it came, and what was made of it.
   const size_t bytes = sizeof(Write) + 2 * write->request().message_bytes;
+  write->wait_begin_ns = RequestTrace::Begin(write->context.trace);
   parts->locks.Acquire(
       LockOf(*parts, row), write->context.deadline,
       [write](absl::StatusOr<store::LockTable::Guard> guard) {
+        RequestTrace::End(write->context.trace, WaitFor::kLock, write->wait_begin_ns);
         if (!guard.ok()) return write->Fail(guard.status());
         write->guard = *std::move(guard);
         if (const absl::Status wanted = CheckStillWanted(write->context); !wanted.ok()) return write->Fail(wanted);

@@ -7,6 +7,7 @@
 #include "absl/time/clock.h"
 #include "engine/expr/condition_eval.h"
 #include "engine/item_collection.h"
+#include "glog/logging.h"
 #include "index/gsi_recorder.h"
 #include "index/lsi_maintainer.h"
 #include "storage/base/api_error.h"
@@ -40,6 +41,7 @@ void GiveBack(std::string* bytes) { std::string().swap(*bytes); }
 }  // namespace
 
 bool RowWrite::changes_nothing() const {
+  DCHECK(!images_released);
   if (!mutation->writes()) return true;
   if (!before.has_value()) return !effect.after.has_value();
   return effect.after.has_value() && effect.after->bytes == before->item.bytes();
@@ -153,6 +155,7 @@ store::WriteUnit BuildUnit(RowWrite* row) {
 
 void ReleaseImages(RowWrite* row) {
   RowEffect& effect = row->effect;
+  row->images_released = true;
   if (row->before.has_value()) row->before->item = model::ItemView();
   GiveBack(&row->old_value);
   if (effect.after.has_value()) GiveBack(&effect.after->bytes);

@@ -49,6 +49,7 @@ struct RowWrite {
   std::optional<codec::StoredItemView> before;
   uint64_t collection_bytes = 0;  // before the write; only if ReadBefore was asked
   RowEffect effect;
+  bool images_released = false;
 
   const store::Table& table() const { return *pinned.table; }
   std::optional<model::ItemView> before_item() const {
@@ -60,7 +61,8 @@ struct RowWrite {
   // Units of the table itself for what was decided; for a write that came to nothing, those for the item it looked at.
   double table_units() const { return WriteUnits(old_size(), new_size()); }
   double lost_units() const { return WriteUnits(old_size(), 0); }
-  // Equal by value: nothing to write, nothing for indexes. What is there is durable already.
+  // Equal by value: nothing to write, nothing for indexes. What is there is durable already. Not to be asked after
+  // ReleaseImages.
   bool changes_nothing() const;
 };
 

@@ -103,14 +103,13 @@ absl::Status TakeWrite(const Parts& parts, const store::Table& table, double uni
                        const std::vector<index::EntryChange>& local, const std::vector<index::EntryChange>& global) {
   // Between the looks and the charges others may draw on the same; that overdraws a bucket no more than a large
   // operation does.
-  ARM_RETURN_IF_ERROR(AdmitWriteOf(parts, table, global));
+  ARM_RETURN_IF_ERROR(AdmitIndexWrites(parts, table, global));
   ChargeWriteOf(parts, table, units, local, global);
   return absl::OkStatus();
 }
 
-absl::Status AdmitWriteOf(const Parts& parts, const store::Table& table,
-                          const std::vector<index::EntryChange>& global) {
-  ARM_RETURN_IF_ERROR(AdmitWrite(parts, table));
+absl::Status AdmitIndexWrites(const Parts& parts, const store::Table& table,
+                              const std::vector<index::EntryChange>& global) {
   for (const index::EntryChange& change : global) {
     ARM_RETURN_IF_ERROR(Admit(parts, {table, change.index}, Use::kWrite));
   }

@@ -75,6 +75,29 @@ absl::Status CanceledBy(const std::vector<absl::Status>& problems) {
   return TransactionCanceledError(reasons);
 }
 
+absl::Status CanceledIfAny(size_t count, absl::FunctionRef<absl::Status(size_t index)> judge) {
+  std::vector<absl::Status> problems;
+  for (size_t i = 0; i < count; ++i) {
+    absl::Status problem = judge(i);
+    if (problem.ok()) continue;
+    problems.resize(count);
+    problems[i] = std::move(problem);
+  }
+  return problems.empty() ? absl::OkStatus() : CanceledBy(problems);
+}
+
+absl::Status CanceledIfRefused(size_t count, absl::FunctionRef<const store::Table&(size_t index)> table_of,
+                               absl::FunctionRef<absl::Status(const store::Table&)> admit) {
+  const store::Table* last = nullptr;
+  absl::Status of_last;
+  return CanceledIfAny(count, [&](size_t i) {
+    const store::Table& table = table_of(i);
+    if (&table != last) of_last = admit(table);
+    last = &table;
+    return of_last;
+  });
+}
+
 absl::Status CanceledByOne(size_t index, absl::Status problem, size_t count) {
   std::vector<absl::Status> problems(count);
   problems[index] = std::move(problem);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "engine/parts.h"
@@ -39,8 +40,13 @@ absl::Status CheckItemsOnce(const std::vector<ItemName>& items);
 // TransactionCanceledException: `problems` has a status for each action, of which at least one is an API error. Others
 // than API errors are returned as they are.
 absl::Status CanceledBy(const std::vector<absl::Status>& problems);
+// The same with what `judge` says of each of `count` actions, in their order; OK if it has nothing against any.
+absl::Status CanceledIfAny(size_t count, absl::FunctionRef<absl::Status(size_t index)> judge);
 // The same with one problem among `count` actions.
 absl::Status CanceledByOne(size_t index, absl::Status problem, size_t count);
+// CanceledIfAny with whether the table of each action has capacity: `admit` is asked once for neighbours of one table.
+absl::Status CanceledIfRefused(size_t count, absl::FunctionRef<const store::Table&(size_t index)> table_of,
+                               absl::FunctionRef<absl::Status(const store::Table&)> admit);
 
 // Until when a transaction waits for its items.
 absl::Time LockDeadline(const Parts& parts, const RequestContext& context);

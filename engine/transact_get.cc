@@ -144,13 +144,10 @@ absl::Status TakeItem(Transaction* transaction, Row* row, bool found, std::strin
 
 // Whether all tables have capacity for reads; otherwise why not, for each action.
 absl::Status Admit(const Transaction& transaction) {
-  std::vector<absl::Status> problems;
-  bool any = false;
-  for (const Row& row : transaction.rows) {
-    problems.push_back(AdmitRead(*transaction.parts, *row.pinned.table, nullptr));
-    any = any || !problems.back().ok();
-  }
-  return any ? CanceledBy(problems) : absl::OkStatus();
+  return CanceledIfRefused(
+      transaction.rows.size(),
+      [&transaction](size_t i) -> const store::Table& { return *transaction.rows[i].pinned.table; },
+      [&transaction](const store::Table& table) { return AdmitRead(*transaction.parts, table, nullptr); });
 }
 
 // Begins or goes on after a wait, in which others may have used the capacity that was there before.

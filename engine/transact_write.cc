@@ -16,9 +16,10 @@
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
 #include "storage/base/collection_error.h"
+#include "storage/base/status_macros.h"
 #include "storage/base/transaction_error.h"
 #include "storage/store/idempotency.h"
-#include "storage/store/keyspace_name.h"
+#include "storage/store/keyspace.h"
 
 namespace armature::engine {
 namespace {
@@ -42,8 +43,9 @@ struct Transaction {
   store::LockTable::Guard guard;
   size_t read = 0;  // rows that were read
   TransactWriteResult result;
+  int64_t wait_begin_ns = 0;  // of the wait under way
 
-  std::vector<std::unique_ptr<RowWrite>>& rows() { return actions.rows; }
+  const std::vector<std::unique_ptr<RowWrite>>& rows() const { return actions.rows; }
   size_t size() const { return actions.rows.size(); }
 };
 using TransactionPtr = std::shared_ptr<Transaction>;
@@ -63,64 +65,54 @@ void End(const TransactionPtr& transaction, absl::StatusOr<TransactWriteResult> 
   std::move(transaction->done)(std::move(result));
 }
 
-// Cancels the transaction if there is a problem; true if it did.
-bool CancelIfAny(const TransactionPtr& transaction, const std::vector<absl::Status>& problems) {
-  for (const absl::Status& problem : problems) {
-    if (problem.ok()) continue;
-    End(transaction, CanceledBy(problems));
-    return true;
-  }
-  return false;
-}
-
-// Cancels the transaction if a table has no capacity for writes; true if all have.
-bool Admit(const TransactionPtr& transaction) {
-  std::vector<absl::Status> problems;
-  for (const auto& row : transaction->rows()) problems.push_back(AdmitWrite(*transaction->parts, row->table()));
-  return !CancelIfAny(transaction, problems);
+// Whether all tables have capacity for writes; otherwise why not, for each action.
+absl::Status Admit(const Transaction& transaction) {
+  return CanceledIfRefused(
+      transaction.size(), [&transaction](size_t i) -> const store::Table& { return transaction.rows()[i]->table(); },
+      [&transaction](const store::Table& table) { return AdmitWrite(*transaction.parts, table); });
 }
 
 // What each action does to its item. A fault is told alone, before any condition is looked at.
-bool MakeEffects(const TransactionPtr& transaction) {
-  for (size_t i = 0; i < transaction->size(); ++i) {
-    const absl::Status made = MakeEffect(transaction->rows()[i].get());
-    if (made.ok()) continue;
-    End(transaction, CanceledByOne(i, made, transaction->size()));
-    return false;
+absl::Status MakeEffects(const Transaction& transaction) {
+  for (size_t i = 0; i < transaction.size(); ++i) {
+    const absl::Status made = MakeEffect(transaction.rows()[i].get());
+    if (!made.ok()) return CanceledByOne(i, made, transaction.size());
   }
-  return true;
+  return absl::OkStatus();
 }
 
 // All conditions; those that fail are told together. The looks are charged for.
-bool JudgeConditions(const TransactionPtr& transaction) {
-  std::vector<absl::Status> problems;
-  bool failed = false;
-  for (const auto& row : transaction->rows()) {
-    problems.push_back(CheckCondition(*row));
-    failed = failed || !problems.back().ok();
+absl::Status JudgeConditions(const Transaction& transaction) {
+  absl::Status judged =
+      CanceledIfAny(transaction.size(), [&transaction](size_t i) { return CheckCondition(*transaction.rows()[i]); });
+  if (judged.ok()) return judged;
+  for (const auto& row : transaction.rows()) {
+    ChargeWrite(*transaction.parts, row->table(), kUnitsFactor * row->lost_units());
   }
-  if (!failed) return true;
-  for (const auto& row : transaction->rows()) {
-    ChargeWrite(*transaction->parts, row->table(), kUnitsFactor * row->lost_units());
-  }
-  CancelIfAny(transaction, problems);
-  return false;
+  return judged;
 }
 
-// Capacity for all actions, or for none.
-bool TakeCapacity(const TransactionPtr& transaction) {
-  const Parts& parts = *transaction->parts;
-  std::vector<absl::Status> problems;
-  for (const auto& row : transaction->rows()) {
-    absl::Status problem = CheckBacklogs(parts, *row);
-    if (problem.ok()) problem = AdmitWriteOf(parts, row->table(), row->effect.global);
-    problems.push_back(std::move(problem));
-  }
-  if (CancelIfAny(transaction, problems)) return false;
-  for (const auto& row : transaction->rows()) {
+// Capacity of indexes for all actions, or for none; that of their tables was found before.
+absl::Status TakeCapacity(const Transaction& transaction) {
+  const Parts& parts = *transaction.parts;
+  ARM_RETURN_IF_ERROR(CanceledIfAny(transaction.size(), [&](size_t i) {
+    const RowWrite& row = *transaction.rows()[i];
+    const absl::Status backlogs = CheckBacklogs(parts, row);
+    return backlogs.ok() ? AdmitIndexWrites(parts, row.table(), row.effect.global) : backlogs;
+  }));
+  for (const auto& row : transaction.rows()) {
     ChargeWriteOf(parts, row->table(), kUnitsFactor * row->table_units(), row->effect.local, row->effect.global);
   }
-  return true;
+  return absl::OkStatus();
+}
+
+// Everything that is decided with the items before it locked and read.
+absl::Status DecideAll(const Transaction& transaction) {
+  // Once more: others may have used it while this waited for its items.
+  ARM_RETURN_IF_ERROR(Admit(transaction));
+  ARM_RETURN_IF_ERROR(MakeEffects(transaction));
+  ARM_RETURN_IF_ERROR(JudgeConditions(transaction));
+  return TakeCapacity(transaction);
 }
 
 std::vector<store::WriteUnit> BuildUnits(const TransactionPtr& transaction) {
@@ -167,9 +159,7 @@ absl::Status CommitError(const TransactionPtr& transaction, const absl::Status& 
 }
 
 void Decide(const TransactionPtr& transaction) {
-  // Once more: others may have used it while this waited for its items.
-  if (!Admit(transaction)) return;
-  if (!MakeEffects(transaction) || !JudgeConditions(transaction) || !TakeCapacity(transaction)) return;
+  if (const absl::Status decided = DecideAll(*transaction); !decided.ok()) return End(transaction, decided);
   store::Database& database = *transaction->parts->database;
   std::vector<store::WriteUnit> units = BuildUnits(transaction);
   FillReports(transaction);
@@ -178,7 +168,9 @@ void Decide(const TransactionPtr& transaction) {
     return End(transaction, std::move(transaction->result));
   }
   for (const auto& row : transaction->rows()) ReleaseImages(row.get());
+  transaction->wait_begin_ns = RequestTrace::Begin(transaction->context.trace);
   database.CommitAll(std::move(units), [transaction](const absl::StatusOr<ChangeSequence>& sequence) {
+    RequestTrace::End(transaction->context.trace, WaitFor::kCommit, transaction->wait_begin_ns);
     if (!sequence.ok()) return End(transaction, CommitError(transaction, sequence.status()));
     transaction->result.change_sequence = sequence->value();
     End(transaction, std::move(transaction->result));
@@ -194,7 +186,8 @@ void ReadRows(const TransactionPtr& transaction, store::ReadMode mode, void (*th
     if (!read.ok()) return End(transaction, read.status());
     if (*read) continue;
     // A repeat holds no rows.
-    (then == Decide ? RunHolderOnReadPool : RunOnReadPool)(
+    const bool holds_rows = !transaction->locks.empty();
+    (holds_rows ? RunHolderOnReadPool : RunOnReadPool)(
         transaction->parts, [transaction, then] { ReadRows(transaction, store::ReadMode::kMayBlock, then); },
         [transaction](const absl::Status& status) { End(transaction, status); });
     return;
@@ -222,28 +215,21 @@ void Begin(const TransactionPtr& transaction) {
   }
   Parts* const parts = transaction->parts;
   // At once, so that a client that goes on regardless costs little.
-  if (!Admit(transaction)) return;
+  if (const absl::Status admitted = Admit(*transaction); !admitted.ok()) return End(transaction, admitted);
   for (const auto& row : transaction->rows()) transaction->locks.push_back(LockOf(*parts, *row));
+  transaction->wait_begin_ns = RequestTrace::Begin(transaction->context.trace);
   parts->locks.AcquireAll(
       transaction->locks, LockDeadline(*parts, transaction->context),
       [transaction](absl::StatusOr<store::LockTable::Guard> guard, uint32_t stripe) {
+        RequestTrace::End(transaction->context.trace, WaitFor::kLock, transaction->wait_begin_ns);
         OnLocked(transaction, std::move(guard), stripe);
       },
       sizeof(Transaction) + 2 * transaction->request.message_bytes);
 }
 
-// Cancels the repeat of a transaction if a table has no capacity for reads; true if all have.
-bool AdmitReplay(const TransactionPtr& transaction) {
-  std::vector<absl::Status> problems;
-  for (const auto& row : transaction->rows()) {
-    problems.push_back(AdmitRead(*transaction->parts, row->table(), nullptr));
-  }
-  return !CancelIfAny(transaction, problems);
-}
-
-// The request was carried out before: what it costs now is to look at its items.
+// The request was carried out before: what it costs now is to look at its items. That is charged, never refused: an
+// error would say of a transaction that is durable that it was not carried out.
 void AnswerReplay(const TransactionPtr& transaction) {
-  if (!AdmitReplay(transaction)) return;
   CapacitySums capacity(transaction->request.return_consumed_capacity, CapacityUse::kReads);
   for (const auto& row : transaction->rows()) {
     const double units = kUnitsFactor * ReadUnits(ReadBlocks(row->old_size()), /*consistent=*/true);
@@ -269,7 +255,7 @@ void LookUpToken(const TransactionPtr& transaction, store::ReadMode mode) {
   }
   if (*got == store::GetResult::kMissing || record.expires_ms <= NowMs(*transaction->parts)) return Begin(transaction);
   if (record.fingerprint != transaction->fingerprint) return End(transaction, IdempotentParameterMismatchError());
-  if (AdmitReplay(transaction)) ReadRows(transaction, store::ReadMode::kMemoryOnly, AnswerReplay);
+  ReadRows(transaction, store::ReadMode::kMemoryOnly, AnswerReplay);
 }
 
 // One run of a sweep. False if there is nothing more to do now.

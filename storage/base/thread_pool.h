@@ -25,14 +25,15 @@ using Task = absl::AnyInvocable<void() &&>;
 // A task that holds something (rows, say) must not stand behind thousands that hold nothing: all who want what it holds
 // would wait through them as well. Threads of its own for these would stand idle most of the time, and compete for the
 // same processors when they do not; so they have a queue of their own before the same threads. There are never more of
-// them than requests that hold or wait for something, which is bounded where they wait. So that they cannot shut out
-// the others for good, one of those runs after kAheadInARowMax of them.
+// them than requests that hold or wait for something, which is bounded where they wait. They may come without end
+// (every write of a row that is not in memory is one), so that one of the others runs after kAheadInARowMax of them:
+// scans get a fifth of the threads at the least, and what holds rows waits a fourth longer at the most.
 //
 // Thread-safety: thread-safe.
 // Lifetime: the destructor runs every task that was accepted, then joins. A task must not destroy its pool.
 class ThreadPool {
  public:
-  static constexpr size_t kAheadInARowMax = 64;
+  static constexpr size_t kAheadInARowMax = 4;
 
   // `queue_max`: how many tasks may wait in each of the two queues, beyond those that run. Both counts at least 1.
   ThreadPool(std::string_view name, size_t threads, size_t queue_max);

@@ -1,6 +1,7 @@
 #include "storage/store/committer.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@
 #include "storage/store/change_log.h"
 #include "storage/store/column_family.h"
 #include "storage/store/index_backlog.h"
+#include "storage/store/keyspace.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
@@ -162,7 +164,7 @@ class Committer::BatchBuilder {
     for (const auto& [place, delta] : growth) {
       ARM_ASSIGN_OR_RETURN(Counter* const counter, FindCounter(place));
       const auto value = static_cast<uint64_t>(std::max<int64_t>(static_cast<int64_t>(counter->value) + delta, 0));
-      if (delta > 0 && value > counter_max_) exceeded.push_back({place.first->name(), place.second});
+      if (delta > 0 && value > counter_max_) exceeded.push_back({NameOf(Keyspace{place.first}), place.second});
       changes.emplace_back(counter, value);
     }
     if (!exceeded.empty()) return ItemCollectionSizeLimitExceededError(exceeded);
@@ -223,6 +225,10 @@ absl::Status Committer::CheckRoom(size_t bytes) const {
       (queue_bytes_ + bytes > options_.commit_queue_bytes_max && !queue_.empty())) {
     return ThrottlingError("The server has more writes waiting than it can commit; slow down", kThrottleRetryMs);
   }
+  if (absl::Status full = db_->space()->CheckClients(); !full.ok()) {
+    db_->space()->CountRefused();
+    return full;
+  }
   return absl::OkStatus();
 }
 
@@ -264,7 +270,11 @@ void Committer::CommitEach(std::vector<Commitment> commitments) {
 
 CommitterCounters Committer::counters() const {
   const absl::MutexLock lock(&mutex_);
-  return counters_;
+  CommitterCounters counters = counters_;
+  counters.write_times = write_times_.counts();
+  counters.queue_commits = queue_.size();
+  counters.queue_bytes = queue_bytes_;
+  return counters;
 }
 
 std::vector<Committer::Pending> Committer::TakeBatch() {
@@ -285,8 +295,12 @@ std::vector<Committer::Pending> Committer::TakeBatch() {
     batch.push_back(std::move(queue_.front()));
     queue_.pop_front();
   }
-  counters_.batches += batch.empty() ? 0 : 1;
+  if (batch.empty()) return batch;
+  ++counters_.batches;
   counters_.units += units;
+  counters_.bytes += bytes;
+  const auto bucket = static_cast<size_t>(std::bit_width(units - 1));
+  ++counters_.sizes[std::min(bucket, CommitterCounters::kSizeBounds)];
   return batch;
 }
 
@@ -315,13 +329,17 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
   }
   builder.Finish(records > 0);
   ARM_FAULT_POINT("committer.before_write");
+  const int64_t start_ns = MonotonicNs();
   const absl::Status status = db_->Write(builder.batch(), options_.durability == Durability::kSync, "commit");
+  write_times_.Add(MonotonicNs() - start_ns);
   ARM_FAULT_POINT("committer.after_write");
   if (!status.ok()) {
     LOG_EVERY_N(ERROR, 100) << "committer: batch failed units=" << pending.size() << " status=" << status;
     builder.RollBack();
+    // What the user may know of it is in the state of the disk.
+    const absl::Status known = db_->space()->CheckEngine();
     for (Pending& p : pending) {
-      if (p.answer.ok()) p.answer = status;
+      if (p.answer.ok()) p.answer = known.ok() ? status : known;
     }
   }
   if (status.ok()) builder.CountBacklogs();
@@ -369,9 +387,9 @@ void Committer::SyncLoop() {
       if (!stopping_) sync_stop_.WaitWithTimeout(&mutex_, interval);
       stop = stopping_;
     }
-    const rocksdb::Status status = db_->db()->SyncWAL();
+    const absl::Status status = db_->SyncLog();
     if (!status.ok()) {
-      LOG_EVERY_N(ERROR, 100) << "committer: sync failed status=" << status.ToString();
+      LOG_EVERY_N(ERROR, 100) << "committer: sync failed status=" << status;
     }
   }
 }

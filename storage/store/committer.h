@@ -3,6 +3,7 @@
 
 // Group commit: one thread merges all write units that wait into one batch and writes it with one fsync.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -15,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "storage/base/strong_type.h"
+#include "storage/base/time_histogram.h"
 #include "storage/store/options.h"
 #include "storage/store/write_unit.h"
 
@@ -34,10 +36,18 @@ struct Commitment {
   CommitCallback done;
 };
 
-// Totals since the start.
+// Totals since the start, and what waits now.
 struct CommitterCounters {
+  // Upper bounds of the sizes of batches, in units: 1, 2, 4 and so on; one more bucket holds larger ones.
+  static constexpr size_t kSizeBounds = 11;
+
   uint64_t batches = 0;
   uint64_t units = 0;
+  uint64_t bytes = 0;
+  std::array<uint64_t, kSizeBounds + 1> sizes = {};  // each batch in one of them
+  TimeHistogram::Counts write_times;                 // of batches, with their fsync
+  size_t queue_commits = 0;
+  size_t queue_bytes = 0;
 };
 
 // The number in a stored counter. Errors: DataLoss.
@@ -106,6 +116,7 @@ class Committer {
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool writer_done_ ABSL_GUARDED_BY(mutex_) = false;
   CommitterCounters counters_ ABSL_GUARDED_BY(mutex_);
+  TimeHistogram write_times_;
 
   std::thread sync_thread_;
   std::thread callback_thread_;

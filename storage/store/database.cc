@@ -16,7 +16,10 @@
 #include "storage/store/backlog_count.h"
 #include "storage/store/column_family.h"
 #include "storage/store/data_directory.h"
+#include "storage/store/database_stats.h"
 #include "storage/store/ddl_worker.h"
+#include "storage/store/disk_guard.h"
+#include "storage/store/keyspace_snapshot.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/range_reader.h"
 #include "storage/store/rocks_db.h"
@@ -35,6 +38,7 @@ struct Database::Parts {
   std::unique_ptr<ChangeLog> log;
   std::unique_ptr<DdlWorker> ddl;
   std::unique_ptr<Committer> committer;
+  std::unique_ptr<DiskGuard> guard;
 };
 
 Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -64,6 +68,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   parts->ddl->RunOnce();
   CountBacklogs(*parts->log, *parts->catalog->snapshot());
   parts->committer = std::make_unique<Committer>(options, parts->rocks.get(), parts->tickets.get(), parts->log.get());
+  parts->guard = std::make_unique<DiskGuard>(parts->rocks.get(), parts->rocks->space());
   LOG(INFO) << "store: opened path=" << options.path << " database=" << parts->directory->database_id()
             << " families=" << parts->rocks->family_count() << " sequence=" << last.value();
   return std::unique_ptr<Database>(new Database(std::move(parts)));
@@ -104,6 +109,12 @@ absl::StatusOr<RangeEnd> Database::ReadRange(const Keyspace& keyspace, const Key
 absl::StatusOr<RangeEnd> Database::ReadJoined(const Keyspace& index, const KeyRange& range, Direction direction,
                                               const Keyspace& rows, JoinVisitor* visitor, ReadMode mode) const {
   return ReadJoinedRows(parts_->rocks.get(), *index.family, range, direction, *rows.family, mode, visitor);
+}
+
+std::unique_ptr<KeyspaceSnapshot> Database::TakeSnapshot(const Keyspace& keyspace) const {
+  // Before the snapshot: what is below is visible already.
+  const ChangeSequence sequence = parts_->log->watermark();
+  return KeyspaceSnapshot::Take(parts_->rocks.get(), *keyspace.family, sequence);
 }
 
 absl::StatusOr<GetResult> Database::FindToken(std::string_view token, ReadMode mode, TokenRecord* record) const {
@@ -202,6 +213,8 @@ absl::Status Database::BeginIndexScan(TableId table, const Index& index) {
 }
 
 absl::Status Database::CommitBuilt(const WriteUnit& unit, TableId table, const Index& index, const BuildState& state) {
+  // The scan makes the index from nothing: it can wait for space.
+  ARM_RETURN_IF_ERROR(parts_->rocks->space()->CheckClients());
   rocksdb::WriteBatch batch;
   rocksdb::ColumnFamilyHandle* const meta = parts_->rocks->meta()->handle();
   AddRows(unit, meta, &batch);
@@ -226,6 +239,7 @@ ChangeLog& Database::change_log() { return *parts_->log; }
 std::shared_ptr<const CatalogSnapshot> Database::catalog() const { return parts_->catalog->snapshot(); }
 
 absl::StatusOr<model::TableDescriptor> Database::CreateTable(model::TableDescriptor descriptor) {
+  ARM_RETURN_IF_ERROR(parts_->rocks->space()->CheckClients());
   ARM_ASSIGN_OR_RETURN(model::TableDescriptor created, parts_->catalog->Add(std::move(descriptor)));
   parts_->ddl->Wake();
   return created;
@@ -266,5 +280,16 @@ void Database::EndWaits(const absl::Status& status) {
 const std::string& Database::database_id() const { return parts_->directory->database_id(); }
 size_t Database::column_family_count() const { return parts_->rocks->family_count(); }
 CommitterCounters Database::committer_counters() const { return parts_->committer->counters(); }
+
+DatabaseStats Database::stats() const {
+  return {.committer = parts_->committer->counters(),
+          .disk = parts_->rocks->space()->report(),
+          .files = parts_->rocks->file_stats(),
+          .column_families = parts_->rocks->family_count(),
+          .column_families_max = parts_->rocks->table_families_max(),
+          .change_sequence = parts_->tickets->last_taken().value()};
+}
+
+DiskReport Database::disk_report() const { return parts_->rocks->space()->report(); }
 
 }  // namespace armature::store

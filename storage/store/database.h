@@ -3,9 +3,9 @@
 
 // The storage seam: everything the layers above may ask of durable storage.
 //
-// Get, ReadRange, ReadJoined, Commit, and waiting on the change log. Nothing else crosses it: no iterator, no snapshot,
-// no handle is held between calls, so that the same engine can one day run on storage that spreads partitions over
-// machines.
+// Get, ReadRange, ReadJoined, Commit, and waiting on the change log. Nothing else crosses it: no iterator and no handle
+// is held between calls, so that the same engine can one day run on storage that spreads partitions over machines. The
+// one exception, a snapshot, is for exports only, and few of them.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +30,10 @@
 #include "storage/store/write_unit.h"
 
 namespace armature::store {
+
+struct DatabaseStats;
+struct DiskReport;
+class KeyspaceSnapshot;
 
 // What a point read found. kWouldBlock: the row is not in memory and the caller asked not to wait for the disk.
 enum class GetResult : uint8_t { kFound, kMissing, kWouldBlock };
@@ -104,6 +108,9 @@ class Database {
                                       const Keyspace& rows, JoinVisitor* visitor,
                                       ReadMode mode = ReadMode::kMayBlock) const;
 
+  // `keyspace` as it is now: with all that was answered before. May take some milliseconds.
+  std::unique_ptr<KeyspaceSnapshot> TakeSnapshot(const Keyspace& keyspace) const;
+
   // Commits a write unit; see Committer::Commit.
   void Commit(WriteUnit unit, CommitCallback done);
   void CommitAll(std::vector<WriteUnit> units, CommitCallback done);
@@ -152,6 +159,10 @@ class Database {
   const std::string& database_id() const;
   size_t column_family_count() const;
   CommitterCounters committer_counters() const;
+  // May take some milliseconds with very many tables.
+  DatabaseStats stats() const;
+  // A part of stats() that costs next to nothing.
+  DiskReport disk_report() const;
 
  private:
   struct Parts;

@@ -55,9 +55,10 @@ absl::StatusOr<bool> HasExpired(RocksDb* rocks, std::string_view token, int64_t 
     status = record.status();
   }
   if (!absl::IsDataLoss(status)) return status;
-  // It is of no use to anybody, and would be in the way of all that come after it.
-  LOG(ERROR) << "tokens: an expired record cannot be read and is removed token=" << token << " status=" << status;
-  return true;
+  // It stays: it may be that of a later request, whose repeat must not find nothing and be carried out again. It must
+  // not be in the way of all that come after it, either.
+  LOG_EVERY_N(ERROR, 100) << "tokens: a record cannot be read and is left where it is status=" << status;
+  return false;
 }
 
 }  // namespace

@@ -24,6 +24,9 @@ struct Keyspace {
   KeyspaceStats* stats = nullptr;
 };
 
+// What the keyspace is called in errors: tells those of a database from each other.
+std::string NameOf(const Keyspace& keyspace);
+
 }  // namespace armature::store
 
 #endif  // ARMATURE_STORAGE_STORE_KEYSPACE_H_

@@ -226,7 +226,8 @@ void LockTable::Expire(const std::shared_ptr<Request>& request, uint32_t stripe_
   }
   Unpark(request->bytes);
   for (size_t i = 0; i < request->held; ++i) ReleaseStripe(request->stripes[i]);
-  pool_->RunAdmittedAhead([request, conflict] {
+  // It holds nothing any more.
+  pool_->RunAdmitted([request, conflict] {
     std::move(request->then)(
         conflict ? TransactionConflictError()
                  : DeadlineExceededError(

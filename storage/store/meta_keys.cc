@@ -65,6 +65,11 @@ std::optional<ChangeSequence> SequenceOfLogKey(std::string_view key) {
 
 std::string DataFamilyName(TableId table) { return Cat("t", table.value()); }
 
+bool IsDataFamilyName(std::string_view name) {
+  // "t" alone or before anything but a number is nobody's name.
+  return name.size() > 1 && name[0] == 't' && name[1] >= '0' && name[1] <= '9';
+}
+
 std::string LocalIndexFamilyName(TableId table, IndexId index) { return Cat("l", table.value(), ".", index.value()); }
 
 std::string GlobalIndexFamilyName(TableId table, IndexId index) { return Cat("g", table.value(), ".", index.value()); }

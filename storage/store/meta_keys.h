@@ -43,6 +43,7 @@ std::optional<ChangeSequence> SequenceOfLogKey(std::string_view key);
 
 // Names of the families of a table.
 std::string DataFamilyName(TableId table);
+bool IsDataFamilyName(std::string_view name);
 std::string LocalIndexFamilyName(TableId table, IndexId index);
 std::string GlobalIndexFamilyName(TableId table, IndexId index);
 std::string CollectionFamilyName(TableId table);

@@ -14,6 +14,12 @@ namespace armature::store {
 // system likes.
 enum class Durability : uint8_t { kSync, kInterval, kOs };
 
+// What of the disk clients may not take: the smaller of `bytes` and `percent` of its size.
+struct DiskReserve {
+  uint64_t bytes = 0;
+  uint32_t percent = 100;
+};
+
 struct DatabaseOptions {
   std::string path;
   Durability durability = Durability::kSync;
@@ -30,6 +36,8 @@ struct DatabaseOptions {
   size_t lock_stripes = 16'384;
   // A commit that would make a counter (the size of an item collection) grow beyond it is refused.
   uint64_t item_collection_bytes_max = uint64_t{10} << 30;
+  // With less than that free, clients' writes are refused.
+  DiskReserve disk_reserve;
 };
 
 }  // namespace armature::store

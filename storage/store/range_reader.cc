@@ -35,11 +35,13 @@ std::string Hex(std::string_view key) { return absl::BytesToHexString(Av(key)); 
 // Walks the rows of one range. Not for empty ranges that have an end.
 class RangeCursor {
  public:
+  // `snapshot`: null for the present.
   RangeCursor(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction, ReadMode mode,
-              const rocksdb::Snapshot* snapshot)
+              const rocksdb::Snapshot* snapshot, bool fill_cache = true)
       : begin_(range.begin), end_(range.end), forward_(direction == Direction::kForward) {
     rocksdb::ReadOptions options;
     options.snapshot = snapshot;
+    options.fill_cache = fill_cache;
     options.total_order_seek = true;
     if (mode == ReadMode::kMemoryOnly) {
       options.read_tier = rocksdb::kBlockCacheTier;
@@ -74,6 +76,14 @@ class RangeCursor {
 };
 
 bool IsEmpty(const KeyRange& range) { return !range.end.empty() && range.begin >= range.end; }
+
+absl::StatusOr<RangeEnd> Walk(const ColumnFamily& family, RangeCursor* cursor,
+                              absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit) {
+  for (; cursor->Valid(); cursor->Next()) {
+    if (visit(cursor->key(), cursor->value()) == RowVerdict::kStop) return RangeEnd::kStopped;
+  }
+  return cursor->End(family);
+}
 
 // One joined read under way.
 class JoinedReader {
@@ -189,10 +199,15 @@ absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const
                                   absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit) {
   if (IsEmpty(range)) return RangeEnd::kReached;
   RangeCursor cursor(db, family, range, direction, mode, /*snapshot=*/nullptr);
-  for (; cursor.Valid(); cursor.Next()) {
-    if (visit(cursor.key(), cursor.value()) == RowVerdict::kStop) return RangeEnd::kStopped;
-  }
-  return cursor.End(family);
+  return Walk(family, &cursor, visit);
+}
+
+absl::StatusOr<RangeEnd> ReadSnapshotRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range,
+                                          const rocksdb::Snapshot* snapshot,
+                                          absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit) {
+  if (IsEmpty(range)) return RangeEnd::kReached;
+  RangeCursor cursor(db, family, range, Direction::kForward, ReadMode::kMayBlock, snapshot, /*fill_cache=*/false);
+  return Walk(family, &cursor, visit);
 }
 
 absl::StatusOr<RangeEnd> ReadJoinedRows(RocksDb* db, const ColumnFamily& index, const KeyRange& range,

@@ -7,6 +7,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "rocksdb/snapshot.h"
 #include "storage/store/database.h"
 
 namespace armature::store {
@@ -19,6 +20,11 @@ class RocksDb;
 absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction,
                                   ReadMode mode,
                                   absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit);
+
+// See KeyspaceSnapshot::ReadRange.
+absl::StatusOr<RangeEnd> ReadSnapshotRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range,
+                                          const rocksdb::Snapshot* snapshot,
+                                          absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit);
 
 // See Database::ReadJoined. A snapshot makes entries and rows those of one moment; it goes with the call.
 absl::StatusOr<RangeEnd> ReadJoinedRows(RocksDb* db, const ColumnFamily& index, const KeyRange& range,

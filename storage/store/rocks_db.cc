@@ -2,26 +2,49 @@
 
 #include <utility>
 
+#include "glog/logging.h"
+#include "rocksdb/convenience.h"
 #include "storage/base/status_macros.h"
 #include "storage/store/meta_keys.h"
+#include "storage/store/rocks_logging.h"
 #include "storage/store/rocks_options.h"
 #include "storage/store/rocks_status.h"
 
 namespace armature::store {
 
+RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, std::shared_ptr<rocksdb::Cache> cache)
+    : options_(options),
+      space_(options.disk_reserve, [path] { return MeasureDisk(path); }),
+      env_(MakeEnv(&log_files_)),
+      cache_(std::move(cache)),
+      statistics_(rocksdb::CreateDBStatistics()) {
+  // Counters only: what takes the time of operations costs two looks at the clock each.
+  statistics_->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
+}
+
 absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, const DatabaseOptions& options,
                                                        IfMissing if_missing) {
-  auto database = std::unique_ptr<RocksDb>(new RocksDb(options, rocksdb::NewLRUCache(options.cache_bytes)));
+  auto database = std::unique_ptr<RocksDb>(new RocksDb(path, options, rocksdb::NewLRUCache(options.cache_bytes)));
   ARM_RETURN_IF_ERROR(database->OpenFamilies(path, if_missing));
   ARM_RETURN_IF_ERROR(database->CreateFamilies({std::string(kMetaFamily), std::string(kLogFamily)}));
   database->meta_ = database->Find(kMetaFamily);
   database->log_ = database->Find(kLogFamily);
   ARM_RETURN_IF_ERROR(database->LoadStats());
+  database->KeepResumable();
   return database;
+}
+
+rocksdb::ColumnFamilyOptions RocksDb::MakeFamilyOptions(std::string_view name) const {
+  if (name == kLogFamily) return MakeLogFamilyOptions(options_, cache_);
+  if (IsDataFamilyName(name)) return MakeTableFamilyOptions(options_, cache_);
+  return MakeDataFamilyOptions(options_, cache_);
 }
 
 absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing) {
   rocksdb::DBOptions db_options = MakeDbOptions(options_);
+  db_options.env = env_.get();
+  db_options.statistics = statistics_;
+  db_options.listeners.push_back(MakeErrorListener(&space_));
   db_options.create_if_missing = if_missing == IfMissing::kCreate;
   std::vector<std::string> names;
   if (const rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(db_options, path, &names); !listed.ok()) {
@@ -34,8 +57,7 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
   descriptors.reserve(names.size());
   for (const std::string& name : names) {
-    descriptors.emplace_back(
-        name, name == kLogFamily ? MakeLogFamilyOptions(options_, cache_) : MakeDataFamilyOptions(options_, cache_));
+    descriptors.emplace_back(name, MakeFamilyOptions(name));
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* raw = nullptr;
@@ -94,10 +116,11 @@ absl::Status RocksDb::CreateFamilies(const std::vector<std::string>& names) {
   std::vector<rocksdb::ColumnFamilyDescriptor> missing;
   for (const std::string& name : names) {
     if (Find(name) != nullptr) continue;
-    missing.emplace_back(
-        name, name == kLogFamily ? MakeLogFamilyOptions(options_, cache_) : MakeDataFamilyOptions(options_, cache_));
+    missing.emplace_back(name, MakeFamilyOptions(name));
   }
   if (missing.empty()) return absl::OkStatus();
+  const absl::ReaderMutexLock gate(&write_gate_);
+  ARM_RETURN_IF_ERROR(space_.CheckEngine());
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status = db_->CreateColumnFamilies(missing, &handles);
   // On a failure half-way the first ones exist and are ours.
@@ -109,6 +132,8 @@ absl::Status RocksDb::CreateFamilies(const std::vector<std::string>& names) {
 }
 
 absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
+  const absl::ReaderMutexLock gate(&write_gate_);
+  ARM_RETURN_IF_ERROR(space_.CheckEngine());
   std::vector<std::unique_ptr<ColumnFamily>> dropped;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   {
@@ -141,7 +166,119 @@ absl::Status RocksDb::Write(rocksdb::WriteBatch* batch, bool sync, std::string_v
   rocksdb::WriteOptions options;
   options.sync = sync;
   options.ignore_missing_column_families = true;
-  return FromRocks(db_->Write(options, batch), context);
+  space_.Spend(batch->GetDataSize());
+  // Also before the gate, which is closed while the engine resumes.
+  ARM_RETURN_IF_ERROR(space_.CheckEngine());
+  const absl::ReaderMutexLock gate(&write_gate_);
+  ARM_RETURN_IF_ERROR(space_.CheckEngine());
+  return AfterWrite(db_->Write(options, batch), context);
+}
+
+// RocksDB does not know that the log is full: see LogFiles.
+absl::Status RocksDb::AfterWrite(const rocksdb::Status& status, std::string_view context) {
+  if (!status.ok() && log_files_.newest_is_closed()) space_.SetFailed();
+  // Why there are no more writes says more than how this one failed.
+  if (!status.ok()) ARM_RETURN_IF_ERROR(space_.CheckEngine());
+  return FromRocks(status, context);
+}
+
+absl::Status RocksDb::SyncLog() {
+  const absl::ReaderMutexLock gate(&write_gate_);
+  ARM_RETURN_IF_ERROR(space_.CheckEngine());
+  return AfterWrite(db_->SyncWAL(), "sync the log");
+}
+
+// RocksDB begins a new log only together with a memtable that is flushed, and flushes only what is not empty. So the
+// family that holds nothing has a mark in its memtable, the deletion of a key that was never there; it is not in the
+// log.
+void RocksDb::KeepResumable() {
+  rocksdb::ColumnFamilyHandle* const family = db_->DefaultColumnFamily();
+  uint64_t entries = 0;
+  if (!db_->GetIntProperty(family, rocksdb::DB::Properties::kNumEntriesActiveMemTable, &entries) || entries > 0) return;
+  const absl::ReaderMutexLock gate(&write_gate_);
+  if (space_.CheckEngine().ok()) WriteMark();
+}
+
+void RocksDb::WriteMark() {
+  rocksdb::WriteOptions options;
+  options.disableWAL = true;
+  const rocksdb::Status status = db_->Delete(options, db_->DefaultColumnFamily(), "mark");
+  if (!status.ok()) LOG(WARNING) << "store: no mark status=" << status.ToString();
+}
+
+uint64_t RocksDb::memtable_bytes() {
+  uint64_t bytes = 0;
+  return db_->GetAggregatedIntProperty(rocksdb::DB::Properties::kCurSizeAllMemTables, &bytes) ? bytes : 0;
+}
+
+FileStats RocksDb::file_stats() {
+  using Properties = rocksdb::DB::Properties;
+  // Of the whole database, but told by any family.
+  const auto shared = [&](const std::string& property) {
+    uint64_t value = 0;
+    return db_->GetIntProperty(property, &value) ? value : 0;
+  };
+  const auto sum = [&](const std::string& property) {
+    uint64_t value = 0;
+    return db_->GetAggregatedIntProperty(property, &value) ? value : 0;
+  };
+  const auto count = [&](rocksdb::Tickers ticker) { return statistics_->getTickerCount(ticker); };
+  return {.cache_bytes = cache_->GetUsage(),
+          .cache_max_bytes = cache_->GetCapacity(),
+          .cache_pinned_bytes = cache_->GetPinnedUsage(),
+          .cache_hits_total = count(rocksdb::BLOCK_CACHE_HIT),
+          .cache_misses_total = count(rocksdb::BLOCK_CACHE_MISS),
+          .filter_useful_total = count(rocksdb::BLOOM_FILTER_USEFUL),
+          .memtable_bytes = sum(Properties::kSizeAllMemTables),
+          .table_reader_bytes = sum(Properties::kEstimateTableReadersMem),
+          .file_bytes = sum(Properties::kLiveSstFilesSize),
+          .log_bytes_total = count(rocksdb::WAL_FILE_BYTES),
+          .log_syncs_total = count(rocksdb::WAL_FILE_SYNCED),
+          .flush_bytes_total = count(rocksdb::FLUSH_WRITE_BYTES),
+          .compaction_read_bytes_total = count(rocksdb::COMPACT_READ_BYTES),
+          .compaction_written_bytes_total = count(rocksdb::COMPACT_WRITE_BYTES),
+          .compaction_pending_bytes = sum(Properties::kEstimatePendingCompactionBytes),
+          .flushes_running = shared(Properties::kNumRunningFlushes),
+          .compactions_running = shared(Properties::kNumRunningCompactions),
+          .stall_micros_total = count(rocksdb::STALL_MICROS),
+          .write_stopped = shared(Properties::kIsWriteStopped),
+          .delayed_write_bytes_per_second = shared(Properties::kActualDelayedWriteRate),
+          .background_errors_total = sum(Properties::kBackgroundErrors)};
+}
+
+absl::Status RocksDb::Resume() {
+  const absl::WriterMutexLock gate(&write_gate_);
+  if (!space_.has_failed()) return space_.CheckEngine();
+  log_files_.set_resuming(true);
+  const rocksdb::Status resumed = ResumeEngine();
+  log_files_.set_resuming(false);
+  ARM_RETURN_IF_ERROR(FromRocks(resumed, "resume"));
+  // Before any write: the next one may fail as the last one did.
+  WriteMark();
+  // All memtables were empty. Now one is not, and the next attempt begins a new log.
+  if (log_files_.newest_is_closed()) return UnavailableError("resume: there is no new log yet");
+  space_.SetResumed();
+  return absl::OkStatus();
+}
+
+rocksdb::Status RocksDb::ResumeEngine() {
+  // Asked after LogFiles is told: whoever cancels does the same the other way round.
+  if (resume_cancelled_) return rocksdb::Status::ShutdownInProgress();
+  if (const rocksdb::Status resumed = db_->Resume(); !resumed.ok()) return resumed;
+  // Without an error of its own RocksDB has done nothing so far.
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  {
+    const absl::MutexLock lock(&mutex_);
+    for (const auto& [name, family] : families_) handles.push_back(family->handle());
+  }
+  rocksdb::FlushOptions flush;
+  flush.allow_write_stall = true;
+  return db_->Flush(flush, handles);
+}
+
+void RocksDb::CancelResume() {
+  resume_cancelled_ = true;
+  if (log_files_.resuming()) rocksdb::CancelAllBackgroundWork(db_.get(), /*wait=*/false);
 }
 
 }  // namespace armature::store

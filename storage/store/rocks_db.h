@@ -14,8 +14,12 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "rocksdb/db.h"
+#include "rocksdb/statistics.h"
 #include "rocksdb/write_batch.h"
 #include "storage/store/column_family.h"
+#include "storage/store/database_stats.h"
+#include "storage/store/disk_space.h"
+#include "storage/store/log_files.h"
 #include "storage/store/options.h"
 
 namespace armature::store {
@@ -55,18 +59,48 @@ class RocksDb {
   absl::Status ForEachWithPrefix(const ColumnFamily& family, std::string_view prefix, Fn fn);
 
   // Every write of the database goes through here. A batch that names a dropped family is applied without that part:
-  // refusing it would stop all later writes of the engine.
+  // refusing it would stop all later writes of the engine. After a failure for want of space everything is refused
+  // (ServiceUnavailable) until Resume.
   absl::Status Write(rocksdb::WriteBatch* batch, bool sync, std::string_view context);
+  // Makes durable what was written without `sync`.
+  absl::Status SyncLog();
+
+  // Takes writes again after one has failed for want of space: flushes all memtables, so that nothing is needed of the
+  // log that has failed, and begins a new one. Waits for writes under way; others wait for it. Errors:
+  // ResourceExhausted if there is still no space, Unavailable; nothing has changed then.
+  absl::Status Resume();
+  // Ends Resume, now or later, with an error: the database is about to be closed.
+  void CancelResume();
+  // To be called now and then, for Resume to be possible.
+  void KeepResumable();
+
+  FileStats file_stats();
+  // Of all memtables, also those that are being flushed.
+  uint64_t memtable_bytes();
+
+  // Outlives what is opened from it.
+  DiskSpace* space() { return &space_; }
 
  private:
-  RocksDb(const DatabaseOptions& options, std::shared_ptr<rocksdb::Cache> cache)
-      : options_(options), cache_(std::move(cache)) {}
+  RocksDb(const std::string& path, const DatabaseOptions& options, std::shared_ptr<rocksdb::Cache> cache);
+  void WriteMark();
   absl::Status OpenFamilies(const std::string& path, IfMissing if_missing);
+  rocksdb::ColumnFamilyOptions MakeFamilyOptions(std::string_view name) const;
   absl::Status LoadStats();
+  absl::Status AfterWrite(const rocksdb::Status& status, std::string_view context);
+  rocksdb::Status ResumeEngine();
 
   const DatabaseOptions options_;
+  DiskSpace space_;
+  LogFiles log_files_;
+  const std::unique_ptr<rocksdb::Env> env_;
   const std::shared_ptr<rocksdb::Cache> cache_;
+  const std::shared_ptr<rocksdb::Statistics> statistics_;
   std::unique_ptr<rocksdb::DB> db_;
+  // Held shared by whoever changes files; alone by Resume, in whose course RocksDB would take writes for a log that has
+  // failed.
+  absl::Mutex write_gate_;
+  std::atomic<bool> resume_cancelled_ = false;
   absl::Mutex mutex_;
   std::map<std::string, std::unique_ptr<ColumnFamily>, std::less<>> families_ ABSL_GUARDED_BY(mutex_);
   ColumnFamily* meta_ = nullptr;

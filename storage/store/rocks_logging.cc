@@ -1,10 +1,10 @@
 #include "storage/store/rocks_logging.h"
 
-#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 
 #include "glog/logging.h"
+#include "storage/store/disk_space.h"
 
 namespace armature::store {
 namespace {
@@ -30,32 +30,36 @@ class LogWriter final : public rocksdb::Logger {
 
 class ErrorListener final : public rocksdb::EventListener {
  public:
+  explicit ErrorListener(DiskSpace* space) : space_(space) {}
+
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
-    if (IsOfAWrite(reason)) {
-      write_failed_ = true;
-      LOG(ERROR) << "store: the database takes no more writes until the daemon is restarted; reads go on status="
-                 << status->ToString();
-    } else {
-      LOG(ERROR) << "store: background work failed status=" << status->ToString();
+    LOG(ERROR) << "store: work failed status=" << status->ToString();
+    using Severity = rocksdb::Status::Severity;
+    // A log file that could not be made for want of space: nothing of the old one is in doubt.
+    if (reason == rocksdb::BackgroundErrorReason::kMemTable && status->IsNoSpace()) {
+      *status = rocksdb::Status(*status, Severity::kHardError);
+    }
+    if (status->severity() >= Severity::kFatalError) {
+      space_->SetBroken();
+    } else if (status->severity() == Severity::kHardError && status->IsNoSpace()) {
+      // After a soft one, such as that of a compaction, RocksDB goes on by itself.
+      space_->SetFailed();
     }
   }
-  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason reason, rocksdb::Status, bool* auto_recovery) override {
-    if (write_failed_ || IsOfAWrite(reason)) *auto_recovery = false;
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool* auto_recovery) override {
+    *auto_recovery = false;
   }
 
  private:
-  static bool IsOfAWrite(rocksdb::BackgroundErrorReason reason) {
-    return reason == rocksdb::BackgroundErrorReason::kWriteCallback ||
-           reason == rocksdb::BackgroundErrorReason::kMemTable;
-  }
-
-  std::atomic<bool> write_failed_ = false;
+  DiskSpace* const space_;
 };
 
 }  // namespace
 
 std::shared_ptr<rocksdb::Logger> MakeRocksLogger() { return std::make_shared<LogWriter>(); }
 
-std::shared_ptr<rocksdb::EventListener> MakeErrorListener() { return std::make_shared<ErrorListener>(); }
+std::shared_ptr<rocksdb::EventListener> MakeErrorListener(DiskSpace* space) {
+  return std::make_shared<ErrorListener>(space);
+}
 
 }  // namespace armature::store

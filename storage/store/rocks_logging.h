@@ -10,14 +10,15 @@
 
 namespace armature::store {
 
+class DiskSpace;
+
 // Warnings and errors go to the log. RocksDB's own log file is on the database's disk, and writing to it is the first
 // thing that fails when that is full.
 std::shared_ptr<rocksdb::Logger> MakeRocksLogger();
 
-// Reports background errors, and leaves the database read-only after a failed write to the write-ahead log. RocksDB
-// would resume by itself once there is space again, but goes on with the log file whose writer has failed; a restart
-// begins a new one and loses nothing.
-std::shared_ptr<rocksdb::EventListener> MakeErrorListener();
+// Reports background errors, and tells `space`, which outlives it, of those that stop writes. RocksDB would resume by
+// itself after some, but goes on with the log file whose writer has failed: RocksDb::Resume does not.
+std::shared_ptr<rocksdb::EventListener> MakeErrorListener(DiskSpace* space);
 
 }  // namespace armature::store
 

@@ -42,6 +42,8 @@ rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options) {
   db.max_background_jobs = 2;
   db.bytes_per_sync = 1 << 20;
   db.max_open_files = -1;
+  // As many threads are started for each family that is opened, however few files it has.
+  db.max_file_opening_threads = 4;
   // One thread writes almost everything: a concurrent memtable only costs.
   db.allow_concurrent_memtable_write = false;
   db.enable_pipelined_write = false;
@@ -51,7 +53,8 @@ rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options) {
                              ? rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords
                              : rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   db.info_log = MakeRocksLogger();
-  db.listeners.push_back(MakeErrorListener());
+  // Memtables whose rows are not in the log hold nothing but RocksDb's own mark.
+  db.avoid_flush_during_shutdown = true;
   db.stats_dump_period_sec = 0;
   db.stats_persist_period_sec = 0;
   return db;
@@ -70,6 +73,15 @@ rocksdb::ColumnFamilyOptions MakeDataFamilyOptions(const DatabaseOptions& option
   table.whole_key_filtering = true;
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   family.level_compaction_dynamic_level_bytes = true;
+  return family;
+}
+
+rocksdb::ColumnFamilyOptions MakeTableFamilyOptions(const DatabaseOptions& options,
+                                                    const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::ColumnFamilyOptions family = MakeDataFamilyOptions(options, cache);
+  // Ten bits a row of 300 bytes. It is taken when the memtable is made, so a table that nobody writes has it as well.
+  family.memtable_prefix_bloom_size_ratio = 0.003;
+  family.memtable_whole_key_filtering = true;
   return family;
 }
 

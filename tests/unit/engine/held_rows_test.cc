@@ -123,6 +123,10 @@ class HeldRowsTest : public testing::Test {
       order->before = order->scans;
       order->answered = true;
     });
+    {
+      const absl::MutexLock lock(&order->mutex);
+      EXPECT_FALSE(order->answered) << "it did not need the read pool";
+    }
     EXPECT_TRUE(held->Finish().ok());
     for (Answer<ReadResult>& answer : answers) EXPECT_TRUE(answer.Take().ok());
     const absl::MutexLock lock(&order->mutex);

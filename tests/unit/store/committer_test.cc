@@ -10,7 +10,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/collection_error.h"
 #include "storage/model/wire.h"
-#include "storage/store/keyspace_name.h"
+#include "storage/store/keyspace.h"
 #include "tests/unit/store/store_test_util.h"
 
 namespace armature::store {

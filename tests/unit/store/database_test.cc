@@ -7,6 +7,8 @@
 #include <fstream>
 #include <set>
 
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
 #include "storage/store/data_directory.h"
 #include "tests/unit/store/store_test_util.h"
 
@@ -130,6 +132,17 @@ TEST_F(DatabaseTest, GetTellsFoundFromMissingAndWhatIsInMemory) {
   EXPECT_EQ(*database_->Get(keyspace(), "b", ReadMode::kMemoryOnly, &value), GetResult::kFound);
   EXPECT_EQ(value, "vb");
   EXPECT_EQ(*database_->Get(keyspace(), "x", ReadMode::kMayBlock, &value), GetResult::kMissing);
+}
+
+TEST_F(DatabaseTest, AMissingRowIsNotSearchedForInTheMemtable) {
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+  rocksdb::get_perf_context()->Reset();
+  std::string value;
+  EXPECT_EQ(*database_->Get(keyspace(), "a", ReadMode::kMayBlock, &value), GetResult::kFound);
+  EXPECT_EQ(*database_->Get(keyspace(), "missing", ReadMode::kMayBlock, &value), GetResult::kMissing);
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
+  EXPECT_EQ(rocksdb::get_perf_context()->bloom_memtable_hit_count, 1);
+  EXPECT_EQ(rocksdb::get_perf_context()->bloom_memtable_miss_count, 1);
 }
 
 TEST_F(DatabaseTest, SecondOpenOfADirectoryIsRefused) {

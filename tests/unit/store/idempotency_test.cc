@@ -128,12 +128,11 @@ TEST_F(TokenSweepTest, ATokenInUseIsLeftForLater) {
   EXPECT_FALSE(Has("a"));
 }
 
-TEST_F(TokenSweepTest, ARecordThatCannotBeReadGoesWhenItsTimeHasCome) {
+TEST_F(TokenSweepTest, ARecordThatCannotBeReadStaysAndIsInNobodysWay) {
   Add("a", 10, "not the size of a fingerprint");
   Add("b", 20);
-  ASSERT_FALSE(Find("a").ok());
   EXPECT_EQ(Sweep(30).removed, 2u);
-  EXPECT_FALSE(Has("a"));
+  EXPECT_TRUE(absl::IsDataLoss(Find("a").status())) << "it may be that of a request after the one that has expired";
   EXPECT_FALSE(Has("b"));
   EXPECT_EQ(Sweep(30).removed, 0u);
 }

@@ -1,4 +1,4 @@
-#include "storage/store/keyspace_name.h"
+#include "storage/store/keyspace.h"
 
 #include "storage/store/column_family.h"
 

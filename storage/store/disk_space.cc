@@ -1,0 +1,122 @@
+#include "storage/store/disk_space.h"
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "glog/logging.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+
+namespace armature::store {
+namespace {
+
+constexpr int64_t kLookAlwaysBytes = 64 << 10;
+
+// The smaller of the two bounds; see DiskReserve.
+uint64_t ReserveOf(const DiskReserve& reserve, uint64_t total_bytes) {
+  return std::min(reserve.bytes, total_bytes / 100 * reserve.percent);
+}
+
+}  // namespace
+
+absl::StatusOr<DiskUsage> MeasureDisk(const std::string& path) {
+  struct statvfs disk = {};
+  if (statvfs(path.c_str(), &disk) != 0) {
+    return UnavailableError(Cat("cannot tell the free space of ", path, ": ", std::strerror(errno)));
+  }
+  return DiskUsage{uint64_t{disk.f_blocks} * disk.f_frsize, uint64_t{disk.f_bavail} * disk.f_frsize};
+}
+
+DiskSpace::DiskSpace(DiskReserve reserve, Measure measure) : reserve_(reserve), measure_(std::move(measure)) { Look(); }
+
+absl::Status DiskSpace::CheckEngine() const {
+  switch (fault_.load(std::memory_order_acquire)) {
+    case Fault::kNone:
+      return absl::OkStatus();
+    case Fault::kNoSpace:
+      return ServiceUnavailableError(
+          "The server's disk is full: writes are refused until there is space again; reads go on");
+    case Fault::kBroken:
+      break;
+  }
+  return ServiceUnavailableError(
+      "The server's disk has failed: writes are refused until the server is restarted; reads go on");
+}
+
+absl::Status DiskSpace::CheckClients() const {
+  ARM_RETURN_IF_ERROR(CheckEngine());
+  if (!low_.load(std::memory_order_relaxed)) return absl::OkStatus();
+  return ServiceUnavailableError(
+      "The server's disk is nearly full: writes are refused until there is more space; reads go on");
+}
+
+void DiskSpace::Spend(uint64_t bytes) {
+  const auto spent = static_cast<int64_t>(bytes);
+  if (unseen_bytes_.fetch_sub(spent, std::memory_order_relaxed) <= spent) Look();
+}
+
+void DiskSpace::Look() {
+  const absl::StatusOr<DiskUsage> usage = measure_();
+  if (!usage.ok()) {
+    LOG_EVERY_N(ERROR, 600) << "store: " << usage.status().message();
+    unseen_bytes_.store(kLookAlwaysBytes, std::memory_order_relaxed);
+    return;
+  }
+  const uint64_t reserve = ReserveOf(reserve_, usage->total_bytes);
+  const absl::MutexLock lock(&mutex_);
+  usage_ = *usage;
+  reserve_bytes_ = reserve;
+  const bool was_low = low_.load(std::memory_order_relaxed);
+  const bool is_low = usage->free_bytes < (was_low ? reserve + reserve / 4 : reserve);
+  const uint64_t above = usage->free_bytes > reserve ? usage->free_bytes - reserve : 0;
+  unseen_bytes_.store(std::max(static_cast<int64_t>(above / 4), kLookAlwaysBytes), std::memory_order_relaxed);
+  if (is_low == was_low) return;
+  low_.store(is_low, std::memory_order_relaxed);
+  if (is_low) {
+    LOG(WARNING) << "store: the disk is nearly full, clients' writes are refused free_bytes=" << usage->free_bytes
+                 << " reserve_bytes=" << reserve;
+  } else {
+    LOG(INFO) << "store: there is space again, writes are taken free_bytes=" << usage->free_bytes
+              << " reserve_bytes=" << reserve;
+  }
+}
+
+void DiskSpace::SetFailed() {
+  Fault none = Fault::kNone;
+  failures_.fetch_add(1, std::memory_order_relaxed);
+  if (!fault_.compare_exchange_strong(none, Fault::kNoSpace, std::memory_order_acq_rel)) return;
+  LOG(ERROR) << "store: the disk is full, the database takes no more writes until there is space; reads go on";
+}
+
+void DiskSpace::SetBroken() {
+  failures_.fetch_add(1, std::memory_order_relaxed);
+  if (fault_.exchange(Fault::kBroken, std::memory_order_acq_rel) == Fault::kBroken) return;
+  LOG(ERROR) << "store: the database takes no more writes until the daemon is restarted; reads go on";
+}
+
+void DiskSpace::SetResumed() {
+  Fault full = Fault::kNoSpace;
+  if (!fault_.compare_exchange_strong(full, Fault::kNone, std::memory_order_acq_rel)) return;
+  resumes_.fetch_add(1, std::memory_order_relaxed);
+  LOG(INFO) << "store: the database takes writes again";
+}
+
+DiskReport DiskSpace::report() const {
+  const Fault fault = fault_.load(std::memory_order_acquire);
+  const absl::MutexLock lock(&mutex_);
+  return {.usage = usage_,
+          .reserve_bytes = reserve_bytes_,
+          .is_low = low_.load(std::memory_order_relaxed),
+          .has_failed = fault == Fault::kNoSpace,
+          .is_broken = fault == Fault::kBroken,
+          .refused_total = refused_.load(std::memory_order_relaxed),
+          .failures_total = failures_.load(std::memory_order_relaxed),
+          .resumes_total = resumes_.load(std::memory_order_relaxed)};
+}
+
+}  // namespace armature::store

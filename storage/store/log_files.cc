@@ -1,0 +1,125 @@
+#include "storage/store/log_files.h"
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "glog/logging.h"
+#include "rocksdb/file_system.h"
+
+namespace armature::store {
+namespace {
+
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+using rocksdb::IOStatus;
+
+// `error` is errno after the call.
+IOStatus NameNoSpace(IOStatus status, int error) {
+  if (status.ok() || status.IsNoSpace() || (error != EDQUOT && error != EFBIG)) return status;
+  return IOStatus::NoSpace(status.ToString());
+}
+
+class PlainFile final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  explicit PlainFile(std::unique_ptr<rocksdb::FSWritableFile> file) : FSWritableFileOwnerWrapper(std::move(file)) {}
+
+  IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, IODebugContext* debug) override {
+    errno = 0;
+    IOStatus status = FSWritableFileOwnerWrapper::Append(data, options, debug);
+    return NameNoSpace(std::move(status), errno);
+  }
+  IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, const rocksdb::DataVerificationInfo&,
+                  IODebugContext* debug) override {
+    return Append(data, options, debug);
+  }
+};
+
+class LogFile final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  LogFile(std::unique_ptr<rocksdb::FSWritableFile> file, LogFiles* files)
+      : FSWritableFileOwnerWrapper(std::move(file)), files_(files), number_(files->OnMade()) {}
+
+  IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, IODebugContext* debug) override {
+    if (closed_) return AnswerClosed();
+    errno = 0;
+    IOStatus status = FSWritableFileOwnerWrapper::Append(data, options, debug);
+    const int error = errno;
+    if (status.ok()) {
+      size_ += data.size();
+      return status;
+    }
+    CloseForEver();
+    const IOStatus cut = FSWritableFileOwnerWrapper::Truncate(size_, options, debug);
+    LOG(ERROR) << "store: the write-ahead log took no more and was cut back bytes=" << size_
+               << " status=" << status.ToString() << " cut=" << cut.ToString();
+    // With a torn end RocksDB must not go on: an error of no known kind stops it until a restart.
+    if (!cut.ok()) return IOStatus::IOError(status.ToString());
+    status = NameNoSpace(std::move(status), error);
+    return status.IsNoSpace() ? IOStatus::Busy(status.ToString()) : status;
+  }
+  IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, const rocksdb::DataVerificationInfo&,
+                  IODebugContext* debug) override {
+    return Append(data, options, debug);
+  }
+  // What was good before is made durable even when no more is taken.
+  IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
+    return is_unsynced_ ? AnswerClosed() : CheckSync(FSWritableFileOwnerWrapper::Sync(options, debug));
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
+    return is_unsynced_ ? AnswerClosed() : CheckSync(FSWritableFileOwnerWrapper::Fsync(options, debug));
+  }
+
+ private:
+  void CloseForEver() {
+    closed_ = true;
+    files_->OnClosed(number_);
+  }
+  IOStatus CheckSync(IOStatus status) {
+    if (status.ok()) return status;
+    is_unsynced_ = true;
+    CloseForEver();
+    return status;
+  }
+  IOStatus AnswerClosed() const {
+    return files_->resuming() ? IOStatus::OK() : IOStatus::Busy("the log file has failed before");
+  }
+
+  LogFiles* const files_;
+  const uint64_t number_;
+  uint64_t size_ = 0;
+  std::atomic<bool> closed_ = false;
+  std::atomic<bool> is_unsynced_ = false;  // a sync has failed: nobody knows what the disk holds
+};
+
+class FileSystem final : public rocksdb::FileSystemWrapper {
+ public:
+  explicit FileSystem(LogFiles* files) : FileSystemWrapper(rocksdb::FileSystem::Default()), files_(files) {}
+
+  const char* Name() const override { return "ArmatureFileSystem"; }
+
+  IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
+                           std::unique_ptr<rocksdb::FSWritableFile>* result, IODebugContext* debug) override {
+    std::unique_ptr<rocksdb::FSWritableFile> file;
+    errno = 0;
+    IOStatus status = FileSystemWrapper::NewWritableFile(name, options, &file, debug);
+    if (!status.ok()) return NameNoSpace(std::move(status), errno);
+    if (name.ends_with(".log")) {
+      *result = std::make_unique<LogFile>(std::move(file), files_);
+    } else {
+      *result = std::make_unique<PlainFile>(std::move(file));
+    }
+    return status;
+  }
+
+ private:
+  LogFiles* const files_;
+};
+
+}  // namespace
+
+std::unique_ptr<rocksdb::Env> MakeEnv(LogFiles* files) {
+  return rocksdb::NewCompositeEnv(std::make_shared<FileSystem>(files));
+}
+
+}  // namespace armature::store

@@ -1,0 +1,232 @@
+// A log that takes no more, and what was under way at that moment.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
+#include "rocksdb/env.h"
+#include "rocksdb/write_batch.h"
+#include "storage/store/rocks_db.h"
+#include "tests/unit/store/store_test_util.h"
+
+namespace armature::store {
+namespace {
+
+constexpr absl::Duration kWait = absl::Seconds(60);
+constexpr size_t kValueBytes = 100 << 10;
+
+// While it lasts no file of this process grows beyond half a value.
+class FilesAreFull {
+ public:
+  FilesAreFull() {
+    // Otherwise the signal ends the process.
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit full = before_;
+    full.rlim_cur = kValueBytes / 2;
+    setrlimit(RLIMIT_FSIZE, &full);
+  }
+  ~FilesAreFull() { setrlimit(RLIMIT_FSIZE, &before_); }
+  FilesAreFull(const FilesAreFull&) = delete;
+  FilesAreFull& operator=(const FilesAreFull&) = delete;
+
+ private:
+  rlimit before_ = {};
+};
+
+// RocksDB's threads for flushes, kept busy.
+class FlushThreads {
+ public:
+  FlushThreads() {
+    for (Job& job : jobs_) {
+      Schedule([&job, this] {
+        job.begun.Notify();
+        released_.WaitForNotification();
+        job.ended.Notify();
+      });
+      job.begun.WaitForNotification();
+    }
+  }
+  ~FlushThreads() { Release(); }
+  FlushThreads(const FlushThreads&) = delete;
+  FlushThreads& operator=(const FlushThreads&) = delete;
+
+  // Returns when what was scheduled in the meantime has run.
+  void Release() {
+    if (released_.HasBeenNotified()) return;
+    released_.Notify();
+    for (Job& job : jobs_) job.ended.WaitForNotification();
+    absl::Notification last;
+    Schedule([&last] { last.Notify(); });
+    last.WaitForNotification();
+  }
+
+ private:
+  struct Job {
+    absl::Notification begun;
+    absl::Notification ended;
+  };
+
+  void Schedule(std::function<void()> work) {
+    rocksdb::Env::Default()->Schedule(
+        [](void* raw) {
+          const std::unique_ptr<std::function<void()>> taken(static_cast<std::function<void()>*>(raw));
+          (*taken)();
+        },
+        new std::function<void()>(std::move(work)), rocksdb::Env::HIGH);
+  }
+
+  absl::Notification released_;
+  std::vector<Job> jobs_{static_cast<size_t>(rocksdb::Env::Default()->GetBackgroundThreads(rocksdb::Env::HIGH))};
+};
+
+class ResumeTest : public ::testing::Test {
+ protected:
+  ResumeTest() {
+    Open();
+    EXPECT_TRUE(rocks_->CreateFamilies({"a"}).ok());
+  }
+
+  void Open() {
+    rocks_.reset();
+    absl::StatusOr<std::unique_ptr<RocksDb>> opened = RocksDb::Open(options_.path, options_);
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    rocks_ = *std::move(opened);
+  }
+
+  absl::Status Put(int number) {
+    rocksdb::WriteBatch batch;
+    batch.Put(rocks_->Find("a")->handle(), std::to_string(number), std::string(kValueBytes, 'x'));
+    return rocks_->Write(&batch, /*sync=*/false, "put");
+  }
+  uint64_t ImmutableMemtables() {
+    uint64_t count = 0;
+    rocks_->db()->GetIntProperty(rocks_->Find("a")->handle(), rocksdb::DB::Properties::kNumImmutableMemTable, &count);
+    return count;
+  }
+  // Until a flush is on its way; the number of items.
+  int PutUntilFlush() {
+    int count = 0;
+    while (ImmutableMemtables() == 0) EXPECT_TRUE(Put(count++).ok());
+    return count;
+  }
+  void FailTheLog(int number) {
+    const FilesAreFull full;
+    const absl::Status failed = Put(number);
+    EXPECT_EQ(failed.message(),
+              "The server's disk is full: writes are refused until there is space again; reads go on");
+    EXPECT_TRUE(rocks_->space()->has_failed());
+  }
+
+  const TempDir dir_;
+  const DatabaseOptions options_ = TestOptions(dir_.path());
+  std::unique_ptr<RocksDb> rocks_;
+};
+
+// Resume on a thread of its own.
+class Resuming {
+ public:
+  explicit Resuming(RocksDb* rocks)
+      : thread_([this, rocks] {
+          result_ = rocks->Resume();
+          done_.Notify();
+        }) {}
+  ~Resuming() { thread_.join(); }
+  Resuming(const Resuming&) = delete;
+  Resuming& operator=(const Resuming&) = delete;
+
+  bool WaitForEnd(absl::Duration time = kWait) { return done_.WaitForNotificationWithTimeout(time); }
+  const absl::Status& result() const { return result_; }
+
+ private:
+  absl::Status result_;
+  absl::Notification done_;
+  std::thread thread_;
+};
+
+TEST_F(ResumeTest, AFlushThatWasToBeginIsNotForgotten) {
+  int count = 0;
+  {
+    FlushThreads threads;
+    count = PutUntilFlush();
+    FailTheLog(count);
+    threads.Release();
+  }
+  EXPECT_FALSE(Put(count).ok());
+  {
+    Resuming resuming(rocks_.get());
+    EXPECT_TRUE(resuming.WaitForEnd());
+    rocks_->CancelResume();
+    EXPECT_TRUE(resuming.result().ok()) << resuming.result();
+  }
+  EXPECT_FALSE(rocks_->space()->has_failed());
+  EXPECT_TRUE(Put(count).ok());
+  Open();
+  for (int i = 0; i <= count; ++i) EXPECT_TRUE((*rocks_->Get(*rocks_->Find("a"), std::to_string(i))).has_value()) << i;
+}
+
+TEST_F(ResumeTest, TheDatabaseCanBeClosedInItsCourse) {
+  FlushThreads threads;
+  const int count = PutUntilFlush();
+  FailTheLog(count);
+  {
+    Resuming resuming(rocks_.get());
+    // The flush cannot end.
+    EXPECT_FALSE(resuming.WaitForEnd(absl::Milliseconds(200)));
+    rocks_->CancelResume();
+    EXPECT_TRUE(resuming.WaitForEnd());
+    EXPECT_FALSE(resuming.result().ok());
+  }
+  EXPECT_TRUE(rocks_->space()->has_failed());
+  threads.Release();
+  Open();
+  for (int i = 0; i < count; ++i) EXPECT_TRUE((*rocks_->Get(*rocks_->Find("a"), std::to_string(i))).has_value()) << i;
+  EXPECT_FALSE((*rocks_->Get(*rocks_->Find("a"), std::to_string(count))).has_value());
+}
+
+TEST_F(ResumeTest, EachFailureIsFollowedByANewLog) {
+  for (int turn = 0; turn < 5; ++turn) {
+    ASSERT_TRUE(Put(2 * turn).ok());
+    FailTheLog(2 * turn + 1);
+    EXPECT_FALSE(rocks_->SyncLog().ok());
+    ASSERT_TRUE(rocks_->Resume().ok());
+    ASSERT_TRUE(rocks_->SyncLog().ok());
+  }
+  Open();
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ((*rocks_->Get(*rocks_->Find("a"), std::to_string(i))).has_value(), i % 2 == 0) << i;
+  }
+}
+
+TEST_F(ResumeTest, AFailureRightAfterAResumptionIsResumedToo) {
+  ASSERT_TRUE(Put(0).ok());
+  FailTheLog(1);
+  ASSERT_TRUE(rocks_->Resume().ok());
+  FailTheLog(2);
+  const absl::Status resumed = rocks_->Resume();
+  ASSERT_TRUE(resumed.ok()) << resumed;
+  EXPECT_TRUE(Put(3).ok());
+  Open();
+  for (int i = 0; i <= 3; ++i) EXPECT_EQ((*rocks_->Get(*rocks_->Find("a"), std::to_string(i))).has_value(), i % 3 == 0);
+}
+
+// As when the memtable of the mark was flushed in an instant in which nobody could write it anew.
+TEST_F(ResumeTest, WithoutAMarkTheNextAttemptSucceeds) {
+  FailTheLog(0);
+  if (!rocks_->Resume().ok()) {
+    ASSERT_TRUE(rocks_->space()->has_failed());
+    ASSERT_TRUE(rocks_->Resume().ok());
+  }
+  EXPECT_TRUE(Put(1).ok());
+}
+
+}  // namespace
+}  // namespace armature::store
