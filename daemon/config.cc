@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 
@@ -41,6 +42,42 @@ absl::Status ParseDurability(const std::string& text, store::DatabaseOptions* op
     }
   }
   return FlagError("durability", text, "must be sync, os, or interval:<1 to 60000 milliseconds>");
+}
+
+// "10G" and the like. False if it is no such text.
+bool ParseBytes(std::string_view text, uint64_t* bytes) {
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, *bytes);
+  if (error != std::errc()) return false;
+  const std::string_view unit(rest, static_cast<size_t>(end - rest));
+  constexpr std::string_view kUnits = "KMGT";
+  if (unit.empty()) return true;
+  const size_t place = kUnits.find(unit[0]);
+  if (unit.size() != 1 || place == std::string_view::npos) return false;
+  const size_t shift = 10 * (place + 1);
+  if (*bytes > (UINT64_MAX >> shift)) return false;
+  *bytes <<= shift;
+  return true;
+}
+
+absl::Status ParseDiskReserve(const std::string& text, store::DiskReserve* reserve) {
+  constexpr uint64_t kAutoBytes = uint64_t{1} << 30;
+  constexpr uint32_t kAutoPercent = 5;
+  constexpr uint32_t kPercentMax = 50;
+  if (text == "auto") {
+    *reserve = {.bytes = kAutoBytes, .percent = kAutoPercent};
+    return absl::OkStatus();
+  }
+  if (text.ends_with('%')) {
+    *reserve = {.bytes = UINT64_MAX, .percent = 0};
+    const char* const end = text.data() + text.size() - 1;
+    const auto [rest, error] = std::from_chars(text.data(), end, reserve->percent);
+    if (error == std::errc() && rest == end && reserve->percent <= kPercentMax) return absl::OkStatus();
+  } else {
+    *reserve = {.bytes = 0, .percent = 100};
+    if (ParseBytes(text, &reserve->bytes)) return absl::OkStatus();
+  }
+  return FlagError("disk_reserve", text, "must be auto, a percentage from 0% to 50%, or bytes such as 500M or 2G");
 }
 
 bool HasPort(std::string_view address) {
@@ -87,6 +124,10 @@ absl::Status CheckListeners(const RawConfig& raw) {
     }
     ARM_RETURN_IF_ERROR(CheckReach(raw, "http_listen", raw.http_listen));
   }
+  if (raw.metrics_listen != kOff && !HasPort(raw.metrics_listen)) {
+    return FlagError("metrics_listen", raw.metrics_listen,
+                     "must be HOST:PORT, [IPV6]:PORT or off; port 0 picks a free one");
+  }
   if (raw.grpc_listen == kOff) return absl::OkStatus();
   const bool is_socket = raw.grpc_listen.starts_with("unix:");
   if (!is_socket && !HasPort(raw.grpc_listen)) {
@@ -112,6 +153,24 @@ bool IsLoopback(std::string_view address) {
   return is_127 || address.starts_with("localhost:") || address.starts_with("[::1]:") || address.starts_with("unix:");
 }
 
+absl::Status CheckDescriptorLimit(uint64_t limit, const Config& config) {
+  // The database keeps its files open: a few for each table and index in use. Connections come on top.
+  constexpr uint64_t kNeeded = 1024;
+  constexpr uint64_t kFilesPerFamily = 4;
+  const uint64_t wanted = kNeeded + kFilesPerFamily * config.database.column_families_max;
+  constexpr std::string_view kAdvice = "; raise it with ulimit -n, or LimitNOFILE= of the service";
+  if (limit < kNeeded) {
+    return absl::FailedPreconditionError(
+        Cat("the limit of open files is ", limit, ", at least ", kNeeded, " are needed", kAdvice));
+  }
+  if (limit < wanted) {
+    LOG(WARNING) << "server: the limit of open files is " << limit
+                 << ", with --column_families_max=" << config.database.column_families_max << " up to " << wanted
+                 << " may be needed" << kAdvice;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   Config config;
   if (raw.data_dir.empty())
@@ -121,6 +180,11 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   ARM_RETURN_IF_ERROR(CheckListeners(raw));
   if (raw.grpc_listen != kOff) config.grpc_listen = raw.grpc_listen;
   if (raw.http_listen != kOff) config.http_listen = raw.http_listen;
+  if (raw.metrics_listen != kOff) config.metrics_listen = raw.metrics_listen;
+  ARM_RETURN_IF_ERROR(CheckRange("slow_request_ms", raw.slow_request_ms, 0, 3'600'000));
+  config.slow_request_ms = raw.slow_request_ms;
+  ARM_RETURN_IF_ERROR(CheckRange("drain_seconds", raw.drain_seconds, 0, 3600));
+  config.drain_time = absl::Seconds(raw.drain_seconds);
   config.credentials_file = raw.credentials_file;
   config.tls = {raw.tls_cert, raw.tls_key, raw.tls_client_ca};
   config.audit_log = raw.audit_log;
@@ -129,6 +193,7 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   ARM_RETURN_IF_ERROR(CheckRange("read_threads", raw.read_threads, 1, 256));
   ARM_RETURN_IF_ERROR(CheckRange("column_families_max", raw.column_families_max, 1, 10'000));
   ARM_RETURN_IF_ERROR(CheckRange("item_collection_mb_max", raw.item_collection_mb_max, 1, 1 << 20));
+  ARM_RETURN_IF_ERROR(ParseDiskReserve(raw.disk_reserve, &config.database.disk_reserve));
   config.database.item_collection_bytes_max = static_cast<uint64_t>(raw.item_collection_mb_max) << 20;
   config.database.cache_bytes = static_cast<size_t>(raw.cache_mb) << 20;
   config.database.column_families_max = static_cast<size_t>(raw.column_families_max);

@@ -35,20 +35,31 @@ struct RawConfig {
   std::string tls_key = {};
   std::string tls_client_ca = {};
   std::string audit_log = {};
+  std::string disk_reserve = "auto";
+  std::string metrics_listen = "off";
+  int64_t slow_request_ms = 0;
+  int64_t drain_seconds = 10;
 };
 
 struct Config {
   std::string grpc_listen;       // empty: off
   std::string http_listen;       // empty: off
+  std::string metrics_listen;    // empty: off
   std::string credentials_file;  // empty: everybody may do everything
   TlsFiles tls;                  // for all listeners but those on Unix sockets
   std::string audit_log;         // empty: off
+  int64_t slow_request_ms = 0;   // 0: slow requests are not told of
+  absl::Duration drain_time;     // for requests under way, at the end
   store::DatabaseOptions database;
   engine::EngineOptions engine;
 };
 
 // Errors: InvalidArgument with one line that names the flag, the value, and what is allowed.
 absl::StatusOr<Config> MakeConfig(const RawConfig& raw);
+
+// Checks that the process may open as many files as it needs, after its own limit was raised to what the system allows.
+// Errors: FailedPrecondition with one line that tells both numbers.
+absl::Status CheckDescriptorLimit(uint64_t limit, const Config& config);
 
 // Whether `address` (host:port, [v6]:port or unix:path) cannot be reached from another machine.
 bool IsLoopback(std::string_view address);

@@ -1,21 +1,26 @@
 // armatured: flags, logging, start, signals; nothing else.
 
-#include <malloc.h>
 #include <signal.h>
 
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
+#include "absl/flags/reflection.h"
 #include "absl/flags/usage.h"
 #include "absl/flags/usage_config.h"
+#include "absl/strings/match.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "daemon/config.h"
+#include "daemon/config_file.h"
+#include "daemon/metrics/metric_table.h"
 #include "daemon/server.h"
+#include "daemon/service_manager.h"
 #include "daemon/version.h"
 #include "glog/logging.h"
 #include "storage/base/strings.h"
@@ -51,6 +56,9 @@ ABSL_FLAG(int64_t, item_collection_mb_max, 10'240,
           "Ceiling in MiB on an item collection (items and local index entries of one partition key value; tables "
           "without local indexes have none), 1 to 1048576. A write that would make one grow beyond it is refused. "
           "Fixed at start.");
+ABSL_FLAG(std::string, disk_reserve, "auto",
+          "Space on the disk of --data_dir below which writes are refused, so that it never becomes full: bytes (500M, "
+          "2G), a percentage of the disk (5%), or auto, which is 5% but at most 1G. 0: none. Fixed at start.");
 ABSL_FLAG(int64_t, gsi_backlog_max, 1'000'000,
           "Changes that may wait for one global index, 1 to 2^40. Writes that touch an index beyond it are throttled "
           "until it has caught up. Fixed at start.");
@@ -61,17 +69,30 @@ ABSL_FLAG(absl::Duration, transaction_wait, absl::Seconds(5),
 ABSL_FLAG(bool, enforce_throughput, true,
           "Refuse what goes beyond the provisioned throughput of tables and global indexes, or beyond the maxima that "
           "are set for tables billed per request. Fixed at start.");
+ABSL_FLAG(std::string, metrics_listen, "off",
+          "Address for operators, with /metrics, /healthz and /readyz over HTTP: HOST:PORT, [IPV6]:PORT, or off. It "
+          "asks for no "
+          "credentials, and tells the names of tables. Fixed at start.");
+ABSL_FLAG(int64_t, slow_request_ms, 0,
+          "Requests that take this long or longer are told of in the log, with what they waited for, 0 to 3600000; 0: "
+          "none. Fixed at start.");
+ABSL_FLAG(int64_t, drain_seconds, 10,
+          "How long requests under way may take at the end, after SIGTERM, 0 to 3600. Fixed at start.");
+ABSL_FLAG(std::string, config, "",
+          "File of flags, one a line: name = value. Lines that are empty or begin with # are left out. Flags on the "
+          "command line win.");
+ABSL_FLAG(bool, print_config, false, "Print the flags as they are in effect, in the form of --config, and exit.");
+ABSL_FLAG(bool, print_metrics_doc, false, "Print docs/METRICS.md and exit.");
 ABSL_FLAG(bool, insecure, false,
           "Allow an address that other machines can reach without TLS and credentials, and secrets in clear text.");
 
+// Read by jemalloc when the process begins: what is free goes back to the system after ten seconds, by a thread of its
+// own, also where nobody allocates any more. MALLOC_CONF in the environment wins.
+extern "C" {
+const char* malloc_conf = "background_thread:true";  // NOLINT: jemalloc's name and type
+}
+
 namespace {
-
-// Free memory at the end of a heap that is kept instead of given back to the system, and the size from which a block
-// has a mapping of its own. With glibc's 128 KiB every larger page of a Query is faulted in anew: a fifth of its CPU.
-constexpr int kHeapTrimBytes = 8 << 20;
-constexpr int kHeapMapBytes = 4 << 20;
-
-constexpr absl::Duration kDrainTime = absl::Seconds(10);
 
 // One line for the operator, whatever else went to the log.
 int Refuse(const absl::Status& status) {
@@ -100,21 +121,74 @@ armature::daemon::RawConfig FromFlags() {
   raw.tls_key = absl::GetFlag(FLAGS_tls_key);
   raw.tls_client_ca = absl::GetFlag(FLAGS_tls_client_ca);
   raw.audit_log = absl::GetFlag(FLAGS_audit_log);
+  raw.disk_reserve = absl::GetFlag(FLAGS_disk_reserve);
+  raw.metrics_listen = absl::GetFlag(FLAGS_metrics_listen);
+  raw.slow_request_ms = absl::GetFlag(FLAGS_slow_request_ms);
+  raw.drain_seconds = absl::GetFlag(FLAGS_drain_seconds);
   return raw;
+}
+
+// The flags that a file may set: those of this file, but for what is about the command line itself.
+std::map<std::string, absl::CommandLineFlag*> OwnFlags() {
+  std::map<std::string, absl::CommandLineFlag*> own;
+  for (const auto& [name, flag] : absl::GetAllFlags()) {
+    const bool is_of_the_line = name == "config" || name == "print_config" || name == "print_metrics_doc";
+    if (absl::EndsWith(flag->Filename(), "daemon/main.cc") && !is_of_the_line) own[std::string(name)] = flag;
+  }
+  return own;
+}
+
+// Sets the flags of the file. Errors: InvalidArgument with one line that names file, line and flag.
+absl::Status ApplyConfigFile(const std::string& path) {
+  const auto lines = armature::daemon::ReadConfigFile(path);
+  if (!lines.ok()) return lines.status();
+  const std::map<std::string, absl::CommandLineFlag*> flags = OwnFlags();
+  for (const armature::daemon::ConfigLine& line : *lines) {
+    const std::string place = armature::Cat(path, ": line ", line.number, ": ");
+    const auto flag = flags.find(line.name);
+    if (flag == flags.end())
+      return absl::InvalidArgumentError(armature::Cat(place, "there is no flag '", line.name, "'"));
+    std::string fault;
+    if (!flag->second->ParseFrom(line.value, &fault)) {
+      return absl::InvalidArgumentError(
+          armature::Cat(place, "'", line.value, "' is no value of ", line.name, ": ", fault));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The flags of the command line, over those of the file that it names.
+absl::Status ReadFlags(int argc, char** argv) {
+  const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
+  if (rest.size() > 1) return absl::InvalidArgumentError(armature::Cat("unexpected argument: ", rest[1]));
+  const std::string path = absl::GetFlag(FLAGS_config);
+  if (path.empty()) return absl::OkStatus();
+  const absl::Status applied = ApplyConfigFile(path);
+  // Once more, for they win.
+  if (applied.ok()) absl::ParseCommandLine(argc, argv);
+  return applied;
+}
+
+void PrintConfig() {
+  for (const auto& [name, flag] : OwnFlags()) std::printf("%s = %s\n", name.c_str(), flag->CurrentValue().c_str());
+}
+
+void PrintReady(const armature::daemon::Server& server) {
+  std::printf("ready grpc=%s", server.grpc_address().c_str());
+  if (!server.http_address().empty()) std::printf(" http=%s", server.http_address().c_str());
+  if (!server.metrics_address().empty()) std::printf(" metrics=%s", server.metrics_address().c_str());
+  std::printf("\n");
+  std::fflush(stdout);
 }
 
 // Serves until a signal says stop. That one is returned.
 int WaitForEnd(armature::daemon::Server* server, const sigset_t& signals) {
-  // glibc gives back the ends of its heaps only; after a burst of large answers most of what is free lies in between.
-  const timespec trim_interval = {.tv_sec = 60, .tv_nsec = 0};
   while (true) {
-    const int received = sigtimedwait(&signals, nullptr, &trim_interval);
-    if (received < 0) {
-      malloc_trim(0);
-    } else if (received == SIGHUP) {
+    const int received = sigwaitinfo(&signals, nullptr);
+    if (received == SIGHUP) {
       LOG(INFO) << "server: got SIGHUP, reading credentials and certificates again";
       server->Reload();
-    } else {
+    } else if (received >= 0) {
       return received;
     }
   }
@@ -123,8 +197,6 @@ int WaitForEnd(armature::daemon::Server* server, const sigset_t& signals) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  mallopt(M_TRIM_THRESHOLD, kHeapTrimBytes);
-  mallopt(M_MMAP_THRESHOLD, kHeapMapBytes);
 #ifdef NDEBUG
   // The packaged Abseil looks for lock cycles at every lock unless told otherwise: a tenth of a small write's CPU.
   // Other builds keep the watch.
@@ -138,16 +210,22 @@ int main(int argc, char** argv) {
   absl::FlagsUsageConfig usage;
   usage.version_string = [] { return armature::Cat("armatured ", armature::daemon::kVersion, "\n"); };
   absl::SetFlagsUsageConfig(usage);
-  const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
+  const absl::Status flags = ReadFlags(argc, argv);
   FLAGS_logtostderr = true;
   google::InitGoogleLogging(argv[0]);
-  if (rest.size() > 1) {
-    return Refuse(absl::InvalidArgumentError(armature::Cat("unexpected argument: ", rest[1])));
+  if (!flags.ok()) return Refuse(flags);
+  if (absl::GetFlag(FLAGS_print_metrics_doc)) {
+    std::printf("%s", armature::daemon::MetricsDocument().c_str());
+    return 0;
   }
 
   const armature::daemon::RawConfig raw = FromFlags();
   const absl::StatusOr<armature::daemon::Config> config = armature::daemon::MakeConfig(raw);
   if (!config.ok()) return Refuse(config.status());
+  if (absl::GetFlag(FLAGS_print_config)) {
+    PrintConfig();
+    return 0;
+  }
 
   // Blocked before any thread starts, so that only this one takes them.
   sigset_t signals;
@@ -161,13 +239,12 @@ int main(int argc, char** argv) {
   absl::StatusOr<std::unique_ptr<armature::daemon::Server>> server = armature::daemon::Server::Start(*config);
   if (!server.ok()) return Refuse(server.status());
   if (raw.insecure) LOG(WARNING) << "server: insecure, anybody who reaches the address may read and write";
-  std::printf("ready grpc=%s", (*server)->grpc_address().c_str());
-  if (!(*server)->http_address().empty()) std::printf(" http=%s", (*server)->http_address().c_str());
-  std::printf("\n");
-  std::fflush(stdout);
+  PrintReady(**server);
+  armature::daemon::NotifyServiceManager("READY=1");
 
   const int received = WaitForEnd(server->get(), signals);
   LOG(INFO) << "server: got signal=" << received;
-  (*server)->Stop(kDrainTime);
+  armature::daemon::NotifyServiceManager("STOPPING=1");
+  (*server)->Stop(config->drain_time);
   return 0;
 }

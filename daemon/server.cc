@@ -18,11 +18,15 @@
 #include "daemon/http/json_front.h"
 #include "daemon/http/signature_authenticator.h"
 #include "daemon/http/tls_context_keeper.h"
+#include "daemon/metrics/metrics_collector.h"
+#include "daemon/metrics/metrics_front.h"
+#include "daemon/telemetry/request_stats.h"
 #include "glog/logging.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/thread_pool.h"
 
 namespace armature::daemon {
 namespace {
@@ -31,6 +35,10 @@ namespace {
 constexpr int kRequestMaxBytes = (16 << 20) + (64 << 10);
 // Calls beyond it wait in the client: answers that a client does not read must not pile up without bound.
 constexpr int kCallsPerConnectionMax = 1024;
+
+constexpr int64_t kNsPerMs = 1'000'000;
+constexpr size_t kMetricsConnectionsMax = 64;
+constexpr size_t kMetricsBodyBytesMax = 1024;
 
 // Load balancers ask how it does, and have no credentials. The answer says no more than that it serves.
 constexpr std::array<std::string_view, 2> kOpenMethods = {"/grpc.health.v1.Health/Check",
@@ -43,6 +51,7 @@ struct Server::Parts {
   std::unique_ptr<TlsKeeper> tls;
   std::unique_ptr<Authenticator> authenticator;  // null: everybody may do everything
   std::unique_ptr<AuditLog> audit;
+  std::unique_ptr<RequestStats> requests;
   std::unique_ptr<store::Database> database;
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<CallGate> gate;
@@ -59,10 +68,15 @@ struct Server::Parts {
   std::unique_ptr<JsonFront> json;
   std::unique_ptr<HttpServer> http;
   std::string http_address;
+  std::unique_ptr<MetricsCollector> collector;
+  std::unique_ptr<MetricsFront> metrics_front;
+  std::unique_ptr<HttpServer> metrics;
+  std::string metrics_address;
 
   absl::Status StartSecurity(const Config& config);
   absl::Status StartGrpc(const std::string& listen);
   absl::Status StartHttp(const Config& config);
+  absl::Status StartMetrics(const std::string& listen);
 };
 
 Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -70,6 +84,7 @@ Server::~Server() { Stop(absl::ZeroDuration()); }
 
 const std::string& Server::grpc_address() const { return parts_->address; }
 const std::string& Server::http_address() const { return parts_->http_address; }
+const std::string& Server::metrics_address() const { return parts_->metrics_address; }
 
 absl::Status Server::Parts::StartSecurity(const Config& config) {
   if (config.tls.enabled()) {
@@ -131,13 +146,13 @@ absl::Status Server::Parts::StartGrpc(const std::string& listen) {
 
 absl::Status Server::Parts::StartHttp(const Config& config) {
   JsonFrontOptions front;
+  front.stats = requests.get();
   if (authenticator != nullptr) {
     signatures = std::make_unique<SignatureAuthenticator>(authenticator.get());
     front.authenticator = signatures.get();
   }
   operations = std::make_unique<EngineOperations>(engine.get(), audit.get());
   json = std::make_unique<JsonFront>(operations.get(), front);
-  RaiseDescriptorLimit();
   HttpServerOptions options;
   options.listen = config.http_listen;
   if (config.tls.enabled()) {
@@ -152,15 +167,35 @@ absl::Status Server::Parts::StartHttp(const Config& config) {
   return absl::OkStatus();
 }
 
+absl::Status Server::Parts::StartMetrics(const std::string& listen) {
+  collector = std::make_unique<MetricsCollector>(
+      MetricsSources{.engine = engine.get(), .requests = requests.get(), .http = http.get(), .audit = audit.get()});
+  metrics_front = std::make_unique<MetricsFront>(collector.get(), database.get());
+  HttpServerOptions options;
+  options.listen = listen;
+  options.io_threads = 1;
+  options.connections_max = kMetricsConnectionsMax;
+  options.body_bytes_max = kMetricsBodyBytesMax;
+  ARM_ASSIGN_OR_RETURN(metrics, HttpServer::Start(options, metrics_front.get()));
+  metrics_address = metrics->address();
+  LOG(INFO) << "server: serving metrics=" << metrics_address;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
   auto parts = std::make_unique<Parts>();
+  ARM_RETURN_IF_ERROR(CheckDescriptorLimit(RaiseDescriptorLimit(), config));
   ARM_RETURN_IF_ERROR(parts->StartSecurity(config));
+  parts->requests = std::make_unique<RequestStats>(config.slow_request_ms * kNsPerMs);
   ARM_ASSIGN_OR_RETURN(parts->database, store::Database::Open(config.database));
   parts->engine = std::make_unique<engine::Engine>(parts->database.get(), config.engine);
-  parts->gate = std::make_unique<CallGate>(parts->engine.get(), parts->authenticator.get(), parts->audit.get());
+  parts->gate = std::make_unique<CallGate>(parts->engine.get(), parts->authenticator.get(), parts->audit.get(),
+                                           parts->requests.get());
   parts->admin = std::make_unique<AdminService>(parts->gate.get(), config.database.path);
   if (!config.http_listen.empty()) ARM_RETURN_IF_ERROR(parts->StartHttp(config));
   if (!config.grpc_listen.empty()) ARM_RETURN_IF_ERROR(parts->StartGrpc(config.grpc_listen));
+  // Last: who finds it ready finds everything ready.
+  if (!config.metrics_listen.empty()) ARM_RETURN_IF_ERROR(parts->StartMetrics(config.metrics_listen));
   return std::unique_ptr<Server>(new Server(std::move(parts)));
 }
 
@@ -177,13 +212,23 @@ void Server::Reload() {
 void Server::Stop(absl::Duration grace) {
   if (parts_ == nullptr || parts_->engine == nullptr) return;
   LOG(INFO) << "server: stopping";
+  if (parts_->metrics_front != nullptr) parts_->metrics_front->SetStopping();
   parts_->engine->EndWaits();
-  if (parts_->http != nullptr) parts_->http->Stop(grace);
-  if (parts_->grpc != nullptr) {
-    parts_->items->Drain();
-    parts_->grpc->Shutdown(absl::ToChronoTime(absl::Now() + grace));
-    parts_->grpc->Wait();
+  {
+    // Both at once: the time is for all requests together.
+    ThreadPool drain("arm-drain", 1, 1);
+    drain.RunAdmitted([this, grace] {
+      if (parts_->http != nullptr) parts_->http->Stop(grace);
+    });
+    if (parts_->grpc != nullptr) {
+      parts_->items->Drain();
+      parts_->admin->Drain();
+      parts_->grpc->Shutdown(absl::ToChronoTime(absl::Now() + grace));
+      parts_->grpc->Wait();
+    }
   }
+  // It has told until now how the end goes.
+  if (parts_->metrics != nullptr) parts_->metrics->Stop(absl::ZeroDuration());
   parts_->engine.reset();
   parts_->database.reset();
   parts_->grpc.reset();

@@ -26,6 +26,8 @@ class Server {
   const std::string& grpc_address() const;
   // Of the original protocol; empty if it is off.
   const std::string& http_address() const;
+  // For operators; empty if it is off.
+  const std::string& metrics_address() const;
 
   // Reads credentials and certificates again, and opens the audit log anew. Connections and calls go on. What cannot be
   // read stays as it was; the log says so.

@@ -16,6 +16,7 @@
 #include "storage/base/strings.h"
 #include "storage/model/wire.h"
 #include "storage/store/data_directory.h"
+#include "storage/store/database_stats.h"
 
 namespace armature::daemon {
 namespace {
@@ -119,6 +120,28 @@ absl::Status EchoBytes(const grpc::ByteBuffer& request, grpc::ByteBuffer* respon
   return absl::OkStatus();
 }
 
+std::string_view WhyWritesAreRefused(const store::DiskReport& disk) {
+  if (disk.is_broken) return "a write has failed; the daemon must be restarted";
+  if (disk.has_failed) return "a write has failed for want of space; writes go on when there is some";
+  if (disk.is_low) return "less space than the reserve is free; writes go on when there is more";
+  return "";
+}
+
+// How the storage engine is, for those who ask why writes are slow.
+void FillStore(const store::Database& database, v1::GetServerInfoResponse* to) {
+  const store::DatabaseStats stats = database.stats();
+  to->set_writes_refused_reason(std::string(WhyWritesAreRefused(stats.disk)));
+  to->set_disk_free_bytes(stats.disk.usage.free_bytes);
+  to->set_disk_total_bytes(stats.disk.usage.total_bytes);
+  to->set_disk_reserve_bytes(stats.disk.reserve_bytes);
+  to->set_file_bytes(stats.files.file_bytes);
+  to->set_commit_queue_units(stats.committer.queue_commits);
+  to->set_writes_stopped(stats.files.write_stopped != 0);
+  to->set_writes_delayed_to_bytes_per_second(stats.files.delayed_write_bytes_per_second);
+  to->set_stall_ms_total(stats.files.stall_micros_total / 1000);
+  to->set_compaction_pending_bytes(stats.files.compaction_pending_bytes);
+}
+
 }  // namespace
 
 AdminService::AdminService(const CallGate* gate, std::string data_dir)
@@ -141,6 +164,7 @@ Reactor* AdminService::GetServerInfo(Context* context, const v1::GetServerInfoRe
     response->set_resident_bytes(ResidentBytes());
     response->set_column_family_count(static_cast<int64_t>((*engine)->database()->column_family_count()));
     response->set_format_version(static_cast<uint32_t>(store::kFormatVersion));
+    FillStore(*(*engine)->database(), response);
     call.Finish(absl::OkStatus());
   });
 }
@@ -206,8 +230,14 @@ Reactor* AdminService::VerifyTable(Context* context, const v1::VerifyTableReques
   });
 }
 
+ExportStream* AdminService::ExportTable(Context* context, const grpc::ByteBuffer* request) {
+  return exports_.Open([this, context, request](StreamSet<ExportStream>::Ended ended) {
+    return std::make_shared<ExportStream>(gate_, context, request, std::move(ended));
+  });
+}
+
 Reactor* AdminService::Echo(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  return gate_->Admit(context, [request, response](const UnaryCall& call) {
+  return gate_->Admit(context, "admin:Echo", [request, response](const UnaryCall& call) {
     if (const auto engine = call.caller().Allow("admin:Echo", ""); !engine.ok()) return call.Finish(engine.status());
     call.Finish(EchoBytes(*request, response));
   });

@@ -9,16 +9,19 @@
 
 #include "absl/time/time.h"
 #include "armature/admin/v1/admin.grpc.pb.h"
+#include "daemon/admin/export_stream.h"
 #include "daemon/grpc/call_gate.h"
+#include "daemon/grpc/stream_set.h"
 
 namespace armature::daemon {
 
 namespace admin_service_internal {
 
 using Api = admin::v1::AdminService;
-using Base = Api::WithCallbackMethod_GetServerInfo<Api::WithCallbackMethod_ListIndexStatus<
-    Api::WithCallbackMethod_GetIndexStatus<Api::WithCallbackMethod_ListIndexViolations<
-        Api::WithCallbackMethod_VerifyTable<Api::WithRawCallbackMethod_Echo<Api::Service>>>>>>;
+using Base = Api::WithCallbackMethod_GetServerInfo<
+    Api::WithCallbackMethod_ListIndexStatus<Api::WithCallbackMethod_GetIndexStatus<
+        Api::WithCallbackMethod_ListIndexViolations<Api::WithCallbackMethod_VerifyTable<
+            Api::WithRawCallbackMethod_ExportTable<Api::WithRawCallbackMethod_Echo<Api::Service>>>>>>>;
 
 }  // namespace admin_service_internal
 
@@ -26,10 +29,14 @@ using Base = Api::WithCallbackMethod_GetServerInfo<Api::WithCallbackMethod_ListI
 class AdminService final : public admin_service_internal::Base {
  public:
   // Those that ask the gate themselves.
-  static constexpr std::array<std::string_view, 6> kGatedMethods = {
-      "/armature.admin.v1.AdminService/GetServerInfo",  "/armature.admin.v1.AdminService/ListIndexStatus",
-      "/armature.admin.v1.AdminService/GetIndexStatus", "/armature.admin.v1.AdminService/ListIndexViolations",
-      "/armature.admin.v1.AdminService/VerifyTable",    "/armature.admin.v1.AdminService/Echo"};
+  static constexpr std::array<std::string_view, 7> kGatedMethods = {
+      "/armature.admin.v1.AdminService/GetServerInfo",
+      "/armature.admin.v1.AdminService/ListIndexStatus",
+      "/armature.admin.v1.AdminService/GetIndexStatus",
+      "/armature.admin.v1.AdminService/ListIndexViolations",
+      "/armature.admin.v1.AdminService/VerifyTable",
+      "/armature.admin.v1.AdminService/ExportTable",
+      "/armature.admin.v1.AdminService/Echo"};
 
   AdminService(const CallGate* gate, std::string data_dir);
 
@@ -48,16 +55,21 @@ class AdminService final : public admin_service_internal::Base {
   grpc::ServerUnaryReactor* VerifyTable(grpc::CallbackServerContext* context,
                                         const admin::v1::VerifyTableRequest* request,
                                         admin::v1::VerifyTableResponse* response) override;
+  ExportStream* ExportTable(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;
   // Sends the payload back, or as many bytes as were asked for: what a call costs that does nothing. Not audited, for
   // load generators call it without end.
   grpc::ServerUnaryReactor* Echo(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                  grpc::ByteBuffer* response) override;
+
+  // Ends the streams of ExportTable: the server is about to stop.
+  void Drain() { exports_.Drain(); }
 
  private:
   const CallGate* const gate_;
   const std::string data_dir_;
   const absl::Time start_;
   const int64_t start_monotonic_ns_;
+  StreamSet<ExportStream> exports_;
 };
 
 }  // namespace armature::daemon

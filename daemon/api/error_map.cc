@@ -81,7 +81,7 @@ void SetCancellationReasons(const std::vector<CancellationReason>& reasons, api:
 
 }  // namespace
 
-grpc::Status ToGrpcStatus(const absl::Status& status) {
+grpc::Status ToGrpcStatus(const absl::Status& status, std::string_view request_id) {
   if (status.ok()) return grpc::Status::OK;
   api::v1::ErrorDetail detail;
   const std::optional<ApiError> error = GetApiError(status);
@@ -100,7 +100,7 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
     SetCancellationReasons(reasons, &detail);
     return WithDetail(ToGrpcCode(FindErrorRow(error->type).grpc_code), detail);
   }
-  detail.set_request_id(store::RandomUuid());
+  detail.set_request_id(request_id.empty() ? store::RandomUuid() : std::string(request_id));
   const InternalErrorRow& row = LogInternalError(status, detail.request_id());
   detail.set_exception(std::string(row.name));
   detail.set_message(Cat(row.text, "; request id ", detail.request_id()));

@@ -4,6 +4,7 @@
 // Our errors as gRPC tells them.
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "grpcpp/support/status.h"
@@ -11,8 +12,9 @@
 namespace armature::daemon {
 
 // The gRPC status with an armature.api.v1.ErrorDetail in its details. An error that is not meant for users becomes
-// INTERNAL with a request id; its text goes to the log under that id.
-grpc::Status ToGrpcStatus(const absl::Status& status);
+// INTERNAL with a request id; its text goes to the log under that id, which is `request_id`
+// unless that is empty.
+grpc::Status ToGrpcStatus(const absl::Status& status, std::string_view request_id = {});
 
 }  // namespace armature::daemon
 

@@ -6,6 +6,7 @@
 #include "daemon/api/error_map.h"
 #include "grpc/grpc_security_constants.h"
 #include "grpcpp/security/auth_context.h"
+#include "storage/store/data_directory.h"
 
 namespace armature::daemon {
 namespace {
@@ -25,7 +26,25 @@ absl::StatusOr<engine::Engine*> Caller::Allow(std::string_view operation, std::s
   return engine_;
 }
 
-void UnaryCall::Finish(const absl::Status& status) const { reactor_->Finish(ToGrpcStatus(status)); }
+UnaryCall::UnaryCall(Caller caller, grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor,
+                     RequestStats::Request counted)
+    : caller_(std::move(caller)), reactor_(reactor), counted_(std::move(counted)) {
+  if (counted_.trace() == nullptr) return;
+  // A client that asks about a slow call needs its name.
+  request_id_ = std::make_shared<const std::string>(store::RandomUuid());
+  context->AddTrailingMetadata("x-armature-request-id", *request_id_);
+}
+
+void UnaryCall::Finish(const absl::Status& status) const {
+  const std::string_view request_id = request_id_ == nullptr ? std::string_view() : *request_id_;
+  counted_.Finish(status, request_id);
+  reactor_->Finish(ToGrpcStatus(status, request_id));
+}
+
+absl::StatusOr<engine::Engine*> AuditedCall::Allow() const {
+  if (call_.trace() != nullptr) call_.trace()->set_table(table_);
+  return call_.caller().Allow(operation_, table_);
+}
 
 void AuditedCall::Finish(const absl::Status& status) const {
   if (log_ != nullptr) {
@@ -37,6 +56,16 @@ void AuditedCall::Finish(const absl::Status& status) const {
                   .result = status});
   }
   call_.Finish(status);
+}
+
+void CallGate::Audit(const Ended& ended) const {
+  if (audit_ == nullptr) return;
+  const Access* const access = ended.caller == nullptr ? nullptr : ended.caller->access_.get();
+  audit_->Record({.principal = access == nullptr ? std::string_view() : access->principal(),
+                  .peer = ended.peer,
+                  .operation = ended.operation,
+                  .table = ended.table,
+                  .result = ended.result});
 }
 
 void CallGate::AskAuthenticator(const grpc::CallbackServerContext& context, Authenticator::Done done) const {
@@ -67,15 +96,10 @@ void CallGate::Identify(const grpc::CallbackServerContext& context, Identified d
                    });
 }
 
-void CallGate::FinishRefused(grpc::ServerUnaryReactor* reactor, const absl::Status& status) {
-  reactor->Finish(ToGrpcStatus(status));
-}
-
 grpc::ServerUnaryReactor* CallGate::AdmitAudited(grpc::CallbackServerContext* context, std::string_view operation,
                                                  std::string table, AuditedWork work) const {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  AuditedCall call(UnaryCall(Caller(engine_, nullptr, 0), reactor), audit_, context->peer(), operation,
-                   std::move(table));
+  AuditedCall call(Begin(context, reactor, operation), audit_, context->peer(), operation, std::move(table));
   if (authenticator_ == nullptr) {
     std::move(work)(call);
     return reactor;

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "daemon/auth/audit_log.h"
 #include "daemon/auth/authenticator.h"
+#include "daemon/telemetry/request_stats.h"
 #include "engine/engine.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/server_callback.h"
@@ -45,20 +46,26 @@ class UnaryCall {
   // Ends the call. Once.
   void Finish(const absl::Status& status) const;
 
+  // For the engine: where the time of the call goes; may be null.
+  const std::shared_ptr<engine::RequestTrace>& trace() const { return counted_.trace(); }
+
  private:
   friend class CallGate;
   friend class AuditedCall;
-  UnaryCall(Caller caller, grpc::ServerUnaryReactor* reactor) : caller_(std::move(caller)), reactor_(reactor) {}
+  UnaryCall(Caller caller, grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor,
+            RequestStats::Request counted);
 
   Caller caller_;
   grpc::ServerUnaryReactor* reactor_;
+  RequestStats::Request counted_;
+  std::shared_ptr<const std::string> request_id_;  // null: it gets one if it fails inside
 };
 
 // A call about a table or the daemon itself: how it ended goes to the audit log, if there is one.
 class AuditedCall {
  public:
   // As those of Caller and UnaryCall.
-  absl::StatusOr<engine::Engine*> Allow() const { return call_.caller().Allow(operation_, table_); }
+  absl::StatusOr<engine::Engine*> Allow() const;
   void Finish(const absl::Status& status) const;
 
  private:
@@ -76,21 +83,24 @@ class AuditedCall {
 // Thread-safety: thread-safe. Lifetime: must outlive the server, and what it is made of must outlive the gate.
 class CallGate {
  public:
-  // `authenticator`: null if everybody may do everything. `audit`: null if nothing is written.
-  CallGate(engine::Engine* engine, Authenticator* authenticator, AuditLog* audit)
-      : engine_(engine), authenticator_(authenticator), audit_(audit) {}
+  // `authenticator`: null if everybody may do everything. `audit`: null if nothing is written. `stats`: null if nothing
+  // is counted.
+  CallGate(engine::Engine* engine, Authenticator* authenticator, AuditLog* audit, RequestStats* stats = nullptr)
+      : engine_(engine), authenticator_(authenticator), audit_(audit), stats_(stats) {}
 
   // Runs `work(const UnaryCall&)` when the sender is known, on this or another thread; otherwise ends the call. Does
-  // not block.
+  // not block. `operation`: what is counted.
   template <class Work>
-  grpc::ServerUnaryReactor* Admit(grpc::CallbackServerContext* context, Work work) const {
+  grpc::ServerUnaryReactor* Admit(grpc::CallbackServerContext* context, std::string_view operation, Work work) const {
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+    UnaryCall call = Begin(context, reactor, operation);
     if (authenticator_ == nullptr) {
-      work(UnaryCall(Caller(engine_, nullptr, 0), reactor));
+      work(call);
     } else {
-      Identify(*context, [reactor, work = std::move(work)](absl::StatusOr<Caller> caller) mutable {
-        if (!caller.ok()) return FinishRefused(reactor, caller.status());
-        work(UnaryCall(*std::move(caller), reactor));
+      Identify(*context, [call = std::move(call), work = std::move(work)](absl::StatusOr<Caller> caller) mutable {
+        if (!caller.ok()) return call.Finish(caller.status());
+        call.caller_ = *std::move(caller);
+        work(call);
       });
     }
     return reactor;
@@ -107,18 +117,37 @@ class CallGate {
   using Identified = absl::AnyInvocable<void(absl::StatusOr<Caller>) &&>;
   void Identify(const grpc::CallbackServerContext& context, Identified done) const;
 
+  // A line of the audit log, if there is one: how such a call ended.
+  struct Ended {
+    const Caller* caller = nullptr;  // null: it is not known who that was
+    std::string peer;
+    std::string_view operation;
+    std::string_view table;
+    absl::Status result;
+  };
+  void Audit(const Ended& ended) const;
+
   // Whether the credentials are still those that the caller was identified by.
   bool IsCurrent(const Caller& caller) const {
     return authenticator_ == nullptr || authenticator_->generation() == caller.generation_;
   }
 
+  // Begins to count a request. Does nothing if nothing is counted.
+  RequestStats::Request Count(Front front, std::string_view operation) const {
+    return RequestStats::Begin(stats_, front, operation);
+  }
+
  private:
-  static void FinishRefused(grpc::ServerUnaryReactor* reactor, const absl::Status& status);
+  UnaryCall Begin(grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor,
+                  std::string_view operation) const {
+    return {Caller(engine_, nullptr, 0), context, reactor, Count(Front::kGrpc, operation)};
+  }
   void AskAuthenticator(const grpc::CallbackServerContext& context, Authenticator::Done done) const;
 
   engine::Engine* const engine_;
   Authenticator* const authenticator_;
   AuditLog* const audit_;
+  RequestStats* const stats_;
 };
 
 }  // namespace armature::daemon

@@ -89,11 +89,19 @@ engine::Callback<Result> AnswerGroup(ItemAnswer answer) {
   };
 }
 
+// The engine, if the caller may. Errors: AccessDeniedException.
+absl::StatusOr<engine::Engine*> Allow(const ItemCall& call, std::string_view operation,
+                                      const std::optional<std::string>& table) {
+  const std::string_view name = table.has_value() ? std::string_view(*table) : std::string_view();
+  if (call.context.trace != nullptr) call.context.trace->set_table(name);
+  return call.caller.Allow(operation, name);
+}
+
 // `run(engine, call, request)` with what was parsed, if the caller may.
 template <class Request, class Run>
 void RunAllowed(ItemCall call, std::string_view operation, absl::StatusOr<Request> parsed, Run run) {
   if (!parsed.ok()) return Fail(std::move(call.answer), parsed.status());
-  const absl::StatusOr<engine::Engine*> engine = call.caller.Allow(operation, parsed->table_name.value_or(""));
+  const absl::StatusOr<engine::Engine*> engine = Allow(call, operation, parsed->table_name);
   if (!engine.ok()) return Fail(std::move(call.answer), engine.status());
   run(**engine, std::move(call), *std::move(parsed));
 }
@@ -101,10 +109,10 @@ void RunAllowed(ItemCall call, std::string_view operation, absl::StatusOr<Reques
 // Asks for each member of a request; one without members needs nothing but the operation itself.
 class TableRights {
  public:
-  TableRights(const Caller& caller, std::string_view operation) : caller_(caller), operation_(operation) {}
+  TableRights(const ItemCall& call, std::string_view operation) : call_(call), operation_(operation) {}
 
   void Ask(std::string_view operation, const std::optional<std::string>& table) {
-    if (engine_.ok() || !asked_) engine_ = caller_.Allow(operation, table.value_or(""));
+    if (engine_.ok() || !asked_) engine_ = Allow(call_, operation, table);
     asked_ = true;
   }
   // The engine if everything is allowed. Errors: AccessDeniedException.
@@ -114,7 +122,7 @@ class TableRights {
   }
 
  private:
-  const Caller& caller_;
+  const ItemCall& call_;
   const std::string_view operation_;
   bool asked_ = false;
   absl::StatusOr<engine::Engine*> engine_ = nullptr;
@@ -124,7 +132,7 @@ class TableRights {
 template <class Request, class Ask, class Run>
 void RunGroup(ItemCall call, std::string_view operation, absl::StatusOr<Request> parsed, Ask ask, Run run) {
   if (!parsed.ok()) return Fail(std::move(call.answer), parsed.status());
-  TableRights rights(call.caller, operation);
+  TableRights rights(call, operation);
   ask(*parsed, rights);
   const absl::StatusOr<engine::Engine*> engine = rights.Engine();
   if (!engine.ok()) return Fail(std::move(call.answer), engine.status());

@@ -1,5 +1,6 @@
 #include "daemon/grpc/item_service.h"
 
+#include <memory>
 #include <utility>
 
 #include "daemon/api/error_map.h"
@@ -11,56 +12,63 @@ namespace armature::daemon {
 using Reactor = grpc::ServerUnaryReactor;
 using Context = grpc::CallbackServerContext;
 
-Reactor* ItemService::Serve(ItemOperation operation, Context* context, const grpc::ByteBuffer* request,
-                            grpc::ByteBuffer* response) const {
-  return gate_->Admit(context, [operation, context, request, response](const UnaryCall& call) {
+Reactor* ItemService::Serve(std::string_view name, ItemOperation operation, Context* context,
+                            const grpc::ByteBuffer* request, grpc::ByteBuffer* response) const {
+  return gate_->Admit(context, name, [operation, context, request, response](const UnaryCall& call) {
     ItemAnswer answer = [call, response](const absl::Status& status, const grpc::ByteBuffer& message) {
       *response = message;
       call.Finish(status);
     };
-    operation({call.caller(), MakeRequestContext(context), std::move(answer)}, MessageBytes(*request).view());
+    operation({call.caller(), MakeRequestContext(context, call.trace()), std::move(answer)},
+              MessageBytes(*request).view());
   });
 }
 
 Reactor* ItemService::GetItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  return Serve(daemon::GetItem, context, request, response);
+  return Serve("GetItem", daemon::GetItem, context, request, response);
 }
 
 Reactor* ItemService::PutItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  return Serve(daemon::PutItem, context, request, response);
+  return Serve("PutItem", daemon::PutItem, context, request, response);
 }
 
 Reactor* ItemService::UpdateItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  return Serve(daemon::UpdateItem, context, request, response);
+  return Serve("UpdateItem", daemon::UpdateItem, context, request, response);
 }
 
 Reactor* ItemService::DeleteItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  return Serve(daemon::DeleteItem, context, request, response);
+  return Serve("DeleteItem", daemon::DeleteItem, context, request, response);
 }
 
 Reactor* ItemService::Query(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  return Serve(daemon::Query, context, request, response);
+  return Serve("Query", daemon::Query, context, request, response);
 }
 
 Reactor* ItemService::Scan(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  return Serve(daemon::Scan, context, request, response);
+  return Serve("Scan", daemon::Scan, context, request, response);
 }
 
 Reactor* ItemService::BatchGetItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  return Serve(daemon::BatchGetItem, context, request, response);
+  return Serve("BatchGetItem", daemon::BatchGetItem, context, request, response);
 }
 
 Reactor* ItemService::BatchWriteItem(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  return Serve(daemon::BatchWriteItem, context, request, response);
+  return Serve("BatchWriteItem", daemon::BatchWriteItem, context, request, response);
 }
 
 Reactor* ItemService::TransactGetItems(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  return Serve(daemon::TransactGetItems, context, request, response);
+  return Serve("TransactGetItems", daemon::TransactGetItems, context, request, response);
 }
 
 Reactor* ItemService::TransactWriteItems(Context* context, const grpc::ByteBuffer* request,
                                          grpc::ByteBuffer* response) {
-  return Serve(daemon::TransactWriteItems, context, request, response);
+  return Serve("TransactWriteItems", daemon::TransactWriteItems, context, request, response);
+}
+
+PipelineStream* ItemService::Pipeline(Context* context) {
+  return pipelines_.Open([this, context](StreamSet<PipelineStream>::Ended ended) {
+    return std::make_shared<PipelineStream>(gate_, context, PipelineLimits{}, std::move(ended));
+  });
 }
 
 }  // namespace armature::daemon

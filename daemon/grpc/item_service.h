@@ -9,7 +9,8 @@
 #include "armature/api/v1/service.grpc.pb.h"
 #include "daemon/grpc/call_gate.h"
 #include "daemon/grpc/item_operations.h"
-#include "daemon/grpc/pipeline_streams.h"
+#include "daemon/grpc/pipeline_stream.h"
+#include "daemon/grpc/stream_set.h"
 
 namespace armature::daemon {
 
@@ -42,7 +43,7 @@ class ItemService final : public item_service_internal::Base {
                                                                      "/armature.api.v1.ItemService/TransactWriteItems",
                                                                      "/armature.api.v1.ItemService/Pipeline"};
 
-  explicit ItemService(const CallGate* gate) : gate_(gate), pipelines_(gate) {}
+  explicit ItemService(const CallGate* gate) : gate_(gate) {}
 
   grpc::ServerUnaryReactor* GetItem(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                     grpc::ByteBuffer* response) override;
@@ -65,17 +66,17 @@ class ItemService final : public item_service_internal::Base {
                                              grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* TransactWriteItems(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                                grpc::ByteBuffer* response) override;
-  PipelineStream* Pipeline(grpc::CallbackServerContext* context) override { return pipelines_.Open(context); }
+  PipelineStream* Pipeline(grpc::CallbackServerContext* context) override;
 
   // Ends the streams of Pipeline once they have answered what they have read: the server is about to stop.
   void Drain() { pipelines_.Drain(); }
 
  private:
-  grpc::ServerUnaryReactor* Serve(ItemOperation operation, grpc::CallbackServerContext* context,
+  grpc::ServerUnaryReactor* Serve(std::string_view name, ItemOperation operation, grpc::CallbackServerContext* context,
                                   const grpc::ByteBuffer* request, grpc::ByteBuffer* response) const;
 
   const CallGate* const gate_;
-  PipelineStreams pipelines_;
+  StreamSet<PipelineStream> pipelines_;
 };
 
 }  // namespace armature::daemon

@@ -9,11 +9,14 @@
 #include "daemon/grpc/item_operations.h"
 #include "daemon/grpc/request_contexts.h"
 #include "storage/base/api_error.h"
+#include "storage/base/strings.h"
+#include "storage/store/data_directory.h"
 
 namespace armature::daemon {
 namespace {
 
 struct OperationRow {
+  std::string_view name;
   ItemOperation run;
   size_t room;
 };
@@ -24,21 +27,27 @@ constexpr size_t kGroupRoom = 32;
 
 // By the number of the field, from kPipelineNumberFirst on.
 constexpr std::array<OperationRow, kPipelineNumberLast - kPipelineNumberFirst + 1> kOperations = {{
-    {GetItem, kItemRoom},
-    {PutItem, kItemRoom},
-    {UpdateItem, kItemRoom},
-    {DeleteItem, kItemRoom},
-    {Query, kPageRoom},
-    {Scan, kPageRoom},
-    {BatchGetItem, kGroupRoom},
-    {BatchWriteItem, kGroupRoom},
-    {TransactGetItems, kGroupRoom},
-    {TransactWriteItems, kGroupRoom},
+    {"GetItem", GetItem, kItemRoom},
+    {"PutItem", PutItem, kItemRoom},
+    {"UpdateItem", UpdateItem, kItemRoom},
+    {"DeleteItem", DeleteItem, kItemRoom},
+    {"Query", Query, kPageRoom},
+    {"Scan", Scan, kPageRoom},
+    {"BatchGetItem", BatchGetItem, kGroupRoom},
+    {"BatchWriteItem", BatchWriteItem, kGroupRoom},
+    {"TransactGetItems", TransactGetItems, kGroupRoom},
+    {"TransactWriteItems", TransactWriteItems, kGroupRoom},
 }};
 
 }  // namespace
 
 void PipelineStream::Start() {
+  counted_ = gate_->Count(Front::kGrpc, kPipelineOperation);
+  if (counted_.trace() != nullptr) {
+    // A client that asks about a slow operation needs a name for it: this, a slash, and the operation's id.
+    request_id_ = store::RandomUuid();
+    context_->AddTrailingMetadata("x-armature-request-id", request_id_);
+  }
   gate_->Identify(*context_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
     self->Identified(std::move(caller), /*has_request=*/false);
   });
@@ -96,32 +105,34 @@ void PipelineStream::RunRequest() {
   Pump();
 }
 
-void PipelineStream::RunOperation(const PipelineOperation& operation, const absl::Status& parsed) {
-  const bool is_known = operation.number >= kPipelineNumberFirst && operation.number <= kPipelineNumberLast;
-  const OperationRow* const row = is_known ? &kOperations[operation.number - kPipelineNumberFirst] : nullptr;
-  const size_t room = row == nullptr ? kItemRoom : row->room;
+void PipelineStream::RunOperation(const PipelineOperation& asked, const absl::Status& parsed) {
+  const bool is_known = asked.number >= kPipelineNumberFirst && asked.number <= kPipelineNumberLast;
+  const OperationRow* const row = is_known ? &kOperations[asked.number - kPipelineNumberFirst] : nullptr;
+  const Operation operation{.id = asked.id,
+                            .number = asked.number,
+                            .room = row == nullptr ? kItemRoom : row->room,
+                            .counted = gate_->Count(Front::kPipeline, row == nullptr ? "" : row->name)};
   {
     absl::MutexLock lock(&mutex_);
     ++operations_;
-    room_taken_ += room;
+    room_taken_ += operation.room;
   }
-  if (!parsed.ok()) return Send(operation.id, 0, room, parsed, {});
-  if (row == nullptr) return Send(operation.id, 0, room, ValidationError("The request names no operation"), {});
-  ItemAnswer answer = [self = shared_from_this(), id = operation.id, number = operation.number, room](
-                          const absl::Status& status, const grpc::ByteBuffer& response) {
-    self->Send(id, number, room, status, response);
+  if (!parsed.ok()) return Send(operation, parsed, {});
+  if (row == nullptr) return Send(operation, ValidationError("The request names no operation"), {});
+  ItemAnswer answer = [self = shared_from_this(), operation](const absl::Status& status,
+                                                             const grpc::ByteBuffer& response) {
+    self->Send(operation, status, response);
   };
-  row->run({*caller_, MakeRequestContext(context_), std::move(answer)}, operation.request);
+  row->run({*caller_, MakeRequestContext(context_, operation.counted.trace()), std::move(answer)}, asked.request);
 }
 
-void PipelineStream::Send(uint64_t id, uint32_t number, size_t room, const absl::Status& status,
-                          grpc::ByteBuffer response) {
-  if (!status.ok()) {
-    number = kPipelineErrorNumber;
-    response = TakeBytes(ToGrpcStatus(status).error_details());
-  }
+void PipelineStream::Send(const Operation& operation, const absl::Status& status, grpc::ByteBuffer response) {
+  const std::string request_id = request_id_.empty() ? "" : Cat(request_id_, "/", operation.id);
+  operation.counted.Finish(status, request_id);
+  if (!status.ok()) response = TakeBytes(ToGrpcStatus(status, request_id).error_details());
+  const uint32_t number = status.ok() ? operation.number : kPipelineErrorNumber;
   const size_t bytes = response.Length();
-  Answer answer{WithHead(PipelineResponseHead(id, number, bytes), response), room};
+  Answer answer{WithHead(PipelineResponseHead(operation.id, number, bytes), response), operation.room};
   {
     absl::MutexLock lock(&mutex_);
     unsent_bytes_ += answer.message.Length();
@@ -196,12 +207,17 @@ PipelineStream::Step PipelineStream::NextStep() {
   return Step::kFinish;
 }
 
-grpc::Status PipelineStream::FinalStatus() const {
+absl::Status PipelineStream::FinalStatus() const {
   absl::MutexLock lock(&mutex_);
-  if (!refused_.ok()) return ToGrpcStatus(refused_);
-  if (is_broken_) return ToGrpcStatus(CancelledError("The stream was cancelled"));
-  if (is_draining_ && !has_read_all_) return ToGrpcStatus(ServiceUnavailableError("The daemon is stopping"));
-  return grpc::Status::OK;
+  if (!refused_.ok()) return refused_;
+  if (is_broken_) return CancelledError("The stream was cancelled");
+  if (is_draining_ && !has_read_all_) return ServiceUnavailableError("The daemon is stopping");
+  return absl::OkStatus();
+}
+
+void PipelineStream::End(const absl::Status& status) {
+  counted_.Finish(status, request_id_);
+  Finish(ToGrpcStatus(status, request_id_));
 }
 
 void PipelineStream::Pump() {
@@ -232,7 +248,7 @@ void PipelineStream::Pump() {
         break;
       }
       case Step::kFinish:
-        Finish(FinalStatus());
+        End(FinalStatus());
         return;
     }
   }

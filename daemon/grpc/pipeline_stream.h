@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -57,6 +58,13 @@ class PipelineStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   void OnDone() override;
 
  private:
+  // An operation on its way.
+  struct Operation {
+    uint64_t id = 0;
+    uint32_t number = 0;
+    size_t room = 0;
+    RequestStats::Request counted;
+  };
   struct Answer {
     grpc::ByteBuffer message;
     size_t room = 0;
@@ -65,14 +73,15 @@ class PipelineStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
 
   void Identified(absl::StatusOr<Caller> caller, bool has_request);
   void RunRequest();
-  void RunOperation(const PipelineOperation& operation, const absl::Status& parsed);
-  void Send(uint64_t id, uint32_t number, size_t room, const absl::Status& status, grpc::ByteBuffer response);
+  void RunOperation(const PipelineOperation& asked, const absl::Status& parsed);
+  void Send(const Operation& operation, const absl::Status& status, grpc::ByteBuffer response);
   // Does what is to be done next, until nothing is.
   void Pump();
   Step NextStep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool MayRead() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool MayFinish() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  grpc::Status FinalStatus() const;
+  absl::Status FinalStatus() const;
+  void End(const absl::Status& status);
   // Nobody is there to read answers.
   void Break() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -80,6 +89,8 @@ class PipelineStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   grpc::CallbackServerContext* const context_;
   const PipelineLimits limits_;
   const std::function<void(PipelineStream*)> ended_;
+  RequestStats::Request counted_;  // the stream itself
+  std::string request_id_;         // of the stream; empty unless slow requests are told of
 
   // Belong to whoever handles the message that was read: to one thread at a time.
   grpc::ByteBuffer request_;

@@ -2,6 +2,8 @@
 #define ARMATURE_DAEMON_GRPC_REQUEST_CONTEXTS_H_
 
 #include <chrono>
+#include <memory>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "engine/request.h"
@@ -9,9 +11,12 @@
 
 namespace armature::daemon {
 
-// Deadline and cancellation of a call, for the engine. `context` must live until the request is done.
-inline engine::RequestContext MakeRequestContext(grpc::CallbackServerContext* context) {
+// Deadline and cancellation of a call, for the engine. `context` must live until the request is done. `trace`: may be
+// null.
+inline engine::RequestContext MakeRequestContext(grpc::CallbackServerContext* context,
+                                                 std::shared_ptr<engine::RequestTrace> trace) {
   engine::RequestContext made;
+  made.trace = std::move(trace);
   if (context->deadline() != std::chrono::system_clock::time_point::max()) {
     made.deadline = absl::FromChrono(context->deadline());
   }

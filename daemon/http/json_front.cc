@@ -101,7 +101,14 @@ bool HasOtherCoding(const HttpRequest& request) {
   return header != nullptr && !header->empty() && !absl::EqualsIgnoreCase(*header, "identity") && !IsGzip(request);
 }
 
-JsonAnswer Plain(unsigned status, std::string_view body) { return {.status = status, .body = std::string(body)}; }
+// `error`: what the answer says, in a form to be counted.
+JsonAnswer Plain(unsigned status, std::string_view body, absl::Status error) {
+  return {.status = status, .body = std::string(body), .error = std::move(error)};
+}
+
+JsonAnswer UnknownOperation() { return Plain(400, kUnknownOperation, UnknownOperationError("")); }
+JsonAnswer NotJson() { return Plain(400, kNotJson, SerializationError("")); }
+JsonAnswer Unavailable() { return Plain(503, kUnavailable, ServiceUnavailableError("")); }
 
 }  // namespace
 
@@ -112,6 +119,7 @@ struct JsonFront::Exchange {
   std::string_view content_type;  // static
   ContentCoding coding = ContentCoding::kIdentity;
   bool has_origin = false;
+  RequestStats::Request counted = {};
 };
 
 JsonFront::JsonFront(JsonOperations* operations, const JsonFrontOptions& options)
@@ -136,7 +144,7 @@ void JsonFront::Handle(HttpRequest request, Done done) {
   if (has_origin && request.method == "OPTIONS") return std::move(done)(Preflight(request));
   const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
   const std::string_view media_type = MediaType(request);
-  const bool is_health = request.method == "GET" && path == "/";
+  const bool is_health = request.method == "GET" && (path == "/" || path == "/healthz");
   if (is_health || request.method != "POST" ||
       (!request.body.empty() && media_type != kAmazonJson && media_type != kPlainJson)) {
     HttpResponse response = is_health ? Health(request) : NotFound();
@@ -151,16 +159,16 @@ void JsonFront::Handle(HttpRequest request, Done done) {
 
   const std::string* const target = request.Find("x-amz-target");
   std::string_view operation;
-  if (target == nullptr || !operations_->Knows(*target, &operation)) {
-    return Finish(std::move(exchange), Plain(400, kUnknownOperation));
-  }
+  const bool is_known = target != nullptr && operations_->Knows(*target, &operation);
+  exchange.counted = RequestStats::Begin(options_.stats, Front::kHttp, operation);
+  if (!is_known) return Finish(std::move(exchange), UnknownOperation());
   Admitted admitted{.request = std::move(request), .access = nullptr};
   absl::Duration hold;
   if (const absl::Status status = Admit(&admitted, &hold); !status.ok()) {
     return Refuse(admitted, status, hold, std::move(exchange));
   }
   if (admitted.request.body.empty() || HasOtherCoding(admitted.request)) {
-    return Finish(std::move(exchange), Plain(400, kNotJson));
+    return Finish(std::move(exchange), NotJson());
   }
   if (IsGzip(admitted.request)) return Inflate(std::move(admitted), std::move(exchange));
   Call(std::move(admitted), std::move(exchange));
@@ -202,15 +210,16 @@ void JsonFront::Inflate(Admitted admitted, Exchange exchange) {
       case InflateResult::kOk:
         break;
       case InflateResult::kMalformed:
-        return Finish(std::move(work->exchange), Plain(400, kNotJson));
+        return Finish(std::move(work->exchange), NotJson());
       case InflateResult::kTooLarge:
+        work->exchange.counted.Finish(SerializationError(""), work->exchange.request_id);
         return std::move(work->exchange.done)(Refuse(413));
     }
-    if (body.empty()) return Finish(std::move(work->exchange), Plain(400, kNotJson));
+    if (body.empty()) return Finish(std::move(work->exchange), NotJson());
     work->admitted.request.body = std::move(body);
     Call(std::move(work->admitted), std::move(work->exchange));
   };
-  if (!coders_.TryRun(task)) Finish(std::move(work->exchange), Plain(503, kUnavailable));
+  if (!coders_.TryRun(task)) Finish(std::move(work->exchange), Unavailable());
 }
 
 void JsonFront::Call(Admitted admitted, Exchange exchange) {
@@ -221,6 +230,7 @@ void JsonFront::Call(Admitted admitted, Exchange exchange) {
   if (const std::string* const host = admitted.request.Find("host")) call.host = *host;
   call.request_id = exchange.request_id;
   call.context.deadline = absl::Now() + options_.request_timeout;
+  call.context.trace = exchange.counted.trace();
   call.access = std::move(admitted.access);
   call.at_least_sequence = admitted.at_least_sequence;
   operations_->Call(std::move(call), [this, exchange = std::move(exchange)](JsonAnswer answer) mutable {
@@ -229,6 +239,7 @@ void JsonFront::Call(Admitted admitted, Exchange exchange) {
 }
 
 void JsonFront::Finish(Exchange exchange, JsonAnswer answer) {
+  exchange.counted.Finish(answer.error, exchange.request_id);
   HttpResponse response = MakeResponse(answer.status, std::move(answer.body), std::move(exchange.request_id));
   response.headers.emplace_back("Content-Type", exchange.content_type);
   if (exchange.has_origin) AllowOrigin(&response);

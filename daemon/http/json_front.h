@@ -14,6 +14,7 @@
 #include "daemon/auth/access.h"
 #include "daemon/http/http_message.h"
 #include "daemon/json/json_api.h"
+#include "daemon/telemetry/request_stats.h"
 #include "storage/base/thread_pool.h"
 #include "storage/base/timer_queue.h"
 
@@ -53,6 +54,7 @@ struct JsonFrontOptions {
   size_t held_back_max = 1'000;                       // refusals; beyond, they are sent at once
   size_t coding_threads = 1;                          // compress and inflate, so that others need not wait for it
   size_t coding_queue_max = 256;                      // beyond: answers are not compressed, compressed requests get 503
+  RequestStats* stats = nullptr;                      // null: requests are not counted
 };
 
 // Checks requests in the documented order, but for the body, which nobody looks into before its sender is known

@@ -49,6 +49,7 @@ absl::Status CheckAccess(const JsonCall& call, std::string_view table) {
 }
 
 absl::Status CheckAccess(const JsonCall& call, std::string_view operation, std::string_view table) {
+  if (call.context.trace != nullptr) call.context.trace->set_table(table);
   return call.access == nullptr ? absl::OkStatus() : call.access->Check(operation, table);
 }
 

@@ -169,13 +169,13 @@ TEST_F(HttpAccessTest, TheForbiddenMemberMayComeFirstOrLast) {
   };
   constexpr Grouped kGrouped[] = {
       {"BatchGetItem", R"({"RequestItems": {"FIRST": {"Keys": [{"id": {"S": "a"}}]},
-                                            "LAST": {"Keys": [{"id": {"S": "a"}}]}}})",
+                                            "LAST": {"Keys": [{"id": {"S": "b"}}]}}})",
        "BatchGetItem"},
       {"BatchWriteItem", R"({"RequestItems": {"FIRST": [{"PutRequest": {"Item": {"id": {"S": "a"}}}}],
-                                              "LAST": [{"PutRequest": {"Item": {"id": {"S": "a"}}}}]}})",
+                                              "LAST": [{"PutRequest": {"Item": {"id": {"S": "b"}}}}]}})",
        "BatchWriteItem"},
       {"TransactWriteItems", R"({"TransactItems": [{"Put": {"TableName": "FIRST", "Item": {"id": {"S": "a"}}}},
-                                                   {"Put": {"TableName": "LAST", "Item": {"id": {"S": "a"}}}}]})",
+                                                   {"Put": {"TableName": "LAST", "Item": {"id": {"S": "b"}}}}]})",
        "PutItem"},
   };
   const auto answer = [this](const Grouped& grouped, std::string_view first, std::string_view last) {
@@ -191,10 +191,10 @@ TEST_F(HttpAccessTest, TheForbiddenMemberMayComeFirstOrLast) {
                                              "secrets\"")));
     }
   }
-  // Both members about the allowed table: nobody denies that.
+  // Both members about tables that are allowed: nobody denies that.
   for (const Grouped& grouped : kGrouped) {
     const RawResponse both = answer(grouped, "orders", "orders");
-    EXPECT_THAT(both.body, testing::Not(HasSubstr("AccessDenied"))) << both.body;
+    EXPECT_EQ(both.status, 200) << both.body;
   }
 }
 

@@ -21,9 +21,10 @@ from armature_daemon import WAIT_S, Daemon  # noqa: E402
 
 PATHS = argparse.Namespace()
 
-USAGE_ERROR = 2
 API_ERROR = 1
+USAGE_ERROR = 2
 UNREACHABLE = 3
+INPUT_ERROR = 5
 
 
 def table(name, **more):
@@ -53,7 +54,8 @@ def line(number):
 class LoadTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.daemon = Daemon(PATHS.armatured).__enter__()
+        # So that a test can fill an item collection.
+        cls.daemon = Daemon(PATHS.armatured, "--item_collection_mb_max=1").__enter__()
         cls.addClassCleanup(cls.daemon.__exit__, None, None, None)
 
     def setUp(self):
@@ -156,7 +158,7 @@ class LoadTest(unittest.TestCase):
 
     def test_bad_lines_stop_it_unless_they_are_allowed(self):
         path = self.file("items.jsonl", line(1) + "{oops\n" + '{"id": {"S": "no sort key"}}\n' + line(2))
-        error = self.failing_load(USAGE_ERROR, path)
+        error = self.failing_load(INPUT_ERROR, path)
         self.assertIn(f"{path}:2: ", error)
         error = self.failing_load(API_ERROR, path, "--skip-bad", 1)
         self.assertIn(f"{path}:3: ", error)
@@ -165,11 +167,50 @@ class LoadTest(unittest.TestCase):
         self.assertEqual((done["Items"], done["Skipped"]), (2, 2))
         self.assertEqual(self.count(), 2)
 
+    def test_what_an_open_quote_may_have_taken_is_not_passed_over(self):
+        path = self.file("items.csv", 'id,at,text\na,1,"never closed\nb,2,"fine"\nc,3,fine\n')
+        error = self.failing_load(INPUT_ERROR, path, "--skip-bad", 9)
+        self.assertIn(f"{path}:2: a quote is not closed", error)
+        self.assertEqual(self.count(), 0)
+
+    def test_a_full_item_collection_is_about_its_own_lines_only(self):
+        self.table += "_collections"
+        definition = table(self.table, LocalSecondaryIndexes=[{
+            "IndexName": "by_rank",
+            "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}, {"AttributeName": "rank", "KeyType": "RANGE"}],
+            "Projection": {"ProjectionType": "KEYS_ONLY"},
+        }])
+        definition["AttributeDefinitions"].append({"AttributeName": "rank", "AttributeType": "N"})
+        self.create(definition)
+        large = [{"id": {"S": "full"}, "at": {"N": str(n)}, "text": {"S": "x" * 300_000}} for n in range(6)]
+        path = self.file("items.jsonl", "".join(json.dumps(i) + "\n" for i in large) + line(1) + line(2))
+        error = self.failing_load(API_ERROR, path)
+        self.assertIn("ItemCollectionSizeLimitExceededException", error)
+        done = self.load(path, "--skip-bad", 5)
+        self.assertGreater(done["Skipped"], 0)
+        self.assertEqual(done["Items"] + done["Skipped"], 8)
+        self.assertEqual(self.get("item-000002", 2), item(2))
+
+    def test_a_wrong_table_is_not_taken_for_bad_lines(self):
+        path = self.file("items.jsonl", line(1) + line(2))
+        for name, refusal in (("not a name", "ValidationException"), ("nowhere", "ResourceNotFoundException")):
+            self.table = name
+            self.assertIn(refusal, self.failing_load(API_ERROR, path, "--skip-bad", 9))
+            self.assertIsNone(self.state(path))
+
+    def test_a_file_whose_last_line_had_no_break_may_grow(self):
+        path = self.file("items.jsonl", line(1) + line(2).rstrip("\n"))
+        other = self.file("other.jsonl", "oops\n")
+        self.assertIn(f"{other}:1: ", self.failing_load(INPUT_ERROR, path, other))
+        self.file("items.jsonl", line(1) + line(2) + line(3) + "oops\n")
+        self.assertIn(f"{path}:4: ", self.failing_load(INPUT_ERROR, path, "--resume"))
+        self.assertEqual(self.state(path)["Items"], 3)
+
     def test_it_goes_on_behind_what_was_acknowledged(self):
         good = "".join(line(n) for n in range(3000))
         bad = line(3000).replace("{", "[", 1)
         path = self.file("items.jsonl", good + bad + "and more of it\n" + line(3001))
-        self.assertIn(f"{path}:3001: ", self.failing_load(USAGE_ERROR, path))
+        self.assertIn(f"{path}:3001: ", self.failing_load(INPUT_ERROR, path))
         state = self.state(path)
         self.assertEqual(state["TableName"], self.table)
         self.assertEqual(state["Line"], 3000)
@@ -198,15 +239,15 @@ class LoadTest(unittest.TestCase):
 
     def test_the_state_of_another_load_is_refused(self):
         path = self.file("items.jsonl", line(1) + "oops\n")
-        self.failing_load(USAGE_ERROR, path)
+        self.failing_load(INPUT_ERROR, path)
         self.file("items.jsonl", line(2) + line(3))
-        error = self.failing_load(USAGE_ERROR, path, "--resume")
+        error = self.failing_load(INPUT_ERROR, path, "--resume")
         self.assertIn("not what they were", error)
         self.assertIn(f"remove {path}.load-state", error)
         self.file("items.jsonl", line(1) + line(2))
         self.create(table(self.table + "_other"))
         done = self.run_cli("load", "--table-name", self.table + "_other", path, "--resume")
-        self.assertEqual(done.returncode, USAGE_ERROR)
+        self.assertEqual(done.returncode, INPUT_ERROR)
         self.assertIn(f"is about the table {self.table};", done.stderr.decode())
         self.assertEqual(self.load(path, "--resume")["Items"], 1)
 
@@ -217,7 +258,7 @@ class LoadTest(unittest.TestCase):
                 path = self.file(name, content)
                 self.assertEqual(self.load(path)["Items"], 0)
                 self.assertIsNone(self.state(path))
-        self.failing_load(USAGE_ERROR, self.file("e.csv", b""))
+        self.failing_load(INPUT_ERROR, self.file("e.csv", b""))
 
     def test_long_lines_and_large_items(self):
         large = {**item(1), "text": {"S": "é" * 190_000}}
@@ -229,7 +270,7 @@ class LoadTest(unittest.TestCase):
         self.assertEqual((done["Items"], done["Skipped"]), (2, 2))
         self.assertEqual(self.get("item-000001", 1), large)
         self.file("items.jsonl", line(5) + "x" * 17_200_000 + "\n" + line(6))
-        self.assertIn(f"{path}:2: the line is longer", self.failing_load(USAGE_ERROR, path, "--skip-bad", 9))
+        self.assertIn(f"{path}:2: the line is longer", self.failing_load(INPUT_ERROR, path, "--skip-bad", 9))
         self.assertEqual(self.state(path)["Line"], 1)
 
     def test_several_files_are_resumed_where_each_stands(self):
@@ -280,12 +321,21 @@ class LoadTest(unittest.TestCase):
         self.assertEqual(self.load(path)["Items"], 303)
         self.assertEqual(self.count(), 303)
 
+    def test_the_state_is_kept_while_a_load_is_held_up(self):
+        self.table += "_slow"
+        self.create(table(self.table, BillingMode="PROVISIONED",
+                          ProvisionedThroughput={"ReadCapacityUnits": 100, "WriteCapacityUnits": 1}))
+        # All are read and sent at once; what comes after the three hundred takes a second each.
+        path = self.file("items.jsonl", "".join(line(n) for n in range(330)))
+        with self.start_load(path) as loading:
+            loading.kill()
+
     def test_what_cannot_work_says_so(self):
         path = self.file("items.jsonl", line(1))
-        self.assertIn("cannot read", self.failing_load(USAGE_ERROR, self.directory / "nothing.jsonl"))
+        self.assertIn("cannot read", self.failing_load(INPUT_ERROR, self.directory / "nothing.jsonl"))
         self.assertIn("--types", self.failing_load(USAGE_ERROR, self.file("x.csv", "id\n"), "--types", "a=X"))
         cut = self.file("cut.jsonl.gz", gzip.compress(line(1).encode() * 1000)[:-20])
-        self.assertIn("cut.jsonl.gz", self.failing_load(USAGE_ERROR, cut))
+        self.assertIn("cut.jsonl.gz", self.failing_load(INPUT_ERROR, cut))
         self.assertIn("standard input", self.failing_load(USAGE_ERROR, "-", "--resume"))
         self.table = "nowhere"
         self.assertIn("ResourceNotFoundException", self.failing_load(API_ERROR, path))

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "armature/api/v1/service.grpc.pb.h"
@@ -168,6 +169,29 @@ TEST_F(PipelineTest, ACallbackMayAskFurther) {
   EXPECT_TRUE(was_there.get_future().get());
 }
 
+// Or two streams whose callbacks ask each other would hold the threads of gRPC that were to make room.
+TEST_F(PipelineTest, ACallbackDoesNotWaitForRoomInAnotherStreamEither) {
+  PipelineOptions options;
+  options.in_flight_max = 1;
+  const auto full = Open(options);
+  const auto pipeline = Open();
+  absl::Notification make_room;
+  full->Ask(GetOf("a"), [&](const auto&) { make_room.WaitForNotification(); });
+  // Goes out when the first one is answered, and is not read before its callback has returned.
+  full->Ask(GetOf("b"), [](const auto&) {});
+  absl::Notification relayed;
+  std::atomic<bool> answered = false;
+  pipeline->Ask(GetOf("c"), [&](const auto&) {
+    full->Ask(GetOf("d"), [&](const auto& answer) { answered = answer.ok(); });
+    relayed.Notify();
+  });
+  EXPECT_TRUE(relayed.WaitForNotificationWithTimeout(absl::Seconds(20)));
+  make_room.Notify();
+  EXPECT_TRUE(pipeline->Close().ok());
+  EXPECT_TRUE(full->Close().ok());
+  EXPECT_TRUE(answered);
+}
+
 // Threads that ask at once, with less room than they would like.
 TEST_F(PipelineTest, ThreadsShareAStream) {
   PipelineOptions options;
@@ -299,14 +323,52 @@ TEST_F(PipelineTest, AMalformedOperationIsRefusedByItself) {
   EXPECT_TRUE(response.has_put_item());
 }
 
-// gRPC itself ends the call then. What was asked before is answered with that, and nothing is left waiting.
-TEST_F(PipelineTest, AMessageLargerThanAnyRequestEndsItsStream) {
+client::Item ItemOfBytes(size_t bytes) {
+  return client::ItemBuilder().Set("id", client::S("large")).Set("text", client::S(std::string(bytes, 'x'))).Build();
+}
+
+// It would end the stream, and with it all that others have asked.
+TEST_F(PipelineTest, ARequestLargerThanAnyMayBeIsRefusedByItself) {
   const auto pipeline = Open();
-  auto large = pipeline->Ask(PutOf(
-      client::ItemBuilder().Set("id", client::S("a")).Set("text", client::S(std::string(40 << 20, 'x'))).Build()));
-  EXPECT_FALSE(large.get().ok());
-  EXPECT_FALSE(pipeline->Close().ok());
-  EXPECT_TRUE(Open()->Ask(GetOf("a")).get().ok());
+  std::vector<std::future<absl::StatusOr<api::v1::PutItemResponse>>> neighbours;
+  for (int i = 0; i < 100; ++i) neighbours.push_back(pipeline->Ask(PutOf(Key(Cat("before-", i)))));
+  const absl::Status refused = pipeline->Ask(PutOf(ItemOfBytes(40 << 20))).get().status();
+  EXPECT_TRUE(absl::IsInvalidArgument(refused)) << refused;
+  EXPECT_TRUE(client::CertainlyNotApplied(refused));
+  EXPECT_FALSE(client::IsTransient(refused));
+  for (auto& neighbour : neighbours) EXPECT_TRUE(neighbour.get().ok());
+  // The largest that are sent are refused by the daemon, which reads them.
+  EXPECT_EQ(client::ErrorName(pipeline->Ask(PutOf(ItemOfBytes(client::kRequestBytesMax - 100))).get().status()),
+            "ValidationException");
+  EXPECT_TRUE(absl::IsInvalidArgument(pipeline->Ask(PutOf(ItemOfBytes(client::kRequestBytesMax))).get().status()));
+  EXPECT_TRUE(pipeline->Ask(GetOf("before-1")).get()->has_item());
+  EXPECT_TRUE(pipeline->Close().ok());
+}
+
+TEST_F(PipelineTest, WhatTheClientMayNotSendIsRefusedByItselfToo) {
+  client::ClientOptions options;
+  options.send_bytes_max = 1000;
+  const auto small = client::Connect(daemon().address(), options);
+  ASSERT_TRUE(small.ok()) << small.status();
+  const auto pipeline = small->OpenPipeline();
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status();
+  EXPECT_TRUE(absl::IsInvalidArgument((*pipeline)->Ask(PutOf(ItemOfBytes(1000))).get().status()));
+  EXPECT_TRUE((*pipeline)->Ask(PutOf(ItemOfBytes(800))).get().ok());
+  EXPECT_TRUE((*pipeline)->Close().ok());
+}
+
+// gRPC itself ends the call then; a client of ours sends no such message. What was read before is answered.
+TEST_F(PipelineTest, AMessageLargerThanAnyRequestEndsItsStream) {
+  RawStream stream(daemon().address());
+  ASSERT_TRUE(stream.Put(1, "before"));
+  api::v1::PipelineResponse response;
+  ASSERT_TRUE(stream.Read(&response));
+  api::v1::PipelineRequest large;
+  *large.mutable_put_item() = PutOf(ItemOfBytes(40 << 20));
+  stream.Write(large);
+  EXPECT_FALSE(stream.Read(&response));
+  EXPECT_EQ(stream.Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_TRUE(IsThere("before"));
 }
 
 TEST_F(PipelineTest, AThrottledOperationIsAnAnswerLikeOthers) {
@@ -396,18 +458,26 @@ TEST_F(PipelineTest, AStoppingDaemonDoesNotWaitForThoseWhoDoNotRead) {
   EXPECT_FALSE(stream.Finish().ok());
 }
 
-// With puts on their way through the committer.
+// With puts on their way through the committer; each time two more of them have been answered.
 TEST_F(PipelineTest, StreamsMayBeCancelledAtAnyTime) {
-  for (int round = 0; round < 50; ++round) {
-    std::atomic<int> answered = 0;
-    constexpr int kPuts = 100;
+  constexpr int kPuts = 100;
+  for (int round = 0; round <= kPuts / 2; ++round) {
+    absl::Mutex mutex;
+    int answered = 0;
     {
       const auto pipeline = Open();
       for (int i = 0; i < kPuts; ++i) {
-        pipeline->Ask(PutOf(Key(Cat(round, "-", i))), [&](const auto&) { ++answered; });
+        pipeline->Ask(PutOf(Key(Cat(round, "-", i))), [&](const auto&) {
+          absl::MutexLock lock(&mutex);
+          ++answered;
+        });
       }
+      const auto enough = [&] { return answered >= 2 * round; };
+      absl::MutexLock lock(&mutex);
+      ASSERT_TRUE(mutex.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(60))) << answered;
     }
     // The end of a Pipeline waits for its callbacks.
+    absl::MutexLock lock(&mutex);
     ASSERT_EQ(answered, kPuts);
   }
   EXPECT_TRUE(Open()->Ask(GetOf("a")).get().ok());

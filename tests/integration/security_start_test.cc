@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "absl/strings/str_split.h"
+#include "armature/client/table_export.h"
 #include "storage/base/strings.h"
 #include "tests/support/daemon_test.h"
 #include "tests/support/security_files.h"
@@ -125,7 +126,12 @@ TEST(AuditLog, HasALineForEachOperationOnTablesAndForEachOfTheAdminService) {
   EXPECT_TRUE(daemon.client().GetServerInfo({}).ok());
   EXPECT_TRUE(daemon.client().Echo({}).ok());
   EXPECT_FALSE(daemon.client().GetItem({}).ok());
-  EXPECT_TRUE(Eventually([&] { return Lines(files.Read("audit")).size() == 4; }));
+  admin::v1::ExportTableRequest none;
+  none.set_table_name("none");
+  EXPECT_FALSE(daemon.client().ExportTable(none).ok());
+  EXPECT_FALSE(as("AKREADER").ExportTable(none).ok());
+  EXPECT_FALSE(as("AKNOBODY").ExportTable(none).ok());
+  EXPECT_TRUE(Eventually([&] { return Lines(files.Read("audit")).size() == 7; }));
 
   // As logrotate does.
   std::filesystem::rename(files.Path("audit"), files.Path("audit.1"));
@@ -140,7 +146,10 @@ TEST(AuditLog, HasALineForEachOperationOnTablesAndForEachOfTheAdminService) {
           R"("principal":"AKREADER","operation":"CreateTable","table":"or\"ders?","result":"AccessDeniedException"})",
           R"("principal":"","operation":"ListTables","table":"","result":"MissingAuthenticationTokenException"})",
           R"("principal":"AKROOT","operation":"DescribeTable","table":"none","result":"ResourceNotFoundException"})",
-          R"("principal":"AKROOT","operation":"admin:GetServerInfo","table":"","result":"OK"})"));
+          R"("principal":"AKROOT","operation":"admin:GetServerInfo","table":"","result":"OK"})",
+          R"("principal":"AKROOT","operation":"admin:ExportTable","table":"none","result":"ResourceNotFoundException"})",
+          R"("principal":"AKREADER","operation":"admin:ExportTable","table":"none","result":"AccessDeniedException"})",
+          R"("principal":"","operation":"admin:ExportTable","table":"none","result":"UnrecognizedClientException"})"));
   EXPECT_THAT(Lines(files.Read("audit")),
               ElementsAre(R"("principal":"AKROOT","operation":"ListTables","table":"","result":"OK"})"));
   EXPECT_THAT(files.Read("audit"), testing::MatchesRegex(R"(\{"time":"2[0-9T:.-]+Z",.*\}.)"));

@@ -7,7 +7,9 @@ Run by CTest; by hand: tools_test.py --armatured PATH --armature PATH [unittest 
 import argparse
 import importlib.util
 import json
+import os
 import pathlib
+import pty
 import shutil
 import subprocess
 import sys
@@ -107,7 +109,7 @@ class CommandLineTest(ToolsTest):
         arn = self.cli("table", "describe", "--table-name", "Music")["Table"]["TableArn"]
         updated = self.cli("table", "update", "--table-name", arn, "--deletion-protection-enabled")
         self.assertTrue(updated["TableDescription"]["DeletionProtectionEnabled"])
-        refused = self.cli("table", "delete", "--table-name", "Music", exit_code=1)
+        refused = self.cli("table", "delete", "--table-name", "Music", "--yes", exit_code=1)
         self.assertIn("protected against deletion", refused)
         self.cli("table", "update", "--table-name", "Music", "--no-deletion-protection-enabled")
 
@@ -123,6 +125,81 @@ class CommandLineTest(ToolsTest):
         self.assertEqual(
             self.cli(*ttl)["TimeToLiveDescription"], {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires"}
         )
+
+    def on_terminal(self, *arguments, answer=""):
+        """What a person sees who runs the command and types the answer; and the exit code."""
+        ours, theirs = pty.openpty()
+        command = [PATHS.armature, "--endpoint", self.daemon.grpc, *arguments]
+        with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True) as process:
+            os.close(theirs)
+            os.write(ours, answer.encode())
+            seen = b""
+            try:
+                while chunk := os.read(ours, 65536):
+                    seen += chunk
+            except OSError:  # the terminal's other end is closed
+                pass
+            os.close(ours)
+            return seen.decode().replace("\r\n", "\n"), process.wait(WAIT_S)
+
+    def test_a_table_goes_only_if_it_is_meant(self):
+        self.create_table()
+        delete = ("table", "delete", "--table-name", "Music")
+        self.assertIn("--yes", self.cli(*delete, exit_code=2))
+        seen, code = self.on_terminal(*delete, answer="n\n")
+        self.assertIn("Table Music and all its items and indexes will be deleted. Go on? [y/N]", seen)
+        self.assertEqual(code, 2)
+        self.assertEqual(self.cli("table", "list")["TableNames"], ["Music"])
+        seen, code = self.on_terminal(*delete, "--wait", answer="y\n")
+        self.assertEqual(code, 0, seen)
+        self.assertEqual(self.cli("table", "list")["TableNames"], [])
+
+    def test_people_get_tables_and_programs_json(self):
+        self.create_table()
+        self.assertEqual(self.cli("table", "list"), {"TableNames": ["Music"]})
+        seen, _ = self.on_terminal("table", "list")
+        self.assertNotIn("{", seen)
+        self.assertIn("Music", seen)
+        seen, _ = self.on_terminal("table", "list", "--output", "json")
+        self.assertEqual(json.loads(seen), {"TableNames": ["Music"]})
+
+    def test_the_overview(self):
+        self.create_table()
+        for n in range(3):
+            self.put("Acme Band", str(n), Year={"N": "2001"})
+        overview = self.cli("status")
+        self.assertEqual([table["TableName"] for table in overview["Tables"]], ["Music"])
+        self.assertEqual([index["IndexName"] for index in overview["Indexes"]], ["ByYear"])
+        self.assertGreater(int(overview["Server"]["DiskTotalBytes"]), 0)
+        self.assertNotIn("WritesRefusedReason", overview["Server"])
+        seen, _ = self.on_terminal("status")
+        self.assertRegex(seen, r"(?m)^writes  ok, \d+ waiting")
+        self.assertRegex(seen, r"(?m)^Music +ACTIVE +3 ")
+        self.assertRegex(seen, r"(?m)^ +ByYear +ACTIVE +\d ")
+
+    def test_completion(self):
+        def complete(*words):
+            script = f'source <("{PATHS.armature}" completion bash); COMP_WORDS=("$@"); ' \
+                "COMP_CWORD=$(($# - 1)); _armature; echo ${COMPREPLY[@]}"
+            done = run("bash", "-c", script, "bash", *words)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            return done.stdout.split()
+
+        self.assertEqual(complete("armature", "sta"), ["status"])
+        self.assertEqual(complete("armature", "table", "cr"), ["create"])
+        self.assertEqual(complete("armature", "--endpoint", "a:1", "table", "delete", "--w"), ["--wait"])
+        self.assertEqual(complete("armature", "table", "delete", "--out"), ["--output"])
+        self.assertEqual(complete("armature", "table", "list", "--output", ""), ["json", "table"])
+        self.assertEqual(complete("armature", "completion", "z"), ["zsh"])
+        for shell in ("zsh", "fish"):
+            self.assertIn("armature", run(PATHS.armature, "completion", shell).stdout)
+
+    def test_the_manual_tells_of_every_command(self):
+        page = run(PATHS.armature, "man").stdout
+        for command in ("table create", "status", "load", "verify"):
+            self.assertIn(f".SS armature {command}\n", page)
+        self.assertIn(r"\fB\-\-cli\-input\-json\fR", page)
+        self.assertNotRegex(page, r"(?m)^\.(?!\\\"|TH|SH|SS|TP|PP|B |nf$|fi$)")
 
     def test_table_output_has_a_line_for_each_item(self):
         self.create_table()

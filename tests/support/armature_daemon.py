@@ -1,9 +1,12 @@
 """A daemon of its own for each test that is written in Python."""
 
+import json
 import os
 import signal
 import subprocess
 import tempfile
+import urllib.error
+import urllib.request
 
 WAIT_S = 60
 
@@ -11,7 +14,7 @@ WAIT_S = 60
 class Daemon:
     """A daemon on a temporary directory and free ports of 127.0.0.1; a context manager.
 
-    grpc, http: its addresses, HOST:PORT; http is None if that front is off.
+    grpc, http, metrics: its addresses, HOST:PORT; None for what is off.
     """
 
     def __init__(self, armatured, *flags, data_dir=None, **popen_options):
@@ -36,7 +39,40 @@ class Daemon:
         addresses = dict(word.split("=", 1) for word in line.split()[1:])
         self.grpc = addresses.get("grpc")
         self.http = addresses.get("http")
+        self.metrics = addresses.get("metrics")
         return self
+
+    def json_call(self, operation, timeout=WAIT_S, **members):
+        """Status and document of an operation of the JSON protocol."""
+        request = urllib.request.Request(
+            f"http://{self.http}/", data=json.dumps(members).encode(),
+            headers={"X-Amz-Target": f"DynamoDB_20120810.{operation}", "Content-Type": "application/x-amz-json-1.0"})
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.load(error)
+
+    def create_table(self, name, **members):
+        """A table with the key attribute `id`, a string; returns when it is active."""
+        attributes = [{"AttributeName": "id", "AttributeType": "S"}, *members.pop("more_attributes", [])]
+        status, answer = self.json_call(
+            "CreateTable", TableName=name, BillingMode="PAY_PER_REQUEST", AttributeDefinitions=attributes,
+            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}], **members)
+        if status != 200:
+            raise RuntimeError(f"no table: {answer}")
+        while self.json_call("DescribeTable", TableName=name)[1]["Table"]["TableStatus"] != "ACTIVE":
+            pass
+
+    def get_text(self, path):
+        """Status and text that the address for operators answers."""
+        try:
+            with urllib.request.urlopen(f"http://{self.metrics}{path}", timeout=WAIT_S) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
 
     def log(self):
         """What it has written to stderr so far."""

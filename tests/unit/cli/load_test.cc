@@ -117,6 +117,31 @@ TEST(LineReader, KnowsWhetherWhatItSkipsIsTheSameText) {
   }
 }
 
+TEST(LineReader, ALastLineWithoutABreakMayGetOne) {
+  const TemporaryFile first("first", "one\ntwo");
+  const auto reader = LineReader::Open(first.path());
+  EXPECT_THAT(LinesOf(**reader), ElementsAre("one", "two"));
+  const TextPosition place = (*reader)->position();
+  for (const std::string_view grown : {"one\ntwo\nthree\n", "one\ntwo\r\nthree\n"}) {
+    const TemporaryFile file("grown", grown);
+    const auto goes_on = LineReader::Open(file.path());
+    const absl::Status skipped = (*goes_on)->SkipTo(place);
+    ASSERT_TRUE(skipped.ok()) << skipped;
+    // As if it had always had it.
+    const auto anew = LineReader::Open(file.path());
+    std::string line;
+    ASSERT_TRUE(*(*anew)->Next(&line) && *(*anew)->Next(&line));
+    EXPECT_EQ((*goes_on)->position(), (*anew)->position());
+    EXPECT_THAT(LinesOf(**goes_on), ElementsAre("three"));
+    EXPECT_EQ((*goes_on)->position().line, 3);
+  }
+  // Then the line is another one.
+  for (const std::string_view other : {"one\ntwofold\n", "one\ntwo\rthree\n", "one\ntwo\r", "one\ntWo\n"}) {
+    const TemporaryFile changed("changed", other);
+    EXPECT_FALSE((*LineReader::Open(changed.path()))->SkipTo(place).ok()) << other;
+  }
+}
+
 TEST(Csv, SplitsAsTheStandardSays) {
   CsvSplitter splitter;
   EXPECT_EQ(splitter.Add("a,b,"), CsvRecord::kWhole);
@@ -185,6 +210,15 @@ TEST(ItemSource, RecordsOfCsvMayTakeSeveralLines) {
   EXPECT_EQ(record.end.line, 3);
   // What follows an open quote is not guessed at.
   EXPECT_THAT(std::string((*source)->Next(&record).status().message()), HasSubstr(":4: a quote is not closed"));
+}
+
+// Where it closes nobody knows: perhaps it has taken whole lines into its cell.
+TEST(ItemSource, AnOpenQuoteIsNotClosedByTheQuotesOfLaterLines) {
+  const TemporaryFile file("a.csv", "id,text\n1,\"never closed\n2,\"fine\"\n3,\"fine too\"\n");
+  const auto source = ItemSource::Open(file.path(), FormatOf(file.path()), {});
+  ASSERT_TRUE(source.ok()) << source.status();
+  SourceRecord record;
+  EXPECT_THAT(std::string((*source)->Next(&record).status().message()), HasSubstr(":2: a quote is not closed, or"));
 }
 
 TEST(ItemSource, AnOpenQuoteIsFoundInALargeFileToo) {

@@ -1,6 +1,7 @@
 #include "armature/client/batch_writer.h"
 
 #include <string>
+#include <vector>
 
 #include "armature/client/errors.h"
 #include "gmock/gmock.h"
@@ -10,6 +11,7 @@
 namespace armature::client {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
 Item Named(int id) { return ItemBuilder().Set("id", N(id)).Build(); }
@@ -22,6 +24,29 @@ int WritesOf(const FakeClient& fake, size_t call) {
     writes += list.requests_size();
   }
   return writes;
+}
+
+// The ids of the items that the call puts.
+std::vector<std::string> IdsOf(const FakeClient& fake, size_t call) {
+  std::vector<std::string> ids;
+  const auto request = fake.connection->RequestOf<api::v1::BatchWriteItemRequest>(call);
+  for (const auto& [table, list] : request.request_items()) {
+    for (const api::v1::WriteRequest& write : list.requests()) {
+      ids.push_back(write.put_request().item().attributes().at("id").n());
+    }
+  }
+  return ids;
+}
+
+// Options that note the ids of what is dropped, and why.
+BatchWriterOptions NotingDropped(std::vector<std::string>* dropped) {
+  BatchWriterOptions options;
+  options.dropped = [dropped](const std::string& table, const api::v1::WriteRequest& write, const absl::Status& why) {
+    const std::string name = ErrorName(why);
+    dropped->push_back(table + " " + write.put_request().item().attributes().at("id").n() + " " +
+                       (name.empty() ? absl::StatusCodeToString(why.code()) : name));
+  };
+  return options;
 }
 
 absl::Status Duplicates() {
@@ -152,26 +177,102 @@ TEST(BatchWriter, WhatMayNotBeDoneStillWaits) {
 }
 
 TEST(BatchWriter, OfABatchThatIsRefusedForOneOfItsWritesOnlyThatOneIsDropped) {
-  for (const absl::Status& status :
-       {ApiError(absl::StatusCode::kResourceExhausted, "ItemCollectionSizeLimitExceededException"),
-        absl::ResourceExhaustedError("Received message larger than max")}) {
-    FakeClient fake;
-    fake.connection->Fail(status);                               // all four
-    fake.connection->Fail(status);                               // 0 and 1
-    fake.connection->Answer(api::v1::BatchWriteItemResponse());  // 0
-    fake.connection->Fail(status);                               // 1
-    fake.connection->Answer(api::v1::BatchWriteItemResponse());  // 2 and 3
-    BatchWriter writer(fake.Make());
-    for (int i = 0; i < 4; ++i) ASSERT_TRUE(writer.Put("a", Named(i)).ok());
-    EXPECT_TRUE(absl::IsResourceExhausted(writer.Flush()));
-    EXPECT_EQ(writer.waiting(), 2u);
-    ASSERT_TRUE(writer.Flush().ok());
-    ASSERT_THAT(fake.connection->seen, SizeIs(5));
-    EXPECT_EQ(WritesOf(fake, 1), 2);
-    EXPECT_EQ(WritesOf(fake, 2), 1);
-    EXPECT_EQ(WritesOf(fake, 3), 1);
-    EXPECT_EQ(WritesOf(fake, 4), 2);
-  }
+  const absl::Status full = ApiError(absl::StatusCode::kResourceExhausted, "ItemCollectionSizeLimitExceededException");
+  FakeClient fake;
+  fake.connection->Fail(full);                                 // all four
+  fake.connection->Fail(full);                                 // 0 and 1
+  fake.connection->Answer(api::v1::BatchWriteItemResponse());  // 0
+  fake.connection->Fail(full);                                 // 1
+  fake.connection->Answer(api::v1::BatchWriteItemResponse());  // 2 and 3
+  std::vector<std::string> dropped;
+  BatchWriter writer(fake.Make(), NotingDropped(&dropped));
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(writer.Put("a", Named(i)).ok());
+  EXPECT_EQ(ErrorName(writer.Flush()), "ItemCollectionSizeLimitExceededException");
+  EXPECT_EQ(writer.waiting(), 0u);
+  EXPECT_THAT(dropped, ElementsAre("a 1 ItemCollectionSizeLimitExceededException"));
+  ASSERT_THAT(fake.connection->seen, SizeIs(5));
+  EXPECT_THAT(IdsOf(fake, 0), ElementsAre("0", "1", "2", "3"));
+  EXPECT_THAT(IdsOf(fake, 1), ElementsAre("0", "1"));
+  EXPECT_THAT(IdsOf(fake, 2), ElementsAre("0"));
+  EXPECT_THAT(IdsOf(fake, 3), ElementsAre("1"));
+  EXPECT_THAT(IdsOf(fake, 4), ElementsAre("2", "3"));
+  EXPECT_TRUE(writer.Flush().ok());
+}
+
+TEST(BatchWriter, FlushGoesOnBehindWhatItDropsAndStopsWhereItMustWait) {
+  FakeClient fake;
+  std::vector<std::string> dropped;
+  BatchWriter writer(fake.Make(), NotingDropped(&dropped));
+  // While the daemon is away all of them wait.
+  fake.connection->Fail(absl::DeadlineExceededError("away"));
+  for (int i = 0; i < 60; ++i) static_cast<void>(writer.Put("a", Named(i)));
+  ASSERT_EQ(writer.waiting(), 60u);
+  const size_t before = fake.connection->seen.size();
+  fake.connection->Fail(ApiError(absl::StatusCode::kInvalidArgument, "ValidationException"));  // 0 to 24
+  fake.connection->Answer(api::v1::BatchWriteItemResponse());                                  // 25 to 49
+  fake.connection->Fail(absl::DeadlineExceededError("away again"));
+  // The fake still gives the answer before first.
+  EXPECT_TRUE(absl::IsDeadlineExceeded(writer.Flush()));
+  EXPECT_EQ(ErrorName(writer.Flush()), "ValidationException");
+  EXPECT_THAT(dropped, SizeIs(25));
+  EXPECT_EQ(dropped.back(), "a 24 ValidationException");
+  EXPECT_EQ(writer.waiting(), 10u);
+  EXPECT_THAT(fake.connection->seen, SizeIs(before + 4));
+  EXPECT_EQ(IdsOf(fake, before + 2).front(), "25");
+}
+
+TEST(BatchWriter, AnErrorThatPassesLeavesTheHalvesWaiting) {
+  FakeClient fake;
+  fake.connection->Fail(Duplicates());
+  fake.connection->Fail(absl::DeadlineExceededError("away"));
+  std::vector<std::string> dropped;
+  BatchWriter writer(fake.Make(), NotingDropped(&dropped));
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(writer.Put("a", Named(i)).ok());
+  EXPECT_TRUE(absl::IsDeadlineExceeded(writer.Flush()));
+  EXPECT_EQ(writer.waiting(), 4u);
+  EXPECT_THAT(fake.connection->seen, SizeIs(2));
+  EXPECT_TRUE(dropped.empty());
+}
+
+Item Large(int id, size_t bytes) {
+  return ItemBuilder().Set("id", N(id)).Set("text", S(std::string(bytes, 'x'))).Build();
+}
+
+TEST(BatchWriter, AWriteLargerThanARequestIsDroppedByItsOwnSize) {
+  FakeClient fake;
+  std::vector<std::string> dropped;
+  BatchWriter writer(fake.Make(), NotingDropped(&dropped));
+  ASSERT_TRUE(writer.Put("a", Named(1)).ok());
+  const absl::Status refused = writer.Put("a", Large(2, kRequestBytesMax));
+  EXPECT_TRUE(absl::IsInvalidArgument(refused)) << refused;
+  EXPECT_TRUE(CertainlyNotApplied(refused));
+  EXPECT_EQ(writer.waiting(), 1u);
+  EXPECT_THAT(dropped, ElementsAre("a 2 INVALID_ARGUMENT"));
+  ASSERT_TRUE(writer.Flush().ok());
+  EXPECT_THAT(IdsOf(fake, 0), ElementsAre("1"));
+}
+
+TEST(BatchWriter, ABatchIsNoLargerThanARequest) {
+  FakeClient fake;
+  BatchWriter writer(fake.Make());
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(writer.Put("a", Large(i, 4 << 20)).ok());
+  ASSERT_TRUE(writer.Flush().ok());
+  ASSERT_THAT(fake.connection->seen, SizeIs(2));
+  EXPECT_THAT(IdsOf(fake, 0), ElementsAre("0", "1", "2", "3"));
+  EXPECT_THAT(IdsOf(fake, 1), ElementsAre("4"));
+  for (const auto& seen : fake.connection->seen) EXPECT_LE(seen.request.size(), kRequestBytesMax);
+}
+
+// Whatever it was exhausted of, nothing says that it will not pass.
+TEST(BatchWriter, WhatIsExhaustedWithoutANameStillWaits) {
+  FakeClient fake;
+  fake.connection->Fail(absl::ResourceExhaustedError("no memory just now"));
+  std::vector<std::string> dropped;
+  BatchWriter writer(fake.Make(), NotingDropped(&dropped));
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(writer.Put("a", Named(i)).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(writer.Flush()));
+  EXPECT_EQ(writer.waiting(), 4u);
+  EXPECT_TRUE(dropped.empty());
 }
 
 }  // namespace

@@ -85,6 +85,31 @@ TEST(Retry, RepeatsAnUpdateOnlyIfTheCallerSaysItDoesNoHarm) {
   EXPECT_THAT(told.connection->seen, SizeIs(2));
 }
 
+// The first attempt may have been applied, whatever becomes of the others.
+TEST(Retry, WhatOneAttemptMayHaveAppliedIsNotCertainlyUnapplied) {
+  for (const absl::Status& last : {ApiError(absl::StatusCode::kInvalidArgument, "ValidationException"),
+                                   NeverSent(absl::UnavailableError("gone")), Throttled(/*retry_after_ms=*/60'000)}) {
+    FakeClient fake;
+    fake.connection->Fail(absl::UnavailableError("lost"));
+    fake.connection->Fail(last);
+    const absl::Status status = fake.Make().PutItem(PlainPut()).status();
+    EXPECT_GE(fake.connection->seen.size(), 2u);
+    EXPECT_EQ(ErrorName(status), ErrorName(last));
+    EXPECT_EQ(status.code(), last.code());
+    EXPECT_FALSE(CertainlyNotApplied(status)) << status;
+  }
+}
+
+TEST(Retry, WhatEachAttemptRefusedIsCertainlyUnapplied) {
+  FakeClient fake;
+  fake.connection->Fail(NeverSent(absl::UnavailableError("no connection")));
+  fake.connection->Fail(Throttled());
+  fake.connection->Fail(ApiError(absl::StatusCode::kFailedPrecondition, "ConditionalCheckFailedException"));
+  const absl::Status status = fake.Make().PutItem(ConditionalPut()).status();
+  EXPECT_THAT(fake.connection->seen, SizeIs(3));
+  EXPECT_TRUE(CertainlyNotApplied(status)) << status;
+}
+
 TEST(Retry, NeverRepeatsErrorsThatDoNotPass) {
   const absl::Status errors[] = {
       ApiError(absl::StatusCode::kInvalidArgument, "ValidationException"),

@@ -43,6 +43,37 @@ TEST(Config, DurabilityHasThreeForms) {
   }
 }
 
+TEST(Config, DiskReserveIsBytesOrAShareOrBoth) {
+  struct Case {
+    const char* text;
+    uint64_t bytes;
+    uint32_t percent;
+  };
+  constexpr Case kCases[] = {
+      {"auto", uint64_t{1} << 30, 5}, {"0", 0, 100},         {"12345", 12'345, 100}, {"500M", uint64_t{500} << 20, 100},
+      {"2G", uint64_t{2} << 30, 100}, {"7%", UINT64_MAX, 7}, {"0%", UINT64_MAX, 0},
+  };
+  RawConfig raw = Valid();
+  for (const Case& each : kCases) {
+    raw.disk_reserve = each.text;
+    const absl::StatusOr<Config> config = MakeConfig(raw);
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_EQ(config->database.disk_reserve.bytes, each.bytes) << each.text;
+    EXPECT_EQ(config->database.disk_reserve.percent, each.percent) << each.text;
+  }
+  for (const char* text : {"", "much", "5X", "5MB", "91%", "-1", "%", "99999999999999T"}) {
+    raw.disk_reserve = text;
+    EXPECT_FALSE(MakeConfig(raw).ok()) << text;
+  }
+}
+
+TEST(Config, TheLimitOfOpenFilesMustBeEnough) {
+  const absl::StatusOr<Config> config = MakeConfig(Valid());
+  ASSERT_TRUE(config.ok());
+  EXPECT_TRUE(CheckDescriptorLimit(1024, *config).ok());
+  EXPECT_FALSE(CheckDescriptorLimit(1023, *config).ok());
+}
+
 constexpr char kAddressForms[] = "must be HOST:PORT, [IPV6]:PORT, unix:PATH or off; port 0 picks a free one";
 constexpr char kHttpAddressForms[] = "must be HOST:PORT, [IPV6]:PORT or off; port 0 picks a free one";
 constexpr char kDurabilityForms[] = "must be sync, os, or interval:<1 to 60000 milliseconds>";

@@ -1,0 +1,109 @@
+#include "daemon/admin/export_stream.h"
+
+#include <string_view>
+
+#include "absl/time/clock.h"
+#include "armature/admin/v1/admin.pb.h"
+#include "daemon/api/error_map.h"
+#include "daemon/api/table_messages.h"
+#include "daemon/grpc/byte_buffers.h"
+#include "storage/base/api_error.h"
+#include "storage/model/wire.h"
+
+namespace armature::daemon {
+namespace {
+
+namespace v1 = ::armature::admin::v1;
+
+grpc::ByteBuffer HeadOf(const engine::TableExport& opened) {
+  v1::ExportTableResponse response;
+  Fill(opened.table(), response.mutable_head()->mutable_table());
+  response.mutable_head()->set_change_sequence(opened.change_sequence());
+  response.mutable_head()->set_export_time_ms(opened.table().time_ms);
+  return TakeBytes(response.SerializeAsString());
+}
+
+}  // namespace
+
+// Writes the items straight into the message.
+class ExportStream::Page final : public engine::PageWriter {
+ public:
+  void Add(std::string_view item_bytes) override {
+    model::AppendBytesField(v1::ExportTableResponse::kItemsFieldNumber, item_bytes, &bytes_);
+  }
+  void Clear() override { bytes_.clear(); }
+  grpc::ByteBuffer Take() { return TakeBytes(std::move(bytes_)); }
+
+ private:
+  std::string bytes_;
+};
+
+void ExportStream::Start() {
+  counted_ = gate_->Count(Front::kGrpc, kExportOperation);
+  v1::ExportTableRequest request;
+  const MessageBytes message(*request_);
+  const bool is_read = request.ParseFromArray(message.view().data(), static_cast<int>(message.view().size()));
+  table_name_ = request.table_name();
+  gate_->Identify(*context_, [self = shared_from_this(), is_read](absl::StatusOr<Caller> caller) {
+    if (!caller.ok()) return self->End(caller.status());
+    self->caller_ = *std::move(caller);
+    const absl::StatusOr<engine::Engine*> engine = self->caller_->Allow(kExportOperation, self->table_name_);
+    if (!engine.ok()) return self->End(engine.status());
+    if (!is_read) return self->End(SerializationError("The request is no ExportTableRequest"));
+    (*engine)->OpenExport(self->table_name_, [self](absl::StatusOr<std::shared_ptr<engine::TableExport>> opened) {
+      self->Opened(std::move(opened));
+    });
+  });
+}
+
+void ExportStream::Opened(absl::StatusOr<std::shared_ptr<engine::TableExport>> opened) {
+  if (!opened.ok()) return End(opened.status());
+  export_ = *std::move(opened);
+  sent_ = HeadOf(*export_);
+  StartWrite(&sent_);
+}
+
+void ExportStream::OnWriteDone(bool ok) {
+  if (!ok) return End(CancelledError("The client has gone"));
+  if (!has_more_) return End(absl::OkStatus());
+  if (absl::Status stop = CheckGoesOn(); !stop.ok()) return End(stop);
+  ReadPage();
+}
+
+void ExportStream::ReadPage() {
+  auto page = std::make_shared<Page>();
+  Page* const out = page.get();
+  export_->ReadPage(out, [self = shared_from_this(), page = std::move(page)](absl::StatusOr<bool> has_more) {
+    if (!has_more.ok()) return self->End(has_more.status());
+    if (absl::Status stop = self->CheckGoesOn(); !stop.ok()) return self->End(stop);
+    self->has_more_ = *has_more;
+    self->sent_ = page->Take();
+    self->StartWrite(&self->sent_);
+  });
+}
+
+absl::Status ExportStream::CheckGoesOn() const {
+  if (is_cancelled_.load()) return CancelledError("The export was cancelled");
+  if (is_draining_.load()) return ServiceUnavailableError("The daemon is stopping");
+  return absl::OkStatus();
+}
+
+void ExportStream::End(const absl::Status& status) {
+  // Before the client knows, who may want its place.
+  export_ = nullptr;
+  counted_.Finish(status, "");
+  gate_->Audit({.caller = caller_.has_value() ? &*caller_ : nullptr,
+                .peer = context_->peer(),
+                .operation = kExportOperation,
+                .table = table_name_,
+                .result = status});
+  Finish(ToGrpcStatus(status));
+}
+
+void ExportStream::OnDone() {
+  // `ended_` must not go while it runs.
+  const std::shared_ptr<ExportStream> self = shared_from_this();
+  ended_(this);
+}
+
+}  // namespace armature::daemon

@@ -1,0 +1,198 @@
+#include "daemon/metrics/metrics_collector.h"
+
+#include <jemalloc/jemalloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string_view>
+#include <system_error>
+
+#include "absl/time/clock.h"
+#include "daemon/version.h"
+
+namespace armature::daemon {
+namespace {
+
+constexpr std::array kFronts = {Front::kGrpc, Front::kHttp, Front::kPipeline};
+constexpr double kMicrosPerSecond = 1e6;
+
+void AddCommits(const store::CommitterCounters& commits, uint64_t change_sequence, MetricSet* set) {
+  std::array<double, store::CommitterCounters::kSizeBounds> bounds = {};
+  for (size_t i = 0; i < bounds.size(); ++i) bounds[i] = static_cast<double>(uint64_t{1} << i);
+  set->AddHistogram("armature_commit_batch_units", bounds, commits.sizes, static_cast<double>(commits.units));
+  set->AddTimes("armature_commit_duration_seconds", commits.write_times);
+  set->Add("armature_commit_bytes_total", commits.bytes);
+  set->Add("armature_commit_queue_units", commits.queue_commits);
+  set->Add("armature_commit_queue_bytes", commits.queue_bytes);
+  set->Add("armature_change_sequence", change_sequence);
+}
+
+void AddDisk(const store::DiskReport& disk, MetricSet* set) {
+  set->Add("armature_disk_total_bytes", disk.usage.total_bytes);
+  set->Add("armature_disk_free_bytes", disk.usage.free_bytes);
+  set->Add("armature_disk_reserve_bytes", disk.reserve_bytes);
+  set->Add("armature_disk_read_only", disk.is_low ? 1.0 : 0.0, {{"reason", "low"}});
+  set->Add("armature_disk_read_only", disk.has_failed ? 1.0 : 0.0, {{"reason", "full"}});
+  set->Add("armature_disk_read_only", disk.is_broken ? 1.0 : 0.0, {{"reason", "broken"}});
+  set->Add("armature_disk_refused_writes_total", disk.refused_total);
+  set->Add("armature_disk_failures_total", disk.failures_total);
+  set->Add("armature_disk_resumes_total", disk.resumes_total);
+}
+
+void AddFiles(const store::FileStats& files, MetricSet* set) {
+  set->Add("armature_store_cache_bytes", files.cache_bytes);
+  set->Add("armature_store_cache_max_bytes", files.cache_max_bytes);
+  set->Add("armature_store_cache_pinned_bytes", files.cache_pinned_bytes);
+  set->Add("armature_store_cache_hits_total", files.cache_hits_total);
+  set->Add("armature_store_cache_misses_total", files.cache_misses_total);
+  set->Add("armature_store_filter_useful_total", files.filter_useful_total);
+  set->Add("armature_store_memtable_bytes", files.memtable_bytes);
+  set->Add("armature_store_table_reader_bytes", files.table_reader_bytes);
+  set->Add("armature_store_file_bytes", files.file_bytes);
+  set->Add("armature_store_log_bytes_total", files.log_bytes_total);
+  set->Add("armature_store_log_syncs_total", files.log_syncs_total);
+  set->Add("armature_store_flush_bytes_total", files.flush_bytes_total);
+  set->Add("armature_store_compaction_read_bytes_total", files.compaction_read_bytes_total);
+  set->Add("armature_store_compaction_written_bytes_total", files.compaction_written_bytes_total);
+  set->Add("armature_store_compaction_pending_bytes", files.compaction_pending_bytes);
+  set->Add("armature_store_flushes_running", files.flushes_running);
+  set->Add("armature_store_compactions_running", files.compactions_running);
+  set->Add("armature_store_write_stall_seconds_total",
+           static_cast<double>(files.stall_micros_total) / kMicrosPerSecond);
+  set->Add("armature_store_write_stopped", files.write_stopped);
+  set->Add("armature_store_delayed_write_bytes_per_second", files.delayed_write_bytes_per_second);
+  set->Add("armature_store_background_errors_total", files.background_errors_total);
+}
+
+// How many entries a folder of /proc/self has; 0 if it cannot be read.
+uint64_t CountEntries(const char* folder) {
+  std::error_code error;
+  uint64_t count = 0;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) ++count;
+  return count;
+}
+
+double SecondsOf(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / kMicrosPerSecond;
+}
+
+uint64_t HeapBytes() {
+  // jemalloc's numbers are those of its last epoch.
+  uint64_t epoch = 1;
+  mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch);
+  size_t allocated = 0;
+  size_t size = sizeof allocated;
+  return mallctl("stats.allocated", &allocated, &size, nullptr, 0) == 0 ? allocated : 0;
+}
+
+void AddProcess(absl::Time start, MetricSet* set) {
+  set->Add("armature_build_info", 1.0, {{"version", kVersion}});
+  set->Add("armature_heap_bytes", HeapBytes());
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  set->Add("process_cpu_seconds_total", SecondsOf(usage.ru_utime) + SecondsOf(usage.ru_stime));
+  uint64_t pages = 0;
+  uint64_t resident_pages = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident_pages;
+  set->Add("process_resident_memory_bytes", resident_pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));
+  set->Add("process_open_fds", CountEntries("/proc/self/fd"));
+  rlimit descriptors = {};
+  getrlimit(RLIMIT_NOFILE, &descriptors);
+  set->Add("process_max_fds", uint64_t{descriptors.rlim_cur});
+  set->Add("process_threads", CountEntries("/proc/self/task"));
+  set->Add("process_start_time_seconds", absl::ToDoubleSeconds(start - absl::UnixEpoch()));
+}
+
+// Calls fn(name of the table, index) for each global index that writes reach.
+template <class Fn>
+void ForEachGlobalIndex(const store::CatalogSnapshot& catalog, Fn fn) {
+  for (const auto& [name, table] : catalog.tables()) {
+    for (const store::Index& index : table->global_indexes) {
+      if (index.progress != nullptr) fn(name, index);
+    }
+  }
+}
+
+}  // namespace
+
+MetricsCollector::MetricsCollector(const MetricsSources& sources) : sources_(sources), start_(absl::Now()) {}
+
+void MetricsCollector::AddRequests(MetricSet* set) const {
+  const RequestStats& requests = *sources_.requests;
+  for (const Front front : kFronts) {
+    for (size_t operation = 0; operation < kOperationNames.size(); ++operation) {
+      for (size_t result = 0; result < kResultCount; ++result) {
+        const uint64_t count = requests.finished(front, operation, result);
+        if (count == 0) continue;
+        set->Add(
+            "armature_requests_total", count,
+            {{"front", FrontName(front)}, {"operation", kOperationNames[operation]}, {"result", ResultName(result)}});
+      }
+    }
+  }
+  for (const Front front : kFronts) {
+    for (size_t operation = 0; operation < kOperationNames.size(); ++operation) {
+      const TimeHistogram::Counts times = requests.times(front, operation);
+      if (times.sum_ns == 0) continue;
+      set->AddTimes("armature_request_duration_seconds", times,
+                    {{"front", FrontName(front)}, {"operation", kOperationNames[operation]}});
+    }
+  }
+  for (const Front front : kFronts) {
+    set->Add("armature_requests_in_flight", requests.in_flight(front), {{"front", FrontName(front)}});
+  }
+  set->Add("armature_http_connections", sources_.http == nullptr ? 0 : uint64_t{sources_.http->connections()});
+  set->Add("armature_http_held_bytes", sources_.http == nullptr ? 0 : uint64_t{sources_.http->held_bytes()});
+  set->Add("armature_audit_lines_lost_total", sources_.audit == nullptr ? 0 : sources_.audit->lost_lines());
+}
+
+void MetricsCollector::AddTables(MetricSet* set) const {
+  const std::shared_ptr<const store::CatalogSnapshot> catalog = sources_.engine->database()->catalog();
+  const auto each_index = [&](std::string_view metric, auto value) {
+    ForEachGlobalIndex(*catalog, [&](const std::string& table, const store::Index& index) {
+      set->Add(metric, value(index), {{"table", table}, {"index", index.descriptor.name}});
+    });
+  };
+  const int64_t now_ms = absl::ToUnixMillis(absl::Now());
+  each_index("armature_gsi_backlog_records",
+             [](const store::Index& index) { return index.progress->backlog().load().records; });
+  each_index("armature_gsi_backlog_bytes",
+             [](const store::Index& index) { return index.progress->backlog().load().bytes; });
+  each_index("armature_gsi_lag_seconds", [now_ms](const store::Index& index) {
+    const int64_t oldest_ms = index.progress->backlog().state().oldest_ms;
+    return oldest_ms == 0 ? 0.0 : static_cast<double>(std::max<int64_t>(now_ms - oldest_ms, 0)) / 1000;
+  });
+  each_index("armature_gsi_building", [](const store::Index& index) { return index.build != nullptr ? 1.0 : 0.0; });
+  const auto each_table = [&](std::string_view metric, auto value) {
+    for (const auto& [name, table] : catalog->tables()) {
+      if (table->data.stats != nullptr)
+        set->Add(metric, static_cast<double>(value(*table->data.stats)), {{"table", name}});
+    }
+  };
+  each_table("armature_table_items", [](const store::KeyspaceStats& stats) { return stats.items(); });
+  each_table("armature_table_bytes", [](const store::KeyspaceStats& stats) { return stats.bytes(); });
+}
+
+std::string MetricsCollector::Collect() const {
+  MetricSet set;
+  AddRequests(&set);
+  const store::DatabaseStats database = sources_.engine->database()->stats();
+  AddCommits(database.committer, database.change_sequence, &set);
+  AddTables(&set);
+  set.Add("armature_column_families", uint64_t{database.column_families});
+  set.Add("armature_column_families_max", uint64_t{database.column_families_max});
+  const engine::EngineStats engine = sources_.engine->stats();
+  set.Add("armature_pool_queue_tasks", uint64_t{engine.read_queue_tasks}, {{"pool", "read"}});
+  set.Add("armature_pool_queue_tasks", uint64_t{engine.check_queue_tasks}, {{"pool", "check"}});
+  AddDisk(database.disk, &set);
+  AddFiles(database.files, &set);
+  AddProcess(start_, &set);
+  return set.Text();
+}
+
+}  // namespace armature::daemon

@@ -1,0 +1,106 @@
+#include "daemon/telemetry/request_stats.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "glog/logging.h"
+
+namespace armature::daemon {
+namespace {
+
+constexpr size_t kOk = 0;
+constexpr size_t kInternal = kResultCount - 1;
+constexpr uint64_t kSlowLinesPerSecond = 10;
+constexpr int64_t kNsPerMs = 1'000'000;
+constexpr size_t kOther = kOperationNames.size() - 1;
+static_assert(std::is_sorted(kOperationNames.begin(), kOperationNames.end() - 1));
+
+size_t OperationOf(std::string_view name) {
+  const auto* const end = kOperationNames.end() - 1;
+  const auto* const found = std::lower_bound(kOperationNames.begin(), end, name);
+  return found != end && *found == name ? static_cast<size_t>(found - kOperationNames.begin()) : kOther;
+}
+
+bool IsStream(std::string_view operation) { return operation == kPipelineOperation || operation == kExportOperation; }
+
+size_t At(Front front) { return static_cast<size_t>(front); }
+
+}  // namespace
+
+std::string_view FrontName(Front front) {
+  constexpr std::array<std::string_view, kFrontCount> kNames = {"grpc", "http", "pipeline"};
+  return kNames[At(front)];
+}
+
+size_t ResultOf(const absl::Status& status) {
+  if (status.ok()) return kOk;
+  if (const std::optional<ApiError> error = GetApiError(status)) return static_cast<size_t>(error->type);
+  const bool is_unavailable =
+      status.code() == absl::StatusCode::kUnavailable || status.code() == absl::StatusCode::kResourceExhausted;
+  return is_unavailable ? static_cast<size_t>(ApiErrorType::kServiceUnavailable) : kInternal;
+}
+
+std::string_view ResultName(size_t result) {
+  if (result == kOk) return "ok";
+  return result == kInternal ? "InternalServerError" : ApiErrorName(static_cast<ApiErrorType>(result));
+}
+
+RequestStats::Request::Request(RequestStats* stats, Front front, size_t operation)
+    : stats_(stats), front_(front), operation_(operation), start_ns_(MonotonicNs()) {
+  if (stats->slow_ns_ > 0) trace_ = std::make_shared<engine::RequestTrace>();
+}
+
+RequestStats::Request RequestStats::Begin(Front front, std::string_view operation) {
+  fronts_[At(front)].begun.fetch_add(1, std::memory_order_relaxed);
+  return {this, front, OperationOf(operation)};
+}
+
+void RequestStats::Request::Finish(const absl::Status& status, std::string_view request_id) const {
+  if (stats_ == nullptr) return;
+  const int64_t took_ns = MonotonicNs() - start_ns_;
+  Operation& operation = stats_->fronts_[At(front_)].operations[operation_];
+  operation.times.Add(took_ns);
+  operation.finished[ResultOf(status)].fetch_add(1, std::memory_order_relaxed);
+  const bool is_slow = stats_->slow_ns_ > 0 && took_ns >= stats_->slow_ns_;
+  if (is_slow && !IsStream(kOperationNames[operation_])) stats_->TellSlow(*this, took_ns, status, request_id);
+}
+
+void RequestStats::TellSlow(const Request& request, int64_t took_ns, const absl::Status& status,
+                            std::string_view request_id) {
+  const int64_t second = MonotonicNs() / 1'000'000'000;
+  if (slow_second_.exchange(second, std::memory_order_relaxed) != second) slow_lines_.store(0);
+  if (slow_lines_.fetch_add(1, std::memory_order_relaxed) >= kSlowLinesPerSecond) {
+    slow_lost_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  const engine::RequestTrace& trace = *request.trace_;
+  const auto ms = [&](engine::WaitFor what) { return trace.wait_ns(what) / kNsPerMs; };
+  LOG(WARNING) << "request: slow operation=" << kOperationNames[request.operation_]
+               << " front=" << FrontName(request.front_) << " table=" << trace.table()
+               << " result=" << ResultName(ResultOf(status)) << " request_id=" << request_id
+               << " ms=" << took_ns / kNsPerMs << " queue_ms=" << ms(engine::WaitFor::kQueue)
+               << " lock_ms=" << ms(engine::WaitFor::kLock) << " read_ms=" << ms(engine::WaitFor::kRead)
+               << " commit_ms=" << ms(engine::WaitFor::kCommit) << " index_ms=" << ms(engine::WaitFor::kIndex)
+               << " not_told=" << slow_lost_.exchange(0);
+}
+
+uint64_t RequestStats::finished(Front front, size_t operation, size_t result) const {
+  return fronts_[At(front)].operations[operation].finished[result].load(std::memory_order_relaxed);
+}
+
+TimeHistogram::Counts RequestStats::times(Front front, size_t operation) const {
+  return fronts_[At(front)].operations[operation].times.counts();
+}
+
+uint64_t RequestStats::in_flight(Front front) const {
+  const PerFront& from = fronts_[At(front)];
+  // In this order it never seems to be fewer than none.
+  uint64_t finished = 0;
+  for (const Operation& operation : from.operations) {
+    for (const std::atomic<uint64_t>& each : operation.finished) finished += each.load(std::memory_order_acquire);
+  }
+  const uint64_t begun = from.begun.load(std::memory_order_acquire);
+  return begun > finished ? begun - finished : 0;
+}
+
+}  // namespace armature::daemon

@@ -1,0 +1,163 @@
+#!/usr/bin/python3
+"""What a daemon publishes for operators: its values move with what it does, and every one of them is documented."""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+from armature_daemon import Daemon  # noqa: E402
+
+WAIT_S = 60
+INDEX = {"IndexName": "by_color", "KeySchema": [{"AttributeName": "color", "KeyType": "HASH"}],
+         "Projection": {"ProjectionType": "KEYS_ONLY"}}
+ARGS = None
+
+
+class Scrape(dict):
+    """Values by their series, as they are written: 'name{label="value"}'."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.kinds = {}
+        for line in text.splitlines():
+            if line.startswith("# TYPE "):
+                _, _, name, kind = line.split()
+                if name in self.kinds:
+                    raise AssertionError(f"{name} is there twice")
+                self.kinds[name] = kind
+            elif line and not line.startswith("# HELP "):
+                match = re.fullmatch(r'([a-z_]+(?:\{(?:[a-z]+="[^"]*",?)*\})?) (\S+)', line)
+                if match is None:
+                    raise AssertionError(f"not a line of metrics: {line}")
+                if match[1] in self:
+                    raise AssertionError(f"{match[1]} is there twice")
+                self[match[1]] = float(match[2])
+
+    def sum(self, name, **labels):
+        wanted = [f'{label}="{value}"' for label, value in labels.items()]
+        return sum(value for series, value in self.items()
+                   if re.split(r"[{]", series)[0] == name and all(each in series for each in wanted))
+
+
+def documented():
+    """Names and kinds of docs/METRICS.md."""
+    return dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", (ROOT / "docs/METRICS.md").read_text(), re.MULTILINE))
+
+
+class Metrics(unittest.TestCase):
+    def setUp(self):
+        self.daemon = self.enterContext(Daemon(ARGS.armatured, "--metrics_listen=127.0.0.1:0"))
+
+    def scrape(self):
+        status, text = self.daemon.get_text("/metrics")
+        self.assertEqual(status, 200)
+        return Scrape(text)
+
+    def create_items(self):
+        self.daemon.create_table("Items", more_attributes=[{"AttributeName": "color", "AttributeType": "S"}],
+                                 GlobalSecondaryIndexes=[INDEX])
+
+    def put(self, key):
+        status, answer = self.daemon.json_call("PutItem", TableName="Items", Item={"id": {"S": key}, "color": {"S": "red"}})
+        self.assertEqual(status, 200, answer)
+
+    def cli(self, *arguments):
+        return subprocess.run([ARGS.armature, "--endpoint", self.daemon.grpc, *arguments],
+                              capture_output=True, text=True, timeout=WAIT_S, check=False)
+
+    def test_requests_are_counted_by_front_operation_and_result(self):
+        self.create_items()
+        before = self.scrape()
+        for number in range(5):
+            self.put(f"item-{number}")
+        self.assertEqual(self.daemon.json_call("GetItem", TableName="Nothing", Key={"id": {"S": "x"}})[0], 400)
+        self.assertEqual(self.daemon.json_call("NoSuchOperation")[0], 400)
+        self.assertEqual(self.cli("item", "get", "--table-name", "Items", "--key", '{"id": {"S": "item-1"}}').returncode, 0)
+        self.assertNotEqual(self.cli("item", "get", "--table-name", "No", "--key", '{"id": {"S": "x"}}').returncode, 0)
+        after = self.scrape()
+
+        def grown(name, **labels):
+            return after.sum(name, **labels) - before.sum(name, **labels)
+
+        requests = "armature_requests_total"
+        self.assertEqual(grown(requests, front="http", operation="PutItem", result="ok"), 5)
+        self.assertEqual(grown(requests, front="http", operation="GetItem", result="ResourceNotFoundException"), 1)
+        self.assertEqual(grown(requests, front="http", operation="other", result="UnknownOperationException"), 1)
+        self.assertEqual(grown(requests, front="grpc", operation="GetItem", result="ok"), 1)
+        self.assertEqual(grown(requests, front="grpc", operation="GetItem", result="ResourceNotFoundException"), 1)
+        duration = "armature_request_duration_seconds"
+        self.assertEqual(grown(duration + "_count", front="http", operation="PutItem"), 5)
+        self.assertEqual(grown(duration + "_bucket", front="http", operation="PutItem", le="+Inf"), 5)
+        self.assertGreater(grown(duration + "_sum", front="http", operation="PutItem"), 0)
+        self.assertEqual(after.sum("armature_requests_in_flight"), 0)
+
+    def test_what_writes_do_shows_all_the_way_down(self):
+        self.create_items()
+        before = self.scrape()
+        for number in range(5):
+            self.put(f"item-{number}")
+        after = self.scrape()
+        for name in ("armature_commit_batch_units_sum", "armature_commit_duration_seconds_count"):
+            self.assertEqual(after.sum(name) - before.sum(name), 5, name)
+        for name in ("armature_commit_bytes_total", "armature_change_sequence", "armature_store_log_bytes_total",
+                     "armature_store_log_syncs_total", "process_cpu_seconds_total"):
+            self.assertGreater(after.sum(name), before.sum(name), name)
+        self.assertEqual(after.sum("armature_table_items", table="Items"), 5)
+        self.assertGreater(after.sum("armature_table_bytes", table="Items"), 0)
+        self.assertEqual(after.sum("armature_column_families"), 3 + 2)
+        self.assertEqual(after.sum("armature_disk_read_only"), 0)
+        self.assertGreater(after.sum("armature_disk_free_bytes"), 0)
+        deadline = time.monotonic() + WAIT_S
+        while (waiting := self.scrape().sum("armature_gsi_backlog_records", table="Items", index="by_color")) != 0:
+            self.assertLess(time.monotonic(), deadline, f"{waiting} changes wait")
+
+    def test_the_document_lists_exactly_what_is_published(self):
+        self.create_items()
+        self.put("item")
+        kinds = self.scrape().kinds
+        self.assertEqual({name: kind for name, kind in kinds.items()}, documented())
+
+    def test_the_document_is_the_one_that_the_daemon_prints(self):
+        printed = subprocess.run([ARGS.armatured, "--print_metrics_doc"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(printed, (ROOT / "docs/METRICS.md").read_text(),
+                         "make it anew: armatured --print_metrics_doc >docs/METRICS.md")
+
+    def test_the_dashboard_uses_what_exists(self):
+        dashboard = json.loads((ROOT / "packaging/grafana-dashboard.json").read_text())
+        text = " ".join(target["expr"] for panel in dashboard["panels"] for target in panel["targets"])
+        names = set(re.findall(r"\b(?:armature|process)_\w+", text))
+        self.assertGreater(len(names), 20)
+        kinds = documented()
+        for name in sorted(names):
+            base = re.sub(r"_(bucket|sum|count)$", "", name)
+            self.assertTrue(name in kinds or kinds.get(base) == "histogram", name)
+
+    def test_health_is_told_and_nothing_else(self):
+        self.assertEqual(self.daemon.get_text("/healthz"), (200, "ok\n"))
+        self.assertEqual(self.daemon.get_text("/readyz"), (200, "ready\n"))
+        self.assertEqual(self.daemon.get_text("/")[0], 404)
+
+    def test_a_read_only_daemon_is_ready_and_says_so(self):
+        with Daemon(ARGS.armatured, "--metrics_listen=127.0.0.1:0", f"--disk_reserve={2**30}G") as daemon:
+            self.assertEqual(daemon.get_text("/readyz"), (200, "ready, read-only\n"))
+            status, answer = daemon.json_call("CreateTable", TableName="Items", BillingMode="PAY_PER_REQUEST",
+                                              AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+                                              KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}])
+            self.assertEqual(status, 503, answer)
+            scrape = Scrape(daemon.get_text("/metrics")[1])
+            self.assertEqual(scrape.sum("armature_disk_read_only", reason="low"), 1)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--armatured", required=True)
+    parser.add_argument("--armature", required=True)
+    ARGS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])

@@ -1,0 +1,439 @@
+#!/usr/bin/python3
+"""The life of a daemon as a service: how it is configured, how it begins, and how it ends."""
+
+import argparse
+import contextlib
+import fcntl
+import http.client
+import os
+import pathlib
+import queue
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import grpc
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+from armature_daemon import Daemon  # noqa: E402
+
+WAIT_S = 60
+ARGS = None
+
+
+def wait_for(condition, what):
+    deadline = time.monotonic() + WAIT_S
+    while not (result := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not come in {WAIT_S} s")
+    return result
+
+
+class Call(threading.Thread):
+    """A request that goes on by itself."""
+
+    def __init__(self, daemon, operation, **members):
+        super().__init__()
+        self.answer = None
+        self.work = lambda: daemon.json_call(operation, **members)
+        self.start()
+
+    def run(self):
+        try:
+            self.answer = self.work()
+        except OSError as error:
+            self.answer = error
+
+    def result(self):
+        self.join(WAIT_S)
+        return self.answer
+
+
+class Writer(threading.Thread):
+    """Puts one item after the other until it is refused; appends what was acknowledged to `kept`."""
+
+    def __init__(self, kept, name, put):
+        super().__init__(daemon=True)
+        self.kept = kept
+        self.prefix = name
+        self.put = put
+        self.taken = 0
+        self.start()
+
+    def run(self):
+        try:
+            while self.put(key := f"{self.prefix}-{self.taken}"):
+                self.kept.append(key)
+                self.taken += 1
+        except (OSError, http.client.HTTPException, grpc.RpcError, StopIteration):
+            pass
+
+
+def field(number, content):
+    """A field of a protocol buffer that holds bytes, or a message in its bytes."""
+    assert number < 16 and len(content) < 128
+    return bytes([number << 3 | 2, len(content)]) + content
+
+
+def put_message(key):
+    """A PutItemRequest for the table Items."""
+    attribute = field(1, b"id") + field(2, field(1, key.encode()))
+    return field(1, b"Items") + field(2, field(1, attribute))
+
+
+class GrpcPuts:
+    """Puts under way over gRPC, each a call of its own."""
+
+    def __init__(self, channel, keys):
+        put = channel.unary_unary("/armature.api.v1.ItemService/PutItem")
+        self.calls = [put.future(put_message(key), timeout=WAIT_S) for key in keys]
+
+    def results(self):
+        return [call.code() for call in self.calls]
+
+
+class StreamOfPuts:
+    """Puts under way over one stream, which the client leaves open."""
+
+    def __init__(self, channel, keys):
+        self.is_over = threading.Event()
+        self.count = len(keys)
+        self.stream = channel.stream_stream("/armature.api.v1.ItemService/Pipeline")(self.requests(keys), timeout=WAIT_S)
+
+    def requests(self, keys):
+        for number, key in enumerate(keys, start=1):
+            yield bytes([1 << 3, number]) + field(3, put_message(key))
+        self.is_over.wait(WAIT_S)
+
+    def results(self):
+        """The bytes of the answers, and how the stream ended."""
+        answers = []
+        try:
+            answers.extend(self.stream)
+        except grpc.RpcError:
+            pass
+        self.is_over.set()
+        return sorted(answers), self.stream.code()
+
+    def expected(self):
+        # Id and an empty PutItemResponse but for the sequence of its change, which differs.
+        return [bytes([1 << 3, number, 3 << 3 | 2]) for number in range(1, self.count + 1)]
+
+
+class Configuration(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="armature_service_")))
+        self.file = self.directory / "armatured.conf"
+
+    def run_daemon(self, *flags, **options):
+        return subprocess.run([ARGS.armatured, *flags], capture_output=True, text=True, timeout=WAIT_S, check=False, **options)
+
+    def test_a_file_sets_flags_and_the_command_line_wins(self):
+        self.file.write_text("# where\ndata_dir = /somewhere/else\n\ncache_mb=64\nenforce_throughput = false\n")
+        printed = self.run_daemon(f"--config={self.file}", "--cache_mb=32", "--print_config")
+        self.assertEqual(printed.returncode, 0, printed.stderr)
+        self.assertIn("data_dir = /somewhere/else\n", printed.stdout)
+        self.assertIn("cache_mb = 32\n", printed.stdout)
+        self.assertIn("enforce_throughput = false\n", printed.stdout)
+        self.assertNotIn("print_config", printed.stdout)
+
+    def test_what_is_printed_is_a_file_with_the_same_meaning(self):
+        first = self.run_daemon(f"--data_dir={self.directory}/data", "--durability=interval:7", "--print_config")
+        self.file.write_text(first.stdout)
+        second = self.run_daemon(f"--config={self.file}", "--print_config")
+        self.assertEqual(second.stdout, first.stdout)
+        self.assertIn("durability = interval:7\n", second.stdout)
+
+    def test_faults_name_file_line_and_flag(self):
+        for text, told in (
+            ("cache_mb = 64\nno_such = 1\n", f"{self.file}: line 2: there is no flag 'no_such'"),
+            ("cache_mb = lots\n", f"{self.file}: line 1: 'lots' is no value of cache_mb"),
+            ("cache_mb\n", f"{self.file}: line 1: expected 'name = value'"),
+            ("print_config = true\n", f"{self.file}: line 1: there is no flag 'print_config'"),
+            ("logtostderr = true\n", f"{self.file}: line 1: there is no flag 'logtostderr'"),
+        ):
+            with self.subTest(text):
+                self.file.write_text(text)
+                ended = self.run_daemon(f"--config={self.file}")
+                self.assertEqual(ended.returncode, 1)
+                self.assertEqual(ended.stdout, "")
+                self.assertTrue(ended.stderr.startswith(f"armatured: {told}"), ended.stderr)
+                self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
+
+    def test_values_out_of_range_are_refused_before_anything_is_printed(self):
+        ended = self.run_daemon("--data_dir=/x", "--drain_seconds=-1", "--print_config")
+        self.assertEqual((ended.returncode, ended.stdout), (1, ""))
+        self.assertEqual(ended.stderr, "armatured: --drain_seconds=-1: must be between 0 and 3600\n")
+
+    def test_too_few_open_files_are_told_with_the_number_that_is_needed(self):
+        ended = self.run_daemon(f"--data_dir={self.directory}/data", "--grpc_listen=127.0.0.1:0", "--http_listen=off",
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100)))
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("armatured: the limit of open files is 100, at least 1024 are needed", ended.stderr)
+
+    def test_the_soft_limit_of_open_files_is_raised(self):
+        def lower():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        with Daemon(ARGS.armatured, preexec_fn=lower) as daemon:
+            limits = resource.prlimit(daemon.process.pid, resource.RLIMIT_NOFILE)
+            self.assertEqual(limits[0], limits[1])
+
+    def test_the_packaged_file_is_valid(self):
+        printed = self.run_daemon(f"--config={ROOT}/packaging/armatured.conf", "--print_config")
+        self.assertEqual(printed.returncode, 0, printed.stderr)
+        self.assertIn("metrics_listen = 127.0.0.1:7702\n", printed.stdout)
+
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "there is no systemd-analyze")
+    def test_the_unit_is_valid(self):
+        unit = self.directory / "armatured.service"
+        text = (ROOT / "packaging/armatured.service").read_text()
+        unit.write_text(text.replace("/usr/bin/armatured", ARGS.armatured))
+        verified = subprocess.run(["systemd-analyze", "verify", "--man=no", str(unit)],
+                                  capture_output=True, text=True, timeout=WAIT_S, check=False)
+        self.assertEqual(verified.returncode, 0, verified.stderr)
+        self.assertNotIn("armatured.service", verified.stderr)
+
+
+class ServiceManager(unittest.TestCase):
+    def check_notified(self, name):
+        with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as manager:
+            manager.bind(name.replace("@", "\0", 1))
+            manager.settimeout(WAIT_S)
+            with Daemon(ARGS.armatured, env={**os.environ, "NOTIFY_SOCKET": name}) as daemon:
+                self.assertEqual(manager.recv(100), b"READY=1")
+                self.assertEqual(daemon.stop(), 0)
+                self.assertEqual(manager.recv(100), b"STOPPING=1")
+
+    def test_is_told_of_the_beginning_and_the_end(self):
+        with tempfile.TemporaryDirectory(prefix="armature_service_") as directory:
+            self.check_notified(directory + "/notify")
+
+    def test_may_listen_on_an_abstract_socket(self):
+        self.check_notified(f"@armature_service_{os.getpid()}")
+
+
+class Drain(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="armature_service_")))
+        self.held = self.directory / "held"
+        self.held.touch()
+
+    def daemon(self, *flags, hold=None):
+        environment = dict(os.environ)
+        if hold is not None:
+            environment["ARMATURE_FAULT_POINT"] = f"{hold}@{self.held}"
+        return Daemon(ARGS.armatured, "--metrics_listen=127.0.0.1:0", *flags, data_dir=str(self.directory / "data"),
+                      env=environment)
+
+    @contextlib.contextmanager
+    def holding(self):
+        """While it lasts no batch is written."""
+        with open(self.held, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+    def test_requests_under_way_are_finished_and_none_is_lost(self):
+        puts = []
+        with self.daemon(hold="committer.before_write") as daemon:
+            daemon.create_table("Items")
+            with self.holding():
+                puts = [Call(daemon, "PutItem", TableName="Items", Item={"id": {"S": f"item-{n}"}}) for n in range(8)]
+                in_flight = 'armature_requests_in_flight{front="http"} 8'
+                wait_for(lambda: in_flight in daemon.get_text("/metrics")[1], "eight requests")
+                daemon.process.send_signal(signal.SIGTERM)
+                wait_for(lambda: daemon.get_text("/readyz") == (503, "stopping\n"), "the beginning of the end")
+                self.assertEqual(daemon.get_text("/healthz")[0], 200)
+                wait_for(lambda: self.is_refused(daemon.http), "an end of new connections")
+                self.assertIsNone(daemon.process.poll())
+            self.assertEqual([put.result() for put in puts], [(200, {})] * 8)
+            self.assertEqual(daemon.process.wait(WAIT_S), 0)
+        with self.daemon() as daemon:
+            self.assertEqual(daemon.json_call("Scan", TableName="Items", Select="COUNT")[1]["Count"], 8)
+
+    def test_calls_over_grpc_are_finished_whatever_way_they_came(self):
+        daemon = self.daemon("--drain_seconds=3600", hold="committer.before_write")
+        with daemon, grpc.insecure_channel(daemon.grpc) as channel:
+            daemon.create_table("Items")
+            with self.holding():
+                calls = GrpcPuts(channel, [f"call-{n}" for n in range(8)])
+                stream = StreamOfPuts(channel, [f"stream-{n}" for n in range(8)])
+                # The stream itself is the ninth.
+                for in_flight in ('{front="grpc"} 9', '{front="pipeline"} 8'):
+                    wait_for(lambda: f"requests_in_flight{in_flight}" in daemon.get_text("/metrics")[1], in_flight)
+                daemon.process.send_signal(signal.SIGTERM)
+                wait_for(lambda: self.is_refused(daemon.grpc), "an end of new connections")
+                self.assertIsNone(daemon.process.poll())
+            self.assertEqual(calls.results(), [grpc.StatusCode.OK] * 8)
+            answers, ended = stream.results()
+            self.assertEqual([answer[:3] for answer in answers], stream.expected())
+            self.assertEqual(ended, grpc.StatusCode.UNAVAILABLE)
+            self.assertEqual(daemon.process.wait(WAIT_S), 0)
+        with self.daemon() as daemon:
+            self.assertEqual(daemon.json_call("Scan", TableName="Items", Select="COUNT")[1]["Count"], 16)
+
+    def test_what_is_acknowledged_while_it_ends_is_there(self):
+        """Clients that go on until they are refused, over both fronts and a stream."""
+        kept = []
+        with self.daemon("--drain_seconds=3600") as daemon, grpc.insecure_channel(daemon.grpc) as channel:
+            daemon.create_table("Items")
+            clients = [Writer(kept, name, put) for name, put in self.ways_to_put(daemon, channel).items()]
+            wait_for(lambda: all(client.taken > 20 for client in clients), "some writes")
+            self.assertEqual(daemon.stop(), 0)
+            for client in clients:
+                client.join(WAIT_S)
+                self.assertFalse(client.is_alive())
+        with self.daemon() as daemon:
+            for key in kept:
+                status, answer = daemon.json_call("GetItem", TableName="Items", Key={"id": {"S": key}})
+                self.assertIn("Item", answer, f"{key} of {len(kept)}: {status}")
+
+    @staticmethod
+    def ways_to_put(daemon, channel):
+        """Each returns whether the put of a key was acknowledged."""
+        call = channel.unary_unary("/armature.api.v1.ItemService/PutItem")
+        to_stream = queue.Queue()
+        stream = channel.stream_stream("/armature.api.v1.ItemService/Pipeline")(iter(to_stream.get, None))
+
+        def over_http(key):
+            return daemon.json_call("PutItem", TableName="Items", Item={"id": {"S": key}})[0] == 200
+
+        def over_grpc(key):
+            call(put_message(key), timeout=WAIT_S)
+            return True
+
+        def over_a_stream(key):
+            to_stream.put(bytes([1 << 3, 1]) + field(3, put_message(key)))
+            return next(stream)[2] == 3 << 3 | 2
+
+        return {"http": over_http, "grpc": over_grpc, "stream": over_a_stream}
+
+    @staticmethod
+    def is_refused(address):
+        host, port = address.rsplit(":", 1)
+        try:
+            with socket.create_connection((host, int(port)), timeout=WAIT_S):
+                return False
+        except OSError:
+            return True
+
+    def test_idle_connections_do_not_hold_it_up(self):
+        with self.daemon("--drain_seconds=3600") as daemon:
+            host, port = daemon.http.rsplit(":", 1)
+            with socket.create_connection((host, int(port)), timeout=WAIT_S) as idle:
+                idle.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                self.assertIn(b"200 OK", idle.recv(4096))
+                channel = grpc.insecure_channel(daemon.grpc)
+                grpc.channel_ready_future(channel).result(WAIT_S)
+                self.assertEqual(daemon.stop(), 0)
+                self.assertEqual(idle.recv(4096), b"")
+                channel.close()
+
+    def test_a_stream_that_nobody_ends_is_cut_at_the_deadline(self):
+        with self.daemon("--drain_seconds=1") as daemon, grpc.insecure_channel(daemon.grpc) as channel:
+            watch = channel.unary_stream("/grpc.health.v1.Health/Watch")
+            stream = watch(b"")
+            next(stream)
+            self.assertEqual(daemon.stop(), 0)
+            with self.assertRaises(grpc.RpcError):
+                while True:
+                    next(stream)
+
+    def test_a_request_that_cannot_finish_is_cut_at_the_deadline(self):
+        with self.daemon("--drain_seconds=1", hold="committer.before_write") as daemon:
+            daemon.create_table("Items")
+            with self.holding():
+                put = Call(daemon, "PutItem", TableName="Items", Item={"id": {"S": "item"}})
+                wait_for(lambda: 'in_flight{front="http"} 1' in daemon.get_text("/metrics")[1], "the request")
+                daemon.process.send_signal(signal.SIGTERM)
+                self.assertIsInstance(put.result(), OSError)
+            self.assertEqual(daemon.process.wait(WAIT_S), 0)
+
+
+class SlowRequests(unittest.TestCase):
+    def setUp(self):
+        directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="armature_service_")))
+        self.held_file = directory / "held"
+        self.held_file.touch()
+
+    def daemon(self):
+        environment = {**os.environ, "ARMATURE_FAULT_POINT": f"committer.before_write@{self.held_file}"}
+        return Daemon(ARGS.armatured, "--slow_request_ms=1", "--metrics_listen=127.0.0.1:0", env=environment)
+
+    @contextlib.contextmanager
+    def held_for_a_while(self, daemon, front):
+        """What begins in its course waits long for its commit."""
+        with open(self.held_file, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            began = time.monotonic()
+            yield
+            in_flight = f'in_flight{{front="{front}"}} 1'
+            wait_for(lambda: in_flight in daemon.get_text("/metrics")[1], "the request")
+            # The commit is what it waits for: some scrapes are longer than the rest of it.
+            wait_for(lambda: time.monotonic() - began > 0.2 and daemon.get_text("/healthz"), "a while")
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+    @staticmethod
+    def words_of_slow_put(daemon):
+        line = wait_for(lambda: [each for each in daemon.log().splitlines() if "operation=PutItem" in each], "a line")[0]
+        return dict(word.split("=", 1) for word in line.split() if "=" in word)
+
+    def test_are_told_of_with_what_they_waited_for(self):
+        with self.daemon() as daemon:
+            daemon.create_table("Items")
+            with self.held_for_a_while(daemon, "http"):
+                put = Call(daemon, "PutItem", TableName="Items", Item={"id": {"S": "item"}})
+            self.assertEqual(put.result()[0], 200)
+            words = self.words_of_slow_put(daemon)
+            self.assertEqual(words["front"], "http")
+            self.assertEqual(words["table"], "Items")
+            self.assertEqual(words["result"], "ok")
+            self.assertRegex(words["request_id"], r"^[0-9A-Z]{52}$")
+            self.assertGreaterEqual(int(words["commit_ms"]), 100)
+            self.assertLess(int(words["lock_ms"]), 100)
+            self.assertLessEqual(int(words["commit_ms"]), int(words["ms"]))
+
+    def test_of_a_call_are_told_of_by_the_id_that_its_client_got(self):
+        with self.daemon() as daemon, grpc.insecure_channel(daemon.grpc) as channel:
+            daemon.create_table("Items")
+            with self.held_for_a_while(daemon, "grpc"):
+                puts = GrpcPuts(channel, ["item"])
+            self.assertEqual(puts.results(), [grpc.StatusCode.OK])
+            words = self.words_of_slow_put(daemon)
+            self.assertEqual((words["front"], words["table"]), ("grpc", "Items"))
+            self.assertEqual(words["request_id"], dict(puts.calls[0].trailing_metadata())["x-armature-request-id"])
+
+    def test_of_a_stream_are_told_of_by_its_id_and_theirs(self):
+        with self.daemon() as daemon, grpc.insecure_channel(daemon.grpc) as channel:
+            daemon.create_table("Items")
+            with self.held_for_a_while(daemon, "pipeline"):
+                stream = StreamOfPuts(channel, ["item"])
+            stream.is_over.set()
+            answers, ended = stream.results()
+            self.assertEqual((len(answers), ended), (1, grpc.StatusCode.OK))
+            words = self.words_of_slow_put(daemon)
+            self.assertEqual((words["front"], words["table"], words["result"]), ("pipeline", "Items", "ok"))
+            stream_id = dict(stream.stream.trailing_metadata())["x-armature-request-id"]
+            self.assertEqual(words["request_id"], f"{stream_id}/1")
+            # The stream lives as long as its client likes.
+            self.assertNotIn("operation=Pipeline", daemon.log())
+
+    def test_are_not_told_of_unless_asked_for(self):
+        with Daemon(ARGS.armatured) as daemon:
+            daemon.create_table("Items")
+            self.assertNotIn("request: slow", daemon.log())
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--armatured", required=True)
+    ARGS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])

@@ -1,0 +1,150 @@
+#!/usr/bin/python3
+"""Data directories of released formats, opened by this build.
+
+tests/data/directory/v<N>.tar.gz was made by the first build of format N, with `upgrade_test.py --armatured PATH --make FILE`, and never
+changes. A part of it is in table files, and a part only in the log of a daemon that was killed.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+from armature_daemon import Daemon  # noqa: E402
+
+DIRECTORIES = ROOT / "tests/data/directory"
+WAIT_S = 60
+ARGS = None
+
+ALL_TYPES = {
+    "s": {"S": "text with \u00e9 and \u4e2d"}, "n": {"N": "-12345678901234567890.123456789012345678"}, "b": {"B": "AAH/"},
+    "t": {"BOOL": True}, "z": {"NULL": True}, "ss": {"SS": ["a", "b"]}, "ns": {"NS": ["-1", "0", "2.5"]},
+    "bs": {"BS": ["AA==", "AQ=="]}, "l": {"L": [{"N": "1"}, {"L": []}]}, "m": {"M": {"x": {"M": {}}, "y": {"S": ""}}},
+}
+COLORS = ("red", "green", "blue")
+
+
+def item(number):
+    return {"pk": {"S": f"p{number % 3}"}, "sk": {"N": str(number)}, "color": {"S": COLORS[number % 3]},
+            "rank": {"N": str(-number)}, **ALL_TYPES}
+
+
+def key_schema(partition, sort):
+    return [{"AttributeName": partition, "KeyType": "HASH"}, {"AttributeName": sort, "KeyType": "RANGE"}]
+
+
+def check(answer):
+    status, document = answer
+    if status != 200:
+        raise AssertionError(document)
+    return document
+
+
+def wait_for_table(daemon):
+    while check(daemon.json_call("DescribeTable", TableName="Golden"))["Table"]["TableStatus"] != "ACTIVE":
+        pass
+
+
+def put(daemon, numbers):
+    for number in numbers:
+        check(daemon.json_call("PutItem", TableName="Golden", Item=item(number)))
+
+
+def count_by_color(daemon, color):
+    return check(daemon.json_call(
+        "Query", TableName="Golden", IndexName="by_color", KeyConditionExpression="color = :c",
+        ExpressionAttributeValues={":c": {"S": color}}, Select="COUNT"))["Count"]
+
+
+def wait_for_index(daemon, color, count):
+    deadline = time.monotonic() + WAIT_S
+    while (found := count_by_color(daemon, color)) != count:
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{found} items of {color}, expected {count}")
+
+
+def make(archive):
+    with tempfile.TemporaryDirectory(prefix="armature_golden_") as directory:
+        data = f"{directory}/data"
+        with Daemon(ARGS.armatured, data_dir=data) as daemon:
+            check(daemon.json_call(
+                "CreateTable", TableName="Golden", BillingMode="PAY_PER_REQUEST", KeySchema=key_schema("pk", "sk"),
+                AttributeDefinitions=[{"AttributeName": name, "AttributeType": kind}
+                                      for name, kind in (("pk", "S"), ("sk", "N"), ("color", "S"), ("rank", "N"))],
+                LocalSecondaryIndexes=[{"IndexName": "by_rank", "KeySchema": key_schema("pk", "rank"),
+                                        "Projection": {"ProjectionType": "ALL"}}],
+                GlobalSecondaryIndexes=[{"IndexName": "by_color", "KeySchema": key_schema("color", "sk"),
+                                         "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["s", "n"]}}],
+                Tags=[{"Key": "kind", "Value": "golden"}]))
+            wait_for_table(daemon)
+            check(daemon.json_call("UpdateTimeToLive", TableName="Golden",
+                                   TimeToLiveSpecification={"AttributeName": "expires", "Enabled": True}))
+            put(daemon, range(20))
+            wait_for_index(daemon, "red", 7)
+            daemon.stop()
+        # What the log holds goes into table files when it is opened again.
+        with Daemon(ARGS.armatured, data_dir=data) as daemon:
+            put(daemon, range(20, 30))
+            check(daemon.json_call("DeleteItem", TableName="Golden", Key={"pk": {"S": "p0"}, "sk": {"N": "0"}}))
+            daemon.process.kill()
+            daemon.process.wait()
+        with tarfile.open(archive, "w:gz") as tar:
+            tar.add(data, arcname="data")
+
+
+class Upgrade(unittest.TestCase):
+    def test_there_is_a_directory_of_the_present_format(self):
+        self.assertTrue((DIRECTORIES / "v1.tar.gz").is_file())
+
+    def test_directories_of_all_formats_are_served(self):
+        for archive in sorted(DIRECTORIES.glob("v*.tar.gz")):
+            with self.subTest(archive.name), tempfile.TemporaryDirectory(prefix="armature_golden_") as directory:
+                with tarfile.open(archive) as tar:
+                    tar.extractall(directory)
+                # Twice: what the first start has made of it must be good, too.
+                for turn in range(2):
+                    with Daemon(ARGS.armatured, data_dir=directory + "/data") as daemon:
+                        self.check_contents(daemon, turn)
+                        self.assertEqual(daemon.stop(), 0)
+                self.check_indexes(directory + "/data")
+
+    def check_contents(self, daemon, added):
+        expected = {number: item(number) for number in [*range(1, 30), *range(100, 100 + added)]}
+        items = check(daemon.json_call("Scan", TableName="Golden"))["Items"]
+        self.assertEqual({int(each["sk"]["N"]): each for each in items}, expected)
+        table = check(daemon.json_call("DescribeTable", TableName="Golden"))["Table"]
+        self.assertEqual(table["ItemCount"], len(expected))
+        ranks = check(daemon.json_call(
+            "Query", TableName="Golden", IndexName="by_rank", KeyConditionExpression="pk = :p",
+            ExpressionAttributeValues={":p": {"S": "p1"}}))["Items"]
+        self.assertEqual([int(each["sk"]["N"]) for each in ranks],
+                         sorted((number for number in expected if number % 3 == 1), reverse=True))
+        wait_for_index(daemon, "red", sum(number % 3 == 0 for number in expected))
+        tags = check(daemon.json_call("ListTagsOfResource", ResourceArn=table["TableArn"]))["Tags"]
+        self.assertEqual(tags, [{"Key": "kind", "Value": "golden"}])
+        to_live = check(daemon.json_call("DescribeTimeToLive", TableName="Golden"))["TimeToLiveDescription"]
+        self.assertEqual(to_live["AttributeName"], "expires")
+        put(daemon, [100 + added])
+
+    def check_indexes(self, data_dir):
+        verified = subprocess.run([ARGS.armature, "verify", "--data-dir", data_dir], capture_output=True, text=True,
+                                  timeout=WAIT_S, check=False)
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--armatured", required=True)
+    parser.add_argument("--armature")
+    parser.add_argument("--make", metavar="FILE", help="make a directory with this build, and test nothing")
+    ARGS, rest = parser.parse_known_args()
+    if ARGS.make:
+        make(ARGS.make)
+    else:
+        unittest.main(argv=[sys.argv[0], *rest])
