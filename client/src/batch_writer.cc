@@ -1,13 +1,14 @@
 #include "armature/client/batch_writer.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "armature/client/errors.h"
 #include "armature/client/retry_policy.h"
-#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
 
 namespace armature::client {
 namespace {
@@ -17,29 +18,34 @@ bool IsFullCollection(const absl::Status& status) {
   return ErrorName(status) == "ItemCollectionSizeLimitExceededException";
 }
 
-// What gRPC says of a message beyond the daemon's limit: it has no detail.
-bool IsTooLarge(const absl::Status& status) { return absl::IsResourceExhausted(status) && ErrorName(status).empty(); }
-
 // Refused for what is in the batch, so that it would be refused for ever.
 bool IsRefusedForGood(const absl::Status& status) {
   const std::string name = ErrorName(status);
   return name == "ValidationException" || name == "ResourceNotFoundException" || name == "AccessDeniedException" ||
-         name == "SerializationException" || IsFullCollection(status) || IsTooLarge(status);
+         name == "SerializationException" || IsFullCollection(status);
 }
 
 // Refused as a whole for something that its parts may not have.
 bool IsForParts(const absl::Status& status) {
-  return IsFullCollection(status) || IsTooLarge(status) ||
+  return IsFullCollection(status) ||
          // Two writes of one item.
          (ErrorName(status) == "ValidationException" &&
-          std::string_view(status.message().data(), status.message().size()).find("item keys contains duplicates") !=
-              std::string_view::npos);
+          Sv(status.message()).find("item keys contains duplicates") != std::string_view::npos);
+}
+
+// Of the tags and lengths around a write and its table's name.
+constexpr size_t kFramingBytesMax = 32;
+
+size_t BytesOf(const std::string& table, const api::v1::WriteRequest& request) {
+  return table.size() + request.ByteSizeLong() + kFramingBytesMax;
 }
 
 }  // namespace
 
 BatchWriter::BatchWriter(Client client, BatchWriterOptions options)
-    : client_(std::move(client)), options_(std::move(options)) {}
+    : client_(std::move(client)),
+      options_(std::move(options)),
+      request_bytes_max_(std::min(kRequestBytesMax, static_cast<size_t>(client_.options().send_bytes_max))) {}
 
 absl::Status BatchWriter::Put(std::string table, Item item) {
   Write write{std::move(table), {}};
@@ -54,16 +60,36 @@ absl::Status BatchWriter::Delete(std::string table, Item key) {
 }
 
 absl::Status BatchWriter::Add(Write write) {
+  write.bytes = BytesOf(write.table, write.request);
+  if (write.bytes > request_bytes_max_) {
+    absl::Status why = NeverSent(absl::InvalidArgumentError(
+        Av(Cat("the write is larger than the ", request_bytes_max_, " bytes of a request"))));
+    if (options_.dropped) options_.dropped(write.table, write.request, why);
+    return why;
+  }
   waiting_.push_back(std::move(write));
   return waiting_.size() < kBatchWritesMax ? absl::OkStatus() : SendFirst(kBatchWritesMax);
 }
 
 absl::Status BatchWriter::Flush() {
-  while (!waiting_.empty()) ARM_RETURN_IF_ERROR(SendFirst(std::min(waiting_.size(), kBatchWritesMax)));
-  return absl::OkStatus();
+  absl::Status first;
+  while (!waiting_.empty()) {
+    const absl::Status sent = SendFirst(std::min(waiting_.size(), kBatchWritesMax));
+    first.Update(sent);
+    if (!sent.ok() && !IsRefusedForGood(sent)) break;
+  }
+  return first;
+}
+
+size_t BatchWriter::FitInAMessage(size_t count) const {
+  size_t bytes = waiting_.front().bytes;
+  size_t fit = 1;
+  while (fit < count && bytes + waiting_[fit].bytes <= request_bytes_max_) bytes += waiting_[fit++].bytes;
+  return fit;
 }
 
 absl::Status BatchWriter::SendFirst(size_t count) {
+  count = FitInAMessage(count);
   api::v1::BatchWriteItemRequest request;
   for (size_t i = 0; i < count; ++i) {
     *(*request.mutable_request_items())[waiting_[i].table].add_requests() = waiting_[i].request;
@@ -74,7 +100,7 @@ absl::Status BatchWriter::SendFirst(size_t count) {
   DropFirst(count);
   std::vector<Write> left;
   for (const auto& [table, writes] : answer->unprocessed_items()) {
-    for (const api::v1::WriteRequest& write : writes.requests()) left.push_back({table, write});
+    for (const api::v1::WriteRequest& write : writes.requests()) left.push_back({table, write, BytesOf(table, write)});
   }
   waiting_.insert(waiting_.begin(), left.begin(), left.end());
   if (left.size() == count) return PauseAfterNothing(absl::ResourceExhaustedError("the daemon takes no writes now"));
@@ -86,10 +112,17 @@ absl::Status BatchWriter::SendFirst(size_t count) {
 absl::Status BatchWriter::Refused(const absl::Status& status, size_t count) {
   if (count > 1 && IsForParts(status)) {
     // The first half may leave something over, which then goes before the second.
-    ARM_RETURN_IF_ERROR(SendFirst(count / 2));
-    return SendFirst(std::min(waiting_.size(), count - count / 2));
+    absl::Status first = SendFirst(count / 2);
+    if (!first.ok() && !IsRefusedForGood(first)) return first;
+    const absl::Status second = SendFirst(std::min(waiting_.size(), count - count / 2));
+    // What was dropped is told even if the rest fails: that still waits, and will be told.
+    first.Update(second);
+    return first;
   }
   if (IsRefusedForGood(status)) {
+    for (size_t i = 0; options_.dropped && i < count; ++i) {
+      options_.dropped(waiting_[i].table, waiting_[i].request, status);
+    }
     DropFirst(count);
     return status;
   }

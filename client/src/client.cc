@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 #include "armature/client/pipeline.h"
+#include "armature/client/table_export.h"
 #include "armature/client/transaction.h"
 #include "client/src/grpc_connection.h"
 #include "client/src/retrying_connection.h"
@@ -329,6 +330,11 @@ QueryItemRange Client::QueryItems(api::v1::QueryRequest request, CallOptions opt
 
 ScanItemRange Client::ScanItems(api::v1::ScanRequest request, CallOptions options) const {
   return ScanItemRange(ScanPages(std::move(request), std::move(options)));
+}
+
+absl::StatusOr<std::unique_ptr<TableExport>> Client::ExportTable(const admin::v1::ExportTableRequest& request,
+                                                                 const CallOptions& options) const {
+  return TableExport::Open(connection_, *options_, request, options);
 }
 
 absl::StatusOr<std::unique_ptr<Pipeline>> Client::OpenPipeline(const PipelineOptions& options) const {

@@ -10,6 +10,7 @@ namespace armature::client {
 namespace {
 
 constexpr std::string_view kNeverSentUrl = "armature.client/NeverSent";
+constexpr std::string_view kMaybeAppliedUrl = "armature.client/MaybeApplied";
 
 }  // namespace
 
@@ -32,6 +33,7 @@ absl::Duration RetryAfter(const absl::Status& status) {
 }
 
 bool CertainlyNotApplied(const absl::Status& status) {
+  if (status.GetPayload(Av(kMaybeAppliedUrl)).has_value()) return false;
   if (status.GetPayload(Av(kNeverSentUrl)).has_value()) return true;
   const std::string name = ErrorName(status);
   // The first two may strike in the middle of a write. The last one names a member of a batch whose others are written.
@@ -59,6 +61,11 @@ absl::Status WithDetail(absl::Status status, const api::v1::ErrorDetail& detail)
 
 absl::Status NeverSent(absl::Status status) {
   status.SetPayload(Av(kNeverSentUrl), absl::Cord());
+  return status;
+}
+
+absl::Status MaybeApplied(absl::Status status) {
+  status.SetPayload(Av(kMaybeAppliedUrl), absl::Cord());
   return status;
 }
 

@@ -1,5 +1,6 @@
 #include "armature/client/pipeline.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -20,7 +21,8 @@ absl::StatusOr<std::unique_ptr<Pipeline>> Pipeline::Open(std::shared_ptr<Connect
   context.deadline = now + options.call.timeout.value_or(client_options.timeout);
   ARM_ASSIGN_OR_RETURN(Stubs* const stubs, connection->StubsForStream(context));
   context.deadline = now + options.lifetime;
-  auto stream = std::make_unique<PipelineStream>(std::move(connection), options);
+  const size_t request_bytes_max = std::min(kRequestBytesMax, static_cast<size_t>(client_options.send_bytes_max));
+  auto stream = std::make_unique<PipelineStream>(std::move(connection), options, request_bytes_max);
   stream->Start(*stubs, context);
   return std::unique_ptr<Pipeline>(new Pipeline(std::move(stream)));
 }

@@ -11,8 +11,12 @@
 namespace armature::client {
 namespace {
 
-// The stream whose callback this thread runs. A callback that waited for room would wait for itself.
-thread_local const PipelineStream* answering_stream = nullptr;
+// Callbacks that this thread runs, of whatever streams. One that waited for room would wait for itself; or, in another
+// stream, for a callback that may wait for us, or for threads of gRPC's that all wait like this one.
+thread_local int callbacks_running = 0;
+
+// Of the id that a request gets when it is taken, and of its tag.
+constexpr size_t kIdBytesMax = 11;
 
 absl::Status StatusOf(const grpc::Status& status) {
   if (status.ok()) return absl::OkStatus();
@@ -20,9 +24,24 @@ absl::Status StatusOf(const grpc::Status& status) {
                         status.error_details());
 }
 
+// What gRPC may say of a connection that broke.
+bool IsBrokenConnection(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kOk:
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kCancelled:
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kUnknown:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // What an operation gets that was not answered by the end of its stream.
 absl::Status Unanswered(const absl::Status& stream) {
-  if (!ErrorName(stream).empty() || absl::IsDeadlineExceeded(stream)) return stream;
+  // Another stream would end like this one: nobody shall take it for an error that passes.
+  if (!ErrorName(stream).empty() || !IsBrokenConnection(stream.code())) return stream;
   const std::string_view reason = stream.ok() ? std::string_view("it was closed") : Sv(stream.message());
   return absl::UnavailableError(Av(Cat("the stream to the daemon has ended: ", reason)));
 }
@@ -45,11 +64,16 @@ bool PipelineStream::MaySend() const {
 }
 
 void PipelineStream::Send(api::v1::PipelineRequest request, Answered answered) {
-  const size_t bytes = request.ByteSizeLong();
+  const size_t bytes = request.ByteSizeLong() + kIdBytesMax;
+  if (bytes > request_bytes_max_) {
+    // It would end the stream, with all that is outstanding.
+    return std::move(answered)(NeverSent(
+        absl::InvalidArgumentError(Av(Cat("the request is larger than ", request_bytes_max_, " bytes may be")))));
+  }
   absl::Status refused;
   {
     absl::MutexLock lock(&mutex_);
-    if (answering_stream != this) mutex_.Await(absl::Condition(this, &PipelineStream::MaySend));
+    if (callbacks_running == 0) mutex_.Await(absl::Condition(this, &PipelineStream::MaySend));
     // Between the end and its reason the operation is taken, and answered with the reason.
     if (has_status_ || is_closing_) {
       refused = NeverSent(Unanswered(status_));
@@ -99,9 +123,9 @@ void PipelineStream::CancelAndWait() {
 }
 
 void PipelineStream::Call(Answered answered, absl::StatusOr<api::v1::PipelineResponse> answer) {
-  const PipelineStream* const outer = std::exchange(answering_stream, this);
+  ++callbacks_running;
   std::move(answered)(std::move(answer));
-  answering_stream = outer;
+  --callbacks_running;
   absl::MutexLock lock(&mutex_);
   --answering_;
 }

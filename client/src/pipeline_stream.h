@@ -30,8 +30,10 @@ class PipelineStream final : public grpc::ClientBidiReactor<api::v1::PipelineReq
  public:
   using Answered = absl::AnyInvocable<void(absl::StatusOr<api::v1::PipelineResponse>) &&>;
 
-  PipelineStream(std::shared_ptr<Connection> connection, const PipelineOptions& options)
+  // `request_bytes_max`: larger requests are refused by themselves.
+  PipelineStream(std::shared_ptr<Connection> connection, const PipelineOptions& options, size_t request_bytes_max)
       : connection_(std::move(connection)),
+        request_bytes_max_(request_bytes_max),
         in_flight_max_(options.in_flight_max),
         in_flight_bytes_max_(options.in_flight_bytes_max) {}
 
@@ -65,6 +67,7 @@ class PipelineStream final : public grpc::ClientBidiReactor<api::v1::PipelineReq
   bool IsIdle() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return outstanding_.empty() && answering_ == 0; }
 
   const std::shared_ptr<Connection> connection_;  // owns the stubs
+  const size_t request_bytes_max_;
   const size_t in_flight_max_;
   const size_t in_flight_bytes_max_;
   grpc::ClientContext context_;

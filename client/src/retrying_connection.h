@@ -13,7 +13,7 @@ namespace armature::client {
 // retry_policy.h.
 //
 // Thread-safety: thread-safe.
-// Errors: those of the last attempt.
+// Errors: those of the last attempt; CertainlyNotApplied is true only if it is for each attempt.
 class RetryingConnection final : public Connection {
  public:
   // The policies and the clock must not be null.

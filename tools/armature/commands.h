@@ -23,6 +23,11 @@ void AddCredentialsCommands(CLI::App& app, Action* action);  // credentials new
 void AddAdviseCommand(CLI::App& app, Action* action);        // advise
 void AddVerifyCommand(CLI::App& app, Action* action);        // verify
 void AddLoadCommand(CLI::App& app, Action* action);          // load
+void AddOverviewCommand(CLI::App& app, Action* action);      // status
+// completion, man. They tell of all commands that `app` has when they run.
+void AddManualCommands(CLI::App& app, Action* action);
+void AddExportCommand(CLI::App& app, Action* action);  // export
+void AddImportCommand(CLI::App& app, Action* action);  // import
 
 // The rest of the group "table": tag, untag, tags, ttl.
 void AddTableSettingCommands(CLI::App& group, Action* action);

@@ -12,11 +12,12 @@ constexpr double kTimeoutSecondsMax = 86400;
 constexpr char kExamples[] = R"(Examples:
   armature table list
   armature --endpoint db.local:7700 --output table scan --table-name Thread
+  armature status
   armature query --help
   ARMATURE_SECRET_KEY=... armature --tls-ca ca.pem --access-key AKAPP table list
 
 Exit codes: 0 ok, 1 the daemon refused, 2 wrong usage, 3 no answer from the daemon,
-4 something that was compared differs.
+4 something that was compared differs, 5 a file to load, or of an export, cannot be used, or not all of it.
 )";
 
 void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* format) {
@@ -25,9 +26,10 @@ void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* for
       ->envname("ARMATURE_ENDPOINT")
       ->capture_default_str()
       ->type_name("ADDRESS");
-  app.add_option("--output", *format, "json or table; advise prints text if it is not given")
-      ->check(CLI::IsMember({"json", "table"}))
-      ->capture_default_str();
+  app.add_option("--output", *format,
+                 "Without it: table on a terminal, json elsewhere. advise prints text if it is not given")
+      ->check(CLI::IsMember({"json", "table"}));
+  app.add_flag("-y,--yes", options->yes, "Do not ask before something is destroyed");
   app.add_option("--timeout", options->timeout_seconds, "Seconds to wait for an answer")
       ->check(CLI::Range(0.001, kTimeoutSecondsMax))
       ->capture_default_str()
@@ -59,7 +61,7 @@ void AddSecurityOptions(CLI::App& app, Session::Options* options) {
 int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   CLI::App app("The command line of the Armature database daemon.", "armature");
   Session::Options options;
-  std::string format = "json";
+  std::string format;
   Action action;
   AddGlobalOptions(app, &options, &format);
   AddSecurityOptions(app, &options);
@@ -74,6 +76,10 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   AddAdviseCommand(app, &action);
   AddVerifyCommand(app, &action);
   AddLoadCommand(app, &action);
+  AddOverviewCommand(app, &action);
+  AddManualCommands(app, &action);
+  AddExportCommand(app, &action);
+  AddImportCommand(app, &action);
   for (CLI::App* group : app.get_subcommands({})) {
     group->fallthrough();
     for (CLI::App* command : group->get_subcommands({})) command->fallthrough();
@@ -89,8 +95,12 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
     err << "armature: " << error.what() << "\n";
     return static_cast<int>(ExitCode::kUsageError);
   }
-  options.format = format == "table" ? OutputFormat::kTable : OutputFormat::kJson;
-  const absl::Status status = action(Session(options, out, err, &err == &std::cerr && isatty(STDERR_FILENO) == 1));
+  const bool reads_terminal = &err == &std::cerr && isatty(STDERR_FILENO) == 1;
+  const bool writes_terminal = &out == &std::cout && isatty(STDOUT_FILENO) == 1;
+  const bool as_table = format.empty() ? writes_terminal : format == "table";
+  options.format = as_table ? OutputFormat::kTable : OutputFormat::kJson;
+  const bool can_ask = reads_terminal && isatty(STDIN_FILENO) == 1;
+  const absl::Status status = action(Session(options, out, err, reads_terminal, can_ask ? &std::cin : nullptr));
   if (!status.ok()) err << ErrorLine(status, options.endpoint) << "\n";
   return static_cast<int>(ExitCodeOf(status));
 }

@@ -15,6 +15,7 @@ namespace armature::cli {
 namespace {
 
 constexpr std::string_view kUsageUrl = "armature/cli/usage";
+constexpr std::string_view kInputUrl = "armature/cli/input";
 constexpr std::string_view kDifferencesUrl = "armature/cli/differences";
 
 // Enough for a moment of overload; a daemon that is down shall be reported soon.
@@ -46,8 +47,13 @@ absl::StatusOr<client::AccessKey> ReadAccessKey(const Session::Options& options)
 
 }  // namespace
 
-Session::Session(Options options, std::ostream& out, std::ostream& progress, bool is_progress_live)
-    : options_(std::move(options)), out_(out), progress_(progress), is_progress_live_(is_progress_live) {}
+Session::Session(Options options, std::ostream& out, std::ostream& progress, bool is_progress_live,
+                 std::istream* answers)
+    : options_(std::move(options)),
+      out_(out),
+      progress_(progress),
+      is_progress_live_(is_progress_live),
+      answers_(answers) {}
 
 absl::StatusOr<client::Client> Session::Connect() const {
   client::ClientOptions options;
@@ -69,6 +75,15 @@ absl::StatusOr<client::Client> Session::Connect() const {
 
 absl::Time Session::Deadline() const { return absl::Now() + absl::Seconds(options_.timeout_seconds); }
 
+absl::Status Session::Confirm(std::string_view what) const {
+  if (options_.yes) return absl::OkStatus();
+  if (answers_ == nullptr) return UsageError(Cat(what, ": say --yes if this is meant; there is no terminal to ask at"));
+  progress_ << what << ". Go on? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(*answers_, answer);
+  return answer == "y" || answer == "yes" ? absl::OkStatus() : UsageError("nothing was done");
+}
+
 void Session::Print(const Json& json) const { out_ << PrettyJson(json); }
 
 void Session::PrintText(std::string_view text) const { out_ << text; }
@@ -76,6 +91,12 @@ void Session::PrintText(std::string_view text) const { out_ << text; }
 absl::Status UsageError(std::string_view message) {
   absl::Status status = absl::InvalidArgumentError(Av(message));
   status.SetPayload(Av(kUsageUrl), absl::Cord());
+  return status;
+}
+
+absl::Status InputError(std::string_view message) {
+  absl::Status status = absl::InvalidArgumentError(Av(message));
+  status.SetPayload(Av(kInputUrl), absl::Cord());
   return status;
 }
 
@@ -89,6 +110,7 @@ ExitCode ExitCodeOf(const absl::Status& status) {
   if (status.ok()) return ExitCode::kOk;
   if (status.GetPayload(Av(kDifferencesUrl)).has_value()) return ExitCode::kDifferences;
   if (status.GetPayload(Av(kUsageUrl)).has_value()) return ExitCode::kUsageError;
+  if (status.GetPayload(Av(kInputUrl)).has_value()) return ExitCode::kInputError;
   if (!client::ErrorName(status).empty()) return ExitCode::kApiError;
   const bool silent = absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
   return silent ? ExitCode::kUnreachable : ExitCode::kApiError;
@@ -101,6 +123,7 @@ std::string ErrorLine(const absl::Status& status, std::string_view endpoint) {
     case ExitCode::kOk:
       return "";
     case ExitCode::kUsageError:
+    case ExitCode::kInputError:
     case ExitCode::kDifferences:
       return Cat("armature: ", message);
     case ExitCode::kUnreachable:

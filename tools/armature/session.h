@@ -4,6 +4,7 @@
 // What a command runs in: where to call, where to print, and how to fail.
 
 #include <functional>
+#include <istream>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ class Session {
     std::string endpoint;
     OutputFormat format = OutputFormat::kJson;
     double timeout_seconds = 30;
+    bool yes = false;  // agree to everything
     bool tls = false;  // also without files
     client::TlsOptions tls_files;
     std::string access_key_id;  // empty: none
@@ -32,8 +34,10 @@ class Session {
     std::string secret_file;
   };
 
-  // `progress`: where bars are drawn, if it is a terminal.
-  Session(Options options, std::ostream& out, std::ostream& progress, bool is_progress_live);
+  // `progress`: where bars are drawn, if it is a terminal, and questions asked. `answers`: where these are answered;
+  // null if nobody is there.
+  Session(Options options, std::ostream& out, std::ostream& progress, bool is_progress_live,
+          std::istream* answers = nullptr);
 
   // A client of the endpoint. Connects with its first call. Errors: usage errors about files and secrets.
   absl::StatusOr<client::Client> Connect() const;
@@ -43,6 +47,10 @@ class Session {
 
   // How long a command goes on that makes no headway.
   absl::Duration patience() const { return absl::Seconds(options_.timeout_seconds); }
+
+  // OK if the user agrees that `what` happens: by --yes, or by an answer on the terminal. Errors: a usage error, also
+  // where nobody can be asked.
+  absl::Status Confirm(std::string_view what) const;
 
   OutputFormat format() const { return options_.format; }
 
@@ -57,6 +65,7 @@ class Session {
   std::ostream& out_;
   std::ostream& progress_;
   const bool is_progress_live_;
+  std::istream* const answers_;
 };
 
 // What a parsed command line asks for.
@@ -69,10 +78,14 @@ enum class ExitCode : int {
   kUsageError = 2,   // The command line is wrong; nothing was sent.
   kUnreachable = 3,  // No answer from the daemon.
   kDifferences = 4,  // What was compared differs.
+  kInputError = 5,   // A file is not what it must be; what stands before the fault may have been sent.
 };
 
 // A status for what the user typed wrong.
 absl::Status UsageError(std::string_view message);
+
+// A status for a file of items, or one about it, that cannot be used.
+absl::Status InputError(std::string_view message);
 
 // A status for a comparison that found differences.
 absl::Status DifferencesError(std::string_view message);

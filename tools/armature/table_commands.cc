@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "armature/client/wait.h"
+#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/commands.h"
 #include "tools/armature/request_options.h"
@@ -101,6 +102,8 @@ absl::Status Describe(const Session& session, const RequestOptions& options) {
 absl::Status Delete(const Session& session, const RequestOptions& options, bool wait) {
   ARM_ASSIGN_OR_RETURN(const auto request, options.Build<api::v1::DeleteTableRequest>());
   ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  ARM_RETURN_IF_ERROR(
+      session.Confirm(Cat("Table ", request.table_name(), " and all its items and indexes will be deleted")));
   ARM_ASSIGN_OR_RETURN(const auto response, client.DeleteTable(request));
   if (wait) {
     ARM_RETURN_IF_ERROR(client::WaitForTableGone(client, request.table_name(), session.Deadline()));
@@ -193,7 +196,9 @@ void AddDelete(CLI::App& group, Action* action) {
       command, std::vector<OptionSpec>{{"--table-name", OptionKind::kText, "The table", Presence::kRequired}});
   auto wait = std::make_shared<bool>(false);
   command.add_flag("--wait", *wait, "Return when the table is gone");
-  command.footer("Examples:\n  armature table delete --table-name GameScores --wait\n");
+  command.footer(
+      "Examples:\n  armature table delete --table-name GameScores --wait\n  armature table delete --table-name "
+      "GameScores --yes\n");
   command.callback([options, wait, action] {
     *action = [options, wait](const Session& session) { return Delete(session, *options, *wait); };
   });

@@ -16,7 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr uint64_t kFailuresMax = 1000;
 constexpr std::chrono::seconds kStallMax{30};
 constexpr std::chrono::seconds kConnectMax{10};
 

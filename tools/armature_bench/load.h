@@ -42,6 +42,9 @@ struct CallKind {
   std::function<LoadResult(const LoadOptions&)> run;
 };
 
+// A thread, or a stream, that saw so many failures starts nothing more.
+inline constexpr uint64_t kFailuresMax = 1000;
+
 struct LoadOptions {
   uint32_t outstanding = 1;  // Over all channels.
   uint32_t threads = 1;      // At most as many as channels and as outstanding calls.
@@ -62,7 +65,7 @@ struct LoadResult {
 // Adds numbers, but neither times nor CPU.
 void MergeInto(LoadResult* total, const LoadResult& part);
 
-// Runs until the time is over, the sources are exhausted, a thread saw 1000 failures or the program
+// Runs until the time is over, the sources are exhausted, a thread saw kFailuresMax or the program
 // was interrupted, and then waits for the calls under way. Calls that do not end within 30 seconds
 // are cancelled and count as failed.
 LoadResult RunLoad(const Channels& channels, const CallKind& kind, const LoadOptions& options);

@@ -44,7 +44,7 @@ class Stream {
       ++result_.calls;
       return std::move(result_);
     }
-    while (Clock::now() < end && !Interrupted() && (*pipeline)->status().ok()) Ask(**pipeline);
+    while (Clock::now() < end && !Interrupted() && !HasFailedOften() && (*pipeline)->status().ok()) Ask(**pipeline);
     const absl::Status closed = (*pipeline)->Close();
     absl::MutexLock lock(&mutex_);
     if (!closed.ok() && result_.failed == 0) Fail(closed);
@@ -52,6 +52,11 @@ class Stream {
   }
 
  private:
+  bool HasFailedOften() {
+    absl::MutexLock lock(&mutex_);
+    return result_.failed >= kFailuresMax;
+  }
+
   void Ask(client::Pipeline& pipeline) {
     api::v1::PutItemRequest put;
     put.set_table_name(table_);

@@ -48,14 +48,14 @@ absl::StatusOr<std::unique_ptr<ItemSource>> ItemSource::Open(const std::string& 
 
 absl::Status ItemSource::ReadNames() {
   ARM_ASSIGN_OR_RETURN(const bool has_line, text_->Next(&line_));
-  if (!has_line) return UsageError(Cat(path_, ": a CSV file has the names of the attributes on its first line"));
+  if (!has_line) return InputError(Cat(path_, ": a CSV file has the names of the attributes on its first line"));
   ARM_ASSIGN_OR_RETURN(const bool is_record, ReadCells());
-  if (!is_record) return UsageError(Cat(path_, ":1: ", kWrongQuote));
+  if (!is_record) return InputError(Cat(path_, ":1: ", kWrongQuote));
   names_ = splitter_.cells();
   std::set<std::string_view> seen;
   for (const std::string& name : names_) {
-    if (name.empty()) return UsageError(Cat(path_, ":1: an attribute has no name"));
-    if (!seen.insert(name).second) return UsageError(Cat(path_, ":1: the attribute ", name, " stands there twice"));
+    if (name.empty()) return InputError(Cat(path_, ":1: an attribute has no name"));
+    if (!seen.insert(name).second) return InputError(Cat(path_, ":1: the attribute ", name, " stands there twice"));
   }
   return absl::OkStatus();
 }
@@ -70,12 +70,16 @@ absl::StatusOr<bool> ItemSource::ReadCells() {
   CsvRecord read = splitter_.Add(line_);
   while (read == CsvRecord::kGoesOn) {
     ARM_ASSIGN_OR_RETURN(const bool has_next, text_->Next(&line_));
-    if (!has_next) return UsageError(Cat(path_, ":", begin.line, ": a quote is not closed"));
+    if (!has_next) return InputError(Cat(path_, ":", begin.line, ": a quote is not closed"));
     if (text_->position().offset - begin.offset > static_cast<int64_t>(LineReader::kLineBytesMax)) {
-      return UsageError(Cat(path_, ":", begin.line, ": a cell in quotes is longer than ", LineReader::kLineBytesMax,
+      return InputError(Cat(path_, ":", begin.line, ": a cell in quotes is longer than ", LineReader::kLineBytesMax,
                             " bytes, or its end is missing"));
     }
     read = splitter_.Add(line_);
+    if (read == CsvRecord::kWrong) {
+      // The quotes of later lines have met the open one, and what it has taken may be good records.
+      return InputError(Cat(path_, ":", begin.line, ": a quote is not closed, or one within its cell is not doubled"));
+    }
   }
   return read == CsvRecord::kWhole;
 }

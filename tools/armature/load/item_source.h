@@ -34,13 +34,13 @@ struct SourceRecord {
 // Not thread-safe.
 class ItemSource {
  public:
-  // `types`: of attributes, for CSV. Errors: UsageError.
+  // `types`: of attributes, for CSV. Errors: InputError.
   static absl::StatusOr<std::unique_ptr<ItemSource>> Open(const std::string& path, LoadFormat format, CsvTypes types);
 
   // Goes forward to the end of a record, as LineReader::SkipTo.
   absl::Status SkipTo(TextPosition position);
 
-  // The next record; empty lines are passed over. False at the end. Errors: UsageError if nothing more can be read, as
+  // The next record; empty lines are passed over. False at the end. Errors: InputError if nothing more can be read, as
   // behind a quote that is not closed: what follows might be anything.
   absl::StatusOr<bool> Next(SourceRecord* record);
 
@@ -49,7 +49,7 @@ class ItemSource {
  private:
   ItemSource(std::string path, std::unique_ptr<LineReader> text, LoadFormat format, CsvTypes types);
   absl::Status ReadNames();
-  // The rest of the CSV record that begins with `line_`: false if it is none. Errors: as of Next.
+  // The rest of the CSV record that begins with `line_`: false if that line is none. Errors: as of Next.
   absl::StatusOr<bool> ReadCells();
 
   const std::string path_;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -34,23 +35,31 @@ LineReader::~LineReader() { gzclose(File(file_)); }
 absl::StatusOr<std::unique_ptr<LineReader>> LineReader::Open(const std::string& path) {
   // The duplicate is closed with the reader, standard input is not.
   const gzFile file = path == "-" ? gzdopen(dup(STDIN_FILENO), "rb") : gzopen(path.c_str(), "rb");
-  if (file == nullptr) return UsageError(Cat("cannot read ", path, ": ", std::strerror(errno)));
+  if (file == nullptr) return InputError(Cat("cannot read ", path, ": ", std::strerror(errno)));
   gzbuffer(file, kBufferBytes);
   return std::unique_ptr<LineReader>(new LineReader(path, file, SizeOf(path)));
 }
 
 absl::Status LineReader::Error(const std::string& what) const {
-  return UsageError(Cat(path_, ":", position_.line + 1, ": ", what));
+  return InputError(Cat(path_, ":", position_.line + 1, ": ", what));
 }
 
 absl::Status LineReader::SkipTo(TextPosition position) {
-  std::string line;
+  const absl::Status changed = InputError(Cat(path_, ": its first ", position.line, " lines are not what they were"));
   while (position_.offset < position.offset) {
-    ARM_ASSIGN_OR_RETURN(const bool has_line, Next(&line));
-    if (!has_line) break;
+    ARM_ASSIGN_OR_RETURN(const Extent line, FindLine());
+    if (line.whole == 0) return changed;
+    const auto left = static_cast<size_t>(position.offset - position_.offset);
+    Take(std::min(left, line.whole));
+    ++position_.line;
+    if (left >= line.whole) continue;
+    // The earlier text ended within this line, which has grown; all that it may have got is its break.
+    const std::string_view rest(buffer_.data() + begin_, line.whole - left);
+    if (position_ != position || (rest != "\n" && rest != "\r\n")) return changed;
+    Take(rest.size());
+    return absl::OkStatus();
   }
-  if (position_ == position) return absl::OkStatus();
-  return UsageError(Cat(path_, ": its first ", position.line, " lines are not what they were"));
+  return position_ == position ? absl::OkStatus() : changed;
 }
 
 absl::StatusOr<bool> LineReader::Refill() {
@@ -69,29 +78,32 @@ absl::StatusOr<bool> LineReader::Refill() {
   return Error(code == Z_ERRNO ? std::strerror(errno) : text);
 }
 
-absl::StatusOr<bool> LineReader::Next(std::string* line) {
+absl::StatusOr<LineReader::Extent> LineReader::FindLine() {
   size_t searched = 0;
-  size_t end = std::string::npos;
-  bool is_at_end = false;
-  while (!is_at_end) {
-    end = buffer_.find('\n', begin_ + searched);
-    if (end != std::string::npos) break;
+  while (true) {
+    const size_t end = buffer_.find('\n', begin_ + searched);
+    if (end != std::string::npos) return Extent{.text = end - begin_, .whole = end + 1 - begin_};
     searched = buffer_.size() - begin_;
     ARM_ASSIGN_OR_RETURN(const bool got_more, Refill());
-    is_at_end = !got_more;
+    if (!got_more) return Extent{.text = buffer_.size() - begin_, .whole = buffer_.size() - begin_};
   }
-  if (is_at_end && begin_ == buffer_.size()) return false;
-  const size_t line_end = is_at_end ? buffer_.size() : end;
-  const size_t next = is_at_end ? line_end : end + 1;
-  std::string_view text(buffer_.data() + begin_, line_end - begin_);
+}
+
+void LineReader::Take(size_t bytes) {
+  position_.checksum = static_cast<uint32_t>(
+      crc32_z(position_.checksum, reinterpret_cast<const Bytef*>(buffer_.data() + begin_), bytes));
+  position_.offset += static_cast<int64_t>(bytes);
+  begin_ += bytes;
+}
+
+absl::StatusOr<bool> LineReader::Next(std::string* line) {
+  ARM_ASSIGN_OR_RETURN(const Extent found, FindLine());
+  if (found.whole == 0) return false;
+  std::string_view text(buffer_.data() + begin_, found.text);
   if (position_.offset == 0 && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   line->assign(text);
-  // Of the bytes as they stand in the file, with mark and line break.
-  position_.checksum = static_cast<uint32_t>(
-      crc32_z(position_.checksum, reinterpret_cast<const Bytef*>(buffer_.data() + begin_), next - begin_));
-  position_.offset += static_cast<int64_t>(next - begin_);
+  Take(found.whole);
   ++position_.line;
-  begin_ = next;
   return true;
 }
 

@@ -29,18 +29,19 @@ class LineReader {
   // Longer lines are errors. An item has 400 KB; its JSON is some times longer.
   static constexpr size_t kLineBytesMax = 16 << 20;
 
-  // `path`: "-" is standard input. Errors: UsageError.
+  // `path`: "-" is standard input. Errors: InputError.
   static absl::StatusOr<std::unique_ptr<LineReader>> Open(const std::string& path);
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
-  // Reads on to a place where an earlier reader of the text was. Errors: UsageError, also if the text before that place
-  // is not the same as it was; what follows may be.
+  // Reads on to a place where an earlier reader of the text was. Errors: InputError, also if the text before that place
+  // is not the same as it was. What follows may have changed; but if the last line had no break there, that is all that
+  // the line may have got since, and it is passed over with it.
   absl::Status SkipTo(TextPosition position);
 
   // The next line without its '\n'; a '\r' stays. False at the end. The first line comes without a byte order mark.
-  // Errors: UsageError if the text cannot be read, is cut off within its compression, or has too long a line.
+  // Errors: InputError if the text cannot be read, is cut off within its compression, or has too long a line.
   absl::StatusOr<bool> Next(std::string* line);
 
   // Behind the last line. Its `line` is that line's number, counted from 1.
@@ -52,8 +53,18 @@ class LineReader {
 
  private:
   LineReader(std::string path, void* file, int64_t file_bytes);
+  // Bytes of the next line, without and with its break. Nothing at the end.
+  struct Extent {
+    size_t text = 0;
+    size_t whole = 0;
+  };
+
   // False at the end.
   absl::StatusOr<bool> Refill();
+  // Reads until the next line stands in the buffer.
+  absl::StatusOr<Extent> FindLine();
+  // Goes so many bytes of the buffer on. Of the bytes as they stand in the file, with mark and line break.
+  void Take(size_t bytes);
   absl::Status Error(const std::string& what) const;
 
   const std::string path_;

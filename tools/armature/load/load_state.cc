@@ -35,7 +35,7 @@ absl::StatusOr<std::optional<LoadState>> ReadLoadState(const std::string& path) 
                         (*json)["TableName"].is_string() && ReadNumber(*json, "Offset", &state.position.offset) &&
                         ReadNumber(*json, "Line", &state.position.line) && ReadNumber(*json, "Checksum", &checksum) &&
                         checksum <= UINT32_MAX && ReadNumber(*json, "Items", &state.items);
-  if (!is_state) return UsageError(Cat(path, " does not tell how far a load has come; remove it to begin anew"));
+  if (!is_state) return InputError(Cat(path, " does not tell how far a load has come; remove it to begin anew"));
   state.position.checksum = static_cast<uint32_t>(checksum);
   state.table_name = (*json)["TableName"].get<std::string>();
   return std::optional<LoadState>(std::move(state));
@@ -52,7 +52,7 @@ absl::Status WriteLoadState(const std::string& path, const LoadState& state) {
   std::ofstream out(made, std::ios::binary);
   out << PrettyJson(json);
   out.close();
-  if (!out || std::rename(made.c_str(), path.c_str()) != 0) return UsageError(Cat("cannot write ", path));
+  if (!out || std::rename(made.c_str(), path.c_str()) != 0) return InputError(Cat("cannot write ", path));
   return absl::OkStatus();
 }
 

@@ -22,10 +22,10 @@ struct LoadState {
 // "x.jsonl" -> "x.jsonl.load-state".
 std::string StatePathOf(const std::string& input_path);
 
-// Nothing if there is no such file. Errors: UsageError if it holds no state.
+// Nothing if there is no such file. Errors: InputError if it holds no state.
 absl::StatusOr<std::optional<LoadState>> ReadLoadState(const std::string& path);
 
-// Replaces the file at once: whoever reads it sees the old or the new one. Errors: UsageError.
+// Replaces the file at once: whoever reads it sees the old or the new one. Errors: InputError.
 absl::Status WriteLoadState(const std::string& path, const LoadState& state);
 
 // No error if there is none.

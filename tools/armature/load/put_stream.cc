@@ -10,12 +10,17 @@
 #include "storage/base/strings.h"
 
 namespace armature::cli {
+namespace {
 
-PutStream::PutStream(client::Client client, std::string table_name, absl::Duration patience, Settled settled)
+constexpr absl::Duration kTickEvery = absl::Milliseconds(100);
+
+}  // namespace
+
+PutStream::PutStream(client::Client client, std::string table_name, absl::Duration patience, Callbacks callbacks)
     : client_(std::move(client)),
       table_name_(std::move(table_name)),
       patience_(patience),
-      settled_(std::move(settled)) {}
+      callbacks_(std::move(callbacks)) {}
 
 absl::Status PutStream::Put(PendingPut put) {
   ARM_RETURN_IF_ERROR(HandleAnswers());
@@ -62,7 +67,7 @@ absl::Status PutStream::HandleAnswer(const Answer& answer) {
   under_way_bytes_ -= answer.put->bytes;
   if (!client::IsTransient(answer.status)) {
     failing_since_.reset();
-    return settled_(*answer.put, answer.status);
+    return callbacks_.settled(*answer.put, answer.status);
   }
   const absl::Time now = absl::Now();
   if (!failing_since_.has_value()) failing_since_ = now;
@@ -101,7 +106,7 @@ absl::Status PutStream::SendDue() {
 
 absl::Status PutStream::Wait() {
   const absl::Time patient_until = under_way_ > 0 ? heard_ + patience_ : absl::InfiniteFuture();
-  absl::Time due = patient_until;
+  absl::Time due = std::min(patient_until, absl::Now() + kTickEvery);
   for (const std::shared_ptr<PendingPut>& put : waiting_) due = std::min(due, put->due);
   Inbox& inbox = *inbox_;
   const auto has_answers = [&inbox]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return !inbox.answers.empty(); };
@@ -112,7 +117,8 @@ absl::Status PutStream::Wait() {
       return absl::DeadlineExceededError(Av(Cat("it has answered nothing for ", absl::FormatDuration(patience_))));
     }
   }
-  return HandleAnswers();
+  ARM_RETURN_IF_ERROR(HandleAnswers());
+  return callbacks_.tick();
 }
 
 }  // namespace armature::cli

@@ -35,17 +35,21 @@ struct PendingPut {
 // new is sent; a put may be repeated safely. It gives up when nothing has succeeded, or nothing has been answered at
 // all, for `patience`.
 //
-// Not thread-safe: all calls on one thread, which also runs `settled`.
+// Not thread-safe: all calls on one thread, which also runs the callbacks.
 class PutStream {
  public:
-  // Once for each put: OK, or why the daemon refuses it.
-  using Settled = std::function<absl::Status(const PendingPut& put, const absl::Status& status)>;
+  // What is called; an error that they answer ends the work.
+  struct Callbacks {
+    // Once for each put: OK, or why the daemon refuses it.
+    std::function<absl::Status(const PendingPut& put, const absl::Status& status)> settled;
+    // While Put and Finish wait, some times a second.
+    std::function<absl::Status()> tick;
+  };
 
-  // `settled` may answer an error, which ends the work.
-  PutStream(client::Client client, std::string table_name, absl::Duration patience, Settled settled);
+  PutStream(client::Client client, std::string table_name, absl::Duration patience, Callbacks callbacks);
 
   // Sends it; waits while too many are under way. Errors: that of the last attempt, after `patience`; the stream's, if
-  // the daemon refuses it; what `settled` answers. Then no further calls.
+  // the daemon refuses it; what the callbacks answer. Then no further calls.
   absl::Status Put(PendingPut put);
 
   // Waits until all are settled. Errors: as of Put.
@@ -72,14 +76,14 @@ class PutStream {
   absl::Status HandleAnswers();
   absl::Status HandleAnswer(const Answer& answer);
   absl::Status SendDue();
-  // Until there is an answer, or something is due; then handles it. Errors: as of Put.
+  // Until there is an answer, or something is due, or it is time for a tick; then handles it. Errors: as of Put.
   absl::Status Wait();
   bool HasRoom() const { return under_way_ < kUnderWayMax && under_way_bytes_ < kUnderWayBytesMax; }
 
   const client::Client client_;
   const std::string table_name_;
   const absl::Duration patience_;
-  const Settled settled_;
+  const Callbacks callbacks_;
   const std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
   std::deque<std::shared_ptr<PendingPut>> waiting_;  // for their next attempt
   size_t under_way_ = 0;                             // sent and not answered

@@ -18,6 +18,7 @@
 namespace armature::client {
 
 class Pipeline;
+class TableExport;
 class WriteSession;
 struct PipelineOptions;
 
@@ -154,6 +155,9 @@ class Client {
       const admin::v1::ListIndexViolationsRequest& request, const CallOptions& options = {}) const;
   absl::StatusOr<admin::v1::VerifyTableResponse> VerifyTable(const admin::v1::VerifyTableRequest& request,
                                                              const CallOptions& options = {}) const;
+  // All items of a table as of one moment: see table_export.h. Blocks until the first message is there.
+  absl::StatusOr<std::unique_ptr<TableExport>> ExportTable(const admin::v1::ExportTableRequest& request,
+                                                           const CallOptions& options = {}) const;
   absl::StatusOr<admin::v1::EchoResponse> Echo(const admin::v1::EchoRequest& request,
                                                const CallOptions& options = {}) const;
 

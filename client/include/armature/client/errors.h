@@ -30,7 +30,7 @@ std::optional<api::v1::ErrorDetail> ErrorDetailOf(const absl::Status& status);
 absl::Duration RetryAfter(const absl::Status& status);
 
 // True if the failed call has certainly changed nothing: it was never sent, or the daemon refused
-// it. False leaves both possible. OK: false.
+// it, and so with each attempt if it was repeated. False leaves both possible. OK: false.
 bool CertainlyNotApplied(const absl::Status& status);
 
 // The status of a call, made from what gRPC reports: code, message and the content of the trailer
@@ -44,6 +44,10 @@ absl::Status WithDetail(absl::Status status, const api::v1::ErrorDetail& detail)
 // The same status, marked as never sent, so that CertainlyNotApplied is true. For implementations
 // of Connection.
 absl::Status NeverSent(absl::Status status);
+
+// The same status, marked as that of a call of which an earlier attempt may have been applied, so that
+// CertainlyNotApplied is false whatever the last attempt ended with. For implementations of Connection. Must not be OK.
+absl::Status MaybeApplied(absl::Status status);
 
 }  // namespace armature::client
 

@@ -29,6 +29,9 @@ class Clock {
 
 std::shared_ptr<Clock> SystemClock();
 
+// Bytes that a request may have as a message; the daemon does not read larger ones.
+inline constexpr size_t kRequestBytesMax = (16 << 20) + (64 << 10);
+
 // All members have usable defaults.
 struct ClientOptions {
   // Of a call with all its attempts, unless CallOptions says otherwise. Positive.

@@ -107,9 +107,10 @@ struct Operation<api::v1::TransactWriteItemsRequest>
 //
 // Thread-safety: thread-safe. Lifetime: independent of the client. The destructor cancels what is outstanding and
 // returns once it has been answered; it must not run in a callback.
-// Errors of an operation: those of the call of the same name. When the stream ends before the answer: what the daemon
-// gave as the reason, DEADLINE_EXCEEDED after `lifetime`, and otherwise UNAVAILABLE; the operation may have been
-// applied, unless CertainlyNotApplied.
+// Errors of an operation: those of the call of the same name; INVALID_ARGUMENT, without a name, for a request larger
+// than kRequestBytesMax or than send_bytes_max (options.h), which is not sent. When the stream ends before the answer:
+// what the daemon or gRPC gave as the reason, DEADLINE_EXCEEDED after `lifetime`, and UNAVAILABLE if the connection
+// broke; the operation may have been applied, unless CertainlyNotApplied.
 class Pipeline {
  public:
   template <class Request>
@@ -122,8 +123,8 @@ class Pipeline {
   Pipeline& operator=(const Pipeline&) = delete;
 
   // Blocks while as much is outstanding as the options allow. `done` is called once, on a thread of gRPC's or, if the
-  // stream has ended, on this one. It must be short: all answers of the stream wait for it. It may ask further; then
-  // Ask does not block.
+  // stream has ended, on this one. It must be short: all answers of the stream wait for it. It may ask further, this
+  // stream or another one; then Ask does not block, whatever is outstanding there.
   template <class Request>
   void Ask(Request request, Done<Request> done) {
     using Operation = pipeline_internal::Operation<Request>;

@@ -1,0 +1,130 @@
+#include "armature/client/table_export.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "armature/client/errors.h"
+#include "client/src/stubs.h"
+#include "grpcpp/client_context.h"
+#include "grpcpp/support/client_callback.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+
+namespace armature::client {
+
+using Response = admin::v1::ExportTableResponse;
+
+// Thread-safety: thread-safe. gRPC is called without the lock.
+class TableExportStream final : public grpc::ClientReadReactor<Response> {
+ public:
+  TableExportStream(std::shared_ptr<Connection> connection, const admin::v1::ExportTableRequest& request)
+      : connection_(std::move(connection)), request_(request) {}
+
+  void Start(Stubs& stubs, const CallContext& call) {
+    for (const auto& [name, value] : call.metadata) context_.AddMetadata(name, value);
+    std::get<std::unique_ptr<admin::v1::AdminService::Stub>>(stubs.all)->async()->ExportTable(&context_, &request_,
+                                                                                              this);
+    // Reads begin on the caller's thread: without the hold the stream could be done in between.
+    AddHold();
+    StartRead(&read_);
+    StartCall();
+  }
+
+  // As TableExport::Next.
+  absl::StatusOr<bool> Next(Response* page, absl::Duration patience) {
+    {
+      absl::MutexLock lock(&mutex_);
+      if (!mutex_.AwaitWithTimeout(absl::Condition(this, &TableExportStream::HasNews), patience)) {
+        return absl::DeadlineExceededError(
+            Av(Cat("the daemon has sent nothing for ", Sv(absl::FormatDuration(patience)))));
+      }
+      if (!has_page_) {
+        if (!status_.ok()) return status_;
+        return false;
+      }
+      has_page_ = false;
+      page->Swap(&read_);
+    }
+    StartRead(&read_);
+    return true;
+  }
+
+  // Returns once nothing of it is called any more.
+  void CancelAndWait() {
+    bool has_hold = false;
+    {
+      absl::MutexLock lock(&mutex_);
+      is_closing_ = true;
+      has_hold = has_page_;
+      has_page_ = false;
+    }
+    // Legal for a call that has ended meanwhile.
+    context_.TryCancel();
+    if (has_hold) RemoveHold();
+    absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(&is_done_));
+  }
+
+  void OnReadDone(bool ok) override {
+    {
+      absl::MutexLock lock(&mutex_);
+      has_page_ = ok && !is_closing_;
+      if (has_page_) return;
+    }
+    // No read follows.
+    RemoveHold();
+  }
+
+  void OnDone(const grpc::Status& status) override {
+    absl::MutexLock lock(&mutex_);
+    if (!status.ok()) {
+      status_ = MakeCallStatus(static_cast<absl::StatusCode>(status.error_code()), status.error_message(),
+                               status.error_details());
+    }
+    is_done_ = true;
+  }
+
+ private:
+  bool HasNews() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return has_page_ || is_done_; }
+
+  const std::shared_ptr<Connection> connection_;  // owns the stubs
+  const admin::v1::ExportTableRequest request_;
+  grpc::ClientContext context_;
+  Response read_;  // belongs to the read under way, or to whoever takes it
+  absl::Mutex mutex_;
+  bool has_page_ ABSL_GUARDED_BY(mutex_) = false;  // in `read_`; then no read is under way
+  bool is_closing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_done_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+};
+
+absl::StatusOr<std::unique_ptr<TableExport>> TableExport::Open(std::shared_ptr<Connection> connection,
+                                                               const ClientOptions& client_options,
+                                                               const admin::v1::ExportTableRequest& request,
+                                                               const CallOptions& options) {
+  const absl::Duration patience = options.timeout.value_or(client_options.timeout);
+  CallContext context;
+  context.metadata = client_options.metadata;
+  context.metadata.insert(context.metadata.end(), options.metadata.begin(), options.metadata.end());
+  context.deadline = client_options.clock->Now() + patience;
+  ARM_ASSIGN_OR_RETURN(Stubs* const stubs, connection->StubsForStream(context));
+  auto stream = std::make_unique<TableExportStream>(std::move(connection), request);
+  stream->Start(*stubs, context);
+  std::unique_ptr<TableExport> opened(new TableExport(std::move(stream), patience));
+  Response first;
+  ARM_ASSIGN_OR_RETURN(const bool has_first, opened->Next(&first));
+  if (!has_first || !first.has_head()) return DataLossError("the export does not begin with its head");
+  opened->head_ = std::move(*first.mutable_head());
+  return opened;
+}
+
+TableExport::TableExport(std::unique_ptr<TableExportStream> stream, absl::Duration patience)
+    : stream_(std::move(stream)), patience_(patience) {}
+
+TableExport::~TableExport() { stream_->CancelAndWait(); }
+
+absl::StatusOr<bool> TableExport::Next(Response* page) { return stream_->Next(page, patience_); }
+
+}  // namespace armature::client

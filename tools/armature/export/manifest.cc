@@ -1,0 +1,241 @@
+#include "tools/armature/export/manifest.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "tools/armature/export/output_file.h"
+#include "tools/armature/export/sha256_stream.h"
+#include "tools/armature/json_text.h"
+#include "tools/armature/message_json.h"
+#include "tools/armature/session.h"
+
+namespace armature::cli {
+namespace {
+
+constexpr char kChecksum[] = "ManifestSha256";
+constexpr char kTimeFormat[] = "%Y-%m-%dT%H:%M:%E3SZ";
+constexpr size_t kReadBytes = 256 << 10;
+
+void CopyThroughput(const api::v1::ProvisionedThroughputDescription& from, api::v1::ProvisionedThroughput* to) {
+  to->set_read_capacity_units(from.read_capacity_units());
+  to->set_write_capacity_units(from.write_capacity_units());
+}
+
+// Without its checksum.
+Json ToJson(const Manifest& manifest) {
+  Json json = Json::object();
+  json["FormatVersion"] = kManifestVersion;
+  json["Format"] = manifest.format == LoadFormat::kCsv ? "csv" : "jsonl";
+  json["Table"] = MessageToJson(manifest.table);
+  json["ChangeSequence"] = manifest.change_sequence;
+  json["ExportTime"] = absl::FormatTime(kTimeFormat, manifest.time, absl::UTCTimeZone());
+  json["ItemCount"] = manifest.items();
+  if (manifest.format == LoadFormat::kCsv) {
+    json["Columns"] = Json::array();
+    for (const ExportedColumn& column : manifest.columns) {
+      json["Columns"].push_back({{"Name", column.name}, {"Type", column.type}});
+    }
+  }
+  json["Files"] = Json::array();
+  for (const ExportedFile& file : manifest.files) {
+    json["Files"].push_back(
+        {{"Name", file.name}, {"ItemCount", file.items}, {"Bytes", file.bytes}, {"Sha256", file.sha256}});
+  }
+  return json;
+}
+
+// Takes members out of a manifest; remembers whether each was there.
+class Reader {
+ public:
+  explicit Reader(const Json& json) : json_(json) {}
+
+  bool is_good() const { return is_good_; }
+
+  std::string Text(const char* name) {
+    const Json* const member = Find(name);
+    if (member == nullptr || !member->is_string()) return Bad<std::string>();
+    return member->get<std::string>();
+  }
+  // Not negative.
+  int64_t Number(const char* name) {
+    const Json* const member = Find(name);
+    if (member == nullptr || !member->is_number_integer() || member->get<int64_t>() < 0) return Bad<int64_t>();
+    return member->get<int64_t>();
+  }
+  // Calls `read(Reader*)` for each element.
+  template <class Read>
+  void ForEach(const char* name, Read read) {
+    const Json* const member = Find(name);
+    if (member == nullptr || !member->is_array()) return Bad<void>();
+    for (const Json& element : *member) {
+      Reader reader(element);
+      read(&reader);
+      is_good_ = is_good_ && reader.is_good();
+    }
+  }
+  const Json* Find(const char* name) const {
+    if (!json_.is_object()) return nullptr;
+    const auto found = json_.find(name);
+    return found == json_.end() ? nullptr : &*found;
+  }
+
+ private:
+  template <class T>
+  T Bad() {
+    is_good_ = false;
+    return T();
+  }
+
+  const Json& json_;
+  bool is_good_ = true;
+};
+
+// A file of this directory, and not the manifest itself.
+bool IsFileName(const std::string& name) {
+  return !name.empty() && name.find('/') == std::string::npos && name != "." && name != ".." && name != kManifestName;
+}
+
+bool FromJson(const Json& json, Manifest* manifest) {
+  Reader reader(json);
+  const std::string format = reader.Text("Format");
+  manifest->format = format == "csv" ? LoadFormat::kCsv : LoadFormat::kJsonLines;
+  manifest->change_sequence = static_cast<uint64_t>(reader.Number("ChangeSequence"));
+  const Json* const table = reader.Find("Table");
+  std::string error;
+  bool is_good = (format == "csv" || format == "jsonl") && table != nullptr &&
+                 MessageFromJson(*table, "Table", &manifest->table).ok() &&
+                 absl::ParseTime(kTimeFormat, reader.Text("ExportTime"), &manifest->time, &error);
+  if (manifest->format == LoadFormat::kCsv) {
+    reader.ForEach("Columns", [manifest](Reader* column) {
+      manifest->columns.push_back({column->Text("Name"), column->Text("Type")});
+    });
+  }
+  std::set<std::string> names;
+  reader.ForEach("Files", [&](Reader* entry) {
+    ExportedFile file{entry->Text("Name"), entry->Number("ItemCount"), entry->Number("Bytes"), entry->Text("Sha256")};
+    is_good = is_good && IsFileName(file.name) && names.insert(file.name).second;
+    manifest->files.push_back(std::move(file));
+  });
+  return is_good && reader.Number("ItemCount") == manifest->items() && reader.is_good();
+}
+
+}  // namespace
+
+int64_t Manifest::items() const {
+  int64_t sum = 0;
+  for (const ExportedFile& file : files) sum += file.items;
+  return sum;
+}
+
+int64_t Manifest::bytes() const {
+  int64_t sum = 0;
+  for (const ExportedFile& file : files) sum += file.bytes;
+  return sum;
+}
+
+std::string PathIn(std::string_view directory, std::string_view name) { return Cat(directory, "/", name); }
+
+api::v1::CreateTableRequest DefinitionOf(const api::v1::TableDescription& table) {
+  api::v1::CreateTableRequest made;
+  made.set_table_name(table.table_name());
+  *made.mutable_key_schema() = table.key_schema();
+  const bool is_on_demand = table.billing_mode_summary().billing_mode() == api::v1::BILLING_MODE_PAY_PER_REQUEST;
+  made.set_billing_mode(is_on_demand ? api::v1::BILLING_MODE_PAY_PER_REQUEST : api::v1::BILLING_MODE_PROVISIONED);
+  if (!is_on_demand) CopyThroughput(table.provisioned_throughput(), made.mutable_provisioned_throughput());
+  std::set<std::string> keys;
+  const auto note_keys = [&keys](const auto& schema) {
+    for (const api::v1::KeySchemaElement& element : schema) keys.insert(element.attribute_name());
+  };
+  note_keys(table.key_schema());
+  for (const auto& from : table.local_secondary_indexes()) {
+    auto* const to = made.add_local_secondary_indexes();
+    to->set_index_name(from.index_name());
+    *to->mutable_key_schema() = from.key_schema();
+    *to->mutable_projection() = from.projection();
+    note_keys(from.key_schema());
+  }
+  for (const auto& from : table.global_secondary_indexes()) {
+    if (from.index_status() == api::v1::INDEX_STATUS_DELETING) continue;
+    auto* const to = made.add_global_secondary_indexes();
+    to->set_index_name(from.index_name());
+    *to->mutable_key_schema() = from.key_schema();
+    *to->mutable_projection() = from.projection();
+    if (!is_on_demand) CopyThroughput(from.provisioned_throughput(), to->mutable_provisioned_throughput());
+    if (from.has_on_demand_throughput()) *to->mutable_on_demand_throughput() = from.on_demand_throughput();
+    note_keys(from.key_schema());
+  }
+  for (const auto& definition : table.attribute_definitions()) {
+    if (keys.contains(definition.attribute_name())) *made.add_attribute_definitions() = definition;
+  }
+  if (table.has_stream_specification()) *made.mutable_stream_specification() = table.stream_specification();
+  if (table.has_table_class_summary()) made.set_table_class(table.table_class_summary().table_class());
+  if (table.has_on_demand_throughput()) *made.mutable_on_demand_throughput() = table.on_demand_throughput();
+  if (table.deletion_protection_enabled()) made.set_deletion_protection_enabled(true);
+  return made;
+}
+
+absl::Status WriteManifest(const std::string& directory, const Manifest& manifest) {
+  Json json = ToJson(manifest);
+  json[kChecksum] = Sha256Hex(CompactJson(json));
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
+                       OutputFile::Create(PathIn(directory, kManifestName), Compression::kNone));
+  ARM_RETURN_IF_ERROR(file->Write(PrettyJson(json)));
+  // First the names of the files that it tells of.
+  ARM_RETURN_IF_ERROR(SyncDirectory(directory));
+  ARM_RETURN_IF_ERROR(file->Finish().status());
+  return SyncDirectory(directory);
+}
+
+absl::StatusOr<Manifest> ReadManifest(const std::string& directory) {
+  const std::string path = PathIn(directory, kManifestName);
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    return InputError(Cat(directory, " is no export, or one that was not finished: cannot read ", path));
+  }
+  std::ostringstream text;
+  text << in.rdbuf();
+  absl::StatusOr<Json> json = ParseJson(text.str());
+  if (!json.ok() || !json->is_object()) return InputError(Cat(path, " is damaged: it is no JSON object"));
+  // A newer one may have another form.
+  if (Reader reader(*json); reader.Number("FormatVersion") > kManifestVersion) {
+    return InputError(Cat(path, " was written by a newer version: its format is ", reader.Number("FormatVersion"),
+                          ", and ours ", kManifestVersion));
+  }
+  const std::string checksum = Reader(*json).Text(kChecksum);
+  json->erase(kChecksum);
+  if (Sha256Hex(CompactJson(*json)) != checksum) return InputError(Cat(path, " is damaged: its checksum differs"));
+  Manifest manifest;
+  if (!FromJson(*json, &manifest)) return InputError(Cat(path, " is not what an export writes"));
+  return manifest;
+}
+
+absl::Status CheckFile(const std::string& directory, const ExportedFile& file,
+                       const std::function<void(int64_t bytes)>& tick) {
+  const std::string path = PathIn(directory, file.name);
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return InputError(Cat("cannot read ", path, ": ", std::strerror(errno)));
+  Sha256Stream hash;
+  int64_t bytes = 0;
+  std::string buffer(kReadBytes, '\0');
+  while (bytes <= file.bytes && in.read(buffer.data(), kReadBytes).gcount() > 0) {
+    hash.Add({buffer.data(), static_cast<size_t>(in.gcount())});
+    bytes += in.gcount();
+    tick(bytes);
+  }
+  if (in.bad()) return InputError(Cat("cannot read ", path, ": ", std::strerror(errno)));
+  if (bytes != file.bytes) {
+    return InputError(Cat(path, " is damaged: it has ", bytes > file.bytes ? "more than " : "",
+                          std::min(bytes, file.bytes), " bytes, and had ", file.bytes));
+  }
+  if (hash.Hex() != file.sha256) return InputError(Cat(path, " is damaged: its checksum differs"));
+  return absl::OkStatus();
+}
+
+}  // namespace armature::cli

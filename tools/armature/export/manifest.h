@@ -1,0 +1,67 @@
+#ifndef ARMATURE_TOOLS_ARMATURE_EXPORT_MANIFEST_H_
+#define ARMATURE_TOOLS_ARMATURE_EXPORT_MANIFEST_H_
+
+// What an export consists of: the file manifest.json in its directory, written last. tools/README.md describes it.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "armature/api/v1/tables.pb.h"
+#include "tools/armature/load/item_source.h"
+
+namespace armature::cli {
+
+inline constexpr std::string_view kManifestName = "manifest.json";
+// Readers refuse what is newer than they are.
+inline constexpr int64_t kManifestVersion = 1;
+
+struct ExportedFile {
+  std::string name;  // in the directory of the manifest
+  int64_t items = 0;
+  int64_t bytes = 0;
+  std::string sha256;  // of the file as it is, in lower case
+};
+
+struct ExportedColumn {
+  std::string name;
+  std::string type;  // "S", "N", ...
+};
+
+struct Manifest {
+  LoadFormat format = LoadFormat::kJsonLines;
+  api::v1::CreateTableRequest table;
+  uint64_t change_sequence = 0;
+  absl::Time time = absl::UnixEpoch();  // to the millisecond
+  std::vector<ExportedColumn> columns;  // CSV only
+  std::vector<ExportedFile> files;
+
+  int64_t items() const;
+  int64_t bytes() const;
+};
+
+// What makes a table like this one, with its indexes. Indexes that are being removed are left out. Tags and time to
+// live are no part of it.
+api::v1::CreateTableRequest DefinitionOf(const api::v1::TableDescription& table);
+
+// Errors: InputError.
+absl::Status WriteManifest(const std::string& directory, const Manifest& manifest);
+
+// Errors: InputError if there is none, or it is damaged, or newer than we are.
+absl::StatusOr<Manifest> ReadManifest(const std::string& directory);
+
+// Whether the file is what the manifest says. `tick` is called with the bytes that were read, often.
+// Errors: InputError that names the file.
+absl::Status CheckFile(const std::string& directory, const ExportedFile& file,
+                       const std::function<void(int64_t bytes)>& tick);
+
+std::string PathIn(std::string_view directory, std::string_view name);
+
+}  // namespace armature::cli
+
+#endif  // ARMATURE_TOOLS_ARMATURE_EXPORT_MANIFEST_H_

@@ -1,0 +1,168 @@
+#include "tools/armature/load/file_load.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "armature/client/errors.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "tools/armature/load/load_state.h"
+
+namespace armature::cli {
+namespace {
+
+constexpr absl::Duration kStateEvery = absl::Milliseconds(200);
+
+// Far more than a table takes, which the daemon refuses by itself: not worth sending.
+constexpr size_t kItemBytesMax = 4 << 20;
+
+absl::Status TooLarge() {
+  return absl::InvalidArgumentError(Av(Cat("the item is larger than ", kItemBytesMax, " bytes")));
+}
+
+}  // namespace
+
+FileLoad::FileLoad(const Session& session, const client::Client& client, FileToLoad file, LoadProgress progress,
+                   LoadCounts* counts)
+    : session_(session),
+      file_(std::move(file)),
+      progress_(std::move(progress)),
+      counts_(counts),
+      puts_(client, file_.table_name, session.patience(),
+            {.settled = [this](const PendingPut& put, const absl::Status& status) { return Settle(put, status); },
+             .tick = [this] { return Tick(); }}) {}
+
+absl::Status FileLoad::Run() {
+  ARM_RETURN_IF_ERROR(Begin());
+  absl::Status loaded = LoadAll();
+  // What was answered since the state was last written.
+  const absl::Status saved = SaveState();
+  return loaded.ok() ? saved : loaded;
+}
+
+absl::Status FileLoad::Begin() {
+  ARM_ASSIGN_OR_RETURN(source_, ItemSource::Open(file_.path, file_.format, file_.types));
+  if (file_.resume) ARM_RETURN_IF_ERROR(Resume());
+  tracker_.emplace(source_->text().position());
+  // Where nothing can be written, that is known before anything is sent.
+  return SaveState();
+}
+
+absl::Status FileLoad::Resume() {
+  ARM_ASSIGN_OR_RETURN(const std::optional<LoadState> state, ReadLoadState(file_.state_path));
+  if (!state.has_value()) return absl::OkStatus();
+  if (state->table_name != file_.table_name) {
+    return InputError(Cat(file_.state_path, " is about the table ", state->table_name, "; remove it to begin anew"));
+  }
+  items_before_ = state->items;
+  const absl::Status skipped = source_->SkipTo(state->position);
+  return skipped.ok() ? skipped
+                      : InputError(Cat(Sv(skipped.message()), "; remove ", file_.state_path, " to begin anew"));
+}
+
+absl::Status FileLoad::LoadAll() {
+  while (true) {
+    SourceRecord record;
+    const absl::StatusOr<bool> has_record = source_->Next(&record);
+    if (!has_record.ok()) return StopFor(has_record.status());
+    if (!*has_record) return puts_.Finish();
+    if (record.item.ok() && record.item->ByteSizeLong() > kItemBytesMax) record.item = TooLarge();
+    const uint64_t ticket = tracker_->Begin(record.end);
+    if (record.item.ok()) {
+      ARM_RETURN_IF_ERROR(puts_.Put({.item = *std::move(record.item), .ticket = ticket, .line = record.line}));
+    } else {
+      const absl::Status skipped = Skip(ticket, record.line, InputError(Sv(record.item.status().message())));
+      if (!skipped.ok()) return StopFor(skipped);
+    }
+    ARM_RETURN_IF_ERROR(Tick());
+  }
+}
+
+absl::Status FileLoad::Tick() {
+  ShowProgress();
+  return absl::Now() - last_saved_ >= kStateEvery ? SaveState() : absl::OkStatus();
+}
+
+absl::Status FileLoad::StopFor(const absl::Status& why) {
+  ARM_RETURN_IF_ERROR(puts_.Finish());
+  return why;
+}
+
+absl::Status FileLoad::Settle(const PendingPut& put, const absl::Status& status) {
+  if (status.ok()) {
+    ++items_;
+    ++counts_->items;
+    tracker_->Done(put.ticket);
+    return absl::OkStatus();
+  }
+  // Other refusals are about the table or ourselves, and would meet every item. A full item collection is one of
+  // many.
+  const std::string name = client::ErrorName(status);
+  if (name != "ValidationException" && name != "ItemCollectionSizeLimitExceededException") return status;
+  return Skip(put.ticket, put.line, status);
+}
+
+absl::Status FileLoad::Skip(uint64_t ticket, int64_t line, const absl::Status& why) {
+  session_.progress() << file_.path << ":" << line << ": " << Sv(why.message()) << "\n" << std::flush;
+  if (++counts_->bad > file_.skip_bad) {
+    absl::Status stopped(why.code(), Av(Cat("stopped at ", file_.path, ":", line, ": ", Sv(why.message()))));
+    why.ForEachPayload([&stopped](auto url, const auto& payload) { stopped.SetPayload(url, payload); });
+    return stopped;
+  }
+  tracker_->Done(ticket);
+  return absl::OkStatus();
+}
+
+absl::Status FileLoad::SaveState() {
+  last_saved_ = absl::Now();
+  if (file_.state_path.empty()) return absl::OkStatus();
+  return WriteLoadState(
+      file_.state_path,
+      {.table_name = file_.table_name, .position = tracker_->position(), .items = items_before_ + items_});
+}
+
+void FileLoad::ShowProgress() {
+  const LineReader& text = source_->text();
+  const int64_t all = progress_.bytes_all > 0 ? progress_.bytes_all : text.file_bytes();
+  if (all == 0) {
+    progress_.bar->Show({.what = Cat(progress_.what, " items"), .done = items_});
+  } else {
+    progress_.bar->Show({.what = Cat(progress_.what, " bytes"),
+                         .done = progress_.bytes_before + text.file_bytes_read(),
+                         .total = all,
+                         .note = Cat(WithCommas(counts_->items), " items")});
+  }
+}
+
+void AddKeyTypes(const api::v1::TableDescription& table, CsvTypes* types) {
+  for (const auto& definition : table.attribute_definitions()) {
+    switch (definition.attribute_type()) {
+      case api::v1::SCALAR_ATTRIBUTE_TYPE_N:
+        (*types)[definition.attribute_name()] = "N";
+        break;
+      case api::v1::SCALAR_ATTRIBUTE_TYPE_B:
+        (*types)[definition.attribute_name()] = "B";
+        break;
+      default:
+        (*types)[definition.attribute_name()] = "S";
+    }
+  }
+}
+
+void PrintCounts(const Session& session, const LoadCounts& counts, absl::Duration elapsed) {
+  const double seconds = absl::ToDoubleSeconds(elapsed);
+  const auto rate = static_cast<int64_t>(static_cast<double>(counts.items) / std::max(seconds, 0.001));
+  if (session.format() == OutputFormat::kTable) {
+    session.PrintText(Cat(WithCommas(counts.items), " items loaded, ", WithCommas(counts.bad), " lines skipped, ",
+                          WithCommas(rate), " items/s\n"));
+    return;
+  }
+  Json result = Json::object();
+  result["Items"] = counts.items;
+  result["Skipped"] = counts.bad;
+  result["ItemsPerSecond"] = rate;
+  session.Print(result);
+}
+
+}  // namespace armature::cli
