@@ -4,7 +4,8 @@
 //   index_bench --target=HOST:PORT --mode=read_your_writes   write, then query the index for it: the wait against a
 //                                                            query that does not wait; every answer is checked
 //   index_bench --target=HOST:PORT --mode=lag                time from the answer of a write until the index has it,
-//                                                            at a fixed rate of other writes
+//                                                            at a fixed rate of other writes; those that are
+//                                                            throttled are counted, and not repeated
 //   index_bench --target=HOST:PORT --mode=build              writes while indexes are built on their tables, against
 //                                                            the same writes before
 //
@@ -32,6 +33,7 @@
 #include "armature/client/client.h"
 #include "armature/client/item_builder.h"
 #include "armature/client/pipeline.h"
+#include "armature/client/retry_policy.h"
 #include "armature/client/wait.h"
 #include "tools/armature_bench/histogram.h"
 
@@ -225,17 +227,47 @@ void ReadYourWrites() {
   if (wrong > 0) std::exit(1);
 }
 
-// Puts at a rate over one stream, since calls one after the other do not reach it.
-void PutAtRate(const std::string& table, double per_second, absl::Time end, uint64_t seed, Latencies* writes) {
+// What became of puts that nobody waits for.
+class PutResults {
+ public:
+  // On any thread.
+  void Note(const absl::Status& status, absl::Duration elapsed) {
+    if (status.ok()) return writes_.Record(elapsed);
+    const std::lock_guard lock(mutex_);
+    if (client::IsTransient(status) && !absl::IsUnavailable(status)) {
+      ++throttled_;
+    } else {
+      first_error_.Update(status);
+    }
+  }
+  // Of those that do not pass.
+  absl::Status first_error() const {
+    const std::lock_guard lock(mutex_);
+    return first_error_;
+  }
+  int64_t throttled() const {
+    const std::lock_guard lock(mutex_);
+    return throttled_;
+  }
+  const Latencies& writes() const { return writes_; }
+
+ private:
+  Latencies writes_;
+  mutable std::mutex mutex_;
+  int64_t throttled_ = 0;
+  absl::Status first_error_;
+};
+
+// Puts at a rate over one stream, since calls one after the other do not reach it; until the end or the first error.
+void PutAtRate(const std::string& table, double per_second, absl::Time end, uint64_t seed, PutResults* results) {
   const auto pipeline = OrFail("Pipeline", NewClient().OpenPipeline());
   std::mt19937_64 random(seed);
   Pace pace(per_second);
-  while (absl::Now() < end) {
+  while (absl::Now() < end && results->first_error().ok()) {
     pace.Wait();
     const api::v1::PutItemRequest put = PutOf(table, static_cast<int64_t>(random() % kKeys), random(), 1);
-    pipeline->Ask(put, [writes, begin = absl::Now()](absl::StatusOr<api::v1::PutItemResponse> answer) {
-      OrFail("PutItem", std::move(answer));
-      writes->Record(absl::Now() - begin);
+    pipeline->Ask(put, [results, begin = absl::Now()](const absl::StatusOr<api::v1::PutItemResponse>& answer) {
+      results->Note(answer.status(), absl::Now() - begin);
     });
   }
   if (const absl::Status closed = pipeline->Close(); !closed.ok()) Fail("Pipeline", closed);
@@ -264,16 +296,18 @@ void Lag() {
   const double rate = absl::GetFlag(FLAGS_rate) > 0 ? absl::GetFlag(FLAGS_rate) : 5'000;
   const absl::Time begin = absl::Now();
   const absl::Time end = begin + absl::Seconds(absl::GetFlag(FLAGS_seconds));
-  Latencies writes;
+  PutResults puts;
   Latencies lags;
   InThreads(clients + 1, [&](int n) {
     if (n == clients) return Probe(table, end, &lags);
-    PutAtRate(table, rate / clients, end, static_cast<uint64_t>(n), &writes);
+    PutAtRate(table, rate / clients, end, static_cast<uint64_t>(n), &puts);
   });
-  writes.Print("write");
+  if (const absl::Status failed = puts.first_error(); !failed.ok()) Fail("PutItem", failed);
+  puts.writes().Print("write");
   lags.Print("lag, with a query's time");
-  std::printf("%.0f writes a second beside the probe\n",
-              static_cast<double>(writes.count()) / absl::ToDoubleSeconds(absl::Now() - begin));
+  std::printf("%.0f writes a second beside the probe, and %ld throttled ones in all\n",
+              static_cast<double>(puts.writes().count()) / absl::ToDoubleSeconds(absl::Now() - begin),
+              static_cast<long>(puts.throttled()));
 }
 
 void CreateIndex(const Client& client, const std::string& table, int number) {

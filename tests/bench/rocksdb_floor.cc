@@ -84,12 +84,28 @@ double BatchesPerSecond(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, in
   return static_cast<double>(done) / absl::ToDoubleSeconds(absl::Now() - begin);
 }
 
+// Of at least one.
+double MedianOf(const std::vector<double>& sorted) {
+  const size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+void CheckFlags() {
+  const std::string directory = absl::GetFlag(FLAGS_directory);
+  const char* wrong = nullptr;
+  if (directory.empty() || std::filesystem::exists(directory)) wrong = "--directory must name one that does not exist";
+  if (absl::GetFlag(FLAGS_batch) < 1) wrong = "--batch must be at least 1";
+  if (absl::GetFlag(FLAGS_threads) < 1) wrong = "--threads must be at least 1";
+  if (absl::GetFlag(FLAGS_item_bytes) < 0) wrong = "--item_bytes must not be negative";
+  if (!(absl::GetFlag(FLAGS_seconds) > 0)) wrong = "--seconds must be positive";
+  if (absl::GetFlag(FLAGS_rounds) < 1) wrong = "--rounds must be at least 1";
+  if (wrong == nullptr) return;
+  std::fprintf(stderr, "rocksdb_floor: %s\n", wrong);
+  std::exit(2);
+}
+
 void Run() {
   const std::string directory = absl::GetFlag(FLAGS_directory);
-  if (directory.empty() || std::filesystem::exists(directory)) {
-    std::fprintf(stderr, "rocksdb_floor: --directory must name one that does not exist\n");
-    std::exit(2);
-  }
   const store::DatabaseOptions options;
   rocksdb::Options engine(store::MakeDbOptions(options),
                           store::MakeDataFamilyOptions(options, rocksdb::NewLRUCache(options.cache_bytes)));
@@ -102,7 +118,7 @@ void Run() {
     rounds.push_back(BatchesPerSecond(db.get(), db->DefaultColumnFamily(), round));
   }
   std::sort(rounds.begin(), rounds.end());
-  const double median = rounds[rounds.size() / 2];
+  const double median = MedianOf(rounds);
   std::printf("%d puts a batch, %d threads: %.0f batches/s, %.0f items/s (%.0f to %.0f batches/s)\n",
               absl::GetFlag(FLAGS_batch), absl::GetFlag(FLAGS_threads), median, median * absl::GetFlag(FLAGS_batch),
               rounds.front(), rounds.back());
@@ -116,5 +132,6 @@ void Run() {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("What the storage engine alone takes of batches of puts.");
   absl::ParseCommandLine(argc, argv);
+  armature::bench::CheckFlags();
   armature::bench::Run();
 }
