@@ -1,5 +1,6 @@
 #include "storage/store/log_files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <utility>
@@ -20,10 +21,17 @@ IOStatus NameNoSpace(IOStatus status, int error) {
   return IOStatus::NoSpace(status.ToString());
 }
 
-class PlainFile final : public rocksdb::FSWritableFileOwnerWrapper {
+// RocksDB asks for the space of the whole size that a file is expected to have. On a disk that is nearly full that
+// takes all that is left: until it is refused or, on some file systems, for good. Writes of other files fail meanwhile.
+constexpr size_t kPreallocationBytesMax = size_t{4} << 20;
+
+class PlainFile : public rocksdb::FSWritableFileOwnerWrapper {
  public:
   explicit PlainFile(std::unique_ptr<rocksdb::FSWritableFile> file) : FSWritableFileOwnerWrapper(std::move(file)) {}
 
+  void SetPreallocationBlockSize(size_t size) override {
+    FSWritableFileOwnerWrapper::SetPreallocationBlockSize(std::min(size, kPreallocationBytesMax));
+  }
   IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, IODebugContext* debug) override {
     errno = 0;
     IOStatus status = FSWritableFileOwnerWrapper::Append(data, options, debug);
@@ -35,16 +43,14 @@ class PlainFile final : public rocksdb::FSWritableFileOwnerWrapper {
   }
 };
 
-class LogFile final : public rocksdb::FSWritableFileOwnerWrapper {
+class LogFile final : public PlainFile {
  public:
   LogFile(std::unique_ptr<rocksdb::FSWritableFile> file, LogFiles* files)
-      : FSWritableFileOwnerWrapper(std::move(file)), files_(files), number_(files->OnMade()) {}
+      : PlainFile(std::move(file)), files_(files), number_(files->OnMade()) {}
 
   IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, IODebugContext* debug) override {
     if (closed_) return AnswerClosed();
-    errno = 0;
-    IOStatus status = FSWritableFileOwnerWrapper::Append(data, options, debug);
-    const int error = errno;
+    IOStatus status = PlainFile::Append(data, options, debug);
     if (status.ok()) {
       size_ += data.size();
       return status;
@@ -55,13 +61,9 @@ class LogFile final : public rocksdb::FSWritableFileOwnerWrapper {
                << " status=" << status.ToString() << " cut=" << cut.ToString();
     // With a torn end RocksDB must not go on: an error of no known kind stops it until a restart.
     if (!cut.ok()) return IOStatus::IOError(status.ToString());
-    status = NameNoSpace(std::move(status), error);
     return status.IsNoSpace() ? IOStatus::Busy(status.ToString()) : status;
   }
-  IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, const rocksdb::DataVerificationInfo&,
-                  IODebugContext* debug) override {
-    return Append(data, options, debug);
-  }
+  using PlainFile::Append;
   // What was good before is made durable even when no more is taken.
   IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
     return is_unsynced_ ? AnswerClosed() : CheckSync(FSWritableFileOwnerWrapper::Sync(options, debug));
