@@ -257,6 +257,13 @@ void Engine::OpenExport(std::string table_name, Callback<std::shared_ptr<TableEx
   });
 }
 
+BackupJobs* Engine::backups() { return &parts_->backups; }
+
+void Engine::ListBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done) {
+  RunBlockingOn(&parts_->check_pool, std::move(done),
+                [backups = &parts_->backups, directory = std::move(directory)] { return backups->List(directory); });
+}
+
 void Engine::ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done) {
   RunBlocking(parts_.get(), std::move(done), [database = parts_->database, table_name = std::move(table_name)] {
     return engine::ListIndexStatus(database, table_name);

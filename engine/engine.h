@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "engine/backup_jobs.h"
 #include "engine/batch_request.h"
 #include "engine/continuous_backups.h"
 #include "engine/index_check.h"
@@ -45,6 +46,7 @@ struct EngineOptions {
   // How long a transaction waits for items that others hold, and a write of one item for a transaction that holds it.
   absl::Duration transaction_wait = absl::Seconds(5);
   absl::Duration export_patience = absl::Minutes(2);  // how long an export waits to be asked for more
+  BackupOptions backup;
   bool apply_changes = true;  // false: nothing reaches the global indexes; for tests, which apply by hand
 };
 
@@ -101,6 +103,10 @@ class Engine {
 
   // See table_export.h.
   void OpenExport(std::string table_name, Callback<std::shared_ptr<TableExport>> done);
+
+  // See backup_jobs.h.
+  BackupJobs* backups();
+  void ListBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done);
 
   // Ends the requests that wait for global indexes, also those to come: the server is about to stop.
   void EndWaits();

@@ -36,7 +36,8 @@ struct Parts {
         read_pool("arm-read", options.read_threads, options.read_queue_max),
         locks(options.lock_stripes, &read_pool, &timers, options.transaction_wait),
         applier(db),
-        builder(db, &applier, options.index_build) {}
+        builder(db, &applier, options.index_build),
+        backups(db, options.backup) {}
 
   store::Database* const database;
   const EngineOptions options;
@@ -50,6 +51,7 @@ struct Parts {
   index::IndexBuilder builder;
   TokenTable tokens;
   expr::ParseCache parse_cache{kParseCacheBytes};
+  BackupJobs backups;
 };
 
 // A table that items may be read from and written to, and the snapshot that keeps it.

@@ -27,7 +27,7 @@ inline constexpr std::string_view kPipelineOperation = "Pipeline";
 inline constexpr std::string_view kExportOperation = "admin:ExportTable";
 
 // Sorted, but for the last, which stands for all others.
-inline constexpr std::array<std::string_view, 33> kOperationNames = {"BatchGetItem",
+inline constexpr std::array<std::string_view, 37> kOperationNames = {"BatchGetItem",
                                                                      "BatchWriteItem",
                                                                      "CreateTable",
                                                                      "DeleteItem",
@@ -52,12 +52,16 @@ inline constexpr std::array<std::string_view, 33> kOperationNames = {"BatchGetIt
                                                                      "UpdateItem",
                                                                      "UpdateTable",
                                                                      "UpdateTimeToLive",
+                                                                     "admin:CancelBackupJob",
                                                                      "admin:Echo",
                                                                      kExportOperation,
+                                                                     "admin:GetBackupJob",
                                                                      "admin:GetIndexStatus",
                                                                      "admin:GetServerInfo",
+                                                                     "admin:ListBackups",
                                                                      "admin:ListIndexStatus",
                                                                      "admin:ListIndexViolations",
+                                                                     "admin:StartBackup",
                                                                      "admin:VerifyTable",
                                                                      "other"};
 

@@ -28,6 +28,7 @@ void AddOverviewCommand(CLI::App& app, Action* action);      // status
 void AddManualCommands(CLI::App& app, Action* action);
 void AddExportCommand(CLI::App& app, Action* action);  // export
 void AddImportCommand(CLI::App& app, Action* action);  // import
+void AddBackupCommands(CLI::App& app, Action* action);  // backup create, list, verify, delete, restore, cancel
 
 // The rest of the group "table": tag, untag, tags, ttl.
 void AddTableSettingCommands(CLI::App& group, Action* action);

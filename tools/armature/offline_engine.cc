@@ -48,6 +48,8 @@ std::vector<std::string> OfflineEngine::TableNames() const {
   return names;
 }
 
+store::Database* OfflineEngine::database() { return parts_->database.get(); }
+
 absl::StatusOr<engine::VerifyTableResult> OfflineEngine::Verify(const engine::VerifyTableRequest& request) {
   absl::Notification done;
   absl::StatusOr<engine::VerifyTableResult> result = absl::InternalError("no answer");

@@ -80,6 +80,7 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   AddManualCommands(app, &action);
   AddExportCommand(app, &action);
   AddImportCommand(app, &action);
+  AddBackupCommands(app, &action);
   for (CLI::App* group : app.get_subcommands({})) {
     group->fallthrough();
     for (CLI::App* command : group->get_subcommands({})) command->fallthrough();
