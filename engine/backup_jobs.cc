@@ -110,6 +110,15 @@ absl::StatusOr<std::vector<store::BackupEntry>> BackupJobs::List(const std::stri
   return (*repository)->List();
 }
 
+std::vector<std::string> BackupJobs::NotesOfUnfinished() const {
+  const absl::MutexLock lock(&mutex_);
+  std::vector<std::string> notes;
+  for (const std::unique_ptr<Work>& work : works_) {
+    if (!HasEnded(work->job) && work->job.directory == options_.directory) notes.push_back(work->request.note);
+  }
+  return notes;
+}
+
 BackupStats BackupJobs::stats() const {
   const absl::MutexLock lock(&mutex_);
   return stats_;

@@ -78,6 +78,9 @@ class BackupJobs {
   // The backups in `directory`; empty: that of the options. Reads files. Errors: ValidationException.
   absl::StatusOr<std::vector<store::BackupEntry>> List(const std::string& directory) const;
 
+  // Of the jobs in the options' directory that have not ended.
+  std::vector<std::string> NotesOfUnfinished() const;
+
   BackupStats stats() const;
 
  private:

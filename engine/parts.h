@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/expr/parse_cache.h"
 #include "engine/request.h"
+#include "engine/table_restore.h"
 #include "engine/token_table.h"
 #include "index/gsi_applier.h"
 #include "index/index_builder.h"
@@ -52,6 +53,7 @@ struct Parts {
   TokenTable tokens;
   expr::ParseCache parse_cache{kParseCacheBytes};
   BackupJobs backups;
+  TableRestores restores{this};
 };
 
 // A table that items may be read from and written to, and the snapshot that keeps it.

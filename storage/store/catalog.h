@@ -93,6 +93,9 @@ class CatalogSnapshot {
   std::map<std::string, std::shared_ptr<const Table>, std::less<>> tables_;
 };
 
+// ResourceInUse, for a table that cannot be changed yet.
+absl::Status TableIsBeingCreatedError(std::string_view name);
+
 // Keeps the descriptors, on disk and in memory. Thread-safety: thread-safe.
 class Catalog {
  public:
@@ -112,10 +115,10 @@ class Catalog {
 
   // Lets `change` work on a copy of the table's descriptor, persists the copy, and publishes it: later snapshots have
   // it, older ones stay as they are. Whatever `change` returns but OK is the answer, and nothing is changed then. It
-  // sees the table in whatever state, runs while the catalog is locked, so it must be short, and may change settings
-  // and definitions of attributes, append a CREATING global index without an id, which gets one here, and make a
-  // global index DELETING; the table is UPDATING then. The answer is nullopt if there is no such table.
-  // `left`: as for MarkDeleting.
+  // sees the table in whatever state, runs while the catalog is locked, so it must be short, and may change settings,
+  // definitions of attributes, whether it is being restored, append a CREATING global index without an id, which gets
+  // one here, and make a global index DELETING; the table is UPDATING then. The answer is nullopt if there is no such
+  // table. `left`: as for MarkDeleting.
   absl::StatusOr<std::optional<model::TableDescriptor>> Update(
       std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change,
       std::vector<std::shared_ptr<IndexProgress>>* left);

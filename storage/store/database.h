@@ -152,6 +152,12 @@ class Database {
   absl::StatusOr<std::optional<model::TableDescriptor>> UpdateTable(
       std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change);
 
+  // Ends the life of a table that is being restored as such: from now on it is one like any other, or it goes. Nothing
+  // happens if there is none of that id. UpdateTable and DeleteTable refuse it before with ResourceInUse, and a start
+  // that finds it so deletes it.
+  absl::Status FinishRestore(TableId table);
+  absl::Status AbandonRestore(TableId table);
+
   // Ends all waits for global indexes, now and later, with `status`: before the server stops.
   void EndWaits(const absl::Status& status);
 
@@ -167,6 +173,8 @@ class Database {
  private:
   struct Parts;
   explicit Database(std::unique_ptr<Parts> parts);
+  absl::StatusOr<model::TableDescriptor> Delete(std::string_view name);
+  absl::Status AbandonRestores();
 
   std::unique_ptr<Parts> parts_;
 };
