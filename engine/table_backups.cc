@@ -72,7 +72,7 @@ absl::StatusOr<Known> FindKnown(const Parts& parts, const std::string& arn) {
   for (Known& each : known) {
     if (each.backup.arn == arn) return std::move(each);
   }
-  return BackupNotFoundError(Cat("Backup not found: ", arn));
+  return NoSuchBackupError(arn);
 }
 
 // The definition of `wanted` has keys and projection of `index`.
@@ -209,7 +209,8 @@ absl::StatusOr<TableBackup> CreateTableBackup(Parts* parts, const CreateBackupRe
   backup.table = table.descriptor;
   backup.totals = table.totals;
   absl::BitGen random;
-  backup.arn = MakeBackupArn(table.descriptor.name, backup.creation_time_ms, absl::Uniform<uint32_t>(random));
+  backup.arn =
+      MakeBackupArn(model::TableArn(table.descriptor.name), backup.creation_time_ms, absl::Uniform<uint32_t>(random));
   StartBackupRequest start;
   start.note = store::EncodeTableBackupNote({.arn = backup.arn,
                                              .name = backup.name,
@@ -222,7 +223,7 @@ absl::StatusOr<TableBackup> CreateTableBackup(Parts* parts, const CreateBackupRe
 }
 
 absl::StatusOr<TableBackup> DescribeTableBackup(const Parts& parts, const std::optional<std::string>& arn) {
-  ARM_RETURN_IF_ERROR(CheckBackupArn(arn));
+  ARM_RETURN_IF_ERROR(CheckDescribeBackup(arn));
   ARM_ASSIGN_OR_RETURN(Known known, FindKnown(parts, *arn));
   return std::move(known.backup);
 }
@@ -253,7 +254,7 @@ absl::StatusOr<ListTableBackupsResult> ListTableBackups(const Parts& parts, cons
 }
 
 absl::StatusOr<TableBackup> DeleteTableBackup(Parts* parts, const std::optional<std::string>& arn) {
-  ARM_RETURN_IF_ERROR(CheckBackupArn(arn));
+  ARM_RETURN_IF_ERROR(CheckDeleteBackup(arn));
   ARM_ASSIGN_OR_RETURN(Known known, FindKnown(*parts, *arn));
   const absl::Status in_use = BackupInUseError(
       Cat("Backup is being used by another control plane operation: a backup is being made or restored: ", *arn));
@@ -263,7 +264,7 @@ absl::StatusOr<TableBackup> DeleteTableBackup(Parts* parts, const std::optional<
   if (absl::IsFailedPrecondition(repository.status())) return in_use;
   ARM_RETURN_IF_ERROR(repository.status());
   const absl::Status deleted = (*repository)->Delete(known.id);
-  if (absl::IsNotFound(deleted)) return BackupNotFoundError(Cat("Backup not found: ", *arn));
+  if (absl::IsNotFound(deleted)) return NoSuchBackupError(*arn);
   if (absl::IsFailedPrecondition(deleted)) return in_use;
   ARM_RETURN_IF_ERROR(deleted);
   known.backup.status = BackupStatus::kDeleted;

@@ -33,17 +33,17 @@ struct TableBackup {
 };
 
 struct CreateBackupRequest {
-  std::optional<std::string> table_name;  // or ARN
-  std::optional<std::string> backup_name;
+  std::optional<std::string> table_name = {};  // or ARN
+  std::optional<std::string> backup_name = {};
 };
 
 struct ListTableBackupsRequest {
-  std::optional<std::string> table_name;  // or ARN
-  std::optional<int64_t> limit;
-  std::optional<int64_t> from_ms;   // inclusive
-  std::optional<int64_t> until_ms;  // exclusive
-  std::optional<std::string> exclusive_start_arn;
-  std::optional<std::string> type;  // USER (the default), SYSTEM, AWS_BACKUP, ALL
+  std::optional<std::string> table_name = {};  // or ARN
+  std::optional<int64_t> limit = {};
+  std::optional<int64_t> from_ms = {};   // inclusive
+  std::optional<int64_t> until_ms = {};  // exclusive
+  std::optional<std::string> exclusive_start_arn = {};
+  std::optional<std::string> type = {};  // USER (the default), SYSTEM, AWS_BACKUP, ALL
 };
 
 struct ListTableBackupsResult {
@@ -52,14 +52,14 @@ struct ListTableBackupsResult {
 };
 
 struct RestoreTableRequest {
-  std::optional<std::string> target_table_name;
-  std::optional<std::string> backup_arn;
+  std::optional<std::string> target_table_name = {};
+  std::optional<std::string> backup_arn = {};
   // Overrides: what the client has given takes the place of what the table had.
-  std::optional<std::string> billing_mode;
-  std::optional<std::vector<model::IndexDefinition>> local_indexes;
-  std::optional<std::vector<model::IndexDefinition>> global_indexes;
-  std::optional<model::Throughput> provisioned;
-  std::optional<model::Throughput> on_demand_max;
+  std::optional<std::string> billing_mode = {};
+  std::optional<std::vector<model::IndexDefinition>> local_indexes = {};
+  std::optional<std::vector<model::IndexDefinition>> global_indexes = {};
+  std::optional<model::Throughput> provisioned = {};
+  std::optional<model::Throughput> on_demand_max = {};
 };
 
 // All but the last block: they read files. Errors: ValidationException; the others as told.
