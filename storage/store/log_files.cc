@@ -6,6 +6,7 @@
 
 #include "glog/logging.h"
 #include "rocksdb/file_system.h"
+#include "storage/store/durable_file.h"
 
 namespace armature::store {
 namespace {
@@ -13,12 +14,6 @@ namespace {
 using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
-
-// `error` is errno after the call.
-IOStatus NameNoSpace(IOStatus status, int error) {
-  if (status.ok() || status.IsNoSpace() || (error != EDQUOT && error != EFBIG)) return status;
-  return IOStatus::NoSpace(status.ToString());
-}
 
 class PlainFile final : public rocksdb::FSWritableFileOwnerWrapper {
  public:
@@ -117,6 +112,11 @@ class FileSystem final : public rocksdb::FileSystemWrapper {
 };
 
 }  // namespace
+
+IOStatus NameNoSpace(IOStatus status, int error) {
+  if (status.ok() || status.IsNoSpace() || !IsNoSpaceError(error)) return status;
+  return IOStatus::NoSpace(status.ToString());
+}
 
 std::unique_ptr<rocksdb::Env> MakeEnv(LogFiles* files) {
   return rocksdb::NewCompositeEnv(std::make_shared<FileSystem>(files));
