@@ -26,11 +26,11 @@ struct BackupEntry {
   int64_t started_ms = 0;  // since the epoch
   int64_t finished_ms = 0;
   std::string database_id;
-  int format_version = 0;     // of the data directory
-  uint64_t size_bytes = 0;    // of all its files, also those that it shares with other backups
-  uint64_t added_bytes = 0;   // of those that were copied for it
+  int format_version = 0;    // of the data directory
+  uint64_t size_bytes = 0;   // of all its files, also those that it shares with other backups
+  uint64_t added_bytes = 0;  // of those that were copied for it
   uint64_t file_count = 0;
-  std::string note;           // of whoever asked for it; opaque here, at most kBackupNoteBytesMax
+  std::string note;  // of whoever asked for it; opaque here, at most kBackupNoteBytesMax
   // Empty, or why it cannot be used, naming the file: as far as can be told without reading the data.
   std::string damage;
 };
@@ -39,11 +39,12 @@ inline constexpr size_t kBackupNoteBytesMax = size_t{64} << 10;
 
 struct BackupRepositoryOptions {
   enum class Mode {
-    kRead,    // others may write meanwhile
-    kWrite,   // makes the directory if it does not exist; nobody else may write
+    kRead,   // others may write meanwhile
+    kWrite,  // makes the directory if it does not exist; nobody else may write
   };
   Mode mode = Mode::kRead;
-  // Of what is read and written to make a backup, so that clients keep their share of the disk; 0: no limit.
+  // Of what is read and written to make, verify or restore a backup, so that clients keep their share of the disk; at
+  // least 64 KiB; 0: no limit.
   uint64_t bytes_per_second_max = 0;
 };
 
@@ -57,7 +58,8 @@ using BackupObserver = std::function<bool(const BackupProgress& progress)>;
 
 // Backups share the files that they have in common, so one costs what changed since the one before. A backup exists
 // when its manifest does, which is written last, after what was copied was read again and compared with its checksums:
-// what a crash cuts off is no backup, takes nothing from the earlier ones, and is cleaned away by the next one that writes.
+// what a crash cuts off is no backup, takes nothing from the earlier ones, and is cleaned away by the next one that
+// writes.
 //
 // Damage is an error (DataLoss) that names the file. It is never healed by guessing and its number not given again;
 // while one backup is damaged, only backups that are named may be deleted, and no file that the damaged one may need.
@@ -66,7 +68,8 @@ using BackupObserver = std::function<bool(const BackupProgress& progress)>;
 class BackupRepository {
  public:
   // Errors: FailedPrecondition if the directory is not empty and holds no backups, if its format is newer than this
-  // build's, or if another process writes there (kWrite); NotFound if it does not exist (kRead); Unavailable.
+  // build's, or if another process writes there (kWrite); NotFound if it does not exist or is empty (kRead); DataLoss
+  // if the directory of the manifests is gone; Unavailable.
   static absl::StatusOr<std::unique_ptr<BackupRepository>> Open(const std::string& path,
                                                                 const BackupRepositoryOptions& options);
   ~BackupRepository();
@@ -78,29 +81,33 @@ class BackupRepository {
   // Errors: NotFound.
   absl::StatusOr<BackupEntry> Find(BackupId id);
 
-  // Backs up `database`, which clients may write meanwhile: all that was acknowledged before the call is in it, and what
-  // is in it of later writes is a prefix of them. Errors: FailedPrecondition if the directory holds backups of another
-  // database; ResourceExhausted without space; Cancelled; DataLoss if what was written does not read back. After
-  // an error there is no new backup.
+  // Backs up `database`, which clients may write meanwhile: all that was acknowledged before the call is in it, and
+  // what is in it of later writes is a prefix of them. Errors: FailedPrecondition if the directory holds backups of
+  // another database; ResourceExhausted without space; Cancelled; DataLoss if what was written does not read back.
+  // After an error there is no new backup.
   absl::StatusOr<BackupEntry> Create(Database* database, std::string_view note, const BackupObserver& observer);
 
   // Reads all of a backup and compares it with its checksums. Errors: NotFound, DataLoss, Cancelled.
   absl::Status Verify(BackupId id, const BackupObserver& observer);
 
-  // Errors: NotFound; FailedPrecondition while a BackupReader has it open.
+  // Errors: NotFound; FailedPrecondition while a BackupReader has it open, or it is being verified or restored, also by
+  // another process.
   absl::Status Delete(BackupId id);
-  // Deletes all but the newest `keep` whole ones (at least one) that `may_go`, or all if it is null; the deleted ones.
-  // Does nothing but tell FailedPrecondition while there is a damaged one.
+  // Of the backups that `may_go`, or of all if it is null, deletes all but the newest `keep` (at least one), and
+  // returns the deleted ones. Those that are being read stay for the next time. Does nothing but tell
+  // FailedPrecondition while there is a damaged one.
   absl::StatusOr<std::vector<BackupId>> Prune(size_t keep, const std::function<bool(const BackupEntry&)>& may_go);
 
   // Verifies backup `id`, then makes the data directory `data_dir`, which must be empty or not exist, or be what an
-  // earlier restore left that did not finish. A directory whose restoring did not finish is refused by DataDirectory::Open.
-  // Errors: NotFound, DataLoss, FailedPrecondition (not empty, or a newer format), ResourceExhausted, Cancelled.
+  // earlier restore left that did not finish. A directory whose restoring did not finish is refused by
+  // DataDirectory::Open. Errors: NotFound, DataLoss, FailedPrecondition (not empty, or a newer format),
+  // ResourceExhausted, Cancelled.
   absl::Status Restore(BackupId id, const std::string& data_dir, const BackupObserver& observer);
 
   const std::string& path() const;
 
  private:
+  friend class BackupReader;
   struct Parts;
   explicit BackupRepository(std::unique_ptr<Parts> parts);
 

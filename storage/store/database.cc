@@ -323,6 +323,8 @@ void Database::EndWaits(const absl::Status& status) {
 }
 
 const std::string& Database::database_id() const { return parts_->directory->database_id(); }
+RocksDb* Database::rocks() const { return parts_->rocks.get(); }
+int Database::format_version() const { return parts_->directory->format_version(); }
 size_t Database::column_family_count() const { return parts_->rocks->family_count(); }
 CommitterCounters Database::committer_counters() const { return parts_->committer->counters(); }
 

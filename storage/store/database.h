@@ -34,6 +34,7 @@ namespace armature::store {
 struct DatabaseStats;
 struct DiskReport;
 class KeyspaceSnapshot;
+class RocksDb;
 
 // What a point read found. kWouldBlock: the row is not in memory and the caller asked not to wait for the disk.
 enum class GetResult : uint8_t { kFound, kMissing, kWouldBlock };
@@ -171,6 +172,11 @@ class Database {
   DiskReport disk_report() const;
 
  private:
+  // Copies its files.
+  friend class BackupRepository;
+  RocksDb* rocks() const;
+  int format_version() const;
+
   struct Parts;
   explicit Database(std::unique_ptr<Parts> parts);
   absl::StatusOr<model::TableDescriptor> Delete(std::string_view name);
