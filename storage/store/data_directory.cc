@@ -25,10 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kFormatFile[] = "/armature.format";
 constexpr std::string_view kTemporarySuffix = ".new";
-constexpr char kLockFile[] = "/LOCK";
-constexpr char kNewFile[] = "/armature.new";  // there from before the format file until the database has been made
 constexpr std::string_view kMagic = "armature database";
 
 absl::Status ErrnoError(std::string_view what, const std::string& path) {
@@ -114,8 +111,8 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string_v
 
 DataDirectory::~DataDirectory() { close(lock_fd_); }
 
-absl::Status DataDirectory::ReadFormat() {
-  const std::string file = path_ + kFormatFile;
+absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(const std::string& path) {
+  const std::string file = path + kFormatFile;
   std::ifstream in(file);
   std::ostringstream all;
   all << in.rdbuf();
@@ -126,24 +123,30 @@ absl::Status DataDirectory::ReadFormat() {
   if (line != kMagic) {
     return FailedPreconditionError(Cat(file, " is not the format file of an armature database"));
   }
-  int version = 0;
+  DirectoryFormat format;
   while (std::getline(lines, line)) {
     const size_t colon = line.find(": ");
     if (colon == std::string::npos) continue;
     const std::string value = line.substr(colon + 2);
     if (line.compare(0, colon, "format") == 0) {
-      std::from_chars(value.data(), value.data() + value.size(), version);
+      std::from_chars(value.data(), value.data() + value.size(), format.version);
     } else if (line.compare(0, colon, "database") == 0) {
-      database_id_ = value;
+      format.database_id = value;
     }
   }
-  if (version < 1 || database_id_.empty()) {
+  if (format.version < 1 || format.database_id.empty()) {
     return FailedPreconditionError(Cat(file, " is damaged: it must name a format and a database"));
   }
-  if (version > kFormatVersion) {
-    return FailedPreconditionError(Cat("data directory ", path_, " has format ", version,
+  return format;
+}
+
+absl::Status DataDirectory::ReadFormat() {
+  ARM_ASSIGN_OR_RETURN(const DirectoryFormat format, ReadDirectoryFormat(path_));
+  if (format.version > kFormatVersion) {
+    return FailedPreconditionError(Cat("data directory ", path_, " has format ", format.version,
                                        "; this build reads formats up to ", kFormatVersion, ": use a newer armatured"));
   }
+  database_id_ = format.database_id;
   return absl::OkStatus();
 }
 

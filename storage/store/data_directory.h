@@ -15,6 +15,21 @@ namespace armature::store {
 // The format that this build writes, and the oldest and newest it reads.
 inline constexpr int kFormatVersion = 1;
 
+// Files beside the database.
+inline constexpr char kFormatFile[] = "/armature.format";
+inline constexpr char kLockFile[] = "/LOCK";
+// There from before the format file until the database has been made.
+inline constexpr char kNewFile[] = "/armature.new";
+
+// What armature.format says.
+struct DirectoryFormat {
+  int version = 0;
+  std::string database_id;
+};
+// Reads the format file of the directory `path`. Errors: FailedPrecondition if it is damaged, Unavailable if it cannot
+// be read. Not an error: a version newer than this build's.
+absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(const std::string& path);
+
 // An opened data directory; holds its lock until destroyed.
 //
 // Thread-safety: immutable.
