@@ -97,8 +97,8 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string_v
 
 DataDirectory::~DataDirectory() { close(lock_fd_); }
 
-absl::Status DataDirectory::ReadFormat() {
-  const std::string file = Cat(path_, kDataFormatFile);
+absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(const std::string& path) {
+  const std::string file = Cat(path, kDataFormatFile);
   std::ifstream in(file);
   std::ostringstream all;
   all << in.rdbuf();
@@ -109,25 +109,31 @@ absl::Status DataDirectory::ReadFormat() {
   if (line != kMagic) {
     return FailedPreconditionError(Cat(file, " is not the format file of an armature database"));
   }
-  int version = 0;
+  DirectoryFormat format;
   while (std::getline(lines, line)) {
     const size_t colon = line.find(": ");
     if (colon == std::string::npos) continue;
     const std::string value = line.substr(colon + 2);
     if (line.compare(0, colon, "format") == 0) {
-      std::from_chars(value.data(), value.data() + value.size(), version);
+      std::from_chars(value.data(), value.data() + value.size(), format.version);
     } else if (line.compare(0, colon, "database") == 0) {
-      database_id_ = value;
+      format.database_id = value;
     }
   }
-  if (version < 1 || database_id_.empty()) {
+  if (format.version < 1 || format.database_id.empty()) {
     return FailedPreconditionError(Cat(file, " is damaged: it must name a format and a database"));
   }
-  if (version > kFormatVersion) {
-    return FailedPreconditionError(Cat("data directory ", path_, " has format ", version,
+  return format;
+}
+
+absl::Status DataDirectory::ReadFormat() {
+  ARM_ASSIGN_OR_RETURN(const DirectoryFormat format, ReadDirectoryFormat(path_));
+  if (format.version > kFormatVersion) {
+    return FailedPreconditionError(Cat("data directory ", path_, " has format ", format.version,
                                        "; this build reads formats up to ", kFormatVersion, ": use a newer armatured"));
   }
-  format_version_ = version;
+  format_version_ = format.version;
+  database_id_ = format.database_id;
   return absl::OkStatus();
 }
 

@@ -23,6 +23,15 @@ inline constexpr std::string_view kDataNewFile =
 inline constexpr std::string_view kDataRestoringFile = "/armature.restoring";  // while a backup is copied into it
 inline constexpr std::string_view kDataDatabase = "/db";
 
+// What armature.format says.
+struct DirectoryFormat {
+  int version = 0;
+  std::string database_id;
+};
+// Reads the format file of the directory `path`. Errors: FailedPrecondition if it is damaged, Unavailable if it cannot
+// be read. Not an error: a version newer than this build's.
+absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(const std::string& path);
+
 // An opened data directory; holds its lock until destroyed.
 //
 // Thread-safety: immutable.
