@@ -240,6 +240,34 @@ void Engine::DescribeContinuousBackups(const std::optional<std::string>& table_n
   std::move(done)(engine::DescribeContinuousBackups(*parts_->database, table_name));
 }
 
+void Engine::CreateBackup(CreateBackupRequest request, Callback<TableBackup> done) {
+  RunBlocking(parts_.get(), std::move(done), [parts = parts_.get(), request = std::move(request)] {
+    return engine::CreateTableBackup(parts, request);
+  });
+}
+
+void Engine::DescribeBackup(std::optional<std::string> arn, Callback<TableBackup> done) {
+  RunBlocking(parts_.get(), std::move(done),
+              [parts = parts_.get(), arn = std::move(arn)] { return engine::DescribeTableBackup(*parts, arn); });
+}
+
+void Engine::ListTableBackups(ListTableBackupsRequest request, Callback<ListTableBackupsResult> done) {
+  RunBlocking(parts_.get(), std::move(done), [parts = parts_.get(), request = std::move(request)] {
+    return engine::ListTableBackups(*parts, request);
+  });
+}
+
+void Engine::DeleteBackup(std::optional<std::string> arn, Callback<TableBackup> done) {
+  RunBlocking(parts_.get(), std::move(done),
+              [parts = parts_.get(), arn = std::move(arn)] { return engine::DeleteTableBackup(parts, arn); });
+}
+
+void Engine::RestoreTableFromBackup(RestoreTableRequest request, Callback<TableDescription> done) {
+  RunBlocking(parts_.get(), std::move(done), [parts = parts_.get(), request = std::move(request)] {
+    return engine::RestoreTableFromBackup(parts, request);
+  });
+}
+
 void Engine::ListIndexViolations(ListIndexViolationsRequest request, Callback<ListIndexViolationsResult> done) {
   RunBlockingOn(&parts_->check_pool, std::move(done), [parts = parts_.get(), request = std::move(request)] {
     return engine::ListIndexViolations(*parts, request);

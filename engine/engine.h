@@ -17,6 +17,7 @@
 #include "engine/continuous_backups.h"
 #include "engine/index_check.h"
 #include "engine/request.h"
+#include "engine/table_backups.h"
 #include "engine/table_export.h"
 #include "engine/table_ops.h"
 #include "engine/tags.h"
@@ -95,6 +96,12 @@ class Engine {
   void UpdateContinuousBackups(UpdateContinuousBackupsRequest request, Callback<ContinuousBackupsDescription> done);
   void DescribeContinuousBackups(const std::optional<std::string>& table_name,
                                  Callback<ContinuousBackupsDescription> done);
+  // See table_backups.h. ListTableBackups is the API's ListBackups; that of the admin service is below.
+  void CreateBackup(CreateBackupRequest request, Callback<TableBackup> done);
+  void DescribeBackup(std::optional<std::string> arn, Callback<TableBackup> done);
+  void ListTableBackups(ListTableBackupsRequest request, Callback<ListTableBackupsResult> done);
+  void DeleteBackup(std::optional<std::string> arn, Callback<TableBackup> done);
+  void RestoreTableFromBackup(RestoreTableRequest request, Callback<TableDescription> done);
   void ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done);
 
   // See index_check.h. One page at a time over all callers.
