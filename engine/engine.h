@@ -47,7 +47,7 @@ struct EngineOptions {
   // How long a transaction waits for items that others hold, and a write of one item for a transaction that holds it.
   absl::Duration transaction_wait = absl::Seconds(5);
   absl::Duration export_patience = absl::Minutes(2);  // how long an export waits to be asked for more
-  BackupOptions backup;
+  BackupOptions backup = {};
   bool apply_changes = true;  // false: nothing reaches the global indexes; for tests, which apply by hand
 };
 
