@@ -317,6 +317,42 @@ class BackupTest(CliTest):
         self.failing(UNREACHABLE, "--timeout", "0.2", "backup", "create", "--to", self.backups)
         self.assertIsNone(daemon.process.poll())
 
+    def call(self, operation, **members):
+        status, answer = self.daemon.json_call(operation, **members)
+        self.assertEqual(status, 200, answer)
+        return answer
+
+    def status_of(self, table):
+        status, answer = self.daemon.json_call("DescribeTable", TableName=table)
+        return answer["Table"]["TableStatus"] if status == 200 else answer["__type"].split("#")[1]
+
+    def test_a_kill_during_the_restore_of_a_table_leaves_no_half_of_it(self):
+        flags = (f"--backup_dir={self.backups}",)
+        self.open_daemon(*flags)
+        self.create(TABLE)
+        orders = [order(number) for number in range(20_000)]
+        self.load(orders)
+        arn = self.call("CreateBackup", TableName="Orders", BackupName="first")["BackupDetails"]["BackupArn"]
+        while self.call("DescribeBackup", BackupArn=arn)["BackupDescription"]["BackupDetails"]["BackupStatus"] != "AVAILABLE":
+            pass
+        self.load([order(number, state="sent") for number in range(100)])
+        restore = {"TargetTableName": "Copy", "BackupArn": arn}
+        self.assertEqual(self.call("RestoreTableFromBackup", **restore)["TableDescription"]["TableStatus"], "CREATING")
+        self.assertEqual(self.status_of("Copy"), "CREATING")
+        self.daemon.process.kill()
+        self.daemon.process.wait()
+        self.open_daemon(*flags)
+        while self.status_of("Copy") != "ResourceNotFoundException":
+            self.assertEqual(self.status_of("Copy"), "DELETING")
+        self.call("RestoreTableFromBackup", **restore)
+        while self.status_of("Copy") != "ACTIVE":
+            self.assertEqual(self.status_of("Copy"), "CREATING")
+        self.assertEqual(self.scan("Copy", ConsistentRead=True), contents(orders))
+        self.assertEqual(self.scan("Copy", IndexName="by_state"), contents(orders))
+        self.assertEqual(self.cli("verify", "--table-name", "Copy")["Differences"], [])
+        self.call("DeleteBackup", BackupArn=arn)
+        self.assertEqual(self.listed(), [])
+
     def test_the_schedule(self):
         daemon = self.open_daemon(f"--backup_dir={self.backups}", "--backup_interval=1s", "--backup_keep=2",
                                   "--metrics_listen=127.0.0.1:0")

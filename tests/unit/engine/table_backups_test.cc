@@ -126,7 +126,7 @@ class TableBackupsTest : public ::testing::Test {
       EXPECT_TRUE(page.ok()) << page.status();
       if (!page.ok()) break;
       items.insert(items.end(), page->items.begin(), page->items.end());
-      start = page->result.last_evaluated_key_wire;
+      start = page->result.last_evaluated_key;
     } while (start.has_value());
     std::sort(items.begin(), items.end());
     return items;
@@ -268,7 +268,9 @@ TEST(TableRestore, OneThatDidNotFinishIsOutOfReachAndGoesWithTheNextStart) {
               }).ok());
   EXPECT_EQ(engine.Describe("copy")->descriptor.state, model::TableState::kCreating);
   EXPECT_EQ(ErrorNameOf(engine.Put(WriteTo("copy", Order(1))).status()), "ResourceNotFoundException");
-  EXPECT_EQ(ErrorNameOf(engine.Scan({.table_name = "copy"}).status()), "ResourceNotFoundException");
+  ReadRequest scan;
+  scan.table_name = "copy";
+  EXPECT_EQ(ErrorNameOf(engine.Scan(scan).status()), "ResourceNotFoundException");
   EXPECT_EQ(ErrorNameOf(engine.DeleteTable("copy").status()), "ResourceInUseException");
   EXPECT_EQ(ErrorNameOf(engine.CreateTable(PlainTable("copy"))), "ResourceInUseException");
   Answer<TimeToLiveSpecification> answer;
