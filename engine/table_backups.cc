@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <random>
 #include <utility>
 
-#include "absl/random/random.h"
 #include "absl/time/clock.h"
 #include "engine/parts.h"
 #include "engine/table_backup_requests.h"
@@ -208,9 +208,9 @@ absl::StatusOr<TableBackup> CreateTableBackup(Parts* parts, const CreateBackupRe
   backup.creation_time_ms = absl::ToUnixMillis(absl::Now());
   backup.table = table.descriptor;
   backup.totals = table.totals;
-  absl::BitGen random;
+  std::random_device random;
   backup.arn =
-      MakeBackupArn(model::TableArn(table.descriptor.name), backup.creation_time_ms, absl::Uniform<uint32_t>(random));
+      MakeBackupArn(model::TableArn(table.descriptor.name), backup.creation_time_ms, random());
   StartBackupRequest start;
   start.note = store::EncodeTableBackupNote({.arn = backup.arn,
                                              .name = backup.name,
