@@ -84,7 +84,8 @@ ABSL_FLAG(std::string, backup_dir, "",
 ABSL_FLAG(absl::Duration, backup_interval, absl::ZeroDuration(),
           "A backup is made so long after the last one; 1s to 8784h, or 0: only on request. Fixed at start.");
 ABSL_FLAG(int64_t, backup_keep, 0,
-          "So many of the backups that --backup_interval makes are kept, 0 to 1000000; 0: all. Fixed at start.");
+          "After a backup of --backup_interval, so many of those in --backup_dir that have no note are kept, also of "
+          "those that were asked for, 0 to 1000000; 0: all. Fixed at start.");
 ABSL_FLAG(int64_t, backup_mb_per_second, 32,
           "What a backup may read and write, in MiB a second, so that clients keep their share of the disk, 0 to "
           "1048576; 0: no limit. Fixed at start.");

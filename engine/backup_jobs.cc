@@ -18,6 +18,7 @@ constexpr size_t kWaitingMax = 16;
 constexpr size_t kRememberedMax = 100;
 // After a failure the schedule tries again so soon, or after its interval if that is shorter.
 constexpr absl::Duration kRetry = absl::Minutes(5);
+constexpr absl::Duration kOpenEvery = absl::Milliseconds(100);
 
 bool HasEnded(const BackupJob& job) {
   return job.state == BackupJob::State::kDone || job.state == BackupJob::State::kFailed;
@@ -27,16 +28,12 @@ bool HasEnded(const BackupJob& job) {
 
 BackupJobs::BackupJobs(store::Database* database, BackupOptions options)
     : database_(database), options_(std::move(options)) {
-  thread_ = std::thread([this] { Run(); });
+  if (!options_.directory.empty()) pool_.RunAdmitted([this] { FindLastBackup(); });
 }
 
 BackupJobs::~BackupJobs() {
-  {
-    const absl::MutexLock lock(&mutex_);
-    is_stopping_ = true;
-    changed_.SignalAll();
-  }
-  thread_.join();
+  const absl::MutexLock lock(&mutex_);
+  is_stopping_ = true;
 }
 
 absl::StatusOr<std::string> BackupJobs::DirectoryOf(const std::string& requested) const {
@@ -65,14 +62,16 @@ absl::StatusOr<BackupJob> BackupJobs::Start(StartBackupRequest request) {
 }
 
 BackupJobs::Work* BackupJobs::Add(StartBackupRequest request, std::string directory) {
-  while (works_.size() >= kRememberedMax && HasEnded(works_.front()->job)) works_.pop_front();
+  while (works_.size() >= kRememberedMax && works_.front()->has_begun && HasEnded(works_.front()->job)) {
+    works_.pop_front();
+  }
   auto work = std::make_unique<Work>();
   work->job.id = ++last_id_;
   work->job.directory = std::move(directory);
   work->job.requested_ms = absl::ToUnixMillis(absl::Now());
   work->request = std::move(request);
   works_.push_back(std::move(work));
-  changed_.SignalAll();
+  pool_.RunAdmitted([this, added = works_.back().get()] { Run(added); });
   return works_.back().get();
 }
 
@@ -106,7 +105,7 @@ absl::StatusOr<std::vector<store::BackupEntry>> BackupJobs::List(const std::stri
   absl::StatusOr<std::unique_ptr<store::BackupRepository>> repository = store::BackupRepository::Open(path, {});
   // The first backup makes the directory.
   if (absl::IsNotFound(repository.status())) return std::vector<store::BackupEntry>();
-  if (!repository.ok()) return ValidationError(Sv(repository.status().message()));
+  if (!repository.ok()) return repository.status();
   return (*repository)->List();
 }
 
@@ -125,7 +124,6 @@ BackupStats BackupJobs::stats() const {
 }
 
 void BackupJobs::FindLastBackup() {
-  if (options_.directory.empty()) return;
   const absl::StatusOr<std::vector<store::BackupEntry>> entries = List("");
   if (!entries.ok()) LOG(ERROR) << "backup: directory=" << options_.directory << " status=" << entries.status();
   const absl::MutexLock lock(&mutex_);
@@ -135,54 +133,67 @@ void BackupJobs::FindLastBackup() {
       stats_.last_success_ms = std::max(stats_.last_success_ms, entry.finished_ms);
     }
   }
-  if (options_.interval > absl::ZeroDuration()) {
-    due_ = absl::FromUnixMillis(stats_.last_success_ms) + options_.interval;
-  }
+  // The clock may have been ahead then.
+  stats_.last_success_ms = std::min(stats_.last_success_ms, absl::ToUnixMillis(absl::Now()));
+  Schedule(absl::FromUnixMillis(stats_.last_success_ms) + options_.interval);
 }
 
-// Waits for work; null when it is time to stop.
-BackupJobs::Work* BackupJobs::Next() {
-  while (!is_stopping_) {
-    for (const std::unique_ptr<Work>& work : works_) {
-      if (work->job.state == BackupJob::State::kWaiting) return work.get();
-    }
-    if (absl::Now() >= due_) {
-      StartBackupRequest request;
-      request.keep = options_.keep;
-      Work* const work = Add(std::move(request), options_.directory);
-      work->job.is_scheduled = true;
-      return work;
-    }
-    changed_.WaitWithDeadline(&mutex_, due_);
-  }
-  return nullptr;
+void BackupJobs::Schedule(absl::Time due) {
+  if (options_.interval <= absl::ZeroDuration() || is_stopping_) return;
+  timers_.Cancel(timer_, due_);
+  // A clock that was set back would put it off for as long.
+  due_ = std::min(due, absl::Now() + options_.interval);
+  stats_.next_due_ms = absl::ToUnixMillis(due_);
+  timer_ = timers_.At(due_, [this] { StartScheduled(); });
 }
 
-void BackupJobs::Run() {
-  SetThreadName("arm-backup");
-  FindLastBackup();
-  while (true) {
-    Work* work = nullptr;
+void BackupJobs::StartScheduled() {
+  const absl::MutexLock lock(&mutex_);
+  // The one before may have come at the same moment.
+  if (is_stopping_ || absl::Now() < due_) return;
+  due_ = absl::InfiniteFuture();
+  StartBackupRequest request;
+  request.keep = options_.keep;
+  Add(std::move(request), options_.directory)->job.is_scheduled = true;
+}
+
+// `work` waits, or was cancelled. It is not removed before it has ended; whether it has, only its own thread says.
+void BackupJobs::Run(Work* work) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    work->has_begun = true;
+    if (is_stopping_ || work->is_cancelled) return;
+    work->job.state = BackupJob::State::kRunning;
+    stats_.is_running = true;
+  }
+  End(work, Make(work));
+}
+
+// Waits while somebody else writes there: one who deletes a backup, say.
+absl::StatusOr<std::unique_ptr<store::BackupRepository>> BackupJobs::OpenInTurn(const Work& work) {
+  store::BackupRepositoryOptions options;
+  options.mode = store::BackupRepositoryOptions::Mode::kWrite;
+  options.bytes_per_second_max = work.request.bytes_per_second_max.value_or(options_.bytes_per_second_max);
+  absl::StatusOr<std::unique_ptr<store::BackupRepository>> repository =
+      store::BackupRepository::Open(work.job.directory, options);
+  while (absl::IsAborted(repository.status())) {
     {
+      const auto is_over = [&] { return is_stopping_ || work.is_cancelled; };
       const absl::MutexLock lock(&mutex_);
-      work = Next();
-      if (work == nullptr) return;
-      work->job.state = BackupJob::State::kRunning;
-      stats_.is_running = true;
+      if (mutex_.AwaitWithTimeout(absl::Condition(&is_over), kOpenEvery)) {
+        return absl::CancelledError("the backup was cancelled");
+      }
     }
-    End(work, Make(work));
+    repository = store::BackupRepository::Open(work.job.directory, options);
   }
+  return repository;
 }
 
 // `work->request` and the directory do not change any more.
 absl::Status BackupJobs::Make(Work* work) {
   const StartBackupRequest& request = work->request;
   const std::string& directory = work->job.directory;
-  ARM_ASSIGN_OR_RETURN(
-      const std::unique_ptr<store::BackupRepository> repository,
-      store::BackupRepository::Open(
-          directory, {.mode = store::BackupRepositoryOptions::Mode::kWrite,
-                      .bytes_per_second_max = request.bytes_per_second_max.value_or(options_.bytes_per_second_max)}));
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<store::BackupRepository> repository, OpenInTurn(*work));
   ARM_ASSIGN_OR_RETURN(store::BackupEntry entry,
                        repository->Create(database_, request.note, [&](const store::BackupProgress& progress) {
                          const absl::MutexLock lock(&mutex_);
@@ -218,11 +229,11 @@ void BackupJobs::End(Work* work, const absl::Status& result) {
   job.result = result;
   ++(result.ok() ? stats_.done_total : stats_.failed_total);
   stats_.is_running = false;
-  if (options_.interval <= absl::ZeroDuration()) return;
-  if (job.is_scheduled && !result.ok()) {
-    due_ = absl::Now() + std::min(options_.interval, kRetry);
-  } else if (result.ok() && job.directory == options_.directory) {
-    due_ = absl::Now() + options_.interval;
+  // There may be a backup although older ones could not be deleted.
+  if (job.made.has_value() && job.directory == options_.directory) {
+    Schedule(absl::Now() + options_.interval);
+  } else if (job.is_scheduled) {
+    Schedule(absl::Now() + std::min(options_.interval, kRetry));
   }
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 #include <random>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -12,6 +14,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/model/index_definition.h"
 #include "storage/model/table_name.h"
 #include "storage/store/backup_repository.h"
 #include "storage/store/table_backup_note.h"
@@ -58,8 +61,10 @@ absl::StatusOr<std::vector<Known>> ListKnown(const Parts& parts) {
   for (const BackupEntry& entry : entries) {
     std::optional<TableBackup> backup = ParseNote(entry.note, BackupStatus::kAvailable);
     if (!backup.has_value() || !entry.damage.empty()) continue;
-    std::erase_if(known, [&](const Known& each) { return each.backup.arn == backup->arn; });
-    known.push_back({*std::move(backup), entry.id});
+    // One that is there may still be worked on.
+    const bool is_unfinished = std::any_of(
+        known.begin(), known.end(), [&](const Known& each) { return each.id == 0 && each.backup.arn == backup->arn; });
+    if (!is_unfinished) known.push_back({*std::move(backup), entry.id});
   }
   std::sort(known.begin(), known.end(), [](const Known& a, const Known& b) {
     return std::pair(a.backup.creation_time_ms, a.backup.arn) < std::pair(b.backup.creation_time_ms, b.backup.arn);
@@ -98,6 +103,7 @@ absl::Status ChooseIndexes(const std::optional<std::vector<model::IndexDefinitio
                            std::vector<model::IndexDescriptor>* indexes) {
   if (!wanted.has_value()) return absl::OkStatus();
   std::vector<model::IndexDescriptor> chosen;
+  // Each of the source's is chosen once.
   for (const model::IndexDefinition& each : *wanted) {
     const auto found = std::find_if(indexes->begin(), indexes->end(),
                                     [&](const model::IndexDescriptor& index) { return IsSameIndex(each, index); });
@@ -106,13 +112,28 @@ absl::Status ChooseIndexes(const std::optional<std::vector<model::IndexDefinitio
                                  " does not match a secondary index that existed in the source table and cannot be "
                                  "created during the restore operation"));
     }
-    model::IndexDescriptor index = *found;
+    model::IndexDescriptor index = std::move(*found);
+    indexes->erase(found);
     index.name = each.index_name;
-    if (each.provisioned.has_value()) index.provisioned = each.provisioned;
+    if (each.provisioned.has_value()) {
+      ARM_RETURN_IF_ERROR(model::CheckCapacityBounds(*each.provisioned, Cat(" for index ", each.index_name)));
+      index.provisioned = each.provisioned;
+    }
     if (each.on_demand_max.has_value()) index.on_demand_max = each.on_demand_max;
+    if (each.warm.has_value()) index.warm = each.warm;
     chosen.push_back(std::move(index));
   }
   *indexes = std::move(chosen);
+  return absl::OkStatus();
+}
+
+absl::Status CheckIndexNames(const model::TableDescriptor& table) {
+  std::set<std::string_view> names;
+  for (const auto* const indexes : {&table.local_indexes, &table.global_indexes}) {
+    for (const model::IndexDescriptor& index : *indexes) {
+      if (!names.insert(index.name).second) return InvalidParameterError(Cat("Duplicate index name: ", index.name));
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -133,7 +154,10 @@ absl::Status SetThroughput(const RestoreTableRequest& request, model::TableDescr
     settings.billing_mode = *request.billing_mode == "PAY_PER_REQUEST" ? model::BillingMode::kPayPerRequest
                                                                        : model::BillingMode::kProvisioned;
   }
-  if (request.provisioned.has_value()) settings.provisioned = request.provisioned;
+  if (request.provisioned.has_value()) {
+    ARM_RETURN_IF_ERROR(model::CheckCapacityBounds(*request.provisioned, ""));
+    settings.provisioned = request.provisioned;
+  }
   if (request.on_demand_max.has_value()) settings.on_demand_max = request.on_demand_max;
   const bool is_provisioned = settings.billing_mode == model::BillingMode::kProvisioned;
   if (!is_provisioned && request.provisioned.has_value()) {
@@ -180,6 +204,7 @@ absl::StatusOr<model::TableDescriptor> TargetOf(const model::TableDescriptor& so
   target.settings.sse_kms_key = source.settings.sse_kms_key;
   ARM_RETURN_IF_ERROR(ChooseIndexes(request.local_indexes, &target.local_indexes));
   ARM_RETURN_IF_ERROR(ChooseIndexes(request.global_indexes, &target.global_indexes));
+  ARM_RETURN_IF_ERROR(CheckIndexNames(target));
   for (model::IndexDescriptor& index : target.global_indexes) {
     index.state = model::IndexState::kActive;
     index.backfilling = false;
@@ -209,8 +234,7 @@ absl::StatusOr<TableBackup> CreateTableBackup(Parts* parts, const CreateBackupRe
   backup.table = table.descriptor;
   backup.totals = table.totals;
   std::random_device random;
-  backup.arn =
-      MakeBackupArn(model::TableArn(table.descriptor.name), backup.creation_time_ms, random());
+  backup.arn = MakeBackupArn(model::TableArn(table.descriptor.name), backup.creation_time_ms, random());
   StartBackupRequest start;
   start.note = store::EncodeTableBackupNote({.arn = backup.arn,
                                              .name = backup.name,
@@ -218,8 +242,27 @@ absl::StatusOr<TableBackup> CreateTableBackup(Parts* parts, const CreateBackupRe
                                              .table = backup.table,
                                              .item_count = backup.totals.item_count,
                                              .size_bytes = backup.totals.size_bytes});
-  ARM_RETURN_IF_ERROR(parts->backups.Start(std::move(start)).status());
+  ARM_ASSIGN_OR_RETURN(const BackupJob job, parts->backups.Start(std::move(start)));
+  // From here on it is not deleted; see CheckNotBeingBackedUp.
+  const absl::StatusOr<PinnedTable> still = FindTable(*parts->database, *request.table_name);
+  if (!still.ok() || still->table->descriptor.id != backup.table.id) {
+    ARM_RETURN_IF_ERROR(parts->backups.Cancel(job.id).status());
+    return TableNotFoundError(Cat("Table not found: ", model::TableNamePart(*request.table_name)));
+  }
   return backup;
+}
+
+absl::Status CheckNotBeingBackedUp(const Parts& parts, const std::optional<std::string>& table_name) {
+  if (!table_name.has_value()) return absl::OkStatus();
+  const absl::StatusOr<PinnedTable> pinned = FindTable(*parts.database, *table_name);
+  if (!pinned.ok()) return absl::OkStatus();
+  for (const std::string& note : parts.backups.NotesOfUnfinished()) {
+    const std::optional<TableBackup> backup = ParseNote(note, BackupStatus::kCreating);
+    if (!backup.has_value() || backup->table.id != pinned->table->descriptor.id) continue;
+    return ResourceInUseError(Cat("Attempt to change a resource which is still in use: Table is being backed up: ",
+                                  pinned->table->descriptor.name));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<TableBackup> DescribeTableBackup(const Parts& parts, const std::optional<std::string>& arn) {
@@ -235,12 +278,15 @@ absl::StatusOr<ListTableBackupsResult> ListTableBackups(const Parts& parts, cons
   if (type != "USER" && type != "ALL") return result;
   ARM_ASSIGN_OR_RETURN(std::vector<Known> known, ListKnown(parts));
   const size_t limit = request.limit.has_value() ? static_cast<size_t>(*request.limit) : kListMax;
-  bool is_behind_start = !request.exclusive_start_arn.has_value();
+  // Its place, not itself: it may have been deleted meanwhile.
+  std::optional<std::pair<int64_t, std::string>> start;
+  if (request.exclusive_start_arn.has_value()) {
+    ARM_ASSIGN_OR_RETURN(const BackupArnParts at, ParseBackupArn(*request.exclusive_start_arn));
+    start.emplace(at.time_ms, *request.exclusive_start_arn);
+  }
   for (Known& each : known) {
     TableBackup& backup = each.backup;
-    const bool was_behind_start = std::exchange(
-        is_behind_start, is_behind_start || backup.arn == request.exclusive_start_arn.value_or(std::string()));
-    if (!was_behind_start) continue;
+    if (start.has_value() && std::pair(backup.creation_time_ms, backup.arn) <= *start) continue;
     if (request.table_name.has_value() && backup.table.name != model::LocalTableName(*request.table_name)) continue;
     if (backup.creation_time_ms < request.from_ms.value_or(INT64_MIN)) continue;
     if (backup.creation_time_ms >= request.until_ms.value_or(INT64_MAX)) continue;
@@ -261,7 +307,7 @@ absl::StatusOr<TableBackup> DeleteTableBackup(Parts* parts, const std::optional<
   if (known.id == 0) return in_use;
   const absl::StatusOr<std::unique_ptr<BackupRepository>> repository =
       BackupRepository::Open(parts->options.backup.directory, {.mode = BackupRepositoryOptions::Mode::kWrite});
-  if (absl::IsFailedPrecondition(repository.status())) return in_use;
+  if (absl::IsAborted(repository.status())) return in_use;
   ARM_RETURN_IF_ERROR(repository.status());
   const absl::Status deleted = (*repository)->Delete(known.id);
   if (absl::IsNotFound(deleted)) return NoSuchBackupError(*arn);
@@ -280,17 +326,21 @@ absl::StatusOr<TableDescription> RestoreTableFromBackup(Parts* parts, const Rest
   if (parts->database->catalog()->Find(*request.target_table_name) != nullptr) {
     return TableAlreadyExistsError(Cat("Table already exists: ", *request.target_table_name));
   }
-  ARM_ASSIGN_OR_RETURN(model::TableDescriptor target, TargetOf(known.backup.table, request));
-  absl::StatusOr<model::TableDescriptor> made = parts->database->CreateTable(std::move(target));
+  ARM_ASSIGN_OR_RETURN(const model::TableDescriptor target, TargetOf(known.backup.table, request));
+  if (!parts->restores.HasRoom()) return LimitExceededError("There are too many restores waiting for each other");
+  // Held from here on, so that it is not deleted.
+  absl::StatusOr<std::unique_ptr<store::BackupReader>> backup =
+      store::BackupReader::Open(parts->options.backup.directory, known.id);
+  if (absl::IsNotFound(backup.status())) return NoSuchBackupError(*request.backup_arn);
+  ARM_RETURN_IF_ERROR(backup.status());
+  const std::string& name = target.name;
+  absl::StatusOr<model::TableDescriptor> made = parts->database->CreateTable(target);
   // Somebody was faster.
-  if (absl::IsAlreadyExists(made.status())) {
-    return TableAlreadyExistsError(Cat("Table already exists: ", *request.target_table_name));
+  if (!made.ok() && parts->database->catalog()->Find(name) != nullptr) {
+    return TableAlreadyExistsError(Cat("Table already exists: ", name));
   }
   ARM_RETURN_IF_ERROR(made.status());
-  parts->restores.Start({.directory = parts->options.backup.directory,
-                         .backup = known.id,
-                         .source = known.backup.table.id,
-                         .target = made->id});
+  parts->restores.Start({.backup = *std::move(backup), .source = known.backup.table.id, .target = made->id});
   return DescribeWithoutTotals(*std::move(made));
 }
 

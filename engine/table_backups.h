@@ -72,6 +72,9 @@ absl::StatusOr<ListTableBackupsResult> ListTableBackups(const Parts& parts, cons
 // Answers what was deleted. Errors: BackupNotFoundException; BackupInUseException while it is read, or another backup
 // is made.
 absl::StatusOr<TableBackup> DeleteTableBackup(Parts* parts, const std::optional<std::string>& arn);
+// Whether the table may be deleted: not before the backups that were begun of it have it. Errors:
+// ResourceInUseException.
+absl::Status CheckNotBeingBackedUp(const Parts& parts, const std::optional<std::string>& table_name);
 // Starts the restore and does not wait for it: the table is CREATING until it is whole. Errors:
 // BackupNotFoundException, TableAlreadyExistsException, LimitExceededException.
 absl::StatusOr<TableDescription> RestoreTableFromBackup(Parts* parts, const RestoreTableRequest& request);

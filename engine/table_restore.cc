@@ -1,6 +1,9 @@
 #include "engine/table_restore.h"
 
+#include <deque>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,18 +20,18 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/codec/stored_item.h"
-#include "storage/store/backup_reader.h"
-#include "storage/store/index_backlog.h"
 
 namespace armature::engine {
 namespace {
 
-constexpr absl::Duration kPause = absl::Milliseconds(10);
+// How long a wait goes on before it looks whether the server is about to stop.
+constexpr absl::Duration kPatience = absl::Milliseconds(100);
+constexpr absl::Duration kAbandonEvery = absl::Seconds(1);
 // Committed together: enough for an fsync to cost little, little enough for clients' writes not to wait.
 constexpr size_t kChunkRows = 500;
 constexpr size_t kChunkBytes = 1 << 20;
-// Global indexes of the table are kept near it, so that the log stays short.
-constexpr uint64_t kBacklogMax = 20'000;
+// So many chunks may wait to be applied to the global indexes, so that the log stays short.
+constexpr size_t kChunksAheadMax = 40;
 
 absl::Status StoppingError() { return absl::CancelledError("the server is about to stop"); }
 
@@ -40,14 +43,54 @@ absl::StatusOr<PinnedTable> Pin(const Parts& parts, TableId id) {
   return pinned;
 }
 
+bool IsThrottling(const absl::Status& status) {
+  const std::optional<ApiError> error = GetApiError(status);
+  return error.has_value() && error->type == ApiErrorType::kThrottling;
+}
+
 // Collects rows of one table and commits them. Used by one thread.
 class RowLoader {
  public:
-  RowLoader(Parts* parts, PinnedTable pinned, const std::atomic<bool>* is_stopping)
-      : parts_(parts), pinned_(std::move(pinned)), is_stopping_(is_stopping) {}
+  RowLoader(Parts* parts, PinnedTable pinned, const absl::Notification* stopping)
+      : parts_(parts), pinned_(std::move(pinned)), stopping_(stopping) {}
 
   // `value`: of the row, as stored. Errors: DataLoss; those of Database::CommitAll.
   absl::Status Add(std::string_view key, std::string_view value) {
+    rows_.emplace_back(key, value);
+    bytes_ += key.size() + value.size();
+    return rows_.size() < kChunkRows && bytes_ < kChunkBytes ? absl::OkStatus() : Flush();
+  }
+
+  absl::Status Flush() {
+    if (rows_.empty()) return absl::OkStatus();
+    absl::StatusOr<ChangeSequence> committed = Commit();
+    // Clients have filled the queue.
+    while (IsThrottling(committed.status())) {
+      if (stopping_->WaitForNotificationWithTimeout(kPatience)) return StoppingError();
+      committed = Commit();
+    }
+    if (!committed.ok()) return committed.status();
+    rows_.clear();
+    bytes_ = 0;
+    waiting_.push_back(*committed);
+    // Not the same snapshot to the end: it keeps tables that are deleted meanwhile.
+    ARM_ASSIGN_OR_RETURN(pinned_, Pin(*parts_, pinned_.table->descriptor.id));
+    return WaitForIndexes(kChunksAheadMax);
+  }
+
+  // Until no more than so many chunks wait for any global index of the table.
+  absl::Status WaitForIndexes(size_t chunks_max) {
+    while (waiting_.size() > chunks_max) {
+      for (const store::Index& index : pinned_.table->global_indexes) {
+        if (index.progress != nullptr) ARM_RETURN_IF_ERROR(WaitForIndex(*index.progress, waiting_.front()));
+      }
+      waiting_.pop_front();
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<store::WriteUnit> UnitOf(std::string_view key, std::string_view value) const {
     const store::Table& table = *pinned_.table;
     ARM_ASSIGN_OR_RETURN(const codec::StoredItemView stored, codec::ParseStoredItem(value));
     store::WriteUnit unit(pinned_.snapshot);
@@ -62,82 +105,86 @@ class RowLoader {
     const std::vector<index::EntryChange> global =
         index::IndexDelta(table.global_indexes, table.descriptor.key, std::nullopt, stored.item);
     index::RecordGlobalIndexChanges(table, key, absl::ToUnixMillis(absl::Now()), global, &unit);
-    bytes_ += unit.byte_size();
-    units_.push_back(std::move(unit));
-    return units_.size() < kChunkRows && bytes_ < kChunkBytes ? absl::OkStatus() : Flush();
+    return unit;
   }
 
-  absl::Status Flush() {
-    if (units_.empty()) return absl::OkStatus();
-    ARM_RETURN_IF_ERROR(WaitForIndexes());
+  absl::StatusOr<ChangeSequence> Commit() const {
+    std::vector<store::WriteUnit> units;
+    for (const auto& [key, value] : rows_) {
+      ARM_ASSIGN_OR_RETURN(store::WriteUnit unit, UnitOf(key, value));
+      units.push_back(std::move(unit));
+    }
     absl::Notification done;
-    absl::Status committed;
-    parts_->database->CommitAll(std::exchange(units_, {}), [&](const absl::StatusOr<ChangeSequence>& result) {
-      committed = result.status();
+    absl::StatusOr<ChangeSequence> committed;
+    parts_->database->CommitAll(std::move(units), [&](absl::StatusOr<ChangeSequence> result) {
+      committed = std::move(result);
       done.Notify();
     });
     done.WaitForNotification();
-    bytes_ = 0;
-    ARM_RETURN_IF_ERROR(committed);
-    // Not the same snapshot to the end: it keeps tables that are deleted meanwhile.
-    ARM_ASSIGN_OR_RETURN(pinned_, Pin(*parts_, pinned_.table->descriptor.id));
-    return absl::OkStatus();
+    return committed;
   }
 
-  // Until no more than so many changes wait for any global index of the table.
-  absl::Status WaitForIndexes(uint64_t records_max = kBacklogMax) const {
-    for (const store::Index& index : pinned_.table->global_indexes) {
-      while (index.progress != nullptr && index.progress->backlog().load().records > records_max) {
-        if (*is_stopping_) return StoppingError();
-        absl::SleepFor(kPause);
-      }
+  absl::Status WaitForIndex(store::IndexProgress& progress, ChangeSequence sequence) const {
+    while (!stopping_->HasBeenNotified()) {
+      // The table's log may hold nothing up to there; then only a run of the applier tells.
+      parts_->applier.OnAppended({pinned_.table->descriptor.id});
+      absl::Notification done;
+      absl::Status applied;
+      progress.WhenApplied(sequence, absl::Now() + kPatience, [&](absl::Status status) {
+        applied = std::move(status);
+        done.Notify();
+      });
+      done.WaitForNotification();
+      if (!absl::IsDeadlineExceeded(applied)) return applied;
     }
-    return absl::OkStatus();
+    return StoppingError();
   }
 
- private:
   Parts* const parts_;
   PinnedTable pinned_;
-  const std::atomic<bool>* const is_stopping_;
-  std::vector<store::WriteUnit> units_;
+  const absl::Notification* const stopping_;
+  std::vector<std::pair<std::string, std::string>> rows_;  // of the next chunk
   size_t bytes_ = 0;
+  std::deque<ChangeSequence> waiting_;  // of chunks that the indexes may not have yet
 };
 
 }  // namespace
 
-void TableRestores::Start(const Restore& restore) {
-  pool_.RunAdmitted([this, restore] { Run(restore); });
+void TableRestores::Start(Restore restore) {
+  pool_.RunAdmitted([this, restore = std::move(restore)]() mutable { Run(std::move(restore)); });
 }
 
-void TableRestores::Run(const Restore& restore) {
+void TableRestores::Run(Restore restore) {
   const absl::Time start = absl::Now();
   absl::Status status = Fill(restore);
-  if (is_stopping_) return;
+  if (stopping_.HasBeenNotified()) return;
+  // Before anybody sees the table: then they may delete the backup.
+  restore.backup.reset();
   if (status.ok()) status = parts_->database->FinishRestore(restore.target);
   if (status.ok()) {
-    LOG(INFO) << "restore: done table=" << restore.target.value() << " backup=" << restore.backup
+    LOG(INFO) << "restore: done table=" << restore.target.value()
               << " took_ms=" << absl::ToInt64Milliseconds(absl::Now() - start);
     return;
   }
-  LOG(ERROR) << "restore: failed, the table is deleted table=" << restore.target.value() << " backup=" << restore.backup
-             << " status=" << status;
-  const absl::Status abandoned = parts_->database->AbandonRestore(restore.target);
-  if (!abandoned.ok()) LOG(ERROR) << "restore: the next start deletes the table status=" << abandoned;
+  LOG(ERROR) << "restore: failed, the table is deleted table=" << restore.target.value() << " status=" << status;
+  // What it has of rows may be what fills the disk.
+  absl::Status abandoned = parts_->database->AbandonRestore(restore.target);
+  while (!abandoned.ok()) {
+    LOG_EVERY_N(ERROR, 60) << "restore: the table cannot be deleted yet status=" << abandoned;
+    if (stopping_.WaitForNotificationWithTimeout(kAbandonEvery)) return;
+    abandoned = parts_->database->AbandonRestore(restore.target);
+  }
 }
 
 absl::Status TableRestores::Fill(const Restore& restore) {
-  ARM_ASSIGN_OR_RETURN(PinnedTable pinned, Pin(*parts_, restore.target));
-  while (pinned.table->lease == nullptr) {
-    if (is_stopping_) return StoppingError();
-    absl::SleepFor(kPause);
-    ARM_ASSIGN_OR_RETURN(pinned, Pin(*parts_, restore.target));
+  while (!parts_->database->AwaitOpen(restore.target, kPatience)) {
+    if (stopping_.HasBeenNotified()) return StoppingError();
   }
-  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<store::BackupReader> reader,
-                       store::BackupReader::Open(restore.directory, restore.backup));
-  RowLoader loader(parts_, std::move(pinned), &is_stopping_);
+  ARM_ASSIGN_OR_RETURN(PinnedTable pinned, Pin(*parts_, restore.target));
+  RowLoader loader(parts_, std::move(pinned), &stopping_);
   absl::Status loaded;
-  ARM_RETURN_IF_ERROR(reader->ReadTable(restore.source, [&](std::string_view key, std::string_view value) {
-    loaded = is_stopping_ ? StoppingError() : loader.Add(key, value);
+  ARM_RETURN_IF_ERROR(restore.backup->ReadTable(restore.source, [&](std::string_view key, std::string_view value) {
+    loaded = stopping_.HasBeenNotified() ? StoppingError() : loader.Add(key, value);
     return loaded.ok() ? store::RowVerdict::kContinue : store::RowVerdict::kStop;
   }));
   ARM_RETURN_IF_ERROR(loaded);

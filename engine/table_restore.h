@@ -3,14 +3,14 @@
 
 // Fills tables from backups.
 
-#include <atomic>
-#include <cstdint>
-#include <string>
+#include <cstddef>
+#include <memory>
 
 #include "absl/status/status.h"
+#include "absl/synchronization/notification.h"
 #include "storage/base/strong_type.h"
 #include "storage/base/thread_pool.h"
-#include "storage/store/backup_repository.h"
+#include "storage/store/backup_reader.h"
 
 namespace armature::engine {
 
@@ -23,26 +23,29 @@ struct Parts;
 class TableRestores {
  public:
   struct Restore {
-    std::string directory;
-    store::BackupId backup = 0;
-    TableId source;  // in the backup
-    TableId target;  // of this database, made by Database::CreateTable as being restored
+    std::unique_ptr<store::BackupReader> backup;  // keeps it from being deleted
+    TableId source;                               // in the backup
+    TableId target;                               // of this database, made by Database::CreateTable as being restored
   };
 
   explicit TableRestores(Parts* parts) : parts_(parts) {}
-  ~TableRestores() { is_stopping_ = true; }
+  ~TableRestores() { stopping_.Notify(); }
   TableRestores(const TableRestores&) = delete;
   TableRestores& operator=(const TableRestores&) = delete;
 
+  // Whether there is room for another one.
+  bool HasRoom() const { return pool_.queue_length() < kWaitingMax; }
   // Does not wait.
-  void Start(const Restore& restore);
+  void Start(Restore restore);
 
  private:
-  void Run(const Restore& restore);
+  static constexpr size_t kWaitingMax = 8;
+
+  void Run(Restore restore);
   absl::Status Fill(const Restore& restore);
 
   Parts* const parts_;
-  std::atomic<bool> is_stopping_ = false;
+  absl::Notification stopping_;
   ThreadPool pool_{"arm-restore", 1, 1};
 };
 

@@ -133,9 +133,10 @@ absl::StatusOr<KnownBackup> BackupFiles::Read(BackupId id, Sizes* sizes) const {
     }
   }
   backup.entry.damage = std::string(Sv(backup.state.message()));
-  // A writer removes the manifest before the files.
+  // A writer removes the manifest before the files. Not to be told whether it is there is no sign that it is gone: what
+  // only this backup needs would be cleaned away.
   std::error_code error;
-  if (!backup.state.ok() && !fs::exists(path, error)) {
+  if (!backup.state.ok() && !fs::exists(path, error) && !error) {
     return absl::NotFoundError(Cat("there is no backup ", id, " in ", path_));
   }
   return backup;

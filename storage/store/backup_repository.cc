@@ -118,7 +118,7 @@ absl::Status BackupRepository::Parts::OpenToWrite() {
   }
   absl::StatusOr<LockedFile> locked = LockedFile::Open(files.PathOf("LOCK"), LockedFile::Mode::kAlone, /*make=*/true);
   if (absl::IsFailedPrecondition(locked.status())) {
-    return WithContext(locked.status(), Cat("backup directory ", path, " is being written by another process"));
+    return absl::AbortedError(Cat("backup directory ", path, " is being written by another process"));
   }
   if (!locked.ok()) return WithContext(locked.status(), Cat("backup directory ", path, " is not writable"));
   lock = *std::move(locked);

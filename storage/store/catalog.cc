@@ -151,6 +151,15 @@ absl::StatusOr<std::shared_ptr<const Table>> Catalog::OpenTable(TableDescriptor 
   return table;
 }
 
+bool Catalog::AwaitOpen(TableId id, absl::Duration patience) const {
+  const auto is_decided = [this, id]() ABSL_SHARED_LOCKS_REQUIRED(snapshot_mutex_) {
+    const Table* const table = snapshot_->Find(id);
+    return table == nullptr || table->lease != nullptr;
+  };
+  const absl::ReaderMutexLock lock(&snapshot_mutex_);
+  return snapshot_mutex_.AwaitWithTimeout(absl::Condition(&is_decided), patience);
+}
+
 absl::Status Catalog::Persist(const TableDescriptor& descriptor) {
   rocksdb::WriteBatch batch;
   batch.Put(db_->meta()->handle(), TableKey(descriptor.id), EncodeTableRecord(descriptor));

@@ -17,6 +17,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "storage/base/strong_type.h"
 #include "storage/base/timer_queue.h"
 #include "storage/model/table_descriptor.h"
@@ -103,6 +104,8 @@ class Catalog {
   static absl::StatusOr<std::unique_ptr<Catalog>> Open(RocksDb* db, TimerQueue* timers);
 
   std::shared_ptr<const CatalogSnapshot> snapshot() const;
+  // Waits until the table is gone, or has its families. False if that takes longer.
+  bool AwaitOpen(TableId table, absl::Duration patience) const;
 
   // Gives the table and its indexes ids, a uuid and a creation time, and persists it as CREATING.
   // Errors: ResourceInUse if the name is taken; LimitExceeded beyond the configured number of families.

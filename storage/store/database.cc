@@ -72,21 +72,22 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   LOG(INFO) << "store: opened path=" << options.path << " database=" << parts->directory->database_id()
             << " families=" << parts->rocks->family_count() << " sequence=" << last.value();
   auto database = std::unique_ptr<Database>(new Database(std::move(parts)));
-  ARM_RETURN_IF_ERROR(database->AbandonRestores());
+  database->AbandonRestores();
   return database;
 }
 
-// Who filled them is gone.
-absl::Status Database::AbandonRestores() {
+// Who filled them is gone. What cannot be deleted now is out of reach all the same, and no reason not to serve the
+// rest.
+void Database::AbandonRestores() {
   const std::shared_ptr<const CatalogSnapshot> snapshot = catalog();
   for (const auto& [name, table] : snapshot->tables()) {
     const model::TableDescriptor& descriptor = table->descriptor;
     if (!descriptor.is_being_restored() || descriptor.state == model::TableState::kDeleting) continue;
     LOG(WARNING) << "store: the restore of a table was cut off, it is deleted table=" << name
                  << " backup=" << descriptor.restore->backup_arn;
-    ARM_RETURN_IF_ERROR(AbandonRestore(descriptor.id));
+    const absl::Status abandoned = AbandonRestore(descriptor.id);
+    if (!abandoned.ok()) LOG(ERROR) << "store: it stays until the next start table=" << name << " status=" << abandoned;
   }
-  return absl::OkStatus();
 }
 
 absl::StatusOr<GetResult> Database::Get(const Keyspace& keyspace, std::string_view key, ReadMode mode,
@@ -292,6 +293,10 @@ absl::StatusOr<std::optional<model::TableDescriptor>> Database::UpdateTable(
   for (const std::shared_ptr<IndexProgress>& progress : left) progress->Close(gone);
   if (updated.has_value() && updated->state == model::TableState::kUpdating) parts_->ddl->Wake();
   return updated;
+}
+
+bool Database::AwaitOpen(TableId table, absl::Duration patience) const {
+  return parts_->catalog->AwaitOpen(table, patience);
 }
 
 absl::Status Database::FinishRestore(TableId id) {

@@ -19,6 +19,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "storage/base/strong_type.h"
 #include "storage/base/timer_queue.h"
 #include "storage/store/catalog.h"
@@ -153,6 +154,8 @@ class Database {
   absl::StatusOr<std::optional<model::TableDescriptor>> UpdateTable(
       std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change);
 
+  // Waits until the table is gone, or can be read and written. False if that takes longer.
+  bool AwaitOpen(TableId table, absl::Duration patience) const;
   // Ends the life of a table that is being restored as such: from now on it is one like any other, or it goes. Nothing
   // happens if there is none of that id. UpdateTable and DeleteTable refuse it before with ResourceInUse, and a start
   // that finds it so deletes it.
@@ -180,7 +183,7 @@ class Database {
   struct Parts;
   explicit Database(std::unique_ptr<Parts> parts);
   absl::StatusOr<model::TableDescriptor> Delete(std::string_view name);
-  absl::Status AbandonRestores();
+  void AbandonRestores();
 
   std::unique_ptr<Parts> parts_;
 };

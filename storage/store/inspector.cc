@@ -108,7 +108,11 @@ Inspector::Inspector(std::string path, std::unique_ptr<SharedLock> lock)
 Inspector::~Inspector() = default;
 
 absl::StatusOr<std::unique_ptr<Inspector>> Inspector::Open(const std::string& path) {
-  if (!Exists(Cat(path, kDataFormatFile)) && !Exists(path + "/db/CURRENT")) {
+  std::error_code error;
+  const bool is_there = fs::exists(Cat(path, kDataFormatFile), error) || fs::exists(path + "/db/CURRENT", error);
+  // Whoever may not look must not be told that there is nothing.
+  if (error) return UnavailableError(Cat("cannot read ", path, ": ", error.message()));
+  if (!is_there) {
     return FailedPreconditionError(Cat(path, " holds no database of Armature"));
   }
   auto lock = std::make_unique<SharedLock>();

@@ -52,6 +52,10 @@ absl::Status RestoredDirectory::CheckFree(const std::string& path) {
 absl::StatusOr<std::unique_ptr<RestoredDirectory>> RestoredDirectory::Begin(const std::string& path) {
   ARM_RETURN_IF_ERROR(CheckFree(path));
   ARM_RETURN_IF_ERROR(MakeDirectories(path));
+  // All that the database holds is going to be there.
+  std::error_code closed;
+  fs::permissions(path, fs::perms::owner_all, closed);
+  if (closed) return ErrnoError("cannot close to others", path, closed.value());
   absl::StatusOr<LockedFile> lock = LockedFile::Open(Cat(path, kDataLockFile), LockedFile::Mode::kAlone, /*make=*/true);
   if (!lock.ok()) return WithContext(lock.status(), Cat("data directory ", path, " is in use by another process"));
   // Once more, now that nobody else can be writing it.

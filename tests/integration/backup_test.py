@@ -342,11 +342,11 @@ class BackupTest(CliTest):
         self.daemon.process.kill()
         self.daemon.process.wait()
         self.open_daemon(*flags)
-        while self.status_of("Copy") != "ResourceNotFoundException":
-            self.assertEqual(self.status_of("Copy"), "DELETING")
+        while (status := self.status_of("Copy")) != "ResourceNotFoundException":
+            self.assertEqual(status, "DELETING")
         self.call("RestoreTableFromBackup", **restore)
-        while self.status_of("Copy") != "ACTIVE":
-            self.assertEqual(self.status_of("Copy"), "CREATING")
+        while (status := self.status_of("Copy")) != "ACTIVE":
+            self.assertEqual(status, "CREATING")
         self.assertEqual(self.scan("Copy", ConsistentRead=True), contents(orders))
         self.assertEqual(self.scan("Copy", IndexName="by_state"), contents(orders))
         self.assertEqual(self.cli("verify", "--table-name", "Copy")["Differences"], [])

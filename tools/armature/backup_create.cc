@@ -105,7 +105,8 @@ absl::Status CancelBackup(const Session& session, uint64_t job) {
 
 absl::Status BackupError(const absl::Status& error) {
   if (error.ok()) return error;
-  if (absl::IsFailedPrecondition(error) || absl::IsNotFound(error)) return UsageError(Sv(error.message()));
+  if (absl::IsFailedPrecondition(error) || absl::IsNotFound(error) || absl::IsAborted(error))
+    return UsageError(Sv(error.message()));
   return InputError(Sv(error.message()));
 }
 

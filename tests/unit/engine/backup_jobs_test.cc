@@ -143,6 +143,32 @@ TEST_F(BackupJobsTest, NeedADirectory) {
   EXPECT_EQ(jobs.stats().failed_total, 1u);
 }
 
+// As `armature backup delete` does it beside the daemon.
+TEST_F(BackupJobsTest, WaitForWhoeverWritesThere) {
+  absl::StatusOr<std::unique_ptr<store::BackupRepository>> other =
+      store::BackupRepository::Open(path(), {.mode = store::BackupRepositoryOptions::Mode::kWrite});
+  ASSERT_TRUE(other.ok()) << other.status();
+  BackupJobs jobs(&engine_.database(), {});
+  const absl::StatusOr<BackupJob> started = jobs.Start(To());
+  ASSERT_TRUE(started.ok());
+  ASSERT_TRUE(TestEngine::WaitUntil([&] { return jobs.stats().is_running; }).ok());
+  EXPECT_EQ(jobs.Find(started->id)->state, BackupJob::State::kRunning);
+  *other = nullptr;
+  EXPECT_EQ(WaitForEnd(jobs, started->id)->state, BackupJob::State::kDone);
+}
+
+// What cannot be deleted is no reason to make one backup after the other.
+TEST_F(BackupJobsTest, OfTheScheduleComeInTheirTimeBesideADamagedOne) {
+  BackupJobs by_hand(&engine_.database(), {});
+  ASSERT_EQ(WaitForEnd(by_hand, by_hand.Start(To())->id)->state, BackupJob::State::kDone);
+  std::filesystem::resize_file(path() + "/manifests/1", 10);
+  BackupOptions options{.directory = path(), .interval = absl::Hours(1), .keep = 1};
+  BackupJobs jobs(&engine_.database(), options);
+  ASSERT_TRUE(TestEngine::WaitUntil([&] { return jobs.stats().failed_total == 1; }).ok());
+  EXPECT_THAT(Ids(jobs, ""), ElementsAre(1u, 2u));
+  EXPECT_GT(jobs.stats().next_due_ms, absl::ToUnixMillis(absl::Now() + absl::Minutes(30)));
+}
+
 TEST_F(BackupJobsTest, AreDueOnceInTheInterval) {
   BackupOptions options{.directory = path(), .interval = absl::Milliseconds(20), .keep = 3};
   {
@@ -156,7 +182,7 @@ TEST_F(BackupJobsTest, AreDueOnceInTheInterval) {
   const std::vector<store::BackupId> ids = Ids(jobs, "");
   EXPECT_EQ(ids.size(), 3u);
   EXPECT_GE(ids.back(), 5u);
-  EXPECT_EQ(jobs.stats().done_total, 0u);
+  EXPECT_EQ(jobs.stats().next_due_ms, jobs.stats().last_success_ms + absl::ToInt64Milliseconds(options.interval));
 }
 
 }  // namespace

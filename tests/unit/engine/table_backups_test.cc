@@ -197,6 +197,36 @@ TEST_F(TableBackupsTest, ARestoredTableHasTheItemsOfThatMoment) {
   EXPECT_TRUE(engine_.DeleteTable("copy").ok());
 }
 
+// The one that a page ended with is the first that a clean-up deletes.
+TEST_F(TableBackupsTest, APageBeginsBehindOneThatIsGone) {
+  const std::string first = Backup("first");
+  Backup("second");
+  ASSERT_TRUE(Delete(first).ok());
+  EXPECT_THAT(Names({.exclusive_start_arn = first}), ElementsAre("second"));
+}
+
+TEST_F(TableBackupsTest, NothingIsDeletedThatIsStillNeeded) {
+  // One after the other: the second one waits.
+  const absl::StatusOr<TableBackup> first = Create("first");
+  const absl::StatusOr<TableBackup> second = Create("second");
+  ASSERT_TRUE(second.ok()) << second.status();
+  const absl::Status refused = engine_.DeleteTable(kTable).status();
+  EXPECT_EQ(ErrorNameOf(refused), "ResourceInUseException");
+  EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("being backed up"));
+  ASSERT_TRUE(WaitUntilAvailable(first->arn).ok());
+  ASSERT_TRUE(WaitUntilAvailable(second->arn).ok());
+  const std::vector<std::string> items = Items(kTable);
+  // Two restores: the second one waits as well.
+  ASSERT_TRUE(Restore({.target_table_name = "copy1", .backup_arn = first->arn}).ok());
+  ASSERT_TRUE(Restore({.target_table_name = "copy2", .backup_arn = second->arn}).ok());
+  EXPECT_EQ(ErrorNameOf(Delete(second->arn).status()), "BackupInUseException");
+  ASSERT_TRUE(WaitUntilActive("copy1").ok());
+  ASSERT_TRUE(WaitUntilActive("copy2").ok());
+  EXPECT_EQ(Items("copy2"), items);
+  EXPECT_TRUE(Delete(second->arn).ok());
+  EXPECT_TRUE(engine_.DeleteTable(kTable).ok());
+}
+
 TEST_F(TableBackupsTest, ABackupSurvivesItsTable) {
   const std::vector<std::string> items = Items(kTable);
   const std::string arn = Backup("last");
@@ -220,6 +250,18 @@ TEST_F(TableBackupsTest, OverridesTakeThePlaceOfWhatTheTableHad) {
   other.global_indexes->front().projection = {"KEYS_ONLY", std::nullopt};
   const absl::Status no_such = Restore(other).status();
   EXPECT_THAT(std::string(no_such.message()), ::testing::HasSubstr("Index renamed does not match"));
+  // Twice the same, under two names; two of one name.
+  other = request;
+  other.global_indexes->push_back(other.global_indexes->front());
+  other.global_indexes->back().index_name = "again";
+  EXPECT_THAT(std::string(Restore(other).status().message()), ::testing::HasSubstr("Index again does not match"));
+  other = request;
+  other.local_indexes.reset();
+  other.global_indexes->front().index_name = "by_state_here";
+  EXPECT_THAT(std::string(Restore(other).status().message()), ::testing::HasSubstr("Duplicate index name"));
+  other = request;
+  other.provisioned = model::Throughput{int64_t{1} << 60, 1};
+  EXPECT_EQ(ErrorNameOf(Restore(other).status()), "ValidationException");
   ASSERT_TRUE(Restore(request).ok());
   ASSERT_TRUE(WaitUntilActive("copy").ok());
   const absl::StatusOr<TableDescription> copy = engine_.Describe("copy");

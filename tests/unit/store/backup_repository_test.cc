@@ -262,7 +262,7 @@ TEST_F(BackupTest, OnlyOneProcessWrites) {
   const auto backups = OpenBackups(backups_path());
   Back(backups.get());
   const auto second = BackupRepository::Open(backups_path(), {.mode = BackupMode::kWrite});
-  EXPECT_EQ(second.status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(second.status().code(), StatusCode::kAborted);
   EXPECT_THAT(Text(second.status()), HasSubstr(backups_path() + " is being written by another process"));
   const auto reader = OpenBackups(backups_path(), BackupMode::kRead);
   EXPECT_THAT(IdsOf(reader.get()), ElementsAre(1));

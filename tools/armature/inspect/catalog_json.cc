@@ -186,6 +186,12 @@ Json DescriptorToJson(const model::TableDescriptor& table) {
   json["GlobalIndexes"] = Json::array();
   for (const model::IndexDescriptor& index : table.global_indexes) json["GlobalIndexes"].push_back(ToJson(index));
   json["Settings"] = ToJson(table.settings);
+  if (table.restore.has_value()) {
+    json["Restore"] = {{"BackupArn", table.restore->backup_arn},
+                       {"SourceTableArn", table.restore->source_table_arn},
+                       {"DateTime", Seconds(table.restore->time_ms)},
+                       {"InProgress", table.restore->in_progress}};
+  }
   return json;
 }
 
