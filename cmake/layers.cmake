@@ -18,7 +18,8 @@ set(ARMATURE_ALLOWED_telemetry base model codec store index expr engine)
 set(ARMATURE_ALLOWED_json_front base model codec store index expr engine auth telemetry json http)
 set(ARMATURE_ALLOWED_daemon base model codec store index expr engine proto_api auth telemetry json http json_front)
 set(ARMATURE_ALLOWED_client base model proto_api)
-set(ARMATURE_ALLOWED_cli_support base model proto_api client auth store engine)
+# Codec: the tools that show what lies on disk.
+set(ARMATURE_ALLOWED_cli_support base model codec proto_api client auth store engine)
 
 function(armature_library layer)
   cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;PUBLIC;PRIVATE" ${ARGN})

@@ -144,6 +144,26 @@ absl::Status CheckListeners(const RawConfig& raw) {
   return absl::OkStatus();
 }
 
+absl::Status ReadBackups(const RawConfig& raw, engine::BackupOptions* backup) {
+  if (!raw.backup_dir.empty() && raw.backup_dir.front() != '/') {
+    return FlagError("backup_dir", raw.backup_dir, "must be an absolute path");
+  }
+  const std::string interval = absl::FormatDuration(raw.backup_interval);
+  if (raw.backup_interval != absl::ZeroDuration()) {
+    if (raw.backup_interval < absl::Seconds(1) || raw.backup_interval > absl::Hours(24 * 366)) {
+      return FlagError("backup_interval", interval, "must be 0, or between 1s and 8784h");
+    }
+    if (raw.backup_dir.empty()) return FlagError("backup_interval", interval, "needs --backup_dir");
+  }
+  ARM_RETURN_IF_ERROR(CheckRange("backup_keep", raw.backup_keep, 0, 1'000'000));
+  ARM_RETURN_IF_ERROR(CheckRange("backup_mb_per_second", raw.backup_mb_per_second, 0, 1 << 20));
+  *backup = {.directory = raw.backup_dir,
+             .bytes_per_second_max = static_cast<uint64_t>(raw.backup_mb_per_second) << 20,
+             .interval = raw.backup_interval,
+             .keep = static_cast<size_t>(raw.backup_keep)};
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool IsLoopback(std::string_view address) {
@@ -206,6 +226,7 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   }
   config.engine.transaction_wait = raw.transaction_wait;
   config.engine.enforce_throughput = raw.enforce_throughput;
+  ARM_RETURN_IF_ERROR(ReadBackups(raw, &config.engine.backup));
   config.engine.read_threads = static_cast<size_t>(raw.read_threads);
   return config;
 }

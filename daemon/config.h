@@ -39,6 +39,10 @@ struct RawConfig {
   std::string metrics_listen = "off";
   int64_t slow_request_ms = 0;
   int64_t drain_seconds = 10;
+  std::string backup_dir = {};
+  absl::Duration backup_interval;
+  int64_t backup_keep = 0;
+  int64_t backup_mb_per_second = 32;
 };
 
 struct Config {

@@ -78,6 +78,17 @@ ABSL_FLAG(int64_t, slow_request_ms, 0,
           "none. Fixed at start.");
 ABSL_FLAG(int64_t, drain_seconds, 10,
           "How long requests under way may take at the end, after SIGTERM, 0 to 3600. Fixed at start.");
+ABSL_FLAG(std::string, backup_dir, "",
+          "Directory of backups, an absolute path, best on another disk: of those that are made by --backup_interval, "
+          "and of those whose request names no other. Empty: none. Fixed at start.");
+ABSL_FLAG(absl::Duration, backup_interval, absl::ZeroDuration(),
+          "A backup is made so long after the last one; 1s to 8784h, or 0: only on request. Fixed at start.");
+ABSL_FLAG(int64_t, backup_keep, 0,
+          "After a backup of --backup_interval, so many of those in --backup_dir that have no note are kept, also of "
+          "those that were asked for, 0 to 1000000; 0: all. Fixed at start.");
+ABSL_FLAG(int64_t, backup_mb_per_second, 32,
+          "What a backup may read and write, in MiB a second, so that clients keep their share of the disk, 0 to "
+          "1048576; 0: no limit. Fixed at start.");
 ABSL_FLAG(std::string, config, "",
           "File of flags, one a line: name = value. Lines that are empty or begin with # are left out. Flags on the "
           "command line win.");
@@ -125,6 +136,10 @@ armature::daemon::RawConfig FromFlags() {
   raw.metrics_listen = absl::GetFlag(FLAGS_metrics_listen);
   raw.slow_request_ms = absl::GetFlag(FLAGS_slow_request_ms);
   raw.drain_seconds = absl::GetFlag(FLAGS_drain_seconds);
+  raw.backup_dir = absl::GetFlag(FLAGS_backup_dir);
+  raw.backup_interval = absl::GetFlag(FLAGS_backup_interval);
+  raw.backup_keep = absl::GetFlag(FLAGS_backup_keep);
+  raw.backup_mb_per_second = absl::GetFlag(FLAGS_backup_mb_per_second);
   return raw;
 }
 

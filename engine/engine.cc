@@ -15,6 +15,7 @@
 #include "engine/transact_write.h"
 #include "engine/update_table.h"
 #include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 
 namespace armature::engine {
@@ -183,8 +184,10 @@ void Engine::CreateTable(model::TableDefinition definition, Callback<TableDescri
 }
 
 void Engine::DeleteTable(const std::optional<std::string>& name, Callback<TableDescription> done) {
-  RunBlocking(parts_.get(), std::move(done),
-              [database = parts_->database, name] { return engine::DeleteTable(database, name); });
+  RunBlocking(parts_.get(), std::move(done), [parts = parts_.get(), name]() -> absl::StatusOr<TableDescription> {
+    ARM_RETURN_IF_ERROR(CheckNotBeingBackedUp(*parts, name));
+    return engine::DeleteTable(parts->database, name);
+  });
 }
 
 void Engine::DescribeTable(const std::optional<std::string>& name, Callback<TableDescription> done) {
@@ -240,6 +243,34 @@ void Engine::DescribeContinuousBackups(const std::optional<std::string>& table_n
   std::move(done)(engine::DescribeContinuousBackups(*parts_->database, table_name));
 }
 
+void Engine::CreateBackup(CreateBackupRequest request, Callback<TableBackup> done) {
+  RunBlocking(parts_.get(), std::move(done), [parts = parts_.get(), request = std::move(request)] {
+    return engine::CreateTableBackup(parts, request);
+  });
+}
+
+void Engine::DescribeBackup(std::optional<std::string> arn, Callback<TableBackup> done) {
+  RunBlocking(parts_.get(), std::move(done),
+              [parts = parts_.get(), arn = std::move(arn)] { return engine::DescribeTableBackup(*parts, arn); });
+}
+
+void Engine::ListTableBackups(ListTableBackupsRequest request, Callback<ListTableBackupsResult> done) {
+  RunBlocking(parts_.get(), std::move(done), [parts = parts_.get(), request = std::move(request)] {
+    return engine::ListTableBackups(*parts, request);
+  });
+}
+
+void Engine::DeleteBackup(std::optional<std::string> arn, Callback<TableBackup> done) {
+  RunBlocking(parts_.get(), std::move(done),
+              [parts = parts_.get(), arn = std::move(arn)] { return engine::DeleteTableBackup(parts, arn); });
+}
+
+void Engine::RestoreTableFromBackup(RestoreTableRequest request, Callback<TableDescription> done) {
+  RunBlocking(parts_.get(), std::move(done), [parts = parts_.get(), request = std::move(request)] {
+    return engine::RestoreTableFromBackup(parts, request);
+  });
+}
+
 void Engine::ListIndexViolations(ListIndexViolationsRequest request, Callback<ListIndexViolationsResult> done) {
   RunBlockingOn(&parts_->check_pool, std::move(done), [parts = parts_.get(), request = std::move(request)] {
     return engine::ListIndexViolations(*parts, request);
@@ -254,6 +285,19 @@ void Engine::VerifyTable(VerifyTableRequest request, Callback<VerifyTableResult>
 void Engine::OpenExport(std::string table_name, Callback<std::shared_ptr<TableExport>> done) {
   RunBlockingOn(&parts_->check_pool, std::move(done), [parts = parts_.get(), table_name = std::move(table_name)] {
     return TableExport::Open(parts, table_name);
+  });
+}
+
+BackupJobs* Engine::backups() { return &parts_->backups; }
+
+void Engine::ListBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done) {
+  RunBlockingOn(&parts_->check_pool, std::move(done), [backups = &parts_->backups, directory = std::move(directory)] {
+    absl::StatusOr<std::vector<store::BackupEntry>> entries = backups->List(directory);
+    // Whoever may ask this may know what is there.
+    if (!entries.ok() && !GetApiError(entries.status()).has_value()) {
+      entries = ValidationError(Sv(entries.status().message()));
+    }
+    return entries;
   });
 }
 

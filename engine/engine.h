@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "engine/backup_jobs.h"
 #include "engine/batch_request.h"
 #include "engine/continuous_backups.h"
 #include "engine/index_check.h"
 #include "engine/request.h"
+#include "engine/table_backups.h"
 #include "engine/table_export.h"
 #include "engine/table_ops.h"
 #include "engine/tags.h"
@@ -45,6 +47,7 @@ struct EngineOptions {
   // How long a transaction waits for items that others hold, and a write of one item for a transaction that holds it.
   absl::Duration transaction_wait = absl::Seconds(5);
   absl::Duration export_patience = absl::Minutes(2);  // how long an export waits to be asked for more
+  BackupOptions backup = {};
   bool apply_changes = true;  // false: nothing reaches the global indexes; for tests, which apply by hand
 };
 
@@ -93,6 +96,12 @@ class Engine {
   void UpdateContinuousBackups(UpdateContinuousBackupsRequest request, Callback<ContinuousBackupsDescription> done);
   void DescribeContinuousBackups(const std::optional<std::string>& table_name,
                                  Callback<ContinuousBackupsDescription> done);
+  // See table_backups.h. ListTableBackups is the API's ListBackups; that of the admin service is below.
+  void CreateBackup(CreateBackupRequest request, Callback<TableBackup> done);
+  void DescribeBackup(std::optional<std::string> arn, Callback<TableBackup> done);
+  void ListTableBackups(ListTableBackupsRequest request, Callback<ListTableBackupsResult> done);
+  void DeleteBackup(std::optional<std::string> arn, Callback<TableBackup> done);
+  void RestoreTableFromBackup(RestoreTableRequest request, Callback<TableDescription> done);
   void ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done);
 
   // See index_check.h. One page at a time over all callers.
@@ -101,6 +110,10 @@ class Engine {
 
   // See table_export.h.
   void OpenExport(std::string table_name, Callback<std::shared_ptr<TableExport>> done);
+
+  // See backup_jobs.h.
+  BackupJobs* backups();
+  void ListBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done);
 
   // Ends the requests that wait for global indexes, also those to come: the server is about to stop.
   void EndWaits();

@@ -20,7 +20,8 @@ absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::stri
   PinnedTable pinned;
   pinned.snapshot = database.catalog();
   pinned.table = pinned.snapshot->Find(model::LocalTableName(name_or_arn));
-  if (pinned.table == nullptr || pinned.table->lease == nullptr) {
+  const bool is_usable = pinned.table != nullptr && pinned.table->lease != nullptr;
+  if (!is_usable || pinned.table->descriptor.is_being_restored()) {
     return ResourceNotFoundError("Requested resource not found");
   }
   return pinned;

@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/expr/parse_cache.h"
 #include "engine/request.h"
+#include "engine/table_restore.h"
 #include "engine/token_table.h"
 #include "index/gsi_applier.h"
 #include "index/index_builder.h"
@@ -36,7 +37,8 @@ struct Parts {
         read_pool("arm-read", options.read_threads, options.read_queue_max),
         locks(options.lock_stripes, &read_pool, &timers, options.transaction_wait),
         applier(db),
-        builder(db, &applier, options.index_build) {}
+        builder(db, &applier, options.index_build),
+        backups(db, options.backup) {}
 
   store::Database* const database;
   const EngineOptions options;
@@ -50,6 +52,8 @@ struct Parts {
   index::IndexBuilder builder;
   TokenTable tokens;
   expr::ParseCache parse_cache{kParseCacheBytes};
+  BackupJobs backups;
+  TableRestores restores{this};
 };
 
 // A table that items may be read from and written to, and the snapshot that keeps it.

@@ -14,6 +14,13 @@ namespace {
 // What the API reports for on-demand tables.
 constexpr model::Throughput kWarmOnDemand = {12'000, 4'000};
 
+// Nobody may use it yet.
+void ShowAsCreating(model::TableDescriptor* table) {
+  if (table->state != model::TableState::kActive) return;
+  table->state = model::TableState::kCreating;
+  for (model::IndexDescriptor& index : table->global_indexes) index.state = model::IndexState::kCreating;
+}
+
 }  // namespace
 
 Totals TotalsOf(const store::Keyspace& keyspace) {
@@ -34,6 +41,7 @@ std::optional<Backlog> BacklogOf(const store::Index& index) {
 TableDescription Describe(const store::Table& table) {
   TableDescription description;
   description.descriptor = table.descriptor;
+  if (table.descriptor.is_being_restored()) ShowAsCreating(&description.descriptor);
   description.totals = TotalsOf(table.data);
   for (const store::Index& index : table.local_indexes) {
     description.local_indexes.push_back(TotalsOf(index.keyspace));

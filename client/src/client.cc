@@ -295,6 +295,26 @@ absl::StatusOr<admin::v1::VerifyTableResponse> Client::VerifyTable(const admin::
   return Call<&admin::v1::AdminService::Stub::VerifyTable>("VerifyTable", request, options);
 }
 
+absl::StatusOr<admin::v1::StartBackupResponse> Client::StartBackup(const admin::v1::StartBackupRequest& request,
+                                                                   const CallOptions& options) const {
+  return Call<&admin::v1::AdminService::Stub::StartBackup>("StartBackup", request, options);
+}
+
+absl::StatusOr<admin::v1::GetBackupJobResponse> Client::GetBackupJob(const admin::v1::GetBackupJobRequest& request,
+                                                                     const CallOptions& options) const {
+  return Call<&admin::v1::AdminService::Stub::GetBackupJob>("GetBackupJob", request, options);
+}
+
+absl::StatusOr<admin::v1::CancelBackupJobResponse> Client::CancelBackupJob(
+    const admin::v1::CancelBackupJobRequest& request, const CallOptions& options) const {
+  return Call<&admin::v1::AdminService::Stub::CancelBackupJob>("CancelBackupJob", request, options);
+}
+
+absl::StatusOr<admin::v1::ListBackupsResponse> Client::ListBackups(const admin::v1::ListBackupsRequest& request,
+                                                                   const CallOptions& options) const {
+  return Call<&admin::v1::AdminService::Stub::ListBackups>("ListBackups", request, options);
+}
+
 absl::StatusOr<admin::v1::ListIndexStatusResponse> Client::ListIndexStatus(
     const admin::v1::ListIndexStatusRequest& request, const CallOptions& options) const {
   return Call<&admin::v1::AdminService::Stub::ListIndexStatus>("ListIndexStatus", request, options);

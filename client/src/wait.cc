@@ -89,6 +89,17 @@ absl::Status WaitForTableGone(const Client& client, std::string_view table_name,
   });
 }
 
+absl::Status WaitForBackup(const Client& client, std::string_view backup_arn, absl::Time deadline) {
+  return WaitFor(client, deadline, [&](const CallOptions& options) -> absl::StatusOr<std::string> {
+    api::v1::DescribeBackupRequest request;
+    request.set_backup_arn(std::string(backup_arn));
+    ARM_ASSIGN_OR_RETURN(const auto answer, client.DescribeBackup(request, options));
+    const api::v1::BackupStatus status = answer.backup_description().backup_details().backup_status();
+    if (status == api::v1::BACKUP_STATUS_AVAILABLE) return std::string();
+    return Cat("backup ", backup_arn, " is ", api::v1::BackupStatus_Name(status));
+  });
+}
+
 absl::Status WaitForIndexes(const Client& client, std::string_view table_name, uint64_t change_sequence,
                             absl::Time deadline) {
   return WaitFor(client, deadline, [&](const CallOptions& options) -> absl::StatusOr<std::string> {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "daemon/admin/backup_messages.h"
 #include "daemon/grpc/byte_buffers.h"
 #include "daemon/version.h"
 #include "storage/base/api_error.h"
@@ -225,6 +226,55 @@ Reactor* AdminService::VerifyTable(Context* context, const v1::VerifyTableReques
     (*engine)->VerifyTable({request->table_name(), request->start_position(), request->repair()},
                            [call, response](const absl::StatusOr<engine::VerifyTableResult>& result) {
                              if (result.ok()) Fill(*result, response);
+                             call.Finish(result.status());
+                           });
+  });
+}
+
+Reactor* AdminService::StartBackup(Context* context, const v1::StartBackupRequest* request,
+                                   v1::StartBackupResponse* response) {
+  return gate_->AdmitAudited(context, "admin:StartBackup", "", [=](const AuditedCall& call) {
+    const absl::StatusOr<engine::Engine*> engine = call.Allow();
+    if (!engine.ok()) return call.Finish(engine.status());
+    const absl::StatusOr<engine::BackupJob> job = (*engine)->backups()->Start(ToEngine(*request));
+    if (job.ok()) Fill(*job, response->mutable_job());
+    call.Finish(job.status());
+  });
+}
+
+// Asked again and again while a backup is made, so not audited.
+Reactor* AdminService::GetBackupJob(Context* context, const v1::GetBackupJobRequest* request,
+                                    v1::GetBackupJobResponse* response) {
+  return gate_->Admit(context, "admin:GetBackupJob", [=](const UnaryCall& call) {
+    const absl::StatusOr<engine::Engine*> engine = call.caller().Allow("admin:GetBackupJob", "");
+    if (!engine.ok()) return call.Finish(engine.status());
+    const absl::StatusOr<engine::BackupJob> job = (*engine)->backups()->Find(request->id());
+    if (job.ok()) Fill(*job, response->mutable_job());
+    call.Finish(job.status());
+  });
+}
+
+Reactor* AdminService::CancelBackupJob(Context* context, const v1::CancelBackupJobRequest* request,
+                                       v1::CancelBackupJobResponse* response) {
+  return gate_->AdmitAudited(context, "admin:CancelBackupJob", "", [=](const AuditedCall& call) {
+    const absl::StatusOr<engine::Engine*> engine = call.Allow();
+    if (!engine.ok()) return call.Finish(engine.status());
+    const absl::StatusOr<engine::BackupJob> job = (*engine)->backups()->Cancel(request->id());
+    if (job.ok()) Fill(*job, response->mutable_job());
+    call.Finish(job.status());
+  });
+}
+
+Reactor* AdminService::ListBackups(Context* context, const v1::ListBackupsRequest* request,
+                                   v1::ListBackupsResponse* response) {
+  return gate_->AdmitAudited(context, "admin:ListBackups", "", [=](const AuditedCall& call) {
+    const absl::StatusOr<engine::Engine*> engine = call.Allow();
+    if (!engine.ok()) return call.Finish(engine.status());
+    (*engine)->ListBackups(request->directory(),
+                           [call, response](const absl::StatusOr<std::vector<store::BackupEntry>>& result) {
+                             if (result.ok()) {
+                               for (const store::BackupEntry& each : *result) Fill(each, response->add_backups());
+                             }
                              call.Finish(result.status());
                            });
   });

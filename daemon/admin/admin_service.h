@@ -18,10 +18,11 @@ namespace armature::daemon {
 namespace admin_service_internal {
 
 using Api = admin::v1::AdminService;
-using Base = Api::WithCallbackMethod_GetServerInfo<
-    Api::WithCallbackMethod_ListIndexStatus<Api::WithCallbackMethod_GetIndexStatus<
-        Api::WithCallbackMethod_ListIndexViolations<Api::WithCallbackMethod_VerifyTable<
-            Api::WithRawCallbackMethod_ExportTable<Api::WithRawCallbackMethod_Echo<Api::Service>>>>>>>;
+using Base = Api::WithCallbackMethod_GetServerInfo<Api::WithCallbackMethod_ListIndexStatus<
+    Api::WithCallbackMethod_GetIndexStatus<Api::WithCallbackMethod_ListIndexViolations<
+        Api::WithCallbackMethod_VerifyTable<Api::WithCallbackMethod_StartBackup<Api::WithCallbackMethod_GetBackupJob<
+            Api::WithCallbackMethod_CancelBackupJob<Api::WithCallbackMethod_ListBackups<
+                Api::WithRawCallbackMethod_ExportTable<Api::WithRawCallbackMethod_Echo<Api::Service>>>>>>>>>>>;
 
 }  // namespace admin_service_internal
 
@@ -29,12 +30,16 @@ using Base = Api::WithCallbackMethod_GetServerInfo<
 class AdminService final : public admin_service_internal::Base {
  public:
   // Those that ask the gate themselves.
-  static constexpr std::array<std::string_view, 7> kGatedMethods = {
+  static constexpr std::array<std::string_view, 11> kGatedMethods = {
       "/armature.admin.v1.AdminService/GetServerInfo",
       "/armature.admin.v1.AdminService/ListIndexStatus",
       "/armature.admin.v1.AdminService/GetIndexStatus",
       "/armature.admin.v1.AdminService/ListIndexViolations",
       "/armature.admin.v1.AdminService/VerifyTable",
+      "/armature.admin.v1.AdminService/StartBackup",
+      "/armature.admin.v1.AdminService/GetBackupJob",
+      "/armature.admin.v1.AdminService/CancelBackupJob",
+      "/armature.admin.v1.AdminService/ListBackups",
       "/armature.admin.v1.AdminService/ExportTable",
       "/armature.admin.v1.AdminService/Echo"};
 
@@ -55,6 +60,18 @@ class AdminService final : public admin_service_internal::Base {
   grpc::ServerUnaryReactor* VerifyTable(grpc::CallbackServerContext* context,
                                         const admin::v1::VerifyTableRequest* request,
                                         admin::v1::VerifyTableResponse* response) override;
+  grpc::ServerUnaryReactor* StartBackup(grpc::CallbackServerContext* context,
+                                        const admin::v1::StartBackupRequest* request,
+                                        admin::v1::StartBackupResponse* response) override;
+  grpc::ServerUnaryReactor* GetBackupJob(grpc::CallbackServerContext* context,
+                                         const admin::v1::GetBackupJobRequest* request,
+                                         admin::v1::GetBackupJobResponse* response) override;
+  grpc::ServerUnaryReactor* CancelBackupJob(grpc::CallbackServerContext* context,
+                                            const admin::v1::CancelBackupJobRequest* request,
+                                            admin::v1::CancelBackupJobResponse* response) override;
+  grpc::ServerUnaryReactor* ListBackups(grpc::CallbackServerContext* context,
+                                        const admin::v1::ListBackupsRequest* request,
+                                        admin::v1::ListBackupsResponse* response) override;
   ExportStream* ExportTable(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;
   // Sends the payload back, or as many bytes as were asked for: what a call costs that does nothing. Not audited, for
   // load generators call it without end.

@@ -52,24 +52,8 @@ model::ProjectionDefinition ToProjection(const v1::Projection& projection) {
   return definition;
 }
 
-model::Throughput ToThroughput(const v1::ProvisionedThroughput& throughput) {
-  return {throughput.has_read_capacity_units() ? throughput.read_capacity_units() : model::kThroughputNotGiven,
-          throughput.has_write_capacity_units() ? throughput.write_capacity_units() : model::kThroughputNotGiven};
-}
-model::Throughput ToThroughput(const v1::OnDemandThroughput& throughput) {
-  return {throughput.has_max_read_request_units() ? throughput.max_read_request_units() : -1,
-          throughput.has_max_write_request_units() ? throughput.max_write_request_units() : -1};
-}
-model::Throughput ToThroughput(const v1::WarmThroughput& throughput) {
+model::Throughput ToWarm(const v1::WarmThroughput& throughput) {
   return {throughput.read_units_per_second(), throughput.write_units_per_second()};
-}
-
-model::IndexDefinition ToIndex(const v1::LocalSecondaryIndex& index) {
-  model::IndexDefinition definition;
-  definition.index_name = index.index_name();
-  definition.key_schema = ToKeySchema(index.key_schema());
-  definition.projection = ToProjection(index.projection());
-  return definition;
 }
 
 // In an update what is not given stays as it is.
@@ -91,34 +75,8 @@ model::IndexDefinition ToGlobalIndex(const Message& index) {
   definition.projection = ToProjection(index.projection());
   if (index.has_provisioned_throughput()) definition.provisioned = ToThroughput(index.provisioned_throughput());
   if (index.has_on_demand_throughput()) definition.on_demand_max = ToThroughput(index.on_demand_throughput());
-  if (index.has_warm_throughput()) definition.warm = ToThroughput(index.warm_throughput());
+  if (index.has_warm_throughput()) definition.warm = ToWarm(index.warm_throughput());
   return definition;
-}
-
-template <class Elements>
-void FillKeySchema(const model::KeySchema& key, Elements* to) {
-  for (const model::KeyAttribute& attribute : key.partition) {
-    v1::KeySchemaElement* const element = to->Add();
-    element->set_attribute_name(attribute.name);
-    element->set_key_type(v1::KEY_TYPE_HASH);
-  }
-  for (const model::KeyAttribute& attribute : key.sort) {
-    v1::KeySchemaElement* const element = to->Add();
-    element->set_attribute_name(attribute.name);
-    element->set_key_type(v1::KEY_TYPE_RANGE);
-  }
-}
-
-void FillProjection(const model::Projection& from, v1::Projection* to) {
-  to->set_projection_type(static_cast<v1::ProjectionType>(from.type));
-  std::vector<std::string> names = from.non_key_attributes;
-  std::sort(names.begin(), names.end());  // kept in the order given, described in this one
-  for (std::string& name : names) to->add_non_key_attributes(std::move(name));
-}
-
-void FillOnDemand(const model::Throughput& from, v1::OnDemandThroughput* to) {
-  to->set_max_read_request_units(from.read_units);
-  to->set_max_write_request_units(from.write_units);
 }
 
 // An on-demand table or index reports zeros.
@@ -142,8 +100,8 @@ template <class Message>
 void FillIndex(const model::IndexDescriptor& index, const engine::Totals& totals, const std::string& table_arn,
                Message* to) {
   to->set_index_name(index.name);
-  FillKeySchema(index.key, to->mutable_key_schema());
-  FillProjection(index.projection, to->mutable_projection());
+  Fill(index.key, to->mutable_key_schema());
+  Fill(index.projection, to->mutable_projection());
   to->set_index_size_bytes(totals.size_bytes);
   to->set_item_count(totals.item_count);
   to->set_index_arn(Cat(table_arn, "/index/", index.name));
@@ -180,19 +138,7 @@ void FillStream(const model::TableDescriptor& table, v1::TableDescription* to) {
   if (label.empty()) return;
   to->set_latest_stream_label(label);
   to->set_latest_stream_arn(model::StreamArn(table.name, label));
-  if (!table.settings.stream_enabled) return;
-  v1::StreamViewType view = v1::STREAM_VIEW_TYPE_UNSPECIFIED;
-  v1::StreamViewType_Parse(Cat("STREAM_VIEW_TYPE_", table.settings.stream_view_type), &view);
-  to->mutable_stream_specification()->set_stream_enabled(true);
-  to->mutable_stream_specification()->set_stream_view_type(view);
-}
-
-void FillSse(const model::TableSettings& settings, v1::SseDescription* to) {
-  v1::SseType type = v1::SSE_TYPE_KMS;
-  if (!settings.sse_type.empty()) v1::SseType_Parse(Cat("SSE_TYPE_", settings.sse_type), &type);
-  to->set_status(v1::SSE_STATUS_ENABLED);
-  to->set_sse_type(type);
-  if (!settings.sse_kms_key.empty()) to->set_kms_master_key_arn(settings.sse_kms_key);
+  if (table.settings.stream_enabled) FillStreamSpecification(table.settings, to->mutable_stream_specification());
 }
 
 void FillSettings(const engine::TableDescription& description, v1::TableDescription* to) {
@@ -220,12 +166,19 @@ void FillSettings(const engine::TableDescription& description, v1::TableDescript
   if (settings.sse_enabled) FillSse(settings, to->mutable_sse_description());
 }
 
+void FillRestore(const model::RestoreOrigin& origin, v1::RestoreSummary* to) {
+  to->set_source_backup_arn(origin.backup_arn);
+  to->set_source_table_arn(origin.source_table_arn);
+  to->set_restore_date_time_ms(origin.time_ms);
+  to->set_restore_in_progress(origin.in_progress);
+}
+
 void ToSettings(const v1::CreateTableRequest& request, model::TableSettings* settings) {
   if (request.has_provisioned_throughput()) {
     settings->provisioned = ToThroughput(request.provisioned_throughput());
   }
   if (request.has_on_demand_throughput()) settings->on_demand_max = ToThroughput(request.on_demand_throughput());
-  if (request.has_warm_throughput()) settings->warm = ToThroughput(request.warm_throughput());
+  if (request.has_warm_throughput()) settings->warm = ToWarm(request.warm_throughput());
   settings->deletion_protection = request.deletion_protection_enabled();
   settings->table_class = Text(request.table_class());
   settings->sse_enabled = request.sse_specification().enabled();
@@ -260,6 +213,65 @@ model::SseDefinition ToSse(const v1::SseSpecification& sse) {
 
 }  // namespace
 
+model::Throughput ToThroughput(const v1::ProvisionedThroughput& throughput) {
+  return {throughput.has_read_capacity_units() ? throughput.read_capacity_units() : model::kThroughputNotGiven,
+          throughput.has_write_capacity_units() ? throughput.write_capacity_units() : model::kThroughputNotGiven};
+}
+model::Throughput ToThroughput(const v1::OnDemandThroughput& throughput) {
+  return {throughput.has_max_read_request_units() ? throughput.max_read_request_units() : -1,
+          throughput.has_max_write_request_units() ? throughput.max_write_request_units() : -1};
+}
+
+model::IndexDefinition ToIndex(const v1::LocalSecondaryIndex& index) {
+  model::IndexDefinition definition;
+  definition.index_name = index.index_name();
+  definition.key_schema = ToKeySchema(index.key_schema());
+  definition.projection = ToProjection(index.projection());
+  return definition;
+}
+
+model::IndexDefinition ToIndex(const v1::GlobalSecondaryIndex& index) { return ToGlobalIndex(index); }
+
+void Fill(const model::KeySchema& key, google::protobuf::RepeatedPtrField<v1::KeySchemaElement>* to) {
+  for (const model::KeyAttribute& attribute : key.partition) {
+    v1::KeySchemaElement* const element = to->Add();
+    element->set_attribute_name(attribute.name);
+    element->set_key_type(v1::KEY_TYPE_HASH);
+  }
+  for (const model::KeyAttribute& attribute : key.sort) {
+    v1::KeySchemaElement* const element = to->Add();
+    element->set_attribute_name(attribute.name);
+    element->set_key_type(v1::KEY_TYPE_RANGE);
+  }
+}
+
+void Fill(const model::Projection& from, v1::Projection* to) {
+  to->set_projection_type(static_cast<v1::ProjectionType>(from.type));
+  std::vector<std::string> names = from.non_key_attributes;
+  std::sort(names.begin(), names.end());  // kept in the order given, described in this one
+  for (std::string& name : names) to->add_non_key_attributes(std::move(name));
+}
+
+void FillOnDemand(const model::Throughput& from, v1::OnDemandThroughput* to) {
+  to->set_max_read_request_units(from.read_units);
+  to->set_max_write_request_units(from.write_units);
+}
+
+void FillStreamSpecification(const model::TableSettings& settings, v1::StreamSpecification* to) {
+  v1::StreamViewType view = v1::STREAM_VIEW_TYPE_UNSPECIFIED;
+  v1::StreamViewType_Parse(Cat("STREAM_VIEW_TYPE_", settings.stream_view_type), &view);
+  to->set_stream_enabled(true);
+  to->set_stream_view_type(view);
+}
+
+void FillSse(const model::TableSettings& settings, v1::SseDescription* to) {
+  v1::SseType type = v1::SSE_TYPE_KMS;
+  if (!settings.sse_type.empty()) v1::SseType_Parse(Cat("SSE_TYPE_", settings.sse_type), &type);
+  to->set_status(v1::SSE_STATUS_ENABLED);
+  to->set_sse_type(type);
+  if (!settings.sse_kms_key.empty()) to->set_kms_master_key_arn(settings.sse_kms_key);
+}
+
 model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) {
   model::TableDefinition definition;
   definition.table_name = request.table_name();
@@ -272,8 +284,7 @@ model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) 
   }
   if (request.global_secondary_indexes_size() > 0) {
     definition.global_indexes.emplace();
-    for (const auto& index : request.global_secondary_indexes())
-      definition.global_indexes->push_back(ToGlobalIndex(index));
+    for (const auto& index : request.global_secondary_indexes()) definition.global_indexes->push_back(ToIndex(index));
   }
   definition.billing_mode = Text(request.billing_mode());
   if (request.has_stream_specification()) {
@@ -318,13 +329,14 @@ void Fill(const engine::TableDescription& description, v1::TableDescription* to)
   to->set_item_count(description.totals.item_count);
   to->set_table_size_bytes(description.totals.size_bytes);
   FillSettings(description, to);
+  if (table.restore.has_value()) FillRestore(*table.restore, to->mutable_restore_summary());
   if (table.state == model::TableState::kDeleting) return;
   for (const model::KeyAttribute& attribute : table.attribute_definitions) {
     v1::AttributeDefinition* const out = to->add_attribute_definitions();
     out->set_attribute_name(attribute.name);
     out->set_attribute_type(static_cast<v1::ScalarAttributeType>(attribute.type));
   }
-  FillKeySchema(table.key, to->mutable_key_schema());
+  Fill(table.key, to->mutable_key_schema());
   FillIndexes(description, arn, to);
 }
 

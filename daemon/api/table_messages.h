@@ -3,10 +3,9 @@
 
 // Table requests and answers between the wire and the engine.
 
-#include <string>
-
 #include "armature/api/v1/tables.pb.h"
 #include "engine/table_ops.h"
+#include "google/protobuf/repeated_field.h"
 #include "storage/model/table_definition.h"
 #include "storage/model/table_update.h"
 
@@ -21,6 +20,19 @@ model::TableUpdate ToTableUpdate(const api::v1::UpdateTableRequest& request);
 void Fill(const engine::TableDescription& description, api::v1::TableDescription* to);
 
 void Fill(const engine::ListTablesResult& result, api::v1::ListTablesResponse* to);
+
+// Parts of them and of others. An amount that is not given is model::kThroughputNotGiven if it is provisioned, and no
+// bound if it is a maximum.
+model::IndexDefinition ToIndex(const api::v1::LocalSecondaryIndex& index);
+model::IndexDefinition ToIndex(const api::v1::GlobalSecondaryIndex& index);
+model::Throughput ToThroughput(const api::v1::ProvisionedThroughput& throughput);
+model::Throughput ToThroughput(const api::v1::OnDemandThroughput& throughput);
+void Fill(const model::KeySchema& key, google::protobuf::RepeatedPtrField<api::v1::KeySchemaElement>* to);
+void Fill(const model::Projection& from, api::v1::Projection* to);
+void FillOnDemand(const model::Throughput& from, api::v1::OnDemandThroughput* to);
+// Of a table whose stream is enabled, and of one that is encrypted.
+void FillStreamSpecification(const model::TableSettings& settings, api::v1::StreamSpecification* to);
+void FillSse(const model::TableSettings& settings, api::v1::SseDescription* to);
 
 }  // namespace armature::daemon
 

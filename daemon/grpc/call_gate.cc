@@ -46,6 +46,10 @@ absl::StatusOr<engine::Engine*> AuditedCall::Allow() const {
   return call_.caller().Allow(operation_, table_);
 }
 
+absl::Status AuditedCall::AllowAlso(std::string_view table) const {
+  return call_.caller().Allow(operation_, table).status();
+}
+
 void AuditedCall::Finish(const absl::Status& status) const {
   if (log_ != nullptr) {
     const std::shared_ptr<const Access>& access = call_.caller_.access_;

@@ -66,6 +66,8 @@ class AuditedCall {
  public:
   // As those of Caller and UnaryCall.
   absl::StatusOr<engine::Engine*> Allow() const;
+  // Whether the caller may run the same operation on `table`, too. Errors: AccessDeniedException.
+  absl::Status AllowAlso(std::string_view table) const;
   void Finish(const absl::Status& status) const;
 
  private:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "daemon/api/setting_messages.h"
+#include "daemon/api/table_backup_messages.h"
 #include "daemon/api/table_messages.h"
 #include "daemon/grpc/table_calls.h"
 #include "storage/base/api_error.h"
@@ -158,28 +159,51 @@ Reactor* TableService::UpdateContinuousBackups(Context* context, const v1::Updat
 }
 
 Reactor* TableService::CreateBackup(Context* context, const v1::CreateBackupRequest* request,
-                                    v1::CreateBackupResponse* /*response*/) {
-  return RefuseAudited(*gate_, context, "CreateBackup", request->table_name());
+                                    v1::CreateBackupResponse* response) {
+  return RunAudited(*gate_, context, "CreateBackup", request->table_name(), [=](const AuditedCall& call, auto& engine) {
+    engine.CreateBackup(ToCreateBackup(*request),
+                        AnswerIn<engine::TableBackup>(call, response->mutable_backup_details()));
+  });
 }
 
+// What is done with a backup is done with the table that it was made of.
 Reactor* TableService::DescribeBackup(Context* context, const v1::DescribeBackupRequest* request,
-                                      v1::DescribeBackupResponse* /*response*/) {
-  return RefuseAudited(*gate_, context, "DescribeBackup", request->backup_arn());
+                                      v1::DescribeBackupResponse* response) {
+  return RunAudited(
+      *gate_, context, "DescribeBackup", request->backup_arn(), [=](const AuditedCall& call, auto& engine) {
+        engine.DescribeBackup(request->backup_arn(),
+                              AnswerIn<engine::TableBackup>(call, response->mutable_backup_description()));
+      });
 }
 
 Reactor* TableService::ListBackups(Context* context, const v1::ListBackupsRequest* request,
-                                   v1::ListBackupsResponse* /*response*/) {
-  return RefuseAudited(*gate_, context, "ListBackups", request->table_name());
+                                   v1::ListBackupsResponse* response) {
+  return RunAudited(*gate_, context, "ListBackups", request->table_name(), [=](const AuditedCall& call, auto& engine) {
+    engine.ListTableBackups(ToListTableBackups(*request), AnswerIn<engine::ListTableBackupsResult>(call, response));
+  });
 }
 
 Reactor* TableService::DeleteBackup(Context* context, const v1::DeleteBackupRequest* request,
-                                    v1::DeleteBackupResponse* /*response*/) {
-  return RefuseAudited(*gate_, context, "DeleteBackup", request->backup_arn());
+                                    v1::DeleteBackupResponse* response) {
+  return RunAudited(*gate_, context, "DeleteBackup", request->backup_arn(), [=](const AuditedCall& call, auto& engine) {
+    engine.DeleteBackup(request->backup_arn(),
+                        AnswerIn<engine::TableBackup>(call, response->mutable_backup_description()));
+  });
 }
 
 Reactor* TableService::RestoreTableFromBackup(Context* context, const v1::RestoreTableFromBackupRequest* request,
-                                              v1::RestoreTableFromBackupResponse* /*response*/) {
-  return RefuseAudited(*gate_, context, "RestoreTableFromBackup", request->target_table_name());
+                                              v1::RestoreTableFromBackupResponse* response) {
+  const auto run = [=](const AuditedCall& call) {
+    // Who restores a table reads what is in the backup, so rights on the new table alone are not enough.
+    if (const absl::Status status = call.AllowAlso(request->backup_arn()); !status.ok()) return call.Finish(status);
+    const absl::StatusOr<engine::Engine*> engine = call.Allow();
+    if (!engine.ok()) return call.Finish(engine.status());
+    absl::StatusOr<engine::RestoreTableRequest> restore = ToRestoreTable(*request);
+    if (!restore.ok()) return call.Finish(restore.status());
+    (*engine)->RestoreTableFromBackup(*std::move(restore),
+                                      AnswerIn<engine::TableDescription>(call, response->mutable_table_description()));
+  };
+  return gate_->AdmitAudited(context, "RestoreTableFromBackup", request->target_table_name(), run);
 }
 
 }  // namespace armature::daemon

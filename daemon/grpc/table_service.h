@@ -11,8 +11,6 @@
 
 namespace armature::daemon {
 
-// Operations of later versions answer UnknownOperationException.
-//
 // Thread-safety: thread-safe. Lifetime: `gate` must outlive the server.
 class TableService final : public api::v1::TableService::CallbackService {
  public:

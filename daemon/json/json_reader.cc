@@ -215,6 +215,15 @@ absl::Status ReadInteger(JsonValue value, std::optional<int64_t>* to) {
                       [](JsonValue v, int64_t* result) { return ReadNumber(v, "java.lang.Integer", result); });
 }
 
+absl::Status ReadTimestamp(JsonValue value, std::optional<int64_t>* to) {
+  const element e = JsonDom::Element(value);
+  double seconds = 0;
+  if (e.get(seconds) != simdjson::SUCCESS) return NotScalarError(e, "java.util.Date");
+  constexpr double kLimitMs = 9.2e18;
+  *to = static_cast<int64_t>(std::clamp(std::round(seconds * 1000), -kLimitMs, kLimitMs));
+  return absl::OkStatus();
+}
+
 absl::Status ReadStringList(JsonValue value, std::vector<std::string>* to) {
   to->clear();
   return ReadList(value, [to](JsonValue member) { return ReadString(member, &to->emplace_back()); });

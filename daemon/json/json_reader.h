@@ -90,6 +90,8 @@ absl::Status ReadBoolean(JsonValue value, std::optional<bool>* to);
 absl::Status ReadInteger(JsonValue value, std::optional<int64_t>* to);
 absl::Status ReadLong(JsonValue value, int64_t* to);
 absl::Status ReadLong(JsonValue value, std::optional<int64_t>* to);
+// Seconds since 1970, with a fraction or without, as milliseconds; beyond 64 bits the nearest ones.
+absl::Status ReadTimestamp(JsonValue value, std::optional<int64_t>* to);
 absl::Status ReadStringList(JsonValue value, std::vector<std::string>* to);
 absl::Status ReadStringList(JsonValue value, std::optional<std::vector<std::string>>* to);
 absl::Status ReadStringMap(JsonValue value, std::optional<StringMap<std::string>>* to);

@@ -10,7 +10,8 @@ namespace {
 
 StringMap<JsonOperation> MakeAllOperations() {
   StringMap<JsonOperation> all;
-  for (const auto& topic : {ItemOperations(), GroupOperations(), SettingOperations(), TableOperations()}) {
+  for (const auto& topic :
+       {BackupOperations(), ItemOperations(), GroupOperations(), SettingOperations(), TableOperations()}) {
     for (const JsonOperation& operation : topic) all.emplace(operation.name, operation);
   }
   return all;

@@ -41,6 +41,7 @@ const JsonOperation* FindOperation(std::string_view name);
 std::vector<std::string_view> OperationNames();
 
 // The tables.
+std::span<const JsonOperation> BackupOperations();
 std::span<const JsonOperation> ItemOperations();
 std::span<const JsonOperation> GroupOperations();  // batches and transactions
 std::span<const JsonOperation> SettingOperations();

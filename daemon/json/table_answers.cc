@@ -31,13 +31,6 @@ void WriteProvisioned(const std::optional<Throughput>& throughput, const model::
   writer->Key("WriteCapacityUnits").Integer(shown.write_units).EndObject();
 }
 
-void WriteOnDemand(const std::optional<Throughput>& throughput, JsonWriter* writer) {
-  if (!throughput.has_value()) return;
-  writer->Key("OnDemandThroughput").BeginObject();
-  writer->Key("MaxReadRequestUnits").Integer(throughput->read_units);
-  writer->Key("MaxWriteRequestUnits").Integer(throughput->write_units).EndObject();
-}
-
 void WriteWarm(const Throughput& throughput, std::string_view status, JsonWriter* writer) {
   writer->Key("WarmThroughput").BeginObject();
   writer->Key("ReadUnitsPerSecond").Integer(throughput.read_units);
@@ -96,17 +89,7 @@ void WriteStream(const model::TableDescriptor& table, JsonWriter* writer) {
   if (const std::string label = table.LatestStreamLabel(); !label.empty()) {
     writer->Member("LatestStreamLabel", label).Member("LatestStreamArn", model::StreamArn(table.name, label));
   }
-  if (!table.settings.stream_enabled) return;
-  writer->Key("StreamSpecification").BeginObject().Key("StreamEnabled").Boolean(true);
-  writer->Member("StreamViewType", table.settings.stream_view_type).EndObject();
-}
-
-void WriteEncryption(const model::TableSettings& settings, JsonWriter* writer) {
-  if (!settings.sse_enabled) return;
-  writer->Key("SSEDescription").BeginObject().Member("Status", "ENABLED");
-  writer->Member("SSEType", settings.sse_type.empty() ? "KMS" : settings.sse_type);
-  if (!settings.sse_kms_key.empty()) writer->Member("KMSMasterKeyArn", settings.sse_kms_key);
-  writer->EndObject();
+  WriteStreamSpecification("StreamSpecification", table.settings, writer);
 }
 
 void WriteTableClass(const model::TableSettings& settings, JsonWriter* writer) {
@@ -136,7 +119,36 @@ void WriteSettings(const engine::TableDescription& description, JsonWriter* writ
   WriteEncryption(settings, writer);
 }
 
+void WriteRestore(const std::optional<model::RestoreOrigin>& origin, JsonWriter* writer) {
+  if (!origin.has_value()) return;
+  writer->Key("RestoreSummary").BeginObject().Member("SourceBackupArn", origin->backup_arn);
+  writer->Member("SourceTableArn", origin->source_table_arn);
+  writer->Key("RestoreDateTime").Timestamp(origin->time_ms);
+  writer->Key("RestoreInProgress").Boolean(origin->in_progress).EndObject();
+}
+
 }  // namespace
+
+void WriteOnDemand(const std::optional<Throughput>& throughput, JsonWriter* writer) {
+  if (!throughput.has_value()) return;
+  writer->Key("OnDemandThroughput").BeginObject();
+  writer->Key("MaxReadRequestUnits").Integer(throughput->read_units);
+  writer->Key("MaxWriteRequestUnits").Integer(throughput->write_units).EndObject();
+}
+
+void WriteStreamSpecification(std::string_view member, const model::TableSettings& settings, JsonWriter* writer) {
+  if (!settings.stream_enabled) return;
+  writer->Key(member).BeginObject().Key("StreamEnabled").Boolean(true);
+  writer->Member("StreamViewType", settings.stream_view_type).EndObject();
+}
+
+void WriteEncryption(const model::TableSettings& settings, JsonWriter* writer) {
+  if (!settings.sse_enabled) return;
+  writer->Key("SSEDescription").BeginObject().Member("Status", "ENABLED");
+  writer->Member("SSEType", settings.sse_type.empty() ? "KMS" : settings.sse_type);
+  if (!settings.sse_kms_key.empty()) writer->Member("KMSMasterKeyArn", settings.sse_kms_key);
+  writer->EndObject();
+}
 
 void WriteKeySchema(const model::KeySchema& key, JsonWriter* writer) {
   writer->BeginArray();
@@ -170,6 +182,7 @@ void WriteTableDescription(const engine::TableDescription& description, JsonWrit
   writer->Key("ItemCount").Integer(description.totals.item_count);
   writer->Key("TableSizeBytes").Integer(description.totals.size_bytes);
   WriteSettings(description, writer);
+  WriteRestore(table.restore, writer);
   if (table.state != model::TableState::kDeleting) {
     writer->Key("AttributeDefinitions").BeginArray();
     for (const model::KeyAttribute& attribute : table.attribute_definitions) {

@@ -3,6 +3,9 @@
 
 // Descriptions of tables as the JSON protocol writes them.
 
+#include <optional>
+#include <string_view>
+
 #include "daemon/json/json_writer.h"
 #include "engine/table_ops.h"
 
@@ -14,6 +17,12 @@ void WriteTableDescription(const engine::TableDescription& description, JsonWrit
 // Parts of it and of others, each a value.
 void WriteKeySchema(const model::KeySchema& key, JsonWriter* writer);
 void WriteProjection(const model::Projection& projection, JsonWriter* writer);
+
+// Members of it and of others, left out if there is nothing to tell: OnDemandThroughput, the stream as `member`,
+// SSEDescription.
+void WriteOnDemand(const std::optional<model::Throughput>& throughput, JsonWriter* writer);
+void WriteStreamSpecification(std::string_view member, const model::TableSettings& settings, JsonWriter* writer);
+void WriteEncryption(const model::TableSettings& settings, JsonWriter* writer);
 
 }  // namespace armature::daemon
 

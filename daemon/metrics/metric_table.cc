@@ -63,6 +63,14 @@ constexpr MetricDefinition kDisk[] = {
     {"armature_disk_resumes_total", kCounter, "", "How often writes were taken up again after a failure."},
 };
 
+constexpr MetricDefinition kBackups[] = {
+    {"armature_backups_total", kCounter, "result", "Backups that were made (ok) or not (failed)."},
+    {"armature_backup_copied_bytes_total", kCounter, "", "Bytes that they have copied."},
+    {"armature_backup_running", kGauge, "", "1 while one is made."},
+    {"armature_backup_last_success_timestamp_seconds", kGauge, "",
+     "When the last one was complete, also before this start if it is in --backup_dir; 0: there is none."},
+};
+
 constexpr MetricDefinition kStore[] = {
     {"armature_store_cache_bytes", kGauge, "", "Memory of the block cache."},
     {"armature_store_cache_max_bytes", kGauge, "", "Its bound, --cache_mb."},
@@ -100,8 +108,9 @@ constexpr MetricDefinition kProcess[] = {
 };
 
 constexpr MetricGroup kGroups[] = {
-    {"Requests", kRequests}, {"Group commit", kCommit}, {"Global indexes", kIndexes}, {"Tables", kTables},
-    {"Pools", kPools},       {"Disk space", kDisk},     {"Storage engine", kStore},   {"Process", kProcess},
+    {"Requests", kRequests}, {"Group commit", kCommit},  {"Global indexes", kIndexes},
+    {"Tables", kTables},     {"Pools", kPools},          {"Disk space", kDisk},
+    {"Backups", kBackups},   {"Storage engine", kStore}, {"Process", kProcess},
 };
 
 std::string_view KindName(MetricKind kind) {

@@ -44,6 +44,14 @@ void AddDisk(const store::DiskReport& disk, MetricSet* set) {
   set->Add("armature_disk_resumes_total", disk.resumes_total);
 }
 
+void AddBackups(const engine::BackupStats& backups, MetricSet* set) {
+  set->Add("armature_backups_total", backups.done_total, {{"result", "ok"}});
+  set->Add("armature_backups_total", backups.failed_total, {{"result", "failed"}});
+  set->Add("armature_backup_copied_bytes_total", backups.copied_bytes_total);
+  set->Add("armature_backup_running", backups.is_running ? 1.0 : 0.0);
+  set->Add("armature_backup_last_success_timestamp_seconds", static_cast<double>(backups.last_success_ms) / 1000);
+}
+
 void AddFiles(const store::FileStats& files, MetricSet* set) {
   set->Add("armature_store_cache_bytes", files.cache_bytes);
   set->Add("armature_store_cache_max_bytes", files.cache_max_bytes);
@@ -190,6 +198,7 @@ std::string MetricsCollector::Collect() const {
   set.Add("armature_pool_queue_tasks", uint64_t{engine.read_queue_tasks}, {{"pool", "read"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.check_queue_tasks}, {{"pool", "check"}});
   AddDisk(database.disk, &set);
+  AddBackups(sources_.engine->backups()->stats(), &set);
   AddFiles(database.files, &set);
   AddProcess(start_, &set);
   return set.Text();

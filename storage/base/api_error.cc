@@ -85,6 +85,12 @@ std::string_view ApiErrorName(ApiErrorType type) {
       return "TableNotFoundException";
     case ApiErrorType::kContinuousBackupsUnavailable:
       return "ContinuousBackupsUnavailableException";
+    case ApiErrorType::kBackupNotFound:
+      return "BackupNotFoundException";
+    case ApiErrorType::kBackupInUse:
+      return "BackupInUseException";
+    case ApiErrorType::kTableAlreadyExists:
+      return "TableAlreadyExistsException";
     case ApiErrorType::kMissingAuthenticationToken:
       return "MissingAuthenticationTokenException";
     case ApiErrorType::kIncompleteSignature:
@@ -241,6 +247,18 @@ absl::Status TableNotFoundError(std::string_view message) {
 
 absl::Status ContinuousBackupsUnavailableError(std::string_view message) {
   return Make(absl::StatusCode::kFailedPrecondition, ApiErrorType::kContinuousBackupsUnavailable, message);
+}
+
+absl::Status BackupNotFoundError(std::string_view message) {
+  return Make(absl::StatusCode::kNotFound, ApiErrorType::kBackupNotFound, message);
+}
+
+absl::Status BackupInUseError(std::string_view message) {
+  return Make(absl::StatusCode::kFailedPrecondition, ApiErrorType::kBackupInUse, message);
+}
+
+absl::Status TableAlreadyExistsError(std::string_view message) {
+  return Make(absl::StatusCode::kAlreadyExists, ApiErrorType::kTableAlreadyExists, message);
 }
 
 absl::Status ServiceUnavailableError(std::string_view message) {

@@ -38,6 +38,9 @@ enum class ApiErrorType : uint8_t {
   kCancelled,
   kTableNotFound,
   kContinuousBackupsUnavailable,
+  kBackupNotFound,
+  kBackupInUse,
+  kTableAlreadyExists,
   kMissingAuthenticationToken,
   kIncompleteSignature,
   kInvalidSignature,
@@ -68,6 +71,10 @@ absl::Status UnknownOperationError(std::string_view message);
 // A table of an operation on backups.
 absl::Status TableNotFoundError(std::string_view message);
 absl::Status ContinuousBackupsUnavailableError(std::string_view message);
+absl::Status BackupNotFoundError(std::string_view message);
+absl::Status BackupInUseError(std::string_view message);
+// The table that a restore would make.
+absl::Status TableAlreadyExistsError(std::string_view message);
 absl::Status ServiceUnavailableError(std::string_view message);
 absl::Status DeadlineExceededError(std::string_view message);
 absl::Status CancelledError(std::string_view message);

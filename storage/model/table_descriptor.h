@@ -105,6 +105,15 @@ struct TableSettings {
   friend bool operator==(const TableSettings&, const TableSettings&) = default;
 };
 
+// Where the rows of a table come from that was made of a backup.
+struct RestoreOrigin {
+  std::string backup_arn;
+  std::string source_table_arn;
+  int64_t time_ms = 0;       // since the epoch
+  bool in_progress = false;  // it is being filled, and nobody but who fills it may use it
+  friend bool operator==(const RestoreOrigin&, const RestoreOrigin&) = default;
+};
+
 struct TableDescriptor {
   TableId id;
   std::string name;
@@ -116,7 +125,9 @@ struct TableDescriptor {
   std::vector<IndexDescriptor> local_indexes;       // in the order given
   std::vector<IndexDescriptor> global_indexes;
   TableSettings settings;
+  std::optional<RestoreOrigin> restore;
 
+  bool is_being_restored() const { return restore.has_value() && restore->in_progress; }
   // The index called `name`, or null.
   const IndexDescriptor* FindIndex(std::string_view index_name) const;
   // When the table last became PAY_PER_REQUEST, in milliseconds since the epoch; 0: it never was.

@@ -111,37 +111,6 @@ void CheckProjection(const ProjectionDefinition& projection, const std::string& 
   }
 }
 
-void CheckThroughput(const std::optional<Throughput>& throughput, const std::string& path, ConstraintList* faults) {
-  if (!throughput.has_value()) return;
-  const auto check = [faults](int64_t units, const std::string& member) {
-    if (units == kThroughputNotGiven) {
-      faults->AddNull(member);
-    } else {
-      faults->CheckMinimum(units, member, 1);
-    }
-  };
-  check(throughput->read_units, Cat(path, ".readCapacityUnits"));
-  check(throughput->write_units, Cat(path, ".writeCapacityUnits"));
-}
-
-void CheckIndexes(const std::optional<std::vector<IndexDefinition>>& indexes, IndexKind kind, ConstraintList* faults) {
-  if (!indexes.has_value()) return;
-  const bool is_global = kind == IndexKind::kGlobal;
-  const std::string_view list_path = is_global ? "globalSecondaryIndexes" : "localSecondaryIndexes";
-  for (size_t i = 0; i < indexes->size(); ++i) {
-    const IndexDefinition& index = (*indexes)[i];
-    const std::string path = MemberPath(list_path, i);
-    faults->CheckName(index.index_name, Cat(path, ".indexName"), kTableNameMinChars);
-    if (is_global) {
-      CheckKeySchema(index.key_schema, Cat(path, ".keySchema"), faults);
-    } else {
-      CheckPairKeySchema(index.key_schema, Cat(path, ".keySchema"), faults);
-    }
-    CheckProjection(index.projection, Cat(path, ".projection"), faults);
-    if (is_global) CheckThroughput(index.provisioned, Cat(path, ".provisionedThroughput"), faults);
-  }
-}
-
 void CheckStream(const TableDefinition& definition, ConstraintList* faults) {
   if (definition.stream_view_type.empty()) return;
   if (!definition.stream_enabled.has_value()) {
@@ -156,14 +125,14 @@ void CheckNewIndex(const IndexDefinition& index, const std::string& path, Constr
   faults->CheckName(index.index_name, Cat(path, ".indexName"), kTableNameMinChars);
   CheckKeySchema(index.key_schema, Cat(path, ".keySchema"), faults);
   CheckProjection(index.projection, Cat(path, ".projection"), faults);
-  CheckThroughput(index.provisioned, Cat(path, ".provisionedThroughput"), faults);
+  CheckThroughputShape(index.provisioned, Cat(path, ".provisionedThroughput"), faults);
 }
 
 void CheckIndexUpdate(const GlobalIndexUpdate& entry, const std::string& path, ConstraintList* faults) {
   if (entry.update.has_value()) {
     const std::string update_path = Cat(path, ".update");
     faults->CheckName(entry.update->index_name, Cat(update_path, ".indexName"), kTableNameMinChars);
-    CheckThroughput(entry.update->provisioned, Cat(update_path, ".provisionedThroughput"), faults);
+    CheckThroughputShape(entry.update->provisioned, Cat(update_path, ".provisionedThroughput"), faults);
   }
   if (entry.create.has_value()) CheckNewIndex(*entry.create, Cat(path, ".create"), faults);
   if (entry.remove.has_value()) faults->CheckName(*entry.remove, Cat(path, ".delete.indexName"), kTableNameMinChars);
@@ -177,18 +146,52 @@ void CheckStream(const StreamDefinition& stream, ConstraintList* faults) {
 
 }  // namespace
 
+void CheckThroughputShape(const std::optional<Throughput>& throughput, const std::string& path,
+                          ConstraintList* faults) {
+  if (!throughput.has_value()) return;
+  const auto check = [faults](int64_t units, const std::string& member) {
+    if (units == kThroughputNotGiven) {
+      faults->AddNull(member);
+    } else {
+      faults->CheckMinimum(units, member, 1);
+    }
+  };
+  check(throughput->read_units, Cat(path, ".readCapacityUnits"));
+  check(throughput->write_units, Cat(path, ".writeCapacityUnits"));
+}
+
+void CheckIndexShapes(const std::optional<std::vector<IndexDefinition>>& indexes, IndexKind kind,
+                      std::string_view list_path, ConstraintList* faults) {
+  if (!indexes.has_value()) return;
+  const bool is_global = kind == IndexKind::kGlobal;
+  for (size_t i = 0; i < indexes->size(); ++i) {
+    const IndexDefinition& index = (*indexes)[i];
+    const std::string path = MemberPath(list_path, i);
+    faults->CheckName(index.index_name, Cat(path, ".indexName"), kTableNameMinChars);
+    if (is_global) {
+      CheckKeySchema(index.key_schema, Cat(path, ".keySchema"), faults);
+    } else {
+      CheckPairKeySchema(index.key_schema, Cat(path, ".keySchema"), faults);
+    }
+    CheckProjection(index.projection, Cat(path, ".projection"), faults);
+    if (is_global) CheckThroughputShape(index.provisioned, Cat(path, ".provisionedThroughput"), faults);
+  }
+}
+
+void CheckBillingModeShape(std::string_view billing_mode, std::string_view path, ConstraintList* faults) {
+  faults->CheckEnum(billing_mode, path, kBillingModes);
+}
+
 absl::Status CheckTableShape(const TableDefinition& definition) {
   ConstraintList faults;
   faults.CheckName(definition.table_name, "tableName", kTableNameMinChars);
   CheckAttributeDefinitions(definition.attribute_definitions, &faults);
   CheckTableKeySchema(definition, &faults);
-  if (!definition.billing_mode.empty()) {
-    faults.CheckEnum(definition.billing_mode, "billingMode", kBillingModes);
-  }
-  CheckThroughput(definition.settings.provisioned, "provisionedThroughput", &faults);
+  if (!definition.billing_mode.empty()) CheckBillingModeShape(definition.billing_mode, "billingMode", &faults);
+  CheckThroughputShape(definition.settings.provisioned, "provisionedThroughput", &faults);
   // Global indexes come first, although the request lists them after the local ones.
-  CheckIndexes(definition.global_indexes, IndexKind::kGlobal, &faults);
-  CheckIndexes(definition.local_indexes, IndexKind::kLocal, &faults);
+  CheckIndexShapes(definition.global_indexes, IndexKind::kGlobal, "globalSecondaryIndexes", &faults);
+  CheckIndexShapes(definition.local_indexes, IndexKind::kLocal, "localSecondaryIndexes", &faults);
   CheckStream(definition, &faults);
   return faults.ToStatus();
 }
@@ -197,8 +200,8 @@ absl::Status CheckTableUpdateShape(const TableUpdate& update) {
   ConstraintList faults;
   CheckTableReferenceShape(update.table_name, &faults);
   if (!update.attribute_definitions.empty()) CheckAttributeDefinitions(update.attribute_definitions, &faults);
-  if (!update.billing_mode.empty()) faults.CheckEnum(update.billing_mode, "billingMode", kBillingModes);
-  CheckThroughput(update.provisioned, "provisionedThroughput", &faults);
+  if (!update.billing_mode.empty()) CheckBillingModeShape(update.billing_mode, "billingMode", &faults);
+  CheckThroughputShape(update.provisioned, "provisionedThroughput", &faults);
   if (update.global_index_updates.has_value()) {
     for (size_t i = 0; i < update.global_index_updates->size(); ++i) {
       CheckIndexUpdate((*update.global_index_updates)[i], MemberPath("globalSecondaryIndexUpdates", i), &faults);

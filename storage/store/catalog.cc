@@ -151,6 +151,15 @@ absl::StatusOr<std::shared_ptr<const Table>> Catalog::OpenTable(TableDescriptor 
   return table;
 }
 
+bool Catalog::AwaitOpen(TableId id, absl::Duration patience) const {
+  const auto is_decided = [this, id]() ABSL_SHARED_LOCKS_REQUIRED(snapshot_mutex_) {
+    const Table* const table = snapshot_->Find(id);
+    return table == nullptr || table->lease != nullptr;
+  };
+  const absl::ReaderMutexLock lock(&snapshot_mutex_);
+  return snapshot_mutex_.AwaitWithTimeout(absl::Condition(&is_decided), patience);
+}
+
 absl::Status Catalog::Persist(const TableDescriptor& descriptor) {
   rocksdb::WriteBatch batch;
   batch.Put(db_->meta()->handle(), TableKey(descriptor.id), EncodeTableRecord(descriptor));
@@ -192,13 +201,16 @@ absl::Status Catalog::CheckFamilyCeiling(const TableDescriptor& wanted) const {
                                 families, " column families; the configured ceiling is ", db_->table_families_max()));
 }
 
+absl::Status TableIsBeingCreatedError(std::string_view name) {
+  return ResourceInUseError(Cat("Attempt to change a resource which is still in use: Table is being created: ", name));
+}
+
 absl::StatusOr<TableDescriptor> Catalog::Add(TableDescriptor descriptor) {
   const absl::MutexLock lock(&mutex_);
   if (const Table* existing = snapshot()->Find(descriptor.name)) {
-    if (existing->descriptor.state == TableState::kCreating) {
-      return ResourceInUseError(
-          Cat("Attempt to change a resource which is still in use: Table is being created: ", descriptor.name));
-    }
+    const bool is_being_created =
+        existing->descriptor.state == TableState::kCreating || existing->descriptor.is_being_restored();
+    if (is_being_created) return TableIsBeingCreatedError(descriptor.name);
     return ResourceInUseError(Cat("Table already exists: ", descriptor.name));
   }
   ARM_RETURN_IF_ERROR(CheckFamilyCeiling(descriptor));
@@ -233,8 +245,7 @@ absl::StatusOr<TableDescriptor> Catalog::MarkDeleting(std::string_view name,
   TableDescriptor descriptor = table->descriptor;
   switch (descriptor.state) {
     case TableState::kCreating:
-      return ResourceInUseError(
-          Cat("Attempt to change a resource which is still in use: Table is being created: ", name));
+      return TableIsBeingCreatedError(name);
     case TableState::kUpdating:
       return ResourceInUseError(Cat("Attempt to change a resource which is still in use: Table: ", name,
                                     " is in the process of being updated."));

@@ -17,6 +17,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "storage/base/strong_type.h"
 #include "storage/base/timer_queue.h"
 #include "storage/model/table_descriptor.h"
@@ -93,6 +94,9 @@ class CatalogSnapshot {
   std::map<std::string, std::shared_ptr<const Table>, std::less<>> tables_;
 };
 
+// ResourceInUse, for a table that cannot be changed yet.
+absl::Status TableIsBeingCreatedError(std::string_view name);
+
 // Keeps the descriptors, on disk and in memory. Thread-safety: thread-safe.
 class Catalog {
  public:
@@ -100,6 +104,8 @@ class Catalog {
   static absl::StatusOr<std::unique_ptr<Catalog>> Open(RocksDb* db, TimerQueue* timers);
 
   std::shared_ptr<const CatalogSnapshot> snapshot() const;
+  // Waits until the table is gone, or has its families. False if that takes longer.
+  bool AwaitOpen(TableId table, absl::Duration patience) const;
 
   // Gives the table and its indexes ids, a uuid and a creation time, and persists it as CREATING.
   // Errors: ResourceInUse if the name is taken; LimitExceeded beyond the configured number of families.
@@ -112,10 +118,10 @@ class Catalog {
 
   // Lets `change` work on a copy of the table's descriptor, persists the copy, and publishes it: later snapshots have
   // it, older ones stay as they are. Whatever `change` returns but OK is the answer, and nothing is changed then. It
-  // sees the table in whatever state, runs while the catalog is locked, so it must be short, and may change settings
-  // and definitions of attributes, append a CREATING global index without an id, which gets one here, and make a
-  // global index DELETING; the table is UPDATING then. The answer is nullopt if there is no such table.
-  // `left`: as for MarkDeleting.
+  // sees the table in whatever state, runs while the catalog is locked, so it must be short, and may change settings,
+  // definitions of attributes, whether it is being restored, append a CREATING global index without an id, which gets
+  // one here, and make a global index DELETING; the table is UPDATING then. The answer is nullopt if there is no such
+  // table. `left`: as for MarkDeleting.
   absl::StatusOr<std::optional<model::TableDescriptor>> Update(
       std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change,
       std::vector<std::shared_ptr<IndexProgress>>* left);

@@ -35,6 +35,7 @@ bool IsUpdateOf(const TableDescriptor& before, const TableDescriptor& after) {
   same.settings = before.settings;
   same.attribute_definitions = before.attribute_definitions;
   same.state = before.state;
+  same.restore = before.restore;
   bool has_change = false;
   for (size_t i = 0; i < before.global_indexes.size(); ++i) {
     IndexDescriptor& index = same.global_indexes[i];

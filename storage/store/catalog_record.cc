@@ -150,6 +150,17 @@ model::TableSettings FromDisk(const disk::TableSettings& from) {
   return to;
 }
 
+void ToDisk(const model::RestoreOrigin& from, disk::RestoreOrigin* to) {
+  to->set_backup_arn(from.backup_arn);
+  to->set_source_table_arn(from.source_table_arn);
+  to->set_time_ms(from.time_ms);
+  to->set_in_progress(from.in_progress);
+}
+
+model::RestoreOrigin FromDisk(const disk::RestoreOrigin& from) {
+  return {from.backup_arn(), from.source_table_arn(), from.time_ms(), from.in_progress()};
+}
+
 bool IsKnown(const std::vector<model::KeyAttribute>& attributes) {
   for (const model::KeyAttribute& attribute : attributes) {
     const auto type = static_cast<uint8_t>(attribute.type);
@@ -189,6 +200,7 @@ std::string EncodeTableRecord(const model::TableDescriptor& descriptor) {
     ToDisk(index, record.add_global_indexes());
   }
   ToDisk(descriptor.settings, record.mutable_settings());
+  if (descriptor.restore.has_value()) ToDisk(*descriptor.restore, record.mutable_restore());
   std::string value(1, kTableRecordVersion);
   record.AppendToString(&value);
   return value;
@@ -218,6 +230,7 @@ absl::StatusOr<model::TableDescriptor> ParseTableRecord(std::string_view value) 
     descriptor.global_indexes.push_back(FromDisk(index, model::IndexKind::kGlobal));
   }
   descriptor.settings = FromDisk(record.settings());
+  if (record.has_restore()) descriptor.restore = FromDisk(record.restore());
   const auto state = static_cast<uint8_t>(descriptor.state);
   const auto billing = static_cast<uint8_t>(descriptor.settings.billing_mode);
   if (descriptor.id == TableId(0) || descriptor.name.empty() || state < 1 || state > 4 || billing < 1 || billing > 2 ||

@@ -19,29 +19,30 @@
 #include "absl/strings/escaping.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/store/durable_file.h"
 
 namespace armature::store {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kFormatFile[] = "/armature.format";
-constexpr std::string_view kTemporarySuffix = ".new";
-constexpr char kLockFile[] = "/LOCK";
-constexpr char kNewFile[] = "/armature.new";  // there from before the format file until the database has been made
 constexpr std::string_view kMagic = "armature database";
 
-absl::Status ErrnoError(std::string_view what, const std::string& path) {
-  return UnavailableError(Cat(what, " ", path, ": ", std::strerror(errno)));
+absl::Status CheckRestored(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(Cat(path, kDataRestoringFile), error)) return absl::OkStatus();
+  return FailedPreconditionError(
+      Cat("data directory ", path, ": restoring it did not finish: run the restore again or remove it"));
 }
 
-// True if the directory holds nothing, or nothing but what an earlier start left that died at once.
-absl::StatusOr<bool> IsUnused(const std::string& path) {
+}  // namespace
+
+absl::StatusOr<bool> IsUnusedDataDirectory(const std::string& path) {
   std::error_code error;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
     const std::string name = "/" + it->path().filename().string();
-    if (name != kLockFile && name != kNewFile && name != Cat(kFormatFile, kTemporarySuffix) &&
-        name != Cat(kNewFile, kTemporarySuffix)) {
+    if (name != kDataLockFile && name != kDataNewFile && name != Cat(kDataFormatFile, kUnfinishedSuffix) &&
+        name != Cat(kDataNewFile, kUnfinishedSuffix) && name != Cat(kDataRestoringFile, kUnfinishedSuffix)) {
       return false;
     }
   }
@@ -49,29 +50,9 @@ absl::StatusOr<bool> IsUnused(const std::string& path) {
   return true;
 }
 
-void SyncDirectory(const fs::path& path) {
-  const int directory = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (directory < 0) return;
-  fsync(directory);
-  close(directory);
+std::string DataFormatText(int format_version, std::string_view database_id) {
+  return Cat(kMagic, "\nformat: ", format_version, "\ndatabase: ", database_id, "\n");
 }
-
-// Writes a file so that after a crash it is there whole or not at all.
-absl::Status WriteDurably(const std::string& path, const std::string& text) {
-  const std::string temporary = Cat(path, kTemporarySuffix);
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return ErrnoError("cannot write", temporary);
-  const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
-  const int saved_errno = errno;
-  close(fd);
-  errno = saved_errno;
-  if (!written) return ErrnoError("cannot write", temporary);
-  if (rename(temporary.c_str(), path.c_str()) != 0) return ErrnoError("cannot write", path);
-  SyncDirectory(fs::path(path).parent_path());
-  return absl::OkStatus();
-}
-
-}  // namespace
 
 std::string RandomUuid() {
   unsigned char bytes[16];
@@ -88,34 +69,36 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string_v
   std::error_code error;
   fs::create_directories(path, error);
   if (error) return UnavailableError(Cat("cannot make data directory ", path, ": ", error.message()));
-  if (!fs::exists(path + kFormatFile, error)) {
+  ARM_RETURN_IF_ERROR(CheckRestored(path));
+  if (!fs::exists(Cat(path, kDataFormatFile), error)) {
     // Before the lock, which would leave a file of ours in a directory that is not.
-    ARM_ASSIGN_OR_RETURN(const bool unused, IsUnused(path));
+    ARM_ASSIGN_OR_RETURN(const bool unused, IsUnusedDataDirectory(path));
     if (!unused) {
       return FailedPreconditionError(
           Cat("data directory ", path, " is not empty and holds no armature.format: not ours; name an empty one"));
     }
   }
-  const std::string lock_path = path + kLockFile;
+  const std::string lock_path = Cat(path, kDataLockFile);
   const int lock_fd = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lock_fd < 0) return ErrnoError("data directory is not writable: cannot open", lock_path);
+  if (lock_fd < 0) return ErrnoError("data directory is not writable: cannot open", lock_path, errno);
   auto directory = std::unique_ptr<DataDirectory>(new DataDirectory(path, lock_fd));
   if (flock(lock_fd, LOCK_EX | LOCK_NB) != 0) {
     return FailedPreconditionError(
         Cat("data directory ", path, " is in use by another process (", lock_path, " is locked)"));
   }
   // Once more, now that nobody else can be writing it.
-  const bool known = fs::exists(path + kFormatFile, error);
-  if (!known) ARM_RETURN_IF_ERROR(WriteDurably(path + kNewFile, ""));
+  ARM_RETURN_IF_ERROR(CheckRestored(path));
+  const bool known = fs::exists(Cat(path, kDataFormatFile), error);
+  if (!known) ARM_RETURN_IF_ERROR(WriteDurably(Cat(path, kDataNewFile), ""));
   ARM_RETURN_IF_ERROR(known ? directory->ReadFormat() : directory->WriteFormat());
-  directory->is_new_ = fs::exists(path + kNewFile, error);
+  directory->is_new_ = fs::exists(Cat(path, kDataNewFile), error);
   return directory;
 }
 
 DataDirectory::~DataDirectory() { close(lock_fd_); }
 
-absl::Status DataDirectory::ReadFormat() {
-  const std::string file = path_ + kFormatFile;
+absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(const std::string& path) {
+  const std::string file = Cat(path, kDataFormatFile);
   std::ifstream in(file);
   std::ostringstream all;
   all << in.rdbuf();
@@ -126,40 +109,47 @@ absl::Status DataDirectory::ReadFormat() {
   if (line != kMagic) {
     return FailedPreconditionError(Cat(file, " is not the format file of an armature database"));
   }
-  int version = 0;
+  DirectoryFormat format;
   while (std::getline(lines, line)) {
     const size_t colon = line.find(": ");
     if (colon == std::string::npos) continue;
     const std::string value = line.substr(colon + 2);
     if (line.compare(0, colon, "format") == 0) {
-      std::from_chars(value.data(), value.data() + value.size(), version);
+      std::from_chars(value.data(), value.data() + value.size(), format.version);
     } else if (line.compare(0, colon, "database") == 0) {
-      database_id_ = value;
+      format.database_id = value;
     }
   }
-  if (version < 1 || database_id_.empty()) {
+  if (format.version < 1 || format.database_id.empty()) {
     return FailedPreconditionError(Cat(file, " is damaged: it must name a format and a database"));
   }
-  if (version > kFormatVersion) {
-    return FailedPreconditionError(Cat("data directory ", path_, " has format ", version,
+  return format;
+}
+
+absl::Status DataDirectory::ReadFormat() {
+  ARM_ASSIGN_OR_RETURN(const DirectoryFormat format, ReadDirectoryFormat(path_));
+  if (format.version > kFormatVersion) {
+    return FailedPreconditionError(Cat("data directory ", path_, " has format ", format.version,
                                        "; this build reads formats up to ", kFormatVersion, ": use a newer armatured"));
   }
+  format_version_ = format.version;
+  database_id_ = format.database_id;
   return absl::OkStatus();
 }
 
 absl::Status DataDirectory::FinishCreation() {
   if (!is_new_) return absl::OkStatus();
-  const std::string file = path_ + kNewFile;
-  if (unlink(file.c_str()) != 0) return ErrnoError("cannot remove", file);
-  SyncDirectory(path_);
+  const std::string file = Cat(path_, kDataNewFile);
+  if (unlink(file.c_str()) != 0) return ErrnoError("cannot remove", file, errno);
+  ARM_RETURN_IF_ERROR(SyncDirectory(path_));
   is_new_ = false;
   return absl::OkStatus();
 }
 
 absl::Status DataDirectory::WriteFormat() {
   database_id_ = RandomUuid();
-  return WriteDurably(path_ + kFormatFile,
-                      Cat(kMagic, "\nformat: ", kFormatVersion, "\ndatabase: ", database_id_, "\n"));
+  format_version_ = kFormatVersion;
+  return WriteDurably(Cat(path_, kDataFormatFile), DataFormatText(format_version_, database_id_));
 }
 
 }  // namespace armature::store

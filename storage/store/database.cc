@@ -71,7 +71,23 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   parts->guard = std::make_unique<DiskGuard>(parts->rocks.get(), parts->rocks->space());
   LOG(INFO) << "store: opened path=" << options.path << " database=" << parts->directory->database_id()
             << " families=" << parts->rocks->family_count() << " sequence=" << last.value();
-  return std::unique_ptr<Database>(new Database(std::move(parts)));
+  auto database = std::unique_ptr<Database>(new Database(std::move(parts)));
+  database->AbandonRestores();
+  return database;
+}
+
+// Who filled them is gone. What cannot be deleted now is out of reach all the same, and no reason not to serve the
+// rest.
+void Database::AbandonRestores() {
+  const std::shared_ptr<const CatalogSnapshot> snapshot = catalog();
+  for (const auto& [name, table] : snapshot->tables()) {
+    const model::TableDescriptor& descriptor = table->descriptor;
+    if (!descriptor.is_being_restored() || descriptor.state == model::TableState::kDeleting) continue;
+    LOG(WARNING) << "store: the restore of a table was cut off, it is deleted table=" << name
+                 << " backup=" << descriptor.restore->backup_arn;
+    const absl::Status abandoned = AbandonRestore(descriptor.id);
+    if (!abandoned.ok()) LOG(ERROR) << "store: it stays until the next start table=" << name << " status=" << abandoned;
+  }
 }
 
 absl::StatusOr<GetResult> Database::Get(const Keyspace& keyspace, std::string_view key, ReadMode mode,
@@ -246,6 +262,13 @@ absl::StatusOr<model::TableDescriptor> Database::CreateTable(model::TableDescrip
 }
 
 absl::StatusOr<model::TableDescriptor> Database::DeleteTable(std::string_view name) {
+  const std::shared_ptr<const CatalogSnapshot> snapshot = catalog();
+  const Table* const table = snapshot->Find(name);
+  if (table != nullptr && table->descriptor.is_being_restored()) return TableIsBeingCreatedError(name);
+  return Delete(name);
+}
+
+absl::StatusOr<model::TableDescriptor> Database::Delete(std::string_view name) {
   std::vector<std::shared_ptr<IndexProgress>> left;
   ARM_ASSIGN_OR_RETURN(model::TableDescriptor deleting, parts_->catalog->MarkDeleting(name, &left));
   // Who waits for an index of the table holds the table.
@@ -260,12 +283,39 @@ absl::StatusOr<model::TableDescriptor> Database::DeleteTable(std::string_view na
 absl::StatusOr<std::optional<model::TableDescriptor>> Database::UpdateTable(
     std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change) {
   std::vector<std::shared_ptr<IndexProgress>> left;
-  ARM_ASSIGN_OR_RETURN(std::optional<model::TableDescriptor> updated, parts_->catalog->Update(name, change, &left));
+  const auto change_if_whole = [&](model::TableDescriptor* descriptor) {
+    return descriptor->is_being_restored() ? TableIsBeingCreatedError(name) : change(descriptor);
+  };
+  ARM_ASSIGN_OR_RETURN(std::optional<model::TableDescriptor> updated,
+                       parts_->catalog->Update(name, change_if_whole, &left));
   // Who waits for an index that is being removed holds it.
   const absl::Status gone = ValidationError("The table does not have the specified index any more");
   for (const std::shared_ptr<IndexProgress>& progress : left) progress->Close(gone);
   if (updated.has_value() && updated->state == model::TableState::kUpdating) parts_->ddl->Wake();
   return updated;
+}
+
+bool Database::AwaitOpen(TableId table, absl::Duration patience) const {
+  return parts_->catalog->AwaitOpen(table, patience);
+}
+
+absl::Status Database::FinishRestore(TableId id) {
+  const std::shared_ptr<const CatalogSnapshot> snapshot = catalog();
+  const Table* const table = snapshot->Find(id);
+  if (table == nullptr || !table->descriptor.is_being_restored()) return absl::OkStatus();
+  std::vector<std::shared_ptr<IndexProgress>> left;
+  const auto finish = [id](model::TableDescriptor* descriptor) {
+    if (descriptor->id == id && descriptor->restore.has_value()) descriptor->restore->in_progress = false;
+    return absl::OkStatus();
+  };
+  return parts_->catalog->Update(table->descriptor.name, finish, &left).status();
+}
+
+absl::Status Database::AbandonRestore(TableId id) {
+  const std::shared_ptr<const CatalogSnapshot> snapshot = catalog();
+  const Table* const table = snapshot->Find(id);
+  if (table == nullptr || !table->descriptor.is_being_restored()) return absl::OkStatus();
+  return Delete(table->descriptor.name).status();
 }
 
 void Database::EndWaits(const absl::Status& status) {
@@ -278,6 +328,8 @@ void Database::EndWaits(const absl::Status& status) {
 }
 
 const std::string& Database::database_id() const { return parts_->directory->database_id(); }
+RocksDb* Database::rocks() const { return parts_->rocks.get(); }
+int Database::format_version() const { return parts_->directory->format_version(); }
 size_t Database::column_family_count() const { return parts_->rocks->family_count(); }
 CommitterCounters Database::committer_counters() const { return parts_->committer->counters(); }
 

@@ -19,6 +19,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "storage/base/strong_type.h"
 #include "storage/base/timer_queue.h"
 #include "storage/store/catalog.h"
@@ -34,6 +35,7 @@ namespace armature::store {
 struct DatabaseStats;
 struct DiskReport;
 class KeyspaceSnapshot;
+class RocksDb;
 
 // What a point read found. kWouldBlock: the row is not in memory and the caller asked not to wait for the disk.
 enum class GetResult : uint8_t { kFound, kMissing, kWouldBlock };
@@ -152,6 +154,14 @@ class Database {
   absl::StatusOr<std::optional<model::TableDescriptor>> UpdateTable(
       std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change);
 
+  // Waits until the table is gone, or can be read and written. False if that takes longer.
+  bool AwaitOpen(TableId table, absl::Duration patience) const;
+  // Ends the life of a table that is being restored as such: from now on it is one like any other, or it goes. Nothing
+  // happens if there is none of that id. UpdateTable and DeleteTable refuse it before with ResourceInUse, and a start
+  // that finds it so deletes it.
+  absl::Status FinishRestore(TableId table);
+  absl::Status AbandonRestore(TableId table);
+
   // Ends all waits for global indexes, now and later, with `status`: before the server stops.
   void EndWaits(const absl::Status& status);
 
@@ -165,8 +175,15 @@ class Database {
   DiskReport disk_report() const;
 
  private:
+  // Copies its files.
+  friend class BackupRepository;
+  RocksDb* rocks() const;
+  int format_version() const;
+
   struct Parts;
   explicit Database(std::unique_ptr<Parts> parts);
+  absl::StatusOr<model::TableDescriptor> Delete(std::string_view name);
+  void AbandonRestores();
 
   std::unique_ptr<Parts> parts_;
 };

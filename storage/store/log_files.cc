@@ -7,6 +7,7 @@
 
 #include "glog/logging.h"
 #include "rocksdb/file_system.h"
+#include "storage/store/durable_file.h"
 
 namespace armature::store {
 namespace {
@@ -14,12 +15,6 @@ namespace {
 using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
-
-// `error` is errno after the call.
-IOStatus NameNoSpace(IOStatus status, int error) {
-  if (status.ok() || status.IsNoSpace() || (error != EDQUOT && error != EFBIG)) return status;
-  return IOStatus::NoSpace(status.ToString());
-}
 
 // RocksDB asks for the space of the whole size that a file is expected to have. On a disk that is nearly full that
 // takes all that is left: until it is refused or, on some file systems, for good. Writes of other files fail meanwhile.
@@ -119,6 +114,11 @@ class FileSystem final : public rocksdb::FileSystemWrapper {
 };
 
 }  // namespace
+
+IOStatus NameNoSpace(IOStatus status, int error) {
+  if (status.ok() || status.IsNoSpace() || !IsNoSpaceError(error)) return status;
+  return IOStatus::NoSpace(status.ToString());
+}
 
 std::unique_ptr<rocksdb::Env> MakeEnv(LogFiles* files) {
   return rocksdb::NewCompositeEnv(std::make_shared<FileSystem>(files));

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "rocksdb/env.h"
+#include "rocksdb/io_status.h"
 
 namespace armature::store {
 
@@ -40,6 +41,9 @@ class LogFiles {
   std::atomic<uint64_t> closed_ = 0;  // the last that was closed for ever
   std::atomic<bool> resuming_ = false;
 };
+
+// `status` of a call that left `error` in errno: NoSpace for every way of having no more of it.
+rocksdb::IOStatus NameNoSpace(rocksdb::IOStatus status, int error);
 
 // The file system as RocksDB sees it: with log files as above, and with every way of having no more space (quota, limit
 // of a file's size) told as that. `files` outlives it.

@@ -34,17 +34,17 @@ std::optional<uint64_t> ParseU64(std::string_view bytes) { return ParseBigEndian
 
 std::string TableKey(TableId table) { return Cat(kTablePrefix, EncodeU32(table.value())); }
 
-std::string CursorPrefix(TableId table) { return Cat("cursor/", EncodeU32(table.value())); }
+std::string CursorPrefix(TableId table) { return Cat(kCursorPrefix, EncodeU32(table.value())); }
 
 std::string CursorKey(TableId table, IndexId index) { return Cat(CursorPrefix(table), EncodeU32(index.value())); }
 
 std::string BuildKey(TableId table, IndexId index) {
-  return Cat("build/", EncodeU32(table.value()), EncodeU32(index.value()));
+  return Cat(kBuildPrefix, EncodeU32(table.value()), EncodeU32(index.value()));
 }
 
-std::string StatsKey(std::string_view family_name) { return Cat("stats/", family_name); }
+std::string StatsKey(std::string_view family_name) { return Cat(kStatsPrefix, family_name); }
 
-std::string TokenKey(std::string_view token) { return Cat("token/", token); }
+std::string TokenKey(std::string_view token) { return Cat(kTokenPrefix, token); }
 
 std::string TokenTimeKey(int64_t expires_ms, std::string_view token) {
   return Cat(kTokenTimePrefix, EncodeU64(static_cast<uint64_t>(expires_ms)), token);

@@ -23,14 +23,18 @@ inline constexpr std::string_view kSequenceKey = "sequence";
 inline constexpr std::string_view kTablePrefix = "table/";
 std::string TableKey(TableId table);
 // meta: how far an index has consumed its table's log, u64. Prefix: "cursor/" and the table.
+inline constexpr std::string_view kCursorPrefix = "cursor/";
 std::string CursorKey(TableId table, IndexId index);
 std::string CursorPrefix(TableId table);
 // meta: how far the filling of an index is.
+inline constexpr std::string_view kBuildPrefix = "build/";
 std::string BuildKey(TableId table, IndexId index);
 // meta: totals of a column family.
+inline constexpr std::string_view kStatsPrefix = "stats/";
 std::string StatsKey(std::string_view family_name);
 
 // meta: what a client's token stands for.
+inline constexpr std::string_view kTokenPrefix = "token/";
 std::string TokenKey(std::string_view token);
 // meta: a token by the time at which it expires, in milliseconds; the value is empty.
 inline constexpr std::string_view kTokenTimePrefix = "token_at/";

@@ -112,7 +112,22 @@ size_t RocksDb::family_count() {
   return families_.size();
 }
 
+void RocksDb::HoldFamilies() {
+  const absl::MutexLock lock(&families_gate_);
+  families_gate_.Await(absl::Condition(
+      +[](bool* held) { return !*held; }, &families_held_));
+  families_held_ = true;
+}
+
+void RocksDb::ReleaseFamilies() {
+  const absl::MutexLock lock(&families_gate_);
+  families_held_ = false;
+}
+
 absl::Status RocksDb::CreateFamilies(const std::vector<std::string>& names) {
+  const absl::MutexLock families_lock(&families_gate_);
+  families_gate_.Await(absl::Condition(
+      +[](bool* held) { return !*held; }, &families_held_));
   std::vector<rocksdb::ColumnFamilyDescriptor> missing;
   for (const std::string& name : names) {
     if (Find(name) != nullptr) continue;
@@ -132,6 +147,9 @@ absl::Status RocksDb::CreateFamilies(const std::vector<std::string>& names) {
 }
 
 absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
+  const absl::MutexLock families_lock(&families_gate_);
+  families_gate_.Await(absl::Condition(
+      +[](bool* held) { return !*held; }, &families_held_));
   const absl::ReaderMutexLock gate(&write_gate_);
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
   std::vector<std::unique_ptr<ColumnFamily>> dropped;

@@ -52,6 +52,10 @@ class RocksDb {
   // Drops those of `names` that exist. The caller made sure that nobody uses them.
   absl::Status DropFamilies(const std::vector<std::string>& names);
 
+  // Until ReleaseFamilies, by any thread, none is created or dropped: whoever wants to waits. For a moment only.
+  void HoldFamilies();
+  void ReleaseFamilies();
+
   // Point read; nullopt if there is no such key.
   absl::StatusOr<std::optional<std::string>> Get(const ColumnFamily& family, std::string_view key);
   // Calls fn(key, value) for every key that begins with `prefix`.
@@ -101,6 +105,8 @@ class RocksDb {
   // failed.
   absl::Mutex write_gate_;
   std::atomic<bool> resume_cancelled_ = false;
+  absl::Mutex families_gate_;  // held by whoever creates or drops families
+  bool families_held_ ABSL_GUARDED_BY(families_gate_) = false;
   absl::Mutex mutex_;
   std::map<std::string, std::unique_ptr<ColumnFamily>, std::less<>> families_ ABSL_GUARDED_BY(mutex_);
   ColumnFamily* meta_ = nullptr;

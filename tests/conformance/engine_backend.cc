@@ -10,6 +10,7 @@
 #include "daemon/api/group_messages.h"
 #include "daemon/api/item_messages.h"
 #include "daemon/api/setting_messages.h"
+#include "daemon/api/table_backup_messages.h"
 #include "daemon/api/table_messages.h"
 #include "engine/engine.h"
 #include "glog/logging.h"
@@ -109,7 +110,9 @@ class EngineBackend final : public Backend {
     absl::StatusOr<std::unique_ptr<store::Database>> database = store::Database::Open(options);
     if (!database.ok()) throw std::runtime_error(database.status().ToString());
     database_ = *std::move(database);
-    engine_ = std::make_unique<engine::Engine>(database_.get(), engine::EngineOptions());
+    engine::EngineOptions engine_options;
+    engine_options.backup.directory = (directory_.path() / "backups").string();
+    engine_ = std::make_unique<engine::Engine>(database_.get(), engine_options);
   }
 
   std::string_view name() const override { return "engine"; }
@@ -333,10 +336,11 @@ class EngineBackend final : public Backend {
           },
           fill);
     }
+    if (std::optional<Answer> answer = RunOnContinuousBackups(call)) return answer;
     return RunOnBackups(call);
   }
 
-  std::optional<Answer> RunOnBackups(const Call& call) {
+  std::optional<Answer> RunOnContinuousBackups(const Call& call) {
     const auto fill = [](const engine::ContinuousBackupsDescription& result, auto* response) {
       daemon::Fill(result, response->mutable_continuous_backups_description());
     };
@@ -359,6 +363,49 @@ class EngineBackend final : public Backend {
           fill);
     }
     return std::nullopt;
+  }
+
+  std::optional<Answer> RunOnBackups(const Call& call) {
+    const auto fill = [](const engine::TableBackup& backup, auto* response) {
+      daemon::Fill(backup, response->mutable_backup_description());
+    };
+    if (call.operation == "CreateBackup") {
+      return Ask<v1::CreateBackupRequest, v1::CreateBackupResponse, engine::TableBackup>(
+          call,
+          [this](const auto& request, auto done) {
+            engine_->CreateBackup(daemon::ToCreateBackup(request), std::move(done));
+          },
+          [](const engine::TableBackup& backup, auto* response) {
+            daemon::Fill(backup, response->mutable_backup_details());
+          });
+    }
+    if (call.operation == "DescribeBackup") {
+      return Ask<v1::DescribeBackupRequest, v1::DescribeBackupResponse, engine::TableBackup>(
+          call,
+          [this](const auto& request, auto done) { engine_->DescribeBackup(request.backup_arn(), std::move(done)); },
+          fill);
+    }
+    if (call.operation == "DeleteBackup") {
+      return Ask<v1::DeleteBackupRequest, v1::DeleteBackupResponse, engine::TableBackup>(
+          call,
+          [this](const auto& request, auto done) { engine_->DeleteBackup(request.backup_arn(), std::move(done)); },
+          fill);
+    }
+    if (call.operation == "ListBackups") {
+      return Ask<v1::ListBackupsRequest, v1::ListBackupsResponse, engine::ListTableBackupsResult>(
+          call,
+          [this](const auto& request, auto done) {
+            engine_->ListTableBackups(daemon::ToListTableBackups(request), std::move(done));
+          },
+          [](const engine::ListTableBackupsResult& result, auto* response) { daemon::Fill(result, response); });
+    }
+    if (call.operation != "RestoreTableFromBackup") return std::nullopt;
+    return AskForTable<v1::RestoreTableFromBackupRequest, v1::RestoreTableFromBackupResponse>(
+        call, [this](const auto& request, auto done) {
+          absl::StatusOr<engine::RestoreTableRequest> restore = daemon::ToRestoreTable(request);
+          if (!restore.ok()) return std::move(done)(restore.status());
+          engine_->RestoreTableFromBackup(*std::move(restore), std::move(done));
+        });
   }
 
   test::TemporaryDirectory directory_;

@@ -223,6 +223,7 @@ void AddEmptyLists(std::string_view operation, const Json& request, Json* answer
   const bool counts_only = request.value("Select", std::string()) == "COUNT";
   if (reads_items && !counts_only && !answer->contains("Items")) (*answer)["Items"] = Json::array();
   if (operation == "ListTables" && !answer->contains("TableNames")) (*answer)["TableNames"] = Json::array();
+  if (operation == "ListBackups" && !answer->contains("BackupSummaries")) (*answer)["BackupSummaries"] = Json::array();
   if (operation != "ListTagsOfResource") return;
   if (!answer->contains("Tags")) (*answer)["Tags"] = Json::array();
   for (Json& tag : (*answer)["Tags"]) tag.emplace("Value", "");

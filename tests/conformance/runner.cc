@@ -1,6 +1,7 @@
 #include "tests/conformance/runner.h"
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
@@ -12,7 +13,6 @@
 namespace armature::conformance {
 namespace {
 
-constexpr std::string_view kLastKeyPlaceholder = "<LastEvaluatedKey>";
 constexpr absl::Duration kPatience = absl::Seconds(120);
 constexpr absl::Duration kPause = absl::Milliseconds(1);
 constexpr int kPagesMax = 10'000;
@@ -29,18 +29,21 @@ bool IsSettingsChange(std::string_view operation) {
 }
 
 bool IsTableChange(std::string_view operation) {
-  return operation == "CreateTable" || operation == "DeleteTable" || IsSettingsChange(operation);
+  return operation == "CreateTable" || operation == "DeleteTable" || operation == "RestoreTableFromBackup" ||
+         IsSettingsChange(operation);
 }
 
-// Puts `key` wherever the request says <LastEvaluatedKey>. True if it does anywhere.
-bool InsertLastKey(const Json& key, Json* request) {
-  if (request->is_string() && *request == kLastKeyPlaceholder) {
-    *request = key;
+bool IsBackupChange(std::string_view operation) { return operation == "CreateBackup" || operation == "DeleteBackup"; }
+
+// Puts `value` wherever the request says `placeholder`. True if it does anywhere.
+bool Insert(std::string_view placeholder, const Json& value, Json* request) {
+  if (request->is_string() && *request == placeholder) {
+    *request = value;
     return true;
   }
   bool found = false;
   if (request->is_structured()) {
-    for (Json& inner : *request) found = InsertLastKey(key, &inner) || found;
+    for (Json& inner : *request) found = Insert(placeholder, value, &inner) || found;
   }
   return found;
 }
@@ -91,6 +94,20 @@ std::string Judge(const Step& step, const Answer& answer) {
   return FindDifference(expected.error_members, answer.body, {}).value_or("");
 }
 
+// Asks `is_there` until it is true. Throws with `complaint` if that takes too long.
+void WaitFor(std::string_view complaint, const std::function<bool()>& is_there) {
+  const absl::Time give_up = absl::Now() + kPatience;
+  absl::Mutex mutex;
+  const bool never = false;
+  while (absl::Now() < give_up) {
+    if (is_there()) return;
+    // The states of tables and backups have no event that a client could wait for.
+    const absl::MutexLock lock(&mutex);
+    mutex.AwaitWithTimeout(absl::Condition(&never), kPause);
+  }
+  throw std::runtime_error(std::string(complaint));
+}
+
 }  // namespace
 
 std::vector<Report> Runner::RunFile(const CaseFile& file, std::string_view name_part) {
@@ -113,7 +130,7 @@ std::vector<Report> Runner::RunFile(const CaseFile& file, std::string_view name_
 
 Report Runner::RunCase(const CaseFile& file, const Case& one) {
   Report report{Outcome::kPassed, file.path, one.line, one.name, ""};
-  last_evaluated_key_ = nullptr;
+  kept_.clear();
   for (const Step& step : one.steps) {
     report.details = RunStep(step);
     if (report.details.empty()) continue;
@@ -128,16 +145,29 @@ Report Runner::RunCase(const CaseFile& file, const Case& one) {
 std::string Runner::RunStep(const Step& step) {
   Json request = step.request;
   // Only a request that was changed has to be printed anew.
-  const std::string changed = InsertLastKey(last_evaluated_key_, &request) ? cli::CompactJson(request) : "";
+  bool has_placeholder = false;
+  for (const auto& [placeholder, value] : kept_) {
+    has_placeholder = Insert(placeholder, value, &request) || has_placeholder;
+  }
+  const std::string changed = has_placeholder ? cli::CompactJson(request) : "";
   const bool all_pages = step.operation == "QueryAll" || step.operation == "ScanAll";
   const Answer answer = all_pages ? SendForAllPages(step.operation.substr(0, step.operation.size() - 3), request)
                                   : Send(step.operation, request, changed.empty() ? step.request_text : changed);
-  const auto last_key = answer.body.find("LastEvaluatedKey");
-  if (answer.error_type.empty() && last_key != answer.body.end()) last_evaluated_key_ = *last_key;
+  Keep(answer);
   const std::string difference = Judge(step, answer);
   if (difference.empty()) return "";
   return Cat("  request:  ", step.operation, " ", Brief(request), "\n  expected: ", Shown(step.expectation),
              "\n  got:      ", Shown(answer), "\n  that is:  ", difference, "\n");
+}
+
+void Runner::Keep(const Answer& answer) {
+  if (!answer.error_type.empty()) return;
+  for (const char* const member : {"LastEvaluatedKey", "LastEvaluatedBackupArn"}) {
+    const auto found = answer.body.find(member);
+    if (found != answer.body.end()) kept_[Cat("<", member, ">")] = *found;
+  }
+  const auto backup = answer.body.find("BackupDetails");
+  if (backup != answer.body.end()) kept_["<BackupArn>"] = backup->value("BackupArn", "");
 }
 
 Answer Runner::Send(const std::string& operation, const Json& request, std::string_view request_text) {
@@ -147,12 +177,17 @@ Answer Runner::Send(const std::string& operation, const Json& request, std::stri
   Answer answer = backend_.Run({operation, request, text, reads_index ? change_sequence_ : 0});
   change_sequence_ = std::max(change_sequence_, answer.change_sequence);
   if (!answer.inexpressible.empty() || IsRead(operation)) return answer;
+  if (IsBackupChange(operation)) {
+    backups_changed_ = true;
+    if (operation == "CreateBackup" && answer.error_type.empty()) WaitForBackup(answer.body);
+    return answer;
+  }
   // A call that was refused should have changed nothing, but that is for the case to find out, not to rely on.
   (IsTableChange(operation) ? tables_changed_ : items_changed_) = true;
   if (!answer.error_type.empty() || !IsTableChange(operation)) return answer;
   settings_changed_ = settings_changed_ || IsSettingsChange(operation);
   // What happens to a table in the background must not run into the next request.
-  const auto name = request.find("TableName");
+  const auto name = request.find(operation == "RestoreTableFromBackup" ? "TargetTableName" : "TableName");
   if (name != request.end()) WaitForTable(name->get<std::string>(), operation == "DeleteTable");
   return answer;
 }
@@ -195,6 +230,8 @@ void Runner::PutSetupItems(const CaseFile& file) {
 }
 
 void Runner::RestoreSetup(const CaseFile& file) {
+  if (backups_changed_) DeleteBackups();
+  backups_changed_ = false;
   if (settings_changed_) {
     DeleteTables({});
     SetUp(file);
@@ -239,6 +276,13 @@ void Runner::DeleteTables(const std::set<std::string>& keep) {
   }
 }
 
+void Runner::DeleteBackups() {
+  const Json listed = Must("ListBackups", Json::object());
+  for (const Json& backup : listed.value("BackupSummaries", Json::array())) {
+    Must("DeleteBackup", {{"BackupArn", backup["BackupArn"]}});
+  }
+}
+
 std::set<std::string> Runner::ListTables() {
   std::set<std::string> names;
   for (const Json& name : Must("ListTables", Json::object()).value("TableNames", Json::array())) {
@@ -248,26 +292,25 @@ std::set<std::string> Runner::ListTables() {
 }
 
 void Runner::WaitForTable(const std::string& table, bool gone) {
-  const absl::Time give_up = absl::Now() + kPatience;
-  absl::Mutex mutex;
-  const bool never = false;
-  while (absl::Now() < give_up) {
+  WaitFor(Cat("table ", table, " does not become ", gone ? "absent" : "ACTIVE"), [&] {
     const Answer answer = Send("DescribeTable", {{"TableName", table}}, "");
-    if (gone) {
-      if (answer.error_type == "ResourceNotFoundException") return;
-    } else if (answer.error_type.empty()) {
-      const Json& description = answer.body["Table"];
-      bool active = description["TableStatus"] == "ACTIVE";
-      for (const Json& index : description.value("GlobalSecondaryIndexes", Json::array())) {
-        active = active && index["IndexStatus"] == "ACTIVE";
-      }
-      if (active) return;
+    if (gone) return answer.error_type == "ResourceNotFoundException";
+    if (!answer.error_type.empty()) return false;
+    const Json& description = answer.body["Table"];
+    bool active = description["TableStatus"] == "ACTIVE";
+    for (const Json& index : description.value("GlobalSecondaryIndexes", Json::array())) {
+      active = active && index["IndexStatus"] == "ACTIVE";
     }
-    // The state of a table has no event that a client could wait for.
-    const absl::MutexLock lock(&mutex);
-    mutex.AwaitWithTimeout(absl::Condition(&never), kPause);
-  }
-  throw std::runtime_error(Cat("table ", table, " does not become ", gone ? "absent" : "ACTIVE"));
+    return active;
+  });
+}
+
+void Runner::WaitForBackup(const Json& created) {
+  const Json arn = created["BackupDetails"]["BackupArn"];
+  WaitFor(Cat("backup ", arn.get<std::string>(), " does not become AVAILABLE"), [&] {
+    const Json described = Must("DescribeBackup", {{"BackupArn", arn}});
+    return described["BackupDescription"]["BackupDetails"]["BackupStatus"] == "AVAILABLE";
+  });
 }
 
 Json Runner::Must(const std::string& operation, const Json& request) {

@@ -4,6 +4,7 @@
 // Runs the cases of a file against a backend.
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -44,6 +45,7 @@ class Runner {
   Report RunCase(const CaseFile& file, const Case& one);
   // What differs from the expectation; empty if nothing does.
   std::string RunStep(const Step& step);
+  void Keep(const Answer& answer);
   Answer Send(const std::string& operation, const Json& request, std::string_view request_text);
   Answer SendForAllPages(const std::string& operation, Json request);
 
@@ -54,16 +56,21 @@ class Runner {
   void DeleteTables(const std::set<std::string>& keep);
   std::set<std::string> ListTables();
   void WaitForTable(const std::string& table, bool gone);
+  // `created`: the answer of CreateBackup.
+  void WaitForBackup(const Json& created);
+  void DeleteBackups();
   // Throws if the call fails.
   Json Must(const std::string& operation, const Json& request);
 
   Backend& backend_;
   std::set<std::string> setup_tables_;
-  Json last_evaluated_key_;
+  // What the last answer that had such a member said, by the placeholders that requests have for it.
+  std::map<std::string, Json> kept_;
   uint64_t change_sequence_ = 0;
   bool items_changed_ = false;
   bool tables_changed_ = false;
   bool settings_changed_ = false;
+  bool backups_changed_ = false;
 };
 
 }  // namespace armature::conformance

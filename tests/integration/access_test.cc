@@ -295,6 +295,28 @@ TEST_F(AccessTest, TheForbiddenMemberMayComeFirstOrLast) {
   EXPECT_EQ(Name(groups.BatchWriteItem(batch).status()), "OK");
 }
 
+// Who restores a table reads what is in the backup.
+TEST_F(AccessTest, RestoringIsAskedForOnTheTableOfTheBackupAndOnTheNewOne) {
+  const Client restorer = ClientWithKey("AKRESTORER");
+  const auto restore = [&restorer](std::string_view backup_of, std::string_view target) {
+    api::v1::RestoreTableFromBackupRequest request;
+    request.set_backup_arn(
+        Cat("arn:aws:dynamodb:local:000000000000:table/", backup_of, "/backup/01489602797149-73d8d5bc"));
+    request.set_target_table_name(std::string(target));
+    return restorer.RestoreTableFromBackup(request).status();
+  };
+  const auto is_denied = [](std::string_view table) {
+    return IsRefused("AccessDeniedException",
+                     Cat("User: AKRESTORER is not authorized to perform: dynamodb:RestoreTableFromBackup on resource: "
+                         "arn:aws:dynamodb:local:000000000000:table/",
+                         table));
+  };
+  EXPECT_THAT(restore("secrets", "orders2"), is_denied("secrets"));
+  EXPECT_THAT(restore("orders", "secrets2"), is_denied("secrets2"));
+  EXPECT_NE(Name(restore("orders", "orders2")), "AccessDeniedException") << "there is no such backup, but it may";
+  EXPECT_NE(Name(restore("orders", "orders2")), "OK");
+}
+
 // The codes of calls with an empty message, all made at once: refusals come late after some.
 std::vector<grpc::StatusCode> CallAll(const std::shared_ptr<grpc::Channel>& channel,
                                       const std::vector<std::string>& methods) {

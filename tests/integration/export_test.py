@@ -4,7 +4,6 @@
 Run by CTest; by hand: export_test.py --armatured PATH --armature PATH [unittest arguments]
 """
 
-import argparse
 import base64
 import collections
 import gzip
@@ -14,20 +13,12 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
-import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
+from armature_cli import API_ERROR, INPUT_ERROR, PATHS, USAGE_ERROR, CliTest, run_tests  # noqa: E402
 from armature_daemon import WAIT_S, Daemon  # noqa: E402
-
-PATHS = argparse.Namespace()
-
-API_ERROR = 1
-USAGE_ERROR = 2
-UNREACHABLE = 3
-INPUT_ERROR = 5
 
 EVERY_BYTE = base64.b64encode(bytes(range(256))).decode()
 ALL_TYPES = [
@@ -71,41 +62,16 @@ def normal(items):
     return sorted(({name: value(each) for name, each in one.items()} for one in items), key=lambda one: json.dumps(one["id"]))
 
 
-class ExportTest(unittest.TestCase):
+class ExportTest(CliTest):
     maxDiff = 2000
 
-    @classmethod
-    def setUpClass(cls):
-        cls.daemon = Daemon(PATHS.armatured).__enter__()
-        cls.addClassCleanup(cls.daemon.__exit__, None, None, None)
-
     def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="armature_export_")
-        self.addCleanup(directory.cleanup)
-        self.directory = pathlib.Path(directory.name)
+        super().setUp()
         self.table = self.id().rsplit(".", 1)[1]
         self.to = self.directory / "export"
 
-    def create(self, name, **more):
-        self.cli("table", "create", "--cli-input-json", json.dumps(table(name, **more)), "--wait")
-
-    def command(self, *arguments):
-        return [PATHS.armature, "--endpoint", self.daemon.grpc, *map(str, arguments)]
-
-    def run_cli(self, *arguments, **options):
-        return subprocess.run(self.command(*arguments), capture_output=True, timeout=10 * WAIT_S, check=False, **options)
-
-    def cli(self, *arguments, **options):
-        done = self.run_cli(*arguments, **options)
-        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
-        return json.loads(done.stdout) if done.stdout.strip() else None
-
-    def failing(self, exit_code, *arguments):
-        """What it wrote to stderr."""
-        done = self.run_cli(*arguments)
-        self.assertEqual(done.returncode, exit_code, done.stderr + done.stdout)
-        self.assertEqual(done.stdout, b"")
-        return done.stderr.decode()
+    def create_table(self, name, **more):
+        self.create(table(name, **more))
 
     def fill(self, items):
         lines = "".join(json.dumps(one) + "\n" for one in items)
@@ -137,7 +103,7 @@ class ExportTest(unittest.TestCase):
             "Projection": {"ProjectionType": "KEYS_ONLY"},
         }
         attributes = [{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "n", "AttributeType": "N"}]
-        self.create(self.table, AttributeDefinitions=attributes, GlobalSecondaryIndexes=[index])
+        self.create_table(self.table, AttributeDefinitions=attributes, GlobalSecondaryIndexes=[index])
         self.fill(ALL_TYPES)
         for options in ((), ("--gzip",)):
             with self.subTest(options):
@@ -159,7 +125,7 @@ class ExportTest(unittest.TestCase):
                     sorted(["manifest.json", *(file["Name"] for file in self.manifest()["Files"])]))
 
     def test_the_manifest_tells_the_table_and_the_files(self):
-        self.create(self.table)
+        self.create_table(self.table)
         self.fill(item(n) for n in range(100))
         done = self.export()
         manifest = self.manifest()
@@ -174,7 +140,7 @@ class ExportTest(unittest.TestCase):
             self.assertEqual(subprocess.check_output(["sha256sum", path]).split()[0].decode(), file["Sha256"])
 
     def test_csv_comes_back(self):
-        self.create(self.table)
+        self.create_table(self.table)
         rows = [item(n) for n in range(2500)]
         rows[7]["tags"] = {"SS": ["a", "b"]}
         rows[8]["text"] = {"S": " with \"quotes\",\r\nand breaks\u0000 "}
@@ -188,7 +154,7 @@ class ExportTest(unittest.TestCase):
                 self.assertEqual(normal(self.scan(copy)), normal(rows))
 
     def test_csv_refuses_what_it_cannot_tell(self):
-        self.create(self.table)
+        self.create_table(self.table)
         self.fill([*(item(n) for n in range(1500)), {**item(9999), "rare": {"S": ""}}])
         error = self.failing(INPUT_ERROR, "export", "--table-name", self.table, "--to", self.to, "--format", "csv")
         self.assertIn("the attribute rare of the item {\"id\":{\"S\":\"item-009999\"}} ", error)
@@ -196,7 +162,7 @@ class ExportTest(unittest.TestCase):
         self.assertIn("no export, or one that was not finished", self.failing(INPUT_ERROR, "import", self.to))
 
     def test_large_tables_have_several_files(self):
-        self.create(self.table)
+        self.create_table(self.table)
         rows = [{**item(n), "text": {"S": f"{n:08}" * 1000}} for n in range(500)]
         self.fill(rows)
         self.assertGreaterEqual(self.export("--file-mb", 1)["Files"], 4)
@@ -207,7 +173,7 @@ class ExportTest(unittest.TestCase):
         self.assertEqual(normal(self.scan(self.table)), normal(rows))
 
     def test_an_empty_table_is_exported_too(self):
-        self.create(self.table)
+        self.create_table(self.table)
         self.assertEqual(self.export()["Files"], 0)
         self.cli("import", self.to, "--table-name", self.table + "_copy")
         self.assertEqual(self.scan(self.table + "_copy"), [])
@@ -215,7 +181,7 @@ class ExportTest(unittest.TestCase):
     def test_an_export_is_of_one_moment(self):
         """Writers change both items of a pair at once; each pair is exported with one number."""
         pairs = 120
-        self.create(self.table)
+        self.create_table(self.table)
         self.fill({"id": {"S": f"{side}-{n}"}, "n": {"N": "0"}, "text": {"S": "x" * 50_000}}
                   for n in range(pairs) for side in "ab")
         stop = threading.Event()
@@ -257,7 +223,7 @@ class ExportTest(unittest.TestCase):
         self.assertEqual(sums, sorted(set(sums)))
 
     def test_damage_is_found_before_anything_is_written(self):
-        self.create(self.table)
+        self.create_table(self.table)
         rows = [{**item(n), "text": {"S": f"{n:08}" * 1000}} for n in range(300)]
         self.fill(rows)
         self.export("--file-mb", 1)
@@ -290,11 +256,11 @@ class ExportTest(unittest.TestCase):
         self.assertEqual(self.cli("import", self.to, "--table-name", copy)["Items"], 300)
 
     def test_another_key_is_refused(self):
-        self.create(self.table)
+        self.create_table(self.table)
         self.fill([item(1)])
         self.export()
         other = self.table + "_other"
-        self.create(other, AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "N"}])
+        self.create_table(other, AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "N"}])
         self.assertIn("has another key", self.failing(INPUT_ERROR, "import", self.to, "--table-name", other))
         # The same key, and an item of its own, which stays.
         self.cli("item", "put", "--table-name", self.table, "--item", json.dumps(item(2)))
@@ -303,7 +269,7 @@ class ExportTest(unittest.TestCase):
 
     def test_a_killed_import_is_resumed(self):
         rows = 60_000
-        self.create(self.table)
+        self.create_table(self.table)
         self.fill(item(n) for n in range(rows))
         self.export("--file-mb", 1)
         files = [file["Name"] for file in self.manifest()["Files"]]
@@ -328,7 +294,7 @@ class ExportTest(unittest.TestCase):
 
     def test_an_interrupted_export_is_none(self):
         rows = 40_000
-        self.create(self.table)
+        self.create_table(self.table)
         self.fill(item(n) for n in range(rows))
         with subprocess.Popen(self.command("export", "--table-name", self.table, "--to", self.to),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as exporting:
@@ -345,7 +311,7 @@ class ExportTest(unittest.TestCase):
 
     def test_a_daemon_that_stops_ends_exports(self):
         with Daemon(PATHS.armatured) as self.daemon:
-            self.create(self.table)
+            self.create_table(self.table)
             self.fill({**item(n), "text": {"S": "x" * 50_000}} for n in range(1000))
             self.to.mkdir()
             with subprocess.Popen(self.command("export", "--table-name", self.table, "--to", self.to),
@@ -377,9 +343,4 @@ class ExportTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--armatured", required=True)
-    parser.add_argument("--armature", required=True)
-    parsed, rest = parser.parse_known_args()
-    vars(PATHS).update(vars(parsed))
-    unittest.main(argv=[sys.argv[0], *rest])
+    run_tests()

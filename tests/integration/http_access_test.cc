@@ -27,7 +27,9 @@ using testing::Not;
 
 constexpr std::string_view kArnPrefix = "arn:aws:dynamodb:local:000000000000:table/";
 
-// An operation as a client would call it. TABLE stands for what it is about.
+constexpr std::string_view kBackupId = "01489602797149-73d8d5bc";
+
+// An operation as a client would call it. TABLE stands for what it is about, BACKUP for a backup of that.
 struct OperationCase {
   std::string_view name;
   std::string_view document;
@@ -65,6 +67,11 @@ constexpr OperationCase kCases[] = {
     {"ListTagsOfResource", R"({"ResourceArn": "TABLE"})"},
     {"UntagResource", R"({"ResourceArn": "TABLE", "TagKeys": ["k"]})"},
     {"UpdateTable", R"({"TableName": "TABLE", "DeletionProtectionEnabled": false})"},
+    {"CreateBackup", R"({"TableName": "TABLE", "BackupName": "second"})"},
+    {"ListBackups", R"({"TableName": "TABLE"})"},
+    {"DescribeBackup", R"({"BackupArn": "BACKUP"})", true},
+    {"RestoreTableFromBackup", R"({"TargetTableName": "TABLE-restored", "BackupArn": "BACKUP"})"},
+    {"DeleteBackup", R"({"BackupArn": "BACKUP"})"},
     {"ListTables", "{}"},
     {"DescribeLimits", "{}"},
     {"DescribeEndpoints", "{}"},
@@ -74,12 +81,24 @@ constexpr OperationCase kCases[] = {
                         "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]})"},
 };
 
+bool IsAboutABackup(const OperationCase& operation) {
+  return operation.document.find("BACKUP") != std::string_view::npos;
+}
+
 bool IsAboutATable(const OperationCase& operation) {
-  return operation.document.find("TABLE") != std::string_view::npos;
+  return operation.document.find("TABLE") != std::string_view::npos || IsAboutABackup(operation);
+}
+
+// The ARN of a backup that there is not.
+std::string NoBackupOf(std::string_view table) { return Cat(kArnPrefix, table, "/backup/", kBackupId); }
+
+HttpRequest RequestFor(const OperationCase& operation, std::string_view table, std::string_view backup_arn) {
+  return JsonRequest(std::string(operation.name),
+                     absl::StrReplaceAll(Av(operation.document), {{"TABLE", Av(table)}, {"BACKUP", Av(backup_arn)}}));
 }
 
 HttpRequest RequestFor(const OperationCase& operation, std::string_view table) {
-  return JsonRequest(std::string(operation.name), absl::StrReplaceAll(Av(operation.document), {{"TABLE", Av(table)}}));
+  return RequestFor(operation, table, NoBackupOf(table));
 }
 
 // With a key of another secret than the others have.
@@ -102,6 +121,29 @@ class HttpAccessTest : public testing::Test {
     ASSERT_TRUE(client::WaitForTable(daemon_.client(), table, absl::Now() + absl::Seconds(30)).ok());
   }
 
+  // The ARN of a new backup, once it is there.
+  std::string BackUp(std::string_view table) const {
+    api::v1::CreateBackupRequest request;
+    request.set_table_name(std::string(table));
+    request.set_backup_name("first");
+    const auto made = daemon_.client().CreateBackup(request);
+    EXPECT_TRUE(made.ok()) << made.status();
+    if (!made.ok()) return NoBackupOf(table);
+    WaitForBackups();
+    return made->backup_details().backup_arn();
+  }
+
+  // Until none is being made.
+  void WaitForBackups() const {
+    const auto list = daemon_.client().ListBackups(api::v1::ListBackupsRequest());
+    ASSERT_TRUE(list.ok()) << list.status();
+    for (const api::v1::BackupSummary& backup : list->backup_summaries()) {
+      const absl::Status waited =
+          client::WaitForBackup(daemon_.client(), backup.backup_arn(), absl::Now() + absl::Seconds(30));
+      EXPECT_TRUE(waited.ok()) << waited;
+    }
+  }
+
   static HttpRequest Signed(std::string_view key_id, HttpRequest request, absl::Time time = absl::Now()) {
     const Signer signer{.key_id = std::string(key_id), .secret = SecurityFiles::kRootSecret};
     signer.Sign(time, &request);
@@ -112,8 +154,15 @@ class HttpAccessTest : public testing::Test {
   }
   RawResponse Answer(const HttpRequest& request) const { return Send(request).Read(); }
 
+  std::vector<std::string> Flags() const {
+    std::vector<std::string> flags = files_.Flags();
+    flags.push_back(Cat("--backup_dir=", backups_.path().string()));
+    return flags;
+  }
+
   FilesWithAnotherKey files_;
-  DaemonProcess daemon_{files_.Flags(), files_.WithKey("AKROOT")};
+  TemporaryDirectory backups_;
+  DaemonProcess daemon_{Flags(), files_.WithKey("AKROOT")};
 };
 
 // A new operation needs a case here: without one nobody knows that its caller is asked for permission.
@@ -201,11 +250,13 @@ TEST_F(HttpAccessTest, TheForbiddenMemberMayComeFirstOrLast) {
 TEST_F(HttpAccessTest, AReaderOfOneTableMayDoNothingElse) {
   Create("orders");
   Create("secrets");
+  const std::string backup_of_orders = BackUp("orders");
   for (const OperationCase& operation : kCases) {
     for (const std::string& table : {std::string("orders"), std::string("secrets"), std::string("orders2")}) {
+      const std::string backup = table == "orders" ? backup_of_orders : NoBackupOf(table);
       for (const std::string& name : {table, Cat(kArnPrefix, table)}) {
         SCOPED_TRACE(Cat(operation.name, " ", name));
-        const RawResponse answer = Answer(Signed("AKREADER", RequestFor(operation, name)));
+        const RawResponse answer = Answer(Signed("AKREADER", RequestFor(operation, name, backup)));
         if (operation.reader_may && table == "orders") {
           EXPECT_EQ(answer.status, 200) << answer.body;
           continue;
@@ -235,8 +286,14 @@ TEST_F(HttpAccessTest, PartsOfATableAreTheTables) {
 // That each of them succeeds shows that the documents above are good, and were denied for their sender alone.
 TEST_F(HttpAccessTest, TheRootKeyMayDoEverything) {
   Create("orders");
+  const std::string backup = BackUp("orders");
   for (const OperationCase& operation : kCases) {
     SCOPED_TRACE(operation.name);
+    if (IsAboutABackup(operation)) WaitForBackups();
+    if (operation.name == "DeleteBackup") {
+      const absl::Time deadline = absl::Now() + absl::Seconds(30);
+      ASSERT_TRUE(client::WaitForTable(daemon_.client(), "orders-restored", deadline).ok()) << "it reads the backup";
+    }
     if (operation.name == "CreateTable") {
       ASSERT_TRUE(client::WaitForTableGone(daemon_.client(), "orders", absl::Now() + absl::Seconds(30)).ok());
     } else {
@@ -245,9 +302,24 @@ TEST_F(HttpAccessTest, TheRootKeyMayDoEverything) {
     }
     const bool needs_arn = operation.document.find("ResourceArn") != std::string_view::npos;
     const RawResponse answer =
-        Answer(Signed("AKROOT", RequestFor(operation, needs_arn ? Cat(kArnPrefix, "orders") : "orders")));
+        Answer(Signed("AKROOT", RequestFor(operation, needs_arn ? Cat(kArnPrefix, "orders") : "orders", backup)));
     EXPECT_EQ(answer.status, 200) << answer.body;
   }
+}
+
+// Who restores a table reads what is in the backup.
+TEST_F(HttpAccessTest, RestoringIsAskedForOnTheTableOfTheBackupAndOnTheNewOne) {
+  const auto restore = [this](std::string_view backup_of, std::string_view target) {
+    const std::string document =
+        Cat(R"({"TargetTableName": ")", target, R"(", "BackupArn": ")", NoBackupOf(backup_of), R"("})");
+    return Answer(Signed("AKRESTORER", JsonRequest("RestoreTableFromBackup", document))).body;
+  };
+  const auto is_denied = [](std::string_view table) {
+    return HasSubstr(Cat("to perform: dynamodb:RestoreTableFromBackup on resource: ", kArnPrefix, table, "\""));
+  };
+  EXPECT_THAT(restore("secrets", "orders2"), is_denied("secrets"));
+  EXPECT_THAT(restore("orders", "secrets2"), is_denied("secrets2"));
+  EXPECT_THAT(restore("orders", "orders2"), HasSubstr("#BackupNotFoundException"));
 }
 
 TEST_F(HttpAccessTest, StrangersGetNothing) {

@@ -4,7 +4,6 @@
 Run by CTest; by hand: load_test.py --armatured PATH --armature PATH [unittest arguments]
 """
 
-import argparse
 import gzip
 import json
 import os
@@ -12,19 +11,11 @@ import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
-import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
+from armature_cli import API_ERROR, INPUT_ERROR, PATHS, UNREACHABLE, USAGE_ERROR, CliTest, run_tests  # noqa: E402
 from armature_daemon import WAIT_S, Daemon  # noqa: E402
-
-PATHS = argparse.Namespace()
-
-API_ERROR = 1
-USAGE_ERROR = 2
-UNREACHABLE = 3
-INPUT_ERROR = 5
 
 
 def table(name, **more):
@@ -51,43 +42,21 @@ def line(number):
     return json.dumps(item(number)) + "\n"
 
 
-class LoadTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        # So that a test can fill an item collection.
-        cls.daemon = Daemon(PATHS.armatured, "--item_collection_mb_max=1").__enter__()
-        cls.addClassCleanup(cls.daemon.__exit__, None, None, None)
+class LoadTest(CliTest):
+    # So that a test can fill an item collection.
+    FLAGS = ("--item_collection_mb_max=1",)
 
     def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="armature_load_")
-        self.addCleanup(directory.cleanup)
-        self.directory = pathlib.Path(directory.name)
+        super().setUp()
         self.table = self.id().rsplit(".", 1)[1]
         self.create(table(self.table))
-
-    def create(self, definition):
-        self.cli("table", "create", "--cli-input-json", json.dumps(definition), "--wait")
-
-    def command(self, *arguments):
-        return [PATHS.armature, "--endpoint", self.daemon.grpc, *map(str, arguments)]
-
-    def run_cli(self, *arguments, **options):
-        return subprocess.run(self.command(*arguments), capture_output=True, timeout=10 * WAIT_S, check=False, **options)
-
-    def cli(self, *arguments, **options):
-        done = self.run_cli(*arguments, **options)
-        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
-        return json.loads(done.stdout) if done.stdout.strip() else None
 
     def load(self, *arguments, **options):
         return self.cli("load", "--table-name", self.table, *arguments, **options)
 
     def failing_load(self, exit_code, *arguments):
         """What it wrote to stderr."""
-        done = self.run_cli("load", "--table-name", self.table, *arguments)
-        self.assertEqual(done.returncode, exit_code, done.stderr + done.stdout)
-        self.assertEqual(done.stdout, b"")
-        return done.stderr.decode()
+        return self.failing(exit_code, "load", "--table-name", self.table, *arguments)
 
     def file(self, name, text):
         path = self.directory / name
@@ -346,9 +315,4 @@ class LoadTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--armatured", required=True)
-    parser.add_argument("--armature", required=True)
-    parsed, rest = parser.parse_known_args()
-    vars(PATHS).update(vars(parsed))
-    unittest.main(argv=[sys.argv[0], *rest])
+    run_tests()

@@ -37,7 +37,9 @@ void SecurityFiles::WriteCredentials(const std::vector<std::string>& more_keys) 
       {"id": "AKREADER", "secret": ")",
                          kRootSecret, R"(", "policy": "reader"},
       {"id": "AKGROUPS", "secret": ")",
-                         kRootSecret, R"(", "policy": "groups"})");
+                         kRootSecret, R"(", "policy": "groups"},
+      {"id": "AKRESTORER", "secret": ")",
+                         kRootSecret, R"(", "policy": "restorer"})");
   for (const std::string& key : more_keys) keys += Cat(",\n      ", key);
   Write("credentials.json", Cat(R"({"access_keys": [)", keys, R"(],
     "certificates": [{"name": "ops.example.org", "policy": "root"},
@@ -45,7 +47,8 @@ void SecurityFiles::WriteCredentials(const std::vector<std::string>& more_keys) 
     "policies": {
       "root": {"allow": [{"operations": ["*"], "tables": ["*"]}], "admin": true},
       "reader": {"allow": [{"operations": ["GetItem", "Query", "Scan", "Describe*"], "tables": ["orders"]}]},
-      "groups": {"allow": [{"operations": ["Batch*", "PutItem", "ConditionCheckItem"], "tables": ["orders"]}]}}})"));
+      "groups": {"allow": [{"operations": ["Batch*", "PutItem", "ConditionCheckItem"], "tables": ["orders"]}]},
+      "restorer": {"allow": [{"operations": ["RestoreTableFromBackup"], "tables": ["orders*"]}]}}})"));
 }
 
 std::vector<std::string> SecurityFiles::Flags() const {

@@ -20,8 +20,9 @@ class SecurityFiles {
  public:
   static constexpr char kRootSecret[] = "the-secret-of-root";
 
-  // Policies: `root` may do everything; `reader` reads and describes the table `orders`. Keys: AKROOT, AKREADER (the
-  // same secret). Certificates: `ops.example.org` has root, `spiffe://example.org/reader` has reader.
+  // Policies: `root` may do everything; `reader` reads and describes the table `orders`; `restorer` restores
+  // tables whose names begin so from backups of such. Keys: AKROOT, AKREADER, AKRESTORER (the same secret).
+  // Certificates: `ops.example.org` has root, `spiffe://example.org/reader` has reader.
   SecurityFiles();
 
   std::string Path(std::string_view name) const { return (directory_.path() / name).string(); }

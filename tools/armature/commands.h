@@ -26,8 +26,10 @@ void AddLoadCommand(CLI::App& app, Action* action);          // load
 void AddOverviewCommand(CLI::App& app, Action* action);      // status
 // completion, man. They tell of all commands that `app` has when they run.
 void AddManualCommands(CLI::App& app, Action* action);
-void AddExportCommand(CLI::App& app, Action* action);  // export
-void AddImportCommand(CLI::App& app, Action* action);  // import
+void AddExportCommand(CLI::App& app, Action* action);    // export
+void AddImportCommand(CLI::App& app, Action* action);    // import
+void AddBackupCommands(CLI::App& app, Action* action);   // backup create, cancel, list, verify, delete, restore
+void AddInspectCommands(CLI::App& app, Action* action);  // inspect directory, catalog, rows, log, meta, key
 
 // The rest of the group "table": tag, untag, tags, ttl.
 void AddTableSettingCommands(CLI::App& group, Action* action);

@@ -1,5 +1,7 @@
 #include "tools/armature/offline_engine.h"
 
+#include <sys/resource.h>
+
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -19,6 +21,18 @@ struct OfflineEngine::Parts {
   std::unique_ptr<engine::Engine> engine;
 };
 
+namespace {
+
+// The database keeps its files open.
+void RaiseDescriptorLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
 OfflineEngine::OfflineEngine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 OfflineEngine::~OfflineEngine() = default;
@@ -26,9 +40,12 @@ OfflineEngine::~OfflineEngine() = default;
 absl::StatusOr<std::unique_ptr<OfflineEngine>> OfflineEngine::Open(const std::string& data_dir) {
   // To open what is not there would make it.
   std::error_code error;
-  if (!std::filesystem::exists(std::filesystem::path(data_dir) / "armature.format", error)) {
+  const bool is_there = std::filesystem::exists(std::filesystem::path(data_dir) / "armature.format", error);
+  if (error) return UsageError(Cat("cannot read ", data_dir, ": ", error.message()));
+  if (!is_there) {
     return UsageError(Cat(data_dir, " holds no database of Armature"));
   }
+  RaiseDescriptorLimit();
   // The answers of commands are enough for people.
   FLAGS_minloglevel = google::GLOG_ERROR;
   auto parts = std::make_unique<Parts>();
@@ -47,6 +64,8 @@ std::vector<std::string> OfflineEngine::TableNames() const {
   for (const auto& [name, table] : catalog->tables()) names.push_back(name);
   return names;
 }
+
+store::Database* OfflineEngine::database() { return parts_->database.get(); }
 
 absl::StatusOr<engine::VerifyTableResult> OfflineEngine::Verify(const engine::VerifyTableRequest& request) {
   absl::Notification done;

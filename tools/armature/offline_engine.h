@@ -10,6 +10,10 @@
 #include "absl/status/statusor.h"
 #include "engine/index_check.h"
 
+namespace armature::store {
+class Database;
+}  // namespace armature::store
+
 namespace armature::cli {
 
 // The engine of the daemon in this process. As a start of the daemon would, it recovers what a kill has left and goes
@@ -26,6 +30,7 @@ class OfflineEngine {
 
   // All tables, by name.
   std::vector<std::string> TableNames() const;
+  store::Database* database();
   // As the admin service does.
   absl::StatusOr<engine::VerifyTableResult> Verify(const engine::VerifyTableRequest& request);
 

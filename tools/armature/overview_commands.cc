@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "storage/base/status_macros.h"
@@ -41,18 +40,6 @@ absl::StatusOr<Overview> Fetch(const client::Client& client) {
   }
   ARM_ASSIGN_OR_RETURN(overview.indexes, client.ListIndexStatus(admin::v1::ListIndexStatusRequest()));
   return overview;
-}
-
-std::string ShowBytes(uint64_t bytes) {
-  constexpr const char* kUnits[] = {"B", "KB", "MB", "GB", "TB"};
-  auto value = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (value >= 1000 && unit + 1 < std::size(kUnits)) {
-    value /= 1000;
-    ++unit;
-  }
-  if (unit == 0 || value >= 100) return absl::StrFormat("%.0f %s", value, kUnits[unit]);
-  return absl::StrFormat("%.1f %s", value, kUnits[unit]);
 }
 
 // Whatever keeps writes from being taken at once; empty if nothing does.

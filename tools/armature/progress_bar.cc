@@ -1,8 +1,10 @@
 #include "tools/armature/progress_bar.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "storage/base/strings.h"
 
 namespace armature::cli {
@@ -21,6 +23,18 @@ std::string WithCommas(int64_t number) {
     text.insert(i, ",");
   }
   return text;
+}
+
+std::string ShowBytes(uint64_t bytes) {
+  constexpr const char* kUnits[] = {"B", "KB", "MB", "GB", "TB"};
+  auto value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1000 && unit + 1 < std::size(kUnits)) {
+    value /= 1000;
+    ++unit;
+  }
+  if (unit == 0 || value >= 100) return absl::StrFormat("%.0f %s", value, kUnits[unit]);
+  return absl::StrFormat("%.1f %s", value, kUnits[unit]);
 }
 
 std::string ShowSeconds(int64_t seconds) {

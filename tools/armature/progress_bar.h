@@ -29,6 +29,9 @@ std::string ProgressLine(const Progress& progress);
 // Whole numbers with commas: 1,234,567.
 std::string WithCommas(int64_t number);
 
+// "512 B", "1.5 GB", in powers of 1,000.
+std::string ShowBytes(uint64_t bytes);
+
 // "7 s", "3 min 20 s", "2 h 5 min".
 std::string ShowSeconds(int64_t seconds);
 

@@ -17,7 +17,7 @@ constexpr char kExamples[] = R"(Examples:
   ARMATURE_SECRET_KEY=... armature --tls-ca ca.pem --access-key AKAPP table list
 
 Exit codes: 0 ok, 1 the daemon refused, 2 wrong usage, 3 no answer from the daemon,
-4 something that was compared differs, 5 a file to load, or of an export, cannot be used, or not all of it.
+4 something that was compared differs, 5 a file to load, of an export or of a data directory cannot be used, or not all of it.
 )";
 
 void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* format) {
@@ -80,6 +80,8 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   AddManualCommands(app, &action);
   AddExportCommand(app, &action);
   AddImportCommand(app, &action);
+  AddBackupCommands(app, &action);
+  AddInspectCommands(app, &action);
   for (CLI::App* group : app.get_subcommands({})) {
     group->fallthrough();
     for (CLI::App* command : group->get_subcommands({})) command->fallthrough();

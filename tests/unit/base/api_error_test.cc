@@ -32,6 +32,10 @@ TEST(ApiError, FactoriesSetTypeCodeAndText) {
       {ItemCollectionSizeLimitExceededError(), ApiErrorType::kItemCollectionSizeLimitExceeded,
        absl::StatusCode::kResourceExhausted, "Collection size exceeded."},
       {UnknownOperationError("m"), ApiErrorType::kUnknownOperation, absl::StatusCode::kUnimplemented, "m"},
+      {TableNotFoundError("m"), ApiErrorType::kTableNotFound, absl::StatusCode::kNotFound, "m"},
+      {BackupNotFoundError("m"), ApiErrorType::kBackupNotFound, absl::StatusCode::kNotFound, "m"},
+      {BackupInUseError("m"), ApiErrorType::kBackupInUse, absl::StatusCode::kFailedPrecondition, "m"},
+      {TableAlreadyExistsError("m"), ApiErrorType::kTableAlreadyExists, absl::StatusCode::kAlreadyExists, "m"},
       {ServiceUnavailableError("m"), ApiErrorType::kServiceUnavailable, absl::StatusCode::kUnavailable, "m"},
       {DeadlineExceededError("m"), ApiErrorType::kDeadlineExceeded, absl::StatusCode::kDeadlineExceeded, "m"},
       {CancelledError("m"), ApiErrorType::kCancelled, absl::StatusCode::kCancelled, "m"},
@@ -72,7 +76,7 @@ TEST(ApiError, NamesAreThoseOnTheWire) {
   EXPECT_EQ(ApiErrorName(ApiErrorType::kConditionalCheckFailed), "ConditionalCheckFailedException");
   EXPECT_EQ(ApiErrorName(ApiErrorType::kRequestLimitExceeded), "RequestLimitExceeded");
   std::set<std::string_view> names;
-  constexpr int kLast = static_cast<int>(ApiErrorType::kCancelled);
+  constexpr int kLast = static_cast<int>(ApiErrorType::kAccessDenied);
   for (int type = 1; type <= kLast; ++type) names.insert(ApiErrorName(static_cast<ApiErrorType>(type)));
   EXPECT_EQ(names.size(), static_cast<size_t>(kLast)) << "two types share a name";
 }

@@ -70,6 +70,24 @@ TEST(Retry, RepeatsAConditionalPutThatWasRefusedOrNeverSent) {
   EXPECT_THAT(fake.connection->seen, SizeIs(3));
 }
 
+// A repeat could make a second backup, or be told that the table is there already.
+TEST(Retry, RepeatsOfTheOperationsOnBackupsOnlyThoseThatRead) {
+  const auto seen = [](const auto& call) {
+    FakeClient fake;
+    fake.connection->Fail(absl::UnavailableError("lost"));
+    fake.connection->Fail(absl::UnavailableError("lost"));
+    fake.connection->Answer(api::v1::DeleteBackupResponse());
+    call(fake.Make());
+    return fake.connection->seen.size();
+  };
+  EXPECT_EQ(seen([](const Client& client) { EXPECT_FALSE(client.CreateBackup({}).ok()); }), 1u);
+  EXPECT_EQ(seen([](const Client& client) { EXPECT_FALSE(client.DeleteBackup({}).ok()); }), 1u);
+  EXPECT_EQ(seen([](const Client& client) { EXPECT_FALSE(client.RestoreTableFromBackup({}).ok()); }), 1u);
+  EXPECT_EQ(seen([](const Client& client) { EXPECT_TRUE(client.DescribeBackup({}).ok()); }), 3u);
+  EXPECT_EQ(seen([](const Client& client) { EXPECT_TRUE(client.ListBackups(api::v1::ListBackupsRequest()).ok()); }),
+            3u);
+}
+
 TEST(Retry, RepeatsAnUpdateOnlyIfTheCallerSaysItDoesNoHarm) {
   FakeClient fake;
   fake.connection->Fail(absl::UnavailableError("lost"));

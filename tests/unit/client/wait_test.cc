@@ -84,5 +84,29 @@ TEST(WaitForIndexes, TellsAtTheDeadlineHowFarTheIndexIs) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("6 of 7"));
 }
 
+api::v1::DescribeBackupResponse Backup(api::v1::BackupStatus status) {
+  api::v1::DescribeBackupResponse response;
+  response.mutable_backup_description()->mutable_backup_details()->set_backup_status(status);
+  return response;
+}
+
+TEST(WaitForBackup, EndsWhenItIsAvailable) {
+  FakeClient fake;
+  fake.connection->Answer(Backup(api::v1::BACKUP_STATUS_CREATING));
+  fake.connection->Answer(Backup(api::v1::BACKUP_STATUS_AVAILABLE));
+  EXPECT_TRUE(WaitForBackup(fake.Make(), "b", fake.clock->now + absl::Seconds(5)).ok());
+  EXPECT_THAT(fake.connection->seen, SizeIs(2));
+  EXPECT_EQ(fake.connection->RequestOf<api::v1::DescribeBackupRequest>(1).backup_arn(), "b");
+}
+
+// A backup that fails is gone: there is nothing to wait for.
+TEST(WaitForBackup, TellsOfABackupThatIsNotThere) {
+  FakeClient fake;
+  fake.connection->Answer(Backup(api::v1::BACKUP_STATUS_CREATING));
+  fake.connection->Fail(ApiError(absl::StatusCode::kNotFound, "BackupNotFoundException"));
+  EXPECT_EQ(ErrorName(WaitForBackup(fake.Make(), "b", fake.clock->now + absl::Seconds(5))), "BackupNotFoundException");
+  EXPECT_THAT(fake.connection->seen, SizeIs(2));
+}
+
 }  // namespace
 }  // namespace armature::client

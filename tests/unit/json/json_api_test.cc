@@ -47,6 +47,12 @@ TEST(ErrorAnswer, EachExceptionHasItsNamespaceAndMember) {
       {WithThrottlingReason(ThrottlingError("m", 5), {"why", "arn"}), 400,
        R"({"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"m",)"
        R"("throttlingReasons":[{"reason":"why","resource":"arn"}]})"},
+      {BackupNotFoundError("m"), 400,
+       R"({"__type":"com.amazonaws.dynamodb.v20120810#BackupNotFoundException","message":"m"})"},
+      {BackupInUseError("m"), 400,
+       R"({"__type":"com.amazonaws.dynamodb.v20120810#BackupInUseException","message":"m"})"},
+      {TableAlreadyExistsError("m"), 400,
+       R"({"__type":"com.amazonaws.dynamodb.v20120810#TableAlreadyExistsException","message":"m"})"},
       {UnknownOperationError(""), 400, R"({"__type":"com.amazon.coral.service#UnknownOperationException"})"},
       {AccessDeniedError("u", "a", "r"), 400,
        R"({"__type":"com.amazon.coral.service#AccessDeniedException",)"

@@ -114,6 +114,23 @@ TEST_F(SettingOperations, EachAsksWhatTheCallerMay) {
   }
 }
 
+// A backup counts as the table that it was made of.
+TEST_F(SettingOperations, OperationsOnBackupsAskAboutTheirTable) {
+  const auto access = std::make_shared<AskedAccess>();
+  const std::string backup = Cat(kArn, "/backup/01489602797149-73d8d5bc");
+  for (const std::string_view operation : {"CreateBackup", "ListBackups"}) {
+    EXPECT_EQ(Ask(operation, R"({"TableName":"Cats"})", access).status, 400u) << operation;
+    EXPECT_EQ(access->asked().back(), Cat(operation, " Cats"));
+  }
+  EXPECT_EQ(Ask("ListBackups", "{}", access).status, 400u);
+  EXPECT_EQ(access->asked().back(), "ListBackups ");
+  for (const std::string_view operation : {"DescribeBackup", "DeleteBackup", "RestoreTableFromBackup"}) {
+    const std::string document = Cat(R"({"TargetTableName":"Dogs","BackupArn":")", backup, R"("})");
+    EXPECT_EQ(Ask(operation, document, access).status, 400u) << operation;
+    EXPECT_EQ(access->asked().back(), Cat(operation, " ", backup));
+  }
+}
+
 TEST_F(SettingOperations, WrongTypesAreSerializationErrors) {
   struct TypeCase {
     std::string_view operation;

@@ -22,8 +22,8 @@ namespace armature::store {
 // A fresh directory, gone with the object.
 class TempDir {
  public:
-  TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "armature_test_XXXXXX").string();
+  explicit TempDir(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "armature_test_XXXXXX").string();
     path_ = mkdtemp(name.data());
   }
   ~TempDir() { std::filesystem::remove_all(path_); }

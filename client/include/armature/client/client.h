@@ -155,6 +155,14 @@ class Client {
       const admin::v1::ListIndexViolationsRequest& request, const CallOptions& options = {}) const;
   absl::StatusOr<admin::v1::VerifyTableResponse> VerifyTable(const admin::v1::VerifyTableRequest& request,
                                                              const CallOptions& options = {}) const;
+  absl::StatusOr<admin::v1::StartBackupResponse> StartBackup(const admin::v1::StartBackupRequest& request,
+                                                             const CallOptions& options = {}) const;
+  absl::StatusOr<admin::v1::GetBackupJobResponse> GetBackupJob(const admin::v1::GetBackupJobRequest& request,
+                                                               const CallOptions& options = {}) const;
+  absl::StatusOr<admin::v1::CancelBackupJobResponse> CancelBackupJob(const admin::v1::CancelBackupJobRequest& request,
+                                                                     const CallOptions& options = {}) const;
+  absl::StatusOr<admin::v1::ListBackupsResponse> ListBackups(const admin::v1::ListBackupsRequest& request,
+                                                             const CallOptions& options = {}) const;
   // All items of a table as of one moment: see table_export.h. Blocks until the first message is there.
   absl::StatusOr<std::unique_ptr<TableExport>> ExportTable(const admin::v1::ExportTableRequest& request,
                                                            const CallOptions& options = {}) const;

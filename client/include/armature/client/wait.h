@@ -22,6 +22,9 @@ absl::Status WaitForTable(const Client& client, std::string_view table_name, abs
 // Until there is no such table.
 absl::Status WaitForTableGone(const Client& client, std::string_view table_name, absl::Time deadline);
 
+// Until the backup of a table is AVAILABLE.
+absl::Status WaitForBackup(const Client& client, std::string_view backup_arn, absl::Time deadline);
+
 // Until every global index of the table is ACTIVE and holds all changes up to `change_sequence`, as
 // a write has answered it. 0 waits for the states only.
 absl::Status WaitForIndexes(const Client& client, std::string_view table_name, uint64_t change_sequence,

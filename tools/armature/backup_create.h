@@ -1,0 +1,43 @@
+#ifndef ARMATURE_TOOLS_ARMATURE_BACKUP_CREATE_H_
+#define ARMATURE_TOOLS_ARMATURE_BACKUP_CREATE_H_
+
+// Making backups, and what all commands about backups share.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "armature/admin/v1/admin.pb.h"
+#include "storage/store/backup_repository.h"
+#include "tools/armature/json_text.h"
+#include "tools/armature/progress_bar.h"
+#include "tools/armature/session.h"
+
+namespace armature::cli {
+
+struct CreateBackupOptions {
+  std::string directory;            // empty: that of the daemon
+  std::string data_dir;             // of a daemon that is stopped; empty: ask the one that runs
+  uint32_t keep = 0;                // 0: all
+  std::optional<uint32_t> rate_mb;  // absent: the daemon's; 0: no limit
+  std::string note;
+  bool no_wait = false;
+};
+
+// Both print what was made.
+absl::Status CreateBackup(const Session& session, const CreateBackupOptions& options);
+absl::Status CancelBackup(const Session& session, uint64_t job);
+
+// `error` of a repository, as one about a file.
+absl::Status BackupError(const absl::Status& error);
+
+// A bar that shows the work of a repository.
+store::BackupObserver ObserverOf(ProgressBar* bar, const std::string& what);
+
+admin::v1::Backup ToMessage(const store::BackupEntry& entry);
+void PrintBackup(const Session& session, const admin::v1::Backup& backup);
+
+}  // namespace armature::cli
+
+#endif  // ARMATURE_TOOLS_ARMATURE_BACKUP_CREATE_H_

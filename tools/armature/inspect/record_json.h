@@ -1,0 +1,33 @@
+#ifndef ARMATURE_TOOLS_ARMATURE_INSPECT_RECORD_JSON_H_
+#define ARMATURE_TOOLS_ARMATURE_INSPECT_RECORD_JSON_H_
+
+// Rows and records of the change log in JSON. docs/FORMAT.md tells what they are.
+//
+// What is damaged is shown as far as it can be read; the reasons are in Decoded::problems.
+
+#include <string_view>
+
+#include "storage/base/strong_type.h"
+#include "tools/armature/inspect/key_layout.h"
+#include "tools/armature/inspect/tables.h"
+
+namespace armature::cli {
+
+// A row of a table or an index: the key as DecodeKey has it, ItemSize as the API counts it, StoredBytes, and Item.
+// Problems: key or value cannot be read, the item is not canonical or has another size, or its key attributes are not
+// those of the key.
+Decoded DecodeRow(std::string_view key, std::string_view value, const KeyLayout& layout);
+
+// The size of an item collection: the key, and CollectionBytes.
+Decoded DecodeCollection(std::string_view key, std::string_view value, const KeyLayout& layout);
+
+// A record of the change log: Sequence, TableId, TableName, DateTime, BaseKey and Changes. What the catalog does not
+// know has no names.
+Decoded DecodeLogRecord(std::string_view key, std::string_view value, const Tables& tables);
+
+// The JSON, with the problems in it, and with the value that they are about in hex.
+Json WithProblems(const Decoded& decoded, std::string_view value);
+
+}  // namespace armature::cli
+
+#endif  // ARMATURE_TOOLS_ARMATURE_INSPECT_RECORD_JSON_H_

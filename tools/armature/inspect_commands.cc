@@ -1,0 +1,370 @@
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_join.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/store/meta_keys.h"
+#include "tools/armature/commands.h"
+#include "tools/armature/inspect/catalog_json.h"
+#include "tools/armature/inspect/inspection.h"
+#include "tools/armature/inspect/record_json.h"
+#include "tools/armature/inspect/record_writer.h"
+#include "tools/armature/text_table.h"
+
+namespace armature::cli {
+namespace {
+
+constexpr int64_t kLimitDefault = 100;
+
+struct InspectOptions {
+  std::string data_dir;
+  std::string table_name;
+  std::string index_name;
+  std::string family;
+  std::string start_hex;
+  std::string key_hex;
+  int64_t limit = kLimitDefault;  // 0: none
+  uint64_t from = 0;
+};
+
+absl::StatusOr<std::unique_ptr<Inspection>> Open(const InspectOptions& options) {
+  if (options.data_dir.empty()) return UsageError("--data-dir is required");
+  return Inspection::Open(options.data_dir);
+}
+
+std::string Joined(const std::vector<std::string>& problems) { return absl::StrJoin(problems, "; "); }
+
+// The bytes of what was typed.
+absl::StatusOr<std::string> FromHex(const std::string& hex) {
+  const bool is_hex = hex.size() % 2 == 0 && hex.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+  if (!is_hex) return UsageError(Cat("\"", hex, "\" is no key in hex"));
+  return absl::HexStringToBytes(hex);
+}
+
+Json FamilyToJson(const store::FamilyFiles& family, const Tables& tables) {
+  Json json = Json::object();
+  json["Family"] = family.name;
+  json["Kind"] = FamilyKindName(KindOfFamily(family.name));
+  const FamilyOwner owner = tables.OwnerOf(family.name);
+  if (owner.table != nullptr) json["TableName"] = owner.table->name;
+  if (owner.index != nullptr) json["IndexName"] = owner.index->name;
+  if (const auto totals = tables.TotalsOf(family.name); totals.has_value()) json["Rows"] = totals->items;
+  json["RowsEstimate"] = family.rows_estimate;
+  json["LogRowsEstimate"] = family.memory_rows;
+  json["FileBytes"] = family.file_bytes;
+  json["Files"] = family.files;
+  json["Levels"] = family.levels;
+  return json;
+}
+
+// Families that a table which is in use must have.
+void CheckFamilies(Inspection* inspection) {
+  if (inspection->store().Families().empty()) return;
+  for (const auto& [id, table] : inspection->tables().all()) {
+    if (table.state != model::TableState::kActive && table.state != model::TableState::kUpdating) continue;
+    if (!inspection->store().HasFamily(store::DataFamilyName(id))) {
+      inspection->AddProblem(Cat("table ", table.name, ": family ", store::DataFamilyName(id), " is missing"));
+    }
+    for (const auto* indexes : {&table.local_indexes, &table.global_indexes}) {
+      for (const model::IndexDescriptor& index : *indexes) {
+        const std::string family = FamilyOf(table, index);
+        if (index.state != model::IndexState::kActive || inspection->store().HasFamily(family)) continue;
+        inspection->AddProblem(Cat("index ", index.name, " of table ", table.name, ": family ", family, " is missing"));
+      }
+    }
+  }
+}
+
+absl::Status Directory(const Session& session, const InspectOptions& options) {
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Inspection> inspection, Open(options));
+  inspection->LoadTables();
+  CheckFamilies(inspection.get());
+  const store::Inspector& store = inspection->store();
+  Json result = Json::object();
+  result["Path"] = store.path();
+  result["FormatVersion"] = store.format().version;
+  result["DatabaseId"] = store.format().database_id;
+  result["IsNew"] = store.is_new();
+  result["Families"] = Json::array();
+  for (const store::FamilyFiles& family : store.Families()) {
+    result["Families"].push_back(FamilyToJson(family, inspection->tables()));
+  }
+  result["Problems"] = inspection->problems();
+  if (session.format() == OutputFormat::kJson) {
+    session.Print(result);
+  } else {
+    const std::vector<std::string> columns = {"Family",       "Kind",      "TableName", "IndexName", "Rows",
+                                              "RowsEstimate", "FileBytes", "Files",     "Levels"};
+    session.PrintText(Cat(DetailsTable(result), "\n", RecordsTable(result["Families"], columns),
+                          ProblemLines(inspection->problems())));
+  }
+  return inspection->Conclude();
+}
+
+void AddIndexRows(const model::TableDescriptor& table, const std::vector<model::IndexDescriptor>& indexes,
+                  const Json& list, TextTable* text) {
+  for (size_t i = 0; i < indexes.size(); ++i) {
+    const Json& json = list[i];
+    text->AddRow({table.name, indexes[i].name, CompactJson(json["IndexId"]), json["State"].get<std::string>(),
+                  KeySchemaText(indexes[i].key), json["Family"].get<std::string>(), CompactJson(json["Totals"]["Rows"]),
+                  CompactJson(json["Totals"]["Bytes"])});
+  }
+}
+
+absl::Status ShowCatalog(const Session& session, const InspectOptions& options) {
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Inspection> inspection, Open(options));
+  inspection->LoadTables();
+  CheckFamilies(inspection.get());
+  Json result = Json::object();
+  result["Tables"] = Json::array();
+  TextTable text({"TABLE", "INDEX", "ID", "STATE", "KEY", "FAMILY", "ROWS", "BYTES"});
+  for (const auto& [id, table] : inspection->tables().all()) {
+    Json json = TableToJson(table, inspection->tables());
+    text.AddRow({table.name, "", CompactJson(json["TableId"]), json["State"].get<std::string>(),
+                 KeySchemaText(table.key), json["Family"].get<std::string>(), CompactJson(json["Totals"]["Rows"]),
+                 CompactJson(json["Totals"]["Bytes"])});
+    AddIndexRows(table, table.local_indexes, json["LocalIndexes"], &text);
+    AddIndexRows(table, table.global_indexes, json["GlobalIndexes"], &text);
+    result["Tables"].push_back(std::move(json));
+  }
+  result["Problems"] = inspection->problems();
+  if (session.format() == OutputFormat::kJson) {
+    session.Print(result);
+  } else {
+    session.PrintText(Cat(text.ToString(), ProblemLines(inspection->problems())));
+  }
+  return inspection->Conclude();
+}
+
+// The family whose rows are asked for.
+absl::StatusOr<std::string> FamilyToRead(const InspectOptions& options, const Inspection& inspection) {
+  if (options.family.empty() == options.table_name.empty()) {
+    return UsageError("either --table-name or --family is required");
+  }
+  std::string family = options.family;
+  if (family.empty()) {
+    const model::TableDescriptor* const table = inspection.tables().Find(options.table_name);
+    if (table == nullptr) {
+      return UsageError(Cat("the catalog has no table ", options.table_name,
+                            inspection.problems().empty() ? "" : " that can be read; --family needs no catalog"));
+    }
+    family = store::DataFamilyName(table->id);
+    if (!options.index_name.empty()) {
+      const model::IndexDescriptor* const index = table->FindIndex(options.index_name);
+      if (index == nullptr) return UsageError(Cat("table ", table->name, " has no index ", options.index_name));
+      family = FamilyOf(*table, *index);
+    }
+  } else if (!options.index_name.empty()) {
+    return UsageError("--index-name needs --table-name");
+  }
+  if (!inspection.store().Families().empty() && !inspection.store().HasFamily(family)) {
+    return UsageError(Cat("the database has no family ", family));
+  }
+  const FamilyKind kind = KindOfFamily(family);
+  if (kind == FamilyKind::kMeta || kind == FamilyKind::kLog) {
+    return UsageError(Cat("family ", family, " has no rows of items: see armature inspect ", family));
+  }
+  return family;
+}
+
+absl::Status Rows(const Session& session, const InspectOptions& options) {
+  ARM_ASSIGN_OR_RETURN(const std::string start, FromHex(options.start_hex));
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Inspection> inspection, Open(options));
+  inspection->LoadTables();
+  ARM_ASSIGN_OR_RETURN(const std::string family, FamilyToRead(options, *inspection));
+  const bool is_collections = KindOfFamily(family) == FamilyKind::kCollections;
+  const KeyLayout layout = inspection->tables().LayoutOf(family);
+  RecordWriter writer(session, Json{{"Family", family}}, "Rows",
+                      is_collections ? std::vector<std::string>{"KEY", "COMPONENTS", "BYTES", "PROBLEMS"}
+                                     : std::vector<std::string>{"KEY", "COMPONENTS", "SIZE", "ITEM", "PROBLEMS"});
+  int64_t shown = 0;
+  Json more = Json::object();
+  inspection->Walk(family, {start, ""}, [&](std::string_view key, std::string_view value) {
+    if (options.limit > 0 && shown == options.limit) {
+      more["NextKeyHex"] = Hex(key);
+      return store::RowVerdict::kStop;
+    }
+    ++shown;
+    const Decoded row = is_collections ? DecodeCollection(key, value, layout) : DecodeRow(key, value, layout);
+    if (!row.problems.empty()) inspection->AddDamagedRecord();
+    writer.Add(WithProblems(row, value), [&] {
+      const auto cell = [&row](const char* name) { return row.json.contains(name) ? CompactJson(row.json[name]) : ""; };
+      const std::string components = row.json.contains("Components") ? ComponentsText(row.json["Components"]) : "";
+      std::vector<std::string> cells = {Hex(key), components};
+      if (is_collections) {
+        cells.push_back(cell("CollectionBytes"));
+      } else {
+        cells.push_back(cell("ItemSize"));
+        cells.push_back(cell("Item"));
+      }
+      cells.push_back(Joined(row.problems));
+      return cells;
+    });
+    return store::RowVerdict::kContinue;
+  });
+  writer.Finish(inspection->problems(), more);
+  return inspection->Conclude();
+}
+
+std::vector<std::string> LogCells(const Decoded& record) {
+  const auto cell = [&record](const char* name) {
+    if (!record.json.contains(name)) return std::string();
+    const Json& value = record.json[name];
+    return value.is_string() ? value.get<std::string>() : CompactJson(value);
+  };
+  std::string table = cell("TableName");
+  if (table.empty()) table = cell("TableId");
+  std::string base;
+  if (record.json.contains("BaseKey") && record.json["BaseKey"].contains("Components")) {
+    base = ComponentsText(record.json["BaseKey"]["Components"]);
+  }
+  std::string changes;
+  if (record.json.contains("Changes")) {
+    for (const Json& change : record.json["Changes"]) {
+      const Json& index = change.contains("IndexName") ? change["IndexName"] : change["IndexId"];
+      changes += Cat(changes.empty() ? "" : ", ", change["Kind"].get<std::string>(), " ", CompactJson(index));
+    }
+  }
+  return {cell("Sequence"), table, base, changes, Joined(record.problems)};
+}
+
+absl::Status Log(const Session& session, const InspectOptions& options) {
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Inspection> inspection, Open(options));
+  inspection->LoadTables();
+  store::KeyRange range;
+  if (!options.table_name.empty()) {
+    const model::TableDescriptor* const table = inspection->tables().Find(options.table_name);
+    if (table == nullptr) return UsageError(Cat("the catalog has no table ", options.table_name));
+    range.begin = store::LogKey(table->id, ChangeSequence(options.from));
+    range.end = store::LogKey(TableId(table->id.value() + 1), ChangeSequence(0));
+  }
+  RecordWriter writer(session, Json::object(), "Records", {"SEQUENCE", "TABLE", "ITEM", "CHANGES", "PROBLEMS"});
+  int64_t shown = 0;
+  Json more = Json::object();
+  inspection->Walk(store::kLogFamily, range, [&](std::string_view key, std::string_view value) {
+    const std::optional<ChangeSequence> sequence = store::SequenceOfLogKey(key);
+    if (sequence.has_value() && sequence->value() < options.from) return store::RowVerdict::kContinue;
+    if (options.limit > 0 && shown == options.limit) {
+      more["MoreRecords"] = true;
+      if (!range.end.empty() && sequence.has_value()) more["NextSequence"] = sequence->value();
+      return store::RowVerdict::kStop;
+    }
+    ++shown;
+    const Decoded record = DecodeLogRecord(key, value, inspection->tables());
+    if (!record.problems.empty()) inspection->AddDamagedRecord();
+    writer.Add(WithProblems(record, value), [&record] { return LogCells(record); });
+    return store::RowVerdict::kContinue;
+  });
+  writer.Finish(inspection->problems(), more);
+  return inspection->Conclude();
+}
+
+absl::Status Meta(const Session& session, const InspectOptions& options) {
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Inspection> inspection, Open(options));
+  RecordWriter writer(session, Json::object(), "Records", {"KIND", "RECORD", "PROBLEMS"});
+  inspection->Walk(store::kMetaFamily, {}, [&](std::string_view key, std::string_view value) {
+    const Decoded record = MetaRecordToJson(key, store::ParseMetaRecord(key, value));
+    if (!record.problems.empty()) inspection->AddDamagedRecord();
+    writer.Add(WithProblems(record, value), [&record] {
+      Json rest = record.json;
+      rest.erase("Kind");
+      return std::vector<std::string>{record.json["Kind"].get<std::string>(), CompactJson(rest),
+                                      Joined(record.problems)};
+    });
+    return store::RowVerdict::kContinue;
+  });
+  writer.Finish(inspection->problems());
+  return inspection->Conclude();
+}
+
+absl::Status Key(const Session& session, const InspectOptions& options) {
+  ARM_ASSIGN_OR_RETURN(const std::string key, FromHex(options.key_hex));
+  const Decoded decoded = DecodeKey(key, KeyLayout());
+  Json json = decoded.json;
+  json["Problems"] = decoded.problems;
+  if (session.format() == OutputFormat::kJson) {
+    session.Print(json);
+  } else {
+    std::string components;
+    if (json.contains("Components")) components = Cat(ComponentsText(json["Components"]), "\n");
+    session.PrintText(Cat(DetailsTable(json), components, ProblemLines(decoded.problems)));
+  }
+  return decoded.problems.empty() ? absl::OkStatus() : InputError(decoded.problems.front());
+}
+
+using Run = absl::Status (*)(const Session&, const InspectOptions&);
+using Options = std::shared_ptr<InspectOptions>;
+
+CLI::App& AddCommand(CLI::App& group, const char* name, const char* description, Run run, const Options& options,
+                     Action* action) {
+  CLI::App& command = *group.add_subcommand(name, description);
+  command.callback(
+      [options, run, action] { *action = [options, run](const Session& session) { return run(session, *options); }; });
+  return command;
+}
+
+void AddDataDir(CLI::App& command, const Options& options) {
+  command.add_option("--data-dir", options->data_dir, "The data directory of a daemon that is stopped")
+      ->type_name("DIR");
+}
+
+void AddLimit(CLI::App& command, const Options& options) {
+  command.add_option("--limit", options->limit, "At most so many; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->type_name("N");
+}
+
+void AddRowsCommand(CLI::App& group, const Options& options, Action* action) {
+  CLI::App& rows = AddCommand(group, "rows", "Rows of a table or an index", Rows, options, action);
+  AddDataDir(rows, options);
+  rows.add_option("--table-name", options->table_name, "The table")->type_name("NAME");
+  rows.add_option("--index-name", options->index_name, "This index of it")->type_name("NAME");
+  rows.add_option("--family", options->family, "A family by its name, such as t1, l1.2, g1.3 or c1")->type_name("NAME");
+  rows.add_option("--start", options->start_hex, "Begin at this key, or at the first behind it")->type_name("HEX");
+  AddLimit(rows, options);
+  rows.footer(
+      "A row that is damaged has the reasons beside it. --family needs no catalog; that of c1 are sizes of item\n"
+      "collections.\n\n"
+      "Examples:\n  armature inspect rows --data-dir /var/lib/armature --table-name Orders --limit 10\n"
+      "  armature inspect rows --data-dir /var/lib/armature --family g1.3 --start b3b91bbd\n");
+}
+
+}  // namespace
+
+void AddInspectCommands(CLI::App& app, Action* action) {
+  CLI::App& group = *app.add_subcommand("inspect", "Show what is in the data directory of a stopped daemon");
+  group.require_subcommand(1);
+  const auto options = std::make_shared<InspectOptions>();
+  AddDataDir(group, options);
+  group.footer(
+      "Nothing in the directory is changed, and damage stops nothing: what cannot be read is named, all else is "
+      "shown.\n"
+      "Exit codes: 0, 2 if a daemon runs or there is no database, 5 if something cannot be read.\n\n"
+      "Examples:\n  armature inspect directory --data-dir /var/lib/armature\n"
+      "  armature inspect key b3b91bbd3061000122828c\n");
+  AddDataDir(
+      AddCommand(group, "directory", "Format, database id, and families with their files", Directory, options, action),
+      options);
+  AddDataDir(
+      AddCommand(group, "catalog", "Tables and indexes with all that is stored of them", ShowCatalog, options, action),
+      options);
+  AddRowsCommand(group, options, action);
+  CLI::App& log = AddCommand(group, "log", "Records of the change log behind global indexes", Log, options, action);
+  AddDataDir(log, options);
+  log.add_option("--table-name", options->table_name, "Of this table; else of all")->type_name("NAME");
+  log.add_option("--from", options->from, "From this change sequence on")->type_name("SEQ");
+  AddLimit(log, options);
+  AddDataDir(AddCommand(group, "meta", "All records of the family meta", Meta, options, action), options);
+  CLI::App& key = AddCommand(group, "key", "Take a key apart; needs no directory", Key, options, action);
+  key.add_option("hex", options->key_hex, "The key")->required()->type_name("HEX");
+}
+
+}  // namespace armature::cli
