@@ -68,8 +68,8 @@ using BackupObserver = std::function<bool(const BackupProgress& progress)>;
 class BackupRepository {
  public:
   // Errors: FailedPrecondition if the directory is not empty and holds no backups, if its format is newer than this
-  // build's, Aborted if somebody else writes there (kWrite); NotFound if it does not exist or is empty (kRead); DataLoss
-  // if the directory of the manifests is gone; Unavailable.
+  // build's, Aborted if somebody else writes there (kWrite); NotFound if it does not exist or is empty (kRead);
+  // DataLoss if the directory of the manifests is gone; Unavailable.
   static absl::StatusOr<std::unique_ptr<BackupRepository>> Open(const std::string& path,
                                                                 const BackupRepositoryOptions& options);
   ~BackupRepository();

@@ -562,8 +562,8 @@ TEST_F(PipelineTest, AStoppingDaemonAnswersWhatItHasRead) {
       ASSERT_TRUE(IsThere(id)) << id;
     } else {
       ++refused;
-      // A connection that the daemon closes while more is sent may break before its last answers are read. Then there is
-      // no word of the daemon's about the end, and what was not answered is not known.
+      // A connection that the daemon closes while more is sent may break before its last answers are read. Then there
+      // is no word of the daemon's about the end, and what was not answered is not known.
       if (client::ErrorName(status).empty()) continue;
       // It was not read, or it would have been answered.
       ASSERT_FALSE(IsThere(id)) << id << ": " << status;
