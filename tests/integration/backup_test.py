@@ -101,7 +101,10 @@ class BackupTest(CliTest):
         return self.cli("backup", "list", "--dir", self.backups)["Backups"]
 
     def restore(self, backup_id, name):
-        return self.cli("backup", "restore", "--dir", self.backups, "--id", backup_id, "--data-dir", self.directory / name)
+        done = self.run_cli("backup", "restore", "--dir", self.backups, "--id", backup_id, "--data-dir", self.directory / name)
+        # Lines of a log are not for people.
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(json.loads(done.stdout)["Id"], backup_id)
 
     def check_restored(self, name, expected):
         """A daemon on the restored directory has these items, its indexes agree, and it takes writes."""

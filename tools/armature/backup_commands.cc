@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/backup_repository.h"
@@ -28,6 +29,8 @@ struct BackupOptions {
 
 absl::StatusOr<std::unique_ptr<BackupRepository>> OpenRepository(const std::string& directory,
                                                                  BackupRepositoryOptions::Mode mode) {
+  // The answers of commands are enough for people.
+  FLAGS_minloglevel = google::GLOG_ERROR;
   absl::StatusOr<std::unique_ptr<BackupRepository>> repository = BackupRepository::Open(directory, {.mode = mode});
   if (!repository.ok()) return BackupError(repository.status());
   return repository;
