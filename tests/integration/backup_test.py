@@ -353,6 +353,8 @@ class BackupTest(CliTest):
         self.assertEqual(self.scan("Copy", ConsistentRead=True), contents(orders))
         self.assertEqual(self.scan("Copy", IndexName="by_state"), contents(orders))
         self.assertEqual(self.cli("verify", "--table-name", "Copy")["Differences"], [])
+        shown = self.run_cli("--output", "table", "backup", "list", "--dir", self.backups).stdout.decode()
+        self.assertRegex(shown, r"table backup first of Orders +whole")
         self.call("DeleteBackup", BackupArn=arn)
         self.assertEqual(self.listed(), [])
 

@@ -51,7 +51,7 @@ void PrintBackups(const Session& session, const std::vector<admin::v1::Backup>& 
   TextTable table({"ID", "MADE", "SIZE", "ADDED", "NOTE", "STATE"});
   for (const admin::v1::Backup& backup : backups) {
     table.AddRow({Cat(backup.id()), backup.finished_time_ms() == 0 ? "" : ShowTime(backup.finished_time_ms()),
-                  ShowBytes(backup.size_bytes()), ShowBytes(backup.added_bytes()), backup.note(),
+                  ShowBytes(backup.size_bytes()), ShowBytes(backup.added_bytes()), NoteLine(backup.note()),
                   backup.damage().empty() ? "whole" : Cat("DAMAGED: ", backup.damage())});
   }
   session.PrintText(table.ToString());

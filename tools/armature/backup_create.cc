@@ -119,6 +119,8 @@ store::BackupObserver ObserverOf(ProgressBar* bar, const std::string& what) {
   };
 }
 
+std::string NoteLine(const std::string& note) { return note.substr(0, note.find('\n')); }
+
 admin::v1::Backup ToMessage(const store::BackupEntry& entry) {
   admin::v1::Backup message;
   message.set_id(entry.id);
@@ -135,12 +137,13 @@ admin::v1::Backup ToMessage(const store::BackupEntry& entry) {
 }
 
 void PrintBackup(const Session& session, const admin::v1::Backup& backup) {
-  const Json json = MessageToJson(backup);
+  Json json = MessageToJson(backup);
   if (session.format() == OutputFormat::kJson) {
     session.Print(json);
-  } else {
-    session.PrintText(DetailsTable(json));
+    return;
   }
+  if (!backup.note().empty()) json["Note"] = NoteLine(backup.note());
+  session.PrintText(DetailsTable(json));
 }
 
 }  // namespace armature::cli

@@ -35,6 +35,9 @@ absl::Status BackupError(const absl::Status& error);
 // A bar that shows the work of a repository.
 store::BackupObserver ObserverOf(ProgressBar* bar, const std::string& what);
 
+// What people want to see of a note: its first line. The rest of some is for programs.
+std::string NoteLine(const std::string& note);
+
 admin::v1::Backup ToMessage(const store::BackupEntry& entry);
 void PrintBackup(const Session& session, const admin::v1::Backup& backup);
 
