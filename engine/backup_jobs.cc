@@ -178,7 +178,7 @@ absl::StatusOr<std::unique_ptr<store::BackupRepository>> BackupJobs::OpenInTurn(
       store::BackupRepository::Open(work.job.directory, options);
   while (absl::IsAborted(repository.status())) {
     {
-      const auto is_over = [&] { return is_stopping_ || work.is_cancelled; };
+      const auto is_over = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return is_stopping_ || work.is_cancelled; };
       const absl::MutexLock lock(&mutex_);
       if (mutex_.AwaitWithTimeout(absl::Condition(&is_over), kOpenEvery)) {
         return absl::CancelledError("the backup was cancelled");
