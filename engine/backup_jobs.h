@@ -82,6 +82,8 @@ class BackupJobs {
   // without a directory; those of BackupRepository::Open but NotFound.
   absl::StatusOr<std::vector<store::BackupEntry>> List(const std::string& directory) const;
 
+  // The directory that is meant. Errors: ValidationException, as Start.
+  absl::StatusOr<std::string> DirectoryOf(const std::string& requested) const;
   // Of the jobs in the options' directory that have not ended.
   std::vector<std::string> NotesOfUnfinished() const;
 
@@ -95,7 +97,6 @@ class BackupJobs {
     bool has_begun = false;  // its turn on the thread has come
   };
 
-  absl::StatusOr<std::string> DirectoryOf(const std::string& requested) const;
   Work* FindWork(uint64_t id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Work* Add(StartBackupRequest request, std::string directory) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Schedule(absl::Time due) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

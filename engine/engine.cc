@@ -301,6 +301,12 @@ void Engine::ListBackups(std::string directory, Callback<std::vector<store::Back
   });
 }
 
+void Engine::RestoreTableOf(RestoreTableOfRequest request, Callback<TableDescription> done) {
+  RunBlockingOn(&parts_->check_pool, std::move(done), [parts = parts_.get(), request = std::move(request)] {
+    return engine::RestoreTableOf(parts, request);
+  });
+}
+
 void Engine::ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done) {
   RunBlocking(parts_.get(), std::move(done), [database = parts_->database, table_name = std::move(table_name)] {
     return engine::ListIndexStatus(database, table_name);

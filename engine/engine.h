@@ -114,6 +114,7 @@ class Engine {
   // See backup_jobs.h.
   BackupJobs* backups();
   void ListBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done);
+  void RestoreTableOf(RestoreTableOfRequest request, Callback<TableDescription> done);
 
   // Ends the requests that wait for global indexes, also those to come: the server is about to stop.
   void EndWaits();

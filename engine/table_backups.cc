@@ -14,7 +14,9 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/model/constraint_list.h"
 #include "storage/model/index_definition.h"
+#include "storage/model/limits.h"
 #include "storage/model/table_name.h"
 #include "storage/store/backup_repository.h"
 #include "storage/store/table_backup_note.h"
@@ -221,6 +223,19 @@ absl::StatusOr<model::TableDescriptor> TargetOf(const model::TableDescriptor& so
   return target;
 }
 
+absl::StatusOr<TableDescription> StartRestore(Parts* parts, std::unique_ptr<store::BackupReader> backup, TableId source,
+                                              model::TableDescriptor target) {
+  const std::string name = target.name;
+  if (!parts->restores.HasRoom()) return LimitExceededError("There are too many restores waiting for each other");
+  absl::StatusOr<model::TableDescriptor> made = parts->database->CreateTable(std::move(target));
+  if (!made.ok() && parts->database->catalog()->Find(name) != nullptr) {
+    return TableAlreadyExistsError(Cat("Table already exists: ", name));
+  }
+  ARM_RETURN_IF_ERROR(made.status());
+  parts->restores.Start({.backup = std::move(backup), .source = source, .target = made->id});
+  return DescribeWithoutTotals(*std::move(made));
+}
+
 }  // namespace
 
 absl::StatusOr<TableBackup> CreateTableBackup(Parts* parts, const CreateBackupRequest& request) {
@@ -323,25 +338,33 @@ absl::StatusOr<TableDescription> RestoreTableFromBackup(Parts* parts, const Rest
   if (known.id == 0) {
     return BackupInUseError(Cat("Backup is being used by another control plane operation: ", *request.backup_arn));
   }
-  if (parts->database->catalog()->Find(*request.target_table_name) != nullptr) {
-    return TableAlreadyExistsError(Cat("Table already exists: ", *request.target_table_name));
-  }
-  ARM_ASSIGN_OR_RETURN(const model::TableDescriptor target, TargetOf(known.backup.table, request));
-  if (!parts->restores.HasRoom()) return LimitExceededError("There are too many restores waiting for each other");
+  ARM_ASSIGN_OR_RETURN(model::TableDescriptor target, TargetOf(known.backup.table, request));
   // Held from here on, so that it is not deleted.
   absl::StatusOr<std::unique_ptr<store::BackupReader>> backup =
       store::BackupReader::Open(parts->options.backup.directory, known.id);
   if (absl::IsNotFound(backup.status())) return NoSuchBackupError(*request.backup_arn);
   ARM_RETURN_IF_ERROR(backup.status());
-  const std::string& name = target.name;
-  absl::StatusOr<model::TableDescriptor> made = parts->database->CreateTable(target);
-  // Somebody was faster.
-  if (!made.ok() && parts->database->catalog()->Find(name) != nullptr) {
-    return TableAlreadyExistsError(Cat("Table already exists: ", name));
+  return StartRestore(parts, *std::move(backup), known.backup.table.id, std::move(target));
+}
+
+absl::StatusOr<TableDescription> RestoreTableOf(Parts* parts, const RestoreTableOfRequest& request) {
+  model::ConstraintList faults;
+  faults.CheckName(request.target_table_name, "targetTableName", model::kTableNameMinChars);
+  ARM_RETURN_IF_ERROR(faults.ToStatus());
+  ARM_ASSIGN_OR_RETURN(const std::string directory, parts->backups.DirectoryOf(request.directory));
+  absl::StatusOr<std::unique_ptr<store::BackupReader>> backup = store::BackupReader::Open(directory, request.backup);
+  if (absl::IsNotFound(backup.status())) return ResourceNotFoundError(Sv(backup.status().message()));
+  // Whoever may ask this may know what is there.
+  if (!backup.ok()) return ValidationError(Sv(backup.status().message()));
+  for (const model::TableDescriptor& table : (*backup)->tables()) {
+    if (table.name != request.table_name) continue;
+    RestoreTableRequest restore;
+    restore.target_table_name = request.target_table_name;
+    restore.backup_arn = MakeBackupArn(model::TableArn(table.name), absl::ToUnixMillis(absl::Now()), request.backup);
+    ARM_ASSIGN_OR_RETURN(model::TableDescriptor target, TargetOf(table, restore));
+    return StartRestore(parts, *std::move(backup), table.id, std::move(target));
   }
-  ARM_RETURN_IF_ERROR(made.status());
-  parts->restores.Start({.backup = *std::move(backup), .source = known.backup.table.id, .target = made->id});
-  return DescribeWithoutTotals(*std::move(made));
+  return ResourceNotFoundError(Cat("Backup ", request.backup, " in ", directory, " has no table ", request.table_name));
 }
 
 }  // namespace armature::engine

@@ -62,6 +62,14 @@ struct RestoreTableRequest {
   std::optional<model::Throughput> on_demand_max = {};
 };
 
+// A table of any backup, by name.
+struct RestoreTableOfRequest {
+  std::string directory;  // of backups; empty: that of the options
+  store::BackupId backup = 0;
+  std::string table_name;         // in the backup
+  std::string target_table_name;  // new
+};
+
 // All but the last block: they read files. Errors: ValidationException; the others as told.
 //
 // Starts the backup and does not wait for it. Errors: TableNotFoundException; LimitExceededException.
@@ -78,6 +86,9 @@ absl::Status CheckNotBeingBackedUp(const Parts& parts, const std::optional<std::
 // Starts the restore and does not wait for it: the table is CREATING until it is whole. Errors:
 // BackupNotFoundException, TableAlreadyExistsException, LimitExceededException.
 absl::StatusOr<TableDescription> RestoreTableFromBackup(Parts* parts, const RestoreTableRequest& request);
+
+// The same for a table of any backup, without overrides; what is not there is a ResourceNotFoundException.
+absl::StatusOr<TableDescription> RestoreTableOf(Parts* parts, const RestoreTableOfRequest& request);
 
 }  // namespace armature::engine
 

@@ -315,6 +315,11 @@ absl::StatusOr<admin::v1::ListBackupsResponse> Client::ListBackups(const admin::
   return Call<&admin::v1::AdminService::Stub::ListBackups>("ListBackups", request, options);
 }
 
+absl::StatusOr<admin::v1::RestoreTableResponse> Client::RestoreTable(const admin::v1::RestoreTableRequest& request,
+                                                                     const CallOptions& options) const {
+  return Call<&admin::v1::AdminService::Stub::RestoreTable>("RestoreTable", request, options);
+}
+
 absl::StatusOr<admin::v1::ListIndexStatusResponse> Client::ListIndexStatus(
     const admin::v1::ListIndexStatusRequest& request, const CallOptions& options) const {
   return Call<&admin::v1::AdminService::Stub::ListIndexStatus>("ListIndexStatus", request, options);

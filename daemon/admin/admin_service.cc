@@ -11,6 +11,7 @@
 
 #include "absl/time/clock.h"
 #include "daemon/admin/backup_messages.h"
+#include "daemon/api/table_messages.h"
 #include "daemon/grpc/byte_buffers.h"
 #include "daemon/version.h"
 #include "storage/base/api_error.h"
@@ -277,6 +278,24 @@ Reactor* AdminService::ListBackups(Context* context, const v1::ListBackupsReques
                              }
                              call.Finish(result.status());
                            });
+  });
+}
+
+Reactor* AdminService::RestoreTable(Context* context, const v1::RestoreTableRequest* request,
+                                    v1::RestoreTableResponse* response) {
+  return gate_->AdmitAudited(context, "admin:RestoreTable", request->target_table_name(), [=](const AuditedCall& call) {
+    // Who restores a table reads what is in the backup.
+    if (const absl::Status status = call.AllowAlso(request->table_name()); !status.ok()) return call.Finish(status);
+    const absl::StatusOr<engine::Engine*> engine = call.Allow();
+    if (!engine.ok()) return call.Finish(engine.status());
+    (*engine)->RestoreTableOf({.directory = request->directory(),
+                               .backup = request->backup_id(),
+                               .table_name = request->table_name(),
+                               .target_table_name = request->target_table_name()},
+                              [call, response](const absl::StatusOr<engine::TableDescription>& result) {
+                                if (result.ok()) Fill(*result, response->mutable_table());
+                                call.Finish(result.status());
+                              });
   });
 }
 

@@ -20,9 +20,10 @@ namespace admin_service_internal {
 using Api = admin::v1::AdminService;
 using Base = Api::WithCallbackMethod_GetServerInfo<Api::WithCallbackMethod_ListIndexStatus<
     Api::WithCallbackMethod_GetIndexStatus<Api::WithCallbackMethod_ListIndexViolations<
-        Api::WithCallbackMethod_VerifyTable<Api::WithCallbackMethod_StartBackup<Api::WithCallbackMethod_GetBackupJob<
-            Api::WithCallbackMethod_CancelBackupJob<Api::WithCallbackMethod_ListBackups<
-                Api::WithRawCallbackMethod_ExportTable<Api::WithRawCallbackMethod_Echo<Api::Service>>>>>>>>>>>;
+        Api::WithCallbackMethod_VerifyTable<Api::WithCallbackMethod_StartBackup<
+            Api::WithCallbackMethod_GetBackupJob<Api::WithCallbackMethod_CancelBackupJob<
+                Api::WithCallbackMethod_ListBackups<Api::WithCallbackMethod_RestoreTable<
+                    Api::WithRawCallbackMethod_ExportTable<Api::WithRawCallbackMethod_Echo<Api::Service>>>>>>>>>>>>;
 
 }  // namespace admin_service_internal
 
@@ -30,18 +31,13 @@ using Base = Api::WithCallbackMethod_GetServerInfo<Api::WithCallbackMethod_ListI
 class AdminService final : public admin_service_internal::Base {
  public:
   // Those that ask the gate themselves.
-  static constexpr std::array<std::string_view, 11> kGatedMethods = {
-      "/armature.admin.v1.AdminService/GetServerInfo",
-      "/armature.admin.v1.AdminService/ListIndexStatus",
-      "/armature.admin.v1.AdminService/GetIndexStatus",
-      "/armature.admin.v1.AdminService/ListIndexViolations",
-      "/armature.admin.v1.AdminService/VerifyTable",
-      "/armature.admin.v1.AdminService/StartBackup",
-      "/armature.admin.v1.AdminService/GetBackupJob",
-      "/armature.admin.v1.AdminService/CancelBackupJob",
-      "/armature.admin.v1.AdminService/ListBackups",
-      "/armature.admin.v1.AdminService/ExportTable",
-      "/armature.admin.v1.AdminService/Echo"};
+  static constexpr std::array<std::string_view, 12> kGatedMethods = {
+      "/armature.admin.v1.AdminService/GetServerInfo",  "/armature.admin.v1.AdminService/ListIndexStatus",
+      "/armature.admin.v1.AdminService/GetIndexStatus", "/armature.admin.v1.AdminService/ListIndexViolations",
+      "/armature.admin.v1.AdminService/VerifyTable",    "/armature.admin.v1.AdminService/StartBackup",
+      "/armature.admin.v1.AdminService/GetBackupJob",   "/armature.admin.v1.AdminService/CancelBackupJob",
+      "/armature.admin.v1.AdminService/ListBackups",    "/armature.admin.v1.AdminService/RestoreTable",
+      "/armature.admin.v1.AdminService/ExportTable",    "/armature.admin.v1.AdminService/Echo"};
 
   AdminService(const CallGate* gate, std::string data_dir);
 
@@ -72,6 +68,9 @@ class AdminService final : public admin_service_internal::Base {
   grpc::ServerUnaryReactor* ListBackups(grpc::CallbackServerContext* context,
                                         const admin::v1::ListBackupsRequest* request,
                                         admin::v1::ListBackupsResponse* response) override;
+  grpc::ServerUnaryReactor* RestoreTable(grpc::CallbackServerContext* context,
+                                         const admin::v1::RestoreTableRequest* request,
+                                         admin::v1::RestoreTableResponse* response) override;
   ExportStream* ExportTable(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;
   // Sends the payload back, or as many bytes as were asked for: what a call costs that does nothing. Not audited, for
   // load generators call it without end.

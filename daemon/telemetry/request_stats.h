@@ -27,7 +27,7 @@ inline constexpr std::string_view kPipelineOperation = "Pipeline";
 inline constexpr std::string_view kExportOperation = "admin:ExportTable";
 
 // Sorted, but for the last, which stands for all others.
-inline constexpr std::array<std::string_view, 42> kOperationNames = {"BatchGetItem",
+inline constexpr std::array<std::string_view, 43> kOperationNames = {"BatchGetItem",
                                                                      "BatchWriteItem",
                                                                      "CreateBackup",
                                                                      "CreateTable",
@@ -66,6 +66,7 @@ inline constexpr std::array<std::string_view, 42> kOperationNames = {"BatchGetIt
                                                                      "admin:ListBackups",
                                                                      "admin:ListIndexStatus",
                                                                      "admin:ListIndexViolations",
+                                                                     "admin:RestoreTable",
                                                                      "admin:StartBackup",
                                                                      "admin:VerifyTable",
                                                                      "other"};

@@ -358,6 +358,26 @@ class BackupTest(CliTest):
         self.call("DeleteBackup", BackupArn=arn)
         self.assertEqual(self.listed(), [])
 
+    def test_a_table_of_any_backup_is_restored(self):
+        self.open_daemon()
+        self.create(TABLE)
+        orders = [order(number) for number in range(600)]
+        self.load(orders)
+        self.create_backup()
+        self.load([order(number, state="sent") for number in range(300)])
+        restore = ["backup", "restore-table", "--dir", self.backups, "--id", 1, "--table-name", "Orders",
+                   "--target-table-name"]
+        made = self.cli(*restore, "Then", "--wait")
+        self.assertEqual((made["TableStatus"], made["ItemCount"]), ("ACTIVE", 600))
+        self.assertEqual(self.scan("Then", IndexName="by_state"), contents(orders))
+        self.assertIn("TableAlreadyExists", self.failing(API_ERROR, *restore, "Then"))
+        self.assertIn("targetTableName", self.failing(API_ERROR, *restore, "no"))
+        restore[5] = 7
+        self.assertIn("no backup 7", self.failing(API_ERROR, *restore, "Later"))
+        restore[5] = 1
+        restore[7] = "Nothing"
+        self.assertIn("has no table Nothing", self.failing(API_ERROR, *restore, "Later"))
+
     def test_the_schedule(self):
         daemon = self.open_daemon(f"--backup_dir={self.backups}", "--backup_interval=1s", "--backup_keep=2",
                                   "--metrics_listen=127.0.0.1:0")

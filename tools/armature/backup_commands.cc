@@ -174,12 +174,33 @@ void AddCreate(CLI::App* group, Action* action) {
   cancel.callback([job, action] { *action = [job](const Session& session) { return CancelBackup(session, *job); }; });
 }
 
+void AddRestoreTable(CLI::App* group, Action* action) {
+  CLI::App& restore =
+      *group->add_subcommand("restore-table", "Make a new table of one in a backup, in a running daemon");
+  const auto options = std::make_shared<RestoreTableOptions>();
+  restore.add_option("--dir", options->directory, "Directory on the daemon's machine; else its --backup_dir")
+      ->type_name("DIR");
+  restore.add_option("--id", options->id, "Number of the backup")
+      ->type_name("N")
+      ->check(CLI::Range(BackupId{1}, UINT32_MAX))
+      ->required();
+  restore.add_option("--table-name", options->table_name, "The table in the backup")->type_name("NAME")->required();
+  restore.add_option("--target-table-name", options->target, "The new table")->type_name("NAME")->required();
+  restore.add_flag("--wait", options->wait, "Wait until it is whole");
+  restore.footer(
+      "Items and indexes are those of the backup; tags, time to live and streams are not restored.\n\n"
+      "Example:\n  armature backup restore-table --id 12 --table-name Orders --target-table-name Orders-then --wait\n");
+  restore.callback(
+      [options, action] { *action = [options](const Session& session) { return RestoreTable(session, *options); }; });
+}
+
 }  // namespace
 
 void AddBackupCommands(CLI::App& app, Action* action) {
   CLI::App& group = *app.add_subcommand("backup", "Backups of the whole database");
   group.require_subcommand(1);
   AddCreate(&group, action);
+  AddRestoreTable(&group, action);
 
   CLI::App& list = *group.add_subcommand("list", "The backups of a directory");
   auto options = std::make_shared<BackupOptions>();

@@ -103,6 +103,34 @@ absl::Status CancelBackup(const Session& session, uint64_t job) {
   return absl::OkStatus();
 }
 
+absl::Status RestoreTable(const Session& session, const RestoreTableOptions& options) {
+  admin::v1::RestoreTableRequest request;
+  ARM_ASSIGN_OR_RETURN(*request.mutable_directory(), Absolute(options.directory));
+  request.set_backup_id(options.id);
+  request.set_table_name(options.table_name);
+  request.set_target_table_name(options.target);
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  ARM_ASSIGN_OR_RETURN(const admin::v1::RestoreTableResponse answer, client.RestoreTable(request));
+  api::v1::TableDescription table = answer.table();
+  ProgressBar bar(&session.progress(), session.is_progress_live());
+  while (options.wait && table.table_status() == api::v1::TABLE_STATUS_CREATING) {
+    bar.Show({.what = Cat("restore ", options.target), .done = table.item_count()});
+    absl::SleepFor(kPollEvery);
+    api::v1::DescribeTableRequest describe;
+    describe.set_table_name(options.target);
+    // One whose restore fails goes away: the daemon's log says why.
+    ARM_ASSIGN_OR_RETURN(api::v1::DescribeTableResponse described, client.DescribeTable(describe));
+    table = std::move(*described.mutable_table());
+  }
+  const Json json = MessageToJson(table);
+  if (session.format() == OutputFormat::kJson) {
+    session.Print(json);
+  } else {
+    session.PrintText(DetailsTable(json));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status BackupError(const absl::Status& error) {
   if (error.ok()) return error;
   if (absl::IsFailedPrecondition(error) || absl::IsNotFound(error) || absl::IsAborted(error))

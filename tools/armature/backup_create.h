@@ -29,6 +29,15 @@ struct CreateBackupOptions {
 absl::Status CreateBackup(const Session& session, const CreateBackupOptions& options);
 absl::Status CancelBackup(const Session& session, uint64_t job);
 
+struct RestoreTableOptions {
+  std::string directory;  // of the daemon's machine; empty: that of the daemon
+  uint32_t id = 0;
+  std::string table_name;
+  std::string target;
+  bool wait = false;
+};
+absl::Status RestoreTable(const Session& session, const RestoreTableOptions& options);
+
 // `error` of a repository, as one about a file.
 absl::Status BackupError(const absl::Status& error);
 

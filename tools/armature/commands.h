@@ -28,7 +28,7 @@ void AddOverviewCommand(CLI::App& app, Action* action);      // status
 void AddManualCommands(CLI::App& app, Action* action);
 void AddExportCommand(CLI::App& app, Action* action);    // export
 void AddImportCommand(CLI::App& app, Action* action);    // import
-void AddBackupCommands(CLI::App& app, Action* action);   // backup create, cancel, list, verify, delete, restore
+void AddBackupCommands(CLI::App& app, Action* action);   // backup create, cancel, list, verify, delete, restore ...
 void AddInspectCommands(CLI::App& app, Action* action);  // inspect directory, catalog, rows, log, meta, key
 
 // The rest of the group "table": tag, untag, tags, ttl.

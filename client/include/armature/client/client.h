@@ -163,6 +163,8 @@ class Client {
                                                                      const CallOptions& options = {}) const;
   absl::StatusOr<admin::v1::ListBackupsResponse> ListBackups(const admin::v1::ListBackupsRequest& request,
                                                              const CallOptions& options = {}) const;
+  absl::StatusOr<admin::v1::RestoreTableResponse> RestoreTable(const admin::v1::RestoreTableRequest& request,
+                                                               const CallOptions& options = {}) const;
   // All items of a table as of one moment: see table_export.h. Blocks until the first message is there.
   absl::StatusOr<std::unique_ptr<TableExport>> ExportTable(const admin::v1::ExportTableRequest& request,
                                                            const CallOptions& options = {}) const;
