@@ -1,8 +1,8 @@
-# armature_library(<layer> SOURCES ... LAYERS ... PUBLIC ... PRIVATE ...)
+# armature_library(<layer> FOLDERS ... EXCEPT ... LAYERS ... PUBLIC ... PRIVATE ...)
 #
-# Declares the static library armature::<layer>. LAYERS are our own layers it uses; one that does not
-# stand to the left of <layer> in the graph of docs/ARCHITECTURE.md stops the configuration. Third-party
-# libraries in PRIVATE stay invisible to the layers above.
+# Declares the static library armature::<layer> from every .cc file in FOLDERS, without those in EXCEPT. LAYERS are the
+# layers of ours that it uses; one that does not stand to the left of <layer> in the graph of docs/ARCHITECTURE.md stops
+# the configuration. Third-party libraries in PRIVATE stay invisible to the layers above.
 set(ARMATURE_ALLOWED_base "")
 set(ARMATURE_ALLOWED_model base)
 set(ARMATURE_ALLOWED_codec base model)
@@ -12,7 +12,7 @@ set(ARMATURE_ALLOWED_expr base model)
 set(ARMATURE_ALLOWED_engine base model codec store index expr)
 # The parts of the daemon that need no gRPC, so that sanitizers and fuzzers reach them.
 set(ARMATURE_ALLOWED_auth base)
-set(ARMATURE_ALLOWED_json base model codec store index expr engine)
+set(ARMATURE_ALLOWED_json base model codec store index expr engine auth)
 set(ARMATURE_ALLOWED_http base)
 set(ARMATURE_ALLOWED_telemetry base model codec store index expr engine)
 set(ARMATURE_ALLOWED_json_front base model codec store index expr engine auth telemetry json http)
@@ -21,13 +21,26 @@ set(ARMATURE_ALLOWED_client base model proto_api)
 # Codec: the tools that show what lies on disk.
 set(ARMATURE_ALLOWED_cli_support base model codec proto_api client auth store engine)
 
+# armature_sources(<variable> FOLDERS ... EXCEPT ...): the .cc files in the folders, without those below them.
+function(armature_sources variable)
+  cmake_parse_arguments(ARG "" "" "FOLDERS;EXCEPT" ${ARGN})
+  set(all "")
+  foreach(folder IN LISTS ARG_FOLDERS)
+    file(GLOB found CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc")
+    list(APPEND all ${found})
+  endforeach()
+  list(REMOVE_ITEM all "" ${ARG_EXCEPT})
+  set(${variable} ${all} PARENT_SCOPE)
+endfunction()
+
 function(armature_library layer)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "FOLDERS;EXCEPT;LAYERS;PUBLIC;PRIVATE" ${ARGN})
   if(NOT DEFINED ARMATURE_ALLOWED_${layer})
     message(FATAL_ERROR "armature_library: '${layer}' is not a layer; add it to cmake/layers.cmake")
   endif()
   set(target armature_${layer})
-  add_library(${target} STATIC ${ARG_SOURCES})
+  armature_sources(sources FOLDERS ${ARG_FOLDERS} EXCEPT ${ARG_EXCEPT})
+  add_library(${target} STATIC ${sources})
   add_library(armature::${layer} ALIAS ${target})
   target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target}

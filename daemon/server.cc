@@ -13,11 +13,11 @@
 #include "daemon/grpc/listener_credentials.h"
 #include "daemon/grpc/stream_service.h"
 #include "daemon/grpc/table_service.h"
-#include "daemon/http/engine_operations.h"
 #include "daemon/http/http_server.h"
-#include "daemon/http/json_front.h"
-#include "daemon/http/signature_authenticator.h"
 #include "daemon/http/tls_context_keeper.h"
+#include "daemon/json_front/engine_operations.h"
+#include "daemon/json_front/json_front.h"
+#include "daemon/json_front/signature_authenticator.h"
 #include "daemon/metrics/metrics_collector.h"
 #include "daemon/metrics/metrics_front.h"
 #include "daemon/telemetry/request_stats.h"
@@ -47,7 +47,7 @@ constexpr std::array<std::string_view, 2> kOpenMethods = {"/grpc.health.v1.Healt
 }  // namespace
 
 // In order of construction; destroyed in reverse.
-struct Server::Parts {
+struct Server::Impl {
   std::unique_ptr<TlsKeeper> tls;
   std::unique_ptr<Authenticator> authenticator;  // null: everybody may do everything
   std::unique_ptr<AuditLog> audit;
@@ -79,14 +79,14 @@ struct Server::Parts {
   absl::Status StartMetrics(const std::string& listen);
 };
 
-Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Server::~Server() { Stop(absl::ZeroDuration()); }
 
-const std::string& Server::grpc_address() const { return parts_->address; }
-const std::string& Server::http_address() const { return parts_->http_address; }
-const std::string& Server::metrics_address() const { return parts_->metrics_address; }
+const std::string& Server::grpc_address() const { return impl_->address; }
+const std::string& Server::http_address() const { return impl_->http_address; }
+const std::string& Server::metrics_address() const { return impl_->metrics_address; }
 
-absl::Status Server::Parts::StartSecurity(const Config& config) {
+absl::Status Server::Impl::StartSecurity(const Config& config) {
   if (config.tls.enabled()) {
     ARM_ASSIGN_OR_RETURN(tls, TlsKeeper::Start(config.tls));
   }
@@ -101,7 +101,7 @@ absl::Status Server::Parts::StartSecurity(const Config& config) {
   return absl::OkStatus();
 }
 
-absl::Status Server::Parts::StartGrpc(const std::string& listen) {
+absl::Status Server::Impl::StartGrpc(const std::string& listen) {
   items = std::make_unique<ItemService>(gate.get());
   tables = std::make_unique<TableService>(gate.get());
   streams = std::make_unique<StreamService>(gate.get());
@@ -144,7 +144,7 @@ absl::Status Server::Parts::StartGrpc(const std::string& listen) {
   return absl::OkStatus();
 }
 
-absl::Status Server::Parts::StartHttp(const Config& config) {
+absl::Status Server::Impl::StartHttp(const Config& config) {
   JsonFrontOptions front;
   front.stats = requests.get();
   if (authenticator != nullptr) {
@@ -167,7 +167,7 @@ absl::Status Server::Parts::StartHttp(const Config& config) {
   return absl::OkStatus();
 }
 
-absl::Status Server::Parts::StartMetrics(const std::string& listen) {
+absl::Status Server::Impl::StartMetrics(const std::string& listen) {
   collector = std::make_unique<MetricsCollector>(
       MetricsSources{.engine = engine.get(), .requests = requests.get(), .http = http.get(), .audit = audit.get()});
   metrics_front = std::make_unique<MetricsFront>(collector.get(), database.get());
@@ -183,55 +183,55 @@ absl::Status Server::Parts::StartMetrics(const std::string& listen) {
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
-  auto parts = std::make_unique<Parts>();
+  auto impl = std::make_unique<Impl>();
   ARM_RETURN_IF_ERROR(CheckDescriptorLimit(RaiseDescriptorLimit(), config));
-  ARM_RETURN_IF_ERROR(parts->StartSecurity(config));
-  parts->requests = std::make_unique<RequestStats>(config.slow_request_ms * kNsPerMs);
-  ARM_ASSIGN_OR_RETURN(parts->database, store::Database::Open(config.database));
-  parts->engine = std::make_unique<engine::Engine>(parts->database.get(), config.engine);
-  parts->gate = std::make_unique<CallGate>(parts->engine.get(), parts->authenticator.get(), parts->audit.get(),
-                                           parts->requests.get());
-  parts->admin = std::make_unique<AdminService>(parts->gate.get(), config.database.path);
-  if (!config.http_listen.empty()) ARM_RETURN_IF_ERROR(parts->StartHttp(config));
-  if (!config.grpc_listen.empty()) ARM_RETURN_IF_ERROR(parts->StartGrpc(config.grpc_listen));
+  ARM_RETURN_IF_ERROR(impl->StartSecurity(config));
+  impl->requests = std::make_unique<RequestStats>(config.slow_request_ms * kNsPerMs);
+  ARM_ASSIGN_OR_RETURN(impl->database, store::Database::Open(config.database));
+  impl->engine = std::make_unique<engine::Engine>(impl->database.get(), config.engine);
+  impl->gate = std::make_unique<CallGate>(impl->engine.get(), impl->authenticator.get(), impl->audit.get(),
+                                          impl->requests.get());
+  impl->admin = std::make_unique<AdminService>(impl->gate.get(), config.database.path);
+  if (!config.http_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartHttp(config));
+  if (!config.grpc_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartGrpc(config.grpc_listen));
   // Last: who finds it ready finds everything ready.
-  if (!config.metrics_listen.empty()) ARM_RETURN_IF_ERROR(parts->StartMetrics(config.metrics_listen));
-  return std::unique_ptr<Server>(new Server(std::move(parts)));
+  if (!config.metrics_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartMetrics(config.metrics_listen));
+  return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
 void Server::Reload() {
   // Each says by itself how it went.
-  if (parts_->tls != nullptr && parts_->tls->Reload().ok() && parts_->http_tls != nullptr) {
-    const absl::Status loaded = parts_->http_tls->Load();
+  if (impl_->tls != nullptr && impl_->tls->Reload().ok() && impl_->http_tls != nullptr) {
+    const absl::Status loaded = impl_->http_tls->Load();
     if (!loaded.ok()) LOG(ERROR) << "server: HTTP goes on with the certificate it has: " << loaded;
   }
-  if (parts_->authenticator != nullptr) parts_->authenticator->Reload().IgnoreError();
-  if (parts_->audit != nullptr) parts_->audit->Reopen();
+  if (impl_->authenticator != nullptr) impl_->authenticator->Reload().IgnoreError();
+  if (impl_->audit != nullptr) impl_->audit->Reopen();
 }
 
 void Server::Stop(absl::Duration grace) {
-  if (parts_ == nullptr || parts_->engine == nullptr) return;
+  if (impl_ == nullptr || impl_->engine == nullptr) return;
   LOG(INFO) << "server: stopping";
-  if (parts_->metrics_front != nullptr) parts_->metrics_front->SetStopping();
-  parts_->engine->EndWaits();
+  if (impl_->metrics_front != nullptr) impl_->metrics_front->SetStopping();
+  impl_->engine->EndWaits();
   {
     // Both at once: the time is for all requests together.
     ThreadPool drain("arm-drain", 1, 1);
     drain.RunAdmitted([this, grace] {
-      if (parts_->http != nullptr) parts_->http->Stop(grace);
+      if (impl_->http != nullptr) impl_->http->Stop(grace);
     });
-    if (parts_->grpc != nullptr) {
-      parts_->items->Drain();
-      parts_->admin->Drain();
-      parts_->grpc->Shutdown(absl::ToChronoTime(absl::Now() + grace));
-      parts_->grpc->Wait();
+    if (impl_->grpc != nullptr) {
+      impl_->items->Drain();
+      impl_->admin->Drain();
+      impl_->grpc->Shutdown(absl::ToChronoTime(absl::Now() + grace));
+      impl_->grpc->Wait();
     }
   }
   // It has told until now how the end goes.
-  if (parts_->metrics != nullptr) parts_->metrics->Stop(absl::ZeroDuration());
-  parts_->engine.reset();
-  parts_->database.reset();
-  parts_->grpc.reset();
+  if (impl_->metrics != nullptr) impl_->metrics->Stop(absl::ZeroDuration());
+  impl_->engine.reset();
+  impl_->database.reset();
+  impl_->grpc.reset();
   LOG(INFO) << "server: stopped";
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/constraints.h"
+#include "engine/items/constraints.h"
 
 namespace armature::engine {
 namespace {

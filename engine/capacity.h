@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 #include "index/index_delta.h"
-#include "storage/store/catalog.h"
+#include "storage/store/catalog/catalog.h"
 
 namespace armature::engine {
 

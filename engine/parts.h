@@ -10,17 +10,17 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
+#include "engine/backup/table_restore.h"
 #include "engine/engine.h"
 #include "engine/expr/parse_cache.h"
-#include "engine/request.h"
-#include "engine/table_restore.h"
-#include "engine/token_table.h"
+#include "engine/items/request.h"
+#include "engine/items/request_tokens.h"
 #include "index/gsi_applier.h"
 #include "index/index_builder.h"
 #include "storage/base/thread_pool.h"
 #include "storage/base/timer_queue.h"
+#include "storage/store/commit/lock_table.h"
 #include "storage/store/database.h"
-#include "storage/store/lock_table.h"
 
 namespace armature::engine {
 

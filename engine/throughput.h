@@ -17,7 +17,7 @@
 #include "absl/status/status.h"
 #include "engine/parts.h"
 #include "index/index_delta.h"
-#include "storage/store/catalog.h"
+#include "storage/store/catalog/catalog.h"
 
 namespace armature::engine {
 

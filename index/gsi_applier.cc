@@ -12,7 +12,7 @@
 #include "storage/base/thread_pool.h"
 #include "storage/codec/change_codec.h"
 #include "storage/codec/stored_item.h"
-#include "storage/store/index_backlog.h"
+#include "storage/store/log/index_backlog.h"
 
 namespace armature::index {
 namespace {

@@ -15,7 +15,7 @@
 #include "absl/time/time.h"
 #include "index/gsi_applier.h"
 #include "storage/base/strong_type.h"
-#include "storage/store/catalog.h"
+#include "storage/store/catalog/catalog.h"
 #include "storage/store/database.h"
 
 namespace armature::index {

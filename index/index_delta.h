@@ -11,7 +11,7 @@
 
 #include "storage/model/item_view.h"
 #include "storage/model/key_schema.h"
-#include "storage/store/catalog.h"
+#include "storage/store/catalog/catalog.h"
 
 namespace armature::index {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "index/index_delta.h"
-#include "storage/store/catalog.h"
-#include "storage/store/write_unit.h"
+#include "storage/store/catalog/catalog.h"
+#include "storage/store/commit/write_unit.h"
 
 namespace armature::index {
 

@@ -9,7 +9,7 @@
 
 #include "storage/model/item_view.h"
 #include "storage/model/table_descriptor.h"
-#include "storage/store/catalog.h"
+#include "storage/store/catalog/catalog.h"
 
 namespace armature::index {
 

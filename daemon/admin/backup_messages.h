@@ -4,7 +4,7 @@
 // Backups in the messages of the admin service.
 
 #include "armature/admin/v1/admin.pb.h"
-#include "engine/backup_jobs.h"
+#include "engine/backup/backup_jobs.h"
 
 namespace armature::daemon {
 

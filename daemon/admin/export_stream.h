@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/grpc/call_gate.h"
-#include "engine/table_export.h"
+#include "engine/backup/table_export.h"
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/server_callback.h"
 

@@ -6,7 +6,7 @@
 #include "absl/functional/function_ref.h"
 #include "daemon/api/enum_text.h"
 #include "daemon/api/message_parts.h"
-#include "engine/request_lists.h"
+#include "engine/items/request_lists.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/item_codec.h"
 #include "storage/model/limits.h"

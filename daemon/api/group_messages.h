@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "engine/batch_request.h"
-#include "engine/transact_request.h"
+#include "engine/items/batch_request.h"
+#include "engine/items/transact_request.h"
 
 namespace armature::daemon {
 

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "armature/api/v1/items.pb.h"
-#include "engine/request.h"
+#include "engine/items/request.h"
 
 namespace armature::daemon {
 

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "armature/api/v1/items.pb.h"
-#include "engine/request.h"
+#include "engine/items/request.h"
 #include "storage/model/wire.h"
 
 namespace armature::daemon {

@@ -11,7 +11,7 @@
 #include "daemon/api/legacy_messages.h"
 #include "daemon/api/wire_split.h"
 #include "engine/capacity.h"
-#include "engine/request.h"
+#include "engine/items/request.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 

@@ -6,10 +6,10 @@
 // A repeated field cannot tell "empty" from "absent"; absent is what clients mean.
 
 #include "armature/api/v1/tables.pb.h"
-#include "engine/continuous_backups.h"
-#include "engine/limits.h"
-#include "engine/tags.h"
-#include "engine/time_to_live.h"
+#include "engine/tables/account_limits.h"
+#include "engine/tables/continuous_backups.h"
+#include "engine/tables/tags.h"
+#include "engine/tables/time_to_live.h"
 
 namespace armature::daemon {
 

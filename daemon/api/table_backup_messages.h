@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "armature/api/v1/tables.pb.h"
-#include "engine/table_backups.h"
+#include "engine/backup/table_backups.h"
 
 namespace armature::daemon {
 

@@ -4,7 +4,7 @@
 // Table requests and answers between the wire and the engine.
 
 #include "armature/api/v1/tables.pb.h"
-#include "engine/table_ops.h"
+#include "engine/tables/table_ops.h"
 #include "google/protobuf/repeated_field.h"
 #include "storage/model/table_definition.h"
 #include "storage/model/table_update.h"

@@ -8,7 +8,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "daemon/grpc/call_gate.h"
-#include "engine/request.h"
+#include "engine/items/request.h"
 #include "grpcpp/support/byte_buffer.h"
 
 namespace armature::daemon {

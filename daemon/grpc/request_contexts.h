@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
-#include "engine/request.h"
+#include "engine/items/request.h"
 #include "grpcpp/server_context.h"
 
 namespace armature::daemon {

@@ -32,7 +32,7 @@ HttpServerOptions WithinDescriptors(HttpServerOptions options) {
 
 }  // namespace
 
-struct HttpServer::Parts {
+struct HttpServer::Impl {
   std::shared_ptr<ServerState> state;
   std::vector<std::shared_ptr<IoLoop>> loops;
   std::unique_ptr<Listener> listener;
@@ -40,38 +40,38 @@ struct HttpServer::Parts {
   std::unique_ptr<ThreadPool> threads;  // one for each loop
 };
 
-HttpServer::HttpServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HttpServer::~HttpServer() { Stop(absl::ZeroDuration()); }
 
-const std::string& HttpServer::address() const { return parts_->address; }
-size_t HttpServer::connections() const { return parts_->state->connections.value(); }
-size_t HttpServer::held_bytes() const { return parts_->state->budget.held(); }
+const std::string& HttpServer::address() const { return impl_->address; }
+size_t HttpServer::connections() const { return impl_->state->connections.value(); }
+size_t HttpServer::held_bytes() const { return impl_->state->budget.held(); }
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& options, HttpHandler* handler) {
-  auto parts = std::make_unique<Parts>();
-  parts->state = std::make_shared<ServerState>(WithinDescriptors(options), handler);
+  auto impl = std::make_unique<Impl>();
+  impl->state = std::make_shared<ServerState>(WithinDescriptors(options), handler);
   const size_t threads = std::max<size_t>(options.io_threads, 1);
-  for (size_t i = 0; i < threads; ++i) parts->loops.push_back(std::make_shared<IoLoop>(parts->state));
+  for (size_t i = 0; i < threads; ++i) impl->loops.push_back(std::make_shared<IoLoop>(impl->state));
   ARM_ASSIGN_OR_RETURN(BoundSocket bound, ListenOn(options.listen));
-  parts->address = std::move(bound.address);
-  ARM_ASSIGN_OR_RETURN(parts->listener, Listener::Make(bound.socket, parts->loops));
-  parts->threads = std::make_unique<ThreadPool>("armature-http", threads, threads);
-  for (const auto& loop : parts->loops) parts->threads->RunAdmitted([loop] { loop->Run(); });
-  parts->listener->Start();
-  return std::unique_ptr<HttpServer>(new HttpServer(std::move(parts)));
+  impl->address = std::move(bound.address);
+  ARM_ASSIGN_OR_RETURN(impl->listener, Listener::Make(bound.socket, impl->loops));
+  impl->threads = std::make_unique<ThreadPool>("armature-http", threads, threads);
+  for (const auto& loop : impl->loops) impl->threads->RunAdmitted([loop] { loop->Run(); });
+  impl->listener->Start();
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }
 
 void HttpServer::Stop(absl::Duration grace) {
-  if (parts_->threads == nullptr) return;
-  parts_->state->draining = true;
-  parts_->listener->Stop();
-  for (const auto& loop : parts_->loops) loop->Drain();
-  if (!parts_->state->connections.AwaitNone(grace)) {
+  if (impl_->threads == nullptr) return;
+  impl_->state->draining = true;
+  impl_->listener->Stop();
+  for (const auto& loop : impl_->loops) loop->Drain();
+  if (!impl_->state->connections.AwaitNone(grace)) {
     LOG(WARNING) << "http: connections cut off count=" << connections();
   }
-  for (const auto& loop : parts_->loops) loop->Abort();
-  parts_->threads.reset();
-  parts_->listener.reset();
+  for (const auto& loop : impl_->loops) loop->Abort();
+  impl_->threads.reset();
+  impl_->listener.reset();
 }
 
 uint64_t RaiseDescriptorLimit() {

@@ -75,9 +75,9 @@ class HttpServer {
   void Stop(absl::Duration grace);
 
  private:
-  struct Parts;
-  explicit HttpServer(std::unique_ptr<Parts> parts);
-  const std::unique_ptr<Parts> parts_;
+  struct Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+  const std::unique_ptr<Impl> impl_;
 };
 
 // Raises the process's limit of open files to what the system allows, and tells it. Each connection needs one.

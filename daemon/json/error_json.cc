@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "daemon/api/error_table.h"
+#include "daemon/json/error_table.h"
 #include "daemon/json/item_json.h"
 #include "daemon/json/json_writer.h"
 #include "storage/base/api_error.h"

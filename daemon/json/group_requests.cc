@@ -6,7 +6,7 @@
 
 #include "daemon/json/item_reader.h"
 #include "daemon/json/table_requests.h"
-#include "engine/request_lists.h"
+#include "engine/items/request_lists.h"
 #include "storage/base/status_macros.h"
 #include "storage/model/limits.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "engine/batch_request.h"
-#include "engine/transact_request.h"
+#include "engine/items/batch_request.h"
+#include "engine/items/transact_request.h"
 
 namespace armature::daemon {
 

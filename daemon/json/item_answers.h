@@ -10,7 +10,7 @@
 
 #include "daemon/json/json_writer.h"
 #include "engine/capacity.h"
-#include "engine/request.h"
+#include "engine/items/request.h"
 
 namespace armature::daemon {
 

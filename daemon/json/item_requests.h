@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/json/json_reader.h"
-#include "engine/request.h"
+#include "engine/items/request.h"
 
 namespace armature::daemon {
 

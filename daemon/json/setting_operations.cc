@@ -8,7 +8,7 @@
 #include "daemon/json/operations.h"
 #include "daemon/json/table_requests.h"
 #include "engine/engine.h"
-#include "engine/limits.h"
+#include "engine/tables/account_limits.h"
 #include "storage/base/status_macros.h"
 
 namespace armature::daemon {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "daemon/json/json_writer.h"
-#include "engine/table_ops.h"
+#include "engine/tables/table_ops.h"
 
 namespace armature::daemon {
 

@@ -4,7 +4,7 @@
 // Answers about backups of tables as the JSON protocol writes them, each a whole document.
 
 #include "daemon/json/json_writer.h"
-#include "engine/table_backups.h"
+#include "engine/backup/table_backups.h"
 
 namespace armature::daemon {
 

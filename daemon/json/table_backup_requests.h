@@ -9,7 +9,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "engine/table_backups.h"
+#include "engine/backup/table_backups.h"
 
 namespace armature::daemon {
 

@@ -13,23 +13,23 @@
 #include "storage/base/fault_points.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/store/backlog_count.h"
+#include "storage/store/catalog/ddl_worker.h"
 #include "storage/store/column_family.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/database_stats.h"
-#include "storage/store/ddl_worker.h"
 #include "storage/store/disk_guard.h"
 #include "storage/store/keyspace_snapshot.h"
+#include "storage/store/log/backlog_count.h"
+#include "storage/store/log/sequence_tickets.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/range_reader.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
-#include "storage/store/sequence_tickets.h"
 
 namespace armature::store {
 
 // In order of construction; destroyed in reverse.
-struct Database::Parts {
+struct Database::Impl {
   std::unique_ptr<DataDirectory> directory;
   TimerQueue timers;
   std::unique_ptr<RocksDb> rocks;
@@ -41,37 +41,37 @@ struct Database::Parts {
   std::unique_ptr<DiskGuard> guard;
 };
 
-Database::Database(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Database::~Database() = default;
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options) {
-  auto parts = std::make_unique<Parts>();
-  ARM_ASSIGN_OR_RETURN(parts->directory, DataDirectory::Open(options.path));
-  const std::string db_path = parts->directory->db_path();
-  if (parts->directory->is_new()) {
+  auto impl = std::make_unique<Impl>();
+  ARM_ASSIGN_OR_RETURN(impl->directory, DataDirectory::Open(options.path));
+  const std::string db_path = impl->directory->db_path();
+  if (impl->directory->is_new()) {
     // What an interrupted creation left cannot always be opened, and holds nothing.
     std::error_code error;
     std::filesystem::remove_all(db_path, error);
     if (!error) std::filesystem::create_directory(db_path, error);
     if (error) return UnavailableError(Cat("cannot make ", db_path, " anew: ", error.message()));
   }
-  ARM_ASSIGN_OR_RETURN(parts->rocks, RocksDb::Open(db_path, options,
-                                                   parts->directory->is_new() ? RocksDb::IfMissing::kCreate
-                                                                              : RocksDb::IfMissing::kFail));
-  ARM_RETURN_IF_ERROR(parts->directory->FinishCreation());
-  ARM_ASSIGN_OR_RETURN(parts->catalog, Catalog::Open(parts->rocks.get(), &parts->timers));
-  ARM_ASSIGN_OR_RETURN(const ChangeSequence last, Catalog::ReadLastSequence(parts->rocks.get()));
-  parts->tickets = std::make_unique<SequenceTickets>(last);
-  parts->log = std::make_unique<ChangeLog>(parts->rocks.get(), parts->tickets.get());
-  parts->ddl = std::make_unique<DdlWorker>(parts->catalog.get(), parts->rocks.get());
-  parts->ddl->RemoveOrphans();
-  parts->ddl->RunOnce();
-  CountBacklogs(*parts->log, *parts->catalog->snapshot());
-  parts->committer = std::make_unique<Committer>(options, parts->rocks.get(), parts->tickets.get(), parts->log.get());
-  parts->guard = std::make_unique<DiskGuard>(parts->rocks.get(), parts->rocks->space());
-  LOG(INFO) << "store: opened path=" << options.path << " database=" << parts->directory->database_id()
-            << " families=" << parts->rocks->family_count() << " sequence=" << last.value();
-  auto database = std::unique_ptr<Database>(new Database(std::move(parts)));
+  ARM_ASSIGN_OR_RETURN(
+      impl->rocks, RocksDb::Open(db_path, options,
+                                 impl->directory->is_new() ? RocksDb::IfMissing::kCreate : RocksDb::IfMissing::kFail));
+  ARM_RETURN_IF_ERROR(impl->directory->FinishCreation());
+  ARM_ASSIGN_OR_RETURN(impl->catalog, Catalog::Open(impl->rocks.get(), &impl->timers));
+  ARM_ASSIGN_OR_RETURN(const ChangeSequence last, Catalog::ReadLastSequence(impl->rocks.get()));
+  impl->tickets = std::make_unique<SequenceTickets>(last);
+  impl->log = std::make_unique<ChangeLog>(impl->rocks.get(), impl->tickets.get());
+  impl->ddl = std::make_unique<DdlWorker>(impl->catalog.get(), impl->rocks.get());
+  impl->ddl->RemoveOrphans();
+  impl->ddl->RunOnce();
+  CountBacklogs(*impl->log, *impl->catalog->snapshot());
+  impl->committer = std::make_unique<Committer>(options, impl->rocks.get(), impl->tickets.get(), impl->log.get());
+  impl->guard = std::make_unique<DiskGuard>(impl->rocks.get(), impl->rocks->space());
+  LOG(INFO) << "store: opened path=" << options.path << " database=" << impl->directory->database_id()
+            << " families=" << impl->rocks->family_count() << " sequence=" << last.value();
+  auto database = std::unique_ptr<Database>(new Database(std::move(impl)));
   database->AbandonRestores();
   return database;
 }
@@ -95,7 +95,7 @@ absl::StatusOr<GetResult> Database::Get(const Keyspace& keyspace, std::string_vi
   rocksdb::ReadOptions options;
   if (mode == ReadMode::kMemoryOnly) options.read_tier = rocksdb::kBlockCacheTier;
   rocksdb::PinnableSlice pinned(value);
-  const rocksdb::Status status = parts_->rocks->db()->Get(options, keyspace.family->handle(), ToSlice(key), &pinned);
+  const rocksdb::Status status = impl_->rocks->db()->Get(options, keyspace.family->handle(), ToSlice(key), &pinned);
   if (status.ok()) {
     if (pinned.IsPinned()) value->assign(pinned.data(), pinned.size());
     return GetResult::kFound;
@@ -119,23 +119,23 @@ absl::StatusOr<GetResult> Database::GetCounter(const Keyspace& keyspace, std::st
 absl::StatusOr<RangeEnd> Database::ReadRange(const Keyspace& keyspace, const KeyRange& range, Direction direction,
                                              absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit,
                                              ReadMode mode) const {
-  return ReadRows(parts_->rocks.get(), *keyspace.family, range, direction, mode, visit);
+  return ReadRows(impl_->rocks.get(), *keyspace.family, range, direction, mode, visit);
 }
 
 absl::StatusOr<RangeEnd> Database::ReadJoined(const Keyspace& index, const KeyRange& range, Direction direction,
                                               const Keyspace& rows, JoinVisitor* visitor, ReadMode mode) const {
-  return ReadJoinedRows(parts_->rocks.get(), *index.family, range, direction, *rows.family, mode, visitor);
+  return ReadJoinedRows(impl_->rocks.get(), *index.family, range, direction, *rows.family, mode, visitor);
 }
 
 std::unique_ptr<KeyspaceSnapshot> Database::TakeSnapshot(const Keyspace& keyspace) const {
   // Before the snapshot: what is below is visible already.
-  const ChangeSequence sequence = parts_->log->watermark();
-  return KeyspaceSnapshot::Take(parts_->rocks.get(), *keyspace.family, sequence);
+  const ChangeSequence sequence = impl_->log->watermark();
+  return KeyspaceSnapshot::Take(impl_->rocks.get(), *keyspace.family, sequence);
 }
 
 absl::StatusOr<GetResult> Database::FindToken(std::string_view token, ReadMode mode, TokenRecord* record) const {
   std::string stored;
-  ARM_ASSIGN_OR_RETURN(const GetResult got, Get(Keyspace{parts_->rocks->meta()}, TokenKey(token), mode, &stored));
+  ARM_ASSIGN_OR_RETURN(const GetResult got, Get(Keyspace{impl_->rocks->meta()}, TokenKey(token), mode, &stored));
   if (got == GetResult::kFound) {
     ARM_ASSIGN_OR_RETURN(*record, ParseTokenRecord(stored));
   }
@@ -143,26 +143,26 @@ absl::StatusOr<GetResult> Database::FindToken(std::string_view token, ReadMode m
 }
 
 void Database::AddToken(std::string_view token, const TokenRecord& record, WriteUnit* unit) const {
-  const Keyspace meta{parts_->rocks->meta()};
+  const Keyspace meta{impl_->rocks->meta()};
   unit->Put(meta, TokenKey(token), EncodeTokenRecord(record));
   unit->Put(meta, TokenTimeKey(record.expires_ms, token), {});
 }
 
 absl::StatusOr<TokenSweep> Database::SweepExpiredTokens(int64_t now_ms, const std::string& from, size_t max,
                                                         absl::FunctionRef<bool(std::string_view token)> claim) {
-  return SweepTokens(parts_->rocks.get(), now_ms, from, max, claim);
+  return SweepTokens(impl_->rocks.get(), now_ms, from, max, claim);
 }
 
 void Database::Commit(WriteUnit unit, CommitCallback done) {
-  parts_->committer->Commit(std::move(unit), std::move(done));
+  impl_->committer->Commit(std::move(unit), std::move(done));
 }
 
 void Database::CommitAll(std::vector<WriteUnit> units, CommitCallback done) {
-  parts_->committer->CommitAll(std::move(units), std::move(done));
+  impl_->committer->CommitAll(std::move(units), std::move(done));
 }
 
 void Database::CommitEach(std::vector<Commitment> commitments) {
-  if (!commitments.empty()) parts_->committer->CommitEach(std::move(commitments));
+  if (!commitments.empty()) impl_->committer->CommitEach(std::move(commitments));
 }
 
 namespace {
@@ -192,37 +192,37 @@ void TakeBackTotals(const WriteUnit& unit) {
 absl::Status Database::CommitConsumed(const WriteUnit& unit, TableId table,
                                       const std::vector<std::pair<IndexId, ChangeSequence>>& cursors) {
   rocksdb::WriteBatch batch;
-  rocksdb::ColumnFamilyHandle* const meta = parts_->rocks->meta()->handle();
+  rocksdb::ColumnFamilyHandle* const meta = impl_->rocks->meta()->handle();
   AddRows(unit, meta, &batch);
   for (const auto& [index, cursor] : cursors) {
     batch.Put(meta, CursorKey(table, index), EncodeU64(cursor.value()));
   }
   ARM_FAULT_POINT("applier.before_write");
   const absl::Status status =
-      parts_->rocks->Write(&batch, /*sync=*/false, Cat("apply index changes of table ", table.value()));
+      impl_->rocks->Write(&batch, /*sync=*/false, Cat("apply index changes of table ", table.value()));
   ARM_FAULT_POINT("applier.after_write");
   if (!status.ok()) TakeBackTotals(unit);
   return status;
 }
 
-bool Database::IsKnownToAll(TableId table) const { return !parts_->catalog->HasHoldersOfEarlierStates(table); }
+bool Database::IsKnownToAll(TableId table) const { return !impl_->catalog->HasHoldersOfEarlierStates(table); }
 
-void Database::SetCatalogListener(std::function<void()> listener) { parts_->ddl->SetListener(std::move(listener)); }
+void Database::SetCatalogListener(std::function<void()> listener) { impl_->ddl->SetListener(std::move(listener)); }
 
 absl::Status Database::BeginIndexScan(TableId table, const Index& index) {
   BuildState state;
   state.phase = BuildPhase::kScanning;
   // A record that is counted already, and not yet below the watermark, will be in a moment.
   do {
-    state.from_sequence = parts_->log->watermark();
+    state.from_sequence = impl_->log->watermark();
   } while (!index.progress->backlog().BeginAt(state.from_sequence));
   state.started_ms = absl::ToUnixMillis(absl::Now());
   rocksdb::WriteBatch batch;
-  rocksdb::ColumnFamilyHandle* const meta = parts_->rocks->meta()->handle();
+  rocksdb::ColumnFamilyHandle* const meta = impl_->rocks->meta()->handle();
   const IndexId id = index.descriptor.id;
   batch.Put(meta, CursorKey(table, id), EncodeU64(state.from_sequence.value()));
   batch.Put(meta, BuildKey(table, id), EncodeBuildState(state));
-  ARM_RETURN_IF_ERROR(parts_->rocks->Write(&batch, /*sync=*/true, Cat("begin to fill index ", index.descriptor.name)));
+  ARM_RETURN_IF_ERROR(impl_->rocks->Write(&batch, /*sync=*/true, Cat("begin to fill index ", index.descriptor.name)));
   index.progress->Advance(state.from_sequence);
   index.build->Set(std::move(state));
   return absl::OkStatus();
@@ -230,13 +230,13 @@ absl::Status Database::BeginIndexScan(TableId table, const Index& index) {
 
 absl::Status Database::CommitBuilt(const WriteUnit& unit, TableId table, const Index& index, const BuildState& state) {
   // The scan makes the index from nothing: it can wait for space.
-  ARM_RETURN_IF_ERROR(parts_->rocks->space()->CheckClients());
+  ARM_RETURN_IF_ERROR(impl_->rocks->space()->CheckClients());
   rocksdb::WriteBatch batch;
-  rocksdb::ColumnFamilyHandle* const meta = parts_->rocks->meta()->handle();
+  rocksdb::ColumnFamilyHandle* const meta = impl_->rocks->meta()->handle();
   AddRows(unit, meta, &batch);
   batch.Put(meta, BuildKey(table, index.descriptor.id), EncodeBuildState(state));
   ARM_FAULT_POINT("builder.before_write");
-  const absl::Status status = parts_->rocks->Write(&batch, /*sync=*/false, Cat("fill index ", index.descriptor.name));
+  const absl::Status status = impl_->rocks->Write(&batch, /*sync=*/false, Cat("fill index ", index.descriptor.name));
   ARM_FAULT_POINT("builder.after_write");
   if (!status.ok()) {
     TakeBackTotals(unit);
@@ -247,17 +247,17 @@ absl::Status Database::CommitBuilt(const WriteUnit& unit, TableId table, const I
 }
 
 absl::Status Database::ActivateIndex(TableId table, IndexId index) {
-  return parts_->catalog->ActivateIndex(table, index);
+  return impl_->catalog->ActivateIndex(table, index);
 }
 
-ChangeLog& Database::change_log() { return *parts_->log; }
+ChangeLog& Database::change_log() { return *impl_->log; }
 
-std::shared_ptr<const CatalogSnapshot> Database::catalog() const { return parts_->catalog->snapshot(); }
+std::shared_ptr<const CatalogSnapshot> Database::catalog() const { return impl_->catalog->snapshot(); }
 
 absl::StatusOr<model::TableDescriptor> Database::CreateTable(model::TableDescriptor descriptor) {
-  ARM_RETURN_IF_ERROR(parts_->rocks->space()->CheckClients());
-  ARM_ASSIGN_OR_RETURN(model::TableDescriptor created, parts_->catalog->Add(std::move(descriptor)));
-  parts_->ddl->Wake();
+  ARM_RETURN_IF_ERROR(impl_->rocks->space()->CheckClients());
+  ARM_ASSIGN_OR_RETURN(model::TableDescriptor created, impl_->catalog->Add(std::move(descriptor)));
+  impl_->ddl->Wake();
   return created;
 }
 
@@ -270,13 +270,13 @@ absl::StatusOr<model::TableDescriptor> Database::DeleteTable(std::string_view na
 
 absl::StatusOr<model::TableDescriptor> Database::Delete(std::string_view name) {
   std::vector<std::shared_ptr<IndexProgress>> left;
-  ARM_ASSIGN_OR_RETURN(model::TableDescriptor deleting, parts_->catalog->MarkDeleting(name, &left));
+  ARM_ASSIGN_OR_RETURN(model::TableDescriptor deleting, impl_->catalog->MarkDeleting(name, &left));
   // Who waits for an index of the table holds the table.
   const absl::Status gone = ResourceNotFoundError(Cat("Requested resource not found: Table: ", name, " not found"));
   for (const std::shared_ptr<IndexProgress>& progress : left) {
     if (progress != nullptr) progress->Close(gone);
   }
-  parts_->ddl->Wake();
+  impl_->ddl->Wake();
   return deleting;
 }
 
@@ -287,16 +287,16 @@ absl::StatusOr<std::optional<model::TableDescriptor>> Database::UpdateTable(
     return descriptor->is_being_restored() ? TableIsBeingCreatedError(name) : change(descriptor);
   };
   ARM_ASSIGN_OR_RETURN(std::optional<model::TableDescriptor> updated,
-                       parts_->catalog->Update(name, change_if_whole, &left));
+                       impl_->catalog->Update(name, change_if_whole, &left));
   // Who waits for an index that is being removed holds it.
   const absl::Status gone = ValidationError("The table does not have the specified index any more");
   for (const std::shared_ptr<IndexProgress>& progress : left) progress->Close(gone);
-  if (updated.has_value() && updated->state == model::TableState::kUpdating) parts_->ddl->Wake();
+  if (updated.has_value() && updated->state == model::TableState::kUpdating) impl_->ddl->Wake();
   return updated;
 }
 
 bool Database::AwaitOpen(TableId table, absl::Duration patience) const {
-  return parts_->catalog->AwaitOpen(table, patience);
+  return impl_->catalog->AwaitOpen(table, patience);
 }
 
 absl::Status Database::FinishRestore(TableId id) {
@@ -308,7 +308,7 @@ absl::Status Database::FinishRestore(TableId id) {
     if (descriptor->id == id && descriptor->restore.has_value()) descriptor->restore->in_progress = false;
     return absl::OkStatus();
   };
-  return parts_->catalog->Update(table->descriptor.name, finish, &left).status();
+  return impl_->catalog->Update(table->descriptor.name, finish, &left).status();
 }
 
 absl::Status Database::AbandonRestore(TableId id) {
@@ -319,7 +319,7 @@ absl::Status Database::AbandonRestore(TableId id) {
 }
 
 void Database::EndWaits(const absl::Status& status) {
-  const std::shared_ptr<const CatalogSnapshot> catalog = parts_->catalog->snapshot();
+  const std::shared_ptr<const CatalogSnapshot> catalog = impl_->catalog->snapshot();
   for (const auto& [name, table] : catalog->tables()) {
     for (const Index& index : table->global_indexes) {
       if (index.progress != nullptr) index.progress->Close(status);
@@ -327,21 +327,21 @@ void Database::EndWaits(const absl::Status& status) {
   }
 }
 
-const std::string& Database::database_id() const { return parts_->directory->database_id(); }
-RocksDb* Database::rocks() const { return parts_->rocks.get(); }
-int Database::format_version() const { return parts_->directory->format_version(); }
-size_t Database::column_family_count() const { return parts_->rocks->family_count(); }
-CommitterCounters Database::committer_counters() const { return parts_->committer->counters(); }
+const std::string& Database::database_id() const { return impl_->directory->database_id(); }
+RocksDb* Database::rocks() const { return impl_->rocks.get(); }
+int Database::format_version() const { return impl_->directory->format_version(); }
+size_t Database::column_family_count() const { return impl_->rocks->family_count(); }
+CommitterCounters Database::committer_counters() const { return impl_->committer->counters(); }
 
 DatabaseStats Database::stats() const {
-  return {.committer = parts_->committer->counters(),
-          .disk = parts_->rocks->space()->report(),
-          .files = parts_->rocks->file_stats(),
-          .column_families = parts_->rocks->family_count(),
-          .column_families_max = parts_->rocks->table_families_max(),
-          .change_sequence = parts_->tickets->last_taken().value()};
+  return {.committer = impl_->committer->counters(),
+          .disk = impl_->rocks->space()->report(),
+          .files = impl_->rocks->file_stats(),
+          .column_families = impl_->rocks->family_count(),
+          .column_families_max = impl_->rocks->table_families_max(),
+          .change_sequence = impl_->tickets->last_taken().value()};
 }
 
-DiskReport Database::disk_report() const { return parts_->rocks->space()->report(); }
+DiskReport Database::disk_report() const { return impl_->rocks->space()->report(); }
 
 }  // namespace armature::store

@@ -22,13 +22,13 @@
 #include "absl/time/time.h"
 #include "storage/base/strong_type.h"
 #include "storage/base/timer_queue.h"
-#include "storage/store/catalog.h"
-#include "storage/store/change_log.h"
-#include "storage/store/committer.h"
-#include "storage/store/idempotency.h"
+#include "storage/store/catalog/catalog.h"
+#include "storage/store/commit/committer.h"
+#include "storage/store/commit/idempotency.h"
+#include "storage/store/commit/write_unit.h"
 #include "storage/store/keyspace.h"
+#include "storage/store/log/change_log.h"
 #include "storage/store/options.h"
-#include "storage/store/write_unit.h"
 
 namespace armature::store {
 
@@ -180,12 +180,12 @@ class Database {
   RocksDb* rocks() const;
   int format_version() const;
 
-  struct Parts;
-  explicit Database(std::unique_ptr<Parts> parts);
+  struct Impl;
+  explicit Database(std::unique_ptr<Impl> impl);
   absl::StatusOr<model::TableDescriptor> Delete(std::string_view name);
   void AbandonRestores();
 
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace armature::store

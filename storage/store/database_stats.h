@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "storage/store/committer.h"
+#include "storage/store/commit/committer.h"
 #include "storage/store/disk_space.h"
 
 namespace armature::store {

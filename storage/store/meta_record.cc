@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "storage/base/status_macros.h"
-#include "storage/store/catalog_record.h"
+#include "storage/store/catalog/catalog_record.h"
 #include "storage/store/meta_keys.h"
 
 namespace armature::store {

@@ -12,8 +12,8 @@
 #include "absl/status/status.h"
 #include "storage/base/strong_type.h"
 #include "storage/model/table_descriptor.h"
-#include "storage/store/idempotency.h"
-#include "storage/store/index_build.h"
+#include "storage/store/catalog/index_build.h"
+#include "storage/store/commit/idempotency.h"
 #include "storage/store/keyspace_stats.h"
 
 namespace armature::store {

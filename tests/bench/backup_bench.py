@@ -61,7 +61,7 @@ class Bench:
 
     def puts_per_second(self):
         done = subprocess.run(
-            [f"{self.options.build}/tools/armature_bench/armature-bench", "--target", self.daemon.grpc, "--workload", "put",
+            [f"{self.options.build}/tools/bench/armature-bench", "--target", self.daemon.grpc, "--workload", "put",
              "--without_echo", "--rounds", "1", "--seconds", str(self.options.seconds), "--item_bytes", "300", "--json"],
             check=True, stdout=subprocess.PIPE)
         return json.loads(done.stdout)["workloads"][0]["workload"]["calls_per_second"]

@@ -28,7 +28,7 @@
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "daemon/http/http_server.h"
-#include "daemon/http/json_front.h"
+#include "daemon/json_front/json_front.h"
 #include "storage/base/strings.h"
 #include "tests/bench/http_echo.h"
 #include "tests/bench/http_load.h"

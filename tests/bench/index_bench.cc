@@ -35,7 +35,7 @@
 #include "armature/client/pipeline.h"
 #include "armature/client/retry_policy.h"
 #include "armature/client/wait.h"
-#include "tools/armature_bench/histogram.h"
+#include "tools/bench/histogram.h"
 
 ABSL_FLAG(std::string, target, "127.0.0.1:7700", "Address of the daemon.");
 ABSL_FLAG(std::string, mode, "read_your_writes", "read_your_writes, lag or build.");

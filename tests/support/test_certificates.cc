@@ -73,18 +73,18 @@ Owned<EVP_PKEY> NewKey() {
 
 }  // namespace
 
-struct TestAuthority::Parts {
+struct TestAuthority::Impl {
   Owned<EVP_PKEY> key;
   Owned<X509> certificate;
 };
 
-TestAuthority::TestAuthority(const std::string& name) : parts_(std::make_unique<Parts>()) {
-  parts_->key = NewKey();
-  parts_->certificate = Blank(name, parts_->key.get());
-  X509* const certificate = parts_->certificate.get();
+TestAuthority::TestAuthority(const std::string& name) : impl_(std::make_unique<Impl>()) {
+  impl_->key = NewKey();
+  impl_->certificate = Blank(name, impl_->key.get());
+  X509* const certificate = impl_->certificate.get();
   X509_set_issuer_name(certificate, X509_get_subject_name(certificate));
   AddExtension(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE");
-  Require(X509_sign(certificate, parts_->key.get(), EVP_sha256()) != 0, "sign");
+  Require(X509_sign(certificate, impl_->key.get(), EVP_sha256()) != 0, "sign");
   certificate_pem_ = PemOf(certificate);
 }
 
@@ -94,13 +94,13 @@ CertificateAndKey TestAuthority::Issue(const std::string& common_name,
                                        const std::vector<std::string>& alternative_names) const {
   const Owned<EVP_PKEY> key = NewKey();
   const Owned<X509> certificate = Blank(common_name, key.get());
-  X509_set_issuer_name(certificate.get(), X509_get_subject_name(parts_->certificate.get()));
+  X509_set_issuer_name(certificate.get(), X509_get_subject_name(impl_->certificate.get()));
   std::string names;
   for (const std::string& name : alternative_names) names += (names.empty() ? "" : ",") + name;
   if (!names.empty()) {
-    AddExtension(certificate.get(), parts_->certificate.get(), NID_subject_alt_name, names);
+    AddExtension(certificate.get(), impl_->certificate.get(), NID_subject_alt_name, names);
   }
-  Require(X509_sign(certificate.get(), parts_->key.get(), EVP_sha256()) != 0, "sign");
+  Require(X509_sign(certificate.get(), impl_->key.get(), EVP_sha256()) != 0, "sign");
   return {PemOf(certificate.get()), PemOf(key.get())};
 }
 

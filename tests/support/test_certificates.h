@@ -25,8 +25,8 @@ class TestAuthority {
   CertificateAndKey Issue(const std::string& common_name, const std::vector<std::string>& alternative_names) const;
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
   std::string certificate_pem_;
 };
 

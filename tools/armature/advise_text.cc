@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "storage/base/strings.h"
-#include "tools/armature/advise/explain.h"
+#include "tools/advise/explain.h"
 #include "tools/armature/text_table.h"
 
 namespace armature::cli {

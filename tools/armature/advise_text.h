@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "tools/armature/advise/advice.h"
+#include "tools/advise/advice.h"
 
 namespace armature::cli {
 

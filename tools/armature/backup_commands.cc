@@ -7,10 +7,10 @@
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/store/backup_repository.h"
-#include "tools/armature/backup_create.h"
+#include "storage/store/backup/backup_repository.h"
 #include "tools/armature/commands.h"
 #include "tools/armature/message_json.h"
+#include "tools/armature/offline_backup.h"
 #include "tools/armature/text_table.h"
 
 namespace armature::cli {

@@ -16,7 +16,7 @@
 
 namespace armature::cli {
 
-struct OfflineEngine::Parts {
+struct OfflineEngine::Impl {
   std::unique_ptr<store::Database> database;
   std::unique_ptr<engine::Engine> engine;
 };
@@ -33,7 +33,7 @@ void RaiseDescriptorLimit() {
 
 }  // namespace
 
-OfflineEngine::OfflineEngine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+OfflineEngine::OfflineEngine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 OfflineEngine::~OfflineEngine() = default;
 
@@ -48,29 +48,29 @@ absl::StatusOr<std::unique_ptr<OfflineEngine>> OfflineEngine::Open(const std::st
   RaiseDescriptorLimit();
   // The answers of commands are enough for people.
   FLAGS_minloglevel = google::GLOG_ERROR;
-  auto parts = std::make_unique<Parts>();
+  auto impl = std::make_unique<Impl>();
   store::DatabaseOptions options;
   options.path = data_dir;
   absl::StatusOr<std::unique_ptr<store::Database>> database = store::Database::Open(options);
   if (!database.ok()) return UsageError(Cat("cannot open ", data_dir, ": ", Sv(database.status().message())));
-  parts->database = *std::move(database);
-  parts->engine = std::make_unique<engine::Engine>(parts->database.get(), engine::EngineOptions());
-  return std::unique_ptr<OfflineEngine>(new OfflineEngine(std::move(parts)));
+  impl->database = *std::move(database);
+  impl->engine = std::make_unique<engine::Engine>(impl->database.get(), engine::EngineOptions());
+  return std::unique_ptr<OfflineEngine>(new OfflineEngine(std::move(impl)));
 }
 
 std::vector<std::string> OfflineEngine::TableNames() const {
   std::vector<std::string> names;
-  const std::shared_ptr<const store::CatalogSnapshot> catalog = parts_->database->catalog();
+  const std::shared_ptr<const store::CatalogSnapshot> catalog = impl_->database->catalog();
   for (const auto& [name, table] : catalog->tables()) names.push_back(name);
   return names;
 }
 
-store::Database* OfflineEngine::database() { return parts_->database.get(); }
+store::Database* OfflineEngine::database() { return impl_->database.get(); }
 
 absl::StatusOr<engine::VerifyTableResult> OfflineEngine::Verify(const engine::VerifyTableRequest& request) {
   absl::Notification done;
   absl::StatusOr<engine::VerifyTableResult> result = absl::InternalError("no answer");
-  parts_->engine->VerifyTable(request, [&](absl::StatusOr<engine::VerifyTableResult> answer) {
+  impl_->engine->VerifyTable(request, [&](absl::StatusOr<engine::VerifyTableResult> answer) {
     result = std::move(answer);
     done.Notify();
   });

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "engine/index_check.h"
+#include "engine/check/index_check.h"
 
 namespace armature::store {
 class Database;
@@ -35,10 +35,10 @@ class OfflineEngine {
   absl::StatusOr<engine::VerifyTableResult> Verify(const engine::VerifyTableRequest& request);
 
  private:
-  struct Parts;
-  explicit OfflineEngine(std::unique_ptr<Parts> parts);
+  struct Impl;
+  explicit OfflineEngine(std::unique_ptr<Impl> impl);
 
-  const std::unique_ptr<Parts> parts_;
+  const std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace armature::cli

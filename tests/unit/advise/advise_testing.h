@@ -14,9 +14,9 @@
 
 #include <gtest/gtest.h>
 
-#include "tools/armature/advise/advice.h"
-#include "tools/armature/advise/workload.h"
-#include "tools/armature/advise/workload_json.h"
+#include "tools/advise/advice.h"
+#include "tools/advise/workload.h"
+#include "tools/advise/workload_json.h"
 
 namespace armature::advise {
 

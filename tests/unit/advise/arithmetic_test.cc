@@ -1,4 +1,4 @@
-#include "tools/armature/advise/arithmetic.h"
+#include "tools/advise/arithmetic.h"
 
 #include <gtest/gtest.h>
 

@@ -12,8 +12,8 @@
 #include "storage/base/strings.h"
 #include "storage/model/table_definition.h"
 #include "tests/unit/advise/advise_testing.h"
-#include "tools/armature/advise/key_need.h"
-#include "tools/armature/advise/plan.h"
+#include "tools/advise/key_need.h"
+#include "tools/advise/plan.h"
 
 namespace armature::advise {
 namespace {

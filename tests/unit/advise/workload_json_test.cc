@@ -1,4 +1,4 @@
-#include "tools/armature/advise/workload_json.h"
+#include "tools/advise/workload_json.h"
 
 #include <cstddef>
 #include <fstream>

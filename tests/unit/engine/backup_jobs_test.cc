@@ -1,6 +1,6 @@
 // Backups that are asked for, or that are due.
 
-#include "engine/backup_jobs.h"
+#include "engine/backup/backup_jobs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

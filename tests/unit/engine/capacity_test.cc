@@ -10,7 +10,7 @@
 #include "index/index_delta.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
-#include "storage/store/catalog.h"
+#include "storage/store/catalog/catalog.h"
 
 namespace armature::engine {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/synchronization/notification.h"
-#include "storage/store/lock_table.h"
+#include "storage/store/commit/lock_table.h"
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/engine/item_model.h"
 

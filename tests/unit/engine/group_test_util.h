@@ -12,7 +12,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "storage/base/transaction_error.h"
-#include "storage/store/change_log.h"
+#include "storage/store/log/change_log.h"
 #include "tests/unit/engine/engine_test_util.h"
 
 namespace armature::engine {

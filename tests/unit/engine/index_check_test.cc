@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/index_check.h"
+#include "engine/check/index_check.h"
 #include "storage/codec/stored_item.h"
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/engine/item_model.h"

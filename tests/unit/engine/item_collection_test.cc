@@ -1,4 +1,4 @@
-#include "engine/item_collection.h"
+#include "engine/items/item_collection.h"
 
 #include <gtest/gtest.h>
 

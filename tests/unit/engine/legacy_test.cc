@@ -1,6 +1,6 @@
 // The parameters from before expressions, through the engine's operations.
 
-#include "engine/legacy.h"
+#include "engine/items/legacy_parameters.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/expressions.h"
+#include "engine/items/expressions.h"
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/engine/item_model.h"
 

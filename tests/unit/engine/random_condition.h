@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "engine/request.h"
+#include "engine/items/request.h"
 #include "tests/unit/engine/item_model.h"
 #include "tests/unit/engine/random_values.h"
 

@@ -3,7 +3,7 @@
 
 // Backups of tables, for tests of what front ends tell of them.
 
-#include "engine/table_backups.h"
+#include "engine/backup/table_backups.h"
 
 namespace armature::engine {
 

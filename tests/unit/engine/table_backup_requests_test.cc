@@ -1,4 +1,4 @@
-#include "engine/table_backup_requests.h"
+#include "engine/backup/table_backup_requests.h"
 
 #include <gtest/gtest.h>
 

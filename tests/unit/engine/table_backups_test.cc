@@ -1,6 +1,6 @@
 // Backups of tables as the API knows them, and tables that are made from them.
 
-#include "engine/table_backups.h"
+#include "engine/backup/table_backups.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Exports: the table of one moment, held for as long as somebody reads.
 
-#include "engine/table_export.h"
+#include "engine/backup/table_export.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "storage/base/strings.h"
-#include "storage/store/lock_table.h"
+#include "storage/store/commit/lock_table.h"
 #include "tests/unit/engine/group_test_util.h"
 
 namespace armature::engine {

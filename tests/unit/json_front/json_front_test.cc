@@ -1,4 +1,4 @@
-#include "daemon/http/json_front.h"
+#include "daemon/json_front/json_front.h"
 
 #include <zlib.h>
 
@@ -9,8 +9,8 @@
 
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
-#include "daemon/http/content_coding.h"
 #include "daemon/http/http_server.h"
+#include "daemon/json_front/content_coding.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/base/api_error.h"

@@ -1,6 +1,6 @@
 // What waits for global indexes is counted when a database is opened.
 
-#include "storage/store/backlog_count.h"
+#include "storage/store/log/backlog_count.h"
 
 #include <gtest/gtest.h>
 

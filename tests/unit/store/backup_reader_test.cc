@@ -1,4 +1,4 @@
-#include "storage/store/backup_reader.h"
+#include "storage/store/backup/backup_reader.h"
 
 #include <algorithm>
 

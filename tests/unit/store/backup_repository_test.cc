@@ -1,6 +1,6 @@
 // Backups that are made, listed, deleted and restored.
 
-#include "storage/store/backup_repository.h"
+#include "storage/store/backup/backup_repository.h"
 
 #include <sys/stat.h>
 

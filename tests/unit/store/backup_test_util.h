@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/store/backup_repository.h"
+#include "storage/store/backup/backup_repository.h"
 #include "tests/unit/store/store_test_util.h"
 
 namespace armature::store {

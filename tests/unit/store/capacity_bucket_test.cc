@@ -1,4 +1,4 @@
-#include "storage/store/capacity_bucket.h"
+#include "storage/store/catalog/capacity_bucket.h"
 
 #include <gtest/gtest.h>
 

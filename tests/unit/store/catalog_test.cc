@@ -1,4 +1,4 @@
-#include "storage/store/catalog.h"
+#include "storage/store/catalog/catalog.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 
 #include "rocksdb/write_batch.h"
 #include "storage/base/api_error.h"
+#include "storage/store/catalog/ddl_worker.h"
 #include "storage/store/data_directory.h"
-#include "storage/store/ddl_worker.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
 #include "tests/unit/store/store_test_util.h"

@@ -1,4 +1,4 @@
-#include "storage/store/committer.h"
+#include "storage/store/commit/committer.h"
 
 #include <gtest/gtest.h>
 

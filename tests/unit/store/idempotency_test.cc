@@ -1,4 +1,4 @@
-#include "storage/store/idempotency.h"
+#include "storage/store/commit/idempotency.h"
 
 #include <gtest/gtest.h>
 

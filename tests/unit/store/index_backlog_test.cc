@@ -1,4 +1,4 @@
-#include "storage/store/index_backlog.h"
+#include "storage/store/log/index_backlog.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "storage/store/index_build.h"
+#include "storage/store/catalog/index_build.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "storage/store/lock_table.h"
+#include "storage/store/commit/lock_table.h"
 
 #include <gtest/gtest.h>
 

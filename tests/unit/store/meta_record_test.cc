@@ -5,7 +5,7 @@
 #include <string>
 
 #include "storage/base/strings.h"
-#include "storage/store/catalog_record.h"
+#include "storage/store/catalog/catalog_record.h"
 #include "storage/store/meta_keys.h"
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/store/store_test_util.h"

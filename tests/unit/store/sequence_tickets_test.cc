@@ -1,4 +1,4 @@
-#include "storage/store/sequence_tickets.h"
+#include "storage/store/log/sequence_tickets.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,269 @@
+#include "daemon/json_front/json_front.h"
+
+#include <zlib.h>
+
+#include <charconv>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/time/clock.h"
+#include "daemon/json_front/content_coding.h"
+#include "daemon/json_front/request_id.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+
+namespace armature::daemon {
+namespace {
+
+constexpr std::string_view kAmazonJson = "application/x-amz-json-1.0";
+constexpr std::string_view kPlainJson = "application/json";
+
+// Answers that say less than an error of an operation does; the documented bytes.
+constexpr std::string_view kNotFound = "<UnknownOperationException/>\n";
+constexpr std::string_view kUnknownOperation = R"({"__type":"com.amazon.coral.service#UnknownOperationException"})";
+constexpr std::string_view kNotJson = R"({"__type":"com.amazon.coral.service#SerializationException"})";
+constexpr std::string_view kUnavailable = R"({"__type":"com.amazonaws.dynamodb.v20120810#ServiceUnavailable",)"
+                                          R"("message":"The server cannot take the request now; try again later."})";
+
+constexpr char kPreflightSeconds[] = "172800";
+
+// "text/html; charset=utf-8" without what follows the semicolon.
+std::string_view MediaType(const HttpRequest& request) {
+  const std::string* const header = request.Find("content-type");
+  if (header == nullptr) return {};
+  const std::string_view whole = *header;
+  return Sv(absl::StripAsciiWhitespace(Av(whole.substr(0, whole.find(';')))));
+}
+
+// A new answer with the headers that each one has.
+HttpResponse MakeResponse(unsigned status, std::string body, std::string request_id = NewRequestId()) {
+  HttpResponse response{.status = status, .headers = {}, .body = std::move(body)};
+  response.headers.reserve(8);
+  response.headers.emplace_back("x-amzn-RequestId", std::move(request_id));
+  return response;
+}
+
+// To be called when the body is as it will be sent: clients check it before they inflate.
+void AddChecksum(HttpResponse* response) {
+  const uLong crc = crc32_z(0, reinterpret_cast<const Bytef*>(response->body.data()), response->body.size());
+  response->headers.emplace_back("x-amz-crc32", std::to_string(crc));
+}
+
+void AllowOrigin(HttpResponse* response) { response->headers.emplace_back("Access-Control-Allow-Origin", "*"); }
+
+void Echo(const HttpRequest& request, std::string_view from, std::string_view to, HttpResponse* response) {
+  if (const std::string* const value = request.Find(from)) response->headers.emplace_back(to, *value);
+}
+
+HttpResponse Preflight(const HttpRequest& request) {
+  HttpResponse response = MakeResponse(200, {});
+  AllowOrigin(&response);
+  Echo(request, "access-control-request-headers", "Access-Control-Allow-Headers", &response);
+  Echo(request, "access-control-request-method", "Access-Control-Allow-Methods", &response);
+  response.headers.emplace_back("Access-Control-Max-Age", kPreflightSeconds);
+  return response;
+}
+
+HttpResponse Health(const HttpRequest& request) {
+  const std::string* const host = request.Find("host");
+  HttpResponse response = MakeResponse(200, Cat("healthy: ", host == nullptr ? std::string() : *host, " "));
+  response.headers.emplace_back("Content-Type", "text/plain");
+  AddChecksum(&response);
+  return response;
+}
+
+HttpResponse NotFound() {
+  HttpResponse response = MakeResponse(404, std::string(kNotFound));
+  AddChecksum(&response);
+  return response;
+}
+
+absl::Status ReadSequence(const HttpRequest& request, uint64_t* sequence) {
+  const std::string* const header = request.Find("x-armature-at-least-sequence");
+  if (header == nullptr) return absl::OkStatus();
+  const char* const end = header->data() + header->size();
+  const auto [stop, error] = std::from_chars(header->data(), end, *sequence);
+  if (error == std::errc() && stop == end) return absl::OkStatus();
+  return ValidationError("The header x-armature-at-least-sequence must be a decimal number of at most 64 bits");
+}
+
+bool IsGzip(const HttpRequest& request) {
+  const std::string* const header = request.Find("content-encoding");
+  return header != nullptr && absl::EqualsIgnoreCase(*header, "gzip");
+}
+
+bool HasOtherCoding(const HttpRequest& request) {
+  const std::string* const header = request.Find("content-encoding");
+  return header != nullptr && !header->empty() && !absl::EqualsIgnoreCase(*header, "identity") && !IsGzip(request);
+}
+
+// `error`: what the answer says, in a form to be counted.
+JsonAnswer Plain(unsigned status, std::string_view body, absl::Status error) {
+  return {.status = status, .body = std::string(body), .error = std::move(error)};
+}
+
+JsonAnswer UnknownOperation() { return Plain(400, kUnknownOperation, UnknownOperationError("")); }
+JsonAnswer NotJson() { return Plain(400, kNotJson, SerializationError("")); }
+JsonAnswer Unavailable() { return Plain(503, kUnavailable, ServiceUnavailableError("")); }
+
+}  // namespace
+
+// What of a request its answer depends on.
+struct JsonFront::Exchange {
+  Done done;
+  std::string request_id = NewRequestId();
+  std::string_view content_type;  // static
+  ContentCoding coding = ContentCoding::kIdentity;
+  bool has_origin = false;
+  RequestStats::Request counted = {};
+};
+
+JsonFront::JsonFront(JsonOperations* operations, const JsonFrontOptions& options)
+    : operations_(operations),
+      options_(options),
+      coders_("armature-coding", options.coding_threads, options.coding_queue_max) {}
+
+JsonFront::~JsonFront() = default;
+
+HttpResponse JsonFront::Refuse(unsigned status) {
+  // The API's answer to a body that is too large is empty, and has no request id.
+  if (status == 413) return HttpHandler::Refuse(status);
+  HttpResponse response = MakeResponse(status, status == 503 ? std::string(kUnavailable) : std::string());
+  if (status == 503) response.headers.emplace_back("Content-Type", kPlainJson);
+  AddChecksum(&response);
+  response.close = true;
+  return response;
+}
+
+void JsonFront::Handle(HttpRequest request, Done done) {
+  const bool has_origin = request.Find("origin") != nullptr;
+  if (has_origin && request.method == "OPTIONS") return std::move(done)(Preflight(request));
+  const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
+  const std::string_view media_type = MediaType(request);
+  const bool is_health = request.method == "GET" && (path == "/" || path == "/healthz");
+  if (is_health || request.method != "POST" ||
+      (!request.body.empty() && media_type != kAmazonJson && media_type != kPlainJson)) {
+    HttpResponse response = is_health ? Health(request) : NotFound();
+    if (has_origin) AllowOrigin(&response);
+    return std::move(done)(std::move(response));
+  }
+
+  Exchange exchange{.done = std::move(done),
+                    .content_type = media_type == kAmazonJson ? kAmazonJson : kPlainJson,
+                    .has_origin = has_origin};
+  if (const std::string* const accepted = request.Find("accept-encoding")) exchange.coding = ChooseCoding(*accepted);
+
+  const std::string* const target = request.Find("x-amz-target");
+  std::string_view operation;
+  const bool is_known = target != nullptr && operations_->Knows(*target, &operation);
+  exchange.counted = RequestStats::Begin(options_.stats, Front::kHttp, operation);
+  if (!is_known) return Finish(std::move(exchange), UnknownOperation());
+  Admitted admitted{.request = std::move(request), .access = nullptr};
+  absl::Duration hold;
+  if (const absl::Status status = Admit(&admitted, &hold); !status.ok()) {
+    return Refuse(admitted, status, hold, std::move(exchange));
+  }
+  if (admitted.request.body.empty() || HasOtherCoding(admitted.request)) {
+    return Finish(std::move(exchange), NotJson());
+  }
+  if (IsGzip(admitted.request)) return Inflate(std::move(admitted), std::move(exchange));
+  Call(std::move(admitted), std::move(exchange));
+}
+
+absl::Status JsonFront::Admit(Admitted* admitted, absl::Duration* hold) const {
+  if (options_.authenticator != nullptr) {
+    ARM_ASSIGN_OR_RETURN(admitted->access, options_.authenticator->Authenticate(admitted->request, hold));
+  }
+  return ReadSequence(admitted->request, &admitted->at_least_sequence);
+}
+
+void JsonFront::Refuse(const Admitted& admitted, const absl::Status& status, absl::Duration hold, Exchange exchange) {
+  JsonCall call;
+  operations_->Knows(*admitted.request.Find("x-amz-target"), &call.operation);
+  call.peer = admitted.request.peer;
+  call.request_id = exchange.request_id;
+  JsonAnswer answer = operations_->Refuse(call, status);
+  if (hold <= absl::ZeroDuration() || held_back_.load() >= options_.held_back_max) {
+    return Finish(std::move(exchange), std::move(answer));
+  }
+  ++held_back_;
+  timers_.At(absl::Now() + hold, [this, exchange = std::move(exchange), answer = std::move(answer)]() mutable {
+    --held_back_;
+    Finish(std::move(exchange), std::move(answer));
+  });
+}
+
+void JsonFront::Inflate(Admitted admitted, Exchange exchange) {
+  // Shared with the task, which is left untouched if there is no room for it, but cannot be looked into.
+  struct Work {
+    Admitted admitted;
+    Exchange exchange;
+  };
+  auto work = std::make_shared<Work>(Work{std::move(admitted), std::move(exchange)});
+  Task task = [this, work] {
+    std::string body;
+    switch (InflateGzip(work->admitted.request.body, options_.body_bytes_max, &body)) {
+      case InflateResult::kOk:
+        break;
+      case InflateResult::kMalformed:
+        return Finish(std::move(work->exchange), NotJson());
+      case InflateResult::kTooLarge:
+        work->exchange.counted.Finish(SerializationError(""), work->exchange.request_id);
+        return std::move(work->exchange.done)(Refuse(413));
+    }
+    if (body.empty()) return Finish(std::move(work->exchange), NotJson());
+    work->admitted.request.body = std::move(body);
+    Call(std::move(work->admitted), std::move(work->exchange));
+  };
+  if (!coders_.TryRun(task)) Finish(std::move(work->exchange), Unavailable());
+}
+
+void JsonFront::Call(Admitted admitted, Exchange exchange) {
+  JsonCall call;
+  operations_->Knows(*admitted.request.Find("x-amz-target"), &call.operation);
+  call.body = std::move(admitted.request.body);
+  call.peer = std::move(admitted.request.peer);
+  if (const std::string* const host = admitted.request.Find("host")) call.host = *host;
+  call.request_id = exchange.request_id;
+  call.context.deadline = absl::Now() + options_.request_timeout;
+  call.context.trace = exchange.counted.trace();
+  call.access = std::move(admitted.access);
+  call.at_least_sequence = admitted.at_least_sequence;
+  operations_->Call(std::move(call), [this, exchange = std::move(exchange)](JsonAnswer answer) mutable {
+    Finish(std::move(exchange), std::move(answer));
+  });
+}
+
+void JsonFront::Finish(Exchange exchange, JsonAnswer answer) {
+  exchange.counted.Finish(answer.error, exchange.request_id);
+  HttpResponse response = MakeResponse(answer.status, std::move(answer.body), std::move(exchange.request_id));
+  response.headers.emplace_back("Content-Type", exchange.content_type);
+  if (exchange.has_origin) AllowOrigin(&response);
+  if (answer.change_sequence != 0) {
+    response.headers.emplace_back("x-armature-change-sequence", std::to_string(answer.change_sequence));
+  }
+  if (exchange.coding == ContentCoding::kIdentity || response.body.size() <= options_.compressed_answer_bytes_min) {
+    AddChecksum(&response);
+    return std::move(exchange.done)(std::move(response));
+  }
+  auto work = std::make_shared<std::pair<HttpResponse, Exchange>>(std::move(response), std::move(exchange));
+  Task task = [work] {
+    auto& [to_send, its_exchange] = *work;
+    std::string compressed = Compress(to_send.body, its_exchange.coding);
+    if (!compressed.empty()) {
+      to_send.body = std::move(compressed);
+      to_send.headers.emplace_back("Content-Encoding", CodingName(its_exchange.coding));
+    }
+    AddChecksum(&to_send);
+    std::move(its_exchange.done)(std::move(to_send));
+  };
+  if (coders_.TryRun(task)) return;
+  AddChecksum(&work->first);
+  std::move(work->second.done)(std::move(work->first));
+}
+
+}  // namespace armature::daemon

@@ -1,0 +1,240 @@
+#include "engine/backup/backup_jobs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "glog/logging.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/base/thread_pool.h"
+
+namespace armature::engine {
+namespace {
+
+constexpr size_t kWaitingMax = 16;
+constexpr size_t kRememberedMax = 100;
+// After a failure the schedule tries again so soon, or after its interval if that is shorter.
+constexpr absl::Duration kRetry = absl::Minutes(5);
+constexpr absl::Duration kOpenEvery = absl::Milliseconds(100);
+
+bool HasEnded(const BackupJob& job) {
+  return job.state == BackupJob::State::kDone || job.state == BackupJob::State::kFailed;
+}
+
+}  // namespace
+
+BackupJobs::BackupJobs(store::Database* database, BackupOptions options)
+    : database_(database), options_(std::move(options)) {
+  if (!options_.directory.empty()) pool_.RunAdmitted([this] { FindLastBackup(); });
+}
+
+BackupJobs::~BackupJobs() {
+  const absl::MutexLock lock(&mutex_);
+  is_stopping_ = true;
+}
+
+absl::StatusOr<std::string> BackupJobs::DirectoryOf(const std::string& requested) const {
+  const std::string& directory = requested.empty() ? options_.directory : requested;
+  if (directory.empty()) {
+    return ValidationError("There is no directory for backups: name one, or start the server with --backup_dir");
+  }
+  // It is the server's machine; where its process was started says nothing to whoever asks.
+  if (directory.front() != '/') {
+    return ValidationError(Cat("The directory for backups must be an absolute path: ", directory));
+  }
+  return directory;
+}
+
+absl::StatusOr<BackupJob> BackupJobs::Start(StartBackupRequest request) {
+  if (request.note.size() > store::kBackupNoteBytesMax) return ValidationError("The note of a backup is too long");
+  ARM_ASSIGN_OR_RETURN(std::string directory, DirectoryOf(request.directory));
+  const absl::MutexLock lock(&mutex_);
+  const auto waiting = std::count_if(works_.begin(), works_.end(), [](const std::unique_ptr<Work>& work) {
+    return work->job.state == BackupJob::State::kWaiting;
+  });
+  if (static_cast<size_t>(waiting) >= kWaitingMax) {
+    return LimitExceededError(Cat("There are ", kWaitingMax, " backups waiting to be made"));
+  }
+  return Add(std::move(request), std::move(directory))->job;
+}
+
+BackupJobs::Work* BackupJobs::Add(StartBackupRequest request, std::string directory) {
+  while (works_.size() >= kRememberedMax && works_.front()->has_begun && HasEnded(works_.front()->job)) {
+    works_.pop_front();
+  }
+  auto work = std::make_unique<Work>();
+  work->job.id = ++last_id_;
+  work->job.directory = std::move(directory);
+  work->job.requested_ms = absl::ToUnixMillis(absl::Now());
+  work->request = std::move(request);
+  works_.push_back(std::move(work));
+  pool_.RunAdmitted([this, added = works_.back().get()] { Run(added); });
+  return works_.back().get();
+}
+
+BackupJobs::Work* BackupJobs::FindWork(uint64_t id) const {
+  const auto found = std::find_if(works_.begin(), works_.end(),
+                                  [id](const std::unique_ptr<Work>& work) { return work->job.id == id; });
+  return found == works_.end() ? nullptr : found->get();
+}
+
+absl::StatusOr<BackupJob> BackupJobs::Find(uint64_t id) const {
+  const absl::MutexLock lock(&mutex_);
+  const Work* const work = FindWork(id);
+  if (work == nullptr) return ResourceNotFoundError(Cat("There is no backup job ", id));
+  return work->job;
+}
+
+absl::StatusOr<BackupJob> BackupJobs::Cancel(uint64_t id) {
+  const absl::MutexLock lock(&mutex_);
+  Work* const work = FindWork(id);
+  if (work == nullptr) return ResourceNotFoundError(Cat("There is no backup job ", id));
+  work->is_cancelled = true;
+  if (work->job.state == BackupJob::State::kWaiting) {
+    work->job.state = BackupJob::State::kFailed;
+    work->job.result = absl::CancelledError("the backup was cancelled");
+  }
+  return work->job;
+}
+
+absl::StatusOr<std::vector<store::BackupEntry>> BackupJobs::List(const std::string& directory) const {
+  ARM_ASSIGN_OR_RETURN(const std::string path, DirectoryOf(directory));
+  absl::StatusOr<std::unique_ptr<store::BackupRepository>> repository = store::BackupRepository::Open(path, {});
+  // The first backup makes the directory.
+  if (absl::IsNotFound(repository.status())) return std::vector<store::BackupEntry>();
+  if (!repository.ok()) return repository.status();
+  return (*repository)->List();
+}
+
+std::vector<std::string> BackupJobs::NotesOfUnfinished() const {
+  const absl::MutexLock lock(&mutex_);
+  std::vector<std::string> notes;
+  for (const std::unique_ptr<Work>& work : works_) {
+    if (!HasEnded(work->job) && work->job.directory == options_.directory) notes.push_back(work->request.note);
+  }
+  return notes;
+}
+
+BackupStats BackupJobs::stats() const {
+  const absl::MutexLock lock(&mutex_);
+  return stats_;
+}
+
+void BackupJobs::FindLastBackup() {
+  const absl::StatusOr<std::vector<store::BackupEntry>> entries = List("");
+  if (!entries.ok()) LOG(ERROR) << "backup: directory=" << options_.directory << " status=" << entries.status();
+  const absl::MutexLock lock(&mutex_);
+  if (entries.ok()) {
+    for (const store::BackupEntry& entry : *entries) {
+      if (!entry.damage.empty() || entry.database_id != database_->database_id()) continue;
+      stats_.last_success_ms = std::max(stats_.last_success_ms, entry.finished_ms);
+    }
+  }
+  // The clock may have been ahead then.
+  stats_.last_success_ms = std::min(stats_.last_success_ms, absl::ToUnixMillis(absl::Now()));
+  Schedule(absl::FromUnixMillis(stats_.last_success_ms) + options_.interval);
+}
+
+void BackupJobs::Schedule(absl::Time due) {
+  if (options_.interval <= absl::ZeroDuration() || is_stopping_) return;
+  timers_.Cancel(timer_, due_);
+  // A clock that was set back would put it off for as long.
+  due_ = std::min(due, absl::Now() + options_.interval);
+  stats_.next_due_ms = absl::ToUnixMillis(due_);
+  timer_ = timers_.At(due_, [this] { StartScheduled(); });
+}
+
+void BackupJobs::StartScheduled() {
+  const absl::MutexLock lock(&mutex_);
+  // The one before may have come at the same moment.
+  if (is_stopping_ || absl::Now() < due_) return;
+  due_ = absl::InfiniteFuture();
+  StartBackupRequest request;
+  request.keep = options_.keep;
+  Add(std::move(request), options_.directory)->job.is_scheduled = true;
+}
+
+// `work` waits, or was cancelled. It is not removed before it has ended; whether it has, only its own thread says.
+void BackupJobs::Run(Work* work) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    work->has_begun = true;
+    if (is_stopping_ || work->is_cancelled) return;
+    work->job.state = BackupJob::State::kRunning;
+    stats_.is_running = true;
+  }
+  End(work, Make(work));
+}
+
+// Waits while somebody else writes there: one who deletes a backup, say.
+absl::StatusOr<std::unique_ptr<store::BackupRepository>> BackupJobs::OpenInTurn(const Work& work) {
+  store::BackupRepositoryOptions options;
+  options.mode = store::BackupRepositoryOptions::Mode::kWrite;
+  options.bytes_per_second_max = work.request.bytes_per_second_max.value_or(options_.bytes_per_second_max);
+  absl::StatusOr<std::unique_ptr<store::BackupRepository>> repository =
+      store::BackupRepository::Open(work.job.directory, options);
+  while (absl::IsAborted(repository.status())) {
+    {
+      const auto is_over = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return is_stopping_ || work.is_cancelled; };
+      const absl::MutexLock lock(&mutex_);
+      if (mutex_.AwaitWithTimeout(absl::Condition(&is_over), kOpenEvery)) {
+        return absl::CancelledError("the backup was cancelled");
+      }
+    }
+    repository = store::BackupRepository::Open(work.job.directory, options);
+  }
+  return repository;
+}
+
+// `work->request` and the directory do not change any more.
+absl::Status BackupJobs::Make(Work* work) {
+  const StartBackupRequest& request = work->request;
+  const std::string& directory = work->job.directory;
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<store::BackupRepository> repository, OpenInTurn(*work));
+  ARM_ASSIGN_OR_RETURN(store::BackupEntry entry,
+                       repository->Create(database_, request.note, [&](const store::BackupProgress& progress) {
+                         const absl::MutexLock lock(&mutex_);
+                         work->job.progress = progress;
+                         return !is_stopping_ && !work->is_cancelled;
+                       }));
+  LOG(INFO) << "backup: made directory=" << directory << " id=" << entry.id << " size_bytes=" << entry.size_bytes
+            << " added_bytes=" << entry.added_bytes << " took_ms=" << entry.finished_ms - entry.started_ms;
+  {
+    const absl::MutexLock lock(&mutex_);
+    work->job.made = entry;
+    stats_.copied_bytes_total += entry.added_bytes;
+    stats_.last_success_ms = std::max(stats_.last_success_ms, entry.finished_ms);
+  }
+  if (request.keep == 0) return absl::OkStatus();
+  // Those that somebody has asked for by name are his.
+  ARM_ASSIGN_OR_RETURN(
+      const std::vector<store::BackupId> deleted,
+      repository->Prune(request.keep, [](const store::BackupEntry& each) { return each.note.empty(); }));
+  if (!deleted.empty()) {
+    LOG(INFO) << "backup: deleted directory=" << directory << " ids=" << Sv(absl::StrJoin(deleted, ","));
+  }
+  const absl::MutexLock lock(&mutex_);
+  work->job.deleted = deleted;
+  return absl::OkStatus();
+}
+
+void BackupJobs::End(Work* work, const absl::Status& result) {
+  const absl::MutexLock lock(&mutex_);
+  BackupJob& job = work->job;
+  if (!result.ok()) LOG(ERROR) << "backup: failed directory=" << job.directory << " status=" << result;
+  job.state = result.ok() ? BackupJob::State::kDone : BackupJob::State::kFailed;
+  job.result = result;
+  ++(result.ok() ? stats_.done_total : stats_.failed_total);
+  stats_.is_running = false;
+  // There may be a backup although older ones could not be deleted.
+  if (job.made.has_value() && job.directory == options_.directory) {
+    Schedule(absl::Now() + options_.interval);
+  } else if (job.is_scheduled) {
+    Schedule(absl::Now() + std::min(options_.interval, kRetry));
+  }
+}
+
+}  // namespace armature::engine

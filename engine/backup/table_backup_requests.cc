@@ -1,0 +1,143 @@
+#include "engine/backup/table_backup_requests.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+
+#include "absl/strings/str_cat.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/model/constraint_list.h"
+#include "storage/model/limits.h"
+#include "storage/model/table_name.h"
+#include "storage/model/table_shape.h"
+
+namespace armature::engine {
+namespace {
+
+constexpr std::string_view kBackupPart = "/backup/";
+constexpr size_t kTimeDigits = 14;
+constexpr size_t kRandomDigits = 8;
+
+// Source: the API reference, type BackupArn.
+constexpr size_t kArnMinChars = 37;
+constexpr size_t kArnMaxChars = 1024;
+// Source: the API reference, type BackupsInputLimit.
+constexpr int64_t kLimitMin = 1;
+constexpr int64_t kLimitMax = 100;
+constexpr size_t kBackupNameMinChars = 3;  // the rest of the rule is that of tables' names
+// In the order in which messages print them.
+constexpr std::string_view kTypes[] = {"USER", "SYSTEM", "AWS_BACKUP", "ALL"};
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
+
+absl::Status InvalidArnError(std::string_view arn) { return ValidationError(Cat("Invalid Backup ARN: ", arn)); }
+
+void CheckArnLength(std::string_view arn, std::string_view path, model::ConstraintList* faults) {
+  const std::string printed = model::PrintedValue(arn);
+  const size_t length = model::CharacterCount(arn);
+  faults->CheckLengthMin(printed, length, path, kArnMinChars);
+  faults->CheckLengthMax(printed, length, path, kArnMaxChars);
+}
+
+// A member that is required and names a backup.
+void CheckArnShape(const std::optional<std::string>& arn, model::ConstraintList* faults) {
+  constexpr std::string_view kPath = "backupArn";
+  if (!arn.has_value()) return faults->AddNull(kPath);
+  CheckArnLength(*arn, kPath, faults);
+}
+
+// A required name of three characters or more: of a backup, or of a table that is to be made.
+void CheckRequiredName(const std::optional<std::string>& name, std::string_view path, size_t minimum,
+                       model::ConstraintList* faults) {
+  if (!name.has_value()) return faults->AddNull(path);
+  faults->CheckName(*name, path, minimum);
+}
+
+absl::Status CheckArn(const std::optional<std::string>& arn) {
+  model::ConstraintList faults;
+  CheckArnShape(arn, &faults);
+  ARM_RETURN_IF_ERROR(faults.ToStatus());
+  return ParseBackupArn(*arn).status();
+}
+
+}  // namespace
+
+absl::Status CheckCreateBackup(const CreateBackupRequest& request) {
+  model::ConstraintList faults;
+  model::CheckTableReferenceShape(request.table_name, &faults);
+  CheckRequiredName(request.backup_name, "backupName", kBackupNameMinChars, &faults);
+  ARM_RETURN_IF_ERROR(faults.ToStatus());
+  return model::CheckTableReference(*request.table_name);
+}
+
+absl::Status CheckDescribeBackup(const std::optional<std::string>& arn) { return CheckArn(arn); }
+
+absl::Status CheckDeleteBackup(const std::optional<std::string>& arn) { return CheckArn(arn); }
+
+absl::Status CheckListTableBackups(const ListTableBackupsRequest& request) {
+  model::ConstraintList faults;
+  if (request.table_name.has_value()) model::CheckTableReferenceShape(request.table_name, &faults);
+  if (request.limit.has_value()) {
+    faults.CheckMinimum(*request.limit, "limit", kLimitMin);
+    faults.CheckMaximum(*request.limit, "limit", kLimitMax);
+  }
+  if (request.exclusive_start_arn.has_value()) {
+    CheckArnLength(*request.exclusive_start_arn, "exclusiveStartBackupArn", &faults);
+  }
+  if (request.type.has_value()) faults.CheckEnum(*request.type, "backupType", kTypes);
+  ARM_RETURN_IF_ERROR(faults.ToStatus());
+  if (request.table_name.has_value()) ARM_RETURN_IF_ERROR(model::CheckTableReference(*request.table_name));
+  if (!request.exclusive_start_arn.has_value()) return absl::OkStatus();
+  return ParseBackupArn(*request.exclusive_start_arn).status();
+}
+
+absl::Status CheckRestoreTable(const RestoreTableRequest& request) {
+  model::ConstraintList faults;
+  CheckRequiredName(request.target_table_name, "targetTableName", model::kTableNameMinChars, &faults);
+  CheckArnShape(request.backup_arn, &faults);
+  if (request.billing_mode.has_value()) {
+    model::CheckBillingModeShape(*request.billing_mode, "billingModeOverride", &faults);
+  }
+  model::CheckIndexShapes(request.global_indexes, model::IndexKind::kGlobal, "globalSecondaryIndexOverride", &faults);
+  model::CheckIndexShapes(request.local_indexes, model::IndexKind::kLocal, "localSecondaryIndexOverride", &faults);
+  model::CheckThroughputShape(request.provisioned, "provisionedThroughputOverride", &faults);
+  ARM_RETURN_IF_ERROR(faults.ToStatus());
+  ARM_RETURN_IF_ERROR(ParseBackupArn(*request.backup_arn).status());
+  // The rule and its text are those of CreateTable.
+  if (request.billing_mode == "PAY_PER_REQUEST" && request.provisioned.has_value()) {
+    return InvalidParameterError(
+        "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NoSuchBackupError(std::string_view arn) { return BackupNotFoundError(Cat("Backup not found: ", arn)); }
+
+absl::StatusOr<BackupArnParts> ParseBackupArn(std::string_view arn) {
+  // No name of a table has a slash.
+  const size_t slash = arn.find(kBackupPart);
+  if (slash == std::string_view::npos) return InvalidArnError(arn);
+  BackupArnParts parts;
+  parts.table_arn = arn.substr(0, slash);
+  if (!model::IsArn(parts.table_arn) || !model::CheckTableReference(parts.table_arn).ok()) return InvalidArnError(arn);
+  parts.table_name = model::LocalTableName(parts.table_arn);
+  const std::string_view id = arn.substr(slash + kBackupPart.size());
+  if (id.size() != kTimeDigits + 1 + kRandomDigits || id[kTimeDigits] != '-') return InvalidArnError(arn);
+  const std::string_view time = id.substr(0, kTimeDigits);
+  const std::string_view random = id.substr(kTimeDigits + 1);
+  if (!std::all_of(time.begin(), time.end(), IsDigit)) return InvalidArnError(arn);
+  if (!std::all_of(random.begin(), random.end(), IsHexDigit)) return InvalidArnError(arn);
+  std::from_chars(time.data(), time.data() + time.size(), parts.time_ms);
+  std::from_chars(random.data(), random.data() + random.size(), parts.random, 16);
+  return parts;
+}
+
+std::string MakeBackupArn(std::string_view table_arn, int64_t time_ms, uint32_t random) {
+  return absl::StrCat(Av(table_arn), Av(kBackupPart), absl::Dec(time_ms, absl::kZeroPad14), "-",
+                      absl::Hex(random, absl::kZeroPad8));
+}
+
+}  // namespace armature::engine

@@ -1,0 +1,370 @@
+#include "engine/backup/table_backups.h"
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "engine/backup/table_backup_requests.h"
+#include "engine/backup/table_restore.h"
+#include "engine/parts.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/model/constraint_list.h"
+#include "storage/model/index_definition.h"
+#include "storage/model/limits.h"
+#include "storage/model/table_name.h"
+#include "storage/store/backup/backup_repository.h"
+#include "storage/store/backup/table_backup_note.h"
+
+namespace armature::engine {
+namespace {
+
+using store::BackupEntry;
+using store::BackupId;
+using store::BackupRepository;
+using store::BackupRepositoryOptions;
+
+constexpr size_t kListMax = 100;
+
+// Nullopt for backups that stand for no table.
+std::optional<TableBackup> ParseNote(const std::string& text, BackupStatus status) {
+  std::optional<store::TableBackupNote> note = store::ParseTableBackupNote(text);
+  if (!note.has_value()) return std::nullopt;
+  return TableBackup{.arn = std::move(note->arn),
+                     .name = std::move(note->name),
+                     .status = status,
+                     .creation_time_ms = note->creation_time_ms,
+                     .table = std::move(note->table),
+                     .totals = {note->item_count, note->size_bytes}};
+}
+
+// A backup of a table, and the backup of the database that it is; 0 while that is made.
+struct Known {
+  TableBackup backup;
+  BackupId id = 0;
+};
+
+// In the order of their making.
+absl::StatusOr<std::vector<Known>> ListKnown(const Parts& parts) {
+  std::vector<Known> known;
+  // First: what is made meanwhile is among the finished ones then, or here.
+  for (const std::string& note : parts.backups.NotesOfUnfinished()) {
+    if (std::optional<TableBackup> backup = ParseNote(note, BackupStatus::kCreating)) {
+      known.push_back({*std::move(backup)});
+    }
+  }
+  if (parts.options.backup.directory.empty()) return known;
+  ARM_ASSIGN_OR_RETURN(const std::vector<BackupEntry> entries, parts.backups.List(""));
+  for (const BackupEntry& entry : entries) {
+    std::optional<TableBackup> backup = ParseNote(entry.note, BackupStatus::kAvailable);
+    if (!backup.has_value() || !entry.damage.empty()) continue;
+    // One that is there may still be worked on.
+    const bool is_unfinished = std::any_of(
+        known.begin(), known.end(), [&](const Known& each) { return each.id == 0 && each.backup.arn == backup->arn; });
+    if (!is_unfinished) known.push_back({*std::move(backup), entry.id});
+  }
+  std::sort(known.begin(), known.end(), [](const Known& a, const Known& b) {
+    return std::pair(a.backup.creation_time_ms, a.backup.arn) < std::pair(b.backup.creation_time_ms, b.backup.arn);
+  });
+  return known;
+}
+
+absl::StatusOr<Known> FindKnown(const Parts& parts, const std::string& arn) {
+  ARM_ASSIGN_OR_RETURN(std::vector<Known> known, ListKnown(parts));
+  for (Known& each : known) {
+    if (each.backup.arn == arn) return std::move(each);
+  }
+  return NoSuchBackupError(arn);
+}
+
+// The definition of `wanted` has keys and projection of `index`.
+bool IsSameIndex(const model::IndexDefinition& wanted, const model::IndexDescriptor& index) {
+  std::vector<std::pair<std::string, std::string>> keys;
+  for (const model::KeyAttribute& each : index.key.partition) keys.emplace_back(each.name, "HASH");
+  for (const model::KeyAttribute& each : index.key.sort) keys.emplace_back(each.name, "RANGE");
+  std::vector<std::pair<std::string, std::string>> wanted_keys;
+  for (const auto& each : wanted.key_schema) wanted_keys.emplace_back(each.attribute_name, each.key_type);
+  if (keys != wanted_keys) return false;
+  std::string type = wanted.projection.projection_type;
+  if (type.empty()) type = "ALL";
+  if (type != model::ProjectionTypeName(index.projection.type)) return false;
+  std::vector<std::string> names = wanted.projection.non_key_attributes.value_or(std::vector<std::string>());
+  std::vector<std::string> own_names = index.projection.non_key_attributes;
+  std::sort(names.begin(), names.end());
+  std::sort(own_names.begin(), own_names.end());
+  return names == own_names;
+}
+
+// Leaves those of `indexes` that are wanted, under their new names.
+absl::Status ChooseIndexes(const std::optional<std::vector<model::IndexDefinition>>& wanted,
+                           std::vector<model::IndexDescriptor>* indexes) {
+  if (!wanted.has_value()) return absl::OkStatus();
+  std::vector<model::IndexDescriptor> chosen;
+  // Each of the source's is chosen once.
+  for (const model::IndexDefinition& each : *wanted) {
+    const auto found = std::find_if(indexes->begin(), indexes->end(),
+                                    [&](const model::IndexDescriptor& index) { return IsSameIndex(each, index); });
+    if (found == indexes->end()) {
+      return ValidationError(Cat("Invalid Request: Index ", each.index_name,
+                                 " does not match a secondary index that existed in the source table and cannot be "
+                                 "created during the restore operation"));
+    }
+    model::IndexDescriptor index = std::move(*found);
+    indexes->erase(found);
+    index.name = each.index_name;
+    if (each.provisioned.has_value()) {
+      ARM_RETURN_IF_ERROR(model::CheckCapacityBounds(*each.provisioned, Cat(" for index ", each.index_name)));
+      index.provisioned = each.provisioned;
+    }
+    if (each.on_demand_max.has_value()) index.on_demand_max = each.on_demand_max;
+    if (each.warm.has_value()) index.warm = each.warm;
+    chosen.push_back(std::move(index));
+  }
+  *indexes = std::move(chosen);
+  return absl::OkStatus();
+}
+
+absl::Status CheckIndexNames(const model::TableDescriptor& table) {
+  std::set<std::string_view> names;
+  for (const auto* const indexes : {&table.local_indexes, &table.global_indexes}) {
+    for (const model::IndexDescriptor& index : *indexes) {
+      if (!names.insert(index.name).second) return InvalidParameterError(Cat("Duplicate index name: ", index.name));
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool IsUsed(const model::TableDescriptor& table, const std::string& attribute) {
+  const auto has = [&](const model::KeySchema& key) {
+    const auto is_it = [&](const model::KeyAttribute& each) { return each.name == attribute; };
+    return std::any_of(key.partition.begin(), key.partition.end(), is_it) ||
+           std::any_of(key.sort.begin(), key.sort.end(), is_it);
+  };
+  const auto in_index = [&](const model::IndexDescriptor& index) { return has(index.key); };
+  return has(table.key) || std::any_of(table.local_indexes.begin(), table.local_indexes.end(), in_index) ||
+         std::any_of(table.global_indexes.begin(), table.global_indexes.end(), in_index);
+}
+
+absl::Status SetThroughput(const RestoreTableRequest& request, model::TableDescriptor* table) {
+  model::TableSettings& settings = table->settings;
+  if (request.billing_mode.has_value()) {
+    settings.billing_mode = *request.billing_mode == "PAY_PER_REQUEST" ? model::BillingMode::kPayPerRequest
+                                                                       : model::BillingMode::kProvisioned;
+  }
+  if (request.provisioned.has_value()) {
+    ARM_RETURN_IF_ERROR(model::CheckCapacityBounds(*request.provisioned, ""));
+    settings.provisioned = request.provisioned;
+  }
+  if (request.on_demand_max.has_value()) settings.on_demand_max = request.on_demand_max;
+  const bool is_provisioned = settings.billing_mode == model::BillingMode::kProvisioned;
+  if (!is_provisioned && request.provisioned.has_value()) {
+    return InvalidParameterError(
+        "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST");
+  }
+  const auto is_missing = [](const model::IndexDescriptor& index) { return !index.provisioned.has_value(); };
+  if (is_provisioned && (!settings.provisioned.has_value() ||
+                         std::any_of(table->global_indexes.begin(), table->global_indexes.end(), is_missing))) {
+    return InvalidParameterError(
+        "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED");
+  }
+  if (is_provisioned) {
+    settings.on_demand_max.reset();
+  } else {
+    settings.provisioned.reset();
+  }
+  for (model::IndexDescriptor& index : table->global_indexes) {
+    if (is_provisioned) {
+      index.on_demand_max.reset();
+    } else {
+      index.provisioned.reset();
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The table that is to be made. Streams, tags, time to live and recovery to a point in time are not restored.
+absl::StatusOr<model::TableDescriptor> TargetOf(const model::TableDescriptor& source,
+                                                const RestoreTableRequest& request) {
+  model::TableDescriptor target;
+  target.name = *request.target_table_name;
+  target.key = source.key;
+  target.local_indexes = source.local_indexes;
+  target.global_indexes = source.global_indexes;
+  // One that was being removed is none of the table any more.
+  std::erase_if(target.global_indexes,
+                [](const model::IndexDescriptor& index) { return index.state == model::IndexState::kDeleting; });
+  target.settings.billing_mode = source.settings.billing_mode;
+  target.settings.provisioned = source.settings.provisioned;
+  target.settings.on_demand_max = source.settings.on_demand_max;
+  target.settings.sse_enabled = source.settings.sse_enabled;
+  target.settings.sse_type = source.settings.sse_type;
+  target.settings.sse_kms_key = source.settings.sse_kms_key;
+  ARM_RETURN_IF_ERROR(ChooseIndexes(request.local_indexes, &target.local_indexes));
+  ARM_RETURN_IF_ERROR(ChooseIndexes(request.global_indexes, &target.global_indexes));
+  ARM_RETURN_IF_ERROR(CheckIndexNames(target));
+  for (model::IndexDescriptor& index : target.global_indexes) {
+    index.state = model::IndexState::kActive;
+    index.backfilling = false;
+    index.throughput_changes = {};
+  }
+  ARM_RETURN_IF_ERROR(SetThroughput(request, &target));
+  for (const model::KeyAttribute& each : source.attribute_definitions) {
+    if (IsUsed(target, each.name)) target.attribute_definitions.push_back(each);
+  }
+  target.restore = model::RestoreOrigin{.backup_arn = *request.backup_arn,
+                                        .source_table_arn = model::TableArn(source.name),
+                                        .time_ms = absl::ToUnixMillis(absl::Now()),
+                                        .in_progress = true};
+  return target;
+}
+
+absl::StatusOr<TableDescription> StartRestore(Parts* parts, std::unique_ptr<store::BackupReader> backup, TableId source,
+                                              model::TableDescriptor target) {
+  const std::string name = target.name;
+  if (!parts->restores.HasRoom()) return LimitExceededError("There are too many restores waiting for each other");
+  absl::StatusOr<model::TableDescriptor> made = parts->database->CreateTable(std::move(target));
+  if (!made.ok() && parts->database->catalog()->Find(name) != nullptr) {
+    return TableAlreadyExistsError(Cat("Table already exists: ", name));
+  }
+  ARM_RETURN_IF_ERROR(made.status());
+  parts->restores.Start({.backup = std::move(backup), .source = source, .target = made->id});
+  return DescribeWithoutTotals(*std::move(made));
+}
+
+}  // namespace
+
+absl::StatusOr<TableBackup> CreateTableBackup(Parts* parts, const CreateBackupRequest& request) {
+  ARM_RETURN_IF_ERROR(CheckCreateBackup(request));
+  const absl::StatusOr<PinnedTable> pinned = FindTable(*parts->database, *request.table_name);
+  if (!pinned.ok()) return TableNotFoundError(Cat("Table not found: ", model::TableNamePart(*request.table_name)));
+  const TableDescription table = Describe(*pinned->table);
+  TableBackup backup;
+  backup.name = *request.backup_name;
+  backup.creation_time_ms = absl::ToUnixMillis(absl::Now());
+  backup.table = table.descriptor;
+  backup.totals = table.totals;
+  std::random_device random;
+  backup.arn = MakeBackupArn(model::TableArn(table.descriptor.name), backup.creation_time_ms, random());
+  StartBackupRequest start;
+  start.note = store::EncodeTableBackupNote({.arn = backup.arn,
+                                             .name = backup.name,
+                                             .creation_time_ms = backup.creation_time_ms,
+                                             .table = backup.table,
+                                             .item_count = backup.totals.item_count,
+                                             .size_bytes = backup.totals.size_bytes});
+  ARM_ASSIGN_OR_RETURN(const BackupJob job, parts->backups.Start(std::move(start)));
+  // From here on it is not deleted; see CheckNotBeingBackedUp.
+  const absl::StatusOr<PinnedTable> still = FindTable(*parts->database, *request.table_name);
+  if (!still.ok() || still->table->descriptor.id != backup.table.id) {
+    ARM_RETURN_IF_ERROR(parts->backups.Cancel(job.id).status());
+    return TableNotFoundError(Cat("Table not found: ", model::TableNamePart(*request.table_name)));
+  }
+  return backup;
+}
+
+absl::Status CheckNotBeingBackedUp(const Parts& parts, const std::optional<std::string>& table_name) {
+  if (!table_name.has_value()) return absl::OkStatus();
+  const absl::StatusOr<PinnedTable> pinned = FindTable(*parts.database, *table_name);
+  if (!pinned.ok()) return absl::OkStatus();
+  for (const std::string& note : parts.backups.NotesOfUnfinished()) {
+    const std::optional<TableBackup> backup = ParseNote(note, BackupStatus::kCreating);
+    if (!backup.has_value() || backup->table.id != pinned->table->descriptor.id) continue;
+    return ResourceInUseError(Cat("Attempt to change a resource which is still in use: Table is being backed up: ",
+                                  pinned->table->descriptor.name));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TableBackup> DescribeTableBackup(const Parts& parts, const std::optional<std::string>& arn) {
+  ARM_RETURN_IF_ERROR(CheckDescribeBackup(arn));
+  ARM_ASSIGN_OR_RETURN(Known known, FindKnown(parts, *arn));
+  return std::move(known.backup);
+}
+
+absl::StatusOr<ListTableBackupsResult> ListTableBackups(const Parts& parts, const ListTableBackupsRequest& request) {
+  ARM_RETURN_IF_ERROR(CheckListTableBackups(request));
+  ListTableBackupsResult result;
+  const std::string type = request.type.value_or("USER");
+  if (type != "USER" && type != "ALL") return result;
+  ARM_ASSIGN_OR_RETURN(std::vector<Known> known, ListKnown(parts));
+  const size_t limit = request.limit.has_value() ? static_cast<size_t>(*request.limit) : kListMax;
+  // Its place, not itself: it may have been deleted meanwhile.
+  std::optional<std::pair<int64_t, std::string>> start;
+  if (request.exclusive_start_arn.has_value()) {
+    ARM_ASSIGN_OR_RETURN(const BackupArnParts at, ParseBackupArn(*request.exclusive_start_arn));
+    start.emplace(at.time_ms, *request.exclusive_start_arn);
+  }
+  for (Known& each : known) {
+    TableBackup& backup = each.backup;
+    if (start.has_value() && std::pair(backup.creation_time_ms, backup.arn) <= *start) continue;
+    if (request.table_name.has_value() && backup.table.name != model::LocalTableName(*request.table_name)) continue;
+    if (backup.creation_time_ms < request.from_ms.value_or(INT64_MIN)) continue;
+    if (backup.creation_time_ms >= request.until_ms.value_or(INT64_MAX)) continue;
+    if (result.backups.size() == limit) {
+      result.last_evaluated_arn = result.backups.back().arn;
+      break;
+    }
+    result.backups.push_back(std::move(backup));
+  }
+  return result;
+}
+
+absl::StatusOr<TableBackup> DeleteTableBackup(Parts* parts, const std::optional<std::string>& arn) {
+  ARM_RETURN_IF_ERROR(CheckDeleteBackup(arn));
+  ARM_ASSIGN_OR_RETURN(Known known, FindKnown(*parts, *arn));
+  const absl::Status in_use = BackupInUseError(
+      Cat("Backup is being used by another control plane operation: a backup is being made or restored: ", *arn));
+  if (known.id == 0) return in_use;
+  const absl::StatusOr<std::unique_ptr<BackupRepository>> repository =
+      BackupRepository::Open(parts->options.backup.directory, {.mode = BackupRepositoryOptions::Mode::kWrite});
+  if (absl::IsAborted(repository.status())) return in_use;
+  ARM_RETURN_IF_ERROR(repository.status());
+  const absl::Status deleted = (*repository)->Delete(known.id);
+  if (absl::IsNotFound(deleted)) return NoSuchBackupError(*arn);
+  if (absl::IsFailedPrecondition(deleted)) return in_use;
+  ARM_RETURN_IF_ERROR(deleted);
+  known.backup.status = BackupStatus::kDeleted;
+  return std::move(known.backup);
+}
+
+absl::StatusOr<TableDescription> RestoreTableFromBackup(Parts* parts, const RestoreTableRequest& request) {
+  ARM_RETURN_IF_ERROR(CheckRestoreTable(request));
+  ARM_ASSIGN_OR_RETURN(const Known known, FindKnown(*parts, *request.backup_arn));
+  if (known.id == 0) {
+    return BackupInUseError(Cat("Backup is being used by another control plane operation: ", *request.backup_arn));
+  }
+  ARM_ASSIGN_OR_RETURN(model::TableDescriptor target, TargetOf(known.backup.table, request));
+  // Held from here on, so that it is not deleted.
+  absl::StatusOr<std::unique_ptr<store::BackupReader>> backup =
+      store::BackupReader::Open(parts->options.backup.directory, known.id);
+  if (absl::IsNotFound(backup.status())) return NoSuchBackupError(*request.backup_arn);
+  ARM_RETURN_IF_ERROR(backup.status());
+  return StartRestore(parts, *std::move(backup), known.backup.table.id, std::move(target));
+}
+
+absl::StatusOr<TableDescription> RestoreTableOf(Parts* parts, const RestoreTableOfRequest& request) {
+  model::ConstraintList faults;
+  faults.CheckName(request.target_table_name, "targetTableName", model::kTableNameMinChars);
+  ARM_RETURN_IF_ERROR(faults.ToStatus());
+  ARM_ASSIGN_OR_RETURN(const std::string directory, parts->backups.DirectoryOf(request.directory));
+  absl::StatusOr<std::unique_ptr<store::BackupReader>> backup = store::BackupReader::Open(directory, request.backup);
+  if (absl::IsNotFound(backup.status())) return ResourceNotFoundError(Sv(backup.status().message()));
+  // Whoever may ask this may know what is there.
+  if (!backup.ok()) return ValidationError(Sv(backup.status().message()));
+  for (const model::TableDescriptor& table : (*backup)->tables()) {
+    if (table.name != request.table_name) continue;
+    RestoreTableRequest restore;
+    restore.target_table_name = request.target_table_name;
+    restore.backup_arn = MakeBackupArn(model::TableArn(table.name), absl::ToUnixMillis(absl::Now()), request.backup);
+    ARM_ASSIGN_OR_RETURN(model::TableDescriptor target, TargetOf(table, restore));
+    return StartRestore(parts, *std::move(backup), table.id, std::move(target));
+  }
+  return ResourceNotFoundError(Cat("Backup ", request.backup, " in ", directory, " has no table ", request.table_name));
+}
+
+}  // namespace armature::engine

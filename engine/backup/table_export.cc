@@ -1,0 +1,138 @@
+#include "engine/backup/table_export.h"
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/time/clock.h"
+#include "engine/parts.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/codec/stored_item.h"
+#include "storage/model/table_name.h"
+#include "storage/store/keyspace_snapshot.h"
+
+namespace armature::engine {
+namespace {
+
+constexpr size_t kPageBytes = size_t{1} << 20;
+
+}  // namespace
+
+std::optional<ExportSlot> ExportSlot::Take(std::atomic<int>* taken) {
+  if (taken->fetch_add(1) < kExportsMax) return ExportSlot(taken);
+  taken->fetch_sub(1);
+  return std::nullopt;
+}
+
+ExportSlot::~ExportSlot() {
+  if (taken_ != nullptr) taken_->fetch_sub(1);
+}
+
+// In order of construction; destroyed in reverse.
+struct TableExport::Held {
+  ExportSlot slot;
+  PinnedTable pinned;
+  std::unique_ptr<const store::KeyspaceSnapshot> snapshot;
+};
+
+absl::StatusOr<std::shared_ptr<TableExport>> TableExport::Open(Parts* parts, const std::string& table_name) {
+  ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(table_name));
+  ARM_ASSIGN_OR_RETURN(PinnedTable pinned, FindTable(*parts->database, table_name));
+  std::optional<ExportSlot> slot = ExportSlot::Take(&parts->exports);
+  if (!slot.has_value()) {
+    return LimitExceededError(Cat("At most ", kExportsMax, " exports can run at the same time"));
+  }
+  TableDescription description = Describe(*pinned.table);
+  auto held = std::make_unique<Held>(Held{*std::move(slot), std::move(pinned), nullptr});
+  held->snapshot = parts->database->TakeSnapshot(held->pinned.table->data);
+  std::shared_ptr<TableExport> made(new TableExport(parts, std::move(description), std::move(held)));
+  absl::MutexLock lock(&made->mutex_);
+  made->BeginWait();
+  return made;
+}
+
+TableExport::TableExport(Parts* parts, TableDescription description, std::unique_ptr<Held> held)
+    : parts_(parts),
+      description_(std::move(description)),
+      change_sequence_(held->snapshot->sequence().value()),
+      held_(std::move(held)) {}
+
+TableExport::~TableExport() {
+  // The timer's callback holds no share of us, and finds nothing.
+  absl::MutexLock lock(&mutex_);
+  parts_->timers.Cancel(timer_, patience_end_);
+}
+
+void TableExport::BeginWait() {
+  patience_end_ = absl::Now() + parts_->options.export_patience;
+  timer_ = parts_->timers.At(patience_end_, [weak = weak_from_this()] {
+    if (const std::shared_ptr<TableExport> self = weak.lock()) self->GiveUpIfIdle();
+  });
+}
+
+void TableExport::GiveUpIfIdle() {
+  std::shared_ptr<const Held> last;  // goes without the lock
+  absl::MutexLock lock(&mutex_);
+  // The timer of an earlier wait may come late.
+  if (!is_reading_ && absl::Now() >= patience_end_) last = std::move(held_);
+}
+
+void TableExport::ReadPage(PageWriter* page, Callback<bool> done) {
+  std::shared_ptr<const Held> held;
+  {
+    absl::MutexLock lock(&mutex_);
+    held = held_;
+    is_reading_ = held != nullptr;
+    if (is_reading_) parts_->timers.Cancel(timer_, patience_end_);
+  }
+  if (held == nullptr) {
+    return std::move(done)(
+        DeadlineExceededError("The export was given up, as nothing more of it was read for too long"));
+  }
+  // Not refused when many pages of checks wait: there are few exports, and each has one page under way.
+  parts_->check_pool.RunAdmitted(
+      [self = shared_from_this(), held = std::move(held), page, done = std::move(done)]() mutable {
+        absl::StatusOr<bool> has_more = self->ReadPageNow(*held, page);
+        self->EndPage(has_more.ok() && *has_more);
+        // Before anybody is told, who may want the place of this export.
+        held.reset();
+        std::move(done)(std::move(has_more));
+      });
+}
+
+void TableExport::EndPage(bool has_more) {
+  absl::MutexLock lock(&mutex_);
+  is_reading_ = false;
+  if (has_more) {
+    BeginWait();
+  } else {
+    held_ = nullptr;
+  }
+}
+
+absl::StatusOr<bool> TableExport::ReadPageNow(const Held& held, PageWriter* page) {
+  size_t bytes = 0;
+  std::string last_key;
+  absl::Status damage;
+  ARM_ASSIGN_OR_RETURN(const store::RangeEnd end,
+                       held.snapshot->ReadRange({next_key_, ""}, [&](std::string_view key, std::string_view value) {
+                         const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(value);
+                         if (!stored.ok()) {
+                           damage = WithContext(stored.status(), Cat("row ", Sv(absl::BytesToHexString(Av(key))),
+                                                                     " of table ", description_.descriptor.name));
+                           return store::RowVerdict::kStop;
+                         }
+                         page->Add(stored->item.bytes());
+                         bytes += value.size();
+                         last_key = key;
+                         return bytes < kPageBytes ? store::RowVerdict::kContinue : store::RowVerdict::kStop;
+                       }));
+  ARM_RETURN_IF_ERROR(damage);
+  if (end == store::RangeEnd::kReached) return false;
+  next_key_ = std::move(last_key) + '\0';
+  return true;
+}
+
+}  // namespace armature::engine

@@ -1,0 +1,196 @@
+#include "engine/backup/table_restore.h"
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "engine/items/item_collection.h"
+#include "engine/parts.h"
+#include "glog/logging.h"
+#include "index/gsi_recorder.h"
+#include "index/index_delta.h"
+#include "index/lsi_maintainer.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/codec/stored_item.h"
+
+namespace armature::engine {
+namespace {
+
+// How long a wait goes on before it looks whether the server is about to stop.
+constexpr absl::Duration kPatience = absl::Milliseconds(100);
+constexpr absl::Duration kAbandonEvery = absl::Seconds(1);
+// Committed together: enough for an fsync to cost little, little enough for clients' writes not to wait.
+constexpr size_t kChunkRows = 500;
+constexpr size_t kChunkBytes = 1 << 20;
+// So many chunks may wait to be applied to the global indexes, so that the log stays short.
+constexpr size_t kChunksAheadMax = 40;
+
+absl::Status StoppingError() { return absl::CancelledError("the server is about to stop"); }
+
+absl::StatusOr<PinnedTable> Pin(const Parts& parts, TableId id) {
+  PinnedTable pinned;
+  pinned.snapshot = parts.database->catalog();
+  pinned.table = pinned.snapshot->Find(id);
+  if (pinned.table == nullptr) return absl::NotFoundError("the table is gone");
+  return pinned;
+}
+
+bool IsThrottling(const absl::Status& status) {
+  const std::optional<ApiError> error = GetApiError(status);
+  return error.has_value() && error->type == ApiErrorType::kThrottling;
+}
+
+// Collects rows of one table and commits them. Used by one thread.
+class RowLoader {
+ public:
+  RowLoader(Parts* parts, PinnedTable pinned, const absl::Notification* stopping)
+      : parts_(parts), pinned_(std::move(pinned)), stopping_(stopping) {}
+
+  // `value`: of the row, as stored. Errors: DataLoss; those of Database::CommitAll.
+  absl::Status Add(std::string_view key, std::string_view value) {
+    rows_.emplace_back(key, value);
+    bytes_ += key.size() + value.size();
+    return rows_.size() < kChunkRows && bytes_ < kChunkBytes ? absl::OkStatus() : Flush();
+  }
+
+  absl::Status Flush() {
+    if (rows_.empty()) return absl::OkStatus();
+    absl::StatusOr<ChangeSequence> committed = Commit();
+    // Clients have filled the queue.
+    while (IsThrottling(committed.status())) {
+      if (stopping_->WaitForNotificationWithTimeout(kPatience)) return StoppingError();
+      committed = Commit();
+    }
+    if (!committed.ok()) return committed.status();
+    rows_.clear();
+    bytes_ = 0;
+    waiting_.push_back(*committed);
+    // Not the same snapshot to the end: it keeps tables that are deleted meanwhile.
+    ARM_ASSIGN_OR_RETURN(pinned_, Pin(*parts_, pinned_.table->descriptor.id));
+    return WaitForIndexes(kChunksAheadMax);
+  }
+
+  // Until no more than so many chunks wait for any global index of the table.
+  absl::Status WaitForIndexes(size_t chunks_max) {
+    while (waiting_.size() > chunks_max) {
+      for (const store::Index& index : pinned_.table->global_indexes) {
+        if (index.progress != nullptr) ARM_RETURN_IF_ERROR(WaitForIndex(*index.progress, waiting_.front()));
+      }
+      waiting_.pop_front();
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<store::WriteUnit> UnitOf(std::string_view key, std::string_view value) const {
+    const store::Table& table = *pinned_.table;
+    ARM_ASSIGN_OR_RETURN(const codec::StoredItemView stored, codec::ParseStoredItem(value));
+    store::WriteUnit unit(pinned_.snapshot);
+    const store::StatsDelta delta{1, static_cast<int64_t>(stored.api_size)};
+    unit.Put(table.data, key, value);
+    unit.AddStats(table.data, delta);
+    if (!table.local_indexes.empty()) {
+      const std::vector<index::EntryChange> local =
+          index::IndexDelta(table.local_indexes, table.descriptor.key, std::nullopt, stored.item);
+      index::AddLocalIndexChanges(table, CollectionKey(table, key), delta, local, &unit);
+    }
+    const std::vector<index::EntryChange> global =
+        index::IndexDelta(table.global_indexes, table.descriptor.key, std::nullopt, stored.item);
+    index::RecordGlobalIndexChanges(table, key, absl::ToUnixMillis(absl::Now()), global, &unit);
+    return unit;
+  }
+
+  absl::StatusOr<ChangeSequence> Commit() const {
+    std::vector<store::WriteUnit> units;
+    for (const auto& [key, value] : rows_) {
+      ARM_ASSIGN_OR_RETURN(store::WriteUnit unit, UnitOf(key, value));
+      units.push_back(std::move(unit));
+    }
+    absl::Notification done;
+    absl::StatusOr<ChangeSequence> committed;
+    parts_->database->CommitAll(std::move(units), [&](absl::StatusOr<ChangeSequence> result) {
+      committed = std::move(result);
+      done.Notify();
+    });
+    done.WaitForNotification();
+    return committed;
+  }
+
+  absl::Status WaitForIndex(store::IndexProgress& progress, ChangeSequence sequence) const {
+    while (!stopping_->HasBeenNotified()) {
+      // The table's log may hold nothing up to there; then only a run of the applier tells.
+      parts_->applier.OnAppended({pinned_.table->descriptor.id});
+      absl::Notification done;
+      absl::Status applied;
+      progress.WhenApplied(sequence, absl::Now() + kPatience, [&](absl::Status status) {
+        applied = std::move(status);
+        done.Notify();
+      });
+      done.WaitForNotification();
+      if (!absl::IsDeadlineExceeded(applied)) return applied;
+    }
+    return StoppingError();
+  }
+
+  Parts* const parts_;
+  PinnedTable pinned_;
+  const absl::Notification* const stopping_;
+  std::vector<std::pair<std::string, std::string>> rows_;  // of the next chunk
+  size_t bytes_ = 0;
+  std::deque<ChangeSequence> waiting_;  // of chunks that the indexes may not have yet
+};
+
+}  // namespace
+
+void TableRestores::Start(Restore restore) {
+  pool_.RunAdmitted([this, restore = std::move(restore)]() mutable { Run(std::move(restore)); });
+}
+
+void TableRestores::Run(Restore restore) {
+  const absl::Time start = absl::Now();
+  absl::Status status = Fill(restore);
+  if (stopping_.HasBeenNotified()) return;
+  // Before anybody sees the table: then they may delete the backup.
+  restore.backup.reset();
+  if (status.ok()) status = parts_->database->FinishRestore(restore.target);
+  if (status.ok()) {
+    LOG(INFO) << "restore: done table=" << restore.target.value()
+              << " took_ms=" << absl::ToInt64Milliseconds(absl::Now() - start);
+    return;
+  }
+  LOG(ERROR) << "restore: failed, the table is deleted table=" << restore.target.value() << " status=" << status;
+  // What it has of rows may be what fills the disk.
+  absl::Status abandoned = parts_->database->AbandonRestore(restore.target);
+  while (!abandoned.ok()) {
+    LOG_EVERY_N(ERROR, 60) << "restore: the table cannot be deleted yet status=" << abandoned;
+    if (stopping_.WaitForNotificationWithTimeout(kAbandonEvery)) return;
+    abandoned = parts_->database->AbandonRestore(restore.target);
+  }
+}
+
+absl::Status TableRestores::Fill(const Restore& restore) {
+  while (!parts_->database->AwaitOpen(restore.target, kPatience)) {
+    if (stopping_.HasBeenNotified()) return StoppingError();
+  }
+  ARM_ASSIGN_OR_RETURN(PinnedTable pinned, Pin(*parts_, restore.target));
+  RowLoader loader(parts_, std::move(pinned), &stopping_);
+  absl::Status loaded;
+  ARM_RETURN_IF_ERROR(restore.backup->ReadTable(restore.source, [&](std::string_view key, std::string_view value) {
+    loaded = stopping_.HasBeenNotified() ? StoppingError() : loader.Add(key, value);
+    return loaded.ok() ? store::RowVerdict::kContinue : store::RowVerdict::kStop;
+  }));
+  ARM_RETURN_IF_ERROR(loaded);
+  ARM_RETURN_IF_ERROR(loader.Flush());
+  // The table is whole when its indexes are.
+  return loader.WaitForIndexes(0);
+}
+
+}  // namespace armature::engine

@@ -1,0 +1,393 @@
+#include "engine/check/index_check.h"
+
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "engine/items/item_collection.h"
+#include "engine/parts.h"
+#include "index/gsi_recorder.h"
+#include "index/index_delta.h"
+#include "index/lsi_maintainer.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/codec/key_codec.h"
+#include "storage/codec/stored_item.h"
+#include "storage/model/table_name.h"
+
+namespace armature::engine {
+namespace {
+
+using Kind = IndexDifference::Kind;
+
+constexpr size_t kPageRowsMax = 512;
+constexpr size_t kPageBytesMax = size_t{1} << 20;
+constexpr absl::Duration kRowPatience = absl::Seconds(30);
+// With a row locked, whose writers wait meanwhile.
+constexpr absl::Duration kLockedPatience = absl::Seconds(1);
+constexpr int kAttemptsMax = 20;
+
+struct Row {
+  std::string key;
+  std::string value;
+};
+
+struct Page {
+  std::vector<Row> rows;
+  std::string next_key;  // empty: the end
+};
+
+absl::StatusOr<Page> ReadPageOfRows(const store::Database& database, const store::Keyspace& keyspace,
+                                    std::string begin) {
+  Page page;
+  size_t bytes = 0;
+  ARM_ASSIGN_OR_RETURN(const store::RangeEnd end,
+                       database.ReadRange(keyspace, {std::move(begin), ""}, store::Direction::kForward,
+                                          [&](std::string_view key, std::string_view value) {
+                                            page.rows.push_back({std::string(key), std::string(value)});
+                                            bytes += value.size();
+                                            return page.rows.size() < kPageRowsMax && bytes < kPageBytesMax
+                                                       ? store::RowVerdict::kContinue
+                                                       : store::RowVerdict::kStop;
+                                          }));
+  if (end != store::RangeEnd::kReached) page.next_key = page.rows.back().key + '\0';
+  return page;
+}
+
+absl::Status BadPositionError() { return ValidationError("The position is none that this operation has given"); }
+
+// A position is the id of the index that is walked, 0 for the table, a colon, and the next key.
+struct Position {
+  IndexId index;
+  std::string key;
+};
+
+std::string ToString(const Position& position) { return Cat(position.index.value(), ":", position.key); }
+
+absl::StatusOr<Position> ParsePosition(std::string_view text) {
+  if (text.empty()) return Position{};
+  uint32_t id = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error != std::errc() || stop == text.data() + text.size() || *stop != ':') return BadPositionError();
+  return Position{IndexId(id), std::string(stop + 1, text.data() + text.size())};
+}
+
+// The indexes that must agree with the table, by id.
+std::vector<const store::Index*> CheckableIndexes(const store::Table& table) {
+  std::vector<const store::Index*> indexes;
+  for (const auto* group : {&table.local_indexes, &table.global_indexes}) {
+    for (const store::Index& index : *group) {
+      if (index.is_maintained() && index.build == nullptr) indexes.push_back(&index);
+    }
+  }
+  return indexes;
+}
+
+bool IsGlobal(const store::Index& index) { return index.descriptor.kind == model::IndexKind::kGlobal; }
+
+std::string KeyOf(const store::Table& table, const model::ItemView& item) {
+  return model::PickAttributes(item, table.key_names);
+}
+
+// A check of one table, while the caller holds its snapshot.
+class Verifier {
+ public:
+  Verifier(Parts* parts, const PinnedTable& pinned, bool repair)
+      : parts_(parts), pinned_(pinned), table_(*pinned.table), repair_(repair) {}
+
+  // Rows of the table: each must have its entries.
+  absl::StatusOr<std::string> CheckTablePage(const std::string& begin, VerifyTableResult* result) {
+    ARM_ASSIGN_OR_RETURN(const Page page, ReadPageOfRows(database(), table_.data, begin));
+    result->rows_checked = static_cast<int64_t>(page.rows.size());
+    result->keyspace_rows = table_.data.stats->items();
+    const std::vector<const store::Index*> indexes = CheckableIndexes(table_);
+    for (const Row& row : page.rows) {
+      const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(row.value);
+      if (!stored.ok()) {
+        result->differences.push_back({"", Kind::kDamaged, "", row.key, false});
+        continue;
+      }
+      for (const store::Index* const index : indexes) {
+        const std::optional<index::Entry> entry = index::MakeEntry(*index, table_.descriptor.key, stored->item);
+        if (!entry.has_value()) continue;
+        ARM_ASSIGN_OR_RETURN(const bool agrees, Holds(*index, *entry));
+        if (!agrees) ARM_RETURN_IF_ERROR(Recheck(*index, row.key, std::nullopt, result));
+      }
+    }
+    return page.next_key;
+  }
+
+  // Rows of an index: each must stand for an item.
+  absl::StatusOr<std::string> CheckIndexPage(const store::Index& index, const std::string& begin,
+                                             VerifyTableResult* result) {
+    ARM_ASSIGN_OR_RETURN(const Page page, ReadPageOfRows(database(), index.keyspace, begin));
+    result->rows_checked = static_cast<int64_t>(page.rows.size());
+    result->keyspace = index.descriptor.name;
+    result->keyspace_rows = index.keyspace.stats->items();
+    for (const Row& row : page.rows) {
+      const std::optional<std::string> base_key = BaseKeyOf(row.value);
+      if (!base_key.has_value()) {
+        ARM_RETURN_IF_ERROR(RemoveDamaged(index, row, result));
+        continue;
+      }
+      ARM_ASSIGN_OR_RETURN(const Expected expected, ExpectedOf(index, *base_key));
+      if (!expected.is_readable) continue;
+      // What an entry says that stands where it should, the walk of the table has compared.
+      const bool stands = expected.entry.has_value() && expected.entry->key == row.key;
+      if (!stands) ARM_RETURN_IF_ERROR(Recheck(index, *base_key, row.key, result));
+    }
+    return page.next_key;
+  }
+
+ private:
+  const store::Database& database() const { return *parts_->database; }
+
+  // The row of the table that the entry says it stands for.
+  std::optional<std::string> BaseKeyOf(std::string_view entry_value) const {
+    const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(entry_value);
+    if (!stored.ok()) return std::nullopt;
+    return codec::EncodeTableKey(table_.descriptor.key, stored->item);
+  }
+
+  absl::StatusOr<std::optional<std::string>> Get(const store::Keyspace& keyspace, std::string_view key) const {
+    std::string value;
+    ARM_ASSIGN_OR_RETURN(const store::GetResult got, database().Get(keyspace, key, store::ReadMode::kMayBlock, &value));
+    if (got == store::GetResult::kMissing) return std::nullopt;
+    return value;
+  }
+
+  absl::StatusOr<bool> Holds(const store::Index& index, const index::Entry& entry) const {
+    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> value, Get(index.keyspace, entry.key));
+    return value == codec::EncodeStoredItem(entry.item, entry.api_size);
+  }
+
+  // What an index should hold for a row. Of a row that cannot be read nothing is known, and its entries may be all that
+  // is left of it; the table's own walk tells of it.
+  struct Expected {
+    bool is_readable = true;
+    std::optional<index::Entry> entry;
+  };
+  absl::StatusOr<Expected> ExpectedOf(const store::Index& index, std::string_view base_key) const {
+    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> value, Get(table_.data, base_key));
+    if (!value.has_value()) return Expected();
+    const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(*value);
+    if (!stored.ok()) return Expected{false, std::nullopt};
+    return Expected{true, index::MakeEntry(index, table_.descriptor.key, stored->item)};
+  }
+
+  // Whether the index agrees with the row: it holds its entry, and `entry_key`, if given, does not stand for it
+  // elsewhere.
+  absl::StatusOr<bool> Agrees(const store::Index& index, const std::string& base_key,
+                              const std::optional<std::string>& entry_key) const {
+    ARM_ASSIGN_OR_RETURN(const Expected expected, ExpectedOf(index, base_key));
+    if (!expected.is_readable) return true;
+    if (!entry_key.has_value()) return expected.entry.has_value() ? Holds(index, *expected.entry) : true;
+    if (expected.entry.has_value() && expected.entry->key == *entry_key) return true;
+    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> value, Get(index.keyspace, *entry_key));
+    return !value.has_value() || BaseKeyOf(*value) != base_key;
+  }
+
+  absl::StatusOr<store::LockTable::Guard> Lock(std::string_view base_key) const {
+    struct Wait {
+      absl::Notification done;
+      absl::StatusOr<store::LockTable::Guard> guard = absl::InternalError("no lock");
+    };
+    const auto wait = std::make_shared<Wait>();
+    parts_->locks.Acquire(parts_->locks.HashRow(table_.descriptor.id.value(), base_key), absl::Now() + kRowPatience,
+                          [wait](absl::StatusOr<store::LockTable::Guard> guard) {
+                            wait->guard = std::move(guard);
+                            wait->done.Notify();
+                          });
+    wait->done.WaitForNotification();
+    return std::move(wait->guard);
+  }
+
+  // Until all that was acknowledged is in the index.
+  absl::Status WaitForIndex(const store::Index& index, absl::Duration patience = kRowPatience) const {
+    if (!IsGlobal(index)) return absl::OkStatus();
+    struct Wait {
+      absl::Notification done;
+      absl::Status status;
+    };
+    const auto wait = std::make_shared<Wait>();
+    const ChangeSequence last = parts_->database->change_log().watermark();
+    parts_->applier.OnAppended({table_.descriptor.id});
+    index.progress->WhenApplied(last, absl::Now() + patience, [wait](absl::Status status) {
+      wait->status = std::move(status);
+      wait->done.Notify();
+    });
+    wait->done.WaitForNotification();
+    return wait->status;
+  }
+
+  // Compares what `index` holds for the row with what it should, where nobody can change either.
+  // `entry_key`: the entry that looked wrong, if it was one.
+  absl::Status Recheck(const store::Index& index, const std::string& base_key,
+                       const std::optional<std::string>& entry_key, VerifyTableResult* result) {
+    // First without the lock: clients must not wait for an index that is behind.
+    store::LockTable::Guard guard;
+    for (int attempt = 1;; ++attempt) {
+      ARM_RETURN_IF_ERROR(WaitForIndex(index));
+      ARM_ASSIGN_OR_RETURN(const bool agrees, Agrees(index, base_key, entry_key));
+      if (agrees) return absl::OkStatus();
+      ARM_ASSIGN_OR_RETURN(guard, Lock(base_key));
+      const absl::Status caught_up = WaitForIndex(index, kLockedPatience);
+      if (caught_up.ok()) break;
+      guard.Release();
+      if (attempt == kAttemptsMax || !absl::IsDeadlineExceeded(caught_up)) return caught_up;
+    }
+    ARM_ASSIGN_OR_RETURN(const Expected expected, ExpectedOf(index, base_key));
+    if (!expected.is_readable) return absl::OkStatus();
+    const std::optional<index::Entry>& entry = expected.entry;
+    if (entry_key.has_value()) {
+      if (entry.has_value() && entry->key == *entry_key) return absl::OkStatus();
+      return RecheckOrphan(index, base_key, *entry_key, result);
+    }
+    if (!entry.has_value()) return absl::OkStatus();
+    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> found, Get(index.keyspace, entry->key));
+    std::string wanted = codec::EncodeStoredItem(entry->item, entry->api_size);
+    if (found == wanted) return absl::OkStatus();
+    index::EntryChange change;
+    change.index = &index;
+    change.put_key = entry->key;
+    change.put_value = std::move(wanted);
+    change.new_size = entry->api_size;
+    if (found.has_value()) {
+      const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(*found);
+      change.old_size = stored.ok() ? stored->api_size : 0;
+    }
+    return Report({index.descriptor.name, found.has_value() ? Kind::kWrong : Kind::kMissing,
+                   KeyOf(table_, model::ItemView(entry->item)), entry->key, false},
+                  base_key, std::move(change), result);
+  }
+
+  // The entry has no place in the index for the row `base_key`, which is locked.
+  absl::Status RecheckOrphan(const store::Index& index, const std::string& base_key, const std::string& entry_key,
+                             VerifyTableResult* result) {
+    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> orphan, Get(index.keyspace, entry_key));
+    // If it stands for another item by now, a write or a repair has put it there.
+    if (!orphan.has_value() || BaseKeyOf(*orphan) != base_key) return absl::OkStatus();
+    ARM_ASSIGN_OR_RETURN(const codec::StoredItemView stored, codec::ParseStoredItem(*orphan));
+    index::EntryChange change;
+    change.index = &index;
+    change.removed_key = entry_key;
+    change.old_size = stored.api_size;
+    return Report({index.descriptor.name, Kind::kOrphan, KeyOf(table_, stored.item), entry_key, false}, base_key,
+                  std::move(change), result);
+  }
+
+  // An entry that does not tell its item. The walk of the table has mended what should be there, if it was this one;
+  // nobody else writes it.
+  absl::Status RemoveDamaged(const store::Index& index, const Row& row, VerifyTableResult* result) {
+    ARM_RETURN_IF_ERROR(WaitForIndex(index));
+    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> now, Get(index.keyspace, row.key));
+    if (now != row.value) return absl::OkStatus();
+    index::EntryChange change;
+    change.index = &index;
+    change.removed_key = row.key;
+    change.old_size = 0;
+    return Report({index.descriptor.name, Kind::kDamaged, "", row.key, false}, row.key, std::move(change), result);
+  }
+
+  absl::Status Report(IndexDifference difference, const std::string& base_key, index::EntryChange change,
+                      VerifyTableResult* result) {
+    if (repair_) {
+      ARM_RETURN_IF_ERROR(Commit(base_key, std::move(change)));
+      difference.repaired = true;
+    }
+    result->differences.push_back(std::move(difference));
+    return absl::OkStatus();
+  }
+
+  absl::Status Commit(const std::string& base_key, index::EntryChange change) const {
+    store::WriteUnit unit(pinned_.snapshot);
+    const bool global = IsGlobal(*change.index);
+    std::vector<index::EntryChange> changes;
+    changes.push_back(std::move(change));
+    if (global) {
+      index::RecordGlobalIndexChanges(table_, base_key, absl::ToUnixMillis(absl::Now()), changes, &unit);
+    } else {
+      index::AddLocalIndexChanges(table_, CollectionKey(table_, base_key), {}, changes, &unit);
+    }
+    struct Wait {
+      absl::Notification done;
+      absl::Status status;
+    };
+    const auto wait = std::make_shared<Wait>();
+    parts_->database->Commit(std::move(unit), [wait](const absl::StatusOr<ChangeSequence>& committed) {
+      wait->status = committed.status();
+      wait->done.Notify();
+    });
+    wait->done.WaitForNotification();
+    return wait->status;
+  }
+
+  Parts* const parts_;
+  const PinnedTable& pinned_;
+  const store::Table& table_;
+  const bool repair_;
+};
+
+absl::StatusOr<PinnedTable> FindNamedTable(const store::Database& database, const std::string& name) {
+  ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(name));
+  return FindTable(database, name);
+}
+
+}  // namespace
+
+absl::StatusOr<ListIndexViolationsResult> ListIndexViolations(const Parts& parts,
+                                                              const ListIndexViolationsRequest& request) {
+  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindNamedTable(*parts.database, request.table_name));
+  const store::Table& table = *pinned.table;
+  const store::Index* const index = table.FindIndex(request.index_name);
+  if (index == nullptr || !IsGlobal(*index) || index->descriptor.state == model::IndexState::kDeleting) {
+    return ValidationError(Cat("The table does not have the specified global index: ", request.index_name));
+  }
+  ARM_ASSIGN_OR_RETURN(const Position position, ParsePosition(request.start_position));
+  ARM_ASSIGN_OR_RETURN(Page page, ReadPageOfRows(*parts.database, table.data, position.key));
+  ListIndexViolationsResult result;
+  for (const Row& row : page.rows) {
+    const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(row.value);
+    if (!stored.ok()) continue;  // a check of the table tells of it
+    std::optional<index::KeyFault> fault = index::FindKeyFault(index->descriptor.key, stored->item);
+    if (fault.has_value()) result.violations.push_back({KeyOf(table, stored->item), *std::move(fault)});
+  }
+  result.items_read = static_cast<int64_t>(page.rows.size());
+  if (!page.next_key.empty()) result.next_position = ToString({IndexId(0), std::move(page.next_key)});
+  return result;
+}
+
+absl::StatusOr<VerifyTableResult> VerifyTable(Parts* parts, const VerifyTableRequest& request) {
+  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindNamedTable(*parts->database, request.table_name));
+  ARM_ASSIGN_OR_RETURN(Position position, ParsePosition(request.start_position));
+  Verifier verifier(parts, pinned, request.repair);
+  VerifyTableResult result;
+  std::string next_key;
+  if (position.index == IndexId(0)) {
+    ARM_ASSIGN_OR_RETURN(next_key, verifier.CheckTablePage(position.key, &result));
+  } else {
+    // An index that has gone since has nothing to say.
+    for (const store::Index* const index : CheckableIndexes(*pinned.table)) {
+      if (index->descriptor.id != position.index) continue;
+      ARM_ASSIGN_OR_RETURN(next_key, verifier.CheckIndexPage(*index, position.key, &result));
+    }
+  }
+  if (!next_key.empty()) {
+    result.next_position = ToString({position.index, std::move(next_key)});
+    return result;
+  }
+  for (const store::Index* const index : CheckableIndexes(*pinned.table)) {
+    if (position.index < index->descriptor.id) {
+      result.next_position = ToString({index->descriptor.id, ""});
+      break;
+    }
+  }
+  return result;
+}
+
+}  // namespace armature::engine

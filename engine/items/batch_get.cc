@@ -1,0 +1,257 @@
+#include "engine/items/batch_get.h"
+
+#include <map>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "engine/expr/projection.h"
+#include "engine/items/batch_shape.h"
+#include "engine/items/constraints.h"
+#include "engine/items/expressions.h"
+#include "engine/items/item_key.h"
+#include "engine/items/legacy_parameters.h"
+#include "engine/throughput.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/codec/item_codec.h"
+#include "storage/codec/stored_item.h"
+#include "storage/model/limits.h"
+#include "storage/model/wire.h"
+
+namespace armature::engine {
+namespace {
+
+// Beyond this a batch leaves the thread that it came on.
+constexpr size_t kInlineBytesMax = 1 << 20;
+
+struct TableRead {
+  PinnedTable pinned;
+  std::unique_ptr<RequestExpressions> expressions;
+  double units = 0;
+};
+
+struct Row {
+  size_t table;
+  std::string canonical;  // the key as an item
+  std::string key;        // of the row
+};
+
+struct BatchRead {
+  Parts* parts;
+  RequestContext context;
+  BatchGetRequest request;
+  Callback<BatchGetResult> done;
+  std::vector<TableRead> tables;
+  std::vector<Row> rows;
+  size_t next = 0;                             // the first row that was not looked at
+  size_t bytes = 0;                            // of items, as the API counts them
+  size_t wire_bytes = 0;                       // of items as they are sent
+  absl::Status refused;                        // why a row was left out, if it was for want of capacity
+  std::vector<std::vector<std::string>> left;  // keys of each table that were not read
+  BatchGetResult result;
+};
+using BatchReadPtr = std::shared_ptr<BatchRead>;
+
+absl::Status CheckGetShape(const BatchGetRequest& request) {
+  if (request.tables.empty()) return ValidationError("The requestItems parameter is required for BatchGetItem");
+  model::ConstraintList constraints;
+  CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
+                    &constraints);
+  for (const TableKeys& table : request.tables) {
+    CheckRequestItemsKey(table.table_name, &constraints);
+    const std::string path = Cat("requestItems.", model::Shown(table.table_name), ".member.keys");
+    if (!table.key_wires.has_value()) {
+      constraints.AddNull(path);
+    } else {
+      constraints.CheckLengthMin("'[]'", table.key_wires->size(), path, 1);
+    }
+    CheckLegacyShapes(table.expressions.legacy, &constraints);
+  }
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  size_t keys = 0;
+  for (const TableKeys& table : request.tables) {
+    if (table.key_wires->size() > model::kBatchGetKeysMax) {
+      return ValidationError(Cat("1 validation error detected: Value at 'RequestItems.", model::Shown(table.table_name),
+                                 ".member.Keys' failed to satisfy constraint: Member must have length less than or "
+                                 "equal to ",
+                                 model::kBatchGetKeysMax));
+    }
+    keys += table.key_wires->size();
+  }
+  if (keys > model::kBatchGetKeysMax) return ValidationError("Too many items requested for the BatchGetItem call");
+  return absl::OkStatus();
+}
+
+// The two styles must not be mixed, not even over tables.
+absl::Status CheckStylesOfAll(const BatchGetRequest& request) {
+  ExpressionParameters all;
+  for (const TableKeys& table : request.tables) {
+    if (table.expressions.projection.has_value()) all.projection.emplace();
+    if (table.expressions.legacy.attributes_to_get.has_value()) all.legacy.attributes_to_get.emplace();
+  }
+  return CheckParameterStyles(all);
+}
+
+// A key as it was written: attributes in order of name, values as they came. Two spellings of one number are two keys
+// here, as they are for the original service.
+std::string SpellingOf(std::string_view key_wire) {
+  std::map<std::string_view, std::string_view> attributes;
+  model::WireField entry;
+  while (model::TakeField(&key_wire, &entry)) {
+    std::string_view name;
+    std::string_view value;
+    std::string_view body = entry.bytes;
+    model::WireField field;
+    while (model::TakeField(&body, &field)) (field.number == 1 ? name : value) = field.bytes;
+    attributes[name] = value;
+  }
+  std::string spelling;
+  for (const auto& [name, value] : attributes) {
+    model::AppendBytesField(1, name, &spelling);
+    model::AppendBytesField(2, value, &spelling);
+  }
+  return spelling;
+}
+
+// The checks of one table that need no catalog.
+absl::Status TakeKeys(BatchRead* read, size_t table) {
+  const TableKeys& request = read->request.tables[table];
+  absl::flat_hash_set<std::string> spellings;
+  bool repeated = false;
+  for (const std::string& wire : *request.key_wires) {
+    ARM_ASSIGN_OR_RETURN(codec::CanonicalItem key, codec::CanonicalizeItem(wire));
+    repeated = !spellings.insert(SpellingOf(wire)).second || repeated;
+    read->rows.push_back({table, std::move(key.bytes), {}});
+  }
+  if (repeated) return ValidationError(kDuplicateKeysText);
+  ARM_ASSIGN_OR_RETURN(read->tables[table].expressions,
+                       BindRequestExpressions(request.expressions, expr::kGetKinds, &read->parts->parse_cache));
+  return absl::OkStatus();
+}
+
+absl::Status Prepare(BatchRead* read) {
+  const BatchGetRequest& request = read->request;
+  ARM_RETURN_IF_ERROR(CheckGetShape(request));
+  std::vector<std::string_view> names;
+  for (const TableKeys& table : request.tables) names.emplace_back(table.table_name);
+  ARM_RETURN_IF_ERROR(CheckTablesOnce(names));
+  ARM_RETURN_IF_ERROR(CheckStylesOfAll(request));
+  read->tables.resize(request.tables.size());
+  for (size_t i = 0; i < request.tables.size(); ++i) ARM_RETURN_IF_ERROR(TakeKeys(read, i));
+  for (size_t i = 0; i < request.tables.size(); ++i) {
+    ARM_ASSIGN_OR_RETURN(read->tables[i].pinned, FindTable(*read->parts->database, request.tables[i].table_name));
+  }
+  for (Row& row : read->rows) {
+    ARM_ASSIGN_OR_RETURN(row.key,
+                         EncodeKeyParameter(*read->tables[row.table].pinned.table, model::ItemView(row.canonical)));
+  }
+  read->left.resize(request.tables.size());
+  for (const TableKeys& table : request.tables) read->result.tables.push_back({table.table_name, {}});
+  return absl::OkStatus();
+}
+
+void LeaveOut(BatchRead* read, Row* row) { read->left[row->table].push_back(std::move(row->canonical)); }
+
+void Finish(const BatchReadPtr& read) {
+  bool any = false;
+  for (const TableRead& table : read->tables) any = any || table.units > 0;
+  if (!any && !read->refused.ok()) return std::move(read->done)(read->refused);
+  const absl::StatusOr<CapacityReport> report = ParseCapacityReport(read->request.return_consumed_capacity);
+  for (size_t i = 0; i < read->tables.size(); ++i) {
+    TableKeys& request = read->request.tables[i];
+    if (read->tables[i].units > 0) {
+      auto capacity = ReportRead(*report, request.table_name, nullptr, read->tables[i].units);
+      if (capacity.has_value()) read->result.capacity.push_back(*std::move(capacity));
+    }
+    if (read->left[i].empty()) continue;
+    request.key_wires = std::move(read->left[i]);
+    read->result.unprocessed.push_back(std::move(request));
+  }
+  std::move(read->done)(std::move(read->result));
+}
+
+// Adds the item to the answer. False if it has no room there.
+absl::StatusOr<bool> TakeItem(BatchRead* read, const Row& row, bool found, std::string stored) {
+  TableRead& table = read->tables[row.table];
+  const bool consistent = read->request.tables[row.table].consistent_read.value_or(false);
+  size_t size = 0;
+  if (found) {
+    ARM_ASSIGN_OR_RETURN(const codec::StoredItemView view, codec::ParseStoredItem(stored));
+    size = view.api_size;
+    ItemBytes item;
+    if (table.expressions != nullptr && table.expressions->bound.projection.has_value()) {
+      item = ItemBytes(expr::Project(*table.expressions->bound.projection, view.item), 0);
+    } else {
+      const size_t head = stored.size() - view.item.bytes().size();
+      item = ItemBytes(std::move(stored), head);
+    }
+    if (read->bytes + size > model::kBatchGetMaxBytes ||
+        read->wire_bytes + item.view().size() > model::kBatchGetMaxWireBytes) {
+      return false;
+    }
+    read->bytes += size;
+    read->wire_bytes += item.view().size();
+    read->result.tables[row.table].items.push_back(std::move(item));
+  }
+  const double units = ReadUnits(ReadBlocks(size), consistent);
+  ChargeRead(*read->parts, *table.pinned.table, nullptr, units);
+  table.units += units;
+  return true;
+}
+
+void LeaveOutRest(BatchRead* read) {
+  for (; read->next < read->rows.size(); ++read->next) LeaveOut(read, &read->rows[read->next]);
+}
+
+void ReadRows(const BatchReadPtr& read, store::ReadMode mode);
+
+void ReadOnPool(const BatchReadPtr& read) {
+  RunOnReadPool(
+      read->parts, [read] { ReadRows(read, store::ReadMode::kMayBlock); },
+      [read](const absl::Status& status) {
+        read->refused = status;
+        LeaveOutRest(read.get());
+        Finish(read);
+      });
+}
+
+void ReadRows(const BatchReadPtr& read, store::ReadMode mode) {
+  for (; read->next < read->rows.size(); ++read->next) {
+    Row& row = read->rows[read->next];
+    const TableRead& table = read->tables[row.table];
+    if (const absl::Status wanted = CheckStillWanted(read->context); !wanted.ok()) return std::move(read->done)(wanted);
+    if (absl::Status admitted = AdmitRead(*read->parts, *table.pinned.table, nullptr); !admitted.ok()) {
+      read->refused = std::move(admitted);
+      LeaveOut(read.get(), &row);
+      continue;
+    }
+    if (mode == store::ReadMode::kMemoryOnly && read->bytes > kInlineBytesMax) return ReadOnPool(read);
+    std::string stored;
+    const absl::StatusOr<store::GetResult> got =
+        read->parts->database->Get(table.pinned.table->data, row.key, mode, &stored);
+    if (!got.ok()) return std::move(read->done)(got.status());
+    if (*got == store::GetResult::kWouldBlock) return ReadOnPool(read);
+    const absl::StatusOr<bool> taken = TakeItem(read.get(), row, *got == store::GetResult::kFound, std::move(stored));
+    if (!taken.ok()) return std::move(read->done)(taken.status());
+    if (!*taken) LeaveOutRest(read.get());
+    if (!*taken) break;
+  }
+  Finish(read);
+}
+
+}  // namespace
+
+void RunBatchGet(Parts* parts, RequestContext context, BatchGetRequest request, Callback<BatchGetResult> done) {
+  auto read = std::make_shared<BatchRead>();
+  read->parts = parts;
+  read->context = std::move(context);
+  read->request = std::move(request);
+  read->done = std::move(done);
+  if (const absl::Status status = Prepare(read.get()); !status.ok()) return std::move(read->done)(status);
+  ReadRows(read, store::ReadMode::kMemoryOnly);
+}
+
+}  // namespace armature::engine

@@ -1,0 +1,298 @@
+#include "engine/items/batch_write.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "engine/items/batch_shape.h"
+#include "engine/items/constraints.h"
+#include "engine/items/request_report.h"
+#include "engine/items/row_write.h"
+#include "engine/throughput.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/codec/key_codec.h"
+#include "storage/model/limits.h"
+
+namespace armature::engine {
+namespace {
+
+// One write of the batch.
+struct Member {
+  size_t table = 0;
+  RowWrite row;
+  store::LockTable::Guard guard;
+  absl::StatusOr<ChangeSequence> answer = ChangeSequence();
+};
+
+struct Batch {
+  Parts* parts;
+  RequestContext context;
+  BatchWriteRequest request;
+  Callback<BatchWriteResult> done;
+  std::vector<std::unique_ptr<Member>> members;
+  std::atomic<size_t> unfinished = 0;
+};
+using BatchPtr = std::shared_ptr<Batch>;
+using Wave = std::vector<Member*>;
+
+absl::Status CheckWriteShape(const BatchWriteRequest& request) {
+  if (request.tables.empty()) return ValidationError("The requestItems parameter is required for BatchWriteItem");
+  model::ConstraintList constraints;
+  CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
+                    &constraints);
+  CheckOptionalEnum(request.return_item_collection_metrics, "returnItemCollectionMetrics",
+                    kReturnItemCollectionMetricsValues, &constraints);
+  size_t writes = 0;
+  for (const TableWrites& table : request.tables) {
+    CheckRequestItemsKey(table.table_name, &constraints);
+    writes += table.writes.size();
+    if (table.writes.empty() || table.writes.size() > model::kBatchWritesMax) {
+      constraints.Add(PrintedRequestItems(table.table_name, table.writes.empty() ? "[]" : "[...]"), "requestItems",
+                      "Map value must satisfy constraint: [Member must have length less than or equal to 25, Member "
+                      "must have length greater than or equal to 1]");
+    }
+    for (size_t i = 0; i < table.writes.size(); ++i) {
+      const BatchWrite& write = table.writes[i];
+      const std::string path = Cat("requestItems.", model::Shown(table.table_name), ".member.", i + 1, ".member.");
+      if (write.is_put && !write.put_wire.has_value()) constraints.AddNull(Cat(path, "putRequest.item"));
+      if (write.is_delete && !write.delete_wire.has_value()) constraints.AddNull(Cat(path, "deleteRequest.key"));
+    }
+  }
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  if (writes > model::kBatchWritesMax) {
+    return ValidationError("Too many items requested for the BatchWriteItem call");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<const RowMutation>> MakeMutation(const std::string& table_name, BatchWrite write,
+                                                                expr::ParseCache* cache) {
+  if (write.is_put == write.is_delete) {
+    return ValidationError(
+        "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes");
+  }
+  WriteRequest request;
+  request.table_name = table_name;
+  request.item_wire = write.is_put ? std::move(write.put_wire) : std::move(write.delete_wire);
+  return write.is_put ? MakePutItem(std::move(request), cache) : MakeDeleteItem(std::move(request), cache);
+}
+
+// In a batch a put is told of its key as a delete is.
+absl::Status CheckKeyFits(const RowWrite& row) {
+  if (codec::EncodeTableKey(row.table().descriptor.key, row.mutation->item_or_key()).has_value()) {
+    return absl::OkStatus();
+  }
+  return ValidationError("The provided key element does not match the schema");
+}
+
+// The members that write to one table.
+absl::Status TakeWrites(Batch* batch, size_t table) {
+  TableWrites& request = batch->request.tables[table];
+  const size_t first = batch->members.size();
+  for (BatchWrite& write : request.writes) {
+    auto member = std::make_unique<Member>();
+    member->table = table;
+    ARM_ASSIGN_OR_RETURN(member->row.mutation,
+                         MakeMutation(request.table_name, std::move(write), &batch->parts->parse_cache));
+    batch->members.push_back(std::move(member));
+  }
+  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTable(*batch->parts->database, request.table_name));
+  absl::flat_hash_set<std::string_view, StringHash, std::equal_to<>> keys;
+  bool repeated = false;
+  for (size_t i = first; i < batch->members.size(); ++i) {
+    RowWrite& row = batch->members[i]->row;
+    row.pinned = pinned;
+    ARM_RETURN_IF_ERROR(CheckKeyFits(row));
+    ARM_ASSIGN_OR_RETURN(row.key, row.mutation->EncodeKey(row.table()));
+    ARM_RETURN_IF_ERROR(CheckPutSize(row));
+    repeated = !keys.insert(row.key).second || repeated;
+  }
+  return repeated ? ValidationError(kDuplicateKeysText) : absl::OkStatus();
+}
+
+absl::Status Prepare(Batch* batch) {
+  ARM_RETURN_IF_ERROR(CheckWriteShape(batch->request));
+  std::vector<std::string_view> names;
+  for (const TableWrites& table : batch->request.tables) names.emplace_back(table.table_name);
+  ARM_RETURN_IF_ERROR(CheckTablesOnce(names));
+  for (size_t i = 0; i < batch->request.tables.size(); ++i) ARM_RETURN_IF_ERROR(TakeWrites(batch, i));
+  return absl::OkStatus();
+}
+
+// What became of a member, as far as the whole call is concerned.
+enum class Outcome : uint8_t {
+  kDone,
+  kLeft,       // the client is to repeat it
+  kThrottled,  // the same, and if all are the client is told why
+  kFailed,
+};
+
+Outcome OutcomeOf(const absl::Status& status) {
+  if (status.ok()) return Outcome::kDone;
+  const std::optional<ApiError> error = GetApiError(status);
+  if (!error.has_value()) return Outcome::kFailed;
+  switch (error->type) {
+    case ApiErrorType::kTransactionConflict:
+    case ApiErrorType::kDeadlineExceeded:
+      return Outcome::kLeft;
+    case ApiErrorType::kProvisionedThroughputExceeded:
+    case ApiErrorType::kThrottling:
+    case ApiErrorType::kCancelled:  // nobody reads the answer
+      return Outcome::kThrottled;
+    default:
+      return Outcome::kFailed;
+  }
+}
+
+// The error of the whole call: a member failed for good, or all were throttled.
+absl::Status ErrorOf(const Batch& batch) {
+  absl::Status first;
+  bool all_throttled = true;
+  for (const auto& member : batch.members) {
+    const absl::Status& status = member->answer.status();
+    const Outcome outcome = OutcomeOf(status);
+    if (outcome == Outcome::kFailed) return status;
+    all_throttled = all_throttled && outcome == Outcome::kThrottled;
+    if (first.ok()) first = status;
+  }
+  return all_throttled ? first : absl::OkStatus();
+}
+
+BatchWrite AgainOf(const RowWrite& row, bool is_put) {
+  BatchWrite write;
+  (is_put ? write.is_put : write.is_delete) = true;
+  (is_put ? write.put_wire : write.delete_wire) = std::string(row.mutation->item_or_key().bytes());
+  return write;
+}
+
+void Finish(const BatchPtr& batch) {
+  if (const absl::Status error = ErrorOf(*batch); !error.ok()) return std::move(batch->done)(error);
+  BatchWriteResult result;
+  const BatchWriteRequest& request = batch->request;
+  CapacitySums capacity(request.return_consumed_capacity);
+  CollectionReports collections(request.return_item_collection_metrics);
+  size_t unprocessed_table = SIZE_MAX;
+  for (const auto& member : batch->members) {
+    if (member->answer.ok()) {
+      result.change_sequence = std::max(result.change_sequence, member->answer->value());
+      const RowWrite& row = member->row;
+      const std::string& name = request.tables[member->table].table_name;
+      capacity.Add(row.table().descriptor.id,
+                   ReportWrite(capacity.report(), name, row.table_units(), row.effect.local, row.effect.global));
+      collections.Add(name, row);
+      continue;
+    }
+    if (unprocessed_table != member->table) {
+      unprocessed_table = member->table;
+      result.unprocessed.push_back({request.tables[member->table].table_name, {}});
+    }
+    result.unprocessed.back().writes.push_back(AgainOf(member->row, member->row.mutation->is_put()));
+  }
+  result.capacity = capacity.Take();
+  result.collections = collections.Take();
+  std::move(batch->done)(std::move(result));
+}
+
+void End(const BatchPtr& batch, Member* member, absl::StatusOr<ChangeSequence> answer) {
+  member->guard.Release();
+  member->answer = std::move(answer);
+  if (batch->unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) Finish(batch);
+}
+
+// What the member does to its row, now that it was read; takes the capacity for it.
+absl::Status Decide(const Batch& batch, RowWrite* row) {
+  ARM_RETURN_IF_ERROR(AdmitWrite(*batch.parts, row->table()));
+  ARM_RETURN_IF_ERROR(MakeEffect(row));
+  ARM_RETURN_IF_ERROR(CheckBacklogs(*batch.parts, *row));
+  return TakeWrite(*batch.parts, row->table(), row->table_units(), row->effect.local, row->effect.global);
+}
+
+// Members that hold their rows: reads and decides on all, then commits them together. Those whose rows are not in
+// memory go on on the read pool.
+void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode) {
+  store::Database& database = *batch->parts->database;
+  Wave cold;
+  std::vector<store::Commitment> commits;
+  for (Member* const member : wave) {
+    RowWrite& row = member->row;
+    if (absl::Status wanted = CheckStillWanted(batch->context); !wanted.ok()) {
+      End(batch, member, std::move(wanted));
+      continue;
+    }
+    const bool with_collection = WantsCollection(batch->request.return_item_collection_metrics, row);
+    absl::StatusOr<bool> read = ReadBefore(*batch->parts, mode, with_collection, &row);
+    if (read.ok() && !*read) {
+      cold.push_back(member);
+      continue;
+    }
+    absl::Status decided = read.ok() ? Decide(*batch, &row) : read.status();
+    if (!decided.ok()) {
+      End(batch, member, std::move(decided));
+    } else if (row.changes_nothing()) {
+      End(batch, member, database.change_log().watermark());
+    } else {
+      commits.push_back({BuildUnit(&row), [batch, member](absl::StatusOr<ChangeSequence> sequence) {
+                           End(batch, member, std::move(sequence));
+                         }});
+      ReleaseImages(&row);
+    }
+  }
+  database.CommitEach(std::move(commits));
+  if (cold.empty()) return;
+  RunHolderOnReadPool(
+      batch->parts, [batch, cold] { RunWave(batch, cold, store::ReadMode::kMayBlock); },
+      [batch, cold](const absl::Status& status) {
+        for (Member* const member : cold) End(batch, member, status);
+      });
+}
+
+void WaitForRow(const BatchPtr& batch, Member* member, size_t bytes) {
+  batch->parts->locks.Acquire(
+      LockOf(*batch->parts, member->row), batch->context.deadline,
+      [batch, member](absl::StatusOr<store::LockTable::Guard> guard) {
+        if (!guard.ok()) return End(batch, member, guard.status());
+        member->guard = *std::move(guard);
+        RunWave(batch, {member}, store::ReadMode::kMemoryOnly);
+      },
+      bytes);
+}
+
+void Run(const BatchPtr& batch) {
+  batch->unfinished = batch->members.size();
+  Wave free;
+  Wave locked;
+  for (const auto& member : batch->members) {
+    // At once, so that a client that goes on regardless costs little.
+    if (absl::Status admitted = AdmitWrite(*batch->parts, member->row.table()); !admitted.ok()) {
+      End(batch, member.get(), std::move(admitted));
+      continue;
+    }
+    std::optional<store::LockTable::Guard> guard = batch->parts->locks.TryAcquire(LockOf(*batch->parts, member->row));
+    (guard.has_value() ? free : locked).push_back(member.get());
+    if (guard.has_value()) member->guard = *std::move(guard);
+  }
+  // Nobody holds a row while waiting for another one.
+  const size_t bytes = 2 * batch->request.message_bytes / batch->members.size();
+  if (!free.empty()) RunWave(batch, free, store::ReadMode::kMemoryOnly);
+  for (Member* const member : locked) WaitForRow(batch, member, bytes);
+}
+
+}  // namespace
+
+void RunBatchWrite(Parts* parts, RequestContext context, BatchWriteRequest request, Callback<BatchWriteResult> done) {
+  auto batch = std::make_shared<Batch>();
+  batch->parts = parts;
+  batch->context = std::move(context);
+  batch->request = std::move(request);
+  batch->done = std::move(done);
+  if (const absl::Status status = Prepare(batch.get()); !status.ok()) return std::move(batch->done)(status);
+  Run(batch);
+}
+
+}  // namespace armature::engine

@@ -1,0 +1,44 @@
+#ifndef ARMATURE_ENGINE_ITEMS_CONSTRAINTS_H_
+#define ARMATURE_ENGINE_ITEMS_CONSTRAINTS_H_
+
+// The shapes of item operations: required members, and enumerations, printed in errors as the API prints them, in its
+// own order.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "storage/model/constraint_list.h"
+
+namespace armature::engine {
+
+inline constexpr std::string_view kReturnConsumedCapacityValues[] = {"INDEXES", "TOTAL", "NONE"};
+inline constexpr std::string_view kReturnItemCollectionMetricsValues[] = {"SIZE", "NONE"};
+inline constexpr std::string_view kReturnValuesValues[] = {"ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"};
+inline constexpr std::string_view kReturnValuesOnFailureValues[] = {"ALL_OLD", "NONE"};
+inline constexpr std::string_view kSelectValues[] = {"SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES",
+                                                     "ALL_PROJECTED_ATTRIBUTES"};
+
+// Adds a violation unless `value` is empty (not given) or one of `allowed`.
+inline void CheckOptionalEnum(std::string_view value, std::string_view path, std::span<const std::string_view> allowed,
+                              model::ConstraintList* list) {
+  if (!value.empty()) list->CheckEnum(value, path, allowed);
+}
+
+// A required member beside the table's name.
+struct RequiredMember {
+  std::string_view path;  // "key", "item"
+  bool given = true;
+};
+
+// The shape of a request: its table name, `member`, and what `add_others` finds. A bad name is told alone, as the
+// service does, unless a required member is missing too.
+absl::Status CheckShape(const std::optional<std::string>& table_name, const RequiredMember& member,
+                        absl::FunctionRef<void(model::ConstraintList*)> add_others);
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_ITEMS_CONSTRAINTS_H_

@@ -1,0 +1,195 @@
+#ifndef ARMATURE_ENGINE_ITEMS_REQUEST_H_
+#define ARMATURE_ENGINE_ITEMS_REQUEST_H_
+
+// Requests and results of item operations, free of any wire protocol.
+//
+// Items, keys and values come as the wire form of armature.api.v1.Item in whatever order the client sent them
+// (codec/item_codec.h), because that is what both front ends can hand over without building a tree. The engine checks
+// and canonicalises them at the documented place in the order of checks.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "engine/capacity.h"
+#include "engine/request_trace.h"
+#include "storage/base/strings.h"
+
+namespace armature::engine {
+
+// How a request wants to be treated. A copy goes with the request.
+struct RequestContext {
+  // Waits (row locks, index progress, the read pool) end here with DeadlineExceeded.
+  absl::Time deadline = absl::InfiniteFuture();
+  // Asked between the rows of a page; may be empty. Must stay callable until the request is done.
+  std::function<bool()> cancelled;
+  // Gets to know where the time goes; may be null.
+  std::shared_ptr<RequestTrace> trace = nullptr;
+};
+
+// Gets the result exactly once, on any thread. Must be short: it only answers the client.
+template <class T>
+using Callback = absl::AnyInvocable<void(absl::StatusOr<T>) &&>;
+
+// The result of what has none.
+struct Nothing {};
+
+// An entry of KeyConditions, QueryFilter or ScanFilter.
+struct LegacyCondition {
+  std::string attribute;
+  std::string comparison_operator;
+  std::vector<std::string> argument_wires;  // AttributeValueList
+};
+
+// An entry of Expected.
+struct LegacyExpectation {
+  std::string attribute;
+  std::optional<std::string> value_wire;
+  std::optional<bool> exists;
+  std::string comparison_operator;
+  std::optional<std::vector<std::string>> argument_wires;  // AttributeValueList
+};
+
+// An entry of AttributeUpdates.
+struct LegacyUpdate {
+  std::string attribute;
+  std::optional<std::string> value_wire;
+  std::string action;
+};
+
+// The parameters from before expressions, as the client sent them.
+//
+// Values are the wire form of armature.api.v1.AttributeValue, in whatever form the client sent. Entries of a map come
+// in byte order of their attributes, each attribute once, so that of several faults it is always the same one that is
+// reported. An empty map is there and says nothing; a protocol that cannot tell leaves it out.
+struct LegacyParameters {
+  std::optional<std::vector<std::string>> attributes_to_get;
+  std::optional<std::vector<LegacyUpdate>> attribute_updates;
+  std::optional<std::vector<LegacyExpectation>> expected;
+  std::optional<std::vector<LegacyCondition>> key_conditions;
+  std::optional<std::vector<LegacyCondition>> query_filter;
+  std::optional<std::vector<LegacyCondition>> scan_filter;
+  std::string conditional_operator;
+
+  // Whether none of them is there.
+  bool empty() const {
+    return !attributes_to_get.has_value() && !attribute_updates.has_value() && !expected.has_value() &&
+           !key_conditions.has_value() && !query_filter.has_value() && !scan_filter.has_value() &&
+           conditional_operator.empty();
+  }
+};
+
+// The parameters that carry expressions or take their place, present or not as the client sent them.
+struct ExpressionParameters {
+  std::optional<std::string> update;
+  std::optional<std::string> condition;
+  std::optional<std::string> key_condition;
+  std::optional<std::string> filter;
+  std::optional<std::string> projection;
+  std::optional<StringMap<std::string>> names;  // ExpressionAttributeNames
+  // ExpressionAttributeValues as an Item whose names are the placeholders.
+  std::optional<std::string> values_wire;
+  LegacyParameters legacy;
+};
+
+// Tables are named by name or ARN. Members that are required are optional here, since the engine tells what is missing.
+// Enumerations arrive as the client wrote them; empty is "not given".
+struct GetItemRequest {
+  std::optional<std::string> table_name;
+  std::optional<std::string> key_wire;
+  bool consistent_read = false;
+  ExpressionParameters expressions;
+  std::string return_consumed_capacity;
+};
+
+// An item in canonical bytes, inside the buffer it was read into.
+class ItemBytes {
+ public:
+  ItemBytes() = default;
+  ItemBytes(std::string buffer, size_t offset) : buffer_(std::move(buffer)), offset_(offset) {}
+  std::string_view view() const { return std::string_view(buffer_).substr(offset_); }
+
+ private:
+  std::string buffer_;
+  size_t offset_ = 0;
+};
+
+struct GetItemResult {
+  std::optional<ItemBytes> item;
+  std::optional<ConsumedCapacity> capacity;
+};
+
+// PutItem, UpdateItem, DeleteItem.
+struct WriteRequest {
+  std::optional<std::string> table_name;
+  std::optional<std::string> item_wire;  // the item of a put, the key of an update or a delete
+  ExpressionParameters expressions;
+  std::string return_values;
+  std::string return_values_on_condition_check_failure;
+  std::string return_consumed_capacity;
+  std::string return_item_collection_metrics;
+  // Of the message that this was made of: what a request that waits for its row holds, wherever in the message it is.
+  size_t message_bytes = 0;
+};
+
+// Of the item collection that a write belongs to: all items and local index entries of one partition key value.
+struct ItemCollectionMetrics {
+  std::string key;  // canonical item bytes
+  double lower_gb = 0;
+  double upper_gb = 0;
+};
+
+struct WriteResult {
+  std::optional<ItemBytes> attributes;
+  std::optional<ConsumedCapacity> capacity;
+  // If asked for, and only of tables with local indexes.
+  std::optional<ItemCollectionMetrics> collection;
+  // A query of a global index that waits for this sequence sees the write.
+  uint64_t change_sequence = 0;
+};
+
+// Query and Scan. Where a member belongs to one of them only, the other's front end leaves it absent.
+struct ReadRequest {
+  std::optional<std::string> table_name;
+  std::optional<std::string> index_name;
+  std::optional<std::string> exclusive_start_key_wire;
+  ExpressionParameters expressions;
+  std::string select;
+  bool consistent_read = false;
+  bool scan_index_forward = true;  // Query
+  std::optional<int64_t> limit;
+  std::optional<int64_t> segment;         // Scan
+  std::optional<int64_t> total_segments;  // Scan
+  uint64_t at_least_sequence = 0;
+  std::string return_consumed_capacity;
+};
+
+// Takes the items of a page as they come; a front end writes them into its answer at once.
+class PageWriter {
+ public:
+  virtual ~PageWriter() = default;
+  // `item_bytes`: canonical; valid during the call.
+  virtual void Add(std::string_view item_bytes) = 0;
+  // Forgets all items: the page is read again.
+  virtual void Clear() = 0;
+};
+
+struct ReadResult {
+  int64_t count = 0;                              // after the filter
+  int64_t scanned_count = 0;                      // before it
+  std::optional<std::string> last_evaluated_key;  // canonical item bytes
+  std::optional<ConsumedCapacity> capacity;
+};
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_ITEMS_REQUEST_H_

@@ -1,0 +1,168 @@
+#include "engine/items/row_mutation.h"
+
+#include <utility>
+
+#include "engine/capacity.h"
+#include "engine/items/constraints.h"
+#include "engine/items/item_collection.h"
+#include "engine/items/legacy_parameters.h"
+#include "engine/items/row_write.h"
+#include "engine/throughput.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+
+namespace armature::engine {
+namespace {
+
+// A write on its way.
+struct Write {
+  Parts* parts;
+  RequestContext context;
+  Callback<WriteResult> done;
+  RowWrite row;
+  store::LockTable::Guard guard;
+  WriteResult result;
+  // Of the wait under way. Here, and not in continuations, so that these fit into what holds them without a block of
+  // their own.
+  int64_t wait_begin_ns = 0;
+
+  const WriteRequest& request() const { return row.mutation->request(); }
+  void Fail(const absl::Status& status) {
+    guard.Release();
+    std::move(done)(status);
+  }
+};
+using WritePtr = std::shared_ptr<Write>;
+
+// The write is decided on and durable, or needed no write at all.
+void Answer(const WritePtr& write, ChangeSequence sequence) {
+  write->guard.Release();
+  write->result.change_sequence = sequence.value();
+  std::move(write->done)(std::move(write->result));
+}
+
+// What ReturnValues asks for, if there is any of it. Takes the bytes of a whole item away from `row`.
+std::optional<ItemBytes> TakeAttributes(std::string_view mode, RowWrite* row) {
+  if (mode.ends_with("_OLD") ? !row->before.has_value() : !row->effect.after.has_value()) return std::nullopt;
+  if (mode == "ALL_OLD") {
+    const size_t head = row->old_value.size() - row->before->item.bytes().size();
+    return ItemBytes(std::move(row->old_value), head);
+  }
+  if (mode == "ALL_NEW") return ItemBytes(std::move(row->effect.after->bytes), 0);
+  std::string part;
+  if (mode == "UPDATED_OLD") part = row->mutation->UpdatedPart(row->before->item);
+  if (mode == "UPDATED_NEW") part = row->mutation->UpdatedPart(model::ItemView(row->effect.after->bytes));
+  if (part.empty()) return std::nullopt;
+  return ItemBytes(std::move(part), 0);
+}
+
+// The last that looks at the items.
+void FillResult(Write* write) {
+  const WriteRequest& request = write->request();
+  RowWrite& row = write->row;
+  const absl::StatusOr<CapacityReport> report = ParseCapacityReport(request.return_consumed_capacity);
+  write->result.capacity =
+      ReportWrite(*report, *request.table_name, row.table_units(), row.effect.local, row.effect.global);
+  if (WantsCollection(request.return_item_collection_metrics, row)) {
+    write->result.collection = MetricsOf(row.table(), row.mutation->item_or_key(),
+                                         static_cast<int64_t>(row.collection_bytes) + row.effect.collection_growth);
+  }
+  write->result.attributes = TakeAttributes(request.return_values, &row);
+}
+
+// Judges the condition, makes the new item, and takes the capacity for it; a write whose condition failed is charged
+// for the item that it looked at.
+absl::Status Decide(const Parts& parts, RowWrite* row) {
+  // Once more: others may have used it while this waited for the row.
+  ARM_RETURN_IF_ERROR(AdmitWrite(parts, row->table()));
+  if (absl::Status condition = CheckCondition(*row); !condition.ok()) {
+    ChargeWrite(parts, row->table(), row->lost_units());
+    return condition;
+  }
+  ARM_RETURN_IF_ERROR(MakeEffect(row));
+  ARM_RETURN_IF_ERROR(CheckBacklogs(parts, *row));
+  return TakeWrite(parts, row->table(), row->table_units(), row->effect.local, row->effect.global);
+}
+
+void DecideAndCommit(const WritePtr& write) {
+  RowWrite& row = write->row;
+  if (const absl::Status decided = Decide(*write->parts, &row); !decided.ok()) return write->Fail(decided);
+  if (row.changes_nothing()) {
+    FillResult(write.get());
+    return Answer(write, write->parts->database->change_log().watermark());
+  }
+  store::WriteUnit unit = BuildUnit(&row);
+  FillResult(write.get());
+  ReleaseImages(&row);
+  write->wait_begin_ns = RequestTrace::Begin(write->context.trace);
+  write->parts->database->Commit(std::move(unit), [write](absl::StatusOr<ChangeSequence> sequence) {
+    RequestTrace::End(write->context.trace, WaitFor::kCommit, write->wait_begin_ns);
+    if (!sequence.ok()) return write->Fail(sequence.status());
+    Answer(write, *sequence);
+  });
+}
+
+void ReadOld(const WritePtr& write, store::ReadMode mode) {
+  const bool with_collection = WantsCollection(write->request().return_item_collection_metrics, write->row);
+  const int64_t begin_ns = RequestTrace::Begin(write->context.trace);
+  const absl::StatusOr<bool> read = ReadBefore(*write->parts, mode, with_collection, &write->row);
+  RequestTrace::End(write->context.trace, WaitFor::kRead, begin_ns);
+  if (!read.ok()) return write->Fail(read.status());
+  if (!*read) {
+    write->wait_begin_ns = RequestTrace::Begin(write->context.trace);
+    RunHolderOnReadPool(
+        write->parts,
+        [write] {
+          RequestTrace::End(write->context.trace, WaitFor::kQueue, write->wait_begin_ns);
+          ReadOld(write, store::ReadMode::kMayBlock);
+        },
+        [write](const absl::Status& status) { write->Fail(status); });
+    return;
+  }
+  DecideAndCommit(write);
+}
+
+}  // namespace
+
+absl::Status CheckWriteRequest(const WriteRequest& request, std::string_view item_path) {
+  ARM_RETURN_IF_ERROR(CheckShape(
+      request.table_name, {item_path, request.item_wire.has_value()}, [&request](model::ConstraintList* constraints) {
+        CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
+                          constraints);
+        CheckOptionalEnum(request.return_item_collection_metrics, "returnItemCollectionMetrics",
+                          kReturnItemCollectionMetricsValues, constraints);
+        CheckOptionalEnum(request.return_values, "returnValues", kReturnValuesValues, constraints);
+        CheckOptionalEnum(request.return_values_on_condition_check_failure, "returnValuesOnConditionCheckFailure",
+                          kReturnValuesOnFailureValues, constraints);
+        CheckLegacyShapes(request.expressions.legacy, constraints);
+      }));
+  return CheckParameterStyles(request.expressions);
+}
+
+void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const RowMutation> mutation,
+                 Callback<WriteResult> done) {
+  auto write = std::make_shared<Write>();
+  write->parts = parts;
+  write->context = std::move(context);
+  write->done = std::move(done);
+  RowWrite& row = write->row;
+  row.mutation = std::move(mutation);
+  if (const absl::Status found = FindRow(*parts, &row); !found.ok()) return write->Fail(found);
+  // At once, so that a client that goes on regardless costs little.
+  if (const absl::Status admitted = AdmitWrite(*parts, row.table()); !admitted.ok()) return write->Fail(admitted);
+  // The request as it came, and what was made of it.
+  const size_t bytes = sizeof(Write) + 2 * write->request().message_bytes;
+  write->wait_begin_ns = RequestTrace::Begin(write->context.trace);
+  parts->locks.Acquire(
+      LockOf(*parts, row), write->context.deadline,
+      [write](absl::StatusOr<store::LockTable::Guard> guard) {
+        RequestTrace::End(write->context.trace, WaitFor::kLock, write->wait_begin_ns);
+        if (!guard.ok()) return write->Fail(guard.status());
+        write->guard = *std::move(guard);
+        if (const absl::Status wanted = CheckStillWanted(write->context); !wanted.ok()) return write->Fail(wanted);
+        ReadOld(write, store::ReadMode::kMemoryOnly);
+      },
+      bytes);
+}
+
+}  // namespace armature::engine

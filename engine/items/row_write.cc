@@ -1,0 +1,167 @@
+#include "engine/items/row_write.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "engine/expr/condition_eval.h"
+#include "engine/items/item_collection.h"
+#include "glog/logging.h"
+#include "index/gsi_recorder.h"
+#include "index/lsi_maintainer.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/model/limits.h"
+#include "storage/store/log/index_backlog.h"
+
+namespace armature::engine {
+namespace {
+
+// The applier does some ten thousand records in that time.
+constexpr int64_t kBacklogRetryMs = 200;
+
+// On a table with local indexes the item and all its entries together keep the item limit.
+absl::Status CheckSizeWithLocalIndexes(const store::Table& table, const codec::CanonicalItem& item,
+                                       std::string_view too_large_text) {
+  if (item.api_size * (1 + table.local_indexes.size()) <= model::kItemSizeMaxBytes) return absl::OkStatus();
+  size_t total = item.api_size;
+  for (const index::EntryChange& entry :
+       index::IndexDelta(table.local_indexes, table.descriptor.key, std::nullopt, model::ItemView(item.bytes))) {
+    total += entry.new_size.value_or(0);
+  }
+  if (total <= model::kItemSizeMaxBytes) return absl::OkStatus();
+  return ValidationError(too_large_text);
+}
+
+// To assign an empty string would keep the memory.
+void GiveBack(std::string* bytes) { std::string().swap(*bytes); }
+
+}  // namespace
+
+bool RowWrite::changes_nothing() const {
+  DCHECK(!images_released);
+  if (!mutation->writes()) return true;
+  if (!before.has_value()) return !effect.after.has_value();
+  return effect.after.has_value() && effect.after->bytes == before->item.bytes();
+}
+
+absl::Status FindRow(const Parts& parts, RowWrite* row) {
+  ARM_ASSIGN_OR_RETURN(row->pinned, FindTable(*parts.database, *row->mutation->request().table_name));
+  ARM_ASSIGN_OR_RETURN(row->key, row->mutation->EncodeKey(row->table()));
+  return absl::OkStatus();
+}
+
+uint64_t LockOf(const Parts& parts, const RowWrite& row) {
+  return parts.locks.HashRow(row.table().descriptor.id.value(), row.key);
+}
+
+bool WantsCollection(std::string_view metrics, const RowWrite& row) {
+  return metrics == "SIZE" && row.mutation->writes() && !row.table().local_indexes.empty();
+}
+
+absl::StatusOr<bool> ReadBefore(const Parts& parts, store::ReadMode mode, bool with_collection, RowWrite* row) {
+  const store::Database& database = *parts.database;
+  const store::Table& table = row->table();
+  ARM_ASSIGN_OR_RETURN(const store::GetResult item, database.Get(table.data, row->key, mode, &row->old_value));
+  if (item == store::GetResult::kWouldBlock) return false;
+  if (with_collection) {
+    ARM_ASSIGN_OR_RETURN(
+        const store::GetResult size,
+        database.GetCounter(table.collections, CollectionKey(table, row->key), mode, &row->collection_bytes));
+    if (size == store::GetResult::kWouldBlock) return false;
+  }
+  if (item == store::GetResult::kMissing) return true;
+  absl::StatusOr<codec::StoredItemView> parsed = codec::ParseStoredItem(row->old_value);
+  if (!parsed.ok()) return WithContext(parsed.status(), table.descriptor.name);
+  row->before = *parsed;
+  return true;
+}
+
+absl::Status CheckCondition(const RowWrite& row) {
+  const RequestExpressions* const expressions = row.mutation->expressions();
+  if (expressions == nullptr || !expressions->bound.condition.has_value()) return absl::OkStatus();
+  const std::optional<model::ItemView> before = row.before_item();
+  if (expr::Evaluate(*expressions->bound.condition, before.value_or(model::ItemView()))) return absl::OkStatus();
+  const bool with_item =
+      row.mutation->request().return_values_on_condition_check_failure == "ALL_OLD" && before.has_value();
+  return ConditionalCheckFailedError(with_item ? before->bytes() : std::string_view());
+}
+
+absl::Status MakeEffect(RowWrite* row) {
+  if (!row->mutation->writes()) return absl::OkStatus();
+  const store::Table& table = row->table();
+  const std::optional<model::ItemView> before = row->before_item();
+  RowEffect& effect = row->effect;
+  ARM_ASSIGN_OR_RETURN(effect.after, row->mutation->Apply(before));
+  std::optional<model::ItemView> after;
+  if (effect.after.has_value()) {
+    after = model::ItemView(effect.after->bytes);
+    ARM_RETURN_IF_ERROR(row->mutation->CheckResult(table, *effect.after, /*created=*/!before.has_value()));
+    ARM_RETURN_IF_ERROR(CheckSizeWithLocalIndexes(table, *effect.after, row->mutation->TooLargeText()));
+  }
+  effect.local = index::IndexDelta(table.local_indexes, table.descriptor.key, before, after);
+  effect.global = index::IndexDelta(table.global_indexes, table.descriptor.key, before, after);
+  return absl::OkStatus();
+}
+
+absl::Status CheckPutSize(const RowWrite& row) {
+  if (!row.mutation->is_put() || row.table().local_indexes.empty()) return absl::OkStatus();
+  ARM_ASSIGN_OR_RETURN(const std::optional<codec::CanonicalItem> item, row.mutation->Apply(std::nullopt));
+  return CheckSizeWithLocalIndexes(row.table(), *item, row.mutation->TooLargeText());
+}
+
+absl::Status CheckBacklogs(const Parts& parts, const RowWrite& row) {
+  const EngineOptions& options = parts.options;
+  for (const index::EntryChange& change : row.effect.global) {
+    // One that is being filled throttles nobody: its log is held on purpose.
+    if (change.index->build != nullptr || change.index->progress == nullptr) continue;
+    const store::BacklogLoad waiting = change.index->progress->backlog().load();
+    if (waiting.records < options.gsi_backlog_records_max && waiting.bytes < options.gsi_backlog_bytes_max) continue;
+    return ThrottlingError(
+        Cat("Throughput exceeds the current capacity of your table or index. The global secondary "
+            "index ",
+            change.index->descriptor.name, " is too far behind its table; try again when it has caught up"),
+        kBacklogRetryMs);
+  }
+  return absl::OkStatus();
+}
+
+store::WriteUnit BuildUnit(RowWrite* row) {
+  const store::Table& table = row->table();
+  RowEffect& effect = row->effect;
+  store::WriteUnit unit(row->pinned.snapshot);
+  store::StatsDelta delta;
+  if (row->before.has_value()) {
+    delta.items -= 1;
+    delta.bytes -= static_cast<int64_t>(row->before->api_size);
+  }
+  if (effect.after.has_value()) {
+    delta.items += 1;
+    delta.bytes += static_cast<int64_t>(effect.after->api_size);
+    unit.Put(table.data, row->key, codec::EncodeStoredItem(effect.after->bytes, effect.after->api_size));
+  } else {
+    unit.Delete(table.data, row->key);
+  }
+  unit.AddStats(table.data, delta);
+  if (!table.local_indexes.empty()) {
+    effect.collection_growth =
+        index::AddLocalIndexChanges(table, CollectionKey(table, row->key), delta, effect.local, &unit);
+  }
+  index::RecordGlobalIndexChanges(table, row->key, absl::ToUnixMillis(absl::Now()), effect.global, &unit);
+  return unit;
+}
+
+void ReleaseImages(RowWrite* row) {
+  RowEffect& effect = row->effect;
+  row->images_released = true;
+  if (row->before.has_value()) row->before->item = model::ItemView();
+  GiveBack(&row->old_value);
+  if (effect.after.has_value()) GiveBack(&effect.after->bytes);
+  for (std::vector<index::EntryChange>* const changes : {&effect.local, &effect.global}) {
+    for (index::EntryChange& change : *changes) GiveBack(&change.put_value);
+  }
+}
+
+}  // namespace armature::engine

@@ -1,0 +1,121 @@
+#include "engine/items/transact_common.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "storage/base/api_error.h"
+#include "storage/base/strings.h"
+#include "storage/base/transaction_error.h"
+#include "storage/model/limits.h"
+#include "storage/model/table_name.h"
+
+namespace armature::engine {
+namespace {
+
+std::string_view CodeOf(ApiErrorType type) {
+  switch (type) {
+    case ApiErrorType::kConditionalCheckFailed:
+      return "ConditionalCheckFailed";
+    case ApiErrorType::kItemCollectionSizeLimitExceeded:
+      return "ItemCollectionSizeLimitExceeded";
+    case ApiErrorType::kTransactionConflict:
+      return "TransactionConflict";
+    case ApiErrorType::kProvisionedThroughputExceeded:
+      return "ProvisionedThroughputExceeded";
+    case ApiErrorType::kThrottling:
+      return "ThrottlingError";
+    default:
+      return "ValidationError";
+  }
+}
+
+}  // namespace
+
+std::string ActionPath(size_t index, std::string_view member) {
+  return Cat("transactItems.", index + 1, ".member.", member);
+}
+
+void CheckActionCount(bool given, size_t count, model::ConstraintList* constraints) {
+  if (!given) return constraints->AddNull("transactItems");
+  constraints->CheckLengthMin("'[]'", count, "transactItems", 1);
+  constraints->CheckLengthMax("'[...]'", count, "transactItems", model::kTransactActionsMax);
+}
+
+void CheckActionTable(const std::optional<std::string>& name_or_arn, const std::string& path,
+                      model::ConstraintList* constraints) {
+  if (!name_or_arn.has_value()) return constraints->AddNull(path);
+  if (!model::IsArn(*name_or_arn)) constraints->CheckName(*name_or_arn, path, 1);
+}
+
+absl::Status CheckItemsOnce(const std::vector<ItemName>& items) {
+  std::set<std::pair<TableId, std::string_view>> seen;
+  for (const ItemName& item : items) {
+    if (!seen.emplace(item.table, item.key).second) {
+      return ValidationError("Transaction request cannot include multiple operations on one item");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CanceledBy(const std::vector<absl::Status>& problems) {
+  std::vector<CancellationReason> reasons;
+  for (const absl::Status& problem : problems) {
+    CancellationReason& reason = reasons.emplace_back();
+    if (problem.ok()) continue;
+    std::optional<ApiError> error = GetApiError(problem);
+    if (!error.has_value()) return problem;
+    reason.code = std::string(CodeOf(error->type));
+    reason.message = std::move(error->message);
+    reason.item = std::move(error->item);
+    // As a reason it is a sentence, as an error of its own it is not.
+    if (error->type == ApiErrorType::kTransactionConflict) reason.message += '.';
+  }
+  return TransactionCanceledError(reasons);
+}
+
+absl::Status CanceledIfAny(size_t count, absl::FunctionRef<absl::Status(size_t index)> judge) {
+  std::vector<absl::Status> problems;
+  for (size_t i = 0; i < count; ++i) {
+    absl::Status problem = judge(i);
+    if (problem.ok()) continue;
+    problems.resize(count);
+    problems[i] = std::move(problem);
+  }
+  return problems.empty() ? absl::OkStatus() : CanceledBy(problems);
+}
+
+absl::Status CanceledIfRefused(size_t count, absl::FunctionRef<const store::Table&(size_t index)> table_of,
+                               absl::FunctionRef<absl::Status(const store::Table&)> admit) {
+  const store::Table* last = nullptr;
+  absl::Status of_last;
+  return CanceledIfAny(count, [&](size_t i) {
+    const store::Table& table = table_of(i);
+    if (&table != last) of_last = admit(table);
+    last = &table;
+    return of_last;
+  });
+}
+
+absl::Status CanceledByOne(size_t index, absl::Status problem, size_t count) {
+  std::vector<absl::Status> problems(count);
+  problems[index] = std::move(problem);
+  return CanceledBy(problems);
+}
+
+absl::Time LockDeadline(const Parts& parts, const RequestContext& context) {
+  return std::min(context.deadline, absl::Now() + parts.options.transaction_wait);
+}
+
+absl::Status LockError(const Parts& parts, const RequestContext& context, const absl::Status& error, uint32_t stripe,
+                       const std::vector<uint64_t>& rows) {
+  if (!absl::IsDeadlineExceeded(error) || absl::Now() >= context.deadline) return error;
+  std::vector<absl::Status> problems(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (parts.locks.StripeOf(rows[i]) == stripe) problems[i] = TransactionConflictError();
+  }
+  return CanceledBy(problems);
+}
+
+}  // namespace armature::engine

@@ -1,0 +1,211 @@
+#include "engine/items/transact_get.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/expr/projection.h"
+#include "engine/items/constraints.h"
+#include "engine/items/expressions.h"
+#include "engine/items/item_key.h"
+#include "engine/items/request_report.h"
+#include "engine/items/transact_common.h"
+#include "engine/throughput.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/codec/item_codec.h"
+#include "storage/codec/stored_item.h"
+#include "storage/model/limits.h"
+#include "storage/model/table_name.h"
+
+namespace armature::engine {
+namespace {
+
+constexpr double kUnitsFactor = 2;
+
+struct Row {
+  std::string canonical;  // the key as an item
+  std::unique_ptr<RequestExpressions> expressions;
+  PinnedTable pinned;
+  std::string key;
+  double units = 0;
+};
+
+struct Transaction {
+  Parts* parts;
+  RequestContext context;
+  TransactGetRequest request;
+  Callback<TransactGetResult> done;
+  std::vector<Row> rows;
+  std::vector<absl::Status> key_problems;
+  std::vector<uint64_t> locks;
+  store::LockTable::Guard guard;
+  size_t bytes = 0;  // of items, as the API counts them
+  TransactGetResult result;
+};
+using TransactionPtr = std::shared_ptr<Transaction>;
+
+void End(const TransactionPtr& transaction, absl::StatusOr<TransactGetResult> result) {
+  transaction->guard.Release();
+  std::move(transaction->done)(std::move(result));
+}
+
+absl::Status CheckGetsShape(const TransactGetRequest& request) {
+  model::ConstraintList constraints;
+  CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
+                    &constraints);
+  CheckActionCount(request.given, request.gets.size(), &constraints);
+  if (request.gets.size() <= model::kTransactActionsMax) {
+    for (size_t i = 0; i < request.gets.size(); ++i) {
+      if (!request.gets[i].given) {
+        constraints.AddNull(ActionPath(i, "get"));
+        continue;
+      }
+      if (!request.gets[i].get.key_wire.has_value()) constraints.AddNull(ActionPath(i, "get.key"));
+      CheckActionTable(request.gets[i].get.table_name, ActionPath(i, "get.tableName"), &constraints);
+    }
+  }
+  return constraints.ToStatus();
+}
+
+absl::StatusOr<Row> MakeRow(GetItemRequest* get, expr::ParseCache* cache) {
+  ARM_RETURN_IF_ERROR(model::CheckTableReference(*get->table_name));
+  Row row;
+  ARM_ASSIGN_OR_RETURN(codec::CanonicalItem key, codec::CanonicalizeItem(*get->key_wire));
+  row.canonical = std::move(key.bytes);
+  // Without an expression, placeholders are no fault here.
+  if (!get->expressions.projection.has_value()) get->expressions = {};
+  ARM_ASSIGN_OR_RETURN(row.expressions, BindRequestExpressions(get->expressions, expr::kGetKinds, cache));
+  return row;
+}
+
+absl::Status Prepare(Transaction* transaction) {
+  Parts* const parts = transaction->parts;
+  TransactGetRequest& request = transaction->request;
+  ARM_RETURN_IF_ERROR(CheckGetsShape(request));
+  for (TransactGet& get : request.gets) {
+    ARM_ASSIGN_OR_RETURN(Row row, MakeRow(&get.get, &parts->parse_cache));
+    transaction->rows.push_back(std::move(row));
+  }
+  for (size_t i = 0; i < request.gets.size(); ++i) {
+    ARM_ASSIGN_OR_RETURN(transaction->rows[i].pinned, FindTable(*parts->database, *request.gets[i].get.table_name));
+  }
+  std::vector<ItemName> names;
+  for (Row& row : transaction->rows) {
+    const store::Table& table = *row.pinned.table;
+    ARM_RETURN_IF_ERROR(CheckNoEmptyKeys(table, model::ItemView(row.canonical)));
+    absl::StatusOr<std::string> key = EncodeKeyParameter(table, model::ItemView(row.canonical));
+    transaction->key_problems.push_back(key.status());
+    if (!key.ok()) continue;
+    row.key = *std::move(key);
+    names.push_back({table.descriptor.id, row.key});
+    transaction->locks.push_back(parts->locks.HashRow(table.descriptor.id.value(), row.key));
+  }
+  return CheckItemsOnce(names);
+}
+
+void Answer(const TransactionPtr& transaction) {
+  transaction->guard.Release();
+  CapacitySums capacity(transaction->request.return_consumed_capacity, CapacityUse::kReads);
+  for (size_t i = 0; i < transaction->rows.size(); ++i) {
+    const Row& row = transaction->rows[i];
+    const store::Table& table = *row.pinned.table;
+    ChargeRead(*transaction->parts, table, nullptr, row.units);
+    capacity.Add(table.descriptor.id,
+                 ReportRead(capacity.report(), *transaction->request.gets[i].get.table_name, nullptr, row.units));
+  }
+  transaction->result.capacity = capacity.Take();
+  End(transaction, std::move(transaction->result));
+}
+
+absl::Status TakeItem(Transaction* transaction, Row* row, bool found, std::string stored) {
+  std::optional<ItemBytes>& item = transaction->result.items.emplace_back();
+  size_t size = 0;
+  if (found) {
+    ARM_ASSIGN_OR_RETURN(const codec::StoredItemView view, codec::ParseStoredItem(stored));
+    size = view.api_size;
+    transaction->bytes += size;
+    if (transaction->bytes > model::kTransactMaxBytes) {
+      return ValidationError(
+          Cat("The aggregate size of the items in the transaction cannot exceed ", model::kTransactMaxBytes, " bytes"));
+    }
+    if (row->expressions != nullptr && row->expressions->bound.projection.has_value()) {
+      item = ItemBytes(expr::Project(*row->expressions->bound.projection, view.item), 0);
+    } else {
+      const size_t head = stored.size() - view.item.bytes().size();
+      item = ItemBytes(std::move(stored), head);
+    }
+  }
+  row->units = kUnitsFactor * ReadUnits(ReadBlocks(size), /*consistent=*/true);
+  return absl::OkStatus();
+}
+
+// Whether all tables have capacity for reads; otherwise why not, for each action.
+absl::Status Admit(const Transaction& transaction) {
+  return CanceledIfRefused(
+      transaction.rows.size(),
+      [&transaction](size_t i) -> const store::Table& { return *transaction.rows[i].pinned.table; },
+      [&transaction](const store::Table& table) { return AdmitRead(*transaction.parts, table, nullptr); });
+}
+
+// Begins or goes on after a wait, in which others may have used the capacity that was there before.
+void ReadRows(const TransactionPtr& transaction, store::ReadMode mode) {
+  if (const absl::Status admitted = Admit(*transaction); !admitted.ok()) return End(transaction, admitted);
+  while (transaction->result.items.size() < transaction->rows.size()) {
+    Row& row = transaction->rows[transaction->result.items.size()];
+    std::string stored;
+    const absl::StatusOr<store::GetResult> got =
+        transaction->parts->database->Get(row.pinned.table->data, row.key, mode, &stored);
+    if (!got.ok()) return End(transaction, got.status());
+    if (*got == store::GetResult::kWouldBlock) {
+      RunHolderOnReadPool(
+          transaction->parts, [transaction] { ReadRows(transaction, store::ReadMode::kMayBlock); },
+          [transaction](const absl::Status& status) { End(transaction, status); });
+      return;
+    }
+    const absl::Status taken = TakeItem(transaction.get(), &row, *got == store::GetResult::kFound, std::move(stored));
+    if (!taken.ok()) return End(transaction, taken);
+  }
+  Answer(transaction);
+}
+
+// The first wrong key; after that what keeps tables from being read.
+absl::Status CheckBeforeLocks(const Transaction& transaction) {
+  for (size_t i = 0; i < transaction.rows.size(); ++i) {
+    if (!transaction.key_problems[i].ok()) {
+      return CanceledByOne(i, transaction.key_problems[i], transaction.rows.size());
+    }
+  }
+  return Admit(transaction);
+}
+
+}  // namespace
+
+void RunTransactGet(Parts* parts, RequestContext context, TransactGetRequest request,
+                    Callback<TransactGetResult> done) {
+  auto transaction = std::make_shared<Transaction>();
+  transaction->parts = parts;
+  transaction->context = std::move(context);
+  transaction->request = std::move(request);
+  transaction->done = std::move(done);
+  absl::Status ready = Prepare(transaction.get());
+  if (ready.ok()) ready = CheckBeforeLocks(*transaction);
+  if (!ready.ok()) return End(transaction, ready);
+  parts->locks.AcquireAll(
+      transaction->locks, LockDeadline(*parts, transaction->context),
+      [transaction](absl::StatusOr<store::LockTable::Guard> guard, uint32_t stripe) {
+        if (!guard.ok()) {
+          return End(transaction,
+                     LockError(*transaction->parts, transaction->context, guard.status(), stripe, transaction->locks));
+        }
+        transaction->guard = *std::move(guard);
+        const absl::Status wanted = CheckStillWanted(transaction->context);
+        if (!wanted.ok()) return End(transaction, wanted);
+        ReadRows(transaction, store::ReadMode::kMemoryOnly);
+      },
+      sizeof(Transaction) + 2 * transaction->request.message_bytes);
+}
+
+}  // namespace armature::engine

@@ -1,0 +1,309 @@
+#include "engine/items/transact_write.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "engine/items/item_collection.h"
+#include "engine/items/request_report.h"
+#include "engine/items/row_write.h"
+#include "engine/items/transact_actions.h"
+#include "engine/items/transact_common.h"
+#include "engine/throughput.h"
+#include "glog/logging.h"
+#include "storage/base/api_error.h"
+#include "storage/base/collection_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/transaction_error.h"
+#include "storage/store/commit/idempotency.h"
+#include "storage/store/keyspace.h"
+
+namespace armature::engine {
+namespace {
+
+// Units of the table for an action, beside those of a single write. Indexes cost the same.
+constexpr double kUnitsFactor = 2;
+// How long a token is good for, from when its request was carried out.
+constexpr int64_t kTokenLifeMs = 600'000;
+constexpr size_t kSweepTokensMax = 1000;
+
+// A transaction on its way.
+struct Transaction {
+  Parts* parts;
+  RequestContext context;
+  TransactWriteRequest request;
+  Callback<TransactWriteResult> done;
+  TransactRows actions;
+  std::string fingerprint;  // only with a token
+  bool has_claim = false;   // on the token
+  std::vector<uint64_t> locks;
+  store::LockTable::Guard guard;
+  size_t read = 0;  // rows that were read
+  TransactWriteResult result;
+  int64_t wait_begin_ns = 0;  // of the wait under way
+
+  const std::vector<std::unique_ptr<RowWrite>>& rows() const { return actions.rows; }
+  size_t size() const { return actions.rows.size(); }
+};
+using TransactionPtr = std::shared_ptr<Transaction>;
+
+int64_t NowMs(const Parts& parts) {
+  return parts.options.unix_ms != nullptr ? parts.options.unix_ms() : absl::ToUnixMillis(absl::Now());
+}
+
+void End(const TransactionPtr& transaction, absl::StatusOr<TransactWriteResult> result) {
+  Parts* const parts = transaction->parts;
+  transaction->guard.Release();
+  if (transaction->has_claim) {
+    parts->tokens.Release(*transaction->request.client_request_token);
+    SweepTokensIfDue(parts);
+  }
+  // The last: with the answer the engine may go.
+  std::move(transaction->done)(std::move(result));
+}
+
+// Whether all tables have capacity for writes; otherwise why not, for each action.
+absl::Status Admit(const Transaction& transaction) {
+  return CanceledIfRefused(
+      transaction.size(), [&transaction](size_t i) -> const store::Table& { return transaction.rows()[i]->table(); },
+      [&transaction](const store::Table& table) { return AdmitWrite(*transaction.parts, table); });
+}
+
+// What each action does to its item. A fault is told alone, before any condition is looked at.
+absl::Status MakeEffects(const Transaction& transaction) {
+  for (size_t i = 0; i < transaction.size(); ++i) {
+    const absl::Status made = MakeEffect(transaction.rows()[i].get());
+    if (!made.ok()) return CanceledByOne(i, made, transaction.size());
+  }
+  return absl::OkStatus();
+}
+
+// All conditions; those that fail are told together. The looks are charged for.
+absl::Status JudgeConditions(const Transaction& transaction) {
+  absl::Status judged =
+      CanceledIfAny(transaction.size(), [&transaction](size_t i) { return CheckCondition(*transaction.rows()[i]); });
+  if (judged.ok()) return judged;
+  for (const auto& row : transaction.rows()) {
+    ChargeWrite(*transaction.parts, row->table(), kUnitsFactor * row->lost_units());
+  }
+  return judged;
+}
+
+// Capacity of indexes for all actions, or for none; that of their tables was found before.
+absl::Status TakeCapacity(const Transaction& transaction) {
+  const Parts& parts = *transaction.parts;
+  ARM_RETURN_IF_ERROR(CanceledIfAny(transaction.size(), [&](size_t i) {
+    const RowWrite& row = *transaction.rows()[i];
+    const absl::Status backlogs = CheckBacklogs(parts, row);
+    return backlogs.ok() ? AdmitIndexWrites(parts, row.table(), row.effect.global) : backlogs;
+  }));
+  for (const auto& row : transaction.rows()) {
+    ChargeWriteOf(parts, row->table(), kUnitsFactor * row->table_units(), row->effect.local, row->effect.global);
+  }
+  return absl::OkStatus();
+}
+
+// Everything that is decided with the items before it locked and read.
+absl::Status DecideAll(const Transaction& transaction) {
+  // Once more: others may have used it while this waited for its items.
+  ARM_RETURN_IF_ERROR(Admit(transaction));
+  ARM_RETURN_IF_ERROR(MakeEffects(transaction));
+  ARM_RETURN_IF_ERROR(JudgeConditions(transaction));
+  return TakeCapacity(transaction);
+}
+
+std::vector<store::WriteUnit> BuildUnits(const TransactionPtr& transaction) {
+  std::vector<store::WriteUnit> units;
+  for (const auto& row : transaction->rows()) {
+    if (!row->changes_nothing()) units.push_back(BuildUnit(row.get()));
+  }
+  const TransactWriteRequest& request = transaction->request;
+  if (request.client_request_token.has_value()) {
+    store::WriteUnit unit(/*pin=*/nullptr);
+    transaction->parts->database->AddToken(
+        *request.client_request_token, {NowMs(*transaction->parts) + kTokenLifeMs, transaction->fingerprint}, &unit);
+    units.push_back(std::move(unit));
+  }
+  return units;
+}
+
+void FillReports(const TransactionPtr& transaction) {
+  CapacitySums capacity(transaction->request.return_consumed_capacity, CapacityUse::kWrites);
+  CollectionReports collections(transaction->request.return_item_collection_metrics);
+  for (const auto& row : transaction->rows()) {
+    const std::string& name = *row->mutation->request().table_name;
+    capacity.Add(row->table().descriptor.id, ReportWrite(capacity.report(), name, kUnitsFactor * row->table_units(),
+                                                         row->effect.local, row->effect.global));
+    collections.Add(name, *row);
+  }
+  transaction->result.capacity = capacity.Take();
+  transaction->result.collections = collections.Take();
+}
+
+// The error of the commit as a reason, if it is that of an action.
+absl::Status CommitError(const TransactionPtr& transaction, const absl::Status& error) {
+  const std::optional<ApiError> api_error = GetApiError(error);
+  if (!api_error.has_value() || api_error->type != ApiErrorType::kItemCollectionSizeLimitExceeded) return error;
+  const std::vector<CollectionName> exceeded = ExceededCollections(error);
+  std::vector<absl::Status> problems(transaction->size());
+  for (size_t i = 0; i < transaction->size(); ++i) {
+    const RowWrite& row = *transaction->rows()[i];
+    if (row.effect.collection_growth <= 0) continue;
+    const CollectionName collection = {NameOf(row.table().collections), CollectionKey(row.table(), row.key)};
+    if (std::find(exceeded.begin(), exceeded.end(), collection) != exceeded.end()) problems[i] = error;
+  }
+  return CanceledBy(problems);
+}
+
+void Decide(const TransactionPtr& transaction) {
+  if (const absl::Status decided = DecideAll(*transaction); !decided.ok()) return End(transaction, decided);
+  store::Database& database = *transaction->parts->database;
+  std::vector<store::WriteUnit> units = BuildUnits(transaction);
+  FillReports(transaction);
+  if (units.empty()) {
+    transaction->result.change_sequence = database.change_log().watermark().value();
+    return End(transaction, std::move(transaction->result));
+  }
+  for (const auto& row : transaction->rows()) ReleaseImages(row.get());
+  transaction->wait_begin_ns = RequestTrace::Begin(transaction->context.trace);
+  database.CommitAll(std::move(units), [transaction](const absl::StatusOr<ChangeSequence>& sequence) {
+    RequestTrace::End(transaction->context.trace, WaitFor::kCommit, transaction->wait_begin_ns);
+    if (!sequence.ok()) return End(transaction, CommitError(transaction, sequence.status()));
+    transaction->result.change_sequence = sequence->value();
+    End(transaction, std::move(transaction->result));
+  });
+}
+
+// Reads rows, from memory or from the disk, then calls `then(transaction)`.
+void ReadRows(const TransactionPtr& transaction, store::ReadMode mode, void (*then)(const TransactionPtr&)) {
+  const std::string& metrics = transaction->request.return_item_collection_metrics;
+  for (; transaction->read < transaction->size(); ++transaction->read) {
+    RowWrite* const row = transaction->rows()[transaction->read].get();
+    const absl::StatusOr<bool> read = ReadBefore(*transaction->parts, mode, WantsCollection(metrics, *row), row);
+    if (!read.ok()) return End(transaction, read.status());
+    if (*read) continue;
+    // A repeat holds no rows.
+    const bool holds_rows = !transaction->locks.empty();
+    (holds_rows ? RunHolderOnReadPool : RunOnReadPool)(
+        transaction->parts, [transaction, then] { ReadRows(transaction, store::ReadMode::kMayBlock, then); },
+        [transaction](const absl::Status& status) { End(transaction, status); });
+    return;
+  }
+  then(transaction);
+}
+
+void OnLocked(const TransactionPtr& transaction, absl::StatusOr<store::LockTable::Guard> guard, uint32_t stripe) {
+  if (!guard.ok()) {
+    return End(transaction,
+               LockError(*transaction->parts, transaction->context, guard.status(), stripe, transaction->locks));
+  }
+  transaction->guard = *std::move(guard);
+  if (const absl::Status wanted = CheckStillWanted(transaction->context); !wanted.ok()) {
+    return End(transaction, wanted);
+  }
+  ReadRows(transaction, store::ReadMode::kMemoryOnly, Decide);
+}
+
+void Begin(const TransactionPtr& transaction) {
+  const std::vector<absl::Status>& key_problems = transaction->actions.key_problems;
+  for (size_t i = 0; i < key_problems.size(); ++i) {
+    if (key_problems[i].ok()) continue;
+    return End(transaction, CanceledByOne(i, key_problems[i], transaction->size()));
+  }
+  Parts* const parts = transaction->parts;
+  // At once, so that a client that goes on regardless costs little.
+  if (const absl::Status admitted = Admit(*transaction); !admitted.ok()) return End(transaction, admitted);
+  for (const auto& row : transaction->rows()) transaction->locks.push_back(LockOf(*parts, *row));
+  transaction->wait_begin_ns = RequestTrace::Begin(transaction->context.trace);
+  parts->locks.AcquireAll(
+      transaction->locks, LockDeadline(*parts, transaction->context),
+      [transaction](absl::StatusOr<store::LockTable::Guard> guard, uint32_t stripe) {
+        RequestTrace::End(transaction->context.trace, WaitFor::kLock, transaction->wait_begin_ns);
+        OnLocked(transaction, std::move(guard), stripe);
+      },
+      sizeof(Transaction) + 2 * transaction->request.message_bytes);
+}
+
+// The request was carried out before: what it costs now is to look at its items. That is charged, never refused: an
+// error would say of a transaction that is durable that it was not carried out.
+void AnswerReplay(const TransactionPtr& transaction) {
+  CapacitySums capacity(transaction->request.return_consumed_capacity, CapacityUse::kReads);
+  for (const auto& row : transaction->rows()) {
+    const double units = kUnitsFactor * ReadUnits(ReadBlocks(row->old_size()), /*consistent=*/true);
+    ChargeRead(*transaction->parts, row->table(), nullptr, units);
+    capacity.Add(row->table().descriptor.id,
+                 ReportRead(capacity.report(), *row->mutation->request().table_name, nullptr, units));
+  }
+  transaction->result.capacity = capacity.Take();
+  transaction->result.change_sequence = transaction->parts->database->change_log().watermark().value();
+  End(transaction, std::move(transaction->result));
+}
+
+void LookUpToken(const TransactionPtr& transaction, store::ReadMode mode) {
+  store::TokenRecord record;
+  const absl::StatusOr<store::GetResult> got =
+      transaction->parts->database->FindToken(*transaction->request.client_request_token, mode, &record);
+  if (!got.ok()) return End(transaction, got.status());
+  if (*got == store::GetResult::kWouldBlock) {
+    RunOnReadPool(
+        transaction->parts, [transaction] { LookUpToken(transaction, store::ReadMode::kMayBlock); },
+        [transaction](const absl::Status& status) { End(transaction, status); });
+    return;
+  }
+  if (*got == store::GetResult::kMissing || record.expires_ms <= NowMs(*transaction->parts)) return Begin(transaction);
+  if (record.fingerprint != transaction->fingerprint) return End(transaction, IdempotentParameterMismatchError());
+  ReadRows(transaction, store::ReadMode::kMemoryOnly, AnswerReplay);
+}
+
+// One run of a sweep. False if there is nothing more to do now.
+bool SweepOnce(Parts* parts) {
+  std::vector<std::string> claimed;
+  const absl::StatusOr<store::TokenSweep> sweep = parts->database->SweepExpiredTokens(
+      NowMs(*parts), parts->tokens.resume(), kSweepTokensMax, [&](std::string_view token) {
+        if (!parts->tokens.Claim(token)) return false;
+        claimed.emplace_back(token);
+        return true;
+      });
+  for (const std::string& token : claimed) parts->tokens.Release(token);
+  if (!sweep.ok()) {
+    LOG_EVERY_N(ERROR, 100) << "tokens: sweep failed status=" << sweep.status();
+    parts->tokens.EndSweep(parts->tokens.resume(), /*more=*/false);
+    return false;
+  }
+  parts->tokens.EndSweep(sweep->resume, sweep->more);
+  return sweep->more;
+}
+
+}  // namespace
+
+void RunTransactWrite(Parts* parts, RequestContext context, TransactWriteRequest request,
+                      Callback<TransactWriteResult> done) {
+  auto transaction = std::make_shared<Transaction>();
+  transaction->parts = parts;
+  transaction->context = std::move(context);
+  transaction->request = std::move(request);
+  transaction->done = std::move(done);
+  const absl::Status prepared = PrepareTransactRows(parts, &transaction->request, &transaction->actions);
+  if (!prepared.ok()) return End(transaction, prepared);
+  if (!transaction->request.client_request_token.has_value()) return Begin(transaction);
+  transaction->fingerprint = FingerprintOf(transaction->request, transaction->actions);
+  transaction->has_claim = parts->tokens.Claim(*transaction->request.client_request_token);
+  if (!transaction->has_claim) return End(transaction, TransactionInProgressError());
+  LookUpToken(transaction, store::ReadMode::kMemoryOnly);
+}
+
+void SweepTokensIfDue(Parts* parts) {
+  if (!parts->tokens.BeginSweep(NowMs(*parts))) return;
+  RunOnReadPool(
+      parts,
+      [parts] {
+        while (SweepOnce(parts) && parts->tokens.BeginSweep(NowMs(*parts))) {
+        }
+      },
+      [parts](const absl::Status&) { parts->tokens.EndSweep(parts->tokens.resume(), /*more=*/false); });
+}
+
+}  // namespace armature::engine

@@ -1,0 +1,103 @@
+#include "engine/tables/table_ops.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "engine/parts.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/model/constraint_list.h"
+#include "storage/model/limits.h"
+#include "storage/model/table_name.h"
+#include "storage/store/log/index_backlog.h"
+
+namespace armature::engine {
+namespace {
+
+constexpr int64_t kListLimitMax = 100;
+
+void AppendStatus(const store::ChangeLog& log, const store::Table& table, std::vector<IndexStatus>* all) {
+  std::vector<IndexStatus> statuses;
+  for (const std::vector<store::Index>* group : {&table.local_indexes, &table.global_indexes}) {
+    for (const store::Index& index : *group) {
+      IndexStatus status;
+      status.table_name = table.descriptor.name;
+      status.descriptor = index.descriptor;
+      status.totals = TotalsOf(index.keyspace);
+      status.table_item_count = TotalsOf(table.data).item_count;
+      if (index.build != nullptr) status.build = index.build->state();
+      if (const std::optional<Backlog> backlog = BacklogOf(index)) {
+        status.applied_sequence = index.progress->applied().value();
+        status.log_sequence = log.watermark().value();
+        status.backlog = *backlog;
+      }
+      statuses.push_back(std::move(status));
+    }
+  }
+  std::sort(statuses.begin(), statuses.end(),
+            [](const IndexStatus& a, const IndexStatus& b) { return a.descriptor.name < b.descriptor.name; });
+  std::move(statuses.begin(), statuses.end(), std::back_inserter(*all));
+}
+
+}  // namespace
+
+absl::StatusOr<TableDescription> CreateTable(store::Database* database, const model::TableDefinition& definition) {
+  ARM_ASSIGN_OR_RETURN(model::TableDescriptor descriptor, model::BuildTableDescriptor(definition));
+  ARM_ASSIGN_OR_RETURN(descriptor, database->CreateTable(std::move(descriptor)));
+  return DescribeWithoutTotals(std::move(descriptor));
+}
+
+absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::optional<std::string>& name_or_arn) {
+  ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(name_or_arn));
+  const std::string_view name = model::LocalTableName(*name_or_arn);
+  if (name.empty()) return NoSuchTableError(*name_or_arn);
+  ARM_ASSIGN_OR_RETURN(model::TableDescriptor descriptor, database->DeleteTable(name));
+  return DescribeWithoutTotals(std::move(descriptor));
+}
+
+absl::StatusOr<TableDescription> DescribeTable(const store::Database& database,
+                                               const std::optional<std::string>& name_or_arn) {
+  ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(name_or_arn));
+  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(database, *name_or_arn));
+  return Describe(*pinned.table);
+}
+
+absl::StatusOr<ListTablesResult> ListTables(const store::Database& database,
+                                            const std::optional<std::string>& start_after,
+                                            const std::optional<int64_t>& limit) {
+  const int64_t wanted = limit.value_or(kListLimitMax);
+  model::ConstraintList constraints;
+  if (start_after.has_value()) {
+    constraints.CheckName(*start_after, "exclusiveStartTableName", model::kTableNameMinChars);
+  }
+  constraints.CheckMinimum(wanted, "limit", 1);
+  constraints.CheckMaximum(wanted, "limit", kListLimitMax);
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  const std::shared_ptr<const store::CatalogSnapshot> catalog = database.catalog();
+  ListTablesResult result;
+  const auto& tables = catalog->tables();
+  auto it = start_after.has_value() ? tables.upper_bound(*start_after) : tables.begin();
+  for (; it != tables.end() && static_cast<int64_t>(result.names.size()) < wanted; ++it) {
+    result.names.push_back(it->first);
+  }
+  if (it != tables.end() && !result.names.empty()) result.last_evaluated = result.names.back();
+  return result;
+}
+
+absl::StatusOr<std::vector<IndexStatus>> ListIndexStatus(store::Database* database,
+                                                         const std::optional<std::string>& table_name) {
+  const std::shared_ptr<const store::CatalogSnapshot> catalog = database->catalog();
+  std::vector<IndexStatus> all;
+  if (table_name.has_value()) {
+    ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(*database, *table_name));
+    AppendStatus(database->change_log(), *pinned.table, &all);
+    return all;
+  }
+  for (const auto& [name, table] : catalog->tables()) {
+    AppendStatus(database->change_log(), *table, &all);
+  }
+  return all;
+}
+
+}  // namespace armature::engine

@@ -1,0 +1,49 @@
+#ifndef ARMATURE_ENGINE_TABLES_TABLE_OPS_H_
+#define ARMATURE_ENGINE_TABLES_TABLE_OPS_H_
+
+// Tables: what DescribeTable and its relatives say, free of any wire protocol.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/tables/table_description.h"
+#include "storage/model/table_definition.h"
+#include "storage/store/database.h"
+
+namespace armature::engine {
+
+// How far one global index is behind its table.
+struct IndexStatus {
+  std::string table_name;
+  model::IndexDescriptor descriptor;
+  uint64_t applied_sequence = 0;
+  uint64_t log_sequence = 0;
+  Backlog backlog;
+  Totals totals;
+  int64_t table_item_count = 0;
+  std::optional<store::BuildState> build;  // of an index that is being filled
+};
+
+struct ListTablesResult {
+  std::vector<std::string> names;
+  std::optional<std::string> last_evaluated;
+};
+
+// Blocking: some write to disk. Errors: API errors with the documented texts.
+absl::StatusOr<TableDescription> CreateTable(store::Database* database, const model::TableDefinition& definition);
+absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::optional<std::string>& name_or_arn);
+absl::StatusOr<TableDescription> DescribeTable(const store::Database& database,
+                                               const std::optional<std::string>& name_or_arn);
+absl::StatusOr<ListTablesResult> ListTables(const store::Database& database,
+                                            const std::optional<std::string>& start_after,
+                                            const std::optional<int64_t>& limit);
+// Of one table, or of all; by table name, then index name.
+absl::StatusOr<std::vector<IndexStatus>> ListIndexStatus(store::Database* database,
+                                                         const std::optional<std::string>& table_name);
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_TABLES_TABLE_OPS_H_

@@ -1,0 +1,263 @@
+#include "storage/store/backup/backup_repository.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "glog/logging.h"
+#include "storage/base/fault_points.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/store/backup/backup_repository_impl.h"
+
+namespace armature::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic = "armature backups";
+constexpr std::string_view kFormatFile = "armature.backups";
+// RocksDB copies what a tenth of a second allows at once, and nothing at all with too little.
+constexpr uint64_t kBytesPerSecondMin = uint64_t{64} << 10;
+
+// RocksDB wants to have it absolute, and puts a slash behind it.
+std::string Normal(const std::string& path) {
+  std::error_code error;
+  std::string normal = fs::absolute(path, error).lexically_normal().string();
+  while (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
+  return normal;
+}
+
+std::shared_ptr<rocksdb::RateLimiter> MakeLimiter(uint64_t bytes_per_second) {
+  if (bytes_per_second == 0) return nullptr;
+  constexpr int64_t kRefillMicros = 100'000;
+  constexpr int32_t kFairness = 10;
+  return std::shared_ptr<rocksdb::RateLimiter>(
+      rocksdb::NewGenericRateLimiter(static_cast<int64_t>(std::max(bytes_per_second, kBytesPerSecondMin)),
+                                     kRefillMicros, kFairness, rocksdb::RateLimiter::Mode::kAllIo));
+}
+
+// Whether there is nothing, or what an earlier start left that died at once.
+absl::StatusOr<bool> IsUnused(const std::string& path) {
+  std::error_code error;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    const bool is_ours = name == "LOCK" || name == Cat(kFormatFile, kUnfinishedSuffix) ||
+                         (name == "manifests" && fs::is_empty(it->path(), error));
+    if (!is_ours) return false;
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return ErrnoError("cannot read directory", path, error.value());
+  }
+  return true;
+}
+
+}  // namespace
+
+BackupRepository::Impl::Impl(const std::string& path, const BackupRepositoryOptions& given)
+    : files(Normal(path)), options(given), limiter(MakeLimiter(given.bytes_per_second_max)) {}
+
+absl::Status BackupRepository::Impl::CheckWritable() const {
+  if (options.mode == BackupRepositoryOptions::Mode::kWrite) return absl::OkStatus();
+  return FailedPreconditionError(Cat("backup directory ", files.path(), " is opened for reading only"));
+}
+
+absl::Status BackupRepository::Impl::ReadFormat() {
+  const std::string file = FormatPath();
+  ARM_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(file));
+  std::string_view left = text;
+  if (left.substr(0, left.find('\n')) != kMagic) {
+    return FailedPreconditionError(Cat(file, " is not the file of a backup directory"));
+  }
+  int format = 0;
+  BackupId stored_next = 0;
+  while (!left.empty()) {
+    const std::string_view line = left.substr(0, left.find('\n'));
+    left.remove_prefix(std::min(left.size(), line.size() + 1));
+    const size_t colon = line.find(": ");
+    if (colon == std::string_view::npos) continue;
+    const char* const end = line.data() + line.size();
+    const std::string_view name = line.substr(0, colon);
+    if (name == "format") std::from_chars(line.data() + colon + 2, end, format);
+    if (name == "next") std::from_chars(line.data() + colon + 2, end, stored_next);
+  }
+  if (format > kBackupFormatVersion) {
+    return FailedPreconditionError(Cat("backup directory ", files.path(), " has format ", format,
+                                       "; this build reads formats up to ", kBackupFormatVersion,
+                                       ": use a newer armatured"));
+  }
+  if (format < 1 || stored_next == 0) {
+    return FailedPreconditionError(Cat(file, " is damaged: it must name a format and the next number"));
+  }
+  next = stored_next;
+  return absl::OkStatus();
+}
+
+absl::Status BackupRepository::Impl::WriteNext(BackupId id) {
+  if (id <= next) return absl::OkStatus();
+  ARM_RETURN_IF_ERROR(
+      WriteDurably(FormatPath(), Cat(kMagic, "\nformat: ", kBackupFormatVersion, "\nnext: ", id, "\n")));
+  next = id;
+  return absl::OkStatus();
+}
+
+absl::Status BackupRepository::Impl::OpenToWrite() {
+  const std::string& path = files.path();
+  std::error_code error;
+  ARM_RETURN_IF_ERROR(MakeDirectories(path));
+  if (!fs::exists(FormatPath(), error)) {
+    // Before the lock, which would leave a file of ours in a directory that is not.
+    ARM_ASSIGN_OR_RETURN(const bool unused, IsUnused(path));
+    if (!unused) {
+      return FailedPreconditionError(
+          Cat("backup directory ", path, " is not empty and holds no ", kFormatFile, ": not ours; name an empty one"));
+    }
+  }
+  absl::StatusOr<LockedFile> locked = LockedFile::Open(files.PathOf("LOCK"), LockedFile::Mode::kAlone, /*make=*/true);
+  if (absl::IsFailedPrecondition(locked.status())) {
+    return absl::AbortedError(Cat("backup directory ", path, " is being written by another process"));
+  }
+  if (!locked.ok()) return WithContext(locked.status(), Cat("backup directory ", path, " is not writable"));
+  lock = *std::move(locked);
+  // Once more, now that nobody else can be writing it.
+  if (fs::exists(FormatPath(), error)) {
+    ARM_RETURN_IF_ERROR(ReadFormat());
+  } else {
+    ARM_RETURN_IF_ERROR(MakeDirectories(files.PathOf("manifests")));
+    next = 0;
+    ARM_RETURN_IF_ERROR(WriteNext(1));
+  }
+  ARM_ASSIGN_OR_RETURN(const std::vector<KnownBackup> known, files.ReadAll());
+  if (!HasDamage(known)) files.Sweep(known);
+  return absl::OkStatus();
+}
+
+absl::Status BackupRepository::Impl::CheckContents(const BackupManifest& manifest, BackupWork* work) const {
+  for (const BackupFile& file : manifest.files) ARM_RETURN_IF_ERROR(files.CheckContent(file, work));
+  return absl::OkStatus();
+}
+
+rocksdb::BackupEngineOptions BackupRepository::Impl::EngineOptions(rocksdb::Env* env) const {
+  rocksdb::BackupEngineOptions engine(files.path(), env);
+  engine.share_table_files = true;
+  engine.share_files_with_checksum = true;
+  engine.backup_log_files = true;
+  engine.sync = true;
+  engine.schema_version = 1;
+  engine.backup_rate_limiter = limiter;
+  engine.restore_rate_limiter = limiter;
+  return engine;
+}
+
+BackupRepository::BackupRepository(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+BackupRepository::~BackupRepository() = default;
+
+const std::string& BackupRepository::path() const { return impl_->files.path(); }
+
+absl::StatusOr<std::unique_ptr<BackupRepository>> BackupRepository::Open(const std::string& path,
+                                                                         const BackupRepositoryOptions& options) {
+  auto impl = std::make_unique<Impl>(path, options);
+  {
+    const absl::MutexLock lock(&impl->writing);
+    if (options.mode == BackupRepositoryOptions::Mode::kWrite) {
+      ARM_RETURN_IF_ERROR(impl->OpenToWrite());
+    } else {
+      const absl::Status read = impl->ReadFormat();
+      if (absl::IsNotFound(read)) {
+        ARM_ASSIGN_OR_RETURN(const bool unused, IsUnused(impl->files.path()));
+        const std::string message = Cat("there are no backups in ", impl->files.path(), ": it holds no ", kFormatFile);
+        return unused ? absl::NotFoundError(message) : FailedPreconditionError(message);
+      }
+      ARM_RETURN_IF_ERROR(read);
+    }
+  }
+  return std::unique_ptr<BackupRepository>(new BackupRepository(std::move(impl)));
+}
+
+absl::StatusOr<std::vector<BackupEntry>> BackupRepository::List() {
+  ARM_ASSIGN_OR_RETURN(std::vector<KnownBackup> known, impl_->files.ReadAll());
+  std::vector<BackupEntry> entries;
+  entries.reserve(known.size());
+  for (KnownBackup& backup : known) entries.push_back(std::move(backup.entry));
+  return entries;
+}
+
+absl::StatusOr<BackupEntry> BackupRepository::Find(BackupId id) {
+  ARM_ASSIGN_OR_RETURN(KnownBackup known, impl_->files.Read(id));
+  return std::move(known.entry);
+}
+
+absl::Status BackupRepository::Verify(BackupId id, const BackupObserver& observer) {
+  ARM_ASSIGN_OR_RETURN(const LockedFile held, impl_->files.Hold(id));
+  ARM_ASSIGN_OR_RETURN(const KnownBackup known, impl_->files.Read(id));
+  ARM_RETURN_IF_ERROR(known.state);
+  BackupWork work(observer, impl_->limiter.get());
+  work.Expect(known.entry.size_bytes);
+  return impl_->CheckContents(*known.manifest, &work);
+}
+
+absl::Status BackupRepository::Delete(BackupId id) {
+  ARM_RETURN_IF_ERROR(impl_->CheckWritable());
+  const absl::MutexLock lock(&impl_->writing);
+  ARM_ASSIGN_OR_RETURN(std::vector<KnownBackup> known, impl_->files.ReadAll());
+  return impl_->Delete(id, &known);
+}
+
+// Without the manifest there is no backup: what a crash leaves of it is cleaned away later.
+absl::Status BackupRepository::Impl::Delete(BackupId id, std::vector<KnownBackup>* known) {
+  const auto found =
+      std::find_if(known->begin(), known->end(), [&](const KnownBackup& backup) { return backup.entry.id == id; });
+  if (found == known->end()) return absl::NotFoundError(Cat("there is no backup ", id, " in ", files.path()));
+  const std::string path = files.ManifestPath(id);
+  absl::StatusOr<LockedFile> alone = LockedFile::Open(path, LockedFile::Mode::kAlone, /*make=*/false);
+  if (absl::IsFailedPrecondition(alone.status())) {
+    return FailedPreconditionError(Cat("backup ", id, " in ", files.path(), " is being read"));
+  }
+  if (!alone.ok()) return alone.status();
+  // The number of a deleted backup must not come again.
+  ARM_RETURN_IF_ERROR(WriteNext(known->back().entry.id + 1));
+  const KnownBackup deleted = std::move(*found);
+  known->erase(found);
+  std::error_code error;
+  fs::remove(path, error);
+  if (error) return ErrnoError("cannot remove", path, error.value());
+  ARM_RETURN_IF_ERROR(SyncDirectory(fs::path(path).parent_path()));
+  ARM_FAULT_POINT("backup.manifest_removed");
+  LOG(INFO) << "store: backup deleted path=" << files.path() << " backup=" << id;
+  if (!HasDamage(*known)) {
+    files.Sweep(*known);
+  } else if (deleted.manifest.has_value()) {
+    files.RemoveFilesOf(*deleted.manifest, *known);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<BackupId>> BackupRepository::Prune(size_t keep,
+                                                              const std::function<bool(const BackupEntry&)>& may_go) {
+  ARM_RETURN_IF_ERROR(impl_->CheckWritable());
+  const absl::MutexLock lock(&impl_->writing);
+  ARM_ASSIGN_OR_RETURN(std::vector<KnownBackup> known, impl_->files.ReadAll());
+  std::vector<BackupId> candidates;
+  for (const KnownBackup& backup : known) {
+    if (!backup.state.ok()) {
+      return FailedPreconditionError(
+          Cat("backup ", backup.entry.id, " is damaged, and no other is deleted unless named: ", backup.entry.damage));
+    }
+    if (!may_go || may_go(backup.entry)) candidates.push_back(backup.entry.id);
+  }
+  candidates.resize(candidates.size() - std::min(candidates.size(), std::max<size_t>(keep, 1)));
+  std::vector<BackupId> deleted;
+  for (const BackupId id : candidates) {
+    const absl::Status status = impl_->Delete(id, &known);
+    // Somebody reads it: it goes the next time.
+    if (absl::IsFailedPrecondition(status)) continue;
+    ARM_RETURN_IF_ERROR(status);
+    deleted.push_back(id);
+  }
+  return deleted;
+}
+
+}  // namespace armature::store

@@ -1,0 +1,337 @@
+#include "storage/store/catalog/catalog.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "glog/logging.h"
+#include "rocksdb/write_batch.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/store/catalog/catalog_record.h"
+#include "storage/store/column_family.h"
+#include "storage/store/data_directory.h"
+#include "storage/store/meta_keys.h"
+#include "storage/store/rocks_db.h"
+#include "storage/store/rocks_status.h"
+
+namespace armature::store {
+
+using model::IndexDescriptor;
+using model::IndexState;
+using model::TableDescriptor;
+using model::TableState;
+
+// Outlives the catalog if a lease does.
+struct Catalog::ReleaseSignal {
+  absl::Mutex mutex;
+  std::function<void()> listener ABSL_GUARDED_BY(mutex);
+
+  void Fire() {
+    const absl::MutexLock lock(&mutex);
+    if (listener) listener();
+  }
+};
+
+const Index* Table::FindIndex(std::string_view name) const {
+  for (const std::vector<Index>* group : {&local_indexes, &global_indexes}) {
+    for (const Index& index : *group) {
+      if (index.descriptor.name == name) return &index;
+    }
+  }
+  return nullptr;
+}
+
+const Table* CatalogSnapshot::Find(std::string_view name) const {
+  const auto found = tables_.find(name);
+  return found == tables_.end() ? nullptr : found->second.get();
+}
+
+const Table* CatalogSnapshot::Find(TableId id) const {
+  for (const auto& [name, table] : tables_) {
+    if (table->descriptor.id == id) return table.get();
+  }
+  return nullptr;
+}
+
+Catalog::Catalog(RocksDb* db, TimerQueue* timers)
+    : db_(db),
+      timers_(timers),
+      release_(std::make_shared<ReleaseSignal>()),
+      snapshot_(std::make_shared<CatalogSnapshot>()) {}
+
+absl::StatusOr<std::unique_ptr<Catalog>> Catalog::Open(RocksDb* db, TimerQueue* timers) {
+  auto catalog = std::unique_ptr<Catalog>(new Catalog(db, timers));
+  ARM_RETURN_IF_ERROR(catalog->Load());
+  return catalog;
+}
+
+absl::Status Catalog::Load() {
+  const absl::MutexLock lock(&mutex_);
+  ARM_ASSIGN_OR_RETURN(const std::optional<std::string> next_id, db_->Get(*db_->meta(), kNextIdKey));
+  if (next_id.has_value()) {
+    const std::optional<uint32_t> id = ParseU32(*next_id);
+    if (!id.has_value()) return DataLossError("meta: next_id must have four bytes");
+    next_id_ = *id;
+  }
+  std::vector<std::shared_ptr<const Table>> tables;
+  ARM_RETURN_IF_ERROR(
+      db_->ForEachWithPrefix(*db_->meta(), kTablePrefix, [&](std::string_view, std::string_view value) -> absl::Status {
+        mutex_.AssertHeld();
+        ARM_ASSIGN_OR_RETURN(TableDescriptor descriptor, ParseTableRecord(value));
+        ARM_ASSIGN_OR_RETURN(std::shared_ptr<const Table> table, OpenTable(std::move(descriptor)));
+        tables.push_back(std::move(table));
+        return absl::OkStatus();
+      }));
+  Publish(std::move(tables), {});
+  return absl::OkStatus();
+}
+
+std::shared_ptr<const CatalogSnapshot> Catalog::snapshot() const {
+  const absl::MutexLock lock(&snapshot_mutex_);
+  return snapshot_;
+}
+
+std::vector<std::string> Catalog::FamilyNames(const TableDescriptor& descriptor) {
+  std::vector<std::string> names = {DataFamilyName(descriptor.id)};
+  for (const IndexDescriptor& index : descriptor.local_indexes) {
+    names.push_back(LocalIndexFamilyName(descriptor.id, index.id));
+  }
+  for (const IndexDescriptor& index : descriptor.global_indexes) {
+    names.push_back(GlobalIndexFamilyName(descriptor.id, index.id));
+  }
+  if (!descriptor.local_indexes.empty()) names.push_back(CollectionFamilyName(descriptor.id));
+  return names;
+}
+
+std::shared_ptr<FamilyLease> Catalog::NewLease() const {
+  return std::make_shared<FamilyLease>([signal = release_] { signal->Fire(); });
+}
+
+std::shared_ptr<Table> Catalog::NextState(const Table& table) const {
+  auto next = std::make_shared<Table>(table);
+  next->state_lease = NewLease();
+  return next;
+}
+
+absl::StatusOr<Keyspace> Catalog::OpenKeyspace(const TableDescriptor& table, const std::string& family) const {
+  ColumnFamily* const found = db_->Find(family);
+  if (found == nullptr) return DataLossError(Cat("table ", table.name, ": column family ", family, " is missing"));
+  return Keyspace{found, found->stats()};
+}
+
+// Resolves the families of a table that should have them; a table being made or deleted holds none.
+absl::StatusOr<std::shared_ptr<const Table>> Catalog::OpenTable(TableDescriptor descriptor) {
+  auto table = std::make_shared<Table>();
+  const TableId id = descriptor.id;
+  table->key_names = model::UnionOfKeyNames(descriptor.key, {});
+  const bool has_families = descriptor.state == TableState::kActive || descriptor.state == TableState::kUpdating;
+  if (has_families) {
+    ARM_ASSIGN_OR_RETURN(table->data, OpenKeyspace(descriptor, DataFamilyName(id)));
+    if (!descriptor.local_indexes.empty()) {
+      ARM_ASSIGN_OR_RETURN(table->collections, OpenKeyspace(descriptor, CollectionFamilyName(id)));
+      table->collections.stats = nullptr;
+    }
+    table->lease = NewLease();
+  }
+  for (const IndexDescriptor& index : descriptor.local_indexes) {
+    Index& opened = table->local_indexes.emplace_back();
+    opened.descriptor = index;
+    opened.key_names = model::UnionOfKeyNames(index.key, descriptor.key);
+    if (has_families) {
+      ARM_ASSIGN_OR_RETURN(opened.keyspace, OpenKeyspace(descriptor, LocalIndexFamilyName(id, index.id)));
+    }
+  }
+  for (const IndexDescriptor& index : descriptor.global_indexes) {
+    ARM_ASSIGN_OR_RETURN(Index opened, OpenGlobalIndex(descriptor, index));
+    table->global_indexes.push_back(std::move(opened));
+  }
+  table->state_lease = NewLease();
+  table->descriptor = std::move(descriptor);
+  return table;
+}
+
+bool Catalog::AwaitOpen(TableId id, absl::Duration patience) const {
+  const auto is_decided = [this, id]() ABSL_SHARED_LOCKS_REQUIRED(snapshot_mutex_) {
+    const Table* const table = snapshot_->Find(id);
+    return table == nullptr || table->lease != nullptr;
+  };
+  const absl::ReaderMutexLock lock(&snapshot_mutex_);
+  return snapshot_mutex_.AwaitWithTimeout(absl::Condition(&is_decided), patience);
+}
+
+absl::Status Catalog::Persist(const TableDescriptor& descriptor) {
+  rocksdb::WriteBatch batch;
+  batch.Put(db_->meta()->handle(), TableKey(descriptor.id), EncodeTableRecord(descriptor));
+  return db_->Write(&batch, /*sync=*/true, Cat("catalog: table ", descriptor.name));
+}
+
+void Catalog::Publish(std::vector<std::shared_ptr<const Table>> changed, std::string_view removed) {
+  auto next = std::make_shared<CatalogSnapshot>();
+  next->tables_ = snapshot()->tables_;
+  for (std::shared_ptr<const Table>& table : changed) {
+    next->tables_[table->descriptor.name] = std::move(table);
+  }
+  if (const auto found = next->tables_.find(removed); found != next->tables_.end()) {
+    next->tables_.erase(found);
+  }
+  std::shared_ptr<const CatalogSnapshot> old;  // let go outside the lock: it may hold the last lease
+  const absl::MutexLock lock(&snapshot_mutex_);
+  for (const auto& [name, table] : snapshot_->tables_) {
+    const auto now = next->tables_.find(name);
+    if (now != next->tables_.end() && now->second == table) continue;
+    std::vector<std::weak_ptr<FamilyLease>>& earlier = earlier_states_[table->descriptor.id];
+    std::erase_if(earlier, [](const std::weak_ptr<FamilyLease>& state) { return state.expired(); });
+    earlier.push_back(table->state_lease);
+  }
+  if (const Table* const gone = removed.empty() ? nullptr : snapshot_->Find(removed)) {
+    earlier_states_.erase(gone->descriptor.id);
+  }
+  old = std::exchange(snapshot_, std::move(next));
+}
+
+// Refuses here what the DDL worker could not make later.
+absl::Status Catalog::CheckFamilyCeiling(const TableDescriptor& wanted) const {
+  size_t families = FamilyNames(wanted).size();
+  for (const auto& [name, table] : snapshot()->tables()) {
+    if (table->descriptor.id != wanted.id) families += FamilyNames(table->descriptor).size();
+  }
+  if (families <= db_->table_families_max()) return absl::OkStatus();
+  return LimitExceededError(Cat("Subscriber limit exceeded: the tables and indexes of this server would need ",
+                                families, " column families; the configured ceiling is ", db_->table_families_max()));
+}
+
+absl::Status TableIsBeingCreatedError(std::string_view name) {
+  return ResourceInUseError(Cat("Attempt to change a resource which is still in use: Table is being created: ", name));
+}
+
+absl::StatusOr<TableDescriptor> Catalog::Add(TableDescriptor descriptor) {
+  const absl::MutexLock lock(&mutex_);
+  if (const Table* existing = snapshot()->Find(descriptor.name)) {
+    const bool is_being_created =
+        existing->descriptor.state == TableState::kCreating || existing->descriptor.is_being_restored();
+    if (is_being_created) return TableIsBeingCreatedError(descriptor.name);
+    return ResourceInUseError(Cat("Table already exists: ", descriptor.name));
+  }
+  ARM_RETURN_IF_ERROR(CheckFamilyCeiling(descriptor));
+  uint32_t next_id = next_id_;
+  descriptor.id = TableId(next_id++);
+  for (IndexDescriptor& index : descriptor.local_indexes) index.id = IndexId(next_id++);
+  for (IndexDescriptor& index : descriptor.global_indexes) {
+    index.id = IndexId(next_id++);
+    index.state = IndexState::kCreating;
+  }
+  descriptor.uuid = RandomUuid();
+  descriptor.creation_time_ms = absl::ToUnixMillis(absl::Now());
+  descriptor.state = TableState::kCreating;
+  rocksdb::WriteBatch batch;
+  batch.Put(db_->meta()->handle(), ToSlice(kNextIdKey), EncodeU32(next_id));
+  batch.Put(db_->meta()->handle(), TableKey(descriptor.id), EncodeTableRecord(descriptor));
+  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: create ", descriptor.name)));
+  next_id_ = next_id;
+  ARM_ASSIGN_OR_RETURN(std::shared_ptr<const Table> table, OpenTable(descriptor));
+  Publish({std::move(table)}, {});
+  return descriptor;
+}
+
+absl::StatusOr<TableDescriptor> Catalog::MarkDeleting(std::string_view name,
+                                                      std::vector<std::shared_ptr<IndexProgress>>* left) {
+  const absl::MutexLock lock(&mutex_);
+  const std::shared_ptr<const CatalogSnapshot> current = snapshot();
+  const Table* const table = current->Find(name);
+  if (table == nullptr) {
+    return ResourceNotFoundError(Cat("Requested resource not found: Table: ", name, " not found"));
+  }
+  TableDescriptor descriptor = table->descriptor;
+  switch (descriptor.state) {
+    case TableState::kCreating:
+      return TableIsBeingCreatedError(name);
+    case TableState::kUpdating:
+      return ResourceInUseError(Cat("Attempt to change a resource which is still in use: Table: ", name,
+                                    " is in the process of being updated."));
+    case TableState::kDeleting:
+      return ResourceInUseError(
+          Cat("Attempt to change a resource which is still in use: Table is being deleted: ", name));
+    case TableState::kActive:
+      break;
+  }
+  for (const IndexDescriptor& index : descriptor.global_indexes) {
+    if (index.state == IndexState::kActive) continue;
+    return ResourceInUseError(
+        "Attempt to change a resource which is still in use: Cannot delete table while indexes are being created, "
+        "updated, or deleted.");
+  }
+  if (descriptor.settings.deletion_protection) {
+    return ValidationError(
+        "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.");
+  }
+  descriptor.state = TableState::kDeleting;
+  ARM_RETURN_IF_ERROR(Persist(descriptor));
+  for (const Index& index : table->global_indexes) left->push_back(index.progress);
+  {
+    const absl::MutexLock snapshot_lock(&snapshot_mutex_);
+    detached_[{descriptor.id, IndexId(0)}] = table->lease;
+  }
+  ARM_ASSIGN_OR_RETURN(std::shared_ptr<const Table> deleting, OpenTable(descriptor));
+  Publish({std::move(deleting)}, {});
+  return descriptor;
+}
+
+absl::Status Catalog::Activate(const std::vector<TableId>& ids) {
+  const absl::MutexLock lock(&mutex_);
+  const std::shared_ptr<const CatalogSnapshot> current = snapshot();
+  rocksdb::WriteBatch batch;
+  std::vector<TableDescriptor> descriptors;
+  for (const TableId id : ids) {
+    const Table* const table = current->Find(id);
+    if (table == nullptr || table->descriptor.state != TableState::kCreating) continue;
+    TableDescriptor descriptor = table->descriptor;
+    descriptor.state = TableState::kActive;
+    for (IndexDescriptor& index : descriptor.global_indexes) index.state = IndexState::kActive;
+    batch.Put(db_->meta()->handle(), TableKey(id), EncodeTableRecord(descriptor));
+    descriptors.push_back(std::move(descriptor));
+  }
+  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, "catalog: activate tables"));
+  std::vector<std::shared_ptr<const Table>> tables;
+  for (TableDescriptor& descriptor : descriptors) {
+    ARM_ASSIGN_OR_RETURN(std::shared_ptr<const Table> table, OpenTable(std::move(descriptor)));
+    tables.push_back(std::move(table));
+  }
+  Publish(std::move(tables), {});
+  return absl::OkStatus();
+}
+
+bool Catalog::IsReleased(TableId table) const { return IsReleased(table, IndexId(0)); }
+
+absl::Status Catalog::Remove(const TableDescriptor& table) {
+  const absl::MutexLock lock(&mutex_);
+  rocksdb::WriteBatch batch;
+  rocksdb::ColumnFamilyHandle* const meta = db_->meta()->handle();
+  batch.Delete(meta, TableKey(table.id));
+  for (const IndexDescriptor& index : table.global_indexes) batch.Delete(meta, CursorKey(table.id, index.id));
+  for (const std::string& family : FamilyNames(table)) batch.Delete(meta, StatsKey(family));
+  batch.DeleteRange(db_->log()->handle(), LogKey(table.id, ChangeSequence(0)),
+                    LogKey(TableId(table.id.value() + 1), ChangeSequence(0)));
+  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: remove ", table.name)));
+  {
+    const absl::MutexLock snapshot_lock(&snapshot_mutex_);
+    detached_.erase({table.id, IndexId(0)});
+  }
+  Publish({}, table.name);
+  return absl::OkStatus();
+}
+
+void Catalog::SetReleaseListener(std::function<void()> listener) {
+  const absl::MutexLock lock(&release_->mutex);
+  release_->listener = std::move(listener);
+}
+
+absl::StatusOr<ChangeSequence> Catalog::ReadLastSequence(RocksDb* db) {
+  ARM_ASSIGN_OR_RETURN(const std::optional<std::string> stored, db->Get(*db->meta(), kSequenceKey));
+  if (!stored.has_value()) return ChangeSequence(0);
+  const std::optional<uint64_t> value = ParseU64(*stored);
+  if (!value.has_value()) return DataLossError("meta: sequence must have eight bytes");
+  return ChangeSequence(*value);
+}
+
+}  // namespace armature::store

@@ -1,0 +1,397 @@
+#include "storage/store/commit/committer.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "glog/logging.h"
+#include "rocksdb/write_batch.h"
+#include "storage/base/api_error.h"
+#include "storage/base/collection_error.h"
+#include "storage/base/fault_points.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/base/thread_pool.h"
+#include "storage/model/wire.h"
+#include "storage/store/column_family.h"
+#include "storage/store/keyspace.h"
+#include "storage/store/log/change_log.h"
+#include "storage/store/log/index_backlog.h"
+#include "storage/store/log/sequence_tickets.h"
+#include "storage/store/meta_keys.h"
+#include "storage/store/rocks_db.h"
+#include "storage/store/rocks_status.h"
+
+namespace armature::store {
+namespace {
+
+// A batch takes no more than this, so that the first in it does not wait for megabytes of others.
+constexpr size_t kBatchUnitsMax = 1024;
+constexpr size_t kBatchBytesMax = 4 << 20;
+constexpr int64_t kThrottleRetryMs = 50;
+
+size_t ByteSize(const std::vector<WriteUnit>& units) {
+  size_t bytes = 0;
+  for (const WriteUnit& unit : units) bytes += unit.byte_size();
+  return bytes;
+}
+
+uint64_t RecordsIn(const std::vector<WriteUnit>& units) {
+  return static_cast<uint64_t>(
+      std::count_if(units.begin(), units.end(), [](const WriteUnit& unit) { return unit.has_record(); }));
+}
+
+}  // namespace
+
+absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamily& family) {
+  uint64_t value = 0;
+  if (!model::TakeVarint(&stored, &value))
+    return DataLossError(Cat("counter in ", family.name(), ": expected a varint"));
+  return value;
+}
+
+// Merges write units into one engine batch. One per batch, used by the writing thread.
+class Committer::BatchBuilder {
+ public:
+  BatchBuilder(RocksDb* db, SequenceTickets* tickets, uint64_t counter_max)
+      : db_(db), tickets_(tickets), counter_max_(counter_max) {}
+
+  // Adds all units of one commit, but for their records, or none of them.
+  absl::Status Add(const std::vector<WriteUnit>& units) {
+    ARM_RETURN_IF_ERROR(AddToCounters(units));
+    for (const WriteUnit& unit : units) AddRows(unit);
+    return absl::OkStatus();
+  }
+
+  void AddRecord(const WriteUnit& unit, ChangeSequence sequence) {
+    batch_.Put(db_->log()->handle(), LogKey(unit.record_table(), sequence), unit.record());
+    if (tables_.empty() || tables_.back() != unit.record_table()) tables_.push_back(unit.record_table());
+    for (const WriteUnit::BacklogOp& op : unit.backlogs()) {
+      Waiting& waiting = waiting_[op.backlog];
+      waiting.last = sequence;
+      ++waiting.load.records;
+      waiting.load.bytes += op.bytes;
+    }
+  }
+
+  // The batch was written: its records wait for the indexes that they touch. Before readers of the log may see them.
+  void CountBacklogs() {
+    if (waiting_.empty()) return;
+    const int64_t now_ms = absl::ToUnixMillis(absl::Now());
+    for (const auto& [backlog, waiting] : waiting_) backlog->Append(waiting.last, now_ms, waiting.load);
+  }
+
+  // Adds what belongs to the batch as a whole. After this, RollBack undoes the totals in memory.
+  void Finish(bool has_records) {
+    for (const auto& [place, counter] : counters_) {
+      const auto& [family, key] = place;
+      if (!counter.changed) continue;
+      if (counter.value == 0) {
+        batch_.Delete(family->handle(), key);
+      } else {
+        std::string encoded;
+        model::AppendVarint(counter.value, &encoded);
+        batch_.Put(family->handle(), key, encoded);
+      }
+    }
+    for (const auto& [stats, delta] : stats_) {
+      stats->Add(delta);
+      batch_.Put(db_->meta()->handle(), StatsKey(stats->family_name()),
+                 EncodeStats(StatsDelta{stats->items(), stats->bytes()}));
+    }
+    if (has_records) {
+      batch_.Put(db_->meta()->handle(), ToSlice(kSequenceKey), EncodeU64(tickets_->last_taken().value()));
+    }
+  }
+
+  void RollBack() {
+    for (const auto& [stats, delta] : stats_) stats->Add(StatsDelta{-delta.items, -delta.bytes});
+  }
+
+  rocksdb::WriteBatch* batch() { return &batch_; }
+  const std::vector<TableId>& tables() const { return tables_; }
+
+ private:
+  using CounterPlace = std::pair<ColumnFamily*, std::string>;
+  struct Counter {
+    uint64_t value = 0;
+    bool changed = false;
+  };
+
+  struct Waiting {
+    ChangeSequence last;
+    BacklogLoad load;
+  };
+
+  void AddRows(const WriteUnit& unit) {
+    for (const WriteUnit::Op& op : unit.ops()) {
+      const rocksdb::Slice key = ToSlice(unit.key(op));
+      switch (op.kind) {
+        case WriteUnit::OpKind::kPut:
+          batch_.Put(op.family->handle(), key, ToSlice(unit.value(op)));
+          break;
+        case WriteUnit::OpKind::kDelete:
+          batch_.Delete(op.family->handle(), key);
+          break;
+        case WriteUnit::OpKind::kCounter:
+          break;  // AddToCounters
+      }
+    }
+    for (const WriteUnit::StatsOp& op : unit.stats()) {
+      StatsDelta& total = stats_[op.stats];
+      total.items += op.delta.items;
+      total.bytes += op.delta.bytes;
+    }
+  }
+
+  // Changes the counters of one commit, or none of them.
+  absl::Status AddToCounters(const std::vector<WriteUnit>& units) {
+    std::map<CounterPlace, int64_t> growth;
+    for (const WriteUnit& unit : units) {
+      for (const WriteUnit::Op& op : unit.ops()) {
+        if (op.kind == WriteUnit::OpKind::kCounter) growth[{op.family, std::string(unit.key(op))}] += op.delta;
+      }
+    }
+    std::vector<std::pair<Counter*, uint64_t>> changes;
+    std::vector<CollectionName> exceeded;
+    for (const auto& [place, delta] : growth) {
+      ARM_ASSIGN_OR_RETURN(Counter* const counter, FindCounter(place));
+      const auto value = static_cast<uint64_t>(std::max<int64_t>(static_cast<int64_t>(counter->value) + delta, 0));
+      if (delta > 0 && value > counter_max_) exceeded.push_back({NameOf(Keyspace{place.first}), place.second});
+      changes.emplace_back(counter, value);
+    }
+    if (!exceeded.empty()) return ItemCollectionSizeLimitExceededError(exceeded);
+    for (const auto& [counter, value] : changes) *counter = Counter{value, /*changed=*/true};
+    return absl::OkStatus();
+  }
+
+  // The counter as the commits before it in the batch leave it.
+  absl::StatusOr<Counter*> FindCounter(const CounterPlace& place) {
+    if (const auto found = counters_.find(place); found != counters_.end()) return &found->second;
+    const auto& [family, key] = place;
+    Counter counter;
+    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> stored, db_->Get(*family, key));
+    if (stored.has_value()) {
+      ARM_ASSIGN_OR_RETURN(counter.value, ParseCounter(*stored, *family));
+    }
+    return &counters_.emplace(place, counter).first->second;
+  }
+
+  RocksDb* const db_;
+  SequenceTickets* const tickets_;
+  const uint64_t counter_max_;
+  rocksdb::WriteBatch batch_;
+  std::map<CounterPlace, Counter> counters_;
+  absl::flat_hash_map<KeyspaceStats*, StatsDelta> stats_;
+  absl::flat_hash_map<IndexBacklog*, Waiting> waiting_;
+  std::vector<TableId> tables_;
+};
+
+Committer::Committer(const DatabaseOptions& options, RocksDb* db, SequenceTickets* tickets, ChangeLog* log)
+    : options_(options), db_(db), tickets_(tickets), log_(log) {
+  callback_thread_ = std::thread([this] { CallbackLoop(); });
+  write_thread_ = std::thread([this] { WriteLoop(); });
+  if (options_.durability == Durability::kInterval) sync_thread_ = std::thread([this] { SyncLoop(); });
+}
+
+Committer::~Committer() {
+  {
+    const absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+    work_.SignalAll();
+    sync_stop_.SignalAll();
+  }
+  write_thread_.join();
+  callback_thread_.join();
+  if (sync_thread_.joinable()) sync_thread_.join();
+}
+
+void Committer::Commit(WriteUnit unit, CommitCallback done) {
+  std::vector<WriteUnit> units;
+  units.push_back(std::move(unit));
+  CommitAll(std::move(units), std::move(done));
+}
+
+absl::Status Committer::CheckRoom(size_t bytes) const {
+  if (stopping_) return ServiceUnavailableError("The server is shutting down");
+  if (queue_.size() >= options_.commit_queue_units_max ||
+      (queue_bytes_ + bytes > options_.commit_queue_bytes_max && !queue_.empty())) {
+    return ThrottlingError("The server has more writes waiting than it can commit; slow down", kThrottleRetryMs);
+  }
+  if (absl::Status full = db_->space()->CheckClients(); !full.ok()) {
+    db_->space()->CountRefused();
+    return full;
+  }
+  return absl::OkStatus();
+}
+
+void Committer::CommitAll(std::vector<WriteUnit> units, CommitCallback done) {
+  const size_t bytes = ByteSize(units);
+  absl::Status refused;
+  {
+    const absl::MutexLock lock(&mutex_);
+    refused = CheckRoom(bytes);
+    if (refused.ok()) {
+      queue_bytes_ += bytes;
+      queue_.push_back(Pending{std::move(units), std::move(done)});
+      if (writer_idle_) work_.Signal();
+      return;
+    }
+  }
+  std::move(done)(refused);
+}
+
+void Committer::CommitEach(std::vector<Commitment> commitments) {
+  std::vector<std::pair<CommitCallback, absl::Status>> refusals;
+  {
+    const absl::MutexLock lock(&mutex_);
+    for (Commitment& each : commitments) {
+      const size_t bytes = each.unit.byte_size();
+      if (absl::Status refused = CheckRoom(bytes); !refused.ok()) {
+        refusals.emplace_back(std::move(each.done), std::move(refused));
+        continue;
+      }
+      queue_bytes_ += bytes;
+      Pending& pending = queue_.emplace_back();
+      pending.units.push_back(std::move(each.unit));
+      pending.done = std::move(each.done);
+    }
+    if (writer_idle_ && !queue_.empty()) work_.Signal();
+  }
+  for (auto& [done, refused] : refusals) std::move(done)(std::move(refused));
+}
+
+CommitterCounters Committer::counters() const {
+  const absl::MutexLock lock(&mutex_);
+  CommitterCounters counters = counters_;
+  counters.write_times = write_times_.counts();
+  counters.queue_commits = queue_.size();
+  counters.queue_bytes = queue_bytes_;
+  return counters;
+}
+
+std::vector<Committer::Pending> Committer::TakeBatch() {
+  std::vector<Pending> batch;
+  const absl::MutexLock lock(&mutex_);
+  while (queue_.empty() && !stopping_) {
+    writer_idle_ = true;
+    work_.Wait(&mutex_);
+    writer_idle_ = false;
+  }
+  size_t units = 0;
+  size_t bytes = 0;
+  while (!queue_.empty() && units < kBatchUnitsMax && bytes < kBatchBytesMax) {
+    const size_t size = ByteSize(queue_.front().units);
+    units += queue_.front().units.size();
+    bytes += size;
+    queue_bytes_ -= size;
+    batch.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  if (batch.empty()) return batch;
+  ++counters_.batches;
+  counters_.units += units;
+  counters_.bytes += bytes;
+  const auto bucket = static_cast<size_t>(std::bit_width(units - 1));
+  ++counters_.sizes[std::min(bucket, CommitterCounters::kSizeBounds)];
+  return batch;
+}
+
+void Committer::WriteBatch(std::vector<Pending>& pending) {
+  BatchBuilder builder(db_, tickets_, options_.item_collection_bytes_max);
+  uint64_t records = 0;
+  bool any = false;
+  for (Pending& p : pending) {
+    if (absl::Status refused = builder.Add(p.units); !refused.ok()) {
+      p.answer = std::move(refused);
+      continue;
+    }
+    any = true;
+    records += RecordsIn(p.units);
+  }
+  if (!any) return;
+  ChangeSequence first;
+  if (records > 0) first = tickets_->Take(records);
+  uint64_t next = records > 0 ? first.value() : tickets_->last_taken().value() + 1;
+  for (Pending& p : pending) {
+    if (!p.answer.ok()) continue;
+    for (const WriteUnit& unit : p.units) {
+      if (unit.has_record()) builder.AddRecord(unit, ChangeSequence(next++));
+    }
+    p.answer = ChangeSequence(next - 1);
+  }
+  builder.Finish(records > 0);
+  ARM_FAULT_POINT("committer.before_write");
+  const int64_t start_ns = MonotonicNs();
+  const absl::Status status = db_->Write(builder.batch(), options_.durability == Durability::kSync, "commit");
+  write_times_.Add(MonotonicNs() - start_ns);
+  ARM_FAULT_POINT("committer.after_write");
+  if (!status.ok()) {
+    LOG_EVERY_N(ERROR, 100) << "committer: batch failed units=" << pending.size() << " status=" << status;
+    builder.RollBack();
+    // What the user may know of it is in the state of the disk.
+    const absl::Status known = db_->space()->CheckEngine();
+    for (Pending& p : pending) {
+      if (p.answer.ok()) p.answer = known.ok() ? status : known;
+    }
+  }
+  if (status.ok()) builder.CountBacklogs();
+  if (records > 0) tickets_->Release(first);
+  if (status.ok() && !builder.tables().empty()) log_->NotifyAppended(builder.tables());
+}
+
+void Committer::WriteLoop() {
+  SetThreadName("arm-commit");
+  while (true) {
+    std::vector<Pending> batch = TakeBatch();
+    if (batch.empty()) break;
+    WriteBatch(batch);
+    const absl::MutexLock lock(&mutex_);
+    finished_.push_back(std::move(batch));
+    finished_work_.Signal();
+  }
+  const absl::MutexLock lock(&mutex_);
+  writer_done_ = true;
+  finished_work_.SignalAll();
+}
+
+void Committer::CallbackLoop() {
+  SetThreadName("arm-answer");
+  while (true) {
+    std::vector<Pending> finished;
+    {
+      const absl::MutexLock lock(&mutex_);
+      while (finished_.empty() && !writer_done_) finished_work_.Wait(&mutex_);
+      if (finished_.empty()) return;
+      finished = std::move(finished_.front());
+      finished_.pop_front();
+    }
+    for (Pending& pending : finished) std::move(pending.done)(std::move(pending.answer));
+  }
+}
+
+void Committer::SyncLoop() {
+  SetThreadName("arm-sync");
+  const absl::Duration interval = absl::Milliseconds(options_.sync_interval_ms);
+  bool stop = false;
+  while (!stop) {
+    {
+      const absl::MutexLock lock(&mutex_);
+      if (!stopping_) sync_stop_.WaitWithTimeout(&mutex_, interval);
+      stop = stopping_;
+    }
+    const absl::Status status = db_->SyncLog();
+    if (!status.ok()) {
+      LOG_EVERY_N(ERROR, 100) << "committer: sync failed status=" << status;
+    }
+  }
+}
+
+}  // namespace armature::store

@@ -1,0 +1,108 @@
+#include "storage/store/commit/idempotency.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "glog/logging.h"
+#include "rocksdb/write_batch.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/model/wire.h"
+#include "storage/store/column_family.h"
+#include "storage/store/database.h"
+#include "storage/store/meta_keys.h"
+#include "storage/store/range_reader.h"
+#include "storage/store/rocks_db.h"
+#include "storage/store/rocks_status.h"
+
+namespace armature::store {
+namespace {
+
+constexpr char kTokenVersion = 1;
+
+struct Expired {
+  std::string key;  // of the row with the time
+  std::string token;
+};
+
+// The tokens that have expired, up to `max` and one more.
+absl::StatusOr<std::vector<Expired>> FindExpired(RocksDb* rocks, int64_t now_ms, const std::string& from, size_t max) {
+  KeyRange range;
+  range.begin = std::max(from, std::string(kTokenTimePrefix));
+  range.end = TokenTimeKey(now_ms + 1, "");
+  std::vector<Expired> found;
+  const auto visit = [&](std::string_view key, std::string_view) {
+    found.push_back({std::string(key), std::string(TokenOfTimeKey(key))});
+    return found.size() > max ? RowVerdict::kStop : RowVerdict::kContinue;
+  };
+  const absl::StatusOr<RangeEnd> end =
+      ReadRows(rocks, *rocks->meta(), range, Direction::kForward, ReadMode::kMayBlock, visit);
+  if (!end.ok()) return end.status();
+  return found;
+}
+
+// Whether the record of a token whose time has come is to go, too; false if it is gone or a later request has used the
+// token anew.
+absl::StatusOr<bool> HasExpired(RocksDb* rocks, std::string_view token, int64_t now_ms) {
+  const absl::StatusOr<std::optional<std::string>> stored = rocks->Get(*rocks->meta(), TokenKey(token));
+  absl::Status status = stored.status();
+  if (status.ok()) {
+    if (!stored->has_value()) return false;
+    const absl::StatusOr<TokenRecord> record = ParseTokenRecord(**stored);
+    if (record.ok()) return record->expires_ms <= now_ms;
+    status = record.status();
+  }
+  if (!absl::IsDataLoss(status)) return status;
+  // It stays: it may be that of a later request, whose repeat must not find nothing and be carried out again. It must
+  // not be in the way of all that come after it, either.
+  LOG_EVERY_N(ERROR, 100) << "tokens: a record cannot be read and is left where it is status=" << status;
+  return false;
+}
+
+}  // namespace
+
+std::string EncodeTokenRecord(const TokenRecord& record) {
+  std::string value(1, kTokenVersion);
+  model::AppendVarint(static_cast<uint64_t>(record.expires_ms), &value);
+  value.append(record.fingerprint);
+  return value;
+}
+
+absl::StatusOr<TokenRecord> ParseTokenRecord(std::string_view value) {
+  if (value.empty() || value[0] != kTokenVersion) return DataLossError("token record: expected version 1");
+  value.remove_prefix(1);
+  uint64_t expires_ms = 0;
+  if (!model::TakeVarint(&value, &expires_ms) || value.size() != TokenRecord::kFingerprintBytes) {
+    return DataLossError("token record: expected a time and a fingerprint");
+  }
+  return TokenRecord{static_cast<int64_t>(expires_ms), std::string(value)};
+}
+
+absl::StatusOr<TokenSweep> SweepTokens(RocksDb* rocks, int64_t now_ms, const std::string& from, size_t max,
+                                       absl::FunctionRef<bool(std::string_view token)> claim) {
+  ARM_ASSIGN_OR_RETURN(std::vector<Expired> expired, FindExpired(rocks, now_ms, from, max));
+  TokenSweep sweep;
+  sweep.resume = from;
+  sweep.more = expired.size() > max;
+  if (sweep.more) expired.pop_back();
+  rocksdb::WriteBatch batch;
+  bool all = true;  // of those so far
+  for (const Expired& each : expired) {
+    if (!claim(each.token)) {
+      all = false;  // it comes up again
+      continue;
+    }
+    if (all) sweep.resume = each.key;
+    ARM_ASSIGN_OR_RETURN(const bool has_expired, HasExpired(rocks, each.token, now_ms));
+    if (has_expired) batch.Delete(rocks->meta()->handle(), TokenKey(each.token));
+    batch.Delete(rocks->meta()->handle(), each.key);
+    ++sweep.removed;
+  }
+  if (sweep.removed > 0) ARM_RETURN_IF_ERROR(rocks->Write(&batch, /*sync=*/false, "sweep tokens"));
+  sweep.more = sweep.more && sweep.removed > 0;
+  return sweep;
+}
+
+}  // namespace armature::store

@@ -1,0 +1,247 @@
+#include "storage/store/commit/lock_table.h"
+
+#include <algorithm>
+#include <bit>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "absl/synchronization/mutex.h"
+#include "storage/base/api_error.h"
+#include "storage/base/strings.h"
+#include "storage/base/transaction_error.h"
+
+namespace armature::store {
+namespace {
+
+constexpr int64_t kThrottleRetryMs = 50;
+
+absl::Status TooManyWaitError() {
+  return ThrottlingError("Too many requests wait for locked items; slow down", kThrottleRetryMs);
+}
+
+}  // namespace
+
+struct LockTable::Request {
+  Stripes stripes;  // ascending, each once
+  size_t held = 0;  // the first `held` of them are ours
+  absl::Time deadline;
+  Continuation then;
+  bool of_transaction = false;
+  TimerQueue::TimerId timer = 0;
+  absl::Time timer_at;
+  size_t bytes = 0;  // counted while it is parked
+};
+
+// One cache line each, so that neighbours do not slow each other down.
+struct alignas(64) LockTable::Stripe {
+  absl::Mutex mutex;
+  bool locked ABSL_GUARDED_BY(mutex) = false;
+  bool by_transaction ABSL_GUARDED_BY(mutex) = false;  // if locked
+  std::deque<std::shared_ptr<Request>> waiters ABSL_GUARDED_BY(mutex);
+};
+
+LockTable::Guard::Guard(Guard&& other) noexcept
+    : table_(std::exchange(other.table_, nullptr)), stripes_(std::move(other.stripes_)) {}
+
+LockTable::Guard& LockTable::Guard::operator=(Guard&& other) noexcept {
+  if (this != &other) {
+    Release();
+    table_ = std::exchange(other.table_, nullptr);
+    stripes_ = std::move(other.stripes_);
+  }
+  return *this;
+}
+
+void LockTable::Guard::Release() {
+  LockTable* const table = std::exchange(table_, nullptr);
+  if (table == nullptr) return;
+  for (const uint32_t stripe : stripes_) table->ReleaseStripe(stripe);
+}
+
+LockTable::LockTable(size_t stripes, ThreadPool* pool, TimerQueue* timers, absl::Duration conflict_wait)
+    : mask_(static_cast<uint32_t>(std::bit_ceil(stripes)) - 1),
+      pool_(pool),
+      timers_(timers),
+      conflict_wait_(conflict_wait),
+      stripes_(std::make_unique<Stripe[]>(size_t{mask_} + 1)) {}
+
+LockTable::~LockTable() = default;
+
+uint64_t LockTable::HashRow(uint32_t table, std::string_view key) const {
+  // Spread by a multiplier, because std::hash of neighbouring keys may differ in low bits only.
+  const uint64_t hash = std::hash<std::string_view>{}(key) ^ (uint64_t{table} << 17);
+  return hash * 0x9E3779B97F4A7C15ULL;
+}
+
+bool LockTable::Park(size_t bytes) {
+  const size_t others = parked_.fetch_add(1, std::memory_order_relaxed);
+  const size_t bytes_of_others = parked_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  if (others < kParkedMax && bytes_of_others + bytes <= kParkedBytesMax) return true;
+  Unpark(bytes);
+  return false;
+}
+
+void LockTable::ParkAnyway(size_t bytes) {
+  parked_.fetch_add(1, std::memory_order_relaxed);
+  parked_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void LockTable::Unpark(size_t bytes) {
+  parked_.fetch_sub(1, std::memory_order_relaxed);
+  parked_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+void LockTable::Acquire(uint64_t row_hash, absl::Time deadline, Continuation then, size_t bytes) {
+  const uint32_t stripe_index = StripeOf(row_hash);
+  Stripe& stripe = stripes_[stripe_index];
+  bool locked = false;
+  {
+    const absl::MutexLock lock(&stripe.mutex);
+    if (!stripe.locked) {
+      stripe.locked = locked = true;
+      stripe.by_transaction = false;
+    } else if (Park(bytes)) {
+      auto request = std::make_shared<Request>();
+      request->stripes.push_back(stripe_index);
+      request->deadline = deadline;
+      request->then = std::move(then);
+      request->bytes = bytes;
+      SetTimer(request, stripe_index);
+      stripe.waiters.push_back(request);
+      return;
+    }
+  }
+  if (!locked) return std::move(then)(TooManyWaitError());
+  Guard guard;
+  guard.table_ = this;
+  guard.stripes_.push_back(stripe_index);
+  std::move(then)(std::move(guard));
+}
+
+std::optional<LockTable::Guard> LockTable::TryAcquire(uint64_t row_hash) {
+  const uint32_t stripe_index = StripeOf(row_hash);
+  Stripe& stripe = stripes_[stripe_index];
+  {
+    const absl::MutexLock lock(&stripe.mutex);
+    if (stripe.locked) return std::nullopt;
+    stripe.locked = true;
+    stripe.by_transaction = false;
+  }
+  Guard guard;
+  guard.table_ = this;
+  guard.stripes_.push_back(stripe_index);
+  return guard;
+}
+
+void LockTable::AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time deadline, ContinuationOfAll then,
+                           size_t bytes) {
+  auto request = std::make_shared<Request>();
+  for (const uint64_t hash : row_hashes) request->stripes.push_back(StripeOf(hash));
+  std::sort(request->stripes.begin(), request->stripes.end());
+  request->stripes.erase(std::unique(request->stripes.begin(), request->stripes.end()), request->stripes.end());
+  request->deadline = deadline;
+  request->of_transaction = true;
+  request->bytes = bytes;
+  request->then = [raw = request.get(), then = std::move(then)](absl::StatusOr<Guard> guard) mutable {
+    const uint32_t stripe = raw->held < raw->stripes.size() ? raw->stripes[raw->held] : 0;
+    std::move(then)(std::move(guard), stripe);
+  };
+  Advance(request);
+}
+
+void LockTable::SetTimer(const std::shared_ptr<Request>& request, uint32_t stripe_index) {
+  request->timer_at = request->deadline;
+  // To see then whether it is a transaction that it waits for.
+  if (!request->of_transaction && conflict_wait_ != absl::InfiniteDuration()) {
+    request->timer_at = std::min(request->deadline, absl::Now() + conflict_wait_);
+  }
+  request->timer = timers_->At(request->timer_at, [this, request, stripe_index] { Expire(request, stripe_index); });
+}
+
+void LockTable::Advance(const std::shared_ptr<Request>& request) {
+  while (request->held < request->stripes.size()) {
+    const uint32_t stripe_index = request->stripes[request->held];
+    Stripe& stripe = stripes_[stripe_index];
+    bool refused = false;
+    {
+      const absl::MutexLock lock(&stripe.mutex);
+      if (stripe.locked) {
+        refused = request->held == 0 && !Park(request->bytes);
+        if (!refused) {
+          if (request->held > 0) ParkAnyway(request->bytes);
+          SetTimer(request, stripe_index);
+          stripe.waiters.push_back(request);
+          return;
+        }
+      } else {
+        stripe.locked = true;
+        stripe.by_transaction = true;
+      }
+    }
+    if (refused) return std::move(request->then)(TooManyWaitError());
+    ++request->held;
+  }
+  Guard guard;
+  guard.table_ = this;
+  guard.stripes_ = request->stripes;
+  std::move(request->then)(std::move(guard));
+}
+
+void LockTable::ReleaseStripe(uint32_t stripe_index) {
+  Stripe& stripe = stripes_[stripe_index];
+  std::shared_ptr<Request> next;
+  {
+    const absl::MutexLock lock(&stripe.mutex);
+    if (stripe.waiters.empty()) {
+      stripe.locked = false;
+      return;
+    }
+    // The stripe stays locked and changes hands, so that nobody overtakes the one who waited.
+    next = std::move(stripe.waiters.front());
+    stripe.waiters.pop_front();
+    stripe.by_transaction = next->of_transaction;
+  }
+  Unpark(next->bytes);
+  timers_->Cancel(next->timer, next->timer_at);
+  // It holds rows from now on, and others may wait for these.
+  pool_->RunAdmittedAhead([this, next] {
+    ++next->held;
+    Advance(next);
+  });
+}
+
+void LockTable::Expire(const std::shared_ptr<Request>& request, uint32_t stripe_index) {
+  Stripe& stripe = stripes_[stripe_index];
+  bool conflict = false;
+  {
+    const absl::MutexLock lock(&stripe.mutex);
+    const auto position = std::find(stripe.waiters.begin(), stripe.waiters.end(), request);
+    if (position == stripe.waiters.end()) return;  // it got the stripe in the last moment
+    if (request->timer_at < request->deadline) {
+      conflict = stripe.by_transaction;
+      if (!conflict) return SetTimer(request, stripe_index);
+    }
+    stripe.waiters.erase(position);
+  }
+  Unpark(request->bytes);
+  for (size_t i = 0; i < request->held; ++i) ReleaseStripe(request->stripes[i]);
+  // It holds nothing any more.
+  pool_->RunAdmitted([request, conflict] {
+    std::move(request->then)(
+        conflict ? TransactionConflictError()
+                 : DeadlineExceededError(
+                       "The item is locked by other requests and did not become free within the deadline"));
+  });
+}
+
+size_t LockTable::waiting() const {
+  size_t count = 0;
+  for (size_t i = 0; i <= mask_; ++i) {
+    const absl::MutexLock lock(&stripes_[i].mutex);
+    count += stripes_[i].waiters.size();
+  }
+  return count;
+}
+
+}  // namespace armature::store

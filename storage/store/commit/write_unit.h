@@ -1,0 +1,91 @@
+#ifndef ARMATURE_STORAGE_STORE_COMMIT_WRITE_UNIT_H_
+#define ARMATURE_STORAGE_STORE_COMMIT_WRITE_UNIT_H_
+
+// One atomic write: everything that belongs to one change of one partition.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/base/strong_type.h"
+#include "storage/store/keyspace.h"
+#include "storage/store/log/index_backlog.h"
+
+namespace armature::store {
+
+// Rows of the base table and its local indexes, the growth of the item collection, totals, and the change
+// record: all of it becomes visible and durable together, or none.
+//
+// Thread-safety: owned by one thread at a time.
+// Lifetime: holds `pin` until it is destroyed; keyspaces and backlogs named in it must be kept alive by that pin.
+class WriteUnit {
+ public:
+  enum class OpKind : uint8_t { kPut, kDelete, kCounter };
+  struct Op {
+    OpKind kind;
+    ColumnFamily* family;
+    uint32_t key_offset;
+    uint32_t key_size;
+    uint32_t value_offset;
+    uint32_t value_size;
+    int64_t delta;  // kCounter
+  };
+  struct StatsOp {
+    KeyspaceStats* stats;
+    StatsDelta delta;
+  };
+
+  struct BacklogOp {
+    IndexBacklog* backlog;
+    uint64_t bytes;
+  };
+
+  // `pin`: keeps column families alive, usually the catalog snapshot the request works with.
+  explicit WriteUnit(std::shared_ptr<const void> pin) : pin_(std::move(pin)) {}
+  WriteUnit(WriteUnit&&) = default;
+  WriteUnit& operator=(WriteUnit&&) = default;
+
+  void Put(const Keyspace& keyspace, std::string_view key, std::string_view value);
+  void Delete(const Keyspace& keyspace, std::string_view key);
+  // Adds `delta` to the unsigned counter stored under `key` (absent is 0; a counter at 0 is removed). Counters are
+  // sizes of item collections: what would make one grow beyond DatabaseOptions::item_collection_bytes_max is not
+  // committed.
+  void AddCounter(const Keyspace& keyspace, std::string_view key, int64_t delta);
+  void AddStats(const Keyspace& keyspace, StatsDelta delta);
+  // Appends `record` to the change log of `table`; the committer chooses its sequence. At most once a unit.
+  void SetChangeRecord(TableId table, std::string record);
+  // The record touches an index, with `bytes` of rows, and waits in `backlog` once it is committed. Once an index.
+  void AddToBacklog(IndexBacklog* backlog, uint64_t bytes) { backlogs_.push_back({backlog, bytes}); }
+
+  bool empty() const { return ops_.empty() && record_.empty(); }
+  // Bytes held, for the bounds of the committer's queue.
+  size_t byte_size() const { return bytes_.size() + record_.size() + 64; }
+
+  // For the committer.
+  const std::vector<Op>& ops() const { return ops_; }
+  const std::vector<StatsOp>& stats() const { return stats_; }
+  const std::vector<BacklogOp>& backlogs() const { return backlogs_; }
+  bool has_record() const { return !record_.empty(); }
+  TableId record_table() const { return record_table_; }
+  const std::string& record() const { return record_; }
+  std::string_view key(const Op& op) const { return std::string_view(bytes_).substr(op.key_offset, op.key_size); }
+  std::string_view value(const Op& op) const { return std::string_view(bytes_).substr(op.value_offset, op.value_size); }
+
+ private:
+  void Append(OpKind kind, const Keyspace& keyspace, std::string_view key, std::string_view value, int64_t delta);
+
+  std::shared_ptr<const void> pin_;
+  std::string bytes_;
+  std::vector<Op> ops_;
+  std::vector<StatsOp> stats_;
+  std::vector<BacklogOp> backlogs_;
+  TableId record_table_;
+  std::string record_;
+};
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_COMMIT_WRITE_UNIT_H_

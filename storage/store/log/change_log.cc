@@ -1,0 +1,134 @@
+#include "storage/store/log/change_log.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/store/log/sequence_tickets.h"
+#include "storage/store/meta_keys.h"
+#include "storage/store/rocks_db.h"
+#include "storage/store/rocks_status.h"
+
+namespace armature::store {
+
+ChangeSequence IndexProgress::applied() const {
+  const absl::MutexLock lock(&mutex_);
+  return applied_;
+}
+
+void IndexProgress::Advance(ChangeSequence applied) {
+  std::vector<Waiter> ready;
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (applied <= applied_) return;
+    applied_ = applied;
+    const auto first_ready = std::partition(waiters_.begin(), waiters_.end(),
+                                            [applied](const Waiter& waiter) { return waiter.sequence > applied; });
+    std::move(first_ready, waiters_.end(), std::back_inserter(ready));
+    waiters_.erase(first_ready, waiters_.end());
+  }
+  for (Waiter& waiter : ready) {
+    timers_->Cancel(waiter.timer, waiter.deadline);
+    std::move(waiter.then)(absl::OkStatus());
+  }
+}
+
+void IndexProgress::WhenApplied(ChangeSequence sequence, absl::Time deadline,
+                                absl::AnyInvocable<void(absl::Status) &&> then) {
+  absl::Status status;
+  {
+    const absl::MutexLock lock(&mutex_);
+    status = closed_;
+    if (applied_ < sequence && status.ok()) {
+      const uint64_t id = next_id_++;
+      const TimerQueue::TimerId timer = timers_->At(deadline, [weak = weak_from_this(), id] {
+        if (const std::shared_ptr<IndexProgress> self = weak.lock()) self->Expire(id);
+      });
+      waiters_.push_back(Waiter{sequence, deadline, timer, id, std::move(then)});
+      return;
+    }
+  }
+  std::move(then)(status);
+}
+
+void IndexProgress::Close(const absl::Status& status) {
+  std::vector<Waiter> ended;
+  {
+    const absl::MutexLock lock(&mutex_);
+    closed_ = status;
+    ended.swap(waiters_);
+  }
+  for (Waiter& waiter : ended) {
+    timers_->Cancel(waiter.timer, waiter.deadline);
+    std::move(waiter.then)(status);
+  }
+}
+
+void IndexProgress::Expire(uint64_t id) {
+  absl::AnyInvocable<void(absl::Status) &&> then;
+  {
+    const absl::MutexLock lock(&mutex_);
+    const auto found =
+        std::find_if(waiters_.begin(), waiters_.end(), [id](const Waiter& waiter) { return waiter.id == id; });
+    if (found == waiters_.end()) return;
+    then = std::move(found->then);
+    waiters_.erase(found);
+  }
+  std::move(then)(DeadlineExceededError("The index did not reach the requested change sequence within the deadline"));
+}
+
+ChangeSequence ChangeLog::watermark() const { return tickets_->watermark(); }
+
+ChangeSequence ChangeLog::last_taken() const { return tickets_->last_taken(); }
+
+absl::StatusOr<ChangeLog::ReadOutcome> ChangeLog::Read(
+    TableId table, ChangeSequence after, ChangeSequence up_to, size_t records_max, size_t bytes_max,
+    absl::FunctionRef<absl::Status(ChangeSequence, std::string_view)> fn) const {
+  const std::string lower = LogKey(table, ChangeSequence(after.value() + 1));
+  const std::string upper = LogKey(table, ChangeSequence(up_to.value() + 1));
+  const rocksdb::Slice lower_slice(lower);
+  const rocksdb::Slice upper_slice(upper);
+  rocksdb::ReadOptions options;
+  options.total_order_seek = true;
+  options.iterate_lower_bound = &lower_slice;
+  options.iterate_upper_bound = &upper_slice;
+  ReadOutcome outcome;
+  outcome.read_through = after;
+  size_t bytes = 0;
+  const std::unique_ptr<rocksdb::Iterator> it(db_->db()->NewIterator(options, db_->log()->handle()));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    if (outcome.records == records_max || bytes >= bytes_max) return outcome;
+    const std::optional<ChangeSequence> sequence = SequenceOfLogKey(ToView(it->key()));
+    if (!sequence.has_value()) return DataLossError("log: a key is not 12 bytes long");
+    ARM_RETURN_IF_ERROR(fn(*sequence, ToView(it->value())));
+    outcome.read_through = *sequence;
+    ++outcome.records;
+    bytes += it->value().size();
+  }
+  ARM_RETURN_IF_ERROR(FromRocks(it->status(), Cat("read change log of table ", table.value())));
+  outcome.read_through = std::max(up_to, after);
+  outcome.drained = true;
+  return outcome;
+}
+
+absl::Status ChangeLog::Trim(TableId table, ChangeSequence through) {
+  rocksdb::WriteBatch batch;
+  batch.DeleteRange(db_->log()->handle(), LogKey(table, ChangeSequence(0)),
+                    LogKey(table, ChangeSequence(through.value() + 1)));
+  return db_->Write(&batch, /*sync=*/false, Cat("trim change log of table ", table.value()));
+}
+
+void ChangeLog::SetConsumer(ChangeConsumer* consumer) {
+  const absl::MutexLock lock(&mutex_);
+  consumer_ = consumer;
+}
+
+void ChangeLog::NotifyAppended(const std::vector<TableId>& tables) {
+  const absl::MutexLock lock(&mutex_);
+  if (consumer_ != nullptr) consumer_->OnAppended(tables);
+}
+
+}  // namespace armature::store

@@ -1,0 +1,67 @@
+#include "storage/store/log/index_backlog.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace armature::store {
+namespace {
+
+constexpr int64_t kSpacingMinMs = 500;
+// With a doubled spacing they last for twice the time: one that has waited for a day is known to some minutes.
+constexpr size_t kSamplesMax = 128;
+
+}  // namespace
+
+void IndexBacklog::Append(ChangeSequence last, int64_t time_ms, BacklogLoad load) {
+  const absl::MutexLock lock(&mutex_);
+  last_ = last;
+  records_.fetch_add(load.records, std::memory_order_relaxed);
+  bytes_.fetch_add(load.bytes, std::memory_order_relaxed);
+  AddSample({last, time_ms});
+}
+
+void IndexBacklog::AddSample(Sample sample) {
+  if (samples_.empty()) spacing_ms_ = kSpacingMinMs;
+  if (!samples_.empty() && sample.time_ms - samples_.back().time_ms < spacing_ms_) {
+    // The sample stands for those behind it, too, and goes with the last of them.
+    samples_.back().sequence = sample.sequence;
+    return;
+  }
+  samples_.push_back(sample);
+  if (samples_.size() < kSamplesMax) return;
+  std::deque<Sample> kept;
+  for (size_t i = 0; i < samples_.size(); i += 2) {
+    const size_t last = std::min(i + 1, samples_.size() - 1);
+    kept.push_back({samples_[last].sequence, samples_[i].time_ms});
+  }
+  samples_.swap(kept);
+  spacing_ms_ *= 2;
+}
+
+void IndexBacklog::Applied(ChangeSequence through, BacklogLoad load) {
+  const absl::MutexLock lock(&mutex_);
+  // Never below nothing: a log that was written without being counted must not turn into a backlog without end.
+  records_.store(records_.load(std::memory_order_relaxed) - std::min(load.records, this->load().records),
+                 std::memory_order_relaxed);
+  bytes_.store(bytes_.load(std::memory_order_relaxed) - std::min(load.bytes, this->load().bytes),
+               std::memory_order_relaxed);
+  while (!samples_.empty() && samples_.front().sequence <= through) samples_.pop_front();
+}
+
+bool IndexBacklog::BeginAt(ChangeSequence from) {
+  const absl::MutexLock lock(&mutex_);
+  if (last_ > from) return false;
+  records_.store(0, std::memory_order_relaxed);
+  bytes_.store(0, std::memory_order_relaxed);
+  samples_.clear();
+  return true;
+}
+
+IndexBacklog::State IndexBacklog::state() const {
+  const absl::MutexLock lock(&mutex_);
+  State state{load(), 0};
+  if (state.load.records > 0 && !samples_.empty()) state.oldest_ms = samples_.front().time_ms;
+  return state;
+}
+
+}  // namespace armature::store

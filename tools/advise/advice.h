@@ -1,0 +1,100 @@
+#ifndef ARMATURE_TOOLS_ADVISE_ADVICE_H_
+#define ARMATURE_TOOLS_ADVISE_ADVICE_H_
+
+// The index advisor: from how a table is used to the keys and indexes it should have, each with its reason and its
+// cost.
+//
+// Knows neither files nor daemons: plain values in, plain values out. Deterministic, and the same for every workload:
+// docs/ADVISE.md has the rules.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/advise/plan.h"
+#include "tools/advise/workload.h"
+
+namespace armature::advise {
+
+// A paragraph that says why.
+struct Reason {
+  std::string topic;  // "key", "kind", "projection", "sparse", "sharding", "cost", "sharing", "limit".
+  std::string text;
+};
+
+struct KeyAttribute {
+  std::string name;
+  AttributeType type = AttributeType::kString;
+  bool operator==(const KeyAttribute&) const = default;
+};
+
+struct KeyAdvice {
+  std::vector<KeyAttribute> partition;
+  std::vector<KeyAttribute> sort;
+  // "CustomerId | Status, OrderDate".
+  std::string ToString() const;
+};
+
+struct TableAdvice {
+  std::string name;
+  KeyAdvice key;
+  bool created = false;
+  double item_bytes = 0;
+  std::optional<double> items;
+  std::optional<double> storage_bytes;
+  double write_units = 0;  // A second.
+  std::vector<Reason> reasons;
+};
+
+struct IndexAdvice {
+  std::string name;
+  bool local = false;
+  KeyAdvice key;  // With the shard attribute.
+  ProjectionKind projection = ProjectionKind::kKeysOnly;
+  std::vector<std::string> non_key;
+  bool sparse = false;
+  double share = 1;  // Of the items that have an entry, at most.
+  int shards = 1;
+  std::string shard_attribute;  // Empty without shards. Writers set it to a random number from 1 to `shards`.
+  double entry_bytes = 0;
+  std::optional<double> entries;
+  std::optional<double> storage_bytes;
+  double write_units = 0;  // A second.
+  double read_units = 0;   // A second.
+  std::vector<std::string> patterns;
+  std::vector<Reason> reasons;
+};
+
+struct PatternAdvice {
+  std::string name;
+  Service service = Service::kScan;
+  std::string index;      // Empty for the table.
+  std::string condition;  // Of the keys, such as "CustomerId = ? AND OrderDate > ?".
+  std::string filter;     // Checked row by row.
+  bool sorted_by_client = false;
+  bool descending = false;
+  bool strong = false;  // Strongly consistent answers are asked for and given.
+  int queries = 1;
+  double units_per_read = 0;
+  double read_units = 0;  // A second.
+  std::string reason;     // A paragraph.
+};
+
+struct Advice {
+  TableAdvice table;
+  std::vector<IndexAdvice> indexes;
+  std::vector<PatternAdvice> patterns;  // In the order of the workload.
+  std::vector<std::string> warnings;
+};
+
+// Errors: those of CheckWorkload.
+absl::StatusOr<Advice> Advise(Workload workload);
+
+std::string_view ServiceName(Service service);
+std::string_view ProjectionName(ProjectionKind kind);
+
+}  // namespace armature::advise
+
+#endif  // ARMATURE_TOOLS_ADVISE_ADVICE_H_

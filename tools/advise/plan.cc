@@ -1,0 +1,298 @@
+#include "tools/advise/plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "tools/advise/arithmetic.h"
+
+namespace armature::advise {
+namespace {
+
+bool IsSubset(const AttributeList& part, const AttributeList& whole) {
+  return std::all_of(part.begin(), part.end(), [&whole](AttributeId id) { return Contains(whole, id); });
+}
+
+double PartitionBytes(const Table& table, const Key& table_key) {
+  const double items = table.items.value_or(0) / std::max(1.0, Distinct(table, table_key.partition));
+  return items * ItemBytes(table);
+}
+
+// Makes one plan.
+class Planner {
+ public:
+  Planner(const Workload& workload, const Key& table_key) : workload_(workload), table_(workload.table) {
+    plan_.table_key = table_key;
+  }
+
+  Plan Make() {
+    std::vector<size_t> open;
+    std::vector<KeyNeed> needs;
+    for (size_t i = 0; i < workload_.patterns.size(); ++i) {
+      plan_.patterns.push_back(WithoutNewIndex(workload_.patterns[i]));
+      if (plan_.patterns.back().service == Service::kNewIndex) open.push_back(i);
+      needs.push_back(plan_.patterns.back().need);
+    }
+    AddIndexes(IndexDesigner(workload_, plan_.table_key, std::move(needs)), std::move(open));
+    return std::move(plan_);
+  }
+
+ private:
+  // How the pattern is answered by what is there; kNewIndex if by nothing.
+  PatternPlan WithoutNewIndex(const Pattern& pattern) const {
+    PatternPlan answer;
+    answer.need = NeedOf(table_, pattern);
+    answer.strong = pattern.strong ? StrongRead::kGiven : StrongRead::kNotAsked;
+    if (IsSubset(plan_.table_key.All(), pattern.equality)) {
+      answer.service = Service::kItem;
+      answer.units_per_read = ReadUnits(ItemBytes(table_), pattern.strong);
+      return answer;
+    }
+    if (Answers(table_, plan_.table_key, answer.need)) {
+      answer.service = Service::kTable;
+      answer.units_per_read = ReadUnits(RowsRead(table_, pattern, answer.need) * ItemBytes(table_), pattern.strong);
+      return answer;
+    }
+    if (UseExistingIndex(pattern, &answer)) return answer;
+    answer.service = Service::kNewIndex;
+    if (pattern.strong) PlanStrongRead(pattern, &answer);
+    return answer;
+  }
+
+  bool UseExistingIndex(const Pattern& pattern, PatternPlan* answer) const {
+    double best_units = std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < table_.indexes.size(); ++i) {
+      const ExistingIndex& index = table_.indexes[i];
+      if (pattern.strong && !index.local) continue;
+      if (!Answers(table_, index.key, answer->need) || !Projects(index, pattern, answer->need)) continue;
+      const double rows = RowsRead(table_, pattern, answer->need);
+      const double bytes = rows * EntryBytes(table_, plan_.table_key, index.key, index.projection);
+      const double units = ReadUnits(bytes, pattern.strong);
+      if (units >= best_units) continue;
+      best_units = units;
+      answer->service = Service::kExistingIndex;
+      answer->index = i;
+      answer->units_per_read = units;
+    }
+    return answer->service == Service::kExistingIndex;
+  }
+
+  bool Projects(const ExistingIndex& index, const Pattern& pattern, const KeyNeed& need) const {
+    if (index.projection.kind == ProjectionKind::kAll) return true;
+    if (pattern.returns_all) return false;
+    AttributeList held = plan_.table_key.All();
+    for (const AttributeId id : index.key.All()) held.push_back(id);
+    for (const AttributeId id : index.projection.non_key) held.push_back(id);
+    return IsSubset(pattern.returns, held) && IsSubset(need.filters, held) && IsSubset(need.other_filters, held) &&
+           (!need.sorted_by_client || IsSubset(pattern.order, held));
+  }
+
+  // Strongly consistent answers come from the table and from its local indexes only.
+  void PlanStrongRead(const Pattern& pattern, PatternPlan* answer) const {
+    if (plan_.table_key.sort.empty() || !Contains(pattern.equality, plan_.table_key.partition.front())) {
+      answer->strong = StrongRead::kOtherPartition;
+      return;
+    }
+    if (table_.created) {
+      FilterTable(pattern, answer);
+      return;
+    }
+    const std::optional<double> largest = LargestCollectionBytes(table_, plan_.table_key, ItemBytes(table_));
+    if (largest && *largest > kCollectionBytesMax) {
+      answer->strong = StrongRead::kCollectionTooBig;
+      return;
+    }
+    answer->need = LocalNeed(table_, answer->need, plan_.table_key.partition.front());
+    // The sort attribute of the table itself may do for what is left.
+    if (Answers(table_, plan_.table_key, answer->need)) {
+      answer->service = Service::kTable;
+      answer->units_per_read = ReadUnits(RowsRead(table_, pattern, answer->need) * ItemBytes(table_), true);
+    }
+  }
+
+  void FilterTable(const Pattern& pattern, PatternPlan* answer) const {
+    const double bytes = PartitionBytes(table_, plan_.table_key);
+    if (bytes > kPageBytes) {
+      answer->strong = StrongRead::kTableIsCreated;
+      return;
+    }
+    KeyNeed& need = answer->need;
+    const AttributeId partition = plan_.table_key.partition.front();
+    std::erase(need.equality, partition);
+    need.filters.insert(need.filters.end(), need.equality.begin(), need.equality.end());
+    need.equality = {partition};
+    if (need.range) need.other_filters.push_back(*need.range);
+    need.other_filters.insert(need.other_filters.end(), need.has.begin(), need.has.end());
+    need.has.clear();
+    need.range.reset();
+    need.sorted_by_client = !pattern.order.empty();
+    need.order.clear();
+    answer->strong = StrongRead::kFilteredTable;
+    answer->service = Service::kTable;
+    answer->units_per_read = ReadUnits(bytes, true);
+  }
+
+  void AddIndexes(const IndexDesigner& designer, std::vector<size_t> open) {
+    // Long keys first: what needs less then finds an index that begins as it wants.
+    std::stable_sort(open.begin(), open.end(),
+                     [&](size_t a, size_t b) { return Length(designer, a) > Length(designer, b); });
+    for (const size_t pattern : open) Place(designer, pattern);
+    while (JoinTwo(designer)) {
+    }
+    // In the order of the file.
+    std::sort(plan_.indexes.begin(), plan_.indexes.end(),
+              [](const IndexDesign& a, const IndexDesign& b) { return a.patterns.front() < b.patterns.front(); });
+    for (size_t i = 0; i < plan_.indexes.size(); ++i) {
+      for (const size_t pattern : plan_.indexes[i].patterns) {
+        PatternPlan& answer = plan_.patterns[pattern];
+        answer.service = plan_.indexes[i].scanned ? Service::kIndexScan : Service::kNewIndex;
+        answer.index = i;
+        answer.queries = plan_.indexes[i].shards;
+        answer.units_per_read = designer.UnitsPerRead(plan_.indexes[i], pattern);
+      }
+    }
+  }
+
+  static size_t Length(const IndexDesigner& designer, size_t pattern) {
+    const KeyNeed& need = designer.need(pattern);
+    return need.equality.size() + need.Tail().size() + need.has.size();
+  }
+
+  // Into the index where it costs least, or into one of its own.
+  void Place(const IndexDesigner& designer, size_t pattern) {
+    const std::optional<IndexDesign> alone = designer.Design({pattern});
+    if (!alone) {
+      PatternPlan& answer = plan_.patterns[pattern];
+      answer.service = Service::kScan;
+      answer.units_per_read =
+          ReadUnits(table_.items.value_or(0) * ItemBytes(table_), workload_.patterns[pattern].strong);
+      return;
+    }
+    std::optional<IndexDesign> best;
+    IndexDesign* place = nullptr;
+    for (IndexDesign& index : plan_.indexes) {
+      std::optional<IndexDesign> joined = Joined(designer, index, *alone);
+      if (!joined) continue;
+      if (best && AddedCost(*joined, index) >= AddedCost(*best, *place)) continue;
+      best = std::move(joined);
+      place = &index;
+    }
+    if (best) {
+      *place = *std::move(best);
+    } else {
+      plan_.indexes.push_back(*alone);
+    }
+  }
+
+  // Cost first; then the shorter key, whose entries move less often.
+  static std::tuple<double, size_t> AddedCost(const IndexDesign& after, const IndexDesign& before) {
+    // Rounded, for sums of different order that are equal but for their last digits.
+    return {std::round((Cost(after) - Cost(before)) * 1000), after.key.All().size()};
+  }
+
+  static double Cost(const IndexDesign& index) { return index.write_units * kWriteUnitWeight + index.read_units; }
+
+  // One index for the patterns of both, unless it would be spread worse than theirs are.
+  std::optional<IndexDesign> Joined(const IndexDesigner& designer, const IndexDesign& a, const IndexDesign& b) const {
+    std::vector<size_t> patterns = a.patterns;
+    patterns.insert(patterns.end(), b.patterns.begin(), b.patterns.end());
+    std::sort(patterns.begin(), patterns.end());
+    std::optional<IndexDesign> joined = designer.Design(patterns);
+    if (!joined) return std::nullopt;
+    // A query that had its partition to itself shall not have to ask many, nor share one that is too busy.
+    const bool spread = std::min(a.shards, b.shards) == 1;
+    if (spread && joined->shards > 1) return std::nullopt;
+    if (joined->reads_stay_hot && !a.reads_stay_hot && !b.reads_stay_hot) return std::nullopt;
+    const double values = std::max(Distinct(table_, a.key.partition), Distinct(table_, b.key.partition));
+    if (values >= kLowCardinality && Distinct(table_, joined->key.partition) < kLowCardinality) return std::nullopt;
+    return joined;
+  }
+
+  // Joins a pair of indexes that can be one. False if there is none.
+  bool JoinTwo(const IndexDesigner& designer) {
+    for (size_t i = 0; i < plan_.indexes.size(); ++i) {
+      for (size_t j = i + 1; j < plan_.indexes.size(); ++j) {
+        std::optional<IndexDesign> joined = Joined(designer, plan_.indexes[i], plan_.indexes[j]);
+        if (!joined) continue;
+        plan_.indexes[i] = *std::move(joined);
+        plan_.indexes.erase(plan_.indexes.begin() + static_cast<std::ptrdiff_t>(j));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const Workload& workload_;
+  const Table& table_;
+  Plan plan_;
+};
+
+// Smaller is better.
+std::tuple<size_t, size_t, size_t, double> Badness(const Workload& workload, const Plan& plan) {
+  size_t strong_lost = 0;
+  size_t scans = 0;
+  double cost = 0;
+  for (size_t i = 0; i < plan.patterns.size(); ++i) {
+    const PatternPlan& pattern = plan.patterns[i];
+    const bool given = pattern.strong == StrongRead::kNotAsked || pattern.strong == StrongRead::kGiven;
+    if (!given) ++strong_lost;
+    if (pattern.service == Service::kScan) ++scans;
+    cost += workload.patterns[i].per_second * pattern.units_per_read;
+  }
+  for (const IndexDesign& index : plan.indexes) cost += index.write_units * kWriteUnitWeight;
+  return {strong_lost, scans, plan.indexes.size(), cost};
+}
+
+bool Changes(const Table& table, AttributeId id) {
+  return std::any_of(table.updates.begin(), table.updates.end(),
+                     [id](const Update& update) { return Contains(update.attributes, id); });
+}
+
+}  // namespace
+
+Plan MakePlan(const Workload& workload, const Key& table_key) { return Planner(workload, table_key).Make(); }
+
+std::vector<Key> PossibleTableKeys(const Table& table, const std::vector<Pattern>& patterns) {
+  if (table.key) return {*table.key};
+  std::vector<Key> keys;
+  if (table.identity.size() == 2) {
+    const AttributeId first = table.identity[0];
+    const AttributeId second = table.identity[1];
+    keys.push_back({{first}, {second}});
+    keys.push_back({{second}, {first}});
+    return keys;
+  }
+  const AttributeId identity = table.identity.front();
+  keys.push_back({{identity}, {}});
+  for (const Pattern& pattern : patterns) {
+    for (const AttributeId id : pattern.equality) {
+      const Attribute& attribute = table.attributes[id];
+      const Key key = {{id}, {identity}};
+      if (id == identity || !attribute.CanBeKey() || attribute.IsSparse() || Changes(table, id)) continue;
+      if (Distinct(table, {id}) < kLowCardinality) continue;
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
+Plan BestPlan(const Workload& workload) {
+  std::optional<Plan> best;
+  for (const Key& key : PossibleTableKeys(workload.table, workload.patterns)) {
+    Plan plan = MakePlan(workload, key);
+    if (!best || Badness(workload, plan) < Badness(workload, *best)) best = std::move(plan);
+  }
+  return *std::move(best);
+}
+
+std::optional<double> LargestCollectionBytes(const Table& table, const Key& table_key, double entries_bytes) {
+  if (!table.items) return std::nullopt;
+  const AttributeId partition = table_key.partition.front();
+  const double share = std::max(HotShare(table, {partition}), 1 / std::max(1.0, *table.items));
+  return *table.items * share * (ItemBytes(table) + entries_bytes);
+}
+
+}  // namespace armature::advise

@@ -1,0 +1,137 @@
+#include "tools/bench/pipeline_workload.h"
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "armature/client/client.h"
+#include "armature/client/pipeline.h"
+#include "tools/bench/request_template.h"
+#include "tools/bench/workload.h"
+
+namespace armature::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr absl::Duration kStallMax = absl::Seconds(30);
+
+// One stream during one run.
+class Stream {
+ public:
+  Stream(const client::Client& client, const Options& options, const std::string& table, std::atomic<uint64_t>* next)
+      : client_(client), options_(options), table_(table), next_(next) {}
+
+  LoadResult Run(size_t window, double seconds) {
+    const Clock::time_point end =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    client::PipelineOptions stream;
+    stream.in_flight_max = window;
+    // What has not been answered by then never will be.
+    stream.lifetime = absl::Seconds(seconds) + kStallMax;
+    const auto pipeline = client_.OpenPipeline(stream);
+    if (!pipeline.ok()) {
+      absl::MutexLock lock(&mutex_);
+      Fail(pipeline.status());
+      ++result_.calls;
+      return std::move(result_);
+    }
+    while (Clock::now() < end && !Interrupted() && !HasFailedOften() && (*pipeline)->status().ok()) Ask(**pipeline);
+    const absl::Status closed = (*pipeline)->Close();
+    absl::MutexLock lock(&mutex_);
+    if (!closed.ok() && result_.failed == 0) Fail(closed);
+    return std::move(result_);
+  }
+
+ private:
+  bool HasFailedOften() {
+    absl::MutexLock lock(&mutex_);
+    return result_.failed >= kFailuresMax;
+  }
+
+  void Ask(client::Pipeline& pipeline) {
+    api::v1::PutItemRequest put;
+    put.set_table_name(table_);
+    *put.mutable_item() =
+        BenchItem(options_, "u" + KeyText(next_->fetch_add(1, std::memory_order_relaxed)), /*sort_offset=*/0);
+    // All are as long as the first one.
+    if (put_bytes_ == 0) put_bytes_ = put.ByteSizeLong();
+    pipeline.Ask(std::move(put),
+                 [this, start = Clock::now()](const auto& answer) { Note(answer, Clock::now() - start); });
+  }
+
+  void Note(const absl::StatusOr<api::v1::PutItemResponse>& answer, Clock::duration elapsed) {
+    absl::MutexLock lock(&mutex_);
+    ++result_.calls;
+    result_.request_bytes += put_bytes_;
+    if (!answer.ok()) return Fail(answer.status());
+    if (answer->has_attributes()) return Fail(absl::InternalError("attributes that nobody asked for"));
+    result_.response_bytes += answer->ByteSizeLong();
+    const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed);
+    result_.latency.Record(static_cast<uint64_t>(nanoseconds.count()));
+  }
+
+  void Fail(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    ++result_.failed;
+    if (result_.first_error.empty()) result_.first_error = "pipeline: " + status.ToString();
+  }
+
+  const client::Client& client_;
+  const Options& options_;
+  const std::string& table_;
+  std::atomic<uint64_t>* const next_;
+  uint64_t put_bytes_ = 0;  // set before the first put is asked
+  absl::Mutex mutex_;
+  LoadResult result_ ABSL_GUARDED_BY(mutex_);
+};
+
+// What runs have in common.
+struct Streams {
+  Options options;
+  std::string table;
+  std::vector<client::Client> clients;
+  std::atomic<uint64_t> next = kFirstPutKey;
+
+  LoadResult Run(const LoadOptions& load) {
+    std::vector<std::future<LoadResult>> parts;
+    for (size_t i = 0; i < clients.size(); ++i) {
+      const size_t window = load.outstanding / clients.size() + (i < load.outstanding % clients.size() ? 1 : 0);
+      if (window == 0) break;
+      parts.push_back(std::async(std::launch::async, [this, i, window, seconds = load.seconds] {
+        return Stream(clients[i], options, table, &next).Run(window, seconds);
+      }));
+    }
+    LoadResult total;
+    for (auto& part : parts) MergeInto(&total, part.get());
+    return total;
+  }
+};
+
+}  // namespace
+
+CallKind PipelineKind(const Options& options, const std::string& table) {
+  auto streams = std::make_shared<Streams>();
+  streams->options = options;
+  streams->table = table;
+  for (uint32_t i = 0; i < options.connections; ++i) {
+    auto client = client::Connect(options.target);
+    if (!client.ok()) throw std::runtime_error(client.status().ToString());
+    streams->clients.push_back(*std::move(client));
+  }
+  // Throws if items are too short for their keys.
+  BenchItem(options, "u" + KeyText(0), 0);
+  CallKind kind;
+  kind.name = "pipeline";
+  kind.run = [streams](const LoadOptions& load) { return streams->Run(load); };
+  return kind;
+}
+
+}  // namespace armature::bench

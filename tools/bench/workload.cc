@@ -1,0 +1,312 @@
+#include "tools/bench/workload.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "armature/admin/v1/admin.pb.h"
+#include "armature/api/v1/items.pb.h"
+#include "tools/bench/group_workloads.h"
+#include "tools/bench/pipeline_workload.h"
+#include "tools/bench/request_template.h"
+
+namespace armature::bench {
+namespace {
+
+constexpr uint64_t kFirstSortKey = 1000000000;
+constexpr char kPutMethod[] = "/armature.api.v1.ItemService/PutItem";
+
+std::string IndexAttribute(uint32_t i) { return "g" + std::to_string(i); }
+
+api::v1::Item MakeKey(const std::string& pk, uint64_t sort_offset) {
+  api::v1::Item key;
+  (*key.mutable_attributes())["pk"].set_s(pk);
+  (*key.mutable_attributes())["sk"].set_n(std::to_string(kFirstSortKey + sort_offset));
+  return key;
+}
+
+RequestTemplate PutTemplate(const Options& options, const std::string& table, char prefix, uint64_t sort_offset) {
+  api::v1::PutItemRequest request;
+  request.set_table_name(table);
+  *request.mutable_item() = BenchItem(options, std::string(1, prefix) + kKeyPlaceholder, sort_offset);
+  return RequestTemplate(request);
+}
+
+std::string CheckPut(const grpc::ByteBuffer& answer) {
+  api::v1::PutItemResponse response;
+  if (!Parse(answer, &response)) return "not a PutItemResponse";
+  if (response.has_attributes()) return "attributes that nobody asked for";
+  return "";
+}
+
+// Puts of `count` items in all, of which the n-th has the key n / templates.size().
+CallKind LoadKind(std::string name, std::vector<RequestTemplate> templates, uint64_t count) {
+  CallKind kind;
+  kind.name = std::move(name);
+  kind.method = kPutMethod;
+  kind.check = CheckPut;
+  auto next = std::make_shared<std::atomic<uint64_t>>(0);
+  kind.new_source = [next, templates, count](uint64_t) -> RequestSource {
+    return [next, templates, count](grpc::ByteBuffer* request) mutable {
+      const uint64_t n = next->fetch_add(1, std::memory_order_relaxed);
+      if (n >= count) return false;
+      *request = templates[n % templates.size()].With(n / templates.size());
+      return true;
+    };
+  };
+  return kind;
+}
+
+// Calls with keys drawn at random from [0, keys).
+CallKind RandomKind(std::string name, const std::string& method, RequestTemplate message, uint64_t first_key,
+                    uint64_t keys) {
+  CallKind kind;
+  kind.name = std::move(name);
+  kind.method = "/armature.api.v1.ItemService/" + method;
+  kind.new_source = [message, first_key, keys](uint64_t seed) -> RequestSource {
+    std::uniform_int_distribution<uint64_t> key(first_key, first_key + keys - 1);
+    return [message, key, random = std::mt19937_64(seed)](grpc::ByteBuffer* request) mutable {
+      *request = message.With(key(random));
+      return true;
+    };
+  };
+  return kind;
+}
+
+CallKind PutKind(const Options& options, const std::string& table) {
+  RequestTemplate message = PutTemplate(options, table, 'u', 0);
+  CallKind kind;
+  if (options.key_space > 0) {
+    kind = RandomKind("put", "PutItem", message, kFirstPutKey, options.key_space);
+  } else {
+    kind.name = "put";
+    kind.method = kPutMethod;
+    auto next = std::make_shared<std::atomic<uint64_t>>(kFirstPutKey);
+    kind.new_source = [next, message](uint64_t) -> RequestSource {
+      return [next, message](grpc::ByteBuffer* request) mutable {
+        *request = message.With(next->fetch_add(1, std::memory_order_relaxed));
+        return true;
+      };
+    };
+  }
+  kind.check = CheckPut;
+  return kind;
+}
+
+// Gives one global index after the other another key for an item drawn at random.
+CallKind UpdateKind(const Options& options, const std::string& table) {
+  std::vector<RequestTemplate> templates;
+  for (uint32_t i = 0; i < std::max(options.gsi, 1U); ++i) {
+    api::v1::UpdateItemRequest request;
+    request.set_table_name(table);
+    *request.mutable_key() = MakeKey(std::string("u") + kKeyPlaceholder, 0);
+    request.set_update_expression("SET " + IndexAttribute(i) + " = :moved");
+    (*request.mutable_expression_attribute_values())[":moved"].set_s(std::string("u") + kSecondPlaceholder);
+    templates.emplace_back(request);
+  }
+  CallKind kind;
+  kind.name = "update";
+  kind.method = "/armature.api.v1.ItemService/UpdateItem";
+  kind.new_source = [templates, keys = options.items](uint64_t seed) -> RequestSource {
+    std::uniform_int_distribution<uint64_t> key(0, keys - 1);
+    return [templates, key, random = std::mt19937_64(seed), n = size_t{0}](grpc::ByteBuffer* request) mutable {
+      *request = templates[n++ % templates.size()].With(key(random), random());
+      return true;
+    };
+  };
+  kind.check = [](const grpc::ByteBuffer& answer) -> std::string {
+    api::v1::UpdateItemResponse response;
+    if (!Parse(answer, &response)) return "not an UpdateItemResponse";
+    return response.has_attributes() ? "attributes that nobody asked for" : "";
+  };
+  return kind;
+}
+
+// Whether `item` is what BenchItem made, up to the key.
+bool IsWhole(const api::v1::Item& item, const Options& options, uint64_t sort_offset) {
+  const auto pk = item.attributes().find("pk");
+  if (pk == item.attributes().end()) return false;
+  const api::v1::Item expected = BenchItem(options, pk->second.s(), sort_offset);
+  return Serialize(item) == Serialize(expected);
+}
+
+CallKind GetKind(const Options& options, const std::string& table) {
+  api::v1::GetItemRequest request;
+  request.set_table_name(table);
+  *request.mutable_key() = MakeKey(std::string("u") + kKeyPlaceholder, 0);
+  CallKind kind = RandomKind("get", "GetItem", RequestTemplate(request), 0, options.items);
+  kind.answers_of_one_size = true;
+  kind.check = [options](const grpc::ByteBuffer& answer) -> std::string {
+    api::v1::GetItemResponse response;
+    if (!Parse(answer, &response)) return "not a GetItemResponse";
+    if (!response.has_item()) return "no item";
+    return IsWhole(response.item(), options, 0) ? "" : "not the item that was put";
+  };
+  return kind;
+}
+
+CallKind QueryKind(const Options& options, const std::string& table) {
+  api::v1::QueryRequest request;
+  request.set_table_name(table);
+  request.set_limit(static_cast<int32_t>(options.page_items));
+  request.set_key_condition_expression("pk = :p");
+  (*request.mutable_expression_attribute_values())[":p"].set_s(std::string("q") + kKeyPlaceholder);
+  CallKind kind = RandomKind("query", "Query", RequestTemplate(request), 0, kQueryPartitions);
+  kind.answers_of_one_size = true;
+  kind.check = [options](const grpc::ByteBuffer& answer) -> std::string {
+    api::v1::QueryResponse response;
+    if (!Parse(answer, &response)) return "not a QueryResponse";
+    if (response.items_size() != static_cast<int>(options.page_items)) {
+      return std::to_string(response.items_size()) + " items (a page ends at 1 MB)";
+    }
+    if (response.count() != response.items_size()) return "count differs from the items";
+    for (int i = 0; i < response.items_size(); ++i) {
+      if (!IsWhole(response.items(i), options, static_cast<uint64_t>(i))) {
+        return "item " + std::to_string(i) + " is not the one that was put";
+      }
+    }
+    return "";
+  };
+  return kind;
+}
+
+// A page from a random place on; the last pages of the table are shorter.
+CallKind ScanKind(const Options& options, const std::string& table) {
+  api::v1::ScanRequest request;
+  request.set_table_name(table);
+  request.set_limit(static_cast<int32_t>(options.page_items));
+  *request.mutable_exclusive_start_key() = MakeKey(std::string("u") + kKeyPlaceholder, 0);
+  CallKind kind = RandomKind("scan", "Scan", RequestTemplate(request), 0, options.items);
+  kind.check = [options](const grpc::ByteBuffer& answer) -> std::string {
+    api::v1::ScanResponse response;
+    if (!Parse(answer, &response)) return "not a ScanResponse";
+    if (response.count() != response.items_size()) return "count differs from the items";
+    for (const api::v1::Item& item : response.items()) {
+      if (!IsWhole(item, options, 0)) return "an item that was not put";
+    }
+    return "";
+  };
+  return kind;
+}
+
+}  // namespace
+
+// By the rules of the API: names, and values as below.
+api::v1::Item BenchItem(const Options& options, const std::string& pk, uint64_t sort_offset) {
+  api::v1::Item item = MakeKey(pk, sort_offset);
+  auto& attributes = *item.mutable_attributes();
+  attributes["active"].set_bool_(true);
+  attributes["count"].set_n("1234567");
+  attributes["kind"].set_s("benchmark");
+  const size_t number_sk = 2 + 5 + 1;  // Two digits a byte and one.
+  const size_t number_count = 5 + 4 + 1;
+  size_t size = 2 + pk.size() + number_sk + 6 + 1 + number_count + 4 + 9;
+  for (uint32_t i = 0; i < options.gsi; ++i) {
+    const std::string name = IndexAttribute(i);
+    attributes[name].set_s(pk);
+    size += name.size() + pk.size();
+  }
+  const std::string payload = "payload";
+  size += payload.size();
+  if (size > options.item_bytes) {
+    throw std::runtime_error("--item_bytes must be at least " + std::to_string(size));
+  }
+  attributes[payload].set_s(std::string(options.item_bytes - size, 'x'));
+  return item;
+}
+
+api::v1::CreateTableRequest TableSchema(const Options& options, const std::string& table) {
+  api::v1::CreateTableRequest request;
+  request.set_table_name(table);
+  request.set_billing_mode(api::v1::BILLING_MODE_PAY_PER_REQUEST);
+  const auto define = [&request](const std::string& name, api::v1::ScalarAttributeType type) {
+    auto* definition = request.add_attribute_definitions();
+    definition->set_attribute_name(name);
+    definition->set_attribute_type(type);
+  };
+  const auto add_key = [](auto* owner, const std::string& hash) {
+    auto* element = owner->add_key_schema();
+    element->set_attribute_name(hash);
+    element->set_key_type(api::v1::KEY_TYPE_HASH);
+    element = owner->add_key_schema();
+    element->set_attribute_name("sk");
+    element->set_key_type(api::v1::KEY_TYPE_RANGE);
+  };
+  define("pk", api::v1::SCALAR_ATTRIBUTE_TYPE_S);
+  define("sk", api::v1::SCALAR_ATTRIBUTE_TYPE_N);
+  add_key(&request, "pk");
+  for (uint32_t i = 0; i < options.gsi; ++i) {
+    define(IndexAttribute(i), api::v1::SCALAR_ATTRIBUTE_TYPE_S);
+    auto* index = request.add_global_secondary_indexes();
+    index->set_index_name("by_" + IndexAttribute(i));
+    add_key(index, IndexAttribute(i));
+    index->mutable_projection()->set_projection_type(api::v1::PROJECTION_TYPE_ALL);
+  }
+  return request;
+}
+
+CallKind LoadItems(const Options& options, const std::string& table) {
+  return LoadKind("load of items", {PutTemplate(options, table, 'u', 0)}, options.items);
+}
+
+CallKind LoadPages(const Options& options, const std::string& table) {
+  std::vector<RequestTemplate> templates;
+  for (uint64_t i = 0; i < options.page_items; ++i) {
+    templates.push_back(PutTemplate(options, table, 'q', i));
+  }
+  return LoadKind("load of pages", std::move(templates), kQueryPartitions * options.page_items);
+}
+
+CallKind Workload(const std::string& name, const Options& options, const std::string& table) {
+  if (name == "put") return PutKind(options, table);
+  if (name == "get") return GetKind(options, table);
+  if (name == "query") return QueryKind(options, table);
+  if (name == "scan") return ScanKind(options, table);
+  if (name == "update") return UpdateKind(options, table);
+  if (name == "batch") return BatchKind(options, table);
+  if (name == "transact") return TransactKind(options, table);
+  if (name == "pipeline") return PipelineKind(options, table);
+  throw std::runtime_error("no workload " + name);
+}
+
+CallKind Echo(uint64_t request_bytes, uint64_t response_bytes) {
+  admin::v1::EchoResponse response;
+  uint64_t payload = std::max(response_bytes, uint64_t{1});  // 0 would ask for the request back.
+  do {
+    response.set_payload(std::string(payload, 'x'));
+  } while (response.ByteSizeLong() > response_bytes && payload-- > 1);
+  const size_t answer_bytes = response.payload().size();
+
+  admin::v1::EchoRequest request;
+  request.set_response_bytes(static_cast<uint32_t>(answer_bytes));
+  payload = request_bytes;
+  do {
+    request.set_payload(std::string(payload, 'x'));
+  } while (request.ByteSizeLong() > request_bytes && payload-- > 0);
+
+  CallKind kind;
+  kind.name = "echo";
+  kind.method = "/armature.admin.v1.AdminService/Echo";
+  kind.answers_of_one_size = true;
+  kind.new_source = [bytes = Serialize(request)](uint64_t) -> RequestSource {
+    return [bytes](grpc::ByteBuffer* out) {
+      *out = ToByteBuffer(bytes);  // A copy for each call, as the workloads make one.
+      return true;
+    };
+  };
+  kind.check = [answer_bytes](const grpc::ByteBuffer& answer) -> std::string {
+    admin::v1::EchoResponse echoed;
+    if (!Parse(answer, &echoed)) return "not an EchoResponse";
+    if (echoed.payload().size() != answer_bytes) {
+      return std::to_string(echoed.payload().size()) + " bytes";
+    }
+    return "";
+  };
+  return kind;
+}
+
+}  // namespace armature::bench
