@@ -46,6 +46,7 @@ function(armature_library layer)
   target_link_libraries(${target}
     PUBLIC ${ARG_PUBLIC}
     PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:armature_warnings> $<BUILD_INTERFACE:armature_no_exceptions>)
+  armature_unity(${target})
   foreach(used IN LISTS ARG_LAYERS)
     if(NOT used IN_LIST ARMATURE_ALLOWED_${layer})
       message(FATAL_ERROR "layer '${layer}' may not use '${used}': the arrows go one way only")
