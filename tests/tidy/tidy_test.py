@@ -204,6 +204,16 @@ class TidyTest(unittest.TestCase):
                     findings.append(f"{name}:{start + 1}: {end - start + 1} lines, at most {FUNCTION_LINES_MAX}: {head}")
         self.check(findings)
 
+    def test_packages_are_found_in_one_place(self):
+        search = re.compile(r"^\s*(find_package|find_library|find_path|pkg_check_modules|pkg_search_module)\(", re.MULTILINE)
+        files = [ROOT / "CMakeLists.txt", *(ROOT / "cmake").glob("*.cmake")]
+        for folder in CODE_FOLDERS + ("proto", "packaging"):
+            files += (ROOT / folder).rglob("CMakeLists.txt")
+        # The package test's program is a project of its own.
+        others = (ROOT / "cmake/deps.cmake", ROOT / "tests/package/consumer/CMakeLists.txt")
+        found = [name_of(file) for file in files if file not in others and search.search(file.read_text())]
+        self.check([f"{name}: look for packages in cmake/deps.cmake" for name in found])
+
     def test_lists_of_exceptions_are_in_step(self):
         for name in LONG_FILES:
             self.assertGreater(len((ROOT / name).read_text().splitlines()), FILE_LINES_MAX, name)
