@@ -33,6 +33,14 @@ function(armature_sources variable)
   set(${variable} ${all} PARENT_SCOPE)
 endfunction()
 
+# armature_unity(<target>): compiles the files of a target in batches, which parses the headers of protobuf, gRPC and Abseil
+# once for each batch. Names in unnamed namespaces are therefore unique within a target.
+set(ARMATURE_UNITY_BATCH 8 CACHE STRING "Files in a batch; 0: all files of a target, which shows every name that is not unique")
+mark_as_advanced(ARMATURE_UNITY_BATCH)
+function(armature_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ARMATURE_UNITY} UNITY_BUILD_BATCH_SIZE ${ARMATURE_UNITY_BATCH})
+endfunction()
+
 function(armature_library layer)
   cmake_parse_arguments(ARG "" "" "FOLDERS;EXCEPT;LAYERS;PUBLIC;PRIVATE" ${ARGN})
   if(NOT DEFINED ARMATURE_ALLOWED_${layer})
@@ -43,6 +51,7 @@ function(armature_library layer)
   add_library(${target} STATIC ${sources})
   add_library(armature::${layer} ALIAS ${target})
   target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target}
     PUBLIC ${ARG_PUBLIC}
     PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:armature_warnings> $<BUILD_INTERFACE:armature_no_exceptions>)

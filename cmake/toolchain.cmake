@@ -1,6 +1,12 @@
-# Speed of the build: compiler cache and a fast linker, where the machine has them.
+# How we build when the tree stands alone: the language, compiler cache and a fast linker where the machine has them,
+# sanitizers. A host project has its own.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
 find_program(ARMATURE_CCACHE ccache)
-if(ARMATURE_CCACHE)
+if(ARMATURE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${ARMATURE_CCACHE}")
 endif()
 
@@ -16,13 +22,3 @@ if(ARMATURE_SANITIZE)
   add_compile_options(-fsanitize=${ARMATURE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${ARMATURE_SANITIZE})
 endif()
-
-# armature_unity(<target> [BATCH <files>]): compiles the files of a target in batches, which parses the headers of protobuf,
-# gRPC and Abseil once for each batch. Names in unnamed namespaces are therefore unique within a target.
-function(armature_unity target)
-  cmake_parse_arguments(ARG "" "BATCH" "" ${ARGN})
-  if(NOT ARG_BATCH)
-    set(ARG_BATCH 8)
-  endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ARMATURE_UNITY} UNITY_BUILD_BATCH_SIZE ${ARG_BATCH})
-endfunction()
