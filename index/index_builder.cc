@@ -19,7 +19,7 @@
 namespace armature::index {
 namespace {
 
-constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+constexpr absl::Duration kScanRetryAfter = absl::Seconds(1);
 // How often it is looked whether an index has caught up.
 constexpr absl::Duration kCatchUpPoll = absl::Milliseconds(10);
 constexpr absl::Duration kGiveWayMax = absl::Milliseconds(200);
@@ -72,7 +72,7 @@ void IndexBuilder::Work() {
     const absl::StatusOr<Turn> turn = RunOnce();
     if (!turn.ok()) {
       LOG_EVERY_N(ERROR, 60) << "index build: turn failed status=" << turn.status();
-      WaitForWork(kRetryAfter);
+      WaitForWork(kScanRetryAfter);
     } else if (turn->advanced) {
       GiveWay(absl::Now() - begin);
     } else {

@@ -43,7 +43,7 @@ void CheckArnLength(std::string_view arn, std::string_view path, model::Constrai
 }
 
 // A member that is required and names a backup.
-void CheckArnShape(const std::optional<std::string>& arn, model::ConstraintList* faults) {
+void CheckBackupArnShape(const std::optional<std::string>& arn, model::ConstraintList* faults) {
   constexpr std::string_view kPath = "backupArn";
   if (!arn.has_value()) return faults->AddNull(kPath);
   CheckArnLength(*arn, kPath, faults);
@@ -58,7 +58,7 @@ void CheckRequiredName(const std::optional<std::string>& name, std::string_view 
 
 absl::Status CheckArn(const std::optional<std::string>& arn) {
   model::ConstraintList faults;
-  CheckArnShape(arn, &faults);
+  CheckBackupArnShape(arn, &faults);
   ARM_RETURN_IF_ERROR(faults.ToStatus());
   return ParseBackupArn(*arn).status();
 }
@@ -97,7 +97,7 @@ absl::Status CheckListTableBackups(const ListTableBackupsRequest& request) {
 absl::Status CheckRestoreTable(const RestoreTableRequest& request) {
   model::ConstraintList faults;
   CheckRequiredName(request.target_table_name, "targetTableName", model::kTableNameMinChars, &faults);
-  CheckArnShape(request.backup_arn, &faults);
+  CheckBackupArnShape(request.backup_arn, &faults);
   if (request.billing_mode.has_value()) {
     model::CheckBillingModeShape(*request.billing_mode, "billingModeOverride", &faults);
   }

@@ -32,13 +32,13 @@ constexpr absl::Duration kRowPatience = absl::Seconds(30);
 constexpr absl::Duration kLockedPatience = absl::Seconds(1);
 constexpr int kAttemptsMax = 20;
 
-struct Row {
+struct CheckedRow {
   std::string key;
   std::string value;
 };
 
 struct Page {
-  std::vector<Row> rows;
+  std::vector<CheckedRow> rows;
   std::string next_key;  // empty: the end
 };
 
@@ -106,7 +106,7 @@ class Verifier {
     result->rows_checked = static_cast<int64_t>(page.rows.size());
     result->keyspace_rows = table_.data.stats->items();
     const std::vector<const store::Index*> indexes = CheckableIndexes(table_);
-    for (const Row& row : page.rows) {
+    for (const CheckedRow& row : page.rows) {
       const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(row.value);
       if (!stored.ok()) {
         result->differences.push_back({"", Kind::kDamaged, "", row.key, false});
@@ -129,7 +129,7 @@ class Verifier {
     result->rows_checked = static_cast<int64_t>(page.rows.size());
     result->keyspace = index.descriptor.name;
     result->keyspace_rows = index.keyspace.stats->items();
-    for (const Row& row : page.rows) {
+    for (const CheckedRow& row : page.rows) {
       const std::optional<std::string> base_key = BaseKeyOf(row.value);
       if (!base_key.has_value()) {
         ARM_RETURN_IF_ERROR(RemoveDamaged(index, row, result));
@@ -283,7 +283,7 @@ class Verifier {
 
   // An entry that does not tell its item. The walk of the table has mended what should be there, if it was this one;
   // nobody else writes it.
-  absl::Status RemoveDamaged(const store::Index& index, const Row& row, VerifyTableResult* result) {
+  absl::Status RemoveDamaged(const store::Index& index, const CheckedRow& row, VerifyTableResult* result) {
     ARM_RETURN_IF_ERROR(WaitForIndex(index));
     ARM_ASSIGN_OR_RETURN(const std::optional<std::string> now, Get(index.keyspace, row.key));
     if (now != row.value) return absl::OkStatus();
@@ -351,7 +351,7 @@ absl::StatusOr<ListIndexViolationsResult> ListIndexViolations(const Parts& parts
   ARM_ASSIGN_OR_RETURN(const Position position, ParsePosition(request.start_position));
   ARM_ASSIGN_OR_RETURN(Page page, ReadPageOfRows(*parts.database, table.data, position.key));
   ListIndexViolationsResult result;
-  for (const Row& row : page.rows) {
+  for (const CheckedRow& row : page.rows) {
     const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(row.value);
     if (!stored.ok()) continue;  // a check of the table tells of it
     std::optional<index::KeyFault> fault = index::FindKeyFault(index->descriptor.key, stored->item);

@@ -88,8 +88,8 @@ absl::StatusOr<Update> MakeUpdate(std::string_view text, ParseCache* cache, Plac
 }
 
 absl::StatusOr<Projection> MakeBoundProjection(std::string_view text, ParseCache* cache, PlaceholderTable* table) {
-  constexpr Fault kReportOrder[] = {Fault::kReservedWord, Fault::kPathLimit, Fault::kUndefinedName, Fault::kOverlap,
-                                    Fault::kConflict};
+  constexpr Fault kProjectionReportOrder[] = {Fault::kReservedWord, Fault::kPathLimit, Fault::kUndefinedName,
+                                              Fault::kOverlap, Fault::kConflict};
   FaultLog faults;
   using Paths = std::vector<DocumentPath>;
   ARM_ASSIGN_OR_RETURN(Paths paths, TreeOf<Paths>(ExpressionKind::kProjection, text, cache, &faults,
@@ -100,7 +100,7 @@ absl::StatusOr<Projection> MakeBoundProjection(std::string_view text, ParseCache
     pointers.push_back(&path);
   }
   CheckOverlaps(pointers, &faults);
-  if (const std::string* message = faults.First(kReportOrder)) {
+  if (const std::string* message = faults.First(kProjectionReportOrder)) {
     return InvalidExpressionError(ExpressionKind::kProjection, *message);
   }
   return MakeProjection(std::move(paths));

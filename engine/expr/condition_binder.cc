@@ -20,9 +20,9 @@ namespace {
 
 using model::ValueType;
 
-constexpr Fault kReportOrder[] = {Fault::kOperatorCount,   Fault::kParentheses,  Fault::kUnknownFunction,
-                                  Fault::kMisusedFunction, Fault::kReservedWord, Fault::kPathLimit,
-                                  Fault::kCondition};
+constexpr Fault kConditionReportOrder[] = {Fault::kOperatorCount,   Fault::kParentheses,  Fault::kUnknownFunction,
+                                           Fault::kMisusedFunction, Fault::kReservedWord, Fault::kPathLimit,
+                                           Fault::kCondition};
 constexpr Fault kOrderInCondition[] = {Fault::kUndefinedName, Fault::kOperandCount, Fault::kSameOperand,
                                        Fault::kOperandType};
 
@@ -40,9 +40,9 @@ std::string LiteralText(const model::ValueView& value) {
   return Cat("AttributeValue: {", model::ValueTypeName(value.type()), ":", body, "}");
 }
 
-class Binder {
+class ConditionBinder {
  public:
-  Binder(PlaceholderTable* table, FaultLog* faults) : table_(table), faults_(faults) {}
+  ConditionBinder(PlaceholderTable* table, FaultLog* faults) : table_(table), faults_(faults) {}
 
   // Recursion is as deep as the tree, which the parser has bounded.
   void Bind(ConditionNode* condition) {
@@ -75,7 +75,7 @@ class Binder {
 };
 
 // Only size() gives a value that can be an operand.
-void Binder::BindOperand(Operand* operand) {
+void ConditionBinder::BindOperand(Operand* operand) {
   if (auto* path = std::get_if<DocumentPath>(&operand->node)) {
     BindPath(table_, faults_, &here_, path);
   } else if (auto* value = std::get_if<ValueOperand>(&operand->node)) {
@@ -90,7 +90,7 @@ void Binder::BindOperand(Operand* operand) {
   }
 }
 
-void Binder::BindCall(FunctionCall* call) {
+void ConditionBinder::BindCall(FunctionCall* call) {
   for (Operand& argument : call->arguments) BindOperand(&argument);
   if (call->function == Function::kUnknown) {
     faults_->Add(Fault::kUnknownFunction, UnknownFunctionText(call->name));
@@ -99,7 +99,7 @@ void Binder::BindCall(FunctionCall* call) {
   CheckCall(*call);
 }
 
-void Binder::CheckCall(const FunctionCall& call) {
+void ConditionBinder::CheckCall(const FunctionCall& call) {
   size_t count = 1;
   switch (call.function) {
     case Function::kAttributeType:
@@ -121,7 +121,7 @@ void Binder::CheckCall(const FunctionCall& call) {
   CheckCallTypes(call);
 }
 
-void Binder::CheckCallTypes(const FunctionCall& call) {
+void ConditionBinder::CheckCallTypes(const FunctionCall& call) {
   const Operand& first = call.arguments[0];
   switch (call.function) {
     case Function::kAttributeExists:
@@ -152,7 +152,7 @@ void Binder::CheckCallTypes(const FunctionCall& call) {
 }
 
 // The type asked for is a constant, so a wrong one is an error and not just false.
-void Binder::CheckAttributeType(const Operand& operand) {
+void ConditionBinder::CheckAttributeType(const Operand& operand) {
   const std::optional<ValueType> type = StaticType(operand);
   if (type != ValueType::kString) {
     if (operand.value() != nullptr && !type.has_value()) return;  // undefined
@@ -168,14 +168,14 @@ void Binder::CheckAttributeType(const Operand& operand) {
   }
 }
 
-void Binder::CheckOrdered(std::string_view name, const Operand& operand) {
+void ConditionBinder::CheckOrdered(std::string_view name, const Operand& operand) {
   const std::optional<ValueType> type = StaticType(operand);
   if (type.has_value() && !IsOrdered(*type)) {
     here_.Add(Fault::kOperandType, OperandTypeText(name, model::ValueTypeName(*type)));
   }
 }
 
-void Binder::CheckBounds(const Between& between) {
+void ConditionBinder::CheckBounds(const Between& between) {
   if (between.lower.value() == nullptr || between.upper.value() == nullptr) return;
   const auto& lower = between.lower.value()->value;
   const auto& upper = between.upper.value()->value;
@@ -192,7 +192,7 @@ void Binder::CheckBounds(const Between& between) {
                                      LiteralText(*lower), ", upper bound operand: ", LiteralText(*upper)));
 }
 
-void Binder::CheckDistinct(std::string_view name, const Operand& first, const Operand& other) {
+void ConditionBinder::CheckDistinct(std::string_view name, const Operand& first, const Operand& other) {
   if (first.path() == nullptr || other.path() == nullptr) return;
   if (first.path()->elements != other.path()->elements) return;
   here_.Add(Fault::kSameOperand, Cat("The first operand must be distinct from the remaining operands for this operator "
@@ -200,7 +200,7 @@ void Binder::CheckDistinct(std::string_view name, const Operand& first, const Op
                                      name, ", first operand: ", PathText(*first.path())));
 }
 
-void Binder::BindNode(Comparison* comparison) {
+void ConditionBinder::BindNode(Comparison* comparison) {
   BindOperand(&comparison->left);
   BindOperand(&comparison->right);
   const std::string_view name = ComparatorText(comparison->comparator);
@@ -212,7 +212,7 @@ void Binder::BindNode(Comparison* comparison) {
   EndCondition();
 }
 
-void Binder::BindNode(Between* between) {
+void ConditionBinder::BindNode(Between* between) {
   for (Operand* operand : {&between->tested, &between->lower, &between->upper}) {
     BindOperand(operand);
     CheckOrdered("BETWEEN", *operand);
@@ -223,7 +223,7 @@ void Binder::BindNode(Between* between) {
   EndCondition();
 }
 
-void Binder::BindNode(Membership* membership) {
+void ConditionBinder::BindNode(Membership* membership) {
   BindOperand(&membership->tested);
   for (Operand& choice : membership->choices) {
     BindOperand(&choice);
@@ -237,7 +237,7 @@ void Binder::BindNode(Membership* membership) {
 }
 
 // A function as a condition: it must be one that gives true or false.
-void Binder::BindNode(FunctionCall* call) {
+void ConditionBinder::BindNode(FunctionCall* call) {
   BindCall(call);
   if (call->function == Function::kSize || call->function == Function::kIfNotExists ||
       call->function == Function::kListAppend) {
@@ -246,7 +246,7 @@ void Binder::BindNode(FunctionCall* call) {
   EndCondition();
 }
 
-void Binder::EndCondition() {
+void ConditionBinder::EndCondition() {
   if (const std::string* message = here_.First(kOrderInCondition)) {
     faults_->Add(Fault::kCondition, *message);
   }
@@ -256,8 +256,8 @@ void Binder::EndCondition() {
 }  // namespace
 
 absl::Status BindCondition(ExpressionKind kind, PlaceholderTable* table, FaultLog* faults, Condition* condition) {
-  Binder(table, faults).Bind(&condition->root);
-  if (const std::string* message = faults->First(kReportOrder)) {
+  ConditionBinder(table, faults).Bind(&condition->root);
+  if (const std::string* message = faults->First(kConditionReportOrder)) {
     return InvalidExpressionError(kind, *message);
   }
   return absl::OkStatus();

@@ -17,13 +17,13 @@ namespace {
 
 using model::ValueType;
 
-constexpr Fault kReportOrder[] = {Fault::kOperatorCount, Fault::kParentheses,     Fault::kReservedWord,
-                                  Fault::kPathLimit,     Fault::kUnknownFunction, Fault::kMisusedFunction,
-                                  Fault::kSection,       Fault::kUndefinedName,   Fault::kUndefinedValue,
-                                  Fault::kOverlap,       Fault::kConflict,        Fault::kSectionOperand,
-                                  Fault::kOperandCount,  Fault::kOperandType};
+constexpr Fault kUpdateReportOrder[] = {Fault::kOperatorCount, Fault::kParentheses,     Fault::kReservedWord,
+                                        Fault::kPathLimit,     Fault::kUnknownFunction, Fault::kMisusedFunction,
+                                        Fault::kSection,       Fault::kUndefinedName,   Fault::kUndefinedValue,
+                                        Fault::kOverlap,       Fault::kConflict,        Fault::kSectionOperand,
+                                        Fault::kOperandCount,  Fault::kOperandType};
 
-bool IsSet(ValueType type) {
+bool IsSetType(ValueType type) {
   return type == ValueType::kStringSet || type == ValueType::kNumberSet || type == ValueType::kBinarySet;
 }
 
@@ -49,9 +49,9 @@ std::string_view LongTypeName(ValueType type) {
   }
 }
 
-class Binder {
+class UpdateBinder {
  public:
-  Binder(PlaceholderTable* table, FaultLog* faults) : table_(table), faults_(faults) {}
+  UpdateBinder(PlaceholderTable* table, FaultLog* faults) : table_(table), faults_(faults) {}
 
   void Bind(Update* update);
 
@@ -68,7 +68,7 @@ class Binder {
   FaultLog* const faults_;
 };
 
-void Binder::Bind(Update* update) {
+void UpdateBinder::Bind(Update* update) {
   for (SetAction& action : update->sets) {
     BindTarget(&action.target);
     BindValueOf(&action.value);
@@ -79,19 +79,19 @@ void Binder::Bind(Update* update) {
   CheckOverlaps(TargetsOf(*update), faults_);
 }
 
-void Binder::BindActions(std::string_view section, std::vector<OperandAction>* actions) {
+void UpdateBinder::BindActions(std::string_view section, std::vector<OperandAction>* actions) {
   for (OperandAction& action : *actions) {
     BindTarget(&action.target);
     BindValue(table_, Fault::kUndefinedValue, faults_, &action.operand);
     if (!action.operand.value.has_value()) continue;
     const ValueType type = action.operand.value->type();
-    if (IsSet(type) || (type == ValueType::kNumber && section == "ADD")) continue;
+    if (IsSetType(type) || (type == ValueType::kNumber && section == "ADD")) continue;
     faults_->Add(Fault::kSectionOperand, Cat("Incorrect operand type for operator or function; operator: ", section,
                                              ", operand type: ", LongTypeName(type)));
   }
 }
 
-void Binder::BindValueOf(UpdateValue* value) {
+void UpdateBinder::BindValueOf(UpdateValue* value) {
   BindOperand(&value->left);
   if (!value->right.has_value()) return;
   BindOperand(&*value->right);
@@ -101,7 +101,7 @@ void Binder::BindValueOf(UpdateValue* value) {
 }
 
 // Recursion is as deep as function calls stand in each other, which the parser has bounded.
-void Binder::BindOperand(Operand* operand) {
+void UpdateBinder::BindOperand(Operand* operand) {
   if (auto* path = std::get_if<DocumentPath>(&operand->node)) {
     BindTarget(path);
   } else if (auto* value = std::get_if<ValueOperand>(&operand->node)) {
@@ -111,7 +111,7 @@ void Binder::BindOperand(Operand* operand) {
   }
 }
 
-void Binder::BindCall(FunctionCall* call) {
+void UpdateBinder::BindCall(FunctionCall* call) {
   for (Operand& argument : call->arguments) {
     BindOperand(&argument);
     const FunctionCall* inner = argument.call();
@@ -132,7 +132,7 @@ void Binder::BindCall(FunctionCall* call) {
   }
 }
 
-void Binder::CheckCall(const FunctionCall& call) {
+void UpdateBinder::CheckCall(const FunctionCall& call) {
   if (call.arguments.size() != 2) {
     faults_->Add(Fault::kOperandCount, OperandCountText(call.name, call.arguments.size()));
     return;
@@ -146,7 +146,7 @@ void Binder::CheckCall(const FunctionCall& call) {
   }
 }
 
-void Binder::RequireType(std::string_view name, const Operand& operand, ValueType wanted) {
+void UpdateBinder::RequireType(std::string_view name, const Operand& operand, ValueType wanted) {
   const std::optional<ValueType> type = StaticType(operand);
   if (type.has_value() && *type != wanted) {
     faults_->Add(Fault::kOperandType, OperandTypeText(name, model::ValueTypeName(*type)));
@@ -156,8 +156,8 @@ void Binder::RequireType(std::string_view name, const Operand& operand, ValueTyp
 }  // namespace
 
 absl::Status BindUpdate(PlaceholderTable* table, FaultLog* faults, Update* update) {
-  Binder(table, faults).Bind(update);
-  if (const std::string* message = faults->First(kReportOrder)) {
+  UpdateBinder(table, faults).Bind(update);
+  if (const std::string* message = faults->First(kUpdateReportOrder)) {
     return InvalidExpressionError(ExpressionKind::kUpdate, *message);
   }
   return absl::OkStatus();

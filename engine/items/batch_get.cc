@@ -33,7 +33,7 @@ struct TableRead {
   double units = 0;
 };
 
-struct Row {
+struct BatchRow {
   size_t table;
   std::string canonical;  // the key as an item
   std::string key;        // of the row
@@ -45,7 +45,7 @@ struct BatchRead {
   BatchGetRequest request;
   Callback<BatchGetResult> done;
   std::vector<TableRead> tables;
-  std::vector<Row> rows;
+  std::vector<BatchRow> rows;
   size_t next = 0;                             // the first row that was not looked at
   size_t bytes = 0;                            // of items, as the API counts them
   size_t wire_bytes = 0;                       // of items as they are sent
@@ -144,7 +144,7 @@ absl::Status Prepare(BatchRead* read) {
   for (size_t i = 0; i < request.tables.size(); ++i) {
     ARM_ASSIGN_OR_RETURN(read->tables[i].pinned, FindTable(*read->parts->database, request.tables[i].table_name));
   }
-  for (Row& row : read->rows) {
+  for (BatchRow& row : read->rows) {
     ARM_ASSIGN_OR_RETURN(row.key,
                          EncodeKeyParameter(*read->tables[row.table].pinned.table, model::ItemView(row.canonical)));
   }
@@ -153,7 +153,7 @@ absl::Status Prepare(BatchRead* read) {
   return absl::OkStatus();
 }
 
-void LeaveOut(BatchRead* read, Row* row) { read->left[row->table].push_back(std::move(row->canonical)); }
+void LeaveOut(BatchRead* read, BatchRow* row) { read->left[row->table].push_back(std::move(row->canonical)); }
 
 void Finish(const BatchReadPtr& read) {
   bool any = false;
@@ -174,7 +174,7 @@ void Finish(const BatchReadPtr& read) {
 }
 
 // Adds the item to the answer. False if it has no room there.
-absl::StatusOr<bool> TakeItem(BatchRead* read, const Row& row, bool found, std::string stored) {
+absl::StatusOr<bool> TakeItem(BatchRead* read, const BatchRow& row, bool found, std::string stored) {
   TableRead& table = read->tables[row.table];
   const bool consistent = read->request.tables[row.table].consistent_read.value_or(false);
   size_t size = 0;
@@ -220,7 +220,7 @@ void ReadOnPool(const BatchReadPtr& read) {
 
 void ReadRows(const BatchReadPtr& read, store::ReadMode mode) {
   for (; read->next < read->rows.size(); ++read->next) {
-    Row& row = read->rows[read->next];
+    BatchRow& row = read->rows[read->next];
     const TableRead& table = read->tables[row.table];
     if (const absl::Status wanted = CheckStillWanted(read->context); !wanted.ok()) return std::move(read->done)(wanted);
     if (absl::Status admitted = AdmitRead(*read->parts, *table.pinned.table, nullptr); !admitted.ok()) {

@@ -13,7 +13,6 @@ namespace armature::engine {
 namespace {
 
 constexpr char kInvalid[] = "The provided starting key is invalid";
-constexpr char kNoMatch[] = "The provided key element does not match the schema";
 // Faults of numbers and repeated elements of sets are told as in any other place; all others say that it is the start
 // key. The API documents no reason.
 constexpr std::string_view kToldWithoutPrefix[] = {
@@ -48,7 +47,7 @@ absl::StatusOr<std::string> CanonicalizeStartKey(const std::string& wire) {
 absl::StatusOr<std::string> EncodeStartKey(ReadKind kind, const store::Table& table, const store::Index* index,
                                            const model::ItemView& key) {
   const bool table_scan = kind == ReadKind::kScan && index == nullptr;
-  const absl::Status wrong_shape = ValidationError(table_scan ? Cat(kInvalid, ": ", kNoMatch) : kInvalid);
+  const absl::Status wrong_shape = ValidationError(table_scan ? Cat(kInvalid, ": ", kKeyMismatch) : kInvalid);
   if (!HasExactly(key, index == nullptr ? table.key_names : index->key_names)) return wrong_shape;
   const model::KeySchema& table_key = table.descriptor.key;
   std::optional<std::string> encoded;
@@ -57,7 +56,7 @@ absl::StatusOr<std::string> EncodeStartKey(ReadKind kind, const store::Table& ta
   } else {
     encoded = index::EncodeIndexKey(index->descriptor.kind, index->descriptor.key, table_key, key);
   }
-  if (!encoded.has_value()) return kind == ReadKind::kScan ? wrong_shape : ValidationError(kNoMatch);
+  if (!encoded.has_value()) return kind == ReadKind::kScan ? wrong_shape : ValidationError(kKeyMismatch);
   ARM_RETURN_IF_ERROR(CheckKeyValues(table_key, key));
   if (index != nullptr) ARM_RETURN_IF_ERROR(CheckKeyValues(index->descriptor.key, key));
   return *std::move(encoded);

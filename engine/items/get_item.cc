@@ -63,7 +63,7 @@ absl::StatusOr<GetItemResult> BuildResult(const Read& read, bool found, std::str
   return result;
 }
 
-void Fetch(const std::shared_ptr<Read>& read, store::ReadMode mode) {
+void FetchRow(const std::shared_ptr<Read>& read, store::ReadMode mode) {
   std::string stored;
   const absl::StatusOr<store::GetResult> got =
       read->parts->database->Get(read->pinned.table->data, read->key, mode, &stored);
@@ -74,7 +74,7 @@ void Fetch(const std::shared_ptr<Read>& read, store::ReadMode mode) {
         [read] {
           const absl::Status admitted = AdmitRead(*read->parts, *read->pinned.table, nullptr);
           if (!admitted.ok()) return std::move(read->done)(admitted);
-          Fetch(read, store::ReadMode::kMayBlock);
+          FetchRow(read, store::ReadMode::kMayBlock);
         },
         [read](const absl::Status& status) { std::move(read->done)(status); });
     return;
@@ -90,7 +90,7 @@ void RunGetItem(Parts* parts, GetItemRequest request, Callback<GetItemResult> do
   read->request = std::move(request);
   read->done = std::move(done);
   if (const absl::Status status = Prepare(read.get()); !status.ok()) return std::move(read->done)(status);
-  Fetch(read, store::ReadMode::kMemoryOnly);
+  FetchRow(read, store::ReadMode::kMemoryOnly);
 }
 
 }  // namespace armature::engine

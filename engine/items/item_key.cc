@@ -12,7 +12,6 @@
 namespace armature::engine {
 namespace {
 
-constexpr char kNoMatch[] = "The provided key element does not match the schema";
 constexpr char kHashKeyTooLong[] = "Size of hashkey has exceeded the maximum size limit of2048 bytes";
 constexpr char kRangeKeyTooLong[] = "Aggregated size of all range keys has exceeded the size limit of 1024 bytes";
 
@@ -100,9 +99,9 @@ absl::Status CheckNoEmptyKeys(const store::Table& table, const model::ItemView& 
 
 absl::StatusOr<std::string> EncodeKeyParameter(const store::Table& table, const model::ItemView& key) {
   const model::KeySchema& schema = table.descriptor.key;
-  if (CountAttributes(key) != schema.size()) return ValidationError(kNoMatch);
+  if (CountAttributes(key) != schema.size()) return ValidationError(kKeyMismatch);
   std::optional<std::string> encoded = codec::EncodeTableKey(schema, key);
-  if (!encoded.has_value()) return ValidationError(kNoMatch);
+  if (!encoded.has_value()) return ValidationError(kKeyMismatch);
   ARM_RETURN_IF_ERROR(CheckKeyValues(schema, key));
   return *std::move(encoded);
 }

@@ -16,6 +16,9 @@
 
 namespace armature::engine {
 
+// The text of the error about a key whose attributes or types are not those of the schema.
+inline constexpr std::string_view kKeyMismatch = "The provided key element does not match the schema";
+
 // `key` must hold exactly the key attributes of `table`, in their types, not empty, not too long; returns the row's
 // key. Errors: ValidationException `The provided key element does not match the schema` and the texts for values.
 absl::StatusOr<std::string> EncodeKeyParameter(const store::Table& table, const model::ItemView& key);

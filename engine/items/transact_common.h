@@ -20,6 +20,9 @@
 
 namespace armature::engine {
 
+// Capacity units of an action in a transaction, per unit of the same action alone.
+inline constexpr double kTransactionUnitsFactor = 2;
+
 // `transactItems.<n>.member.<member>`; `index` counts from 0.
 std::string ActionPath(size_t index, std::string_view member);
 

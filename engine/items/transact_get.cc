@@ -23,9 +23,7 @@
 namespace armature::engine {
 namespace {
 
-constexpr double kUnitsFactor = 2;
-
-struct Row {
+struct ReadRow {
   std::string canonical;  // the key as an item
   std::unique_ptr<RequestExpressions> expressions;
   PinnedTable pinned;
@@ -33,21 +31,21 @@ struct Row {
   double units = 0;
 };
 
-struct Transaction {
+struct ReadTransaction {
   Parts* parts;
   RequestContext context;
   TransactGetRequest request;
   Callback<TransactGetResult> done;
-  std::vector<Row> rows;
+  std::vector<ReadRow> rows;
   std::vector<absl::Status> key_problems;
   std::vector<uint64_t> locks;
   store::LockTable::Guard guard;
   size_t bytes = 0;  // of items, as the API counts them
   TransactGetResult result;
 };
-using TransactionPtr = std::shared_ptr<Transaction>;
+using ReadTransactionPtr = std::shared_ptr<ReadTransaction>;
 
-void End(const TransactionPtr& transaction, absl::StatusOr<TransactGetResult> result) {
+void End(const ReadTransactionPtr& transaction, absl::StatusOr<TransactGetResult> result) {
   transaction->guard.Release();
   std::move(transaction->done)(std::move(result));
 }
@@ -70,9 +68,9 @@ absl::Status CheckGetsShape(const TransactGetRequest& request) {
   return constraints.ToStatus();
 }
 
-absl::StatusOr<Row> MakeRow(GetItemRequest* get, expr::ParseCache* cache) {
+absl::StatusOr<ReadRow> MakeRow(GetItemRequest* get, expr::ParseCache* cache) {
   ARM_RETURN_IF_ERROR(model::CheckTableReference(*get->table_name));
-  Row row;
+  ReadRow row;
   ARM_ASSIGN_OR_RETURN(codec::CanonicalItem key, codec::CanonicalizeItem(*get->key_wire));
   row.canonical = std::move(key.bytes);
   // Without an expression, placeholders are no fault here.
@@ -81,19 +79,19 @@ absl::StatusOr<Row> MakeRow(GetItemRequest* get, expr::ParseCache* cache) {
   return row;
 }
 
-absl::Status Prepare(Transaction* transaction) {
+absl::Status Prepare(ReadTransaction* transaction) {
   Parts* const parts = transaction->parts;
   TransactGetRequest& request = transaction->request;
   ARM_RETURN_IF_ERROR(CheckGetsShape(request));
   for (TransactGet& get : request.gets) {
-    ARM_ASSIGN_OR_RETURN(Row row, MakeRow(&get.get, &parts->parse_cache));
+    ARM_ASSIGN_OR_RETURN(ReadRow row, MakeRow(&get.get, &parts->parse_cache));
     transaction->rows.push_back(std::move(row));
   }
   for (size_t i = 0; i < request.gets.size(); ++i) {
     ARM_ASSIGN_OR_RETURN(transaction->rows[i].pinned, FindTable(*parts->database, *request.gets[i].get.table_name));
   }
   std::vector<ItemName> names;
-  for (Row& row : transaction->rows) {
+  for (ReadRow& row : transaction->rows) {
     const store::Table& table = *row.pinned.table;
     ARM_RETURN_IF_ERROR(CheckNoEmptyKeys(table, model::ItemView(row.canonical)));
     absl::StatusOr<std::string> key = EncodeKeyParameter(table, model::ItemView(row.canonical));
@@ -106,11 +104,11 @@ absl::Status Prepare(Transaction* transaction) {
   return CheckItemsOnce(names);
 }
 
-void Answer(const TransactionPtr& transaction) {
+void Answer(const ReadTransactionPtr& transaction) {
   transaction->guard.Release();
   CapacitySums capacity(transaction->request.return_consumed_capacity, CapacityUse::kReads);
   for (size_t i = 0; i < transaction->rows.size(); ++i) {
-    const Row& row = transaction->rows[i];
+    const ReadRow& row = transaction->rows[i];
     const store::Table& table = *row.pinned.table;
     ChargeRead(*transaction->parts, table, nullptr, row.units);
     capacity.Add(table.descriptor.id,
@@ -120,7 +118,7 @@ void Answer(const TransactionPtr& transaction) {
   End(transaction, std::move(transaction->result));
 }
 
-absl::Status TakeItem(Transaction* transaction, Row* row, bool found, std::string stored) {
+absl::Status TakeItem(ReadTransaction* transaction, ReadRow* row, bool found, std::string stored) {
   std::optional<ItemBytes>& item = transaction->result.items.emplace_back();
   size_t size = 0;
   if (found) {
@@ -138,12 +136,12 @@ absl::Status TakeItem(Transaction* transaction, Row* row, bool found, std::strin
       item = ItemBytes(std::move(stored), head);
     }
   }
-  row->units = kUnitsFactor * ReadUnits(ReadBlocks(size), /*consistent=*/true);
+  row->units = kTransactionUnitsFactor * ReadUnits(ReadBlocks(size), /*consistent=*/true);
   return absl::OkStatus();
 }
 
 // Whether all tables have capacity for reads; otherwise why not, for each action.
-absl::Status Admit(const Transaction& transaction) {
+absl::Status Admit(const ReadTransaction& transaction) {
   return CanceledIfRefused(
       transaction.rows.size(),
       [&transaction](size_t i) -> const store::Table& { return *transaction.rows[i].pinned.table; },
@@ -151,10 +149,10 @@ absl::Status Admit(const Transaction& transaction) {
 }
 
 // Begins or goes on after a wait, in which others may have used the capacity that was there before.
-void ReadRows(const TransactionPtr& transaction, store::ReadMode mode) {
+void ReadRows(const ReadTransactionPtr& transaction, store::ReadMode mode) {
   if (const absl::Status admitted = Admit(*transaction); !admitted.ok()) return End(transaction, admitted);
   while (transaction->result.items.size() < transaction->rows.size()) {
-    Row& row = transaction->rows[transaction->result.items.size()];
+    ReadRow& row = transaction->rows[transaction->result.items.size()];
     std::string stored;
     const absl::StatusOr<store::GetResult> got =
         transaction->parts->database->Get(row.pinned.table->data, row.key, mode, &stored);
@@ -172,7 +170,7 @@ void ReadRows(const TransactionPtr& transaction, store::ReadMode mode) {
 }
 
 // The first wrong key; after that what keeps tables from being read.
-absl::Status CheckBeforeLocks(const Transaction& transaction) {
+absl::Status CheckBeforeLocks(const ReadTransaction& transaction) {
   for (size_t i = 0; i < transaction.rows.size(); ++i) {
     if (!transaction.key_problems[i].ok()) {
       return CanceledByOne(i, transaction.key_problems[i], transaction.rows.size());
@@ -185,7 +183,7 @@ absl::Status CheckBeforeLocks(const Transaction& transaction) {
 
 void RunTransactGet(Parts* parts, RequestContext context, TransactGetRequest request,
                     Callback<TransactGetResult> done) {
-  auto transaction = std::make_shared<Transaction>();
+  auto transaction = std::make_shared<ReadTransaction>();
   transaction->parts = parts;
   transaction->context = std::move(context);
   transaction->request = std::move(request);
@@ -205,7 +203,7 @@ void RunTransactGet(Parts* parts, RequestContext context, TransactGetRequest req
         if (!wanted.ok()) return End(transaction, wanted);
         ReadRows(transaction, store::ReadMode::kMemoryOnly);
       },
-      sizeof(Transaction) + 2 * transaction->request.message_bytes);
+      sizeof(ReadTransaction) + 2 * transaction->request.message_bytes);
 }
 
 }  // namespace armature::engine

@@ -25,7 +25,6 @@ namespace armature::engine {
 namespace {
 
 // Units of the table for an action, beside those of a single write. Indexes cost the same.
-constexpr double kUnitsFactor = 2;
 // How long a token is good for, from when its request was carried out.
 constexpr int64_t kTokenLifeMs = 600'000;
 constexpr size_t kSweepTokensMax = 1000;
@@ -87,7 +86,7 @@ absl::Status JudgeConditions(const Transaction& transaction) {
       CanceledIfAny(transaction.size(), [&transaction](size_t i) { return CheckCondition(*transaction.rows()[i]); });
   if (judged.ok()) return judged;
   for (const auto& row : transaction.rows()) {
-    ChargeWrite(*transaction.parts, row->table(), kUnitsFactor * row->lost_units());
+    ChargeWrite(*transaction.parts, row->table(), kTransactionUnitsFactor * row->lost_units());
   }
   return judged;
 }
@@ -101,7 +100,8 @@ absl::Status TakeCapacity(const Transaction& transaction) {
     return backlogs.ok() ? AdmitIndexWrites(parts, row.table(), row.effect.global) : backlogs;
   }));
   for (const auto& row : transaction.rows()) {
-    ChargeWriteOf(parts, row->table(), kUnitsFactor * row->table_units(), row->effect.local, row->effect.global);
+    ChargeWriteOf(parts, row->table(), kTransactionUnitsFactor * row->table_units(), row->effect.local,
+                  row->effect.global);
   }
   return absl::OkStatus();
 }
@@ -135,8 +135,9 @@ void FillReports(const TransactionPtr& transaction) {
   CollectionReports collections(transaction->request.return_item_collection_metrics);
   for (const auto& row : transaction->rows()) {
     const std::string& name = *row->mutation->request().table_name;
-    capacity.Add(row->table().descriptor.id, ReportWrite(capacity.report(), name, kUnitsFactor * row->table_units(),
-                                                         row->effect.local, row->effect.global));
+    capacity.Add(row->table().descriptor.id,
+                 ReportWrite(capacity.report(), name, kTransactionUnitsFactor * row->table_units(), row->effect.local,
+                             row->effect.global));
     collections.Add(name, *row);
   }
   transaction->result.capacity = capacity.Take();
@@ -232,7 +233,7 @@ void Begin(const TransactionPtr& transaction) {
 void AnswerReplay(const TransactionPtr& transaction) {
   CapacitySums capacity(transaction->request.return_consumed_capacity, CapacityUse::kReads);
   for (const auto& row : transaction->rows()) {
-    const double units = kUnitsFactor * ReadUnits(ReadBlocks(row->old_size()), /*consistent=*/true);
+    const double units = kTransactionUnitsFactor * ReadUnits(ReadBlocks(row->old_size()), /*consistent=*/true);
     ChargeRead(*transaction->parts, row->table(), nullptr, units);
     capacity.Add(row->table().descriptor.id,
                  ReportRead(capacity.report(), *row->mutation->request().table_name, nullptr, units));

@@ -18,20 +18,20 @@ namespace {
 constexpr int64_t kPeriodDaysMin = 1;
 constexpr int64_t kPeriodDaysMax = 35;  // also the default
 constexpr absl::Duration kRestorableAfter = absl::Minutes(5);
-constexpr std::string_view kSpecificationPath = "pointInTimeRecoverySpecification";
+constexpr std::string_view kRecoveryPath = "pointInTimeRecoverySpecification";
 
-absl::Status NotFound(std::string_view name_or_arn) {
+absl::Status TableNotFound(std::string_view name_or_arn) {
   return TableNotFoundError(Cat("Table not found: ", model::TableNamePart(name_or_arn)));
 }
 
 void CheckSpecification(const std::optional<PointInTimeRecoverySpecification>& specification,
                         model::ConstraintList* constraints) {
-  if (!specification.has_value()) return constraints->AddNull(kSpecificationPath);
+  if (!specification.has_value()) return constraints->AddNull(kRecoveryPath);
   if (!specification->enabled.has_value()) {
-    constraints->AddNull(Cat(kSpecificationPath, ".pointInTimeRecoveryEnabled"));
+    constraints->AddNull(Cat(kRecoveryPath, ".pointInTimeRecoveryEnabled"));
   }
   if (!specification->period_days.has_value()) return;
-  const std::string path = Cat(kSpecificationPath, ".recoveryPeriodInDays");
+  const std::string path = Cat(kRecoveryPath, ".recoveryPeriodInDays");
   constraints->CheckMinimum(*specification->period_days, path, kPeriodDaysMin);
   constraints->CheckMaximum(*specification->period_days, path, kPeriodDaysMax);
 }
@@ -71,7 +71,7 @@ absl::StatusOr<ContinuousBackupsDescription> DescribeContinuousBackups(const sto
                                                                        const std::optional<std::string>& table_name) {
   ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(table_name));
   const absl::StatusOr<PinnedTable> pinned = FindTableInAnyState(database, *table_name);
-  if (!pinned.ok()) return NotFound(*table_name);
+  if (!pinned.ok()) return TableNotFound(*table_name);
   return Describe(pinned->table->descriptor, absl::Now());
 }
 
@@ -92,7 +92,7 @@ absl::StatusOr<ContinuousBackupsDescription> UpdateContinuousBackups(store::Data
       const std::optional<model::TableDescriptor> updated,
       database->UpdateTable(model::LocalTableName(*request.table_name),
                             [&](model::TableDescriptor* table) { return Apply(specification, now, table); }));
-  if (!updated.has_value()) return NotFound(*request.table_name);
+  if (!updated.has_value()) return TableNotFound(*request.table_name);
   return Describe(*updated, now);
 }
 

@@ -13,13 +13,13 @@
 namespace armature::engine {
 namespace {
 
-constexpr std::string_view kSpecificationPath = "timeToLiveSpecification";
+constexpr std::string_view kTimeToLivePath = "timeToLiveSpecification";
 
 void CheckSpecification(const std::optional<TimeToLiveSpecification>& specification,
                         model::ConstraintList* constraints) {
-  if (!specification.has_value()) return constraints->AddNull(kSpecificationPath);
-  if (!specification->enabled.has_value()) constraints->AddNull(Cat(kSpecificationPath, ".enabled"));
-  const std::string path = Cat(kSpecificationPath, ".attributeName");
+  if (!specification.has_value()) return constraints->AddNull(kTimeToLivePath);
+  if (!specification->enabled.has_value()) constraints->AddNull(Cat(kTimeToLivePath, ".enabled"));
+  const std::string path = Cat(kTimeToLivePath, ".attributeName");
   if (!specification->attribute_name.has_value()) return constraints->AddNull(path);
   const std::string& name = *specification->attribute_name;
   constraints->CheckLengthMin(model::PrintedValue(name), name.size(), path, 1);

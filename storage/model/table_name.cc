@@ -13,19 +13,19 @@ namespace {
 
 constexpr std::string_view kArnPrefix = "arn:";
 constexpr std::string_view kTableResource = "table/";
-constexpr std::string_view kPath = "tableName";
+constexpr std::string_view kTableNamePath = "tableName";
 constexpr size_t kAccountDigits = 12;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsAsciiDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Letters, digits and dashes: what partitions and regions are made of.
 bool IsWord(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'z') || c == '-'; });
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](char c) { return IsAsciiDigit(c) || (c >= 'a' && c <= 'z') || c == '-'; });
 }
 
 bool IsAccount(std::string_view text) {
-  return text.size() == kAccountDigits && std::all_of(text.begin(), text.end(), IsDigit);
+  return text.size() == kAccountDigits && std::all_of(text.begin(), text.end(), IsAsciiDigit);
 }
 
 // Cuts off what stands before the next colon; all of `rest` if there is none.
@@ -43,8 +43,9 @@ std::string_view ResourcePart(std::string_view arn) {
 }
 
 void CheckShape(std::string_view name_or_arn, ConstraintList* constraints) {
-  if (!IsArn(name_or_arn)) return constraints->CheckName(name_or_arn, kPath, 1);
-  constraints->CheckLengthMax(PrintedValue(name_or_arn), CharacterCount(name_or_arn), kPath, kTableArnMaxChars);
+  if (!IsArn(name_or_arn)) return constraints->CheckName(name_or_arn, kTableNamePath, 1);
+  constraints->CheckLengthMax(PrintedValue(name_or_arn), CharacterCount(name_or_arn), kTableNamePath,
+                              kTableArnMaxChars);
 }
 
 absl::Status Invalid(std::string_view what, std::string_view arn) {
@@ -111,12 +112,12 @@ absl::Status CheckTableReference(std::string_view name_or_arn) {
 absl::Status CheckRequiredTableReference(const std::optional<std::string>& name_or_arn) {
   if (name_or_arn.has_value()) return CheckTableReference(*name_or_arn);
   ConstraintList constraints;
-  constraints.AddNull(kPath);
+  constraints.AddNull(kTableNamePath);
   return constraints.ToStatus();
 }
 
 void CheckTableReferenceShape(const std::optional<std::string>& name_or_arn, ConstraintList* constraints) {
-  if (!name_or_arn.has_value()) return constraints->AddNull(kPath);
+  if (!name_or_arn.has_value()) return constraints->AddNull(kTableNamePath);
   CheckShape(*name_or_arn, constraints);
 }
 

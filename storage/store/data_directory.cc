@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "armature database";
+constexpr std::string_view kDirectoryMagic = "armature database";
 
 absl::Status CheckRestored(const std::string& path) {
   std::error_code error;
@@ -51,7 +51,7 @@ absl::StatusOr<bool> IsUnusedDataDirectory(const std::string& path) {
 }
 
 std::string DataFormatText(int format_version, std::string_view database_id) {
-  return Cat(kMagic, "\nformat: ", format_version, "\ndatabase: ", database_id, "\n");
+  return Cat(kDirectoryMagic, "\nformat: ", format_version, "\ndatabase: ", database_id, "\n");
 }
 
 std::string RandomUuid() {
@@ -106,7 +106,7 @@ absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(const std::string& path) {
   std::istringstream lines(all.str());
   std::string line;
   std::getline(lines, line);
-  if (line != kMagic) {
+  if (line != kDirectoryMagic) {
     return FailedPreconditionError(Cat(file, " is not the format file of an armature database"));
   }
   DirectoryFormat format;

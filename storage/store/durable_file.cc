@@ -74,6 +74,11 @@ absl::Status MakeDirectories(const std::string& path) {
   return absl::OkStatus();
 }
 
+bool PathExists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT) return absl::NotFoundError(Cat(path, " is missing"));

@@ -27,6 +27,8 @@ absl::Status WriteDurably(const std::string& path, std::string_view text);
 absl::Status SyncDirectory(const std::string& path);
 // Makes directory `path` and what is missing above it, durably.
 absl::Status MakeDirectories(const std::string& path);
+// Whether `path` names a file or directory; false where that cannot be told.
+bool PathExists(const std::string& path);
 // Errors: NotFound, Unavailable.
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 

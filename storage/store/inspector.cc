@@ -1,4 +1,5 @@
 #include "storage/store/inspector.h"
+#include "storage/store/durable_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -43,11 +44,6 @@ constexpr Attempt kAttempts[] = {
      "what follows is the state before the damage in RocksDB's log; later writes are left out"},
     {false, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords,
      "what follows is all that can be read, which need not be the state of one moment"}};
-
-bool Exists(const std::string& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
 
 }  // namespace
 
@@ -124,7 +120,7 @@ absl::StatusOr<std::unique_ptr<Inspector>> Inspector::Open(const std::string& pa
 }
 
 absl::Status Inspector::ReadFormat() {
-  is_new_ = Exists(Cat(path_, kDataNewFile));
+  is_new_ = PathExists(Cat(path_, kDataNewFile));
   absl::StatusOr<DirectoryFormat> format = ReadDirectoryFormat(path_);
   if (!format.ok()) {
     problems_.push_back(Cat(Sv(format.status().message()), "; its data is taken for format ", kFormatVersion));

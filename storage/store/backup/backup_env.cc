@@ -11,6 +11,7 @@
 #include "rocksdb/file_system.h"
 #include "storage/base/fault_points.h"
 #include "storage/base/strings.h"
+#include "storage/store/durable_file.h"
 #include "storage/store/log_files.h"
 
 namespace armature::store {
@@ -21,11 +22,6 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 
 constexpr std::string_view kMetaDirectory = "/meta";
-
-bool Exists(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::exists(path, error);
-}
 
 class File final : public rocksdb::FSWritableFileOwnerWrapper {
  public:
@@ -103,7 +99,7 @@ class BackupFileSystem final : public rocksdb::FileSystemWrapper {
   IOStatus NewSequentialFile(const std::string& name, const rocksdb::FileOptions& options,
                              std::unique_ptr<rocksdb::FSSequentialFile>* result, IODebugContext* debug) override {
     const std::string directory = Cat(attempt_->path(), kMetaDirectory, "/");
-    if (name.starts_with(directory) && !Exists(name)) return IOStatus::Corruption("missing", name);
+    if (name.starts_with(directory) && !PathExists(name)) return IOStatus::Corruption("missing", name);
     return FileSystemWrapper::NewSequentialFile(name, options, result, debug);
   }
 
@@ -119,7 +115,7 @@ IOStatus BackupAttempt::OnFile(const std::string& name) {
     const absl::MutexLock lock(&mutex_);
     if (!error_.ok()) return error_;
     is_first = !std::exchange(has_begun_, true);
-    files_.emplace(name, !Exists(name));
+    files_.emplace(name, !PathExists(name));
   }
   if (is_first && on_first_file_) on_first_file_();
   return work_->Advance(0).ok() ? IOStatus::OK() : OnError(IOStatus::Aborted("cancelled"));
@@ -132,7 +128,7 @@ void BackupAttempt::OnNewDirectory(const std::string& name) {
 
 void BackupAttempt::OnName(const std::string& name) {
   const absl::MutexLock lock(&mutex_);
-  files_.emplace(name, !Exists(name));
+  files_.emplace(name, !PathExists(name));
 }
 
 IOStatus BackupAttempt::OnError(const IOStatus& error) {

@@ -12,7 +12,7 @@
 namespace armature::store {
 namespace {
 
-constexpr std::string_view kMagic = "armature backup";
+constexpr std::string_view kManifestMagic = "armature backup";
 constexpr std::string_view kChecksumName = "checksum: ";
 
 // Takes the text before the first `separator` off `text`; nullopt if there is none.
@@ -97,7 +97,7 @@ std::string BackupChecksum(std::string_view bytes) {
 std::string EncodeBackupManifest(const BackupManifest& manifest) {
   const BackupEntry& entry = manifest.entry;
   std::string text =
-      Cat(kMagic, "\nformat: ", kBackupFormatVersion, "\nbackup: ", entry.id, "\nengine: ", manifest.engine_id,
+      Cat(kManifestMagic, "\nformat: ", kBackupFormatVersion, "\nbackup: ", entry.id, "\nengine: ", manifest.engine_id,
           "\ndatabase: ", entry.database_id, "\ndata_format: ", entry.format_version,
           "\nstarted_ms: ", entry.started_ms, "\nfinished_ms: ", entry.finished_ms, "\nsize_bytes: ", entry.size_bytes,
           "\nadded_bytes: ", entry.added_bytes, "\nnote: ", absl::BytesToHexString(Av(entry.note)),
@@ -110,7 +110,7 @@ std::string EncodeBackupManifest(const BackupManifest& manifest) {
 
 absl::StatusOr<BackupManifest> ParseBackupManifest(std::string_view text) {
   ARM_ASSIGN_OR_RETURN(std::string_view left, CheckChecksum(text));
-  if (TakeUntil('\n', &left) != kMagic) return DataLossError("is not the manifest of a backup");
+  if (TakeUntil('\n', &left) != kManifestMagic) return DataLossError("is not the manifest of a backup");
   BackupManifest manifest;
   int format = 0;
   while (!left.empty()) {

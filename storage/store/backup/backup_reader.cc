@@ -19,9 +19,9 @@
 namespace armature::store {
 namespace {
 
-constexpr size_t kCacheBytes = size_t{8} << 20;
+constexpr size_t kReaderCacheBytes = size_t{8} << 20;
 // Of a backup with very many files; a reader reads one table at a time.
-constexpr int kOpenFilesMax = 512;
+constexpr int kReaderOpenFilesMax = 512;
 constexpr size_t kReadaheadBytes = size_t{1} << 20;
 
 }  // namespace
@@ -85,11 +85,11 @@ absl::Status BackupReader::Impl::OpenDatabase(const rocksdb::BackupEngineOptions
   const DatabaseOptions database;
   rocksdb::DBOptions db_options = MakeDbOptions(database);
   db_options.env = env.get();
-  db_options.max_open_files = kOpenFilesMax;
+  db_options.max_open_files = kReaderOpenFilesMax;
   std::vector<std::string> names;
   ARM_RETURN_IF_ERROR(FromRocks(rocksdb::DB::ListColumnFamilies(db_options, info.name_for_open, &names), Context()));
   const rocksdb::ColumnFamilyOptions family_options =
-      MakeDataFamilyOptions(database, rocksdb::NewLRUCache(kCacheBytes));
+      MakeDataFamilyOptions(database, rocksdb::NewLRUCache(kReaderCacheBytes));
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
   descriptors.reserve(names.size());
   for (const std::string& name : names) descriptors.emplace_back(name, family_options);

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "armature backups";
+constexpr std::string_view kRepositoryMagic = "armature backups";
 constexpr std::string_view kFormatFile = "armature.backups";
 // RocksDB copies what a tenth of a second allows at once, and nothing at all with too little.
 constexpr uint64_t kBytesPerSecondMin = uint64_t{64} << 10;
@@ -69,7 +69,7 @@ absl::Status BackupRepository::Impl::ReadFormat() {
   const std::string file = FormatPath();
   ARM_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(file));
   std::string_view left = text;
-  if (left.substr(0, left.find('\n')) != kMagic) {
+  if (left.substr(0, left.find('\n')) != kRepositoryMagic) {
     return FailedPreconditionError(Cat(file, " is not the file of a backup directory"));
   }
   int format = 0;
@@ -99,7 +99,7 @@ absl::Status BackupRepository::Impl::ReadFormat() {
 absl::Status BackupRepository::Impl::WriteNext(BackupId id) {
   if (id <= next) return absl::OkStatus();
   ARM_RETURN_IF_ERROR(
-      WriteDurably(FormatPath(), Cat(kMagic, "\nformat: ", kBackupFormatVersion, "\nnext: ", id, "\n")));
+      WriteDurably(FormatPath(), Cat(kRepositoryMagic, "\nformat: ", kBackupFormatVersion, "\nnext: ", id, "\n")));
   next = id;
   return absl::OkStatus();
 }

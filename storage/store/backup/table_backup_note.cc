@@ -16,7 +16,7 @@ constexpr std::string_view kHead = "table backup ";
 }  // namespace
 
 std::string EncodeTableBackupNote(const TableBackupNote& note) {
-  disk::v1::TableBackupNote message;
+  armature::disk::v1::TableBackupNote message;
   message.set_arn(note.arn);
   message.set_name(note.name);
   message.set_creation_time_ms(note.creation_time_ms);
@@ -30,7 +30,7 @@ std::optional<TableBackupNote> ParseTableBackupNote(const std::string& text) {
   const size_t end = text.find('\n');
   if (!text.starts_with(kHead) || end == std::string::npos) return std::nullopt;
   std::string bytes;
-  disk::v1::TableBackupNote message;
+  armature::disk::v1::TableBackupNote message;
   if (!absl::Base64Unescape(text.substr(end + 1), &bytes) || !message.ParseFromString(bytes)) return std::nullopt;
   absl::StatusOr<model::TableDescriptor> table = ParseTableRecord(message.table_record());
   if (!table.ok()) return std::nullopt;

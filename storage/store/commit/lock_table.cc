@@ -14,10 +14,10 @@
 namespace armature::store {
 namespace {
 
-constexpr int64_t kThrottleRetryMs = 50;
+constexpr int64_t kLockRetryMs = 50;
 
 absl::Status TooManyWaitError() {
-  return ThrottlingError("Too many requests wait for locked items; slow down", kThrottleRetryMs);
+  return ThrottlingError("Too many requests wait for locked items; slow down", kLockRetryMs);
 }
 
 }  // namespace
