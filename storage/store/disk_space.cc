@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kLookAlwaysBytes = 64 << 10;
 
-// The smaller of the two bounds; see DiskReserve.
+// The smaller of the two limits; see DiskReserve.
 uint64_t ReserveOf(const DiskReserve& reserve, uint64_t total_bytes) {
   return std::min(reserve.bytes, total_bytes / 100 * reserve.percent);
 }
