@@ -83,10 +83,11 @@ void Database::AbandonRestores() {
   for (const auto& [name, table] : snapshot->tables()) {
     const model::TableDescriptor& descriptor = table->descriptor;
     if (!descriptor.is_being_restored() || descriptor.state == model::TableState::kDeleting) continue;
-    LOG(WARNING) << "store: the restore of a table was cut off, it is deleted table=" << name
+    LOG(WARNING) << "store: deleting a table whose restore was interrupted table=" << name
                  << " backup=" << descriptor.restore->backup_arn;
     const absl::Status abandoned = AbandonRestore(descriptor.id);
-    if (!abandoned.ok()) LOG(ERROR) << "store: it stays until the next start table=" << name << " status=" << abandoned;
+    if (!abandoned.ok())
+      LOG(ERROR) << "store: cannot delete the table before the next start table=" << name << " status=" << abandoned;
   }
 }
 

@@ -55,7 +55,7 @@ void DiskGuard::RunOnce() {
   if (space_->is_low() || usage.free_bytes < room) return;
   const absl::Status resumed = db_->Resume();
   if (!resumed.ok()) {
-    LOG_EVERY_N(WARNING, 60) << "store: cannot take writes again yet status=" << resumed;
+    LOG_EVERY_N(WARNING, 60) << "store: cannot resume writes yet status=" << resumed;
   }
 }
 

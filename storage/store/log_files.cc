@@ -52,7 +52,7 @@ class LogFile final : public PlainFile {
     }
     CloseForEver();
     const IOStatus cut = FSWritableFileOwnerWrapper::Truncate(size_, options, debug);
-    LOG(ERROR) << "store: the write-ahead log took no more and was cut back bytes=" << size_
+    LOG(ERROR) << "store: a write to the write-ahead log failed, the file was truncated bytes=" << size_
                << " status=" << status.ToString() << " cut=" << cut.ToString();
     // RocksDB must not continue behind a torn end. An error of unknown kind stops it until a restart.
     if (!cut.ok()) return IOStatus::IOError(status.ToString());

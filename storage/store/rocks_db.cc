@@ -221,7 +221,7 @@ void RocksDb::WriteMark() {
   rocksdb::WriteOptions options;
   options.disableWAL = true;
   const rocksdb::Status status = db_->Delete(options, db_->DefaultColumnFamily(), "mark");
-  if (!status.ok()) LOG(WARNING) << "store: no mark status=" << status.ToString();
+  if (!status.ok()) LOG(WARNING) << "store: cannot write the memtable mark status=" << status.ToString();
 }
 
 uint64_t RocksDb::memtable_bytes() {

@@ -33,7 +33,7 @@ class ErrorListener final : public rocksdb::EventListener {
   explicit ErrorListener(DiskSpace* space) : space_(space) {}
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
-    LOG(ERROR) << "store: work failed status=" << status->ToString();
+    LOG(ERROR) << "store: background error status=" << status->ToString();
     using Severity = rocksdb::Status::Severity;
     // A new log file could not be created for lack of space. The old log is intact.
     if (reason == rocksdb::BackgroundErrorReason::kMemTable && status->IsNoSpace()) {

@@ -55,8 +55,7 @@ void Remove(const std::string& path) {
   ARM_FAULT_POINT("backup.remove");
   std::error_code error;
   fs::remove_all(path, error);
-  if (error)
-    LOG(WARNING) << "store: a file of a backup cannot be removed path=" << path << " error=" << error.message();
+  if (error) LOG(WARNING) << "store: cannot remove a backup file path=" << path << " error=" << error.message();
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct BackupEntry {
   uint64_t added_bytes = 0;  // size of the files copied for this backup
   uint64_t file_count = 0;
   std::string note;  // opaque text from the creator, at most kBackupNoteBytesMax bytes
-  // Empty, or why it cannot be used, naming the file: as far as can be told without reading the data.
+  // Reason why the backup is unusable, naming the file, or empty. Checked without reading the data.
   std::string damage;
 };
 

@@ -195,11 +195,11 @@ absl::StatusOr<BackupEntry> BackupRepository::Create(Database* database, std::st
     std::error_code error;
     if (!manifest_path.empty()) fs::remove(manifest_path, error);
     attempt.Discard();
-    LOG(WARNING) << "store: no backup path=" << files.path() << " status=" << made;
+    LOG(WARNING) << "store: backup failed path=" << files.path() << " status=" << made;
     return work.cancelled() ? absl::CancelledError("the backup was cancelled") : made;
   }
   ARM_FAULT_POINT("backup.made");
-  LOG(INFO) << "store: backup made path=" << files.path() << " backup=" << entry.id << " bytes=" << entry.size_bytes
+  LOG(INFO) << "store: backup created path=" << files.path() << " backup=" << entry.id << " bytes=" << entry.size_bytes
             << " added=" << entry.added_bytes << " files=" << entry.file_count;
   return entry;
 }

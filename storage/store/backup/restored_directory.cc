@@ -76,7 +76,7 @@ RestoredDirectory::~RestoredDirectory() {
   std::error_code error;
   // The mark stays unless everything was removed: without it, the remainder would pass for a database.
   if (removed.ok()) fs::remove(Cat(path_, kDataRestoringFile), error);
-  if (!removed.ok() || error) LOG(WARNING) << "store: what was restored cannot be removed path=" << path_;
+  if (!removed.ok() || error) LOG(WARNING) << "store: cannot remove an unfinished restore path=" << path_;
 }
 
 std::string RestoredDirectory::db_path() const { return Cat(path_, kDataDatabase); }

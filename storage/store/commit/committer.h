@@ -94,7 +94,7 @@ class Committer {
   void SyncLoop();
   // OK if a commit of `bytes` may be queued, else the reason.
   absl::Status CheckRoom(size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Takes a batch's worth from the queue; empty when stopping and nothing waits.
+  // Takes a batch from the queue. Empty if the committer stops and the queue is empty.
   std::vector<Pending> TakeBatch();
   // Writes the commits of `pending` that pass their checks. Sets the answers of all.
   void WriteBatch(std::vector<Pending>& pending);

@@ -56,7 +56,7 @@ absl::StatusOr<bool> HasExpired(RocksDb* rocks, std::string_view token, int64_t 
   if (!absl::IsDataLoss(status)) return status;
   // An unreadable record stays: it may belong to a later request, whose repeat would be executed again if the record
   // were missing. Returning false lets the sweep continue with the tokens behind it.
-  LOG_EVERY_N(ERROR, 100) << "tokens: a record cannot be read and is left where it is status=" << status;
+  LOG_EVERY_N(ERROR, 100) << "tokens: skipped an unreadable token record status=" << status;
   return false;
 }
 

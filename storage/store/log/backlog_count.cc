@@ -56,7 +56,7 @@ void CountBacklogs(const ChangeLog& log, const CatalogSnapshot& catalog) {
                                        })
                                   .status();
     if (!read.ok()) {
-      LOG(ERROR) << "store: the log cannot be read, its backlog is counted in part family=" << kLogFamily
+      LOG(ERROR) << "store: cannot read the change log, backlog counts are incomplete family=" << kLogFamily
                  << " table=" << name << " after_sequence=" << counted.value() << " status=" << read;
     }
   }
