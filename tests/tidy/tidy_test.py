@@ -11,7 +11,7 @@ import re
 import unittest
 
 from documents import DocumentsTest  # noqa: F401  (run with the tests of this file)
-from tree import ROOT, code_files, is_in, name_of
+from tree import ROOT, code_files, is_in, name_of, tree_files
 from words import WordsTest  # noqa: F401
 
 FILE_LINES_MAX = 600
@@ -203,6 +203,14 @@ class TidyTest(unittest.TestCase):
                 if end - start + 1 > FUNCTION_LINES_MAX:
                     findings.append(f"{name}:{start + 1}: {end - start + 1} lines, at most {FUNCTION_LINES_MAX}: {head}")
         self.check(findings)
+
+    def test_packages_are_found_in_one_place(self):
+        search = re.compile(r"^\s*(find_package|find_library|find_path|pkg_check_modules|pkg_search_module)\(", re.MULTILINE)
+        files = [path for path in tree_files() if path.name == "CMakeLists.txt" or path.suffix == ".cmake"]
+        # The package test's program is a project of its own.
+        others = (ROOT / "cmake/deps.cmake", ROOT / "tests/package/consumer/CMakeLists.txt")
+        found = [name_of(file) for file in files if file not in others and search.search(file.read_text())]
+        self.check([f"{name}: look for packages in cmake/deps.cmake" for name in found])
 
     def test_lists_of_exceptions_are_in_step(self):
         for name in LONG_FILES:
