@@ -11,7 +11,7 @@ import re
 import unittest
 
 from documents import DocumentsTest  # noqa: F401  (run with the tests of this file)
-from tree import ROOT, code_files, is_in, name_of
+from tree import ROOT, code_files, is_in, name_of, tree_files
 from words import WordsTest  # noqa: F401
 
 FILE_LINES_MAX = 600
@@ -206,9 +206,7 @@ class TidyTest(unittest.TestCase):
 
     def test_packages_are_found_in_one_place(self):
         search = re.compile(r"^\s*(find_package|find_library|find_path|pkg_check_modules|pkg_search_module)\(", re.MULTILINE)
-        files = [ROOT / "CMakeLists.txt", *(ROOT / "cmake").glob("*.cmake")]
-        for folder in CODE_FOLDERS + ("proto", "packaging"):
-            files += (ROOT / folder).rglob("CMakeLists.txt")
+        files = [path for path in tree_files() if path.name == "CMakeLists.txt" or path.suffix == ".cmake"]
         # The package test's program is a project of its own.
         others = (ROOT / "cmake/deps.cmake", ROOT / "tests/package/consumer/CMakeLists.txt")
         found = [name_of(file) for file in files if file not in others and search.search(file.read_text())]

@@ -12,10 +12,6 @@ namespace {
 // Attributes whose order among themselves is open; a sequence of such sets is a set of possible keys.
 using Blocks = std::vector<AttributeList>;
 
-bool IsSubset(const AttributeList& part, const AttributeList& whole) {
-  return std::all_of(part.begin(), part.end(), [&whole](AttributeId id) { return Contains(whole, id); });
-}
-
 AttributeList Without(const AttributeList& list, const AttributeList& removed) {
   AttributeList rest;
   for (const AttributeId id : list) {

@@ -121,6 +121,8 @@ inline constexpr size_t kAttributesMax = 1000;
 std::optional<AttributeId> FindAttribute(const Table& table, std::string_view name);
 
 bool Contains(const AttributeList& list, AttributeId id);
+// Whether `whole` contains every attribute of `part`.
+bool IsSubset(const AttributeList& part, const AttributeList& whole);
 
 // Appends `id` unless it is there.
 void AddOnce(AttributeList* list, AttributeId id);
