@@ -123,7 +123,7 @@ absl::StatusOr<bool> IndexBuilder::Advance(const std::shared_ptr<const store::Ca
     case store::BuildPhase::kWaiting:
       if (!database_->IsKnownToAll(table_id)) return false;
       ARM_RETURN_IF_ERROR(database_->BeginIndexScan(table_id, index));
-      LOG(INFO) << "index build: begins table=" << table.descriptor.name << " index=" << index.descriptor.name;
+      LOG(INFO) << "index build: started table=" << table.descriptor.name << " index=" << index.descriptor.name;
       return true;
     case store::BuildPhase::kScanning:
       if (const auto scanned = scanned_.find(index.descriptor.id); scanned != scanned_.end()) {
@@ -175,7 +175,7 @@ absl::Status IndexBuilder::ScanPage(const std::shared_ptr<const store::CatalogSn
     ++state.scanned;
     if (!stored.ok()) {
       // A malformed row cannot be in any index. A check of the table reports it.
-      LOG_EVERY_N(ERROR, 100) << "index build: a row cannot be read table=" << table.descriptor.name
+      LOG_EVERY_N(ERROR, 100) << "index build: skipped an unreadable row table=" << table.descriptor.name
                               << " status=" << stored.status();
       ++state.skipped;
     } else if (const std::optional<Entry> entry = MakeEntry(index, table.descriptor.key, stored->item)) {

@@ -200,7 +200,7 @@ absl::Status BackupJobs::Make(Work* work) {
                          work->job.progress = progress;
                          return !is_stopping_ && !work->is_cancelled;
                        }));
-  LOG(INFO) << "backup: made directory=" << directory << " id=" << entry.id << " size_bytes=" << entry.size_bytes
+  LOG(INFO) << "backup: created directory=" << directory << " id=" << entry.id << " size_bytes=" << entry.size_bytes
             << " added_bytes=" << entry.added_bytes << " took_ms=" << entry.finished_ms - entry.started_ms;
   {
     const absl::MutexLock lock(&mutex_);

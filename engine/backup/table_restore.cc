@@ -166,11 +166,11 @@ void TableRestores::Run(Restore restore) {
               << " took_ms=" << absl::ToInt64Milliseconds(absl::Now() - start);
     return;
   }
-  LOG(ERROR) << "restore: failed, the table is deleted table=" << restore.target.value() << " status=" << status;
+  LOG(ERROR) << "restore: failed, deleting the table table=" << restore.target.value() << " status=" << status;
   // Retried until it succeeds: the table's rows may be what fills the disk.
   absl::Status abandoned = parts_->database->AbandonRestore(restore.target);
   while (!abandoned.ok()) {
-    LOG_EVERY_N(ERROR, 60) << "restore: the table cannot be deleted yet status=" << abandoned;
+    LOG_EVERY_N(ERROR, 60) << "restore: cannot delete the table yet status=" << abandoned;
     if (stopping_.WaitForNotificationWithTimeout(kAbandonEvery)) return;
     abandoned = parts_->database->AbandonRestore(restore.target);
   }
