@@ -10,26 +10,31 @@ from tree import CODE_FOLDERS, ROOT, is_in, markdown_blocks, name_of, prose_file
 README_FOLDERS = (
     "proto",
     "storage",
+    "storage/base",
+    "storage/model",
+    "storage/codec",
+    "storage/store",
+    "storage/store/catalog",
+    "storage/store/commit",
+    "storage/store/log",
+    "storage/store/backup",
     "index",
     "engine",
+    "engine/items",
+    "engine/tables",
+    "engine/backup",
+    "engine/check",
     "engine/expr",
     "daemon",
     "client",
+    "client/src",
+    "cmake",
     "tests",
+    "tests/unit",
     "tools",
 )
 # Folders whose modules are not named yet.
-README_PENDING = (
-    "client",
-    "cmake",
-    "daemon",
-    "engine",
-    "index",
-    "proto",
-    "storage",
-    "tests",
-    "tools",
-)
+README_PENDING = ("daemon", "tools")
 
 MODULE_SUFFIXES = (".h", ".cc", ".proto", ".py", ".mjs", ".cmake")
 MODULE_FOLDERS = (*CODE_FOLDERS, "cmake", "proto")
