@@ -21,8 +21,8 @@ class SecurityFiles {
   static constexpr char kRootSecret[] = "the-secret-of-root";
 
   // Policies: `root` permits everything; `reader` permits to read and describe the table `orders`; `restorer` permits
-  // to restore tables with that name prefix from backups of such tables. Keys: AKROOT, AKREADER, AKRESTORER (one
-  // secret). Certificates: `ops.example.org` has root, `spiffe://example.org/reader` has reader.
+  // to restore tables named orders* from backups of such tables. Keys: AKROOT, AKREADER, AKRESTORER (one secret).
+  // Certificates: `ops.example.org` has root, `spiffe://example.org/reader` has reader.
   SecurityFiles();
 
   std::string Path(std::string_view name) const { return (directory_.path() / name).string(); }
