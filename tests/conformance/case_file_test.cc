@@ -5,8 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace armature::conformance {
-namespace {
+namespace armature::conformance::case_file_test {
 
 constexpr char kFile[] = R"(# What the file is about.
 ## setup
@@ -90,5 +89,4 @@ TEST(CaseFile, RepeatsExpand) {
   EXPECT_FALSE(ExpandRepeats("<<abc>>").ok());
 }
 
-}  // namespace
-}  // namespace armature::conformance
+}  // namespace armature::conformance::case_file_test

@@ -4,8 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace armature::conformance {
-namespace {
+namespace armature::conformance::json_match_test {
 
 std::string Difference(std::string_view expected, std::string_view actual, MatchOptions options = {}) {
   return FindDifference(Json::parse(expected), Json::parse(actual), options).value_or("");
@@ -46,5 +45,4 @@ TEST(JsonMatch, AnyMatchesWhateverIsThere) {
   EXPECT_EQ(Difference(R"({"a": "<any>"})", R"({})"), "a: is absent");
 }
 
-}  // namespace
-}  // namespace armature::conformance
+}  // namespace armature::conformance::json_match_test

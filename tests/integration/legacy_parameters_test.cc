@@ -1,12 +1,11 @@
-// Programs written before expressions existed: AttributesToGet, AttributeUpdates, Expected, KeyConditions, QueryFilter,
-// ScanFilter and ConditionalOperator, as such programs use them.
+// Requests of programs written before expressions existed: AttributesToGet, AttributeUpdates, Expected, KeyConditions,
+// QueryFilter, ScanFilter and ConditionalOperator.
 
 #include <algorithm>
 
 #include "tests/support/daemon_test.h"
 
-namespace armature::test {
-namespace {
+namespace armature::test::legacy_parameters_test {
 
 using testing::ElementsAre;
 
@@ -127,7 +126,7 @@ TEST_F(LegacyParameters, WritesWithExpected) {
       IsRefused(kVe, std::string(kInvalid) + "Value must be provided when Exists is true for Attribute: Views"));
   EXPECT_THAT(TryPutExpecting(R"("Expected": {"Views": {"Value": {"N": "5.00"}}, "Nothing": {"Exists": false}})"),
               absl::OkStatus());
-  // The item has no other attributes any more.
+  // The item has no other attributes now.
   EXPECT_THAT(TryPutExpecting(R"("ConditionalOperator": "OR", "Expected": {
                   "Views": {"ComparisonOperator": "NULL"},
                   "Tags": {"ComparisonOperator": "IN", "AttributeValueList": [{"S": "x"}]}})"),
@@ -158,5 +157,4 @@ TEST_F(LegacyParameters, UpdatesWithAttributeUpdates) {
               IsRefused(kVe, "Type mismatch for attribute to update"));
 }
 
-}  // namespace
-}  // namespace armature::test
+}  // namespace armature::test::legacy_parameters_test

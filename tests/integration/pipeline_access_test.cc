@@ -1,4 +1,4 @@
-// Who may do what over a Pipeline stream.
+// Authorisation of operations on a Pipeline stream.
 
 #include <memory>
 
@@ -7,8 +7,7 @@
 #include "tests/support/daemon_test.h"
 #include "tests/support/security_files.h"
 
-namespace armature::test {
-namespace {
+namespace armature::test::pipeline_access_test {
 
 using client::ErrorName;
 using client::Pipeline;
@@ -47,7 +46,7 @@ TEST_F(PipelineAccessTest, ADeniedOperationIsAnAnswerLikeOthers) {
   const absl::Status alone = daemon_.ConnectWith(files_.WithKey("AKREADER")).PutItem(put).status();
   EXPECT_THAT(denied, IsRefused("AccessDeniedException", std::string(alone.message())));
   EXPECT_EQ(denied.code(), absl::StatusCode::kPermissionDenied);
-  // A transaction needs the right to each of its members.
+  // A transaction needs the permission for each of its members.
   EXPECT_EQ(ErrorName(pipeline
                           ->Ask(FromJson<api::v1::TransactWriteItemsRequest>(
                               Cat(R"({"TransactItems": [{"Put": )", kPut, "}]}")))
@@ -65,7 +64,7 @@ TEST_F(PipelineAccessTest, AStrangersStreamEndsBeforeItsFirstOperation) {
   EXPECT_EQ(ErrorName(pipeline->Close()), "UnrecognizedClientException");
 }
 
-// A stream lives long: what the credentials say of it may change.
+// Credentials may change during the life of a stream.
 TEST_F(PipelineAccessTest, AKeyThatIsTakenAwayEndsItsStreams) {
   files_.WriteCredentials(
       {Cat(R"({"id": "AKGUEST", "secret": ")", SecurityFiles::kRootSecret, R"(", "policy": "reader"})")});
@@ -83,5 +82,4 @@ TEST_F(PipelineAccessTest, AKeyThatIsTakenAwayEndsItsStreams) {
   EXPECT_TRUE(reader->Close().ok());
 }
 
-}  // namespace
-}  // namespace armature::test
+}  // namespace armature::test::pipeline_access_test

@@ -1,4 +1,4 @@
-// How a secured daemon starts, and what it does on SIGHUP.
+// Start of a secured daemon, and SIGHUP.
 
 #include <sys/stat.h>
 
@@ -13,8 +13,7 @@
 #include "tests/support/daemon_test.h"
 #include "tests/support/security_files.h"
 
-namespace armature::test {
-namespace {
+namespace armature::test::security_start_test {
 
 using client::Client;
 using testing::ElementsAre;
@@ -22,7 +21,7 @@ using testing::HasSubstr;
 
 constexpr absl::Duration kWaitMax = absl::Seconds(30);
 
-// Asks again until it is so.
+// Polls `condition` until it holds.
 template <class Condition>
 bool Eventually(Condition condition) {
   const absl::Time give_up = absl::Now() + kWaitMax;
@@ -103,7 +102,7 @@ TEST_F(ReloadTest, BadFilesChangeNothing) {
 
 std::vector<std::string> Lines(const std::string& text) {
   std::vector<std::string> lines = absl::StrSplit(text, '\n', absl::SkipEmpty());
-  // What differs each time.
+  // Removes the parts that differ between runs.
   for (std::string& line : lines) {
     line = line.substr(line.find("\"principal\""));
     const size_t peer = line.find("\"peer\":\"ipv4:127.0.0.1:");
@@ -133,7 +132,7 @@ TEST(AuditLog, HasALineForEachOperationOnTablesAndForEachOfTheAdminService) {
   EXPECT_FALSE(as("AKNOBODY").ExportTable(none).ok());
   EXPECT_TRUE(Eventually([&] { return Lines(files.Read("audit")).size() == 7; }));
 
-  // As logrotate does.
+  // Moves the file away, like logrotate.
   std::filesystem::rename(files.Path("audit"), files.Path("audit.1"));
   daemon.Hangup();
   EXPECT_TRUE(Eventually([&] { return std::filesystem::exists(files.Path("audit")); }));
@@ -210,5 +209,4 @@ TEST(SecuredStart, InsecureMustBeSaid) {
   EXPECT_THAT(daemon.ReadStderr(), HasSubstr("insecure"));
 }
 
-}  // namespace
-}  // namespace armature::test
+}  // namespace armature::test::security_start_test

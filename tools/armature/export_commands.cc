@@ -201,7 +201,7 @@ absl::Status Export(const Session& session, const ExportOptions& options) {
   return absl::OkStatus();
 }
 
-constexpr char kFooter[] =
+constexpr char kExportFooter[] =
     R"(The items are those of one moment, whatever is written meanwhile. The last file written is manifest.json, with
 the definition of the table and the size and SHA-256 of each file: a directory without it is no export.
 
@@ -238,7 +238,7 @@ void AddExportCommand(CLI::App& app, Action* action) {
       ->check(CLI::Range(int64_t{1}, kFileMbMax))
       ->capture_default_str()
       ->type_name("MB");
-  command.footer(kFooter);
+  command.footer(kExportFooter);
   command.callback(
       [options, action] { *action = [options](const Session& session) { return Export(session, *options); }; });
 }

@@ -115,7 +115,7 @@ absl::Status Import(const Session& session, const ImportOptions& options) {
   return LoadFiles(session, client, options, manifest, table);
 }
 
-constexpr char kFooter[] =
+constexpr char kImportFooter[] =
     R"(All files are checked against the manifest before anything is written. A table that does not exist is created as it
 was, with its indexes; one that does must have the same key, and keeps its other items. Items that are there
 already are replaced.
@@ -143,7 +143,7 @@ void AddImportCommand(CLI::App& app, Action* action) {
   command.add_option("--state", options->state_directory, "Keep there how far the files have come")
       ->check(CLI::ExistingDirectory)
       ->type_name("DIR");
-  command.footer(kFooter);
+  command.footer(kImportFooter);
   command.callback(
       [options, action] { *action = [options](const Session& session) { return Import(session, *options); }; });
 }

@@ -91,9 +91,9 @@ std::vector<OptionSpec> UpdateOptions() {
   return options;
 }
 
-using Run = absl::Status (*)(const Session&, const RequestOptions&);
+using ItemRun = absl::Status (*)(const Session&, const RequestOptions&);
 
-void AddCommand(CLI::App& command, std::vector<OptionSpec> specs, const char* examples, Run run, Action* action) {
+void AddCommand(CLI::App& command, std::vector<OptionSpec> specs, const char* examples, ItemRun run, Action* action) {
   auto options = std::make_shared<RequestOptions>(command, std::move(specs));
   command.footer(examples);
   command.callback(

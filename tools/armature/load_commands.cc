@@ -83,7 +83,7 @@ absl::Status Load(const Session& session, const LoadOptions& options) {
   return absl::OkStatus();
 }
 
-constexpr char kFooter[] =
+constexpr char kLoadFooter[] =
     R"(Items that are there already are replaced; of several with one key any may be the last.
 Formats: JSON lines, an item in its JSON form on each line, bare or as {"Item": {...}}, as table exports
 have it; CSV with the names of the attributes on the first line, where an empty cell is no attribute and
@@ -126,7 +126,7 @@ void AddLoadCommand(CLI::App& app, Action* action) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->type_name("N");
-  load.footer(kFooter);
+  load.footer(kLoadFooter);
   load.callback([options, action] { *action = [options](const Session& session) { return Load(session, *options); }; });
 }
 

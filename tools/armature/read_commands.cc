@@ -122,9 +122,9 @@ std::vector<OptionSpec> ReadOptions(const std::vector<OptionSpec>& more) {
   return specs;
 }
 
-using Run = absl::Status (*)(const Session&, const RequestOptions&, bool all_pages);
+using ReadRun = absl::Status (*)(const Session&, const RequestOptions&, bool all_pages);
 
-void AddCommand(CLI::App& command, std::vector<OptionSpec> specs, const char* examples, Run run, Action* action) {
+void AddCommand(CLI::App& command, std::vector<OptionSpec> specs, const char* examples, ReadRun run, Action* action) {
   auto options = std::make_shared<RequestOptions>(command, std::move(specs));
   auto all_pages = std::make_shared<bool>(false);
   command.add_flag("--all-pages", *all_pages, "Go on to the end, and print all pages as one");

@@ -62,9 +62,10 @@ absl::Status TimeToLive(const Session& session, const RequestOptions& options) {
   return absl::OkStatus();
 }
 
-using Run = absl::Status (*)(const Session&, const RequestOptions&);
+using SettingRun = absl::Status (*)(const Session&, const RequestOptions&);
 
-void AddCommand(CLI::App& command, std::vector<OptionSpec> specs, const char* examples, Run run, Action* action) {
+void AddCommand(CLI::App& command, std::vector<OptionSpec> specs, const char* examples, SettingRun run,
+                Action* action) {
   auto options = std::make_shared<RequestOptions>(command, std::move(specs));
   command.footer(examples);
   command.callback(

@@ -4,8 +4,7 @@
 
 #include "tests/unit/advise/advise_testing.h"
 
-namespace armature::advise {
-namespace {
+namespace armature::advise::arithmetic_test {
 
 constexpr Projection kKeysOnly = {ProjectionKind::kKeysOnly, {}};
 
@@ -89,5 +88,4 @@ TEST_F(EntryTest, RowsAreEstimatedFromTheNumberOfValues) {
   EXPECT_DOUBLE_EQ(Rows(table(), pattern), 3);
 }
 
-}  // namespace
-}  // namespace armature::advise
+}  // namespace armature::advise::arithmetic_test

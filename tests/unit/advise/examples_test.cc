@@ -7,8 +7,7 @@
 
 #include "tests/unit/advise/advise_testing.h"
 
-namespace armature::advise {
-namespace {
+namespace armature::advise::examples_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -89,5 +88,4 @@ TEST(AdviseExamples, OpenOrdersAreASparseIndexByTheDateTheyWereOpened) {
   EXPECT_DOUBLE_EQ(advice.indexes[0].write_units, 20);
 }
 
-}  // namespace
-}  // namespace armature::advise
+}  // namespace armature::advise::examples_test

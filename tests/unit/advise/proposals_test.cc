@@ -15,8 +15,7 @@
 #include "tools/advise/key_need.h"
 #include "tools/advise/plan.h"
 
-namespace armature::advise {
-namespace {
+namespace armature::advise::proposals_test {
 
 std::vector<model::KeyElementDefinition> KeySchemaOf(const Json& json) {
   std::vector<model::KeyElementDefinition> schema;
@@ -158,5 +157,4 @@ TEST(AdviseProposals, TheShardOfAFullPartitionKeyIsGluedToItsLastAttribute) {
   EXPECT_TRUE(CheckCreateTable(advice).ok());
 }
 
-}  // namespace
-}  // namespace armature::advise
+}  // namespace armature::advise::proposals_test

@@ -8,8 +8,7 @@
 #include "storage/base/strings.h"
 #include "tests/unit/advise/advise_testing.h"
 
-namespace armature::advise {
-namespace {
+namespace armature::advise::rules_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -350,5 +349,4 @@ TEST(AdviseReasons, EveryChoiceHasOne) {
   }
 }
 
-}  // namespace
-}  // namespace armature::advise
+}  // namespace armature::advise::rules_test

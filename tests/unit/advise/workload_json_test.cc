@@ -12,8 +12,7 @@
 #include "storage/base/strings.h"
 #include "tests/unit/advise/advise_testing.h"
 
-namespace armature::advise {
-namespace {
+namespace armature::advise::workload_json_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -239,5 +238,4 @@ TEST(AdviseLive, ContradictionsAreRefused) {
   EXPECT_THAT(std::string(Sv(AddLiveTable(Live(), &workload, &notes).message())), HasSubstr("has the key k"));
 }
 
-}  // namespace
-}  // namespace armature::advise
+}  // namespace armature::advise::workload_json_test

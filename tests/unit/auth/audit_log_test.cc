@@ -12,8 +12,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::audit_log_test {
 
 class AuditLogTest : public testing::Test {
  protected:
@@ -109,5 +108,4 @@ TEST_F(AuditLogTest, LinesThatCannotBeWrittenAreCounted) {
   EXPECT_EQ((*log)->lost_lines(), 2u);
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::audit_log_test

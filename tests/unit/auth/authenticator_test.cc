@@ -15,8 +15,7 @@
 #include "storage/base/api_error.h"
 #include "tests/support/request_signer.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::authenticator_test {
 
 constexpr char kPlainSecret[] = "plain-secret-0123";
 constexpr char kHashedSecret[] = "hashed-secret-012";
@@ -284,5 +283,4 @@ TEST(SecretChecker, TooManyComputationsAreRefused) {
   EXPECT_EQ(wrong + busy, static_cast<int>(SecretChecker::kComputationsMax) + 10);
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::authenticator_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::canonical_request_test {
 
 TEST(CanonicalRequest, PathsAreNormalisedAndEscaped) {
   const struct {
@@ -72,5 +71,4 @@ TEST(CanonicalRequest, HeadersAreTrimmedFoldedAndJoined) {
   EXPECT_FALSE(AppendCanonicalHeaders(request, {"z"}, &out));
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::canonical_request_test

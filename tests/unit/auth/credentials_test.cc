@@ -9,8 +9,7 @@
 
 #include "daemon/auth/crypto.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::credentials_test {
 
 constexpr char kSecret[] = "0123456789abcdef";
 constexpr char kPolicies[] = R"("policies": {"reader": {"allow": [{"operations": ["GetItem", "Query*"],
@@ -249,5 +248,4 @@ TEST(SecretHash, OtherFormsAreRefused) {
   }
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::credentials_test

@@ -4,8 +4,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::crypto_test {
 
 TEST(Crypto, Sha256IsThePublishedOne) {
   EXPECT_EQ(Hex(Sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
@@ -45,5 +44,4 @@ TEST(Crypto, RandomBytesDiffer) {
   EXPECT_NE(RandomBytes(40), RandomBytes(40));
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::crypto_test

@@ -5,8 +5,7 @@
 #include "daemon/auth/failure_log.h"
 #include "glog/logging.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::failure_limiter_test {
 
 const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
 
@@ -92,5 +91,4 @@ TEST(FailureLog, StrangersCannotWriteLines) {
   EXPECT_EQ(ForLog(std::string(1000, 'x')), std::string(128, 'x'));
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::failure_limiter_test

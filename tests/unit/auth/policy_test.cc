@@ -5,8 +5,7 @@
 #include "daemon/auth/table_arn.h"
 #include "storage/base/api_error.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::policy_test {
 
 TEST(Policy, PatternsMatchWholeTexts) {
   const struct {
@@ -142,5 +141,4 @@ TEST(PolicyAccess, ADenialSaysWhoWhatAndWhere) {
   EXPECT_EQ(log->count(AuthFailure::kAccessDenied), 4u);
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::policy_test

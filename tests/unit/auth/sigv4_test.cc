@@ -10,8 +10,7 @@
 #include "storage/base/api_error.h"
 #include "tests/support/request_signer.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::sigv4_test {
 
 constexpr char kWrong[] =
     "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key "
@@ -342,5 +341,4 @@ TEST(SigV4, OnlyRealTimesAreTimes) {
   EXPECT_EQ(FormatBasicTime(*ParseBasicTime("20240229T235959Z")), "20240229T235959Z");
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::sigv4_test

@@ -11,8 +11,7 @@
 #include "daemon/auth/sigv4_fields.h"
 #include "storage/base/strings.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::sigv4_vectors_test {
 
 struct Vector {
   std::string_view name;
@@ -207,5 +206,4 @@ TEST(SigV4Vectors, ATokenThatIsNotSignedDoesNotMatter) {
   }
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::sigv4_vectors_test

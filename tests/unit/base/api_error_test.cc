@@ -9,8 +9,7 @@
 #include "absl/status/status.h"
 #include "storage/base/status_macros.h"
 
-namespace armature {
-namespace {
+namespace armature::api_error_test {
 
 TEST(ApiError, FactoriesSetTypeCodeAndText) {
   const struct {
@@ -89,5 +88,4 @@ TEST(StatusMacros, ContextKeepsCodeAndPayload) {
   EXPECT_TRUE(WithContext(absl::OkStatus(), "index 3").ok());
 }
 
-}  // namespace
-}  // namespace armature
+}  // namespace armature::api_error_test

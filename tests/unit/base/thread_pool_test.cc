@@ -9,8 +9,7 @@
 
 #include "absl/synchronization/notification.h"
 
-namespace armature {
-namespace {
+namespace armature::thread_pool_test {
 
 TEST(ThreadPool, RunsTasksInTheOrderTheyCame) {
   std::vector<int> ran;
@@ -158,5 +157,4 @@ TEST(ThreadPool, RunsWhatManyThreadsGiveIt) {
   EXPECT_EQ(ran + refused, 5000);
 }
 
-}  // namespace
-}  // namespace armature
+}  // namespace armature::thread_pool_test

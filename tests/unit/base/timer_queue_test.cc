@@ -9,8 +9,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
-namespace armature {
-namespace {
+namespace armature::timer_queue_test {
 
 TEST(TimerQueue, RunsCallbacksByTimeAndNotBefore) {
   const absl::Time start = absl::Now();
@@ -74,5 +73,4 @@ TEST(TimerQueue, DestructorDropsWhatHasNotCome) {
   EXPECT_FALSE(ran);
 }
 
-}  // namespace
-}  // namespace armature
+}  // namespace armature::timer_queue_test

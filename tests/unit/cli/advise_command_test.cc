@@ -18,8 +18,7 @@
 #include "storage/base/strings.h"
 #include "tools/armature/commands.h"
 
-namespace armature::cli {
-namespace {
+namespace armature::cli::advise_command_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -195,5 +194,4 @@ TEST_F(AdviseCommandTest, HelpEndsWithExamples) {
   EXPECT_THAT(out_.str(), HasSubstr("Examples:"));
 }
 
-}  // namespace
-}  // namespace armature::cli
+}  // namespace armature::cli::advise_command_test

@@ -7,8 +7,7 @@
 
 #include "storage/base/strings.h"
 
-namespace armature::cli {
-namespace {
+namespace armature::cli::attribute_json_test {
 
 using testing::HasSubstr;
 
@@ -101,5 +100,4 @@ TEST(JsonTextTest, RefusesWhatIsAmbiguousOrBroken) {
   EXPECT_THAT(ParseJsonArgument("@/no/such/file").status().message(), HasSubstr("cannot read"));
 }
 
-}  // namespace
-}  // namespace armature::cli
+}  // namespace armature::cli::attribute_json_test

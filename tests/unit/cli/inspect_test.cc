@@ -23,8 +23,7 @@
 #include "tools/armature/inspect/catalog_json.h"
 #include "tools/armature/inspect/record_json.h"
 
-namespace armature::cli {
-namespace {
+namespace armature::cli::inspect_test {
 
 using model::ScalarType;
 using testing::ElementsAre;
@@ -301,5 +300,4 @@ TEST(InspectCommand, IsRefusedWithoutADatabase) {
   EXPECT_EQ(RunTool({"inspect", "rows", "--data-dir", empty, "--family", "t1", "--start", "xyz"}).code, 2);
 }
 
-}  // namespace
-}  // namespace armature::cli
+}  // namespace armature::cli::inspect_test

@@ -17,8 +17,7 @@
 #include "tools/armature/load/line_reader.h"
 #include "tools/armature/load/load_state.h"
 
-namespace armature::cli {
-namespace {
+namespace armature::cli::load_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -276,5 +275,4 @@ TEST(LoadState, IsReadAsItWasWritten) {
   }
 }
 
-}  // namespace
-}  // namespace armature::cli
+}  // namespace armature::cli::load_test

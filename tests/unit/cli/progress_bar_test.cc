@@ -4,8 +4,7 @@
 
 #include <sstream>
 
-namespace armature::cli {
-namespace {
+namespace armature::cli::progress_bar_test {
 
 TEST(ProgressBar, TellsShareRateAndTimeLeft) {
   EXPECT_EQ(ProgressLine({.what = "t/i", .done = 450'000, .total = 1'000'000, .per_second = 90'000, .seconds_left = 6}),
@@ -38,5 +37,4 @@ TEST(ProgressBar, LeavesNothingBehind) {
   EXPECT_EQ(quiet.str(), "");
 }
 
-}  // namespace
-}  // namespace armature::cli
+}  // namespace armature::cli::progress_bar_test

@@ -11,8 +11,7 @@
 #include "tools/armature/shorthand.h"
 #include "tools/armature/text_table.h"
 
-namespace armature::cli {
-namespace {
+namespace armature::cli::request_json_test {
 
 using testing::HasSubstr;
 
@@ -150,5 +149,4 @@ TEST(RequestOptionsTest, WrongUseIsAUsageError) {
   }
 }
 
-}  // namespace
-}  // namespace armature::cli
+}  // namespace armature::cli::request_json_test

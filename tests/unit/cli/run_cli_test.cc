@@ -13,8 +13,7 @@
 #include "storage/base/strings.h"
 #include "tools/armature/commands.h"
 
-namespace armature::cli {
-namespace {
+namespace armature::cli::run_cli_test {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -211,5 +210,4 @@ TEST_F(RunCliTest, HelpEndsWithExamples) {
   }
 }
 
-}  // namespace
-}  // namespace armature::cli
+}  // namespace armature::cli::run_cli_test

@@ -8,8 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/unit/client/fake_connection.h"
 
-namespace armature::client {
-namespace {
+namespace armature::client::batch_writer_test {
 
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
@@ -275,5 +274,4 @@ TEST(BatchWriter, WhatIsExhaustedWithoutANameStillWaits) {
   EXPECT_TRUE(dropped.empty());
 }
 
-}  // namespace
-}  // namespace armature::client
+}  // namespace armature::client::batch_writer_test

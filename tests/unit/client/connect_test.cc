@@ -12,8 +12,7 @@
 #include "grpcpp/server_builder.h"
 #include "gtest/gtest.h"
 
-namespace armature::client {
-namespace {
+namespace armature::client::connect_test {
 
 class FakeItems final : public api::v1::ItemService::Service {
  public:
@@ -145,5 +144,4 @@ TEST(Connect, RefusesOptionsOutOfRange) {
   EXPECT_TRUE(absl::IsInvalidArgument(Connect("localhost:1", options).status()));
 }
 
-}  // namespace
-}  // namespace armature::client
+}  // namespace armature::client::connect_test

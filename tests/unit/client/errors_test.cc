@@ -5,8 +5,7 @@
 #include "gtest/gtest.h"
 #include "tests/unit/client/fake_connection.h"
 
-namespace armature::client {
-namespace {
+namespace armature::client::errors_test {
 
 std::string Trailer(const google::protobuf::Message& detail) {
   api::v1::RpcStatus status;
@@ -69,5 +68,4 @@ TEST(Errors, GiveTheAdviceOfTheDaemon) {
   EXPECT_EQ(RetryAfter(Throttled(-5)), absl::ZeroDuration());
 }
 
-}  // namespace
-}  // namespace armature::client
+}  // namespace armature::client::errors_test

@@ -7,8 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace armature::client {
-namespace {
+namespace armature::client::item_builder_test {
 
 using ::testing::ElementsAre;
 
@@ -62,5 +61,4 @@ TEST(ItemBuilder, ReplacesAValueSetBefore) {
   EXPECT_EQ(builder.Build().attributes_size(), 1);
 }
 
-}  // namespace
-}  // namespace armature::client
+}  // namespace armature::client::item_builder_test

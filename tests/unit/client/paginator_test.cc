@@ -8,8 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/unit/client/fake_connection.h"
 
-namespace armature::client {
-namespace {
+namespace armature::client::paginator_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -109,5 +108,4 @@ TEST(ItemRange, OfNothingIsEmpty) {
   EXPECT_THAT(Ids(fake.Make().ScanItems({})), IsEmpty());
 }
 
-}  // namespace
-}  // namespace armature::client
+}  // namespace armature::client::paginator_test

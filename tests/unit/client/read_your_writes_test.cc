@@ -13,8 +13,7 @@
 #include "storage/base/strings.h"
 #include "tests/unit/client/fake_connection.h"
 
-namespace armature::client {
-namespace {
+namespace armature::client::read_your_writes_test {
 
 using ::testing::SizeIs;
 
@@ -265,5 +264,4 @@ TEST(ReadYourWritesThreads, EachSeesAtLeastItsOwn) {
   EXPECT_EQ(connection->missed, 0);
 }
 
-}  // namespace
-}  // namespace armature::client
+}  // namespace armature::client::read_your_writes_test

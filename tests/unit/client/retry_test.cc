@@ -6,8 +6,7 @@
 #include "gtest/gtest.h"
 #include "tests/unit/client/fake_connection.h"
 
-namespace armature::client {
-namespace {
+namespace armature::client::retry_test {
 
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
@@ -238,5 +237,4 @@ TEST(DefaultIdempotency, AllowsOnlyWritesWithoutConditionAndReturnValues) {
   EXPECT_TRUE(policy->IsIdempotent({"TransactWriteItems"}, transaction));
 }
 
-}  // namespace
-}  // namespace armature::client
+}  // namespace armature::client::retry_test

@@ -16,8 +16,7 @@
 #include "tests/unit/client/fake_connection.h"
 #include "tests/unit/client/fake_shards.h"
 
-namespace armature::client {
-namespace {
+namespace armature::client::scatter_query_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -509,5 +508,4 @@ TEST(ScatterKeysOf, TakesThemFromTheDescription) {
   EXPECT_TRUE(absl::IsNotFound(KeysOf(table, "none").status()));
 }
 
-}  // namespace
-}  // namespace armature::client
+}  // namespace armature::client::scatter_query_test

@@ -4,8 +4,7 @@
 #include "gtest/gtest.h"
 #include "tests/unit/client/fake_connection.h"
 
-namespace armature::client {
-namespace {
+namespace armature::client::transaction_test {
 
 using ::testing::SizeIs;
 
@@ -66,5 +65,4 @@ TEST(Transaction, AConflictIsRepeatedAndAFalseConditionIsNot) {
   EXPECT_TRUE(IsTransient(ApiError(absl::StatusCode::kAborted, "TransactionInProgressException")));
 }
 
-}  // namespace
-}  // namespace armature::client
+}  // namespace armature::client::transaction_test

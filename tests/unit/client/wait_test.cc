@@ -4,8 +4,7 @@
 #include "gtest/gtest.h"
 #include "tests/unit/client/fake_connection.h"
 
-namespace armature::client {
-namespace {
+namespace armature::client::wait_test {
 
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -108,5 +107,4 @@ TEST(WaitForBackup, TellsOfABackupThatIsNotThere) {
   EXPECT_THAT(fake.connection->seen, SizeIs(2));
 }
 
-}  // namespace
-}  // namespace armature::client
+}  // namespace armature::client::wait_test

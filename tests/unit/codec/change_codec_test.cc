@@ -10,8 +10,7 @@
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/model/random_seed.h"
 
-namespace armature::codec {
-namespace {
+namespace armature::codec::change_codec_test {
 
 // A record in the text form of the golden files.
 std::string Print(const ChangeRecord& record) {
@@ -117,5 +116,4 @@ TEST(ChangeCodec, RandomRecordsComeBack) {
   }
 }
 
-}  // namespace
-}  // namespace armature::codec
+}  // namespace armature::codec::change_codec_test

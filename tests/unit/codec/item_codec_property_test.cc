@@ -17,8 +17,7 @@
 #include "tests/unit/codec/random_item.h"
 #include "tests/unit/model/random_seed.h"
 
-namespace armature::codec {
-namespace {
+namespace armature::codec::item_codec_property_test {
 
 TEST(CanonicalizeItemProperty, OneMeaningHasOneForm) {
   TwinMaker maker(PrintedTestSeed());
@@ -102,5 +101,4 @@ TEST(CanonicalizeItemProperty, GarbageIsRefusedOrCanonical) {
   }
 }
 
-}  // namespace
-}  // namespace armature::codec
+}  // namespace armature::codec::item_codec_property_test

@@ -10,8 +10,7 @@
 #include "storage/model/item_view.h"
 #include "tests/unit/codec/codec_test_util.h"
 
-namespace armature::codec {
-namespace {
+namespace armature::codec::item_codec_test {
 
 using std::string_literals::operator""s;
 
@@ -364,5 +363,4 @@ TEST(IsValidUtf8, AcceptsExactlyWhatIsWellFormed) {
   }
 }
 
-}  // namespace
-}  // namespace armature::codec
+}  // namespace armature::codec::item_codec_test

@@ -14,8 +14,7 @@
 #include "tests/unit/model/naive_decimal.h"
 #include "tests/unit/model/random_seed.h"
 
-namespace armature::codec {
-namespace {
+namespace armature::codec::key_codec_test {
 
 using model::ScalarType;
 
@@ -262,5 +261,4 @@ TEST(KeyCodecDeathTest, NumbersThatAreNoneAreProgrammerErrors) {
   EXPECT_DEATH(AppendKeyComponentPrefix(ScalarType::kNumber, "1", &out), "numbers have no prefixes");
 }
 
-}  // namespace
-}  // namespace armature::codec
+}  // namespace armature::codec::key_codec_test

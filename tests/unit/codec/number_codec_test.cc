@@ -10,8 +10,7 @@
 #include "tests/unit/model/naive_decimal.h"
 #include "tests/unit/model/random_seed.h"
 
-namespace armature::codec {
-namespace {
+namespace armature::codec::number_codec_test {
 
 using model::Number;
 
@@ -98,5 +97,4 @@ TEST(NumberCodec, BytesOrderAsNumbers) {
   }
 }
 
-}  // namespace
-}  // namespace armature::codec
+}  // namespace armature::codec::number_codec_test

@@ -6,8 +6,7 @@
 
 #include "tests/unit/codec/codec_test_util.h"
 
-namespace armature::codec {
-namespace {
+namespace armature::codec::partition_hash_test {
 
 TEST(PartitionHash, MatchesTheGoldenVectors) {
   // XXH3-64 of the empty string is 2d06800538d394c2.
@@ -42,5 +41,4 @@ TEST(PartitionHash, SegmentsCutTheRangeWithoutGapOrOverlap) {
   EXPECT_EQ(SegmentHashRange(0xFFFFFFFE, 0xFFFFFFFF).end, uint64_t{1} << 32);
 }
 
-}  // namespace
-}  // namespace armature::codec
+}  // namespace armature::codec::partition_hash_test

@@ -8,8 +8,7 @@
 
 #include "tests/unit/codec/codec_test_util.h"
 
-namespace armature::codec {
-namespace {
+namespace armature::codec::stored_item_test {
 
 TEST(StoredItem, MatchesTheGoldenVectors) {
   for (const auto& vector : ReadGolden("item.golden", 4)) {
@@ -64,5 +63,4 @@ TEST(StoredItem, DamagedValuesAreRefusedOrCanonical) {
   });
 }
 
-}  // namespace
-}  // namespace armature::codec
+}  // namespace armature::codec::stored_item_test

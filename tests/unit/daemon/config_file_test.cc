@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::config_file_test {
 
 std::string Shown(std::string_view text) {
   const absl::StatusOr<std::vector<ConfigLine>> lines = ParseConfigText(text);
@@ -40,5 +39,4 @@ TEST(ConfigFile, AFileThatIsNotThereIsNamed) {
   EXPECT_EQ(lines.status().message(), "cannot read /no/such/file: No such file or directory");
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::config_file_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::config_test {
 
 RawConfig Valid() {
   RawConfig raw;
@@ -243,5 +242,4 @@ TEST(Config, OnlyLoopbackAddressesCannotBeReached) {
   for (const AddressCase& c : kAddresses) EXPECT_EQ(IsLoopback(c.address), c.loopback) << c.address;
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::config_test

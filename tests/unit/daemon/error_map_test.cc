@@ -8,8 +8,7 @@
 #include "storage/base/transaction_error.h"
 #include "tests/unit/codec/codec_test_util.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::error_map_test {
 
 api::v1::ErrorDetail DetailOf(const grpc::Status& status) {
   api::v1::RpcStatus rpc;
@@ -183,5 +182,4 @@ TEST(ErrorMap, InternalErrorsHideTheirTextBehindARequestId) {
 
 TEST(ErrorMap, OkStaysOk) { EXPECT_TRUE(ToGrpcStatus(absl::OkStatus()).ok()); }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::error_map_test

@@ -9,8 +9,7 @@
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/model/random_seed.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::wire_split_test {
 
 // A length-delimited field of any number.
 std::string Field(uint32_t number, std::string_view body) {
@@ -117,5 +116,4 @@ TEST(WireSplit, DamagedRequestsAreRefusedOrSplitInBounds) {
   });
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::wire_split_test

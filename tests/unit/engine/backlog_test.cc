@@ -14,8 +14,7 @@
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/model/random_seed.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::backlog_test {
 
 using codec::S;
 using testing::HasSubstr;
@@ -211,5 +210,4 @@ TEST_F(BacklogRandomTest, IndexesEqualTheTableWheneverTheyHaveCaughtUp) {
   EXPECT_GT(refused, 10u);
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::backlog_test

@@ -11,8 +11,7 @@
 
 #include "tests/unit/engine/engine_test_util.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::backup_jobs_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -185,5 +184,4 @@ TEST_F(BackupJobsTest, AreDueOnceInTheInterval) {
   EXPECT_EQ(jobs.stats().next_due_ms, jobs.stats().last_success_ms + absl::ToInt64Milliseconds(options.interval));
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::backup_jobs_test

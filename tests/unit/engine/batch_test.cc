@@ -14,8 +14,7 @@
 #include "storage/model/limits.h"
 #include "tests/unit/engine/group_test_util.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::batch_test {
 
 using codec::S;
 
@@ -191,5 +190,4 @@ TEST_F(BatchTest, AFullCollectionFailsTheCallAndNotTheOtherMembers) {
   EXPECT_TRUE(other->item.has_value());
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::batch_test

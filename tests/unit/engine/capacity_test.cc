@@ -12,8 +12,7 @@
 #include "storage/base/strings.h"
 #include "storage/store/catalog/catalog.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::capacity_test {
 
 store::Index IndexCalled(std::string_view name, model::IndexKind kind) {
   store::Index index;
@@ -143,5 +142,4 @@ TEST(Capacity, IndexWritesCountEntriesThatComeGoMoveOrChange) {
   EXPECT_FALSE(ReportWrite(CapacityReport::kNone, "T", 1, {}, {}).has_value());
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::capacity_test

@@ -13,8 +13,7 @@
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/engine/item_model.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::engine_test {
 
 constexpr char kTable[] = "things";
 
@@ -401,5 +400,4 @@ TEST(Engine, RequiredMembersThatAreMissingAreTold) {
   EXPECT_EQ(text(engine.Query({}).status()), Cat(kOne, missing("tableName")));
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::engine_test

@@ -16,8 +16,7 @@
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/engine/item_model.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::fetch_test {
 
 constexpr char kTable[] = "things";
 constexpr char kIndex[] = "ByRank";
@@ -304,5 +303,4 @@ TEST_F(FetchTest, EntriesAndItemsAreOfOneMomentWhileBothChange) {
   EXPECT_GT(pages, 10);
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::fetch_test

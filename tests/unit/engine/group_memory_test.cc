@@ -16,8 +16,7 @@
 #include "storage/base/strings.h"
 #include "tests/unit/engine/group_test_util.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::group_memory_test {
 
 using codec::N;
 using codec::S;
@@ -167,5 +166,4 @@ TEST(TokenGrowth, ExpiredTokensLeaveNothing) {
   EXPECT_LT(HeapBytes() - heap_after_first, kSlackBytes + 20 * int64_t{tokens});
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::group_memory_test

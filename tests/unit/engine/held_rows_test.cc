@@ -14,8 +14,7 @@
 #include "storage/base/strings.h"
 #include "tests/unit/engine/group_test_util.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::held_rows_test {
 
 using codec::N;
 using codec::S;
@@ -251,5 +250,4 @@ TEST_F(FullCommitterTest, WhatIsRefusedLeavesRowsAndTokenFree) {
   ExpectGroupsWork();
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::held_rows_test

@@ -18,8 +18,7 @@
 #include "tests/unit/engine/item_model.h"
 #include "tests/unit/model/random_seed.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::index_check_test {
 
 using codec::N;
 using codec::S;
@@ -246,5 +245,4 @@ TEST_F(IndexCheckTest, ItemsThatAnIndexLeavesOutAreNamed) {
   EXPECT_THAT(list("BySize"), ElementsAre("pk=S:bad sk=N:7 size 0"));
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::index_check_test

@@ -17,8 +17,7 @@
 #include "tests/unit/engine/item_model.h"
 #include "tests/unit/model/random_seed.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::index_life_test {
 
 using codec::N;
 using codec::S;
@@ -349,5 +348,4 @@ TEST_F(IndexLifeTest, ARestartGoesOnWithTheFilling) {
   }
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::index_life_test

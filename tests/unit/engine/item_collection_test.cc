@@ -17,8 +17,7 @@
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/engine/item_model.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::item_collection_test {
 
 constexpr char kTable[] = "things";
 constexpr char kPlain[] = "plain";
@@ -205,5 +204,4 @@ TEST_F(ItemCollectionTest, WritersThatRaceForRoomNeverPassTheLimit) {
   EXPECT_EQ(static_cast<uint64_t>(written), kMax / each);
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::item_collection_test

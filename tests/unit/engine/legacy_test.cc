@@ -13,8 +13,7 @@
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/engine/item_model.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::legacy_test {
 
 constexpr char kTable[] = "things";
 constexpr char kInvalid[] = "One or more parameter values were invalid: ";
@@ -442,5 +441,4 @@ TEST(LegacyUpdateParameters, HaveShapes) {
             "constraint: Member must satisfy enum value set: [ADD, PUT, DELETE]");
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::legacy_test

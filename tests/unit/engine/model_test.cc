@@ -20,8 +20,7 @@
 #include "tests/unit/engine/random_values.h"
 #include "tests/unit/model/random_seed.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::model_test {
 
 constexpr int kOperationsPerRound = 800;
 constexpr int kQueriesPerKeyspace = 40;
@@ -280,5 +279,4 @@ TEST_F(ModelTest, AgreesWithTheEngineThroughARandomHistory) {
   EXPECT_GT(reader_.found(), reader_.queries()) << "the queries hardly find anything";
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::model_test

@@ -11,8 +11,7 @@
 #include "storage/base/strings.h"
 #include "tests/unit/engine/group_test_util.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::overdraft_test {
 
 using codec::N;
 using codec::S;
@@ -149,5 +148,4 @@ TEST_F(OverdraftTest, ReadsOfOneItemThatWaitForAThread) {
   EXPECT_EQ(Passed(&answers), 4u) << "with the scan, whose 38 units come first";
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::overdraft_test

@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::serial_checker_test {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -94,5 +93,4 @@ TEST(SerialChecker, HalfAnUnansweredTransaction) {
   EXPECT_THAT(FindContradiction({{10, 11, {{0, 0, 0}}}, {12, 13, {{1, 0, 0}}}}, {unanswered}), IsEmpty());
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::serial_checker_test

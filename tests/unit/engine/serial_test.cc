@@ -16,8 +16,7 @@
 #include "tests/unit/engine/serial_clients.h"
 #include "tests/unit/model/random_seed.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::serial_test {
 
 using codec::N;
 
@@ -151,5 +150,4 @@ TEST(Serial, LocksThatDoNotLockAreFoundOut) {
   EXPECT_NE(contradiction, "");
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::serial_test

@@ -8,8 +8,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::table_backup_requests_test {
 
 constexpr std::string_view kTableArn = "arn:aws:dynamodb:local:000000000000:table/Cats";
 constexpr std::string_view kArn = "arn:aws:dynamodb:local:000000000000:table/Cats/backup/01489602797149-73d8d5bc";
@@ -250,5 +249,4 @@ TEST(NoSuchBackup, NamesTheBackup) {
   EXPECT_EQ(Told(NoSuchBackupError(kArn)), Cat("BackupNotFoundException: Backup not found: ", kArn));
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::table_backup_requests_test

@@ -14,8 +14,7 @@
 
 #include "tests/unit/engine/engine_test_util.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::table_backups_test {
 
 using codec::N;
 using codec::S;
@@ -324,5 +323,4 @@ TEST(TableRestore, OneThatDidNotFinishIsOutOfReachAndGoesWithTheNextStart) {
   EXPECT_TRUE(engine.Describe(kTable).ok());
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::table_backups_test

@@ -14,8 +14,7 @@
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/engine/item_model.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::table_export_test {
 
 using codec::S;
 
@@ -129,5 +128,4 @@ TEST(TableExport, ADamagedRowEndsIt) {
   EXPECT_THAT(std::string(has_more.status().message()), testing::HasSubstr("row ffffffffff of table things"));
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::table_export_test

@@ -11,8 +11,7 @@
 #include "storage/model/table_name.h"
 #include "tests/unit/engine/engine_test_util.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::table_settings_test {
 
 model::TableDefinition OnDemandTable(const std::string& name) {
   model::TableDefinition definition;
@@ -147,5 +146,4 @@ TEST_F(TableSettings, ItemsAreWrittenThroughChanges) {
   EXPECT_EQ(engine_.Describe("Cats")->totals.item_count, kItems);
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::table_settings_test

@@ -14,8 +14,7 @@
 #include "storage/base/throttling_error.h"
 #include "tests/unit/engine/engine_test_util.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::throughput_test {
 
 using codec::S;
 
@@ -218,5 +217,4 @@ TEST_F(NotEnforcedTest, NothingIsRefused) {
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(PutLarge({{"color", S(std::to_string(i))}}).ok());
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::throughput_test

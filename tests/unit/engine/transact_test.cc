@@ -16,8 +16,7 @@
 #include "storage/store/commit/lock_table.h"
 #include "tests/unit/engine/group_test_util.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::transact_test {
 
 using codec::N;
 using codec::S;
@@ -336,5 +335,4 @@ TEST_F(TransactTest, CapacityForAllActionsOrForNone) {
             "ProvisionedThroughputExceeded ProvisionedThroughputExceeded");
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::transact_test

@@ -9,8 +9,7 @@
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/model/printed_item.h"
 
-namespace armature::engine {
-namespace {
+namespace armature::engine::update_item_test {
 
 using codec::L;
 using codec::M;
@@ -408,5 +407,4 @@ TEST_F(UpdateItemTest, ConcurrentIncrementsAreAllCounted) {
   EXPECT_EQ(Get(), "c=N:400, pk=S:a, sk=N:1");
 }
 
-}  // namespace
-}  // namespace armature::engine
+}  // namespace armature::engine::update_item_test

@@ -7,8 +7,7 @@
 #include "storage/model/limits.h"
 #include "tests/unit/expr/expr_test_util.h"
 
-namespace armature::expr {
-namespace {
+namespace armature::expr::binder_test {
 
 using testing::ErrorText;
 using testing::Item;
@@ -181,5 +180,4 @@ TEST(Binder, ResultOutlivesTheTexts) {
   EXPECT_EQ(comparison.right.value()->value->scalar(), "abc");
 }
 
-}  // namespace
-}  // namespace armature::expr
+}  // namespace armature::expr::binder_test

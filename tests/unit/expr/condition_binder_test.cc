@@ -7,8 +7,7 @@
 
 #include "tests/unit/expr/expr_test_util.h"
 
-namespace armature::expr {
-namespace {
+namespace armature::expr::condition_binder_test {
 
 using testing::BindError;
 
@@ -220,5 +219,4 @@ constexpr ErrorCase kReportOrder[] = {
 
 TEST(ConditionBinder, ReportsInTheDocumentedOrder) { ExpectErrors(ExpressionKind::kCondition, kReportOrder); }
 
-}  // namespace
-}  // namespace armature::expr
+}  // namespace armature::expr::condition_binder_test

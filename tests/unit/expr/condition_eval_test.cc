@@ -8,8 +8,7 @@
 
 #include "tests/unit/expr/expr_test_util.h"
 
-namespace armature::expr {
-namespace {
+namespace armature::expr::condition_eval_test {
 
 using model::ScalarType;
 using testing::B;
@@ -365,5 +364,4 @@ TEST(CheckFilterAvoidsKeys, NamesTheKeyAttribute) {
             "h");
 }
 
-}  // namespace
-}  // namespace armature::expr
+}  // namespace armature::expr::condition_eval_test

@@ -11,8 +11,7 @@
 #include "engine/expr/condition_eval.h"
 #include "tests/unit/expr/plain_condition.h"
 
-namespace armature::expr {
-namespace {
+namespace armature::expr::differential_test {
 
 using testing::ConditionMaker;
 using testing::ConditionWriter;
@@ -56,5 +55,4 @@ TEST(Differential, ConditionsMeanWhatTheGrammarSays) {
   EXPECT_LT(met, runs - runs / 5);
 }
 
-}  // namespace
-}  // namespace armature::expr
+}  // namespace armature::expr::differential_test

@@ -11,8 +11,7 @@
 #include "engine/expr/condition_eval.h"
 #include "tests/unit/expr/expr_test_util.h"
 
-namespace armature::expr {
-namespace {
+namespace armature::expr::garbage_test {
 
 using testing::Item;
 using testing::Request;
@@ -156,5 +155,4 @@ TEST_F(Garbage, LongTextsOfOneWordAreAnsweredFast) {
   }
 }
 
-}  // namespace
-}  // namespace armature::expr
+}  // namespace armature::expr::garbage_test

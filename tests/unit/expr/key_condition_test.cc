@@ -8,8 +8,7 @@
 
 #include "tests/unit/expr/expr_test_util.h"
 
-namespace armature::expr {
-namespace {
+namespace armature::expr::key_condition_test {
 
 using model::KeySchema;
 using model::ScalarType;
@@ -312,5 +311,4 @@ TEST(MatchKeyCondition, BoundsTheSizeOfKeyValues) {
   EXPECT_EQ(SizeError(Tournament(), two, 512, 513), sort);
 }
 
-}  // namespace
-}  // namespace armature::expr
+}  // namespace armature::expr::key_condition_test

@@ -14,8 +14,7 @@
 #include "engine/expr/condition_eval.h"
 #include "tests/unit/expr/expr_test_util.h"
 
-namespace armature::expr {
-namespace {
+namespace armature::expr::legacy_test {
 
 using testing::B;
 using testing::Bool;
@@ -414,5 +413,4 @@ TEST_F(LegacyTest, AttributeUpdatesRefuseWhatActionsCannotDo) {
   }
 }
 
-}  // namespace
-}  // namespace armature::expr
+}  // namespace armature::expr::legacy_test

@@ -10,8 +10,7 @@
 #include "engine/expr/parser.h"
 #include "tests/unit/expr/expr_test_util.h"
 
-namespace armature::expr {
-namespace {
+namespace armature::expr::parse_cache_test {
 
 ParseCache::Tree Parsed(std::string_view text) {
   FaultLog faults;
@@ -94,5 +93,4 @@ TEST(ParseCache, ATextWithFaultsIsToldEachTime) {
   EXPECT_EQ(cache.size(), 0u);
 }
 
-}  // namespace
-}  // namespace armature::expr
+}  // namespace armature::expr::parse_cache_test

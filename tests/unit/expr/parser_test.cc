@@ -9,8 +9,7 @@
 #include "engine/expr/reserved_words.h"
 #include "tests/unit/expr/expr_test_util.h"
 
-namespace armature::expr {
-namespace {
+namespace armature::expr::parser_test {
 
 using testing::BindError;
 
@@ -299,5 +298,4 @@ TEST(ParserLimits, DeepestLegalNestingPasses) {
   EXPECT_EQ(BindError(kFilter, Repeat("(NOT ", 299) + "((a) = :s)" + Repeat(")", 299)), "OK");
 }
 
-}  // namespace
-}  // namespace armature::expr
+}  // namespace armature::expr::parser_test

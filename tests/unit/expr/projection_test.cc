@@ -9,8 +9,7 @@
 
 #include "tests/unit/expr/expr_test_util.h"
 
-namespace armature::expr {
-namespace {
+namespace armature::expr::projection_test {
 
 using model::ScalarType;
 using testing::BindError;
@@ -167,5 +166,4 @@ TEST(Projection, ManyPathsAreChecked) {
   EXPECT_NE(BindError(kProjection, text + ",a0.x"), "OK");
 }
 
-}  // namespace
-}  // namespace armature::expr
+}  // namespace armature::expr::projection_test

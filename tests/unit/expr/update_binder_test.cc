@@ -7,8 +7,7 @@
 
 #include "tests/unit/expr/expr_test_util.h"
 
-namespace armature::expr {
-namespace {
+namespace armature::expr::update_binder_test {
 
 using testing::BindError;
 using testing::Request;
@@ -148,5 +147,4 @@ TEST(UpdateBinder, KeepsSectionsApart) {
   EXPECT_EQ(update.adds.size(), 2u);
 }
 
-}  // namespace
-}  // namespace armature::expr
+}  // namespace armature::expr::update_binder_test

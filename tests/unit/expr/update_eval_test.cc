@@ -11,8 +11,7 @@
 #include "tests/unit/expr/expr_test_util.h"
 #include "tests/unit/model/printed_item.h"
 
-namespace armature::expr {
-namespace {
+namespace armature::expr::update_eval_test {
 
 using testing::B;
 using testing::Bool;
@@ -347,5 +346,4 @@ TEST(UpdateEval, DamagedItemsNeverCrashIt) {
   EXPECT_GT(refused, 0);
 }
 
-}  // namespace
-}  // namespace armature::expr
+}  // namespace armature::expr::update_eval_test

@@ -13,8 +13,7 @@
 #include "tests/support/raw_http_client.h"
 #include "tests/unit/http/handlers.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::http_drain_test {
 
 using test::Post;
 using test::RawHttpClient;
@@ -159,5 +158,4 @@ TEST(HttpDrain, StoppingTwiceIsStoppingOnce) {
   server->Stop(absl::ZeroDuration());
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::http_drain_test

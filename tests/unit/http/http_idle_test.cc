@@ -17,8 +17,7 @@
 #include "tests/support/raw_http_client.h"
 #include "tests/unit/http/handlers.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::http_idle_test {
 
 using test::Post;
 using test::RawHttpClient;
@@ -114,5 +113,4 @@ TEST(HttpIdle, TenThousandConnectionsCostLittleAndDisturbNobody) {
   server->Stop(absl::InfiniteDuration());
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::http_idle_test

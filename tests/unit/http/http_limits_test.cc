@@ -18,8 +18,7 @@
 #include "tests/support/raw_http_client.h"
 #include "tests/unit/http/handlers.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::http_limits_test {
 
 using test::Post;
 using test::RawHttpClient;
@@ -365,5 +364,4 @@ TEST(HttpLimits, DescriptorLimitIsRaisedToWhatIsAllowed) {
   EXPECT_EQ(raised.rlim_cur, limit.rlim_max);
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::http_limits_test

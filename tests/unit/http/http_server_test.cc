@@ -13,8 +13,7 @@
 #include "tests/support/raw_http_client.h"
 #include "tests/unit/http/handlers.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::http_server_test {
 
 using test::Post;
 using test::RawHttpClient;
@@ -342,5 +341,4 @@ TEST(HttpServer, UnderLoadEachAnswerBelongsToItsRequest) {
   for (std::thread& client : clients) client.join();
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::http_server_test

@@ -15,8 +15,7 @@
 #include "tests/support/raw_http_client.h"
 #include "tests/unit/http/handlers.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::io_loop_test {
 
 // Such an answer would never be delivered. Keeping it would make loop and connection own each other.
 TEST(IoLoop, AnAnswerAfterItsEndKeepsNothingAlive) {
@@ -43,5 +42,4 @@ TEST(IoLoop, AnAnswerAfterItsEndKeepsNothingAlive) {
   EXPECT_TRUE(gone.expired());
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::io_loop_test

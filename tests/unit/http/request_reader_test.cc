@@ -8,8 +8,7 @@
 #include "gtest/gtest.h"
 #include "storage/base/strings.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::request_reader_test {
 
 using State = RequestReader::State;
 
@@ -218,5 +217,4 @@ TEST(RequestReader, KeepsTheConnectionAsTheVersionSays) {
   EXPECT_THAT(ReadAll("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", 1000).keep_alive, testing::ElementsAre(true));
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::request_reader_test

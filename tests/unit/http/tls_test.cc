@@ -20,8 +20,7 @@
 #include "tests/support/tls_certificate.h"
 #include "tests/unit/http/handlers.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::tls_test {
 
 using test::Post;
 using test::RawHttpClient;
@@ -263,5 +262,4 @@ TEST_F(TlsTest, FilesThatCannotBeUsed) {
   EXPECT_EQ(error(one.certificate, one.key), "");
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::tls_test

@@ -3,8 +3,7 @@
 #include "storage/codec/stored_item.h"
 #include "tests/unit/index/index_test_util.h"
 
-namespace armature::index {
-namespace {
+namespace armature::index::index_delta_test {
 
 using store::StringKey;
 
@@ -98,5 +97,4 @@ TEST(IndexDelta, EachIndexIsJudgedByItself) {
   EXPECT_FALSE(changes[1].removed_key.has_value());
 }
 
-}  // namespace
-}  // namespace armature::index
+}  // namespace armature::index::index_delta_test

@@ -2,8 +2,7 @@
 
 #include "tests/unit/index/index_test_util.h"
 
-namespace armature::index {
-namespace {
+namespace armature::index::index_key_test {
 
 using model::IndexKind;
 using store::StringKey;
@@ -46,5 +45,4 @@ TEST(IndexKey, ItemWhoseAttributeHasAnotherTypeIsNotInTheIndex) {
   EXPECT_FALSE(Key(IndexKind::kGlobal, numeric, StringItem({{"g", "1"}, {"pk", "p"}, {"sk", "s"}})).has_value());
 }
 
-}  // namespace
-}  // namespace armature::index
+}  // namespace armature::index::index_key_test

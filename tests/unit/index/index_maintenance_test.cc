@@ -7,8 +7,7 @@
 #include "storage/model/limits.h"
 #include "tests/unit/index/index_test_util.h"
 
-namespace armature::index {
-namespace {
+namespace armature::index::index_maintenance_test {
 
 using store::Table;
 using store::WriteUnit;
@@ -290,5 +289,4 @@ TEST_F(IndexMaintenanceTest, AnIndexThatIsBehindDoesNotHoldUpTheOthers) {
   EXPECT_EQ(Keys(by_h()).size(), static_cast<size_t>(kMoreThanARun + 1));
 }
 
-}  // namespace
-}  // namespace armature::index
+}  // namespace armature::index::index_maintenance_test

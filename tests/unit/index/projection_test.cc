@@ -2,8 +2,7 @@
 
 #include "tests/unit/index/index_test_util.h"
 
-namespace armature::index {
-namespace {
+namespace armature::index::projection_test {
 
 using model::ProjectionType;
 using store::StringKey;
@@ -40,5 +39,4 @@ TEST(Projection, EntryHoldsKeysAndWhatIsProjected) {
   }
 }
 
-}  // namespace
-}  // namespace armature::index
+}  // namespace armature::index::projection_test

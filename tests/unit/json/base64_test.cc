@@ -11,8 +11,7 @@
 #include "storage/base/strings.h"
 #include "tests/unit/model/random_seed.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::base64_test {
 
 std::string Encoded(std::string_view bytes) {
   std::string text(Base64Size(bytes.size()), '\0');
@@ -51,5 +50,4 @@ TEST(Base64, RefusesWhatIsNotTheOneForm) {
   EXPECT_EQ(Decoded(""), "");
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::base64_test

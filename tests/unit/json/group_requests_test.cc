@@ -7,8 +7,7 @@
 #include "storage/base/strings.h"
 #include "storage/model/limits.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::group_requests_test {
 
 constexpr int kMany = 5000;
 
@@ -68,5 +67,4 @@ TEST(GroupRequests, OfTwoTablesWithOneNameTheLastCounts) {
   EXPECT_EQ(request->tables[1].writes.size(), 1u);
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::group_requests_test

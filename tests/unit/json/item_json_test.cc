@@ -7,8 +7,7 @@
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/json/json_test_util.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::item_json_test {
 
 using codec::Item;
 
@@ -59,5 +58,4 @@ TEST(ItemJson, PrintsSingleValues) {
   EXPECT_EQ(writer.Take(), R"([{"N":"7"},{}])");
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::item_json_test

@@ -12,8 +12,7 @@
 #include "tests/unit/json/json_api_test_util.h"
 #include "tests/unit/json/json_test_util.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::item_operations_test {
 
 constexpr char kTable[] = R"json({"TableName": "Cats", "BillingMode": "PAY_PER_REQUEST",
   "AttributeDefinitions": [{"AttributeName": "name", "AttributeType": "S"}, {"AttributeName": "age", "AttributeType": "N"},
@@ -266,5 +265,4 @@ TEST(JsonPage, StartsAgainAfterClear) {
   }
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::item_operations_test

@@ -14,8 +14,7 @@
 #include "tests/unit/model/printed_item.h"
 #include "tests/unit/model/random_seed.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::item_reader_test {
 
 std::string Printed(std::string_view json) {
   const absl::StatusOr<std::string> bytes = CanonicalOf(std::string(json));
@@ -192,5 +191,4 @@ TEST(ItemReader, WhatIsPrintedReadsBackTheSame) {
   }
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::item_reader_test

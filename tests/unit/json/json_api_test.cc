@@ -11,8 +11,7 @@
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/json/json_api_test_util.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::json_api_test {
 
 TEST(JsonApi, KnowsWhatItServes) {
   std::string_view operation;
@@ -115,5 +114,4 @@ TEST_F(JsonApiTest, AnOperationThatItDoesNotHaveIsUnknown) {
   EXPECT_EQ(Body("DoMagic", "{}"), R"(400 {"__type":"com.amazon.coral.service#UnknownOperationException"})");
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::json_api_test

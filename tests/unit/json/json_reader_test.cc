@@ -10,8 +10,7 @@
 
 #include "tests/unit/json/json_test_util.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::json_reader_test {
 
 constexpr std::string_view kNoJson = "SerializationException: ";
 
@@ -228,5 +227,4 @@ TEST(JsonReader, TheLastOfSeveralMembersCounts) {
       << "and yet all are judged";
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::json_reader_test

@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::json_writer_test {
 
 std::string Quoted(std::string_view text) {
   JsonWriter writer;
@@ -104,5 +103,4 @@ TEST(JsonWriter, TakesWhatDoesNotFitAtOnce) {
   EXPECT_EQ(text.substr(2, large.size()), large);
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::json_writer_test

@@ -11,8 +11,7 @@
 #include "daemon/json/table_update_request.h"
 #include "tests/unit/json/json_api_test_util.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::setting_operations_test {
 
 constexpr std::string_view kArn = "arn:aws:dynamodb:local:000000000000:table/Cats";
 
@@ -187,5 +186,4 @@ TEST_F(SettingOperations, AnUpdateKeepsAllThatWasSent) {
   EXPECT_FALSE(read->warm.has_value());
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::setting_operations_test

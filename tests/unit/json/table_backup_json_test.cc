@@ -15,8 +15,7 @@
 #include "storage/base/strings.h"
 #include "tests/unit/engine/sample_table_backup.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::table_backup_json_test {
 
 constexpr std::string_view kDetails =
     R"("BackupArn":"arn:aws:dynamodb:local:000000000000:table/Cats/backup/01489602797149-73d8d5bc","BackupName":"first",)"
@@ -170,5 +169,4 @@ TEST(TableBackupJson, TimesBeyondAllBoundsAreTheNearestOnes) {
   EXPECT_EQ(*ParseListBackups(R"({"TimeRangeUpperBound": -0.0004})")->until_ms, 0);
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::table_backup_json_test

@@ -10,8 +10,7 @@
 #include "tests/unit/json/json_api_test_util.h"
 #include "tests/unit/json/json_test_util.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::table_operations_test {
 
 class TableOperations : public JsonTest {};
 
@@ -216,5 +215,4 @@ TEST_F(TableOperations, ADescriptionHasEveryMember) {
   EXPECT_EQ(printed(), deleting);
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::table_operations_test

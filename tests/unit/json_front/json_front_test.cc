@@ -17,8 +17,7 @@
 #include "storage/base/strings.h"
 #include "tests/support/raw_http_client.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::json_front_test {
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -526,5 +525,4 @@ TEST_F(JsonFrontTest, OnTheWire) {
   EXPECT_THAT(too_large.headers, Not(Contains(Key("x-amzn-requestid"))));
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::json_front_test

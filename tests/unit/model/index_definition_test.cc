@@ -11,8 +11,7 @@
 #include "storage/model/limits.h"
 #include "tests/unit/model/table_definition_cases.h"
 
-namespace armature::model {
-namespace {
+namespace armature::model::index_definition_test {
 
 using ::testing::ElementsAre;
 
@@ -184,5 +183,4 @@ TEST(IndexDefinition, AcceptsIndexesThatLookRedundant) {
   ExpectAccepted(definition);
 }
 
-}  // namespace
-}  // namespace armature::model
+}  // namespace armature::model::index_definition_test

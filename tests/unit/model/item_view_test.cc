@@ -9,8 +9,7 @@
 
 #include "storage/model/wire.h"
 
-namespace armature::model {
-namespace {
+namespace armature::model::item_view_test {
 
 std::string Field(ValueType type, std::string_view body) {
   std::string bytes;
@@ -150,5 +149,4 @@ TEST(ValueView, RefusesWhatIsNoValue) {
   EXPECT_FALSE(ValueView::FromWire(Field(ValueType::kString, "a") + Field(ValueType::kString, "b")));
 }
 
-}  // namespace
-}  // namespace armature::model
+}  // namespace armature::model::item_view_test

@@ -7,8 +7,7 @@
 
 #include "storage/model/item_view.h"
 
-namespace armature::model {
-namespace {
+namespace armature::model::key_schema_test {
 
 const KeySchema kTableKey = {.partition = {{"pk", ScalarType::kString}}, .sort = {{"sk", ScalarType::kNumber}}};
 const KeySchema kIndexKey = {.partition = {{"tenant", ScalarType::kString}, {"pk", ScalarType::kString}},
@@ -52,5 +51,4 @@ TEST(KeySchema, ScalarTypesAreValueTypes) {
   EXPECT_EQ(ScalarTypeName(ScalarType::kBinary), "B");
 }
 
-}  // namespace
-}  // namespace armature::model
+}  // namespace armature::model::key_schema_test

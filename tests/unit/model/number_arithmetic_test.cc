@@ -7,8 +7,7 @@
 
 #include "storage/base/api_error.h"
 
-namespace armature::model {
-namespace {
+namespace armature::model::number_arithmetic_test {
 
 constexpr std::string_view kOverflow =
     "Number overflow. Attempting to store a number with magnitude larger than supported range";
@@ -101,5 +100,4 @@ TEST(NumberArithmetic, ResultsAreCanonical) {
   EXPECT_EQ(*Subtract(Number(), Of("0.001")), Of("-1e-3"));
 }
 
-}  // namespace
-}  // namespace armature::model
+}  // namespace armature::model::number_arithmetic_test

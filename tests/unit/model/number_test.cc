@@ -12,8 +12,7 @@
 #include "tests/unit/model/naive_decimal.h"
 #include "tests/unit/model/random_seed.h"
 
-namespace armature::model {
-namespace {
+namespace armature::model::number_test {
 
 constexpr std::string_view kOverflow =
     "Number overflow. Attempting to store a number with magnitude larger than supported range";
@@ -230,5 +229,4 @@ TEST(Number, AgreesWithNaiveDecimals) {
   EXPECT_GT(equal, 10) << "the numbers are too far apart to test equality";
 }
 
-}  // namespace
-}  // namespace armature::model
+}  // namespace armature::model::number_test

@@ -11,8 +11,7 @@
 #include "storage/model/limits.h"
 #include "tests/unit/model/table_definition_cases.h"
 
-namespace armature::model {
-namespace {
+namespace armature::model::table_definition_test {
 
 using ::testing::ElementsAre;
 
@@ -338,5 +337,4 @@ TEST(TableDefinition, AcceptsPlainTables) {
   }
 }
 
-}  // namespace
-}  // namespace armature::model
+}  // namespace armature::model::table_definition_test

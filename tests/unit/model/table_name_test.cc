@@ -11,8 +11,7 @@
 #include "storage/base/strings.h"
 #include "tests/unit/model/table_definition_cases.h"
 
-namespace armature::model {
-namespace {
+namespace armature::model::table_name_test {
 
 constexpr std::string_view kPattern = "satisfy regular expression pattern: [a-zA-Z0-9_.-]+";
 
@@ -106,5 +105,4 @@ TEST(LocalTableName, IsEmptyForArnsOfOthers) {
   EXPECT_EQ(LocalTableName("arn:aws:dynamodb:local:123456789012:table/Cats"), "");
 }
 
-}  // namespace
-}  // namespace armature::model
+}  // namespace armature::model::table_name_test

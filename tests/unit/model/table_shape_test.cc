@@ -11,8 +11,7 @@
 #include "storage/base/strings.h"
 #include "tests/unit/model/table_definition_cases.h"
 
-namespace armature::model {
-namespace {
+namespace armature::model::table_shape_test {
 
 TEST(TableShape, RefusesBadTableNames) {
   const std::string longest(256, 'x');
@@ -201,5 +200,4 @@ TEST(HasOnlyNameCharacters, KnowsTheSet) {
   EXPECT_FALSE(HasOnlyNameCharacters(std::string_view("a\0b", 3)));
 }
 
-}  // namespace
-}  // namespace armature::model
+}  // namespace armature::model::table_shape_test

@@ -11,8 +11,7 @@
 #include "storage/base/api_error.h"
 #include "tests/unit/model/table_definition_cases.h"
 
-namespace armature::model {
-namespace {
+namespace armature::model::table_update_test {
 
 // Rules of UpdateTable that clients cannot observe: short-lived states, and the clock. The others are in
 // tests/conformance/cases/update_table.txt.
@@ -298,5 +297,4 @@ TEST(TableUpdate, AnIndexIsMadeAndRemoved) {
   EXPECT_EQ(table.attribute_definitions, (std::vector<KeyAttribute>{{"p", ScalarType::kString}}));
 }
 
-}  // namespace
-}  // namespace armature::model
+}  // namespace armature::model::table_update_test

@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace armature::model {
-namespace {
+namespace armature::model::wire_test {
 
 using std::string_literals::operator""s;
 
@@ -93,5 +92,4 @@ TEST(Wire, RefusesMalformedFields) {
   }
 }
 
-}  // namespace
-}  // namespace armature::model
+}  // namespace armature::model::wire_test

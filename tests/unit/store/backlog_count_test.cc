@@ -16,8 +16,7 @@
 #include "storage/store/rocks_db.h"
 #include "tests/unit/store/store_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::backlog_count_test {
 
 constexpr uint64_t kRecords = 100;
 
@@ -89,5 +88,4 @@ TEST(BacklogCount, ALogThatCannotBeReadIsCountedUpToThere) {
   EXPECT_TRUE(CommitAndWait(database.get(), std::move(unit)).ok());
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::backlog_count_test

@@ -9,8 +9,7 @@
 #include "storage/base/strings.h"
 #include "tests/unit/store/backup_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::backup_crash_test {
 
 using absl::StatusCode;
 using testing::ElementsAre;
@@ -155,5 +154,4 @@ TEST_F(BackupCrashTest, RestoreThatWasCutOffIsDoneAgain) {
   EXPECT_EQ(RowsOf(*restored), first_rows_);
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::backup_crash_test

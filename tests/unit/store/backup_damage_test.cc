@@ -9,8 +9,7 @@
 #include "storage/store/database_stats.h"
 #include "tests/unit/store/backup_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::backup_damage_test {
 
 using absl::StatusCode;
 using testing::ElementsAre;
@@ -241,5 +240,4 @@ TEST_F(BackupDamageTest, FullDiskOfBackupsDoesNotHurtTheDatabase) {
   ASSERT_TRUE(backups_->Restore(1, dir_.path("target"), nullptr).ok());
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::backup_damage_test

@@ -11,8 +11,7 @@
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/store/backup_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::backup_manifest_test {
 
 using absl::StatusCode;
 using testing::HasSubstr;
@@ -96,5 +95,4 @@ TEST(EngineMeta, FilesAreReadAsRocksWritesThem) {
   }
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::backup_manifest_test

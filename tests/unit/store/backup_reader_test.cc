@@ -5,8 +5,7 @@
 #include "storage/base/strings.h"
 #include "tests/unit/store/backup_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::backup_reader_test {
 
 using absl::StatusCode;
 using testing::IsEmpty;
@@ -124,5 +123,4 @@ TEST_F(BackupReaderTest, FlippedBitInARowIsFoundWhenItIsRead) {
   EXPECT_EQ(read.code(), StatusCode::kDataLoss) << read;
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::backup_reader_test

@@ -13,8 +13,7 @@
 #include "storage/store/durable_file.h"
 #include "tests/unit/store/backup_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::backup_repository_test {
 
 using absl::StatusCode;
 using testing::ElementsAre;
@@ -375,5 +374,4 @@ TEST(BackupRepository, EmptyOneHasNoBackups) {
   EXPECT_THAT(IdsOf(OpenBackups(dir.path("a/b"), BackupMode::kRead).get()), IsEmpty());
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::backup_repository_test

@@ -6,8 +6,7 @@
 #include "storage/store/data_directory.h"
 #include "tests/unit/store/backup_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::backup_restore_test {
 
 using absl::StatusCode;
 using testing::ElementsAre;
@@ -135,5 +134,4 @@ TEST_F(BackupRestoreTest, UnfinishedOneIsRefusedUntilItIsRestoredAgain) {
   EXPECT_FALSE(std::filesystem::exists(target_ + "/db/stray.sst"));
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::backup_restore_test

@@ -4,8 +4,7 @@
 
 #include <vector>
 
-namespace armature::store {
-namespace {
+namespace armature::store::capacity_bucket_test {
 
 constexpr int64_t kSecond = 1'000'000'000;
 
@@ -40,5 +39,4 @@ TEST(CapacityBucketTest, FollowsTheRate) {
   }
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::capacity_bucket_test

@@ -9,8 +9,7 @@
 #include "tests/unit/model/random_seed.h"
 #include "tests/unit/store/store_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::catalog_record_test {
 
 // A descriptor that uses every field of version 1 records.
 model::TableDescriptor FirstFullTable() {
@@ -197,5 +196,4 @@ TEST(CatalogRecord, RandomDamageIsRefusedOrValid) {
   }
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::catalog_record_test

@@ -15,8 +15,7 @@
 #include "storage/store/rocks_db.h"
 #include "tests/unit/store/store_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::catalog_test {
 
 using testing::HasSubstr;
 
@@ -436,5 +435,4 @@ TEST_F(CutOffTest, AWriteToADroppedFamilyDoesNotStopLaterWrites) {
   EXPECT_EQ(*rocks_->Get(*alive, "l"), "w");
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::catalog_test

@@ -5,8 +5,7 @@
 #include "storage/base/api_error.h"
 #include "tests/unit/store/store_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::change_log_test {
 
 constexpr size_t kNoBound = size_t{1} << 30;
 
@@ -205,5 +204,4 @@ TEST(IndexProgress, TimerOfAWaiterMayOutliveTheProgress) {
   later.WaitForNotification();
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::change_log_test

@@ -13,8 +13,7 @@
 #include "storage/store/keyspace.h"
 #include "tests/unit/store/store_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::committer_test {
 
 class CommitterTest : public testing::Test {
  protected:
@@ -305,5 +304,4 @@ TEST_F(CommitterTest, ClosingCommitsAndAnswersWhatWaits) {
   EXPECT_EQ(KeysOf(*database_, table().data).size(), size_t{kUnits});
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::committer_test

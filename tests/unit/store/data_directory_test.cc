@@ -9,8 +9,7 @@
 
 #include "tests/unit/store/store_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::data_directory_test {
 
 using testing::HasSubstr;
 
@@ -128,5 +127,4 @@ TEST(DataDirectory, UuidsAreOfVersionFourAndDiffer) {
   EXPECT_NE(a, RandomUuid());
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::data_directory_test

@@ -12,8 +12,7 @@
 #include "storage/store/data_directory.h"
 #include "tests/unit/store/store_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::database_test {
 
 class DatabaseTest : public testing::Test {
  protected:
@@ -187,5 +186,4 @@ TEST_F(DatabaseTest, AnInterruptedCreationIsBegunAgain) {
   EXPECT_TRUE(Database::Open(TestOptions(dir.path())).ok());
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::database_test

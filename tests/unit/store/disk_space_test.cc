@@ -8,8 +8,7 @@
 #include "storage/base/api_error.h"
 #include "tests/unit/store/store_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::disk_space_test {
 
 constexpr uint64_t kMiB = 1 << 20;
 constexpr DiskReserve kTenMiB{.bytes = 10 * kMiB, .percent = 100};
@@ -148,5 +147,4 @@ TEST(DiskSpace, NothingIsCommittedBelowTheReserveAndTablesMayGo) {
   EXPECT_TRUE(database->DeleteTable("t").ok());
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::disk_space_test

@@ -15,8 +15,7 @@
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/store/store_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::idempotency_test {
 
 TEST(TokenRecord, HasTheBytesOfTheFormat) {
   for (const auto& vector : codec::ReadGolden("token.golden", 3)) {
@@ -144,5 +143,4 @@ TEST_F(TokenSweepTest, TokensOutliveARestart) {
   EXPECT_EQ(Sweep(30).removed, 1u);
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::idempotency_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace armature::store {
-namespace {
+namespace armature::store::index_backlog_test {
 
 TEST(IndexBacklogTest, WhatComesAndGoesAddsUp) {
   IndexBacklog backlog;
@@ -62,5 +61,4 @@ TEST(IndexBacklogTest, BeginsWhereNothingLaterWasCounted) {
   EXPECT_EQ(backlog.state().oldest_ms, 0);
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::index_backlog_test

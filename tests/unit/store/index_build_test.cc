@@ -8,8 +8,7 @@
 #include "storage/base/strings.h"
 #include "tests/unit/codec/codec_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::index_build_test {
 
 // The states of the golden records, as today's build must read and write them.
 BuildState GoldenState(std::string_view name) {
@@ -59,5 +58,4 @@ TEST(BuildRecord, OtherBytesAreRefused) {
   codec::ForEachDamage(valid, [](std::string_view bytes) { static_cast<void>(ParseBuildState(bytes)); });
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::index_build_test

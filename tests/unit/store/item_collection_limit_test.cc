@@ -19,8 +19,7 @@
 #include "storage/store/database.h"
 #include "tests/unit/store/store_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::item_collection_limit_test {
 
 constexpr uint64_t kMax = 1000;
 
@@ -226,7 +225,7 @@ TEST_F(ItemCollectionLimitTest, IsExactUnderConcurrency) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kUnits; ++i) {
-        // Of 1,600 units of 7 bytes, 142 fit.
+        // 142 of the 1,600 units of 7 bytes fit.
         database_->Commit(Unit("k" + std::to_string(t * kUnits + i), "p", 7),
                           [&](const absl::StatusOr<ChangeSequence>& answer) {
                             (Outcome(answer) == "written" ? written : refused) += 1;
@@ -244,5 +243,4 @@ TEST_F(ItemCollectionLimitTest, IsExactUnderConcurrency) {
   EXPECT_EQ(table().data.stats->items(), 142);
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::item_collection_limit_test

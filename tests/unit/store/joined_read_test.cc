@@ -16,8 +16,7 @@
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/store/store_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::joined_read_test {
 
 using codec::ToHex;
 
@@ -303,5 +302,4 @@ TEST_F(JoinedReadTest, EntriesAgreeWithTheirRowsWhileBothAreWritten) {
   EXPECT_GT(changes_seen, 2);
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::joined_read_test

@@ -4,8 +4,7 @@
 
 #include <limits>
 
-namespace armature::store {
-namespace {
+namespace armature::store::keyspace_stats_test {
 
 TEST(KeyspaceStats, RecordRoundTrips) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
@@ -40,5 +39,4 @@ TEST(KeyspaceStats, AddsBothWays) {
   EXPECT_EQ(stats.family_name(), "t1");
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::keyspace_stats_test

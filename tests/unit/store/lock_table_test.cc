@@ -16,8 +16,7 @@
 #include "storage/base/api_error.h"
 #include "tests/unit/model/random_seed.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::lock_table_test {
 
 // A row in the given stripe.
 constexpr uint64_t Row(uint32_t stripe) { return uint64_t{stripe} << 32; }
@@ -293,5 +292,4 @@ TEST_F(LockTableTest, TriesWithoutWaiting) {
   EXPECT_TRUE(table_.TryAcquire(Row(1)).has_value());
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::lock_table_test

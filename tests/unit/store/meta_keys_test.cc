@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace armature::store {
-namespace {
+namespace armature::store::meta_keys_test {
 
 using std::string_literals::operator""s;
 
@@ -34,5 +33,4 @@ TEST(MetaKeys, IntegersRoundTripAndRefuseOtherSizes) {
   EXPECT_FALSE(ParseU64("abcdefghi").has_value());
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::meta_keys_test

@@ -10,8 +10,7 @@
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/store/store_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::meta_record_test {
 
 MetaRecord ParseSound(std::string_view key, std::string_view value, MetaKind kind) {
   MetaRecord record = ParseMetaRecord(key, value);
@@ -77,5 +76,4 @@ TEST(MetaRecord, WhatIsDamagedKeepsItsKind) {
   EXPECT_EQ(ParseMetaRecord(CursorKey(TableId(1), IndexId(2)), "").index, IndexId(2));
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::meta_record_test

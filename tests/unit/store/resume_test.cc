@@ -17,8 +17,7 @@
 #include "storage/store/rocks_db.h"
 #include "tests/unit/store/store_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::resume_test {
 
 constexpr absl::Duration kWait = absl::Seconds(60);
 constexpr size_t kValueBytes = 100 << 10;
@@ -228,5 +227,4 @@ TEST_F(ResumeTest, WithoutAMarkTheNextAttemptSucceeds) {
   EXPECT_TRUE(Put(1).ok());
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::resume_test

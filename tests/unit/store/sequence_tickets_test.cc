@@ -6,8 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace armature::store {
-namespace {
+namespace armature::store::sequence_tickets_test {
 
 TEST(SequenceTickets, ContinueBehindTheLastSequence) {
   SequenceTickets tickets(ChangeSequence(41));
@@ -50,5 +49,4 @@ TEST(SequenceTickets, WatermarkNeverPassesATicketOutWhileThreadsTakeAndRelease) 
   EXPECT_EQ(tickets.watermark(), tickets.last_taken());
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::sequence_tickets_test

@@ -9,8 +9,7 @@
 
 #include "daemon/json/operations.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::request_stats_test {
 
 size_t NumberOf(std::string_view operation) {
   return static_cast<size_t>(std::find(kOperationNames.begin(), kOperationNames.end(), operation) -
@@ -106,5 +105,4 @@ TEST(TimeHistogram, BoundsBelongToTheirBuckets) {
   EXPECT_EQ(counts.sum_ns, 20'000'100'002u);
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::request_stats_test
