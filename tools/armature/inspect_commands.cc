@@ -363,7 +363,7 @@ void AddInspectCommands(CLI::App& app, Action* action) {
   log.add_option("--from", options->from, "From this change sequence on")->type_name("SEQ");
   AddLimit(log, options);
   AddDataDir(AddCommand(group, "meta", "All records of the family meta", Meta, options, action), options);
-  CLI::App& key = AddCommand(group, "key", "Take a key apart; needs no directory", Key, options, action);
+  CLI::App& key = AddCommand(group, "key", "Take a key apart; needs no directory", InspectKey, options, action);
   key.add_option("hex", options->key_hex, "The key")->required()->type_name("HEX");
 }
 

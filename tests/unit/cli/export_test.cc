@@ -17,8 +17,7 @@
 #include "tools/armature/message_json.h"
 #include "tools/armature/session.h"
 
-namespace armature::cli {
-namespace {
+namespace armature::cli::export_test {
 
 namespace fs = std::filesystem;
 using google::protobuf::util::MessageDifferencer;
@@ -262,5 +261,4 @@ TEST_F(ExportTest, ADefinitionMakesTheSameTable) {
       R"("WriteCapacityUnits":8}}],"DeletionProtectionEnabled":true})");
 }
 
-}  // namespace
-}  // namespace armature::cli
+}  // namespace armature::cli::export_test

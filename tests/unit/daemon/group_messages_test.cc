@@ -8,8 +8,7 @@
 #include "storage/base/strings.h"
 #include "storage/model/limits.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::group_messages_test {
 
 namespace v1 = ::armature::api::v1;
 
@@ -60,5 +59,4 @@ TEST(GroupMessages, WhatIsNotKeptIsStillRead) {
   EXPECT_FALSE(ParseTransactWriteItems(request.SerializeAsString() + std::string("\x08\x07")).ok());
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::group_messages_test

@@ -8,8 +8,7 @@
 #include "storage/base/api_error.h"
 #include "tests/unit/codec/codec_test_util.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::item_messages_test {
 
 namespace v1 = ::armature::api::v1;
 
@@ -101,5 +100,4 @@ TEST(ItemMessages, UpdateThatIsNoMessageIsASerializationException) {
   EXPECT_EQ(GetApiError(status)->type, ApiErrorType::kSerialization);
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::item_messages_test

@@ -11,8 +11,7 @@
 #include "storage/base/api_error.h"
 #include "tests/unit/codec/codec_test_util.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::legacy_messages_test {
 
 namespace v1 = ::armature::api::v1;
 
@@ -209,5 +208,4 @@ TEST(LegacyMessages, WhatIsNotWellFormedIsASerializationException) {
   EXPECT_EQ(GetApiError(ParsePutItem(request).status())->message, "Invalid UTF-8 in an attribute name");
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::legacy_messages_test

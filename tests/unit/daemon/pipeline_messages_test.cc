@@ -5,8 +5,7 @@
 #include "armature/api/v1/items.pb.h"
 #include "gtest/gtest.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::pipeline_messages_test {
 
 namespace v1 = ::armature::api::v1;
 
@@ -89,5 +88,4 @@ TEST(PipelineMessages, HeadAndResultAreAResponse) {
   EXPECT_EQ(response.get_item().SerializeAsString(), bytes);
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::pipeline_messages_test

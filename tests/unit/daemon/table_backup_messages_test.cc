@@ -11,8 +11,7 @@
 #include "storage/base/api_error.h"
 #include "tests/unit/engine/sample_table_backup.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::table_backup_messages_test {
 
 namespace v1 = ::armature::api::v1;
 
@@ -212,5 +211,4 @@ TEST(TableBackupMessages, AnotherEncryptionIsRefused) {
   EXPECT_EQ(error->type, ApiErrorType::kUnknownOperation);
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::table_backup_messages_test

@@ -4,8 +4,7 @@
 
 #include "google/protobuf/text_format.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::table_messages_test {
 
 namespace v1 = ::armature::api::v1;
 
@@ -136,5 +135,4 @@ TEST(TableMessages, DescriptionOfATableBeingDeletedHasNoKeysAndIndexes) {
   EXPECT_EQ(to.global_secondary_indexes_size(), 0);
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::table_messages_test

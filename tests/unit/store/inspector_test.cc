@@ -16,8 +16,7 @@
 #include "storage/store/meta_record.h"
 #include "tests/unit/store/store_test_util.h"
 
-namespace armature::store {
-namespace {
+namespace armature::store::inspector_test {
 
 namespace fs = std::filesystem;
 
@@ -361,5 +360,4 @@ TEST_F(InspectorTest, WhatIsNoDatabaseIsRefusedAndLeftAsItIs) {
   EXPECT_TRUE(fs::is_empty(path_));
 }
 
-}  // namespace
-}  // namespace armature::store
+}  // namespace armature::store::inspector_test
