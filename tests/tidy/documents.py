@@ -26,6 +26,15 @@ README_FOLDERS = (
     "engine/check",
     "engine/expr",
     "daemon",
+    "daemon/admin",
+    "daemon/api",
+    "daemon/auth",
+    "daemon/grpc",
+    "daemon/http",
+    "daemon/json",
+    "daemon/json_front",
+    "daemon/metrics",
+    "daemon/telemetry",
     "client",
     "client/src",
     "cmake",
@@ -34,7 +43,7 @@ README_FOLDERS = (
     "tools",
 )
 # Folders whose modules are not named yet.
-README_PENDING = ("daemon", "tools")
+README_PENDING = ("tools",)
 
 MODULE_SUFFIXES = (".h", ".cc", ".proto", ".py", ".mjs", ".cmake")
 MODULE_FOLDERS = (*CODE_FOLDERS, "cmake", "proto")
