@@ -138,7 +138,7 @@ TEST_F(ExportTest, WhatIsNoManifestIsRefused) {
     manifest.files[0].name = first;
     manifest.files[1].name = second;
     ASSERT_TRUE(WriteManifest(directory_, manifest).ok());
-    EXPECT_THAT(Message(Reading()), HasSubstr("not what an export writes")) << first;
+    EXPECT_THAT(Message(Reading()), HasSubstr("not a manifest of armature export")) << first;
   }
 }
 
