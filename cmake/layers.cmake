@@ -43,6 +43,7 @@ function(armature_library layer)
   add_library(${target} STATIC ${sources})
   add_library(armature::${layer} ALIAS ${target})
   target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target}
     PUBLIC ${ARG_PUBLIC}
     PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:armature_warnings> $<BUILD_INTERFACE:armature_no_exceptions>)

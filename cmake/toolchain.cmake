@@ -1,6 +1,12 @@
-# Speed of the build: compiler cache and a fast linker, where the machine has them.
+# How we build when the tree stands alone: the language, compiler cache and a fast linker where the machine has them,
+# sanitizers. A host project has its own.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
 find_program(ARMATURE_CCACHE ccache)
-if(ARMATURE_CCACHE)
+if(ARMATURE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${ARMATURE_CCACHE}")
 endif()
 

@@ -31,25 +31,25 @@
 namespace armature::daemon {
 namespace {
 
-// The API's limit of a request, and room for what surrounds the items.
+// The API's limit of a request, plus room for the message around the items.
 constexpr int kRequestMaxBytes = (16 << 20) + (64 << 10);
-// Calls beyond it wait in the client: answers that a client does not read must not pile up without bound.
+// Further calls wait in the client: answers that a client does not read must not accumulate without bound.
 constexpr int kCallsPerConnectionMax = 1024;
 
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr size_t kMetricsConnectionsMax = 64;
 constexpr size_t kMetricsBodyBytesMax = 1024;
 
-// Load balancers ask how it does, and have no credentials. The answer says no more than that it serves.
+// Methods without authentication, for load balancers. The answer contains only the serving status.
 constexpr std::array<std::string_view, 2> kOpenMethods = {"/grpc.health.v1.Health/Check",
                                                           "/grpc.health.v1.Health/Watch"};
 
 }  // namespace
 
-// In order of construction; destroyed in reverse.
+// Members are in order of construction, and destroyed in reverse order.
 struct Server::Impl {
   std::unique_ptr<TlsKeeper> tls;
-  std::unique_ptr<Authenticator> authenticator;  // null: everybody may do everything
+  std::unique_ptr<Authenticator> authenticator;  // null: no authentication, all operations are permitted
   std::unique_ptr<AuditLog> audit;
   std::unique_ptr<RequestStats> requests;
   std::unique_ptr<store::Database> database;
@@ -107,7 +107,7 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen) {
   streams = std::make_unique<StreamService>(gate.get());
   CallFilter filter{.authenticator = authenticator.get(), .passed_methods = {kOpenMethods.begin(), kOpenMethods.end()}};
   const auto pass = [&filter](const auto& methods) {
-    // GCC 12 warns, wrongly, of an insertion of all at once when it optimises.
+    // Not a range insertion: GCC 12 gives a false warning for it when it optimises.
     for (const std::string_view method : methods) filter.passed_methods.push_back(method);
   };
   pass(ItemService::kGatedMethods);
@@ -122,11 +122,12 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen) {
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort(listen, credentials, &port);
-  // Another process on the same port must be an error, not a second listener.
+  // A second process on the same port must fail, not share the port.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.SetMaxReceiveMessageSize(kRequestMaxBytes);
   builder.SetMaxSendMessageSize(-1);
-  // The size of a message is checked after it is inflated, so a small one could take all memory.
+  // Compressed messages are refused: gRPC checks the size only after inflating, so a small message could take all
+  // memory.
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kCallsPerConnectionMax);
@@ -194,16 +195,16 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
   impl->admin = std::make_unique<AdminService>(impl->gate.get(), config.database.path);
   if (!config.http_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartHttp(config));
   if (!config.grpc_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartGrpc(config.grpc_listen));
-  // Last: who finds it ready finds everything ready.
+  // Last, because /readyz must be true only when the other front ends serve.
   if (!config.metrics_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartMetrics(config.metrics_listen));
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
 void Server::Reload() {
-  // Each says by itself how it went.
+  // Each Reload logs its own outcome.
   if (impl_->tls != nullptr && impl_->tls->Reload().ok() && impl_->http_tls != nullptr) {
     const absl::Status loaded = impl_->http_tls->Load();
-    if (!loaded.ok()) LOG(ERROR) << "server: HTTP goes on with the certificate it has: " << loaded;
+    if (!loaded.ok()) LOG(ERROR) << "server: HTTP keeps the old certificate: " << loaded;
   }
   if (impl_->authenticator != nullptr) impl_->authenticator->Reload().IgnoreError();
   if (impl_->audit != nullptr) impl_->audit->Reopen();
@@ -215,7 +216,7 @@ void Server::Stop(absl::Duration grace) {
   if (impl_->metrics_front != nullptr) impl_->metrics_front->SetStopping();
   impl_->engine->EndWaits();
   {
-    // Both at once: the time is for all requests together.
+    // HTTP and gRPC drain concurrently, because `grace` is the total time.
     ThreadPool drain("arm-drain", 1, 1);
     drain.RunAdmitted([this, grace] {
       if (impl_->http != nullptr) impl_->http->Stop(grace);
@@ -227,7 +228,7 @@ void Server::Stop(absl::Duration grace) {
       impl_->grpc->Wait();
     }
   }
-  // It has told until now how the end goes.
+  // Stops after the other front ends, so that /readyz answers until they have drained.
   if (impl_->metrics != nullptr) impl_->metrics->Stop(absl::ZeroDuration());
   impl_->engine.reset();
   impl_->database.reset();

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_SERVER_H_
 #define ARMATURE_DAEMON_SERVER_H_
 
-// Builds the parts of the daemon in order and stops them in reverse.
+// Builds the daemon's components in order and stops them in reverse order.
 
 #include <memory>
 #include <string>
@@ -17,23 +17,23 @@ namespace armature::daemon {
 // Thread-safety: owned by one thread.
 class Server {
  public:
-  // Errors: those of Database::Open, Authenticator::Start, TlsKeeper::Start and AuditLog::Open; Unavailable if the
-  // address cannot be listened on.
+  // Errors: those of Database::Open, Authenticator::Start, TlsKeeper::Start and AuditLog::Open; Unavailable if
+  // listening fails.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config);
   ~Server();
 
-  // Where it listens, with the port the system chose: "127.0.0.1:41234". Empty if gRPC is off.
+  // The gRPC address with the actual port: "127.0.0.1:41234". Empty if gRPC is off.
   const std::string& grpc_address() const;
-  // Of the original protocol; empty if it is off.
+  // The address of the HTTP/JSON front end. Empty if it is off.
   const std::string& http_address() const;
-  // For operators; empty if it is off.
+  // The address for operators. Empty if it is off.
   const std::string& metrics_address() const;
 
-  // Reads credentials and certificates again, and opens the audit log anew. Connections and calls go on. What cannot be
-  // read stays as it was; the log says so.
+  // Reads credentials and certificates again, and reopens the audit log. Connections and calls continue. A file that
+  // cannot be read leaves its old state in force, with an error in the log.
   void Reload();
 
-  // Takes no new calls, lets those under way finish for up to `grace`, commits what waits, closes the database.
+  // Takes no new calls, lets running ones finish for up to `grace`, stops the workers and closes the database.
   void Stop(absl::Duration grace);
 
  private:

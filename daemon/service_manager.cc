@@ -20,11 +20,11 @@ void NotifyServiceManager(std::string_view state) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   if (path.size() < 2 || path.size() > sizeof address.sun_path || (path[0] != '/' && path[0] != '@')) {
-    LOG(WARNING) << "server: NOTIFY_SOCKET is no address of a socket";
+    LOG(WARNING) << "server: NOTIFY_SOCKET is not a socket address";
     return;
   }
   path.copy(address.sun_path, path.size());
-  // The kernel writes the first byte of an abstract name as zero, systemd as '@'.
+  // In an abstract name the first byte is zero for the kernel, '@' for systemd.
   if (path[0] == '@') address.sun_path[0] = '\0';
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());

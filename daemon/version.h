@@ -3,7 +3,7 @@
 
 namespace armature::daemon {
 
-// Of the daemon; the format of the data directory has a number of its own.
+// The daemon's version. The data directory's format has its own number.
 inline constexpr char kVersion[] = "0.1.0";
 
 }  // namespace armature::daemon

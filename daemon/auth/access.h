@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_AUTH_ACCESS_H_
 #define ARMATURE_DAEMON_AUTH_ACCESS_H_
 
-// What the sender of a request may do.
+// Permissions of the sender of a request.
 
 #include <string>
 #include <string_view>
@@ -10,19 +10,19 @@
 
 namespace armature::daemon {
 
-// Who sent a request, and what they may do.
+// The sender of a request: its name and its permissions.
 //
-// Thread-safety: immutable. Lifetime: shared with the requests under way, so that a reload of the credentials does not
-// pull it away.
+// Thread-safety: immutable. Lifetime: shared with the requests under way, so that they keep it when the credentials are
+// reloaded.
 class Access {
  public:
   virtual ~Access() = default;
 
-  // For logs: the access key or the name of the certificate; empty if there are no credentials.
+  // For logs: the id of the access key or the name of the certificate. Empty without authentication.
   virtual const std::string& principal() const = 0;
 
-  // Whether this principal may run `operation` ("GetItem"; for the admin service "admin:GetStatus") on `table`, a name
-  // or an ARN; empty for operations that are about no table. Batches and transactions ask for each member. Errors:
+  // OK if this principal may run `operation` ("GetItem"; for the admin service "admin:GetStatus") on `table`, a name or
+  // an ARN. `table` is empty for operations that concern no table. Batches and transactions check each member. Errors:
   // AccessDeniedException.
   virtual absl::Status Check(std::string_view operation, std::string_view table) const = 0;
 };

@@ -21,7 +21,7 @@ int OpenForAppending(const std::string& path) {
   return open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
 }
 
-// Pure ASCII, so that a line is valid whatever a client called its table: other bytes become `?`.
+// The line is pure ASCII, so that it is valid whatever name a client sends: other bytes become `?`.
 void AppendJsonText(std::string_view name, std::string_view text, std::string* line) {
   line->append(line->size() == 1 ? "\"" : ",\"").append(name).append("\":\"");
   for (const char c : text.substr(0, AuditLog::kTextBytesMax)) {
@@ -67,7 +67,7 @@ AuditLog::~AuditLog() {
 
 void AuditLog::CountLost() {
   const uint64_t lost = lost_lines_.fetch_add(1) + 1;
-  LOG_EVERY_N(ERROR, 1000) << "audit: a line is lost path=" << path_ << " lost_lines=" << lost;
+  LOG_EVERY_N(ERROR, 1000) << "audit: line lost path=" << path_ << " lost_lines=" << lost;
 }
 
 void AuditLog::Record(const AuditRecord& record) {
@@ -81,14 +81,14 @@ void AuditLog::Write(const std::string& line) {
     if (written == static_cast<ssize_t>(line.size())) return;
     if (written < 0 && errno == EINTR) continue;
     PLOG_EVERY_N(ERROR, 1000) << "audit: cannot write path=" << path_;
-    // Another line must not go on in the part of this one.
-    if (written > 0 && write(fd_, "\n", 1) != 1) LOG(ERROR) << "audit: a line is not ended path=" << path_;
+    // Ends a partly written line, so that the next one starts on a line of its own.
+    if (written > 0 && write(fd_, "\n", 1) != 1) LOG(ERROR) << "audit: cannot end a partial line path=" << path_;
     return CountLost();
   }
 }
 
 void AuditLog::Reopen() {
-  // Behind the lines that wait, and never refused: they were recorded before.
+  // The task queues behind the lines recorded before. RunAdmitted never refuses it.
   writer_.RunAdmitted([this] {
     const int fd = OpenForAppending(path_);
     if (fd < 0) {

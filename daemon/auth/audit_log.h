@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_AUTH_AUDIT_LOG_H_
 #define ARMATURE_DAEMON_AUTH_AUDIT_LOG_H_
 
-// Who did what to tables and to the daemon, as lines of JSON in a file.
+// The audit log: requests on tables and on the daemon, as lines of JSON in a file.
 
 #include <atomic>
 #include <cstddef>
@@ -18,27 +18,28 @@
 namespace armature::daemon {
 
 struct AuditRecord {
-  std::string_view principal;  // empty: there are no credentials, or nobody was recognised
+  std::string_view principal;  // empty: no authentication, or it failed
   std::string_view peer;
   std::string_view operation;  // "CreateTable", "admin:GetServerInfo"
-  std::string_view table;      // empty: about no table
+  std::string_view table;      // empty: the operation concerns no table
   absl::Status result;
 };
 
 // {"time":"2025-11-04T12:00:00.123456Z","principal":"AKOPS","peer":"ipv4:127.0.0.1:4711","operation":"CreateTable",
-//  "table":"orders","result":"OK"}; `result` is otherwise the name of the exception. Lines are appended in the order of
-// Record, each by one write.
+//  "table":"orders","result":"OK"}; after an error `result` is the name of the exception. Lines are appended in the
+//  order
+// of Record calls, each by one write.
 //
-// Record does not block: a thread of the log's own writes, behind a queue of kWaitingMax lines. Lines that find it
-// full, or that cannot be written, are lost, and the daemon's log says how many.
+// Record does not block: the log's own thread writes, behind a queue of kWaitingMax lines. A line is lost if the queue
+// is full or the write fails. Lost lines are counted in the daemon's log.
 //
-// Thread-safety: thread-safe. Lifetime: the destructor writes what waits.
+// Thread-safety: thread-safe. Lifetime: the destructor writes the queued lines.
 class AuditLog {
  public:
   static constexpr size_t kWaitingMax = 4096;
-  static constexpr size_t kTextBytesMax = 1024;  // of each member; beyond, it is cut
+  static constexpr size_t kTextBytesMax = 1024;  // of each member; longer texts are cut
 
-  // Makes the file if it does not exist, readable by its owner only. Errors: Unavailable that names the file.
+  // Creates the file, if it does not exist, with mode 0600. Errors: Unavailable that names the file.
   static absl::StatusOr<std::unique_ptr<AuditLog>> Open(const std::string& path);
   ~AuditLog();
   AuditLog(const AuditLog&) = delete;
@@ -46,8 +47,8 @@ class AuditLog {
 
   void Record(const AuditRecord& record);
 
-  // Opens the path again, so that a file that was moved away can be compressed. Lines recorded before go to the old
-  // file. If it cannot be opened, the log goes on with the old file and says so in the daemon's log.
+  // Opens the path again, so that log rotation can move the file away. Lines recorded before go to the old file. If the
+  // path cannot be opened, the old file stays in use and the daemon's log says so.
   void Reopen();
 
   uint64_t lost_lines() const { return lost_lines_.load(); }
@@ -58,12 +59,12 @@ class AuditLog {
   void CountLost();
 
   const std::string path_;
-  int fd_;  // the writer's
+  int fd_;  // used by the writer's thread only
   std::atomic<uint64_t> lost_lines_ = 0;
   ThreadPool writer_;
 };
 
-// The line of a record, with its line break.
+// The line of a record, with its line feed.
 std::string AuditLine(const AuditRecord& record, absl::Time time);
 
 }  // namespace armature::daemon

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_AUTH_AUTH_FAILURE_H_
 #define ARMATURE_DAEMON_AUTH_AUTH_FAILURE_H_
 
-// Why somebody was turned away: for counters and logs. The client learns no more than its exception says.
+// The reason of a failed authentication, for counters and logs. The client learns only the exception.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,20 +10,20 @@
 namespace armature::daemon {
 
 enum class AuthFailure : uint8_t {
-  kMissing,        // neither signature, nor access key, nor certificate
-  kMalformed,      // one that cannot be read, or lacks a part
-  kOutsideWindow,  // signed too long ago, or ahead of our clock
+  kMissing,        // no signature, access key or certificate
+  kMalformed,      // credentials that cannot be parsed, or are incomplete
+  kOutsideWindow,  // signed too long ago, or in the future of our clock
   kWrongScope,     // signed for another day, region or service
-  kUnknownKey,     // also one that has no secret for signatures
+  kUnknownKey,     // also a key without a secret for signatures
   kWrongSignature,
   kWrongSecret,
-  kUnknownCertificate,  // a valid one, whose names have no policy
-  kOverloaded,          // too many secrets wait to be checked
-  kAccessDenied,        // known, but not allowed
+  kUnknownCertificate,  // valid, but none of its names has a policy
+  kOverloaded,          // too many secrets wait for their check
+  kAccessDenied,        // authenticated, but not permitted
 };
 constexpr size_t kAuthFailures = 10;
 
-// For logs and metrics: "wrong_signature". Static storage.
+// For logs and metrics, such as "wrong_signature". Static storage.
 constexpr std::string_view AuthFailureName(AuthFailure failure) {
   constexpr std::string_view kNames[kAuthFailures] = {
       "missing",         "malformed",    "outside_window",      "wrong_scope", "unknown_key",

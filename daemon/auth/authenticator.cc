@@ -14,7 +14,7 @@ namespace armature::daemon {
 namespace {
 
 constexpr std::string_view kBasic = "Basic ";
-// Of a base64 text with an id and a secret of the largest sizes, and then some.
+// Larger than the base64 form of the longest id and secret.
 constexpr size_t kAuthorizationBytesMax = 1024;
 constexpr int64_t kBusyRetryMs = 1000;
 
@@ -89,7 +89,7 @@ void Authenticator::Refuse(absl::Status status, AuthFailure failure, std::string
   Hold(Failed(failure, peer, key_id, absl::Now()), std::move(status), std::move(done));
 }
 
-// Held back, but no failure of the caller's.
+// Delays the answer, but does not count a failure of the caller.
 void Authenticator::RefuseAsBusy(std::string_view peer, std::string_view key_id, Done done) {
   log_->Failed(AuthFailure::kOverloaded, peer, key_id, absl::Now());
   Hold(options_.delay, ThrottlingError("Too many secrets wait to be checked; try again later", kBusyRetryMs),
@@ -152,7 +152,7 @@ void Authenticator::AuthenticateByKey(std::string_view authorization, std::strin
     return Refuse(UnrecognizedClientError(), AuthFailure::kUnknownKey, peer, sent->id, std::move(done));
   }
   if (key->secret_hash.has_value()) return CheckHashedSecret(*key, std::move(sent->secret), peer, std::move(done));
-  // Of equal length, so that the comparison does not tell that of the secret.
+  // Digests have equal length, so that the comparison does not reveal the length of the secret.
   if (EqualInConstantTime(BytesOf(Sha256(key->secret)), BytesOf(Sha256(sent->secret)))) {
     return std::move(done)(key->access);
   }
@@ -161,7 +161,7 @@ void Authenticator::AuthenticateByKey(std::string_view authorization, std::strin
 
 void Authenticator::CheckHashedSecret(const AccessKey& key, std::string secret, std::string_view peer, Done done) {
   if (secrets_.IsKnown(*key.secret_hash, secret)) return std::move(done)(key.access);
-  // An address that guesses shall not keep the checker from the others.
+  // An address that guesses secrets must not block the checker for others.
   if (limiter_.IsSlowed(peer, absl::Now())) {
     return RefuseAsBusy(peer, key.id, std::move(done));
   }

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_AUTH_AUTHENTICATOR_H_
 #define ARMATURE_DAEMON_AUTH_AUTHENTICATOR_H_
 
-// Tells who sent a request, on both front ends, by the credentials file of the moment.
+// Authenticates requests of both front ends by the latest state of the credentials file.
 
 #include <atomic>
 #include <cstddef>
@@ -32,22 +32,22 @@ struct AuthenticatorOptions {
   std::string credentials_file;
   SigV4Options signatures;
   FailureLimiterOptions limiter;
-  absl::Duration delay = absl::Seconds(1);  // of a refusal, when its address has failed too often
-  size_t delayed_max = 1'000;               // beyond, refusals are not held back
+  absl::Duration delay = absl::Seconds(1);  // of a refusal to an address with too many failures
+  size_t delayed_max = 1'000;               // refusals held back at once; further ones are answered at once
 };
 
-// Who calls over gRPC, as the transport tells it. Views live during the call of Authenticate only.
+// The caller's identity as gRPC reports it. The views are used during AuthenticateCall only.
 struct CallerIdentity {
-  std::optional<std::string_view> authorization;    // the metadata of that name
-  std::vector<std::string_view> certificate_names;  // of a verified certificate: alternative names, then the common one
+  std::optional<std::string_view> authorization;    // metadata "authorization"
+  std::vector<std::string_view> certificate_names;  // of a verified certificate: alternative names, then common name
   std::string_view peer;
 };
 
-// Refusals are counted and logged. An address that has failed too often gets them late; nobody else is slowed, and no
-// thread waits.
+// Refusals are counted and logged. A refusal to an address with too many failures is held back without blocking a
+// thread.
 //
 // Thread-safety: thread-safe.
-// Lifetime: destroy it when no more requests come and all have been answered; refusals that are held back are dropped.
+// Lifetime: destroy it after all requests have been answered. Refusals that are held back are dropped.
 class Authenticator {
  public:
   using Result = absl::StatusOr<std::shared_ptr<const Access>>;
@@ -56,28 +56,29 @@ class Authenticator {
   // Errors: those of Credentials::Load.
   static absl::StatusOr<std::unique_ptr<Authenticator>> Start(AuthenticatorOptions options);
 
-  // Reads the file again. Requests that were admitted keep what they had; from now on only the new file counts. Errors:
-  // those of Credentials::Load; then the old file goes on to count. Logs either way.
+  // Reads the file again. Requests that were authenticated before keep their access. Errors: those of
+  // Credentials::Load; the old credentials then stay in force. Logs either way.
   absl::Status Reload();
 
-  // Grows with each state of the file that was read. Who was authenticated under a number need not be known under the
-  // next one.
+  // Increases with each successful reload. An identity authenticated under one generation may be unknown in the next.
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  // Of a request over HTTP, by its signature. `*hold` is how long a refusal should be held back.
+  // Authenticates a request over HTTP by its signature. `*hold` is set to the time for which a refusal should be held
+  // back.
   Result AuthenticateRequest(const HttpRequest& request, absl::Time now, absl::Duration* hold);
-  // The same; holds back by itself. `done` is called once, here or on the timers' thread. `request` need not live on.
+  // The same, and holds the refusal back. `done` is called once, here or on the timer thread. `request` is used during
+  // the call only.
   void AuthenticateRequest(const HttpRequest& request, Done done);
 
-  // Of a call over gRPC: by `Basic` and the base64 form of `key id:secret`, or else by its certificate. `done` is
-  // called once, here or on another thread.
+  // Authenticates a call over gRPC: by `Basic` and the base64 form of `key id:secret`, or else by the certificate.
+  // `done` is called once, here or on another thread.
   void AuthenticateCall(const CallerIdentity& caller, Done done);
 
-  // How often, since the start.
+  // Number of failures since the start.
   uint64_t count(AuthFailure failure) const { return log_->count(failure); }
 
  private:
-  // What belongs to one state of the file.
+  // The state that belongs to one version of the file.
   struct Snapshot {
     explicit Snapshot(const SigV4Options& options) : signatures(options) {}
     std::shared_ptr<const Credentials> credentials;
@@ -91,7 +92,7 @@ class Authenticator {
   void AuthenticateByCertificate(const CallerIdentity& caller, Done done);
   void CheckHashedSecret(const AccessKey& key, std::string secret, std::string_view peer, Done done);
 
-  // Counts, logs, and tells how long to hold the refusal back.
+  // Counts and logs the failure. Returns how long to hold the refusal back.
   absl::Duration Failed(AuthFailure failure, std::string_view peer, std::string_view key_id, absl::Time now);
   void Refuse(absl::Status status, AuthFailure failure, std::string_view peer, std::string_view key_id, Done done);
   void RefuseAsBusy(std::string_view peer, std::string_view key_id, Done done);
@@ -105,7 +106,7 @@ class Authenticator {
   std::atomic<uint64_t> generation_ = 0;
   std::atomic<size_t> delayed_ = 0;
   TimerQueue timers_;
-  SecretChecker secrets_;  // last: its thread uses the others
+  SecretChecker secrets_;  // last: its thread uses the other members
 };
 
 }  // namespace armature::daemon

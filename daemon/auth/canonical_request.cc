@@ -51,10 +51,10 @@ std::string Unescaped(std::string_view text) {
   return out;
 }
 
-// Line breaks, too: of folded lines, and so that no value can pass for two lines.
+// Line breaks count: headers may be folded, and no value may pass for two lines.
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// Trimmed, and inner runs of blanks made one.
+// Appends `value` trimmed, each inner run of blanks as one blank.
 void AppendFolded(std::string_view value, std::string* out) {
   bool blank = false;
   const size_t start = out->size();
@@ -131,7 +131,7 @@ std::string CanonicalQuery(const std::vector<QueryParameter>& parameters) {
 }
 
 bool AppendCanonicalHeaders(const HttpRequest& request, const std::vector<std::string_view>& names, std::string* out) {
-  // Sorted once, so that neither many headers nor many names make it slow.
+  // Sorted once, so that the cost stays low with many headers and many names.
   std::vector<const HttpRequest::Header*> headers;
   headers.reserve(request.headers.size());
   for (const HttpRequest::Header& header : request.headers) headers.push_back(&header);

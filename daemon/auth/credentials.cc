@@ -33,7 +33,7 @@ std::string Member(std::string_view place, std::string_view name) {
   return place.empty() ? std::string(name) : Cat(place, ".", name);
 }
 
-// Calls `take` for each member of an object. Errors also if a name comes twice.
+// Calls `take` for each member of an object. A repeated name is an error.
 absl::Status ForEachMember(const element& json, const std::string& place,
                            absl::FunctionRef<absl::Status(std::string_view name, const element&)> take) {
   simdjson::dom::object object;
@@ -148,7 +148,7 @@ absl::StatusOr<Policy> ReadPolicy(const element& json, const std::string& place)
 
 }  // namespace
 
-// Reads the parts in whatever order the file has them.
+// Reads the file's parts in any order.
 class CredentialsReader {
  public:
   explicit CredentialsReader(const std::shared_ptr<FailureLog>& log) : log_(log), result_(new Credentials()) {}
@@ -266,7 +266,7 @@ absl::StatusOr<std::shared_ptr<const Credentials>> Credentials::Parse(std::strin
                                                                       const std::shared_ptr<FailureLog>& log) {
   simdjson::dom::parser parser(kFileBytesMax);
   if (json.size() > kFileBytesMax) return Fault("", Cat("is larger than ", kFileBytesMax, " bytes"));
-  // The parser reads some bytes beyond the text.
+  // simdjson reads some bytes beyond the text.
   const simdjson::padded_string text(json);
   if (parser.allocate(kFileBytesMax, kDepthMax) != simdjson::SUCCESS) return Fault("", "no memory to read it");
   element root;

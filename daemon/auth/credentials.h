@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_AUTH_CREDENTIALS_H_
 #define ARMATURE_DAEMON_AUTH_CREDENTIALS_H_
 
-// The credentials file: who is known, and what they may do.
+// The credentials file: principals and their policies.
 
 #include <memory>
 #include <optional>
@@ -18,35 +18,35 @@ namespace armature::daemon {
 
 struct AccessKey {
   std::string id;
-  // One of the two. With the hash only, the key is good for gRPC over TLS and not for signatures.
+  // Exactly one of `secret` and `secret_hash` is set. A key with a hash works for gRPC over TLS, not for signatures.
   std::string secret;
   std::optional<SecretHash> secret_hash;
   std::shared_ptr<const Access> access;
 };
 
-// One state of the file. docs/SECURITY.md describes its form.
+// One version of the file. docs/SECURITY.md describes its form.
 //
 // Thread-safety: immutable.
 class Credentials {
  public:
   static constexpr size_t kFileBytesMax = 1 << 20;
-  static constexpr size_t kKeysMax = 10'000;  // access keys; as many certificates
+  static constexpr size_t kKeysMax = 10'000;  // access keys; the same limit for certificates
   static constexpr size_t kPoliciesMax = 1'000;
-  static constexpr size_t kEntriesMax = 100;   // of a policy
-  static constexpr size_t kPatternsMax = 100;  // of a list in an entry
+  static constexpr size_t kEntriesMax = 100;   // in a policy
+  static constexpr size_t kPatternsMax = 100;  // in a list of an entry
   static constexpr size_t kPatternBytesMax = 255;
 
-  // Reads a file that nobody else may read. `log`: for what the principals are denied later. Errors: those of
-  // ReadPrivateFile and Parse, with the file's name before them.
+  // Reads a file that no other user may read. `log` receives later denials. Errors: those of ReadPrivateFile and Parse,
+  // prefixed with the file's name.
   static absl::StatusOr<std::shared_ptr<const Credentials>> Load(const std::string& path,
                                                                  const std::shared_ptr<FailureLog>& log);
 
   // Errors: InvalidArgument with the place, such as `access_keys[2].policy: there is no policy "reader"`. Unknown and
-  // repeated members are errors, because a slip of the pen shall not open a door. No secret is in a text.
+  // repeated members are errors, so that a typing error cannot grant access. Error texts contain no secrets.
   static absl::StatusOr<std::shared_ptr<const Credentials>> Parse(std::string_view json,
                                                                   const std::shared_ptr<FailureLog>& log);
 
-  // Null if there is none.
+  // Null if unknown.
   const AccessKey* FindKey(std::string_view id) const;
   std::shared_ptr<const Access> FindCertificate(std::string_view name) const;
 

@@ -11,15 +11,15 @@
 namespace armature::daemon {
 namespace {
 
-constexpr size_t kBlockBytes = 64;  // of SHA-256
+constexpr size_t kBlockBytes = 64;  // block size of SHA-256
 
-// Looked up once: by name, OpenSSL would search its providers at every call.
+// Fetched once: with EVP_sha256(), OpenSSL would search its providers at every call.
 const EVP_MD* Sha256Method() {
   static const EVP_MD* const kMethod = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   return kMethod;
 }
 
-// One for each thread, for a new one costs more than a short hash.
+// One per thread, because creating a context costs more than a short hash.
 class Hasher {
  public:
   Hasher() : context_(EVP_MD_CTX_new()) { CHECK(context_ != nullptr); }
@@ -49,7 +49,7 @@ Sha256Digest Hash(std::string_view first, std::string_view second) {
 
 Sha256Digest Sha256(std::string_view bytes) { return Hash(bytes, {}); }
 
-// RFC 2104. OpenSSL's own takes ten times as long for short messages, because it makes all it needs anew.
+// RFC 2104. OpenSSL's HMAC takes ten times as long for short messages, because it allocates its state anew.
 Sha256Digest HmacSha256(std::string_view key, std::string_view message) {
   std::array<char, kBlockBytes> inner{};
   if (key.size() > kBlockBytes) {

@@ -20,13 +20,13 @@ inline std::string_view BytesOf(const Sha256Digest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
-// Lower case.
+// In lower case.
 std::string Hex(const Sha256Digest& digest);
 
-// Takes as long for equal as for different bytes. The lengths are no secret.
+// Takes the same time for equal and for different bytes of one length. The lengths are not secret.
 bool EqualInConstantTime(std::string_view a, std::string_view b);
 
-// From the system's generator for keys.
+// From OpenSSL's random generator.
 std::string RandomBytes(size_t count);
 
 }  // namespace armature::daemon

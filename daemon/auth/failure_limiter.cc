@@ -26,7 +26,7 @@ std::string AddressOf(std::string_view peer) {
 
   RemovePrefix("[", &peer);
   RemovePrefix("%5B", &peer);
-  // Up to the bracket, written as it is or escaped, or to the zone.
+  // Ends at the bracket, plain or escaped, or at the zone.
   const std::string text(peer.substr(0, peer.find_first_of("]%")));
   in6_addr address{};
   if (inet_pton(AF_INET6, text.c_str(), &address) != 1) return text;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_AUTH_FAILURE_LIMITER_H_
 #define ARMATURE_DAEMON_AUTH_FAILURE_LIMITER_H_
 
-// Slows those who fail to authenticate again and again.
+// Limits repeated authentication failures.
 
 #include <cstddef>
 #include <string>
@@ -16,22 +16,22 @@
 namespace armature::daemon {
 
 struct FailureLimiterOptions {
-  TokenBucket::Rate failures = {.burst = 10, .per_second = 1};  // of an address that are answered at once
-  size_t addresses_max = 10'000;                                // beyond, new ones share one allowance
+  TokenBucket::Rate failures = {.burst = 10, .per_second = 1};  // per address, answered at once
+  size_t addresses_max = 10'000;                                // addresses beyond it share one allowance
 };
 
-// An allowance of failures for each address. Only failures are counted: a right secret is never slowed by what others
-// at the same address do.
+// An allowance of failures for each address. Only failures are counted: a right secret is never delayed by failures of
+// others at the same address.
 //
 // Thread-safety: thread-safe.
 class FailureLimiter {
  public:
   explicit FailureLimiter(const FailureLimiterOptions& options) : options_(options), shared_(options.failures) {}
 
-  // Counts a failure. True: the address has used up its allowance, hold the answer back.
+  // Counts a failure. True if the address has used up its allowance: hold the answer back.
   bool Failed(std::string_view peer, absl::Time now);
 
-  // Whether the next failure would be one too many.
+  // True if the next failure would exceed the allowance.
   bool IsSlowed(std::string_view peer, absl::Time now);
 
  private:
@@ -44,7 +44,7 @@ class FailureLimiter {
   absl::Time swept_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
 };
 
-// What counts as one address: a peer without its port, of IPv6 the network of 64 bits, since its owner has all of it.
+// The address that failures are counted for: a peer without its port; for IPv6 its /64 network, which has one owner.
 // Takes the forms of HTTP ("127.0.0.1:80", "[::1]:80") and of gRPC ("ipv4:127.0.0.1:80", "ipv6:%5B::1%5D:80", "unix:").
 std::string AddressOf(std::string_view peer);
 

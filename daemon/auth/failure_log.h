@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_AUTH_FAILURE_LOG_H_
 #define ARMATURE_DAEMON_AUTH_FAILURE_LOG_H_
 
-// Counts and logs who was turned away.
+// Counts and logs refused requests.
 
 #include <array>
 #include <atomic>
@@ -17,22 +17,22 @@
 
 namespace armature::daemon {
 
-// Lines hold peer, key id and reason, never secrets or signatures. After a burst there is one line a second, which
-// tells how many were left out, so that nobody fills the disk by guessing.
+// Lines hold peer, key id and reason, never secrets or signatures. After a burst there is one line a second, with
+// the number of lines left out, so that guessing cannot fill the disk.
 //
 // Thread-safety: thread-safe.
 class FailureLog {
  public:
   // An attempt to authenticate failed. `key_id` as claimed, empty if unknown.
   void Failed(AuthFailure failure, std::string_view peer, std::string_view key_id, absl::Time now);
-  // A known principal asked for what it may not do.
+  // A known principal ran an operation that its policy does not allow.
   void Denied(std::string_view principal, std::string_view operation, std::string_view table, absl::Time now);
 
-  // Since the start of the process.
+  // Number since the start of the process.
   uint64_t count(AuthFailure failure) const { return counts_[static_cast<size_t>(failure)].load(); }
 
  private:
-  // Whether this one may be a line; then `*left_out` is how many before it were not.
+  // True if a line may be logged now. Then `*left_out` is the number of lines left out since the last one.
   bool MayLog(absl::Time now, uint64_t* left_out);
 
   static constexpr TokenBucket::Rate kLines = {.burst = 20, .per_second = 1};
@@ -43,7 +43,7 @@ class FailureLog {
   uint64_t left_out_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// What came from a stranger, made fit for a line of a log: at most 128 bytes, other than printable ASCII as `?`.
+// Text from a client, fit for a log line: at most 128 bytes, anything but printable ASCII as `?`.
 std::string ForLog(std::string_view text);
 
 }  // namespace armature::daemon

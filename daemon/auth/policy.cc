@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kAdminPrefix = "admin:";
 
-// Longer than any name that a table can have; a denial need not repeat more.
+// Longer than any table name. An error text repeats no more than this.
 constexpr size_t kTableNameMax = 255;
 
 bool AnyMatches(const std::vector<std::string>& patterns, std::string_view text) {
@@ -41,7 +41,7 @@ std::string_view TableNameOf(std::string_view name_or_arn) {
 bool MatchesPattern(std::string_view pattern, std::string_view text) {
   size_t p = 0;
   size_t t = 0;
-  // After the last `*`: where its pattern goes on, and up to where it has eaten the text.
+  // Position after the last `*` in the pattern, and the end of the text that it matches so far.
   size_t star_pattern = std::string_view::npos;
   size_t star_text = 0;
   while (t < text.size()) {

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_AUTH_POLICY_H_
 #define ARMATURE_DAEMON_AUTH_POLICY_H_
 
-// What a principal may do: operations on tables, by patterns.
+// Policies: permitted operations on tables, as patterns.
 
 #include <memory>
 #include <string>
@@ -14,26 +14,27 @@
 
 namespace armature::daemon {
 
-// Whether the whole of `text` matches: `*` stands for any number of characters, `?` for one, others for themselves.
+// True if the pattern matches all of `text`: `*` stands for any number of characters, `?` for one, others for
+// themselves.
 bool MatchesPattern(std::string_view pattern, std::string_view text);
 
-// What is not allowed is denied.
+// Operations without a matching entry are denied.
 struct Policy {
   struct Entry {
-    std::vector<std::string> operations;  // patterns of names: "GetItem", "Batch*"
-    std::vector<std::string> tables;      // patterns of names: "orders", "logs-*"
+    std::vector<std::string> operations;  // patterns of operation names: "GetItem", "Batch*"
+    std::vector<std::string> tables;      // patterns of table names: "orders", "logs-*"
   };
 
   std::vector<Entry> allow;
-  // All operations of the admin service, and none without it: patterns do not reach them.
+  // Allows all operations of the admin service. Patterns do not apply to them.
   bool admin = false;
 
-  // `operation` and `table` as in Access::Check. An operation that is about no table needs an entry whose tables are
-  // `*`.
+  // `operation` and `table` as in Access::Check. An operation that concerns no table needs an entry with the table
+  // pattern `*`.
   bool Allows(std::string_view operation, std::string_view table) const;
 };
 
-// Thread-safety: immutable, but for the log.
+// Thread-safety: immutable, except for the log.
 class PolicyAccess final : public Access {
  public:
   // Denials are counted and logged in `log`.

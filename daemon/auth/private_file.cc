@@ -32,7 +32,7 @@ absl::Status CheckPrivate(const std::string& path, const struct stat& file) {
 }
 
 absl::StatusOr<std::string> Read(const std::string& path, size_t bytes_max, bool is_private) {
-  // Not blocking: a FIFO would hold the start for ever.
+  // Non-blocking, because opening a FIFO would block the start for ever.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return UnavailableError(Cat("cannot read ", path, ": ", std::strerror(errno)));
   const absl::Cleanup close_it = [fd] { close(fd); };

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_AUTH_PRIVATE_FILE_H_
 #define ARMATURE_DAEMON_AUTH_PRIVATE_FILE_H_
 
-// Files with secrets, read only if nobody else can read them.
+// Files with secrets, read only if no other user can read them.
 
 #include <cstddef>
 #include <string>
@@ -11,11 +11,11 @@
 namespace armature::daemon {
 
 // The content of a regular file that belongs to this process's user or to root, and that neither group nor others may
-// read or write. Links are followed; what they lead to counts. Errors: InvalidArgument or Unavailable with one line
-// that names the file and what to do.
+// read or write. Symbolic links are followed; the checks apply to their target. Errors: InvalidArgument or
+// Unavailable with one line that names the file and the remedy.
 absl::StatusOr<std::string> ReadPrivateFile(const std::string& path, size_t bytes_max);
 
-// The same of a file that holds no secret: anybody may read it.
+// The same for a file without secrets: any user may read it.
 absl::StatusOr<std::string> ReadPublicFile(const std::string& path, size_t bytes_max);
 
 }  // namespace armature::daemon

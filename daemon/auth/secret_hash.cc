@@ -19,7 +19,7 @@ constexpr size_t kSaltBytes = 16;
 constexpr size_t kHashBytes = 32;
 constexpr uint64_t kMemoryBytesMax = uint64_t{64} << 20;
 
-// The number after `name` and "=".
+// The number after "NAME=", nullopt if it is missing or out of range.
 std::optional<uint32_t> Parameter(std::string_view text, std::string_view name, uint32_t minimum, uint32_t maximum) {
   if (!text.starts_with(Cat(name, "="))) return std::nullopt;
   text.remove_prefix(name.size() + 1);
@@ -42,7 +42,7 @@ absl::Status FormError() {
 
 std::string SecretHash::Compute(const Cost& cost, std::string_view salt, std::string_view secret) {
   std::string hash(kHashBytes, '\0');
-  // What OpenSSL may use: the blocks, and some more for itself.
+  // Memory limit for OpenSSL: the blocks and its own overhead.
   const uint64_t memory_bytes_max = 2 * kMemoryBytesMax;
   CHECK(EVP_PBE_scrypt(secret.data(), secret.size(), reinterpret_cast<const unsigned char*>(salt.data()), salt.size(),
                        uint64_t{1} << cost.log_n, cost.r, cost.p, memory_bytes_max,
@@ -61,7 +61,7 @@ absl::StatusOr<SecretHash> SecretHash::Parse(std::string_view text) {
   constexpr size_t kSaltBytesMin = 8;
   constexpr size_t kSaltBytesMax = 64;
   if (text.size() > kTextBytesMax) return FormError();
-  // Before the first separator there is nothing.
+  // The text starts with a separator, so the first part is empty.
   const std::vector<std::string> parts = absl::StrSplit(Av(text), '$');
   if (parts.size() != 5 || !parts[0].empty() || parts[1] != "scrypt") return FormError();
   const std::vector<std::string> costs = absl::StrSplit(parts[2], ',');

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_AUTH_SECRET_HASH_H_
 #define ARMATURE_DAEMON_AUTH_SECRET_HASH_H_
 
-// A secret stored so that its reader cannot use it: scrypt with a salt.
+// A stored secret that a reader of the file cannot use: scrypt with a salt.
 
 #include <cstdint>
 #include <string>
@@ -13,19 +13,19 @@ namespace armature::daemon {
 
 // Text form: `$scrypt$ln=15,r=8,p=1$<salt>$<hash>`, salt and hash in base64.
 //
-// Only for secrets that clients send as they are, so over TLS. To verify an AWS signature takes the secret itself.
+// Only for secrets that clients send in clear, over TLS. Verifying an AWS signature needs the secret itself.
 //
 // Thread-safety: immutable.
 class SecretHash {
  public:
-  // With a new salt and today's parameters. Cost: as Matches.
+  // Hashes `secret` with a new salt and today's parameters. Cost: as Matches.
   static SecretHash Of(std::string_view secret);
 
-  // Errors: InvalidArgument if the form is wrong, or the parameters are outside ln 10..20, r 1..16, p 1..4, a salt of 8
-  // to 64 bytes and a hash of 32; or if they take more than 64 MiB.
+  // Errors: InvalidArgument if the form is wrong, a parameter is outside its range (ln 10..20, r 1..16, p 1..4, salt of
+  // 8 to 64 bytes, hash of 32 bytes), or the parameters need more than 64 MiB.
   static absl::StatusOr<SecretHash> Parse(std::string_view text);
 
-  // Cost: by the parameters; with those of Of() 32 MiB and some 0.1 s on the calling thread.
+  // Cost: depends on the parameters; with those of Of() 32 MiB and about 0.1 s on the calling thread.
   bool Matches(std::string_view secret) const;
 
   std::string ToString() const;

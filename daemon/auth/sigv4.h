@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_AUTH_SIGV4_H_
 #define ARMATURE_DAEMON_AUTH_SIGV4_H_
 
-// AWS Signature Version 4: tells who signed a request, and that it is the one they signed.
+// AWS Signature Version 4: verifies that a request was signed with the secret of an access key.
 //
 // Source: "Signature Version 4 signing process"; order and texts of errors as the service's.
 
@@ -23,34 +23,34 @@ namespace armature::daemon {
 
 struct SigV4Options {
   std::string service = "dynamodb";
-  std::string region = {};  // empty: any that looks like one
-  // How far the signature's time may be from ours, either way.
+  std::string region = {};  // empty: any well-formed region
+  // Largest difference between the signature's time and our clock, either way.
   absl::Duration window = absl::Minutes(15);
 };
 
 struct SigV4Outcome {
-  // MissingAuthenticationToken, IncompleteSignature, InvalidSignature or UnrecognizedClient. Texts repeat at most what
-  // the request said of itself, never what it should have said.
+  // MissingAuthenticationToken, IncompleteSignature, InvalidSignature or UnrecognizedClient. Texts repeat values of the
+  // request at most, never the expected signature.
   absl::Status status;
   AuthFailure failure = AuthFailure::kMissing;  // only if the status is an error
-  std::string key_id;                           // as claimed; empty if the request did not get that far
+  std::string key_id;                           // as claimed; empty if it was not parsed
 };
 
 // Verifies signatures in the Authorization header and in the query.
 //
-// Checked beyond the service's documentation: an X-Amz-Target that is not signed is refused, since it names the
-// operation; so is a signed header that is missing, a list of signed headers that does not ascend, and what is given
-// twice. X-Amz-Content-Sha256 must be that of the body, if it is there. X-Amz-Expires shortens the window. A security
-// token is a header or parameter like any other: checked if it is signed, and then without meaning.
+// Checks beyond the service's documentation: an unsigned X-Amz-Target is refused, because it names the operation. A
+// signed header that is missing, a list of signed headers that does not ascend, and repeated parts are refused.
+// X-Amz-Content-Sha256, if present, must be the hash of the body. X-Amz-Expires shortens the window. A security token
+// is an ordinary header or parameter: it is checked if signed, and otherwise ignored.
 //
-// Signing keys are kept per access key, day and region, as many as kSigningKeysMax. They belong to the secrets they
-// were made of: use a new verifier with new secrets.
+// Up to kSigningKeysMax signing keys are cached per access key, day and region. They depend on the secrets: use a new
+// verifier with new secrets.
 //
 // Thread-safety: thread-safe.
 // Cost: a hash of the body on the calling thread (about a millisecond per MB), but only for known access keys.
 class SigV4Verifier {
  public:
-  // The secret of an access key, or null. What it points to must live until Verify returns.
+  // Returns the secret of an access key, or null. The secret must live until Verify returns.
   using SecretOf = absl::FunctionRef<const std::string*(std::string_view key_id)>;
   static constexpr size_t kSigningKeysMax = 4096;
 
@@ -71,7 +71,7 @@ class SigV4Verifier {
 
   const SigV4Options options_;
   mutable absl::Mutex mutex_;
-  mutable StringMap<Sha256Digest> signing_keys_ ABSL_GUARDED_BY(mutex_);  // by the credential, key id and scope
+  mutable StringMap<Sha256Digest> signing_keys_ ABSL_GUARDED_BY(mutex_);  // by credential: key id and scope
 };
 
 }  // namespace armature::daemon

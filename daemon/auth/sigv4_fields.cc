@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kAnyVersion4 = "AWS4-";
 
-// The one value of a name. One that is given twice counts as missing: nobody shall choose between them.
+// The only value of a part. A repeated part counts as missing, because choosing either value would be unsafe.
 class OnceOnly {
  public:
   void Set(std::string_view value) {
@@ -31,7 +31,7 @@ class OnceOnly {
 
 bool IsSeparator(char c) { return c == ' ' || c == ','; }
 
-// Up to the next separator. The library's find_first_of is slow for so short a set.
+// The text before the next separator. std::string_view::find_first_of is slow for so short a set.
 std::string_view FirstWord(std::string_view text) {
   return text.substr(0, static_cast<size_t>(std::find_if(text.begin(), text.end(), IsSeparator) - text.begin()));
 }
@@ -42,7 +42,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(start, text.find_last_not_of(' ') - start + 1);
 }
 
-// `Algorithm Credential=..., SignedHeaders=..., Signature=...`; commas, blanks, or both between the parts.
+// `Algorithm Credential=..., SignedHeaders=..., Signature=...`; the parts are separated by commas, blanks, or both.
 absl::StatusOr<SigV4Fields> FromHeader(const HttpRequest& request, std::string_view header) {
   SigV4Fields fields;
   std::string_view rest = Trimmed(header);

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_AUTH_SIGV4_FIELDS_H_
 #define ARMATURE_DAEMON_AUTH_SIGV4_FIELDS_H_
 
-// What a signed request says about its signature, in the header or in the query.
+// The parts of a signature, from the header or from the query.
 
 #include <optional>
 #include <string>
@@ -22,14 +22,14 @@ struct SigV4Fields {
   std::string signature;
   std::string date;                    // ISO 8601 basic, not yet checked
   std::optional<std::string> expires;  // X-Amz-Expires of the query
-  std::vector<QueryParameter> query;   // all of it
+  std::vector<QueryParameter> query;   // all parameters
 };
 
-// Errors: MissingAuthenticationToken if there is no signature; InvalidSignature if there are two; IncompleteSignature
-// if a part is missing or there twice.
+// Errors: MissingAuthenticationToken without a signature; InvalidSignature with two; IncompleteSignature if a part is
+// missing or repeated.
 absl::StatusOr<SigV4Fields> ReadSigV4Fields(const HttpRequest& request);
 
-// "20150830T123600Z". Nullopt if it is not of that form, or no day of the calendar.
+// "20150830T123600Z". Nullopt if the form is wrong, or the date does not exist.
 std::optional<absl::Time> ParseBasicTime(std::string_view text);
 std::string FormatBasicTime(absl::Time time);
 

@@ -16,7 +16,7 @@
 namespace armature::daemon {
 namespace {
 
-// A bundle of authorities may be large; a key is not.
+// A bundle of authorities may be large.
 constexpr size_t kCertificateBytesMax = 4 << 20;
 constexpr size_t kKeyBytesMax = 64 << 10;
 
@@ -37,13 +37,13 @@ Owned<BIO> Reader(const std::string& pem) {
   return Owned<BIO>(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 
-// The first one.
+// The first certificate of the file.
 Owned<X509> ReadCertificate(const std::string& pem) {
   return Owned<X509>(PEM_read_bio_X509(Reader(pem).get(), nullptr, nullptr, nullptr));
 }
 
 Owned<EVP_PKEY> ReadKey(const std::string& pem) {
-  // A password would be asked for on the terminal.
+  // Without this callback OpenSSL asks for a password on the terminal.
   constexpr auto kNoPassword = [](char*, int, int, void*) { return -1; };
   return Owned<EVP_PKEY>(PEM_read_bio_PrivateKey(Reader(pem).get(), nullptr, kNoPassword, nullptr));
 }

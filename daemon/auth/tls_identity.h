@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_AUTH_TLS_IDENTITY_H_
 #define ARMATURE_DAEMON_AUTH_TLS_IDENTITY_H_
 
-// The server's certificate and key, and whose certificates of clients it believes.
+// The server's TLS certificate and key, and the authorities of client certificates.
 
 #include <cstdint>
 #include <memory>
@@ -13,16 +13,16 @@
 
 namespace armature::daemon {
 
-// Names of PEM files.
+// Paths of PEM files.
 struct TlsFiles {
-  std::string certificate;  // the server's first, then those between it and the root
+  std::string certificate;  // the server's first, then the intermediate ones
   std::string key;          // without a password
-  std::string client_ca;    // empty: clients are not asked for certificates
+  std::string client_ca;    // empty: no client certificates are asked for
 
   bool enabled() const { return !certificate.empty(); }
 };
 
-// What the files held when they were read, known to fit together.
+// The files' contents, checked to fit together.
 struct TlsIdentity {
   std::string certificate_pem;
   std::string key_pem;
@@ -30,21 +30,21 @@ struct TlsIdentity {
 };
 
 // Errors: InvalidArgument or Unavailable with one line that names the file: it cannot be read, others may read the key,
-// it is no PEM, the key is not that of the certificate.
+// it is not PEM, or the key does not belong to the certificate.
 absl::StatusOr<TlsIdentity> LoadTlsIdentity(const TlsFiles& files);
 
-// The identity of the moment.
+// Keeps the current identity.
 //
 // Thread-safety: thread-safe.
 class TlsKeeper {
  public:
   static absl::StatusOr<std::unique_ptr<TlsKeeper>> Start(TlsFiles files);
 
-  // Reads the files again, for connections to come; those that are open go on. Errors: those of LoadTlsIdentity; then
-  // the old identity stays. Logs either way.
+  // Reads the files again for new connections; open connections keep theirs. Errors: those of LoadTlsIdentity; the old
+  // identity then stays. Logs either way.
   absl::Status Reload();
 
-  // With the number of reloads so far, by which users see that it is another.
+  // `*version` increases with each reload, so that callers notice a new identity.
   std::shared_ptr<const TlsIdentity> Current(uint64_t* version) const;
 
   bool asks_clients() const { return !files_.client_ca.empty(); }

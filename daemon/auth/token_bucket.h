@@ -7,7 +7,7 @@
 
 namespace armature::daemon {
 
-// Allows a burst, and then so many per second. A clock that is set back stops it for that long at most once.
+// Allows a burst, then a fixed rate. A clock that is set back by a duration stops the refill for at most that long.
 //
 // Thread-safety: thread-compatible.
 class TokenBucket {
@@ -33,7 +33,7 @@ class TokenBucket {
     return tokens_ < 1;
   }
 
-  // As if it had never been used.
+  // True if the bucket equals a new one.
   bool IsFull(const Rate& rate, absl::Time now) {
     Fill(rate, now);
     return tokens_ >= rate.burst;

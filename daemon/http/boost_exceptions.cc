@@ -1,5 +1,5 @@
-// The daemon is compiled without exceptions; Boost wants to know what to do instead of throwing. All its calls here
-// have forms that return errors, so what arrives is a fault of the program or the want of an epoll instance at start.
+// Boost's exception hooks: the daemon is compiled without exceptions. All Boost calls here use the forms that return
+// errors, so these hooks run only after a programming error or if no epoll instance can be made at start.
 
 #include <boost/assert/source_location.hpp>
 #include <boost/throw_exception.hpp>

@@ -16,20 +16,21 @@ namespace {
 
 namespace asio = boost::asio;
 
-// What a connection may write, read or throw away before others have their turn.
+// Limits of one connection's turn: bytes written, reads, and discarded reads.
 constexpr size_t kOutputBytesPerWrite = 64 << 10;
 constexpr int kReadsPerTurn = 4;
 constexpr int kDiscardsPerTurn = 16;
-// Answers up to it are copied behind their heads, so that many go out with one call.
+// Larger bodies are sent from where they are; smaller ones are copied behind their heads, so that many answers need one
+// call.
 constexpr size_t kCopiedBodyMax = 16 << 10;
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-// Assigning an empty string would keep the memory.
+// Assigning an empty string would keep the capacity.
 void Free(std::string* text) { std::string().swap(*text); }
 
-// The connection whose handler runs on this thread now.
+// The connection whose handler runs on this thread, or null.
 thread_local const HttpConnection* handled = nullptr;
 
 }  // namespace
@@ -45,7 +46,7 @@ HttpConnection::HttpConnection(std::shared_ptr<IoLoop> loop, int socket, std::st
   boost::system::error_code ec;
   socket_.assign(socket, ec);
   if (ec) {
-    // Then there is no owner for it, and nothing will ever become ready.
+    // The socket has no owner then, and no event will ever arrive.
     close(socket);
   }
 }
@@ -73,7 +74,7 @@ void HttpConnection::Close() {
   loop_->Remove(this);
 }
 
-// Lets the system forget what it has not sent yet: for clients that do not read.
+// Closes without sending the rest: for clients that do not read.
 void HttpConnection::Reset() {
   const linger at_once = {.l_onoff = 1, .l_linger = 0};
   setsockopt(socket_.native_handle(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
@@ -117,7 +118,7 @@ void HttpConnection::SetDeadline(Wait wait, absl::Duration timeout) {
   deadline_ns_ = IoLoop::NowNs() + absl::ToInt64Nanoseconds(timeout);
 }
 
-// Bytes that moved buy time.
+// Extends the deadline by the time that `bytes` may take at the minimum rate.
 void HttpConnection::Credit(size_t bytes) {
   const double seconds = static_cast<double>(bytes) / static_cast<double>(options().bytes_per_second_min);
   const int64_t latest = IoLoop::NowNs() + absl::ToInt64Nanoseconds(options().stall_timeout);
@@ -318,7 +319,7 @@ void HttpConnection::OnAnswer(HttpResponse response) {
   Turn({});
 }
 
-// After all that could not be written at once has been written.
+// Continues after the unsent output has been written.
 void HttpConnection::Resume() {
   if (early_answer_.has_value()) {
     HttpResponse response = std::move(*early_answer_);
@@ -339,7 +340,7 @@ void HttpConnection::Refuse(unsigned status) {
 void HttpConnection::RefuseAndEnd(unsigned status) {
   Free(&unread_);
   Refuse(status);
-  // Before the client can see it, for what it does next may need the room.
+  // Counted before the client sees the answer: its next request may need the memory.
   CountHeld();
   if (Flush()) Linger();
   CountHeld();
@@ -363,7 +364,7 @@ void HttpConnection::Write(HttpResponse response) {
   }
 }
 
-// Whether all has been written. If not, it goes on later, or the connection is closed.
+// True if everything has been written. If not, writing continues later, or the connection is closed.
 bool HttpConnection::Flush() {
   const bool anew = unsent_.empty();
   std::string_view head = anew ? loop_->output() : std::string_view(unsent_).substr(unsent_begin_);
@@ -415,7 +416,7 @@ void HttpConnection::KeepUnsent(std::string_view head, std::string_view body, si
 
 void HttpConnection::Drain() {
   if (phase_ == Phase::kHandshake || phase_ == Phase::kLingering) return Close();
-  // A request may have arrived that nobody has looked at yet.
+  // A request may have arrived that has not been read yet.
   if (is_reading()) ReadSome();
 }
 
@@ -431,7 +432,7 @@ void HttpConnection::Linger() {
 void HttpConnection::Discard() {
   auto& input = loop_->input();
   for (int i = 0; i < kDiscardsPerTurn; ++i) {
-    // Past TLS, if there is any: what it means does not matter.
+    // Reads below TLS: the content does not matter.
     const ssize_t bytes = recv(socket_.native_handle(), input.data(), input.size(), MSG_DONTWAIT);
     if (bytes < 0 && errno == EAGAIN && !loop_->draining()) break;
     if (bytes <= 0 || static_cast<size_t>(bytes) > linger_left_) return Close();

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_HTTP_HTTP_CONNECTION_H_
 #define ARMATURE_DAEMON_HTTP_HTTP_CONNECTION_H_
 
-// One connection: reads requests, has them handled one after another, writes their answers in order.
+// One connection: reads requests, has them handled one after another, writes the answers in order.
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
@@ -20,15 +20,13 @@
 
 namespace armature::daemon {
 
-// Reads only while nothing of it is being handled or waits to be written: what a client sends ahead stays in the
-// kernel.
+// Nothing is read while a request is being handled or output is unsent: pipelined requests wait in the kernel.
 //
 // Thread-safety: owned by its loop's thread.
-// Lifetime: the loop holds it until it is closed; a request under way holds it, and with it the loop, until it is
-// answered.
+// Lifetime: the loop holds it until it is closed. A request under way holds it, and with it the loop, until its answer.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
-  // Takes `socket`.
+  // Takes ownership of `socket`.
   HttpConnection(std::shared_ptr<IoLoop> loop, int socket, std::string peer, std::unique_ptr<Transport> transport);
   ~HttpConnection();
   HttpConnection(const HttpConnection&) = delete;
@@ -37,21 +35,21 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void Start();
   // The answer to the request being handled.
   void OnAnswer(HttpResponse response);
-  // The server stops: ends unless a request has begun to arrive.
+  // Called when the server stops: closes the connection unless a request has begun to arrive.
   void Drain();
-  // Gives up if it has waited too long for its client.
+  // Closes the connection if its deadline has passed.
   void Sweep(int64_t now_ns);
   void Close();
 
-  // Where the loop keeps it.
+  // Index of this connection in the loop's list.
   size_t slot() const { return slot_; }
   void set_slot(size_t slot) { slot_ = slot; }
 
  private:
   enum class Phase : uint8_t { kHandshake, kOpen, kLingering, kClosed };
-  // What the deadline is about.
+  // The event that the deadline applies to.
   enum class Wait : uint8_t { kIdle, kHead, kBody, kHandler, kWriting, kLingering };
-  // Why no further request is taken from the bytes at hand.
+  // The reason why no further request is taken from the input.
   enum class Stop : uint8_t { kNeedsMore, kHandling, kOutputFull, kClosing };
 
   const HttpServerOptions& options() const { return loop_->state().options; }
@@ -94,24 +92,24 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   Phase phase_ = Phase::kHandshake;
   bool waiting_readable_ = false;
   bool waiting_writable_ = false;
-  bool closing_ = false;        // no request is taken after the one that was answered last
-  bool took_request_ = false;   // since a deadline was set for one
+  bool closing_ = false;        // no further request is taken
+  bool took_request_ = false;   // since the deadline of a request was set
   bool sent_continue_ = false;  // for the request being read
-  bool handling_ = false;       // a request is with the handler, or its answer waits for earlier ones to be sent
-  bool keep_alive_ = true;      // of that request, as the next three
+  bool handling_ = false;       // a request is with the handler, or its answer waits for earlier output
+  bool keep_alive_ = true;      // of the request being handled, like the next three
   bool is_http_1_0_ = false;
   bool is_head_ = false;
   bool more_was_read_ = false;
   size_t handled_bytes_ = 0;
 
   RequestReader reader_;
-  std::string unread_;  // read, but part of no request yet
+  std::string unread_;  // input that belongs to no request yet
   std::string unsent_;  // rendered answers, from unsent_begin_ on; then unsent_body_
   size_t unsent_begin_ = 0;
   std::string unsent_body_;
   size_t unsent_body_begin_ = 0;
-  std::optional<HttpResponse> early_answer_;   // came before earlier ones were written
-  std::optional<HttpResponse> inline_answer_;  // came before the handler returned
+  std::optional<HttpResponse> early_answer_;   // arrived while earlier answers were unsent
+  std::optional<HttpResponse> inline_answer_;  // arrived before the handler returned
   MemoryShare share_;
 
   size_t received_ = 0;  // in this turn

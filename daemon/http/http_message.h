@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_HTTP_HTTP_MESSAGE_H_
 #define ARMATURE_DAEMON_HTTP_HTTP_MESSAGE_H_
 
-// Requests and answers of HTTP as the front end's parts see them, whatever library reads and writes them.
+// HTTP requests and answers, independent of the library that parses them.
 
 #include <string>
 #include <string_view>
@@ -16,16 +16,16 @@ namespace armature::daemon {
 struct HttpRequest {
   struct Header {
     std::string name;   // lower case
-    std::string value;  // without blanks around it
+    std::string value;  // without surrounding blanks
   };
 
-  std::string method;           // as sent: "POST"
+  std::string method;           // as sent, such as "POST"
   std::string target;           // as sent: path and query
   std::vector<Header> headers;  // in the order sent
-  std::string body;             // as sent, so still compressed if Content-Encoding says so
+  std::string body;             // as sent: still compressed if there is a Content-Encoding
   std::string peer;             // "127.0.0.1:41234"
 
-  // The first header of that name (lower case), or null.
+  // The first header with `name` (lower case), or null.
   const std::string* Find(std::string_view name) const {
     for (const Header& header : headers) {
       if (header.name == name) return &header.value;
@@ -34,12 +34,12 @@ struct HttpRequest {
   }
 };
 
-// Content-Length, Date and Connection are added by the server.
+// The server adds Content-Length, Date and Connection.
 struct HttpResponse {
   unsigned status = 200;
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
-  bool close = false;  // the connection, after this answer
+  bool close = false;  // closes the connection after this answer
 };
 
 // Answers requests.
@@ -52,8 +52,8 @@ class HttpHandler {
   virtual ~HttpHandler() = default;
   // Must not block. Calls `done` exactly once, on this or any other thread.
   virtual void Handle(HttpRequest request, Done done) = 0;
-  // The answer to what does not become a request: 400 (malformed), 408 (too slow), 413 (body too large), 417 (unknown
-  // Expect), 503 (no memory to receive it). The connection is closed after it. Must not block.
+  // The answer to bytes that do not form a request: 400 (malformed), 408 (too slow), 413 (body too large), 417 (unknown
+  // Expect), 503 (memory limit reached). The connection is closed after it. Must not block.
   virtual HttpResponse Refuse(unsigned status) { return {.status = status, .headers = {}, .body = {}, .close = true}; }
 };
 

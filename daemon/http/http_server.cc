@@ -16,7 +16,7 @@
 namespace armature::daemon {
 namespace {
 
-// As many connections as there are descriptors for.
+// Lowers connections_max to the descriptors that are available.
 HttpServerOptions WithinDescriptors(HttpServerOptions options) {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return options;
@@ -24,7 +24,7 @@ HttpServerOptions WithinDescriptors(HttpServerOptions options) {
   const size_t reserved = std::min(options.descriptors_reserved, allowed - allowed / 4);
   if (options.connections_max > allowed - reserved) {
     options.connections_max = allowed - reserved;
-    LOG(INFO) << "http: fewer connections, for want of descriptors connections_max=" << options.connections_max
+    LOG(INFO) << "http: connections_max lowered to fit the descriptor limit connections_max=" << options.connections_max
               << " descriptors=" << allowed;
   }
   return options;
@@ -67,7 +67,7 @@ void HttpServer::Stop(absl::Duration grace) {
   impl_->listener->Stop();
   for (const auto& loop : impl_->loops) loop->Drain();
   if (!impl_->state->connections.AwaitNone(grace)) {
-    LOG(WARNING) << "http: connections cut off count=" << connections();
+    LOG(WARNING) << "http: connections closed after the grace period count=" << connections();
   }
   for (const auto& loop : impl_->loops) loop->Abort();
   impl_->threads.reset();

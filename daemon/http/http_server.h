@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_HTTP_HTTP_SERVER_H_
 #define ARMATURE_DAEMON_HTTP_HTTP_SERVER_H_
 
-// A server of HTTP/1.1: keep-alive, pipelining, chunked bodies, limits on everything, and a drain at the end.
+// An HTTP/1.1 server: keep-alive, pipelining, chunked bodies, limits on all resources, graceful stop.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,57 +21,57 @@ struct HttpServerOptions {
   // HOST:PORT or [IPV6]:PORT; port 0 lets the system choose.
   std::string listen = "127.0.0.1:0";
   size_t io_threads = 2;
-  // Beyond it, connections are answered 503 and closed.
+  // Further connections are answered 503 and closed.
   size_t connections_max = 20'000;
-  // Open files that the rest of the process may need. Where the system allows fewer than both together, there are fewer
-  // connections, but never less than a quarter of what is allowed.
+  // Descriptors reserved for the rest of the process. If the process's limit is too low for both, connections_max is
+  // lowered, but never below a quarter of that limit.
   size_t descriptors_reserved = 1024;
 
-  size_t line_bytes_max = 16 << 10;   // request line; beyond: 400
-  size_t head_bytes_max = 16 << 10;   // headers; beyond: 400
-  size_t body_bytes_max = 16 << 20;   // as sent; beyond: 413
-  size_t held_bytes_max = 512 << 20;  // requests being received and answers not yet read, all together; beyond: 503
+  size_t line_bytes_max = 16 << 10;   // request line; longer: 400
+  size_t head_bytes_max = 16 << 10;   // headers; longer: 400
+  size_t body_bytes_max = 16 << 20;   // as sent; larger: 413
+  size_t held_bytes_max = 512 << 20;  // all unfinished requests and unsent answers; more: 503
 
   absl::Duration idle_timeout = absl::Minutes(10);  // between requests
-  absl::Duration head_timeout = absl::Seconds(20);  // for the TLS handshake; from the first byte to the last header
-  // Bodies and answers may take as long as they like while they move at this rate; `stall_timeout` is how long they may
-  // stand still, and what they can save up by being fast.
+  absl::Duration head_timeout = absl::Seconds(20);  // TLS handshake; also first byte to last header
+  // Minimum rate of bodies and answers. `stall_timeout` is the longest pause, and the most time that faster transfers
+  // can accumulate.
   size_t bytes_per_second_min = 1024;
   absl::Duration stall_timeout = absl::Seconds(20);
-  // After the last answer, for the client to end. What it still sends until then is thrown away, up to
-  // `linger_bytes_max`: closing at once would destroy the answer on its way.
+  // Time after the last answer for the client to close. Input until then is discarded, up to `linger_bytes_max`:
+  // closing at once could destroy the answer in transit.
   absl::Duration linger_timeout = absl::Seconds(20);
   size_t linger_bytes_max = 32 << 20;
 
-  // Asked for each connection; empty: plain text. If it returns null, the connection is closed.
+  // Called for each connection. Empty: plain text. If it returns null, the connection is closed.
   std::function<std::shared_ptr<const TlsContext>()> tls = {};
 };
 
 // Serves from Start until Stop.
 //
-// Requests of one connection are handled one after another. A few threads do all input and output; they call the
-// handler. Memory: an idle connection holds less than 1 KB (TLS: what OpenSSL needs); what requests and answers hold is
-// bounded by `held_bytes_max`, except for answers that the handler makes while it is reached.
+// Requests of one connection are handled one after another. A few threads do all input and output and call the handler.
+// Memory: an idle connection holds less than 1 KB (with TLS also OpenSSL's state). Requests and answers are bounded by
+// `held_bytes_max`, except for answers that the handler produces after the limit is reached.
 //
 // Thread-safety: owned by one thread.
 class HttpServer {
  public:
-  // `handler` must outlive the server. Errors: InvalidArgument if the address is malformed, Unavailable if it cannot be
-  // listened on.
+  // `handler` must outlive the server. Errors: InvalidArgument if the address is malformed, Unavailable if listening
+  // fails.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const HttpServerOptions& options, HttpHandler* handler);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Where it listens, with the port the system chose: "127.0.0.1:41234".
+  // The listening address with the actual port: "127.0.0.1:41234".
   const std::string& address() const;
   size_t connections() const;
-  // Of `held_bytes_max`.
+  // Bytes counted against `held_bytes_max`.
   size_t held_bytes() const;
 
-  // Takes no new connections, closes idle ones, answers requests that have arrived or are under way with
-  // `Connection: close`, and returns when all are gone or, cutting off the rest, after `grace`. Idempotent. A handler
-  // may still call its `done` later; that has no effect.
+  // Accepts no new connections, closes idle ones, and answers requests that have arrived with `Connection: close`.
+  // Returns when all connections are closed; cuts off the rest after `grace`. Idempotent. A later `done` call of a
+  // handler has no effect.
   void Stop(absl::Duration grace);
 
  private:
@@ -80,7 +80,7 @@ class HttpServer {
   const std::unique_ptr<Impl> impl_;
 };
 
-// Raises the process's limit of open files to what the system allows, and tells it. Each connection needs one.
+// Raises the process's soft limit of open files to the hard limit and returns it. Each connection needs a descriptor.
 uint64_t RaiseDescriptorLimit();
 
 }  // namespace armature::daemon

@@ -19,7 +19,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Deadlines are met this much late, at worst, in parts of the shortest of them.
+// A deadline is met late by at most this fraction of the shortest timeout.
 constexpr int kSweepsPerTimeout = 4;
 
 std::chrono::nanoseconds SweepInterval(const HttpServerOptions& options) {
@@ -28,7 +28,7 @@ std::chrono::nanoseconds SweepInterval(const HttpServerOptions& options) {
   return absl::ToChronoNanoseconds(std::clamp(shortest / kSweepsPerTimeout, absl::Milliseconds(5), absl::Seconds(1)));
 }
 
-// Null if the connection cannot be served.
+// Null if no transport can be made.
 std::unique_ptr<Transport> MakeTransport(const HttpServerOptions& options, int socket) {
   if (!options.tls) return MakePlainTransport(socket);
   const std::shared_ptr<const TlsContext> context = options.tls();
@@ -37,7 +37,7 @@ std::unique_ptr<Transport> MakeTransport(const HttpServerOptions& options, int s
 
 }  // namespace
 
-// The hint: no other thread runs it.
+// The hint 1 tells asio that only one thread runs it.
 IoLoop::IoLoop(std::shared_ptr<ServerState> state)
     : state_(std::move(state)), io_(1), work_(io_.get_executor()), sweep_timer_(io_.get_executor()) {}
 
@@ -88,7 +88,7 @@ void IoLoop::Answer(std::shared_ptr<HttpConnection> connection, HttpResponse res
   absl::MutexLock lock(&mutex_);
   if (ended_) return;
   answered_.push_back({std::move(connection), std::move(response)});
-  // One wakeup for all that come until it has been heard.
+  // One wakeup delivers all answers queued before it runs.
   if (answered_.size() == 1) asio::post(io_, [this] { DeliverAnswers(); });
 }
 
@@ -103,7 +103,7 @@ void IoLoop::DeliverAnswers() {
 
 void IoLoop::Drain() {
   asio::post(io_, [this] {
-    // A connection may go while it is looked at, and the last one takes its slot.
+    // A copy, because Drain may remove a connection and move the last one into its slot.
     const std::vector<std::shared_ptr<HttpConnection>> connections = connections_;
     for (const auto& connection : connections) connection->Drain();
   });
@@ -133,7 +133,7 @@ void IoLoop::StartSweep() {
 void IoLoop::Sweep() {
   const int64_t now_ns = NowNs();
   for (size_t i = connections_.size(); i-- > 0;) {
-    // Those behind it have been looked at.
+    // Sweeping from the end is safe: a removal moves a connection that has already been swept.
     const std::shared_ptr<HttpConnection> connection = connections_[i];
     connection->Sweep(now_ns);
   }

@@ -25,11 +25,11 @@ namespace armature::daemon {
 
 class HttpConnection;
 
-// An io_context with one thread, and the connections that live on it.
+// An io_context with one thread, and the connections on it.
 //
-// A connection stays on its loop, so that its state needs no locks. Buffers that are needed only while a connection has
-// its turn belong to the loop: an idle connection has none. Deadlines are looked at by a sweep a few times in their
-// length, which costs a request nothing.
+// A connection stays on its loop, so that its state needs no locks. Buffers needed only during a connection's turn
+// belong to the loop: an idle connection has none. A periodic sweep checks the deadlines, so that requests set no
+// timers.
 //
 // Thread-safety: Post, Adopt, Answer, Drain, Abort and load are thread-safe; the rest belongs to the thread in Run.
 class IoLoop : public std::enable_shared_from_this<IoLoop> {
@@ -39,18 +39,18 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   IoLoop(const IoLoop&) = delete;
   IoLoop& operator=(const IoLoop&) = delete;
 
-  // Serves until Abort.
+  // Runs until Abort.
   void Run();
 
-  // Takes the connected, counted `socket`.
+  // Takes ownership of the connected `socket`, which is already counted.
   void Adopt(int socket, std::string peer);
-  // Brings the answer of a request to its connection's thread. No effect after Abort.
+  // Passes the answer of a request to its connection's thread. No effect after Abort.
   void Answer(std::shared_ptr<HttpConnection> connection, HttpResponse response);
-  // The server drains: closes the connections that have nothing under way; the others see to it themselves.
+  // The server drains: closes idle connections. The others close after their answers.
   void Drain();
   // Closes all connections at once and lets Run return.
   void Abort();
-  // How many connections it has, or is about to have.
+  // Number of connections, including those being handed over.
   size_t load() const { return load_.load(std::memory_order_relaxed); }
 
   boost::asio::io_context& io() { return io_; }
@@ -58,12 +58,12 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   bool draining() const { return state_->draining.load(std::memory_order_relaxed); }
   void Remove(HttpConnection* connection);
 
-  // A clock for deadlines, good to a few milliseconds.
+  // A clock for deadlines, with a resolution of a few milliseconds.
   static int64_t NowNs();
   // The Date header's value.
   std::string_view Date();
 
-  // For the connection whose turn it is. `output` is empty between turns.
+  // Buffers of the connection whose turn it is. `output` is empty between turns.
   std::array<char, 64 << 10>& input() { return input_; }
   std::string& output() { return output_; }
 

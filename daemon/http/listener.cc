@@ -23,11 +23,11 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr int kBacklog = 4096;
-// Between two looks at the loop's other work.
+// Accepts before the loop's other work gets a turn.
 constexpr int kAcceptsPerTurn = 64;
-// While there are no descriptors, they come back only as connections end.
+// Pause after descriptors ran out: they come back only when connections end.
 constexpr std::chrono::milliseconds kPause(50);
-// Not more than one line in so many, of what a flood repeats.
+// Repeated warnings are logged once per this many.
 constexpr int kLogEvery = 1000;
 
 constexpr std::string_view kTooMany =
@@ -64,7 +64,7 @@ struct FreeAddresses {
   void operator()(addrinfo* list) const { freeaddrinfo(list); }
 };
 
-// A listening socket, or -1 and errno.
+// Returns a listening socket, or -1 with errno set.
 int Bind(const addrinfo& info) {
   const int fd = socket(info.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
@@ -183,7 +183,7 @@ Listener::Outcome Listener::AcceptOne() {
       accept4(socket_.native_handle(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (fd < 0) {
     if (errno == EAGAIN) return Outcome::kNone;
-    // Anything else is the fate of that one connection.
+    // Other errors concern that one connection only.
     if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return Outcome::kAccepted;
     LOG_EVERY_N(WARNING, kLogEvery) << "http: cannot accept connections error=" << std::strerror(errno);
     ShedOne();
@@ -200,7 +200,7 @@ Listener::Outcome Listener::AcceptOne() {
   return Outcome::kAccepted;
 }
 
-// Closes one connection that waits, with the descriptor kept for this, so that its client learns of it.
+// Accepts and closes one waiting connection by means of the spare descriptor, so that its client gets an answer.
 void Listener::ShedOne() {
   if (spare_descriptor_ < 0) return;
   close(spare_descriptor_);
@@ -210,8 +210,8 @@ void Listener::ShedOne() {
 }
 
 void Listener::TurnAway(int socket) {
-  LOG_EVERY_N(WARNING, kLogEvery) << "http: too many connections, turned away count=" << google::COUNTER;
-  // With TLS the client would not understand it.
+  LOG_EVERY_N(WARNING, kLogEvery) << "http: too many connections, refused count=" << google::COUNTER;
+  // A TLS client would not understand a plain-text answer.
   if (!loops_[0]->state().options.tls) send(socket, kTooMany.data(), kTooMany.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   close(socket);
 }

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_HTTP_LISTENER_H_
 #define ARMATURE_DAEMON_HTTP_LISTENER_H_
 
-// The listening socket: accepts connections and gives each to the loop that has fewest.
+// The listening socket: accepts connections and gives each to the least loaded loop.
 
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -19,24 +19,24 @@ namespace armature::daemon {
 
 struct BoundSocket {
   int socket = -1;
-  std::string address;  // as given, with the port the system chose
+  std::string address;  // as given, with the actual port
 };
 
 // Listens on HOST:PORT or [IPV6]:PORT. Errors: InvalidArgument, Unavailable.
 absl::StatusOr<BoundSocket> ListenOn(const std::string& address);
 
 // Thread-safety: Start and Stop are thread-safe; the rest belongs to the first loop's thread.
-// Lifetime: the loops must outlive it, and the first one must have ended before it goes.
+// Lifetime: the loops must outlive it. Destroy it after the first loop has ended.
 class Listener {
  public:
-  // Takes `socket`. Errors: Unavailable.
+  // Takes ownership of `socket`. Errors: Unavailable.
   static absl::StatusOr<std::unique_ptr<Listener>> Make(int socket, std::vector<std::shared_ptr<IoLoop>> loops);
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
   void Start();
-  // Accepts what has been connected by now, and then no more. Returns when that is done.
+  // Accepts the connections made so far, and then no more. Blocks until that is done.
   void Stop();
 
  private:

@@ -1,21 +1,21 @@
 #ifndef ARMATURE_DAEMON_HTTP_MEMORY_BUDGET_H_
 #define ARMATURE_DAEMON_HTTP_MEMORY_BUDGET_H_
 
-// Bounds what all connections together hold for their clients.
+// Limits the memory that all connections together hold.
 
 #include <atomic>
 #include <cstddef>
 
 namespace armature::daemon {
 
-// Bytes of requests being received and of answers that are not sent yet, summed over all connections.
+// Counts bytes of requests being received and of unsent answers, over all connections.
 //
 // Thread-safety: thread-safe.
 class MemoryBudget {
  public:
   explicit MemoryBudget(size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // Answers are there already, so nothing is refused here; IsSpent() tells whether more may be received.
+  // Never refuses, because answers exist already. IsSpent() is true if no more may be received.
   void Add(size_t bytes) { held_.fetch_add(bytes, std::memory_order_relaxed); }
   void Remove(size_t bytes) { held_.fetch_sub(bytes, std::memory_order_relaxed); }
   bool IsSpent() const { return held() > bytes_max_; }
@@ -28,7 +28,7 @@ class MemoryBudget {
 
 // The part of a budget that one connection holds.
 //
-// Small amounts are not counted, so that an ordinary request touches no counter that threads share.
+// Small amounts are not counted, so that an ordinary request touches no shared counter.
 // Thread-safety: thread-compatible.
 class MemoryShare {
  public:

@@ -14,11 +14,11 @@ namespace {
 
 namespace http = boost::beast::http;
 
-// " HTTP/1.1" and the line's end.
+// Length of " HTTP/1.1" and the line end, which the request line adds to method and target.
 constexpr size_t kLineRest = 12;
-// ": " and the line's end.
+// Length of ": " and the line end.
 constexpr size_t kFieldRest = 4;
-// Memory for a body is taken as it comes, but for small ones at once: a length is only a promise.
+// Bodies up to this size are reserved at once. Larger ones grow as they arrive, because Content-Length is only a claim.
 constexpr size_t kReserveMax = 64 << 10;
 constexpr size_t kHeadersExpected = 16;
 
@@ -29,7 +29,7 @@ std::string_view Sv(boost::beast::string_view view) { return {view.data(), view.
 RequestParser::RequestParser(const RequestLimits* limits) : limits_(limits) {
   eager(true);
   body_limit(limits->body_bytes_max);
-  // Beast's own limit is for what it sees at once; the exact ones are below.
+  // Beast's limit applies to the bytes it sees at once. The exact limits are checked below.
   header_limit(static_cast<uint32_t>(limits->line_bytes_max + limits->head_bytes_max + kFieldRest));
 }
 
@@ -51,7 +51,7 @@ void RequestParser::on_request_impl(http::verb, View method, View target, int ve
 void RequestParser::on_field_impl(Field field, View name, View value, ErrorCode& ec) {
   head_bytes_ += name.size() + value.size() + kFieldRest;
   if (head_bytes_ > limits_->head_bytes_max) return Refuse(400, &ec);
-  // Trailers come after the head; they change nothing.
+  // Trailers come after the head. They are ignored.
   if (head_done_) return;
   CheckField(field, Sv(value), &ec);
   if (ec) return;
@@ -65,7 +65,8 @@ void RequestParser::on_field_impl(Field field, View name, View value, ErrorCode&
 void RequestParser::CheckField(Field field, std::string_view value, ErrorCode* ec) {
   switch (field) {
     case Field::content_length:
-      // Beast takes "5, 5" and repeated equal lengths, as the standard allows; nobody sends them in good faith.
+      // Beast accepts "5, 5" and repeated equal lengths, as the standard allows. They are refused here, because they
+      // are used to smuggle requests.
       if (lengths_++ > 0 || value.find(',') != std::string_view::npos) Refuse(400, ec);
       return;
     case Field::transfer_encoding:
@@ -98,7 +99,7 @@ void RequestParser::on_body_init_impl(const Length& content_length, ErrorCode&) 
 std::size_t RequestParser::on_body_impl(View body, ErrorCode&) {
   const size_t needed = request_.body.size() + body.size();
   if (needed > request_.body.capacity()) {
-    // Not reserve(), which would at least double it.
+    // reserve() would at least double the capacity.
     std::string larger;
     larger.reserve(std::max(needed, std::min(promised_bytes_, 2 * request_.body.capacity())));
     larger.append(request_.body);

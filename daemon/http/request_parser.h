@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_HTTP_REQUEST_PARSER_H_
 #define ARMATURE_DAEMON_HTTP_REQUEST_PARSER_H_
 
-// Beast's parser of one request, made to fill an HttpRequest and to refuse what two readers could read differently.
+// Beast's parser of one request: fills an HttpRequest and refuses ambiguous requests.
 
 #include <boost/beast/http/basic_parser.hpp>
 #include <cstddef>
@@ -17,7 +17,7 @@ struct RequestLimits {
   uint64_t body_bytes_max = 16 << 20;  // as sent
 };
 
-// Part of RequestReader, which is what to use. Thread-safety: thread-compatible. Lifetime: `limits` must outlive it.
+// Internal to RequestReader. Thread-safety: thread-compatible. Lifetime: `limits` must outlive it.
 class RequestParser final : public boost::beast::http::basic_parser<true> {
  public:
   using ErrorCode = boost::beast::error_code;
@@ -25,11 +25,11 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   explicit RequestParser(const RequestLimits* limits);
 
   HttpRequest& request() { return request_; }
-  // What the request holds in memory so far, about.
+  // Approximate memory that the request holds so far.
   size_t held_bytes() const { return request_.body.capacity() + head_cost_; }
   bool line_done() const { return line_bytes_ > 0; }
   bool is_http_1_0() const { return version_ == 10; }
-  // 0 unless one of our own rules was broken; then the status to refuse with.
+  // The status to refuse with if one of our own rules is broken, else 0.
   unsigned refused_with() const { return refused_with_; }
   bool wants_continue() const { return wants_continue_; }
 

@@ -5,7 +5,7 @@
 namespace armature::daemon {
 namespace {
 
-// After the request line, and the empty line after the headers.
+// The line ends after the request line and after the headers.
 constexpr size_t kLineEnds = 4;
 
 bool HasBareLf(std::string_view text) {
@@ -15,10 +15,10 @@ bool HasBareLf(std::string_view text) {
   return false;
 }
 
-// Whether a line of the headers goes on in the next one. The standard has given that up, and the parser would count
-// such a value by what becomes of it, so that it would depend on the pieces in which it comes whether it is too long.
+// True if a header continues on the next line (obsolete line folding). The parser counts such a value by its unfolded
+// length, so that the length limit would depend on how the bytes are split into reads.
 bool HasFoldedLine(std::string_view data) {
-  // What was parsed before ends with a line, so that this is the end of the headers.
+  // The parsed bytes end with a line, so this is the end of the headers.
   if (data.starts_with("\r\n")) return false;
   const std::string_view head = data.substr(0, data.find("\r\n\r\n"));
   for (size_t at = head.find("\r\n"); at != std::string_view::npos; at = head.find("\r\n", at + 2)) {
@@ -34,8 +34,8 @@ RequestReader::State RequestReader::Refused(unsigned status) {
   return State::kRefused;
 }
 
-// Whether the beginning of a line or of headers is longer than it may become. The parser may hold back the request line
-// until it sees all headers.
+// True if an incomplete line or head is already too long. The parser may hold the request line back until all headers
+// have arrived.
 bool RequestReader::IsTooMuch(std::string_view left) const {
   size_t bytes_max = limits_->head_bytes_max + kLineEnds;
   if (!parser_->line_done()) {
@@ -48,7 +48,7 @@ bool RequestReader::IsTooMuch(std::string_view left) const {
 RequestReader::State RequestReader::Read(std::string_view data, size_t* consumed) {
   *consumed = 0;
   if (!parser_.has_value()) {
-    // Some clients end a body with an empty line that they do not count.
+    // Some clients send an uncounted empty line after a body.
     while (data.starts_with("\r\n")) {
       *consumed += 2;
       data.remove_prefix(2);
@@ -65,7 +65,7 @@ RequestReader::State RequestReader::Read(std::string_view data, size_t* consumed
   if (ec && ec != boost::beast::http::error::need_more) return Refused(400);
   if (parser_->is_done()) return State::kComplete;
   const std::string_view left = data.substr(parsed);
-  // The parser would wait for the right end of lines that have another.
+  // The parser would wait for a CRLF after a line that ends in a bare LF.
   if (!head_done() && HasBareLf(left)) return Refused(400);
   return IsTooMuch(left) ? Refused(400) : State::kNeedsMore;
 }

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_HTTP_RESPONSE_HEAD_H_
 #define ARMATURE_DAEMON_HTTP_RESPONSE_HEAD_H_
 
-// The bytes before an answer's body.
+// The head of an answer: status line and headers.
 
 #include <string>
 #include <string_view>
@@ -11,12 +11,12 @@
 namespace armature::daemon {
 
 enum class ConnectionHeader : uint8_t {
-  kNone,       // what HTTP/1.1 means by saying nothing: the connection stays
-  kKeepAlive,  // said aloud, for clients of HTTP/1.0
+  kNone,       // no header: HTTP/1.1 keeps the connection open
+  kKeepAlive,  // explicit, for clients of HTTP/1.0
   kClose,
 };
 
-// Appends status line and headers, with Date, Content-Length and, if need be, Connection, up to the empty line.
+// Appends status line and headers, with Date, Content-Length and, if needed, Connection, up to the empty line.
 void AppendHead(const HttpResponse& response, std::string_view date, ConnectionHeader connection, std::string* out);
 
 }  // namespace armature::daemon

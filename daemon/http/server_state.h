@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_HTTP_SERVER_STATE_H_
 #define ARMATURE_DAEMON_HTTP_SERVER_STATE_H_
 
-// What all parts of one HttpServer share.
+// State shared by all parts of one HttpServer.
 
 #include <atomic>
 #include <cstddef>
@@ -17,10 +17,10 @@
 
 namespace armature::daemon {
 
-// How many connections there are. Thread-safety: thread-safe.
+// Counts connections. Thread-safety: thread-safe.
 class ConnectionCount {
  public:
-  // False, and not counted, if there are `max` already.
+  // False, without counting, if there are `max` already.
   bool TryAdd(size_t max) {
     absl::MutexLock lock(&mutex_);
     if (count_ >= max) return false;
@@ -35,7 +35,7 @@ class ConnectionCount {
     absl::MutexLock lock(&mutex_);
     return count_;
   }
-  // Whether there is none before `timeout` is over.
+  // Waits until there are none. False if `timeout` ends first.
   bool AwaitNone(absl::Duration timeout) const {
     absl::MutexLock lock(&mutex_);
     const absl::Time deadline = absl::Now() + timeout;
@@ -65,7 +65,7 @@ struct ServerState {
   HttpHandler* const handler;
   MemoryBudget budget;
   ConnectionCount connections;
-  // The server stops: from now on answers end their connections.
+  // The server stops: answers close their connections.
   std::atomic<bool> draining = false;
 };
 

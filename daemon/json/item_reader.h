@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_JSON_ITEM_READER_H_
 #define ARMATURE_DAEMON_JSON_ITEM_READER_H_
 
-// Items and values of a document to the wire form that the engine takes (engine/request.h).
+// Items and values of a document to the wire form that the engine takes (engine/items/request.h).
 //
 // The wire form says all that the document says, also what is wrong with it: a value without a type, one of several
 // types, a number that is none, nesting without bounds. To judge that is the engine's part. What is judged here are

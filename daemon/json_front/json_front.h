@@ -58,7 +58,7 @@ struct JsonFrontOptions {
 };
 
 // Checks requests in the documented order, but for the body, which nobody looks into before its sender is known
-// (docs/decisions/0006). Headers besides the documented ones, in decimal:
+// (docs/decisions/0006-authentication-before-parsing.md). Headers besides the documented ones, in decimal:
 //   x-armature-at-least-sequence   of Query and Scan: a global index must have got this far
 //   x-armature-change-sequence     of an answer to a write: how far that is
 //

@@ -28,7 +28,7 @@ prometheus::MetricType TypeOf(MetricKind kind) {
 }  // namespace
 
 prometheus::ClientMetric* MetricSet::NewMetric(std::string_view name, const Labels& labels) {
-  // Those of one family come one after another.
+  // Metrics of one family are added one after another.
   if (families_.empty() || families_.back().name != name) {
     const MetricDefinition* const definition = FindMetric(name);
     CHECK(definition != nullptr) << name << " is not in the table of metrics";
@@ -44,7 +44,7 @@ prometheus::ClientMetric* MetricSet::NewMetric(std::string_view name, const Labe
 
 void MetricSet::Add(std::string_view name, double value, const Labels& labels) {
   prometheus::ClientMetric* const metric = NewMetric(name, labels);
-  // The family's type decides which of them is printed.
+  // The family's type decides which value is printed.
   metric->counter.value = value;
   metric->gauge.value = value;
 }

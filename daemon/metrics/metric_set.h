@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_METRICS_METRIC_SET_H_
 #define ARMATURE_DAEMON_METRICS_METRIC_SET_H_
 
-// The values of one scrape.
+// The metric values of one scrape.
 
 #include <cstdint>
 #include <span>
@@ -20,17 +20,17 @@ class MetricSet {
  public:
   using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
 
-  // `name` is in the table of metrics; anything else is our own mistake.
+  // `name` must be in the table of metrics (checked).
   void Add(std::string_view name, double value, const Labels& labels = {});
   void Add(std::string_view name, uint64_t value, const Labels& labels = {}) {
     Add(name, static_cast<double>(value), labels);
   }
   void AddTimes(std::string_view name, const TimeHistogram::Counts& counts, const Labels& labels = {});
-  // `counts`: one more than `bounds`, each value in one of them.
+  // `counts` has one element more than `bounds`; each value is counted in one bucket only.
   void AddHistogram(std::string_view name, std::span<const double> bounds, std::span<const uint64_t> counts, double sum,
                     const Labels& labels = {});
 
-  // In the text format of Prometheus.
+  // The values in Prometheus' text format.
   std::string Text() const;
 
  private:

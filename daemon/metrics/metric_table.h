@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_METRICS_METRIC_TABLE_H_
 #define ARMATURE_DAEMON_METRICS_METRIC_TABLE_H_
 
-// Every metric that the daemon publishes, declared once: what is scraped and docs/METRICS.md are made of this table.
+// The table of all metrics: /metrics and docs/METRICS.md are generated from it.
 
 #include <cstdint>
 #include <span>
@@ -19,7 +19,7 @@ struct MetricDefinition {
   std::string_view help;
 };
 
-// A heading of the document, and the metrics under it.
+// A heading of the document and the metrics below it.
 struct MetricGroup {
   std::string_view title;
   std::span<const MetricDefinition> metrics;
@@ -27,10 +27,10 @@ struct MetricGroup {
 
 std::span<const MetricGroup> MetricGroups();
 
-// The metric called `name`, or null.
+// The metric with that name, or null.
 const MetricDefinition* FindMetric(std::string_view name);
 
-// docs/METRICS.md.
+// The content of docs/METRICS.md.
 std::string MetricsDocument();
 
 }  // namespace armature::daemon

@@ -77,7 +77,7 @@ void AddFiles(const store::FileStats& files, MetricSet* set) {
   set->Add("armature_store_background_errors_total", files.background_errors_total);
 }
 
-// How many entries a folder of /proc/self has; 0 if it cannot be read.
+// Number of entries in a folder of /proc/self; 0 if it cannot be read.
 uint64_t CountEntries(const char* folder) {
   std::error_code error;
   uint64_t count = 0;
@@ -90,7 +90,7 @@ double SecondsOf(const timeval& time) {
 }
 
 uint64_t HeapBytes() {
-  // jemalloc's numbers are those of its last epoch.
+  // jemalloc updates its statistics only when the epoch is written.
   uint64_t epoch = 1;
   mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch);
   size_t allocated = 0;
@@ -116,7 +116,7 @@ void AddProcess(absl::Time start, MetricSet* set) {
   set->Add("process_start_time_seconds", absl::ToDoubleSeconds(start - absl::UnixEpoch()));
 }
 
-// Calls fn(name of the table, index) for each global index that writes reach.
+// Calls fn(table name, index) for each global index that receives writes.
 template <class Fn>
 void ForEachGlobalIndex(const store::CatalogSnapshot& catalog, Fn fn) {
   for (const auto& [name, table] : catalog.tables()) {

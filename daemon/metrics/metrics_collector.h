@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_METRICS_METRICS_COLLECTOR_H_
 #define ARMATURE_DAEMON_METRICS_METRICS_COLLECTOR_H_
 
-// Gathers the values of all metrics from the parts that count them.
+// Collects the values of all metrics from the components that count them.
 
 #include <string>
 
@@ -27,7 +27,7 @@ class MetricsCollector {
  public:
   explicit MetricsCollector(const MetricsSources& sources);
 
-  // The text that /metrics answers. Cost: some milliseconds with very many tables.
+  // The body of /metrics. Cost: some milliseconds with very many tables.
   std::string Collect() const;
 
  private:

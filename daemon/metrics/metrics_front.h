@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_METRICS_METRICS_FRONT_H_
 #define ARMATURE_DAEMON_METRICS_METRICS_FRONT_H_
 
-// What an address for operators answers: GET /metrics, /healthz and /readyz, nothing else.
+// The HTTP front end for operators: GET /metrics, /healthz and /readyz, nothing else.
 
 #include <atomic>
 
@@ -10,8 +10,8 @@
 
 namespace armature::daemon {
 
-// /healthz: 200 while the process lives. /readyz: 200 while it takes requests, 503 from the beginning of its end; the
-// text says whether writes are refused, which is no reason to send reads elsewhere.
+// /healthz: 200 while the process lives. /readyz: 200 while requests are accepted, 503 from the start of shutdown. The
+// text of /readyz also says if writes are refused; the status stays 200, because reads still work.
 //
 // Thread-safety: thread-safe. Lifetime: `collector` and `database` must outlive the server that calls it.
 class MetricsFront final : public HttpHandler {

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Rules about the tree that neither the compiler nor clang-tidy checks.
 
-Layers from the #include lines, sizes of files and functions, banned words, include guards, folder READMEs.
+Layers from the #include lines, sizes of files and functions, banned words, include guards; documents (documents.py);
+words (words.py).
 Each rule is a test; its message names file, line and what to do.
 """
 
@@ -9,8 +10,9 @@ import pathlib
 import re
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-CODE_FOLDERS = ("storage", "index", "engine", "daemon", "client", "tools", "tests")
+from documents import DocumentsTest  # noqa: F401  (run with the tests of this file)
+from tree import ROOT, code_files, is_in, name_of, tree_files
+from words import WordsTest  # noqa: F401
 
 FILE_LINES_MAX = 600
 # File -> why it may be longer.
@@ -75,21 +77,6 @@ BANNED = (
         "disk records are the store's own",
     ),
 )
-
-
-def code_files(suffixes=(".cc", ".h")):
-    for folder in CODE_FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in suffixes and path.is_file() and "node_modules" not in path.parts:
-                yield path
-
-
-def name_of(path):
-    return path.relative_to(ROOT).as_posix()
-
-
-def is_in(name, folder):
-    return name == folder or name.startswith(folder + "/")
 
 
 def layer_of(name):
@@ -217,6 +204,14 @@ class TidyTest(unittest.TestCase):
                     findings.append(f"{name}:{start + 1}: {end - start + 1} lines, at most {FUNCTION_LINES_MAX}: {head}")
         self.check(findings)
 
+    def test_packages_are_found_in_one_place(self):
+        search = re.compile(r"^\s*(find_package|find_library|find_path|pkg_check_modules|pkg_search_module)\(", re.MULTILINE)
+        files = [path for path in tree_files() if path.name == "CMakeLists.txt" or path.suffix == ".cmake"]
+        # The package test's program is a project of its own.
+        others = (ROOT / "cmake/deps.cmake", ROOT / "tests/package/consumer/CMakeLists.txt")
+        found = [name_of(file) for file in files if file not in others and search.search(file.read_text())]
+        self.check([f"{name}: look for packages in cmake/deps.cmake" for name in found])
+
     def test_lists_of_exceptions_are_in_step(self):
         for name in LONG_FILES:
             self.assertGreater(len((ROOT / name).read_text().splitlines()), FILE_LINES_MAX, name)
@@ -240,28 +235,6 @@ class TidyTest(unittest.TestCase):
                 findings.append(f"{name}: its include guard should be {sorted(wanted)[0]}")
             elif not text.rstrip().endswith(f"#endif  // {guard}"):
                 findings.append(f"{name}: it should end with '#endif  // {guard}'")
-        self.check(findings)
-
-    def test_source_folders_say_what_they_are(self):
-        findings = []
-        for folder in ("proto", "storage", "index", "engine", "engine/expr", "daemon", "client", "tests", "tools"):
-            readme = ROOT / folder / "README.md"
-            if not readme.is_file():
-                findings.append(f"{folder} has no README.md")
-        self.check(findings)
-
-    def test_links_in_documents_lead_somewhere(self):
-        findings = []
-        documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-        documents += [path for folder in (*CODE_FOLDERS, "proto") for path in (ROOT / folder).rglob("*.md")]
-        for path in documents:
-            if "node_modules" in path.parts:
-                continue
-            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text()):
-                if re.match(r"[a-z]+:", target):
-                    continue
-                if not (path.parent / target).exists():
-                    findings.append(f"{name_of(path)}: link to '{target}' leads nowhere")
         self.check(findings)
 
 
