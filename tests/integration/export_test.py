@@ -159,7 +159,7 @@ class ExportTest(CliTest):
         error = self.failing(INPUT_ERROR, "export", "--table-name", self.table, "--to", self.to, "--format", "csv")
         self.assertIn("the attribute rare of the item {\"id\":{\"S\":\"item-009999\"}} ", error)
         self.assertIn("--format jsonl", error)
-        self.assertIn("no export, or one that was not finished", self.failing(INPUT_ERROR, "import", self.to))
+        self.assertIn("not an export, or an unfinished one", self.failing(INPUT_ERROR, "import", self.to))
 
     def test_large_tables_have_several_files(self):
         self.create_table(self.table)

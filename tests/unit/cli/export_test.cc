@@ -125,7 +125,7 @@ TEST_F(ExportTest, AnyChangedByteOfAManifestIsSeen) {
 }
 
 TEST_F(ExportTest, WhatIsNoManifestIsRefused) {
-  EXPECT_THAT(Message(Reading()), HasSubstr("no export, or one that was not finished"));
+  EXPECT_THAT(Message(Reading()), HasSubstr("not an export, or an unfinished one"));
   EXPECT_EQ(ExitCodeOf(Reading()), ExitCode::kInputError);
   Write(kManifestName, "[]");
   EXPECT_THAT(Message(Reading()), HasSubstr("damaged"));
