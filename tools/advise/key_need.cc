@@ -12,10 +12,6 @@ namespace {
 // A sequence of sets of attributes. The order within a set is open, so that it stands for several keys.
 using Blocks = std::vector<AttributeList>;
 
-bool IsSubset(const AttributeList& part, const AttributeList& whole) {
-  return std::all_of(part.begin(), part.end(), [&whole](AttributeId id) { return Contains(whole, id); });
-}
-
 AttributeList Without(const AttributeList& list, const AttributeList& removed) {
   AttributeList rest;
   for (const AttributeId id : list) {

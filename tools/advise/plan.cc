@@ -12,10 +12,6 @@
 namespace armature::advise {
 namespace {
 
-bool IsSubset(const AttributeList& part, const AttributeList& whole) {
-  return std::all_of(part.begin(), part.end(), [&whole](AttributeId id) { return Contains(whole, id); });
-}
-
 double PartitionBytes(const Table& table, const Key& table_key) {
   const double items = table.items.value_or(0) / std::max(1.0, Distinct(table, table_key.partition));
   return items * ItemBytes(table);

@@ -111,6 +111,10 @@ bool Contains(const AttributeList& list, AttributeId id) {
   return std::find(list.begin(), list.end(), id) != list.end();
 }
 
+bool IsSubset(const AttributeList& part, const AttributeList& whole) {
+  return std::all_of(part.begin(), part.end(), [&whole](AttributeId id) { return Contains(whole, id); });
+}
+
 void AddOnce(AttributeList* list, AttributeId id) {
   if (!Contains(*list, id)) list->push_back(id);
 }

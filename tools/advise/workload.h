@@ -120,6 +120,8 @@ inline constexpr size_t kAttributesMax = 1000;
 std::optional<AttributeId> FindAttribute(const Table& table, std::string_view name);
 
 bool Contains(const AttributeList& list, AttributeId id);
+// True if `whole` has all attributes of `part`.
+bool IsSubset(const AttributeList& part, const AttributeList& whole);
 
 // Appends `id` unless the list has it.
 void AddOnce(AttributeList* list, AttributeId id);

@@ -57,7 +57,7 @@ void PrintBackups(const Session& session, const std::vector<admin::v1::Backup>& 
   session.Print({{"Backups", list}}, [&backups] { return BackupsTable(backups); });
 }
 
-absl::Status List(const Session& session, const BackupOptions& options) {
+absl::Status ListBackups(const Session& session, const BackupOptions& options) {
   std::vector<admin::v1::Backup> backups;
   if (options.directory.empty()) {
     ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
@@ -80,7 +80,7 @@ absl::StatusOr<std::vector<BackupEntry>> Chosen(BackupRepository* repository, Ba
   return std::vector<BackupEntry>{std::move(entry)};
 }
 
-absl::Status Verify(const Session& session, const BackupOptions& options) {
+absl::Status VerifyBackups(const Session& session, const BackupOptions& options) {
   ARM_ASSIGN_OR_RETURN(const auto repository, OpenRepository(options.directory, BackupRepositoryOptions::Mode::kRead));
   const absl::StatusOr<std::vector<BackupEntry>> chosen = Chosen(repository.get(), options.id);
   if (!chosen.ok()) return BackupError(chosen.status());
@@ -101,7 +101,7 @@ absl::Status Verify(const Session& session, const BackupOptions& options) {
   return DifferencesError(Cat(damaged, " of ", backups.size(), " backups are damaged and cannot be restored"));
 }
 
-absl::Status Delete(const Session& session, const BackupOptions& options) {
+absl::Status DeleteBackup(const Session& session, const BackupOptions& options) {
   ARM_ASSIGN_OR_RETURN(const auto repository, OpenRepository(options.directory, BackupRepositoryOptions::Mode::kWrite));
   const absl::StatusOr<BackupEntry> entry = repository->Find(options.id);
   if (!entry.ok()) return BackupError(entry.status());
@@ -112,7 +112,7 @@ absl::Status Delete(const Session& session, const BackupOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status Restore(const Session& session, const BackupOptions& options) {
+absl::Status RestoreBackup(const Session& session, const BackupOptions& options) {
   ARM_ASSIGN_OR_RETURN(const auto repository, OpenRepository(options.directory, BackupRepositoryOptions::Mode::kRead));
   const absl::StatusOr<BackupEntry> entry = repository->Find(options.id);
   if (!entry.ok()) return BackupError(entry.status());
@@ -196,22 +196,23 @@ void AddBackupCommands(CLI::App& app, Action* action) {
   AddRestoreTable(group, action);
 
   CLI::App& list = *group.add_subcommand("list", "List the backups of a directory");
-  AddDirectory(list, &SetAction(list, action, List).directory,
+  AddDirectory(list, &SetAction(list, action, ListBackups).directory,
                "Directory on this machine; default: ask the daemon for its backups");
   list.footer("ADDED is the size of the files copied for a backup; it shares the others with earlier backups.\n");
 
   BackupOptions* options = nullptr;
   CLI::App& verify = AddRepositoryCommand(group, "verify", "Read backups and compare them with their checksums", action,
-                                          Verify, &options);
+                                          VerifyBackups, &options);
   AddId(verify, &options->id, "Verify only this backup");
   verify.footer("Exit code 4: a backup is damaged.\n");
 
-  CLI::App& remove = AddRepositoryCommand(
-      group, "delete", "Delete a backup; other backups keep the files they share with it", action, Delete, &options);
+  CLI::App& remove =
+      AddRepositoryCommand(group, "delete", "Delete a backup; other backups keep the files they share with it", action,
+                           DeleteBackup, &options);
   AddId(remove, &options->id, "Number of the backup")->required();
 
   CLI::App& restore =
-      AddRepositoryCommand(group, "restore", "Restore a backup as a data directory", action, Restore, &options);
+      AddRepositoryCommand(group, "restore", "Restore a backup as a data directory", action, RestoreBackup, &options);
   AddId(restore, &options->id, "Number of the backup")->required();
   restore.add_option("--data-dir", options->data_dir, "An empty or missing directory")->type_name("DIR")->required();
   restore.footer(

@@ -175,7 +175,7 @@ absl::Status MakeEmptyDirectory(const std::string& path) {
   return InputError(Cat(path, " is not empty: an export has a directory of its own"));
 }
 
-void PrintResult(const Session& session, const Manifest& manifest, absl::Duration elapsed) {
+void PrintExport(const Session& session, const Manifest& manifest, absl::Duration elapsed) {
   const double seconds = std::max(absl::ToDoubleSeconds(elapsed), 0.001);
   const auto rate = static_cast<int64_t>(static_cast<double>(manifest.items()) / seconds);
   session.Print({{"Items", manifest.items()},
@@ -195,11 +195,11 @@ absl::Status Export(const Session& session, const ExportOptions& options) {
   ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
   const absl::Time start = absl::Now();
   ARM_ASSIGN_OR_RETURN(const Manifest manifest, Exporter(session, options).Run(client));
-  PrintResult(session, manifest, absl::Now() - start);
+  PrintExport(session, manifest, absl::Now() - start);
   return absl::OkStatus();
 }
 
-constexpr char kFooter[] =
+constexpr char kExportFooter[] =
     R"(The export has the items of one moment, whatever is written meanwhile. manifest.json is written last; it has the
 definition of the table and the size and SHA-256 of each file. A directory without it is not an export.
 
@@ -234,7 +234,7 @@ void AddExportCommand(CLI::App& app, Action* action) {
       ->check(CLI::Range(int64_t{1}, kFileMbMax))
       ->capture_default_str()
       ->type_name("MB");
-  command.footer(kFooter);
+  command.footer(kExportFooter);
 }
 
 }  // namespace armature::cli

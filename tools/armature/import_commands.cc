@@ -113,7 +113,7 @@ absl::Status Import(const Session& session, const ImportOptions& options) {
   return LoadFiles(session, client, options, manifest, table);
 }
 
-constexpr char kFooter[] =
+constexpr char kImportFooter[] =
     R"(All files are checked against the manifest before anything is written. A missing table is created with its indexes.
 An existing table must have the same key; it keeps its other items, and items with the same key are replaced.
 
@@ -144,7 +144,7 @@ void AddImportCommand(CLI::App& app, Action* action) {
   command.add_option("--state", options.state_directory, "Directory for the positions in the files")
       ->check(CLI::ExistingDirectory)
       ->type_name("DIR");
-  command.footer(kFooter);
+  command.footer(kImportFooter);
 }
 
 }  // namespace armature::cli

@@ -39,7 +39,7 @@ absl::StatusOr<std::unique_ptr<Inspection>> Open(const InspectOptions& options) 
   return Inspection::Open(options.data_dir);
 }
 
-std::string Joined(const std::vector<std::string>& problems) { return absl::StrJoin(problems, "; "); }
+std::string JoinedProblems(const std::vector<std::string>& problems) { return absl::StrJoin(problems, "; "); }
 
 // The bytes of a key in hex.
 absl::StatusOr<std::string> FromHex(const std::string& hex) {
@@ -204,7 +204,7 @@ absl::Status Rows(const Session& session, const InspectOptions& options) {
         cells.push_back(cell("ItemSize"));
         cells.push_back(cell("Item"));
       }
-      cells.push_back(Joined(row.problems));
+      cells.push_back(JoinedProblems(row.problems));
       return cells;
     });
     return store::RowVerdict::kContinue;
@@ -232,7 +232,7 @@ std::vector<std::string> LogCells(const Decoded& record) {
       changes += Cat(changes.empty() ? "" : ", ", change["Kind"].get<std::string>(), " ", CompactJson(index));
     }
   }
-  return {cell("Sequence"), table, base, changes, Joined(record.problems)};
+  return {cell("Sequence"), table, base, changes, JoinedProblems(record.problems)};
 }
 
 absl::Status Log(const Session& session, const InspectOptions& options) {
@@ -276,7 +276,7 @@ absl::Status Meta(const Session& session, const InspectOptions& options) {
       Json rest = record.json;
       rest.erase("Kind");
       return std::vector<std::string>{record.json["Kind"].get<std::string>(), CompactJson(rest),
-                                      Joined(record.problems)};
+                                      JoinedProblems(record.problems)};
     });
     return store::RowVerdict::kContinue;
   });
@@ -284,7 +284,7 @@ absl::Status Meta(const Session& session, const InspectOptions& options) {
   return inspection->Conclude();
 }
 
-absl::Status Key(const Session& session, const InspectOptions& options) {
+absl::Status InspectKey(const Session& session, const InspectOptions& options) {
   ARM_ASSIGN_OR_RETURN(const std::string key, FromHex(options.key_hex));
   const Decoded decoded = DecodeKey(key, KeyLayout());
   Json json = decoded.json;
@@ -299,10 +299,10 @@ absl::Status Key(const Session& session, const InspectOptions& options) {
   return decoded.problems.empty() ? absl::OkStatus() : InputError(decoded.problems.front());
 }
 
-using Run = absl::Status (*)(const Session&, const InspectOptions&);
+using InspectRun = absl::Status (*)(const Session&, const InspectOptions&);
 using Options = std::shared_ptr<InspectOptions>;
 
-CLI::App& AddCommand(CLI::App& group, const char* name, const char* description, Run run, const Options& options,
+CLI::App& AddCommand(CLI::App& group, const char* name, const char* description, InspectRun run, const Options& options,
                      Action* action) {
   CLI::App& command = *group.add_subcommand(name, description);
   command.callback(
@@ -363,7 +363,7 @@ void AddInspectCommands(CLI::App& app, Action* action) {
   log.add_option("--from", options->from, "From this change sequence on")->type_name("SEQ");
   AddLimit(log, options);
   AddDataDir(AddCommand(group, "meta", "All records of the family meta", Meta, options, action), options);
-  CLI::App& key = AddCommand(group, "key", "Take a key apart; needs no directory", Key, options, action);
+  CLI::App& key = AddCommand(group, "key", "Take a key apart; needs no directory", InspectKey, options, action);
   key.add_option("hex", options->key_hex, "The key")->required()->type_name("HEX");
 }
 

@@ -82,7 +82,7 @@ absl::Status Load(const Session& session, const LoadOptions& options) {
   return absl::OkStatus();
 }
 
-constexpr char kFooter[] =
+constexpr char kLoadFooter[] =
     R"(The load replaces items that exist already. If several lines have the same key, any of them may be the last.
 Formats: JSON lines, one item in its JSON form on each line, bare or as {"Item": {...}}, as in table exports;
 CSV with the attribute names on the first line. In CSV an empty cell is no attribute, and key attributes have
@@ -126,7 +126,7 @@ void AddLoadCommand(CLI::App& app, Action* action) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->type_name("N");
-  load.footer(kFooter);
+  load.footer(kLoadFooter);
 }
 
 }  // namespace armature::cli

@@ -50,8 +50,8 @@ void PrintDescription(const Session& session, const char* member, const api::v1:
   session.Print({{member, table}}, [&table] { return DescriptionTable(table); });
 }
 
-absl::Status Create(const Session& session, const client::Client& client, const api::v1::CreateTableRequest& request,
-                    bool wait) {
+absl::Status CreateTable(const Session& session, const client::Client& client,
+                         const api::v1::CreateTableRequest& request, bool wait) {
   ARM_ASSIGN_OR_RETURN(auto response, client.CreateTable(request));
   if (wait) {
     ARM_RETURN_IF_ERROR(client::WaitForTable(client, request.table_name(), session.Deadline()));
@@ -61,8 +61,8 @@ absl::Status Create(const Session& session, const client::Client& client, const 
   return absl::OkStatus();
 }
 
-absl::Status Delete(const Session& session, const client::Client& client, const api::v1::DeleteTableRequest& request,
-                    bool wait) {
+absl::Status DeleteTable(const Session& session, const client::Client& client,
+                         const api::v1::DeleteTableRequest& request, bool wait) {
   ARM_RETURN_IF_ERROR(
       session.Confirm(Cat("Table ", request.table_name(), " and all its items and indexes will be deleted")));
   ARM_ASSIGN_OR_RETURN(const auto response, client.DeleteTable(request));
@@ -74,7 +74,7 @@ absl::Status Delete(const Session& session, const client::Client& client, const 
 }
 
 // Prints the names of all pages, or of one page if the request has a limit.
-absl::Status List(const Session& session, const client::Client& client, api::v1::ListTablesRequest request) {
+absl::Status ListTables(const Session& session, const client::Client& client, api::v1::ListTablesRequest request) {
   Json names = Json::array();
   std::optional<std::string> last;
   do {
@@ -95,7 +95,8 @@ absl::Status List(const Session& session, const client::Client& client, api::v1:
 }
 
 // Prints the tags of all pages.
-absl::Status Tags(const Session& session, const client::Client& client, api::v1::ListTagsOfResourceRequest request) {
+absl::Status ListTags(const Session& session, const client::Client& client,
+                      api::v1::ListTagsOfResourceRequest request) {
   Json tags = Json::array();
   while (true) {
     ARM_ASSIGN_OR_RETURN(const auto page, client.ListTagsOfResource(request));
@@ -201,7 +202,7 @@ void AddTagCommands(CLI::App& group, Action* action) {
                                                          R"(Examples:
   armature table tags --resource-arn arn:aws:dynamodb:local:000000000000:table/Thread
 )"},
-                                                        Tags);
+                                                        ListTags);
 }
 
 }  // namespace
@@ -213,7 +214,7 @@ void AddTableCommands(CLI::App& app, Action* action) {
   AddRequestCommand<api::v1::CreateTableRequest>(
       group, action, CreateCommand(),
       [wait](const Session& session, const client::Client& client, const api::v1::CreateTableRequest& request) {
-        return Create(session, client, request, *wait);
+        return CreateTable(session, client, request, *wait);
       })
       .add_flag("--wait", *wait, "Return when the table and its indexes can be used");
   AddRequestCommand(group, action, UpdateCommand(), &client::Client::UpdateTable,
@@ -228,7 +229,7 @@ void AddTableCommands(CLI::App& app, Action* action) {
        "Examples:\n  armature table delete --table-name GameScores --wait\n"
        "  armature table delete --table-name GameScores --yes\n"},
       [wait](const Session& session, const client::Client& client, const api::v1::DeleteTableRequest& request) {
-        return Delete(session, client, request, *wait);
+        return DeleteTable(session, client, request, *wait);
       })
       .add_flag("--wait", *wait, "Return when the table is gone");
   AddTagCommands(group, action);
@@ -258,7 +259,7 @@ void AddTableCommands(CLI::App& app, Action* action) {
        "List the names of all tables",
        {{"--limit", "At most this many names"}, {"--exclusive-start-table-name", "Only names after this one"}},
        "Examples:\n  armature table list\n  armature table list --limit 10\n"},
-      List);
+      ListTables);
 }
 
 }  // namespace armature::cli

@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr absl::Duration kStallMax = absl::Seconds(30);
+constexpr absl::Duration kStreamStallMax = absl::Seconds(30);
 
 // One stream during one run.
 class Stream {
@@ -36,7 +36,7 @@ class Stream {
     client::PipelineOptions stream;
     stream.in_flight_max = window;
     // A put without an answer by then has failed.
-    stream.lifetime = absl::Seconds(seconds) + kStallMax;
+    stream.lifetime = absl::Seconds(seconds) + kStreamStallMax;
     const auto pipeline = client_.OpenPipeline(stream);
     if (!pipeline.ok()) {
       absl::MutexLock lock(&mutex_);

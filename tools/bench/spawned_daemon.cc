@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kReadyMax{30};
 constexpr std::chrono::seconds kStopMax{30};
-constexpr std::chrono::milliseconds kPollEvery{20};
+constexpr std::chrono::milliseconds kDaemonPollEvery{20};
 constexpr size_t kErrorTailBytes = 2000;
 
 std::string ReadFile(const std::filesystem::path& path) {
@@ -87,7 +87,7 @@ void SpawnedDaemon::WaitUntilReady() {
       throw std::runtime_error(std::string("the daemon ") + (ended ? "ended" : "hung") + " before it was ready:\n" +
                                errors.substr(skip));
     }
-    std::this_thread::sleep_for(kPollEvery);
+    std::this_thread::sleep_for(kDaemonPollEvery);
   }
 }
 
@@ -115,7 +115,7 @@ void SpawnedDaemon::Stop() {
         pid_ = -1;
         break;
       }
-      std::this_thread::sleep_for(kPollEvery);
+      std::this_thread::sleep_for(kDaemonPollEvery);
     }
   }
   std::error_code ignored;
