@@ -105,7 +105,7 @@ const char* malloc_conf = "background_thread:true";  // NOLINT: jemalloc's name 
 
 namespace {
 
-// Prints the error as one line for the operator, in addition to the log.
+// One line for the operator, whatever else went to the log.
 int Refuse(const absl::Status& status) {
   const std::string message(status.message());
   std::fprintf(stderr, "armatured: %s\n", message.c_str());
@@ -143,7 +143,7 @@ armature::daemon::RawConfig FromFlags() {
   return raw;
 }
 
-// The flags that a file may set: those of this source file, except the ones about the command line itself.
+// The flags that a file may set: those of this file, but for what is about the command line itself.
 std::map<std::string, absl::CommandLineFlag*> OwnFlags() {
   std::map<std::string, absl::CommandLineFlag*> own;
   for (const auto& [name, flag] : absl::GetAllFlags()) {
