@@ -39,6 +39,10 @@ set(ARMATURE_UNITY_BATCH 8 CACHE STRING "Files in a batch; 0: all files of a tar
 mark_as_advanced(ARMATURE_UNITY_BATCH)
 function(armature_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${ARMATURE_UNITY} UNITY_BUILD_BATCH_SIZE ${ARMATURE_UNITY_BATCH})
+  # A batch includes its files, which GCC therefore takes for headers.
+  if(ARMATURE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
 endfunction()
 
 function(armature_library layer)

@@ -30,7 +30,7 @@ struct InspectOptions {
   std::string family;
   std::string start_hex;
   std::string key_hex;
-  int64_t limit = kLimitDefault;  // 0: none
+  int64_t limit = kLimitDefault;  // 0: no limit
   uint64_t from = 0;
 };
 
@@ -41,7 +41,7 @@ absl::StatusOr<std::unique_ptr<Inspection>> Open(const InspectOptions& options) 
 
 std::string JoinedProblems(const std::vector<std::string>& problems) { return absl::StrJoin(problems, "; "); }
 
-// The bytes of what was typed.
+// The bytes of a key in hex.
 absl::StatusOr<std::string> FromHex(const std::string& hex) {
   const bool is_hex = hex.size() % 2 == 0 && hex.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
   if (!is_hex) return UsageError(Cat("\"", hex, "\" is no key in hex"));
@@ -64,7 +64,7 @@ Json FamilyToJson(const store::FamilyFiles& family, const Tables& tables) {
   return json;
 }
 
-// Families that a table which is in use must have.
+// Adds a problem for each missing family of an active table or index.
 void CheckFamilies(Inspection* inspection) {
   if (inspection->store().Families().empty()) return;
   for (const auto& [id, table] : inspection->tables().all()) {
@@ -143,7 +143,7 @@ absl::Status ShowCatalog(const Session& session, const InspectOptions& options) 
   return inspection->Conclude();
 }
 
-// The family whose rows are asked for.
+// The family selected by the options.
 absl::StatusOr<std::string> FamilyToRead(const InspectOptions& options, const Inspection& inspection) {
   if (options.family.empty() == options.table_name.empty()) {
     return UsageError("either --table-name or --family is required");

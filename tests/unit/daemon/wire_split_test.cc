@@ -11,7 +11,7 @@
 
 namespace armature::daemon::wire_split_test {
 
-// A length-delimited field of any number.
+// A length-delimited field with any number.
 std::string Field(uint32_t number, std::string_view body) {
   std::string bytes;
   model::AppendVarint(number << 3 | 2, &bytes);
