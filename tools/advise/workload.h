@@ -120,11 +120,7 @@ inline constexpr size_t kAttributesMax = 1000;
 std::optional<AttributeId> FindAttribute(const Table& table, std::string_view name);
 
 bool Contains(const AttributeList& list, AttributeId id);
-<<<<<<< HEAD
-// Whether `whole` contains every attribute of `part`.
-=======
 // True if `whole` has all attributes of `part`.
->>>>>>> main
 bool IsSubset(const AttributeList& part, const AttributeList& whole);
 
 // Appends `id` unless the list has it.

@@ -200,13 +200,8 @@ absl::Status Export(const Session& session, const ExportOptions& options) {
 }
 
 constexpr char kExportFooter[] =
-<<<<<<< HEAD
-    R"(The items are those of one moment, whatever is written meanwhile. The last file written is manifest.json, with
-the definition of the table and the size and SHA-256 of each file: a directory without it is no export.
-=======
     R"(The export has the items of one moment, whatever is written meanwhile. manifest.json is written last; it has the
 definition of the table and the size and SHA-256 of each file. A directory without it is not an export.
->>>>>>> main
 
 JSON lines have {"Item": {...}} on each line, as table exports do. CSV has the key attributes first; its other
 columns are the attributes of the first 1,000 items, or --columns. Sets, lists, maps, BOOL and NULL are written
@@ -240,11 +235,6 @@ void AddExportCommand(CLI::App& app, Action* action) {
       ->capture_default_str()
       ->type_name("MB");
   command.footer(kExportFooter);
-<<<<<<< HEAD
-  command.callback(
-      [options, action] { *action = [options](const Session& session) { return Export(session, *options); }; });
-=======
->>>>>>> main
 }
 
 }  // namespace armature::cli

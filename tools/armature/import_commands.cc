@@ -114,14 +114,8 @@ absl::Status Import(const Session& session, const ImportOptions& options) {
 }
 
 constexpr char kImportFooter[] =
-<<<<<<< HEAD
-    R"(All files are checked against the manifest before anything is written. A table that does not exist is created as it
-was, with its indexes; one that does must have the same key, and keeps its other items. Items that are there
-already are replaced.
-=======
     R"(All files are checked against the manifest before anything is written. A missing table is created with its indexes.
 An existing table must have the same key; it keeps its other items, and items with the same key are replaced.
->>>>>>> main
 
 The position in each file is kept next to it, or in --state, until all files are loaded. --resume continues there,
 after a kill too.
@@ -151,11 +145,6 @@ void AddImportCommand(CLI::App& app, Action* action) {
       ->check(CLI::ExistingDirectory)
       ->type_name("DIR");
   command.footer(kImportFooter);
-<<<<<<< HEAD
-  command.callback(
-      [options, action] { *action = [options](const Session& session) { return Import(session, *options); }; });
-=======
->>>>>>> main
 }
 
 }  // namespace armature::cli

@@ -53,27 +53,7 @@ std::vector<OptionSpec> WriteOptions(const char* return_values, const std::vecto
   return options;
 }
 
-<<<<<<< HEAD
-using ItemRun = absl::Status (*)(const Session&, const RequestOptions&);
-
-void AddCommand(CLI::App& command, std::vector<OptionSpec> specs, const char* examples, ItemRun run, Action* action) {
-  auto options = std::make_shared<RequestOptions>(command, std::move(specs));
-  command.footer(examples);
-  command.callback(
-      [options, run, action] { *action = [options, run](const Session& session) { return run(session, *options); }; });
-}
-
-}  // namespace
-
-void AddItemCommands(CLI::App& app, Action* action) {
-  CLI::App& group = *app.add_subcommand("item", "Put, get, update and delete single items");
-  group.require_subcommand(1);
-  AddCommand(*group.add_subcommand("put", "Create an item, or replace the whole of it"),
-             WriteOptions({"--item", OptionKind::kJson, "The whole item", Presence::kRequired}, kReturnOld),
-             R"(Examples:
-=======
 constexpr char kPutExamples[] = R"(Examples:
->>>>>>> main
   armature item put --table-name GameScores \
       --item '{"UserId": {"S": "101"}, "GameTitle": {"S": "Galaxy Invaders"}, "TopScore": {"N": "5842"}}'
   armature item put --table-name GameScores --item @score.json \

@@ -83,17 +83,10 @@ absl::Status Load(const Session& session, const LoadOptions& options) {
 }
 
 constexpr char kLoadFooter[] =
-<<<<<<< HEAD
-    R"(Items that are there already are replaced; of several with one key any may be the last.
-Formats: JSON lines, an item in its JSON form on each line, bare or as {"Item": {...}}, as table exports
-have it; CSV with the names of the attributes on the first line, where an empty cell is no attribute and
-key attributes have the types of the table. Files that gzip has packed are unpacked.
-=======
     R"(The load replaces items that exist already. If several lines have the same key, any of them may be the last.
 Formats: JSON lines, one item in its JSON form on each line, bare or as {"Item": {...}}, as in table exports;
 CSV with the attribute names on the first line. In CSV an empty cell is no attribute, and key attributes have
 the types of the table. Files packed by gzip are unpacked.
->>>>>>> main
 
 A line that is not an item, or that the daemon refuses as an item of the table (also because of a full item
 collection), stops the load unless --skip-bad allows it. Each such line is reported as FILE:LINE.
@@ -134,10 +127,6 @@ void AddLoadCommand(CLI::App& app, Action* action) {
       ->capture_default_str()
       ->type_name("N");
   load.footer(kLoadFooter);
-<<<<<<< HEAD
-  load.callback([options, action] { *action = [options](const Session& session) { return Load(session, *options); }; });
-=======
->>>>>>> main
 }
 
 }  // namespace armature::cli

@@ -109,18 +109,6 @@ std::vector<OptionSpec> ReadOptions(const std::vector<OptionSpec>& more) {
   return specs;
 }
 
-<<<<<<< HEAD
-using ReadRun = absl::Status (*)(const Session&, const RequestOptions&, bool all_pages);
-
-void AddCommand(CLI::App& command, std::vector<OptionSpec> specs, const char* examples, ReadRun run, Action* action) {
-  auto options = std::make_shared<RequestOptions>(command, std::move(specs));
-  auto all_pages = std::make_shared<bool>(false);
-  command.add_flag("--all-pages", *all_pages, "Go on to the end, and print all pages as one");
-  command.footer(examples);
-  command.callback([options, all_pages, run, action] {
-    *action = [options, all_pages, run](const Session& session) { return run(session, *options, *all_pages); };
-  });
-=======
 template <class Request, class Pages>
 void AddRead(CLI::App& app, Action* action, const RequestCommand& command,
              Pages (client::Client::*pages)(Request, client::CallOptions) const) {
@@ -131,7 +119,6 @@ void AddRead(CLI::App& app, Action* action, const RequestCommand& command,
         return Collect(session, (client.*pages)(request, {}), *all_pages, request.select() == api::v1::SELECT_COUNT);
       })
       .add_flag("--all-pages", *all_pages, "Read all pages and print them as one");
->>>>>>> main
 }
 
 }  // namespace

@@ -35,11 +35,7 @@ class Stream {
         Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
     client::PipelineOptions stream;
     stream.in_flight_max = window;
-<<<<<<< HEAD
-    // What has not been answered by then never will be.
-=======
     // A put without an answer by then has failed.
->>>>>>> main
     stream.lifetime = absl::Seconds(seconds) + kStreamStallMax;
     const auto pipeline = client_.OpenPipeline(stream);
     if (!pipeline.ok()) {
