@@ -33,7 +33,7 @@ struct MemberOf<kMember> {
   using Response = ResponseMessage;
 };
 
-// What Method::invoke points to: the one place that knows the types on both sides of Connection.
+// The function of Method::invoke. It alone knows the types on both sides of Connection.
 template <auto kMember>
 grpc::Status Invoke(Stubs& stubs, grpc::ClientContext* context, const google::protobuf::Message& request,
                     google::protobuf::Message* response) {
@@ -65,7 +65,7 @@ absl::Status CheckOptions(std::string_view target, const ClientOptions& options)
   return absl::OkStatus();
 }
 
-// Null members mean the default.
+// Replaces null members by their defaults, and adds the access key to the metadata.
 ClientOptions Complete(ClientOptions options) {
   const ClientOptions defaults;
   if (options.retry == nullptr) options.retry = defaults.retry;
@@ -108,61 +108,13 @@ auto Client::Call(std::string_view name, const Request& request, const CallOptio
   return response;
 }
 
-// Defines the member function of an operation.
-#define ARM_OPERATION(package, Service, Operation)                                                                   \
-  absl::StatusOr<package::v1::Operation##Response> Client::Operation(const package::v1::Operation##Request& request, \
-                                                                     const CallOptions& options) const {             \
-    return Call<&package::v1::Service::Stub::Operation>(#Operation, request, options);                               \
+#define ARMATURE_DEFINE_OPERATION(package, Service, Name)                                             \
+  absl::StatusOr<package::v1::Name##Response> Client::Name(const package::v1::Name##Request& request, \
+                                                           const CallOptions& options) const {        \
+    return Call<&package::v1::Service::Stub::Name>(#Name, request, options);                          \
   }
-
-ARM_OPERATION(api, ItemService, GetItem)
-ARM_OPERATION(api, ItemService, PutItem)
-ARM_OPERATION(api, ItemService, UpdateItem)
-ARM_OPERATION(api, ItemService, DeleteItem)
-ARM_OPERATION(api, ItemService, Query)
-ARM_OPERATION(api, ItemService, Scan)
-ARM_OPERATION(api, ItemService, BatchGetItem)
-ARM_OPERATION(api, ItemService, BatchWriteItem)
-ARM_OPERATION(api, ItemService, TransactGetItems)
-
-ARM_OPERATION(api, TableService, CreateTable)
-ARM_OPERATION(api, TableService, DescribeTable)
-ARM_OPERATION(api, TableService, ListTables)
-ARM_OPERATION(api, TableService, DeleteTable)
-ARM_OPERATION(api, TableService, UpdateTable)
-ARM_OPERATION(api, TableService, UpdateTimeToLive)
-ARM_OPERATION(api, TableService, DescribeTimeToLive)
-ARM_OPERATION(api, TableService, TagResource)
-ARM_OPERATION(api, TableService, UntagResource)
-ARM_OPERATION(api, TableService, ListTagsOfResource)
-ARM_OPERATION(api, TableService, DescribeLimits)
-ARM_OPERATION(api, TableService, DescribeEndpoints)
-ARM_OPERATION(api, TableService, DescribeContinuousBackups)
-ARM_OPERATION(api, TableService, UpdateContinuousBackups)
-ARM_OPERATION(api, TableService, CreateBackup)
-ARM_OPERATION(api, TableService, DescribeBackup)
-ARM_OPERATION(api, TableService, ListBackups)
-ARM_OPERATION(api, TableService, DeleteBackup)
-ARM_OPERATION(api, TableService, RestoreTableFromBackup)
-
-ARM_OPERATION(api, StreamService, ListStreams)
-ARM_OPERATION(api, StreamService, DescribeStream)
-ARM_OPERATION(api, StreamService, GetShardIterator)
-ARM_OPERATION(api, StreamService, GetRecords)
-
-ARM_OPERATION(admin, AdminService, GetServerInfo)
-ARM_OPERATION(admin, AdminService, ListIndexViolations)
-ARM_OPERATION(admin, AdminService, VerifyTable)
-ARM_OPERATION(admin, AdminService, StartBackup)
-ARM_OPERATION(admin, AdminService, GetBackupJob)
-ARM_OPERATION(admin, AdminService, CancelBackupJob)
-ARM_OPERATION(admin, AdminService, ListBackups)
-ARM_OPERATION(admin, AdminService, RestoreTable)
-ARM_OPERATION(admin, AdminService, ListIndexStatus)
-ARM_OPERATION(admin, AdminService, GetIndexStatus)
-ARM_OPERATION(admin, AdminService, Echo)
-
-#undef ARM_OPERATION
+ARMATURE_CLIENT_OPERATIONS(ARMATURE_DEFINE_OPERATION)
+#undef ARMATURE_DEFINE_OPERATION
 
 absl::StatusOr<api::v1::TransactWriteItemsResponse> Client::TransactWriteItems(
     const api::v1::TransactWriteItemsRequest& request, const CallOptions& options) const {
@@ -170,7 +122,7 @@ absl::StatusOr<api::v1::TransactWriteItemsResponse> Client::TransactWriteItems(
   if (request.has_client_request_token()) {
     return Call<&api::v1::ItemService::Stub::TransactWriteItems>(kName, request, options);
   }
-  // So that attempts of this call are one transaction.
+  // All attempts of this call are one transaction.
   api::v1::TransactWriteItemsRequest with_token = request;
   with_token.set_client_request_token(NewClientToken());
   return Call<&api::v1::ItemService::Stub::TransactWriteItems>(kName, with_token, options);
