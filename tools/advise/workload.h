@@ -135,33 +135,6 @@ absl::Status CheckWorkload(const Workload& workload);
 // Sets what follows from the rest: an attribute that alone identifies items has as many values as there are items.
 void CompleteWorkload(Workload* workload);
 
-// What a running daemon says about a table.
-struct LiveTable {
-  struct KeyAttribute {
-    std::string name;
-    AttributeType type = AttributeType::kString;
-  };
-  struct Index {
-    std::string name;
-    bool local = false;
-    std::vector<KeyAttribute> partition;
-    std::vector<KeyAttribute> sort;
-    ProjectionKind projection = ProjectionKind::kKeysOnly;
-    std::vector<std::string> non_key;
-  };
-  std::string name;
-  std::vector<KeyAttribute> partition;
-  std::vector<KeyAttribute> sort;
-  double items = 0;
-  double bytes = 0;
-  std::vector<Index> indexes;
-};
-
-// Fills in what the workload left open: name, key, number and size of items, indexes; marks the table as created. What
-// the workload says about numbers and sizes prevails. `notes` gets a sentence for what the live table could not tell.
-// Errors: InvalidArgument if the two contradict each other about the key, the indexes or the type of a key attribute.
-absl::Status AddLiveTable(const LiveTable& live, Workload* workload, std::vector<std::string>* notes);
-
 }  // namespace armature::advise
 
 #endif  // ARMATURE_TOOLS_ADVISE_WORKLOAD_H_
