@@ -32,9 +32,6 @@ absl::Status ApplyIndexUpdates(const TableUpdate& update, int64_t now_ms, bool w
 absl::Status ChangeProvisioned(const Throughput& wanted, std::string_view resource, int64_t now_ms,
                                std::optional<Throughput>* current, ThroughputChanges* changes);
 
-// Sets the amounts that are given; those that were never given are `unset`. Amounts of -1 mean none.
-void MergeThroughput(const Throughput& given, int64_t unset, std::optional<Throughput>* current);
-
 }  // namespace armature::model
 
 #endif  // ARMATURE_STORAGE_MODEL_INDEX_UPDATE_H_

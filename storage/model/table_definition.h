@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "storage/model/table_descriptor.h"
+#include "storage/model/table_settings.h"
 
 namespace armature::model {
 
@@ -19,6 +20,7 @@ namespace armature::model {
 struct KeyElementDefinition {
   std::string attribute_name;
   std::string key_type;  // HASH or RANGE
+  friend bool operator==(const KeyElementDefinition&, const KeyElementDefinition&) = default;
 };
 
 struct AttributeDefinition {
@@ -31,16 +33,13 @@ struct ProjectionDefinition {
   std::optional<std::vector<std::string>> non_key_attributes;
 };
 
-struct IndexDefinition {
+struct IndexDefinition : ThroughputSettings {
   std::string index_name;
   std::vector<KeyElementDefinition> key_schema;
   ProjectionDefinition projection;
-  std::optional<Throughput> provisioned;
-  std::optional<Throughput> on_demand_max;
-  std::optional<Throughput> warm;
 };
 
-struct TableDefinition {
+struct TableDefinition : SettingsDefinition {
   std::string table_name;
   std::vector<AttributeDefinition> attribute_definitions;
   std::vector<KeyElementDefinition> key_schema;
@@ -48,11 +47,7 @@ struct TableDefinition {
   bool empty_key_schema_given = false;
   std::optional<std::vector<IndexDefinition>> local_indexes;  // present and empty is an error
   std::optional<std::vector<IndexDefinition>> global_indexes;
-  std::string billing_mode;  // empty: PROVISIONED
-  std::optional<bool> stream_enabled;
-  std::string stream_view_type;  // empty: not given
-  // Everything else; billing mode and stream are filled in by BuildTableDescriptor.
-  TableSettings settings;
+  Tags tags;
 };
 
 // Checks `definition` by the documented rules, in the documented order, and builds the descriptor from it. Ids,
@@ -62,9 +57,6 @@ struct TableDefinition {
 // at most ten, in one message.
 // Source: the API reference, CreateTable.
 absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& definition);
-
-// Whether `table_class` is one, or empty. Errors: ValidationException.
-absl::Status CheckTableClass(std::string_view table_class);
 
 // [a-zA-Z0-9_.-] only.
 bool HasOnlyNameCharacters(std::string_view name);

@@ -14,23 +14,9 @@
 
 namespace armature::model {
 
-struct StreamDefinition {
-  std::optional<bool> enabled;
-  std::string view_type;  // empty: not given
-};
-
-struct SseDefinition {
-  std::optional<bool> enabled;
-  std::string type;     // empty: not given
-  std::string kms_key;  // empty: not given
-};
-
-// Amounts of an on-demand maximum or a warm throughput may be kThroughputNotGiven: they stay as they are.
-struct IndexThroughputUpdate {
+// Amounts of an on-demand maximum or a warm throughput that are kThroughputNotGiven stay as they are.
+struct IndexThroughputUpdate : ThroughputSettings {
   std::string index_name;
-  std::optional<Throughput> provisioned;
-  std::optional<Throughput> on_demand_max;
-  std::optional<Throughput> warm;
 };
 
 // An entry of GlobalSecondaryIndexUpdates. One of the three should be there.
@@ -40,19 +26,11 @@ struct GlobalIndexUpdate {
   std::optional<std::string> remove;  // the index's name
 };
 
-// As for definitions, texts and lists that are empty count as absent, except where they are optional.
-struct TableUpdate {
+// An empty list counts as absent, except where it is optional. The throughput is as in IndexThroughputUpdate.
+struct TableUpdate : SettingsDefinition {
   std::optional<std::string> table_name;  // name or ARN; the engine's to look up
   std::vector<AttributeDefinition> attribute_definitions;
-  std::string billing_mode;
-  std::optional<Throughput> provisioned;
   std::optional<std::vector<GlobalIndexUpdate>> global_index_updates;
-  std::optional<StreamDefinition> stream;
-  std::optional<SseDefinition> sse;
-  std::string table_class;
-  std::optional<bool> deletion_protection;
-  std::optional<Throughput> on_demand_max;  // amounts as in IndexThroughputUpdate
-  std::optional<Throughput> warm;
 };
 
 // The rules for which no table is needed, in the documented order. Constraint violations of the request's shape are
@@ -69,9 +47,11 @@ absl::Status CheckTableUpdate(const TableUpdate& update);
 // state of the table or the index does not admit the change; LimitExceededException.
 absl::Status ApplyTableUpdate(const TableUpdate& update, int64_t now_ms, TableDescriptor* table);
 
-// Takes a global index that has been deleted out of `table`, and the definitions of attributes that are in no key any
-// more.
+// Removes a deleted global index from `table`, and the definitions of attributes that no key uses any more.
 void EraseGlobalIndex(IndexId id, TableDescriptor* table);
+
+// Removes the definitions of attributes that no key of the table or its indexes uses.
+void EraseUnusedDefinitions(TableDescriptor* table);
 
 }  // namespace armature::model
 
