@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_MODEL_TABLE_UPDATE_H_
 #define ARMATURE_STORAGE_MODEL_TABLE_UPDATE_H_
 
-// A change of a table as a client asks for it, and the rules it must keep.
+// A change of a table as a client requests it, and its validation.
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@ struct IndexThroughputUpdate : ThroughputSettings {
   std::string index_name;
 };
 
-// An entry of GlobalSecondaryIndexUpdates. One of the three should be there.
+// An entry of GlobalSecondaryIndexUpdates. A valid entry has one of the three members.
 struct GlobalIndexUpdate {
   std::optional<IndexThroughputUpdate> update;
   std::optional<IndexDefinition> create;
@@ -33,18 +33,17 @@ struct TableUpdate : SettingsDefinition {
   std::optional<std::vector<GlobalIndexUpdate>> global_index_updates;
 };
 
-// The rules for which no table is needed, in the documented order. Constraint violations of the request's shape are
-// gathered, at most ten, in one message.
+// Checks the rules that need no table, in the documented order. One message reports up to ten violations of the
+// request's shape.
 // Errors: ValidationException, LimitExceededException.
 // Source: the API reference, UpdateTable.
 absl::Status CheckTableUpdate(const TableUpdate& update);
 
 // Checks `update`, which has passed CheckTableUpdate, by the rules that depend on the table, and changes `table` at
 // `now_ms`. `table` is unspecified after an error.
-// An index to be made is CREATING without an id, one to be removed is DELETING, and the table is UPDATING then: the
-// catalog goes on from there.
-// Errors: ValidationException; ResourceNotFoundException for an index that is not there; ResourceInUseException if the
-// state of the table or the index does not admit the change; LimitExceededException.
+// A new index becomes CREATING, without an id; a removed index becomes DELETING; the table becomes UPDATING. The
+// catalog continues from there. Errors: ValidationException; ResourceNotFoundException for an unknown index;
+// ResourceInUseException if the state of the table or the index does not admit the change; LimitExceededException.
 absl::Status ApplyTableUpdate(const TableUpdate& update, int64_t now_ms, TableDescriptor* table);
 
 // Removes a deleted global index from `table`, and the definitions of attributes that no key uses any more.
