@@ -150,7 +150,7 @@ absl::Status SetThroughput(const RestoreTableRequest& request, model::TableDescr
   if (request.provisioned.has_value()) {
     ARM_RETURN_IF_ERROR(model::CheckCapacityBounds(*request.provisioned, ""));
   }
-  Override(request, &settings);
+  Override({.provisioned = request.provisioned, .on_demand_max = request.on_demand_max, .warm = {}}, &settings);
   const bool is_provisioned = settings.billing_mode == model::BillingMode::kProvisioned;
   if (!is_provisioned && request.provisioned.has_value()) {
     return InvalidParameterError(

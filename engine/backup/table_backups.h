@@ -51,13 +51,15 @@ struct ListTableBackupsResult {
   std::optional<std::string> last_evaluated_arn;
 };
 
-// Overrides: a member that is given replaces the setting of the table in the backup.
-struct RestoreTableRequest : model::ThroughputSettings {
+struct RestoreTableRequest {
   std::optional<std::string> target_table_name = {};
   std::optional<std::string> backup_arn = {};
+  // Overrides: members that are present replace those of the source table.
   std::optional<std::string> billing_mode = {};
   std::optional<std::vector<model::IndexDefinition>> local_indexes = {};
   std::optional<std::vector<model::IndexDefinition>> global_indexes = {};
+  std::optional<model::Throughput> provisioned = {};
+  std::optional<model::Throughput> on_demand_max = {};
 };
 
 // Restores a table of any backup, by name.
