@@ -1,4 +1,4 @@
-# Flags for our own targets only; generated code and third parties keep theirs.
+# Flags for our own targets only, not for generated and third-party code.
 add_library(armature_warnings INTERFACE)
 target_compile_options(armature_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_CLIENT_SRC_KEY_ORDER_H_
 #define ARMATURE_CLIENT_SRC_KEY_ORDER_H_
 
-// The order in which an index holds its items, told from the items.
+// The order of items in an index, computed from the items.
 
 #include <compare>
 #include <string>
@@ -15,7 +15,7 @@ namespace armature::client {
 // different types, which no index holds, are ordered by type.
 std::weak_ordering CompareKeyValues(const AttributeValue& a, const AttributeValue& b);
 
-// The order of two items by these attributes, the first one first. Both must have all of them.
+// The order of two items by these attributes, in the given order. Both items must have all of them.
 std::weak_ordering CompareKeys(const Item& a, const Item& b, const std::vector<std::string>& names);
 
 }  // namespace armature::client

@@ -47,7 +47,8 @@ absl::Status ShardCursor::Fetch(const Client& client, const ScatterKeys& keys, c
 Item ShardCursor::Pop() { return std::move(items_[next_++]); }
 
 ShardPosition ShardCursor::position() const {
-  // With nothing in hand the call's own mark counts: it is behind what a filter has dropped, too.
+  // Without items in memory the start key of the next call counts. It is after the items that a filter has dropped,
+  // too.
   if (has_item()) return {.is_done = false, .start_after = delivered_};
   if (exhausted_) return {.is_done = true, .start_after = std::nullopt};
   if (!request_.has_exclusive_start_key()) return {};

@@ -14,7 +14,7 @@ namespace {
 
 namespace v1 = ::armature::api::v1;
 
-absl::Status Wrong(std::string_view message) { return absl::InvalidArgumentError(Av(message)); }
+absl::Status Contradiction(std::string_view message) { return absl::InvalidArgumentError(Av(message)); }
 
 AttributeType TypeOf(const v1::TableDescription& live, const std::string& name) {
   for (const v1::AttributeDefinition& definition : live.attribute_definitions()) {
@@ -39,7 +39,7 @@ absl::StatusOr<AttributeId> KeyAttributeOf(const v1::TableDescription& live, con
   const std::optional<AttributeId> known = FindAttribute(*table, name);
   if (!known) return AddAttribute(name, type, table);
   if (table->attributes[*known].type == type) return *known;
-  return Wrong(Cat("table.attributes.", name, ".type: the live table has another type for this key attribute"));
+  return Contradiction(Cat("table.attributes.", name, ".type: the live table has another type for this key attribute"));
 }
 
 template <class KeySchema>
@@ -95,11 +95,12 @@ absl::Status AddLiveTable(const v1::TableDescription& live, Workload* workload, 
   table.created = true;
   ARM_ASSIGN_OR_RETURN(Key key, KeyOf(live, live.key_schema(), &table));
   if (table.key && *table.key != key) {
-    return Wrong(Cat("table.key: the live table ", live.table_name(), " has the key ", NamesOf(table, key.All())));
+    return Contradiction(
+        Cat("table.key: the live table ", live.table_name(), " has the key ", NamesOf(table, key.All())));
   }
   table.key = std::move(key);
   table.identity.clear();
-  if (!table.indexes.empty()) return Wrong("table.indexes: the live table tells its indexes; leave them out");
+  if (!table.indexes.empty()) return Contradiction("table.indexes: the live table tells its indexes; leave them out");
   for (const auto& index : live.local_secondary_indexes()) {
     ARM_RETURN_IF_ERROR(AddIndex(live, index, /*is_local=*/true, &table));
   }

@@ -2,18 +2,17 @@
 
 #include <algorithm>
 
-#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 
 namespace armature::advise {
 namespace {
 
-// Stands for "very many" where no number is given.
+// Assumed number of items of a table without a given number.
 constexpr double kItemsUnknown = 1e9;
 
 absl::Status Wrong(std::string_view message) { return absl::InvalidArgumentError(Av(message)); }
 
-// `place` is where the file speaks of the key.
+// `place`: the place of the key in the file.
 absl::Status CheckKeyAttributes(const Table& table, std::string_view place, const AttributeList& list) {
   for (const AttributeId id : list) {
     const Attribute& attribute = table.attributes[id];
@@ -44,6 +43,10 @@ std::optional<AttributeId> FindAttribute(const Table& table, std::string_view na
 
 bool Contains(const AttributeList& list, AttributeId id) {
   return std::find(list.begin(), list.end(), id) != list.end();
+}
+
+bool IsSubset(const AttributeList& part, const AttributeList& whole) {
+  return std::all_of(part.begin(), part.end(), [&whole](AttributeId id) { return Contains(whole, id); });
 }
 
 void AddOnce(AttributeList* list, AttributeId id) {

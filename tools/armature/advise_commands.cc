@@ -84,7 +84,7 @@ void AddAdviseCommand(CLI::App& app, Action* action) {
       ->type_name("NAME");
   command.footer(kExamples);
   command.callback([options, &app, action] {
-    // Advice is prose: JSON only for those who ask for it.
+    // The default is text, also where other commands print JSON.
     const bool as_json = app.get_option("--output")->count() > 0;
     *action = [options, as_json](const Session& session) {
       return Advise(session, *options, as_json && session.format() == OutputFormat::kJson);

@@ -91,7 +91,7 @@ Json ToJson(const store::BuildState& build) {
 
 Json ToJson(const store::StatsDelta& totals) { return {{"Rows", totals.items}, {"Bytes", totals.bytes}}; }
 
-// Adds the family of what `json` describes, and its totals. Absent ones mean zeros.
+// Adds the family and its totals. Absent totals count as zero.
 void SetFamily(const std::string& family, const Tables& tables, Json* json) {
   (*json)["Family"] = family;
   (*json)["Totals"] = ToJson(tables.TotalsOf(family).value_or(store::StatsDelta{}));
@@ -111,7 +111,7 @@ void SetIndexes(const model::TableDescriptor& table, const std::vector<model::In
   }
 }
 
-// A token as text, or in hex if it is none.
+// A token as text, or in hex if it is malformed.
 void SetToken(const std::string& token, Json* json) {
   if (codec::IsValidUtf8(token)) {
     (*json)["Token"] = token;
@@ -151,7 +151,7 @@ void SetContent(const store::MetaRecord& record, Json* json) {
   }
 }
 
-// What the key says, also if the value is damaged.
+// The members known from the key, which do not need the value.
 void SetKeyParts(const store::MetaRecord& record, Json* json) {
   using store::MetaKind;
   const MetaKind kind = record.kind;
