@@ -16,7 +16,6 @@
 
 namespace armature::daemon {
 
-// Counts connections. Thread-safety: thread-safe.
 // Counts bytes of requests being received and of unsent answers, over all connections.
 //
 // Thread-safety: thread-safe.
@@ -61,6 +60,7 @@ class MemoryShare {
   size_t counted_ = 0;
 };
 
+// Counts connections. Thread-safety: thread-safe.
 class ConnectionCount {
  public:
   // False, without counting, if there are `max` already.

@@ -45,7 +45,7 @@ class TlsContextKeeper {
   TlsContextKeeper(std::string certificate_file, std::string key_file)
       : certificate_file_(std::move(certificate_file)), key_file_(std::move(key_file)) {}
 
-  // Reads the files, at the start and again. Errors: those of TlsContext::Load; then what was there stays.
+  // Reads the files, at the start or again. Errors: those of TlsContext::Load; the old context then stays.
   absl::Status Load() {
     absl::StatusOr<std::shared_ptr<const TlsContext>> loaded = TlsContext::Load(certificate_file_, key_file_);
     if (!loaded.ok()) return loaded.status();

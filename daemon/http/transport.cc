@@ -53,7 +53,7 @@ class PlainTransport final : public Transport {
   const int socket_;
 };
 
-// OpenSSL's own way to write to a socket raises SIGPIPE when the peer has gone; this one does not.
+// OpenSSL's socket write raises SIGPIPE when the peer has closed. This one does not.
 int WriteToSocket(BIO* bio, const char* bytes, int size) {
   int socket = -1;
   BIO_get_fd(bio, &socket);
@@ -63,7 +63,7 @@ int WriteToSocket(BIO* bio, const char* bytes, int size) {
   return static_cast<int>(sent);
 }
 
-// Lives as long as the process.
+// The method exists as long as the process.
 const BIO_METHOD* SocketMethod() {
   static const BIO_METHOD* const kMethod = [] {
     const BIO_METHOD* const base = BIO_s_socket();

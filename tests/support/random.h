@@ -12,7 +12,7 @@
 
 namespace armature::test {
 
-// The same seed makes the same decisions.
+// Equal seeds make equal decisions.
 //
 // Thread-safety: thread-compatible.
 class Random {

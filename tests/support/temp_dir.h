@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_SUPPORT_TEMP_DIR_H_
 #define ARMATURE_TESTS_SUPPORT_TEMP_DIR_H_
 
-// Directories for tests.
+// Temporary directories of tests.
 
 #include <stdlib.h>
 
@@ -13,9 +13,9 @@
 
 namespace armature::test {
 
-// A fresh directory below $TMPDIR or `parent`, removed with all that is in it at the end of the object.
+// A new directory below $TMPDIR or `parent`, removed with its content by the destructor.
 //
-// Errors: throws std::system_error if it cannot be made.
+// Errors: throws std::system_error if it cannot be created.
 class TempDir {
  public:
   explicit TempDir(const std::filesystem::path& parent = std::filesystem::temp_directory_path())

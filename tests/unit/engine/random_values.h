@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_ENGINE_RANDOM_VALUES_H_
 #define ARMATURE_TESTS_UNIT_ENGINE_RANDOM_VALUES_H_
 
-// Random decisions, and random values of which few are different, so that they meet again.
+// Random decisions, and random values with few different ones, so that values are often equal.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,19 +19,19 @@ class RandomValues : public test::Random {
  public:
   explicit RandomValues(uint64_t seed);
 
-  // One of (at most) `of` values.
+  // One of at most `of` values.
   Scalar Value(char type, size_t of);
   // One of about a hundred strings or binaries.
   Scalar LongValue(char type);
-  // What does not fit an index key of `type`: of another type, empty, or too long.
+  // A value that does not fit an index key of `type`: of another type, empty, or too long.
   Scalar Unfit(char type);
 
-  // The item on the wire as clients may write it: attributes in any order, numbers in any form.
+  // The item in wire form as a client may send it: attributes in any order, numbers in any text form.
   std::string Written(const ModelItem& item);
 
  private:
   std::vector<std::string> numbers_;                    // plain, all different
-  std::map<std::string, std::set<std::string>> texts_;  // all ways to write them
+  std::map<std::string, std::set<std::string>> texts_;  // all their texts
 };
 
 }  // namespace armature::engine
