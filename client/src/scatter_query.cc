@@ -9,7 +9,6 @@
 #include <thread>
 #include <utility>
 
-#include "client/src/key_order.h"
 #include "client/src/scatter_continuation.h"
 #include "client/src/shard_cursor.h"
 #include "storage/base/status_macros.h"

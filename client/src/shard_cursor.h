@@ -1,8 +1,10 @@
 #ifndef ARMATURE_CLIENT_SRC_SHARD_CURSOR_H_
 #define ARMATURE_CLIENT_SRC_SHARD_CURSOR_H_
 
+#include <compare>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -52,6 +54,13 @@ class ShardCursor {
   size_t next_ = 0;
   size_t fetched_ = 0;  // number of items of the last call
 };
+
+// The order of two values of one key attribute: numbers by value, strings and binaries by their bytes. Values of
+// different types, which no index holds, are ordered by type.
+std::weak_ordering CompareKeyValues(const AttributeValue& a, const AttributeValue& b);
+
+// The order of two items by these attributes, in the given order. Both items must have all of them.
+std::weak_ordering CompareKeys(const Item& a, const Item& b, const std::vector<std::string>& names);
 
 }  // namespace armature::client
 

@@ -1,15 +1,18 @@
-#ifndef ARMATURE_INDEX_INDEX_KEY_H_
-#define ARMATURE_INDEX_INDEX_KEY_H_
+#ifndef ARMATURE_INDEX_INDEX_ENTRY_H_
+#define ARMATURE_INDEX_INDEX_ENTRY_H_
 
-// Keys of index entries. docs/FORMAT.md, "Keys".
+// Keys and items of index entries. docs/FORMAT.md, "Keys".
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "storage/model/item_view.h"
 #include "storage/model/key_schema.h"
 #include "storage/model/table_descriptor.h"
+#include "storage/store/catalog/catalog.h"
 
 namespace armature::index {
 
@@ -33,6 +36,13 @@ std::optional<KeyFault> FindKeyFault(const model::KeySchema& index_key, const mo
 std::optional<std::string> EncodeIndexKey(model::IndexKind kind, const model::KeySchema& index_key,
                                           const model::KeySchema& table_key, const model::ItemView& item);
 
+// The entry's item in canonical bytes: key attributes of index and table, plus the listed attributes (INCLUDE) or all
+// attributes (ALL).
+std::string ProjectEntry(const store::Index& index, const model::ItemView& item);
+
+// True if the entry holds the top-level attribute `name` of its item.
+bool ProjectsAttribute(const store::Index& index, std::string_view name);
+
 }  // namespace armature::index
 
-#endif  // ARMATURE_INDEX_INDEX_KEY_H_
+#endif  // ARMATURE_INDEX_INDEX_ENTRY_H_

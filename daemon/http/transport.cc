@@ -1,18 +1,59 @@
+#include "daemon/http/transport.h"
+
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <limits>
-
-#include "daemon/http/transport.h"
 
 namespace armature::daemon {
 namespace {
 
-// OpenSSL's own way to write to a socket raises SIGPIPE when the peer has gone; this one does not.
+iovec Piece(std::string_view bytes) { return {.iov_base = const_cast<char*>(bytes.data()), .iov_len = bytes.size()}; }
+
+class PlainTransport final : public Transport {
+ public:
+  explicit PlainTransport(int socket) : socket_(socket) {}
+
+  Result Handshake() override { return Result::kDone; }
+
+  Result Read(char* buffer, size_t size, size_t* bytes) override {
+    ssize_t got = 0;
+    do {
+      got = recv(socket_, buffer, size, MSG_DONTWAIT);
+    } while (got < 0 && errno == EINTR);
+    if (got == 0) return Result::kEnded;
+    if (got < 0) return errno == EAGAIN ? Result::kWaitReadable : Result::kFailed;
+    *bytes = static_cast<size_t>(got);
+    return Result::kDone;
+  }
+
+  Result Write(std::string_view first, std::string_view second, size_t* bytes) override {
+    std::array<iovec, 2> pieces = {Piece(first), Piece(second)};
+    msghdr message = {};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = second.empty() ? 1 : 2;
+    ssize_t sent = 0;
+    do {
+      sent = sendmsg(socket_, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    if (sent < 0) return errno == EAGAIN ? Result::kWaitWritable : Result::kFailed;
+    *bytes = static_cast<size_t>(sent);
+    return Result::kDone;
+  }
+
+  void EndWriting() override { shutdown(socket_, SHUT_WR); }
+
+ private:
+  const int socket_;
+};
+
+// OpenSSL's socket write raises SIGPIPE when the peer has closed. This one does not.
 int WriteToSocket(BIO* bio, const char* bytes, int size) {
   int socket = -1;
   BIO_get_fd(bio, &socket);
@@ -22,7 +63,7 @@ int WriteToSocket(BIO* bio, const char* bytes, int size) {
   return static_cast<int>(sent);
 }
 
-// Lives as long as the process.
+// The method exists as long as the process.
 const BIO_METHOD* SocketMethod() {
   static const BIO_METHOD* const kMethod = [] {
     const BIO_METHOD* const base = BIO_s_socket();
@@ -95,6 +136,8 @@ class TlsTransport final : public Transport {
 };
 
 }  // namespace
+
+std::unique_ptr<Transport> MakePlainTransport(int socket) { return std::make_unique<PlainTransport>(socket); }
 
 std::unique_ptr<Transport> MakeTlsTransport(int socket, SSL* ssl) {
   BIO* const bio = BIO_new(SocketMethod());

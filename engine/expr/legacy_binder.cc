@@ -1,10 +1,12 @@
+#include "engine/expr/legacy_binder.h"
+
 #include <algorithm>
 #include <compare>
+#include <iterator>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "engine/expr/compare.h"
-#include "engine/expr/legacy.h"
-#include "engine/expr/legacy_paths.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -15,7 +17,66 @@ namespace armature::expr {
 namespace {
 
 using model::ValueType;
-using model::ValueView;
+
+// The enumerator with the same position as `name` in `names`.
+template <class Enum, size_t kCount>
+std::optional<Enum> ByName(const std::string_view (&names)[kCount], std::string_view name) {
+  const auto found = std::find(std::begin(names), std::end(names), name);
+  if (found == std::end(names)) return std::nullopt;
+  return static_cast<Enum>(found - std::begin(names));
+}
+
+// Path to a top-level attribute. `position` orders paths, like the position in an expression.
+DocumentPath LegacyPath(std::string attribute, size_t position) {
+  DocumentPath path;
+  path.elements.push_back(PathElement{PathElement::Kind::kName, std::move(attribute), 0});
+  path.position = position;
+  return path;
+}
+
+bool IsSet(ValueType type) {
+  return type == ValueType::kStringSet || type == ValueType::kNumberSet || type == ValueType::kBinarySet;
+}
+
+absl::Status CheckUpdate(const LegacyUpdate& update) {
+  if (!update.value.has_value()) {
+    if (update.action == LegacyAction::kDelete) return absl::OkStatus();
+    return InvalidParameterError("Only DELETE action is allowed when no attribute value is specified");
+  }
+  const ValueType type = update.value->type();
+  if (update.action == LegacyAction::kDelete && !IsSet(type)) {
+    return InvalidParameterError(
+        Cat("DELETE action with value is not supported for the type ", model::ValueTypeName(type)));
+  }
+  const bool addable = IsSet(type) || type == ValueType::kNumber || type == ValueType::kList;
+  if (update.action == LegacyAction::kAdd && !addable) {
+    return InvalidParameterError(Cat("ADD action is not supported for the type ", model::ValueTypeName(type)));
+  }
+  return absl::OkStatus();
+}
+
+// Requires that CheckUpdate returned OK.
+void AddAction(const LegacyUpdate& update, DocumentPath target, Update* to) {
+  if (!update.value.has_value()) {
+    to->removes.push_back(std::move(target));
+    return;
+  }
+  ValueOperand operand{std::string(), update.value};
+  switch (update.action) {
+    case LegacyAction::kPut: {
+      UpdateValue value;
+      value.left = Operand{std::move(operand)};
+      to->sets.push_back(SetAction{std::move(target), std::move(value)});
+      break;
+    }
+    case LegacyAction::kAdd:
+      to->adds.push_back(OperandAction{std::move(target), std::move(operand)});
+      break;
+    case LegacyAction::kDelete:
+      to->deletes.push_back(OperandAction{std::move(target), std::move(operand)});
+      break;
+  }
+}
 
 bool TakesNoArgument(LegacyOperator op) { return op == LegacyOperator::kNull || op == LegacyOperator::kNotNull; }
 
@@ -45,7 +106,7 @@ bool TakesType(LegacyOperator op, ValueType type) {
   }
 }
 
-absl::Status CheckArguments(LegacyOperator op, std::span<const ValueView> arguments) {
+absl::Status CheckArguments(LegacyOperator op, std::span<const model::ValueView> arguments) {
   if (!TakesThatMany(op, arguments.size())) {
     return InvalidParameterError(
         Cat("Invalid number of argument(s) for the ", LegacyOperatorName(op), " ComparisonOperator"));
@@ -53,7 +114,7 @@ absl::Status CheckArguments(LegacyOperator op, std::span<const ValueView> argume
   if (arguments.empty()) return absl::OkStatus();
   const ValueType type = arguments[0].type();
   const bool one_type = std::all_of(arguments.begin(), arguments.end(),
-                                    [type](const ValueView& argument) { return argument.type() == type; });
+                                    [type](const model::ValueView& argument) { return argument.type() == type; });
   if (!one_type) return InvalidParameterError("AttributeValues inside AttributeValueList must be of same type");
   if (!TakesType(op, type)) {
     return InvalidParameterError(Cat("ComparisonOperator ", LegacyOperatorName(op), " is not valid for ",
@@ -68,19 +129,19 @@ absl::Status CheckArguments(LegacyOperator op, std::span<const ValueView> argume
 }
 
 Operand AttributeOperand(const std::string& attribute) { return Operand{LegacyPath(attribute, 0)}; }
-Operand Literal(const ValueView& value) { return Operand{ValueOperand{std::string(), value}}; }
+Operand Literal(const model::ValueView& value) { return Operand{ValueOperand{std::string(), value}}; }
 
-ConditionNode Compared(const std::string& attribute, Comparator comparator, const ValueView& value) {
+ConditionNode Compared(const std::string& attribute, Comparator comparator, const model::ValueView& value) {
   return ConditionNode{Comparison{comparator, AttributeOperand(attribute), Literal(value)}};
 }
 
 ConditionNode Called(Function function, std::string_view name, const std::string& attribute,
-                     std::span<const ValueView> arguments) {
+                     std::span<const model::ValueView> arguments) {
   FunctionCall call;
   call.function = function;
   call.name = std::string(name);
   call.arguments.push_back(AttributeOperand(attribute));
-  for (const ValueView& argument : arguments) call.arguments.push_back(Literal(argument));
+  for (const model::ValueView& argument : arguments) call.arguments.push_back(Literal(argument));
   return ConditionNode{std::move(call)};
 }
 
@@ -89,26 +150,39 @@ ConditionNode Existence(const std::string& attribute, bool wanted) {
                 : Called(Function::kAttributeNotExists, "attribute_not_exists", attribute, {});
 }
 
+// Operators that compare the attribute with one argument.
+struct OperatorComparison {
+  LegacyOperator op;
+  Comparator comparator;
+  std::optional<KeyOperator> key_operator;  // of a range of keys; nullopt if no range answers it
+};
+constexpr OperatorComparison kComparisons[] = {
+    {LegacyOperator::kEqual, Comparator::kEqual, KeyOperator::kEqual},
+    {LegacyOperator::kNotEqual, Comparator::kNotEqual, std::nullopt},
+    {LegacyOperator::kLess, Comparator::kLess, KeyOperator::kLess},
+    {LegacyOperator::kLessOrEqual, Comparator::kLessOrEqual, KeyOperator::kLessOrEqual},
+    {LegacyOperator::kGreater, Comparator::kGreater, KeyOperator::kGreater},
+    {LegacyOperator::kGreaterOrEqual, Comparator::kGreaterOrEqual, KeyOperator::kGreaterOrEqual},
+};
+
+// Null for other operators.
+const OperatorComparison* FindComparison(LegacyOperator op) {
+  const auto* const found = std::find_if(std::begin(kComparisons), std::end(kComparisons),
+                                         [op](const OperatorComparison& comparison) { return comparison.op == op; });
+  return found == std::end(kComparisons) ? nullptr : found;
+}
+
 // Requires that CheckArguments returned OK.
-ConditionNode MakeNode(const std::string& attribute, LegacyOperator op, std::span<const ValueView> arguments) {
+ConditionNode MakeNode(const std::string& attribute, LegacyOperator op, std::span<const model::ValueView> arguments) {
+  if (const OperatorComparison* const comparison = FindComparison(op); comparison != nullptr) {
+    return Compared(attribute, comparison->comparator, arguments[0]);
+  }
   switch (op) {
-    case LegacyOperator::kEqual:
-      return Compared(attribute, Comparator::kEqual, arguments[0]);
-    case LegacyOperator::kNotEqual:
-      return Compared(attribute, Comparator::kNotEqual, arguments[0]);
-    case LegacyOperator::kLess:
-      return Compared(attribute, Comparator::kLess, arguments[0]);
-    case LegacyOperator::kLessOrEqual:
-      return Compared(attribute, Comparator::kLessOrEqual, arguments[0]);
-    case LegacyOperator::kGreater:
-      return Compared(attribute, Comparator::kGreater, arguments[0]);
-    case LegacyOperator::kGreaterOrEqual:
-      return Compared(attribute, Comparator::kGreaterOrEqual, arguments[0]);
     case LegacyOperator::kBetween:
       return ConditionNode{Between{AttributeOperand(attribute), Literal(arguments[0]), Literal(arguments[1])}};
     case LegacyOperator::kIn: {
       Membership membership{AttributeOperand(attribute), {}};
-      for (const ValueView& argument : arguments) membership.choices.push_back(Literal(argument));
+      for (const model::ValueView& argument : arguments) membership.choices.push_back(Literal(argument));
       return ConditionNode{std::move(membership)};
     }
     case LegacyOperator::kBeginsWith:
@@ -117,11 +191,9 @@ ConditionNode MakeNode(const std::string& attribute, LegacyOperator op, std::spa
       return Called(Function::kContains, "contains", attribute, arguments);
     case LegacyOperator::kNotContains:
       return Called(Function::kNotContains, LegacyOperatorName(op), attribute, arguments);
-    case LegacyOperator::kNull:
-    case LegacyOperator::kNotNull:
-      break;
+    default:
+      return Existence(attribute, op == LegacyOperator::kNotNull);
   }
-  return Existence(attribute, op == LegacyOperator::kNotNull);
 }
 
 Condition Join(std::vector<ConditionNode> terms, Junction::Kind kind) {
@@ -139,9 +211,9 @@ absl::StatusOr<ConditionNode> CompareExpected(const LegacyExpectation& expected)
   if (expected.exists.has_value()) {
     return ForAttribute("Exists and ComparisonOperator cannot be used together", expected.attribute);
   }
-  std::span<const ValueView> arguments;
+  std::span<const model::ValueView> arguments;
   if (expected.value.has_value()) {
-    arguments = std::span<const ValueView>(&*expected.value, 1);
+    arguments = std::span<const model::ValueView>(&*expected.value, 1);
   } else if (expected.arguments.has_value()) {
     arguments = *expected.arguments;
   } else if (!TakesNoArgument(op)) {
@@ -175,27 +247,21 @@ absl::StatusOr<ConditionNode> MakeExpected(const LegacyExpectation& expected) {
 }
 
 std::optional<KeyOperator> ToKeyOperator(LegacyOperator op) {
-  switch (op) {
-    case LegacyOperator::kEqual:
-      return KeyOperator::kEqual;
-    case LegacyOperator::kLess:
-      return KeyOperator::kLess;
-    case LegacyOperator::kLessOrEqual:
-      return KeyOperator::kLessOrEqual;
-    case LegacyOperator::kGreater:
-      return KeyOperator::kGreater;
-    case LegacyOperator::kGreaterOrEqual:
-      return KeyOperator::kGreaterOrEqual;
-    case LegacyOperator::kBetween:
-      return KeyOperator::kBetween;
-    case LegacyOperator::kBeginsWith:
-      return KeyOperator::kBeginsWith;
-    default:
-      return std::nullopt;
-  }
+  if (op == LegacyOperator::kBetween) return KeyOperator::kBetween;
+  if (op == LegacyOperator::kBeginsWith) return KeyOperator::kBeginsWith;
+  const OperatorComparison* const comparison = FindComparison(op);
+  return comparison == nullptr ? std::nullopt : comparison->key_operator;
 }
 
 }  // namespace
+
+std::optional<LegacyOperator> LegacyOperatorByName(std::string_view name) {
+  return ByName<LegacyOperator>(kLegacyOperatorNames, name);
+}
+
+std::optional<LegacyAction> LegacyActionByName(std::string_view name) {
+  return ByName<LegacyAction>(kLegacyActionNames, name);
+}
 
 absl::Status CheckLegacyConditions(std::span<const LegacyCondition> conditions) {
   for (const LegacyCondition& condition : conditions) {
@@ -232,6 +298,29 @@ absl::StatusOr<KeyCondition> BindKeyConditions(std::span<const LegacyCondition> 
     KeyConditionTerm term{condition.attribute, *op, condition.arguments[0], std::nullopt};
     if (condition.arguments.size() > 1) term.second = condition.arguments[1];
     result.terms.push_back(std::move(term));
+  }
+  return result;
+}
+
+absl::StatusOr<Projection> BindAttributesToGet(std::span<const std::string> names) {
+  absl::flat_hash_set<std::string_view, StringHash, std::equal_to<>> seen;
+  std::vector<DocumentPath> paths;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) {
+      return InvalidParameterError(Cat("Duplicate value in attribute name: ", model::Shown(name)));
+    }
+    paths.push_back(LegacyPath(name, paths.size()));
+  }
+  return MakeProjection(std::move(paths));
+}
+
+absl::StatusOr<Update> BindAttributeUpdates(std::span<const LegacyUpdate> updates) {
+  Update result;
+  result.style = UpdateStyle::kAttributeUpdates;
+  size_t position = 0;
+  for (const LegacyUpdate& update : updates) {
+    ARM_RETURN_IF_ERROR(CheckUpdate(update));
+    AddAction(update, LegacyPath(update.attribute, position++), &result);
   }
   return result;
 }

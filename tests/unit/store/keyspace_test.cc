@@ -1,4 +1,4 @@
-#include "storage/store/keyspace_stats.h"
+#include "storage/store/keyspace.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-#ifndef ARMATURE_INDEX_LSI_MAINTAINER_H_
-#define ARMATURE_INDEX_LSI_MAINTAINER_H_
+#ifndef ARMATURE_INDEX_INDEX_CHANGES_H_
+#define ARMATURE_INDEX_INDEX_CHANGES_H_
 
-// Adds the entries of local indexes to the write unit of the item.
+// Adds the index changes of a write to its write unit.
 
 #include <cstdint>
 #include <string_view>
@@ -13,6 +13,10 @@
 
 namespace armature::index {
 
+// Sets the change record of `unit`. Without changes no record is written, because consumers would have nothing to do.
+void RecordGlobalIndexChanges(const store::Table& table, std::string_view base_key, int64_t now_ms,
+                              const std::vector<EntryChange>& changes, store::WriteUnit* unit);
+
 // Adds the entry changes of local indexes to `unit`, and the growth of the item collection. The growth is that of the
 // base item in bytes plus that of its entries, each with the storage overhead. `collection_key`: hash and partition
 // components of the table key. Returns the growth.
@@ -21,4 +25,4 @@ int64_t AddLocalIndexChanges(const store::Table& table, std::string_view collect
 
 }  // namespace armature::index
 
-#endif  // ARMATURE_INDEX_LSI_MAINTAINER_H_
+#endif  // ARMATURE_INDEX_INDEX_CHANGES_H_

@@ -1,4 +1,4 @@
-#include "daemon/http/response_head.h"
+#include "daemon/http/http_message.h"
 
 #include <array>
 #include <charconv>

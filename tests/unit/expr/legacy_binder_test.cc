@@ -1,4 +1,4 @@
-#include "engine/expr/legacy.h"
+#include "engine/expr/legacy_binder.h"
 
 #include <gtest/gtest.h>
 

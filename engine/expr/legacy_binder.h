@@ -1,5 +1,5 @@
-#ifndef ARMATURE_ENGINE_EXPR_LEGACY_H_
-#define ARMATURE_ENGINE_EXPR_LEGACY_H_
+#ifndef ARMATURE_ENGINE_EXPR_LEGACY_BINDER_H_
+#define ARMATURE_ENGINE_EXPR_LEGACY_BINDER_H_
 
 // Converts the legacy parameters, which predate expressions, to bound trees.
 //
@@ -104,4 +104,4 @@ absl::StatusOr<Update> BindAttributeUpdates(std::span<const LegacyUpdate> update
 
 }  // namespace armature::expr
 
-#endif  // ARMATURE_ENGINE_EXPR_LEGACY_H_
+#endif  // ARMATURE_ENGINE_EXPR_LEGACY_BINDER_H_
