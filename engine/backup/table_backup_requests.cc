@@ -68,7 +68,7 @@ absl::Status CheckCreateBackup(const CreateBackupRequest& request) {
 
 absl::Status CheckBackupArn(const std::optional<std::string>& arn) {
   model::ConstraintList faults;
-  CheckArnShape(arn, &faults);
+  CheckBackupArnShape(arn, &faults);
   ARM_RETURN_IF_ERROR(faults.ToStatus());
   return ParseBackupArn(*arn).status();
 }

@@ -13,7 +13,7 @@
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/engine/item_model.h"
 
-namespace armature::engine::legacy_test {
+namespace armature::engine::legacy_parameters_test {
 
 constexpr char kTable[] = "things";
 constexpr char kInvalid[] = "One or more parameter values were invalid: ";
@@ -441,4 +441,4 @@ TEST(LegacyUpdateParameters, HaveShapes) {
             "constraint: Member must satisfy enum value set: [ADD, PUT, DELETE]");
 }
 
-}  // namespace armature::engine::legacy_test
+}  // namespace armature::engine::legacy_parameters_test

@@ -14,7 +14,7 @@
 #include "engine/expr/condition_eval.h"
 #include "tests/unit/expr/expr_test_util.h"
 
-namespace armature::expr::legacy_test {
+namespace armature::expr::legacy_binder_test {
 
 using testing::B;
 using testing::Bool;
@@ -413,4 +413,4 @@ TEST_F(LegacyTest, AttributeUpdatesRefuseWhatActionsCannotDo) {
   }
 }
 
-}  // namespace armature::expr::legacy_test
+}  // namespace armature::expr::legacy_binder_test

@@ -2,7 +2,7 @@
 
 #include "tests/unit/index/index_test_util.h"
 
-namespace armature::index::index_key_test {
+namespace armature::index::index_entry_test {
 
 using model::IndexKind;
 using store::StringKey;
@@ -45,4 +45,4 @@ TEST(IndexKey, ItemWhoseAttributeHasAnotherTypeIsNotInTheIndex) {
   EXPECT_FALSE(Key(IndexKind::kGlobal, numeric, StringItem({{"g", "1"}, {"pk", "p"}, {"sk", "s"}})).has_value());
 }
 
-}  // namespace armature::index::index_key_test
+}  // namespace armature::index::index_entry_test

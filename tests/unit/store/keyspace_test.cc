@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace armature::store::keyspace_stats_test {
+namespace armature::store::keyspace_test {
 
 TEST(KeyspaceStats, RecordRoundTrips) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
@@ -39,4 +39,4 @@ TEST(KeyspaceStats, AddsBothWays) {
   EXPECT_EQ(stats.family_name(), "t1");
 }
 
-}  // namespace armature::store::keyspace_stats_test
+}  // namespace armature::store::keyspace_test
