@@ -266,7 +266,7 @@ class Verifier {
                   base_key, std::move(change), result);
   }
 
-  // Removes `entry_key`, which is not a valid entry of row `base_key`. The row is locked.
+  // Reports `entry_key`, which is not a valid entry of row `base_key`, unless it changed. The row is locked.
   absl::Status RecheckOrphan(const store::Index& index, const std::string& base_key, const std::string& entry_key,
                              VerifyTableResult* result) {
     ARM_ASSIGN_OR_RETURN(const std::optional<std::string> orphan, Get(index.keyspace, entry_key));
@@ -281,7 +281,7 @@ class Verifier {
                   std::move(change), result);
   }
 
-  // Removes an unreadable entry. If it is a row's right entry, the check of the table has rewritten it already. Nobody
+  // Reports an unreadable entry. If it is a row's right entry, the check of the table has rewritten it already. Nobody
   // else writes it.
   absl::Status RemoveDamaged(const store::Index& index, const Row& row, VerifyTableResult* result) {
     ARM_RETURN_IF_ERROR(WaitForIndex(index));

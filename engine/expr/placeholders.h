@@ -37,7 +37,7 @@ class PlaceholderTable {
 
   // Checks the two parameters themselves: not empty, well-formed keys, sizes.
   //
-  // Errors: ValidationException. Of several bad keys the first in byte order is reported.
+  // Errors: ValidationException. If several keys are bad, the first in byte order is reported.
   absl::Status CheckKeys() const;
 
   // The attribute name of "#n", marked as used; null if undefined.

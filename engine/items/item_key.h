@@ -24,7 +24,7 @@ absl::StatusOr<std::string> EncodeKeyParameter(const store::Table& table, const 
 absl::StatusOr<std::string> EncodeItemKey(const store::Table& table, const model::ItemView& item);
 
 // Checks that attributes of `item` that are keys of an index have their type, are not empty, and fit the size limits.
-// Of several violations, the one of the alphabetically first index is reported.
+// If several indexes are violated, the alphabetically first is reported.
 absl::Status CheckIndexKeys(const store::Table& table, const model::ItemView& item);
 
 // Checks the values of key attributes of a table or index: none is empty, partition attributes have at most 2048 bytes

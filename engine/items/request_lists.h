@@ -19,7 +19,7 @@ Element* NextElement(size_t max, std::vector<Element>* list) {
   return &list->emplace_back();
 }
 
-// Returns the next entry of RequestItems, with `name`. Of several entries with one name, the last one wins.
+// Returns the next entry of RequestItems, with `name`. If a name repeats, its last entry wins.
 template <class Table>
 Table* NextTable(std::string_view name, size_t max, std::vector<Table>* tables) {
   // A list beyond its limit is refused whatever its names are.

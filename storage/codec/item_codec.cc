@@ -255,7 +255,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendEntries(std::string_view wire, int d
   return api_size;
 }
 
-// Sorts by name. Of several entries with one name only the last is kept.
+// Sorts by name. If a name repeats, only its last entry is kept.
 void Canonicalizer::SortEntries(std::vector<WrittenEntry>* entries) {
   std::stable_sort(entries->begin(), entries->end(),
                    [](const WrittenEntry& a, const WrittenEntry& b) { return a.name < b.name; });

@@ -226,7 +226,7 @@ TEST_F(ItemCollectionLimitTest, IsExactUnderConcurrency) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kUnits; ++i) {
-        // Of 1,600 units of 7 bytes, 142 fit.
+        // 142 of the 1,600 units of 7 bytes fit.
         database_->Commit(Unit("k" + std::to_string(t * kUnits + i), "p", 7),
                           [&](const absl::StatusOr<ChangeSequence>& answer) {
                             (Outcome(answer) == "written" ? written : refused) += 1;
