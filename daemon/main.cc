@@ -1,4 +1,4 @@
-// armatured: flags, logging, start, signals; nothing else.
+// armatured: flags, logging, start and signals.
 
 #include <signal.h>
 
@@ -28,80 +28,80 @@
 #include "storage/base/did_you_mean.h"
 #include "storage/base/strings.h"
 
-ABSL_FLAG(std::string, data_dir, "", "Directory that holds the database; made if it does not exist. Fixed at start.");
+ABSL_FLAG(std::string, data_dir, "", "Directory of the database. Created if it does not exist. Fixed at start.");
 ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7700",
           "Address for gRPC: HOST:PORT, [IPV6]:PORT, unix:PATH, or off. Port 0 picks a free one. Fixed at start.");
 ABSL_FLAG(std::string, http_listen, "127.0.0.1:7701",
           "Address for the original HTTP/JSON protocol: HOST:PORT, [IPV6]:PORT, or off. Port 0 picks a free one. Fixed "
           "at start.");
 ABSL_FLAG(std::string, credentials_file, "",
-          "File with access keys, names of certificates and policies, of mode 600 (docs/SECURITY.md). Empty: whoever "
-          "reaches the daemon may do everything. Read again on SIGHUP.");
-ABSL_FLAG(std::string, tls_cert, "",
-          "PEM file with the server's certificate and those between it and the root. Empty: "
-          "no TLS. Read again on SIGHUP.");
-ABSL_FLAG(std::string, tls_key, "", "PEM file with the key of --tls_cert, of mode 600. Read again on SIGHUP.");
-ABSL_FLAG(std::string, tls_client_ca, "",
-          "PEM file with authorities whose certificates of gRPC clients are believed. Empty: clients are not asked for "
-          "certificates. Read again on SIGHUP.");
-ABSL_FLAG(std::string, audit_log, "",
-          "File to which a line is appended for each operation on tables and each of the admin service. Empty: none. "
-          "Opened anew on SIGHUP.");
+          "File with access keys, certificate names and policies, mode 600 (docs/SECURITY.md). Empty: no "
+          "authentication, all operations are permitted. Read again on SIGHUP.");
 ABSL_FLAG(
-    std::string, durability, "sync",
-    "When a write is acknowledged: sync (after fsync), interval:<ms> (fsync every so often; a crash of the machine "
-    "may lose that much), os (when the system likes). Fixed at start.");
+    std::string, tls_cert, "",
+    "PEM file with the server's certificate and the intermediate certificates. Empty: no TLS. Read again on SIGHUP.");
+ABSL_FLAG(std::string, tls_key, "", "PEM file with the private key of --tls_cert, mode 600. Read again on SIGHUP.");
+ABSL_FLAG(std::string, tls_client_ca, "",
+          "PEM file with the authorities of gRPC client certificates. Empty: clients are not asked for certificates. "
+          "Read again on SIGHUP.");
+ABSL_FLAG(std::string, audit_log, "",
+          "File that gets a line for each operation on tables and each operation of the admin service. Empty: no audit "
+          "log. Reopened on SIGHUP.");
+ABSL_FLAG(std::string, durability, "sync",
+          "When a write is acknowledged: sync (after fsync), interval:<ms> (before fsync, which runs at this interval; "
+          "a crash of the machine may lose that much), os (before fsync, which the operating system schedules). Fixed "
+          "at start.");
 ABSL_FLAG(int64_t, cache_mb, 256, "Block cache in MiB, 8 to 1048576. Fixed at start.");
 ABSL_FLAG(int64_t, read_threads, 2, "Threads for queries, scans and reads from disk, 1 to 256. Fixed at start.");
 ABSL_FLAG(int64_t, column_families_max, 2000,
-          "Ceiling on column families, about one per table and index, 1 to 10000. Fixed at start.");
+          "Limit on column families, about one per table and index, 1 to 10000. Fixed at start.");
 ABSL_FLAG(int64_t, item_collection_mb_max, 10'240,
-          "Ceiling in MiB on an item collection (items and local index entries of one partition key value; tables "
-          "without local indexes have none), 1 to 1048576. A write that would make one grow beyond it is refused. "
-          "Fixed at start.");
-ABSL_FLAG(std::string, disk_reserve, "auto",
-          "Space on the disk of --data_dir below which writes are refused, so that it never becomes full: bytes (500M, "
-          "2G), a percentage of the disk (5%), or auto, which is 5% but at most 1G. 0: none. Fixed at start.");
+          "Limit in MiB on an item collection (items and local index entries with one partition key value, in tables "
+          "with local indexes), 1 to 1048576. Writes that would exceed it are refused. Fixed at start.");
+ABSL_FLAG(
+    std::string, disk_reserve, "auto",
+    "Free space on the disk of --data_dir below which writes are refused, so that the disk never becomes full: bytes "
+    "(500M, 2G), a percentage of the disk (5%), or auto, which is 5% but at most 1G. 0: no reserve. Fixed at start.");
 ABSL_FLAG(int64_t, gsi_backlog_max, 1'000'000,
-          "Changes that may wait for one global index, 1 to 2^40. Writes that touch an index beyond it are throttled "
-          "until it has caught up. Fixed at start.");
-ABSL_FLAG(int64_t, gsi_backlog_mb_max, 1024, "The same in MiB of index rows, 1 to 1048576. Fixed at start.");
+          "Limit on changes not yet applied to a global index, 1 to 2^40. Writes to an index above the limit are "
+          "throttled until it has caught up. Fixed at start.");
+ABSL_FLAG(int64_t, gsi_backlog_mb_max, 1024,
+          "Limit on changes not yet applied to a global index, in MiB of index rows, 1 to 1048576. Fixed at start.");
 ABSL_FLAG(absl::Duration, transaction_wait, absl::Seconds(5),
-          "How long a transaction waits for items that other requests hold, and a write of one item for a transaction "
-          "that holds it, before it gets a conflict; 1ms to 1h. Fixed at start.");
+          "Longest wait of a transaction for row locks of other requests, and of a single-item write for a row lock of "
+          "a transaction, before it fails with a conflict; 1ms to 1h. Fixed at start.");
 ABSL_FLAG(bool, enforce_throughput, true,
-          "Refuse what goes beyond the provisioned throughput of tables and global indexes, or beyond the maxima that "
-          "are set for tables billed per request. Fixed at start.");
+          "Throttle requests beyond the provisioned throughput of tables and global indexes, or beyond the maximum "
+          "throughput of on-demand tables. Fixed at start.");
 ABSL_FLAG(std::string, metrics_listen, "off",
           "Address for operators, with /metrics, /healthz and /readyz over HTTP: HOST:PORT, [IPV6]:PORT, or off. It "
-          "asks for no "
-          "credentials, and tells the names of tables. Fixed at start.");
+          "needs no credentials and shows table names. Fixed at start.");
 ABSL_FLAG(int64_t, slow_request_ms, 0,
-          "Requests that take this long or longer are told of in the log, with what they waited for, 0 to 3600000; 0: "
-          "none. Fixed at start.");
-ABSL_FLAG(int64_t, drain_seconds, 10,
-          "How long requests under way may take at the end, after SIGTERM, 0 to 3600. Fixed at start.");
+          "Requests that take at least this long are logged with the durations of their waits, 0 to 3600000; 0: none. "
+          "Fixed at start.");
+ABSL_FLAG(int64_t, drain_seconds, 10, "Time for running requests to finish after SIGTERM, 0 to 3600. Fixed at start.");
 ABSL_FLAG(std::string, backup_dir, "",
-          "Directory of backups, an absolute path, best on another disk: of those that are made by --backup_interval, "
-          "and of those whose request names no other. Empty: none. Fixed at start.");
+          "Directory of backups, an absolute path, best on another disk: for --backup_interval and for requests that "
+          "name no directory. Empty: none. Fixed at start.");
 ABSL_FLAG(absl::Duration, backup_interval, absl::ZeroDuration(),
-          "A backup is made so long after the last one; 1s to 8784h, or 0: only on request. Fixed at start.");
+          "Interval between scheduled backups, counted from the last backup; 1s to 8784h, or 0: only on request. Fixed "
+          "at start.");
 ABSL_FLAG(int64_t, backup_keep, 0,
-          "After a backup of --backup_interval, so many of those in --backup_dir that have no note are kept, also of "
-          "those that were asked for, 0 to 1000000; 0: all. Fixed at start.");
+          "Number of backups without a note that a scheduled backup leaves in --backup_dir, including backups on "
+          "request, 0 to 1000000; 0: all. Fixed at start.");
 ABSL_FLAG(int64_t, backup_mb_per_second, 32,
-          "What a backup may read and write, in MiB a second, so that clients keep their share of the disk, 0 to "
+          "Limit on reads and writes of a backup in MiB a second, so that clients keep their share of the disk, 0 to "
           "1048576; 0: no limit. Fixed at start.");
 ABSL_FLAG(std::string, config, "",
-          "File of flags, one a line: name = value. Lines that are empty or begin with # are left out. Flags on the "
-          "command line win.");
-ABSL_FLAG(bool, print_config, false, "Print the flags as they are in effect, in the form of --config, and exit.");
+          "File of flags, one per line: name = value. Empty lines and lines that begin with # are ignored. Flags on "
+          "the command line take precedence.");
+ABSL_FLAG(bool, print_config, false, "Print the flags in effect, in the form of --config, and exit.");
 ABSL_FLAG(bool, print_metrics_doc, false, "Print docs/METRICS.md and exit.");
 ABSL_FLAG(bool, insecure, false,
           "Allow an address that other machines can reach without TLS and credentials, and secrets in clear text.");
 
-// Read by jemalloc when the process begins: what is free goes back to the system after ten seconds, by a thread of its
-// own, also where nobody allocates any more. MALLOC_CONF in the environment wins.
+// Options read by jemalloc at process start: a background thread returns free memory to the system after ten seconds,
+// even if nothing is allocated meanwhile. The environment variable MALLOC_CONF takes precedence.
 extern "C" {
 const char* malloc_conf = "background_thread:true";  // NOLINT: jemalloc's name and type
 }
@@ -227,7 +227,7 @@ absl::Status ReadFlags(int argc, char** argv) {
   const std::string path = absl::GetFlag(FLAGS_config);
   if (path.empty()) return absl::OkStatus();
   const absl::Status applied = ApplyConfigFile(path);
-  // Once more, for they win.
+  // Parsed again, because the command line takes precedence.
   if (applied.ok()) absl::ParseCommandLine(argc, argv);
   return applied;
 }
@@ -260,7 +260,7 @@ void PrintReady(const armature::daemon::Server& server) {
   std::fflush(stdout);
 }
 
-// Serves until a signal says stop. That one is returned.
+// Serves until a signal stops the daemon. Returns the signal.
 int WaitForEnd(armature::daemon::Server* server, const sigset_t& signals) {
   while (true) {
     const int received = sigwaitinfo(&signals, nullptr);
@@ -277,8 +277,8 @@ int WaitForEnd(armature::daemon::Server* server, const sigset_t& signals) {
 
 int main(int argc, char** argv) {
 #ifdef NDEBUG
-  // The packaged Abseil looks for lock cycles at every lock unless told otherwise: a tenth of a small write's CPU.
-  // Other builds keep the watch.
+  // The packaged Abseil checks for lock cycles at every lock by default, a tenth of a small write's CPU. Other builds
+  // keep the check.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
 #endif
   if (IsHelpWanted(argc, argv)) {
@@ -306,7 +306,7 @@ int main(int argc, char** argv) {
     return 0;
   }
 
-  // Blocked before any thread starts, so that only this one takes them.
+  // Blocked before any thread starts, so that only the main thread receives them.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
@@ -317,7 +317,7 @@ int main(int argc, char** argv) {
 
   absl::StatusOr<std::unique_ptr<armature::daemon::Server>> server = armature::daemon::Server::Start(*config);
   if (!server.ok()) return Refuse(server.status());
-  if (raw.insecure) LOG(WARNING) << "server: insecure, anybody who reaches the address may read and write";
+  if (raw.insecure) LOG(WARNING) << "server: insecure, every client that reaches the address can read and write";
   PrintReady(**server);
   armature::daemon::NotifyServiceManager("READY=1");
 

@@ -95,7 +95,7 @@ void FillWarm(const model::Throughput& from, Message* to) {
   to->set_write_units_per_second(from.write_units);
 }
 
-// What both kinds of index report.
+// Fills common members of both kinds of index.
 template <class Message>
 void FillIndex(const model::IndexDescriptor& index, const engine::Totals& totals, const std::string& table_arn,
                Message* to) {
@@ -248,7 +248,7 @@ void Fill(const model::KeySchema& key, google::protobuf::RepeatedPtrField<v1::Ke
 void Fill(const model::Projection& from, v1::Projection* to) {
   to->set_projection_type(static_cast<v1::ProjectionType>(from.type));
   std::vector<std::string> names = from.non_key_attributes;
-  std::sort(names.begin(), names.end());  // kept in the order given, described in this one
+  std::sort(names.begin(), names.end());  // stored in the given order, described in this one
   for (std::string& name : names) to->add_non_key_attributes(std::move(name));
 }
 

@@ -151,7 +151,7 @@ bool SigV4Verifier::SignatureIsRight(const HttpRequest& request, const Fields& f
   }
   if (!EqualInConstantTime(Hex(HmacSha256(BytesOf(*key), to_sign)), fields.signature)) return false;
   if (is_new) {
-    // Only keys that have proved themselves are kept, so strangers cannot push them out.
+    // Only keys of verified signatures are cached, so that strangers cannot evict them.
     absl::MutexLock lock(&mutex_);
     if (signing_keys_.size() >= kSigningKeysMax) signing_keys_.clear();
     signing_keys_.emplace(fields.credential, *key);

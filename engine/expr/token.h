@@ -47,7 +47,7 @@ constexpr bool IsComparator(TokenKind kind) { return kind >= TokenKind::kEqual &
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   std::string_view text;  // empty for kEnd
-  size_t position = 0;    // of its first byte in the expression
+  size_t position = 0;    // position of its first byte in the expression
 };
 
 }  // namespace armature::expr

@@ -6,7 +6,7 @@
 // expr/legacy.h defines their meaning. This file checks shapes, values, and the order of errors.
 //
 // Thread-safety: free functions without state.
-// Errors: ValidationException; SerializationException for bytes that are no value.
+// Errors: ValidationException; SerializationException for malformed values.
 
 #include <deque>
 #include <string>

@@ -31,7 +31,7 @@ namespace {
 namespace v1 = ::armature::api::v1;
 
 constexpr std::chrono::seconds kPatience{120};
-// Field 1 of every answer holds its item or items.
+// Field 1 of every answer holds the item or items.
 constexpr uint32_t kAnswerItemField = 1;
 
 Answer ErrorAnswer(const absl::Status& status) {
@@ -75,7 +75,7 @@ Answer ParsedAnswer(std::string_view bytes) {
   return MessageAnswer(message);
 }
 
-// Catches what a call of the engine calls back with.
+// Waits for the result of an engine call.
 template <class T>
 class Waiter {
  public:
@@ -102,7 +102,7 @@ class PageBytes final : public engine::PageWriter {
 class EngineBackend final : public Backend {
  public:
   EngineBackend() {
-    FLAGS_minloglevel = google::GLOG_WARNING;  // tables come and go by the dozen
+    FLAGS_minloglevel = google::GLOG_WARNING;  // many tables are created and deleted
     store::DatabaseOptions options;
     options.path = (directory_.path() / "data").string();
     options.durability = store::Durability::kOs;
@@ -176,14 +176,14 @@ class EngineBackend final : public Backend {
     (engine_.get()->*method)({}, *std::move(request), waiter.Catch());
     const absl::StatusOr<engine::WriteResult> result = waiter.Wait();
     if (!result.ok()) return ErrorAnswer(result.status());
-    // All writes answer in one shape.
+    // All writes have the same answer fields.
     Answer answer = ParsedAnswer<v1::PutItemResponse>(ItemAndRest(result->attributes, daemon::SerializeRest(*result)));
     answer.body.erase("ChangeSequence");
     answer.change_sequence = result->change_sequence;
     return answer;
   }
 
-  // Batches and transactions.
+  // Runs a batch or transaction.
   template <class Request, class Response, class Parsed, class Result>
   Answer Group(const Call& call, absl::StatusOr<Parsed> (*parse)(std::string_view),
                void (engine::Engine::*method)(engine::RequestContext, Parsed, engine::Callback<Result>)) {

@@ -29,7 +29,7 @@ namespace {
 using daemon::JsonAnswer;
 using daemon::JsonDocument;
 
-// Then a new database is begun, since what is put makes scans longer.
+// After this many inputs a new database is made, because stored items slow scans down.
 constexpr int kInputsPerDatabase = 5000;
 
 constexpr std::string_view kTable = R"json({"TableName": "Tab", "BillingMode": "PAY_PER_REQUEST",
@@ -58,7 +58,7 @@ class Service {
     absl::Notification answered;
     api_->Call(std::move(call), [&](JsonAnswer answer) {
       given = std::move(answer);
-      answered.Notify();  // ends the process if it is the second time
+      answered.Notify();  // aborts if called twice
     });
     answered.WaitForNotification();
     return given;
@@ -127,7 +127,7 @@ std::string_view OperationOf(char letter) {
   }
 }
 
-// An item that was accepted is printed and read back as it is.
+// An accepted item can be printed and read back unchanged.
 void CheckRoundTrip(const std::string& body) {
   const absl::StatusOr<engine::WriteRequest> put = daemon::ParsePutItem(body);
   if (!put.ok() || !put->item_wire.has_value()) return;
@@ -161,7 +161,7 @@ void Run(char letter, const std::string& body) {
   if (letter == 'p') CheckRoundTrip(body);
   const JsonAnswer answer = service.Ask(operation, body);
   Check(answer.status == 200 || answer.status == 400, "no document is an error of the server");
-  // Operations on tags have nothing to answer.
+  // Operations on tags have empty answers.
   const bool nothing = answer.status == 200 && answer.body.empty();
   Check(nothing || JsonDocument::Parse(answer.body).ok(), "an answer is JSON");
 }

@@ -267,7 +267,7 @@ TEST(SecretChecker, TooManyComputationsAreRefused) {
   {
     SecretChecker checker;
     checker.Check(hash, "first", [&](SecretChecker::Answer) { hold.WaitForNotification(); });
-    // As many as wait at once. Depending on timing, the first one waits or runs.
+    // Fills the queue. Depending on timing, the first check waits or runs.
     for (size_t i = 0; i < SecretChecker::kComputationsMax + 10; ++i) {
       checker.Check(hash, Cat("guess", i), [&](SecretChecker::Answer answer) {
         if (answer == SecretChecker::Answer::kBusy) ++busy;

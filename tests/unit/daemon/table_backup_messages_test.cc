@@ -23,7 +23,7 @@ Message Parsed(const char* text) {
   return message;
 }
 
-// What differs from `expected`; empty if nothing does.
+// The differences from `expected`; empty if there are none.
 template <class Message>
 std::string Difference(const Message& actual, const char* expected) {
   std::string difference;

@@ -74,7 +74,7 @@ TEST_F(BackupRestoreTest, DirectoriesInUseAreRefusedAndNotTouched) {
   EXPECT_EQ(backups_->Restore(1, dir_.path("other/precious"), nullptr).code(), StatusCode::kFailedPrecondition);
 }
 
-// Leftovers of an interrupted start. If they included a mark of restore, the next start would remove the database.
+// Leftovers of an interrupted start. If armature.new stayed, the next start would remove the restored database.
 TEST_F(BackupRestoreTest, LeftoversOfAStartAreTakenOver) {
   std::filesystem::create_directories(target_);
   for (const std::string name : {"LOCK", "armature.new", "armature.format.new"}) WriteBytes(target_ + "/" + name, "");
