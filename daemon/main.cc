@@ -2,7 +2,9 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,8 +14,6 @@
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/reflection.h"
-#include "absl/flags/usage.h"
-#include "absl/flags/usage_config.h"
 #include "absl/strings/match.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
@@ -236,13 +236,10 @@ void PrintConfig() {
   for (const auto& [name, flag] : FileFlags()) std::printf("%s = %s\n", name.c_str(), flag->CurrentValue().c_str());
 }
 
-bool IsHelpWanted(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == "--") return false;
-    if (argument == "--help" || argument == "-help" || argument == "-h") return true;
-  }
-  return false;
+// True if an argument before "--" is one of `words`.
+bool HasArgument(int argc, char** argv, std::initializer_list<std::string_view> words) {
+  char** const end = std::find(argv + 1, argv + argc, std::string_view("--"));
+  return std::find_first_of(argv + 1, end, words.begin(), words.end()) != end;
 }
 
 void PrintHelp() {
@@ -281,14 +278,14 @@ int main(int argc, char** argv) {
   // keep the check.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
 #endif
-  if (IsHelpWanted(argc, argv)) {
+  if (HasArgument(argc, argv, {"--help", "-help", "-h"})) {
     PrintHelp();
     return 0;
   }
-  absl::SetProgramUsageMessage(kUsage);
-  absl::FlagsUsageConfig usage;
-  usage.version_string = [] { return armature::Cat("armatured ", armature::kVersion, "\n"); };
-  absl::SetFlagsUsageConfig(usage);
+  if (HasArgument(argc, argv, {"--version", "-version"})) {
+    std::printf("armatured %s\n", armature::kVersion);
+    return 0;
+  }
   const absl::Status flags = ReadFlags(argc, argv);
   FLAGS_logtostderr = true;
   google::InitGoogleLogging(argv[0]);
