@@ -21,13 +21,13 @@ constexpr std::array<std::string_view, 2> kConflicts = {"TransactionConflictExce
 constexpr std::array<std::string_view, 4> kPassingReasons = {"None", "TransactionConflict",
                                                              "ProvisionedThroughputExceeded", "ThrottlingError"};
 
-// Those whose repeat gives the same, whatever the request says.
+// Operations that are idempotent for all requests.
 constexpr std::array<std::string_view, 24> kAlwaysIdempotent = {
     "GetItem",
     "Query",
     "Scan",
     "BatchGetItem",
-    "BatchWriteItem",  // Puts and deletes without conditions or return values.
+    "BatchWriteItem",  // puts and deletes without conditions or return values
     "TransactGetItems",
     "DescribeTable",
     "ListTables",
@@ -79,8 +79,8 @@ class ExponentialBackoffPolicy final : public BackoffPolicy {
   const BackoffSettings settings_;
 };
 
-// Of PutItemRequest and DeleteItemRequest. A return value would be that of the first attempt, seen
-// by the second.
+// True for a PutItemRequest or DeleteItemRequest without condition and return values. The return value of a second
+// attempt would be the item that the first attempt wrote.
 template <class Request>
 bool IsPlainWrite(const Request& request) {
   return !request.has_condition_expression() && request.expected().empty() &&
@@ -105,7 +105,7 @@ class DefaultIdempotencyPolicy final : public IdempotencyPolicy {
   }
 };
 
-// A transaction that was cancelled for nothing that lasts.
+// A cancelled transaction whose reasons are all transient.
 bool IsCancelledForNow(const absl::Status& status) {
   const auto detail = ErrorDetailOf(status);
   if (!detail.has_value() || detail->cancellation_reasons().empty()) return false;

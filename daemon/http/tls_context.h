@@ -5,8 +5,11 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "daemon/http/transport.h"
 
 namespace armature::daemon {
@@ -32,6 +35,35 @@ class TlsContext {
   explicit TlsContext(SSL_CTX* context) : context_(context) {}
 
   SSL_CTX* const context_;
+};
+
+// The current TLS context, for new connections.
+//
+// Thread-safety: thread-safe.
+class TlsContextKeeper {
+ public:
+  TlsContextKeeper(std::string certificate_file, std::string key_file)
+      : certificate_file_(std::move(certificate_file)), key_file_(std::move(key_file)) {}
+
+  // Reads the files, at the start or again. Errors: those of TlsContext::Load; the old context then stays.
+  absl::Status Load() {
+    absl::StatusOr<std::shared_ptr<const TlsContext>> loaded = TlsContext::Load(certificate_file_, key_file_);
+    if (!loaded.ok()) return loaded.status();
+    const absl::MutexLock lock(&mutex_);
+    context_ = *std::move(loaded);
+    return absl::OkStatus();
+  }
+
+  std::shared_ptr<const TlsContext> Current() const {
+    const absl::MutexLock lock(&mutex_);
+    return context_;
+  }
+
+ private:
+  const std::string certificate_file_;
+  const std::string key_file_;
+  mutable absl::Mutex mutex_;
+  std::shared_ptr<const TlsContext> context_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace armature::daemon

@@ -101,9 +101,7 @@ absl::Status CheckIndexCapacity(const IndexDefinition& index, BillingMode billin
 absl::StatusOr<IndexDescriptor> BuildGlobalIndex(const IndexDefinition& definition, const TableDescriptor& table) {
   ARM_ASSIGN_OR_RETURN(IndexDescriptor index, BuildIndex(definition, IndexKind::kGlobal, table));
   ARM_RETURN_IF_ERROR(CheckIndexCapacity(definition, table.settings.billing_mode));
-  index.provisioned = definition.provisioned;
-  index.on_demand_max = definition.on_demand_max;
-  index.warm = definition.warm;
+  index.throughput() = WithDefaults(definition);
   return index;
 }
 
@@ -123,11 +121,7 @@ absl::Status BuildGlobalIndexes(const std::vector<IndexDefinition>& definitions,
 // A name that two indexes project counts twice.
 absl::Status CheckProjectedNamesCount(const TableDescriptor& table, size_t added = 0) {
   size_t count = added;
-  for (const auto* indexes : {&table.local_indexes, &table.global_indexes}) {
-    for (const IndexDescriptor& index : *indexes) {
-      count += index.projection.non_key_attributes.size();
-    }
-  }
+  for (const IndexDescriptor* const index : table.indexes()) count += index->projection.non_key_attributes.size();
   if (count <= kNonKeyAttributesPerTableMax) return absl::OkStatus();
   return InvalidParameterError(
       Cat("Number of NonKeyAttributes over all indexes exceeds per-table ", "limit of ", kNonKeyAttributesPerTableMax));

@@ -84,10 +84,8 @@ std::string_view RoleIn(const KeySchema& key, std::string_view name) {
 
 std::string_view RoleIn(const TableDescriptor& table, std::string_view name) {
   std::string_view role = RoleIn(table.key, name);
-  for (const auto* indexes : {&table.local_indexes, &table.global_indexes}) {
-    for (const IndexDescriptor& index : *indexes) {
-      if (role.empty()) role = RoleIn(index.key, name);
-    }
+  for (const IndexDescriptor* const index : table.indexes()) {
+    if (role.empty()) role = RoleIn(index->key, name);
   }
   return role;
 }
@@ -169,8 +167,7 @@ absl::Status UpdateIndex(const IndexThroughputUpdate& update, int64_t now_ms, bo
   } else if (!update.on_demand_max.has_value() && !update.warm.has_value()) {
     return InvalidParameterError(Cat("ProvisionedThroughput is not specified for index: ", index->name));
   }
-  if (update.on_demand_max.has_value()) MergeThroughput(*update.on_demand_max, -1, &index->on_demand_max);
-  if (update.warm.has_value()) MergeThroughput(*update.warm, 0, &index->warm);
+  ApplyThroughputLimits(update, index);
   return absl::OkStatus();
 }
 
@@ -200,6 +197,10 @@ absl::Status CheckIndexStates(const TableUpdate& update, const TableDescriptor& 
 
 void EraseGlobalIndex(IndexId id, TableDescriptor* table) {
   std::erase_if(table->global_indexes, [id](const IndexDescriptor& index) { return index.id == id; });
+  EraseUnusedDefinitions(table);
+}
+
+void EraseUnusedDefinitions(TableDescriptor* table) {
   std::erase_if(table->attribute_definitions,
                 [table](const KeyAttribute& attribute) { return RoleIn(*table, attribute.name).empty(); });
 }
@@ -269,17 +270,6 @@ absl::Status ChangeProvisioned(const Throughput& wanted, std::string_view resour
   }
   *current = wanted;
   return absl::OkStatus();
-}
-
-void MergeThroughput(const Throughput& given, int64_t unset, std::optional<Throughput>* current) {
-  Throughput merged = current->value_or(Throughput{unset, unset});
-  if (given.read_units != kThroughputNotGiven) merged.read_units = given.read_units;
-  if (given.write_units != kThroughputNotGiven) merged.write_units = given.write_units;
-  if (merged == Throughput{-1, -1}) {
-    current->reset();
-  } else {
-    *current = merged;
-  }
 }
 
 }  // namespace armature::model

@@ -111,12 +111,12 @@ void CheckProjection(const ProjectionDefinition& projection, const std::string& 
   }
 }
 
-void CheckStream(const TableDefinition& definition, ConstraintList* faults) {
-  if (definition.stream_view_type.empty()) return;
-  if (!definition.stream_enabled.has_value()) {
-    faults->AddNull("streamSpecification.streamEnabled");
-  }
-  faults->CheckEnum(definition.stream_view_type, "streamSpecification.streamViewType", kStreamViewTypes);
+// UpdateTable requires the member StreamEnabled. CreateTable does only with a view type.
+void CheckStream(const std::optional<StreamDefinition>& stream, bool is_update, ConstraintList* faults) {
+  if (!stream.has_value() || (!is_update && stream->view_type.empty())) return;
+  if (!stream->enabled.has_value()) faults->AddNull("streamSpecification.streamEnabled");
+  if (stream->view_type.empty()) return;
+  faults->CheckEnum(stream->view_type, "streamSpecification.streamViewType", kStreamViewTypes);
 }
 
 // Pieces of an update.
@@ -136,12 +136,6 @@ void CheckIndexUpdate(const GlobalIndexUpdate& entry, const std::string& path, C
   }
   if (entry.create.has_value()) CheckNewIndex(*entry.create, Cat(path, ".create"), faults);
   if (entry.remove.has_value()) faults->CheckName(*entry.remove, Cat(path, ".delete.indexName"), kTableNameMinChars);
-}
-
-void CheckStream(const StreamDefinition& stream, ConstraintList* faults) {
-  if (!stream.enabled.has_value()) faults->AddNull("streamSpecification.streamEnabled");
-  if (stream.view_type.empty()) return;
-  faults->CheckEnum(stream.view_type, "streamSpecification.streamViewType", kStreamViewTypes);
 }
 
 }  // namespace
@@ -188,11 +182,11 @@ absl::Status CheckTableShape(const TableDefinition& definition) {
   CheckAttributeDefinitions(definition.attribute_definitions, &faults);
   CheckTableKeySchema(definition, &faults);
   if (!definition.billing_mode.empty()) CheckBillingModeShape(definition.billing_mode, "billingMode", &faults);
-  CheckThroughputShape(definition.settings.provisioned, "provisionedThroughput", &faults);
+  CheckThroughputShape(definition.provisioned, "provisionedThroughput", &faults);
   // Global indexes come first, although the request lists them after the local ones.
   CheckIndexShapes(definition.global_indexes, IndexKind::kGlobal, "globalSecondaryIndexes", &faults);
   CheckIndexShapes(definition.local_indexes, IndexKind::kLocal, "localSecondaryIndexes", &faults);
-  CheckStream(definition, &faults);
+  CheckStream(definition.stream, /*is_update=*/false, &faults);
   return faults.ToStatus();
 }
 
@@ -207,7 +201,7 @@ absl::Status CheckTableUpdateShape(const TableUpdate& update) {
       CheckIndexUpdate((*update.global_index_updates)[i], MemberPath("globalSecondaryIndexUpdates", i), &faults);
     }
   }
-  if (update.stream.has_value()) CheckStream(*update.stream, &faults);
+  CheckStream(update.stream, /*is_update=*/true, &faults);
   if (update.sse.has_value() && !update.sse->type.empty()) {
     faults.CheckEnum(update.sse->type, "sSESpecification.sSEType", kSseTypes);
   }

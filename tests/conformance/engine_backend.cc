@@ -104,14 +104,14 @@ class EngineBackend final : public Backend {
   EngineBackend() {
     FLAGS_minloglevel = google::GLOG_WARNING;  // many tables are created and deleted
     store::DatabaseOptions options;
-    options.path = (directory_.path() / "data").string();
+    options.path = directory_.path("data");
     options.durability = store::Durability::kOs;
     options.cache_bytes = size_t{16} << 20;
     absl::StatusOr<std::unique_ptr<store::Database>> database = store::Database::Open(options);
     if (!database.ok()) throw std::runtime_error(database.status().ToString());
     database_ = *std::move(database);
     engine::EngineOptions engine_options;
-    engine_options.backup.directory = (directory_.path() / "backups").string();
+    engine_options.backup.directory = directory_.path("backups");
     engine_ = std::make_unique<engine::Engine>(database_.get(), engine_options);
   }
 
@@ -408,7 +408,7 @@ class EngineBackend final : public Backend {
         });
   }
 
-  test::TemporaryDirectory directory_;
+  test::TempDir directory_;
   std::unique_ptr<store::Database> database_;
   std::unique_ptr<engine::Engine> engine_;
 };

@@ -46,7 +46,7 @@ Answer ErrorAnswer(const grpc::Status& status) {
 
 class GrpcBackend final : public Backend {
  public:
-  GrpcBackend() : daemon_({"--durability=os", Cat("--backup_dir=", backups_.path().string())}) {
+  GrpcBackend() : daemon_({"--durability=os", Cat("--backup_dir=", backups_.path())}) {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(-1);
     const auto channel = grpc::CreateCustomChannel(daemon_.address(), grpc::InsecureChannelCredentials(), arguments);
@@ -129,7 +129,7 @@ class GrpcBackend final : public Backend {
     });
   }
 
-  test::TemporaryDirectory backups_;
+  test::TempDir backups_;
   test::DaemonProcess daemon_;
   std::unique_ptr<v1::ItemService::Stub> items_;
   std::unique_ptr<v1::TableService::Stub> tables_;

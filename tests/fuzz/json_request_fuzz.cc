@@ -1,8 +1,8 @@
 // Requests of the JSON protocol, from the document to the answer, over a database of their own. Input: a letter for the
 // operation, and the document.
 
-#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +22,7 @@
 #include "storage/codec/item_codec.h"
 #include "storage/model/table_definition.h"
 #include "tests/fuzz/fuzz_util.h"
+#include "tests/support/temp_dir.h"
 
 namespace armature::fuzz {
 namespace {
@@ -66,10 +67,9 @@ class Service {
 
  private:
   void Open() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "armature_fuzz_XXXXXX").string();
-    directory_ = mkdtemp(pattern.data());
+    directory_.emplace();
     store::DatabaseOptions options;
-    options.path = directory_;
+    options.path = directory_->path();
     options.durability = store::Durability::kOs;
     options.cache_bytes = size_t{8} << 20;
     absl::StatusOr<std::unique_ptr<store::Database>> database = store::Database::Open(options);
@@ -88,11 +88,10 @@ class Service {
   void Close() {
     engine_.reset();
     database_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
+    directory_.reset();
   }
 
-  std::string directory_;
+  std::optional<test::TempDir> directory_;
   std::unique_ptr<store::Database> database_;
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<daemon::JsonApi> api_;

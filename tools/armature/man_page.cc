@@ -12,14 +12,14 @@
 namespace armature::cli {
 namespace {
 
-// Text that roff takes as it is. A hyphen would become a dash, a dot at the start of a line a command.
+// Escapes text for roff: a hyphen would become a dash, and a dot at the beginning of a line is a command.
 std::string Plain(std::string_view text) {
   std::string escaped = absl::StrReplaceAll(Av(text), {{"\\", "\\e"}, {"-", "\\-"}});
   if (!escaped.empty() && (escaped[0] == '.' || escaped[0] == '\'')) escaped.insert(0, "\\&");
   return escaped;
 }
 
-// Lines as they were written.
+// Lines printed unchanged.
 std::string Verbatim(std::string_view text) {
   std::string result = ".nf\n";
   for (const std::string_view line : std::vector<std::string>(absl::StrSplit(Av(text), '\n'))) {

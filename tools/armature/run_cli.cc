@@ -69,7 +69,7 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   Action action;
   AddGlobalOptions(app, &options, &format);
   AddSecurityOptions(app, &options);
-  app.fallthrough();  // Global options may also stand behind the command.
+  app.fallthrough();  // global options are also allowed after the command
   app.require_subcommand(1);
   app.footer(kExamples);
   app.set_version_flag("--version", Cat("armature ", kVersion));
@@ -92,7 +92,7 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
     for (CLI::App* command : group->get_subcommands({})) command->fallthrough();
   }
 
-  // CLI11 takes arguments from the end.
+  // CLI11 expects the arguments in reverse order.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);

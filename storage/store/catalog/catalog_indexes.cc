@@ -40,9 +40,7 @@ bool IsUpdateOf(const TableDescriptor& before, const TableDescriptor& after) {
   for (size_t i = 0; i < before.global_indexes.size(); ++i) {
     IndexDescriptor& index = same.global_indexes[i];
     const IndexDescriptor& old = before.global_indexes[i];
-    index.provisioned = old.provisioned;
-    index.on_demand_max = old.on_demand_max;
-    index.warm = old.warm;
+    index.throughput() = old.throughput();
     index.throughput_changes = old.throughput_changes;
     if (index.state == IndexState::kDeleting && old.state != IndexState::kDeleting) {
       has_change = true;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_CATALOG_DDL_WORKER_H_
 #define ARMATURE_STORAGE_STORE_CATALOG_DDL_WORKER_H_
 
-// The one thread that creates and drops column families.
+// The thread that creates and drops column families.
 
 #include <functional>
 #include <string>
@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "storage/model/table_descriptor.h"
 
 namespace armature::store {
 
@@ -44,10 +46,10 @@ class DdlWorker {
 
  private:
   void Work();
-  void CreateTables();
-  void DeleteTables();
-  void CreateIndexes();
-  void DeleteIndexes();
+  absl::Status ChangeFamilies(bool creates, const std::vector<std::string>& families);
+  // Completes the creation or deletion of tables, or of global indexes, in `state`: CREATING or DELETING.
+  void ChangeTables(model::TableState state);
+  void ChangeIndexes(model::IndexState state);
 
   Catalog* const catalog_;
   RocksDb* const db_;
