@@ -11,7 +11,7 @@
 namespace armature::engine {
 namespace {
 
-// Whether a change has made the table UPDATING for a while: protection, encryption and warm throughput do not.
+// True if the change makes the table UPDATING. Changes of protection, encryption and warm throughput do not.
 bool NeedsUpdating(const model::TableSettings& before, const model::TableSettings& after) {
   return before.billing_mode != after.billing_mode || before.provisioned != after.provisioned ||
          before.on_demand_max != after.on_demand_max || before.table_class != after.table_class ||

@@ -53,7 +53,7 @@ absl::Status CheckLocalIndexKey(const IndexDefinition& index, const KeySchema& t
   return absl::OkStatus();
 }
 
-// What both kinds have in common. The key has been checked.
+// The part of building that both kinds of indexes share. The key has been checked.
 absl::StatusOr<IndexDescriptor> BuildIndex(const IndexDefinition& definition, IndexKind kind,
                                            const TableDescriptor& table) {
   if (table.FindIndex(definition.index_name) != nullptr) {

@@ -12,15 +12,15 @@
 
 namespace armature::model {
 
-// Whether an index is to be made or removed.
+// True if the update creates or removes an index.
 bool MakesOrRemovesIndex(const TableUpdate& update);
 
 // The entries' rules for which no table is needed: one action each, each index once, one index made or removed.
 absl::Status CheckIndexUpdates(const TableUpdate& update);
 
-// Whether the states of the indexes admit the entries: one index is made or removed at a time, one that is being
-// removed is left alone, and one that waits for its space cannot be removed. Errors: ResourceInUseException,
-// LimitExceededException.
+// Checks the update against the states of the indexes: one index is created or removed at a time, an index that is
+// being removed cannot be changed, and an index that waits for its column family cannot be removed. Errors:
+// ResourceInUseException, LimitExceededException.
 absl::Status CheckIndexStates(const TableUpdate& update, const TableDescriptor& table);
 
 // Applies the entries to `table`, whose billing mode is what the update makes it; `was_on_demand` is what it was

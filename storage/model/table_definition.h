@@ -63,7 +63,7 @@ struct TableDefinition {
 // Source: the API reference, CreateTable.
 absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& definition);
 
-// Whether `table_class` is one, or empty. Errors: ValidationException.
+// Errors: ValidationException unless `table_class` is the name of a table class, or empty.
 absl::Status CheckTableClass(std::string_view table_class);
 
 // [a-zA-Z0-9_.-] only.

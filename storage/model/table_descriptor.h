@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_MODEL_TABLE_DESCRIPTOR_H_
 #define ARMATURE_STORAGE_MODEL_TABLE_DESCRIPTOR_H_
 
-// What the catalog knows of a table and its indexes.
+// The catalog's description of a table and its indexes.
 
 #include <cstdint>
 #include <limits>

@@ -75,7 +75,8 @@ absl::Status CheckBilling(const TableUpdate& update) {
   return update.provisioned.has_value() ? CheckCapacityBounds(*update.provisioned, "") : absl::OkStatus();
 }
 
-// Whether the update leaves throughput, stream and the set of indexes alone, which an UPDATING table admits.
+// True if the update changes neither throughput nor stream nor the set of indexes. An UPDATING table accepts such
+// updates.
 bool IsLight(const TableUpdate& update) {
   return !update.provisioned.has_value() && update.billing_mode.empty() && !update.stream.has_value() &&
          update.table_class.empty() && !MakesOrRemovesIndex(update);

@@ -28,7 +28,7 @@ using model::TableState;
 
 namespace {
 
-// Whether `after` differs from `before` in nothing but what an update may change.
+// True if `after` differs from `before` only in members that an update may change.
 bool IsUpdateOf(const TableDescriptor& before, const TableDescriptor& after) {
   if (before.global_indexes.size() > after.global_indexes.size()) return false;
   TableDescriptor same = after;

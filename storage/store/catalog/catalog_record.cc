@@ -11,8 +11,8 @@ namespace {
 
 namespace disk = ::armature::disk::v1;
 
-// An enum value as it was read. What does not fit becomes 0, which no enum of the model knows, instead of another
-// value.
+// The enum value of a stored number. A number out of range becomes 0, which no enum of the model has, instead of
+// another value.
 template <class Enum>
 Enum ToEnum(int value) {
   return static_cast<Enum>(value >= 0 && value <= 255 ? value : 0);
