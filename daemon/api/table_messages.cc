@@ -53,17 +53,36 @@ model::ProjectionDefinition ToProjection(const v1::Projection& projection) {
 }
 
 model::Throughput ToWarm(const v1::WarmThroughput& throughput) {
-  return {throughput.read_units_per_second(), throughput.write_units_per_second()};
-}
-
-// In an update what is not given stays as it is.
-model::Throughput ToChange(const v1::OnDemandThroughput& throughput) {
-  return {throughput.has_max_read_request_units() ? throughput.max_read_request_units() : model::kThroughputNotGiven,
-          throughput.has_max_write_request_units() ? throughput.max_write_request_units() : model::kThroughputNotGiven};
-}
-model::Throughput ToChange(const v1::WarmThroughput& throughput) {
   return {throughput.has_read_units_per_second() ? throughput.read_units_per_second() : model::kThroughputNotGiven,
           throughput.has_write_units_per_second() ? throughput.write_units_per_second() : model::kThroughputNotGiven};
+}
+
+// Throughput of a table or a global index, in CreateTable or UpdateTable.
+template <class Message>
+void ToThroughputs(const Message& from, model::ThroughputSettings* to) {
+  if (from.has_provisioned_throughput()) to->provisioned = ToThroughput(from.provisioned_throughput());
+  if (from.has_on_demand_throughput()) to->on_demand_max = ToThroughput(from.on_demand_throughput());
+  if (from.has_warm_throughput()) to->warm = ToWarm(from.warm_throughput());
+}
+
+// `Request`: CreateTableRequest or UpdateTableRequest.
+template <class Request>
+void ToSettings(const Request& request, model::SettingsDefinition* to) {
+  ToThroughputs(request, to);
+  to->billing_mode = Text(request.billing_mode());
+  if (request.has_stream_specification()) {
+    const v1::StreamSpecification& stream = request.stream_specification();
+    to->stream.emplace().view_type = Text(stream.stream_view_type());
+    if (stream.has_stream_enabled()) to->stream->enabled = stream.stream_enabled();
+  }
+  if (request.has_sse_specification()) {
+    const v1::SseSpecification& sse = request.sse_specification();
+    to->sse.emplace().type = Text(sse.sse_type());
+    to->sse->kms_key = sse.kms_master_key_id();
+    if (sse.has_enabled()) to->sse->enabled = sse.enabled();
+  }
+  to->table_class = Text(request.table_class());
+  if (request.has_deletion_protection_enabled()) to->deletion_protection = request.deletion_protection_enabled();
 }
 
 // A global index of CreateTable or UpdateTable.
@@ -73,9 +92,7 @@ model::IndexDefinition ToGlobalIndex(const Message& index) {
   definition.index_name = index.index_name();
   definition.key_schema = ToKeySchema(index.key_schema());
   definition.projection = ToProjection(index.projection());
-  if (index.has_provisioned_throughput()) definition.provisioned = ToThroughput(index.provisioned_throughput());
-  if (index.has_on_demand_throughput()) definition.on_demand_max = ToThroughput(index.on_demand_throughput());
-  if (index.has_warm_throughput()) definition.warm = ToWarm(index.warm_throughput());
+  ToThroughputs(index, &definition);
   return definition;
 }
 
@@ -173,44 +190,6 @@ void FillRestore(const model::RestoreOrigin& origin, v1::RestoreSummary* to) {
   to->set_restore_in_progress(origin.in_progress);
 }
 
-void ToSettings(const v1::CreateTableRequest& request, model::TableSettings* settings) {
-  if (request.has_provisioned_throughput()) {
-    settings->provisioned = ToThroughput(request.provisioned_throughput());
-  }
-  if (request.has_on_demand_throughput()) settings->on_demand_max = ToThroughput(request.on_demand_throughput());
-  if (request.has_warm_throughput()) settings->warm = ToWarm(request.warm_throughput());
-  settings->deletion_protection = request.deletion_protection_enabled();
-  settings->table_class = Text(request.table_class());
-  settings->sse_enabled = request.sse_specification().enabled();
-  settings->sse_kms_key = request.sse_specification().kms_master_key_id();
-  settings->sse_type = Text(request.sse_specification().sse_type());
-  for (const v1::Tag& tag : request.tags()) settings->tags.emplace_back(tag.key(), tag.value());
-}
-
-model::IndexThroughputUpdate ToIndexThroughput(const v1::UpdateGlobalSecondaryIndexAction& action) {
-  model::IndexThroughputUpdate to;
-  to.index_name = action.index_name();
-  if (action.has_provisioned_throughput()) to.provisioned = ToThroughput(action.provisioned_throughput());
-  if (action.has_on_demand_throughput()) to.on_demand_max = ToChange(action.on_demand_throughput());
-  if (action.has_warm_throughput()) to.warm = ToChange(action.warm_throughput());
-  return to;
-}
-
-model::StreamDefinition ToStream(const v1::StreamSpecification& stream) {
-  model::StreamDefinition to;
-  if (stream.has_stream_enabled()) to.enabled = stream.stream_enabled();
-  to.view_type = Text(stream.stream_view_type());
-  return to;
-}
-
-model::SseDefinition ToSse(const v1::SseSpecification& sse) {
-  model::SseDefinition to;
-  if (sse.has_enabled()) to.enabled = sse.enabled();
-  to.type = Text(sse.sse_type());
-  to.kms_key = sse.kms_master_key_id();
-  return to;
-}
-
 }  // namespace
 
 model::Throughput ToThroughput(const v1::ProvisionedThroughput& throughput) {
@@ -218,8 +197,8 @@ model::Throughput ToThroughput(const v1::ProvisionedThroughput& throughput) {
           throughput.has_write_capacity_units() ? throughput.write_capacity_units() : model::kThroughputNotGiven};
 }
 model::Throughput ToThroughput(const v1::OnDemandThroughput& throughput) {
-  return {throughput.has_max_read_request_units() ? throughput.max_read_request_units() : -1,
-          throughput.has_max_write_request_units() ? throughput.max_write_request_units() : -1};
+  return {throughput.has_max_read_request_units() ? throughput.max_read_request_units() : model::kThroughputNotGiven,
+          throughput.has_max_write_request_units() ? throughput.max_write_request_units() : model::kThroughputNotGiven};
 }
 
 model::IndexDefinition ToIndex(const v1::LocalSecondaryIndex& index) {
@@ -286,13 +265,8 @@ model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) 
     definition.global_indexes.emplace();
     for (const auto& index : request.global_secondary_indexes()) definition.global_indexes->push_back(ToIndex(index));
   }
-  definition.billing_mode = Text(request.billing_mode());
-  if (request.has_stream_specification()) {
-    const v1::StreamSpecification& stream = request.stream_specification();
-    if (stream.has_stream_enabled()) definition.stream_enabled = stream.stream_enabled();
-    definition.stream_view_type = Text(stream.stream_view_type());
-  }
-  ToSettings(request, &definition.settings);
+  ToSettings(request, &definition);
+  for (const v1::Tag& tag : request.tags()) definition.tags.emplace_back(tag.key(), tag.value());
   return definition;
 }
 
@@ -300,21 +274,17 @@ model::TableUpdate ToTableUpdate(const v1::UpdateTableRequest& request) {
   model::TableUpdate update;
   update.table_name = request.table_name();
   update.attribute_definitions = ToAttributeDefinitions(request.attribute_definitions());
-  update.billing_mode = Text(request.billing_mode());
-  if (request.has_provisioned_throughput()) update.provisioned = ToThroughput(request.provisioned_throughput());
+  ToSettings(request, &update);
   if (request.global_secondary_index_updates_size() > 0) update.global_index_updates.emplace();
   for (const v1::GlobalSecondaryIndexUpdate& entry : request.global_secondary_index_updates()) {
     model::GlobalIndexUpdate& to = update.global_index_updates->emplace_back();
-    if (entry.has_update()) to.update = ToIndexThroughput(entry.update());
+    if (entry.has_update()) {
+      ToThroughputs(entry.update(), &to.update.emplace());
+      to.update->index_name = entry.update().index_name();
+    }
     if (entry.has_create()) to.create = ToGlobalIndex(entry.create());
     if (entry.has_delete_()) to.remove = entry.delete_().index_name();
   }
-  if (request.has_stream_specification()) update.stream = ToStream(request.stream_specification());
-  if (request.has_sse_specification()) update.sse = ToSse(request.sse_specification());
-  update.table_class = Text(request.table_class());
-  if (request.has_deletion_protection_enabled()) update.deletion_protection = request.deletion_protection_enabled();
-  if (request.has_on_demand_throughput()) update.on_demand_max = ToChange(request.on_demand_throughput());
-  if (request.has_warm_throughput()) update.warm = ToChange(request.warm_throughput());
   return update;
 }
 

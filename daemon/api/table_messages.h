@@ -21,8 +21,7 @@ void Fill(const engine::TableDescription& description, api::v1::TableDescription
 
 void Fill(const engine::ListTablesResult& result, api::v1::ListTablesResponse* to);
 
-// Parts of them and of others. An amount that is not given is model::kThroughputNotGiven if it is provisioned, and no
-// bound if it is a maximum.
+// Parts of them and of others. An amount that is not given is model::kThroughputNotGiven.
 model::IndexDefinition ToIndex(const api::v1::LocalSecondaryIndex& index);
 model::IndexDefinition ToIndex(const api::v1::GlobalSecondaryIndex& index);
 model::Throughput ToThroughput(const api::v1::ProvisionedThroughput& throughput);

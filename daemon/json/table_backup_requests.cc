@@ -19,7 +19,7 @@ absl::Status ReadRestoreMember(std::string_view name, JsonValue value, engine::R
   if (name == "GlobalSecondaryIndexOverride") return ReadIndexes(value, "GlobalSecondaryIndex", &to->global_indexes);
   if (name == "LocalSecondaryIndexOverride") return ReadIndexes(value, "LocalSecondaryIndex", &to->local_indexes);
   if (name == "ProvisionedThroughputOverride") return ReadProvisionedThroughput(value, &to->provisioned);
-  if (name == "OnDemandThroughputOverride") return ReadOnDemandThroughput(value, -1, &to->on_demand_max);
+  if (name == "OnDemandThroughputOverride") return ReadOnDemandThroughput(value, &to->on_demand_max);
   return absl::OkStatus();
 }
 

@@ -11,10 +11,11 @@ namespace {
 
 // A structure of two amounts, called `read_name` and `write_name`.
 absl::Status ReadThroughput(JsonValue value, std::string_view shape, std::string_view read_name,
-                            std::string_view write_name, model::Throughput* to) {
+                            std::string_view write_name, std::optional<model::Throughput>* to) {
+  model::Throughput& amounts = to->emplace(model::Throughput{model::kThroughputNotGiven, model::kThroughputNotGiven});
   return ReadStructure(value, shape, [&](std::string_view name, JsonValue member) {
-    if (name == read_name) return ReadLong(member, &to->read_units);
-    if (name == write_name) return ReadLong(member, &to->write_units);
+    if (name == read_name) return ReadLong(member, &amounts.read_units);
+    if (name == write_name) return ReadLong(member, &amounts.write_units);
     return absl::OkStatus();
   });
 }
@@ -28,24 +29,19 @@ absl::Status ReadProjection(JsonValue value, model::ProjectionDefinition* to) {
   });
 }
 
-absl::Status ReadStream(JsonValue value, model::TableDefinition* to) {
-  to->stream_enabled.reset();
-  to->stream_view_type.clear();
+absl::Status ReadStream(JsonValue value, model::StreamDefinition* to) {
   return ReadStructure(value, "StreamSpecification", [to](std::string_view name, JsonValue member) {
-    if (name == "StreamEnabled") return ReadBoolean(member, &to->stream_enabled);
-    if (name == "StreamViewType") return ReadString(member, &to->stream_view_type);
+    if (name == "StreamEnabled") return ReadBoolean(member, &to->enabled);
+    if (name == "StreamViewType") return ReadString(member, &to->view_type);
     return absl::OkStatus();
   });
 }
 
-absl::Status ReadEncryption(JsonValue value, model::TableSettings* to) {
-  to->sse_enabled = false;
-  to->sse_type.clear();
-  to->sse_kms_key.clear();
+absl::Status ReadEncryption(JsonValue value, model::SseDefinition* to) {
   return ReadStructure(value, "SSESpecification", [to](std::string_view name, JsonValue member) {
-    if (name == "Enabled") return ReadBoolean(member, &to->sse_enabled);
-    if (name == "SSEType") return ReadString(member, &to->sse_type);
-    if (name == "KMSMasterKeyId") return ReadString(member, &to->sse_kms_key);
+    if (name == "Enabled") return ReadBoolean(member, &to->enabled);
+    if (name == "SSEType") return ReadString(member, &to->type);
+    if (name == "KMSMasterKeyId") return ReadString(member, &to->kms_key);
     return absl::OkStatus();
   });
 }
@@ -56,29 +52,33 @@ absl::Status ReadTableKeySchema(JsonValue value, model::TableDefinition* to) {
   return absl::OkStatus();
 }
 
-absl::Status ReadTableSettings(std::string_view name, JsonValue value, model::TableSettings* to) {
-  if (name == "ProvisionedThroughput") return ReadProvisionedThroughput(value, &to->provisioned);
-  if (name == "OnDemandThroughput") return ReadOnDemandThroughput(value, -1, &to->on_demand_max);
-  if (name == "WarmThroughput") return ReadWarmThroughput(value, 0, &to->warm);
-  if (name == "DeletionProtectionEnabled") return ReadBoolean(value, &to->deletion_protection);
-  if (name == "TableClass") return ReadString(value, &to->table_class);
-  if (name == "SSESpecification") return ReadEncryption(value, to);
-  if (name == "Tags") return ReadTags(value, &to->tags);
-  return absl::OkStatus();
-}
-
 absl::Status ReadTableDefinition(std::string_view name, JsonValue value, model::TableDefinition* to) {
   if (name == "TableName") return ReadString(value, &to->table_name);
   if (name == "AttributeDefinitions") return ReadAttributeDefinitions(value, &to->attribute_definitions);
   if (name == "KeySchema") return ReadTableKeySchema(value, to);
   if (name == "LocalSecondaryIndexes") return ReadIndexes(value, "LocalSecondaryIndex", &to->local_indexes);
   if (name == "GlobalSecondaryIndexes") return ReadIndexes(value, "GlobalSecondaryIndex", &to->global_indexes);
-  if (name == "BillingMode") return ReadString(value, &to->billing_mode);
-  if (name == "StreamSpecification") return ReadStream(value, to);
-  return ReadTableSettings(name, value, &to->settings);
+  if (name == "Tags") return ReadTags(value, &to->tags);
+  return ReadSettings(name, value, to);
 }
 
 }  // namespace
+
+absl::Status ReadSettings(std::string_view name, JsonValue value, model::SettingsDefinition* to) {
+  if (name == "BillingMode") return ReadString(value, &to->billing_mode);
+  if (name == "StreamSpecification") return ReadStream(value, &to->stream.emplace());
+  if (name == "SSESpecification") return ReadEncryption(value, &to->sse.emplace());
+  if (name == "TableClass") return ReadString(value, &to->table_class);
+  if (name == "DeletionProtectionEnabled") return ReadBoolean(value, &to->deletion_protection);
+  return ReadThroughputs(name, value, to);
+}
+
+absl::Status ReadThroughputs(std::string_view name, JsonValue value, model::ThroughputSettings* to) {
+  if (name == "ProvisionedThroughput") return ReadProvisionedThroughput(value, &to->provisioned);
+  if (name == "OnDemandThroughput") return ReadOnDemandThroughput(value, &to->on_demand_max);
+  if (name == "WarmThroughput") return ReadWarmThroughput(value, &to->warm);
+  return absl::OkStatus();
+}
 
 absl::Status ReadRequest(const std::string& json, std::string_view shape, MemberReader read) {
   ARM_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json));
@@ -146,10 +146,7 @@ absl::Status ReadIndex(JsonValue value, std::string_view shape, model::IndexDefi
     if (name == "IndexName") return ReadString(member, &to->index_name);
     if (name == "KeySchema") return ReadKeySchema(member, &to->key_schema);
     if (name == "Projection") return ReadProjection(member, &to->projection);
-    if (name == "ProvisionedThroughput") return ReadProvisionedThroughput(member, &to->provisioned);
-    if (name == "OnDemandThroughput") return ReadOnDemandThroughput(member, -1, &to->on_demand_max);
-    if (name == "WarmThroughput") return ReadWarmThroughput(member, 0, &to->warm);
-    return absl::OkStatus();
+    return ReadThroughputs(name, member, to);
   });
 }
 
@@ -160,18 +157,15 @@ absl::Status ReadIndexes(JsonValue value, std::string_view shape,
 }
 
 absl::Status ReadProvisionedThroughput(JsonValue value, std::optional<model::Throughput>* to) {
-  to->emplace(model::Throughput{model::kThroughputNotGiven, model::kThroughputNotGiven});
-  return ReadThroughput(value, "ProvisionedThroughput", "ReadCapacityUnits", "WriteCapacityUnits", &**to);
+  return ReadThroughput(value, "ProvisionedThroughput", "ReadCapacityUnits", "WriteCapacityUnits", to);
 }
 
-absl::Status ReadOnDemandThroughput(JsonValue value, int64_t not_given, std::optional<model::Throughput>* to) {
-  to->emplace(model::Throughput{not_given, not_given});
-  return ReadThroughput(value, "OnDemandThroughput", "MaxReadRequestUnits", "MaxWriteRequestUnits", &**to);
+absl::Status ReadOnDemandThroughput(JsonValue value, std::optional<model::Throughput>* to) {
+  return ReadThroughput(value, "OnDemandThroughput", "MaxReadRequestUnits", "MaxWriteRequestUnits", to);
 }
 
-absl::Status ReadWarmThroughput(JsonValue value, int64_t not_given, std::optional<model::Throughput>* to) {
-  to->emplace(model::Throughput{not_given, not_given});
-  return ReadThroughput(value, "WarmThroughput", "ReadUnitsPerSecond", "WriteUnitsPerSecond", &**to);
+absl::Status ReadWarmThroughput(JsonValue value, std::optional<model::Throughput>* to) {
+  return ReadThroughput(value, "WarmThroughput", "ReadUnitsPerSecond", "WriteUnitsPerSecond", to);
 }
 
 absl::Status ReadTags(JsonValue value, std::vector<std::pair<std::string, std::string>>* to) {

@@ -44,10 +44,13 @@ absl::Status ReadKeySchema(JsonValue value, std::vector<model::KeyElementDefinit
 absl::Status ReadIndex(JsonValue value, std::string_view shape, model::IndexDefinition* to);
 absl::Status ReadIndexes(JsonValue value, std::string_view shape,
                          std::optional<std::vector<model::IndexDefinition>>* to);
+// Amounts that are absent become model::kThroughputNotGiven.
 absl::Status ReadProvisionedThroughput(JsonValue value, std::optional<model::Throughput>* to);
-// `not_given` stands for amounts that are not there.
-absl::Status ReadOnDemandThroughput(JsonValue value, int64_t not_given, std::optional<model::Throughput>* to);
-absl::Status ReadWarmThroughput(JsonValue value, int64_t not_given, std::optional<model::Throughput>* to);
+absl::Status ReadOnDemandThroughput(JsonValue value, std::optional<model::Throughput>* to);
+absl::Status ReadWarmThroughput(JsonValue value, std::optional<model::Throughput>* to);
+// The member `name` of a request, if it is a setting.
+absl::Status ReadSettings(std::string_view name, JsonValue value, model::SettingsDefinition* to);
+absl::Status ReadThroughputs(std::string_view name, JsonValue value, model::ThroughputSettings* to);
 absl::Status ReadTags(JsonValue value, std::vector<std::pair<std::string, std::string>>* to);
 
 }  // namespace armature::daemon

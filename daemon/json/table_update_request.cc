@@ -18,13 +18,7 @@ constexpr std::string_view kNotAvailable[] = {"ReplicaUpdates", "MultiRegionCons
 absl::Status ReadIndexThroughput(JsonValue value, std::optional<model::IndexThroughputUpdate>* to) {
   model::IndexThroughputUpdate& update = to->emplace();
   return ReadStructure(value, "UpdateGlobalSecondaryIndexAction", [&](std::string_view name, JsonValue member) {
-    if (name == "IndexName") return ReadString(member, &update.index_name);
-    if (name == "ProvisionedThroughput") return ReadProvisionedThroughput(member, &update.provisioned);
-    if (name == "OnDemandThroughput") {
-      return ReadOnDemandThroughput(member, model::kThroughputNotGiven, &update.on_demand_max);
-    }
-    if (name == "WarmThroughput") return ReadWarmThroughput(member, model::kThroughputNotGiven, &update.warm);
-    return absl::OkStatus();
+    return name == "IndexName" ? ReadString(member, &update.index_name) : ReadThroughputs(name, member, &update);
   });
 }
 
@@ -46,38 +40,11 @@ absl::Status ReadIndexUpdates(JsonValue value, std::optional<std::vector<model::
   return ReadList(value, [to](JsonValue element) { return ReadIndexUpdate(element, &(*to)->emplace_back()); });
 }
 
-absl::Status ReadStream(JsonValue value, model::StreamDefinition* to) {
-  return ReadStructure(value, "StreamSpecification", [to](std::string_view name, JsonValue member) {
-    if (name == "StreamEnabled") return ReadBoolean(member, &to->enabled);
-    if (name == "StreamViewType") return ReadString(member, &to->view_type);
-    return absl::OkStatus();
-  });
-}
-
-absl::Status ReadEncryption(JsonValue value, model::SseDefinition* to) {
-  return ReadStructure(value, "SSESpecification", [to](std::string_view name, JsonValue member) {
-    if (name == "Enabled") return ReadBoolean(member, &to->enabled);
-    if (name == "SSEType") return ReadString(member, &to->type);
-    if (name == "KMSMasterKeyId") return ReadString(member, &to->kms_key);
-    return absl::OkStatus();
-  });
-}
-
 absl::Status ReadMember(std::string_view name, JsonValue value, model::TableUpdate* to) {
   if (name == "TableName") return ReadString(value, &to->table_name);
   if (name == "AttributeDefinitions") return ReadAttributeDefinitions(value, &to->attribute_definitions);
-  if (name == "BillingMode") return ReadString(value, &to->billing_mode);
-  if (name == "ProvisionedThroughput") return ReadProvisionedThroughput(value, &to->provisioned);
   if (name == "GlobalSecondaryIndexUpdates") return ReadIndexUpdates(value, &to->global_index_updates);
-  if (name == "StreamSpecification") return ReadStream(value, &to->stream.emplace());
-  if (name == "SSESpecification") return ReadEncryption(value, &to->sse.emplace());
-  if (name == "TableClass") return ReadString(value, &to->table_class);
-  if (name == "DeletionProtectionEnabled") return ReadBoolean(value, &to->deletion_protection);
-  if (name == "OnDemandThroughput") {
-    return ReadOnDemandThroughput(value, model::kThroughputNotGiven, &to->on_demand_max);
-  }
-  if (name == "WarmThroughput") return ReadWarmThroughput(value, model::kThroughputNotGiven, &to->warm);
-  return absl::OkStatus();
+  return ReadSettings(name, value, to);
 }
 
 }  // namespace

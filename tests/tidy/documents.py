@@ -179,6 +179,13 @@ class DocumentsTest(unittest.TestCase):
                 findings += readme_findings(folder, wanted[folder])
         self.check(findings)
 
+    def test_decisions_are_numbered(self):
+        findings = []
+        for number, path in enumerate(sorted((ROOT / "docs/decisions").glob("*.md")), 1):
+            if not path.name.startswith(f"{number:04}-") or not path.read_text().startswith(f"# {number}. "):
+                findings.append(f"{name_of(path)}: its name and title should have the number {number}")
+        self.check(findings)
+
     def test_links_in_documents_lead_somewhere(self):
         findings = []
         for path in tree_files():

@@ -136,34 +136,6 @@ absl::Status CheckWorkload(const Workload& workload);
 // Completes the workload: an attribute that alone identifies items has as many values as there are items.
 void CompleteWorkload(Workload* workload);
 
-// A table as a running daemon describes it.
-struct LiveTable {
-  struct KeyAttribute {
-    std::string name;
-    AttributeType type = AttributeType::kString;
-  };
-  struct Index {
-    std::string name;
-    bool local = false;
-    std::vector<KeyAttribute> partition;
-    std::vector<KeyAttribute> sort;
-    ProjectionKind projection = ProjectionKind::kKeysOnly;
-    std::vector<std::string> non_key;
-  };
-  std::string name;
-  std::vector<KeyAttribute> partition;
-  std::vector<KeyAttribute> sort;
-  double items = 0;
-  double bytes = 0;
-  std::vector<Index> indexes;
-};
-
-// Adds the data of the live table that the workload leaves open: name, key, number and size of items, indexes. Marks
-// the table as created. Numbers and sizes in the workload take precedence. `notes` gets a sentence about data that the
-// live table does not have. Errors: InvalidArgument if the two contradict each other about the key, the indexes or the
-// type of a key attribute.
-absl::Status AddLiveTable(const LiveTable& live, Workload* workload, std::vector<std::string>* notes);
-
 }  // namespace armature::advise
 
 #endif  // ARMATURE_TOOLS_ADVISE_WORKLOAD_H_

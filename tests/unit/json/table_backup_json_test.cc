@@ -128,7 +128,7 @@ TEST(TableBackupJson, RequestsKeepAllThatWasSent) {
   EXPECT_EQ(restore->global_indexes->at(0).provisioned, (model::Throughput{1, kNone}));
   EXPECT_TRUE(restore->local_indexes.has_value() && restore->local_indexes->empty()) << "no index is not all of them";
   EXPECT_EQ(restore->provisioned, (model::Throughput{kNone, 2}));
-  EXPECT_EQ(restore->on_demand_max, (model::Throughput{3, -1}));
+  EXPECT_EQ(restore->on_demand_max, (model::Throughput{3, kNone}));
 }
 
 TEST(TableBackupJson, WhatIsNotSentIsAbsent) {
