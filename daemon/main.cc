@@ -2,27 +2,30 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/reflection.h"
-#include "absl/flags/usage.h"
-#include "absl/flags/usage_config.h"
 #include "absl/strings/match.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "armature/version.h"
 #include "daemon/config.h"
 #include "daemon/config_file.h"
+#include "daemon/flag_help.h"
 #include "daemon/metrics/metric_table.h"
 #include "daemon/server.h"
 #include "daemon/service_manager.h"
-#include "daemon/version.h"
 #include "glog/logging.h"
+#include "storage/base/did_you_mean.h"
 #include "storage/base/strings.h"
 
 ABSL_FLAG(std::string, data_dir, "", "Directory of the database. Created if it does not exist. Fixed at start.");
@@ -105,7 +108,15 @@ const char* malloc_conf = "background_thread:true";  // NOLINT: jemalloc's name 
 
 namespace {
 
-// One line for the operator, whatever else went to the log.
+constexpr char kUsage[] =
+    "armatured serves tables of items over gRPC and the original HTTP/JSON protocol.\n"
+    "\n"
+    "  armatured --data_dir=DIRECTORY [--FLAG=VALUE ...]\n"
+    "\n"
+    "Prints one line on standard output when it serves: ready grpc=ADDRESS. Stops cleanly on SIGTERM or SIGINT;\n"
+    "reads credentials and certificates again on SIGHUP. A switch is turned off as --noNAME or --NAME=false.";
+
+// Prints the error as one line for the operator, in addition to the log.
 int Refuse(const absl::Status& status) {
   const std::string message(status.message());
   std::fprintf(stderr, "armatured: %s\n", message.c_str());
@@ -143,26 +154,42 @@ armature::daemon::RawConfig FromFlags() {
   return raw;
 }
 
-// The flags that a file may set: those of this file, but for what is about the command line itself.
-std::map<std::string, absl::CommandLineFlag*> OwnFlags() {
-  std::map<std::string, absl::CommandLineFlag*> own;
+using Flags = std::map<std::string, absl::CommandLineFlag*>;
+
+// The flags of this file by name, without those of libraries.
+Flags OwnFlags() {
+  Flags own;
   for (const auto& [name, flag] : absl::GetAllFlags()) {
-    const bool is_of_the_line = name == "config" || name == "print_config" || name == "print_metrics_doc";
-    if (absl::EndsWith(flag->Filename(), "daemon/main.cc") && !is_of_the_line) own[std::string(name)] = flag;
+    if (absl::EndsWith(flag->Filename(), "daemon/main.cc")) own[std::string(name)] = flag;
   }
   return own;
+}
+
+// The flags that a file may set: not those about the command line itself.
+Flags FileFlags() {
+  Flags flags = OwnFlags();
+  for (const char* name : {"config", "print_config", "print_metrics_doc"}) flags.erase(name);
+  return flags;
+}
+
+std::string Suggestion(std::string_view name, const Flags& flags) {
+  std::vector<std::string> names;
+  for (const auto& [known, flag] : flags) names.push_back(known);
+  return armature::DidYouMean(name, names);
 }
 
 // Sets the flags of the file. Errors: InvalidArgument with one line that names file, line and flag.
 absl::Status ApplyConfigFile(const std::string& path) {
   const auto lines = armature::daemon::ReadConfigFile(path);
   if (!lines.ok()) return lines.status();
-  const std::map<std::string, absl::CommandLineFlag*> flags = OwnFlags();
+  const Flags flags = FileFlags();
   for (const armature::daemon::ConfigLine& line : *lines) {
     const std::string place = armature::Cat(path, ": line ", line.number, ": ");
     const auto flag = flags.find(line.name);
-    if (flag == flags.end())
-      return absl::InvalidArgumentError(armature::Cat(place, "there is no flag '", line.name, "'"));
+    if (flag == flags.end()) {
+      return absl::InvalidArgumentError(
+          armature::Cat(place, "there is no flag '", line.name, "'", Suggestion(line.name, flags)));
+    }
     std::string fault;
     if (!flag->second->ParseFrom(line.value, &fault)) {
       return absl::InvalidArgumentError(
@@ -172,8 +199,29 @@ absl::Status ApplyConfigFile(const std::string& path) {
   return absl::OkStatus();
 }
 
-// The flags of the command line, over those of the file that it names.
+// Refuses unknown flags with a suggestion, which Abseil's own message lacks.
+absl::Status CheckFlagNames(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    std::string_view name = argv[i];
+    if (name == "--") break;
+    if (!name.starts_with('-')) continue;
+    name.remove_prefix(name.starts_with("--") ? 2 : 1);
+    const size_t end = name.find('=');
+    name = name.substr(0, end);
+    const absl::CommandLineFlag* const flag = absl::FindCommandLineFlag(armature::Av(name));
+    const bool is_off = name.starts_with("no") && absl::FindCommandLineFlag(armature::Av(name.substr(2))) != nullptr;
+    if (flag == nullptr && !is_off) {
+      return absl::InvalidArgumentError(armature::Cat("unknown flag '--", name, "'", Suggestion(name, OwnFlags())));
+    }
+    if (flag != nullptr && end == std::string_view::npos && !flag->IsOfType<bool>()) ++i;  // its value
+  }
+  return absl::OkStatus();
+}
+
+// Reads the flags of the file given by --config, and of the command line, which takes precedence.
 absl::Status ReadFlags(int argc, char** argv) {
+  const absl::Status names = CheckFlagNames(argc, argv);
+  if (!names.ok()) return names;
   const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
   if (rest.size() > 1) return absl::InvalidArgumentError(armature::Cat("unexpected argument: ", rest[1]));
   const std::string path = absl::GetFlag(FLAGS_config);
@@ -185,7 +233,20 @@ absl::Status ReadFlags(int argc, char** argv) {
 }
 
 void PrintConfig() {
-  for (const auto& [name, flag] : OwnFlags()) std::printf("%s = %s\n", name.c_str(), flag->CurrentValue().c_str());
+  for (const auto& [name, flag] : FileFlags()) std::printf("%s = %s\n", name.c_str(), flag->CurrentValue().c_str());
+}
+
+// True if an argument before "--" is one of `words`.
+bool HasArgument(int argc, char** argv, std::initializer_list<std::string_view> words) {
+  char** const end = std::find(argv + 1, argv + argc, std::string_view("--"));
+  return std::find_first_of(argv + 1, end, words.begin(), words.end()) != end;
+}
+
+void PrintHelp() {
+  std::map<std::string, armature::daemon::FlagText> texts;
+  for (const auto& [name, flag] : OwnFlags()) texts[name] = {flag->Help(), flag->DefaultValue()};
+  std::printf("%s\n%s\n--help prints this text, --version the version.\n", kUsage,
+              armature::daemon::FlagHelp(texts).c_str());
 }
 
 void PrintReady(const armature::daemon::Server& server) {
@@ -217,14 +278,14 @@ int main(int argc, char** argv) {
   // keep the check.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
 #endif
-  absl::SetProgramUsageMessage(
-      "armatured serves tables of items over gRPC.\n  armatured --data_dir=DIR [--grpc_listen=127.0.0.1:7700]\n"
-      "Prints one line on standard output when it serves: ready grpc=ADDRESS. Stops cleanly on SIGTERM or SIGINT; "
-      "reads "
-      "credentials and certificates again on SIGHUP.");
-  absl::FlagsUsageConfig usage;
-  usage.version_string = [] { return armature::Cat("armatured ", armature::daemon::kVersion, "\n"); };
-  absl::SetFlagsUsageConfig(usage);
+  if (HasArgument(argc, argv, {"--help", "-help", "-h"})) {
+    PrintHelp();
+    return 0;
+  }
+  if (HasArgument(argc, argv, {"--version", "-version"})) {
+    std::printf("armatured %s\n", armature::kVersion);
+    return 0;
+  }
   const absl::Status flags = ReadFlags(argc, argv);
   FLAGS_logtostderr = true;
   google::InitGoogleLogging(argv[0]);

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "armature/version.h"
 #include "daemon/admin/backup_messages.h"
 #include "daemon/api/table_messages.h"
 #include "daemon/grpc/byte_buffers.h"
-#include "daemon/version.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/model/wire.h"

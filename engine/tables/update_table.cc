@@ -11,7 +11,7 @@
 namespace armature::engine {
 namespace {
 
-// `after`, with the states and amounts of the moment in which the change was accepted.
+// `after`, with the states and amounts at the moment when the change was accepted.
 model::TableDescriptor AsAccepted(const model::TableDescriptor& before, model::TableDescriptor after) {
   if (model::NeedsUpdating(before.settings, after.settings)) after.state = model::TableState::kUpdating;
   after.settings.provisioned = before.settings.provisioned;
@@ -43,7 +43,7 @@ absl::StatusOr<TableDescription> UpdateTable(store::Database* database, const mo
   if (!after.has_value()) return NoSuchTableError(*update.table_name);
   TableDescription description = Describe(*pinned.table);
   description.descriptor = AsAccepted(before, *std::move(after));
-  description.global_indexes.resize(description.descriptor.global_indexes.size());  // one may be new
+  description.global_indexes.resize(description.descriptor.global_indexes.size());  // one index may be new
   return description;
 }
 

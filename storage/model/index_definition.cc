@@ -53,7 +53,7 @@ absl::Status CheckLocalIndexKey(const IndexDefinition& index, const KeySchema& t
   return absl::OkStatus();
 }
 
-// What both kinds have in common. The key has been checked.
+// The part common to both kinds of indexes. The key has been checked.
 absl::StatusOr<IndexDescriptor> BuildIndex(const IndexDefinition& definition, IndexKind kind,
                                            const TableDescriptor& table) {
   if (table.FindIndex(definition.index_name) != nullptr) {
@@ -118,7 +118,7 @@ absl::Status BuildGlobalIndexes(const std::vector<IndexDefinition>& definitions,
   return absl::OkStatus();
 }
 
-// A name that two indexes project counts twice.
+// A name projected by two indexes counts twice.
 absl::Status CheckProjectedNamesCount(const TableDescriptor& table, size_t added = 0) {
   size_t count = added;
   for (const IndexDescriptor* const index : table.indexes()) count += index->projection.non_key_attributes.size();

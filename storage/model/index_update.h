@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_MODEL_INDEX_UPDATE_H_
 #define ARMATURE_STORAGE_MODEL_INDEX_UPDATE_H_
 
-// The rules of GlobalSecondaryIndexUpdates and of changed throughput. Private to CheckTableUpdate and ApplyTableUpdate.
+// Rules for GlobalSecondaryIndexUpdates and changed throughput. Private to CheckTableUpdate and ApplyTableUpdate.
 
 #include <cstdint>
 #include <string>

@@ -29,7 +29,7 @@ struct AttributeDefinition {
 };
 
 struct ProjectionDefinition {
-  std::string projection_type;  // empty: not given
+  std::string projection_type;  // empty: absent
   std::optional<std::vector<std::string>> non_key_attributes;
 };
 
@@ -53,9 +53,8 @@ struct TableDefinition : SettingsDefinition {
 // Checks `definition` by the documented rules, in the documented order, and builds the descriptor from it. The catalog
 // sets ids, uuid, state and creation time.
 //
-// Errors: ValidationException with the documented text. Constraint violations of the request's shape are gathered,
-// at most ten, in one message.
-// Source: the API reference, CreateTable.
+// Errors: ValidationException with the documented text. Violations of the request's shape are collected in one message,
+// at most ten. Source: the API reference, CreateTable.
 absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& definition);
 
 // True if all characters are of [a-zA-Z0-9_.-].

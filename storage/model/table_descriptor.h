@@ -20,14 +20,14 @@ enum class TableState : uint8_t { kCreating = 1, kActive = 2, kUpdating = 3, kDe
 using IndexState = TableState;
 enum class ProjectionType : uint8_t { kAll = 1, kKeysOnly = 2, kInclude = 3 };
 
-// Not on disk: an index's kind follows from where its descriptor stands.
+// Not on disk: the list that contains an index determines its kind.
 enum class IndexKind : uint8_t { kLocal, kGlobal };
 
 // The name as the API writes it: CREATING, ALL ...
 std::string_view TableStateName(TableState state);
 std::string_view ProjectionTypeName(ProjectionType type);
 
-// The label of a stream made at `time_ms`, milliseconds since the epoch: 2015-05-11T21:21:33.291, in UTC.
+// The label of a stream created at `time_ms`, milliseconds since the epoch: 2015-05-11T21:21:33.291, in UTC.
 std::string StreamLabel(int64_t time_ms);
 
 struct Projection {
@@ -48,7 +48,7 @@ struct IndexDescriptor : ThroughputSettings {
   KeySchema key;
   Projection projection;
   IndexState state = IndexState::kActive;
-  // CREATING and made after its table: it has its column family and is being filled. False: it still waits for that.
+  // True if CREATING, with a column family, and under construction. False while a CREATING index waits for its family.
   bool backfilling = false;
   ThroughputChanges throughput_changes;
   friend bool operator==(const IndexDescriptor&, const IndexDescriptor&) = default;
@@ -84,11 +84,11 @@ struct RestoreOrigin {
 struct TableDescriptor {
   TableId id;
   std::string name;
-  std::string uuid;  // fresh for each incarnation of a name
+  std::string uuid;  // new for each table, even if it reuses a name
   TableState state = TableState::kCreating;
   int64_t creation_time_ms = 0;
   KeySchema key;
-  std::vector<KeyAttribute> attribute_definitions;  // of the table and all indexes, sorted by name
+  std::vector<KeyAttribute> attribute_definitions;  // key attributes of the table and all indexes, sorted by name
   std::vector<IndexDescriptor> local_indexes;       // in the order given
   std::vector<IndexDescriptor> global_indexes;
   TableSettings settings;
@@ -99,9 +99,9 @@ struct TableDescriptor {
   std::vector<const IndexDescriptor*> indexes() const;
   // The index called `name`, or null.
   const IndexDescriptor* FindIndex(std::string_view index_name) const;
-  // When the table last became PAY_PER_REQUEST, in milliseconds since the epoch; 0: it never was.
+  // Last change to PAY_PER_REQUEST, in milliseconds since the epoch; 0: never.
   int64_t OnDemandSinceMs() const;
-  // The label of the table's latest stream, also if that is disabled; empty: it never had one.
+  // Label of the table's latest stream, even if it is disabled; empty: it never had one.
   std::string LatestStreamLabel() const;
   friend bool operator==(const TableDescriptor&, const TableDescriptor&) = default;
 

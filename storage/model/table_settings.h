@@ -24,7 +24,7 @@ enum class BillingMode : uint8_t { kProvisioned = 1, kPayPerRequest = 2 };
 // The name as the API writes it.
 std::string_view BillingModeName(BillingMode mode);
 
-// Capacity per second; -1 in a maximum means "not set".
+// Capacity units per second; -1 in a maximum means not set.
 struct Throughput {
   int64_t read_units = 0;
   int64_t write_units = 0;
@@ -57,11 +57,11 @@ struct ThroughputSettings {
   }
 };
 
-// When provisioned throughput was changed, in milliseconds since the epoch; 0: never.
+// Times of changes of provisioned throughput, in milliseconds since the epoch; 0: never.
 struct ThroughputChanges {
   int64_t last_increase_ms = 0;
   int64_t last_decrease_ms = 0;
-  int64_t decreases = 0;  // on the day (UTC) of the last one
+  int64_t decreases = 0;  // number of decreases on the day (UTC) of the last one
   friend bool operator==(const ThroughputChanges&, const ThroughputChanges&) = default;
 
   static void VisitFields(auto& self, const auto& visit) {
@@ -71,7 +71,7 @@ struct ThroughputChanges {
   }
 };
 
-// How often throughput was decreased on the day (UTC) of `now_ms`.
+// Number of decreases of throughput on the day (UTC) of `now_ms`.
 int64_t DecreasesOnDayOf(int64_t now_ms, const ThroughputChanges& changes);
 
 struct PointInTimeRecovery {
@@ -126,13 +126,13 @@ struct TableSettings : ThroughputSettings {
 
 struct StreamDefinition {
   std::optional<bool> enabled;
-  std::string view_type;  // empty: not given
+  std::string view_type;  // empty: absent
 };
 
 struct SseDefinition {
   std::optional<bool> enabled;
-  std::string type;     // empty: not given
-  std::string kms_key;  // empty: not given
+  std::string type;     // empty: absent
+  std::string kms_key;  // empty: absent
 };
 
 // The settings in CreateTable and UpdateTable. Enums are texts, because an error about an unknown one repeats it. An

@@ -66,7 +66,7 @@ absl::Status CheckBilling(const TableUpdate& update) {
   return update.provisioned.has_value() ? CheckCapacityBounds(*update.provisioned, "") : absl::OkStatus();
 }
 
-// Whether the update leaves throughput, stream and the set of indexes alone, which an UPDATING table admits.
+// True if the update leaves throughput, stream and the set of indexes alone. An UPDATING table allows such updates.
 bool IsLight(const TableUpdate& update) {
   return !update.provisioned.has_value() && update.billing_mode.empty() && !update.stream.has_value() &&
          update.table_class.empty() && !MakesOrRemovesIndex(update);
@@ -137,7 +137,7 @@ absl::Status ApplyBilling(const TableUpdate& update, int64_t now_ms, TableDescri
                            &table->settings.throughput_changes);
 }
 
-// A label later than `before`, even if the clock stands still or goes back.
+// Returns a label later than `before`, even if the clock stands still or goes back.
 std::string NextStreamLabel(int64_t now_ms, const std::string& before) {
   std::string label = StreamLabel(now_ms);
   absl::Time last;

@@ -28,7 +28,7 @@ struct GlobalIndexUpdate {
 
 // An empty list counts as absent, except where it is optional. The throughput is as in IndexThroughputUpdate.
 struct TableUpdate : SettingsDefinition {
-  std::optional<std::string> table_name;  // name or ARN; the engine's to look up
+  std::optional<std::string> table_name;  // name or ARN, resolved by the engine
   std::vector<AttributeDefinition> attribute_definitions;
   std::optional<std::vector<GlobalIndexUpdate>> global_index_updates;
 };

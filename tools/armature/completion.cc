@@ -86,7 +86,9 @@ std::string BashCompletion(const std::vector<TreeCommand>& commands) {
 
 std::string ZshCompletion(const std::vector<TreeCommand>& commands) {
   return Cat("#compdef armature\n# Load it with: source <(armature completion zsh)\n",
-             "autoload -U +X bashcompinit && bashcompinit\n", BashCompletion(commands));
+             "autoload -U +X bashcompinit && bashcompinit\n", BashCompletion(commands),
+             "# As a file in fpath this is the body of the function itself, called for the first completion.\n"
+             "if [[ ${funcstack[1]} == _armature ]]; then _bash_complete -o filenames -F _armature; fi\n");
 }
 
 std::string FishCompletion(const std::vector<TreeCommand>& commands) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "armature/version.h"
 #include "storage/base/strings.h"
 
 namespace armature::cli {
@@ -39,7 +40,8 @@ std::string OptionEntry(const TreeOption& option) {
 
 std::string ManPage(const std::vector<TreeCommand>& commands) {
   const TreeCommand& program = commands.front();
-  std::string page = ".\\\" Made by 'armature man'.\n.TH ARMATURE 1 \"\" \"Armature\" \"User Commands\"\n";
+  std::string page = ".\\\" Made by 'armature man'.\n.TH ARMATURE 1 \"\" \"Armature ";
+  page += Cat(kVersion, "\" \"User Commands\"\n");
   page += ".SH NAME\narmature \\- command line of the Armature database daemon\n";
   page += ".SH SYNOPSIS\n.B armature\n[\\fIOPTIONS\\fR] \\fICOMMAND\\fR ...\n";
   page += Cat(".SH DESCRIPTION\n", Plain(program.description), "\n");
@@ -56,7 +58,9 @@ std::string ManPage(const std::vector<TreeCommand>& commands) {
     if (!footer.empty()) page += Cat(".PP\n", Verbatim(footer));
   }
   page += Cat(".SH NOTES\n", Verbatim(Sv(absl::StripAsciiWhitespace(program.footer))));
-  page += ".SH SEE ALSO\ndocs/OPERATIONS.md, docs/BACKUP.md, tools/README.md\n";
+  page +=
+      ".SH SEE ALSO\narmatured(8), armature\\-bench(1); OPERATIONS.md, SECURITY.md and METRICS.md in "
+      "share/doc/armature\n";
   return page;
 }
 

@@ -4,6 +4,10 @@
 
 #include <iostream>
 
+#include "armature/version.h"
+#include "storage/base/strings.h"
+#include "tools/armature/unknown_word.h"
+
 namespace armature::cli {
 namespace {
 
@@ -68,6 +72,7 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   app.fallthrough();  // global options are also allowed after the command
   app.require_subcommand(1);
   app.footer(kExamples);
+  app.set_version_flag("--version", Cat("armature ", kVersion));
   AddTableCommands(app, &action);
   AddItemCommands(app, &action);
   AddReadCommands(app, &action);
@@ -94,7 +99,8 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   } catch (const CLI::Success& help) {
     return app.exit(help, out, err);
   } catch (const CLI::ParseError& error) {
-    err << "armature: " << error.what() << "\n";
+    const std::string unknown = UnknownWord(app, arguments);
+    err << "armature: " << (unknown.empty() ? error.what() : unknown) << "\n";
     return static_cast<int>(ExitCode::kUsageError);
   }
   const bool reads_terminal = &err == &std::cerr && isatty(STDERR_FILENO) == 1;

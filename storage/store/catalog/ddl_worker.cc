@@ -16,7 +16,7 @@
 namespace armature::store {
 namespace {
 
-// After a failure (a full disk, say) the work is tried again after this long.
+// Delay of a retry after a failure, such as a full disk.
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
 
 void Report(bool created, std::string_view kind, size_t count, const absl::Status& status) {
