@@ -290,7 +290,7 @@ void Engine::OpenExport(std::string table_name, Callback<std::shared_ptr<TableEx
 
 BackupJobs* Engine::backups() { return &parts_->backups; }
 
-void Engine::ListBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done) {
+void Engine::ListDatabaseBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done) {
   RunBlockingOn(&parts_->check_pool, std::move(done), [backups = &parts_->backups, directory = std::move(directory)] {
     absl::StatusOr<std::vector<store::BackupEntry>> entries = backups->List(directory);
     // Whoever may ask this may know what is there.

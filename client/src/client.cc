@@ -310,7 +310,7 @@ absl::StatusOr<admin::v1::CancelBackupJobResponse> Client::CancelBackupJob(
   return Call<&admin::v1::AdminService::Stub::CancelBackupJob>("CancelBackupJob", request, options);
 }
 
-absl::StatusOr<admin::v1::ListBackupsResponse> Client::ListBackups(const admin::v1::ListBackupsRequest& request,
+absl::StatusOr<admin::v1::ListBackupsResponse> Client::ListDatabaseBackups(const admin::v1::ListBackupsRequest& request,
                                                                    const CallOptions& options) const {
   return Call<&admin::v1::AdminService::Stub::ListBackups>("ListBackups", request, options);
 }

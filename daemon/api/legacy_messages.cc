@@ -52,7 +52,7 @@ absl::Status AddEntry(std::string_view body, Entries* entries) {
 }
 
 // What the messages of all maps are made of; each has some of it.
-struct LegacyFields {
+struct EntryFields {
   std::optional<std::string> value;
   std::vector<std::string> values;
   std::optional<bool> flag;
@@ -75,8 +75,8 @@ constexpr Layout kExpectedLayout{.value = v1::ExpectedAttributeValue::kValueFiel
 constexpr Layout kUpdateLayout{.value = v1::AttributeValueUpdate::kValueFieldNumber,
                                .number = v1::AttributeValueUpdate::kActionFieldNumber};
 
-absl::StatusOr<LegacyFields> TakeFields(std::string_view message, const Layout& layout) {
-  LegacyFields parts;
+absl::StatusOr<EntryFields> TakeFields(std::string_view message, const Layout& layout) {
+  EntryFields parts;
   while (!message.empty()) {
     WireField field;
     if (!model::TakeField(&message, &field)) return MalformedError("legacy parameter");
@@ -101,7 +101,7 @@ absl::StatusOr<LegacyFields> TakeFields(std::string_view message, const Layout& 
 absl::Status ReadConditions(const Entries& entries, std::optional<std::vector<engine::LegacyCondition>>* to) {
   if (!entries.empty()) to->emplace();
   for (const auto& [name, message] : entries) {
-    ARM_ASSIGN_OR_RETURN(LegacyFields parts, TakeFields(message, kConditionLayout));
+    ARM_ASSIGN_OR_RETURN(EntryFields parts, TakeFields(message, kConditionLayout));
     (*to)->push_back(
         {std::string(name), Text(static_cast<v1::ComparisonOperator>(parts.number)), std::move(parts.values)});
   }
@@ -111,7 +111,7 @@ absl::Status ReadConditions(const Entries& entries, std::optional<std::vector<en
 absl::Status ReadExpected(const Entries& entries, std::optional<std::vector<engine::LegacyExpectation>>* to) {
   if (!entries.empty()) to->emplace();
   for (const auto& [name, message] : entries) {
-    ARM_ASSIGN_OR_RETURN(LegacyFields parts, TakeFields(message, kExpectedLayout));
+    ARM_ASSIGN_OR_RETURN(EntryFields parts, TakeFields(message, kExpectedLayout));
     engine::LegacyExpectation& expected = (*to)->emplace_back();
     expected.attribute = std::string(name);
     expected.value_wire = std::move(parts.value);
@@ -125,7 +125,7 @@ absl::Status ReadExpected(const Entries& entries, std::optional<std::vector<engi
 absl::Status ReadUpdates(const Entries& entries, std::optional<std::vector<engine::LegacyUpdate>>* to) {
   if (!entries.empty()) to->emplace();
   for (const auto& [name, message] : entries) {
-    ARM_ASSIGN_OR_RETURN(LegacyFields parts, TakeFields(message, kUpdateLayout));
+    ARM_ASSIGN_OR_RETURN(EntryFields parts, TakeFields(message, kUpdateLayout));
     (*to)->push_back({std::string(name), std::move(parts.value), Text(static_cast<v1::AttributeAction>(parts.number))});
   }
   return absl::OkStatus();

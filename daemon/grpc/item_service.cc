@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "daemon/api/error_map.h"
+#include "daemon/grpc/error_map.h"
 #include "daemon/grpc/byte_buffers.h"
 #include "daemon/grpc/request_contexts.h"
 

@@ -3,7 +3,6 @@
 
 // Items over gRPC: raw bytes in, raw bytes out, the engine between.
 
-#include <array>
 #include <string_view>
 
 #include "armature/api/v1/service.grpc.pb.h"
@@ -30,19 +29,6 @@ using Base =
 // Thread-safety: thread-safe. Lifetime: `gate` must outlive the server.
 class ItemService final : public item_service_internal::Base {
  public:
-  // Those that ask the gate themselves.
-  static constexpr std::array<std::string_view, 11> kGatedMethods = {"/armature.api.v1.ItemService/GetItem",
-                                                                     "/armature.api.v1.ItemService/PutItem",
-                                                                     "/armature.api.v1.ItemService/UpdateItem",
-                                                                     "/armature.api.v1.ItemService/DeleteItem",
-                                                                     "/armature.api.v1.ItemService/Query",
-                                                                     "/armature.api.v1.ItemService/Scan",
-                                                                     "/armature.api.v1.ItemService/BatchGetItem",
-                                                                     "/armature.api.v1.ItemService/BatchWriteItem",
-                                                                     "/armature.api.v1.ItemService/TransactGetItems",
-                                                                     "/armature.api.v1.ItemService/TransactWriteItems",
-                                                                     "/armature.api.v1.ItemService/Pipeline"};
-
   explicit ItemService(const CallGate* gate) : gate_(gate) {}
 
   grpc::ServerUnaryReactor* GetItem(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "daemon/api/error_map.h"
+#include "daemon/grpc/error_map.h"
 #include "daemon/grpc/byte_buffers.h"
 #include "daemon/grpc/item_operations.h"
 #include "daemon/grpc/request_contexts.h"
@@ -42,7 +42,7 @@ constexpr std::array<OperationRow, kPipelineNumberLast - kPipelineNumberFirst + 
 }  // namespace
 
 void PipelineStream::Start() {
-  counted_ = gate_->Count(Front::kGrpc, kPipelineOperation);
+  counted_ = gate_->Count(Front::kGrpc, "Pipeline");
   if (counted_.trace() != nullptr) {
     // A client that asks about a slow operation needs a name for it: this, a slash, and the operation's id.
     request_id_ = store::RandomUuid();

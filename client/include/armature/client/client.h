@@ -161,7 +161,7 @@ class Client {
                                                                const CallOptions& options = {}) const;
   absl::StatusOr<admin::v1::CancelBackupJobResponse> CancelBackupJob(const admin::v1::CancelBackupJobRequest& request,
                                                                      const CallOptions& options = {}) const;
-  absl::StatusOr<admin::v1::ListBackupsResponse> ListBackups(const admin::v1::ListBackupsRequest& request,
+  absl::StatusOr<admin::v1::ListBackupsResponse> ListDatabaseBackups(const admin::v1::ListBackupsRequest& request,
                                                              const CallOptions& options = {}) const;
   absl::StatusOr<admin::v1::RestoreTableResponse> RestoreTable(const admin::v1::RestoreTableRequest& request,
                                                                const CallOptions& options = {}) const;
