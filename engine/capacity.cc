@@ -33,7 +33,7 @@ double WriteUnits(size_t old_bytes, size_t new_bytes) {
 double EntryUnits(const index::EntryChange& change) {
   const size_t old_size = change.old_size.value_or(0);
   const size_t new_size = change.new_size.value_or(0);
-  // An entry that moves is deleted and written, each rounded by itself.
+  // An entry whose key changes is deleted and written, each rounded up separately.
   if (change.removed_key.has_value() && change.put_key.has_value()) {
     return WriteUnits(old_size, 0) + WriteUnits(0, new_size);
   }

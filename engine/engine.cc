@@ -21,12 +21,12 @@
 namespace armature::engine {
 namespace {
 
-// A read that waits for a global index holds its table; without a deadline of its own it gets this one.
+// Limit on the wait of a read for a global index, because the read holds its table.
 constexpr absl::Duration kWaitForIndexMax = absl::Seconds(60);
 
 using Plan = absl::StatusOr<std::shared_ptr<ReadPlan>>;
 
-// A page of at most so many rows is read at once if it is in memory: to hand it to another thread would cost more.
+// A page of at most this many rows is read on the caller's thread if it is in memory: another thread would cost more.
 constexpr int64_t kInlineRowsMax = 128;
 
 void ReadOnPool(Parts* parts, RequestContext context, const std::shared_ptr<ReadPlan>& plan, PageWriter* page,
@@ -37,7 +37,7 @@ void ReadOnPool(Parts* parts, RequestContext context, const std::shared_ptr<Read
       parts,
       [parts, context = std::move(context), plan, page, shared_done, begin_ns] {
         RequestTrace::End(context.trace, WaitFor::kQueue, begin_ns);
-        // Others came first, and have used what was there.
+        // Admission is repeated: other requests may have used the capacity during the wait for a thread.
         const absl::Status admitted = AdmitRead(*parts, plan->table(), plan->index);
         if (!admitted.ok()) return std::move(*shared_done)(admitted);
         const int64_t read_begin_ns = RequestTrace::Begin(context.trace);
@@ -74,7 +74,7 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
     return std::move(done)(ValidationError(
         Cat("AtLeastSequence ", at_least.value(), " is none of this server's: its last change is ", last.value())));
   }
-  // The table's log may hold nothing up to there; then only a run of the applier tells.
+  // If the table's log is empty up to the sequence, only a run of the applier advances the cursor.
   parts->applier.OnAppended({(*plan)->table().descriptor.id});
   const absl::Time deadline = std::min(context.deadline, absl::Now() + kWaitForIndexMax);
   const int64_t begin_ns = RequestTrace::Begin(context.trace);
@@ -293,7 +293,7 @@ BackupJobs* Engine::backups() { return &parts_->backups; }
 void Engine::ListDatabaseBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done) {
   RunBlockingOn(&parts_->check_pool, std::move(done), [backups = &parts_->backups, directory = std::move(directory)] {
     absl::StatusOr<std::vector<store::BackupEntry>> entries = backups->List(directory);
-    // Whoever may ask this may know what is there.
+    // Clients allowed to call this may see the text of the error.
     if (!entries.ok() && !GetApiError(entries.status()).has_value()) {
       entries = ValidationError(Sv(entries.status().message()));
     }

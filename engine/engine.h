@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ENGINE_H_
 #define ARMATURE_ENGINE_ENGINE_H_
 
-// What the API means: every operation of items and tables over one database, without any wire protocol.
+// All operations of the API on items and tables of one database, independent of the wire protocol.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,37 +32,37 @@ namespace armature::engine {
 struct Parts;
 
 struct EngineOptions {
-  size_t read_threads = 2;       // run queries, scans and whatever has to wait for the disk
-  size_t read_queue_max = 4096;  // requests that wait for them; beyond, throttled
+  size_t read_threads = 2;       // run queries, scans and all operations that wait for the disk
+  size_t read_queue_max = 4096;  // maximum number of requests waiting for these threads; further requests are throttled
   size_t lock_stripes = 16'384;
   index::IndexBuilderOptions index_build;
-  // A write that touches a global index for which this much or more waits to be applied is throttled.
+  // Writes to a global index whose backlog has reached either limit are throttled.
   uint64_t gsi_backlog_records_max = 1'000'000;
   uint64_t gsi_backlog_bytes_max = uint64_t{1} << 30;
-  bool enforce_throughput = true;  // refuse what goes beyond provisioned throughput and the maxima of on-demand tables
-  // Nanoseconds of a clock that is never set; null: the system's. Called on any thread. For tests.
+  bool enforce_throughput = true;  // throttle requests beyond provisioned throughput and the maxima of on-demand tables
+  // Monotonic clock in nanoseconds; null: the system's. Called on any thread. For tests.
   std::function<int64_t()> monotonic_ns = nullptr;
-  // Milliseconds since 1970, for what must be known after a restart; null: the system's. For tests.
+  // Wall clock in milliseconds since 1970; null: the system's. For tests.
   std::function<int64_t()> unix_ms = nullptr;
-  // How long a transaction waits for items that others hold, and a write of one item for a transaction that holds it.
+  // Time that a transaction waits for row locks, and that a single-item write waits for a transaction's row lock.
   absl::Duration transaction_wait = absl::Seconds(5);
-  absl::Duration export_patience = absl::Minutes(2);  // how long an export waits to be asked for more
+  absl::Duration export_patience = absl::Minutes(2);  // time after which an export without requests is closed
   BackupOptions backup = {};
-  bool apply_changes = true;  // false: nothing reaches the global indexes; for tests, which apply by hand
+  bool apply_changes = true;  // false: changes do not reach the global indexes; for tests, which apply them explicitly
 };
 
-// Tasks that wait for a thread.
+// Number of tasks that wait for a thread.
 struct EngineStats {
   size_t read_queue_tasks = 0;
   size_t check_queue_tasks = 0;
 };
 
-// Operations are asynchronous: they validate on the caller's thread, never block it, and call back once, on this or
+// Operations are asynchronous: they validate on the caller's thread without blocking, and call back once, on this or
 // another thread. Errors are API errors with the documented texts, or internal ones without an API payload.
 //
 // Thread-safety: thread-safe.
-// Lifetime: the database must outlive the engine; destroy the engine when no new requests come: its destructor finishes
-// those under way.
+// Lifetime: the database must outlive the engine. Destroy the engine when no new requests arrive: the destructor
+// completes the requests in progress.
 class Engine {
  public:
   Engine(store::Database* database, const EngineOptions& options);
@@ -104,7 +104,7 @@ class Engine {
   void RestoreTableFromBackup(RestoreTableRequest request, Callback<TableDescription> done);
   void ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done);
 
-  // See index_check.h. One page at a time over all callers.
+  // See index_check.h. One page at a time for all callers together.
   void ListIndexViolations(ListIndexViolationsRequest request, Callback<ListIndexViolationsResult> done);
   void VerifyTable(VerifyTableRequest request, Callback<VerifyTableResult> done);
 
@@ -116,7 +116,7 @@ class Engine {
   void ListDatabaseBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done);
   void RestoreTableOf(RestoreTableOfRequest request, Callback<TableDescription> done);
 
-  // Ends the requests that wait for global indexes, also those to come: the server is about to stop.
+  // Ends requests that wait for global indexes, present and future: the server is about to stop.
   void EndWaits();
 
   store::Database* database();

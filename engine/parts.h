@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_PARTS_H_
 #define ARMATURE_ENGINE_PARTS_H_
 
-// What every operation of the engine works with. Inside the engine only.
+// Shared state of all operations of the engine. Inside the engine only.
 
 #include <atomic>
 #include <memory>
@@ -24,12 +24,12 @@
 
 namespace armature::engine {
 
-// Some thousand expressions, more than most applications have.
+// Enough for some thousand expressions, more than most applications have.
 inline constexpr size_t kParseCacheBytes = 8 << 20;
-// Pages of checks that may wait for their turn.
+// Limit on queued pages of checks.
 inline constexpr size_t kChecksWaitingMax = 64;
 
-// Declared in the order in which they must be made; destroyed in reverse.
+// Members are declared in construction order; destroyed in reverse.
 struct Parts {
   Parts(store::Database* db, const EngineOptions& engine_options)
       : database(db),
@@ -44,9 +44,9 @@ struct Parts {
   const EngineOptions options;
   TimerQueue timers;
   ThreadPool read_pool;
-  // For work that waits for locks and indexes, which must not take the threads that these need.
+  // For work that waits for locks and indexes. It must not occupy threads of the read pool, which release both.
   ThreadPool check_pool{"arm-check", 1, kChecksWaitingMax};
-  std::atomic<int> exports = 0;  // that are under way
+  std::atomic<int> exports = 0;  // number of open exports
   store::LockTable locks;
   index::GsiApplier applier;
   index::IndexBuilder builder;
@@ -56,31 +56,30 @@ struct Parts {
   TableRestores restores{this};
 };
 
-// A table that items may be read from and written to, and the snapshot that keeps it.
+// A table whose items may be read and written, and the snapshot that keeps it alive.
 struct PinnedTable {
   std::shared_ptr<const store::CatalogSnapshot> snapshot;
   const store::Table* table = nullptr;
 };
 
-// `name_or_arn` has passed model::CheckTableReference. Errors: ResourceNotFound for a table that is missing, being
-// created, or being deleted.
+// Finds a table by name or ARN, which has passed model::CheckTableReference. Errors: ResourceNotFound for a table that
+// is missing, being created, or being deleted.
 absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::string_view name_or_arn);
 
-// The same for operations on tables, which see those that are being created or deleted, too. Errors:
-// TableNotFoundError.
+// The same for operations on tables, which include those being created or deleted. Errors: TableNotFoundError.
 absl::StatusOr<PinnedTable> FindTableInAnyState(const store::Database& database, std::string_view name_or_arn);
 
-// ResourceNotFoundException in the words of the operations on tables.
+// ResourceNotFoundException with the text of the operations on tables.
 absl::Status NoSuchTableError(std::string_view name_or_arn);
 
-// Runs `task` on `pool`; with its queue full, `refused` gets a ThrottlingException on this thread.
+// Runs `task` on `pool`. If its queue is full, calls `refused` with a ThrottlingException on this thread.
 void RunOnPool(ThreadPool* pool, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
-// The same with the read pool; with the pool's queue full, `refused` gets a ThrottlingException on this thread.
+// The same with the read pool.
 void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
-// The same for a request that holds rows: ahead of those that hold none, as ThreadPool tells.
+// The same for a request that holds row locks: it runs ahead of requests without locks; see ThreadPool.
 void RunHolderOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
 
-// DeadlineExceeded or Cancelled if the request is past saving.
+// DeadlineExceeded or Cancelled if the client no longer waits for the answer.
 absl::Status CheckStillWanted(const RequestContext& context);
 
 }  // namespace armature::engine

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_REQUEST_TRACE_H_
 #define ARMATURE_ENGINE_REQUEST_TRACE_H_
 
-// Where the time of one request went.
+// Records where a request spends its time.
 
 #include <algorithm>
 #include <array>
@@ -16,34 +16,34 @@
 
 namespace armature::engine {
 
-// What a request waits for. Batches and transactions add up what their members wait, which may be more than the request
-// takes.
+// Kinds of waits. Batches and transactions add up the waits of their members, so the sum may exceed the duration of the
+// request.
 enum class WaitFor : uint8_t {
-  kQueue,   // a thread of the read pool
-  kLock,    // the lock of a row
-  kRead,    // reading rows
-  kCommit,  // the batch of its writes, with the fsync
-  kIndex,   // a global index that must get as far as the request demands
+  kQueue,   // for a thread of the read pool
+  kLock,    // for a row lock
+  kRead,    // for reads of rows
+  kCommit,  // for the commit of its writes, including the fsync
+  kIndex,   // for a global index to reach the requested sequence
 };
 inline constexpr size_t kWaitCount = 5;
 
-// Thread-safety: thread-safe. Lifetime: shared by who began the request and what carries it out.
+// Thread-safety: thread-safe. Lifetime: shared by the front end and the operation.
 class RequestTrace {
  public:
-  // Begins a wait; cheap for a request that is not traced. To be handed to End.
+  // Starts a wait. The result is to be passed to End. Cheap for a request without trace.
   static int64_t Begin(const std::shared_ptr<RequestTrace>& trace) { return trace == nullptr ? 0 : MonotonicNs(); }
   static void End(const std::shared_ptr<RequestTrace>& trace, WaitFor what, int64_t begin_ns) {
     if (trace == nullptr) return;
     trace->waits_ns_[static_cast<size_t>(what)].fetch_add(MonotonicNs() - begin_ns, std::memory_order_relaxed);
   }
-  // Before the request is carried out.
+  // Must be called before the operation starts.
   void set_table(std::string_view table) { table_ = IsName(table) ? table : "?"; }
   const std::string& table() const { return table_; }
 
   int64_t wait_ns(WaitFor what) const { return waits_ns_[static_cast<size_t>(what)].load(std::memory_order_relaxed); }
 
  private:
-  // Of a table or an ARN, judged so early that nobody has looked at it before: it goes into a line of the log.
+  // True for a printable name or ARN. The text comes from the client unchecked, and goes into a log line.
   static bool IsName(std::string_view text) {
     constexpr size_t kMax = 512;
     return text.size() <= kMax && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });

@@ -35,13 +35,13 @@ int64_t NowNs(const Parts& parts) {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// A table, or a global index of it if not null, as something with a capacity.
+// A table, or one of its global indexes if not null, as the owner of capacity.
 struct Source {
   const store::Table& table;
   const store::Index* index;
 
   bool is_provisioned() const { return table.descriptor.settings.billing_mode == model::BillingMode::kProvisioned; }
-  // Units a second; nullopt: without bounds.
+  // Units per second; nullopt: unlimited.
   std::optional<double> RateOf(Use use) const {
     const model::TableSettings& settings = table.descriptor.settings;
     const std::optional<model::Throughput>& limits =
@@ -101,8 +101,8 @@ absl::Status AdmitWrite(const Parts& parts, const store::Table& table) {
 
 absl::Status TakeWrite(const Parts& parts, const store::Table& table, double units,
                        const std::vector<index::EntryChange>& local, const std::vector<index::EntryChange>& global) {
-  // Between the looks and the charges others may draw on the same; that overdraws a bucket no more than a large
-  // operation does.
+  // Between admission and charge other operations may use the same capacity. That overdraws a bucket no more than one
+  // large operation does.
   ARM_RETURN_IF_ERROR(AdmitIndexWrites(parts, table, global));
   ChargeWriteOf(parts, table, units, local, global);
   return absl::OkStatus();

@@ -1,16 +1,16 @@
 #ifndef ARMATURE_ENGINE_THROUGHPUT_H_
 #define ARMATURE_ENGINE_THROUGHPUT_H_
 
-// Whether an operation finds capacity, and what it takes of it.
+// Admission of operations by the capacity of tables and indexes, and charges for capacity used.
 //
-// A provisioned table and each of its global indexes have so many units a second to read and to write, save what is not
-// used for five minutes, and may be overdrawn by one operation; the next ones are refused until that is made up. What
-// an operation costs is known when it is done, so each is admitted twice: before it takes a place in a queue, and
-// again when its turn has come. Between that and the charge it does not wait, so that as many operations
-// may overdraw together as there are threads to run them. Tables that are billed per request have no bounds but their
-// maxima, if these are set. Local indexes draw on their table.
+// A provisioned table and each of its global indexes have a number of read and write units per second. Up to five
+// minutes of unused units are saved. One operation may overdraw; the next ones are refused until the debt is repaid.
+// The cost of an operation is known when it is done, so each is admitted twice: before it enters a queue, and again
+// when it runs. Between the second admission and the charge it does not wait, so at most as many operations overdraw
+// together as there are threads. On-demand tables are limited only by their maxima, if set. Local indexes use the
+// capacity of their table.
 //
-// Thread-safety: thread-safe. Cost: without bounds no lock, and no look at the clock.
+// Thread-safety: thread-safe. Cost: without limits, no lock and no clock read.
 
 #include <vector>
 
@@ -21,23 +21,24 @@
 
 namespace armature::engine {
 
-// Whether a read of the table, or of `index` if not null, may begin. Errors: ProvisionedThroughputExceededException, or
-// ThrottlingException for a table billed per request; with the reason, and when to come back.
+// OK if a read of the table, or of `index` if not null, may begin. Errors: ProvisionedThroughputExceededException, or
+// ThrottlingException for an on-demand table; with the reason and the time to retry.
 absl::Status AdmitRead(const Parts& parts, const store::Table& table, const store::Index* index);
 void ChargeRead(const Parts& parts, const store::Table& table, const store::Index* index, double units);
 
-// Whether the table itself can take a write now, before anything is done for it. Errors: as AdmitRead.
+// OK if the table itself may be written now. To be checked before any work. Errors: as AdmitRead.
 absl::Status AdmitWrite(const Parts& parts, const store::Table& table);
-// Takes `units` of the table, which has admitted the write, what local indexes cost, and of each global index its own;
-// or nothing if one of these has none left. Errors: as AdmitRead. The error of an index names it.
+// Charges `units` and the cost of local indexes to the table, which has admitted the write, and to each global index
+// its own cost. Charges nothing if a global index has no capacity left. Errors: as AdmitRead; the error names the
+// index.
 absl::Status TakeWrite(const Parts& parts, const store::Table& table, double units,
                        const std::vector<index::EntryChange>& local, const std::vector<index::EntryChange>& global);
-// The two halves of TakeWrite, for several writes that are done or refused together.
+// The two steps of TakeWrite, for several writes that are admitted or refused together.
 absl::Status AdmitIndexWrites(const Parts& parts, const store::Table& table,
                               const std::vector<index::EntryChange>& global);
 void ChargeWriteOf(const Parts& parts, const store::Table& table, double units,
                    const std::vector<index::EntryChange>& local, const std::vector<index::EntryChange>& global);
-// Takes `units` of the table for a write that came to nothing.
+// Charges `units` to the table for a write that was not done.
 void ChargeWrite(const Parts& parts, const store::Table& table, double units);
 
 }  // namespace armature::engine

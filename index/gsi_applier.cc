@@ -19,7 +19,8 @@ namespace {
 
 constexpr size_t kRunRecordsMax = 4096;
 constexpr size_t kRunBytesMax = 4 << 20;
-// Trimming is a range delete: rare enough to cost nothing, often enough to keep the log short.
+// Number of applied records after which the log is trimmed. Trimming is a range delete: rare enough to be cheap,
+// frequent enough to keep the log short.
 constexpr size_t kTrimRecordsWhenDrained = 256;
 constexpr size_t kTrimRecordsWhenBusy = 16'384;
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
@@ -29,7 +30,7 @@ struct RowChange {
   std::string value;
 };
 
-// The changes of one group of indexes in one run, collapsed.
+// The collapsed changes of one run for one group of indexes.
 struct Run {
   std::map<std::pair<IndexId, std::string>, RowChange> rows;
   std::map<IndexId, store::StatsDelta> totals;
@@ -48,7 +49,7 @@ absl::Status Collapse(const Indexes& indexes, ChangeSequence sequence, std::stri
     const auto index = std::find_if(indexes.begin(), indexes.end(), [&](const store::Index* candidate) {
       return candidate->descriptor.id == change.index;
     });
-    // An index that was dropped since, one of another group, or one that is ahead of the others.
+    // Skips indexes that were dropped, belong to another group, or have applied this record already.
     if (index == indexes.end() || sequence <= (*index)->progress->applied()) continue;
     RowChange& row = run->rows[{change.index, std::string(change.key)}];
     row.is_delete = change.is_delete;
@@ -64,8 +65,8 @@ absl::Status Collapse(const Indexes& indexes, ChangeSequence sequence, std::stri
   return absl::OkStatus();
 }
 
-// Replaces the totals of `run`, all of whose rows are in `index`, by what the rows will change: while an index is being
-// filled it may hold entries from after the changes that are applied to it.
+// Recomputes the totals of `run`, whose rows all belong to `index`, from the stored rows. An index under construction
+// may hold entries that are newer than the applied changes, so the recorded deltas do not fit.
 absl::Status CountByRows(const store::Database& database, const store::Index& index, Run* run) {
   store::StatsDelta total;
   std::string old_value;
@@ -104,7 +105,7 @@ store::WriteUnit ToWriteUnit(const Indexes& indexes, const Run& run, std::shared
   return unit;
 }
 
-// The log up to here may go; nullopt: none of it, because the position of some index in it is not known yet.
+// Sequence up to which the log may be trimmed. Nullopt if the position of some index is not known yet.
 std::optional<ChangeSequence> AppliedByAll(const store::Table& table) {
   std::optional<ChangeSequence> through;
   for (const store::Index& index : table.global_indexes) {
@@ -184,8 +185,8 @@ absl::StatusOr<bool> GsiApplier::RunOnce(TableId table_id) {
     trims_.erase(table_id);
     return true;
   }
-  // Those that are being filled go by themselves, and so do those that have got less far than others, so that these
-  // need not wait for them. Whoever drains the log in this run ends at the same place, so that groups merge.
+  // Indexes under construction, and indexes that lag behind the others, form groups of their own, so that up-to-date
+  // indexes never wait. Groups that drain the log end at the same cursor, and merge.
   std::map<ChangeSequence, Indexes> level;
   std::vector<Indexes> groups;
   for (const store::Index& index : table->global_indexes) {

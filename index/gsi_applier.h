@@ -1,7 +1,7 @@
 #ifndef ARMATURE_INDEX_GSI_APPLIER_H_
 #define ARMATURE_INDEX_GSI_APPLIER_H_
 
-// Carries changes from the log of a table into its global indexes.
+// Applies changes from the change log of a table to its global indexes.
 
 #include <cstdint>
 #include <deque>
@@ -20,13 +20,13 @@
 
 namespace armature::index {
 
-// A worker on one thread. Tables take turns, a bounded run of records each, so that a busy one does not hold up
-// another.
+// A worker on one thread. Tables take turns with a bounded run of records each, so that a busy table does not delay the
+// others.
 //
-// A run reads records behind the cursors of the table's indexes, for those together that have got equally far,
-// collapses them per index row (the last change of a row wins), and writes the rows together with the advanced cursors
-// in one batch: exactly once, in order per item, across restarts and kills. An index that is being filled is left alone
-// until its scan is done (see IndexBuilder), and the log is kept for it.
+// A run reads the records behind the cursors of a group of indexes with equal cursors. It collapses them per index row
+// (the last change of a row wins), and writes the rows together with the advanced cursors in one batch: exactly once,
+// in order per item, across restarts and kills. An index under construction is skipped until its scan is done (see
+// IndexBuilder); the log is kept for it.
 //
 // Thread-safety: thread-safe. Lifetime: the database must outlive it.
 class GsiApplier : public store::ChangeConsumer {
@@ -36,21 +36,22 @@ class GsiApplier : public store::ChangeConsumer {
   GsiApplier(const GsiApplier&) = delete;
   GsiApplier& operator=(const GsiApplier&) = delete;
 
-  // Begins to work, with every table that has global indexes.
+  // Starts the thread and enqueues all tables with global indexes.
   void Start();
-  // Finishes the run under way. What is left in the log waits for the next start.
+  // Finishes the current run. The rest of the log is applied after the next start.
   void Stop();
 
   void OnAppended(const std::vector<TableId>& tables) override;
 
-  // One run for one table; true if its log is drained. Called by the thread, and by tests that do not Start.
-  // Errors: those of the store, with nothing applied.
+  // Does one run for one table. Returns true if the table's log is drained. Called by the thread, and by tests without
+  // Start. Errors: those of the store, with nothing applied.
   absl::StatusOr<bool> RunOnce(TableId table);
 
  private:
   void Work();
   void Enqueue(TableId table) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // A run up to `up_to` for indexes of a table that have got equally far; one that is being filled is alone.
+  // Does a run up to `up_to` for indexes of a table with equal cursors. An index under construction forms its own
+  // group.
   absl::StatusOr<store::ChangeLog::ReadOutcome> RunGroup(const std::shared_ptr<const store::CatalogSnapshot>& snapshot,
                                                          TableId table, const std::vector<const store::Index*>& indexes,
                                                          ChangeSequence up_to);
@@ -62,7 +63,7 @@ class GsiApplier : public store::ChangeConsumer {
   std::deque<TableId> queue_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<TableId, bool> queued_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  // How far the log of a table was trimmed, and the records applied since. Used by the working thread only.
+  // Position up to which a table's log was trimmed, and records applied since. Used by the working thread only.
   struct Trims {
     size_t untrimmed = 0;
     ChangeSequence through;

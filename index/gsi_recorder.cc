@@ -11,7 +11,7 @@ void RecordGlobalIndexChanges(const store::Table& table, std::string_view base_k
   record.time_ms = now_ms;
   record.base_key = base_key;
   for (const EntryChange& change : changes) {
-    // The totals belong to the change as a whole: they ride on its first row.
+    // The totals belong to the change as a whole. They are recorded with its first row.
     int64_t items = change.item_delta();
     int64_t bytes = change.byte_delta();
     uint64_t row_bytes = 0;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_INDEX_GSI_RECORDER_H_
 #define ARMATURE_INDEX_GSI_RECORDER_H_
 
-// Global indexes: their entry changes go, ready-made, into the change record of the same write unit.
+// Records the entry changes of global indexes in the change record of the write unit.
 
 #include <cstdint>
 #include <string_view>
@@ -13,7 +13,7 @@
 
 namespace armature::index {
 
-// Sets the change record of `unit`. Without changes nothing is recorded: a consumer has nothing to do.
+// Sets the change record of `unit`. Without changes no record is written, because consumers would have nothing to do.
 void RecordGlobalIndexChanges(const store::Table& table, std::string_view base_key, int64_t now_ms,
                               const std::vector<EntryChange>& changes, store::WriteUnit* unit);
 

@@ -20,7 +20,7 @@ namespace armature::index {
 namespace {
 
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
-// How often it is looked whether an index has caught up.
+// Interval of checks whether an index has caught up.
 constexpr absl::Duration kCatchUpPoll = absl::Milliseconds(10);
 constexpr absl::Duration kGiveWayMax = absl::Milliseconds(200);
 
@@ -81,7 +81,7 @@ void IndexBuilder::Work() {
   }
 }
 
-// Leaves the machine to clients, if there are any that write.
+// Pauses if clients have written since the last turn.
 void IndexBuilder::GiveWay(absl::Duration busy) {
   const uint64_t units = database_->committer_counters().units;
   const bool loaded = units != units_seen_;
@@ -104,7 +104,7 @@ absl::StatusOr<IndexBuilder::Turn> IndexBuilder::RunOnce() {
       if (index.build == nullptr) continue;
       turn.building = true;
       const absl::StatusOr<bool> advanced = Advance(snapshot, *table, index);
-      // One that cannot be filled does not hold up the others.
+      // An index that fails does not delay the others.
       if (!advanced.ok()) {
         failed = WithContext(advanced.status(), Cat(name, "/", index.descriptor.name));
         continue;
@@ -123,7 +123,7 @@ absl::StatusOr<bool> IndexBuilder::Advance(const std::shared_ptr<const store::Ca
     case store::BuildPhase::kWaiting:
       if (!database_->IsKnownToAll(table_id)) return false;
       ARM_RETURN_IF_ERROR(database_->BeginIndexScan(table_id, index));
-      LOG(INFO) << "index build: begins table=" << table.descriptor.name << " index=" << index.descriptor.name;
+      LOG(INFO) << "index build: started table=" << table.descriptor.name << " index=" << index.descriptor.name;
       return true;
     case store::BuildPhase::kScanning:
       if (const auto scanned = scanned_.find(index.descriptor.id); scanned != scanned_.end()) {
@@ -146,8 +146,8 @@ absl::StatusOr<bool> IndexBuilder::Advance(const std::shared_ptr<const store::Ca
   return true;
 }
 
-// Ends the scan once the log can be read up to all that the scan may have seen: the newest batch may be visible a
-// moment before its sequence may be read.
+// Ends the scan once the watermark covers all that the scan may have seen: the newest batch may be visible a moment
+// before its sequence is below the watermark.
 absl::StatusOr<bool> IndexBuilder::FinishScan(const std::shared_ptr<const store::CatalogSnapshot>& snapshot,
                                               const store::Table& table, const store::Index& index,
                                               ChangeSequence last_seen) {
@@ -174,8 +174,8 @@ absl::Status IndexBuilder::ScanPage(const std::shared_ptr<const store::CatalogSn
     const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(value);
     ++state.scanned;
     if (!stored.ok()) {
-      // It is in no index and can be in none; a check of the table tells of it.
-      LOG_EVERY_N(ERROR, 100) << "index build: a row cannot be read table=" << table.descriptor.name
+      // A malformed row cannot be in any index. A check of the table reports it.
+      LOG_EVERY_N(ERROR, 100) << "index build: skipped an unreadable row table=" << table.descriptor.name
                               << " status=" << stored.status();
       ++state.skipped;
     } else if (const std::optional<Entry> entry = MakeEntry(index, table.descriptor.key, stored->item)) {
@@ -194,7 +194,7 @@ absl::Status IndexBuilder::ScanPage(const std::shared_ptr<const store::CatalogSn
                        database_->ReadRange(table.data, {state.next_key, ""}, store::Direction::kForward, visit));
   state.written += total.items;
   unit.AddStats(index.keyspace, total);
-  // The next possible key.
+  // The smallest key behind `last_key`.
   if (!last_key.empty()) state.next_key = last_key + '\0';
   ARM_RETURN_IF_ERROR(database_->CommitBuilt(unit, table.descriptor.id, index, state));
   if (end == store::RangeEnd::kReached) scanned_[index.descriptor.id] = database_->change_log().last_taken();

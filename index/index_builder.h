@@ -1,7 +1,7 @@
 #ifndef ARMATURE_INDEX_INDEX_BUILDER_H_
 #define ARMATURE_INDEX_INDEX_BUILDER_H_
 
-// Fills global indexes that are added to tables in use.
+// Builds global indexes that are added to existing tables.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,15 +21,15 @@
 namespace armature::index {
 
 struct IndexBuilderOptions {
-  // A page of the table that is read and written at a time.
+  // Limits on one page of the table, which is read and then written.
   size_t page_rows = 512;
   size_t page_bytes = size_t{512} << 10;
-  // While clients write, the builder works no more than this share of the time.
+  // Maximum share of time that the builder works while clients write.
   double share_under_load = 0.3;
 };
 
-// A worker on one thread. All indexes that are being filled take turns, a page each; see store::IndexBuild for how one
-// becomes whole. Everything it needs to go on after a kill is in the catalog and in the build records.
+// A worker on one thread. All indexes under construction take turns, a page each. store::IndexBuild describes the
+// steps. The catalog and the build records hold all state needed to continue after a kill.
 //
 // Thread-safety: thread-safe. Lifetime: database and applier must outlive it.
 class IndexBuilder {
@@ -40,22 +40,22 @@ class IndexBuilder {
   IndexBuilder& operator=(const IndexBuilder&) = delete;
 
   void Start();
-  // Finishes the page under way. What is left is done after the next start.
+  // Finishes the current page. The rest is done after the next start.
   void Stop();
 
-  // What a turn found: whether indexes are being filled, and whether one of them got further by it.
+  // Result of a turn: `building`: some index is under construction; `advanced`: at least one of them made progress.
   struct Turn {
     bool building = false;
     bool advanced = false;
   };
-  // A page of each index. Called by the thread, and by tests that do not Start.
-  // Errors: those of the store, if nothing got further; what was done stays.
+  // Processes a page of each index. Called by the thread, and by tests without Start. Errors: those of the store, if no
+  // index made progress. Completed pages stay.
   absl::StatusOr<Turn> RunOnce();
 
  private:
   void Work();
   void Wake();
-  // Does not return before `pause` is over, something has happened, or the builder stops.
+  // Waits until `pause` is over, there is new work, or the builder stops.
   void WaitForWork(absl::Duration pause);
   void GiveWay(absl::Duration busy);
   absl::StatusOr<bool> Advance(const std::shared_ptr<const store::CatalogSnapshot>& snapshot, const store::Table& table,
@@ -68,8 +68,8 @@ class IndexBuilder {
   store::Database* const database_;
   GsiApplier* const applier_;
   const IndexBuilderOptions options_;
-  // Used by the working thread only: what clients had committed at the last turn, and the highest sequence that the
-  // scan of an index may have seen, once its last page is written.
+  // Used by the working thread only: the number of committed units at the last turn, and for each index whose last page
+  // is written, the highest sequence that its scan may have seen.
   uint64_t units_seen_ = 0;
   absl::flat_hash_map<IndexId, ChangeSequence> scanned_;
   absl::Mutex mutex_;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_INDEX_INDEX_DELTA_H_
 #define ARMATURE_INDEX_INDEX_DELTA_H_
 
-// What a change of an item does to an index: a pure function of the item before and after.
+// Computes the changes of index entries from the item before and after a write (pure functions).
 
 #include <cstddef>
 #include <cstdint>
@@ -15,24 +15,24 @@
 
 namespace armature::index {
 
-// The row of an index that stands for an item.
+// The entry of an item in an index.
 struct Entry {
   std::string key;
   std::string item;     // canonical bytes
-  size_t api_size = 0;  // of the entry's item
+  size_t api_size = 0;  // of `item`
 };
 
-// The entry of `item` in `index` (of a table with key `table_key`), or nullopt if it has none there.
+// The entry of `item` in `index` (of a table with key `table_key`), or nullopt if the item is not in the index.
 std::optional<Entry> MakeEntry(const store::Index& index, const model::KeySchema& table_key,
                                const model::ItemView& item);
 
-// At most one entry goes and at most one comes; both when the key changed.
+// Change of an index by one write: at most one entry is removed and at most one is written. Both if the key changed.
 struct EntryChange {
   const store::Index* index = nullptr;
-  std::optional<std::string> removed_key;  // row to delete
-  std::optional<std::string> put_key;      // row to write
+  std::optional<std::string> removed_key;  // key of the row to delete
+  std::optional<std::string> put_key;      // key of the row to write
   std::string put_value;                   // stored item
-  // Sizes of the entry before and after as the API counts them; absent where there is no entry.
+  // API sizes of the entry before and after; nullopt if there is no entry.
   std::optional<size_t> old_size;
   std::optional<size_t> new_size;
 
@@ -42,10 +42,10 @@ struct EntryChange {
   }
 };
 
-// Changes of `indexes` (of one table with key `table_key`) when an item goes from `before` to `after`; nullopt is "no
-// item". Indexes whose entry stays the same by value are left out: no write is charged for them. So are those that are
-// not maintained (yet, or any more).
-// Source: the developer guide, write considerations of local and global secondary indexes.
+// The changes of `indexes` (of one table with key `table_key`) when an item changes from `before` to `after`; nullopt
+// means no item. Indexes whose entry stays equal by value are left out, and cost no write units. Indexes that are not
+// maintained are left out, too. Source: the developer guide, write considerations of local and global secondary
+// indexes.
 std::vector<EntryChange> IndexDelta(const std::vector<store::Index>& indexes, const model::KeySchema& table_key,
                                     const std::optional<model::ItemView>& before,
                                     const std::optional<model::ItemView>& after);

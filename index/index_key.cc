@@ -9,7 +9,7 @@
 namespace armature::index {
 namespace {
 
-// Strings and binaries count; a number has at most 21 bytes and is never too long.
+// Only strings and binaries count: a number has at most 21 bytes and is never too long.
 std::optional<KeyFault> FindGroupFault(const std::vector<model::KeyAttribute>& group, size_t bytes_max,
                                        const model::ItemView& item) {
   size_t bytes = 0;
@@ -37,7 +37,7 @@ std::optional<std::string> EncodeIndexKey(model::IndexKind kind, const model::Ke
                                           const model::KeySchema& table_key, const model::ItemView& item) {
   std::optional<std::string> key = codec::EncodeTableKey(index_key, item);
   if (!key.has_value()) return std::nullopt;
-  // A local index has the table's partition in front already.
+  // The key of a local index starts with the table's partition already.
   if (kind == model::IndexKind::kGlobal && !codec::AppendKeyComponents(table_key.partition, item, &*key)) {
     return std::nullopt;
   }

@@ -13,24 +13,23 @@
 
 namespace armature::index {
 
-// What keeps an item out of an index although it has the attribute. Writes are refused for it, but items may be older
-// than the index.
-// Source: the developer guide, "Detecting and correcting index key violations".
+// A reason why an item with all key attributes is not in an index. Writes with such a fault are refused, but items may
+// be older than the index. Source: the developer guide, "Detecting and correcting index key violations".
 struct KeyFault {
   enum class Kind : uint8_t { kType, kEmpty, kTooLong };
   Kind kind;
   std::string attribute;
 };
 
-// The first fault of `item` in the order of the key, or nullopt. A missing attribute is none.
+// The first fault of `item` in key order, or nullopt. A missing attribute is not a fault.
 std::optional<KeyFault> FindKeyFault(const model::KeySchema& index_key, const model::ItemView& item);
 
-// The key under which `item` stands in the index, or nullopt if it does not: a key attribute of the index (or of the
-// table) is missing or has a fault.
+// The key of the entry of `item` in the index. Nullopt if it has none: a key attribute of the index or of the table is
+// missing or has a fault.
 //
-// LSI: hash and partition components of the table, the index's sort component, the table's sort component; so one
-// partition's rows stay together. GSI: hash and partition components of the index, its sort components, then the
-// table's whole key, which keeps entries with equal index keys apart.
+// LSI: hash and partition components of the table, the index's sort component, the table's sort component, so that the
+// rows of one partition are adjacent. GSI: hash and partition components of the index, its sort components, then the
+// table's whole key, which distinguishes entries with equal index keys.
 std::optional<std::string> EncodeIndexKey(model::IndexKind kind, const model::KeySchema& index_key,
                                           const model::KeySchema& table_key, const model::ItemView& item);
 

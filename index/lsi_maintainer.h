@@ -1,7 +1,7 @@
 #ifndef ARMATURE_INDEX_LSI_MAINTAINER_H_
 #define ARMATURE_INDEX_LSI_MAINTAINER_H_
 
-// Local indexes: their entries go into the same write unit as the item.
+// Adds the entries of local indexes to the write unit of the item.
 
 #include <cstdint>
 #include <string_view>
@@ -13,9 +13,9 @@
 
 namespace armature::index {
 
-// Adds the entry changes of local indexes to `unit`, and the growth of the item collection: the base item's own growth
-// in bytes plus that of its entries, each with the storage overhead. `collection_key` is hash and partition components
-// of the table key. Returns that growth.
+// Adds the entry changes of local indexes to `unit`, and the growth of the item collection. The growth is that of the
+// base item in bytes plus that of its entries, each with the storage overhead. `collection_key`: hash and partition
+// components of the table key. Returns the growth.
 int64_t AddLocalIndexChanges(const store::Table& table, std::string_view collection_key, store::StatsDelta base_delta,
                              const std::vector<EntryChange>& changes, store::WriteUnit* unit);
 

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_INDEX_PROJECTION_H_
 #define ARMATURE_INDEX_PROJECTION_H_
 
-// What of an item an index entry holds.
+// The part of an item that an index entry holds.
 
 #include <string>
 #include <string_view>
@@ -13,11 +13,11 @@
 
 namespace armature::index {
 
-// The entry's item: index keys and table keys, plus the listed attributes (INCLUDE) or everything (ALL).
-// Canonical bytes.
+// The entry's item in canonical bytes: key attributes of index and table, plus the listed attributes (INCLUDE) or all
+// attributes (ALL).
 std::string ProjectEntry(const store::Index& index, const model::ItemView& item);
 
-// Whether the entry holds the top-level attribute `name` of its item.
+// True if the entry holds the top-level attribute `name` of its item.
 bool ProjectsAttribute(const store::Index& index, std::string_view name);
 
 }  // namespace armature::index

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kWaitingMax = 16;
 constexpr size_t kRememberedMax = 100;
-// After a failure the schedule tries again so soon, or after its interval if that is shorter.
+// After a failure the schedule retries after this time, or after its interval if that is shorter.
 constexpr absl::Duration kRetry = absl::Minutes(5);
 constexpr absl::Duration kOpenEvery = absl::Milliseconds(100);
 
@@ -41,7 +41,7 @@ absl::StatusOr<std::string> BackupJobs::DirectoryOf(const std::string& requested
   if (directory.empty()) {
     return ValidationError("There is no directory for backups: name one, or start the server with --backup_dir");
   }
-  // It is the server's machine; where its process was started says nothing to whoever asks.
+  // A relative path would depend on the server's working directory, which clients do not know.
   if (directory.front() != '/') {
     return ValidationError(Cat("The directory for backups must be an absolute path: ", directory));
   }
@@ -103,7 +103,7 @@ absl::StatusOr<BackupJob> BackupJobs::Cancel(uint64_t id) {
 absl::StatusOr<std::vector<store::BackupEntry>> BackupJobs::List(const std::string& directory) const {
   ARM_ASSIGN_OR_RETURN(const std::string path, DirectoryOf(directory));
   absl::StatusOr<std::unique_ptr<store::BackupRepository>> repository = store::BackupRepository::Open(path, {});
-  // The first backup makes the directory.
+  // The directory may not exist yet: the first backup creates it.
   if (absl::IsNotFound(repository.status())) return std::vector<store::BackupEntry>();
   if (!repository.ok()) return repository.status();
   return (*repository)->List();
@@ -133,7 +133,7 @@ void BackupJobs::FindLastBackup() {
       stats_.last_success_ms = std::max(stats_.last_success_ms, entry.finished_ms);
     }
   }
-  // The clock may have been ahead then.
+  // The clock may have been ahead when the backup was made.
   stats_.last_success_ms = std::min(stats_.last_success_ms, absl::ToUnixMillis(absl::Now()));
   Schedule(absl::FromUnixMillis(stats_.last_success_ms) + options_.interval);
 }
@@ -141,7 +141,7 @@ void BackupJobs::FindLastBackup() {
 void BackupJobs::Schedule(absl::Time due) {
   if (options_.interval <= absl::ZeroDuration() || is_stopping_) return;
   timers_.Cancel(timer_, due_);
-  // A clock that was set back would put it off for as long.
+  // If the clock was set back, the schedule would be delayed by as much.
   due_ = std::min(due, absl::Now() + options_.interval);
   stats_.next_due_ms = absl::ToUnixMillis(due_);
   timer_ = timers_.At(due_, [this] { StartScheduled(); });
@@ -149,7 +149,7 @@ void BackupJobs::Schedule(absl::Time due) {
 
 void BackupJobs::StartScheduled() {
   const absl::MutexLock lock(&mutex_);
-  // The one before may have come at the same moment.
+  // An earlier timer may fire at the same moment.
   if (is_stopping_ || absl::Now() < due_) return;
   due_ = absl::InfiniteFuture();
   StartBackupRequest request;
@@ -157,7 +157,7 @@ void BackupJobs::StartScheduled() {
   Add(std::move(request), options_.directory)->job.is_scheduled = true;
 }
 
-// `work` waits, or was cancelled. It is not removed before it has ended; whether it has, only its own thread says.
+// `work` is waiting or cancelled. It is not removed before it has ended, and only this thread ends it.
 void BackupJobs::Run(Work* work) {
   {
     const absl::MutexLock lock(&mutex_);
@@ -169,7 +169,7 @@ void BackupJobs::Run(Work* work) {
   End(work, Make(work));
 }
 
-// Waits while somebody else writes there: one who deletes a backup, say.
+// Retries while another process or thread writes to the directory, for example to delete a backup.
 absl::StatusOr<std::unique_ptr<store::BackupRepository>> BackupJobs::OpenInTurn(const Work& work) {
   store::BackupRepositoryOptions options;
   options.mode = store::BackupRepositoryOptions::Mode::kWrite;
@@ -189,7 +189,7 @@ absl::StatusOr<std::unique_ptr<store::BackupRepository>> BackupJobs::OpenInTurn(
   return repository;
 }
 
-// `work->request` and the directory do not change any more.
+// `work->request` and the directory no longer change.
 absl::Status BackupJobs::Make(Work* work) {
   const StartBackupRequest& request = work->request;
   const std::string& directory = work->job.directory;
@@ -200,7 +200,7 @@ absl::Status BackupJobs::Make(Work* work) {
                          work->job.progress = progress;
                          return !is_stopping_ && !work->is_cancelled;
                        }));
-  LOG(INFO) << "backup: made directory=" << directory << " id=" << entry.id << " size_bytes=" << entry.size_bytes
+  LOG(INFO) << "backup: created directory=" << directory << " id=" << entry.id << " size_bytes=" << entry.size_bytes
             << " added_bytes=" << entry.added_bytes << " took_ms=" << entry.finished_ms - entry.started_ms;
   {
     const absl::MutexLock lock(&mutex_);
@@ -209,7 +209,7 @@ absl::Status BackupJobs::Make(Work* work) {
     stats_.last_success_ms = std::max(stats_.last_success_ms, entry.finished_ms);
   }
   if (request.keep == 0) return absl::OkStatus();
-  // Those that somebody has asked for by name are his.
+  // Backups with a note were requested explicitly and are kept.
   ARM_ASSIGN_OR_RETURN(
       const std::vector<store::BackupId> deleted,
       repository->Prune(request.keep, [](const store::BackupEntry& each) { return each.note.empty(); }));
@@ -229,7 +229,7 @@ void BackupJobs::End(Work* work, const absl::Status& result) {
   job.result = result;
   ++(result.ok() ? stats_.done_total : stats_.failed_total);
   stats_.is_running = false;
-  // There may be a backup although older ones could not be deleted.
+  // A backup may exist even if deleting older ones failed.
   if (job.made.has_value() && job.directory == options_.directory) {
     Schedule(absl::Now() + options_.interval);
   } else if (job.is_scheduled) {

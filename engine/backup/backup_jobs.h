@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_BACKUP_BACKUP_JOBS_H_
 #define ARMATURE_ENGINE_BACKUP_BACKUP_JOBS_H_
 
-// Backups of the database while it is in use: asked for, or made by a schedule.
+// Jobs that back up the database while it is in use, on request or by a schedule.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,45 +24,47 @@
 namespace armature::engine {
 
 struct BackupOptions {
-  std::string directory;              // of backups that name no other, and of the schedule; empty: none
-  uint64_t bytes_per_second_max = 0;  // of requests that say nothing else, and of the schedule; 0: no limit
-  absl::Duration interval;            // of the schedule, from the end of the last backup; zero: there is none
-  // After a backup of the schedule, so many of those without a note are kept, whoever asked for them; 0: all.
+  std::string directory;              // default for requests, and used by the schedule; empty: none
+  uint64_t bytes_per_second_max = 0;  // default for requests, and used by the schedule; 0: no limit
+  absl::Duration interval;            // of the schedule, from the end of the last backup; zero: no schedule
+  // Number of backups without a note, scheduled or requested, to keep after a scheduled backup; 0: all.
   size_t keep = 0;
 };
 
 struct StartBackupRequest {
-  std::string directory;                         // on this machine; empty: that of the options
-  size_t keep = 0;                               // then delete all but so many; 0: none
+  std::string directory;                         // on the server's machine; empty: that of the options
+  size_t keep = 0;                               // number of backups to keep afterwards; 0: delete none
   std::optional<uint64_t> bytes_per_second_max;  // 0: no limit
   std::string note;                              // see store::BackupEntry
 };
 
 struct BackupJob {
   enum class State : uint8_t { kWaiting, kRunning, kDone, kFailed };
-  uint64_t id = 0;  // of this process
+  uint64_t id = 0;  // unique within this process
   std::string directory;
   State state = State::kWaiting;
   bool is_scheduled = false;
   int64_t requested_ms = 0;  // since the epoch
   store::BackupProgress progress;
-  absl::Status result;                     // why it failed
-  std::optional<store::BackupEntry> made;  // once there is a backup, also if deleting older ones failed
-  std::vector<store::BackupId> deleted;    // as `keep` asked
+  absl::Status result;                     // error of a failed job
+  std::optional<store::BackupEntry> made;  // set once the backup exists, even if deleting older ones failed
+  std::vector<store::BackupId> deleted;    // backups deleted because of `keep`
 };
 
 struct BackupStats {
   uint64_t done_total = 0;
   uint64_t failed_total = 0;
   uint64_t copied_bytes_total = 0;
-  int64_t last_success_ms = 0;  // since the epoch; of any job of this process or backup in the options' directory
-  int64_t next_due_ms = 0;      // of the schedule; 0: not known yet, or there is none
+  int64_t last_success_ms = 0;  // since the epoch; latest of all jobs of this process and backups in the options'
+                                // directory
+  int64_t next_due_ms = 0;      // of the schedule; 0: unknown yet, or no schedule
   bool is_running = false;
 };
 
-// One thread makes one backup after another.
+// One thread makes backups one after another.
 //
-// Thread-safety: thread-safe. Lifetime: `database` outlives it; the destructor cancels what runs and waits for it.
+// Thread-safety: thread-safe. Lifetime: `database` outlives it; the destructor cancels the running job and waits for
+// it.
 class BackupJobs {
  public:
   BackupJobs(store::Database* database, BackupOptions options);
@@ -70,21 +72,21 @@ class BackupJobs {
   BackupJobs(const BackupJobs&) = delete;
   BackupJobs& operator=(const BackupJobs&) = delete;
 
-  // Does not wait for the backup. Errors: ValidationException without a directory, or with one that is not an absolute
-  // path; LimitExceededException with too many waiting.
+  // Starts a job without waiting for it. Errors: ValidationException if no directory is given or configured, or if it
+  // is not an absolute path; LimitExceededException if too many jobs wait.
   absl::StatusOr<BackupJob> Start(StartBackupRequest request);
-  // Errors: ResourceNotFoundException; jobs that ended long ago are forgotten.
+  // Errors: ResourceNotFoundException, also for old jobs, which are forgotten some time after they end.
   absl::StatusOr<BackupJob> Find(uint64_t id) const;
-  // A job that has ended stays as it is. Errors: as Find.
+  // Cancels a job. Has no effect on a job that has ended. Errors: as Find.
   absl::StatusOr<BackupJob> Cancel(uint64_t id);
 
-  // The backups in `directory`; empty: that of the options. Reads files. Errors: ValidationException
-  // without a directory; those of BackupRepository::Open but NotFound.
+  // The backups in `directory`; empty: that of the options. Reads files. Errors: ValidationException without a
+  // directory; those of BackupRepository::Open except NotFound.
   absl::StatusOr<std::vector<store::BackupEntry>> List(const std::string& directory) const;
 
-  // The directory that is meant. Errors: ValidationException, as Start.
+  // The directory to use. Errors: ValidationException, as Start.
   absl::StatusOr<std::string> DirectoryOf(const std::string& requested) const;
-  // Of the jobs in the options' directory that have not ended.
+  // Notes of the jobs in the options' directory that have not ended.
   std::vector<std::string> NotesOfUnfinished() const;
 
   BackupStats stats() const;
@@ -94,7 +96,7 @@ class BackupJobs {
     BackupJob job;
     StartBackupRequest request;
     bool is_cancelled = false;
-    bool has_begun = false;  // its turn on the thread has come
+    bool has_begun = false;  // the job was started by the thread
   };
 
   Work* FindWork(uint64_t id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -112,13 +114,14 @@ class BackupJobs {
   mutable absl::Mutex mutex_;
   bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
-  // In the order of their ids; those that wait come last. The one that runs is not removed.
+  // In ascending order of ids; waiting jobs are last. The running job is never removed.
   std::deque<std::unique_ptr<Work>> works_ ABSL_GUARDED_BY(mutex_);
-  absl::Time due_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();  // the schedule's next, with its timer
+  absl::Time due_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();  // time of the next scheduled backup and of its
+                                                                     // timer
   TimerQueue::TimerId timer_ ABSL_GUARDED_BY(mutex_) = 0;
   BackupStats stats_ ABSL_GUARDED_BY(mutex_);
   ThreadPool pool_{"arm-backup", 1, 1};
-  TimerQueue timers_;  // goes first: it gives work to the pool
+  TimerQueue timers_;  // destroyed first, because its callbacks add work to the pool
 };
 
 }  // namespace armature::engine

@@ -26,8 +26,8 @@ constexpr size_t kArnMaxChars = 1024;
 // Source: the API reference, type BackupsInputLimit.
 constexpr int64_t kLimitMin = 1;
 constexpr int64_t kLimitMax = 100;
-constexpr size_t kBackupNameMinChars = 3;  // the rest of the rule is that of tables' names
-// In the order in which messages print them.
+constexpr size_t kBackupNameMinChars = 3;  // otherwise the same rule as for table names
+// In the order in which error messages list them.
 constexpr std::string_view kTypes[] = {"USER", "SYSTEM", "AWS_BACKUP", "ALL"};
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -42,14 +42,14 @@ void CheckArnLength(std::string_view arn, std::string_view path, model::Constrai
   faults->CheckLengthMax(printed, length, path, kArnMaxChars);
 }
 
-// A member that is required and names a backup.
+// Checks a required member with a backup ARN.
 void CheckArnShape(const std::optional<std::string>& arn, model::ConstraintList* faults) {
   constexpr std::string_view kPath = "backupArn";
   if (!arn.has_value()) return faults->AddNull(kPath);
   CheckArnLength(*arn, kPath, faults);
 }
 
-// A required name of three characters or more: of a backup, or of a table that is to be made.
+// Checks the required name of a backup or of a new table.
 void CheckRequiredName(const std::optional<std::string>& name, std::string_view path, size_t minimum,
                        model::ConstraintList* faults) {
   if (!name.has_value()) return faults->AddNull(path);
@@ -106,7 +106,7 @@ absl::Status CheckRestoreTable(const RestoreTableRequest& request) {
   model::CheckThroughputShape(request.provisioned, "provisionedThroughputOverride", &faults);
   ARM_RETURN_IF_ERROR(faults.ToStatus());
   ARM_RETURN_IF_ERROR(ParseBackupArn(*request.backup_arn).status());
-  // The rule and its text are those of CreateTable.
+  // Same rule and text as in CreateTable.
   if (request.billing_mode == "PAY_PER_REQUEST" && request.provisioned.has_value()) {
     return InvalidParameterError(
         "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST");
@@ -117,7 +117,7 @@ absl::Status CheckRestoreTable(const RestoreTableRequest& request) {
 absl::Status NoSuchBackupError(std::string_view arn) { return BackupNotFoundError(Cat("Backup not found: ", arn)); }
 
 absl::StatusOr<BackupArnParts> ParseBackupArn(std::string_view arn) {
-  // No name of a table has a slash.
+  // Table names contain no slash.
   const size_t slash = arn.find(kBackupPart);
   if (slash == std::string_view::npos) return InvalidArnError(arn);
   BackupArnParts parts;

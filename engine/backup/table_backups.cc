@@ -31,7 +31,7 @@ using store::BackupRepositoryOptions;
 
 constexpr size_t kListMax = 100;
 
-// Nullopt for backups that stand for no table.
+// Nullopt for backups that belong to no table.
 std::optional<TableBackup> ParseNote(const std::string& text, BackupStatus status) {
   std::optional<store::TableBackupNote> note = store::ParseTableBackupNote(text);
   if (!note.has_value()) return std::nullopt;
@@ -43,16 +43,16 @@ std::optional<TableBackup> ParseNote(const std::string& text, BackupStatus statu
                      .totals = {note->item_count, note->size_bytes}};
 }
 
-// A backup of a table, and the backup of the database that it is; 0 while that is made.
+// A table backup and the database backup that contains it; id 0 while that is in progress.
 struct Known {
   TableBackup backup;
   BackupId id = 0;
 };
 
-// In the order of their making.
+// All table backups in order of creation.
 absl::StatusOr<std::vector<Known>> ListKnown(const Parts& parts) {
   std::vector<Known> known;
-  // First: what is made meanwhile is among the finished ones then, or here.
+  // Read first: a backup that finishes meanwhile is then listed here or among the finished ones.
   for (const std::string& note : parts.backups.NotesOfUnfinished()) {
     if (std::optional<TableBackup> backup = ParseNote(note, BackupStatus::kCreating)) {
       known.push_back({*std::move(backup)});
@@ -63,7 +63,7 @@ absl::StatusOr<std::vector<Known>> ListKnown(const Parts& parts) {
   for (const BackupEntry& entry : entries) {
     std::optional<TableBackup> backup = ParseNote(entry.note, BackupStatus::kAvailable);
     if (!backup.has_value() || !entry.damage.empty()) continue;
-    // One that is there may still be worked on.
+    // A job may still be running after its backup exists.
     const bool is_unfinished = std::any_of(
         known.begin(), known.end(), [&](const Known& each) { return each.id == 0 && each.backup.arn == backup->arn; });
     if (!is_unfinished) known.push_back({*std::move(backup), entry.id});
@@ -82,7 +82,7 @@ absl::StatusOr<Known> FindKnown(const Parts& parts, const std::string& arn) {
   return NoSuchBackupError(arn);
 }
 
-// The definition of `wanted` has keys and projection of `index`.
+// True if the definition of `wanted` has the keys and projection of `index`.
 bool IsSameIndex(const model::IndexDefinition& wanted, const model::IndexDescriptor& index) {
   std::vector<std::pair<std::string, std::string>> keys;
   for (const model::KeyAttribute& each : index.key.partition) keys.emplace_back(each.name, "HASH");
@@ -100,12 +100,12 @@ bool IsSameIndex(const model::IndexDefinition& wanted, const model::IndexDescrip
   return names == own_names;
 }
 
-// Leaves those of `indexes` that are wanted, under their new names.
+// Keeps the wanted ones of `indexes`, under their new names.
 absl::Status ChooseIndexes(const std::optional<std::vector<model::IndexDefinition>>& wanted,
                            std::vector<model::IndexDescriptor>* indexes) {
   if (!wanted.has_value()) return absl::OkStatus();
   std::vector<model::IndexDescriptor> chosen;
-  // Each of the source's is chosen once.
+  // Each source index can be chosen once.
   for (const model::IndexDefinition& each : *wanted) {
     const auto found = std::find_if(indexes->begin(), indexes->end(),
                                     [&](const model::IndexDescriptor& index) { return IsSameIndex(each, index); });
@@ -187,7 +187,7 @@ absl::Status SetThroughput(const RestoreTableRequest& request, model::TableDescr
   return absl::OkStatus();
 }
 
-// The table that is to be made. Streams, tags, time to live and recovery to a point in time are not restored.
+// Descriptor of the new table. Streams, tags, time to live and point-in-time recovery are not restored.
 absl::StatusOr<model::TableDescriptor> TargetOf(const model::TableDescriptor& source,
                                                 const RestoreTableRequest& request) {
   model::TableDescriptor target;
@@ -195,7 +195,7 @@ absl::StatusOr<model::TableDescriptor> TargetOf(const model::TableDescriptor& so
   target.key = source.key;
   target.local_indexes = source.local_indexes;
   target.global_indexes = source.global_indexes;
-  // One that was being removed is none of the table any more.
+  // An index that was being deleted does not belong to the table any more.
   std::erase_if(target.global_indexes,
                 [](const model::IndexDescriptor& index) { return index.state == model::IndexState::kDeleting; });
   target.settings.billing_mode = source.settings.billing_mode;
@@ -258,7 +258,7 @@ absl::StatusOr<TableBackup> CreateTableBackup(Parts* parts, const CreateBackupRe
                                              .item_count = backup.totals.item_count,
                                              .size_bytes = backup.totals.size_bytes});
   ARM_ASSIGN_OR_RETURN(const BackupJob job, parts->backups.Start(std::move(start)));
-  // From here on it is not deleted; see CheckNotBeingBackedUp.
+  // From here on the table cannot be deleted; see CheckNotBeingBackedUp.
   const absl::StatusOr<PinnedTable> still = FindTable(*parts->database, *request.table_name);
   if (!still.ok() || still->table->descriptor.id != backup.table.id) {
     ARM_RETURN_IF_ERROR(parts->backups.Cancel(job.id).status());
@@ -293,7 +293,7 @@ absl::StatusOr<ListTableBackupsResult> ListTableBackups(const Parts& parts, cons
   if (type != "USER" && type != "ALL") return result;
   ARM_ASSIGN_OR_RETURN(std::vector<Known> known, ListKnown(parts));
   const size_t limit = request.limit.has_value() ? static_cast<size_t>(*request.limit) : kListMax;
-  // Its place, not itself: it may have been deleted meanwhile.
+  // Only the position is used, because the backup may have been deleted meanwhile.
   std::optional<std::pair<int64_t, std::string>> start;
   if (request.exclusive_start_arn.has_value()) {
     ARM_ASSIGN_OR_RETURN(const BackupArnParts at, ParseBackupArn(*request.exclusive_start_arn));
@@ -339,7 +339,7 @@ absl::StatusOr<TableDescription> RestoreTableFromBackup(Parts* parts, const Rest
     return BackupInUseError(Cat("Backup is being used by another control plane operation: ", *request.backup_arn));
   }
   ARM_ASSIGN_OR_RETURN(model::TableDescriptor target, TargetOf(known.backup.table, request));
-  // Held from here on, so that it is not deleted.
+  // Kept open from here on, so that the backup cannot be deleted.
   absl::StatusOr<std::unique_ptr<store::BackupReader>> backup =
       store::BackupReader::Open(parts->options.backup.directory, known.id);
   if (absl::IsNotFound(backup.status())) return NoSuchBackupError(*request.backup_arn);
@@ -354,7 +354,7 @@ absl::StatusOr<TableDescription> RestoreTableOf(Parts* parts, const RestoreTable
   ARM_ASSIGN_OR_RETURN(const std::string directory, parts->backups.DirectoryOf(request.directory));
   absl::StatusOr<std::unique_ptr<store::BackupReader>> backup = store::BackupReader::Open(directory, request.backup);
   if (absl::IsNotFound(backup.status())) return ResourceNotFoundError(Sv(backup.status().message()));
-  // Whoever may ask this may know what is there.
+  // Clients allowed to call this may see the text of the error.
   if (!backup.ok()) return ValidationError(Sv(backup.status().message()));
   for (const model::TableDescriptor& table : (*backup)->tables()) {
     if (table.name != request.table_name) continue;

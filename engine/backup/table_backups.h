@@ -1,9 +1,9 @@
 #ifndef ARMATURE_ENGINE_BACKUP_TABLE_BACKUPS_H_
 #define ARMATURE_ENGINE_BACKUP_TABLE_BACKUPS_H_
 
-// CreateBackup, DescribeBackup, ListBackups, DeleteBackup, RestoreTableFromBackup: backups of one table, as clients of
-// the API know them. Each is a backup of the whole database in the configured directory, whose note says which table it
-// was made for; it shares its files with the others, so it costs what has changed.
+// CreateBackup, DescribeBackup, ListBackups, DeleteBackup, RestoreTableFromBackup: the API's backups of one table. Each
+// is a backup of the whole database in the configured directory, with a note that names its table. It shares files with
+// the other backups, so its cost is the data changed since the previous one.
 
 #include <cstdint>
 #include <optional>
@@ -28,17 +28,17 @@ struct TableBackup {
   std::string name;
   BackupStatus status = BackupStatus::kCreating;
   int64_t creation_time_ms = 0;  // since the epoch
-  model::TableDescriptor table;  // as it was
-  Totals totals;                 // of the table, as they were
+  model::TableDescriptor table;  // at the time of the backup
+  Totals totals;                 // of the table at the time of the backup
 };
 
 struct CreateBackupRequest {
-  std::optional<std::string> table_name = {};  // or ARN
+  std::optional<std::string> table_name = {};  // name or ARN
   std::optional<std::string> backup_name = {};
 };
 
 struct ListTableBackupsRequest {
-  std::optional<std::string> table_name = {};  // or ARN
+  std::optional<std::string> table_name = {};  // name or ARN
   std::optional<int64_t> limit = {};
   std::optional<int64_t> from_ms = {};   // inclusive
   std::optional<int64_t> until_ms = {};  // exclusive
@@ -54,7 +54,7 @@ struct ListTableBackupsResult {
 struct RestoreTableRequest {
   std::optional<std::string> target_table_name = {};
   std::optional<std::string> backup_arn = {};
-  // Overrides: what the client has given takes the place of what the table had.
+  // Overrides: members that are present replace those of the source table.
   std::optional<std::string> billing_mode = {};
   std::optional<std::vector<model::IndexDefinition>> local_indexes = {};
   std::optional<std::vector<model::IndexDefinition>> global_indexes = {};
@@ -62,32 +62,32 @@ struct RestoreTableRequest {
   std::optional<model::Throughput> on_demand_max = {};
 };
 
-// A table of any backup, by name.
+// Restores a table of any backup, by name.
 struct RestoreTableOfRequest {
-  std::string directory;  // of backups; empty: that of the options
+  std::string directory;  // backup directory; empty: that of the options
   store::BackupId backup = 0;
   std::string table_name;         // in the backup
-  std::string target_table_name;  // new
+  std::string target_table_name;  // name of the new table
 };
 
-// All but the last block: they read files. Errors: ValidationException; the others as told.
+// All functions except the last block, because they read files. Errors: ValidationException, and those stated below.
 //
-// Starts the backup and does not wait for it. Errors: TableNotFoundException; LimitExceededException.
+// Starts the backup without waiting for it. Errors: TableNotFoundException; LimitExceededException.
 absl::StatusOr<TableBackup> CreateTableBackup(Parts* parts, const CreateBackupRequest& request);
 // Errors: BackupNotFoundException.
 absl::StatusOr<TableBackup> DescribeTableBackup(const Parts& parts, const std::optional<std::string>& arn);
 absl::StatusOr<ListTableBackupsResult> ListTableBackups(const Parts& parts, const ListTableBackupsRequest& request);
-// Answers what was deleted. Errors: BackupNotFoundException; BackupInUseException while it is read, or another backup
-// is made.
+// Returns the deleted backup. Errors: BackupNotFoundException; BackupInUseException while the backup is read, or
+// another backup is made.
 absl::StatusOr<TableBackup> DeleteTableBackup(Parts* parts, const std::optional<std::string>& arn);
-// Whether the table may be deleted: not before the backups that were begun of it have it. Errors:
+// OK if the table may be deleted. A table must stay until its backups in progress contain it. Errors:
 // ResourceInUseException.
 absl::Status CheckNotBeingBackedUp(const Parts& parts, const std::optional<std::string>& table_name);
-// Starts the restore and does not wait for it: the table is CREATING until it is whole. Errors:
+// Starts the restore without waiting for it. The table is CREATING until it is complete. Errors:
 // BackupNotFoundException, TableAlreadyExistsException, LimitExceededException.
 absl::StatusOr<TableDescription> RestoreTableFromBackup(Parts* parts, const RestoreTableRequest& request);
 
-// The same for a table of any backup, without overrides; what is not there is a ResourceNotFoundException.
+// The same for a table of any backup, without overrides. A missing backup or table is a ResourceNotFoundException.
 absl::StatusOr<TableDescription> RestoreTableOf(Parts* parts, const RestoreTableOfRequest& request);
 
 }  // namespace armature::engine

@@ -30,7 +30,7 @@ ExportSlot::~ExportSlot() {
   if (taken_ != nullptr) taken_->fetch_sub(1);
 }
 
-// In order of construction; destroyed in reverse.
+// Members in order of construction; destroyed in reverse.
 struct TableExport::Held {
   ExportSlot slot;
   PinnedTable pinned;
@@ -60,7 +60,7 @@ TableExport::TableExport(Parts* parts, TableDescription description, std::unique
       held_(std::move(held)) {}
 
 TableExport::~TableExport() {
-  // The timer's callback holds no share of us, and finds nothing.
+  // The timer's callback has a weak pointer only and does nothing once this object is gone.
   absl::MutexLock lock(&mutex_);
   parts_->timers.Cancel(timer_, patience_end_);
 }
@@ -73,9 +73,9 @@ void TableExport::BeginWait() {
 }
 
 void TableExport::GiveUpIfIdle() {
-  std::shared_ptr<const Held> last;  // goes without the lock
+  std::shared_ptr<const Held> last;  // destroyed after the lock is released
   absl::MutexLock lock(&mutex_);
-  // The timer of an earlier wait may come late.
+  // The timer of an earlier wait may fire late.
   if (!is_reading_ && absl::Now() >= patience_end_) last = std::move(held_);
 }
 
@@ -91,12 +91,12 @@ void TableExport::ReadPage(PageWriter* page, Callback<bool> done) {
     return std::move(done)(
         DeadlineExceededError("The export was given up, as nothing more of it was read for too long"));
   }
-  // Not refused when many pages of checks wait: there are few exports, and each has one page under way.
+  // Not refused when many pages of checks wait: there are few exports, each with one page in progress.
   parts_->check_pool.RunAdmitted(
       [self = shared_from_this(), held = std::move(held), page, done = std::move(done)]() mutable {
         absl::StatusOr<bool> has_more = self->ReadPageNow(*held, page);
         self->EndPage(has_more.ok() && *has_more);
-        // Before anybody is told, who may want the place of this export.
+        // Before the callback, whose receiver may want to open another export in this slot.
         held.reset();
         std::move(done)(std::move(has_more));
       });

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_BACKUP_TABLE_EXPORT_H_
 #define ARMATURE_ENGINE_BACKUP_TABLE_EXPORT_H_
 
-// All items of a table as of one moment, page by page.
+// Export of all items of a table at one point in time, page by page.
 
 #include <atomic>
 #include <cstdint>
@@ -21,13 +21,13 @@ namespace armature::engine {
 
 struct Parts;
 
-// At most so many exports at once: each keeps every old version of every row on disk.
+// Limit on concurrent exports: each keeps all overwritten versions of every row on disk.
 inline constexpr int kExportsMax = 4;
 
-// What holds a place among them.
+// One of the kExportsMax slots.
 class ExportSlot {
  public:
-  // Nullopt if there is none left. `taken` must outlive the slot.
+  // Nullopt if none is free. `taken`, the number of slots in use, must outlive the slot.
   static std::optional<ExportSlot> Take(std::atomic<int>* taken);
   ~ExportSlot();
   ExportSlot(ExportSlot&& other) noexcept : taken_(other.taken_) { other.taken_ = nullptr; }
@@ -38,32 +38,32 @@ class ExportSlot {
   std::atomic<int>* taken_;  // null: moved from
 };
 
-// Made by Engine::OpenExport. Holds a snapshot and the table, whose files stay as long, even if it is deleted. Whoever
-// asks for no page for EngineOptions::export_patience loses both, and is told with the next page.
+// Made by Engine::OpenExport. Holds a snapshot and the table, whose files stay on disk even if the table is deleted. If
+// no page is requested for EngineOptions::export_patience, the export releases both, and the next page fails.
 //
-// Pages are read by the thread that checks indexes: that takes nothing from reads and writes of clients.
+// Pages are read by the thread that checks indexes, so that exports take no threads from clients' requests.
 //
 // Thread-safety: thread-safe, but one page at a time. Lifetime: shared; the engine must outlive it.
 class TableExport : public std::enable_shared_from_this<TableExport> {
  public:
-  // Blocks a little. Errors: ResourceNotFoundException, ValidationException; LimitExceededException beyond kExportsMax.
+  // Blocks briefly. Errors: ResourceNotFoundException, ValidationException; LimitExceededException beyond kExportsMax.
   static absl::StatusOr<std::shared_ptr<TableExport>> Open(Parts* parts, const std::string& table_name);
   ~TableExport();
   TableExport(const TableExport&) = delete;
   TableExport& operator=(const TableExport&) = delete;
 
-  // The table when it was opened.
+  // The table's description when the export was opened.
   const TableDescription& table() const { return description_; }
-  // All changes up to this one are in it, later ones perhaps.
+  // The export contains all changes up to this one, and perhaps later ones.
   uint64_t change_sequence() const { return change_sequence_; }
 
-  // Gives `page` the next items, about a megabyte of them, in the order of keys, and answers whether there are more.
-  // `page` must live until then. Errors: DeadlineExceeded if it was given up; DataLoss. After an error or
-  // the last page it holds nothing any more.
+  // Passes the next items in key order to `page`, about a megabyte, and returns true if there are more. `page` must
+  // live until then. Errors: DeadlineExceeded if the export was closed for inactivity; DataLoss. After an error or the
+  // last page the export holds no resources.
   void ReadPage(PageWriter* page, Callback<bool> done);
 
  private:
-  struct Held;  // the snapshot and what it needs
+  struct Held;  // the snapshot and the objects it depends on
   TableExport(Parts* parts, TableDescription description, std::unique_ptr<Held> held);
 
   absl::StatusOr<bool> ReadPageNow(const Held& held, PageWriter* page);
@@ -74,9 +74,9 @@ class TableExport : public std::enable_shared_from_this<TableExport> {
   Parts* const parts_;
   const TableDescription description_;
   const uint64_t change_sequence_;
-  std::string next_key_;  // belongs to the page under way
+  std::string next_key_;  // used by the page in progress only
   absl::Mutex mutex_;
-  std::shared_ptr<const Held> held_ ABSL_GUARDED_BY(mutex_);  // null: given up
+  std::shared_ptr<const Held> held_ ABSL_GUARDED_BY(mutex_);  // null: released
   bool is_reading_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Time patience_end_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
   TimerQueue::TimerId timer_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -24,13 +24,13 @@
 namespace armature::engine {
 namespace {
 
-// How long a wait goes on before it looks whether the server is about to stop.
+// Interval at which waits check for a server stop.
 constexpr absl::Duration kPatience = absl::Milliseconds(100);
 constexpr absl::Duration kAbandonEvery = absl::Seconds(1);
-// Committed together: enough for an fsync to cost little, little enough for clients' writes not to wait.
+// Rows committed together: enough to make the fsync cheap, few enough not to delay clients' writes.
 constexpr size_t kChunkRows = 500;
 constexpr size_t kChunkBytes = 1 << 20;
-// So many chunks may wait to be applied to the global indexes, so that the log stays short.
+// Limit on chunks that are not applied to the global indexes, so that the log stays short.
 constexpr size_t kChunksAheadMax = 40;
 
 absl::Status StoppingError() { return absl::CancelledError("the server is about to stop"); }
@@ -54,7 +54,7 @@ class RowLoader {
   RowLoader(Parts* parts, PinnedTable pinned, const absl::Notification* stopping)
       : parts_(parts), pinned_(std::move(pinned)), stopping_(stopping) {}
 
-  // `value`: of the row, as stored. Errors: DataLoss; those of Database::CommitAll.
+  // `value` is the row as stored. Errors: DataLoss; those of Database::CommitAll.
   absl::Status Add(std::string_view key, std::string_view value) {
     rows_.emplace_back(key, value);
     bytes_ += key.size() + value.size();
@@ -64,7 +64,7 @@ class RowLoader {
   absl::Status Flush() {
     if (rows_.empty()) return absl::OkStatus();
     absl::StatusOr<ChangeSequence> committed = Commit();
-    // Clients have filled the queue.
+    // The commit queue is full of clients' writes.
     while (IsThrottling(committed.status())) {
       if (stopping_->WaitForNotificationWithTimeout(kPatience)) return StoppingError();
       committed = Commit();
@@ -73,12 +73,12 @@ class RowLoader {
     rows_.clear();
     bytes_ = 0;
     waiting_.push_back(*committed);
-    // Not the same snapshot to the end: it keeps tables that are deleted meanwhile.
+    // Takes a new snapshot, because a snapshot keeps tables alive that are deleted meanwhile.
     ARM_ASSIGN_OR_RETURN(pinned_, Pin(*parts_, pinned_.table->descriptor.id));
     return WaitForIndexes(kChunksAheadMax);
   }
 
-  // Until no more than so many chunks wait for any global index of the table.
+  // Waits until at most `chunks_max` chunks are missing in any global index of the table.
   absl::Status WaitForIndexes(size_t chunks_max) {
     while (waiting_.size() > chunks_max) {
       for (const store::Index& index : pinned_.table->global_indexes) {
@@ -126,7 +126,7 @@ class RowLoader {
 
   absl::Status WaitForIndex(store::IndexProgress& progress, ChangeSequence sequence) const {
     while (!stopping_->HasBeenNotified()) {
-      // The table's log may hold nothing up to there; then only a run of the applier tells.
+      // If the table's log is empty up to the sequence, only a run of the applier advances the cursor.
       parts_->applier.OnAppended({pinned_.table->descriptor.id});
       absl::Notification done;
       absl::Status applied;
@@ -143,9 +143,9 @@ class RowLoader {
   Parts* const parts_;
   PinnedTable pinned_;
   const absl::Notification* const stopping_;
-  std::vector<std::pair<std::string, std::string>> rows_;  // of the next chunk
+  std::vector<std::pair<std::string, std::string>> rows_;  // rows of the next chunk
   size_t bytes_ = 0;
-  std::deque<ChangeSequence> waiting_;  // of chunks that the indexes may not have yet
+  std::deque<ChangeSequence> waiting_;  // sequences of chunks that the indexes may not contain yet
 };
 
 }  // namespace
@@ -158,7 +158,7 @@ void TableRestores::Run(Restore restore) {
   const absl::Time start = absl::Now();
   absl::Status status = Fill(restore);
   if (stopping_.HasBeenNotified()) return;
-  // Before anybody sees the table: then they may delete the backup.
+  // Before the table becomes visible: clients may delete the backup then.
   restore.backup.reset();
   if (status.ok()) status = parts_->database->FinishRestore(restore.target);
   if (status.ok()) {
@@ -166,11 +166,11 @@ void TableRestores::Run(Restore restore) {
               << " took_ms=" << absl::ToInt64Milliseconds(absl::Now() - start);
     return;
   }
-  LOG(ERROR) << "restore: failed, the table is deleted table=" << restore.target.value() << " status=" << status;
-  // What it has of rows may be what fills the disk.
+  LOG(ERROR) << "restore: failed, deleting the table table=" << restore.target.value() << " status=" << status;
+  // Retried until it succeeds: the table's rows may be what fills the disk.
   absl::Status abandoned = parts_->database->AbandonRestore(restore.target);
   while (!abandoned.ok()) {
-    LOG_EVERY_N(ERROR, 60) << "restore: the table cannot be deleted yet status=" << abandoned;
+    LOG_EVERY_N(ERROR, 60) << "restore: cannot delete the table yet status=" << abandoned;
     if (stopping_.WaitForNotificationWithTimeout(kAbandonEvery)) return;
     abandoned = parts_->database->AbandonRestore(restore.target);
   }
@@ -189,7 +189,7 @@ absl::Status TableRestores::Fill(const Restore& restore) {
   }));
   ARM_RETURN_IF_ERROR(loaded);
   ARM_RETURN_IF_ERROR(loader.Flush());
-  // The table is whole when its indexes are.
+  // The table is complete when its indexes are.
   return loader.WaitForIndexes(0);
 }
 

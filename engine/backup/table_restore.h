@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_BACKUP_TABLE_RESTORE_H_
 #define ARMATURE_ENGINE_BACKUP_TABLE_RESTORE_H_
 
-// Fills tables from backups.
+// Restores tables from backups.
 
 #include <cstddef>
 #include <memory>
@@ -16,16 +16,17 @@ namespace armature::engine {
 
 struct Parts;
 
-// One table at a time. A table whose restore fails is deleted; the log says why.
+// Restores one table at a time. A table whose restore fails is deleted, and the reason is logged.
 //
-// Thread-safety: thread-safe. Lifetime: `parts` outlives it but for this; the destructor ends what is under way, which
-// the next start deletes.
+// Thread-safety: thread-safe. Lifetime: a member of `parts`, used until the destructor returns. The destructor stops
+// the running restore; the next start deletes its table.
 class TableRestores {
  public:
   struct Restore {
-    std::unique_ptr<store::BackupReader> backup;  // keeps it from being deleted
+    std::unique_ptr<store::BackupReader> backup;  // open, so that the backup cannot be deleted
     TableId source;                               // in the backup
-    TableId target;                               // of this database, made by Database::CreateTable as being restored
+    TableId target;                               // in this database, created by Database::CreateTable in the restore
+                                                  // state
   };
 
   explicit TableRestores(Parts* parts) : parts_(parts) {}
@@ -33,9 +34,9 @@ class TableRestores {
   TableRestores(const TableRestores&) = delete;
   TableRestores& operator=(const TableRestores&) = delete;
 
-  // Whether there is room for another one.
+  // True if another restore may be started.
   bool HasRoom() const { return pool_.queue_length() < kWaitingMax; }
-  // Does not wait.
+  // Starts a restore without waiting for it.
   void Start(Restore restore);
 
  private:

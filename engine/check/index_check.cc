@@ -28,7 +28,7 @@ using Kind = IndexDifference::Kind;
 constexpr size_t kPageRowsMax = 512;
 constexpr size_t kPageBytesMax = size_t{1} << 20;
 constexpr absl::Duration kRowPatience = absl::Seconds(30);
-// With a row locked, whose writers wait meanwhile.
+// Limit while a row is locked, because writers of the row wait meanwhile.
 constexpr absl::Duration kLockedPatience = absl::Seconds(1);
 constexpr int kAttemptsMax = 20;
 
@@ -61,7 +61,7 @@ absl::StatusOr<Page> ReadPageOfRows(const store::Database& database, const store
 
 absl::Status BadPositionError() { return ValidationError("The position is none that this operation has given"); }
 
-// A position is the id of the index that is walked, 0 for the table, a colon, and the next key.
+// A position consists of the id of the checked index (0 for the table), a colon, and the next key.
 struct Position {
   IndexId index;
   std::string key;
@@ -77,7 +77,7 @@ absl::StatusOr<Position> ParsePosition(std::string_view text) {
   return Position{IndexId(id), std::string(stop + 1, text.data() + text.size())};
 }
 
-// The indexes that must agree with the table, by id.
+// The indexes that must agree with the table, sorted by id.
 std::vector<const store::Index*> CheckableIndexes(const store::Table& table) {
   std::vector<const store::Index*> indexes;
   for (const auto* group : {&table.local_indexes, &table.global_indexes}) {
@@ -94,13 +94,13 @@ std::string KeyOf(const store::Table& table, const model::ItemView& item) {
   return model::PickAttributes(item, table.key_names);
 }
 
-// A check of one table, while the caller holds its snapshot.
+// A check of one table. The caller holds its snapshot.
 class Verifier {
  public:
   Verifier(Parts* parts, const PinnedTable& pinned, bool repair)
       : parts_(parts), pinned_(pinned), table_(*pinned.table), repair_(repair) {}
 
-  // Rows of the table: each must have its entries.
+  // Checks rows of the table: each must have its entries.
   absl::StatusOr<std::string> CheckTablePage(const std::string& begin, VerifyTableResult* result) {
     ARM_ASSIGN_OR_RETURN(const Page page, ReadPageOfRows(database(), table_.data, begin));
     result->rows_checked = static_cast<int64_t>(page.rows.size());
@@ -122,7 +122,7 @@ class Verifier {
     return page.next_key;
   }
 
-  // Rows of an index: each must stand for an item.
+  // Checks rows of an index: each must belong to an item.
   absl::StatusOr<std::string> CheckIndexPage(const store::Index& index, const std::string& begin,
                                              VerifyTableResult* result) {
     ARM_ASSIGN_OR_RETURN(const Page page, ReadPageOfRows(database(), index.keyspace, begin));
@@ -137,7 +137,7 @@ class Verifier {
       }
       ARM_ASSIGN_OR_RETURN(const Expected expected, ExpectedOf(index, *base_key));
       if (!expected.is_readable) continue;
-      // What an entry says that stands where it should, the walk of the table has compared.
+      // The contents of an entry at its right place were compared by the check of the table.
       const bool stands = expected.entry.has_value() && expected.entry->key == row.key;
       if (!stands) ARM_RETURN_IF_ERROR(Recheck(index, *base_key, row.key, result));
     }
@@ -147,7 +147,7 @@ class Verifier {
  private:
   const store::Database& database() const { return *parts_->database; }
 
-  // The row of the table that the entry says it stands for.
+  // Key of the table row that the entry belongs to.
   std::optional<std::string> BaseKeyOf(std::string_view entry_value) const {
     const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(entry_value);
     if (!stored.ok()) return std::nullopt;
@@ -166,8 +166,8 @@ class Verifier {
     return value == codec::EncodeStoredItem(entry.item, entry.api_size);
   }
 
-  // What an index should hold for a row. Of a row that cannot be read nothing is known, and its entries may be all that
-  // is left of it; the table's own walk tells of it.
+  // The entry that an index should hold for a row. For an unreadable row nothing is known: its entries may be the only
+  // copy, and are not touched. The check of the table reports the row.
   struct Expected {
     bool is_readable = true;
     std::optional<index::Entry> entry;
@@ -180,8 +180,8 @@ class Verifier {
     return Expected{true, index::MakeEntry(index, table_.descriptor.key, stored->item)};
   }
 
-  // Whether the index agrees with the row: it holds its entry, and `entry_key`, if given, does not stand for it
-  // elsewhere.
+  // True if the index agrees with the row: the index holds the row's entry, and `entry_key`, if given, is not a second
+  // entry of the row.
   absl::StatusOr<bool> Agrees(const store::Index& index, const std::string& base_key,
                               const std::optional<std::string>& entry_key) const {
     ARM_ASSIGN_OR_RETURN(const Expected expected, ExpectedOf(index, base_key));
@@ -207,7 +207,7 @@ class Verifier {
     return std::move(wait->guard);
   }
 
-  // Until all that was acknowledged is in the index.
+  // Waits until the index contains all acknowledged writes.
   absl::Status WaitForIndex(const store::Index& index, absl::Duration patience = kRowPatience) const {
     if (!IsGlobal(index)) return absl::OkStatus();
     struct Wait {
@@ -225,11 +225,11 @@ class Verifier {
     return wait->status;
   }
 
-  // Compares what `index` holds for the row with what it should, where nobody can change either.
-  // `entry_key`: the entry that looked wrong, if it was one.
+  // Compares the index's entry for the row with the expected one, while neither can change. `entry_key`: the suspicious
+  // entry, if any.
   absl::Status Recheck(const store::Index& index, const std::string& base_key,
                        const std::optional<std::string>& entry_key, VerifyTableResult* result) {
-    // First without the lock: clients must not wait for an index that is behind.
+    // Waits without the lock first: clients must not wait for an index that lags behind.
     store::LockTable::Guard guard;
     for (int attempt = 1;; ++attempt) {
       ARM_RETURN_IF_ERROR(WaitForIndex(index));
@@ -266,11 +266,11 @@ class Verifier {
                   base_key, std::move(change), result);
   }
 
-  // The entry has no place in the index for the row `base_key`, which is locked.
+  // Reports `entry_key`, which is not a valid entry of row `base_key`, unless it changed. The row is locked.
   absl::Status RecheckOrphan(const store::Index& index, const std::string& base_key, const std::string& entry_key,
                              VerifyTableResult* result) {
     ARM_ASSIGN_OR_RETURN(const std::optional<std::string> orphan, Get(index.keyspace, entry_key));
-    // If it stands for another item by now, a write or a repair has put it there.
+    // If the entry belongs to another item by now, a write or a repair has replaced it.
     if (!orphan.has_value() || BaseKeyOf(*orphan) != base_key) return absl::OkStatus();
     ARM_ASSIGN_OR_RETURN(const codec::StoredItemView stored, codec::ParseStoredItem(*orphan));
     index::EntryChange change;
@@ -281,8 +281,8 @@ class Verifier {
                   std::move(change), result);
   }
 
-  // An entry that does not tell its item. The walk of the table has mended what should be there, if it was this one;
-  // nobody else writes it.
+  // Reports an unreadable entry. If it is a row's right entry, the check of the table has rewritten it already. Nobody
+  // else writes it.
   absl::Status RemoveDamaged(const store::Index& index, const Row& row, VerifyTableResult* result) {
     ARM_RETURN_IF_ERROR(WaitForIndex(index));
     ARM_ASSIGN_OR_RETURN(const std::optional<std::string> now, Get(index.keyspace, row.key));
@@ -353,7 +353,7 @@ absl::StatusOr<ListIndexViolationsResult> ListIndexViolations(const Parts& parts
   ListIndexViolationsResult result;
   for (const Row& row : page.rows) {
     const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(row.value);
-    if (!stored.ok()) continue;  // a check of the table tells of it
+    if (!stored.ok()) continue;  // the check of the table reports it
     std::optional<index::KeyFault> fault = index::FindKeyFault(index->descriptor.key, stored->item);
     if (fault.has_value()) result.violations.push_back({KeyOf(table, stored->item), *std::move(fault)});
   }
@@ -371,7 +371,7 @@ absl::StatusOr<VerifyTableResult> VerifyTable(Parts* parts, const VerifyTableReq
   if (position.index == IndexId(0)) {
     ARM_ASSIGN_OR_RETURN(next_key, verifier.CheckTablePage(position.key, &result));
   } else {
-    // An index that has gone since has nothing to say.
+    // An index that was deleted meanwhile has no rows to check.
     for (const store::Index* const index : CheckableIndexes(*pinned.table)) {
       if (index->descriptor.id != position.index) continue;
       ARM_ASSIGN_OR_RETURN(next_key, verifier.CheckIndexPage(*index, position.key, &result));

@@ -1,11 +1,10 @@
 #ifndef ARMATURE_ENGINE_EXPR_AST_H_
 #define ARMATURE_ENGINE_EXPR_AST_H_
 
-// The trees that expressions become.
+// Syntax trees of expressions.
 //
-// The parser makes them with placeholders as written; the binder puts attribute names and values in
-// their place. Every tree that leaves this layer is bound: no element is kPlaceholder, and every
-// ValueOperand has its value.
+// The parser creates trees with placeholders as written. The binder replaces them by attribute names and values. Every
+// tree that leaves this layer is bound: no element is kPlaceholder, and every ValueOperand has its value.
 //
 // Thread-safety: thread-compatible values.
 // Lifetime: a bound tree owns its names; its values point into the bytes of Placeholders::values.
@@ -25,8 +24,8 @@
 
 namespace armature::expr {
 
-// Parentheses and function calls inside each other. Each level of a legal expression costs at least
-// one operator, up to a pair of parentheses around the whole and one around an operand.
+// Limit on nested parentheses and function calls. Each level of a legal expression needs at least one operator, except
+// for one pair of parentheses around the whole expression and one around an operand.
 inline constexpr int kNestingMax = model::kExpressionOperatorsMax + 2;
 
 struct PathElement {
@@ -38,10 +37,10 @@ struct PathElement {
   friend bool operator==(const PathElement&, const PathElement&) = default;
 };
 
-// The way to an attribute or to something inside it. The first element is always a name.
+// Path to an attribute or to a value inside it. The first element is always a name.
 struct DocumentPath {
   std::vector<PathElement> elements;
-  size_t position = 0;  // of its first character in the expression
+  size_t position = 0;  // position of its first character in the expression
 
   const std::string& attribute() const { return elements.front().name; }
   bool nested() const { return elements.size() > 1; }
@@ -62,8 +61,8 @@ enum class Function : uint8_t {
   kSize,
   kIfNotExists,
   kListAppend,
-  // NOT_CONTAINS of the parameters from before expressions, of which no text makes a call. Not the negation of
-  // kContains: false where the attribute is absent, or of a type that could not hold the value.
+  // NOT_CONTAINS of the legacy parameters. No expression text contains it. Not the negation of kContains: it is false
+  // if the attribute is absent, or of a type that cannot contain the value.
   kNotContains,
 };
 
@@ -126,7 +125,7 @@ struct Negation {
 struct Junction {
   enum class Kind : uint8_t { kAnd, kOr };
   Kind kind = Kind::kAnd;
-  std::vector<ConditionNode> terms;  // two or more, in the order of the text
+  std::vector<ConditionNode> terms;  // two or more, in text order
 };
 
 struct ConditionNode {
@@ -166,9 +165,8 @@ struct OperandAction {
   ValueOperand operand;
 };
 
-// Where an update comes from. With kAttributeUpdates ADD takes lists too, which it appends (an absent attribute becomes
-// the list), and a stored value that ADD or DELETE cannot work on is reported in words of its own:
-// kAttributeUpdatesMismatch.
+// Origin of an update. With kAttributeUpdates, ADD also accepts lists and appends them (an absent attribute becomes the
+// list), and a stored value of a type unsuited to ADD or DELETE is reported with kAttributeUpdatesMismatch.
 enum class UpdateStyle : uint8_t { kExpression, kAttributeUpdates };
 inline constexpr char kAttributeUpdatesMismatch[] = "Type mismatch for attribute to update";
 

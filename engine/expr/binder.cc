@@ -34,7 +34,7 @@ bool Has(const RequestExpressions& expressions, ExpressionKind kind) {
   return false;
 }
 
-// Placeholders need an expression that could use them; projections use names only.
+// Placeholders require an expression that can use them. Projections use names only.
 absl::Status CheckHasUse(const RequestExpressions& expressions, const Placeholders& placeholders,
                          std::span<const ExpressionKind> known_kinds) {
   bool any_expression = false;
@@ -58,8 +58,8 @@ absl::Status CheckHasUse(const RequestExpressions& expressions, const Placeholde
   return absl::OkStatus();
 }
 
-// A tree of `text` to bind: a copy of the cached one, or what `parse` makes. A text with faults is parsed each time, so
-// that they are told each time.
+// A tree of `text` to bind: a copy of the cached tree, or a new one made by `parse`. A text with faults is not cached,
+// so that its faults are reported each time.
 template <class Tree, class Parse>
 absl::StatusOr<Tree> TreeOf(ExpressionKind kind, std::string_view text, ParseCache* cache, FaultLog* faults,
                             Parse parse) {

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_EXPR_BINDER_H_
 #define ARMATURE_ENGINE_EXPR_BINDER_H_
 
-// From the expressions of a request to checked trees: the entrance of this layer.
+// Entry point of this layer: parses, binds and checks the expressions of a request.
 //
 // Source: the DynamoDB developer guide, "Using expressions in DynamoDB".
 
@@ -19,7 +19,7 @@
 
 namespace armature::expr {
 
-// The expressions of one request as they were sent; nullopt: absent.
+// The expressions of one request as sent; nullopt: absent.
 struct RequestExpressions {
   std::optional<std::string_view> update;
   std::optional<std::string_view> condition;
@@ -28,7 +28,7 @@ struct RequestExpressions {
   std::optional<std::string_view> projection;
 };
 
-// The same, parsed, bound and checked. Move-only.
+// The same expressions, parsed, bound and checked. Move-only.
 //
 // Lifetime: values point into the bytes of Placeholders::values; nothing points into the texts.
 struct BoundExpressions {
@@ -39,7 +39,7 @@ struct BoundExpressions {
   std::optional<Projection> projection;
 };
 
-// The kinds that operations know, in the order in which errors list them.
+// The kinds of expressions that each operation accepts, in the order in which errors list them.
 inline constexpr ExpressionKind kGetKinds[] = {ExpressionKind::kProjection};
 inline constexpr ExpressionKind kPutKinds[] = {ExpressionKind::kCondition};
 inline constexpr ExpressionKind kDeleteKinds[] = {ExpressionKind::kCondition};
@@ -48,21 +48,20 @@ inline constexpr ExpressionKind kQueryKinds[] = {ExpressionKind::kProjection, Ex
                                                  ExpressionKind::kKeyCondition};
 inline constexpr ExpressionKind kScanKinds[] = {ExpressionKind::kProjection, ExpressionKind::kFilter};
 
-// Checks everything about expressions that needs no table.
+// Makes all checks of expressions that need no table.
 //
-// Errors: ValidationException, the first of: placeholders without expressions; empty or malformed
-// placeholder parameters; a fault in an expression (update, condition, key condition, filter,
-// projection, in this order; inside one, syntax before everything else, then the documented order
-// of static checks); unused names, unused values; what key conditions do not allow. Limits:
-// kExpressionMaxBytes per text, so parsing is bounded in time and depth. `cache`: where trees of known texts are, or
-// null.
+// Errors: ValidationException, the first of: placeholders without expressions; empty or malformed placeholder
+// parameters; a fault in an expression (update, condition, key condition, filter, projection, in this order; in each,
+// syntax errors first, then the documented order of static checks); unused names, unused values; terms not allowed in
+// key conditions. Limits: kExpressionMaxBytes per text, so parsing is bounded in time and depth. `cache`: parsed trees,
+// or null.
 absl::StatusOr<BoundExpressions> BindExpressions(const RequestExpressions& expressions,
                                                  const Placeholders& placeholders,
                                                  std::span<const ExpressionKind> known_kinds,
                                                  ParseCache* cache = nullptr);
 
-// The part of BindExpressions that comes before the values are looked at, for requests whose values turned out to be
-// malformed: what this finds is told in their place. `names`: without its values.
+// The checks of BindExpressions that precede those of the values. For requests with malformed values: errors found here
+// are reported instead. `names`: placeholders without values.
 absl::Status CheckBeforeValues(const RequestExpressions& expressions, const Placeholders& names,
                                std::span<const ExpressionKind> known_kinds);
 

@@ -11,13 +11,13 @@
 
 namespace armature::expr {
 
-// Whether values of `type` have an order at all: S, N and B do.
+// True for the types with an order: S, N and B.
 constexpr bool IsOrdered(model::ValueType type) {
   return type == model::ValueType::kString || type == model::ValueType::kNumber || type == model::ValueType::kBinary;
 }
 
-// The order of two scalars of one ordered type: numbers, in canonical text, by value; strings and binaries by unsigned
-// bytes. Nullopt if `type` has no order.
+// Compares two scalars of one type: numbers, in canonical text, by value; strings and binaries by unsigned bytes.
+// Nullopt if `type` has no order.
 std::optional<std::strong_ordering> CompareScalars(model::ValueType type, std::string_view a, std::string_view b);
 
 }  // namespace armature::expr

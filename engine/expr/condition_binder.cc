@@ -33,7 +33,7 @@ std::string_view ComparatorText(Comparator comparator) {
   return kTexts[static_cast<uint8_t>(comparator)];
 }
 
-// "AttributeValue: {S:text}", binaries in base64.
+// "AttributeValue: {S:text}", with binaries in base64.
 std::string LiteralText(const model::ValueView& value) {
   const std::string body =
       value.type() == ValueType::kBinary ? absl::Base64Escape(Av(value.scalar())) : std::string(value.scalar());
@@ -44,7 +44,7 @@ class Binder {
  public:
   Binder(PlaceholderTable* table, FaultLog* faults) : table_(table), faults_(faults) {}
 
-  // Recursion is as deep as the tree, which the parser has bounded.
+  // Recursion is bounded by the depth of the tree, which the parser limits.
   void Bind(ConditionNode* condition) {
     std::visit([this](auto& node) { BindNode(&node); }, condition->node);
   }
@@ -71,15 +71,15 @@ class Binder {
 
   PlaceholderTable* const table_;
   FaultLog* const faults_;
-  FaultLog here_;  // of the comparison or function being bound
+  FaultLog here_;  // faults of the current comparison or function
 };
 
-// Only size() gives a value that can be an operand.
+// The only function allowed as an operand is size().
 void Binder::BindOperand(Operand* operand) {
   if (auto* path = std::get_if<DocumentPath>(&operand->node)) {
     BindPath(table_, faults_, &here_, path);
   } else if (auto* value = std::get_if<ValueOperand>(&operand->node)) {
-    // One category with names: the first in the text is reported.
+    // Same category as undefined names, so the first of both in the text is reported.
     BindValue(table_, Fault::kUndefinedName, &here_, value);
   } else {
     auto& call = std::get<FunctionCall>(operand->node);
@@ -109,7 +109,7 @@ void Binder::CheckCall(const FunctionCall& call) {
       break;
     case Function::kIfNotExists:
     case Function::kListAppend:
-      return;  // misused in any condition
+      return;  // not allowed in any condition
     default:
       break;
   }
@@ -151,11 +151,11 @@ void Binder::CheckCallTypes(const FunctionCall& call) {
   }
 }
 
-// The type asked for is a constant, so a wrong one is an error and not just false.
+// The operand is a constant, so an unknown type name is an error rather than a false condition.
 void Binder::CheckAttributeType(const Operand& operand) {
   const std::optional<ValueType> type = StaticType(operand);
   if (type != ValueType::kString) {
-    if (operand.value() != nullptr && !type.has_value()) return;  // undefined
+    if (operand.value() != nullptr && !type.has_value()) return;  // undefined placeholder
     here_.Add(Fault::kOperandType,
               OperandTypeText("attribute_type",
                               type.has_value() ? model::ValueTypeName(*type) : "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}"));
@@ -236,7 +236,7 @@ void Binder::BindNode(Membership* membership) {
   EndCondition();
 }
 
-// A function as a condition: it must be one that gives true or false.
+// A function as a condition must return a boolean.
 void Binder::BindNode(FunctionCall* call) {
   BindCall(call);
   if (call->function == Function::kSize || call->function == Function::kIfNotExists ||

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_EXPR_CONDITION_BINDER_H_
 #define ARMATURE_ENGINE_EXPR_CONDITION_BINDER_H_
 
-// Names, values and static checks of conditions: condition, filter and key condition alike.
+// Binding and static checks of conditions: condition, filter and key condition.
 
 #include "absl/status/status.h"
 #include "engine/expr/ast.h"
@@ -11,11 +11,11 @@
 
 namespace armature::expr {
 
-// Binds `condition` in place. `faults` has what the parser found.
+// Binds `condition` in place. `faults` contains the parser's faults.
 //
-// Errors: ValidationException for the fault that the documented order puts first: parentheses,
-// unknown function, misused function, reserved word, then comparison by comparison (or function):
-// undefined placeholder, number of operands, equal operands, types of operands.
+// Errors: ValidationException for the fault that is first in the documented order: parentheses, unknown function,
+// misused function, reserved word, then per comparison or function: undefined placeholder, number of operands, equal
+// operands, types of operands.
 absl::Status BindCondition(ExpressionKind kind, PlaceholderTable* table, FaultLog* faults, Condition* condition);
 
 }  // namespace armature::expr

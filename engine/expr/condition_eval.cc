@@ -21,14 +21,14 @@ using model::ItemView;
 using model::ValueType;
 using model::ValueView;
 
-// What an operand is for one item.
+// Value of an operand for one item.
 class Subject {
  public:
   enum class State : uint8_t {
-    kAbsent,   // the path leads nowhere
+    kAbsent,   // the path does not exist
     kPresent,  // a value of the item or the request
-    kCounted,  // a number that size() made
-    kInvalid,  // size() of something without a size: every comparison is false
+    kCounted,  // a number computed by size()
+    kInvalid,  // size() of a value without a size: every comparison is false
   };
 
   static Subject Absent() { return Subject(State::kAbsent); }
@@ -46,7 +46,7 @@ class Subject {
 
   State state() const { return state_; }
   bool has_value() const { return state_ == State::kPresent || state_ == State::kCounted; }
-  // The rest only if has_value().
+  // type() and scalar() require has_value().
   ValueType type() const { return view_.has_value() ? view_->type() : ValueType::kNumber; }
   std::string_view scalar() const { return view_.has_value() ? view_->scalar() : std::string_view(count_); }
   // Null for kCounted.
@@ -71,13 +71,13 @@ bool Equal(const Subject& a, const Subject& b) {
   return b.type() == ValueType::kNumber && a.scalar() == b.scalar();
 }
 
-// Nullopt if one is absent, or the types differ or have no order.
+// Nullopt if a value is absent, or the types differ or have no order.
 std::optional<std::strong_ordering> Compare(const Subject& a, const Subject& b) {
   if (!a.has_value() || !b.has_value() || a.type() != b.type()) return std::nullopt;
   return CompareScalars(a.type(), a.scalar(), b.scalar());
 }
 
-// UTF-16 code units of a UTF-8 text: two for characters that take four bytes, else one.
+// Number of UTF-16 code units in a UTF-8 text: two for four-byte characters, otherwise one.
 size_t Utf16Length(std::string_view text) {
   size_t length = 0;
   for (const char c : text) {
@@ -104,7 +104,7 @@ Subject SizeOf(const Subject& subject) {
   }
 }
 
-// Recursion is as deep as function calls stand in each other, which the parser has bounded.
+// Recursion is bounded by the nesting of function calls, which the parser limits.
 Subject Resolve(const Operand& operand, const ItemView& item) {
   if (const DocumentPath* path = operand.path()) return Subject::Of(Follow(*path, item));
   if (const ValueOperand* value = operand.value()) return Subject::Of(value->value);
@@ -117,14 +117,13 @@ bool BeginsWith(const Subject& text, const Subject& prefix) {
   return text.scalar().starts_with(prefix.scalar());
 }
 
-// memmem is linear in both lengths; std::string_view::find is not, and both operands are the
-// user's.
+// memmem is linear in both lengths. std::string_view::find is not, and clients choose both operands.
 bool HasSubstring(std::string_view text, std::string_view part) {
   if (part.empty()) return true;
   return memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
-// Whether `whole` has `part` as substring or element; nullopt if their types keep them from it.
+// True if `whole` has `part` as substring or element; nullopt if the types do not fit.
 std::optional<bool> Contains(const Subject& whole, const Subject& part) {
   if (whole.view() == nullptr || !part.has_value()) return std::nullopt;
   ValueType element_type = ValueType::kString;
@@ -163,7 +162,7 @@ class Evaluator {
  public:
   explicit Evaluator(const ItemView& item) : item_(item) {}
 
-  // Recursion is as deep as the tree, which the parser has bounded.
+  // Recursion is bounded by the depth of the tree, which the parser limits.
   bool Visit(const ConditionNode& condition) const {
     return std::visit([this](const auto& node) { return VisitNode(node); }, condition.node);
   }
@@ -241,8 +240,8 @@ bool Evaluator::VisitNode(const FunctionCall& call) const {
   }
 }
 
-// Calls fn(const DocumentPath&) for every path of a condition in the order of the text, until it
-// returns false; false if it did.
+// Calls fn(const DocumentPath&) for every path of a condition in text order, until fn returns false. Returns false if
+// fn did.
 template <class Fn>
 bool ForEachPath(const Operand& operand, const Fn& fn) {
   if (const DocumentPath* path = operand.path()) return fn(*path);

@@ -1,11 +1,11 @@
 #ifndef ARMATURE_ENGINE_EXPR_FAULT_LOG_H_
 #define ARMATURE_ENGINE_EXPR_FAULT_LOG_H_
 
-// What is wrong with an expression that is well-formed.
+// Static faults of a syntactically valid expression.
 //
-// The service reports static faults by category, not by position: a reserved word at the end comes
-// before an undefined placeholder at the start. So parser and binder go over the whole expression,
-// the log keeps the first fault of each category, and one of them is reported at the end.
+// The service reports static faults by category, not by position: a reserved word at the end precedes an undefined
+// placeholder at the start. So parser and binder process the whole expression, the log keeps the first fault of each
+// category, and one of them is reported at the end.
 
 #include <algorithm>
 #include <array>
@@ -24,7 +24,7 @@ enum class Fault : uint8_t {
   kMisusedFunction,
   kReservedWord,
   kPathLimit,
-  kSection,  // of an update, given twice
+  kSection,  // a section of an update occurs twice
   kUndefinedName,
   kUndefinedValue,
   kOperandCount,
@@ -32,7 +32,7 @@ enum class Fault : uint8_t {
   kOperandType,
   kOverlap,
   kConflict,
-  kSectionOperand,  // of ADD or DELETE
+  kSectionOperand,  // operand of ADD or DELETE
   kCondition,       // the first fault of the first faulty comparison or function
   kCount,
 };
@@ -40,7 +40,7 @@ enum class Fault : uint8_t {
 // Thread-safety: owned by one thread.
 class FaultLog {
  public:
-  // Keeps `message` unless the category has one. `message` is not empty.
+  // Records `message` if it is the first of its category. `message` is not empty.
   void Add(Fault fault, std::string message) {
     std::string& slot = first_[static_cast<size_t>(fault)];
     if (slot.empty()) slot = std::move(message);
@@ -50,7 +50,7 @@ class FaultLog {
     return std::all_of(first_.begin(), first_.end(), [](const std::string& message) { return message.empty(); });
   }
 
-  // The message of the first category in `order` that has one, or null.
+  // The message of the first category in `order` with a fault, or null.
   const std::string* First(std::span<const Fault> order) const {
     for (const Fault fault : order) {
       const std::string& slot = first_[static_cast<size_t>(fault)];

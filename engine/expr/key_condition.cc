@@ -27,10 +27,10 @@ absl::Status OperatorNotForKeys(std::string_view op) {
   return NotForKeys(Cat("Invalid operator used in KeyConditionExpression: ", op));
 }
 
-// Takes the terms out of a bound condition.
+// Extracts the terms of a bound condition.
 class Restrictor {
  public:
-  // Recursion is as deep as the tree, which the parser has bounded.
+  // Recursion is bounded by the depth of the tree, which the parser limits.
   absl::Status Visit(const ConditionNode& condition) {
     return std::visit([this](const auto& node) { return VisitNode(node); }, condition.node);
   }
@@ -87,7 +87,7 @@ absl::Status Restrictor::VisitNode(const FunctionCall& call) {
   return AddTerm(KeyOperator::kBeginsWith, call.name, {&call.arguments[0], &call.arguments[1]});
 }
 
-// `must_lead` names an operator whose first operand must be the attribute; empty: any may be.
+// `must_lead`: the operator if its first operand must be the attribute, otherwise empty.
 absl::Status Restrictor::AddTerm(KeyOperator op, std::string_view must_lead,
                                  const std::vector<const Operand*>& operands) {
   const DocumentPath* attribute = nullptr;
@@ -149,7 +149,7 @@ std::string JoinNames(const std::vector<std::string_view>& names) {
   return joined;
 }
 
-// Every partition attribute has an equality.
+// Checks that every partition attribute has an equality.
 absl::Status CheckPartition(const KeyCondition& condition, const KeySchema& schema) {
   if (schema.partition.size() == 1) {
     const KeyConditionTerm* term = FindTerm(condition, schema.partition[0].name);
@@ -165,7 +165,7 @@ absl::Status CheckPartition(const KeyCondition& condition, const KeySchema& sche
       Cat("HASH key attributes ", JoinNames(lacking), " must have equality conditions specified in the query"));
 }
 
-// Conditions on sort attributes are a prefix of the key, and all but the last are equalities.
+// Checks that conditions on sort attributes form a prefix of the key, and that all but the last are equalities.
 absl::Status CheckSort(const KeyCondition& condition, const KeySchema& schema) {
   std::vector<std::string_view> lacking;
   for (const KeyAttribute& attribute : schema.sort) {
@@ -181,7 +181,7 @@ absl::Status CheckSort(const KeyCondition& condition, const KeySchema& schema) {
   return absl::OkStatus();
 }
 
-// Nothing but key attributes is mentioned.
+// Checks that only key attributes are used.
 absl::Status CheckOnlyKeys(const KeyCondition& condition, const KeySchema& schema) {
   const bool only_keys = std::all_of(condition.terms.begin(), condition.terms.end(),
                                      [&schema](const auto& term) { return schema.Contains(term.attribute); });

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_EXPR_KEY_CONDITION_H_
 #define ARMATURE_ENGINE_EXPR_KEY_CONDITION_H_
 
-// Key conditions of Query: what may be said about keys, and how that fits a table or an index.
+// Key conditions of Query: the allowed terms, and their match with the key of a table or index.
 //
 // Source: the DynamoDB developer guide, "Key condition expressions for the Query operation" and
 // "Multi-attribute keys pattern".
@@ -29,7 +29,7 @@ enum class KeyOperator : uint8_t {
   kBeginsWith,
 };
 
-// `attribute op first`, or `attribute BETWEEN first AND second`; `:v < a` has become `a > :v`.
+// `attribute op first`, or `attribute BETWEEN first AND second`. `:v < a` is stored as `a > :v`.
 //
 // Lifetime: values point into the bytes of Placeholders::values.
 struct KeyConditionTerm {
@@ -39,31 +39,30 @@ struct KeyConditionTerm {
   std::optional<model::ValueView> second;  // kBetween only
 };
 
-// Terms in the order of the text, each on an attribute of its own.
+// Terms in text order, each on a different attribute.
 struct KeyCondition {
   std::vector<KeyConditionTerm> terms;
 };
 
-// Turns a bound condition into terms on top-level attributes joined by AND.
+// Converts a bound condition to terms on top-level attributes joined by AND.
 //
-// Errors: ValidationException with prefix "Invalid KeyConditionExpression: " for the first thing,
-// in the order of the text, that key conditions do not allow.
+// Errors: ValidationException with prefix "Invalid KeyConditionExpression: " for the first part, in text order, that
+// key conditions do not allow.
 absl::StatusOr<KeyCondition> RestrictToKeys(const Condition& condition);
 
-// A key condition sorted into the places of a key.
+// A key condition arranged by the attributes of a key.
 struct MatchedKeyCondition {
   std::vector<model::ValueView> partition;     // one for each partition attribute, in schema order
   std::vector<model::ValueView> sort_equal;    // equalities on a prefix of the sort attributes
   std::optional<KeyConditionTerm> sort_range;  // on sort[sort_equal.size()]; never kEqual
 };
 
-// Fits `condition` to the keys of a table or index: every partition attribute by equality, sort
-// attributes from the left without a gap, a range on the last one only.
+// Matches `condition` with the key of a table or index: every partition attribute by equality, sort attributes from the
+// left without gaps, a range on the last one only.
 //
-// Errors: ValidationException: a partition attribute without equality, a gap, a range before
-// another condition, an attribute that is no key; a value of another type than the key, empty, or
-// beyond kPartitionKeyMaxBytes / kSortKeyMaxBytes (each bounds the sum over its group of
-// attributes).
+// Errors: ValidationException for a partition attribute without equality, a gap, a range before another condition, an
+// attribute that is not a key; or for a value with another type than the key, empty, or longer than
+// kPartitionKeyMaxBytes / kSortKeyMaxBytes (each limits the sum over its group of attributes).
 absl::StatusOr<MatchedKeyCondition> MatchKeyCondition(const KeyCondition& condition, const model::KeySchema& schema);
 
 }  // namespace armature::expr

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_EXPR_KIND_H_
 #define ARMATURE_ENGINE_EXPR_KIND_H_
 
-// The five kinds of expression a request can carry, and how errors name them.
+// The five kinds of expressions in a request, and their names in errors.
 
 #include <cstdint>
 #include <string_view>
@@ -14,7 +14,7 @@ namespace armature::expr {
 
 enum class ExpressionKind : uint8_t { kUpdate, kCondition, kKeyCondition, kFilter, kProjection };
 
-// The request member that carries the kind, e.g. "FilterExpression".
+// The request member of a kind, e.g. "FilterExpression".
 constexpr std::string_view KindName(ExpressionKind kind) {
   constexpr std::string_view kNames[] = {"UpdateExpression", "ConditionExpression", "KeyConditionExpression",
                                          "FilterExpression", "ProjectionExpression"};

@@ -17,7 +17,7 @@ namespace {
 
 using model::ValueType;
 
-// The enumerator whose place in the list of names `name` has.
+// The enumerator with the same position as `name` in `names`.
 template <class Enum, size_t kCount>
 std::optional<Enum> ByName(const std::string_view (&names)[kCount], std::string_view name) {
   const auto found = std::find(std::begin(names), std::end(names), name);
@@ -46,7 +46,7 @@ absl::Status CheckUpdate(const LegacyUpdate& update) {
   return absl::OkStatus();
 }
 
-// Requires what CheckUpdate has passed.
+// Requires that CheckUpdate returned OK.
 void AddAction(const LegacyUpdate& update, DocumentPath target, Update* to) {
   if (!update.value.has_value()) {
     to->removes.push_back(std::move(target));

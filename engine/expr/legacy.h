@@ -1,14 +1,14 @@
 #ifndef ARMATURE_ENGINE_EXPR_LEGACY_H_
 #define ARMATURE_ENGINE_EXPR_LEGACY_H_
 
-// The parameters from before expressions, turned into the trees that expressions become.
+// Converts the legacy parameters, which predate expressions, to bound trees.
 //
 // AttributesToGet, AttributeUpdates, Expected, KeyConditions, QueryFilter, ScanFilter and ConditionalOperator name
-// top-level attributes, taken literally: a dot is part of the name. Each function checks what needs no table and makes
-// the tree that the binder would have made of an expression, so all that works on trees works on these.
+// top-level attributes literally: a dot is part of the name. Each function makes the checks that need no table, and
+// builds the tree that the binder builds for the equivalent expression.
 //
 // Thread-safety: free functions without state, and thread-compatible values.
-// Lifetime: values in a tree point where those of the parameters pointed.
+// Lifetime: values in a tree point to the data that the parameters' values pointed to.
 // Errors: ValidationException for the first fault, attribute by attribute in the order given.
 // Source: the DynamoDB developer guide, "Legacy conditional parameters".
 
@@ -31,7 +31,7 @@ namespace armature::expr {
 // In the order in which errors list them.
 enum class LegacyOperator : uint8_t {
   kIn,
-  kNull,  // the attribute is absent; nothing to do with the type NULL
+  kNull,  // the attribute is absent; unrelated to the type NULL
   kBetween,
   kLess,
   kNotContains,
@@ -55,7 +55,7 @@ inline constexpr std::string_view kConditionalOperatorNames[] = {"OR", "AND"};
 constexpr std::string_view LegacyOperatorName(LegacyOperator op) {
   return kLegacyOperatorNames[static_cast<uint8_t>(op)];
 }
-// Nullopt for a name that is none.
+// Nullopt for an unknown name.
 std::optional<LegacyOperator> LegacyOperatorByName(std::string_view name);
 std::optional<LegacyAction> LegacyActionByName(std::string_view name);
 
@@ -66,7 +66,7 @@ struct LegacyCondition {
   std::vector<model::ValueView> arguments;
 };
 
-// An entry of Expected: value and exists, or an operator with arguments, of which `value` may be the only one.
+// An entry of Expected: either `value` and `exists`, or `op` with `arguments` or with `value` as its only argument.
 struct LegacyExpectation {
   std::string attribute;
   std::optional<LegacyOperator> op;
@@ -82,7 +82,7 @@ struct LegacyUpdate {
   std::optional<model::ValueView> value;
 };
 
-// Numbers and types of arguments: one type per condition, and one that the operator takes.
+// Checks the number and types of arguments: all arguments of a condition have one type, which the operator accepts.
 absl::Status CheckLegacyConditions(std::span<const LegacyCondition> conditions);
 
 // QueryFilter and ScanFilter. `conditions` is not empty; `kind` joins them.
@@ -91,9 +91,9 @@ absl::StatusOr<Condition> BindLegacyFilter(std::span<const LegacyCondition> cond
 // Expected. `expectations` is not empty; `kind` joins them.
 absl::StatusOr<Condition> BindExpected(std::span<const LegacyExpectation> expectations, Junction::Kind kind);
 
-// KeyConditions, of which CheckLegacyConditions has nothing to say.
+// KeyConditions that have passed CheckLegacyConditions.
 //
-// Errors also: an operator that no range of keys answers. What depends on the schema is MatchKeyCondition's.
+// Errors also: an operator that is not a key range. MatchKeyCondition makes the checks that need the schema.
 absl::StatusOr<KeyCondition> BindKeyConditions(std::span<const LegacyCondition> conditions);
 
 // AttributesToGet. `names` is not empty.

@@ -89,7 +89,7 @@ ConditionNode Existence(const std::string& attribute, bool wanted) {
                 : Called(Function::kAttributeNotExists, "attribute_not_exists", attribute, {});
 }
 
-// Requires arguments that CheckArguments has passed.
+// Requires that CheckArguments returned OK.
 ConditionNode MakeNode(const std::string& attribute, LegacyOperator op, std::span<const ValueView> arguments) {
   switch (op) {
     case LegacyOperator::kEqual:

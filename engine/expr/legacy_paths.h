@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_EXPR_LEGACY_PATHS_H_
 #define ARMATURE_ENGINE_EXPR_LEGACY_PATHS_H_
 
-// Attribute names of the parameters from before expressions. Inside this layer only.
+// Attribute names of the legacy parameters. Inside this layer only.
 
 #include <cstddef>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace armature::expr {
 
-// Names are always of top-level attributes. `position` orders paths as it does those of an expression.
+// Path to a top-level attribute. `position` orders paths, like the position in an expression.
 inline DocumentPath LegacyPath(std::string attribute, size_t position) {
   DocumentPath path;
   path.elements.push_back(PathElement{PathElement::Kind::kName, std::move(attribute), 0});

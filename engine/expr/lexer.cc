@@ -40,7 +40,7 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool IsWordPart(char c) { return IsLetter(c) || IsDigit(c) || c == '_'; }
 
-// The end of the run of characters from `from` on that `belongs` accepts.
+// The end of the run of characters, starting at `from`, for which `belongs` is true.
 template <class Predicate>
 size_t Span(std::string_view text, size_t from, Predicate belongs) {
   size_t end = from;
@@ -59,7 +59,7 @@ TokenKind WordKind(ExpressionKind kind, std::string_view word) {
   return kind == ExpressionKind::kUpdate ? find(kUpdateKeywords) : find(kConditionKeywords);
 }
 
-// Bytes of the UTF-8 character at the front of `rest`, so that errors do not cut one in two.
+// Length of the UTF-8 character at the front of `rest`, so that errors do not split a character.
 size_t CharacterLength(std::string_view rest) {
   size_t length = 1;
   while (length < rest.size() && length < 4 && (static_cast<uint8_t>(rest[length]) & 0xC0) == 0x80) {
@@ -68,7 +68,7 @@ size_t CharacterLength(std::string_view rest) {
   return static_cast<uint8_t>(rest[0]) < 0x80 ? 1 : length;
 }
 
-// The token at the front of `rest`, which is not empty and does not begin with a blank.
+// The first token of `rest`, which is not empty and does not start with a blank.
 Token NextToken(ExpressionKind kind, std::string_view rest) {
   const char first = rest[0];
   if (IsLetter(first)) {

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_EXPR_LEXER_H_
 #define ARMATURE_ENGINE_EXPR_LEXER_H_
 
-// Cuts an expression into tokens.
+// Splits an expression into tokens.
 
 #include <string_view>
 #include <vector>
@@ -11,9 +11,9 @@
 
 namespace armature::expr {
 
-// All tokens of `text`, with a kEnd behind the last. Which words are keywords depends on `kind`:
-// AND, OR, NOT, IN and BETWEEN in conditions; SET, REMOVE, ADD and DELETE in updates; in any case.
-// What is no token becomes kInvalid, one character each, for the parser to refuse.
+// All tokens of `text`, followed by kEnd. Keywords depend on `kind`: AND, OR, NOT, IN and BETWEEN in conditions; SET,
+// REMOVE, ADD and DELETE in updates; upper or lower case. Other characters become kInvalid tokens, one each, which the
+// parser refuses.
 //
 // Lifetime: tokens point into `text`.
 std::vector<Token> Tokenize(ExpressionKind kind, std::string_view text);

@@ -6,7 +6,7 @@
 namespace armature::expr {
 namespace {
 
-// What an entry takes, roughly: a tree has a node of some hundred bytes for each dozen characters of its text.
+// Estimated size of an entry: a tree has a node of some hundred bytes per dozen characters of text.
 size_t Charge(std::string_view key) { return 512 + 16 * key.size(); }
 
 std::string MakeKey(ExpressionKind kind, std::string_view text) {
@@ -22,7 +22,7 @@ std::string MakeKey(ExpressionKind kind, std::string_view text) {
 ParseCache::ParseCache(size_t bytes_max) : shard_bytes_max_(bytes_max / kShards) {}
 
 ParseCache::Shard& ParseCache::ShardOf(std::string_view key) {
-  // The upper bits: the maps use the lower ones.
+  // Uses the upper bits, because the maps use the lower ones.
   return shards_[(std::hash<std::string_view>{}(key) >> 32) % kShards];
 }
 

@@ -1,14 +1,13 @@
 #ifndef ARMATURE_ENGINE_EXPR_PARSE_CACHE_H_
 #define ARMATURE_ENGINE_EXPR_PARSE_CACHE_H_
 
-// Remembers what expression texts parse to: applications send the same few texts again and again.
+// Cache of parsed expressions by text: applications send the same few texts again and again.
 //
-// Holds trees as the parser makes them, with placeholders unresolved, so an entry depends on its text and kind alone.
-// Texts with faults are not kept.
+// Holds trees with unresolved placeholders, so an entry depends on its text and kind only. Texts with faults are not
+// cached.
 //
 // Thread-safety: thread-safe.
-// Limits: at most about `bytes_max` bytes, in shards of equal size; the least recently used entry of a shard goes
-// first.
+// Limits: about `bytes_max` bytes, in shards of equal size. Each shard evicts its least recently used entries.
 
 #include <array>
 #include <cstddef>
@@ -36,13 +35,13 @@ class ParseCache {
   ParseCache(const ParseCache&) = delete;
   ParseCache& operator=(const ParseCache&) = delete;
 
-  // Null if it is not there. The tree stays valid as long as the pointer is held.
+  // Null if the text is not cached. The tree stays valid while the pointer is held.
   std::shared_ptr<const Tree> Find(ExpressionKind kind, std::string_view text);
 
-  // Of two that insert the same text the first wins; the trees are equal.
+  // If the text is cached already, keeps the cached tree, which is equal.
   void Insert(ExpressionKind kind, std::string_view text, Tree tree);
 
-  // Entries now held.
+  // Number of cached entries.
   size_t size() const;
 
  private:
@@ -55,7 +54,7 @@ class ParseCache {
   struct Shard {
     mutable absl::Mutex mutex;
     Entries entries ABSL_GUARDED_BY(mutex);
-    // The views point into the entries.
+    // The keys are views into the entries.
     std::unordered_map<std::string_view, Entries::iterator> by_key ABSL_GUARDED_BY(mutex);
     size_t bytes ABSL_GUARDED_BY(mutex) = 0;
   };

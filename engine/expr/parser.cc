@@ -11,12 +11,12 @@
 namespace armature::expr {
 namespace {
 
-// A parenthesis may enclose an operand or a condition, and which it is shows only behind it: in
-// `(a) = :v` the first, in `(a = :v)` the second. So both are parsed by the same functions.
+// A parenthesis may enclose an operand, as in `(a) = :v`, or a condition, as in `(a = :v)`. Only the text behind it
+// shows which, so the same functions parse both.
 struct Term {
-  std::unique_ptr<Operand> operand;          // either this
-  std::unique_ptr<ConditionNode> condition;  // or this
-  bool in_parentheses = false;               // the term is one pair of parentheses with its inside
+  std::unique_ptr<Operand> operand;          // set for an operand
+  std::unique_ptr<ConditionNode> condition;  // set for a condition
+  bool in_parentheses = false;               // the term is in one pair of parentheses
 };
 
 class ConditionParser : public ParserCore {
@@ -44,7 +44,7 @@ bool ConditionParser::ParseWholeCondition(Condition* out) {
   return true;
 }
 
-// A term that stands where a condition must: a function call becomes one, other operands do not.
+// Turns a term into a condition where one is required. Only a function call can be turned into one.
 bool ConditionParser::RequireCondition(Term* term) {
   if (term->condition != nullptr) return true;
   auto* call = std::get_if<FunctionCall>(&term->operand->node);
@@ -103,7 +103,7 @@ bool ConditionParser::ParsePrimary(Term* out) {
   return out->operand == nullptr || !compared || ParseComparisonTail(out);
 }
 
-// What follows an opening parenthesis, with the closing one.
+// Parses the inside of a group and its closing parenthesis.
 bool ConditionParser::ParseGroup(Term* out) {
   if (!EnterNesting("") || !ParseOr(out) || !Expect(TokenKind::kCloseParenthesis)) return false;
   LeaveNesting();
@@ -112,7 +112,7 @@ bool ConditionParser::ParseGroup(Term* out) {
   return true;
 }
 
-// Turns an operand in front of a comparator, BETWEEN or IN into the condition it begins.
+// Parses the comparison, BETWEEN or IN behind an operand, and replaces the operand by that condition.
 bool ConditionParser::ParseComparisonTail(Term* term) {
   auto node = std::make_unique<ConditionNode>();
   Operand tested = std::move(*term->operand);

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_EXPR_PARSER_H_
 #define ARMATURE_ENGINE_EXPR_PARSER_H_
 
-// Parses expressions into trees whose placeholders are not yet resolved.
+// Parses expressions into trees with unresolved placeholders.
 
 #include <string_view>
 #include <vector>
@@ -13,13 +13,11 @@
 
 namespace armature::expr {
 
-// Each takes the text of an expression of `kind` (the obvious one where it is not given).
+// Each parses one kind of expression. ParseCondition takes the kind as a parameter.
 //
-// Faults that do not keep the text from being parsed go to `faults`: kOperatorCount, kParentheses,
-// kPathLimit, kSection. The binder finds the others.
-// Errors: ValidationException for a text that is empty, longer than kExpressionMaxBytes, not of the
-// grammar, or nested deeper than any legal one.
-// Cost: linear in the text; recursion is bounded by kNestingMax.
+// Faults that allow further parsing go to `faults`: kOperatorCount, kParentheses, kPathLimit, kSection. The binder
+// finds the others. Errors: ValidationException for a text that is empty, longer than kExpressionMaxBytes,
+// syntactically wrong, or nested too deeply. Cost: linear in the text; recursion is bounded by kNestingMax.
 absl::StatusOr<Condition> ParseCondition(ExpressionKind kind, std::string_view text, FaultLog* faults);
 absl::StatusOr<std::vector<DocumentPath>> ParseProjection(std::string_view text, FaultLog* faults);
 absl::StatusOr<Update> ParseUpdate(std::string_view text, FaultLog* faults);

@@ -60,7 +60,7 @@ bool ParserCore::Refuse(std::string_view detail) {
   return false;
 }
 
-// Names the next token and quotes the text from the token before it to the token after it.
+// The error names the next token and quotes the text from the token before it to the token after it.
 bool ParserCore::SyntaxError() {
   const Token& token = Peek();
   const Token& before = next_ > 0 ? tokens_[next_ - 1] : token;
@@ -74,7 +74,7 @@ bool ParserCore::SyntaxError() {
 
 bool ParserCore::EnterNesting(std::string_view function) { return ++nesting_ <= kNestingMax || TooDeep(function); }
 
-// A text this deep breaks a rule in any case; finds out which one without going deeper.
+// A text nested this deeply violates some rule. Finds out which one without descending further.
 bool ParserCore::TooDeep(std::string_view function) {
   int open = 0;
   for (const Token& token : tokens_) {
@@ -91,7 +91,7 @@ bool ParserCore::TooDeep(std::string_view function) {
   return Refuse(function.empty() ? std::string(kRedundantParentheses) : MisusedFunctionText(function));
 }
 
-// Comparators, AND, OR, NOT, BETWEEN (whose AND is part of it), IN, + and -.
+// Counts comparators, AND, OR, NOT, BETWEEN (including its AND), IN, + and -.
 size_t ParserCore::CountOperators() const {
   size_t count = 0;
   for (const Token& token : tokens_) {

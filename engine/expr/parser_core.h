@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_EXPR_PARSER_CORE_H_
 #define ARMATURE_ENGINE_EXPR_PARSER_CORE_H_
 
-// What the parsers of all kinds share: the token stream, its errors, paths and operands.
+// Common base of all parsers: the token stream, its errors, paths and operands.
 
 #include <cstddef>
 #include <string_view>
@@ -15,8 +15,8 @@
 
 namespace armature::expr {
 
-// Recursive descent over the tokens of one expression. Functions return false once the text is
-// refused; status() says why.
+// Recursive descent over the tokens of one expression. Functions return false once the text is refused; status() holds
+// the error.
 //
 // Thread-safety: owned by one thread.
 // Lifetime: `text` and `faults` outlive it.
@@ -25,9 +25,9 @@ class ParserCore {
   ParserCore(ExpressionKind kind, std::string_view text, FaultLog* faults)
       : kind_(kind), text_(text), faults_(faults) {}
 
-  // Checks the text's size and cuts it into tokens. Comes first.
+  // Checks the text's size and splits it into tokens. Must be called first.
   bool Start();
-  // Checks that the whole text has been read and what only a whole text shows. Comes last.
+  // Checks that the whole text was parsed, and the limits on the whole text. Must be called last.
   bool Finish();
 
   // path ( "," path )*
@@ -36,21 +36,21 @@ class ParserCore {
   const absl::Status& status() const { return status_; }
 
  protected:
-  // The next token, or one behind it; the end if there are not so many.
+  // The next token, or the token `ahead` places behind it; kEnd if there is none.
   const Token& Peek(size_t ahead = 0) const;
   bool At(TokenKind kind) const { return Peek().kind == kind; }
-  // Takes the next token if it is of `kind`.
+  // Consumes the next token if it is of `kind`.
   bool Accept(TokenKind kind);
-  // The same, and a syntax error if it is not.
+  // Consumes a token of `kind`, or reports a syntax error.
   bool Expect(TokenKind kind) { return Accept(kind) || SyntaxError(); }
-  // Takes the next token, whatever it is.
+  // Consumes the next token of any kind.
   void Skip() { ++next_; }
 
   // Both refuse the text and return false. SyntaxError names the next token.
   bool SyntaxError();
   bool Refuse(std::string_view detail);
 
-  // Counts one more pair of parentheses, or call of `function` if that is not empty.
+  // Enters a nesting level: a call of `function`, or a pair of parentheses if `function` is empty.
   bool EnterNesting(std::string_view function);
   void LeaveNesting() { --nesting_; }
   void AddRedundantParentheses();
@@ -58,7 +58,7 @@ class ParserCore {
   bool ParsePath(DocumentPath* out);
   bool ParseValue(ValueOperand* out);
   bool ParseBareOperand(Operand* out);
-  // An operand with any number of parentheses around it, of which one pair is in order.
+  // An operand in any number of parentheses. More than one pair is a fault.
   bool ParseOperand(Operand* out);
 
   FaultLog* faults() { return faults_; }

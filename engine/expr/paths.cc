@@ -92,8 +92,8 @@ void BindValue(PlaceholderTable* table, Fault category, FaultLog* undefined, Val
                                operand->placeholder));
 }
 
-// Compares every pair: a text of kExpressionMaxBytes has some two thousand paths at most, and
-// nearly all pairs differ in the first element.
+// Compares all pairs: a text of kExpressionMaxBytes has at most about two thousand paths, and most pairs differ in the
+// first element.
 void CheckOverlaps(const std::vector<const DocumentPath*>& paths, FaultLog* faults) {
   for (size_t two = 1; two < paths.size(); ++two) {
     for (size_t one = 0; one < two; ++one) {
@@ -101,7 +101,7 @@ void CheckOverlaps(const std::vector<const DocumentPath*>& paths, FaultLog* faul
       if (relation == Relation::kApart) continue;
       if (relation == Relation::kOverlap) {
         faults->Add(Fault::kOverlap, PairText("overlap", *paths[one], *paths[two]));
-        return;  // nothing comes before it
+        return;  // overlap precedes all other faults
       }
       faults->Add(Fault::kConflict, PairText("conflict", *paths[one], *paths[two]));
     }

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_EXPR_PATHS_H_
 #define ARMATURE_ENGINE_EXPR_PATHS_H_
 
-// Rules that operands and document paths have in common, whatever expression they stand in.
+// Rules for operands and document paths in all kinds of expressions.
 
 #include <optional>
 #include <string>
@@ -15,26 +15,26 @@
 
 namespace armature::expr {
 
-// "[a, b, [0]]": a bound path as errors print it.
+// A bound path as errors print it: "[a, b, [0]]".
 std::string PathText(const DocumentPath& path);
 
-// What a bound path leads to in `item`; nullopt if it leads nowhere: something on the way is absent, a list is too
-// short, or a name meets no map or an index no list. Points into the item. Linear in the lists on the way.
+// The value at a bound path in `item`. Nullopt if there is none: an element on the way is absent, a list is too short,
+// a name is applied to a value that is not a map, or an index to a value that is not a list. The view points into the
+// item. Cost: linear in the lists on the way.
 std::optional<model::ValueView> Follow(const DocumentPath& path, const model::ItemView& item);
 
-// Puts attribute names in the place of "#n". Faults: kReservedWord and kUndefinedName, into the log
-// given for each.
+// Replaces "#n" in a path by attribute names. Faults: kReservedWord and kUndefinedName, into their logs.
 void BindPath(PlaceholderTable* table, FaultLog* reserved, FaultLog* undefined, DocumentPath* path);
 
-// Finds the value of ":v". Fault: the given category for one that is not defined.
+// Finds the value of ":v". Fault: `category` if it is undefined.
 void BindValue(PlaceholderTable* table, Fault category, FaultLog* undefined, ValueOperand* operand);
 
-// Faults kOverlap and kConflict over paths that are written to or projected: no two may be equal,
-// or one inside the other, or take the same parent once for a map and once for a list.
+// Faults kOverlap and kConflict for paths that are written or projected. Two paths must not be equal, nor one a prefix
+// of the other, nor may they use the same parent both as a map and as a list.
 void CheckOverlaps(const std::vector<const DocumentPath*>& paths, FaultLog* faults);
 
-// The type of an operand as far as the text tells it: a bound value's, or a function's; nullopt for
-// what depends on the item.
+// The type of an operand that is known from the text: that of a bound value, or of a function's result. Nullopt if it
+// depends on the item.
 std::optional<model::ValueType> StaticType(const Operand& operand);
 
 std::string OperandCountText(std::string_view function, size_t count);

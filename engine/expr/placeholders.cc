@@ -75,7 +75,7 @@ absl::Status PlaceholderTable::CheckKeys() const {
   return CheckSizes();
 }
 
-// Names and values together are bounded; the service documents the bound but not its text.
+// Limit on names and values together. The service documents the limit but not the error text.
 absl::Status PlaceholderTable::CheckSizes() const {
   size_t size = 0;
   if (placeholders_.names.has_value()) {

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_EXPR_PLACEHOLDERS_H_
 #define ARMATURE_ENGINE_EXPR_PLACEHOLDERS_H_
 
-// ExpressionAttributeNames and ExpressionAttributeValues: their own rules, and who used them.
+// ExpressionAttributeNames and ExpressionAttributeValues: their rules, and a record of which are used.
 
 #include <functional>
 #include <optional>
@@ -16,37 +16,37 @@
 
 namespace armature::expr {
 
-// What a request gives beside its expressions.
+// The placeholders of a request.
 //
 // Lifetime: the bytes of `values` outlive everything bound with them.
 struct Placeholders {
   // "#n" -> attribute name; nullopt: the parameter is absent.
   std::optional<StringMap<std::string>> names;
-  // ":v" -> value, as canonical item bytes whose attribute names are the placeholders; nullopt:
-  // the parameter is absent. Values themselves have been checked by who made the bytes.
+  // ":v" -> value, as canonical item bytes whose attribute names are the placeholders; nullopt: the parameter is
+  // absent. The values are valid already.
   std::optional<model::ItemView> values;
 };
 
 // The placeholders of one request while its expressions are bound.
 //
 // Thread-safety: owned by one thread.
-// Lifetime: points into the Placeholders it was made of.
+// Lifetime: points into the Placeholders passed to the constructor.
 class PlaceholderTable {
  public:
   explicit PlaceholderTable(const Placeholders& placeholders);
 
-  // Rules of the two parameters themselves: not empty, well-formed keys, sizes.
+  // Checks the two parameters themselves: not empty, well-formed keys, sizes.
   //
-  // Errors: ValidationException. With several bad keys the first in byte order is named.
+  // Errors: ValidationException. If several keys are bad, the first in byte order is reported.
   absl::Status CheckKeys() const;
 
-  // The attribute name behind "#n", which counts as used from now on; null if there is none.
+  // The attribute name of "#n", marked as used; null if undefined.
   const std::string* Name(std::string_view placeholder);
 
-  // The value behind ":v", which counts as used from now on; nullopt if there is none.
+  // The value of ":v", marked as used; nullopt if undefined.
   std::optional<model::ValueView> Value(std::string_view placeholder);
 
-  // Errors: ValidationException that lists the placeholders no expression mentioned.
+  // Errors: ValidationException that lists the unused placeholders.
   absl::Status CheckAllUsed() const;
 
  private:
@@ -62,7 +62,7 @@ class PlaceholderTable {
   absl::flat_hash_map<std::string_view, Use, StringHash, std::equal_to<>> values_;
 };
 
-// What concerns the keys of ExpressionAttributeNames alone.
+// The part of CheckKeys about ExpressionAttributeNames.
 absl::Status CheckNameKeys(const Placeholders& placeholders);
 
 }  // namespace armature::expr

@@ -15,7 +15,7 @@ using model::ItemView;
 using model::ValueType;
 using model::ValueView;
 
-// The child of `parent` that `element` leads to, made if it is new; keeps children sorted.
+// The child of `parent` for `element`, inserted if missing. Children stay sorted.
 ProjectionNode* Descend(ProjectionNode* parent, const PathElement& element) {
   const bool by_index = element.kind == PathElement::Kind::kIndex;
   std::vector<ProjectionNode>& children = by_index ? parent->elements : parent->members;
@@ -32,10 +32,10 @@ ProjectionNode* Descend(ProjectionNode* parent, const PathElement& element) {
   return &*it;
 }
 
-// The wanted parts of `value` in wire form; empty if there are none.
+// The projected parts of `value` in wire form; empty if there are none.
 std::string ProjectParts(const ProjectionNode& node, const ValueView& value);
 
-// Appends the wanted entries of a map or item. Both sides are sorted by name.
+// Appends the projected entries of a map or item. Both lists are sorted by name.
 void AppendMembers(const ProjectionNode& node, const ItemView& item, std::string* out) {
   auto wanted = node.members.begin();
   const auto end = node.members.end();
@@ -72,7 +72,7 @@ void AppendElements(const ProjectionNode& node, const ValueView& list, std::stri
   });
 }
 
-// Recursion is as deep as a path has elements.
+// Recursion is bounded by the number of path elements.
 std::string ProjectParts(const ProjectionNode& node, const ValueView& value) {
   std::string body;
   if (value.type() == ValueType::kMap) AppendMembers(node, value.map(), &body);
@@ -105,7 +105,7 @@ std::string Project(const Projection& projection, const ItemView& item) {
 std::vector<std::string> TopLevelNames(const Projection& projection) {
   std::vector<std::string> names;
   names.reserve(projection.root.members.size());
-  // The root's members are sorted, so a mark beside each tells whether its name has been listed.
+  // The root's members are sorted, so `listed` has one mark per member for the names already listed.
   const std::vector<ProjectionNode>& members = projection.root.members;
   std::vector<bool> listed(members.size());
   for (const DocumentPath& path : projection.paths) {

@@ -17,37 +17,35 @@
 
 namespace armature::expr {
 
-// What is wanted of one attribute, map member or list element: all of it, or parts by name, or
-// parts by index. Never names and indexes together: such paths conflict.
+// The projected part of one attribute, map member or list element: the whole value, members by name, or elements by
+// index. Never both members and elements: such paths conflict.
 struct ProjectionNode {
-  std::string name;    // of this node in its parent; unused for list elements and the root
-  uint32_t index = 0;  // of this node in its parent list
+  std::string name;    // name in its parent; unused for list elements and the root
+  uint32_t index = 0;  // index in its parent list
   bool whole = false;
   std::vector<ProjectionNode> members;   // sorted by name
   std::vector<ProjectionNode> elements;  // sorted by index
 };
 
-// Thread-safety: thread-compatible value; use from many threads is safe once made.
+// Thread-safety: thread-compatible; immutable after construction.
 struct Projection {
   ProjectionNode root;
-  std::vector<DocumentPath> paths;  // in the order of the text
+  std::vector<DocumentPath> paths;  // in text order
 };
 
-// `paths` are bound, not empty, and neither overlap nor conflict.
+// `paths` are bound, not empty, and do not overlap or conflict.
 Projection MakeProjection(std::vector<DocumentPath> paths);
 
-// The projected parts of `item` in canonical item bytes. The hierarchy is kept; elements of a list
-// move together in the order of their indexes; absent paths are left out, and with them maps and
-// lists of which nothing is left. Keys come only if they are named.
+// The projected parts of `item` in canonical item bytes. The nesting is kept. List elements are packed in index order.
+// Absent paths, and maps and lists that become empty, are left out. Key attributes are included only if named.
 std::string Project(const Projection& projection, const model::ItemView& item);
 
-// The top-level attributes that the projection reads, each once, in the order of the text.
+// The top-level attributes used in the projection, without duplicates, in text order.
 std::vector<std::string> TopLevelNames(const Projection& projection);
 
-// Refuses paths into key attributes, which are scalars. `index_keys`: `keys` are those of an index,
-// and errors say so.
+// Refuses paths into key attributes, which are scalars. `index_keys`: `keys` belong to an index; the error says so.
 //
-// Errors: ValidationException that names the first such attribute in the order of the text.
+// Errors: ValidationException for the first such attribute in text order.
 absl::Status CheckKeysAreWhole(const Projection& projection, const model::KeySchema& keys, bool index_keys);
 
 }  // namespace armature::expr

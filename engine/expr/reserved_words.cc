@@ -10,7 +10,7 @@
 namespace armature::expr {
 namespace {
 
-// In byte order, for the binary search.
+// Sorted in byte order, for the binary search.
 // clang-format off
 constexpr std::string_view kReservedWords[] = {
     "ABORT", "ABSOLUTE", "ACTION", "ADD", "AFTER", "AGENT", "AGGREGATE", "ALL", "ALLOCATE", "ALTER",

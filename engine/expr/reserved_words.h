@@ -1,13 +1,13 @@
 #ifndef ARMATURE_ENGINE_EXPR_RESERVED_WORDS_H_
 #define ARMATURE_ENGINE_EXPR_RESERVED_WORDS_H_
 
-// Words that may not stand in an expression as a bare attribute name.
+// Words that must not be used as a bare attribute name in an expression.
 
 #include <string_view>
 
 namespace armature::expr {
 
-// Compares without regard to case.
+// Case-insensitive.
 // Source: the DynamoDB developer guide, "Reserved words in DynamoDB".
 bool IsReservedWord(std::string_view word);
 

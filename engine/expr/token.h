@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_EXPR_TOKEN_H_
 #define ARMATURE_ENGINE_EXPR_TOKEN_H_
 
-// The words of an expression.
+// Tokens of an expression.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +38,7 @@ enum class TokenKind : uint8_t {
   kRemove,
   kAdd,
   kDelete,
-  kInvalid,  // a character that begins no token
+  kInvalid,  // a character that starts no token
 };
 
 constexpr bool IsComparator(TokenKind kind) { return kind >= TokenKind::kEqual && kind <= TokenKind::kGreaterOrEqual; }
@@ -47,7 +47,7 @@ constexpr bool IsComparator(TokenKind kind) { return kind >= TokenKind::kEqual &
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   std::string_view text;  // empty for kEnd
-  size_t position = 0;    // of its first byte in the expression
+  size_t position = 0;    // position of its first byte in the expression
 };
 
 }  // namespace armature::expr

@@ -27,7 +27,7 @@ bool IsSet(ValueType type) {
   return type == ValueType::kStringSet || type == ValueType::kNumberSet || type == ValueType::kBinarySet;
 }
 
-// The long names of types, which only errors about ADD and DELETE use.
+// Long type names, used only in errors about ADD and DELETE.
 std::string_view LongTypeName(ValueType type) {
   switch (type) {
     case ValueType::kString:
@@ -100,7 +100,7 @@ void Binder::BindValueOf(UpdateValue* value) {
   RequireType(name, *value->right, ValueType::kNumber);
 }
 
-// Recursion is as deep as function calls stand in each other, which the parser has bounded.
+// Recursion is bounded by the nesting of function calls, which the parser limits.
 void Binder::BindOperand(Operand* operand) {
   if (auto* path = std::get_if<DocumentPath>(&operand->node)) {
     BindTarget(path);

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_EXPR_UPDATE_BINDER_H_
 #define ARMATURE_ENGINE_EXPR_UPDATE_BINDER_H_
 
-// Names, values and static checks of update expressions.
+// Binding and static checks of update expressions.
 
 #include "absl/status/status.h"
 #include "engine/expr/ast.h"
@@ -10,11 +10,11 @@
 
 namespace armature::expr {
 
-// Binds `update` in place. `faults` has what the parser found.
+// Binds `update` in place. `faults` contains the parser's faults.
 //
-// Errors: ValidationException for the fault that the documented order puts first: reserved word,
-// unknown function, repeated section, undefined name, undefined value, overlapping paths,
-// conflicting paths, operand types of ADD and DELETE, operands of functions.
+// Errors: ValidationException for the fault that is first in the documented order: reserved word, unknown function,
+// repeated section, undefined name, undefined value, overlapping paths, conflicting paths, operand types of ADD and
+// DELETE, operands of functions.
 absl::Status BindUpdate(PlaceholderTable* table, FaultLog* faults, Update* update);
 
 }  // namespace armature::expr

@@ -27,7 +27,7 @@ using model::ItemView;
 using model::ValueType;
 using model::ValueView;
 
-// Of the messages of lists and sets.
+// Field number of the elements in list and set messages.
 constexpr uint32_t kElementsField = 1;
 
 absl::Status AbsentOperandError() {
@@ -36,7 +36,7 @@ absl::Status AbsentOperandError() {
 absl::Status OperandTypeError() {
   return ValidationError("An operand in the update expression has an incorrect data type");
 }
-// What is stored is of a type that ADD or DELETE cannot work on.
+// Error for a stored value whose type does not suit ADD or DELETE.
 absl::Status StoredTypeError(UpdateStyle style) {
   return style == UpdateStyle::kAttributeUpdates ? ValidationError(kAttributeUpdatesMismatch) : OperandTypeError();
 }
@@ -44,15 +44,15 @@ absl::Status InvalidPathError() {
   return ValidationError("The document path provided in the update expression is invalid for update");
 }
 
-// What becomes of one target. Nothing is known yet about whether its parent is there.
+// New value of one target. Its parent may be missing in the item.
 struct Edit {
   const DocumentPath* path;
-  std::optional<ValueView> value;  // nullopt: removed
+  std::optional<ValueView> value;  // nullopt: remove
 };
-// Sorted by path, so that those inside one value stand together.
+// Sorted by path, so that edits inside one value are adjacent.
 using Edits = std::span<const Edit>;
 
-// Elements of one parent are all names or all indexes, since targets do not conflict.
+// Targets do not conflict, so the children of one parent are either all names or all indexes.
 bool ComesBefore(const Edit& a, const Edit& b) {
   const std::vector<PathElement>& x = a.path->elements;
   const std::vector<PathElement>& y = b.path->elements;
@@ -62,7 +62,7 @@ bool ComesBefore(const Edit& a, const Edit& b) {
                                       });
 }
 
-// Takes from the front of `edits` those that go through the same element at `depth`. Not empty if `edits` is not.
+// Removes from the front of `edits` the group with the same path element at `depth`. Not empty unless `edits` is.
 Edits TakeGroup(size_t depth, Edits* edits) {
   const PathElement& element = edits->front().path->elements[depth];
   size_t count = 1;
@@ -72,7 +72,7 @@ Edits TakeGroup(size_t depth, Edits* edits) {
   return group;
 }
 
-// Whether `value` is at most `levels` deep. Recursion ends with the levels.
+// True if `value` is nested at most `levels` deep. Recursion is bounded by `levels`.
 bool NestsWithin(const ValueView& value, int levels) {
   if (levels < 1) return false;
   bool fits = true;
@@ -84,7 +84,7 @@ bool NestsWithin(const ValueView& value, int levels) {
   return fits;
 }
 
-// What an item must not have got from its update.
+// Checks attribute names and nesting of a written value.
 absl::Status CheckWritten(const DocumentPath& path, const ValueView& value) {
   if (path.attribute().empty()) return InvalidParameterError("Empty attribute name");
   for (const PathElement& element : path.elements) {
@@ -109,7 +109,7 @@ std::vector<std::string_view> ElementsOf(const ValueView& set) {
   return elements;
 }
 
-// The order of elements inside a set: that of their type.
+// Comparison of elements in a set, by the elements' type.
 auto ElementOrder(ValueType set_type) {
   const ValueType type = set_type == ValueType::kNumberSet ? ValueType::kNumber : ValueType::kBinary;
   return [type](std::string_view a, std::string_view b) {
@@ -118,15 +118,15 @@ auto ElementOrder(ValueType set_type) {
   };
 }
 
-// Computes and writes for one update of one item. Values it makes live as long as it does.
+// Computes one update of one item. Views of values that it creates are valid during its lifetime.
 class Updater {
  public:
   explicit Updater(const std::optional<ItemView>& before)
       : exists_(before.has_value()), before_(before.value_or(ItemView())) {}
 
-  // The first half: what becomes of each target, read from the item before.
+  // First step: computes the new value of each target from the old item.
   absl::StatusOr<std::vector<Edit>> Compute(const Update& update);
-  // The second half: appends the members of `old`, as `edits` leave them, to `out`.
+  // Second step: appends the members of `old`, changed by `edits`, to `out`.
   absl::Status WriteMembers(Edits edits, size_t depth, const ItemView& old, std::string* out);
 
  private:
@@ -146,7 +146,7 @@ class Updater {
 
   const bool exists_;
   const ItemView before_;
-  std::list<std::string> made_;  // keeps its elements in place, and costs nothing while empty
+  std::list<std::string> made_;  // stable addresses; no allocation while empty
 };
 
 ValueView Updater::Make(ValueType type, std::string_view body) {
@@ -169,7 +169,7 @@ absl::StatusOr<std::vector<Edit>> Updater::Compute(const Update& update) {
     ARM_RETURN_IF_ERROR(CheckWritten(action.target, value));
     edits.push_back({&action.target, value});
   }
-  // From an item that is not there nothing can be removed, and no path is wrong.
+  // With no item, removals and deletions have no effect, and invalid paths are not an error.
   if (exists_) {
     for (const DocumentPath& path : update.removes) edits.push_back({&path, std::nullopt});
     for (const OperandAction& action : update.deletes) {
@@ -188,7 +188,7 @@ absl::StatusOr<ValueView> Updater::Value(const UpdateValue& value) {
   return Sum(left, value.operation, right);
 }
 
-// Recursion is as deep as function calls stand in each other, which the parser has bounded.
+// Recursion is bounded by the nesting of function calls, which the parser limits.
 absl::StatusOr<ValueView> Updater::Resolve(const Operand& operand) {
   if (const ValueOperand* const value = operand.value()) return *value->value;
   if (const DocumentPath* const path = operand.path()) {
@@ -215,7 +215,7 @@ absl::StatusOr<ValueView> Updater::Sum(const ValueView& a, UpdateValue::Operatio
   if (a.type() != ValueType::kNumber || b.type() != ValueType::kNumber) return OperandTypeError();
   const absl::StatusOr<model::Number> left = model::Number::Parse(a.scalar());
   const absl::StatusOr<model::Number> right = model::Number::Parse(b.scalar());
-  // Both are canonical, so this is damage and no mistake of the client.
+  // Stored numbers are canonical, so this is damage and not a client error.
   if (!left.ok() || !right.ok()) return DataLossError("a number of an item is not one");
   ARM_ASSIGN_OR_RETURN(const model::Number sum, operation == UpdateValue::Operation::kMinus
                                                     ? model::Subtract(*left, *right)
@@ -249,7 +249,7 @@ absl::StatusOr<ValueView> Updater::Added(const OperandAction& action, UpdateStyl
   return MakeSet(operand.type(), both);
 }
 
-// Nullopt if nothing is left, or nothing was there.
+// Nullopt if no element is left, or the set did not exist.
 absl::StatusOr<std::optional<ValueView>> Updater::Deleted(const OperandAction& action, UpdateStyle style) {
   const ValueView& operand = *action.operand.value;
   const std::optional<ValueView> old = Follow(action.target, before_);
@@ -269,8 +269,8 @@ ValueView Updater::MakeSet(ValueType type, const std::vector<std::string_view>& 
   return Make(type, body);
 }
 
-// What becomes of `old`, which all of `group` go through or, if it is but one, end at. `depth`: of the path element
-// that leads to it. Recursion is as deep as a path has elements.
+// The new value of `old` under the edits of `group`, which all pass through it; a single edit may end at it. `depth` is
+// the index of the path element that leads to `old`. Recursion is bounded by the number of path elements.
 absl::StatusOr<std::optional<ValueView>> Updater::Changed(Edits group, size_t depth,
                                                           const std::optional<ValueView>& old) {
   const std::vector<PathElement>& elements = group.front().path->elements;
@@ -285,7 +285,7 @@ absl::StatusOr<std::optional<ValueView>> Updater::Changed(Edits group, size_t de
 }
 
 absl::Status Updater::WriteMembers(Edits edits, size_t depth, const ItemView& old, std::string* out) {
-  std::string_view unwritten = old.bytes();  // what stands before `rest` in it is kept
+  std::string_view unwritten = old.bytes();  // the part before `rest` is kept
   std::string_view rest = unwritten;
   while (!edits.empty()) {
     const Edits group = TakeGroup(depth, &edits);
@@ -327,7 +327,7 @@ absl::Status Updater::WriteElements(Edits edits, size_t depth, const ValueView& 
     model::AppendBytesField(kElementsField, element.wire(), out);
     return true;
   });
-  // Beyond the end, wherever it is meant to be.
+  // Elements beyond the end are appended, whatever their index.
   while (status.ok() && !edits.empty()) write(TakeGroup(depth, &edits), std::nullopt);
   return status;
 }

@@ -82,8 +82,8 @@ bool UpdateParser::ParseOperandActions(std::vector<OperandAction>* out) {
   return true;
 }
 
-// An operand, or two with + or - between them, in parentheses or not. A sum in parentheses is no
-// operand of another sum.
+// Parses an operand, a sum or a difference, with or without parentheses. A sum in parentheses is not an operand of
+// another sum.
 bool UpdateParser::ParseUpdateValue(UpdateValue* out, bool* in_parentheses) {
   if (Accept(TokenKind::kOpenParenthesis)) {
     bool inner = false;

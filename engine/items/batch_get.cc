@@ -24,7 +24,7 @@
 namespace armature::engine {
 namespace {
 
-// Beyond this a batch leaves the thread that it came on.
+// Beyond this size a batch continues on the read pool.
 constexpr size_t kInlineBytesMax = 1 << 20;
 
 struct TableRead {
@@ -35,8 +35,8 @@ struct TableRead {
 
 struct Row {
   size_t table;
-  std::string canonical;  // the key as an item
-  std::string key;        // of the row
+  std::string canonical;  // the key as canonical item bytes
+  std::string key;        // the row key
 };
 
 struct BatchRead {
@@ -46,11 +46,11 @@ struct BatchRead {
   Callback<BatchGetResult> done;
   std::vector<TableRead> tables;
   std::vector<Row> rows;
-  size_t next = 0;                             // the first row that was not looked at
-  size_t bytes = 0;                            // of items, as the API counts them
-  size_t wire_bytes = 0;                       // of items as they are sent
-  absl::Status refused;                        // why a row was left out, if it was for want of capacity
-  std::vector<std::vector<std::string>> left;  // keys of each table that were not read
+  size_t next = 0;                             // first row that was not read yet
+  size_t bytes = 0;                            // API size of the items
+  size_t wire_bytes = 0;                       // encoded size of the items
+  absl::Status refused;                        // why rows were refused for lack of capacity; OK if none was
+  std::vector<std::vector<std::string>> left;  // per table: keys that were not read
   BatchGetResult result;
 };
 using BatchReadPtr = std::shared_ptr<BatchRead>;
@@ -85,7 +85,7 @@ absl::Status CheckGetShape(const BatchGetRequest& request) {
   return absl::OkStatus();
 }
 
-// The two styles must not be mixed, not even over tables.
+// Legacy and expression parameters must not be mixed, not even across tables.
 absl::Status CheckStylesOfAll(const BatchGetRequest& request) {
   ExpressionParameters all;
   for (const TableKeys& table : request.tables) {
@@ -95,8 +95,8 @@ absl::Status CheckStylesOfAll(const BatchGetRequest& request) {
   return CheckParameterStyles(all);
 }
 
-// A key as it was written: attributes in order of name, values as they came. Two spellings of one number are two keys
-// here, as they are for the original service.
+// A key as written: attributes in order of name, values as sent. Two spellings of one number are different keys here,
+// as in the original service.
 std::string SpellingOf(std::string_view key_wire) {
   std::map<std::string_view, std::string_view> attributes;
   model::WireField entry;
@@ -116,7 +116,7 @@ std::string SpellingOf(std::string_view key_wire) {
   return spelling;
 }
 
-// The checks of one table that need no catalog.
+// Checks of one table's keys that need no catalog.
 absl::Status TakeKeys(BatchRead* read, size_t table) {
   const TableKeys& request = read->request.tables[table];
   absl::flat_hash_set<std::string> spellings;
@@ -173,7 +173,7 @@ void Finish(const BatchReadPtr& read) {
   std::move(read->done)(std::move(read->result));
 }
 
-// Adds the item to the answer. False if it has no room there.
+// Adds the item to the answer. Returns false if it does not fit.
 absl::StatusOr<bool> TakeItem(BatchRead* read, const Row& row, bool found, std::string stored) {
   TableRead& table = read->tables[row.table];
   const bool consistent = read->request.tables[row.table].consistent_read.value_or(false);

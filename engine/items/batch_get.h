@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_BATCH_GET_H_
 #define ARMATURE_ENGINE_ITEMS_BATCH_GET_H_
 
-// BatchGetItem: rows by their keys, from several tables.
+// BatchGetItem: reads rows of several tables by key.
 
 #include "engine/items/batch_request.h"
 #include "engine/items/request.h"
@@ -9,8 +9,9 @@
 
 namespace armature::engine {
 
-// Reads what is in memory on the caller's thread, and goes on on the read pool when a row is not, or when it has become
-// much. Rows without capacity, and those behind the first 16 MB, come back unprocessed.
+// Reads rows on the caller's thread while they are in memory, and continues on the read pool at the first row that is
+// not, or once much data was read. Rows refused for lack of capacity, and rows beyond the first 16 MB, are returned as
+// unprocessed.
 void RunBatchGet(Parts* parts, RequestContext context, BatchGetRequest request, Callback<BatchGetResult> done);
 
 }  // namespace armature::engine

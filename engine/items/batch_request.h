@@ -1,8 +1,8 @@
 #ifndef ARMATURE_ENGINE_ITEMS_BATCH_REQUEST_H_
 #define ARMATURE_ENGINE_ITEMS_BATCH_REQUEST_H_
 
-// Requests and results of BatchGetItem and BatchWriteItem, free of any wire protocol. What request.h says of items,
-// names and enumerations holds here.
+// Requests and results of BatchGetItem and BatchWriteItem, independent of the wire protocol. request.h describes the
+// representation of items, names and enumerations.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,30 +15,30 @@
 
 namespace armature::engine {
 
-// What a batch reads from one table.
+// The keys to read from one table.
 struct TableKeys {
-  std::string table_name;  // name or ARN, as it was sent
+  std::string table_name;  // name or ARN, as sent
   std::optional<std::vector<std::string>> key_wires;
   std::optional<bool> consistent_read;
   ExpressionParameters expressions;  // projection, names, AttributesToGet
 };
 
 struct BatchGetRequest {
-  std::vector<TableKeys> tables;  // each once, in the order of the request
+  std::vector<TableKeys> tables;  // each table once, in request order
   std::string return_consumed_capacity;
 };
 
 struct BatchGetResult {
   struct Table {
-    std::string table_name;  // as it was sent
+    std::string table_name;  // as sent
     std::vector<ItemBytes> items;
   };
-  std::vector<Table> tables;           // all of the request
-  std::vector<TableKeys> unprocessed;  // those with keys that were not read; canonical keys
+  std::vector<Table> tables;           // every table of the request
+  std::vector<TableKeys> unprocessed;  // tables with unread keys; keys are canonical
   std::vector<ConsumedCapacity> capacity;
 };
 
-// One write of a batch: exactly one of the two, which the engine checks.
+// One write of a batch. The engine checks that it is exactly one of put and delete.
 struct BatchWrite {
   bool is_put = false;
   bool is_delete = false;
@@ -46,22 +46,22 @@ struct BatchWrite {
   std::optional<std::string> delete_wire;  // the key
 };
 
-// What a batch writes to one table.
+// The writes to one table.
 struct TableWrites {
-  std::string table_name;  // name or ARN, as it was sent
+  std::string table_name;  // name or ARN, as sent
   std::vector<BatchWrite> writes;
 };
 
 struct BatchWriteRequest {
-  std::vector<TableWrites> tables;  // each once, in the order of the request
+  std::vector<TableWrites> tables;  // each table once, in request order
   std::string return_consumed_capacity;
   std::string return_item_collection_metrics;
   size_t message_bytes = 0;  // see WriteRequest
 };
 
-// The collections of one table that a request has written to, each once.
+// The item collections of one table that a request wrote to, without duplicates.
 struct TableCollections {
-  std::string table_name;  // as it was sent
+  std::string table_name;  // as sent
   std::vector<ItemCollectionMetrics> collections;
 };
 
@@ -69,7 +69,7 @@ struct BatchWriteResult {
   std::vector<TableWrites> unprocessed;  // items and keys are canonical
   std::vector<ConsumedCapacity> capacity;
   std::vector<TableCollections> collections;
-  uint64_t change_sequence = 0;  // of the last of the writes that were done
+  uint64_t change_sequence = 0;  // sequence of the last completed write
 };
 
 }  // namespace armature::engine

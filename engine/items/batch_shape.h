@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_BATCH_SHAPE_H_
 #define ARMATURE_ENGINE_ITEMS_BATCH_SHAPE_H_
 
-// What BatchGetItem and BatchWriteItem have in common: how RequestItems names tables.
+// Checks of RequestItems shared by BatchGetItem and BatchWriteItem.
 
 #include <string>
 #include <string_view>
@@ -12,15 +12,14 @@
 
 namespace armature::engine {
 
-// A key of RequestItems: adds to `constraints` what no table name is like. The parts of an ARN are judged by
-// CheckTablesOnce.
+// Checks a table name in RequestItems and adds violations to `constraints`. CheckTablesOnce checks the parts of an ARN.
 void CheckRequestItemsKey(std::string_view name_or_arn, model::ConstraintList* constraints);
 
-// No two of the names mean one table, which a name and an ARN may, and ARNs are well-formed. Errors:
+// Checks that ARNs are well-formed and that no table is named twice (once by name and once by ARN). Errors:
 // ValidationException.
 absl::Status CheckTablesOnce(const std::vector<std::string_view>& names);
 
-// `{<table>=<printed>}`, as messages print RequestItems.
+// `{<table>=<printed>}`, the form of RequestItems in error messages.
 std::string PrintedRequestItems(std::string_view table_name, std::string_view printed);
 
 inline constexpr char kDuplicateKeysText[] = "Provided list of item keys contains duplicates";

@@ -83,7 +83,7 @@ absl::StatusOr<std::unique_ptr<const RowMutation>> MakeMutation(const std::strin
   return write.is_put ? MakePutItem(std::move(request), cache) : MakeDeleteItem(std::move(request), cache);
 }
 
-// In a batch a put is told of its key as a delete is.
+// In a batch, errors about a put name its key, like errors about a delete.
 absl::Status CheckKeyFits(const RowWrite& row) {
   if (codec::EncodeTableKey(row.table().descriptor.key, row.mutation->item_or_key()).has_value()) {
     return absl::OkStatus();
@@ -91,7 +91,7 @@ absl::Status CheckKeyFits(const RowWrite& row) {
   return ValidationError("The provided key element does not match the schema");
 }
 
-// The members that write to one table.
+// Creates the members that write to one table.
 absl::Status TakeWrites(Batch* batch, size_t table) {
   TableWrites& request = batch->request.tables[table];
   const size_t first = batch->members.size();
@@ -125,11 +125,11 @@ absl::Status Prepare(Batch* batch) {
   return absl::OkStatus();
 }
 
-// What became of a member, as far as the whole call is concerned.
+// Outcome of a member, as it affects the whole call.
 enum class Outcome : uint8_t {
   kDone,
-  kLeft,       // the client is to repeat it
-  kThrottled,  // the same, and if all are the client is told why
+  kLeft,       // returned as unprocessed
+  kThrottled,  // as kLeft, but if all members are throttled the call fails with that error
   kFailed,
 };
 
@@ -143,14 +143,14 @@ Outcome OutcomeOf(const absl::Status& status) {
       return Outcome::kLeft;
     case ApiErrorType::kProvisionedThroughputExceeded:
     case ApiErrorType::kThrottling:
-    case ApiErrorType::kCancelled:  // nobody reads the answer
+    case ApiErrorType::kCancelled:  // no one reads the answer
       return Outcome::kThrottled;
     default:
       return Outcome::kFailed;
   }
 }
 
-// The error of the whole call: a member failed for good, or all were throttled.
+// The error of the whole call: a member failed permanently, or all members were throttled.
 absl::Status ErrorOf(const Batch& batch) {
   absl::Status first;
   bool all_throttled = true;
@@ -205,7 +205,7 @@ void End(const BatchPtr& batch, Member* member, absl::StatusOr<ChangeSequence> a
   if (batch->unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) Finish(batch);
 }
 
-// What the member does to its row, now that it was read; takes the capacity for it.
+// Computes the member's effect on its row after the read, and takes capacity for it.
 absl::Status Decide(const Batch& batch, RowWrite* row) {
   ARM_RETURN_IF_ERROR(AdmitWrite(*batch.parts, row->table()));
   ARM_RETURN_IF_ERROR(MakeEffect(row));
@@ -213,8 +213,8 @@ absl::Status Decide(const Batch& batch, RowWrite* row) {
   return TakeWrite(*batch.parts, row->table(), row->table_units(), row->effect.local, row->effect.global);
 }
 
-// Members that hold their rows: reads and decides on all, then commits them together. Those whose rows are not in
-// memory go on on the read pool.
+// Processes members that hold their row locks: reads and decides all, then commits them together. Members whose rows
+// are not in memory continue on the read pool.
 void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode) {
   store::Database& database = *batch->parts->database;
   Wave cold;
@@ -268,7 +268,7 @@ void Run(const BatchPtr& batch) {
   Wave free;
   Wave locked;
   for (const auto& member : batch->members) {
-    // At once, so that a client that goes on regardless costs little.
+    // Checked first, so that a client that ignores throttling costs little.
     if (absl::Status admitted = AdmitWrite(*batch->parts, member->row.table()); !admitted.ok()) {
       End(batch, member.get(), std::move(admitted));
       continue;
@@ -277,7 +277,7 @@ void Run(const BatchPtr& batch) {
     (guard.has_value() ? free : locked).push_back(member.get());
     if (guard.has_value()) member->guard = *std::move(guard);
   }
-  // Nobody holds a row while waiting for another one.
+  // No member holds a row lock while it waits for another one.
   const size_t bytes = 2 * batch->request.message_bytes / batch->members.size();
   if (!free.empty()) RunWave(batch, free, store::ReadMode::kMemoryOnly);
   for (Member* const member : locked) WaitForRow(batch, member, bytes);

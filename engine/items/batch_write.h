@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_BATCH_WRITE_H_
 #define ARMATURE_ENGINE_ITEMS_BATCH_WRITE_H_
 
-// BatchWriteItem: puts and deletes that have nothing to do with each other.
+// BatchWriteItem: independent puts and deletes.
 
 #include "engine/items/batch_request.h"
 #include "engine/items/request.h"
@@ -9,9 +9,8 @@
 
 namespace armature::engine {
 
-// Whatever is wrong with a member is told before anything is written. Then each member is written by itself: those
-// whose rows are free at once go into one group commit, others follow when their rows get free. Members that the server
-// cannot take now come back unprocessed.
+// All members are validated before anything is written. Then members whose row locks are free are written in one group
+// commit; the others follow when they get their locks. Members refused temporarily are returned as unprocessed.
 void RunBatchWrite(Parts* parts, RequestContext context, BatchWriteRequest request, Callback<BatchWriteResult> done);
 
 }  // namespace armature::engine

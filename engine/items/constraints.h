@@ -1,8 +1,8 @@
 #ifndef ARMATURE_ENGINE_ITEMS_CONSTRAINTS_H_
 #define ARMATURE_ENGINE_ITEMS_CONSTRAINTS_H_
 
-// The shapes of item operations: required members, and enumerations, printed in errors as the API prints them, in its
-// own order.
+// Shape checks of item operations: required members and enumerations. Enumeration values are listed in the order in
+// which the API prints them in errors.
 
 #include <optional>
 #include <span>
@@ -22,20 +22,20 @@ inline constexpr std::string_view kReturnValuesOnFailureValues[] = {"ALL_OLD", "
 inline constexpr std::string_view kSelectValues[] = {"SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES",
                                                      "ALL_PROJECTED_ATTRIBUTES"};
 
-// Adds a violation unless `value` is empty (not given) or one of `allowed`.
+// Adds a violation unless `value` is empty (absent) or one of `allowed`.
 inline void CheckOptionalEnum(std::string_view value, std::string_view path, std::span<const std::string_view> allowed,
                               model::ConstraintList* list) {
   if (!value.empty()) list->CheckEnum(value, path, allowed);
 }
 
-// A required member beside the table's name.
+// A required member other than the table name.
 struct RequiredMember {
   std::string_view path;  // "key", "item"
   bool given = true;
 };
 
-// The shape of a request: its table name, `member`, and what `add_others` finds. A bad name is told alone, as the
-// service does, unless a required member is missing too.
+// Checks the shape of a request: table name, `member`, and the checks of `add_others`. Like the service, reports an
+// invalid name without other violations, unless a required member is missing too.
 absl::Status CheckShape(const std::optional<std::string>& table_name, const RequiredMember& member,
                         absl::FunctionRef<void(model::ConstraintList*)> add_others);
 

@@ -34,7 +34,7 @@ class DeleteItem : public RowMutation {
   codec::CanonicalItem key_;
 };
 
-// Has the members of a delete, and leaves the item as it is.
+// Has the members of a delete but does not change the item.
 class ConditionCheck final : public DeleteItem {
  public:
   using DeleteItem::DeleteItem;

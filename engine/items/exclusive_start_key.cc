@@ -14,8 +14,8 @@ namespace {
 
 constexpr char kInvalid[] = "The provided starting key is invalid";
 constexpr char kNoMatch[] = "The provided key element does not match the schema";
-// Faults of numbers and repeated elements of sets are told as in any other place; all others say that it is the start
-// key. The API documents no reason.
+// Errors of numbers and of duplicate set elements have the same text as elsewhere. All other errors get the prefix
+// kInvalid. The API documents no reason for the difference.
 constexpr std::string_view kToldWithoutPrefix[] = {
     "cannot be converted to a numeric value", "Number overflow.", "Number underflow.",
     "more than 38 significant digits",        "Input collection",

@@ -70,7 +70,7 @@ absl::Status CheckParameterStyles(const ExpressionParameters& parameters) {
   if (legacy.expected.has_value()) others.emplace_back("Expected");
   if (legacy.query_filter.has_value()) others.emplace_back("QueryFilter");
   if (legacy.scan_filter.has_value()) others.emplace_back("ScanFilter");
-  // A write's ConditionalOperator has a rule of its own.
+  // For writes, ConditionalOperator has a separate rule.
   if (!legacy.conditional_operator.empty() && !writes) others.emplace_back("ConditionalOperator");
   if (legacy.key_conditions.has_value() && parameters.key_condition.has_value()) others.emplace_back("KeyConditions");
   if (others.empty()) return absl::OkStatus();
@@ -95,7 +95,7 @@ absl::Status BindExpressionParameters(const ExpressionParameters& parameters,
   RequestExpressions& result = **expressions;
   std::vector<expr::LegacyCondition> key_conditions;
   ARM_RETURN_IF_ERROR(TakeLegacyKeyConditions(parameters.legacy, &result.literals, &key_conditions));
-  // The rule about styles keeps apart what the two could both say.
+  // After CheckParameterStyles, legacy parameters and expressions cannot set the same member of `result`.
   if (!none) ARM_RETURN_IF_ERROR(BindTexts(parameters, known_kinds, cache, &result));
   return BindLegacyKeyConditions(key_conditions, &result.bound);
 }

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_EXPRESSIONS_H_
 #define ARMATURE_ENGINE_ITEMS_EXPRESSIONS_H_
 
-// From the expression parameters of a request, or those from before expressions, to bound expressions.
+// Binds the expression parameters, or the legacy parameters, of a request.
 
 #include <deque>
 #include <memory>
@@ -14,25 +14,25 @@
 
 namespace armature::engine {
 
-// Bound expressions and what they point into.
+// Bound expressions and the data they point into.
 struct RequestExpressions {
   std::string values;  // canonical item bytes
   expr::Placeholders placeholders;
-  std::deque<std::string> literals;  // canonical values of legacy parameters, each where it stays
+  std::deque<std::string> literals;  // canonical values of legacy parameters, at stable addresses
   expr::BoundExpressions bound;
 };
 
-// Refuses the mix of legacy and expression parameters, but for KeyConditions beside a filter or projection expression.
+// Refuses a mix of legacy and expression parameters. KeyConditions with a filter or projection expression is allowed.
 absl::Status CheckParameterStyles(const ExpressionParameters& parameters);
 
-// Checks and binds. Null if the request has no such parameter at all, which most have not. Requires that shapes
-// (legacy.h) and styles have been checked. `cache` may be null.
-// Errors: ValidationException, in the documented order: first the rules of legacy parameters, then expressions.
+// Checks and binds all parameters. Null if the request has none. Requires that shapes (legacy_parameters.h) and styles
+// have been checked. `cache` may be null. Errors: ValidationException, in the documented order: legacy parameters
+// first, then expressions.
 absl::StatusOr<std::unique_ptr<RequestExpressions>> BindRequestExpressions(
     const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds, expr::ParseCache* cache);
 
-// The same in two steps, for operations that have checks in between: the legacy parameters except KeyConditions; then
-// KeyConditions and expressions, which go to `expressions` as well.
+// The same in two steps, for operations with checks in between: first the legacy parameters except KeyConditions, then
+// KeyConditions and expressions, which are added to `expressions`.
 absl::StatusOr<std::unique_ptr<RequestExpressions>> BindLegacyParameters(const ExpressionParameters& parameters);
 absl::Status BindExpressionParameters(const ExpressionParameters& parameters,
                                       std::span<const expr::ExpressionKind> known_kinds, expr::ParseCache* cache,

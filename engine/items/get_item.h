@@ -1,14 +1,14 @@
 #ifndef ARMATURE_ENGINE_ITEMS_GET_ITEM_H_
 #define ARMATURE_ENGINE_ITEMS_GET_ITEM_H_
 
-// GetItem: one row by its key.
+// GetItem: reads one row by key.
 
 #include "engine/items/request.h"
 #include "engine/parts.h"
 
 namespace armature::engine {
 
-// Answers at once on the caller's thread if the row is in memory, otherwise from the read pool.
+// Answers on the caller's thread if the row is in memory, otherwise from the read pool.
 void RunGetItem(Parts* parts, GetItemRequest request, Callback<GetItemResult> done);
 
 }  // namespace armature::engine

@@ -25,7 +25,7 @@ ItemCollectionMetrics MetricsOf(const store::Table& table, const model::ItemView
   std::sort(names.begin(), names.end());
   ItemCollectionMetrics metrics;
   metrics.key = model::PickAttributes(item_or_key, names);
-  // The size was read before the write, and others may have shrunk the collection since.
+  // The size was read before the write. Other writes may have shrunk the collection since.
   metrics.lower_gb = static_cast<double>(std::max<int64_t>(bytes, 0) >> 30);
   metrics.upper_gb = metrics.lower_gb + 1;
   return metrics;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_ITEM_COLLECTION_H_
 #define ARMATURE_ENGINE_ITEMS_ITEM_COLLECTION_H_
 
-// Item collections: the items and local index entries of one partition key value, in tables with local indexes.
+// Item collections: items and local index entries with one partition key value, in tables with local indexes.
 //
 // Source: the developer guide, "Item collections in Local Secondary Indexes".
 
@@ -15,11 +15,11 @@
 
 namespace armature::engine {
 
-// Under which the size of the collection of a row is kept: hash and partition components at the front of `row_key`.
+// Key of the size counter of a row's collection: the hash and partition components at the front of `row_key`.
 std::string CollectionKey(const store::Table& table, std::string_view row_key);
 
-// What is told of the collection of `item_or_key`, which has the key attributes: its partition key, and between which
-// whole GB (2^30 bytes) its size is.
+// Metrics of the collection of `item_or_key`, which has the key attributes: its partition key, and lower and upper
+// bound of its size in whole GB (2^30 bytes).
 ItemCollectionMetrics MetricsOf(const store::Table& table, const model::ItemView& item_or_key, int64_t bytes);
 
 }  // namespace armature::engine

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_ITEM_KEY_H_
 #define ARMATURE_ENGINE_ITEMS_ITEM_KEY_H_
 
-// Rules for the key attributes of items, keys and index keys in requests.
+// Rules for key attributes in items, keys and index keys of requests.
 
 #include <cstddef>
 #include <string>
@@ -16,36 +16,36 @@
 
 namespace armature::engine {
 
-// `key` must hold exactly the key attributes of `table`, in their types, not empty, not too long; returns the row's
-// key. Errors: ValidationException `The provided key element does not match the schema` and the texts for values.
+// Encodes the row key. `key` must hold exactly the key attributes of `table`, with their types, not empty, not too
+// long. Errors: ValidationException `The provided key element does not match the schema` and the texts for values.
 absl::StatusOr<std::string> EncodeKeyParameter(const store::Table& table, const model::ItemView& key);
 
-// The same for an item to be put: it must hold the key attributes, and may hold more.
+// The same for an item to be put, which may hold other attributes as well.
 absl::StatusOr<std::string> EncodeItemKey(const store::Table& table, const model::ItemView& item);
 
-// Every attribute of `item` that is a key of an index must have its type, not be empty, and fit the size limits; with
-// several offences the alphabetically first index is named.
+// Checks that attributes of `item` that are keys of an index have their type, are not empty, and fit the size limits.
+// If several indexes are violated, the alphabetically first is reported.
 absl::Status CheckIndexKeys(const store::Table& table, const model::ItemView& item);
 
-// Values of key attributes of a table or index: not empty, partition attributes together at most 2048 bytes, sort
-// attributes together at most 1024. Attributes that `item` lacks are skipped.
+// Checks the values of key attributes of a table or index: none is empty, partition attributes have at most 2048 bytes
+// together, sort attributes at most 1024 together. Attributes missing in `item` are skipped.
 absl::Status CheckKeyValues(const model::KeySchema& schema, const model::ItemView& item);
 
-// What a key parameter, or an item to be put, tells without regard to types: no attribute that is a key of the table or
-// of an index is an empty string or binary. Errors: ValidationException, as those above.
+// Checks that no attribute of `item` that is a key of the table or of an index is an empty string or binary. Types are
+// not checked. Errors: ValidationException, as above.
 absl::Status CheckNoEmptyKeys(const store::Table& table, const model::ItemView& item);
 
-// The pieces of these rules that updates share, whose errors have words of their own.
+// Parts of these rules shared with updates, which have error texts of their own.
 
-// The error of the alphabetically first index of `table` for which `check` has one.
+// Returns the first error of `check` over the indexes of `table` in alphabetical order.
 absl::Status CheckIndexesByName(const store::Table& table,
                                 absl::FunctionRef<absl::Status(const model::IndexDescriptor&)> check);
-// Whether `value` is a string or binary without content, which no key attribute may be; "string" or "binary".
+// IsEmptyKeyValue: true for an empty string or binary, which no key attribute may be. EmptyWord: its type's name.
 bool IsEmptyKeyValue(const model::ValueView& value);
 std::string_view EmptyWord(const model::ValueView& value);
-// As limits of keys count them.
+// Size of a value in terms of the limits on keys.
 size_t KeyBytes(const model::ValueView& value);
-// The error about a value of another type than the key attribute of an index has.
+// The error for a value whose type differs from that of the index key attribute.
 absl::Status IndexKeyTypeError(const model::IndexDescriptor& index, const model::KeyAttribute& attribute,
                                model::ValueType actual);
 

@@ -15,7 +15,7 @@ std::string WithComponent(const std::string& prefix, const model::KeyAttribute& 
   return key;
 }
 
-// `prefix` ends just before the attribute that `term` restricts.
+// `prefix` is the encoded key up to the attribute that `term` restricts.
 store::KeyRange RangeOfTerm(const std::string& prefix, const expr::KeyConditionTerm& term,
                             const model::KeyAttribute& attribute) {
   const std::string end = PrefixSuccessor(prefix);
@@ -71,7 +71,7 @@ store::KeyRange RangeOfSegment(uint32_t segment, uint32_t total) {
   const codec::HashRange hashes = codec::SegmentHashRange(segment, total);
   store::KeyRange range;
   codec::AppendPartitionHash(static_cast<uint32_t>(hashes.begin), &range.begin);
-  // The last segment ends with the keyspace.
+  // The last segment extends to the end of the keyspace.
   if (hashes.end <= UINT32_MAX) codec::AppendPartitionHash(static_cast<uint32_t>(hashes.end), &range.end);
   return range;
 }

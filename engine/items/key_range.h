@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_KEY_RANGE_H_
 #define ARMATURE_ENGINE_ITEMS_KEY_RANGE_H_
 
-// From a matched key condition, or a scan segment, to one range of encoded keys.
+// Conversion of a matched key condition, or of a scan segment, to a range of encoded keys.
 
 #include <cstdint>
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace armature::engine {
 
-// The rows of one partition that satisfy `condition`: every condition that the API allows is one contiguous range,
-// because components are self-delimiting and ordered.
+// The rows of one partition that satisfy `condition`. Every condition that the API allows is one contiguous range,
+// because key components are self-delimiting and ordered.
 struct PartitionRange {
   std::string partition;  // hash and partition components
   store::KeyRange range;
@@ -23,7 +23,7 @@ PartitionRange RangeOfCondition(const expr::MatchedKeyCondition& condition, cons
 // The rows of segment `segment` of `total`. Requires segment < total.
 store::KeyRange RangeOfSegment(uint32_t segment, uint32_t total);
 
-// Narrows `range` to what comes after `key` in reading direction.
+// Narrows `range` to the rows behind `key` in reading direction.
 void StartAfter(std::string_view key, store::Direction direction, store::KeyRange* range);
 
 }  // namespace armature::engine

@@ -15,7 +15,7 @@
 namespace armature::engine {
 namespace {
 
-// How much of AttributesToGet an error repeats.
+// Length of AttributesToGet shown in error texts.
 constexpr size_t kListShownMaxBytes = 1024;
 
 void CheckAttributesToGet(const std::vector<std::string>& names, model::ConstraintList* list) {
@@ -24,7 +24,7 @@ void CheckAttributesToGet(const std::vector<std::string>& names, model::Constrai
   list->CheckLengthMax(printed, names.size(), "attributesToGet", model::kAttributesToGetMax);
 }
 
-// A map without entries says nothing, as if it were absent.
+// An empty map is equivalent to an absent one.
 template <class Entry>
 std::span<const Entry> Entries(const std::optional<std::vector<Entry>>& map) {
   return map.has_value() ? std::span<const Entry>(*map) : std::span<const Entry>();

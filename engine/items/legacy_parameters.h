@@ -1,12 +1,12 @@
 #ifndef ARMATURE_ENGINE_ITEMS_LEGACY_PARAMETERS_H_
 #define ARMATURE_ENGINE_ITEMS_LEGACY_PARAMETERS_H_
 
-// From the parameters from before expressions, as they came, to bound trees.
+// Binds the legacy parameters, which predate expressions, to expression trees.
 //
-// What they mean is expr/legacy.h's; here are their shapes, their values, and the order of the checks.
+// expr/legacy.h defines their meaning. This file checks shapes, values, and the order of errors.
 //
 // Thread-safety: free functions without state.
-// Errors: ValidationException; SerializationException for bytes that are no value.
+// Errors: ValidationException; SerializationException for malformed values.
 
 #include <deque>
 #include <string>
@@ -20,19 +20,18 @@
 
 namespace armature::engine {
 
-// Adds what is wrong with the shapes: enumerations with unknown values, operators that are missing, the length of
-// AttributesToGet.
+// Adds violations of shapes: unknown enumeration values, missing operators, the length of AttributesToGet.
 void CheckLegacyShapes(const LegacyParameters& legacy, model::ConstraintList* list);
 
-// All rules of the parameters but KeyConditions, in the documented order: ConditionalOperator, AttributeUpdates,
+// Checks and binds all parameters except KeyConditions, in the documented order: ConditionalOperator, AttributeUpdates,
 // Expected, QueryFilter or ScanFilter, AttributesToGet. Requires shapes without violations.
 //
-// Lifetime: values in `bound` point into `literals`, to which canonical values are appended.
+// Lifetime: appends canonical values to `literals`. Values in `bound` point into them.
 absl::Status BindLegacy(const LegacyParameters& legacy, std::deque<std::string>* literals,
                         expr::BoundExpressions* bound);
 
-// KeyConditions, in two steps, since the rules of their arguments come before the parsing of expressions, and what is
-// not allowed on keys after it. Does nothing if there are none.
+// Checks KeyConditions in two steps: the rules of its arguments are checked before expressions are parsed, and the
+// operators allowed on keys after that. Both do nothing without KeyConditions.
 absl::Status TakeLegacyKeyConditions(const LegacyParameters& legacy, std::deque<std::string>* literals,
                                      std::vector<expr::LegacyCondition>* conditions);
 absl::Status BindLegacyKeyConditions(const std::vector<expr::LegacyCondition>& conditions,

@@ -16,8 +16,8 @@
 namespace armature::engine {
 namespace {
 
-// gRPC clients receive 4 MB unless told otherwise. A page of many tiny attributes grows up to fivefold on the wire, so
-// it ends here; the item that crosses the border (below 2 MB encoded, unless made of huge numbers) is still whole.
+// gRPC clients accept messages of 4 MB by default. Items with many tiny attributes grow up to fivefold on the wire, so
+// the page ends at this size. The item that crosses it (below 2 MB encoded, except for huge numbers) is still included.
 constexpr size_t kPageMaxEncodedBytes = 2 << 20;
 constexpr int64_t kRowsBetweenChecks = 64;
 
@@ -66,7 +66,7 @@ absl::StatusOr<store::RowVerdict> PageCollector::Visit(std::string_view entry, s
     const size_t blocks = ReadBlocks(fetched.api_size);
     visited_.fetched_blocks += blocks;
     chosen_.fetched_blocks += blocks - 1;
-    // With kPassing only entries that have passed are fetched.
+    // With kPassing, only entries that passed the filter are fetched.
     if (plan_.fetch == Fetch::kPassing || Passes(fetched.item)) Keep(keeps_fetched_ ? fetched.item : stored.item);
   }
   return EndRow(stored.item);
@@ -91,8 +91,8 @@ bool PageCollector::Passes(const model::ItemView& item) const {
 
 bool PageCollector::IsFull(const Progress& progress) const {
   if (progress.rows >= rows_max_) return true;
-  // Source: the developer guide, "Read capacity units" of local secondary indexes: with fetches the size of a page is
-  // the entries' sum rounded up to 4 KB, and each fetched item's rounded up by itself.
+  // Source: the developer guide, "Read capacity units" of local secondary indexes: with fetches, the size of a page is
+  // the sum of the entries' sizes rounded up to 4 KB, plus the size of each fetched item rounded up to 4 KB.
   const size_t bytes = plan_.fetch == Fetch::kNone
                            ? progress.entry_bytes
                            : (ReadBlocks(progress.entry_bytes) + progress.fetched_blocks) * kReadBlockBytes;

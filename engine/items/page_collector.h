@@ -18,32 +18,33 @@
 
 namespace armature::engine {
 
-// Counts rows, filters, projects, gives to the page what passes, and says where the page ends.
+// Counts and filters rows, projects those that pass into the page, and decides where the page ends.
 //
-// VisitRow takes the rows of ReadRange, for plans without fetch; Choose and Visit are for ReadJoined, for the others.
+// VisitRow is for plans without fetch, which use ReadRange. Choose and Visit are for plans with fetch, which use
+// ReadJoined.
 //
 // Thread-safety: owned by one thread. Lifetime: all arguments outlive it.
 class PageCollector final : public store::JoinVisitor {
  public:
   PageCollector(const RequestContext& context, const ReadPlan& plan, PageWriter* page);
 
-  // Stops at the first row that cannot be read, which `status` tells.
+  // Stops at the first row that cannot be read; `status` holds the error.
   store::RowVerdict VisitRow(std::string_view value);
 
-  // Judges the filter, where an entry is enough for it, and chooses the items to fetch. Stops where Visit will stop at
-  // the latest, so that no more is read ahead than the page can hold.
+  // Applies the filter, if it needs only the entry, and chooses the items to fetch. Stops no later than Visit will, so
+  // that no entries are read beyond the page.
   absl::StatusOr<Choice> Choose(std::string_view entry) override;
   absl::StatusOr<store::RowVerdict> Visit(std::string_view entry, std::optional<std::string_view> row) override;
 
   const absl::Status& status() const { return status_; }
-  // What was read: sizes of rows (of entries, with fetches) as the API counts them; 4 KB blocks of fetched items.
+  // Amounts read: API sizes of rows (of entries, for plans with fetch), and 4 KB blocks of fetched items.
   size_t entry_bytes() const { return visited_.entry_bytes; }
   size_t fetched_blocks() const { return visited_.fetched_blocks; }
   // Called once, at the end.
   ReadResult TakeResult();
 
  private:
-  // How far a page has come, as its limits count.
+  // Counters that the page limits apply to.
   struct Progress {
     int64_t rows = 0;
     size_t entry_bytes = 0;
@@ -52,23 +53,23 @@ class PageCollector final : public store::JoinVisitor {
 
   absl::StatusOr<codec::StoredItemView> Parse(std::string_view value, int64_t rows_before) const;
   bool Passes(const model::ItemView& item) const;
-  // Whether a page that has come so far takes no more rows.
+  // True if a page with this progress accepts no more rows.
   bool IsFull(const Progress& progress) const;
   void Keep(const model::ItemView& item);
-  // After the row of `key_source` was counted and kept or not.
+  // Ends a row after it was counted and filtered. `key_source` provides the page's last key.
   store::RowVerdict EndRow(const model::ItemView& key_source);
 
   const RequestContext& context_;
   const ReadPlan& plan_;
   PageWriter* const page_;
   const bool count_only_;
-  // With fetches: items are taken from the table, not from the index.
+  // plans with fetch: items come from the table, not from the index
   const bool keeps_fetched_;
   const int64_t rows_max_;
   int64_t kept_ = 0;
   size_t encoded_bytes_ = 0;
   Progress visited_;
-  Progress chosen_;  // what it will be at least after the last entry that was chosen
+  Progress chosen_;  // lower bound of the progress after the last chosen entry
   std::optional<std::string> last_key_;
   absl::Status status_;
 };

@@ -24,26 +24,26 @@ bool IsGlobal(const store::Index* index) {
   return index != nullptr && index->descriptor.kind == model::IndexKind::kGlobal;
 }
 
-// The table, or the index, as errors about damage call it.
+// Name of the table or index for errors about damage.
 std::string NameOf(const ReadPlan& plan) {
   const std::string& table = plan.table().descriptor.name;
   return plan.index == nullptr ? table : Cat(table, ", index ", plan.index->descriptor.name);
 }
 
-// What Select says when nothing was said.
+// The value of Select, or its default.
 std::string_view EffectiveSelect(const ReadPlan& plan) {
   if (!plan.request.select.empty()) return plan.request.select;
   if (plan.projection() != nullptr) return "SPECIFIC_ATTRIBUTES";
   return plan.index == nullptr ? "ALL_ATTRIBUTES" : "ALL_PROJECTED_ATTRIBUTES";
 }
 
-// Those of `names` that entries of the index do not hold.
+// The members of `names` that are not projected into the index.
 std::vector<std::string> Unprojected(const store::Index& index, std::vector<std::string> names) {
   std::erase_if(names, [&index](const std::string& name) { return index::ProjectsAttribute(index, name); });
   return names;
 }
 
-// What of the items a read of a local index needs beside its entries.
+// The fetch mode of a read of a local index.
 Fetch FetchFor(const ReadPlan& plan, bool wants_unprojected) {
   if (plan.filter() != nullptr && !Unprojected(*plan.index, expr::TopLevelNames(*plan.filter())).empty()) {
     return Fetch::kAll;

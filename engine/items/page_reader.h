@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_PAGE_READER_H_
 #define ARMATURE_ENGINE_ITEMS_PAGE_READER_H_
 
-// Query and Scan: what they share once they know which rows to read.
+// The common part of Query and Scan, once the rows to read are known.
 
 #include <cstdint>
 #include <memory>
@@ -16,14 +16,14 @@
 
 namespace armature::engine {
 
-// Whether a read of a local index also reads the table's items, for attributes that the index does not project.
+// Selects for which entries of a local index the table's items are read, to get attributes that are not projected.
 enum class Fetch : uint8_t {
   kNone,
-  kPassing,  // of the entries that pass the filter
-  kAll,      // of all entries: the filter asks for what the index does not project
+  kPassing,  // for entries that pass the filter
+  kAll,      // for all entries: the filter needs attributes that are not projected
 };
 
-// A read under way: the request, what it bound to, and the rows it wants.
+// A read in progress: the request, its bound expressions, and the range to read.
 struct ReadPlan {
   ReadKind kind = ReadKind::kQuery;
   ReadRequest request;
@@ -49,23 +49,23 @@ struct ReadPlan {
   }
 };
 
-// Checks that need no table and are the same for both: names, enumerations, Limit, parameter styles, legacy
-// parameters except KeyConditions, the start key's values.
+// Checks common to both operations that need no table: names, enumerations, Limit, parameter styles, legacy parameters
+// except KeyConditions, the start key's values.
 absl::Status CheckReadRequest(ReadPlan* plan);
-// Finds table and index. Errors: ResourceNotFound for a table; ValidationException for an index that does not exist, is
-// being built, or is asked for a consistent read it cannot give.
+// Finds table and index. Errors: ResourceNotFound for the table; ValidationException for an index that does not exist,
+// is under construction, or does not support consistent reads when one is requested.
 absl::Status FindKeyspace(const store::Database& database, ReadPlan* plan);
-// Select and projection against what the index has; decides on `plan->fetch`.
+// Checks Select and projection against the attributes of the index. Sets `plan->fetch`.
 absl::Status CheckSelect(ReadPlan* plan);
 
-// Reads one page of `plan.range` into `page`: stops after Limit rows, at 1 MB of items as the API counts them (of a
-// local index also those fetched from the table), or at 2 MB as they are encoded. Errors: DataLoss, with names of table
-// and index and the entry's key, if an entry has no item. With kMemoryOnly nullopt if it would have to wait for the
-// disk; `page` is empty then.
+// Reads one page of `plan.range` into `page`. The page ends after Limit rows, at 1 MB of items as the API counts them
+// (including items fetched from the table for a local index), or at 2 MB encoded. Errors: DataLoss, naming table, index
+// and entry key, if an entry has no item. With kMemoryOnly, returns nullopt with an empty `page` if the read would wait
+// for the disk.
 absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const RequestContext& context,
                                                    const ReadPlan& plan, store::ReadMode mode, PageWriter* page);
 
-// The operations' own parts.
+// The parts specific to each operation.
 absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest request);
 absl::StatusOr<std::shared_ptr<ReadPlan>> PlanScan(Parts* parts, ReadRequest request);
 

@@ -12,7 +12,7 @@
 namespace armature::engine {
 namespace {
 
-// True if the condition names one sort key and the start key has that very one.
+// True if the condition selects a single sort key, equal to the start key's.
 bool HasTheOnlySortKey(const ReadPlan& plan, const expr::MatchedKeyCondition& matched) {
   const std::vector<model::KeyAttribute>& sort = plan.key_schema().sort;
   if (sort.empty() || matched.sort_equal.size() != sort.size()) return false;
@@ -23,7 +23,7 @@ bool HasTheOnlySortKey(const ReadPlan& plan, const expr::MatchedKeyCondition& ma
   return true;
 }
 
-// Narrows the plan's range to what follows the start key.
+// Narrows the plan's range to the rows behind the start key.
 absl::Status ApplyStartKey(const PartitionRange& wanted, const expr::MatchedKeyCondition& matched, ReadPlan* plan) {
   if (!plan->start_key.has_value()) return absl::OkStatus();
   ARM_ASSIGN_OR_RETURN(const std::string key,
@@ -59,7 +59,7 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest re
   ARM_RETURN_IF_ERROR(FindKeyspace(*parts->database, plan.get()));
   const model::KeySchema& schema = plan->key_schema();
   if (plan->start_key.has_value()) {
-    // The shape of the start key is judged before the key condition.
+    // The shape of the start key is checked before the key condition.
     ARM_RETURN_IF_ERROR(
         EncodeStartKey(ReadKind::kQuery, plan->table(), plan->index, model::ItemView(*plan->start_key)).status());
   }

@@ -1,11 +1,11 @@
 #ifndef ARMATURE_ENGINE_ITEMS_REQUEST_H_
 #define ARMATURE_ENGINE_ITEMS_REQUEST_H_
 
-// Requests and results of item operations, free of any wire protocol.
+// Requests and results of item operations, independent of the wire protocol.
 //
-// Items, keys and values come as the wire form of armature.api.v1.Item in whatever order the client sent them
-// (codec/item_codec.h), because that is what both front ends can hand over without building a tree. The engine checks
-// and canonicalises them at the documented place in the order of checks.
+// Items, keys and values are in the wire form of armature.api.v1.Item, as the client sent them (codec/item_codec.h).
+// Both front ends can hand over this form without building a tree. The engine validates and canonicalizes it at the
+// documented place in the order of checks.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,21 +26,21 @@
 
 namespace armature::engine {
 
-// How a request wants to be treated. A copy goes with the request.
+// Deadline, cancellation and trace of a request. Copied with the request.
 struct RequestContext {
-  // Waits (row locks, index progress, the read pool) end here with DeadlineExceeded.
+  // Waits (row locks, index progress, the read pool) fail with DeadlineExceeded at this time.
   absl::Time deadline = absl::InfiniteFuture();
-  // Asked between the rows of a page; may be empty. Must stay callable until the request is done.
+  // Called between the rows of a page; may be empty. Must stay callable until the request is done.
   std::function<bool()> cancelled;
-  // Gets to know where the time goes; may be null.
+  // Records how long the request waits; may be null.
   std::shared_ptr<RequestTrace> trace = nullptr;
 };
 
-// Gets the result exactly once, on any thread. Must be short: it only answers the client.
+// Called with the result exactly once, on any thread. Must be short: it only sends the answer.
 template <class T>
 using Callback = absl::AnyInvocable<void(absl::StatusOr<T>) &&>;
 
-// The result of what has none.
+// Result type of operations without a result.
 struct Nothing {};
 
 // An entry of KeyConditions, QueryFilter or ScanFilter.
@@ -66,11 +66,11 @@ struct LegacyUpdate {
   std::string action;
 };
 
-// The parameters from before expressions, as the client sent them.
+// The legacy parameters, which predate expressions, as sent.
 //
-// Values are the wire form of armature.api.v1.AttributeValue, in whatever form the client sent. Entries of a map come
-// in byte order of their attributes, each attribute once, so that of several faults it is always the same one that is
-// reported. An empty map is there and says nothing; a protocol that cannot tell leaves it out.
+// Values are in the wire form of armature.api.v1.AttributeValue, as the client sent them. Entries of a map are sorted
+// by attribute name and unique, so that the same error is reported whatever the order in the request. An empty map
+// counts as present but has no effect; a protocol that cannot distinguish it from an absent one leaves it out.
 struct LegacyParameters {
   std::optional<std::vector<std::string>> attributes_to_get;
   std::optional<std::vector<LegacyUpdate>> attribute_updates;
@@ -80,7 +80,7 @@ struct LegacyParameters {
   std::optional<std::vector<LegacyCondition>> scan_filter;
   std::string conditional_operator;
 
-  // Whether none of them is there.
+  // True if no legacy parameter is present.
   bool empty() const {
     return !attributes_to_get.has_value() && !attribute_updates.has_value() && !expected.has_value() &&
            !key_conditions.has_value() && !query_filter.has_value() && !scan_filter.has_value() &&
@@ -88,7 +88,7 @@ struct LegacyParameters {
   }
 };
 
-// The parameters that carry expressions or take their place, present or not as the client sent them.
+// Expression parameters and legacy parameters, as sent.
 struct ExpressionParameters {
   std::optional<std::string> update;
   std::optional<std::string> condition;
@@ -101,8 +101,8 @@ struct ExpressionParameters {
   LegacyParameters legacy;
 };
 
-// Tables are named by name or ARN. Members that are required are optional here, since the engine tells what is missing.
-// Enumerations arrive as the client wrote them; empty is "not given".
+// Tables are given by name or ARN. Required members are optional here because the engine reports missing ones.
+// Enumerations are as the client wrote them; empty means absent.
 struct GetItemRequest {
   std::optional<std::string> table_name;
   std::optional<std::string> key_wire;
@@ -137,11 +137,11 @@ struct WriteRequest {
   std::string return_values_on_condition_check_failure;
   std::string return_consumed_capacity;
   std::string return_item_collection_metrics;
-  // Of the message that this was made of: what a request that waits for its row holds, wherever in the message it is.
+  // Size in bytes of the original request message. Counts toward the memory limit of requests waiting for a row lock.
   size_t message_bytes = 0;
 };
 
-// Of the item collection that a write belongs to: all items and local index entries of one partition key value.
+// Metrics of the item collection of a write: all items and local index entries of one partition key value.
 struct ItemCollectionMetrics {
   std::string key;  // canonical item bytes
   double lower_gb = 0;
@@ -151,13 +151,13 @@ struct ItemCollectionMetrics {
 struct WriteResult {
   std::optional<ItemBytes> attributes;
   std::optional<ConsumedCapacity> capacity;
-  // If asked for, and only of tables with local indexes.
+  // Present if requested and the table has local indexes.
   std::optional<ItemCollectionMetrics> collection;
   // A query of a global index that waits for this sequence sees the write.
   uint64_t change_sequence = 0;
 };
 
-// Query and Scan. Where a member belongs to one of them only, the other's front end leaves it absent.
+// Request of Query and Scan. Members of only one of them are absent in the other.
 struct ReadRequest {
   std::optional<std::string> table_name;
   std::optional<std::string> index_name;
@@ -173,19 +173,19 @@ struct ReadRequest {
   std::string return_consumed_capacity;
 };
 
-// Takes the items of a page as they come; a front end writes them into its answer at once.
+// Receives the items of a page one by one. A front end encodes them directly into its answer.
 class PageWriter {
  public:
   virtual ~PageWriter() = default;
   // `item_bytes`: canonical; valid during the call.
   virtual void Add(std::string_view item_bytes) = 0;
-  // Forgets all items: the page is read again.
+  // Drops all items, because the page is read again.
   virtual void Clear() = 0;
 };
 
 struct ReadResult {
   int64_t count = 0;                              // after the filter
-  int64_t scanned_count = 0;                      // before it
+  int64_t scanned_count = 0;                      // before the filter
   std::optional<std::string> last_evaluated_key;  // canonical item bytes
   std::optional<ConsumedCapacity> capacity;
 };

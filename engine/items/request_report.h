@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_REQUEST_REPORT_H_
 #define ARMATURE_ENGINE_ITEMS_REQUEST_REPORT_H_
 
-// What requests with several members report: capacity by table, collections by table.
+// Report of requests with several members: capacity per table, item collections per table.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,16 +17,16 @@
 
 namespace armature::engine {
 
-// Sums of capacity, one for each table, in the order in which tables come.
+// Sums of consumed capacity per table, in the order in which tables were added.
 //
 // Thread-safety: owned by one request.
 class CapacitySums {
  public:
-  // `report`: ReturnConsumedCapacity, which has been checked. `use`: see ConsumedCapacity.
+  // `report`: a valid ReturnConsumedCapacity. `use`: see ConsumedCapacity.
   explicit CapacitySums(std::string_view report, CapacityUse use = CapacityUse::kEither);
 
   CapacityReport report() const { return report_; }
-  // What one member reports. A table that is named in two ways goes by the first.
+  // Adds the capacity of one member. A table named in two ways is reported under the first name.
   void Add(TableId table, std::optional<ConsumedCapacity> part);
   std::vector<ConsumedCapacity> Take() { return std::move(sums_); }
 
@@ -34,24 +34,24 @@ class CapacitySums {
   const CapacityReport report_;
   const CapacityUse use_;
   std::vector<ConsumedCapacity> sums_;
-  std::vector<TableId> tables_;  // of `sums_`
+  std::vector<TableId> tables_;  // ids of the tables in `sums_`
 };
 
-// The collections that writes have touched, each once.
+// The item collections touched by writes, without duplicates.
 //
 // Thread-safety: owned by one request. Lifetime: rows must live until Take.
 class CollectionReports {
  public:
-  // `metrics`: ReturnItemCollectionMetrics, which has been checked.
+  // `metrics`: a valid ReturnItemCollectionMetrics.
   explicit CollectionReports(std::string_view metrics) : metrics_(metrics) {}
 
-  // A write that was done; the table as the request names it.
+  // Adds a completed write. `table_name` is as in the request.
   void Add(std::string_view table_name, const RowWrite& row);
   std::vector<TableCollections> Take();
 
  private:
   struct Collection {
-    const RowWrite* row;  // the first of its writes
+    const RowWrite* row;  // the first write to the collection
     int64_t growth = 0;
   };
   struct Table {

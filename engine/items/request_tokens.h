@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_REQUEST_TOKENS_H_
 #define ARMATURE_ENGINE_ITEMS_REQUEST_TOKENS_H_
 
-// Tokens of requests under way, and when the expired ones on disk are due to go.
+// Idempotency tokens of requests in progress, and the schedule for removing expired tokens from disk.
 
 #include <cstdint>
 #include <functional>
@@ -15,18 +15,19 @@
 
 namespace armature::engine {
 
-// Who claims a token is the only one who looks at its record and writes it, until it is released.
+// Only the request that has claimed a token reads and writes its record, until the token is released.
 //
 // Thread-safety: thread-safe.
 class TokenTable {
  public:
-  // False if another request has it.
+  // Returns false if another request has claimed the token.
   bool Claim(std::string_view token);
   void Release(std::string_view token);
 
-  // Whether expired tokens are due to be removed, which then is the caller's to do: one sweep at a time, one a second.
+  // True if a sweep of expired tokens is due. The caller must then run it and call EndSweep. At most one sweep at a
+  // time, and one per second.
   bool BeginSweep(int64_t now_ms);
-  // `resume`: where the next sweep begins. `more`: it is due at once.
+  // `resume`: start of the next sweep. `more`: the next sweep is due at once.
   void EndSweep(std::string resume, bool more);
   std::string resume() const;
 

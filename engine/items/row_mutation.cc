@@ -14,7 +14,7 @@
 namespace armature::engine {
 namespace {
 
-// A write on its way.
+// A write in progress.
 struct Write {
   Parts* parts;
   RequestContext context;
@@ -22,8 +22,8 @@ struct Write {
   RowWrite row;
   store::LockTable::Guard guard;
   WriteResult result;
-  // Of the wait under way. Here, and not in continuations, so that these fit into what holds them without a block of
-  // their own.
+  // Start of the current wait. Stored here rather than in the continuations, so that these fit their holders without
+  // heap allocation.
   int64_t wait_begin_ns = 0;
 
   const WriteRequest& request() const { return row.mutation->request(); }
@@ -34,14 +34,14 @@ struct Write {
 };
 using WritePtr = std::shared_ptr<Write>;
 
-// The write is decided on and durable, or needed no write at all.
+// Answers a write that is durable, or that changed nothing.
 void Answer(const WritePtr& write, ChangeSequence sequence) {
   write->guard.Release();
   write->result.change_sequence = sequence.value();
   std::move(write->done)(std::move(write->result));
 }
 
-// What ReturnValues asks for, if there is any of it. Takes the bytes of a whole item away from `row`.
+// The attributes requested by ReturnValues, if any. Moves the bytes of a whole item out of `row`.
 std::optional<ItemBytes> TakeAttributes(std::string_view mode, RowWrite* row) {
   if (mode.ends_with("_OLD") ? !row->before.has_value() : !row->effect.after.has_value()) return std::nullopt;
   if (mode == "ALL_OLD") {
@@ -56,7 +56,7 @@ std::optional<ItemBytes> TakeAttributes(std::string_view mode, RowWrite* row) {
   return ItemBytes(std::move(part), 0);
 }
 
-// The last that looks at the items.
+// Fills the answer. Nothing uses the items after this.
 void FillResult(Write* write) {
   const WriteRequest& request = write->request();
   RowWrite& row = write->row;
@@ -70,10 +70,10 @@ void FillResult(Write* write) {
   write->result.attributes = TakeAttributes(request.return_values, &row);
 }
 
-// Judges the condition, makes the new item, and takes the capacity for it; a write whose condition failed is charged
-// for the item that it looked at.
+// Checks the condition, computes the new item, and takes capacity for the write. A write that failed its condition is
+// charged for the item that it read.
 absl::Status Decide(const Parts& parts, RowWrite* row) {
-  // Once more: others may have used it while this waited for the row.
+  // Admission is repeated: other requests may have used the capacity during the wait for the row lock.
   ARM_RETURN_IF_ERROR(AdmitWrite(parts, row->table()));
   if (absl::Status condition = CheckCondition(*row); !condition.ok()) {
     ChargeWrite(parts, row->table(), row->lost_units());
@@ -148,9 +148,9 @@ void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const Row
   RowWrite& row = write->row;
   row.mutation = std::move(mutation);
   if (const absl::Status found = FindRow(*parts, &row); !found.ok()) return write->Fail(found);
-  // At once, so that a client that goes on regardless costs little.
+  // Checked first, so that a client that ignores throttling costs little.
   if (const absl::Status admitted = AdmitWrite(*parts, row.table()); !admitted.ok()) return write->Fail(admitted);
-  // The request as it came, and what was made of it.
+  // Estimate: the original request and the structures made from it.
   const size_t bytes = sizeof(Write) + 2 * write->request().message_bytes;
   write->wait_begin_ns = RequestTrace::Begin(write->context.trace);
   parts->locks.Acquire(

@@ -19,10 +19,10 @@
 namespace armature::engine {
 namespace {
 
-// The applier does some ten thousand records in that time.
+// The applier processes some ten thousand records in this time.
 constexpr int64_t kBacklogRetryMs = 200;
 
-// On a table with local indexes the item and all its entries together keep the item limit.
+// In a table with local indexes, an item and all its entries together must not exceed the item size limit.
 absl::Status CheckSizeWithLocalIndexes(const store::Table& table, const codec::CanonicalItem& item,
                                        std::string_view too_large_text) {
   if (item.api_size * (1 + table.local_indexes.size()) <= model::kItemSizeMaxBytes) return absl::OkStatus();
@@ -35,7 +35,7 @@ absl::Status CheckSizeWithLocalIndexes(const store::Table& table, const codec::C
   return ValidationError(too_large_text);
 }
 
-// To assign an empty string would keep the memory.
+// Assigning an empty string would keep the memory.
 void GiveBack(std::string* bytes) { std::string().swap(*bytes); }
 
 }  // namespace
@@ -115,7 +115,7 @@ absl::Status CheckPutSize(const RowWrite& row) {
 absl::Status CheckBacklogs(const Parts& parts, const RowWrite& row) {
   const EngineOptions& options = parts.options;
   for (const index::EntryChange& change : row.effect.global) {
-    // One that is being filled throttles nobody: its log is held on purpose.
+    // An index under construction does not throttle writes: its backlog is kept on purpose.
     if (change.index->build != nullptr || change.index->progress == nullptr) continue;
     const store::BacklogLoad waiting = change.index->progress->backlog().load();
     if (waiting.records < options.gsi_backlog_records_max && waiting.bytes < options.gsi_backlog_bytes_max) continue;

@@ -1,8 +1,8 @@
 #ifndef ARMATURE_ENGINE_ITEMS_ROW_WRITE_H_
 #define ARMATURE_ENGINE_ITEMS_ROW_WRITE_H_
 
-// What a write does to its row, step by step: what single writes, batches and transactions share. Who calls these holds
-// the row's lock from ReadBefore until the unit is durable.
+// The steps of a write to one row, shared by single writes, batches and transactions. The caller holds the row lock
+// from ReadBefore until the unit is durable.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,17 +26,17 @@
 
 namespace armature::engine {
 
-// What becomes of the row and of the entries that stand for it.
+// The effect of a write on the row and its index entries.
 struct RowEffect {
   std::optional<codec::CanonicalItem> after;
   std::vector<index::EntryChange> local;
   std::vector<index::EntryChange> global;
-  int64_t collection_growth = 0;  // in bytes; once the unit was built
+  int64_t collection_growth = 0;  // in bytes; set by BuildUnit
 };
 
-// A row that is being written, and what is known of it so far.
+// A row being written, and its state so far.
 //
-// Thread-safety: owned by one request. Stays where it is, since `before` points into it.
+// Thread-safety: owned by one request. Not movable, because `before` points into it.
 struct RowWrite {
   RowWrite() = default;
   RowWrite(const RowWrite&) = delete;
@@ -47,7 +47,7 @@ struct RowWrite {
   std::string key;
   std::string old_value;  // as stored
   std::optional<codec::StoredItemView> before;
-  uint64_t collection_bytes = 0;  // before the write; only if ReadBefore was asked
+  uint64_t collection_bytes = 0;  // before the write; set if ReadBefore was asked for it
   RowEffect effect;
   bool images_released = false;
 
@@ -58,45 +58,46 @@ struct RowWrite {
   }
   size_t old_size() const { return before.has_value() ? before->api_size : 0; }
   size_t new_size() const { return effect.after.has_value() ? effect.after->api_size : 0; }
-  // Units of the table itself for what was decided; for a write that came to nothing, those for the item it looked at.
+  // Write units of the table itself: table_units for the decided write, lost_units for a write that failed its
+  // condition.
   double table_units() const { return WriteUnits(old_size(), new_size()); }
   double lost_units() const { return WriteUnits(old_size(), 0); }
-  // Equal by value: nothing to write, nothing for indexes. What is there is durable already. Not to be asked after
-  // ReleaseImages.
+  // True if the item after the write equals the item before, so that neither row nor indexes change. The existing item
+  // is durable already. Must not be called after ReleaseImages.
   bool changes_nothing() const;
 };
 
 // Finds the table and the key of the row. Errors: ResourceNotFoundException, those of RowMutation::EncodeKey.
 absl::Status FindRow(const Parts& parts, RowWrite* row);
 
-// The row's name in the table of locks.
+// The row's hash for the lock table.
 uint64_t LockOf(const Parts& parts, const RowWrite& row);
 
-// Whether the answer to `metrics`, ReturnItemCollectionMetrics of the request, tells of the row's collection.
+// True if `metrics`, the request's ReturnItemCollectionMetrics, asks for the row's item collection and there is one.
 bool WantsCollection(std::string_view metrics, const RowWrite& row);
 
-// Reads the item as it is and, `with_collection`, the size of its collection. False if one of them would block. Errors:
-// DataLoss, Unavailable.
+// Reads the current item and, `with_collection`, the size of its collection. Returns false if a read would block.
+// Errors: DataLoss, Unavailable.
 absl::StatusOr<bool> ReadBefore(const Parts& parts, store::ReadMode mode, bool with_collection, RowWrite* row);
 
-// ConditionalCheckFailedException, with the item if the request wants it, or OK.
+// Returns ConditionalCheckFailedException, with the item if the request asks for it, or OK.
 absl::Status CheckCondition(const RowWrite& row);
 
-// Makes `effect`. Errors: ValidationException.
+// Computes `effect`. Errors: ValidationException.
 absl::Status MakeEffect(RowWrite* row);
 
-// A put that is too large together with its local index entries, whatever the item before. MakeEffect finds the same.
-// Errors: ValidationException.
+// Refuses a put that is too large together with its local index entries. The check needs no old item; MakeEffect
+// repeats it. Errors: ValidationException.
 absl::Status CheckPutSize(const RowWrite& row);
 
-// A write that touches a global index which is too far behind waits outside, or the log would grow without end. Errors:
+// Refuses a write to a global index whose backlog exceeds its limit, so that the change log stays bounded. Errors:
 // ThrottlingException.
 absl::Status CheckBacklogs(const Parts& parts, const RowWrite& row);
 
-// What is to be committed. Sets RowEffect::collection_growth.
+// Builds the write unit. Sets RowEffect::collection_growth.
 store::WriteUnit BuildUnit(RowWrite* row);
-// Forgets the bytes of items and entries, before and after: the unit has what is to be written, and until it is durable
-// many such rows wait. Sizes, keys and the mutation stay, which is all that reports and errors need.
+// Frees the bytes of old and new item and entries: many rows wait until their units, which hold copies, are durable.
+// Sizes, keys and the mutation remain, for reports and errors.
 void ReleaseImages(RowWrite* row);
 
 }  // namespace armature::engine

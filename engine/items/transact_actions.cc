@@ -77,7 +77,7 @@ absl::StatusOr<std::unique_ptr<const RowMutation>> MakeMutation(TransactAction a
   }
   ExpressionParameters& expressions = action.write.expressions;
   if (action.kind != TransactKind::kUpdate) expressions.update.reset();
-  // Without an expression, placeholders are no fault here.
+  // Without an expression, placeholders are not an error here.
   if (!expressions.update.has_value() && !expressions.condition.has_value()) expressions = {};
   switch (action.kind) {
     case TransactKind::kPut:
@@ -92,7 +92,7 @@ absl::StatusOr<std::unique_ptr<const RowMutation>> MakeMutation(TransactAction a
   return MakeConditionCheck(std::move(action.write), cache);
 }
 
-// What of the payload the limit counts.
+// Number of bytes that the transaction size limit counts.
 size_t PayloadBytes(const RowMutation& mutation) {
   size_t bytes = mutation.item_or_key().bytes().size();
   const ExpressionParameters& expressions = mutation.request().expressions;
@@ -116,7 +116,7 @@ absl::Status MakeRows(Parts* parts, TransactWriteRequest* request, TransactRows*
   return absl::OkStatus();
 }
 
-// Actions as bytes of which no two mean the same.
+// Unambiguous serialization of actions: different actions have different bytes.
 class Fingerprint {
  public:
   void Add(std::string_view part) { bytes_ += Cat(part.size(), ":", part); }

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_TRANSACT_ACTIONS_H_
 #define ARMATURE_ENGINE_ITEMS_TRANSACT_ACTIONS_H_
 
-// From the request of TransactWriteItems to rows to write: everything that is checked before an item is looked at.
+// Converts a TransactWriteItems request to rows to write. Makes all checks that need no item.
 
 #include <memory>
 #include <string>
@@ -15,16 +15,16 @@
 namespace armature::engine {
 
 struct TransactRows {
-  std::vector<std::unique_ptr<RowWrite>> rows;  // one for each action
-  // What is wrong with keys, by action: cancels the transaction, where an error of PrepareTransactRows refuses it.
+  std::vector<std::unique_ptr<RowWrite>> rows;  // one per action
+  // Key errors by action. They cancel the transaction, whereas an error of PrepareTransactRows refuses it.
   std::vector<absl::Status> key_problems;
 };
 
-// Takes the actions out of `request`. Errors, in the documented order: ValidationException, ResourceNotFoundException.
+// Moves the actions out of `request`. Errors, in the documented order: ValidationException, ResourceNotFoundException.
 absl::Status PrepareTransactRows(Parts* parts, TransactWriteRequest* request, TransactRows* rows);
 
-// What tells the request from others with the same token: the same for requests that mean the same, whatever the
-// protocol and the order of attributes. `rows` were made of it.
+// Fingerprint of a request with a token. Requests with the same meaning have the same fingerprint, regardless of
+// protocol and attribute order. `rows` were made from `request`.
 std::string FingerprintOf(const TransactWriteRequest& request, const TransactRows& rows);
 
 }  // namespace armature::engine

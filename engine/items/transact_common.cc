@@ -69,7 +69,7 @@ absl::Status CanceledBy(const std::vector<absl::Status>& problems) {
     reason.code = std::string(CodeOf(error->type));
     reason.message = std::move(error->message);
     reason.item = std::move(error->item);
-    // As a reason it is a sentence, as an error of its own it is not.
+    // The service ends this text with a full stop in a reason, and without one in a single error.
     if (error->type == ApiErrorType::kTransactionConflict) reason.message += '.';
   }
   return TransactionCanceledError(reasons);

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_TRANSACT_COMMON_H_
 #define ARMATURE_ENGINE_ITEMS_TRANSACT_COMMON_H_
 
-// What the two kinds of transactions have in common: shapes, names of items, and why they are cancelled.
+// Common parts of the two kinds of transactions: shapes, item names, and cancellation.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,34 +23,34 @@ namespace armature::engine {
 // `transactItems.<n>.member.<member>`; `index` counts from 0.
 std::string ActionPath(size_t index, std::string_view member);
 
-// TransactItems is there and has 1 to 100 elements.
+// Checks that TransactItems is present and has 1 to 100 elements.
 void CheckActionCount(bool given, size_t count, model::ConstraintList* constraints);
-// The name of a table inside an action. The parts of an ARN are judged by model::CheckTableReference, later.
+// Checks the table name of an action. model::CheckTableReference checks the parts of an ARN later.
 void CheckActionTable(const std::optional<std::string>& name_or_arn, const std::string& path,
                       model::ConstraintList* constraints);
 
-// What makes two actions one item's: table and key.
+// Identity of an item: table and key.
 struct ItemName {
   TableId table;
   std::string_view key;
 };
-// No two the same. Errors: ValidationException.
+// Checks that no item occurs twice. Errors: ValidationException.
 absl::Status CheckItemsOnce(const std::vector<ItemName>& items);
 
-// TransactionCanceledException: `problems` has a status for each action, of which at least one is an API error. Others
-// than API errors are returned as they are.
+// Returns TransactionCanceledException. `problems` has a status for each action, at least one of them an API error.
+// Other errors are returned unchanged.
 absl::Status CanceledBy(const std::vector<absl::Status>& problems);
-// The same with what `judge` says of each of `count` actions, in their order; OK if it has nothing against any.
+// The same for the results of `judge` for each of `count` actions, in order. OK if all are OK.
 absl::Status CanceledIfAny(size_t count, absl::FunctionRef<absl::Status(size_t index)> judge);
-// The same with one problem among `count` actions.
+// The same with a problem of one action among `count`.
 absl::Status CanceledByOne(size_t index, absl::Status problem, size_t count);
-// CanceledIfAny with whether the table of each action has capacity: `admit` is asked once for neighbours of one table.
+// Applies `admit` to the table of each action, once for consecutive actions on one table, and cancels as CanceledIfAny.
 absl::Status CanceledIfRefused(size_t count, absl::FunctionRef<const store::Table&(size_t index)> table_of,
                                absl::FunctionRef<absl::Status(const store::Table&)> admit);
 
-// Until when a transaction waits for its items.
+// Time until which a transaction waits for its row locks.
 absl::Time LockDeadline(const Parts& parts, const RequestContext& context);
-// Why the locks of `rows` were not to be had: the error of LockTable::AcquireAll as the client learns it.
+// Translates an error of LockTable::AcquireAll for `rows` to the client's error.
 absl::Status LockError(const Parts& parts, const RequestContext& context, const absl::Status& error, uint32_t stripe,
                        const std::vector<uint64_t>& rows);
 

@@ -26,7 +26,7 @@ namespace {
 constexpr double kUnitsFactor = 2;
 
 struct Row {
-  std::string canonical;  // the key as an item
+  std::string canonical;  // the key as canonical item bytes
   std::unique_ptr<RequestExpressions> expressions;
   PinnedTable pinned;
   std::string key;
@@ -42,7 +42,7 @@ struct Transaction {
   std::vector<absl::Status> key_problems;
   std::vector<uint64_t> locks;
   store::LockTable::Guard guard;
-  size_t bytes = 0;  // of items, as the API counts them
+  size_t bytes = 0;  // API size of the items
   TransactGetResult result;
 };
 using TransactionPtr = std::shared_ptr<Transaction>;
@@ -75,7 +75,7 @@ absl::StatusOr<Row> MakeRow(GetItemRequest* get, expr::ParseCache* cache) {
   Row row;
   ARM_ASSIGN_OR_RETURN(codec::CanonicalItem key, codec::CanonicalizeItem(*get->key_wire));
   row.canonical = std::move(key.bytes);
-  // Without an expression, placeholders are no fault here.
+  // Without an expression, placeholders are not an error here.
   if (!get->expressions.projection.has_value()) get->expressions = {};
   ARM_ASSIGN_OR_RETURN(row.expressions, BindRequestExpressions(get->expressions, expr::kGetKinds, cache));
   return row;
@@ -142,7 +142,7 @@ absl::Status TakeItem(Transaction* transaction, Row* row, bool found, std::strin
   return absl::OkStatus();
 }
 
-// Whether all tables have capacity for reads; otherwise why not, for each action.
+// OK if all tables have read capacity; otherwise the cancellation with a reason for each action.
 absl::Status Admit(const Transaction& transaction) {
   return CanceledIfRefused(
       transaction.rows.size(),
@@ -150,7 +150,7 @@ absl::Status Admit(const Transaction& transaction) {
       [&transaction](const store::Table& table) { return AdmitRead(*transaction.parts, table, nullptr); });
 }
 
-// Begins or goes on after a wait, in which others may have used the capacity that was there before.
+// Starts or continues reading. Admission is repeated after a wait, because other requests may have used the capacity.
 void ReadRows(const TransactionPtr& transaction, store::ReadMode mode) {
   if (const absl::Status admitted = Admit(*transaction); !admitted.ok()) return End(transaction, admitted);
   while (transaction->result.items.size() < transaction->rows.size()) {
@@ -171,7 +171,7 @@ void ReadRows(const TransactionPtr& transaction, store::ReadMode mode) {
   Answer(transaction);
 }
 
-// The first wrong key; after that what keeps tables from being read.
+// Reports the first invalid key, then missing capacity.
 absl::Status CheckBeforeLocks(const Transaction& transaction) {
   for (size_t i = 0; i < transaction.rows.size(); ++i) {
     if (!transaction.key_problems[i].ok()) {

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_TRANSACT_GET_H_
 #define ARMATURE_ENGINE_ITEMS_TRANSACT_GET_H_
 
-// TransactGetItems: many items as they are at one moment.
+// TransactGetItems: reads many items at one point in time.
 
 #include "engine/items/request.h"
 #include "engine/items/transact_request.h"
@@ -9,8 +9,8 @@
 
 namespace armature::engine {
 
-// Locks the rows, as a write of all of them would, and reads them: so there is a moment at which all of them are what
-// the answer says, and everything in it is durable.
+// Locks all rows, as a transactional write does, and then reads them. The answer is therefore the durable state of one
+// point in time.
 void RunTransactGet(Parts* parts, RequestContext context, TransactGetRequest request, Callback<TransactGetResult> done);
 
 }  // namespace armature::engine

@@ -1,8 +1,8 @@
 #ifndef ARMATURE_ENGINE_ITEMS_TRANSACT_REQUEST_H_
 #define ARMATURE_ENGINE_ITEMS_TRANSACT_REQUEST_H_
 
-// Requests and results of TransactWriteItems and TransactGetItems, free of any wire protocol. What request.h says of
-// items, names and enumerations holds here.
+// Requests and results of TransactWriteItems and TransactGetItems, independent of the wire protocol. request.h
+// describes the representation of items, names and enumerations.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace armature::engine {
 
 enum class TransactKind : uint8_t { kConditionCheck, kPut, kDelete, kUpdate };
 
-// The operation on a single item that an action stands for; who may not run that one may not run the action.
+// The single-item operation that an action corresponds to. A principal must be allowed to run it to run the action.
 constexpr std::string_view SingleOperation(TransactKind kind) {
   switch (kind) {
     case TransactKind::kConditionCheck:
@@ -35,15 +35,16 @@ constexpr std::string_view SingleOperation(TransactKind kind) {
 }
 inline constexpr std::string_view kTransactGetOperation = "GetItem";
 
-// One action. Of `write` a transaction uses the table, the item or key, the expressions, and what to return on failure.
+// One action. A transaction uses these members of `write`: table, item or key, expressions, and the values returned on
+// failure.
 struct TransactAction {
-  size_t given = 0;  // how many actions the element had; one is right. The others are forgotten
+  size_t given = 0;  // number of actions in the element; valid if 1. Only one of them is kept
   TransactKind kind = TransactKind::kPut;
   WriteRequest write;
 };
 
 struct TransactWriteRequest {
-  bool given = true;  // TransactItems is there
+  bool given = true;  // TransactItems is present
   std::vector<TransactAction> actions;
   std::optional<std::string> client_request_token;
   std::string return_consumed_capacity;
@@ -54,23 +55,23 @@ struct TransactWriteRequest {
 struct TransactWriteResult {
   std::vector<ConsumedCapacity> capacity;
   std::vector<TableCollections> collections;
-  uint64_t change_sequence = 0;  // of the last of the writes, or a later one
+  uint64_t change_sequence = 0;  // sequence of the last write, or a later one
 };
 
 struct TransactGet {
-  bool given = false;  // the element had a Get
-  GetItemRequest get;  // table, key, projection, names
+  bool given = false;  // the element has a Get
+  GetItemRequest get;  // its table, key, projection, names
 };
 
 struct TransactGetRequest {
-  bool given = true;  // TransactItems is there
+  bool given = true;  // TransactItems is present
   std::vector<TransactGet> gets;
   std::string return_consumed_capacity;
   size_t message_bytes = 0;  // see WriteRequest
 };
 
 struct TransactGetResult {
-  std::vector<std::optional<ItemBytes>> items;  // in the order of the request; nullopt: there is no such item
+  std::vector<std::optional<ItemBytes>> items;  // in request order; nullopt: the item does not exist
   std::vector<ConsumedCapacity> capacity;
 };
 

@@ -24,26 +24,26 @@
 namespace armature::engine {
 namespace {
 
-// Units of the table for an action, beside those of a single write. Indexes cost the same.
+// Factor on the write units of the table for an action. Index writes cost the same as in a single write.
 constexpr double kUnitsFactor = 2;
-// How long a token is good for, from when its request was carried out.
+// Validity of a token, from the completion of its request.
 constexpr int64_t kTokenLifeMs = 600'000;
 constexpr size_t kSweepTokensMax = 1000;
 
-// A transaction on its way.
+// A transaction in progress.
 struct Transaction {
   Parts* parts;
   RequestContext context;
   TransactWriteRequest request;
   Callback<TransactWriteResult> done;
   TransactRows actions;
-  std::string fingerprint;  // only with a token
-  bool has_claim = false;   // on the token
+  std::string fingerprint;  // empty without a token
+  bool has_claim = false;   // claim on the token
   std::vector<uint64_t> locks;
   store::LockTable::Guard guard;
-  size_t read = 0;  // rows that were read
+  size_t read = 0;  // number of rows read
   TransactWriteResult result;
-  int64_t wait_begin_ns = 0;  // of the wait under way
+  int64_t wait_begin_ns = 0;  // start of the current wait
 
   const std::vector<std::unique_ptr<RowWrite>>& rows() const { return actions.rows; }
   size_t size() const { return actions.rows.size(); }
@@ -61,18 +61,18 @@ void End(const TransactionPtr& transaction, absl::StatusOr<TransactWriteResult> 
     parts->tokens.Release(*transaction->request.client_request_token);
     SweepTokensIfDue(parts);
   }
-  // The last: with the answer the engine may go.
+  // Last, because the engine may be destroyed after the answer.
   std::move(transaction->done)(std::move(result));
 }
 
-// Whether all tables have capacity for writes; otherwise why not, for each action.
+// OK if all tables have write capacity; otherwise the cancellation with a reason for each action.
 absl::Status Admit(const Transaction& transaction) {
   return CanceledIfRefused(
       transaction.size(), [&transaction](size_t i) -> const store::Table& { return transaction.rows()[i]->table(); },
       [&transaction](const store::Table& table) { return AdmitWrite(*transaction.parts, table); });
 }
 
-// What each action does to its item. A fault is told alone, before any condition is looked at.
+// Computes the effects of all actions. An error is reported alone, before any condition is evaluated.
 absl::Status MakeEffects(const Transaction& transaction) {
   for (size_t i = 0; i < transaction.size(); ++i) {
     const absl::Status made = MakeEffect(transaction.rows()[i].get());
@@ -81,7 +81,7 @@ absl::Status MakeEffects(const Transaction& transaction) {
   return absl::OkStatus();
 }
 
-// All conditions; those that fail are told together. The looks are charged for.
+// Checks all conditions and reports the failed ones together. If one fails, all reads are charged.
 absl::Status JudgeConditions(const Transaction& transaction) {
   absl::Status judged =
       CanceledIfAny(transaction.size(), [&transaction](size_t i) { return CheckCondition(*transaction.rows()[i]); });
@@ -92,7 +92,7 @@ absl::Status JudgeConditions(const Transaction& transaction) {
   return judged;
 }
 
-// Capacity of indexes for all actions, or for none; that of their tables was found before.
+// Takes capacity of indexes for all actions, or for none. Capacity of the tables was checked before.
 absl::Status TakeCapacity(const Transaction& transaction) {
   const Parts& parts = *transaction.parts;
   ARM_RETURN_IF_ERROR(CanceledIfAny(transaction.size(), [&](size_t i) {
@@ -106,9 +106,9 @@ absl::Status TakeCapacity(const Transaction& transaction) {
   return absl::OkStatus();
 }
 
-// Everything that is decided with the items before it locked and read.
+// All decisions made once the items are locked and read.
 absl::Status DecideAll(const Transaction& transaction) {
-  // Once more: others may have used it while this waited for its items.
+  // Admission is repeated: other requests may have used the capacity during the wait for the row locks.
   ARM_RETURN_IF_ERROR(Admit(transaction));
   ARM_RETURN_IF_ERROR(MakeEffects(transaction));
   ARM_RETURN_IF_ERROR(JudgeConditions(transaction));
@@ -143,7 +143,7 @@ void FillReports(const TransactionPtr& transaction) {
   transaction->result.collections = collections.Take();
 }
 
-// The error of the commit as a reason, if it is that of an action.
+// Converts an error of the commit to a cancellation, if it was caused by an action.
 absl::Status CommitError(const TransactionPtr& transaction, const absl::Status& error) {
   const std::optional<ApiError> api_error = GetApiError(error);
   if (!api_error.has_value() || api_error->type != ApiErrorType::kItemCollectionSizeLimitExceeded) return error;
@@ -177,7 +177,7 @@ void Decide(const TransactionPtr& transaction) {
   });
 }
 
-// Reads rows, from memory or from the disk, then calls `then(transaction)`.
+// Reads all rows, from memory or from the disk, then calls `then(transaction)`.
 void ReadRows(const TransactionPtr& transaction, store::ReadMode mode, void (*then)(const TransactionPtr&)) {
   const std::string& metrics = transaction->request.return_item_collection_metrics;
   for (; transaction->read < transaction->size(); ++transaction->read) {
@@ -185,7 +185,7 @@ void ReadRows(const TransactionPtr& transaction, store::ReadMode mode, void (*th
     const absl::StatusOr<bool> read = ReadBefore(*transaction->parts, mode, WantsCollection(metrics, *row), row);
     if (!read.ok()) return End(transaction, read.status());
     if (*read) continue;
-    // A repeat holds no rows.
+    // A replayed request holds no rows.
     const bool holds_rows = !transaction->locks.empty();
     (holds_rows ? RunHolderOnReadPool : RunOnReadPool)(
         transaction->parts, [transaction, then] { ReadRows(transaction, store::ReadMode::kMayBlock, then); },
@@ -214,7 +214,7 @@ void Begin(const TransactionPtr& transaction) {
     return End(transaction, CanceledByOne(i, key_problems[i], transaction->size()));
   }
   Parts* const parts = transaction->parts;
-  // At once, so that a client that goes on regardless costs little.
+  // Checked first, so that a client that ignores throttling costs little.
   if (const absl::Status admitted = Admit(*transaction); !admitted.ok()) return End(transaction, admitted);
   for (const auto& row : transaction->rows()) transaction->locks.push_back(LockOf(*parts, *row));
   transaction->wait_begin_ns = RequestTrace::Begin(transaction->context.trace);
@@ -227,8 +227,8 @@ void Begin(const TransactionPtr& transaction) {
       sizeof(Transaction) + 2 * transaction->request.message_bytes);
 }
 
-// The request was carried out before: what it costs now is to look at its items. That is charged, never refused: an
-// error would say of a transaction that is durable that it was not carried out.
+// Answers a request that was executed before. Its cost is that of reading its items. The cost is charged but never
+// refused: an error would tell the client that a durable transaction was not executed.
 void AnswerReplay(const TransactionPtr& transaction) {
   CapacitySums capacity(transaction->request.return_consumed_capacity, CapacityUse::kReads);
   for (const auto& row : transaction->rows()) {
@@ -258,7 +258,7 @@ void LookUpToken(const TransactionPtr& transaction, store::ReadMode mode) {
   ReadRows(transaction, store::ReadMode::kMemoryOnly, AnswerReplay);
 }
 
-// One run of a sweep. False if there is nothing more to do now.
+// Runs one sweep. Returns false if there is nothing more to do now.
 bool SweepOnce(Parts* parts) {
   std::vector<std::string> claimed;
   const absl::StatusOr<store::TokenSweep> sweep = parts->database->SweepExpiredTokens(

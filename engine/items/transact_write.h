@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_TRANSACT_WRITE_H_
 #define ARMATURE_ENGINE_ITEMS_TRANSACT_WRITE_H_
 
-// TransactWriteItems: writes and conditions on many items, all or nothing.
+// TransactWriteItems: conditional writes of many items, all or nothing.
 
 #include "engine/items/request.h"
 #include "engine/items/transact_request.h"
@@ -9,13 +9,13 @@
 
 namespace armature::engine {
 
-// All rows are locked, in one order for everybody; then read, judged, and written in one commit together with the
-// record of the client's token. Who finds a row locked waits for a while and is then cancelled with a conflict. Nothing
-// blocks meanwhile.
+// Locks all rows in a global order, reads them, checks the conditions, and writes everything in one commit together
+// with the record of the client's token. A transaction that waits too long for a row lock is cancelled with a conflict.
+// No thread blocks meanwhile.
 void RunTransactWrite(Parts* parts, RequestContext context, TransactWriteRequest request,
                       Callback<TransactWriteResult> done);
 
-// Begins to remove tokens that have expired, in the background, if that is due.
+// Starts the removal of expired tokens in the background, if it is due.
 void SweepTokensIfDue(Parts* parts);
 
 }  // namespace armature::engine

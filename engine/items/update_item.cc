@@ -13,7 +13,7 @@
 namespace armature::engine {
 namespace {
 
-// An update as it was bound, whatever parameters it was made from. Without one a missing item is created bare.
+// An update with any kind of parameters. An update without actions creates a missing item with only its key.
 class UpdateItem final : public RowMutation {
  public:
   explicit UpdateItem(WriteRequest request) : RowMutation(std::move(request)) {}

@@ -62,7 +62,7 @@ absl::Status CheckIndexTargets(const model::IndexDescriptor& index, const expr::
   return absl::OkStatus();
 }
 
-// One group of an index's key attributes; `written`: the attributes that the update names.
+// Checks one group of an index's key attributes. `written`: the attributes named in the update.
 absl::Status CheckGroup(const std::vector<KeyAttribute>& group, size_t bytes_max,
                         const std::vector<std::string_view>& written, bool created, const model::ItemView& after) {
   size_t written_bytes = 0;
@@ -86,7 +86,7 @@ absl::Status CheckGroup(const std::vector<KeyAttribute>& group, size_t bytes_max
     }
     written_bytes += KeyBytes(*value);
   }
-  // What was too long before does not stand in the way: the item is not in the index, and stays out of it.
+  // A group that was too long before is not an obstacle: the item is not in the index and stays out of it.
   if (kept_bytes > bytes_max) kept_bytes = 0;
   if (written_bytes + kept_bytes > bytes_max) {
     return ValidationError(

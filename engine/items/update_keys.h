@@ -1,8 +1,8 @@
 #ifndef ARMATURE_ENGINE_ITEMS_UPDATE_KEYS_H_
 #define ARMATURE_ENGINE_ITEMS_UPDATE_KEYS_H_
 
-// What updates may do to key attributes: nothing to those of the table, and to those of an index only what keeps them
-// fit to be keys.
+// Rules for updates of key attributes. Key attributes of the table must not change. Key attributes of an index must
+// stay valid as keys.
 //
 // Source: the API reference, "UpdateItem", and the error texts of the service.
 
@@ -13,18 +13,19 @@
 
 namespace armature::engine {
 
-// What the text of the update tells, whatever the item: no target is a key attribute of `table` or inside one, none is
-// inside a key attribute of an index, and constants that SET or ADD give to one have its type.
+// Checks the targets of an update, independently of the item: no target is a key attribute of `table` or inside one, no
+// target is inside a key attribute of an index, and constants assigned to one by SET or ADD have its type.
 //
-// Errors: ValidationException; for the first such target, those of the table before those of indexes, and of several
-// indexes the alphabetically first.
+// Errors: ValidationException for the first such target. Violations of table keys precede those of index keys, and
+// indexes are checked in alphabetical order.
 absl::Status CheckUpdateTargets(const store::Table& table, const expr::Update& update);
 
-// What came out: index key attributes that the update wrote, computed or not, have their type, are not empty, and fit
-// the size limits of keys, together with those of their group that fit. Attributes it did not write are not judged: the
-// item may be older than the index. `created`: there was no item, so the key counts as written.
+// Checks the result of an update: index key attributes that the update wrote have their type, are not empty, and fit
+// the size limits of keys, together with the valid attributes of their group. Attributes that the update did not write
+// are not checked: the item may be older than the index. `created`: no item existed before, so the key counts as
+// written.
 //
-// Errors: ValidationException, in the words that the service has for updates.
+// Errors: ValidationException, with the service's texts for updates.
 absl::Status CheckUpdatedIndexKeys(const store::Table& table, const expr::Update& update, bool created,
                                    const model::ItemView& after);
 

@@ -29,7 +29,7 @@ absl::Status Make(absl::StatusCode code, ApiErrorType type, std::string_view mes
   return status;
 }
 
-// A string in a payload of several: its size, a colon, and itself.
+// Appends a string to a payload of several strings: its size, a colon, and its bytes.
 void AppendSized(std::string_view text, std::string* to) { *to += Cat(text.size(), ":", text); }
 
 std::string TakeSized(std::string_view* rest) {

@@ -1,11 +1,11 @@
 #ifndef ARMATURE_STORAGE_BASE_API_ERROR_H_
 #define ARMATURE_STORAGE_BASE_API_ERROR_H_
 
-// Errors that the user of the API sees: one factory for each documented exception.
+// Errors visible to API clients: one factory per documented exception.
 //
-// An API error is an absl::Status with a canonical code, the exact text for the user and a payload that
-// holds the exception's type. A status without that payload is an internal error: front ends answer it
-// with a request id and log its text.
+// An API error is an absl::Status with a canonical code, the exact text for the client, and a payload with the
+// exception's type. A status without that payload is an internal error: front ends log its text and answer with a
+// request id.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace armature {
 
-// The documented exceptions. Values travel inside a process only.
+// The documented exceptions. The values are not stored or sent.
 enum class ApiErrorType : uint8_t {
   kValidation = 1,
   kSerialization,
@@ -51,42 +51,42 @@ enum class ApiErrorType : uint8_t {
 // The exception's name on the wire, e.g. "ValidationException". Static storage.
 std::string_view ApiErrorName(ApiErrorType type);
 
-// One factory per exception; `message` is the whole text that the user reads.
+// One factory per exception; `message` is the complete text shown to the client.
 absl::Status ValidationError(std::string_view message);
-// The most frequent family: "One or more parameter values were invalid: " + detail.
+// The most frequent prefix: "One or more parameter values were invalid: " + detail.
 absl::Status InvalidParameterError(std::string_view detail);
 absl::Status SerializationError(std::string_view message);
-// `item` is the stored item in wire form, or empty if it was not asked for or does not exist.
+// `item` is the stored item in wire form, or empty if not requested or if no item exists.
 absl::Status ConditionalCheckFailedError(std::string_view item);
 absl::Status ResourceNotFoundError(std::string_view message);
 absl::Status ResourceInUseError(std::string_view message);
 absl::Status LimitExceededError(std::string_view message);
-// The server cannot take the request now; the client may repeat it after `retry_after_ms`.
+// The server cannot accept the request now; the client may retry after `retry_after_ms`.
 absl::Status ThrottlingError(std::string_view message, int64_t retry_after_ms);
-// See throttling_error.h for those about the capacity of tables and indexes, transaction_error.h for those of
+// throttling_error.h has the errors about the capacity of tables and indexes, transaction_error.h those of
 // transactions.
 absl::Status ItemCollectionSizeLimitExceededError();
 // The operation or a member of its request is documented but not available in this version.
 absl::Status UnknownOperationError(std::string_view message);
-// A table of an operation on backups.
+// A missing table in a backup operation.
 absl::Status TableNotFoundError(std::string_view message);
 absl::Status ContinuousBackupsUnavailableError(std::string_view message);
 absl::Status BackupNotFoundError(std::string_view message);
 absl::Status BackupInUseError(std::string_view message);
-// The table that a restore would make.
+// The target table of a restore exists already.
 absl::Status TableAlreadyExistsError(std::string_view message);
 absl::Status ServiceUnavailableError(std::string_view message);
 absl::Status DeadlineExceededError(std::string_view message);
 absl::Status CancelledError(std::string_view message);
-// Who calls cannot be told: no credentials, a signature that lacks something, a wrong one, an unknown key or secret.
+// Authentication errors: no credentials, an incomplete signature, a wrong signature, an unknown access key or secret.
 absl::Status MissingAuthenticationTokenError();
 absl::Status IncompleteSignatureError(std::string_view message);
 absl::Status InvalidSignatureError(std::string_view message);
 absl::Status UnrecognizedClientError();
-// `principal` may not run `action` ("dynamodb:GetItem") on `resource` (an ARN, or "*").
+// `principal` is not allowed to run `action` ("dynamodb:GetItem") on `resource` (an ARN, or "*").
 absl::Status AccessDeniedError(std::string_view principal, std::string_view action, std::string_view resource);
 
-// What a front end needs to print an error.
+// The parts of an API error, for front ends.
 struct ApiError {
   ApiErrorType type = ApiErrorType::kValidation;
   std::string message;

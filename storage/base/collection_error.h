@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_BASE_COLLECTION_ERROR_H_
 #define ARMATURE_STORAGE_BASE_COLLECTION_ERROR_H_
 
-// Which item collections would have grown too large.
+// Names of the item collections that exceed the size limit, carried in an error.
 
 #include <compare>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace armature {
 
-// Where the size of a collection is stored. Collections of two tables may have the same key.
+// Location of a collection's size counter. Collections of two tables may have the same key.
 struct CollectionName {
   std::string keyspace;
   std::string key;
@@ -22,7 +22,7 @@ struct CollectionName {
 // ItemCollectionSizeLimitExceededException for all of `collections`.
 absl::Status ItemCollectionSizeLimitExceededError(const std::vector<CollectionName>& collections);
 
-// The collections in `status`; empty if it tells none.
+// The collections in `status`; empty if it has none.
 std::vector<CollectionName> ExceededCollections(const absl::Status& status);
 
 }  // namespace armature

@@ -16,7 +16,7 @@ namespace {
 
 struct Armed {
   std::string name;
-  std::string file;  // to wait for; empty: to be killed instead
+  std::string file;  // file to wait for; empty: kill the process
   std::atomic<int> passes_left{0};
 };
 
@@ -43,7 +43,7 @@ Armed& ArmedPoint() {
   return armed;
 }
 
-// A file that cannot be opened holds nobody.
+// Does not wait if the file cannot be opened.
 void WaitForFile(const std::string& file) {
   const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return;

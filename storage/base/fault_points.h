@@ -1,19 +1,18 @@
 #ifndef ARMATURE_STORAGE_BASE_FAULT_POINTS_H_
 #define ARMATURE_STORAGE_BASE_FAULT_POINTS_H_
 
-// Named places where a test may kill the process or hold a thread.
+// Named points at which a test may kill the process or pause a thread.
 //
-// ARM_FAULT_POINT("committer.before_write") does nothing unless the environment says one of
-//   ARMATURE_FAULT_POINT=committer.before_write:N       ends the process with SIGKILL at the N-th passing
-//   ARMATURE_FAULT_POINT=committer.before_write@FILE    waits at each passing while someone holds an exclusive flock on
-//   FILE
+// ARM_FAULT_POINT("committer.before_write") does nothing unless an environment variable is set:
+//   ARMATURE_FAULT_POINT=committer.before_write:N       kills the process with SIGKILL at the N-th pass
+//   ARMATURE_FAULT_POINT=committer.before_write@FILE    waits at each pass while FILE has an exclusive flock
 // Compiled out of release builds (CMake option ARMATURE_FAULT_POINTS).
 
 #include <string_view>
 
 namespace armature {
 
-// Counts a passing of `name`; does not return if the environment asked for an end here, or waits as above.
+// Counts a pass of `name`. Kills the process or waits if the environment variable says so.
 void PassFaultPoint(std::string_view name);
 
 }  // namespace armature

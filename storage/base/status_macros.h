@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_BASE_STATUS_MACROS_H_
 #define ARMATURE_STORAGE_BASE_STATUS_MACROS_H_
 
-// The two macros that pass a failed status up, and how context is added when a layer is crossed.
+// The two macros that return a failed status, and a function that adds context at a layer boundary.
 
 #include <string_view>
 #include <utility>
@@ -31,7 +31,7 @@
 
 namespace armature {
 
-// The same status with `context` and ": " before its message. Payloads stay. OK stays OK.
+// Prepends `context` and ": " to the message. Keeps payloads. OK stays OK.
 inline absl::Status WithContext(const absl::Status& status, std::string_view context) {
   if (status.ok()) return status;
   absl::Status result(status.code(), Cat(context, ": ", Sv(status.message())));
@@ -40,7 +40,7 @@ inline absl::Status WithContext(const absl::Status& status, std::string_view con
   return result;
 }
 
-// Status factories that take our string views.
+// Status factories for std::string_view.
 inline absl::Status InternalError(std::string_view m) { return absl::InternalError(Av(m)); }
 inline absl::Status DataLossError(std::string_view m) { return absl::DataLossError(Av(m)); }
 inline absl::Status FailedPreconditionError(std::string_view m) { return absl::FailedPreconditionError(Av(m)); }

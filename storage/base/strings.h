@@ -1,9 +1,9 @@
 #ifndef ARMATURE_STORAGE_BASE_STRINGS_H_
 #define ARMATURE_STORAGE_BASE_STRINGS_H_
 
-// Bridges std::string_view and Abseil's own view type, which Debian builds as a different class.
+// Conversions between std::string_view and Abseil's own view type, which Debian builds as a different class.
 //
-// Our interfaces speak std::string_view only; this is the one place that converts.
+// Our interfaces use std::string_view only. This is the only place that converts.
 
 #include <cstddef>
 #include <functional>
@@ -38,7 +38,7 @@ struct StringHash {
   size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
 };
 
-// A hash map by string that is searched with std::string_view without making a string.
+// A hash map with string keys that accepts std::string_view in lookups without allocation.
 template <class T>
 using StringMap = absl::flat_hash_map<std::string, T, StringHash, std::equal_to<>>;
 

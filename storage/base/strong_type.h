@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_BASE_STRONG_TYPE_H_
 #define ARMATURE_STORAGE_BASE_STRONG_TYPE_H_
 
-// Integers that cannot be mistaken for each other.
+// Integer types that do not convert to each other.
 
 #include <compare>
 #include <cstdint>
@@ -27,12 +27,12 @@ class StrongInt {
   T value_ = 0;
 };
 
-// Tables and indexes draw their ids from one counter; an id is never used again.
+// Tables and indexes get their ids from one counter. An id is never reused.
 using TableId = StrongInt<struct TableIdTag, uint32_t>;
 using IndexId = StrongInt<struct IndexIdTag, uint32_t>;
-// Position in the change log: grows with every change record of the whole database. 0 is before the first.
+// Position in the change log. Grows with every change record of the whole database. 0 precedes the first record.
 using ChangeSequence = StrongInt<struct ChangeSequenceTag, uint64_t>;
-// Size of an item as the API counts it (attribute names and values), not as it lies on disk.
+// Size of an item as the API counts it (attribute names and values). Differs from its size on disk.
 using ItemSizeBytes = StrongInt<struct ItemSizeBytesTag, uint32_t>;
 
 }  // namespace armature

@@ -46,7 +46,7 @@ void ThreadPool::Push(Queue* queue, Task task) {
       return;
     }
   }
-  // The threads may be gone already; what was admitted still has to run.
+  // The threads may have ended already, but an admitted task must run.
   std::move(task)();
 }
 

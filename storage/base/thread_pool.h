@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_BASE_THREAD_POOL_H_
 #define ARMATURE_STORAGE_BASE_THREAD_POOL_H_
 
-// A named pool of threads behind a bounded queue.
+// A named thread pool with a bounded queue.
 
 #include <cstddef>
 #include <deque>
@@ -18,42 +18,41 @@ namespace armature {
 
 using Task = absl::AnyInvocable<void() &&>;
 
-// Runs tasks in the order they came, on a fixed number of threads; those that others wait for go ahead.
+// Runs tasks in order of arrival on a fixed number of threads. Tasks that others wait for run ahead.
 //
-// A full queue is an answer, not a wait: TryRun refuses, and the caller tells its client to slow down.
+// Submission never blocks: if the queue is full, TryRun refuses and the caller tells its client to slow down.
 //
-// A task that holds something (rows, say) must not stand behind thousands that hold nothing: all who want what it holds
-// would wait through them as well. Threads of its own for these would stand idle most of the time, and compete for the
-// same processors when they do not; so they have a queue of their own before the same threads. There are never more of
-// them than requests that hold or wait for something, which is bounded where they wait. They may come without end
-// (every write of a row that is not in memory is one), so that one of the others runs after kAheadInARowMax of them:
-// scans get a fifth of the threads at the least, and what holds rows waits a fourth longer at the most.
+// A task that holds row locks must not queue behind thousands of tasks that hold none: all requests that wait for its
+// locks would wait as long. Separate threads for such tasks would be idle most of the time, and otherwise compete for
+// the same processors. So they have a separate queue in front of the same threads. Their number is bounded by the limit
+// on parked requests. They may arrive without pause (every write of a row that is not in memory is one), so one
+// ordinary task runs after every kAheadInARowMax of them: ordinary tasks, such as scans, get at least a fifth of the
+// threads, and lock holders wait at most a fourth longer.
 //
 // Thread-safety: thread-safe.
-// Lifetime: the destructor runs every task that was accepted, then joins. A task must not destroy its pool.
+// Lifetime: the destructor runs all accepted tasks, then joins the threads. A task must not destroy its pool.
 class ThreadPool {
  public:
   static constexpr size_t kAheadInARowMax = 4;
 
-  // `queue_max`: how many tasks may wait in each of the two queues, beyond those that run. Both counts at least 1.
+  // `queue_max`: maximum number of waiting tasks in each of the two queues. `threads` and `queue_max` are at least 1.
   ThreadPool(std::string_view name, size_t threads, size_t queue_max);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // Accepts `task`, or returns false and leaves it untouched if the queue is full or the pool stops.
+  // Accepts `task`. Returns false, with `task` untouched, if the queue is full or the pool stops.
   [[nodiscard]] bool TryRun(Task& task);
 
-  // The same for a task that holds what others wait for. It goes ahead of those that do not, and these take no room
-  // from it.
+  // The same for a task that others wait for. It runs ahead of ordinary tasks, and has a queue of its own.
   [[nodiscard]] bool TryRunAhead(Task& task);
 
-  // Accept `task` whatever the queue's length, at the end of it or ahead: for the continuation of work that was
-  // admitted before. Bounded by what was admitted.
+  // Accept `task` regardless of the queue's length, at its end or ahead. For the continuation of admitted work, which
+  // bounds the number of such tasks.
   void RunAdmitted(Task task);
   void RunAdmittedAhead(Task task);
 
-  // Waits until every accepted task has run and stops the threads. Idempotent.
+  // Runs all accepted tasks and stops the threads. Idempotent.
   void Stop();
 
   size_t queue_length() const;

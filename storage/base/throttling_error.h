@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_BASE_THROTTLING_ERROR_H_
 #define ARMATURE_STORAGE_BASE_THROTTLING_ERROR_H_
 
-// Errors of operations that find the capacity of a table or an index used up.
+// Errors of operations that exceed the capacity of a table or an index.
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace armature {
 
-// Which capacity it was.
+// The exhausted capacity.
 struct ThrottlingReason {
   std::string reason;    // as documented, such as "IndexWriteProvisionedThroughputExceeded"
   std::string resource;  // ARN of the table or index
@@ -21,7 +21,7 @@ struct ThrottlingReason {
 // ProvisionedThroughputExceededException. The client may repeat the request after `retry_after_ms`.
 absl::Status ProvisionedThroughputExceededError(std::string_view message, const ThrottlingReason& reason,
                                                 int64_t retry_after_ms);
-// `status`, a ThrottlingException, with its reason.
+// Adds a reason to `status`, a ThrottlingException.
 absl::Status WithThrottlingReason(absl::Status status, const ThrottlingReason& reason);
 
 // The reasons in `status`; empty if it has none.

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_BASE_TIME_HISTOGRAM_H_
 #define ARMATURE_STORAGE_BASE_TIME_HISTOGRAM_H_
 
-// How long something took, counted in fixed buckets.
+// Histogram of durations with fixed buckets.
 
 #include <algorithm>
 #include <array>
@@ -12,16 +12,16 @@
 
 namespace armature {
 
-// Nanoseconds of a clock that is never set.
+// Monotonic clock in nanoseconds.
 inline int64_t MonotonicNs() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-// Thread-safety: thread-safe. Cost: two relaxed additions; no lock, nothing is allocated.
+// Thread-safety: thread-safe. Cost: two relaxed additions; no lock, no allocation.
 class TimeHistogram {
  public:
-  // Upper bounds in nanoseconds, included; one more bucket holds what took longer.
+  // Inclusive upper bounds in nanoseconds. One more bucket holds longer durations.
   static constexpr std::array<int64_t, 17> kBoundsNs = {
       50'000,      100'000,       250'000,       500'000,       1'000'000,     2'500'000,
       5'000'000,   10'000'000,    25'000'000,    50'000'000,    100'000'000,   250'000'000,
@@ -29,7 +29,7 @@ class TimeHistogram {
   static constexpr size_t kBuckets = kBoundsNs.size() + 1;
 
   struct Counts {
-    std::array<uint64_t, kBuckets> buckets = {};  // each time is in one of them
+    std::array<uint64_t, kBuckets> buckets = {};  // each duration counts in one bucket
     uint64_t sum_ns = 0;
   };
 

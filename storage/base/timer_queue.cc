@@ -22,7 +22,7 @@ TimerQueue::TimerId TimerQueue::At(absl::Time when, absl::AnyInvocable<void() &&
   const absl::MutexLock lock(&mutex_);
   const TimerId id = next_id_++;
   const auto position = timers_.emplace(Key{when, id}, std::move(callback)).first;
-  // Only an earlier first timer changes how long the thread may sleep.
+  // Only a new first timer shortens the thread's sleep.
   if (position == timers_.begin()) wake_.Signal();
   return id;
 }

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_BASE_TIMER_QUEUE_H_
 #define ARMATURE_STORAGE_BASE_TIMER_QUEUE_H_
 
-// One thread that runs callbacks when their time has come: deadlines of parked requests.
+// One thread that runs callbacks at given times, such as the deadlines of parked requests.
 
 #include <cstdint>
 #include <map>
@@ -16,7 +16,7 @@
 namespace armature {
 
 // Thread-safety: thread-safe. Callbacks run one after another on the queue's thread and must be short.
-// Lifetime: the destructor drops callbacks whose time has not come, and joins.
+// Lifetime: the destructor drops pending callbacks and joins the thread.
 class TimerQueue {
  public:
   using TimerId = uint64_t;
@@ -26,10 +26,11 @@ class TimerQueue {
   TimerQueue(const TimerQueue&) = delete;
   TimerQueue& operator=(const TimerQueue&) = delete;
 
-  // Runs `callback` once at `when` or soon after. InfiniteFuture is legal and never comes.
+  // Runs `callback` once at `when` or soon after. A timer at InfiniteFuture never runs.
   TimerId At(absl::Time when, absl::AnyInvocable<void() &&> callback);
 
-  // Forgets a timer. False if it has run, runs now, or never was: the caller must expect the callback.
+  // Removes a timer. Returns false if its callback has run, is running, or never existed: the caller must expect the
+  // callback.
   bool Cancel(TimerId id, absl::Time when);
 
  private:

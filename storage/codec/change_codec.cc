@@ -12,7 +12,7 @@ namespace {
 constexpr char kFlagPut = 0;
 constexpr char kFlagDelete = 1;
 
-// Index id, flag, length of the key, two deltas: no change is shorter.
+// Size of the shortest change: index id, flag, length of the key, two deltas.
 constexpr size_t kChangeMinBytes = 5;
 
 constexpr uint64_t ZigZag(int64_t value) {
@@ -35,7 +35,7 @@ void AppendChange(const IndexRowChange& change, std::string* out) {
   model::AppendVarint(ZigZag(change.byte_delta), out);
 }
 
-// Takes a varint; one record has one encoding, so a longer form than needed is refused.
+// Takes a varint in its shortest form. Longer forms are refused, because a record has exactly one encoding.
 bool TakeLeastVarint(std::string_view* in, uint64_t* value) {
   const size_t size_before = in->size();
   return model::TakeVarint(in, value) && size_before - in->size() == model::VarintSize(*value);

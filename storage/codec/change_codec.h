@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_CODEC_CHANGE_CODEC_H_
 #define ARMATURE_STORAGE_CODEC_CHANGE_CODEC_H_
 
-// Change records: what the consumers of a table's change log need, ready-made. docs/FORMAT.md, "Change log".
+// Change records, in the form that the consumers of a table's change log need. docs/FORMAT.md, "Change log".
 
 #include <cstdint>
 #include <string>
@@ -15,29 +15,29 @@ namespace armature::codec {
 
 inline constexpr char kChangeRecordVersion = 1;
 
-// One row of one global index to write or to remove. Views point into whatever they were made of.
+// One row of one global index to write or delete. Views point into the source of the change.
 struct IndexRowChange {
   IndexId index;
   bool is_delete = false;
   std::string_view key;    // key of the row inside the index
   std::string_view value;  // stored item; empty when is_delete
-  // What the change does to the index's totals, so that the applier need not read the old row.
+  // Changes of the index's totals. They spare the applier a read of the old row.
   int64_t item_delta = 0;
   int64_t byte_delta = 0;
 };
 
-// What a change weighs in the backlog of its index.
+// Bytes of a change in the backlog of its index.
 inline uint64_t RowBytes(const IndexRowChange& change) { return change.key.size() + change.value.size(); }
 
 struct ChangeRecord {
-  int64_t time_ms = 0;        // when the write was made, since the epoch
+  int64_t time_ms = 0;        // time of the write, since the epoch
   std::string_view base_key;  // key of the row in the table
   std::vector<IndexRowChange> index_changes;
 };
 
 std::string EncodeChangeRecord(const ChangeRecord& record);
 
-// The record's views point into `bytes`. Errors: DataLoss for another version or malformed bytes.
+// The record's views point into `bytes`. Errors: DataLoss for an unknown version or malformed bytes.
 absl::StatusOr<ChangeRecord> ParseChangeRecord(std::string_view bytes);
 
 }  // namespace armature::codec

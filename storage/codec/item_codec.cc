@@ -26,17 +26,17 @@ using model::WireField;
 using model::WireTag;
 using model::WireType;
 
-// Field numbers of the messages inside an Item. A map and an item have one shape.
+// Field numbers of the messages inside an Item. A map has the same structure as an item.
 constexpr uint32_t kEntriesField = 1;  // Item.attributes, Map.entries
 constexpr uint32_t kEntryNameField = 1;
 constexpr uint32_t kEntryValueField = 2;
 constexpr uint32_t kElementsField = 1;  // values of StringSet, NumberSet, BinarySet, List
 
-// What lists and maps cost by themselves, and for each member, in sizes as the API counts them.
+// API size of a list or map itself, and of each member.
 constexpr size_t kDocumentApiSize = 3;
 constexpr size_t kMemberApiSize = 1;
 
-// How much of a set is repeated in the error about its duplicates.
+// Length of a set shown in the error about duplicates.
 constexpr size_t kEchoMaxBytes = 4096;
 
 absl::Status MalformedError(std::string_view what) {
@@ -49,8 +49,8 @@ absl::Status WrongWireTypeError(std::string_view what) {
 
 absl::Status Utf8Error(std::string_view what) { return SerializationError(Cat("Invalid UTF-8 in ", what)); }
 
-// Whether `text` is what Number::ToString gives, judged without making a number. Longer texts may
-// be canonical and are not recognised: they take the long way.
+// True only if `text` is what Number::ToString returns. Does not create a number. Longer canonical texts are not
+// recognized and take the slow path.
 bool IsShortCanonicalNumber(std::string_view text) {
   if (text.empty() || text.size() > model::kNumberDigitsMax) return false;
   const bool negative = text.front() == '-';
@@ -69,7 +69,7 @@ bool IsShortCanonicalNumber(std::string_view text) {
   return i == text.size() && i > fraction && text.back() != '0';
 }
 
-// Takes the elements of a set, as they were sent, out of the body of its message.
+// Extracts the elements of a set, as sent, from the body of its message.
 absl::Status TakeSetElements(std::string_view body, std::vector<std::string_view>* elements) {
   elements->clear();
   while (!body.empty()) {
@@ -82,7 +82,7 @@ absl::Status TakeSetElements(std::string_view body, std::vector<std::string_view
   return absl::OkStatus();
 }
 
-// "[a, b, a]", cut short if it gets too long to be of use.
+// "[a, b, a]", truncated if too long.
 template <class Print>
 std::string PrintElements(const std::vector<std::string_view>& elements, Print print) {
   std::string text = "[";
@@ -109,7 +109,7 @@ absl::Status DuplicateError(ValueType type, const std::vector<std::string_view>&
   return InvalidParameterError(Cat("Input collection ", list, "of type BS contains duplicates."));
 }
 
-// The name and the value of one map entry; what is missing on the wire is empty.
+// Name and value of one map entry. A part missing on the wire is empty.
 struct Entry {
   std::string_view name;
   std::string_view value;
@@ -127,24 +127,24 @@ absl::StatusOr<Entry> CutEntry(std::string_view body) {
       entry.name = field.bytes;
       continue;
     }
-    // Two values would have to be merged into one, which no client means.
+    // Protobuf would merge two values into one, which no client intends.
     if (std::exchange(has_value, true)) return MalformedError("map entry: two values");
     entry.value = field.bytes;
   }
   return entry;
 }
 
-// Writes canonical bytes behind each other while it walks the request's bytes.
+// Writes canonical bytes while it walks the request's bytes.
 //
-// Each function appends one thing and returns its size as the API counts it. A length that is not
-// known before the body is written gets as many bytes as the length in the request had; only if
-// that guess fails are bytes moved. Nothing is undone on an error: the output is thrown away then.
+// Each function appends one element and returns its API size. A length that is not known before the body is written
+// reserves as many bytes as the length in the request had. Bytes are moved only if that guess fails. Errors leave the
+// output incomplete; the caller discards it.
 class Canonicalizer {
  public:
   explicit Canonicalizer(bool placeholders) : placeholders_(placeholders) {}
 
   absl::StatusOr<size_t> AppendTopLevel(std::string_view wire) {
-    // Canonical bytes are seldom longer than what was sent.
+    // Canonical bytes are seldom longer than the sent bytes.
     out_.reserve(wire.size());
     return AppendEntries(wire, kTopLevelDepth);
   }
@@ -152,11 +152,11 @@ class Canonicalizer {
 
   std::string TakeOutput() { return std::move(out_); }
 
-  // The depth of an item, whose values are at level one.
+  // Depth of an item. Its values are at level one.
   static constexpr int kTopLevelDepth = 0;
 
  private:
-  // One written entry of the map or item that is open.
+  // One written entry of the current map or item.
   struct WrittenEntry {
     std::string_view name;
     size_t begin = 0;
@@ -193,7 +193,7 @@ class Canonicalizer {
 
   const bool placeholders_;
   std::string out_;
-  std::vector<std::string_view> elements_;  // of the set at hand; sets do not nest
+  std::vector<std::string_view> elements_;  // elements of the current set; sets do not nest
 };
 
 void Canonicalizer::CloseLength(const LengthSlot& slot) {
@@ -211,7 +211,7 @@ void Canonicalizer::CloseLength(const LengthSlot& slot) {
 
 absl::Status Canonicalizer::CheckName(std::string_view name, int depth) const {
   if (!IsValidUtf8(name)) return Utf8Error("an attribute name");
-  // Placeholders have rules of their own, which are the caller's.
+  // The caller checks placeholders.
   if (placeholders_ && depth == kTopLevelDepth) return absl::OkStatus();
   if (name.size() > model::kAttributeNameMaxBytes) {
     return ValidationError("1 validation error detected: Attribute name is too large, must be less than 65536 bytes");
@@ -255,7 +255,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendEntries(std::string_view wire, int d
   return api_size;
 }
 
-// By name; of several entries with one name only the last stays.
+// Sorts by name. If a name repeats, only its last entry is kept.
 void Canonicalizer::SortEntries(std::vector<WrittenEntry>* entries) {
   std::stable_sort(entries->begin(), entries->end(),
                    [](const WrittenEntry& a, const WrittenEntry& b) { return a.name < b.name; });
@@ -289,7 +289,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendEntry(const Entry& entry, int depth)
 }
 
 absl::StatusOr<size_t> Canonicalizer::AppendValue(std::string_view wire, int depth) {
-  // Judged first, so that hostile nesting ends the walk before it is deep.
+  // Checked first, so that excessive nesting ends the recursion early.
   if (depth > model::kNestingDepthMax) {
     return ValidationError(
         "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "
@@ -360,13 +360,13 @@ absl::StatusOr<size_t> Canonicalizer::AppendText(std::string_view text) {
   return text.size();
 }
 
-// Appends `text` in canonical form as the bytes of `field`.
+// Appends `text` as `field` in canonical form.
 absl::StatusOr<size_t> Canonicalizer::AppendNumber(uint32_t field, std::string_view text) {
   if (IsShortCanonicalNumber(text)) {
     model::AppendBytesField(field, text, &out_);
     return model::NumberApiSize(text);
   }
-  // The error repeats the text, so it must be one.
+  // The error quotes the text, so the text must be valid UTF-8.
   if (!IsValidUtf8(text)) return Utf8Error("a number value");
   ARM_ASSIGN_OR_RETURN(const model::Number number, model::Number::Parse(text));
   const std::string canonical = number.ToString();
@@ -390,7 +390,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendSet(ValueType type, std::string_view
   return api_size;
 }
 
-// Appends elements_ as those of a string or binary set.
+// Appends elements_ as the elements of a string or binary set.
 absl::StatusOr<size_t> Canonicalizer::AppendByteSet(ValueType type) {
   bool ascending = true;
   for (size_t i = 0; i < elements_.size(); ++i) {
@@ -415,7 +415,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendByteSet(ValueType type) {
   return api_size;
 }
 
-// Appends elements_ as those of a number set.
+// Appends elements_ as the elements of a number set.
 absl::StatusOr<size_t> Canonicalizer::AppendNumberSet() {
   std::vector<model::Number> numbers;
   numbers.reserve(elements_.size());
@@ -510,7 +510,7 @@ bool IsValidUtf8(std::string_view text) {
     }
     const uint8_t lead = *next++;
     if (lead < 0x80) continue;
-    // The second byte's range keeps out overlong forms, surrogates and what lies beyond U+10FFFF.
+    // The range of the second byte excludes overlong forms, surrogates and code points above U+10FFFF.
     uint8_t low = 0x80;
     uint8_t high = 0xBF;
     int trailing = 0;

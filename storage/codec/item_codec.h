@@ -1,11 +1,11 @@
 #ifndef ARMATURE_STORAGE_CODEC_ITEM_CODEC_H_
 #define ARMATURE_STORAGE_CODEC_ITEM_CODEC_H_
 
-// From the bytes of a request to canonical item bytes: the one place where values are checked.
+// Converts the bytes of a request to canonical item bytes. The only place where values are validated.
 //
-// A protobuf map is a repeated entry on the wire, so an item is canonicalised by walking the request's own bytes:
-// attributes are sorted by name, numbers normalised, sets sorted, unknown fields dropped, and every rule of the
-// data model for values is applied on the way. Bytes that are canonical already are copied as they are.
+// A protobuf map is a repeated entry on the wire, so an item is canonicalized by walking the request's bytes:
+// attributes are sorted by name, numbers normalized, sets sorted, unknown fields dropped, and every rule of the data
+// model for values is checked on the way. Canonical bytes are copied unchanged.
 //
 // Thread-safety: free functions without state.
 // Source of rules and texts: the API reference, "AttributeValue".
@@ -23,12 +23,12 @@ struct CanonicalItem {
   size_t api_size = 0;  // as model::ApiSize counts
 };
 
-// `wire` is the wire form of an armature.api.v1.Item (or the concatenation of several, which merges them; the last
-// entry of a name wins).
+// `wire` is the wire form of an armature.api.v1.Item. A concatenation of several is merged; the last entry of a name
+// wins.
 //
-// Errors, all before anything is kept: ValidationException with the documented text for a value that breaks a rule
-// (depth-first, first one wins, in the order of the request); SerializationException for bytes that are no Item or
-// text that is no UTF-8. The size of the whole item is not judged here.
+// Errors: ValidationException with the documented text for a value that breaks a rule (the first one, depth-first, in
+// request order); SerializationException for bytes that are not an Item or text that is not UTF-8. The size of the
+// whole item is not checked here.
 absl::StatusOr<CanonicalItem> CanonicalizeItem(std::string_view wire);
 
 // The same for one armature.api.v1.AttributeValue.
@@ -38,7 +38,7 @@ absl::StatusOr<std::string> CanonicalizeValue(std::string_view wire);
 // their colon. Errors name the placeholder: `ExpressionAttributeValues contains invalid value: <m> for key <k>`.
 absl::StatusOr<CanonicalItem> CanonicalizeExpressionValues(std::string_view wire);
 
-// Whether `text` is well-formed UTF-8 (no surrogates, no overlong forms).
+// True if `text` is well-formed UTF-8 (no surrogates, no overlong forms).
 bool IsValidUtf8(std::string_view text);
 
 }  // namespace armature::codec

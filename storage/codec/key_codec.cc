@@ -16,7 +16,7 @@ namespace {
 
 using model::ScalarType;
 
-// Appends type code and escaped bytes, without the end.
+// Appends type code and escaped bytes, without the terminator.
 void AppendOpenBody(uint8_t code, std::string_view bytes, std::string* out) {
   out->push_back(static_cast<char>(code));
   while (true) {
@@ -31,7 +31,7 @@ void AppendOpenBody(uint8_t code, std::string_view bytes, std::string* out) {
 
 uint8_t BodyCode(ScalarType type) { return type == ScalarType::kString ? kTypeString : kTypeBinary; }
 
-// As AppendKeyComponent, but false, with `out` as it was, if a number's text is no number.
+// Like AppendKeyComponent, but returns false, with `out` unchanged, if the text of a number is malformed.
 bool TryAppendKeyComponent(ScalarType type, std::string_view scalar, std::string* out) {
   if (type == ScalarType::kNumber) {
     const absl::StatusOr<model::Number> number = model::Number::Parse(scalar);
@@ -45,7 +45,7 @@ bool TryAppendKeyComponent(ScalarType type, std::string_view scalar, std::string
   return true;
 }
 
-// Takes an escaped body with its end. False if the bytes are none.
+// Takes an escaped body with its terminator. Returns false if the bytes are malformed.
 bool TakeBody(std::string_view* in, std::string* bytes) {
   while (true) {
     const size_t zero = in->find('\0');
@@ -75,7 +75,7 @@ bool AppendKeyComponents(const std::vector<model::KeyAttribute>& attributes, con
   const size_t size_before = out->size();
   for (const model::KeyAttribute& attribute : attributes) {
     const std::optional<model::ValueView> value = item.Find(attribute.name);
-    // Items come from disk too, so a number that is none must not stop the process.
+    // Items may come from disk, so a malformed number must not stop the process.
     if (!value.has_value() || value->type() != model::ToValueType(attribute.type) ||
         !TryAppendKeyComponent(attribute.type, value->scalar(), out)) {
       out->resize(size_before);

@@ -23,7 +23,7 @@ void AppendNumber(const model::Number& number, std::string* out) {
     out->push_back(static_cast<char>(kTypeZero));
     return;
   }
-  // Of two negative numbers the one of greater magnitude comes first: all their bytes are inverted.
+  // The negative number of greater magnitude sorts first, so all bytes of negative numbers are inverted.
   const uint8_t flip = number.is_negative() ? 0xFF : 0x00;
   const auto push = [out, flip](int byte) { out->push_back(static_cast<char>(static_cast<uint8_t>(byte) ^ flip)); };
   out->push_back(static_cast<char>(number.is_negative() ? kTypeNegativeNumber : kTypePositiveNumber));
@@ -70,7 +70,7 @@ bool TakeNumber(std::string_view* in, model::Number* number) {
     digits[count++] = static_cast<uint8_t>(pair / 10);
     digits[count++] = static_cast<uint8_t>(pair % 10);
   }
-  // Canonical: no leading zero, and in the last pair only the padding may be zero.
+  // A canonical number has no leading zero, and in its last pair only the padding may be zero.
   if (digits[0] == 0) return false;
   if (digits[count - 1] == 0) --count;
   if (digits[count - 1] == 0) return false;

@@ -25,7 +25,7 @@ uint32_t HashOfKey(std::string_view key) {
 }
 
 HashRange SegmentHashRange(uint32_t segment, uint32_t total) {
-  // No overflow: the number of a cut is at most `total`, which is below 2^32.
+  // No overflow: `i` is at most `total`, which is below 2^32.
   const auto cut = [total](uint64_t i) { return (i << 32) / total; };
   return {cut(segment), cut(uint64_t{segment} + 1)};
 }

@@ -1,8 +1,7 @@
 #ifndef ARMATURE_STORAGE_CODEC_STORED_ITEM_H_
 #define ARMATURE_STORAGE_CODEC_STORED_ITEM_H_
 
-// The value of a row in a table or an index: version byte, size as the API counts it, item bytes.
-// docs/FORMAT.md, "Item values".
+// The value of a row in a table or an index: version byte, API size, item bytes. docs/FORMAT.md, "Item values".
 
 #include <cstddef>
 #include <string>
@@ -22,7 +21,7 @@ struct StoredItemView {
 
 std::string EncodeStoredItem(std::string_view item_bytes, size_t api_size);
 
-// Errors: DataLoss for another version or a malformed head; the message says what was expected.
+// Errors: DataLoss for an unknown version or a malformed head; the message says what was expected.
 absl::StatusOr<StoredItemView> ParseStoredItem(std::string_view value);
 
 }  // namespace armature::codec

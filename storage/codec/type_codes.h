@@ -3,9 +3,8 @@
 
 // The register of type codes: the first byte of every key component.
 //
-// Values are on disk: never renumber. docs/FORMAT.md, "Key components", holds the same register
-// with the status of each code. The gaps leave room on both sides of each type, because the codes
-// decide the order between types.
+// The values are on disk: never renumber. docs/FORMAT.md, "Key components", holds the same register with the status of
+// each code. The codes define the order between types, and gaps leave room on both sides of each type.
 
 #include <cstdint>
 
@@ -17,7 +16,7 @@ inline constexpr uint8_t kTypePositiveNumber = 0x22;
 inline constexpr uint8_t kTypeString = 0x30;
 inline constexpr uint8_t kTypeBinary = 0x38;
 
-// Inside a string or binary body a zero byte is followed by one of these.
+// A zero byte inside a string or binary body is followed by one of these.
 inline constexpr uint8_t kBodyEnd = 0x01;
 inline constexpr uint8_t kBodyZero = 0xFF;
 

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_MODEL_CONSTRAINT_LIST_H_
 #define ARMATURE_STORAGE_MODEL_CONSTRAINT_LIST_H_
 
-// Violations of a request's shape, gathered and told in one message.
+// Collects violations of a request's shape for one error message.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,43 +27,42 @@ std::string PrintedList(const Range& elements) {
   return text + "]";
 }
 
-// A string as messages print it: in single quotes, as it came.
+// A string as messages print it: in single quotes, unchanged.
 std::string PrintedValue(std::string_view value);
 
-// `text` as messages repeat it: cut behind a whole character if it is longer than `max_bytes`, with "..." for the rest.
-// Names may have 65,535 bytes, and no transport carries that much in an error.
+// `text` as messages quote it: truncated to `max_bytes` at a character boundary, with "..." for the rest. Names may
+// have 65,535 bytes, and no transport carries that much in an error.
 inline constexpr size_t kShownMaxBytes = 255;
 std::string Shown(std::string_view text, size_t max_bytes = kShownMaxBytes);
 
 // Number of code points of well-formed UTF-8.
 size_t CharacterCount(std::string_view text);
 
-// Gathers violations in the order in which the checks are called. A path names a member as the API
-// does: "keySchema.1.member.keyType".
+// Collects violations in the order in which the checks are called. `path` names a member as the API does:
+// "keySchema.1.member.keyType".
 //
 // Thread-safety: thread-compatible.
-// Limits: ten violations are told, later ones are dropped.
+// Limits: the message lists ten violations; later ones are dropped.
 class ConstraintList {
  public:
   void AddNull(std::string_view path);
 
-  // `printed` is the whole value as it shall stand in the message, with its quotes; it is `length`
-  // long.
+  // `printed` is the whole value as shown in the message, including quotes. `length` is the value's length.
   void CheckLengthMin(std::string_view printed, size_t length, std::string_view path, size_t minimum);
   void CheckLengthMax(std::string_view printed, size_t length, std::string_view path, size_t maximum);
   void CheckMinimum(int64_t value, std::string_view path, int64_t minimum);
   void CheckMaximum(int64_t value, std::string_view path, int64_t maximum);
 
-  // `allowed` is printed in the order given.
+  // `allowed` is printed in the given order.
   void CheckEnum(std::string_view value, std::string_view path, std::span<const std::string_view> allowed);
 
   // The name of a table or an index.
   void CheckName(std::string_view name, std::string_view path, size_t minimum);
 
-  // A violation of another kind. `printed` as above, `constraint` as messages tell it.
+  // Any other violation. `printed` as above, `constraint` as shown in the message.
   void Add(std::string_view printed, std::string_view path, std::string_view constraint);
 
-  // OK if nothing was added, or else a ValidationException.
+  // OK without violations, else a ValidationException.
   absl::Status ToStatus() const;
 
  private:

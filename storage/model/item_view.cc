@@ -11,21 +11,21 @@ constexpr char kEntryTag = static_cast<char>(WireTag(1, WireType::kBytes));  // 
 constexpr char kNameTag = static_cast<char>(WireTag(1, WireType::kBytes));
 constexpr char kValueTag = static_cast<char>(WireTag(2, WireType::kBytes));
 
-// Takes a length-delimited field whose tag is `tag`. Canonical bytes have no other forms of a tag, and this is the
-// innermost loop of everything that looks into items.
+// Takes a length-delimited field with tag `tag`. Canonical bytes have one-byte tags only. This is the innermost loop of
+// all reads of items.
 bool TakeTagged(char tag, std::string_view* in, std::string_view* bytes) {
   if (in->empty() || in->front() != tag) return false;
   in->remove_prefix(1);
   return TakeLengthDelimited(in, bytes);
 }
 
-// Takes the entry at the front of `rest` as far as its name; `value_field` is what stands behind it.
+// Takes the entry at the front of `rest` and its name. `value_field` receives the rest of the entry.
 bool TakeEntry(std::string_view* rest, std::string_view* name, std::string_view* value_field) {
   return TakeTagged(kEntryTag, rest, value_field) && TakeTagged(kNameTag, value_field, name);
 }
 
-// a.compare(b), quick for what names usually are: short, and different within a few bytes. A call of memcmp costs more
-// than that.
+// Same result as a.compare(b), faster for typical names, which are short and differ in the first bytes. A call of
+// memcmp would cost more.
 int CompareNames(std::string_view a, std::string_view b) {
   constexpr size_t kQuickBytes = 16;
   const size_t quick = std::min({a.size(), b.size(), kQuickBytes});
@@ -45,7 +45,7 @@ std::optional<ValueView> ValueOfEntry(std::string_view value_field) {
 
 std::optional<ValueView> ValueView::FromWire(std::string_view wire) {
   if (wire.empty()) return std::nullopt;
-  // Every member of an AttributeValue has a tag of one byte.
+  // Every member of AttributeValue has a one-byte tag.
   const auto tag = static_cast<uint8_t>(wire.front());
   const uint8_t number = tag >> 3;
   if (number < 1 || number > 10) return std::nullopt;
@@ -98,7 +98,7 @@ std::optional<ValueView> ItemView::Find(std::string_view name) const {
 }
 
 size_t ApiSize(const ValueView& value) {
-  // Lists and maps cost three bytes, and one for each member.
+  // Lists and maps cost three bytes, and one byte per member.
   constexpr size_t kDocumentOverhead = 3;
   size_t size = 0;
   switch (value.type()) {

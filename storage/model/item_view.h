@@ -3,12 +3,12 @@
 
 // Reads attributes of an item in place, without decoding it.
 //
-// The bytes are canonical item bytes: the wire form of armature.api.v1.Item with attributes sorted by name,
-// numbers normalised, sets sorted, and nothing else in it (codec/item_codec.h makes them). Views walk lengths
-// and stop at anything malformed, so bytes damaged on disk give a short item, never a read out of bounds.
+// The bytes are canonical item bytes (made by codec/item_codec.h): the wire form of armature.api.v1.Item with
+// attributes sorted by name, numbers normalized, sets sorted, and no other fields. Views stop at malformed bytes, so
+// data damaged on disk appears as a shorter item and never causes a read out of bounds.
 //
 // Thread-safety: views are values without state of their own.
-// Lifetime: a view points into the bytes it was made of.
+// Lifetime: a view points into the bytes it was created from.
 
 #include <cstddef>
 #include <iterator>
@@ -30,21 +30,20 @@ class ValueView {
   static std::optional<ValueView> FromWire(std::string_view wire);
 
   ValueType type() const { return type_; }
-  // The whole value as an AttributeValue on the wire.
+  // The whole value in the wire form of AttributeValue.
   std::string_view wire() const { return wire_; }
 
   // S: UTF-8 text; N: canonical decimal text; B: the bytes. Empty for other types.
   std::string_view scalar() const { return body_; }
   // BOOL only.
   bool boolean() const { return boolean_; }
-  // M only: its entries have the shape of an item.
+  // M only: its entries, which have the structure of an item.
   ItemView map() const;
 
-  // Number of elements of a set, list or map; 0 for scalars. Walks them.
+  // Number of elements of a set, list or map; 0 for scalars. Cost: linear.
   size_t size() const;
 
-  // Calls fn(std::string_view element) for each element of SS, NS or BS, in canonical order, until fn
-  // returns false.
+  // Calls fn(std::string_view element) for each element of SS, NS or BS in canonical order, until fn returns false.
   template <class Fn>
   void ForEachSetElement(Fn fn) const {
     std::string_view rest = body_;
@@ -64,7 +63,7 @@ class ValueView {
     }
   }
 
-  // Deep equality by value. Canonical bytes make it a comparison of bytes.
+  // Deep equality by value. Canonical bytes make it a byte comparison.
   friend bool operator==(const ValueView& a, const ValueView& b) { return a.wire_ == b.wire_; }
 
  private:
@@ -76,7 +75,7 @@ class ValueView {
   std::string_view wire_;
 };
 
-// One attribute: its name, its value, and the whole entry with tag and length as it stands in the item.
+// One attribute: its name, its value, and the whole entry including tag and length.
 struct AttributeView {
   std::string_view name;
   ValueView value;
@@ -95,8 +94,7 @@ class ItemView {
   // The attribute called `name`. Stops at the first greater name.
   std::optional<ValueView> Find(std::string_view name) const;
 
-  // Takes the first attribute from the front of `rest` (start with bytes()); nullopt at the end or at
-  // malformed bytes.
+  // Takes the first attribute from the front of `rest` (initially bytes()). Nullopt at the end or at malformed bytes.
   static std::optional<AttributeView> Take(std::string_view* rest);
 
   // Calls fn(const AttributeView&) for each attribute in order of name, until fn returns false.
@@ -114,7 +112,7 @@ class ItemView {
 
 inline ItemView ValueView::map() const { return ItemView(body_); }
 
-// Size of a value / an item in bytes as the API counts it: attribute names in UTF-8 plus values.
+// API size of a value or an item in bytes: attribute names in UTF-8 plus values.
 // Source: the developer guide, "Item sizes and formats".
 size_t ApiSize(const ValueView& value);
 size_t ApiSize(const ItemView& item);

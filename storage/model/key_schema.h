@@ -27,8 +27,8 @@ struct KeyAttribute {
   friend bool operator==(const KeyAttribute&, const KeyAttribute&) = default;
 };
 
-// A table has one partition attribute and at most one sort attribute; an LSI one and one; a GSI one to four
-// and none to four.
+// A table has one partition attribute and at most one sort attribute. A local index has one of each. A global index has
+// one to four partition attributes and none to four sort attributes.
 struct KeySchema {
   std::vector<KeyAttribute> partition;
   std::vector<KeyAttribute> sort;
@@ -40,10 +40,11 @@ struct KeySchema {
   friend bool operator==(const KeySchema&, const KeySchema&) = default;
 };
 
-// Key attribute names of an index and its table, each once, in byte order: what a LastEvaluatedKey holds.
+// Key attribute names of an index and its table, without duplicates, in byte order: the attributes of a
+// LastEvaluatedKey.
 std::vector<std::string> UnionOfKeyNames(const KeySchema& a, const KeySchema& b);
 
-// The item that holds just the attributes `sorted_names` of `item`, in canonical bytes. Absent ones are left out.
+// An item with only the attributes `sorted_names` of `item`, in canonical bytes. Absent attributes are left out.
 std::string PickAttributes(const ItemView& item, const std::vector<std::string>& sorted_names);
 
 }  // namespace armature::model

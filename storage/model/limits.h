@@ -1,8 +1,8 @@
 #ifndef ARMATURE_STORAGE_MODEL_LIMITS_H_
 #define ARMATURE_STORAGE_MODEL_LIMITS_H_
 
-// Every limit of the data model in one place. Source unless said otherwise: the DynamoDB developer guide,
-// "Service, account, and table quotas".
+// All limits of the data model. Source, unless stated otherwise: the DynamoDB developer guide, "Service, account, and
+// table quotas".
 
 #include <cstddef>
 #include <cstdint>
@@ -28,33 +28,33 @@ inline constexpr size_t kTableNameMaxChars = 255;
 inline constexpr size_t kTableArnMaxChars = 1024;
 inline constexpr size_t kLocalIndexesMax = 5;
 inline constexpr size_t kGlobalIndexesMax = 20;
-inline constexpr size_t kGlobalKeyAttributesMax = 4;  // of each role: four HASH and four RANGE
+inline constexpr size_t kGlobalKeyAttributesMax = 4;  // per role: four HASH and four RANGE
 inline constexpr size_t kNonKeyAttributesPerIndexMax = 20;
 inline constexpr size_t kNonKeyAttributesPerTableMax = 100;
 inline constexpr int64_t kCapacityUnitsMax = 1'000'000'000'000;
 inline constexpr size_t kTagsMax = 50;
 
 // Requests and pages.
-inline constexpr size_t kPageMaxBytes = 1 << 20;  // sizes as the API counts them, before any filter
+inline constexpr size_t kPageMaxBytes = 1 << 20;  // API sizes, before any filter
 inline constexpr uint32_t kTotalSegmentsMax = 1'000'000;
 inline constexpr size_t kExpressionMaxBytes = 4096;
 inline constexpr int kExpressionOperatorsMax = 300;
 inline constexpr int kInOperandsMax = 100;  // the tested operand included
 inline constexpr int kDocumentPathDepthMax = 32;
 inline constexpr size_t kAttributesToGetMax = 255;
-inline constexpr size_t kPlaceholderMaxBytes = 255;  // with its sign
+inline constexpr size_t kPlaceholderMaxBytes = 255;  // including its sign
 inline constexpr size_t kPlaceholderMapsMaxBytes = 2 << 20;
 
 // Batches and transactions.
 inline constexpr size_t kBatchGetKeysMax = 100;
 inline constexpr size_t kBatchWritesMax = 25;
-inline constexpr size_t kBatchGetMaxBytes = 16 << 20;      // of items, as the API counts them
-inline constexpr size_t kBatchGetMaxWireBytes = 32 << 20;  // of items, as they are sent
+inline constexpr size_t kBatchGetMaxBytes = 16 << 20;      // API size of the items
+inline constexpr size_t kBatchGetMaxWireBytes = 32 << 20;  // encoded size of the items
 inline constexpr size_t kTransactActionsMax = 100;
 inline constexpr size_t kTransactMaxBytes = 4 << 20;
 inline constexpr size_t kClientTokenMaxChars = 36;
 
-// Accounting: what one table item or index entry costs in storage beyond its attributes.
+// Accounting: storage overhead per table item or index entry beyond its attributes.
 inline constexpr uint64_t kStorageOverheadBytes = 100;
 
 }  // namespace armature::model

@@ -18,7 +18,7 @@ constexpr std::string_view kUnderflowText =
     "Number underflow. Attempting to store a number with magnitude smaller than supported range";
 constexpr std::string_view kTooManyDigitsText = "Attempting to store more than 38 significant digits in a Number";
 
-// How much of a text that is no number is repeated in the error.
+// Length of an invalid text shown in the error.
 constexpr size_t kEchoMaxBytes = 1024;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -32,7 +32,7 @@ absl::Status NotANumber(std::string_view text) {
   return ValidationError(Cat(kText, ": ", text.substr(0, cut), "..."));
 }
 
-// A text cut along the grammar; nothing in it has been judged yet.
+// The parts of a number text by the grammar, with unchecked ranges.
 struct Literal {
   bool negative = false;
   std::string_view integer;
@@ -48,7 +48,7 @@ std::string_view TakeDigits(std::string_view* text) {
   return digits;
 }
 
-// True for '-'. Takes the sign, if there is one.
+// Takes the sign, if there is one. Returns true for '-'.
 bool TakeSign(std::string_view* text) {
   if (text->empty() || (text->front() != '-' && text->front() != '+')) return false;
   const bool negative = text->front() == '-';
@@ -56,12 +56,12 @@ bool TakeSign(std::string_view* text) {
   return negative;
 }
 
-// Takes the exponent behind the 'e'. Nullopt if there is none or it needs more than 64 bits.
+// Takes the exponent behind the 'e'. Nullopt if it is missing or exceeds 64 bits.
 std::optional<int64_t> TakeExponent(std::string_view* text) {
   const bool negative = TakeSign(text);
   const std::string_view digits = TakeDigits(text);
   if (digits.empty()) return std::nullopt;
-  // Gathered as a negative number, which has the wider range.
+  // Accumulated as a negative number, which has the wider range.
   int64_t value = 0;
   for (const char c : digits) {
     if (__builtin_mul_overflow(value, int64_t{10}, &value) || __builtin_sub_overflow(value, int64_t{c - '0'}, &value)) {
@@ -92,7 +92,7 @@ std::optional<Literal> CutLiteral(std::string_view text) {
   return literal;
 }
 
-// The sum, held inside 64 bits: what lies outside is out of every range anyway.
+// The sum, clamped to 64 bits: values beyond are out of every valid range anyway.
 int64_t AddClamped(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
@@ -111,7 +111,7 @@ absl::StatusOr<Number> Number::Parse(std::string_view text) {
   const std::optional<Literal> literal = CutLiteral(text);
   if (!literal.has_value()) return NotANumber(text);
 
-  // All digits are numbered 0 .. total-1 from the left, across the decimal point.
+  // Digits have positions 0 .. total-1 from the left, across the decimal point.
   const size_t integer_size = literal->integer.size();
   const size_t total = integer_size + literal->fraction.size();
   const auto digit_at = [&](size_t i) {
@@ -120,7 +120,7 @@ absl::StatusOr<Number> Number::Parse(std::string_view text) {
   size_t first = 0;
   while (first < total && digit_at(first) == '0') ++first;
   if (first == total) {
-    // Zero has no leading digit; its last written one stands in.
+    // Zero has no leading digit. The exponent of its last written digit is checked instead.
     ARM_RETURN_IF_ERROR(CheckExponent(AddClamped(literal->exponent, -static_cast<int64_t>(literal->fraction.size()))));
     return Number();
   }
@@ -169,7 +169,7 @@ void Number::AppendTo(std::string* out) const {
     out->append("0.");
     out->append(static_cast<size_t>(-exponent_ - 1), '0');
   }
-  // Digits before the decimal point; none if the number is below one.
+  // Number of digits before the decimal point; 0 if the number is below one.
   const size_t integer_digits = exponent_ < 0 ? 0 : static_cast<size_t>(exponent_) + 1;
   for (size_t i = 0; i < count_; ++i) {
     if (i == integer_digits && i > 0) out->push_back('.');
@@ -182,11 +182,11 @@ std::strong_ordering operator<=>(const Number& a, const Number& b) {
   const auto sign = [](const Number& n) { return n.is_zero() ? 0 : (n.negative_ ? -1 : 1); };
   const int sign_a = sign(a);
   if (const auto order = sign_a <=> sign(b); std::is_neq(order) || sign_a == 0) return order;
-  // Magnitudes: unused digits are zero, so whole arrays compare.
+  // Unused digits are zero, so magnitudes compare as whole arrays.
   auto order = a.exponent_ <=> b.exponent_;
   if (std::is_eq(order)) order = a.digits_ <=> b.digits_;
   if (sign_a > 0) return order;
-  // Of two negative numbers the one of greater magnitude is less.
+  // The negative number of greater magnitude is less.
   if (std::is_lt(order)) return std::strong_ordering::greater;
   return std::is_gt(order) ? std::strong_ordering::less : order;
 }
@@ -195,13 +195,13 @@ std::strong_ordering CompareCanonicalNumbers(std::string_view a, std::string_vie
   const bool negative = a.starts_with('-');
   if (negative != b.starts_with('-')) return negative ? std::strong_ordering::less : std::strong_ordering::greater;
   if (negative) {
-    // Of two negative numbers the one of greater magnitude is less.
+    // The negative number of greater magnitude is less.
     std::swap(a, b);
     a.remove_prefix(1);
     b.remove_prefix(1);
   }
-  // There are no superfluous zeros: more digits before the point are more, and with as many of them the points
-  // coincide.
+  // Canonical texts have no superfluous zeros: the text with more digits before the point is greater, and with equally
+  // many the points are at the same position.
   const auto integer_digits = [](std::string_view text) { return std::min(text.find('.'), text.size()); };
   const auto order = integer_digits(a) <=> integer_digits(b);
   return std::is_eq(order) ? a.compare(b) <=> 0 : order;
@@ -217,7 +217,7 @@ size_t NumberApiSize(std::string_view canonical_text) {
   std::string_view integer = canonical_text.substr(0, point);
   std::string_view fraction;
   if (point != std::string_view::npos) fraction = canonical_text.substr(point + 1);
-  // Zeros that only place the decimal point cost nothing.
+  // Zeros that only place the decimal point are not counted.
   integer.remove_prefix(std::min(integer.find_first_not_of('0'), integer.size()));
   fraction = fraction.substr(0, fraction.find_last_not_of('0') + 1);
   if (fraction.empty()) integer = integer.substr(0, integer.find_last_not_of('0') + 1);

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_MODEL_NUMBER_H_
 #define ARMATURE_STORAGE_MODEL_NUMBER_H_
 
-// Decimal numbers of 38 significant digits, exactly as the API has them.
+// Decimal numbers with 38 significant digits, exact as in the API.
 
 #include <array>
 #include <compare>
@@ -26,12 +26,12 @@ class Number {
 
   // Parses `[+-]? ( digits [ "." digits* ] | "." digits ) ( [eE] [+-]? digits )?`; no blanks, no hex.
   //
-  // Errors: ValidationException with the documented texts; overflow and underflow are judged before the number
-  // of digits. Zero is judged by the exponent it is written with.
+  // Errors: ValidationException with the documented texts. Overflow and underflow are checked before the number of
+  // digits. A zero is checked by its written exponent.
   static absl::StatusOr<Number> Parse(std::string_view text);
 
-  // For decoders: digits are values 0..9, the first and the last not 0, at most 38. `count` 0 makes zero.
-  // The caller has checked the ranges.
+  // For decoders. Digits have values 0..9, the first and the last are not 0, at most 38. `count` 0 makes zero. The
+  // caller has checked the ranges.
   static Number FromDigits(bool negative, int exponent, const uint8_t* digits, size_t count);
 
   bool is_zero() const { return count_ == 0; }
@@ -39,10 +39,10 @@ class Number {
   // Decimal exponent of the leading digit: 0 for 7, 2 for 123, -1 for 0.5.
   int exponent() const { return exponent_; }
   size_t digit_count() const { return count_; }
-  // Value 0..9 of digit i, the leading one first.
+  // Value 0..9 of digit i, counted from the leading digit.
   uint8_t digit(size_t i) const { return digits_[i]; }
 
-  // The plain decimal text that the API returns: no exponent, no superfluous zeros. At most 170 bytes.
+  // Plain decimal text as the API returns it: no exponent, no superfluous zeros. At most 170 bytes.
   std::string ToString() const;
   void AppendTo(std::string* out) const;
 
@@ -57,11 +57,11 @@ class Number {
   std::array<uint8_t, kNumberDigitsMax> digits_{};
 };
 
-// The order of two numbers by their canonical texts, without making numbers of them. Other texts have some order, too.
+// Compares two numbers by their canonical texts, without creating numbers. Other texts have an unspecified order.
 std::strong_ordering CompareCanonicalNumbers(std::string_view a, std::string_view b);
 
-// Size of a number as the API counts it, from its canonical text: one byte, one per two significant digits on
-// each side of the decimal point, one more if negative.
+// API size of a number, from its canonical text: one byte, plus one per two significant digits on each side of the
+// decimal point, plus one if negative.
 size_t NumberApiSize(std::string_view canonical_text);
 
 }  // namespace armature::model

@@ -12,15 +12,15 @@
 namespace armature::model {
 namespace {
 
-// How many decimal places two operands may spread over before their sum is sure not to fit: with one more than the
-// digits of a Number the leading place may still cancel out, with two more it cannot. And one place for the carry.
+// Maximum span of decimal places of two operands. With one place more than a Number has digits, the leading place may
+// still cancel out; with two more the result never fits. One further place is for the carry.
 constexpr int kSpreadMax = kNumberDigitsMax + 1;
 constexpr size_t kPlaces = kSpreadMax + 1;
 
-// One digit for each decimal place, the highest first.
+// One digit per decimal place, the highest place first.
 using Places = std::array<uint8_t, kPlaces>;
 
-// The service has one text for all that its arithmetic cannot hold.
+// The service has one error text for all unrepresentable results.
 absl::Status NotRepresentableError() {
   return ValidationError("Number overflow. Attempting to store a number with magnitude larger than supported range");
 }
@@ -34,7 +34,7 @@ Number WithSign(const Number& number, bool negative) {
   return Number::FromDigits(negative, number.exponent(), digits.data(), number.digit_count());
 }
 
-// Puts the digits of `number` where they belong if the first place stands for 10^first.
+// Places the digits of `number`; the first place stands for 10^first.
 Places Align(const Number& number, int first) {
   Places places{};
   const auto offset = static_cast<size_t>(first - number.exponent());
@@ -65,7 +65,7 @@ Places SubtractPlaces(const Places& a, const Places& b) {
   return difference;
 }
 
-// The number with these digits, the first of which stands for 10^first.
+// The number with these digits; the first place stands for 10^first.
 absl::StatusOr<Number> Normalize(bool negative, int first, const Places& places) {
   const auto is_digit = [](uint8_t digit) { return digit != 0; };
   const auto begin = std::find_if(places.begin(), places.end(), is_digit);
@@ -90,7 +90,7 @@ absl::StatusOr<Number> Add(const Number& a, const Number& b) {
   const Places a_places = Align(a, first);
   const Places b_places = Align(b, first);
   if (a.is_negative() == b.is_negative()) return Normalize(a.is_negative(), first, AddPlaces(a_places, b_places));
-  // The operand of greater magnitude gives the sign.
+  // The operand of greater magnitude determines the sign.
   if (std::is_gteq(a_places <=> b_places)) {
     return Normalize(a.is_negative(), first, SubtractPlaces(a_places, b_places));
   }

@@ -16,11 +16,11 @@ namespace {
 
 constexpr size_t kTagKeyMaxChars = 128;
 constexpr size_t kTagValueMaxChars = 256;
-// Room for the longest key or value that is all right but for its characters.
+// Enough for the longest key or value of valid length.
 constexpr size_t kTagShownMaxBytes = 1024;
 
-// Letters and digits of every script are allowed. We have no character tables here, so all that is
-// not ASCII passes for a letter.
+// Letters and digits of all scripts are allowed. There are no character tables here, so every non-ASCII character
+// counts as a letter.
 bool HasOnlyTagCharacters(std::string_view text) {
   constexpr std::string_view kOthers = " +-=._:/@";
   return std::all_of(text.begin(), text.end(), [&](char c) {

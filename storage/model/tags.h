@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_MODEL_TAGS_H_
 #define ARMATURE_STORAGE_MODEL_TAGS_H_
 
-// The rules of tags.
+// Rules for tags.
 
 #include <string>
 #include <utility>
@@ -11,20 +11,21 @@
 
 namespace armature::model {
 
-// Keys and values, in the order given.
+// Keys and values in the given order.
 using Tags = std::vector<std::pair<std::string, std::string>>;
 
-// Tags of one request: each valid, no key twice, not more than a table may have. Errors: ValidationException.
+// Checks the tags of one request: each is valid, no key occurs twice, and there are not more than a table may have.
+// Errors: ValidationException.
 absl::Status CheckTags(const Tags& tags);
 
-// Adds `added`, which CheckTags has passed, to `tags` in place of those with the same keys. Errors:
-// ValidationException if they become too many; `tags` is unspecified then.
+// Adds `added`, which has passed CheckTags, to `tags`; existing tags with the same keys are replaced. Errors:
+// ValidationException if there are too many; `tags` is unspecified then.
 absl::Status MergeTags(const Tags& added, Tags* tags);
 
-// Keys of tags to be removed. Errors: ValidationException.
+// Checks the keys of tags to remove. Errors: ValidationException.
 absl::Status CheckTagKeys(const std::vector<std::string>& keys);
 
-// Removes the tags with these keys; others are no error.
+// Removes the tags with these keys. Unknown keys are ignored.
 void RemoveTags(const std::vector<std::string>& keys, Tags* tags);
 
 }  // namespace armature::model

@@ -22,7 +22,7 @@ enum class ValueType : uint8_t {
   kMap = 10,
 };
 
-// The API's letters for a type: S N B BOOL NULL SS NS BS L M.
+// The API's name of a type: S N B BOOL NULL SS NS BS L M.
 constexpr std::string_view ValueTypeName(ValueType type) {
   constexpr std::string_view kNames[] = {"?", "S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"};
   const auto index = static_cast<uint8_t>(type);

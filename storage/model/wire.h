@@ -1,11 +1,11 @@
 #ifndef ARMATURE_STORAGE_MODEL_WIRE_H_
 #define ARMATURE_STORAGE_MODEL_WIRE_H_
 
-// The few pieces of the protobuf wire format that items need: varints, tags, length-delimited fields.
+// The parts of the protobuf wire format used for items: varints, tags, length-delimited fields.
 //
-// An item is held, stored and sent as the wire form of armature.api.v1.Item, so reading an attribute is
-// reading this format in place. Every reader is bounds-checked and refuses what it does not understand.
-// Source: the Protocol Buffers encoding document.
+// An item is held, stored and sent in the wire form of armature.api.v1.Item, so reading an attribute means reading this
+// format in place. Every reader checks bounds and refuses unknown wire types. Source: the Protocol Buffers encoding
+// document.
 
 #include <cstddef>
 #include <cstdint>
@@ -44,12 +44,12 @@ inline void AppendBytesField(uint32_t field, std::string_view bytes, std::string
   out->append(bytes);
 }
 
-// Size of what AppendBytesField appends.
+// Number of bytes that AppendBytesField appends.
 constexpr size_t BytesFieldSize(size_t bytes) { return 1 + VarintSize(bytes) + bytes; }
 
-// Takes a varint from the front of `in`. False, with `in` unspecified, if there is none.
+// Takes a varint from the front of `in`. Returns false, with `in` unspecified, if there is none.
 inline bool TakeVarint(std::string_view* in, uint64_t* value) {
-  // Nearly all are lengths and tags of one byte.
+  // Most varints are one-byte lengths and tags.
   if (!in->empty() && static_cast<uint8_t>(in->front()) < 0x80) {
     *value = static_cast<uint8_t>(in->front());
     in->remove_prefix(1);
@@ -70,7 +70,7 @@ inline bool TakeVarint(std::string_view* in, uint64_t* value) {
   return false;
 }
 
-// Takes a varint length and that many bytes.
+// Takes a varint length and as many bytes.
 inline bool TakeLengthDelimited(std::string_view* in, std::string_view* bytes) {
   uint64_t length = 0;
   if (!TakeVarint(in, &length) || length > in->size()) return false;
@@ -85,10 +85,10 @@ struct WireField {
   WireType type = WireType::kVarint;
   uint64_t varint = 0;     // kVarint
   std::string_view bytes;  // kBytes: the payload; kFixed*: the raw bytes
-  std::string_view raw;    // the whole field with its tag
+  std::string_view raw;    // the whole field including its tag
 };
 
-// Takes the next field from the front of `in`. False if `in` is empty, malformed, or holds a group.
+// Takes the next field from the front of `in`. Returns false if `in` is empty or malformed, or holds a group.
 inline bool TakeField(std::string_view* in, WireField* field) {
   const std::string_view before = *in;
   uint64_t tag = 0;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_COLUMN_FAMILY_H_
 #define ARMATURE_STORAGE_STORE_COLUMN_FAMILY_H_
 
-// What a Keyspace points to. Inside the store only.
+// The column family behind a Keyspace. Inside the store only.
 
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace armature::store {
 
-// Thread-safety: immutable after it was made.
+// Thread-safety: immutable after construction, except for the atomic totals.
 class ColumnFamily {
  public:
   ColumnFamily(std::string name, rocksdb::ColumnFamilyHandle* handle, StatsDelta totals)

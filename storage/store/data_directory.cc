@@ -71,7 +71,7 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string_v
   if (error) return UnavailableError(Cat("cannot make data directory ", path, ": ", error.message()));
   ARM_RETURN_IF_ERROR(CheckRestored(path));
   if (!fs::exists(Cat(path, kDataFormatFile), error)) {
-    // Before the lock, which would leave a file of ours in a directory that is not.
+    // Checked before the lock is taken: taking it would create a file in a directory that is not ours.
     ARM_ASSIGN_OR_RETURN(const bool unused, IsUnusedDataDirectory(path));
     if (!unused) {
       return FailedPreconditionError(
@@ -86,7 +86,7 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string_v
     return FailedPreconditionError(
         Cat("data directory ", path, " is in use by another process (", lock_path, " is locked)"));
   }
-  // Once more, now that nobody else can be writing it.
+  // Checked again: before the lock was held, another process could have been writing.
   ARM_RETURN_IF_ERROR(CheckRestored(path));
   const bool known = fs::exists(Cat(path, kDataFormatFile), error);
   if (!known) ARM_RETURN_IF_ERROR(WriteDurably(Cat(path, kDataNewFile), ""));

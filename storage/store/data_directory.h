@@ -1,8 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_DATA_DIRECTORY_H_
 #define ARMATURE_STORAGE_STORE_DATA_DIRECTORY_H_
 
-// The directory that holds a database: whose it is, of which format, and that only one process uses it.
-// docs/FORMAT.md, "Data directory".
+// The directory that holds a database: ownership, format version and process lock. docs/FORMAT.md, "Data directory".
 
 #include <memory>
 #include <string>
@@ -12,18 +11,18 @@
 
 namespace armature::store {
 
-// The format that this build writes, and the oldest and newest it reads.
+// The format that this build writes and reads.
 inline constexpr int kFormatVersion = 1;
 
-// Entries, as they follow the directory's path.
+// Names of entries, relative to the directory's path.
 inline constexpr std::string_view kDataFormatFile = "/armature.format";
 inline constexpr std::string_view kDataLockFile = "/LOCK";
-inline constexpr std::string_view kDataNewFile =
-    "/armature.new";  // from before the format file until there is a database
-inline constexpr std::string_view kDataRestoringFile = "/armature.restoring";  // while a backup is copied into it
+inline constexpr std::string_view kDataNewFile = "/armature.new";  // exists until the database has been created
+inline constexpr std::string_view kDataRestoringFile = "/armature.restoring";  // exists while a backup is copied into
+                                                                               // it
 inline constexpr std::string_view kDataDatabase = "/db";
 
-// What armature.format says.
+// Contents of armature.format.
 struct DirectoryFormat {
   int version = 0;
   std::string database_id;
@@ -32,17 +31,17 @@ struct DirectoryFormat {
 // be read. Not an error: a version newer than this build's.
 absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(const std::string& path);
 
-// An opened data directory; holds its lock until destroyed.
+// An open data directory. Holds the directory's lock until destroyed.
 //
 // Thread-safety: immutable.
 class DataDirectory {
  public:
-  // Opens `path`, or makes it if it does not exist or is empty.
+  // Opens `path`. Creates it if it does not exist or is empty.
   //
-  // Errors, each one clear line that names the path: FailedPrecondition if another process holds it, if it belongs
-  // to something else, if restoring it did not finish, or if its format is newer than this build's; Unavailable if it
-  // cannot be made or written, ResourceExhausted if for want of space.
-  // Nothing of an existing directory is changed on error.
+  // Errors (one line each, naming the path): FailedPrecondition if another process holds the directory, if it belongs
+  // to another program, if a restore into it did not finish, or if its format is newer than this build's; Unavailable
+  // if it cannot be created or written; ResourceExhausted if the disk is full. An existing directory is unchanged on
+  // error.
   static absl::StatusOr<std::unique_ptr<DataDirectory>> Open(std::string_view path);
   ~DataDirectory();
   DataDirectory(const DataDirectory&) = delete;
@@ -50,14 +49,15 @@ class DataDirectory {
 
   const std::string& path() const { return path_; }
   std::string db_path() const { return path_ + std::string(kDataDatabase); }
-  // Random, chosen when the directory was made.
+  // Random UUID, chosen when the directory was created.
   const std::string& database_id() const { return database_id_; }
   int format_version() const { return format_version_; }
 
-  // The directory is being made: by this start, or by an earlier one that did not get as far as FinishCreation. Only
-  // then may a database be made in it; where there was one, its absence is a loss that must not be served.
+  // True while the directory is being created, by this start or by an earlier one that died before FinishCreation. Only
+  // then may a database be created in it. In any other directory a missing database is data loss and must not be
+  // served.
   bool is_new() const { return is_new_; }
-  // Says durably that the database has been made. Until then there is nothing in the directory that anybody relies on.
+  // Records durably that the database has been created. Before that the directory holds nothing of value.
   absl::Status FinishCreation();
 
  private:
@@ -72,9 +72,9 @@ class DataDirectory {
   bool is_new_ = false;
 };
 
-// What the format file holds.
+// Text of the format file.
 std::string DataFormatText(int format_version, std::string_view database_id);
-// True if the directory holds nothing, or nothing but what an earlier start left that died at once.
+// True if the directory is empty, or holds only the leftovers of an earlier start that died at once.
 absl::StatusOr<bool> IsUnusedDataDirectory(const std::string& path);
 
 // A random version-4 UUID in its text form.

@@ -28,7 +28,7 @@
 
 namespace armature::store {
 
-// In order of construction; destroyed in reverse.
+// Members in order of construction; destroyed in reverse.
 struct Database::Impl {
   std::unique_ptr<DataDirectory> directory;
   TimerQueue timers;
@@ -49,7 +49,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   ARM_ASSIGN_OR_RETURN(impl->directory, DataDirectory::Open(options.path));
   const std::string db_path = impl->directory->db_path();
   if (impl->directory->is_new()) {
-    // What an interrupted creation left cannot always be opened, and holds nothing.
+    // An interrupted creation may leave a database that cannot be opened. It holds no data.
     std::error_code error;
     std::filesystem::remove_all(db_path, error);
     if (!error) std::filesystem::create_directory(db_path, error);
@@ -76,17 +76,18 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   return database;
 }
 
-// Who filled them is gone. What cannot be deleted now is out of reach all the same, and no reason not to serve the
-// rest.
+// The process that filled these tables is gone. A table that cannot be deleted now stays out of reach of clients, so
+// the failure does not prevent serving the others.
 void Database::AbandonRestores() {
   const std::shared_ptr<const CatalogSnapshot> snapshot = catalog();
   for (const auto& [name, table] : snapshot->tables()) {
     const model::TableDescriptor& descriptor = table->descriptor;
     if (!descriptor.is_being_restored() || descriptor.state == model::TableState::kDeleting) continue;
-    LOG(WARNING) << "store: the restore of a table was cut off, it is deleted table=" << name
+    LOG(WARNING) << "store: deleting a table whose restore was interrupted table=" << name
                  << " backup=" << descriptor.restore->backup_arn;
     const absl::Status abandoned = AbandonRestore(descriptor.id);
-    if (!abandoned.ok()) LOG(ERROR) << "store: it stays until the next start table=" << name << " status=" << abandoned;
+    if (!abandoned.ok())
+      LOG(ERROR) << "store: cannot delete the table before the next start table=" << name << " status=" << abandoned;
   }
 }
 
@@ -128,7 +129,7 @@ absl::StatusOr<RangeEnd> Database::ReadJoined(const Keyspace& index, const KeyRa
 }
 
 std::unique_ptr<KeyspaceSnapshot> Database::TakeSnapshot(const Keyspace& keyspace) const {
-  // Before the snapshot: what is below is visible already.
+  // Read before the snapshot is taken: changes up to the watermark are visible already.
   const ChangeSequence sequence = impl_->log->watermark();
   return KeyspaceSnapshot::Take(impl_->rocks.get(), *keyspace.family, sequence);
 }
@@ -167,7 +168,7 @@ void Database::CommitEach(std::vector<Commitment> commitments) {
 
 namespace {
 
-// Adds the rows and totals of `unit`, which counts none of the latter before the batch is written.
+// Adds the rows and totals of `unit` to `batch`. In-memory totals change before the batch is written.
 void AddRows(const WriteUnit& unit, rocksdb::ColumnFamilyHandle* meta, rocksdb::WriteBatch* batch) {
   for (const WriteUnit::Op& op : unit.ops()) {
     if (op.kind == WriteUnit::OpKind::kPut) {
@@ -182,7 +183,7 @@ void AddRows(const WriteUnit& unit, rocksdb::ColumnFamilyHandle* meta, rocksdb::
   }
 }
 
-// After a failure.
+// Undoes the in-memory totals of a unit whose write failed.
 void TakeBackTotals(const WriteUnit& unit) {
   for (const WriteUnit::StatsOp& op : unit.stats()) op.stats->Add(StatsDelta{-op.delta.items, -op.delta.bytes});
 }
@@ -212,7 +213,7 @@ void Database::SetCatalogListener(std::function<void()> listener) { impl_->ddl->
 absl::Status Database::BeginIndexScan(TableId table, const Index& index) {
   BuildState state;
   state.phase = BuildPhase::kScanning;
-  // A record that is counted already, and not yet below the watermark, will be in a moment.
+  // A record counted in the backlog but not yet below the watermark will be below it in a moment: retry.
   do {
     state.from_sequence = impl_->log->watermark();
   } while (!index.progress->backlog().BeginAt(state.from_sequence));
@@ -229,7 +230,7 @@ absl::Status Database::BeginIndexScan(TableId table, const Index& index) {
 }
 
 absl::Status Database::CommitBuilt(const WriteUnit& unit, TableId table, const Index& index, const BuildState& state) {
-  // The scan makes the index from nothing: it can wait for space.
+  // A scan can be repeated, so it waits for space like a client.
   ARM_RETURN_IF_ERROR(impl_->rocks->space()->CheckClients());
   rocksdb::WriteBatch batch;
   rocksdb::ColumnFamilyHandle* const meta = impl_->rocks->meta()->handle();
@@ -271,7 +272,7 @@ absl::StatusOr<model::TableDescriptor> Database::DeleteTable(std::string_view na
 absl::StatusOr<model::TableDescriptor> Database::Delete(std::string_view name) {
   std::vector<std::shared_ptr<IndexProgress>> left;
   ARM_ASSIGN_OR_RETURN(model::TableDescriptor deleting, impl_->catalog->MarkDeleting(name, &left));
-  // Who waits for an index of the table holds the table.
+  // Requests that wait for an index of the table hold the table; end their waits.
   const absl::Status gone = ResourceNotFoundError(Cat("Requested resource not found: Table: ", name, " not found"));
   for (const std::shared_ptr<IndexProgress>& progress : left) {
     if (progress != nullptr) progress->Close(gone);
@@ -288,7 +289,7 @@ absl::StatusOr<std::optional<model::TableDescriptor>> Database::UpdateTable(
   };
   ARM_ASSIGN_OR_RETURN(std::optional<model::TableDescriptor> updated,
                        impl_->catalog->Update(name, change_if_whole, &left));
-  // Who waits for an index that is being removed holds it.
+  // Requests that wait for an index that is being removed hold it; end their waits.
   const absl::Status gone = ValidationError("The table does not have the specified index any more");
   for (const std::shared_ptr<IndexProgress>& progress : left) progress->Close(gone);
   if (updated.has_value() && updated->state == model::TableState::kUpdating) impl_->ddl->Wake();

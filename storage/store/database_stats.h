@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_DATABASE_STATS_H_
 #define ARMATURE_STORAGE_STORE_DATABASE_STATS_H_
 
-// The state of a database in numbers, for whoever publishes them.
+// The state of a database in numbers, for metrics and status reports.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace armature::store {
 
-// Sums over all column families. `_total` counts since the start, the others tell how it is now.
+// Sums over all column families. Members named `_total` count since the start, the others are current values.
 struct FileStats {
   uint64_t cache_bytes = 0;
   uint64_t cache_max_bytes = 0;

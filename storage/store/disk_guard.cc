@@ -13,9 +13,9 @@ namespace armature::store {
 namespace {
 
 constexpr absl::Duration kInterval = absl::Seconds(1);
-// For a new log, a manifest, and what else is written to resume.
+// Space needed to resume: for a new log, a manifest and other files.
 constexpr uint64_t kRoomBytes = uint64_t{4} << 20;
-// Of a small disk not more than this part: rows are packed when they are flushed.
+// Upper limit as a fraction of the disk, for small disks: flushed rows are compressed.
 constexpr uint64_t kRoomFraction = 16;
 
 }  // namespace
@@ -48,14 +48,14 @@ void DiskGuard::RunOnce() {
   space_->Look();
   db_->KeepResumable();
   if (!space_->has_failed()) return;
-  // Memtables are flushed to resume. Without room for that it would be in vain, and worse: after an attempt that fails
-  // RocksDB may wait for a flush that it no longer begins.
+  // Resuming flushes memtables. An attempt without room for that would fail, and after a failed attempt RocksDB may
+  // wait for a flush that it does not start any more.
   const DiskUsage usage = space_->report().usage;
   const uint64_t room = kRoomBytes + std::min(2 * db_->memtable_bytes(), usage.total_bytes / kRoomFraction);
   if (space_->is_low() || usage.free_bytes < room) return;
   const absl::Status resumed = db_->Resume();
   if (!resumed.ok()) {
-    LOG_EVERY_N(WARNING, 60) << "store: cannot take writes again yet status=" << resumed;
+    LOG_EVERY_N(WARNING, 60) << "store: cannot resume writes yet status=" << resumed;
   }
 }
 

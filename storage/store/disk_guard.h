@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_DISK_GUARD_H_
 #define ARMATURE_STORAGE_STORE_DISK_GUARD_H_
 
-// Looks after the disk of a database that is in use.
+// Watches the free disk space of an open database.
 
 #include <thread>
 
@@ -13,9 +13,10 @@ namespace armature::store {
 class DiskSpace;
 class RocksDb;
 
-// One thread: looks at the free space once a second, and resumes the database after a write that failed for want of it.
+// One thread that measures the free space once a second, and resumes the database after a write failed for lack of
+// space.
 //
-// Thread-safety: owned by one thread. Lifetime: both arguments outlive it; the destructor joins.
+// Thread-safety: owned by one thread. Lifetime: both arguments outlive it; the destructor joins the thread.
 class DiskGuard {
  public:
   DiskGuard(RocksDb* db, DiskSpace* space);

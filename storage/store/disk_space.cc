@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kLookAlwaysBytes = 64 << 10;
 
-// The smaller of the two bounds; see DiskReserve.
+// The smaller of the two limits; see DiskReserve.
 uint64_t ReserveOf(const DiskReserve& reserve, uint64_t total_bytes) {
   return std::min(reserve.bytes, total_bytes / 100 * reserve.percent);
 }
@@ -81,7 +81,7 @@ void DiskSpace::Look() {
     LOG(WARNING) << "store: the disk is nearly full, clients' writes are refused free_bytes=" << usage->free_bytes
                  << " reserve_bytes=" << reserve;
   } else {
-    LOG(INFO) << "store: there is space again, writes are taken free_bytes=" << usage->free_bytes
+    LOG(INFO) << "store: disk space is available again, writes are accepted free_bytes=" << usage->free_bytes
               << " reserve_bytes=" << reserve;
   }
 }
@@ -90,20 +90,20 @@ void DiskSpace::SetFailed() {
   Fault none = Fault::kNone;
   failures_.fetch_add(1, std::memory_order_relaxed);
   if (!fault_.compare_exchange_strong(none, Fault::kNoSpace, std::memory_order_acq_rel)) return;
-  LOG(ERROR) << "store: the disk is full, the database takes no more writes until there is space; reads go on";
+  LOG(ERROR) << "store: the disk is full, writes are refused until there is space, reads continue";
 }
 
 void DiskSpace::SetBroken() {
   failures_.fetch_add(1, std::memory_order_relaxed);
   if (fault_.exchange(Fault::kBroken, std::memory_order_acq_rel) == Fault::kBroken) return;
-  LOG(ERROR) << "store: the database takes no more writes until the daemon is restarted; reads go on";
+  LOG(ERROR) << "store: writes are refused until the daemon is restarted, reads continue";
 }
 
 void DiskSpace::SetResumed() {
   Fault full = Fault::kNoSpace;
   if (!fault_.compare_exchange_strong(full, Fault::kNone, std::memory_order_acq_rel)) return;
   resumes_.fetch_add(1, std::memory_order_relaxed);
-  LOG(INFO) << "store: the database takes writes again";
+  LOG(INFO) << "store: writes are accepted again";
 }
 
 DiskReport DiskSpace::report() const {

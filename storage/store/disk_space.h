@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_DISK_SPACE_H_
 #define ARMATURE_STORAGE_STORE_DISK_SPACE_H_
 
-// Whether the disk of a database takes writes: how much is free, and what has failed.
+// Admission of writes by free disk space and past write failures.
 
 #include <atomic>
 #include <cstdint>
@@ -16,53 +16,53 @@
 
 namespace armature::store {
 
-// A file system, in bytes. `free_bytes` is what this process may still take.
+// Size of a file system in bytes. `free_bytes` is available to this process.
 struct DiskUsage {
   uint64_t total_bytes = 0;
   uint64_t free_bytes = 0;
 };
 
-// Of the file system that holds `path`. Errors: Unavailable.
+// Measures the file system that holds `path`. Errors: Unavailable.
 absl::StatusOr<DiskUsage> MeasureDisk(const std::string& path);
 
 // For status reports.
 struct DiskReport {
   DiskUsage usage;
   uint64_t reserve_bytes = 0;
-  bool is_low = false;      // less than the reserve was free
-  bool has_failed = false;  // a write failed for want of space, and the engine has not been resumed
+  bool is_low = false;      // free space is below the reserve
+  bool has_failed = false;  // a write failed for lack of space, and the engine has not been resumed
   bool is_broken = false;   // only a restart helps
   uint64_t refused_total = 0;
   uint64_t failures_total = 0;
   uint64_t resumes_total = 0;
 };
 
-// Writes of clients stop when less than the reserve is free, and go on when a quarter more than it is: at the edge they
-// would stop and go with each flush. What is left serves what must still be written: flushes, compaction, indexes that
-// follow, deletions of tables.
+// Client writes stop when free space falls below the reserve, and resume when it exceeds the reserve by a quarter. The
+// margin keeps them from stopping and resuming with every flush. The reserve serves internal writes: flushes,
+// compaction, index updates, deletions of tables.
 //
-// Thread-safety: thread-safe. Cost: CheckClients and Spend are an atomic load or two.
+// Thread-safety: thread-safe. Cost: CheckClients and Spend are one or two atomic loads.
 class DiskSpace {
  public:
   using Measure = std::function<absl::StatusOr<DiskUsage>()>;
   DiskSpace(DiskReserve reserve, Measure measure);
 
-  // Whether clients may write: OK, or ServiceUnavailable with the reason.
+  // OK if clients may write, else ServiceUnavailable with the reason.
   absl::Status CheckClients() const;
-  // Whether anything may be written: not after a failure. Otherwise the same errors.
+  // OK unless a write failed and the engine has not been resumed, else ServiceUnavailable.
   absl::Status CheckEngine() const;
   void CountRefused() { refused_.fetch_add(1, std::memory_order_relaxed); }
 
-  // So many bytes are about to be written. Looks at the disk again when a quarter of what was above the reserve may be
-  // gone: fast writers would run past the reserve between two looks.
+  // Announces a write of `bytes`. Measures the disk again when the announced writes may have used a quarter of the
+  // space above the reserve: between two periodic measurements, fast writers could run past the reserve.
   void Spend(uint64_t bytes);
-  // Looks at the disk. A failure to do so changes nothing.
+  // Measures the disk. A failed measurement changes nothing.
   void Look();
 
-  // A write failed for want of space, or in a way that only a restart mends.
+  // A write failed for lack of space (SetFailed), or in a way that only a restart repairs (SetBroken).
   void SetFailed();
   void SetBroken();
-  // The engine takes writes again.
+  // The engine accepts writes again.
   void SetResumed();
   bool has_failed() const { return fault_.load(std::memory_order_acquire) == Fault::kNoSpace; }
   bool is_low() const { return low_.load(std::memory_order_relaxed); }
@@ -76,7 +76,7 @@ class DiskSpace {
   const Measure measure_;
   std::atomic<bool> low_ = false;
   std::atomic<Fault> fault_ = Fault::kNone;
-  std::atomic<int64_t> unseen_bytes_ = 0;  // that may be written before the next look
+  std::atomic<int64_t> unseen_bytes_ = 0;  // announced writes that remain before the next measurement
   std::atomic<uint64_t> refused_ = 0;
   std::atomic<uint64_t> failures_ = 0;
   std::atomic<uint64_t> resumes_ = 0;

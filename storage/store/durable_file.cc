@@ -54,10 +54,10 @@ absl::Status WriteDurably(const std::string& path, std::string_view text) {
 }
 
 absl::Status SyncDirectory(const std::string& path) {
-  // The directory of a relative path may be the current one.
+  // The parent of a relative path may be the current directory.
   const int directory = open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return ErrnoError("cannot open directory", path, errno);
-  // Some file systems cannot: there is nothing better to do then.
+  // Some file systems cannot sync a directory. Nothing better is possible there.
   const bool synced = fsync(directory) == 0 || errno == EINVAL || errno == ENOTSUP;
   const int error = errno;
   close(directory);
@@ -98,7 +98,7 @@ absl::StatusOr<LockedFile> LockedFile::Open(const std::string& path, Mode mode, 
   if (file.fd_ < 0) return ErrnoError("cannot open", path, errno);
   if (flock(file.fd_, (mode == Mode::kAlone ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0) return file;
   if (errno == EWOULDBLOCK) return FailedPreconditionError(Cat(path, " is locked"));
-  // Where files cannot be locked nobody can change them either, as a rule.
+  // A file system without locks is read-only as a rule, so shared use is safe.
   if (mode == Mode::kShared) return file;
   return ErrnoError("cannot lock", path, errno);
 }

@@ -1,8 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_DURABLE_FILE_H_
 #define ARMATURE_STORAGE_STORE_DURABLE_FILE_H_
 
-// Small files of our own, written so that a crash leaves them whole, and files that processes lock. Inside the store
-// only.
+// Small files written atomically with respect to crashes, and files used as process locks. Inside the store only.
 
 #include <string>
 #include <string_view>
@@ -13,30 +12,31 @@
 
 namespace armature::store {
 
-// What WriteDurably adds to the name of a file that is not whole yet.
+// Suffix of a file that WriteDurably has not completed yet.
 inline constexpr std::string_view kUnfinishedSuffix = ".new";
 
-// errno `error` of doing `what` to `path`: ResourceExhausted if there is no space, Unavailable otherwise.
+// Status for errno `error` of the action `what` on `path`: ResourceExhausted if there is no space, Unavailable
+// otherwise.
 absl::Status ErrnoError(std::string_view what, std::string_view path, int error);
-// Whether `error` is one of the ways to have no more space.
+// True if `error` means that no more space is available.
 bool IsNoSpaceError(int error);
 
-// Writes a file so that after a crash it is there whole or not at all, or as it was before.
+// Writes a file atomically: after a crash the file is complete, or as it was before.
 absl::Status WriteDurably(const std::string& path, std::string_view text);
-// Makes entries of a directory durable.
+// Makes the entries of a directory durable.
 absl::Status SyncDirectory(const std::string& path);
-// Makes directory `path` and what is missing above it, durably.
+// Creates directory `path` and its missing parents, durably.
 absl::Status MakeDirectories(const std::string& path);
 // Errors: NotFound, Unavailable.
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 
-// An open file with a lock (flock), until destroyed.
+// An open file, locked with flock until destroyed.
 class LockedFile {
  public:
   enum class Mode { kShared, kAlone };
   LockedFile() = default;
-  // Opens `path`, which is made with kAlone and `make`, and locks it if nobody else is in the way.
-  // Errors: NotFound; FailedPrecondition if it is locked; Unavailable.
+  // Opens and locks `path`. kAlone with `make` creates a missing file. Errors: NotFound; FailedPrecondition if another
+  // process holds a conflicting lock; Unavailable.
   static absl::StatusOr<LockedFile> Open(const std::string& path, Mode mode, bool make);
   LockedFile(LockedFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   LockedFile& operator=(LockedFile&& other) noexcept {
@@ -45,7 +45,7 @@ class LockedFile {
   }
   ~LockedFile();
 
-  // Whether the file still has a name: it may have been removed before the lock was taken.
+  // False if the file was removed, perhaps before the lock was taken.
   bool IsLinked() const;
 
  private:

@@ -28,14 +28,14 @@ namespace fs = std::filesystem;
 
 constexpr size_t kCacheBytes = size_t{32} << 20;
 
-// A shell's usual limit of open files leaves room for this many.
+// Leaves room below a shell's usual limit of open files.
 constexpr int kOpenFilesMax = 512;
 
-// How hard to try. Each opens what those before it do not.
+// Ways to open the database, each more tolerant than the one before.
 struct Attempt {
   bool is_strict;
   rocksdb::WALRecoveryMode mode;
-  std::string_view what;  // what it means if the ones before it have failed
+  std::string_view what;  // consequence, shown if all earlier attempts failed
 };
 constexpr Attempt kAttempts[] = {
     {true, rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords, ""},
@@ -51,7 +51,7 @@ bool Exists(const std::string& path) {
 
 }  // namespace
 
-// The lock of the directory as readers hold it. A directory without the file, such as a copy, is nobody's.
+// The directory's lock, held shared. A directory without the lock file, such as a copy, needs no lock.
 class Inspector::SharedLock {
  public:
   SharedLock() = default;
@@ -110,7 +110,7 @@ Inspector::~Inspector() = default;
 absl::StatusOr<std::unique_ptr<Inspector>> Inspector::Open(const std::string& path) {
   std::error_code error;
   const bool is_there = fs::exists(Cat(path, kDataFormatFile), error) || fs::exists(path + "/db/CURRENT", error);
-  // Whoever may not look must not be told that there is nothing.
+  // Missing permission must not be reported as a missing database.
   if (error) return UnavailableError(Cat("cannot read ", path, ": ", error.message()));
   if (!is_there) {
     return FailedPreconditionError(Cat(path, " holds no database of Armature"));

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_INSPECTOR_H_
 #define ARMATURE_STORAGE_STORE_INSPECTOR_H_
 
-// A data directory without its daemon, for reading only: what is in it, also if it is damaged.
+// Read-only access to a data directory without its daemon, also to a damaged one.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,31 +18,31 @@
 
 namespace armature::store {
 
-// A column family as its files tell.
+// Facts about a column family, taken from its files.
 struct FamilyFiles {
   std::string name;
-  uint64_t rows_estimate = 0;  // versions and deletions that are not compacted away count, too
-  uint64_t memory_rows = 0;    // of them: only in the log of RocksDB; also an estimate
+  uint64_t rows_estimate = 0;  // counts overwritten versions and deletions that are not compacted yet
+  uint64_t memory_rows = 0;    // part of rows_estimate that is only in the log of RocksDB; also an estimate
   uint64_t file_bytes = 0;
   size_t files = 0;
-  size_t levels = 0;  // that have files
+  size_t levels = 0;  // number of levels that have files
 };
 
-// Rows that cannot be read.
+// A run of rows that cannot be read.
 struct ReadGap {
-  std::string after;  // the last key before it that was read, or where reading began
-  std::string to;     // reading goes on here; empty: nothing more of the family can be read
+  std::string after;  // last key that was read before the gap, or the start of the range
+  std::string to;     // key at which reading continues; empty: the rest of the family cannot be read
   absl::Status reason;
 };
 
-// An opened directory. Changes nothing in it, not even by mistake: its file system refuses. Holds the directory's lock
-// shared, so that no daemon starts meanwhile; others may inspect it at the same time.
+// An open directory. Its file system refuses every change. The directory's lock is held shared: no daemon can start
+// meanwhile, other inspectors can.
 //
 // Thread-safety: owned by one thread at a time.
-// Cost: as RocksDB is opened, all rows that are only in its log are read into memory.
+// Cost: opening the database reads all rows that are only in its log into memory.
 class Inspector {
  public:
-  // Errors: FailedPrecondition if `path` holds no database, if a process uses it, or if its format is newer than this
+  // Errors: FailedPrecondition if `path` holds no database, if a daemon uses it, or if its format is newer than this
   // build's; Unavailable if it cannot be read. Not an error: damage, see problems().
   static absl::StatusOr<std::unique_ptr<Inspector>> Open(const std::string& path);
   ~Inspector();
@@ -52,18 +52,18 @@ class Inspector {
   const std::string& path() const { return path_; }
   // Version 0 if the format file cannot be read.
   const DirectoryFormat& format() const { return format_; }
-  // The directory has never been finished; see DataDirectory.
+  // True if the creation of the directory was not finished; see DataDirectory.
   bool is_new() const { return is_new_; }
-  // What was wrong when the directory was opened, a line each. Empty: a daemon would open it, too. If nothing at all of
-  // RocksDB's database can be read it says so, and there are no families.
+  // Problems found when the directory was opened, one line each. Empty: a daemon could open it, too. If nothing of the
+  // RocksDB database can be read, a line says so and there are no families.
   const std::vector<std::string>& problems() const { return problems_; }
 
   // All families, by name.
   std::vector<FamilyFiles> Families() const;
   bool HasFamily(std::string_view name) const;
 
-  // Calls `visit(key, value)` for the rows of `range` in the family, in order, until it says kStop or the range ends.
-  // What cannot be read is told to `on_gap`, and left out. Errors: NotFound if there is no such family.
+  // Calls `visit(key, value)` for the rows of `range` in the family, in order, until the visitor returns kStop or the
+  // range ends. Unreadable rows are reported to `on_gap` and skipped. Errors: NotFound if there is no such family.
   absl::StatusOr<RangeEnd> ForEachRow(std::string_view family, const KeyRange& range,
                                       absl::FunctionRef<RowVerdict(std::string_view key, std::string_view value)> visit,
                                       absl::FunctionRef<void(const ReadGap&)> on_gap) const;
@@ -81,7 +81,7 @@ class Inspector {
   DirectoryFormat format_;
   bool is_new_ = false;
   std::vector<std::string> problems_;
-  std::unique_ptr<Rocks> rocks_;  // null: it cannot be opened
+  std::unique_ptr<Rocks> rocks_;  // null: RocksDB cannot open the database
 };
 
 }  // namespace armature::store

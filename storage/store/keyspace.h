@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_KEYSPACE_H_
 #define ARMATURE_STORAGE_STORE_KEYSPACE_H_
 
-// Where the rows of a table or an index live.
+// The address of the rows of a table or an index.
 
 #include <cstdint>
 #include <string>
@@ -11,20 +11,20 @@
 
 namespace armature::store {
 
-// A column family; defined inside the store only.
+// Defined inside the store only.
 class ColumnFamily;
 
-// Addresses data for every verb of the store. Today each keyspace has a family of its own; code above must not
-// rely on that, so that many small tables can share a family later.
+// Identifies the rows of one table or index in every operation of the store. Today each keyspace has its own column
+// family. Code above the store must not rely on that: many small tables may share a family later.
 //
-// Lifetime: valid as long as the CatalogSnapshot (or TableFamilies) it came from is held.
+// Lifetime: valid while the CatalogSnapshot (or TableFamilies) it came from is held.
 struct Keyspace {
   ColumnFamily* family = nullptr;
-  // Totals of this keyspace, kept exact with every commit. Null where none are kept.
+  // Totals of this keyspace, updated exactly with every commit. Null if none are kept.
   KeyspaceStats* stats = nullptr;
 };
 
-// What the keyspace is called in errors: tells those of a database from each other.
+// Name for error messages, unique within a database.
 std::string NameOf(const Keyspace& keyspace);
 
 }  // namespace armature::store

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_KEYSPACE_SNAPSHOT_H_
 #define ARMATURE_STORAGE_STORE_KEYSPACE_SNAPSHOT_H_
 
-// One keyspace at one moment, for reads that are longer than a call.
+// A long-lived snapshot of one keyspace.
 
 #include <memory>
 #include <string_view>
@@ -16,26 +16,26 @@ namespace armature::store {
 class ColumnFamily;
 class RocksDb;
 
-// Made by Database::TakeSnapshot. Shows the rows as they were then, whatever is written meanwhile.
+// Made by Database::TakeSnapshot. Shows the rows of one point in time, regardless of later writes.
 //
-// While it lives, nothing of what it shows is thrown away: versions of rows that were overwritten or deleted since stay
-// on disk, in all keyspaces. So whoever holds one bounds how long, and how many there are.
+// While a snapshot lives, rows that were overwritten or deleted after it stay on disk, in all keyspaces. The holder
+// must bound its lifetime and the number of snapshots.
 //
-// Thread-safety: thread-safe. Lifetime: its database and what keeps the keyspace must outlive it.
+// Thread-safety: thread-safe. Lifetime: the database and the owner of the keyspace must outlive it.
 class KeyspaceSnapshot {
  public:
-  // For the store.
+  // Called by the store only.
   static std::unique_ptr<KeyspaceSnapshot> Take(RocksDb* db, const ColumnFamily& family, ChangeSequence sequence);
   ~KeyspaceSnapshot();
   KeyspaceSnapshot(const KeyspaceSnapshot&) = delete;
   KeyspaceSnapshot& operator=(const KeyspaceSnapshot&) = delete;
 
-  // As Database::ReadRange, forward and waiting for the disk. Rows that are not in memory do not take the place of
-  // those that are: it is meant for whole tables.
+  // Like Database::ReadRange, forward, and blocking. Blocks read from disk do not enter the block cache, because
+  // snapshots are read as a whole.
   absl::StatusOr<RangeEnd> ReadRange(
       const KeyRange& range, absl::FunctionRef<RowVerdict(std::string_view key, std::string_view value)> visit) const;
 
-  // All changes up to this one are in it. Later ones may be, too: those that were committed while it was taken.
+  // The snapshot contains all changes up to this one. Changes committed while it was taken may be contained, too.
   ChangeSequence sequence() const { return sequence_; }
 
  private:

@@ -12,14 +12,14 @@
 
 namespace armature::store {
 
-// What one write does to the totals of a keyspace.
+// Change to the totals of a keyspace by one write.
 struct StatsDelta {
   int64_t items = 0;
-  int64_t bytes = 0;  // sizes as the API counts them, without the storage overhead
+  int64_t bytes = 0;  // item sizes as the API counts them, without the storage overhead
 };
 
-// Thread-safety: readers may call anywhere; Add is called by the one thread that writes this keyspace (the
-// committer for tables and local indexes, the index applier for global ones), before its batch is written.
+// Thread-safety: any thread may read. Add is called only by the thread that writes this keyspace (the committer for
+// tables and local indexes, the index applier for global ones), before its batch is written.
 class KeyspaceStats {
  public:
   KeyspaceStats(std::string family_name, StatsDelta totals)

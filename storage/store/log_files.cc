@@ -16,8 +16,8 @@ using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 
-// RocksDB asks for the space of the whole size that a file is expected to have. On a disk that is nearly full that
-// takes all that is left: until it is refused or, on some file systems, for good. Writes of other files fail meanwhile.
+// RocksDB preallocates the expected size of a file. On a nearly full disk that takes all remaining space, until the
+// request is refused or, on some file systems, permanently. Other files cannot be written meanwhile.
 constexpr size_t kPreallocationBytesMax = size_t{4} << 20;
 
 class PlainFile : public rocksdb::FSWritableFileOwnerWrapper {
@@ -52,14 +52,14 @@ class LogFile final : public PlainFile {
     }
     CloseForEver();
     const IOStatus cut = FSWritableFileOwnerWrapper::Truncate(size_, options, debug);
-    LOG(ERROR) << "store: the write-ahead log took no more and was cut back bytes=" << size_
+    LOG(ERROR) << "store: a write to the write-ahead log failed, the file was truncated bytes=" << size_
                << " status=" << status.ToString() << " cut=" << cut.ToString();
-    // With a torn end RocksDB must not go on: an error of no known kind stops it until a restart.
+    // RocksDB must not continue behind a torn end. An error of unknown kind stops it until a restart.
     if (!cut.ok()) return IOStatus::IOError(status.ToString());
     return status.IsNoSpace() ? IOStatus::Busy(status.ToString()) : status;
   }
   using PlainFile::Append;
-  // What was good before is made durable even when no more is taken.
+  // Syncs the good data of the file even when the file accepts no more.
   IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
     return is_unsynced_ ? AnswerClosed() : CheckSync(FSWritableFileOwnerWrapper::Sync(options, debug));
   }
@@ -86,7 +86,7 @@ class LogFile final : public PlainFile {
   const uint64_t number_;
   uint64_t size_ = 0;
   std::atomic<bool> closed_ = false;
-  std::atomic<bool> is_unsynced_ = false;  // a sync has failed: nobody knows what the disk holds
+  std::atomic<bool> is_unsynced_ = false;  // a sync failed: the state on disk is unknown
 };
 
 class FileSystem final : public rocksdb::FileSystemWrapper {

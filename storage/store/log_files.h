@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_LOG_FILES_H_
 #define ARMATURE_STORAGE_STORE_LOG_FILES_H_
 
-// The files of the write-ahead log, kept free of torn records when the disk is full. Inside the store only.
+// Write-ahead log files that stay free of torn records when the disk is full. Inside the store only.
 
 #include <atomic>
 #include <cstdint>
@@ -12,41 +12,40 @@
 
 namespace armature::store {
 
-// What becomes of the log's files.
+// State shared by the write-ahead log files.
 //
-// When a disk is full, the end of a record is missing in the log. RocksDB would, once it is resumed, write what it
-// still has of that record to the same file, behind the torn part; a crash before the file is needed no more would
-// leave a log with damage in its middle. So a file whose writing has failed is cut back to the last byte that was good,
-// and closed for ever: what is refused is not there. While `resuming`, more for such a file is dropped without an
-// error, so that RocksDB can turn to a new one.
+// On a full disk the log may end in a torn record. Once resumed, RocksDB would write the rest of that record to the
+// same file, behind the torn part; a crash would then leave a log with damage in its middle. So a log file whose write
+// has failed is truncated to the last good byte and closed permanently: refused writes leave no trace in it. While
+// `resuming` is set, further data for a closed file is dropped without an error, so that RocksDB can switch to a new
+// file.
 //
-// Such a failure is told as Busy, which RocksDB takes for a write that was not possible now. Told as the lack of space
-// that it is, it would stop flushes: one that is under way at that moment is then forgotten, and resuming waits for it
-// for ever. Whoever writes asks newest_is_closed() instead.
+// The failed write is reported to RocksDB as Busy. If it were reported as NoSpace, RocksDB would stop flushes, forget a
+// flush in progress, and wait for that flush forever when resumed. Writers call newest_is_closed() instead.
 //
 // Thread-safety: thread-safe.
 class LogFiles {
  public:
-  // Whether the newest file is closed for ever.
+  // True if the newest file is closed permanently.
   bool newest_is_closed() const { return closed_.load() == made_.load() && made_.load() != 0; }
   void set_resuming(bool resuming) { resuming_.store(resuming); }
 
-  // For the files.
+  // Called by the files.
   uint64_t OnMade() { return made_.fetch_add(1) + 1; }
   void OnClosed(uint64_t number) { closed_.store(number); }
   bool resuming() const { return resuming_.load(); }
 
  private:
   std::atomic<uint64_t> made_ = 0;
-  std::atomic<uint64_t> closed_ = 0;  // the last that was closed for ever
+  std::atomic<uint64_t> closed_ = 0;  // number of the last file that was closed permanently
   std::atomic<bool> resuming_ = false;
 };
 
-// `status` of a call that left `error` in errno: NoSpace for every way of having no more of it.
+// `status` of a call that left `error` in errno, changed to NoSpace if `error` means that no more space is available.
 rocksdb::IOStatus NameNoSpace(rocksdb::IOStatus status, int error);
 
-// The file system as RocksDB sees it: with log files as above, and with every way of having no more space (quota, limit
-// of a file's size) told as that. `files` outlives it.
+// The file system given to RocksDB: it makes log files as above, and reports every kind of missing space (full disk,
+// quota, file size limit) as NoSpace. `files` outlives it.
 std::unique_ptr<rocksdb::Env> MakeEnv(LogFiles* files);
 
 }  // namespace armature::store

@@ -66,7 +66,7 @@ std::optional<ChangeSequence> SequenceOfLogKey(std::string_view key) {
 std::string DataFamilyName(TableId table) { return Cat("t", table.value()); }
 
 bool IsDataFamilyName(std::string_view name) {
-  // "t" alone or before anything but a number is nobody's name.
+  // "t" alone, or before anything but a number, is not a family name.
   return name.size() > 1 && name[0] == 't' && name[1] >= '0' && name[1] <= '9';
 }
 

@@ -15,28 +15,28 @@ namespace armature::store {
 inline constexpr std::string_view kMetaFamily = "meta";
 inline constexpr std::string_view kLogFamily = "log";
 
-// meta: the next id for a table or index, u32.
+// meta: the next table or index id, u32.
 inline constexpr std::string_view kNextIdKey = "next_id";
-// meta: the highest change sequence handed out, u64.
+// meta: the highest assigned change sequence, u64.
 inline constexpr std::string_view kSequenceKey = "sequence";
 // meta: descriptor of a table. Prefix of all descriptors: "table/".
 inline constexpr std::string_view kTablePrefix = "table/";
 std::string TableKey(TableId table);
-// meta: how far an index has consumed its table's log, u64. Prefix: "cursor/" and the table.
+// meta: cursor of an index in its table's change log, u64. Prefix: "cursor/" and the table.
 inline constexpr std::string_view kCursorPrefix = "cursor/";
 std::string CursorKey(TableId table, IndexId index);
 std::string CursorPrefix(TableId table);
-// meta: how far the filling of an index is.
+// meta: progress of the construction of an index.
 inline constexpr std::string_view kBuildPrefix = "build/";
 std::string BuildKey(TableId table, IndexId index);
 // meta: totals of a column family.
 inline constexpr std::string_view kStatsPrefix = "stats/";
 std::string StatsKey(std::string_view family_name);
 
-// meta: what a client's token stands for.
+// meta: record of a client's idempotency token.
 inline constexpr std::string_view kTokenPrefix = "token/";
 std::string TokenKey(std::string_view token);
-// meta: a token by the time at which it expires, in milliseconds; the value is empty.
+// meta: a token ordered by its expiry time in milliseconds; the value is empty.
 inline constexpr std::string_view kTokenTimePrefix = "token_at/";
 std::string TokenTimeKey(int64_t expires_ms, std::string_view token);
 std::string_view TokenOfTimeKey(std::string_view key);
@@ -45,7 +45,7 @@ std::string_view TokenOfTimeKey(std::string_view key);
 std::string LogKey(TableId table, ChangeSequence sequence);
 std::optional<ChangeSequence> SequenceOfLogKey(std::string_view key);
 
-// Names of the families of a table.
+// Column family names of a table.
 std::string DataFamilyName(TableId table);
 bool IsDataFamilyName(std::string_view name);
 std::string LocalIndexFamilyName(TableId table, IndexId index);

@@ -34,7 +34,7 @@ std::optional<uint64_t> TakeNumber(std::string_view* bytes, size_t size) {
   return ParseU64(number);
 }
 
-// What stands in the key behind its prefix.
+// Parses the part of the key behind its prefix.
 absl::Status ParseKey(std::string_view rest, MetaRecord* record) {
   const absl::Status malformed = DataLossError("key of the meta family: malformed");
   switch (record->kind) {
@@ -71,7 +71,7 @@ absl::Status ParseKey(std::string_view rest, MetaRecord* record) {
   return absl::OkStatus();
 }
 
-// Puts a parsed part where it belongs, or says why there is none.
+// Moves a parsed value to its member, or returns the parse error.
 template <class T>
 absl::Status Store(absl::StatusOr<T> parsed, T* to) {
   ARM_RETURN_IF_ERROR(parsed.status());

@@ -1,9 +1,9 @@
 #ifndef ARMATURE_STORAGE_STORE_META_RECORD_H_
 #define ARMATURE_STORAGE_STORE_META_RECORD_H_
 
-// Any record of the family `meta`, taken apart. docs/FORMAT.md, "The meta family".
+// Parser for any record of the family `meta`. docs/FORMAT.md, "The meta family".
 //
-// The daemon reads each kind where it needs it; this is for whoever looks at all of them.
+// For tools that read all records. The daemon reads each kind where it needs it.
 
 #include <cstdint>
 #include <string>
@@ -21,15 +21,15 @@ namespace armature::store {
 enum class MetaKind : uint8_t { kUnknown, kNextId, kSequence, kTable, kCursor, kBuild, kStats, kToken, kTokenTime };
 
 struct MetaRecord {
-  MetaKind kind = MetaKind::kUnknown;  // by the key
-  // OK, or DataLoss that says what is wrong with the key or the value. The members below that come from what is wrong
-  // have no meaning then.
+  MetaKind kind = MetaKind::kUnknown;  // decided by the key
+  // OK, or DataLoss that describes the malformed key or value. Members taken from the malformed part are then
+  // unspecified.
   absl::Status status;
 
   // From the key.
   TableId table;           // kTable, kCursor, kBuild
   IndexId index;           // kCursor, kBuild
-  std::string name;        // kStats: of the family; kToken, kTokenTime: the token
+  std::string name;        // kStats: the column family; kToken, kTokenTime: the token
   int64_t expires_ms = 0;  // kTokenTime: since the epoch
 
   // From the value.
@@ -40,7 +40,7 @@ struct MetaRecord {
   TokenRecord token;                  // kToken
 };
 
-// Never fails: what cannot be read is told by `status`.
+// Never fails: parse errors are in `status`.
 MetaRecord ParseMetaRecord(std::string_view key, std::string_view value);
 
 }  // namespace armature::store

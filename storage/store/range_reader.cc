@@ -22,20 +22,20 @@
 namespace armature::store {
 namespace {
 
-// Deleted and overwritten rows between two live ones that a read passes over without being allowed to block.
+// Limit on deleted and overwritten rows that a kMemoryOnly read may skip between two live rows.
 constexpr uint64_t kSkippedInMemoryMax = 1000;
 
-// Entries whose rows are read together: as many as the engine takes in one step. The bytes bound what entries with
-// large projections hold meanwhile.
+// Number of entries whose rows are read together: RocksDB's own batch size. The byte limit bounds the memory for
+// entries with large projections.
 constexpr size_t kJoinBatchEntries = 32;
 constexpr size_t kJoinBatchBytes = 256 << 10;
 
 std::string Hex(std::string_view key) { return absl::BytesToHexString(Av(key)); }
 
-// Walks the rows of one range. Not for empty ranges that have an end.
+// Iterates over the rows of one range. The range is not empty, or has no end.
 class RangeCursor {
  public:
-  // `snapshot`: null for the present.
+  // `snapshot`: null reads the current state.
   RangeCursor(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction, ReadMode mode,
               const rocksdb::Snapshot* snapshot, bool fill_cache = true)
       : begin_(range.begin), end_(range.end), forward_(direction == Direction::kForward) {
@@ -45,7 +45,7 @@ class RangeCursor {
     options.total_order_seek = true;
     if (mode == ReadMode::kMemoryOnly) {
       options.read_tier = rocksdb::kBlockCacheTier;
-      // A long run of deleted rows takes as long as the disk.
+      // Skipping a long run of deleted rows takes as long as a disk read.
       options.max_skippable_internal_keys = kSkippedInMemoryMax;
     }
     options.iterate_lower_bound = &begin_;
@@ -60,7 +60,7 @@ class RangeCursor {
   void Next() { forward_ ? iterator_->Next() : iterator_->Prev(); }
   std::string_view key() const { return ToView(iterator_->key()); }
   std::string_view value() const { return ToView(iterator_->value()); }
-  // Why it is not Valid.
+  // The reason why Valid() is false.
   absl::StatusOr<RangeEnd> End(const ColumnFamily& family) const {
     const rocksdb::Status status = iterator_->status();
     if (status.IsIncomplete()) return RangeEnd::kWouldBlock;
@@ -85,7 +85,7 @@ absl::StatusOr<RangeEnd> Walk(const ColumnFamily& family, RangeCursor* cursor,
   return cursor->End(family);
 }
 
-// One joined read under way.
+// State of one ReadJoined call.
 class JoinedReader {
  public:
   JoinedReader(RocksDb* db, const ColumnFamily& index, const ColumnFamily& rows, ReadMode mode, JoinVisitor* visitor)
@@ -114,7 +114,8 @@ class JoinedReader {
     rocksdb::Status row_status;
   };
 
-  // Fills the batch with entries at the cursor and asks which rows belong to them. False if no more will be needed.
+  // Fills the batch with entries at the cursor and asks for their row keys. Returns false if no more entries are
+  // needed.
   bool Gather(RangeCursor* cursor) {
     batch_.clear();
     size_t bytes = 0;
@@ -139,7 +140,7 @@ class JoinedReader {
     rocksdb::ReadOptions options;
     options.snapshot = snapshot_.snapshot();
     if (mode_ == ReadMode::kMemoryOnly) {
-      // One by one: reads of many keys at once are made for the disk, and are not bound to keep off it.
+      // One by one: MultiGet is made for the disk, and may read from it in spite of read_tier.
       options.read_tier = rocksdb::kBlockCacheTier;
       for (Entry& entry : batch_) {
         if (!entry.row_key.has_value()) continue;
@@ -165,7 +166,7 @@ class JoinedReader {
     }
   }
 
-  // Nullopt: go on.
+  // Returns nullopt to continue.
   absl::StatusOr<std::optional<RangeEnd>> VisitEntry(const Entry& entry) {
     std::optional<std::string_view> row;
     if (entry.row_key.has_value()) {

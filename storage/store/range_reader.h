@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_RANGE_READER_H_
 #define ARMATURE_STORAGE_STORE_RANGE_READER_H_
 
-// The only place that makes iterators over rows. Inside the store only.
+// The only code that creates iterators over rows. Inside the store only.
 
 #include <string_view>
 
@@ -15,8 +15,8 @@ namespace armature::store {
 class ColumnFamily;
 class RocksDb;
 
-// See Database::ReadRange. Bounds are always set on both ends, so that neither tombstones nor rows beyond the range are
-// walked.
+// See Database::ReadRange. Both bounds are always set, so that iterators never step over tombstones or rows outside the
+// range.
 absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction,
                                   ReadMode mode,
                                   absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit);
@@ -26,7 +26,7 @@ absl::StatusOr<RangeEnd> ReadSnapshotRows(RocksDb* db, const ColumnFamily& famil
                                           const rocksdb::Snapshot* snapshot,
                                           absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit);
 
-// See Database::ReadJoined. A snapshot makes entries and rows those of one moment; it goes with the call.
+// See Database::ReadJoined. Entries and rows are read from one snapshot, which is released at the end of the call.
 absl::StatusOr<RangeEnd> ReadJoinedRows(RocksDb* db, const ColumnFamily& index, const KeyRange& range,
                                         Direction direction, const ColumnFamily& rows, ReadMode mode,
                                         JoinVisitor* visitor);

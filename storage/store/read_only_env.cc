@@ -61,7 +61,7 @@ class ReadOnlyFileSystem final : public rocksdb::FileSystemWrapper {
   IOStatus LinkFile(const std::string& name, const std::string&, const IOOptions&, IODebugContext*) override {
     return Refuse(name);
   }
-  // RocksDB's own lock is a file that it makes.
+  // RocksDB's own lock would create a file.
   IOStatus LockFile(const std::string& name, const IOOptions&, rocksdb::FileLock**, IODebugContext*) override {
     return Refuse(name);
   }

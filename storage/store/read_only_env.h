@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_READ_ONLY_ENV_H_
 #define ARMATURE_STORAGE_STORE_READ_ONLY_ENV_H_
 
-// The file system without anything that changes it. Inside the store only.
+// A file system that cannot be changed. Inside the store only.
 
 #include <memory>
 
@@ -9,7 +9,7 @@
 
 namespace armature::store {
 
-// Refuses to make, write, rename, link and remove files and directories, whatever RocksDB believes that it must do.
+// Refuses to create, write, rename, link and remove files and directories.
 std::unique_ptr<rocksdb::Env> MakeReadOnlyEnv();
 
 }  // namespace armature::store

@@ -18,7 +18,7 @@ RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, std::s
       env_(MakeEnv(&log_files_)),
       cache_(std::move(cache)),
       statistics_(rocksdb::CreateDBStatistics()) {
-  // Counters only: what takes the time of operations costs two looks at the clock each.
+  // Counters only: timers cost two clock reads per operation.
   statistics_->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
 }
 
@@ -138,7 +138,7 @@ absl::Status RocksDb::CreateFamilies(const std::vector<std::string>& names) {
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status = db_->CreateColumnFamilies(missing, &handles);
-  // On a failure half-way the first ones exist and are ours.
+  // If the call failed half-way, the first families exist and are ours.
   const absl::MutexLock lock(&mutex_);
   for (rocksdb::ColumnFamilyHandle* handle : handles) {
     families_[handle->GetName()] = std::make_unique<ColumnFamily>(handle->GetName(), handle, StatsDelta{});
@@ -185,17 +185,17 @@ absl::Status RocksDb::Write(rocksdb::WriteBatch* batch, bool sync, std::string_v
   options.sync = sync;
   options.ignore_missing_column_families = true;
   space_.Spend(batch->GetDataSize());
-  // Also before the gate, which is closed while the engine resumes.
+  // Checked before the gate as well: the gate is closed while the engine resumes.
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
   const absl::ReaderMutexLock gate(&write_gate_);
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
   return AfterWrite(db_->Write(options, batch), context);
 }
 
-// RocksDB does not know that the log is full: see LogFiles.
+// RocksDB does not know that the log's disk is full; see LogFiles.
 absl::Status RocksDb::AfterWrite(const rocksdb::Status& status, std::string_view context) {
   if (!status.ok() && log_files_.newest_is_closed()) space_.SetFailed();
-  // Why there are no more writes says more than how this one failed.
+  // The reason why writes are stopped says more than the failure of this write.
   if (!status.ok()) ARM_RETURN_IF_ERROR(space_.CheckEngine());
   return FromRocks(status, context);
 }
@@ -206,9 +206,9 @@ absl::Status RocksDb::SyncLog() {
   return AfterWrite(db_->SyncWAL(), "sync the log");
 }
 
-// RocksDB begins a new log only together with a memtable that is flushed, and flushes only what is not empty. So the
-// family that holds nothing has a mark in its memtable, the deletion of a key that was never there; it is not in the
-// log.
+// RocksDB begins a new log only when it flushes a memtable, and flushes only memtables that are not empty. So the
+// default family, which is otherwise empty, gets a mark in its memtable: the deletion of a key that never existed. The
+// mark is not written to the log.
 void RocksDb::KeepResumable() {
   rocksdb::ColumnFamilyHandle* const family = db_->DefaultColumnFamily();
   uint64_t entries = 0;
@@ -221,7 +221,7 @@ void RocksDb::WriteMark() {
   rocksdb::WriteOptions options;
   options.disableWAL = true;
   const rocksdb::Status status = db_->Delete(options, db_->DefaultColumnFamily(), "mark");
-  if (!status.ok()) LOG(WARNING) << "store: no mark status=" << status.ToString();
+  if (!status.ok()) LOG(WARNING) << "store: cannot write the memtable mark status=" << status.ToString();
 }
 
 uint64_t RocksDb::memtable_bytes() {
@@ -231,7 +231,7 @@ uint64_t RocksDb::memtable_bytes() {
 
 FileStats RocksDb::file_stats() {
   using Properties = rocksdb::DB::Properties;
-  // Of the whole database, but told by any family.
+  // Properties of the whole database, read through any family.
   const auto shared = [&](const std::string& property) {
     uint64_t value = 0;
     return db_->GetIntProperty(property, &value) ? value : 0;
@@ -271,19 +271,20 @@ absl::Status RocksDb::Resume() {
   const rocksdb::Status resumed = ResumeEngine();
   log_files_.set_resuming(false);
   ARM_RETURN_IF_ERROR(FromRocks(resumed, "resume"));
-  // Before any write: the next one may fail as the last one did.
+  // Written before any other write, because the next write may fail like the last one.
   WriteMark();
-  // All memtables were empty. Now one is not, and the next attempt begins a new log.
+  // All memtables were empty. The mark makes one non-empty, so the next attempt begins a new log.
   if (log_files_.newest_is_closed()) return UnavailableError("resume: there is no new log yet");
   space_.SetResumed();
   return absl::OkStatus();
 }
 
 rocksdb::Status RocksDb::ResumeEngine() {
-  // Asked after LogFiles is told: whoever cancels does the same the other way round.
+  // Read after set_resuming. CancelResume writes and reads the two in the opposite order, so one of them sees the
+  // other.
   if (resume_cancelled_) return rocksdb::Status::ShutdownInProgress();
   if (const rocksdb::Status resumed = db_->Resume(); !resumed.ok()) return resumed;
-  // Without an error of its own RocksDB has done nothing so far.
+  // Without a background error of its own, RocksDB's Resume does nothing.
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   {
     const absl::MutexLock lock(&mutex_);

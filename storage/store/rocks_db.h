@@ -24,11 +24,11 @@
 
 namespace armature::store {
 
-// Thread-safety: thread-safe; families are created and dropped by one DDL thread only.
-// Lifetime: outlives every ColumnFamily pointer it gives out. A dropped family's object goes with DropFamilies.
+// Thread-safety: thread-safe, except that only one DDL thread creates and drops families.
+// Lifetime: outlives every ColumnFamily pointer it returns. DropFamilies destroys the objects of dropped families.
 class RocksDb {
  public:
-  // `if_missing`: what to do when there is no database at `path`. With kFail that is DataLoss, and nothing is written.
+  // `if_missing`: action when `path` holds no database. kFail returns DataLoss and writes nothing.
   enum class IfMissing { kCreate, kFail };
   static absl::StatusOr<std::unique_ptr<RocksDb>> Open(const std::string& path, const DatabaseOptions& options,
                                                        IfMissing if_missing = IfMissing::kCreate);
@@ -40,49 +40,49 @@ class RocksDb {
   ColumnFamily* meta() { return meta_; }
   ColumnFamily* log() { return log_; }
 
-  // The family called `name`, or null.
+  // Returns the family called `name`, or null.
   ColumnFamily* Find(std::string_view name);
   std::vector<std::string> FamilyNames();
   size_t family_count();
-  // How many families tables and indexes may have together.
+  // Limit on the number of families of all tables and indexes together.
   size_t table_families_max() const { return options_.column_families_max; }
 
-  // Creates those of `names` that do not exist, in one call: each call costs a rewrite of the options file.
+  // Creates those of `names` that do not exist, in one call, because each call rewrites the options file.
   absl::Status CreateFamilies(const std::vector<std::string>& names);
-  // Drops those of `names` that exist. The caller made sure that nobody uses them.
+  // Drops those of `names` that exist. The caller ensures that no one uses them.
   absl::Status DropFamilies(const std::vector<std::string>& names);
 
-  // Until ReleaseFamilies, by any thread, none is created or dropped: whoever wants to waits. For a moment only.
+  // Blocks the creation and dropping of families by any thread until ReleaseFamilies. To be held briefly.
   void HoldFamilies();
   void ReleaseFamilies();
 
-  // Point read; nullopt if there is no such key.
+  // Point read. nullopt if the key does not exist.
   absl::StatusOr<std::optional<std::string>> Get(const ColumnFamily& family, std::string_view key);
   // Calls fn(key, value) for every key that begins with `prefix`.
   template <class Fn>
   absl::Status ForEachWithPrefix(const ColumnFamily& family, std::string_view prefix, Fn fn);
 
-  // Every write of the database goes through here. A batch that names a dropped family is applied without that part:
-  // refusing it would stop all later writes of the engine. After a failure for want of space everything is refused
-  // (ServiceUnavailable) until Resume.
+  // The only way to write to the database. A batch that names a dropped family is applied without that part: an error
+  // would stop all later writes of the engine. After a write failed for lack of space, all writes return
+  // ServiceUnavailable until Resume.
   absl::Status Write(rocksdb::WriteBatch* batch, bool sync, std::string_view context);
-  // Makes durable what was written without `sync`.
+  // Makes all writes without `sync` durable.
   absl::Status SyncLog();
 
-  // Takes writes again after one has failed for want of space: flushes all memtables, so that nothing is needed of the
-  // log that has failed, and begins a new one. Waits for writes under way; others wait for it. Errors:
-  // ResourceExhausted if there is still no space, Unavailable; nothing has changed then.
+  // Re-enables writes after one failed for lack of space: flushes all memtables, so that the failed log is not needed
+  // any more, and begins a new log. Waits for writes in progress and blocks new ones. Errors, with nothing changed:
+  // ResourceExhausted if there is still no space, Unavailable.
   absl::Status Resume();
-  // Ends Resume, now or later, with an error: the database is about to be closed.
+  // Ends a present or future Resume with an error. Called before the database closes.
   void CancelResume();
-  // To be called now and then, for Resume to be possible.
+  // Call periodically: keeps Resume possible.
   void KeepResumable();
 
   FileStats file_stats();
-  // Of all memtables, also those that are being flushed.
+  // Size of all memtables, including those that are being flushed.
   uint64_t memtable_bytes();
 
-  // Outlives what is opened from it.
+  // Outlives the objects opened from this database.
   DiskSpace* space() { return &space_; }
 
  private:
@@ -101,11 +101,11 @@ class RocksDb {
   const std::shared_ptr<rocksdb::Cache> cache_;
   const std::shared_ptr<rocksdb::Statistics> statistics_;
   std::unique_ptr<rocksdb::DB> db_;
-  // Held shared by whoever changes files; alone by Resume, in whose course RocksDB would take writes for a log that has
-  // failed.
+  // Held shared by operations that change files, and exclusively by Resume: during a resume RocksDB would accept writes
+  // for the failed log.
   absl::Mutex write_gate_;
   std::atomic<bool> resume_cancelled_ = false;
-  absl::Mutex families_gate_;  // held by whoever creates or drops families
+  absl::Mutex families_gate_;  // held while families are created or dropped
   bool families_held_ ABSL_GUARDED_BY(families_gate_) = false;
   absl::Mutex mutex_;
   std::map<std::string, std::unique_ptr<ColumnFamily>, std::less<>> families_ ABSL_GUARDED_BY(mutex_);

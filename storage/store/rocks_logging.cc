@@ -14,7 +14,7 @@ class LogWriter final : public rocksdb::Logger {
   LogWriter() : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
 
   using rocksdb::Logger::Logv;
-  // What comes without a level is a header or a debugging line.
+  // Messages without a level are headers or debug output.
   void Logv(const char*, va_list) override {}
   void Logv(const rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
     if (level < GetInfoLogLevel() || level >= rocksdb::InfoLogLevel::HEADER_LEVEL) return;
@@ -33,16 +33,16 @@ class ErrorListener final : public rocksdb::EventListener {
   explicit ErrorListener(DiskSpace* space) : space_(space) {}
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
-    LOG(ERROR) << "store: work failed status=" << status->ToString();
+    LOG(ERROR) << "store: background error status=" << status->ToString();
     using Severity = rocksdb::Status::Severity;
-    // A log file that could not be made for want of space: nothing of the old one is in doubt.
+    // A new log file could not be created for lack of space. The old log is intact.
     if (reason == rocksdb::BackgroundErrorReason::kMemTable && status->IsNoSpace()) {
       *status = rocksdb::Status(*status, Severity::kHardError);
     }
     if (status->severity() >= Severity::kFatalError) {
       space_->SetBroken();
     } else if (status->severity() == Severity::kHardError && status->IsNoSpace()) {
-      // After a soft one, such as that of a compaction, RocksDB goes on by itself.
+      // RocksDB recovers from soft errors, such as those of a compaction, by itself.
       space_->SetFailed();
     }
   }

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_ROCKS_LOGGING_H_
 #define ARMATURE_STORAGE_STORE_ROCKS_LOGGING_H_
 
-// What RocksDB has to tell, in the daemon's own log.
+// RocksDB's messages in the daemon's own log.
 
 #include <memory>
 
@@ -12,12 +12,12 @@ namespace armature::store {
 
 class DiskSpace;
 
-// Warnings and errors go to the log. RocksDB's own log file is on the database's disk, and writing to it is the first
-// thing that fails when that is full.
+// Forwards warnings and errors to the daemon's log. RocksDB's own log file would be on the database's disk and would be
+// the first to fail when that disk is full.
 std::shared_ptr<rocksdb::Logger> MakeRocksLogger();
 
-// Reports background errors, and tells `space`, which outlives it, of those that stop writes. RocksDB would resume by
-// itself after some, but goes on with the log file whose writer has failed: RocksDb::Resume does not.
+// Logs background errors and reports those that stop writes to `space`, which outlives the listener. Disables RocksDB's
+// automatic recovery, which continues with the failed log file; see RocksDb::Resume.
 std::shared_ptr<rocksdb::EventListener> MakeErrorListener(DiskSpace* space);
 
 }  // namespace armature::store

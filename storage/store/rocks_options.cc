@@ -24,7 +24,7 @@ rocksdb::BlockBasedTableOptions MakeTableOptions(const std::shared_ptr<rocksdb::
   table.block_cache = cache;
   table.block_size = 8 << 10;
   table.format_version = 5;
-  // The packaged CRC32C is the software one; XXH3 costs a tenth of it.
+  // The packaged CRC32C is a software implementation; XXH3 costs a tenth of it.
   table.checksum = rocksdb::kXXH3;
   table.cache_index_and_filter_blocks = true;
   table.cache_index_and_filter_blocks_with_high_priority = true;
@@ -42,18 +42,18 @@ rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options) {
   db.max_background_jobs = 2;
   db.bytes_per_sync = 1 << 20;
   db.max_open_files = -1;
-  // As many threads are started for each family that is opened, however few files it has.
+  // RocksDB starts this many threads for each family that it opens, even for few files.
   db.max_file_opening_threads = 4;
-  // One thread writes almost everything: a concurrent memtable only costs.
+  // One thread does almost all writes, so a concurrent memtable would only cost.
   db.allow_concurrent_memtable_write = false;
   db.enable_pipelined_write = false;
-  // With fsync before every answer only the tail of the log may be torn; a hole before it is corruption, and to
-  // go on from before the hole would lose what was acknowledged.
+  // With fsync before every answer, only the tail of the log may be torn. A hole before it is corruption: continuing
+  // from before the hole would lose acknowledged writes.
   db.wal_recovery_mode = options.durability == Durability::kSync
                              ? rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords
                              : rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   db.info_log = MakeRocksLogger();
-  // Memtables whose rows are not in the log hold nothing but RocksDb's own mark.
+  // Memtables with rows that are not in the log hold only RocksDb's own mark.
   db.avoid_flush_during_shutdown = true;
   db.stats_dump_period_sec = 0;
   db.stats_persist_period_sec = 0;
@@ -79,7 +79,7 @@ rocksdb::ColumnFamilyOptions MakeDataFamilyOptions(const DatabaseOptions& option
 rocksdb::ColumnFamilyOptions MakeTableFamilyOptions(const DatabaseOptions& options,
                                                     const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::ColumnFamilyOptions family = MakeDataFamilyOptions(options, cache);
-  // Ten bits a row of 300 bytes. It is taken when the memtable is made, so a table that nobody writes has it as well.
+  // Ten bits per row of 300 bytes. Allocated with the memtable, so tables without writes pay for it as well.
   family.memtable_prefix_bloom_size_ratio = 0.003;
   family.memtable_whole_key_filtering = true;
   return family;

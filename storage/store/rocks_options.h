@@ -13,16 +13,16 @@ namespace armature::store {
 
 rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options);
 
-// Rows of indexes, and the catalog: point reads and ranges.
+// For rows of indexes and for the catalog: point reads and ranges.
 rocksdb::ColumnFamilyOptions MakeDataFamilyOptions(const DatabaseOptions& options,
                                                    const std::shared_ptr<rocksdb::Cache>& cache);
 
-// Rows of tables: every write reads the row that it replaces, which is not in the memtable as a rule. A filter spares
-// the search there, which costs more than all the rest of a read that finds nothing.
+// For rows of tables. Every write reads the row that it replaces, which is rarely in the memtable. A memtable filter
+// avoids that search, which costs more than the rest of a read that finds nothing.
 rocksdb::ColumnFamilyOptions MakeTableFamilyOptions(const DatabaseOptions& options,
                                                     const std::shared_ptr<rocksdb::Cache>& cache);
 
-// The change log: written once, read once in order, trimmed by range.
+// For the change log: written once, read once in order, trimmed by range.
 rocksdb::ColumnFamilyOptions MakeLogFamilyOptions(const DatabaseOptions& options,
                                                   const std::shared_ptr<rocksdb::Cache>& cache);
 

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_ROCKS_STATUS_H_
 #define ARMATURE_STORAGE_STORE_ROCKS_STATUS_H_
 
-// The one translation of the storage engine's statuses into ours. Inside the store only.
+// The only translation of RocksDB statuses into ours. Inside the store only.
 
 #include <string_view>
 
@@ -11,8 +11,8 @@
 
 namespace armature::store {
 
-// `context` says what was done, with the family or file it was done to. OK becomes OK.
-// Corruption is DataLoss; a full disk is ResourceExhausted; other I/O errors are Unavailable.
+// `context` names the action and its family or file. OK stays OK. Corruption becomes DataLoss; a full disk becomes
+// ResourceExhausted; other I/O errors become Unavailable.
 absl::Status FromRocks(const rocksdb::Status& status, std::string_view context);
 
 inline rocksdb::Slice ToSlice(std::string_view s) { return {s.data(), s.size()}; }

@@ -16,16 +16,16 @@
 namespace armature::store {
 namespace {
 
-// Searches for the key behind a damaged place from which reading goes on.
+// Searches for the first readable key behind a damaged place.
 class GapSearch {
  public:
   GapSearch(MakeIterator make, std::string_view end) : make_(make), end_(end) {}
 
-  // A key behind `last` at which a seek succeeds, or nullopt if there is none before the end. Seeks at `last` and a
-  // little behind it fail.
+  // Returns a key behind `last` at which a seek succeeds, or nullopt if there is none before the end. Seeks at `last`
+  // and shortly behind it fail.
   std::optional<std::string> FindReadable(std::string_view last) {
     std::string unreadable(last);
-    // Each candidate is the next key that differs in one byte less: steps grow by 256.
+    // Each candidate differs in a byte further left, so steps grow by a factor of 256.
     for (size_t size = last.size(); size > 0; --size) {
       std::string candidate = codec::PrefixSuccessor(last.substr(0, size));
       if (candidate.empty() || candidate == unreadable) continue;
@@ -33,7 +33,7 @@ class GapSearch {
       if (IsReadable(candidate)) return Refine(unreadable, std::move(candidate));
       unreadable = std::move(candidate);
     }
-    // The first byte is that of a hash as a rule, so a step of one is large already.
+    // The first byte usually belongs to a hash, so a step of one is already large.
     const int first = unreadable.empty() ? 0 : static_cast<uint8_t>(unreadable[0]) + 1;
     for (int byte = first; byte <= 255; ++byte) {
       std::string candidate(1, static_cast<char>(byte));
@@ -47,21 +47,21 @@ class GapSearch {
  private:
   bool IsBehindEnd(std::string_view key) const { return !end_.empty() && key >= end_; }
 
-  // An iterator that has met damage may fail once more on sound blocks, so each try has its own.
+  // An iterator that met damage may fail once more on readable blocks, so each try uses a new one.
   bool IsReadable(std::string_view key) {
     const std::unique_ptr<rocksdb::Iterator> it = make_();
     it->Seek(ToSlice(key));
     return it->status().ok();
   }
 
-  // The eight bytes behind the first `skip` of `key`, as a number.
+  // The eight bytes of `key` behind its first `skip` bytes, as a number.
   static uint64_t Window(std::string_view key, size_t skip) {
     std::string bytes(key.substr(std::min(skip, key.size()), sizeof(uint64_t)));
     bytes.resize(sizeof(uint64_t), '\0');
     return *ParseU64(bytes);
   }
 
-  // Brings the two together by halves; answers a key that is readable.
+  // Bisects between the two keys. Returns a readable key.
   std::string Refine(const std::string& unreadable, std::string readable) {
     const size_t length = std::min(unreadable.size(), readable.size());
     const auto differ =
@@ -107,7 +107,7 @@ RangeEnd WalkPastDamage(MakeIterator make, std::string_view family, const KeyRan
     on_gap(gap);
     if (!next.has_value()) return RangeEnd::kReached;
     from = *std::move(next);
-    // Wherever the next failure is, it is behind this place.
+    // The next failure, wherever it is, is behind this place.
     last = from;
   }
 }

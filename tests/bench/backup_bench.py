@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""What a backup costs those who write meanwhile, and how long a restore takes.
+"""Cost of a backup to concurrent writes, and duration of a restore.
 
     backup_bench.py --build build/release [--gigabytes 1] [--rounds 3] [--seconds 10] [--rate_mb N]
 
-Loads a table, then measures puts of 300 bytes with and without a backup beside them, turn by turn, each backup into a new
-directory; the ratio is the median over the rounds. Then restores the last backup; the floor is a copy of the same bytes
-made durable. Not a test: nothing fails by being slow.
+Loads a table, then measures puts of 300 bytes with and without a concurrent backup, in turns. Each backup uses a new
+directory; the ratio is the median over the rounds. Then restores the last backup; the lower bound is a synced copy of the
+same bytes. Not a test: slowness is no failure.
 """
 
 import argparse
@@ -52,7 +52,7 @@ class Bench:
                 [f"{self.options.build}/tools/armature/armature", "--endpoint", self.daemon.grpc, "load", "--table-name",
                  "Filled", "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as load:
             for number in range(int(self.options.gigabytes * 1e9 / ITEM_BYTES)):
-                # Of all bytes, so that it does not become smaller on disk.
+                # Random bytes, which compression does not make smaller.
                 body = base64.b64encode(source.randbytes(ITEM_BYTES)).decode()
                 load.stdin.write(json.dumps({"id": {"S": f"{number:012}"}, "body": {"B": body}}).encode() + b"\n")
             load.stdin.close()

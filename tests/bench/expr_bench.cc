@@ -1,4 +1,4 @@
-// What expressions cost: parsing, binding, filters and updates, on an item of 20 attributes and about 1 KB.
+// Cost of expressions: parsing, binding, filters and updates, on an item of 20 attributes and about 1 KB.
 
 #include <benchmark/benchmark.h>
 
@@ -20,11 +20,11 @@
 namespace armature::expr {
 namespace {
 
-// Five terms, on attributes from the first to the last; true for Item(), so that none is left out.
+// Five terms, on attributes from the first to the last. All are true for Item(), so that all are evaluated.
 constexpr std::string_view kFilter =
     "a00 = :a AND a05 > :n AND begins_with(a10, :p) AND attribute_exists(a15) AND a19 <> :x";
 
-// What clients send: 20 attributes in order of name, every fifth a number.
+// The item as a client sends it: 20 attributes in order of name, every fifth a number.
 std::string SentItem() {
   codec::Attributes attributes;
   for (int i = 0; i < 20; ++i) {
@@ -42,7 +42,7 @@ std::string CanonicalItem(const std::string& wire) {
   return item->bytes;
 }
 
-// Values with their owner, and an expression bound to them.
+// An expression bound to values, together with these values.
 struct Bound {
   explicit Bound(const codec::Attributes& attributes) : values(codec::Item(attributes)) {
     placeholders.values = model::ItemView(values);
@@ -122,7 +122,7 @@ void ApplyUpdateOfANumber(benchmark::State& state) {
 }
 BENCHMARK(ApplyUpdateOfANumber);
 
-// What a put of the same item does in the place of that.
+// The corresponding step of a put of the same item.
 void CanonicalizeAPut(benchmark::State& state) {
   const std::string wire = SentItem();
   for (auto _ : state) benchmark::DoNotOptimize(codec::CanonicalizeItem(wire));

@@ -1,11 +1,11 @@
-// What a request costs the server in CPU: a plain Beast echo of the same bytes, our server, and our front of the JSON
-// protocol, in turns, so that what else the machine does meets all of them.
+// Server CPU of an HTTP request: a plain Beast echo of the same bytes, our HTTP server, and our JSON front end,
+// measured in turns, so that other load affects all of them.
 //
-//   http_bench                                     by themselves, with an operation that does nothing
+//   http_bench                                     servers started by the benchmark, with an operation without effect
 //   http_bench --address=HOST:PORT --pid=PID --request=FILE
 //                                                  a running server against an echo of its answer; FILE holds the bytes
-//                                                  of one request, head and body; ################ in
-//                                                  it is another number in each request
+//                                                  of one request, head and body; ################ in it is replaced by
+//                                                  a different number in each request
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -85,10 +85,10 @@ struct Subject {
   std::string name;
   std::string address;
   pid_t pid = 0;
-  std::vector<double> microseconds = {};  // of CPU for a request, by round
+  std::vector<double> microseconds = {};  // CPU per request, by round
 };
 
-// Runs `serve` in a process of its own, which ends with this one. It tells its port.
+// Runs `serve` in a child process, which ends with this one. The child reports its port.
 Subject Spawn(const std::string& name, const std::function<void(const std::function<void(uint16_t)>&)>& serve) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) std::abort();

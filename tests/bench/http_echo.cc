@@ -21,7 +21,7 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
-// Without the type erasure of the default executor: the floor is to be low.
+// Without the type erasure of the default executor, which would add cost to the lower bound.
 using Socket = asio::basic_stream_socket<tcp, asio::io_context::executor_type>;
 using Response = http::response<http::string_body>;
 

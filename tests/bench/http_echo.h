@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_BENCH_HTTP_ECHO_H_
 #define ARMATURE_TESTS_BENCH_HTTP_ECHO_H_
 
-// The floor: what Beast's own server costs, without anything of ours.
+// The lower bound: the cost of a plain Beast server.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,9 +10,8 @@
 
 namespace armature::bench {
 
-// Serves on a free port of 127.0.0.1, which it tells `ready`, and never returns. Reads each request whole with
-// http::async_read and answers with http::async_write what stands in `answer`: a head and a body that it sends as its
-// own.
+// Serves on a free port of 127.0.0.1, which it passes to `ready`, and never returns. Reads each request completely with
+// http::async_read, and answers with http::async_write. `answer` holds head and body of the answer.
 [[noreturn]] void ServeWithBeast(const std::string& answer, size_t threads, const std::function<void(uint16_t)>& ready);
 
 }  // namespace armature::bench

@@ -45,7 +45,7 @@ int Connect(const std::string& address) {
   return fd;
 }
 
-// How long the answer is that begins `received`, as far as can be seen; 0: not yet.
+// Length of the answer that begins `received`; 0 if its head is not complete.
 size_t AnswerSize(std::string_view received) {
   const size_t head_end = received.find("\r\n\r\n");
   if (head_end == std::string_view::npos) return 0;
@@ -77,7 +77,7 @@ HttpLoad::~HttpLoad() {
   close(epoll_);
 }
 
-// Another key for each request, neighbours far apart.
+// A different key for each request. Consecutive keys are far apart.
 void HttpLoad::Number() {
   constexpr std::string_view kDigits = "0123456789abcdef";
   const uint64_t key = ++sent_ * 0x9e3779b97f4a7c15;
@@ -96,7 +96,7 @@ void HttpLoad::Send(const Connection& connection) {
   }
 }
 
-// Whether the answer is complete.
+// True if the answer is complete.
 bool HttpLoad::Receive(Connection* connection, int status) const {
   std::array<char, 64 << 10> buffer;
   const ssize_t got = recv(connection->socket, buffer.data(), buffer.size(), 0);

@@ -1,15 +1,15 @@
-// What the clients of a running daemon feel of its global indexes, with what they would feel without them measured in
-// the same run.
+// Effects of global indexes on the clients of a running daemon. Each is compared with a measurement without the effect
+// in the same run.
 //
-//   index_bench --target=HOST:PORT --mode=read_your_writes   write, then query the index for it: the wait against a
-//                                                            query that does not wait; every answer is checked
+//   index_bench --target=HOST:PORT --mode=read_your_writes   write, then query the index for it: compares
+//                                                            with a query that does not wait; checks each answer
 //   index_bench --target=HOST:PORT --mode=lag                time from the answer of a write until the index has it,
-//                                                            at a fixed rate of other writes; those that are
-//                                                            throttled are counted, and not repeated
-//   index_bench --target=HOST:PORT --mode=build              writes while indexes are built on their tables, against
-//                                                            the same writes before
+//                                                            at a fixed rate of other writes; throttled ones are
+//                                                            counted and not repeated
+//   index_bench --target=HOST:PORT --mode=build              writes while indexes are built on their tables, compared
+//                                                            with the same writes before
 //
-// Its tables stay behind: start the daemon on a data directory of its own, and anew for each run of a mode.
+// The tables are not deleted: use a fresh daemon with a data directory of its own for each run.
 
 #include <algorithm>
 #include <atomic>
@@ -96,7 +96,7 @@ class Latencies {
   Histogram histogram_;
 };
 
-// Records how long `call` takes.
+// Records the duration of `call`.
 template <class Call>
 auto Timed(Histogram* histogram, Call call) {
   const absl::Time begin = absl::Now();
@@ -105,7 +105,7 @@ auto Timed(Histogram* histogram, Call call) {
   return result;
 }
 
-// Keeps the calls of a thread at a rate; late ones are not made up for.
+// Limits the calls of a thread to a rate. Delays are not caught up.
 class Pace {
  public:
   explicit Pace(double per_second) : gap_(per_second > 0 ? absl::Seconds(1 / per_second) : absl::ZeroDuration()) {}
@@ -204,7 +204,7 @@ void ReadYourWrites() {
     Histogram no_wait;
     for (int64_t version = 1; left.fetch_sub(1) > 0; ++version) {
       pace.Wait();
-      // Clients have keys of their own, so that nobody else changes what is queried.
+      // Clients use different keys, so that no other client changes the queried item.
       const int64_t id = static_cast<int64_t>(random() % kKeys) * clients + n;
       const api::v1::PutItemRequest put = PutOf(table, id, random(), version);
       const auto written = OrFail("PutItem", Timed(&write, [&] { return client.PutItem(put); }));
@@ -227,10 +227,10 @@ void ReadYourWrites() {
   if (wrong > 0) std::exit(1);
 }
 
-// What became of puts that nobody waits for.
+// Results of asynchronous puts.
 class PutResults {
  public:
-  // On any thread.
+  // Called on any thread.
   void Note(const absl::Status& status, absl::Duration elapsed) {
     if (status.ok()) return writes_.Record(elapsed);
     const std::lock_guard lock(mutex_);
@@ -240,7 +240,7 @@ class PutResults {
       first_error_.Update(status);
     }
   }
-  // Of those that do not pass.
+  // The first error that is not transient.
   absl::Status first_error() const {
     const std::lock_guard lock(mutex_);
     return first_error_;
@@ -258,7 +258,8 @@ class PutResults {
   absl::Status first_error_;
 };
 
-// Puts at a rate over one stream, since calls one after the other do not reach it; until the end or the first error.
+// Puts at a rate over one stream, because consecutive calls do not reach the rate. Stops at `end` or at the first
+// error.
 void PutAtRate(const std::string& table, double per_second, absl::Time end, uint64_t seed, PutResults* results) {
   const auto pipeline = OrFail("Pipeline", NewClient().OpenPipeline());
   std::mt19937_64 random(seed);
@@ -273,7 +274,7 @@ void PutAtRate(const std::string& table, double per_second, absl::Time end, uint
   if (const absl::Status closed = pipeline->Close(); !closed.ok()) Fail("Pipeline", closed);
 }
 
-// Writes items that nobody else writes, and waits for them. Longer than the lag, by what a query takes.
+// Writes items of its own and polls the index for them. The measured time exceeds the lag by the time of a query.
 void Probe(const std::string& table, absl::Time end, Latencies* lags) {
   const Client client = NewClient();
   std::mt19937_64 random;
@@ -330,7 +331,7 @@ void CreateIndex(const Client& client, const std::string& table, int number) {
   OrFail("UpdateTable", client.UpdateTable(request));
 }
 
-// Writes to all tables until `done`, after which it ends; tells the latencies.
+// Writes to all tables until `done` returns true. Adds the latencies to `latencies`.
 void WriteUntil(const std::vector<std::string>& tables, const std::function<bool()>& done, Latencies* latencies) {
   const int clients = absl::GetFlag(FLAGS_clients);
   const int threads = clients * static_cast<int>(tables.size());

@@ -1,4 +1,4 @@
-// What the JSON protocol costs beside the engine: reading and printing items of 20 attributes and about 1 KB.
+// Cost of the JSON protocol without the engine: reading and printing items of 20 attributes and about 1 KB.
 
 #include <benchmark/benchmark.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kPageItems = 100;
 
-// Text of 42 bytes, every fifth attribute a number, and some of everything else.
+// Attributes with text of 42 bytes, every fifth a number, and some of each other type.
 std::string CanonicalItem() {
   codec::Attributes attributes;
   for (int i = 0; i < 20; ++i) {
@@ -38,7 +38,7 @@ std::string CanonicalItem() {
 
 std::string BinaryItem() { return codec::Item({{"b", codec::B(std::string(1000, '\xA7'))}}); }
 
-// A quote in every tenth byte.
+// An item with a quote in every tenth byte.
 std::string EscapedItem() {
   std::string text;
   for (int i = 0; i < 100; ++i) text += "123456789\"";
@@ -102,7 +102,7 @@ BENCHMARK_CAPTURE(ParsePut, usual, PutOf(CanonicalItem()));
 BENCHMARK_CAPTURE(ParsePut, binary, PutOf(BinaryItem()));
 BENCHMARK_CAPTURE(ParsePut, escaped, PutOf(EscapedItem()));
 
-// What the engine does with what was read.
+// The engine's step after reading.
 void CanonicalizeAPut(benchmark::State& state) {
   const absl::StatusOr<engine::WriteRequest> put = ParsePutItem(PutOf(CanonicalItem()));
   for (auto _ : state) benchmark::DoNotOptimize(codec::CanonicalizeItem(*put->item_wire));

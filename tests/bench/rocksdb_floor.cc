@@ -1,11 +1,11 @@
-// What the storage engine alone takes of the writes that armature-bench sends to a daemon: batches of puts, each synced
-// before the next one of its thread, with the daemon's own settings and no daemon. The floor under `batch`, `transact`
-// and `pipeline`:
+// Cost of the storage engine alone for the writes that armature-bench sends to a daemon: batches of puts, each synced
+// before the next one of its thread, with the daemon's settings and no daemon. It is the lower bound for `batch`,
+// `transact` and `pipeline`:
 //
 //   rocksdb_floor --directory=DIR --batch=25 --threads=16
 //
-// DIR is made, and must not exist: choose one on the disk to measure. The engine joins the batches of threads that wait
-// for each other, as the daemon's committer does.
+// DIR is created and must not exist: choose one on the disk to measure. RocksDB joins concurrent batches into one
+// group, like the daemon's committer.
 
 #include <algorithm>
 #include <atomic>
@@ -39,7 +39,7 @@ ABSL_FLAG(int, rounds, 5, "Rounds; the median counts.");
 namespace armature::bench {
 namespace {
 
-// About that of a row whose key is a string and a number.
+// About the key size of a row with a string and a number as its key.
 constexpr size_t kKeyBytes = 32;
 
 void Check(const rocksdb::Status& status) {
@@ -54,7 +54,7 @@ std::string RandomBytes(size_t size, std::mt19937_64* rng) {
   return bytes;
 }
 
-// Writes batches until the end; returns how many.
+// Writes batches until `end`. Returns their number.
 int64_t WriteBatches(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, uint64_t seed, absl::Time end) {
   std::mt19937_64 rng(seed);
   rocksdb::WriteOptions options;
@@ -84,7 +84,7 @@ double BatchesPerSecond(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, in
   return static_cast<double>(done) / absl::ToDoubleSeconds(absl::Now() - begin);
 }
 
-// Of at least one.
+// `sorted` must not be empty.
 double MedianOf(const std::vector<double>& sorted) {
   const size_t middle = sorted.size() / 2;
   return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;

@@ -1,4 +1,4 @@
-// What it costs to know who sent a request.
+// Cost of authenticating a request.
 
 #include <benchmark/benchmark.h>
 
@@ -15,7 +15,7 @@ const test::Signer kSigner{.key_id = "AKIDEXAMPLE", .secret = "0123456789abcdef0
 HttpRequest GetItem(absl::Time now) {
   HttpRequest request = test::JsonRequest(
       "GetItem", R"({"TableName":"orders","Key":{"customer_id":{"S":"1A2B3C"},"order_id":{"S":"order-9001"}}})");
-  // What SDKs send besides.
+  // Further headers that SDKs send.
   request.headers.push_back({"amz-sdk-invocation-id", "3f3e0f5e-7a1d-4e61-9c1c-6f7e9a1f2b3c"});
   request.headers.push_back({"amz-sdk-request", "attempt=1; max=3"});
   request.headers.push_back({"content-length", "86"});
@@ -24,7 +24,7 @@ HttpRequest GetItem(absl::Time now) {
   return request;
 }
 
-// Every client has signed before, so the signing key is at hand.
+// Every client has signed before, so the signing key is cached.
 void VerifyGetItem(benchmark::State& state) {
   const absl::Time now = absl::Now();
   const HttpRequest request = GetItem(now);

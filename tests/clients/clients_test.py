@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Clients of the original protocol, as their users have them, against a real daemon.
+"""Clients of the original protocol, as their users install them, against a real daemon.
 
 boto3 and the AWS command line from Debian's packages; the AWS SDK for JavaScript and the GUI dynamodb-admin from npm,
 the latter in headless Chromium. `tools/setup --clients` installs them.
@@ -31,7 +31,7 @@ OPTIONS = argparse.Namespace()
 
 
 def sample(name):
-    """The definition and the items of a sample table."""
+    """Definition and items of a sample table."""
     definition = json.loads((SAMPLES / f"{name}.table.json").read_text())
     items = [json.loads(line) for line in (SAMPLES / f"{name}.items.jsonl").read_text().splitlines()]
     return definition, items
@@ -70,7 +70,7 @@ class CommandLine(ClientTest):
                           "--table-name", "orders-table"])
         for item in items:
             self.aws("put-item", "--table-name", "orders-table", "--item", json.dumps(item))
-        # The index follows its table: until all orders are in it.
+        # Waits until the index has applied all orders.
         count = ("query", "--table-name", "orders-table", "--index-name", "OrdersByStatusDateAmount", "--select", "COUNT",
                  "--key-condition-expression", "customer_id = :c",
                  "--expression-attribute-values", '{":c": {"S": "1A2B3C"}}')
@@ -230,7 +230,7 @@ CREDENTIALS = {
 
 
 class Boto3Signed(unittest.TestCase):
-    """Signatures as a client makes them, against a daemon with credentials."""
+    """Signatures made by a client, against a daemon with credentials."""
 
     def setUp(self):
         try:
@@ -243,7 +243,7 @@ class Boto3Signed(unittest.TestCase):
         keys = pathlib.Path(folder.name) / "credentials.json"
         keys.touch(mode=0o600)
         keys.write_text(json.dumps(CREDENTIALS))
-        # Over gRPC, keys need TLS; a socket is reached by who may open it.
+        # With keys, gRPC needs TLS or a Unix socket, whose access the file system controls.
         self.daemon = Daemon(OPTIONS.armatured, f"--credentials_file={keys}",
                              f"--grpc_listen=unix:{folder.name}/grpc.sock").__enter__()
         self.addCleanup(self.daemon.__exit__)
@@ -284,7 +284,7 @@ class Boto3Signed(unittest.TestCase):
 
 
 class Node(ClientTest):
-    """What comes from npm."""
+    """Clients from npm."""
 
     @classmethod
     def setUpClass(cls):
@@ -304,7 +304,7 @@ class Node(ClientTest):
             installed.write_bytes(wanted)
 
     def node(self, script, **more):
-        # Imports are looked up from where the script lies.
+        # Node resolves imports from the script's folder.
         shutil.copy(HERE / script, self.folder)
         return self.run_checked(["node", str(self.folder / script)],
                                 env={**self.environment, "ENDPOINT": self.endpoint, **more})

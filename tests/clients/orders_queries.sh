@@ -1,5 +1,5 @@
-# The queries of the orders dashboard as its documentation prints them; the first comes with its answer. Sourced by
-# clients_test.py, in which `aws` is the command line with this daemon as its endpoint.
+# The queries of the orders dashboard as printed in its documentation; the first has a documented answer. Sourced by
+# clients_test.py, where `aws` is the command line with this daemon as its endpoint.
 
 aws dynamodb query \
     --table-name orders-table \

@@ -23,7 +23,7 @@ constexpr std::string_view kOnlyMark = "only: ";
 constexpr std::string_view kExactArrow = "=> ";
 constexpr std::string_view kPartialArrow = "=~ ";
 constexpr std::string_view kErrorMembers = "with ";
-// Longest text that a repeat may become: the largest request, with room.
+// Longest text that a repeat may produce: the largest request, with room.
 constexpr size_t kRepeatMaxBytes = size_t{32} << 20;
 
 bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
@@ -37,7 +37,7 @@ absl::StatusOr<Json> ParseText(const std::string& text) {
   }
 }
 
-// <<x*3>>
+// Expands <<x*3>>.
 absl::StatusOr<std::string> Repeat(std::string_view inner) {
   const size_t star = inner.rfind('*');
   uint32_t count = 0;
@@ -51,7 +51,7 @@ absl::StatusOr<std::string> Repeat(std::string_view inner) {
   return all;
 }
 
-// <<1..3|, |v$>>. Nothing if it does not have that form.
+// Expands <<1..3|, |v$>>. Nullopt if the text has another form.
 std::optional<std::string> Enumerate(std::string_view inner) {
   const size_t first_bar = inner.find('|');
   if (first_bar == std::string_view::npos) return std::nullopt;
@@ -74,7 +74,7 @@ std::optional<std::string> Enumerate(std::string_view inner) {
   return all;
 }
 
-// "ValidationException: text", "ValidationException ~ part of it" or "ValidationException".
+// Parses "ValidationException: text", "ValidationException ~ part of it" or "ValidationException".
 bool ParseError(std::string_view text, Expectation* expectation) {
   size_t end = 0;
   while (end < text.size() && IsLetter(text[end])) ++end;
@@ -90,7 +90,7 @@ bool ParseError(std::string_view text, Expectation* expectation) {
   return true;
 }
 
-// A line and the indented ones that continue it.
+// A line with the indented lines that continue it.
 struct Entry {
   int line = 0;
   std::string text;
@@ -118,7 +118,7 @@ class Parser {
   static std::vector<Entry> Entries(std::string_view text) {
     std::vector<Entry> entries;
     int number = 0;
-    bool open = false;  // the entry before may be continued
+    bool open = false;  // the previous entry may be continued
     for (const absl::string_view raw : absl::StrSplit(Av(text), '\n')) {
       const std::string_view line = Sv(raw);
       ++number;
@@ -168,7 +168,7 @@ class Parser {
   }
 
   absl::Status TakeMark(std::string_view text) {
-    // Above all headings a mark holds for each case of the file.
+    // A mark above all headings applies to each case of the file.
     if (steps_ == &file_.setup) return absl::InvalidArgumentError("a mark stands at the top of the file or of a case");
     Case* const marked = file_.cases.empty() ? &defaults_ : &file_.cases.back();
     if (!marked->steps.empty()) return absl::InvalidArgumentError("a mark stands before the requests of its case");
@@ -231,7 +231,7 @@ class Parser {
 
   CaseFile file_;
   Case defaults_;
-  std::vector<Step>* steps_ = nullptr;  // where the next request goes
+  std::vector<Step>* steps_ = nullptr;  // receives the next request
   bool expectation_taken_ = false;
   std::set<std::string> names_;
 };

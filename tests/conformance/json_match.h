@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_CONFORMANCE_JSON_MATCH_H_
 #define ARMATURE_TESTS_CONFORMANCE_JSON_MATCH_H_
 
-// Compares an answer with what a case expects.
+// Compares an answer with the expectation of a case.
 
 #include <optional>
 #include <string>
@@ -13,17 +13,17 @@ namespace armature::conformance {
 using cli::Json;
 
 struct MatchOptions {
-  bool partial = false;          // Objects may hold more than is named; null means absent.
-  bool unordered_items = false;  // The order of "Items" does not count.
+  bool partial = false;          // objects may have more members; null means absent
+  bool unordered_items = false;  // the order of "Items" does not matter
 };
 
-// Where and how `actual` differs, such as "Items[1].a.N: expected "1", got "2""; nothing if it matches.
+// The first difference, such as "Items[1].a.N: expected "1", got "2""; nullopt if `actual` matches.
 //
-// Sets ({"SS": [...]} and its kin) are compared without order, numbers by value, and the string "<any>" matches
-// whatever is there. Exact answers need not name Count and ScannedCount.
+// Sets ({"SS": [...]} and the like) are compared without order, and numbers by value. The string "<any>" matches any
+// value. Exact answers may omit Count and ScannedCount.
 std::optional<std::string> FindDifference(const Json& expected, const Json& actual, const MatchOptions& options);
 
-// On one line, with long texts shortened.
+// The document on one line, with long texts shortened.
 std::string Brief(const Json& json);
 
 }  // namespace armature::conformance

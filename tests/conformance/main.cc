@@ -1,4 +1,4 @@
-// Runs the cases of a folder against a backend, prints what fails, and ends with the numbers.
+// Runs the cases of a folder against a backend. Prints failures and a summary.
 
 #include <algorithm>
 #include <filesystem>
@@ -29,7 +29,7 @@ struct Options {
   bool strict = false;
 };
 
-// Sorted by path. Throws if one cannot be read.
+// The files sorted by path. Throws if one cannot be read.
 std::vector<CaseFile> ReadFiles(const Options& options) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(options.folder)) {

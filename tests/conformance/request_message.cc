@@ -38,7 +38,7 @@ absl::Status ReadValues(const Json& json, const std::string& path, Values* value
   return absl::OkStatus();
 }
 
-// An element of a set, or a scalar that is not a boolean.
+// Reads an element of a set, or a scalar that is not a boolean.
 absl::Status ReadText(const Json& json, const std::string& path, bool base64, std::string* text) {
   if (!json.is_string()) return CannotSay(path, "not a string");
   *text = json.get<std::string>();
@@ -82,7 +82,7 @@ absl::Status ReadValue(const Json& json, const std::string& path, AttributeValue
   return absl::OkStatus();
 }
 
-// The value of an enum type by its documented name: "HASH" is KEY_TYPE_HASH.
+// The enum value with the documented name: "HASH" is KEY_TYPE_HASH.
 const EnumValueDescriptor* FindEnumValue(const EnumDescriptor& type, const std::string& name) {
   constexpr std::string_view kZero = "UNSPECIFIED";
   std::string_view prefix = type.value(0)->name();
@@ -94,7 +94,7 @@ const EnumValueDescriptor* FindEnumValue(const EnumDescriptor& type, const std::
 absl::Status ReadObject(const Json& json, const std::string& path, Message* message);
 absl::Status ReadField(const Json& json, const std::string& path, const FieldDescriptor& field, Message* message);
 
-// One value of `field`: sets it, or adds it if the field is repeated.
+// Reads one value of `field`: sets it, or adds it if the field is repeated.
 class FieldReader {
  public:
   FieldReader(Message* message, const FieldDescriptor& field)
@@ -203,7 +203,7 @@ absl::Status ToRequestMessage(const Json& json, Message* message) { return ReadO
 
 namespace {
 
-// The members of answers of batches and transactions that are maps of lists.
+// Unwraps the members of batch and transaction answers that are maps of lists.
 void UnwrapLists(Json* answer) {
   for (const char* const member : {"Responses", "UnprocessedItems", "ItemCollectionMetrics"}) {
     const auto map = answer->find(member);

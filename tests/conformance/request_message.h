@@ -3,9 +3,8 @@
 
 // Documented JSON to protobuf, for requests that may be wrong on purpose.
 //
-// The reader of the command line helps its user: it refuses what the daemon would refuse. This one lets everything
-// through that a message can hold, such as values without a type or nested too deeply, because the daemon's answer to
-// those is what the cases are about.
+// Unlike the reader of the command line, this one accepts everything that a message can hold, such as values without a
+// type or too deep nesting. The cases test how the daemon refuses these.
 
 #include <string_view>
 
@@ -15,12 +14,12 @@
 
 namespace armature::conformance {
 
-// Errors: InvalidArgument, with the path, for what the message cannot hold: unknown members and enum values, other JSON
-// types, null, and empty lists and maps, which protobuf cannot tell from absent ones.
+// Errors: InvalidArgument, with the path, for JSON that the message cannot hold: unknown members and enum values, wrong
+// JSON types, null, and empty lists and maps, which protobuf cannot tell from absent ones.
 absl::Status ToRequestMessage(const cli::Json& json, google::protobuf::Message* message);
 
-// Gives an answer its documented form: the empty lists and texts that the answer to `request` shows and protobuf leaves
-// out, and lists where protobuf has a message around them.
+// Gives an answer its documented form: adds empty lists and texts that the documented answer to `request` has and
+// protobuf omits, and unwraps lists that protobuf puts into a message.
 void AddEmptyLists(std::string_view operation, const cli::Json& request, cli::Json* answer);
 
 }  // namespace armature::conformance

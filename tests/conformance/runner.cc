@@ -22,7 +22,7 @@ bool IsRead(std::string_view operation) {
          operation == "ScanAll" || operation.starts_with("Describe") || operation.starts_with("List");
 }
 
-// Of settings that a table keeps until it is deleted.
+// Settings that a table keeps until it is deleted.
 bool IsSettingsChange(std::string_view operation) {
   return operation == "UpdateTable" || operation == "TagResource" || operation == "UntagResource" ||
          operation == "UpdateTimeToLive" || operation == "UpdateContinuousBackups";
@@ -35,7 +35,7 @@ bool IsTableChange(std::string_view operation) {
 
 bool IsBackupChange(std::string_view operation) { return operation == "CreateBackup" || operation == "DeleteBackup"; }
 
-// Puts `value` wherever the request says `placeholder`. True if it does anywhere.
+// Replaces `placeholder` by `value` in the request. True if it occurs.
 bool Insert(std::string_view placeholder, const Json& value, Json* request) {
   if (request->is_string() && *request == placeholder) {
     *request = value;
@@ -72,7 +72,7 @@ std::string Shown(const Expectation& expectation) {
   return text;
 }
 
-// Empty if the answer is as expected.
+// The mismatch between answer and expectation; empty if they match.
 std::string Judge(const Step& step, const Answer& answer) {
   const Expectation& expected = step.expectation;
   if (!answer.inexpressible.empty()) return Shown(answer);
@@ -94,14 +94,14 @@ std::string Judge(const Step& step, const Answer& answer) {
   return FindDifference(expected.error_members, answer.body, {}).value_or("");
 }
 
-// Asks `is_there` until it is true. Throws with `complaint` if that takes too long.
+// Polls `is_there` until it is true. Throws with `complaint` after a timeout.
 void WaitFor(std::string_view complaint, const std::function<bool()>& is_there) {
   const absl::Time give_up = absl::Now() + kPatience;
   absl::Mutex mutex;
   const bool never = false;
   while (absl::Now() < give_up) {
     if (is_there()) return;
-    // The states of tables and backups have no event that a client could wait for.
+    // Polled, because clients cannot be notified of these states.
     const absl::MutexLock lock(&mutex);
     mutex.AwaitWithTimeout(absl::Condition(&never), kPause);
   }
@@ -144,7 +144,7 @@ Report Runner::RunCase(const CaseFile& file, const Case& one) {
 
 std::string Runner::RunStep(const Step& step) {
   Json request = step.request;
-  // Only a request that was changed has to be printed anew.
+  // Only a changed request has to be printed again.
   bool has_placeholder = false;
   for (const auto& [placeholder, value] : kept_) {
     has_placeholder = Insert(placeholder, value, &request) || has_placeholder;
@@ -172,7 +172,7 @@ void Runner::Keep(const Answer& answer) {
 
 Answer Runner::Send(const std::string& operation, const Json& request, std::string_view request_text) {
   const bool reads_index = (operation == "Query" || operation == "Scan") && request.contains("IndexName");
-  // Requests of the runner's own come without a text.
+  // The runner's own requests have no text.
   const std::string text = request_text.empty() ? cli::CompactJson(request) : std::string(request_text);
   Answer answer = backend_.Run({operation, request, text, reads_index ? change_sequence_ : 0});
   change_sequence_ = std::max(change_sequence_, answer.change_sequence);
@@ -182,11 +182,11 @@ Answer Runner::Send(const std::string& operation, const Json& request, std::stri
     if (operation == "CreateBackup" && answer.error_type.empty()) WaitForBackup(answer.body);
     return answer;
   }
-  // A call that was refused should have changed nothing, but that is for the case to find out, not to rely on.
+  // A refused call should have changed nothing, but the cases test this, so the runner does not rely on it.
   (IsTableChange(operation) ? tables_changed_ : items_changed_) = true;
   if (!answer.error_type.empty() || !IsTableChange(operation)) return answer;
   settings_changed_ = settings_changed_ || IsSettingsChange(operation);
-  // What happens to a table in the background must not run into the next request.
+  // Background work on a table must not affect the next request.
   const auto name = request.find(operation == "RestoreTableFromBackup" ? "TargetTableName" : "TableName");
   if (name != request.end()) WaitForTable(name->get<std::string>(), operation == "DeleteTable");
   return answer;

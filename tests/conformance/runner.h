@@ -18,32 +18,32 @@ namespace armature::conformance {
 enum class Outcome {
   kPassed,
   kFailed,
-  kPending,              // Fails, and is marked to.
-  kPassedThoughPending,  // The mark should go.
+  kPending,              // fails as marked
+  kPassedThoughPending,  // the mark is obsolete
   kNotForBackend,
 };
 
 struct Report {
   Outcome outcome = Outcome::kPassed;
   std::string path;
-  int line = 0;  // Of the request that failed, otherwise of the case.
+  int line = 0;  // of the failed request, otherwise of the case
   std::string name;
-  std::string details;  // What was sent, expected and answered; empty if it passed.
+  std::string details;  // request, expectation and answer; empty if passed
 };
 
-// Tables and items are those of the setup whenever a case begins: what a case has written or created is taken back.
+// Each case begins with the tables and items of the setup: changes of earlier cases are undone.
 //
-// Thread-safety: thread-compatible. The backend must have no tables when a file begins, and has none when it ends.
+// Thread-safety: thread-compatible. The backend must have no tables when a file begins. It has none when the file ends.
 class Runner {
  public:
   explicit Runner(Backend* backend) : backend_(*backend) {}
 
-  // Only cases whose name contains `name_part` run. Throws std::runtime_error if the setup fails.
+  // Runs the cases whose name contains `name_part`. Throws std::runtime_error if the setup fails.
   std::vector<Report> RunFile(const CaseFile& file, std::string_view name_part);
 
  private:
   Report RunCase(const CaseFile& file, const Case& one);
-  // What differs from the expectation; empty if nothing does.
+  // The mismatch with the expectation; empty if there is none.
   std::string RunStep(const Step& step);
   void Keep(const Answer& answer);
   Answer Send(const std::string& operation, const Json& request, std::string_view request_text);
@@ -64,7 +64,7 @@ class Runner {
 
   Backend& backend_;
   std::set<std::string> setup_tables_;
-  // What the last answer that had such a member said, by the placeholders that requests have for it.
+  // Values of placeholders in requests, from the last answer that had the member.
   std::map<std::string, Json> kept_;
   uint64_t change_sequence_ = 0;
   bool items_changed_ = false;

@@ -1,4 +1,4 @@
-// Transfers between accounts, while others read them and the daemon is killed: no money comes or goes.
+// Transfers between accounts, while clients read them and the daemon is killed: the sum of the balances stays constant.
 
 #include <atomic>
 #include <cstdlib>
@@ -27,12 +27,12 @@ using client::S;
 
 constexpr char kTable[] = "bank";
 constexpr int kGroups = 20;
-constexpr int kAccountsPerGroup = 50;  // what one reader reads at once
+constexpr int kAccountsPerGroup = 50;  // read at once
 constexpr int64_t kFirstBalance = 100;
 constexpr int kWriters = 6;
 constexpr int kReaders = 2;
 
-// How many times to kill.
+// Number of kills.
 int Kills() {
   const char* const text = std::getenv("ARMATURE_BANK_KILLS");
   return text == nullptr ? 2 : std::max(1, std::atoi(text));
@@ -50,11 +50,11 @@ int64_t NumberIn(const client::Item& item, const std::string& attribute) {
   return found == item.attributes().end() ? 0 : std::atoll(found->second.n().c_str());
 }
 
-// One who transfers, and counts what was answered.
+// A client that makes transfers and counts those that succeed.
 struct Writer {
   int id = 0;
   int64_t done = 0;
-  // A transfer of which nobody knows whether it was done.
+  // A transfer whose outcome is unknown.
   std::optional<api::v1::TransactWriteItemsRequest> open;
 };
 
@@ -82,7 +82,7 @@ class BankTest : public DaemonTest {
     ASSERT_TRUE(flushed.ok()) << flushed;
   }
 
-  // A transfer inside a group, counted in an item of the writer.
+  // A transfer within a group, which also increments a counter of the writer.
   static api::v1::TransactWriteItemsRequest MakeTransfer(int writer, std::mt19937_64* rng) {
     const int group = static_cast<int>((*rng)() % kGroups);
     const int from = static_cast<int>((*rng)() % kAccountsPerGroup);
@@ -98,7 +98,7 @@ class BankTest : public DaemonTest {
     return transfer.request();
   }
 
-  // Sends the transfer; false if the daemon is gone.
+  // Sends the transfer. False if the daemon is unreachable.
   static bool Send(const client::Client& to, Writer* writer) {
     const absl::Status status = to.TransactWriteItems(*writer->open).status();
     if (!status.ok() && !absl::IsAborted(status)) {
@@ -157,7 +157,7 @@ class BankTest : public DaemonTest {
     for (std::thread& thread : threads) thread.join();
   }
 
-  // What nobody knows is asked again, with the same token: it is done once, now or before.
+  // Repeats transfers of unknown outcome with the same token: each is executed once, now or before.
   void FinishOpenTransfers() {
     for (Writer& writer : writers_) {
       if (!writer.open.has_value()) continue;
@@ -192,7 +192,7 @@ class BankTest : public DaemonTest {
 
   std::mt19937_64 rng_;
   std::vector<Writer> writers_;
-  std::atomic<int64_t> reads_ = 0;  // of whole groups, that succeeded
+  std::atomic<int64_t> reads_ = 0;  // successful reads of whole groups
 };
 
 TEST_F(BankTest, TheSumStaysOverKills) {

@@ -1,4 +1,4 @@
-// SIGKILL at random moments and at every fault point, then a comparison of what is there with what was promised.
+// SIGKILL at random moments and at every fault point, then a comparison of the database with the acknowledged writes.
 
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ constexpr absl::Duration kPatience = absl::Seconds(30);
 constexpr int kWriters = 8;
 constexpr int64_t kKeysPerWriter = 40;
 
-// How many times more to kill than the fast run does.
+// Number of rounds, as a multiple of the fast run.
 int Rounds() {
   const char* const text = std::getenv("ARMATURE_CRASH_ROUNDS");
   return text == nullptr ? 1 : std::max(1, std::atoi(text));
@@ -39,7 +39,7 @@ int Rounds() {
 
 void Pause(absl::Duration duration) { absl::Notification().WaitForNotificationWithTimeout(duration); }
 
-// While it lives, a daemon that starts kills itself at a point of storage/base/fault_points.h.
+// While it exists, new daemons kill themselves at a point of storage/base/fault_points.h.
 class FaultPoint {
  public:
   FaultPoint(const std::string& point, int passing) {
@@ -70,11 +70,11 @@ class CrashTest : public DaemonTest {
          "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}]}]})");
   }
 
-  // Writes to the keys of `writer` until the daemon is gone or `stop`.
+  // Writes to the keys of `writer` until the daemon is dead or `stop` is set.
   void WriteUntilDead(const client::Client& to, int writer, uint64_t seed, const std::atomic<bool>& stop) {
     std::mt19937_64 rng(seed);
     while (!stop) {
-      // Writers share partitions, not keys.
+      // Writers share partitions, but not keys.
       const RowKey key{"p" + std::to_string(rng() % 3),
                        writer * kKeysPerWriter + static_cast<int64_t>(rng() % kKeysPerWriter)};
       const bool put = rng() % 4 != 0;
@@ -102,7 +102,7 @@ class CrashTest : public DaemonTest {
     }
   }
 
-  // Runs all writers until the daemon is gone: killed by `kill`, or by itself meanwhile.
+  // Runs all writers until the daemon is dead: killed by `kill`, or by its fault point.
   template <class Kill>
   void WriteAnd(Kill kill) {
     const client::Client to = client();
@@ -116,7 +116,7 @@ class CrashTest : public DaemonTest {
     for (std::thread& writer : writers) writer.join();
   }
 
-  // Until the daemon has killed itself.
+  // Waits until the daemon has killed itself.
   void WaitUntilDead() {
     const client::Client to = client();
     const absl::Time give_up = absl::Now() + kPatience;
@@ -181,16 +181,16 @@ TEST_P(FaultPointTest, KeepsEveryAcknowledgedWrite) {
       const FaultPoint armed(GetParam(), passing);
       daemon().Restart();
     }
-    // Writers end when the daemon does; if it does not, they are stopped and the test fails.
+    // Writers end when the daemon is dead. If it does not die, they are stopped and the test fails.
     ASSERT_NO_FATAL_FAILURE(WriteAnd([&] { WaitUntilDead(); }));
-    daemon().Kill();  // it is dead; this takes note of it
+    daemon().Kill();  // reaps the dead process
     daemon().Restart();
     ASSERT_NO_FATAL_FAILURE(CheckPromises());
     if (HasFailure()) return;
   }
 }
 
-// One transaction is all that is written: it is under way when the daemon dies, and its client asks again.
+// Only one transaction is written. The daemon dies while it runs, and the client repeats it.
 class TransactionFaultPointTest : public CrashTest, public testing::WithParamInterface<const char*> {
  protected:
   std::string CountOf(const client::Item& key) {
@@ -221,7 +221,7 @@ TEST_P(TransactionFaultPointTest, IsCarriedOutOnceOnAllItsItems) {
   const absl::Status cut_off = client().TransactWriteItems(request).status();
   EXPECT_TRUE(absl::IsUnavailable(cut_off)) << cut_off;
   WaitUntilDead();
-  daemon().Kill();  // it is dead; this takes note of it
+  daemon().Kill();  // reaps the dead process
   daemon().Restart();
   const std::string found = CountOf(from);
   EXPECT_EQ(found, CountOf(to)) << "all or nothing";
@@ -253,7 +253,7 @@ INSTANTIATE_TEST_SUITE_P(All, FaultPointTest,
                            return name;
                          });
 
-// Indexes come and go while clients write and the daemon is killed.
+// Indexes are created and deleted while clients write and the daemon is killed.
 class IndexCrashTest : public CrashTest {
  protected:
   absl::Status UpdateIndexes(const std::string& update) {
@@ -272,7 +272,7 @@ class IndexCrashTest : public CrashTest {
   absl::Status RemoveIndex(const std::string& name) {
     return UpdateIndexes(R"({"Delete": {"IndexName": ")" + name + R"("}})");
   }
-  // Until no index is coming or going.
+  // Waits until no index is being created or deleted.
   void WaitUntilSettled() {
     const absl::Status settled = client::WaitForTable(client(), kTable, absl::Now() + kPatience);
     ASSERT_TRUE(settled.ok()) << settled;
@@ -314,7 +314,7 @@ TEST_P(IndexFaultPointTest, GoesOnWithTheFilling) {
     EXPECT_TRUE(created.ok() || absl::IsUnavailable(created)) << created;
     WaitUntilDead();
   }));
-  daemon().Kill();  // it is dead; this takes note of it
+  daemon().Kill();  // reaps the dead process
   daemon().Restart();
   ASSERT_NO_FATAL_FAILURE(WaitUntilSettled());
   ASSERT_NO_FATAL_FAILURE(CheckPromises());
@@ -327,12 +327,12 @@ INSTANTIATE_TEST_SUITE_P(All, IndexFaultPointTest, testing::Values("builder.befo
                            return name;
                          });
 
-// What the last call about a table said.
+// The state promised by the last answer about a table.
 enum class Promise { kExists, kGone, kUnknown };
 
 class TableCrashTest : public CrashTest {
  protected:
-  // Makes and deletes tables until the daemon is gone. Returns what was promised last.
+  // Creates and deletes tables until the daemon is dead. Returns the last promise.
   static Promise CycleTable(const client::Client& to, const std::string& name) {
     Promise promise = Promise::kGone;
     while (true) {
@@ -366,7 +366,7 @@ class TableCrashTest : public CrashTest {
 
   int64_t Families() { return client().GetServerInfo({})->column_family_count(); }
 
-  // What is left of `name` goes through; then it is deleted.
+  // Waits until a started creation or deletion of `name` has ended, then deletes the table.
   void CheckAndRemove(const std::string& name, Promise promise) {
     SCOPED_TRACE(name);
     api::v1::DescribeTableRequest describe;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_CRASH_EXPECTED_ROWS_H_
 #define ARMATURE_TESTS_CRASH_EXPECTED_ROWS_H_
 
-// What a table must hold after a crash: for each key what was acknowledged last, and what was under way.
+// The rows that a table may have after a crash: for each key the last acknowledged write, or the one in progress.
 
 #include <cstdint>
 #include <map>
@@ -15,27 +15,27 @@
 
 namespace armature::test {
 
-// Every write has a version of its own, and the whole item follows from key and version. 0: no item.
+// Every write has a unique version. Key and version determine the whole item. 0: no item.
 using Version = int64_t;
 using RowKey = std::pair<std::string, int64_t>;  // pk, sk
 
 client::Item KeyItem(const RowKey& key);
-// Attributes: pk, sk, v, often l and g, and a text of varying length.
+// An item with the attributes pk, sk, v, often l and g, and a text of varying length.
 client::Item ItemOfVersion(const RowKey& key, Version version);
-// The way back. 0 if `item` is none that ItemOfVersion made.
+// The version of an item, 0 if `item` was not made by ItemOfVersion.
 Version VersionOf(const client::Item& item);
 
 // Thread-safety: thread-safe; each key has one writer.
 class ExpectedRows {
  public:
-  // Before a write is sent; 0 deletes. Only one per key is under way.
+  // Call it before a write is sent. Version 0 is a delete. Each key has at most one write in progress.
   void Begin(const RowKey& key, Version version);
   // The write was acknowledged.
   void Acknowledge(const RowKey& key);
   // The write was certainly not applied.
   void Withdraw(const RowKey& key);
 
-  // After a crash: whether the row may have `found`. What was under way is settled by that.
+  // After a crash: true if the row may have version `found`. This decides the write in progress.
   bool Settle(const RowKey& key, Version found);
 
   std::map<RowKey, Version> Acknowledged() const;

@@ -1,5 +1,5 @@
-// Indexes are built on several tables at the same time, one after another within a table, while clients write to all of
-// them and the daemon is killed again and again. ARMATURE_INDEX_CRASH_ITEMS and _KILLS make it larger.
+// Indexes are built concurrently on several tables, one after another within a table, while clients write to all tables
+// and the daemon is killed repeatedly. ARMATURE_INDEX_CRASH_ITEMS and _KILLS set the size.
 
 #include <atomic>
 #include <cstdlib>
@@ -37,7 +37,7 @@ int64_t Setting(const char* name, int64_t otherwise) {
 std::string TableName(int table) { return "building-" + std::to_string(table); }
 std::string IndexName(int number) { return "index-" + std::to_string(number % kIndexes); }
 
-// The definition of the index, for an update of the table.
+// The definition of an index, for UpdateTable.
 std::string IndexJson(int number) {
   const std::vector<std::string> shapes = {
       R"("Projection": {"ProjectionType": "ALL"}, "KeySchema": [{"AttributeName": "v", "KeyType": "HASH"},
@@ -58,7 +58,7 @@ class IndexBuildCrashTest : public DaemonTest {
     }
   }
 
-  // Calls until the daemon that is there at the time gives an answer.
+  // Repeats the call until the current daemon answers.
   template <class Call>
   absl::Status Persist(Call call) {
     while (true) {
@@ -91,7 +91,7 @@ class IndexBuildCrashTest : public DaemonTest {
     for (std::thread& thread : threads) thread.join();
   }
 
-  // Each has rows of its own in a table that it shares with others, and partitions that it shares with them.
+  // A writer with its own rows in a shared table. Writers share the partitions.
   struct Writer {
     int table = 0;
     int number = 0;
@@ -150,7 +150,7 @@ class IndexBuildCrashTest : public DaemonTest {
         .status();
   }
 
-  // Until the table has the index, or has it no longer, and is at rest. The daemon may die before it answers.
+  // Repeats until the table has the index, or no longer has it, and is ACTIVE. The daemon may die before it answers.
   void SetIndex(int table, int number, bool present) {
     const std::string name = IndexName(number);
     const absl::Status set = Persist([&](const Client& to) {
@@ -164,7 +164,7 @@ class IndexBuildCrashTest : public DaemonTest {
     EXPECT_TRUE(set.ok()) << set;
   }
 
-  // All indexes of a table, and again from the first while kills are to come.
+  // Builds all indexes of a table, and starts again while kills are outstanding.
   void BuildIndexes(int table) {
     for (int number = 0; (number < kIndexes || !killed_) && !HasFailure(); ++number) {
       if (number >= kIndexes) SetIndex(table, number, false);
@@ -180,7 +180,7 @@ class IndexBuildCrashTest : public DaemonTest {
     std::vector<std::thread> builders;
     for (int table = 0; table < kTables; ++table) builders.emplace_back([this, table] { BuildIndexes(table); });
     for (int64_t kill = 0; kill < kills; ++kill) {
-      // Long enough for several pages of each table, short enough to meet the middle of a build.
+      // Long enough for several pages of each table, short enough to hit the middle of a build.
       const auto longest = static_cast<int64_t>(100 + items_ / 50);
       const int64_t pause = std::uniform_int_distribution<int64_t>(20, longest)(rng_);
       absl::Notification().WaitForNotificationWithTimeout(absl::Milliseconds(pause));
@@ -236,7 +236,7 @@ class IndexBuildCrashTest : public DaemonTest {
   const int64_t items_ = Setting("ARMATURE_INDEX_CRASH_ITEMS", 2'000);
   std::vector<Writer> writers_ = Writers();
   std::atomic<Version> last_version_{0};
-  std::atomic<bool> killed_{false};  // for the last time
+  std::atomic<bool> killed_{false};  // all kills are done
   std::atomic<bool> done_{false};
   int64_t rows_verified_ = 0;
 

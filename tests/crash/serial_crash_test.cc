@@ -1,5 +1,5 @@
-// Random operations of many clients while the daemon is killed: what they saw, before and after, must have happened in
-// some order, one operation after the other.
+// Random operations of many clients while the daemon is killed: there must be a serial order that explains what they
+// saw before and after.
 
 #include <algorithm>
 #include <cstdint>
@@ -30,7 +30,7 @@ using engine::Change;
 using engine::Found;
 using engine::SerialClients;
 
-// A number from the environment, to do more than the fast run does.
+// A number from the environment variable, or `otherwise`.
 int NumberOf(const char* variable, int otherwise) {
   const char* const text = std::getenv(variable);
   return text == nullptr ? otherwise : std::max(1, std::atoi(text));
@@ -41,7 +41,7 @@ client::Item WithState(int item, int64_t state) {
   return ItemBuilder().Set("id", S(Cat("i", item))).Set("v", N(state)).Build();
 }
 
-// 0 if there is no item.
+// The state of an item, 0 if there is none.
 int64_t StateOf(const client::Item& item) {
   const auto found = item.attributes().find("v");
   return found == item.attributes().end() ? 0 : std::stoll(found->second.n());
@@ -128,7 +128,7 @@ class DaemonBackend : public engine::SerialBackend {
 
 class SerialCrashTest : public DaemonTest {
  protected:
-  // One history, over all kills.
+  // Runs all kills as one history.
   void WorkAndKill(const std::string& table, int kills) {
     Create(Cat(R"({"TableName": ")", table, R"(", "BillingMode": "PAY_PER_REQUEST",
       "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],

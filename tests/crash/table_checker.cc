@@ -14,7 +14,7 @@ namespace {
 using client::Item;
 
 constexpr absl::Duration kCatchUpMax = absl::Seconds(30);
-constexpr int64_t kRowOverheadBytes = 100;  // as documented for table and index sizes
+constexpr int64_t kRowOverheadBytes = 100;  // documented overhead in table and index sizes
 
 using Names = std::vector<std::string>;
 using Schema = google::protobuf::RepeatedPtrField<api::v1::KeySchemaElement>;
@@ -22,7 +22,7 @@ using Schema = google::protobuf::RepeatedPtrField<api::v1::KeySchemaElement>;
 struct Keyspace {
   std::string index_name;  // empty: the table
   Names keys;
-  std::optional<std::set<std::string>> projected;  // nothing: all
+  std::optional<std::set<std::string>> projected;  // nullopt: all attributes
   int64_t item_count = 0;
   int64_t size_bytes = 0;
 };
@@ -114,7 +114,7 @@ void CompareKeyspace(const Keyspace& keyspace, const std::vector<Item>& base, co
   compare("size", keyspace.size_bytes, bytes);
 }
 
-// Until the global indexes hold all that the log has.
+// Waits until the global indexes have applied the whole change log.
 absl::Status CatchUp(const client::Client& client, const std::string& table) {
   admin::v1::ListIndexStatusRequest request;
   request.set_table_name(table);
@@ -122,7 +122,7 @@ absl::Status CatchUp(const client::Client& client, const std::string& table) {
   if (!status.ok()) return status.status();
   uint64_t newest = 0;
   for (const auto& index : status->indexes()) newest = std::max(newest, index.log_sequence());
-  // A read that asks for a sequence makes the indexes look, even if the log holds nothing more for them.
+  // A read with AtLeastSequence makes the indexes poll, even if the log holds no more changes for them.
   for (const auto& index : status->indexes()) {
     if (index.kind() != admin::v1::INDEX_KIND_GLOBAL) continue;
     api::v1::ScanRequest scan;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_CRASH_TABLE_CHECKER_H_
 #define ARMATURE_TESTS_CRASH_TABLE_CHECKER_H_
 
-// Whether a table, its indexes and its description agree, seen through the API alone.
+// Checks through the API that a table, its indexes and its description agree.
 
 #include <string>
 #include <vector>
@@ -16,9 +16,9 @@ namespace armature::test {
 absl::StatusOr<std::vector<client::Item>> ScanAll(const client::Client& client, const std::string& table,
                                                   const std::string& index_name = "");
 
-// Waits until the global indexes have caught up with all that was written, then says in words what does not agree:
-// base items without their index entry, entries without their base item, counts and sizes that are wrong. Nobody may
-// write meanwhile. Projections ALL and KEYS_ONLY only; scalar attributes of types S and N (integers) only.
+// Waits until the global indexes have caught up, then returns a text for each disagreement: items without index entry,
+// entries without item, wrong counts and sizes. There must be no concurrent writes. Supports the projections ALL and
+// KEYS_ONLY and scalar attributes of types S and N (integers).
 std::vector<std::string> FindDisagreements(const client::Client& client, const std::string& table);
 
 }  // namespace armature::test

@@ -1,5 +1,5 @@
-// The binder, and what is done with what it bound. Input: lines, each a letter for the kind of expression and its text;
-// of two of one kind the first counts. The placeholders of expr_test_util.h are defined where a text mentions them.
+// Binder and evaluation. Input: lines, each a letter for the kind of expression and its text; the first line of a kind
+// counts. The placeholders of expr_test_util.h are defined if a text mentions them.
 
 #include <algorithm>
 #include <array>

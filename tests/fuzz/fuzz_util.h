@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_FUZZ_FUZZ_UTIL_H_
 #define ARMATURE_TESTS_FUZZ_FUZZ_UTIL_H_
 
-// What fuzz targets share.
+// Shared helpers of fuzz targets.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace armature::fuzz {
 
-// Ends the process, which a fuzzer takes for a find, unless `holds`.
+// Aborts unless `holds`, which the fuzzer reports as a failure.
 inline void Check(bool holds, const char* what) {
   if (holds) return;
   std::cerr << "violated: " << what << std::endl;
@@ -23,12 +23,12 @@ inline void Check(bool holds, const char* what) {
 
 inline std::string_view Text(const uint8_t* data, size_t size) { return {reinterpret_cast<const char*>(data), size}; }
 
-// Whether `inner` lies in `outer`. An empty view may lie anywhere.
+// True if `inner` is inside `outer`. An empty view may be anywhere.
 inline bool LiesIn(std::string_view inner, std::string_view outer) {
   return inner.empty() || (inner.data() >= outer.data() && inner.data() + inner.size() <= outer.data() + outer.size());
 }
 
-// The kind of expression that an input's letter stands for.
+// The kind of expression for an input's letter.
 inline std::optional<expr::ExpressionKind> KindOf(char letter) {
   switch (letter) {
     case 'u':

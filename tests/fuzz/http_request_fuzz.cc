@@ -1,4 +1,4 @@
-// Requests of HTTP from bytes that may be anything: whatever pieces they come in, they are the same requests.
+// HTTP requests from arbitrary bytes: the result must not depend on how the bytes are split.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Items in place, over bytes that may be anything. Input: the bytes of an item.
+// ItemView over arbitrary bytes. Input: the bytes of an item.
 
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@
 namespace armature::fuzz {
 namespace {
 
-// Deeper than any item, so that hostile nesting cannot end the walk by ending the stack.
+// Deeper than any valid item. The limit protects the stack.
 constexpr int kDepthMax = 100;
 
 void Walk(const model::ItemView& item, std::string_view all, int depth);

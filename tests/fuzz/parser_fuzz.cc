@@ -1,4 +1,4 @@
-// Lexer and parser of all kinds. Input: a letter for the kind (u, c, k, f, p), then the text.
+// Lexer and parser of all kinds of expressions. Input: a letter for the kind (u, c, k, f, p), then the text.
 
 #include <string_view>
 #include <vector>

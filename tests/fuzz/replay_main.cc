@@ -1,4 +1,4 @@
-// Runs a fuzz target over all files of the directories given. Ends with 1 if there is none to run.
+// Runs a fuzz target over all files of the given directories. Exit code 1 if there are none.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   int files = 0;
   for (int i = 1; i < argc; ++i) {
     for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
-      // Named first: a target that fails ends the process.
+      // The name is printed first, because a failing target ends the process.
       std::cout << entry.path().filename().string() << std::endl;
       std::ifstream in(entry.path(), std::ios::binary);
       // A copy of exact size, so that the address sanitizer sees a read beyond the end.

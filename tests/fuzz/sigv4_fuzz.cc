@@ -1,5 +1,5 @@
-// The parser and verifier of request signatures. Input: lines of method, target, and headers (`name: value`), an empty
-// line, then the body. The signature is right only if the fuzzer can forge one.
+// Parser and verifier of request signatures. Input: lines of method, target and headers (`name: value`), an empty line,
+// then the body. The signature is right only if the fuzzer forges one.
 
 #include <algorithm>
 #include <string>

@@ -1,10 +1,12 @@
-// Updates, from text to item. Input: up to four parts with "\n--\n" between them:
+// Updates, from text to item. Input: up to four parts separated by "
+// --
+// ":
 //   an update expression;
 //   names, each a line "#n=name";
-//   values, as the wire form of an item whose attributes are called like the placeholders, ":v";
-//   the item before, in wire form; empty: there is none.
-// Placeholders count where the text mentions them, and those of expr_test_util.h are defined as well. Without a fourth
-// part, or with one that is no item, the update is applied to the document below.
+//   values, as the wire form of an item whose attributes are named like the placeholders, ":v";
+//   the old item in wire form; empty: no item.
+// Only placeholders that the text mentions are defined; those of expr_test_util.h are available, too. Without a valid
+// fourth part, the update is applied to the document below.
 
 #include <algorithm>
 #include <optional>
@@ -54,7 +56,7 @@ const std::string& Document() {
   return *kDocument;
 }
 
-// Takes what stands before `separator` from the front of `rest`; nullopt if `rest` has been used up.
+// Removes the part before `separator` from the front of `rest`; nullopt if `rest` is used up.
 std::optional<std::string_view> TakePart(std::string_view separator, std::optional<std::string_view>* rest) {
   if (!rest->has_value()) return std::nullopt;
   const std::string_view all = **rest;
@@ -74,7 +76,7 @@ void AddPlaceholders(std::string_view text, std::string_view names, const ItemVi
     const size_t equals = line->find('=');
     if (equals == std::string_view::npos || !mentioned(line->substr(0, equals))) continue;
     const std::string_view name = line->substr(equals + 1);
-    // No request brings other text.
+    // Requests contain valid UTF-8 only.
     if (codec::IsValidUtf8(name)) request->WithName(std::string(line->substr(0, equals)), std::string(name));
   }
   values.ForEach([&](const AttributeView& value) {
@@ -98,7 +100,7 @@ bool HasIndex(const DocumentPath& path) {
                      [](const PathElement& element) { return element.kind == PathElement::Kind::kIndex; });
 }
 
-// Whether each list element on the way is there already, so that it stays in its place.
+// True if each list element of the path exists, so that the update does not move it.
 bool NoElementIsNew(const DocumentPath& path, const ItemView& before) {
   for (size_t size = 1; size <= path.elements.size(); ++size) {
     if (path.elements[size - 1].kind != PathElement::Kind::kIndex) continue;
@@ -109,7 +111,7 @@ bool NoElementIsNew(const DocumentPath& path, const ItemView& before) {
   return true;
 }
 
-// What a SET of a constant or of a path writes; nullopt for all others.
+// The value that a SET of a constant or of a path writes; nullopt for other actions.
 std::optional<ValueView> Written(const expr::UpdateValue& value, const ItemView& before) {
   if (value.right.has_value()) return std::nullopt;
   if (const expr::ValueOperand* const constant = value.left.value()) return constant->value;
@@ -134,7 +136,7 @@ void CheckUntouched(const Update& update, const ItemView& before, const ItemView
 }
 
 void CheckTargets(const Update& update, const ItemView& before, const ItemView& after) {
-  // Removed elements move others.
+  // Removed list elements move the ones after them.
   const bool moves = std::any_of(update.removes.begin(), update.removes.end(), HasIndex);
   for (const expr::SetAction& action : update.sets) {
     if (HasIndex(action.target) && (moves || !NoElementIsNew(action.target, before))) continue;
@@ -165,7 +167,7 @@ void CheckParts(const Update& update, const ItemView& item) {
   }
 }
 
-// An update of constants has nothing left to do when it is done once more.
+// Repeating an update of constants must change nothing.
 void CheckRepetition(const Update& update, const ItemView& before, const ItemView& key, const std::string& after) {
   if (!update.removes.empty() || !update.adds.empty() || !update.deletes.empty()) return;
   for (const expr::SetAction& action : update.sets) {

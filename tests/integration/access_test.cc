@@ -1,4 +1,4 @@
-// Who may call the daemon over gRPC, and for what.
+// Authorisation of calls over gRPC.
 
 #include <chrono>
 #include <cstdlib>
@@ -35,7 +35,7 @@ class AccessTest : public testing::Test {
   Client ClientWithKey(std::string_view id, std::string_view secret = SecurityFiles::kRootSecret) const {
     return daemon_.ConnectWith(files_.WithKey(id, secret));
   }
-  // "OK", or the exception.
+  // "OK", or the name of the exception.
   static std::string Name(const absl::Status& status) {
     if (status.ok()) return "OK";
     const std::string name = ErrorName(status);
@@ -111,7 +111,7 @@ TEST_F(AccessTest, AHashedSecretServesAsWell) {
   EXPECT_EQ(ListTables(ClientWithKey("AKHASHED", "a secret of hush")), "UnrecognizedClientException");
 }
 
-// What a reader of `orders` is told: of operations that are not there only if it is known at all.
+// A reader of `orders` gets AccessDeniedException for every operation that its policy does not allow.
 TEST_F(AccessTest, APolicyDeniesWhatItDoesNotAllow) {
   const auto request = FromJson<api::v1::CreateTableRequest>(kOrders);
   ASSERT_TRUE(daemon_.client().CreateTable(request).ok());
@@ -257,8 +257,8 @@ TEST_F(AccessTest, EachMemberOfABatchOrATransactionIsAskedFor) {
   EXPECT_THAT(reader.BatchWriteItem(batch).status(), denied("BatchWriteItem", "orders"));
 }
 
-// A key that may do the operation on the one table, and asks for both. That it succeeds without the other one shows
-// that the request is good, and was denied for that one alone.
+// The key may run the operation on one table only, and names both. It succeeds with that table alone, which shows that
+// the request is valid and was denied for the other table.
 TEST_F(AccessTest, TheForbiddenMemberMayComeFirstOrLast) {
   ASSERT_TRUE(daemon_.client().CreateTable(FromJson<api::v1::CreateTableRequest>(kOrders)).ok());
   WaitUntilActive("orders");
@@ -295,7 +295,7 @@ TEST_F(AccessTest, TheForbiddenMemberMayComeFirstOrLast) {
   EXPECT_EQ(Name(groups.BatchWriteItem(batch).status()), "OK");
 }
 
-// Who restores a table reads what is in the backup.
+// A restore reads the content of the backup.
 TEST_F(AccessTest, RestoringIsAskedForOnTheTableOfTheBackupAndOnTheNewOne) {
   const Client restorer = ClientWithKey("AKRESTORER");
   const auto restore = [&restorer](std::string_view backup_of, std::string_view target) {
@@ -317,7 +317,7 @@ TEST_F(AccessTest, RestoringIsAskedForOnTheTableOfTheBackupAndOnTheNewOne) {
   EXPECT_NE(Name(restore("orders", "orders2")), "OK");
 }
 
-// The codes of calls with an empty message, all made at once: refusals come late after some.
+// The codes of calls with an empty message. They run concurrently, because refusals are delayed after some failures.
 std::vector<grpc::StatusCode> CallAll(const std::shared_ptr<grpc::Channel>& channel,
                                       const std::vector<std::string>& methods) {
   struct Call {
@@ -348,7 +348,7 @@ std::vector<grpc::StatusCode> CallAll(const std::shared_ptr<grpc::Channel>& chan
   return codes;
 }
 
-// Every method of every service, and some of none.
+// Every method of every service, and some unknown ones.
 TEST_F(AccessTest, StrangersGetNothingButHealth) {
   std::vector<std::string> methods = {"/nothing.Here/Call", "/armature.api.v1.ItemService/Nothing",
                                       "/grpc.health.v1.Health/Nothing",

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Backups through the real daemon and the command line: the drill, damage, kills, the schedule.
+"""Backups through the real daemon and the command line: drill, damage, kills, schedule.
 
 Run by CTest; by hand: backup_test.py --armatured PATH --armature PATH [unittest arguments]
 """
@@ -71,7 +71,7 @@ class BackupTest(CliTest):
         self.backups = self.directory / "backups"
 
     def open_daemon(self, *flags, data="data"):
-        """A daemon on a directory of the test's own, which the commands then call."""
+        """Starts a daemon on a directory of the test, which the commands then call."""
         daemon = Daemon(PATHS.armatured, *flags, data_dir=self.directory / data)
         daemon.__enter__()
         self.addCleanup(daemon.__exit__, None, None, None)
@@ -83,7 +83,7 @@ class BackupTest(CliTest):
         self.cli("load", "--table-name", table, "-", input=lines.encode())
 
     def scan(self, table="Orders", daemon=None, **members):
-        """All items, over the JSON protocol."""
+        """All items, read over the JSON protocol."""
         items = []
         start = {}
         while True:
@@ -102,12 +102,12 @@ class BackupTest(CliTest):
 
     def restore(self, backup_id, name):
         done = self.run_cli("backup", "restore", "--dir", self.backups, "--id", backup_id, "--data-dir", self.directory / name)
-        # Lines of a log are not for people.
+        # stderr has no log lines.
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertEqual(json.loads(done.stdout)["Id"], backup_id)
 
     def check_restored(self, name, expected):
-        """A daemon on the restored directory has these items, its indexes agree, and it takes writes."""
+        """A daemon on the restored directory has these items, its indexes agree, and it accepts writes."""
         checked = self.cli("verify", "--data-dir", self.directory / name)
         self.assertEqual(checked["Differences"], [])
         with Daemon(PATHS.armatured, data_dir=self.directory / name) as daemon:
@@ -118,7 +118,7 @@ class BackupTest(CliTest):
             self.assertEqual(daemon.stop(), 0)
 
     def test_the_drill(self):
-        """Two backups while clients write; each is what the table was when nothing was written, and verifies."""
+        """Makes two backups while clients write. Each holds the table's state of a quiet moment and verifies."""
         self.open_daemon()
         self.create(TABLE)
         first = [order(number) for number in range(3000)]
@@ -136,7 +136,7 @@ class BackupTest(CliTest):
         self.assertEqual([each["Id"] for each in self.listed()], [1, 2])
         checked = self.cli("backup", "verify", "--dir", self.backups)["Backups"]
         self.assertEqual([(each["Id"], each.get("Damage", "")) for each in checked], [(1, ""), (2, "")])
-        # The database is lost.
+        # Simulates the loss of the database.
         self.daemon.process.kill()
         self.daemon.process.wait()
         shutil.rmtree(self.directory / "data")
@@ -144,7 +144,7 @@ class BackupTest(CliTest):
         self.restore(2, "two")
         self.check_restored("one", model_1)
         self.check_restored("two", model_2)
-        # What a restored database does takes nothing from the backups.
+        # Writes to a restored database do not affect the backups.
         self.assertEqual(self.run_cli("backup", "verify", "--dir", self.backups).returncode, 0)
 
     def test_a_backup_under_writes_holds_all_that_was_acknowledged(self):
@@ -179,7 +179,7 @@ class BackupTest(CliTest):
             with Daemon(PATHS.armatured, data_dir=self.directory / f"copy{number}") as daemon:
                 have = self.scan(daemon=daemon, ConsistentRead=True)
                 self.assertEqual([n for n in there if key_of(order(n)) not in have], [])
-                # Each writer's are a prefix of what it wrote.
+                # The items of each writer are a prefix of its writes.
                 for which in range(4):
                     numbers = sorted(n for _, n in have if n % 4 == which)
                     self.assertEqual(numbers, [which + 4 * i for i in range(len(numbers))])
@@ -191,7 +191,7 @@ class BackupTest(CliTest):
         self.load(first)
         self.create_backup()
         self.load([order(number, state="sent") for number in range(5000)])
-        # So slow that it is under way for long.
+        # The rate is so low that the backup runs for long.
         job = self.create_backup("--rate-mb", 1, "--no-wait")
         self.assertIn(job["State"], ("WAITING", "RUNNING"))
         self.wait_for_files()
@@ -201,13 +201,13 @@ class BackupTest(CliTest):
         self.assertEqual(self.run_cli("backup", "verify", "--dir", self.backups).returncode, 0)
         self.restore(1, "copy")
         self.check_restored("copy", contents(first))
-        # The next one cleans up and is whole.
+        # The next backup cleans up and is complete.
         self.open_daemon()
         self.create_backup()
         self.assertEqual(len(self.cli("backup", "verify", "--dir", self.backups)["Backups"]), 2)
 
     def wait_for_files(self):
-        """Until something of the second backup is there."""
+        """Waits until a file of the second backup exists."""
         private = self.backups / "private"
         while not any(each.name not in ("1",) for each in private.iterdir()):
             self.assertIsNone(self.daemon.process.poll())
@@ -251,7 +251,7 @@ class BackupTest(CliTest):
                     damage(whole)
                     done = self.run_cli("backup", "verify", "--dir", self.backups)
                     if path.parent.name == "manifests" and name == "missing":
-                        # Then there is no such backup.
+                        # Without its manifest the backup does not exist.
                         self.assertEqual(json.loads(done.stdout)["Backups"], [])
                     else:
                         self.assertEqual(done.returncode, DIFFERENCES, done.stdout + done.stderr)
@@ -313,7 +313,7 @@ class BackupTest(CliTest):
         self.create_backup()
         self.assertIn("7", self.failing(USAGE_ERROR, "backup", "restore", "--dir", self.backups, "--id", 7,
                                         "--data-dir", self.directory / "copy"))
-        # Another database's.
+        # The backups of another database.
         self.open_daemon(data="second")
         self.assertIn("another database", self.failing(INPUT_ERROR, "backup", "create", "--to", self.backups))
         self.assertEqual(self.daemon.stop(), 0)

@@ -1,4 +1,5 @@
-// Bad input: each is refused with the documented exception and text, nothing is written, and the daemon stays up.
+// Bad input: each request is refused with the documented exception and text, nothing is written, and the daemon stays
+// up.
 
 #include <filesystem>
 #include <fstream>
@@ -34,7 +35,7 @@ class BadInput : public DaemonTest {
     Put("Bad", R"({"p": {"S": "kept"}, "r": {"S": "kept"}, "g": {"N": "1"}})");
   }
 
-  // What was refused left no trace, and the daemon still takes what is right.
+  // Refused requests have written nothing, and the daemon still accepts valid ones.
   void TearDown() override {
     EXPECT_EQ(Scan(R"({"TableName": "Bad", "ConsistentRead": true})").count(), 1);
     WaitForIndexes("Bad", Put("Bad", R"({"p": {"S": "after"}, "r": {"S": "after"}, "g": {"N": "1"}})"));
@@ -91,7 +92,7 @@ TEST_F(BadInput, KeysThatAreTooLong) {
 }
 
 TEST_F(BadInput, ItemsThatAreTooLarge) {
-  // "p" "a" "r" "b" "x" are 5 bytes.
+  // "p" "a" "r" "b" "x" take 5 bytes.
   EXPECT_THAT(PutWith("x", B(std::string(409'600 - 4, 'x'))),
               IsRefused(kVe, "Item size has exceeded the maximum allowed size"));
   EXPECT_TRUE(PutWith("x", B(std::string(409'600 - 5, 'x'))).ok());
@@ -205,7 +206,7 @@ TEST_F(BadInput, MessagesOverTheSizeLimit) {
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
 }
 
-// The daemon's answer to bytes that no generated stub would send.
+// The daemon's answer to bytes that a generated stub would not send.
 grpc::Status SendRaw(const std::string& address, const std::string& method, const std::string& bytes) {
   grpc::GenericStub stub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
   grpc::ClientContext context;
@@ -249,7 +250,7 @@ TEST_F(BadInput, TextThatIsNotUtf8AndBytesThatAreNoMessage) {
             grpc::StatusCode::UNIMPLEMENTED);
 }
 
-// A field with a length, of a number below 16.
+// A length-delimited field with a number below 16.
 std::string BytesField(int number, const std::string& bytes) {
   std::string field(1, static_cast<char>(number << 3 | 2));
   size_t length = bytes.size();
@@ -257,7 +258,7 @@ std::string BytesField(int number, const std::string& bytes) {
   return field + static_cast<char>(length) + bytes;
 }
 
-// Far deeper than any reader should follow.
+// Far deeper than the nesting limit.
 TEST_F(BadInput, NestingThatWouldExhaustAStack) {
   std::string value = S("deep").SerializeAsString();
   for (int level = 0; level < 5'000; ++level) value = BytesField(9, BytesField(1, value));  // A list of one list.
@@ -274,8 +275,8 @@ TEST_F(BadInput, WhatThisVersionLacks) {
   EXPECT_EQ(client::ErrorName(client().ListStreams({}).status()), "UnknownOperationException");
 }
 
-// Starts that end at once: exit code 1, and one line on stderr that says why. The log's own lines begin with a letter
-// of severity and a digit.
+// Starts that fail: exit code 1, and one line on stderr with the reason. Lines of the log begin with a letter of
+// severity and a digit.
 void ExpectRefusedStart(const std::vector<std::string>& flags, std::string_view reason) {
   const Ended ended = RunDaemon(flags);
   EXPECT_EQ(ended.exit_code, 1) << ended.err;

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""`armature export` and `armature import` against a real daemon: one moment, all types, damage, interruptions.
+"""`armature export` and `armature import` against a real daemon: snapshot, types, damage, interruptions.
 
 Run by CTest; by hand: export_test.py --armatured PATH --armature PATH [unittest arguments]
 """
@@ -49,7 +49,7 @@ def item(number):
 
 
 def normal(items):
-    """Items in one order, with the members of their sets in one order."""
+    """Items in a fixed order, with the members of their sets in a fixed order."""
     def value(json_value):
         (kind, body), = json_value.items()
         if kind in ("SS", "NS", "BS"):
@@ -110,7 +110,7 @@ class ExportTest(CliTest):
                 self.to = self.directory / f"export{len(options)}"
                 done = self.export(*options)
                 self.assertEqual((done["Items"], done["Files"]), (len(ALL_TYPES), 1))
-                # Each item has changed an index.
+                # Each of these items has changed an index.
                 self.assertGreaterEqual(done["ChangeSequence"], sum("n" in each for each in ALL_TYPES))
                 self.assertEqual(normal(self.exported()), normal(self.scan(self.table)))
                 copy = f"{self.table}_{len(options)}"
@@ -119,7 +119,7 @@ class ExportTest(CliTest):
                 self.assertEqual(len(self.scan(copy)), len(ALL_TYPES))
                 described = self.cli("table", "describe", "--table-name", copy)["Table"]
                 self.assertEqual([each["IndexName"] for each in described["GlobalSecondaryIndexes"]], ["by_n"])
-                # Nothing is left of the import, and the export is as it was.
+                # The import has left no files behind, and the export is unchanged.
                 self.assertEqual(
                     sorted(path.name for path in self.to.iterdir()),
                     sorted(["manifest.json", *(file["Name"] for file in self.manifest()["Files"])]))
@@ -179,7 +179,7 @@ class ExportTest(CliTest):
         self.assertEqual(self.scan(self.table + "_copy"), [])
 
     def test_an_export_is_of_one_moment(self):
-        """Writers change both items of a pair at once; each pair is exported with one number."""
+        """Writers change both items of a pair in one transaction. Each pair must be exported with one number."""
         pairs = 120
         self.create_table(self.table)
         self.fill({"id": {"S": f"{side}-{n}"}, "n": {"N": "0"}, "text": {"S": "x" * 50_000}}
@@ -219,7 +219,7 @@ class ExportTest(CliTest):
             for writer in writers:
                 writer.join()
         self.assertEqual(faults, [])
-        # They did write meanwhile.
+        # There were writes meanwhile.
         self.assertEqual(sums, sorted(set(sums)))
 
     def test_damage_is_found_before_anything_is_written(self):
@@ -262,7 +262,7 @@ class ExportTest(CliTest):
         other = self.table + "_other"
         self.create_table(other, AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "N"}])
         self.assertIn("has another key", self.failing(INPUT_ERROR, "import", self.to, "--table-name", other))
-        # The same key, and an item of its own, which stays.
+        # A table with the same key and an item of its own, which stays.
         self.cli("item", "put", "--table-name", self.table, "--item", json.dumps(item(2)))
         self.cli("import", self.to)
         self.assertEqual(normal(self.scan(self.table)), normal([item(1), item(2)]))

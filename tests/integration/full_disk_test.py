@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""A disk that takes no more: writes are refused by name, reads go on, nothing that was acknowledged is lost, and writes are
-taken again when there is space, without a restart.
+"""A full disk: writes are refused with their exception, reads work, no acknowledged write is lost, and writes resume without
+a restart when there is space.
 
-On a small file system (needs root) the free space is what the daemon looks at. Where nothing can be mounted, and to come
-to the failed write itself, the daemon's files may not grow beyond a limit, which fails in the same place.
+Some tests use a small file system, which needs root, and the daemon reacts to its free space. The others limit the size
+of the daemon's files, so that a write itself fails; they need no mount.
 """
 
 import argparse
@@ -30,15 +30,15 @@ ARGS = None
 
 
 def limit_files(file_bytes_max):
-    """For a process that is about to start."""
-    # A file that would grow too large makes write() fail instead of killing the process.
+    """Limits the size of files of a process that is about to start."""
+    # With SIGXFSZ ignored, write() fails instead of killing the process.
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes_max, resource.RLIM_INFINITY))
 
 
 @contextlib.contextmanager
 def small_disk(size_bytes):
-    """The mount point of a file system of that size; skips the test where none can be mounted."""
+    """The mount point of a file system of that size. Skips the test if none can be mounted."""
     with tempfile.TemporaryDirectory(prefix="armature_full_") as directory:
         mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs", directory],
                                  capture_output=True, text=True, check=False)
@@ -51,7 +51,7 @@ def small_disk(size_bytes):
 
 
 class TestedDaemon(Daemon):
-    """A daemon with one table, Items, and a list of what it has acknowledged."""
+    """A daemon with the table Items, and a list of acknowledged keys."""
 
     def __init__(self, data_dir, *flags, file_bytes_max=resource.RLIM_INFINITY):
         super().__init__(ARGS.armatured, *flags, data_dir=str(data_dir),
@@ -62,7 +62,7 @@ class TestedDaemon(Daemon):
         self.create_table("Items")
 
     def put(self, key):
-        """Status and document of the answer."""
+        """Puts an item. Returns status and document of the answer."""
         answer = self.json_call("PutItem", TableName="Items", Item={"id": {"S": key}, "text": {"S": "x" * ITEM_BYTES}})
         if is_taken(answer):
             self.kept.append(key)
@@ -76,7 +76,7 @@ class TestedDaemon(Daemon):
         return [key for key in self.kept if not self.has(key)]
 
     def put_until(self, name, condition):
-        """Puts one item after another until `condition(answer)`; that answer."""
+        """Puts items until `condition(answer)` is true. Returns that answer."""
         deadline = time.monotonic() + WAIT_S
         number = 0
         while time.monotonic() < deadline:
@@ -85,7 +85,7 @@ class TestedDaemon(Daemon):
                 return answer
             number += 1
             if is_refused(answer):
-                # What looks after the disk does so once a second; it needs the processor, too.
+                # The daemon checks the disk once a second and needs processor time for it.
                 threading.Event().wait(0.02)
         raise AssertionError(f"nothing changed in {WAIT_S} s; the last answer: {answer}\n{self.log()}")
 
@@ -106,7 +106,7 @@ class FullDisk(unittest.TestCase):
         self.assertTrue(document["message"].startswith(text), document)
 
     def check_reads_and_restart(self, daemon, data_dir):
-        """Nothing is lost now, nor after a kill."""
+        """Checks that no acknowledged item is lost, before and after a kill."""
         self.assertIsNone(daemon.process.poll(), "the daemon is gone")
         self.assertEqual(daemon.lost(), [])
         daemon.process.kill()
@@ -149,7 +149,7 @@ class FullDisk(unittest.TestCase):
 
     @contextlib.contextmanager
     def ballast(self, disk):
-        """While it lasts nothing more fits on the disk."""
+        """A context in which the disk is full."""
         ballast = disk / "ballast"
         with open(ballast, "wb", buffering=0) as file, contextlib.suppress(OSError):
             while True:
@@ -160,7 +160,7 @@ class FullDisk(unittest.TestCase):
     def test_writes_go_on_without_a_restart_after_the_disk_was_full(self):
         with small_disk(DISK_BYTES) as disk, TestedDaemon(disk / "data", "--disk_reserve=0") as daemon:
             daemon.create()
-            # Several times: each failure leaves a log behind.
+            # Several times, because each failure leaves a log file behind.
             for turn in range(3):
                 daemon.put_until(f"before-{turn}", is_taken)
                 with self.ballast(disk):

@@ -1,4 +1,4 @@
-// Who may call the daemon over HTTP, and for what: the original protocol with signatures, over TLS.
+// Authorisation over HTTP: the original protocol with signatures, over TLS.
 
 #include <algorithm>
 #include <functional>
@@ -30,16 +30,16 @@ constexpr std::string_view kArnPrefix = "arn:aws:dynamodb:local:000000000000:tab
 
 constexpr std::string_view kBackupId = "01489602797149-73d8d5bc";
 
-// An operation as a client would call it. TABLE stands for what it is about, BACKUP for a backup of that.
+// An operation as a client calls it. TABLE stands for its table, BACKUP for a backup of that table.
 struct OperationCase {
   std::string_view name;
   std::string_view document;
   bool reader_may = false;  // on `orders`
-  // What the caller is asked for, if not the operation itself.
+  // The permission that is checked, if it is not the operation itself.
   std::string_view permission = {};
 };
 
-// In the order in which all of them succeed, once the table is there.
+// In an order in which all of them succeed if the table exists.
 constexpr OperationCase kCases[] = {
     {"PutItem", R"({"TableName": "TABLE", "Item": {"id": {"S": "a"}}})"},
     {"UpdateItem", R"({"TableName": "TABLE", "Key": {"id": {"S": "a"}}, "UpdateExpression": "SET x = :x",
@@ -90,7 +90,7 @@ bool IsAboutATable(const OperationCase& operation) {
   return operation.document.find("TABLE") != std::string_view::npos || IsAboutABackup(operation);
 }
 
-// The ARN of a backup that there is not.
+// The ARN of a backup that does not exist.
 std::string NoBackupOf(std::string_view table) { return Cat(kArnPrefix, table, "/backup/", kBackupId); }
 
 HttpRequest RequestFor(const OperationCase& operation, std::string_view table, std::string_view backup_arn) {
@@ -102,7 +102,7 @@ HttpRequest RequestFor(const OperationCase& operation, std::string_view table) {
   return RequestFor(operation, table, NoBackupOf(table));
 }
 
-// With a key of another secret than the others have.
+// Adds a key with a different secret.
 struct FilesWithAnotherKey : SecurityFiles {
   FilesWithAnotherKey() {
     WriteCredentials({R"({"id": "AKOTHER", "secret": "the-secret-of-another", "policy": "root"})"});
@@ -122,7 +122,7 @@ class HttpAccessTest : public testing::Test {
     ASSERT_TRUE(client::WaitForTable(daemon_.client(), table, absl::Now() + absl::Seconds(30)).ok());
   }
 
-  // The ARN of a new backup, once it is there.
+  // Creates a backup, waits until it is available, and returns its ARN.
   std::string BackUp(std::string_view table) const {
     api::v1::CreateBackupRequest request;
     request.set_table_name(std::string(table));
@@ -134,7 +134,7 @@ class HttpAccessTest : public testing::Test {
     return made->backup_details().backup_arn();
   }
 
-  // Until none is being made.
+  // Waits until no backup is being created.
   void WaitForBackups() const {
     const auto list = daemon_.client().ListBackups(api::v1::ListBackupsRequest());
     ASSERT_TRUE(list.ok()) << list.status();
@@ -166,7 +166,7 @@ class HttpAccessTest : public testing::Test {
   DaemonProcess daemon_{Flags(), files_.WithKey("AKROOT")};
 };
 
-// A new operation needs a case here: without one nobody knows that its caller is asked for permission.
+// A new operation needs a case here, which proves that its permission is checked.
 TEST_F(HttpAccessTest, EveryOperationHasACase) {
   std::vector<std::string_view> cases;
   for (const OperationCase& operation : kCases) cases.push_back(operation.name);
@@ -180,7 +180,7 @@ TEST_F(HttpAccessTest, EveryOperationHasACase) {
   EXPECT_EQ(cases, served);
 }
 
-// Each member is asked for, not the first one only.
+// Each member is checked, not only the first.
 TEST_F(HttpAccessTest, OneForbiddenMemberFailsTheWhole) {
   Create("orders");
   Create("secrets");
@@ -214,7 +214,7 @@ TEST_F(HttpAccessTest, OneForbiddenMemberFailsTheWhole) {
   }
 }
 
-// A key that may do the operation on the one table, and asks for both.
+// The key may run the operation on one table only, and names both.
 TEST_F(HttpAccessTest, TheForbiddenMemberMayComeFirstOrLast) {
   Create("orders");
   Create("secrets");
@@ -247,7 +247,7 @@ TEST_F(HttpAccessTest, TheForbiddenMemberMayComeFirstOrLast) {
                                              "secrets\"")));
     }
   }
-  // Both members about tables that are allowed: nobody denies that.
+  // If both members name the permitted table, the request succeeds.
   for (const Grouped& grouped : kGrouped) {
     const RawResponse both = answer(grouped, "orders", "orders");
     EXPECT_EQ(both.status, 200) << both.body;
@@ -280,7 +280,7 @@ TEST_F(HttpAccessTest, AReaderOfOneTableMayDoNothingElse) {
   }
 }
 
-// A request about a part of a table is about the table.
+// An ARN of a part of a table needs the permission for the table.
 TEST_F(HttpAccessTest, PartsOfATableAreTheTables) {
   Create("orders");
   const OperationCase tags{"ListTagsOfResource", R"({"ResourceArn": "TABLE"})"};
@@ -290,7 +290,7 @@ TEST_F(HttpAccessTest, PartsOfATableAreTheTables) {
   }
 }
 
-// That each of them succeeds shows that the documents above are good, and were denied for their sender alone.
+// All operations succeed here, which shows that the documents are valid and were denied because of the sender.
 TEST_F(HttpAccessTest, TheRootKeyMayDoEverything) {
   Create("orders");
   const std::string backup = BackUp("orders");
@@ -314,7 +314,7 @@ TEST_F(HttpAccessTest, TheRootKeyMayDoEverything) {
   }
 }
 
-// Who restores a table reads what is in the backup.
+// A restore reads the content of the backup.
 TEST_F(HttpAccessTest, RestoringIsAskedForOnTheTableOfTheBackupAndOnTheNewOne) {
   const auto restore = [this](std::string_view backup_of, std::string_view target) {
     const std::string document =
@@ -332,7 +332,7 @@ TEST_F(HttpAccessTest, RestoringIsAskedForOnTheTableOfTheBackupAndOnTheNewOne) {
 TEST_F(HttpAccessTest, StrangersGetNothing) {
   Create("orders");
   std::vector<HttpsExchange> exchanges;
-  // All at once: refusals come late after some.
+  // Sent concurrently, because refusals are delayed after some failures.
   for (const OperationCase& operation : kCases) exchanges.push_back(Send(RequestFor(operation, "orders")));
   for (size_t i = 0; i < exchanges.size(); ++i) {
     const RawResponse answer = exchanges[i].Read();
@@ -374,7 +374,7 @@ void Remove(HttpRequest& request, std::string_view name) {
                 headers.end());
 }
 
-// In the Authorization header.
+// Changes the Authorization header.
 void Replace(HttpRequest& request, std::string_view from, std::string_view to) {
   std::string& value = Header(request, "authorization");
   const size_t at = value.find(from);
@@ -388,7 +388,7 @@ struct Tampering {
   std::string_view exception = "InvalidSignatureException";
 };
 
-// Everything that is signed, and everything that says how.
+// Changes of everything that is signed, and of the signature's parts.
 std::vector<Tampering> Tamperings(const HttpRequest& good) {
   std::vector<Tampering> all = {
       {"path", [](HttpRequest& r) { r.target = "/orders"; }},
@@ -460,7 +460,7 @@ TEST_F(HttpAccessTest, EachPartOfASignedRequestIsProtected) {
   const HttpRequest good = Signed("AKROOT", RequestFor(kCases[0], "orders"));
   const std::vector<Tampering> tamperings = Tamperings(good);
   std::vector<HttpsExchange> exchanges;
-  // All at once: refusals come late after some.
+  // Sent concurrently, because refusals are delayed after some failures.
   for (const Tampering& tampering : tamperings) {
     HttpRequest bad = good;
     tampering.change(bad);
@@ -478,7 +478,7 @@ TEST_F(HttpAccessTest, EachPartOfASignedRequestIsProtected) {
   EXPECT_EQ(daemon_.client().Scan(nothing)->count(), 1);
 }
 
-// Another method than POST is no request of the protocol; one that was signed for another is not signed.
+// The protocol knows POST only. A signature for another method does not verify.
 TEST_F(HttpAccessTest, TheMethodIsSignedToo) {
   Create("orders");
   HttpRequest request = RequestFor(kCases[0], "orders");

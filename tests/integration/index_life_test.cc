@@ -1,4 +1,4 @@
-// Indexes that come, go, and are checked, through the daemon and the command line.
+// Indexes are created, deleted and verified, through the daemon and the command line.
 
 #include <cstdint>
 #include <memory>
@@ -56,7 +56,7 @@ class IndexLifeTest : public DaemonTest {
     EXPECT_TRUE(client::WaitForIndexes(client(), "Orders", 0, absl::Now() + absl::Seconds(30)).ok());
   }
 
-  // The command line, with the daemon's address in front unless it works without.
+  // Runs the command line, with the daemon's address unless `offline`.
   Outcome Armature(std::vector<std::string> arguments, bool offline = false) {
     if (!offline) arguments.insert(arguments.begin(), {"--endpoint", daemon().address()});
     std::ostringstream out;
@@ -65,7 +65,7 @@ class IndexLifeTest : public DaemonTest {
     return {code, out.str(), err.str()};
   }
 
-  // Deletes an entry, writes one that says something wrong, and one of no item, while the daemon is down.
+  // Deletes an entry, writes one with wrong content and one without an item, while the daemon is stopped.
   void DamageIndex() {
     ASSERT_EQ(daemon().Stop(), 0);
     store::DatabaseOptions options;
@@ -133,7 +133,8 @@ TEST_F(IndexLifeTest, VerifyFindsAndMendsThroughTheDaemon) {
   EXPECT_EQ(damaged.code, 4);
   EXPECT_THAT(damaged.out, AllOf(HasSubstr("MISSING"), HasSubstr("WRONG"), HasSubstr("ORPHAN"), HasSubstr("ByCustomer"),
                                  HasSubstr("4 differences"), HasSubstr(R"({"id":{"S":")")));
-  // One entry is wrong for the item that it should stand for, and an orphan for the one that it names.
+  // One entry counts twice: as wrong for the item that it should represent, and as an orphan for the item that it
+  // names.
   EXPECT_THAT(damaged.err, HasSubstr("4 differences; --repair mends those of indexes"));
   const Outcome mended = Armature({"verify", "--repair"});
   EXPECT_EQ(mended.code, 4);

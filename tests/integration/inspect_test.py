@@ -24,7 +24,7 @@ PATHS = argparse.Namespace()
 USAGE_ERROR = 2
 INPUT_ERROR = 5
 
-# The change log is cut after 256 records; there are fewer.
+# The change log is cut after 256 records; this table has fewer.
 ROWS = 330
 
 TABLE = {
@@ -53,7 +53,7 @@ TABLE = {
 
 
 def item(number):
-    """Every third is in no index; partitions have several rows."""
+    """A test item. Every third is in no index. Partitions have several rows."""
     plain = {
         "pk": {"S": f"p\u00e4rt-{number % 40}"}, "sk": {"N": str(number - 200)},
         "payload": {"S": hashlib.sha512(str(number).encode()).hexdigest() * 2},
@@ -80,7 +80,7 @@ def text_of(one):
 
 
 def files_of(directory):
-    """All that a write would change, of each file."""
+    """The state of each file, with everything that a write would change."""
     seen = {}
     for path in sorted(pathlib.Path(directory).rglob("*")):
         status = path.stat()
@@ -106,7 +106,7 @@ class InspectTest(unittest.TestCase):
             daemon.process.kill()
             daemon.process.wait(WAIT_S)
             shutil.copytree(cls.stopped, cls.killed)
-        # A start makes table files of what was in the log of the one before.
+        # A second start moves the rows in the log to table files.
         with Daemon(PATHS.armatured, data_dir=cls.stopped) as daemon:
             assert daemon.stop() == 0
 
@@ -125,7 +125,7 @@ class InspectTest(unittest.TestCase):
         put = {"Put": {"TableName": "Orders", "Item": item(0)}}
         status, answer = daemon.json_call("TransactWriteItems", TransactItems=[put], ClientRequestToken="my-token")
         assert status == 200, answer
-        # All changes are in the global index.
+        # Waits until the global index has applied all changes.
         entries = sum("g1" in item(number) for number in range(ROWS) if number % 10 != 9)
         while daemon.json_call("Scan", TableName="Orders", IndexName="Global", Select="COUNT")[1]["Count"] != entries:
             pass
@@ -246,7 +246,7 @@ class InspectTest(unittest.TestCase):
 
     def test_a_flipped_byte_in_a_table_file_is_told_and_the_rest_is_shown(self):
         directory = self.damaged_copy()
-        # The table has the largest rows.
+        # The largest file belongs to the table, whose rows are the largest.
         file = max((directory / "db").glob("*.sst"), key=lambda path: path.stat().st_size)
         data = bytearray(file.read_bytes())
         data[len(data) // 2] ^= 0xFF
@@ -262,7 +262,7 @@ class InspectTest(unittest.TestCase):
         self.assertEqual(len(shown), len(set(shown)))
         self.assertLess(len(shown), len(expected))
         self.assertGreater(len(shown), len(expected) * 3 // 4)
-        # All else is as it was.
+        # Catalog and index are intact.
         self.inspect("catalog", "--data-dir", directory)
         self.rows(directory, "--table-name", "Orders", "--index-name", "Global")
         self.assertEqual(files_of(directory), before)

@@ -49,7 +49,7 @@ TEST_F(ItemCollections, EndAtTheLimitThroughBothProtocols) {
   EXPECT_EQ(over_http.status, 400);
   EXPECT_THAT(over_http.body, testing::HasSubstr("\"com.amazonaws.dynamodb.v20120810#" + std::string(kException)));
   EXPECT_THAT(over_http.body, testing::HasSubstr("\"message\":\"" + std::string(kText) + "\""));
-  // What is there can be read, and others have room.
+  // The stored items can be read, and other collections can grow.
   EXPECT_EQ(Scan(R"({"TableName": "Posts", "IndexName": "ByTime"})").count(), 2);
   const auto other = client().PutItem(FromJson<api::v1::PutItemRequest>(PutOf(Post("other", "1", kLarge))));
   ASSERT_TRUE(other.ok()) << other.status();
@@ -59,7 +59,7 @@ TEST_F(ItemCollections, EndAtTheLimitThroughBothProtocols) {
   EXPECT_EQ(
       small.body,
       R"({"ItemCollectionMetrics":{"ItemCollectionKey":{"forum":{"S":"full"}},"SizeEstimateRangeGB":[0.0,1.0]}})");
-  // The limit holds after a restart, and ends when there is room again.
+  // The limit holds after a restart. A delete makes room for a put.
   daemon().Restart();
   EXPECT_THAT(TryPut("Posts", Post("full", "3", kLarge)), IsRefused(kException, kText));
   Delete("Posts", R"({"forum": {"S": "full"}, "post": {"N": "2"}})");

@@ -1,5 +1,5 @@
-// Programs written before expressions existed: AttributesToGet, AttributeUpdates, Expected, KeyConditions, QueryFilter,
-// ScanFilter and ConditionalOperator, as such programs use them.
+// Requests of programs written before expressions existed: AttributesToGet, AttributeUpdates, Expected, KeyConditions,
+// QueryFilter, ScanFilter and ConditionalOperator.
 
 #include <algorithm>
 
@@ -127,7 +127,7 @@ TEST_F(LegacyParameters, WritesWithExpected) {
       IsRefused(kVe, std::string(kInvalid) + "Value must be provided when Exists is true for Attribute: Views"));
   EXPECT_THAT(TryPutExpecting(R"("Expected": {"Views": {"Value": {"N": "5.00"}}, "Nothing": {"Exists": false}})"),
               absl::OkStatus());
-  // The item has no other attributes any more.
+  // The item has no other attributes now.
   EXPECT_THAT(TryPutExpecting(R"("ConditionalOperator": "OR", "Expected": {
                   "Views": {"ComparisonOperator": "NULL"},
                   "Tags": {"ComparisonOperator": "IN", "AttributeValueList": [{"S": "x"}]}})"),

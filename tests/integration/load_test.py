@@ -43,7 +43,7 @@ def line(number):
 
 
 class LoadTest(CliTest):
-    # So that a test can fill an item collection.
+    # A low limit, so that a test can fill an item collection.
     FLAGS = ("--item_collection_mb_max=1",)
 
     def setUp(self):
@@ -55,7 +55,7 @@ class LoadTest(CliTest):
         return self.cli("load", "--table-name", self.table, *arguments, **options)
 
     def failing_load(self, exit_code, *arguments):
-        """What it wrote to stderr."""
+        """Runs a load that fails. Returns its stderr."""
         return self.failing(exit_code, "load", "--table-name", self.table, *arguments)
 
     def file(self, name, text):
@@ -77,7 +77,7 @@ class LoadTest(CliTest):
             return None
 
     def start_load(self, path, *options):
-        """A load that has come some way."""
+        """Starts a load and waits until it has made progress."""
         loading = subprocess.Popen(
             self.command("load", "--table-name", self.table, path, *options),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -183,7 +183,7 @@ class LoadTest(CliTest):
         state = self.state(path)
         self.assertEqual(state["TableName"], self.table)
         self.assertEqual(state["Line"], 3000)
-        # What is behind the place may be mended.
+        # Lines after the saved position may be changed.
         self.file("items.jsonl", good + line(3000) + line(3001))
         done = self.load(path, "--resume")
         self.assertEqual(done["Items"], 2)
@@ -202,7 +202,7 @@ class LoadTest(CliTest):
                 done = self.load(path, "--resume")
                 self.assertEqual(done["Items"], items - state["Line"])
                 self.assertEqual(self.count(), items)
-                # Each round has a table of its own, or the second would find what the first has put.
+                # Each round needs its own table, because the second would find the items of the first.
                 self.table += "_packed"
                 self.create(table(self.table))
 
@@ -232,7 +232,7 @@ class LoadTest(CliTest):
     def test_long_lines_and_large_items(self):
         large = {**item(1), "text": {"S": "é" * 190_000}}
         too_large = {**item(2), "text": {"S": "x" * 410_000}}
-        # As long as a line may be.
+        # The maximum length of a line.
         huge = {**item(3), "text": {"S": "x" * 16_600_000}}
         path = self.file("items.jsonl", "".join(json.dumps(i) + "\n" for i in (large, too_large, huge, item(4))))
         done = self.load(path, "--skip-bad", 2)
@@ -285,7 +285,7 @@ class LoadTest(CliTest):
         self.table += "_slow"
         self.create(table(self.table, BillingMode="PROVISIONED",
                           ProvisionedThroughput={"ReadCapacityUnits": 100, "WriteCapacityUnits": 1}))
-        # Three hundred seconds' worth is saved up.
+        # The table has saved capacity for three hundred seconds.
         path = self.file("items.jsonl", "".join(line(n) for n in range(303)))
         self.assertEqual(self.load(path)["Items"], 303)
         self.assertEqual(self.count(), 303)
@@ -294,7 +294,7 @@ class LoadTest(CliTest):
         self.table += "_slow"
         self.create(table(self.table, BillingMode="PROVISIONED",
                           ProvisionedThroughput={"ReadCapacityUnits": 100, "WriteCapacityUnits": 1}))
-        # All are read and sent at once; what comes after the three hundred takes a second each.
+        # All lines are read and sent at once. After three hundred items, each takes a second.
         path = self.file("items.jsonl", "".join(line(n) for n in range(330)))
         with self.start_load(path) as loading:
             loading.kill()

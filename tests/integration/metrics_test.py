@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a daemon publishes for operators: its values move with what it does, and every one of them is documented."""
+"""Metrics of a daemon: values follow its work, and each metric is documented."""
 
 import argparse
 import json
@@ -21,7 +21,7 @@ ARGS = None
 
 
 class Scrape(dict):
-    """Values by their series, as they are written: 'name{label="value"}'."""
+    """Values by series, written like 'name{label="value"}'."""
 
     def __init__(self, text):
         super().__init__()
@@ -47,7 +47,7 @@ class Scrape(dict):
 
 
 def documented():
-    """Names and kinds of docs/METRICS.md."""
+    """Names and kinds of the metrics in docs/METRICS.md."""
     return dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", (ROOT / "docs/METRICS.md").read_text(), re.MULTILINE))
 
 

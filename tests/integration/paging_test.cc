@@ -20,7 +20,7 @@ class Paging : public DaemonTest {
  protected:
   Paging() : DaemonTest({"--durability=os"}) { Create(kTable); }
 
-  // Items (p, 0), (p, 1), ... of `bytes` each and a bit.
+  // Puts items (p, 0), (p, 1), ... of slightly more than `bytes` each.
   void Fill(std::string_view p, int count, size_t bytes) {
     for (int n = 0; n < count; ++n) {
       last_ = Put("Pages", client::ItemBuilder()
@@ -38,7 +38,7 @@ class Paging : public DaemonTest {
     return request;
   }
 
-  // The sizes of all pages; the items' "p n" go to `seen`, in order.
+  // Returns the sizes of all pages, and appends each item as "p n" to `seen`, in order.
   template <class Pages>
   static std::vector<int> Walk(Pages pages, std::vector<std::string>* seen) {
     std::vector<int> sizes;
@@ -69,7 +69,7 @@ TEST_F(Paging, ByLimitInBothDirections) {
     std::vector<std::string> seen;
     EXPECT_THAT(Walk(client().QueryPages(request), &seen), ElementsAre(10, 10, 5));
     EXPECT_EQ(seen, expected);
-    // A limit that divides the number leaves an empty page at the end.
+    // If the limit divides the number of items, the last page is empty.
     request.set_limit(5);
     seen.clear();
     EXPECT_THAT(Walk(client().QueryPages(request), &seen), ElementsAre(5, 5, 5, 5, 5, 0));
@@ -91,7 +91,7 @@ TEST_F(Paging, LimitCountsWhatTheFilterDrops) {
 
 TEST_F(Paging, ByOneMegabyteInBothDirections) {
   Fill("a", 25, 100'000);
-  // The item that crosses 1 MB (1,048,576 bytes) is the eleventh.
+  // The eleventh item exceeds 1 MB (1,048,576 bytes).
   for (const bool forward : {true, false}) {
     std::vector<std::string> seen;
     EXPECT_THAT(Walk(client().QueryPages(QueryOf("a", forward)), &seen), ElementsAre(11, 11, 3));
@@ -101,7 +101,7 @@ TEST_F(Paging, ByOneMegabyteInBothDirections) {
   std::vector<std::string> seen;
   EXPECT_THAT(Walk(client().ScanPages(FromJson<api::v1::ScanRequest>(R"({"TableName": "Pages"})")), &seen),
               ElementsAre(11, 11, 3));
-  // What is not returned counts too.
+  // Items count toward the limit even if they are not returned.
   const auto counted = client().Query([] {
     auto request = QueryOf("a", true);
     request.set_select(api::v1::SELECT_COUNT);

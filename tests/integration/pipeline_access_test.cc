@@ -1,4 +1,4 @@
-// Who may do what over a Pipeline stream.
+// Authorisation of operations on a Pipeline stream.
 
 #include <memory>
 
@@ -47,7 +47,7 @@ TEST_F(PipelineAccessTest, ADeniedOperationIsAnAnswerLikeOthers) {
   const absl::Status alone = daemon_.ConnectWith(files_.WithKey("AKREADER")).PutItem(put).status();
   EXPECT_THAT(denied, IsRefused("AccessDeniedException", std::string(alone.message())));
   EXPECT_EQ(denied.code(), absl::StatusCode::kPermissionDenied);
-  // A transaction needs the right to each of its members.
+  // A transaction needs the permission for each of its members.
   EXPECT_EQ(ErrorName(pipeline
                           ->Ask(FromJson<api::v1::TransactWriteItemsRequest>(
                               Cat(R"({"TransactItems": [{"Put": )", kPut, "}]}")))
@@ -65,7 +65,7 @@ TEST_F(PipelineAccessTest, AStrangersStreamEndsBeforeItsFirstOperation) {
   EXPECT_EQ(ErrorName(pipeline->Close()), "UnrecognizedClientException");
 }
 
-// A stream lives long: what the credentials say of it may change.
+// Credentials may change during the life of a stream.
 TEST_F(PipelineAccessTest, AKeyThatIsTakenAwayEndsItsStreams) {
   files_.WriteCredentials(
       {Cat(R"({"id": "AKGUEST", "secret": ")", SecurityFiles::kRootSecret, R"(", "policy": "reader"})")});

@@ -123,7 +123,7 @@ TEST_F(PipelineTest, AnErrorIsThatOfTheCallAndLeavesTheStreamOpen) {
   EXPECT_TRUE(pipeline->Close().ok());
 }
 
-// Each item is put, then counted up, then read, over several streams' worth of interleaving; every third step fails.
+// Each item is put, incremented and read, with many operations interleaved. Every third step fails.
 TEST_F(PipelineTest, TenThousandMixedOperationsAreAnsweredOnceEach) {
   constexpr int kItems = 2000;
   const auto pipeline = Open();
@@ -169,7 +169,7 @@ TEST_F(PipelineTest, ACallbackMayAskFurther) {
   EXPECT_TRUE(was_there.get_future().get());
 }
 
-// Or two streams whose callbacks ask each other would hold the threads of gRPC that were to make room.
+// Otherwise two streams whose callbacks ask each other would block the gRPC threads that must make room.
 TEST_F(PipelineTest, ACallbackDoesNotWaitForRoomInAnotherStreamEither) {
   PipelineOptions options;
   options.in_flight_max = 1;
@@ -177,7 +177,7 @@ TEST_F(PipelineTest, ACallbackDoesNotWaitForRoomInAnotherStreamEither) {
   const auto pipeline = Open();
   absl::Notification make_room;
   full->Ask(GetOf("a"), [&](const auto&) { make_room.WaitForNotification(); });
-  // Goes out when the first one is answered, and is not read before its callback has returned.
+  // Sent when the first request is answered. Its answer is not read before that callback has returned.
   full->Ask(GetOf("b"), [](const auto&) {});
   absl::Notification relayed;
   std::atomic<bool> answered = false;
@@ -192,7 +192,7 @@ TEST_F(PipelineTest, ACallbackDoesNotWaitForRoomInAnotherStreamEither) {
   EXPECT_TRUE(answered);
 }
 
-// Threads that ask at once, with less room than they would like.
+// Concurrent threads with a small window of requests in flight.
 TEST_F(PipelineTest, ThreadsShareAStream) {
   PipelineOptions options;
   options.in_flight_max = 3;
@@ -211,7 +211,7 @@ TEST_F(PipelineTest, ThreadsShareAStream) {
   EXPECT_EQ(answered, 1000);
 }
 
-// A stream without the client library, to do what that does not.
+// A stream without the client library, for requests that the library does not send.
 class RawStream {
  public:
   explicit RawStream(const std::string& address)
@@ -287,7 +287,7 @@ TEST_F(PipelineTest, ARequestWithoutAnOperationIsRefusedByItself) {
   EXPECT_TRUE(response.has_put_item());
 }
 
-// What a stream says that is no message, or no message of the operation, is answered; what follows is not lost.
+// A malformed message is answered with an error. Later requests are unaffected.
 TEST_F(PipelineTest, AMalformedOperationIsRefusedByItself) {
   RawStream stream(daemon().address());
   const auto expect_refused = [&](const api::v1::PipelineRequest& request) {
@@ -327,7 +327,7 @@ client::Item ItemOfBytes(size_t bytes) {
   return client::ItemBuilder().Set("id", client::S("large")).Set("text", client::S(std::string(bytes, 'x'))).Build();
 }
 
-// It would end the stream, and with it all that others have asked.
+// Sent to the daemon, it would end the stream with all other requests.
 TEST_F(PipelineTest, ARequestLargerThanAnyMayBeIsRefusedByItself) {
   const auto pipeline = Open();
   std::vector<std::future<absl::StatusOr<api::v1::PutItemResponse>>> neighbours;
@@ -337,7 +337,7 @@ TEST_F(PipelineTest, ARequestLargerThanAnyMayBeIsRefusedByItself) {
   EXPECT_TRUE(client::CertainlyNotApplied(refused));
   EXPECT_FALSE(client::IsTransient(refused));
   for (auto& neighbour : neighbours) EXPECT_TRUE(neighbour.get().ok());
-  // The largest that are sent are refused by the daemon, which reads them.
+  // Slightly smaller requests are sent, and refused by the daemon.
   EXPECT_EQ(client::ErrorName(pipeline->Ask(PutOf(ItemOfBytes(client::kRequestBytesMax - 100))).get().status()),
             "ValidationException");
   EXPECT_TRUE(absl::IsInvalidArgument(pipeline->Ask(PutOf(ItemOfBytes(client::kRequestBytesMax))).get().status()));
@@ -357,7 +357,8 @@ TEST_F(PipelineTest, WhatTheClientMayNotSendIsRefusedByItselfToo) {
   EXPECT_TRUE((*pipeline)->Close().ok());
 }
 
-// gRPC itself ends the call then; a client of ours sends no such message. What was read before is answered.
+// gRPC ends the call because of the message's size. Our client does not send such messages. Earlier requests are
+// answered.
 TEST_F(PipelineTest, AMessageLargerThanAnyRequestEndsItsStream) {
   RawStream stream(daemon().address());
   ASSERT_TRUE(stream.Put(1, "before"));
@@ -379,7 +380,7 @@ TEST_F(PipelineTest, AThrottledOperationIsAnAnswerLikeOthers) {
   std::atomic<int> done = 0;
   std::atomic<int> throttled = 0;
   std::atomic<int> others = 0;
-  // More than the three hundred seconds' worth that are saved up.
+  // More than the saved capacity of three hundred seconds.
   for (int i = 0; i < 600; ++i) {
     auto put = PutOf(Key(Cat("item-", i)));
     put.set_table_name("slow");
@@ -402,8 +403,8 @@ TEST_F(PipelineTest, AThrottledOperationIsAnAnswerLikeOthers) {
   EXPECT_TRUE(pipeline->Close().ok());
 }
 
-// The answers are a hundred times what the daemon keeps for one stream: what comes last is not begun before some are
-// read.
+// The answers take a hundred times the memory that the daemon buffers for one stream, so the last requests start only
+// when answers are read.
 TEST_F(PipelineTest, AClientThatDoesNotReadHoldsUpItselfOnly) {
   constexpr uint64_t kGets = 1500;
   Put("things",
@@ -443,14 +444,14 @@ TEST_F(PipelineTest, ACancelledStreamEndsWithAnswersUnread) {
   EXPECT_EQ(daemon().Stop(), 0);
 }
 
-// A client that reads nothing gets the time that all calls get to end, and no more.
+// A client that does not read gets the usual drain time, and no more.
 TEST_F(PipelineTest, AStoppingDaemonDoesNotWaitForThoseWhoDoNotRead) {
   Put("things",
       client::ItemBuilder().Set("id", client::S("large")).Set("text", client::S(std::string(300'000, 'x'))).Build());
   RawStream stream(daemon().address());
   for (uint64_t id = 1; id <= 200; ++id) ASSERT_TRUE(stream.Get(id, "large"));
   EXPECT_EQ(daemon().Stop(), 0);
-  // What was on its way is there; then the connection is gone.
+  // Answers already sent arrive, then the connection is closed.
   api::v1::PipelineResponse response;
   int answered = 0;
   while (stream.Read(&response)) ++answered;
@@ -458,7 +459,7 @@ TEST_F(PipelineTest, AStoppingDaemonDoesNotWaitForThoseWhoDoNotRead) {
   EXPECT_FALSE(stream.Finish().ok());
 }
 
-// With puts on their way through the committer; each time two more of them have been answered.
+// Each round cancels after two more answers, while puts wait for their commit.
 TEST_F(PipelineTest, StreamsMayBeCancelledAtAnyTime) {
   constexpr int kPuts = 100;
   for (int round = 0; round <= kPuts / 2; ++round) {
@@ -476,7 +477,7 @@ TEST_F(PipelineTest, StreamsMayBeCancelledAtAnyTime) {
       absl::MutexLock lock(&mutex);
       ASSERT_TRUE(mutex.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(60))) << answered;
     }
-    // The end of a Pipeline waits for its callbacks.
+    // The destructor of a Pipeline waits for its callbacks.
     absl::MutexLock lock(&mutex);
     ASSERT_EQ(answered, kPuts);
   }
@@ -501,7 +502,7 @@ TEST_F(PipelineTest, WhatTheKilledDaemonHadAcknowledgedIsThere) {
   std::vector<absl::Status> failures;
   std::atomic<int> asked = 0;
   std::thread asker([&] {
-    // Until the stream breaks.
+    // Asks until the stream breaks.
     while (pipeline->status().ok()) {
       const std::string id = Cat("item-", asked++);
       pipeline->Ask(PutOf(Key(id)), [&, id](auto answer) {
@@ -562,10 +563,10 @@ TEST_F(PipelineTest, AStoppingDaemonAnswersWhatItHasRead) {
       ASSERT_TRUE(IsThere(id)) << id;
     } else {
       ++refused;
-      // A connection that the daemon closes while more is sent may break before its last answers are read. Then there
-      // is no word of the daemon's about the end, and what was not answered is not known.
+      // If the daemon closes the connection while more is sent, it may break before the last answers are read. Then the
+      // error does not come from the daemon, and the outcome of unanswered requests is unknown.
       if (client::ErrorName(status).empty()) continue;
-      // It was not read, or it would have been answered.
+      // The daemon did not read this request.
       ASSERT_FALSE(IsThere(id)) << id << ": " << status;
     }
   }

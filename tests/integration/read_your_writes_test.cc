@@ -1,4 +1,4 @@
-// Clients that read their own writes on global indexes.
+// Clients that read their own writes from global indexes.
 
 #include <algorithm>
 #include <string>
@@ -36,7 +36,7 @@ api::v1::PutItemRequest PutOf(const std::string& author, int at) {
   return request;
 }
 
-// The latest posts of an author: "id" of at most two, or the error.
+// The ids of an author's two latest posts, or the error.
 std::vector<std::string> Latest(const Client& client, const std::string& author) {
   api::v1::QueryRequest request;
   request.set_table_name("posts");
@@ -60,7 +60,7 @@ class ReadYourWritesTest : public DaemonTest {
   ReadYourWritesTest() { Create(kTable); }
 };
 
-// What went wrong in a thread that writes and reads in turns; empty if nothing did.
+// Writes and reads in turns. Returns the first failure, or "".
 std::string WriteAndRead(const Client& client, const std::string& author) {
   std::vector<std::string> expected;
   for (int at = 1; at <= kRounds; ++at) {
@@ -70,7 +70,7 @@ std::string WriteAndRead(const Client& client, const std::string& author) {
     if (Latest(client, author) != expected) return Cat("put ", at, " is not seen");
     if (at % 5 != 0) continue;
 
-    // Moves to the front under another author, and out of this one's partition.
+    // Moves a post to the front of another author, and out of this author's partition.
     api::v1::UpdateItemRequest update;
     update.set_table_name("posts");
     (*update.mutable_key()->mutable_attributes())["id"] = S(expected.front());
@@ -115,7 +115,7 @@ TEST_F(ReadYourWritesTest, AScanOfTheIndexSeesTheWriteToo) {
   }
 }
 
-// The session does not hear of the deletion, so it demands what the old table had got to.
+// The session does not know of the deletion, so it demands the last sequence of the old table.
 TEST_F(ReadYourWritesTest, ATableThatOthersCreatedAnewIsReadAtOnce) {
   const Client session = client().WithReadYourWrites();
   for (int at = 1; at <= kRounds; ++at) ASSERT_TRUE(session.PutItem(PutOf("one", at)).ok());
@@ -137,7 +137,7 @@ TEST_F(ReadYourWritesTest, SessionsSurviveARestartOfTheDaemon) {
   }
   daemon().Kill();
   daemon().Restart();
-  // The address is another one now; what a session of it would demand is this.
+  // The daemon has another address now. A session would demand this sequence.
   auto request = FromJson<api::v1::QueryRequest>(
       R"({"TableName": "posts", "IndexName": "by_author", "KeyConditionExpression": "author = :a",
           "ExpressionAttributeValues": {":a": {"S": "one"}}})");

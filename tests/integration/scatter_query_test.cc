@@ -25,7 +25,8 @@ using client::ScatterQuery;
 constexpr int kShards = 7;
 constexpr int kEvents = 200;
 
-// by_day: the shard is a suffix of the day. by_kind: it is an attribute of its own, and there are two sort attributes.
+// by_day: the shard number is a suffix of the day. by_kind: the shard number is a separate attribute, and there are two
+// sort attributes.
 constexpr char kTable[] = R"({"TableName": "events", "BillingMode": "PAY_PER_REQUEST",
     "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"},
                              {"AttributeName": "day", "AttributeType": "S"},
@@ -83,7 +84,7 @@ class ScatterQueryTest : public DaemonTest {
     return options;
   }
 
-  // "<at> <id>" of all items, each page by a query of its own.
+  // All items as "<at> <id>", each page read by a new query.
   std::vector<std::string> Read(const api::v1::QueryRequest& request, const ScatterOptions& options) const {
     std::vector<std::string> read;
     std::string continuation;
@@ -108,7 +109,7 @@ class ScatterQueryTest : public DaemonTest {
 };
 
 TEST_F(ScatterQueryTest, ShardsAreReadAsOnePartition) {
-  // Among equal times, shards come in turn; within a shard the order is the index's own, by the table's key.
+  // Equal times are ordered by shard, then by the table's key.
   std::sort(events_.begin(), events_.end(),
             [](const Event& a, const Event& b) { return std::tie(a.at, a.shard) < std::tie(b.at, b.shard); });
   auto request = FromJson<api::v1::QueryRequest>(
@@ -161,7 +162,7 @@ TEST_F(ScatterQueryTest, ShardsInAnAttributeOfTheirOwnAndSeveralSortAttributes) 
   EXPECT_THAT(read, testing::SizeIs(kEvents));
   EXPECT_TRUE(std::is_sorted(read.begin(), read.end()));
 
-  // A filter makes calls that bring little or nothing.
+  // With a filter, many calls return few items or none.
   request.set_filter_expression("id IN (:a, :b)");
   (*request.mutable_expression_attribute_values())[":a"] = S("event-3");
   (*request.mutable_expression_attribute_values())[":b"] = S("event-150");

@@ -1,4 +1,4 @@
-// How a secured daemon starts, and what it does on SIGHUP.
+// Start of a secured daemon, and SIGHUP.
 
 #include <sys/stat.h>
 
@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 constexpr absl::Duration kWaitMax = absl::Seconds(30);
 
-// Asks again until it is so.
+// Polls `condition` until it holds.
 template <class Condition>
 bool Eventually(Condition condition) {
   const absl::Time give_up = absl::Now() + kWaitMax;
@@ -103,7 +103,7 @@ TEST_F(ReloadTest, BadFilesChangeNothing) {
 
 std::vector<std::string> Lines(const std::string& text) {
   std::vector<std::string> lines = absl::StrSplit(text, '\n', absl::SkipEmpty());
-  // What differs each time.
+  // Removes the parts that differ between runs.
   for (std::string& line : lines) {
     line = line.substr(line.find("\"principal\""));
     const size_t peer = line.find("\"peer\":\"ipv4:127.0.0.1:");
@@ -133,7 +133,7 @@ TEST(AuditLog, HasALineForEachOperationOnTablesAndForEachOfTheAdminService) {
   EXPECT_FALSE(as("AKNOBODY").ExportTable(none).ok());
   EXPECT_TRUE(Eventually([&] { return Lines(files.Read("audit")).size() == 7; }));
 
-  // As logrotate does.
+  // Moves the file away, like logrotate.
   std::filesystem::rename(files.Path("audit"), files.Path("audit.1"));
   daemon.Hangup();
   EXPECT_TRUE(Eventually([&] { return std::filesystem::exists(files.Path("audit")); }));

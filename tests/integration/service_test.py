@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The life of a daemon as a service: how it is configured, how it begins, and how it ends."""
+"""A daemon as a service: configuration, start and stop."""
 
 import argparse
 import contextlib
@@ -38,7 +38,7 @@ def wait_for(condition, what):
 
 
 class Call(threading.Thread):
-    """A request that goes on by itself."""
+    """A request that runs in a thread."""
 
     def __init__(self, daemon, operation, **members):
         super().__init__()
@@ -58,7 +58,7 @@ class Call(threading.Thread):
 
 
 class Writer(threading.Thread):
-    """Puts one item after the other until it is refused; appends what was acknowledged to `kept`."""
+    """Puts items until one is refused, and appends acknowledged keys to `kept`."""
 
     def __init__(self, kept, name, put):
         super().__init__(daemon=True)
@@ -78,19 +78,19 @@ class Writer(threading.Thread):
 
 
 def field(number, content):
-    """A field of a protocol buffer that holds bytes, or a message in its bytes."""
+    """An encoded protobuf field of bytes or of a message."""
     assert number < 16 and len(content) < 128
     return bytes([number << 3 | 2, len(content)]) + content
 
 
 def put_message(key):
-    """A PutItemRequest for the table Items."""
+    """An encoded PutItemRequest for the table Items."""
     attribute = field(1, b"id") + field(2, field(1, key.encode()))
     return field(1, b"Items") + field(2, field(1, attribute))
 
 
 class GrpcPuts:
-    """Puts under way over gRPC, each a call of its own."""
+    """Concurrent puts over gRPC, each in a call of its own."""
 
     def __init__(self, channel, keys):
         put = channel.unary_unary("/armature.api.v1.ItemService/PutItem")
@@ -101,7 +101,7 @@ class GrpcPuts:
 
 
 class StreamOfPuts:
-    """Puts under way over one stream, which the client leaves open."""
+    """Concurrent puts over one stream, which the client leaves open."""
 
     def __init__(self, channel, keys):
         self.is_over = threading.Event()
@@ -114,7 +114,7 @@ class StreamOfPuts:
         self.is_over.wait(WAIT_S)
 
     def results(self):
-        """The bytes of the answers, and how the stream ended."""
+        """The encoded answers, and the status of the stream."""
         answers = []
         try:
             answers.extend(self.stream)
@@ -124,7 +124,7 @@ class StreamOfPuts:
         return sorted(answers), self.stream.code()
 
     def expected(self):
-        # Id and an empty PutItemResponse but for the sequence of its change, which differs.
+        # The id and an empty PutItemResponse. The sequence of the change is left out.
         return [bytes([1 << 3, number, 3 << 3 | 2]) for number in range(1, self.count + 1)]
 
 
@@ -235,7 +235,7 @@ class Drain(unittest.TestCase):
 
     @contextlib.contextmanager
     def holding(self):
-        """While it lasts no batch is written."""
+        """A context in which no batch is committed."""
         with open(self.held, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
@@ -266,7 +266,7 @@ class Drain(unittest.TestCase):
             with self.holding():
                 calls = GrpcPuts(channel, [f"call-{n}" for n in range(8)])
                 stream = StreamOfPuts(channel, [f"stream-{n}" for n in range(8)])
-                # The stream itself is the ninth.
+                # The stream itself is the ninth call.
                 for in_flight in ('{front="grpc"} 9', '{front="pipeline"} 8'):
                     wait_for(lambda: f"requests_in_flight{in_flight}" in daemon.get_text("/metrics")[1], in_flight)
                 daemon.process.send_signal(signal.SIGTERM)
@@ -281,7 +281,7 @@ class Drain(unittest.TestCase):
             self.assertEqual(daemon.json_call("Scan", TableName="Items", Select="COUNT")[1]["Count"], 16)
 
     def test_what_is_acknowledged_while_it_ends_is_there(self):
-        """Clients that go on until they are refused, over both fronts and a stream."""
+        """Clients write until they are refused, over both front ends and a stream."""
         kept = []
         with self.daemon("--drain_seconds=3600") as daemon, grpc.insecure_channel(daemon.grpc) as channel:
             daemon.create_table("Items")
@@ -298,7 +298,7 @@ class Drain(unittest.TestCase):
 
     @staticmethod
     def ways_to_put(daemon, channel):
-        """Each returns whether the put of a key was acknowledged."""
+        """Functions that put a key and return if the put was acknowledged."""
         call = channel.unary_unary("/armature.api.v1.ItemService/PutItem")
         to_stream = queue.Queue()
         stream = channel.stream_stream("/armature.api.v1.ItemService/Pipeline")(iter(to_stream.get, None))
@@ -370,14 +370,14 @@ class SlowRequests(unittest.TestCase):
 
     @contextlib.contextmanager
     def held_for_a_while(self, daemon, front):
-        """What begins in its course waits long for its commit."""
+        """A context in which requests wait long for their commit."""
         with open(self.held_file, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             began = time.monotonic()
             yield
             in_flight = f'in_flight{{front="{front}"}} 1'
             wait_for(lambda: in_flight in daemon.get_text("/metrics")[1], "the request")
-            # The commit is what it waits for: some scrapes are longer than the rest of it.
+            # The commit delay must dominate the duration, so the wait is longer than some scrapes.
             wait_for(lambda: time.monotonic() - began > 0.2 and daemon.get_text("/healthz"), "a while")
             fcntl.flock(file, fcntl.LOCK_UN)
 
@@ -423,7 +423,7 @@ class SlowRequests(unittest.TestCase):
             self.assertEqual((words["front"], words["table"], words["result"]), ("pipeline", "Items", "ok"))
             stream_id = dict(stream.stream.trailing_metadata())["x-armature-request-id"]
             self.assertEqual(words["request_id"], f"{stream_id}/1")
-            # The stream lives as long as its client likes.
+            # The duration of a stream depends on its client.
             self.assertNotIn("operation=Pipeline", daemon.log())
 
     def test_are_not_told_of_unless_asked_for(self):

@@ -1,4 +1,4 @@
-// Index design: composite sort keys of businesses, and one index for several questions about orders.
+// Index design: composite sort keys of businesses, and one index for several queries of orders.
 
 #include "tests/support/daemon_test.h"
 
@@ -86,13 +86,13 @@ TEST_F(SourceDesignOrders, AnswersThreeQuestionsWithOneIndex) {
   EXPECT_THAT(Orders(R"("IndexName": "ByDate", "KeyConditionExpression": "CustomerId = :c",
                          "ExpressionAttributeValues": {":c": {"S": "c1"}}})"),
               ElementsAre("o2", "o3", "o5", "o1"));
-  // In a range of dates.
+  // Orders in a range of dates.
   EXPECT_THAT(Orders(R"("IndexName": "ByDate",
                          "KeyConditionExpression": "CustomerId = :c AND OrderDate BETWEEN :a AND :b",
                          "ExpressionAttributeValues": {":c": {"S": "c1"}, ":a": {"S": "2025-10-02"},
                                                        ":b": {"S": "2025-10-25"}}})"),
               ElementsAre("o3", "o5"));
-  // Their ids, dates and states.
+  // Their ids, dates and statuses.
   const auto page = Query(R"({"TableName": "Orders", "IndexName": "ByDate", "KeyConditionExpression": "CustomerId = :c",
       "ProjectionExpression": "OrderId, OrderDate, #s", "ExpressionAttributeNames": {"#s": "Status"},
       "ExpressionAttributeValues": {":c": {"S": "c2"}}})");
@@ -114,7 +114,7 @@ TEST_F(SourceDesignOrders, FindsPendingOrdersOlderThanADate) {
               ElementsAre("o3", "o5"));
 }
 
-// A key with few values, spread over suffixes, is read suffix by suffix.
+// A key with few values, spread over suffixes, is read one suffix at a time.
 TEST_F(SourceDesign, ReadsASpreadPartitionKeyInParts) {
   Create(R"({"TableName": "Spread", "BillingMode": "PAY_PER_REQUEST",
       "AttributeDefinitions": [{"AttributeName": "OrderId", "AttributeType": "S"},

@@ -139,7 +139,7 @@ TEST_F(SourceGsi, CostsTheUnitsOfTheWorkedExample) {
   EXPECT_EQ(page.consumed_capacity().capacity_units(), 2.0);
   EXPECT_EQ(page.consumed_capacity().table().capacity_units(), 0.0);
   EXPECT_EQ(page.consumed_capacity().global_secondary_indexes().at("ByG").capacity_units(), 2.0);
-  // The table, eventually and consistently.
+  // A scan of the table, eventually and strongly consistent.
   EXPECT_EQ(Scan(R"({"TableName": "Cost", "ReturnConsumedCapacity": "TOTAL"})").consumed_capacity().capacity_units(),
             2);
   EXPECT_EQ(Scan(R"({"TableName": "Cost", "ReturnConsumedCapacity": "TOTAL", "ConsistentRead": true})")

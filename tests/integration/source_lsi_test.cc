@@ -13,7 +13,7 @@ class SourceLsi : public DaemonTest {
  protected:
   SourceLsi() { CreateSample("Thread"); }
 
-  // The guide's query, with what is to be asked and in which order.
+  // The guide's query with further members.
   static std::string LastPosts(std::string_view members) {
     return R"({"TableName": "Thread", "IndexName": "LastPostIndex",
         "KeyConditionExpression": "ForumName = :v_forum and LastPostDateTime between :v_start and :v_end",
@@ -58,7 +58,7 @@ TEST_F(SourceLsi, FetchesFromTheTableWhatIsNotProjected) {
       "ConsistentRead": true, "ReturnConsumedCapacity": "INDEXES")"));
   EXPECT_THAT(Column(page.items(), "Subject"), ElementsAre("uuu", "zzz", "vvv"));
   EXPECT_THAT(Names(page.items(0)), IsSupersetOf({"LastPostDateTime", "Replies", "Subject", "Tags"}));
-  // Three items below 4 KB, and their entries together.
+  // Three items below 4 KB take a unit each, and their entries take one together.
   EXPECT_DOUBLE_EQ(page.consumed_capacity().capacity_units(), 4);
   EXPECT_DOUBLE_EQ(page.consumed_capacity().table().capacity_units(), 3);
   EXPECT_DOUBLE_EQ(page.consumed_capacity().local_secondary_indexes().at("LastPostIndex").capacity_units(), 1);
@@ -85,7 +85,7 @@ TEST_F(SourceLsi, HoldsEachWriteAtOnceForConsistentReads) {
   Put("Thread", R"({"ForumName": {"S": "EC2"}, "Subject": {"S": "new"}, "Replies": {"N": "1"},
                     "LastPostDateTime": {"S": "2015-10-01T00:00:00.000Z"}})");
   EXPECT_THAT(Column(Query(ec2).items(), "Subject"), ElementsAre("yyy", "uuu", "new", "zzz", "vvv"));
-  // A later post moves the entry.
+  // A later post moves the index entry.
   Put("Thread", R"({"ForumName": {"S": "EC2"}, "Subject": {"S": "new"}, "Replies": {"N": "2"},
                     "LastPostDateTime": {"S": "2016-01-01T00:00:00.000Z"}})");
   EXPECT_THAT(Column(Query(ec2).items(), "Subject"), ElementsAre("yyy", "uuu", "zzz", "vvv", "new"));

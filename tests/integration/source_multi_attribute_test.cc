@@ -1,4 +1,4 @@
-// Multi-attribute keys: the blog's orders-table with both of its indexes, and what key conditions may say.
+// Multi-attribute keys: the blog's orders-table with both indexes, and the rules of key conditions.
 
 #include "tests/support/daemon_test.h"
 
@@ -18,7 +18,7 @@ class SourceMultiAttribute : public DaemonTest {
  protected:
   SourceMultiAttribute() { CreateSample("orders-table"); }
 
-  // A query with just the placeholders that its condition uses.
+  // A query that defines only the placeholders of its condition.
   static std::string Orders(std::string_view index, std::string_view condition, std::string_view more = "") {
     static constexpr std::pair<std::string_view, std::string_view> kValues[] = {
         {":cust", R"({"S": "1A2B3C"})"},     {":status", R"({"S": "PENDING"})"}, {":date", R"({"S": "2025-11-04"})"},
@@ -128,24 +128,24 @@ TEST_F(SourceMultiAttribute, RefusesOtherConditionsWithTheDocumentedText) {
        "HASH key attributes status must have equality conditions specified in the query"},
       {kByStatus, "customer_id > :cust", "Query key condition not supported"},
       {kByStatus, "#status = :status", "Query condition missed key schema element: customer_id"},
-      // A gap.
+      // A missing attribute in the middle.
       {kByStatus, "customer_id = :cust AND order_date = :date",
        "RANGE key attributes status must have equality conditions specified in the query because a condition is "
        "present on key attribute order_date"},
       {kByStatus, "customer_id = :cust AND #status = :status AND amount > :min_amount",
        "RANGE key attributes order_date must have equality conditions specified in the query because a condition is "
        "present on key attribute amount"},
-      // A range that is not the last.
+      // A range condition that is not on the last attribute.
       {kByStatus, "customer_id = :cust AND #status > :status AND order_date = :date",
        "RANGE key attributes status must have equality conditions specified in the query because a condition is "
        "present on key attribute order_date"},
       {kByStatus, "customer_id = :cust AND #status = :status AND order_date > :date AND amount > :min_amount",
        "RANGE key attributes order_date must have equality conditions specified in the query because a condition is "
        "present on key attribute amount"},
-      // Twice the same.
+      // The same attribute twice.
       {kByStatus, "customer_id = :cust AND #status = :status AND #status = :date",
        "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key"},
-      // Not a key, of another type, never a key.
+      // A non-key attribute, a value of another type, and a type that no key can have.
       {kByStatus, "customer_id = :cust AND org_id = :org", "Query condition missed key schema element: status"},
       {kByStatus, "customer_id = :cust AND #status = :min_amount",
        "One or more parameter values were invalid: Condition parameter type does not match schema type"},
@@ -192,7 +192,7 @@ TEST_F(SourceMultiAttribute, PagesWithTheUnionOfBothKeys) {
   EXPECT_EQ(client::ErrorName(client().Query(request).status()), "ValidationException");
 }
 
-// A table of its own with all kinds of parts.
+// A table with keys of several attributes.
 class SourceMatches : public DaemonTest {
  protected:
   SourceMatches() {
@@ -233,7 +233,7 @@ TEST_F(SourceMatches, OrdersByTheSortAttributesInTurn) {
   PutMatch("m2", "ab", "c", "FINAL", "LOWER");
   PutMatch("m4", "ab", "c", "A", "Z");
   PutMatch("m3", "ab", "c", "A", "Z");
-  PutMatch("m5", "a", "bc", "A", "Z");  // Not the same partition, though the texts join to the same.
+  PutMatch("m5", "a", "bc", "A", "Z");  // another partition, although the concatenated texts are equal
   WaitForIndexes("Matches", PutMatch("m6", "ab", "d", "A", "Z"));
   EXPECT_THAT(Column(Query(Matches("#r = :r", R"(":r": {"S": "c"})")).items(), "matchId"),
               ElementsAre("m3", "m4", "m2", "m1"));
@@ -258,7 +258,7 @@ TEST_F(SourceMatches, LeavesOutItemsThatLackAnyPart) {
   const std::string all = Matches("#r = :r", R"(":r": {"S": "c"})");
   EXPECT_THAT(Column(Query(all).items(), "matchId"), ElementsAre("m1"));
   EXPECT_EQ(Scan(R"({"TableName": "Matches"})").count(), 3);
-  // A part comes back, another one goes.
+  // One item gets its missing key attribute, another loses one.
   PutMatch("m3", "ab", "c", "FINAL", "LOWER");
   last = Put("Matches", R"({"matchId": {"S": "m1"}, "tournamentId": {"S": "ab"}})");
   WaitForIndexes("Matches", last);
@@ -281,7 +281,7 @@ TEST_F(SourceMatches, RefusesPartsOfAnotherTypeOrEmpty) {
   EXPECT_EQ(Scan(R"({"TableName": "Matches"})").count(), 0);
 }
 
-// Four and four, of all key types.
+// Four partition and four sort attributes, of all key types.
 TEST_F(DaemonTest, KeysMayHaveFourPartitionAndFourSortAttributes) {
   std::string definitions = R"({"AttributeName": "id", "AttributeType": "S"})";
   std::string keys;

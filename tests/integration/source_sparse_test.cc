@@ -16,7 +16,7 @@ class SourceSparse : public DaemonTest {
     request.set_at_least_sequence(at_least_sequence);
     const auto page = client().Query(request);
     if (!page.ok()) throw std::runtime_error(page.status().ToString());
-    EXPECT_EQ(page->scanned_count(), page->items_size());  // Closed orders are not even read.
+    EXPECT_EQ(page->scanned_count(), page->items_size());  // closed orders are not even read
     return Column(page->items(), "OrderId");
   }
 };
@@ -60,7 +60,7 @@ TEST_F(SourceSparse, SortsByTheDateOfOpening) {
               ElementsAre("2", "3", "1"));
 }
 
-// Rick played three games and was champ once; Padma played four and was champ twice.
+// Rick played three games and won one. Padma played four and won two.
 TEST_F(SourceSparse, HoldsGamesWithAnAwardOnly) {
   Create(R"({"TableName": "Games", "BillingMode": "PAY_PER_REQUEST",
       "AttributeDefinitions": [{"AttributeName": "UserId", "AttributeType": "S"},

@@ -1,5 +1,4 @@
-// A daemon whose global indexes have stopped following their tables: what it refuses, what it goes on with, and that it
-// recovers by itself.
+// A daemon whose global indexes no longer apply changes: refused requests, requests that still work, and recovery.
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@ using testing::IsEmpty;
 constexpr int kBacklogMax = 400;
 constexpr int kWriters = 8;
 
-// What holds the daemon's appliers as long as it is locked.
+// Blocks the daemon's appliers while it is locked.
 class Barrier {
  public:
   Barrier() {

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""How long a daemon with many tables takes to serve. Slow: it makes a thousand column families."""
+"""Start time of a daemon with many tables. Slow: it creates a thousand column families."""
 
 import argparse
 import concurrent.futures
@@ -23,7 +23,7 @@ ARGS = None
 
 
 def add_table(daemon, number):
-    """A table with a global index and an item."""
+    """Creates a table with a global index and an item."""
     name = f"table-{number}"
     daemon.create_table(name, more_attributes=[COLOR], GlobalSecondaryIndexes=[INDEX])
     status, answer = daemon.json_call("PutItem", TableName=name, Item={"id": {"S": "a"}, "color": {"S": "red"}})
@@ -31,7 +31,7 @@ def add_table(daemon, number):
 
 
 def seconds_to_serve(data):
-    """By the clock, and of processor time, which a busy machine does not lengthen."""
+    """The wall-clock time, and the processor time, which does not depend on other load."""
     begin = time.monotonic()
     with Daemon(ARGS.armatured, data_dir=data) as daemon:
         seconds = time.monotonic() - begin
@@ -49,7 +49,7 @@ class Start(unittest.TestCase):
                 with concurrent.futures.ThreadPoolExecutor(16) as pool:
                     list(pool.map(lambda number: add_table(daemon, number), range(TABLES)))
                 self.assertEqual(daemon.stop(), 0)
-            # The first one reads the log again, and each family becomes a file.
+            # The first start replays the log and writes a file for each family.
             times = [seconds_to_serve(data) for _ in range(4)]
             for clock, processor in times:
                 print(f"serves after {clock:.2f} s, processor {processor:.2f} s", file=sys.stderr)

@@ -57,7 +57,7 @@ class ToolsTest(unittest.TestCase):
         return value
 
     def cli(self, *arguments, exit_code=0):
-        """What the command printed: parsed if it succeeded, else its line on stderr."""
+        """Output of a command: parsed if it succeeded, else its line on stderr."""
         done = run(PATHS.armature, "--endpoint", self.daemon.grpc, *arguments)
         self.assertEqual(done.returncode, exit_code, done.stderr + done.stdout)
         if exit_code:
@@ -127,7 +127,7 @@ class CommandLineTest(ToolsTest):
         )
 
     def on_terminal(self, *arguments, answer=""):
-        """What a person sees who runs the command and types the answer; and the exit code."""
+        """Runs the command on a terminal and types the answer. Returns the screen text and the exit code."""
         ours, theirs = pty.openpty()
         command = [PATHS.armature, "--endpoint", self.daemon.grpc, *arguments]
         with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True) as process:
@@ -137,7 +137,7 @@ class CommandLineTest(ToolsTest):
             try:
                 while chunk := os.read(ours, 65536):
                     seen += chunk
-            except OSError:  # the terminal's other end is closed
+            except OSError:  # the other end of the terminal is closed
                 pass
             os.close(ours)
             return seen.decode().replace("\r\n", "\n"), process.wait(WAIT_S)
@@ -274,13 +274,13 @@ class ExamplesTest(ToolsTest):
 
 
 def text_field(number, text):
-    """A field of a message, in its encoding: number below 16, less than 128 bytes."""
+    """An encoded field with a number below 16 and less than 128 bytes."""
     return bytes([number << 3 | 2, len(text)]) + text.encode()
 
 
 @unittest.skipUnless(importlib.util.find_spec("grpc"), "python3-grpcio is not installed")
 class StandardServicesTest(ToolsTest):
-    """Health and reflection, called with bytes: their stubs need not be there."""
+    """Health and reflection, called with encoded messages, so that no stubs are needed."""
 
     def setUp(self):
         super().setUp()

@@ -1,4 +1,4 @@
-// Updates through the real daemon: expressions, return values, conditions, indexes that follow, and what survives.
+// Updates through the real daemon: expressions, return values, conditions, indexes, and restarts.
 
 #include "tests/support/daemon_test.h"
 
@@ -22,7 +22,7 @@ class UpdateItem : public DaemonTest {
                           {"AttributeName": "top", "KeyType": "RANGE"}]}]})");
   }
 
-  // Updates the item of `user` in the game "go". `rest`: further members of the request, as JSON.
+  // Updates the item of `user` in the game "go". `rest` holds further JSON members of the request.
   absl::StatusOr<api::v1::UpdateItemResponse> Update(std::string_view user, const std::string& rest) {
     std::string json = R"({"TableName": "Scores", "Key": {"game": {"S": "go"}, "user": {"S": ")";
     json.append(user).append("\"}}").append(rest.empty() ? "" : ", ").append(rest).append("}");

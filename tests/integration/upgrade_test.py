@@ -2,7 +2,7 @@
 """Data directories of released formats, opened by this build.
 
 tests/data/directory/v<N>.tar.gz was made by the first build of format N, with `upgrade_test.py --armatured PATH --make FILE`, and never
-changes. A part of it is in table files, and a part only in the log of a daemon that was killed.
+changes. Some rows are in table files, others only in the log of a killed daemon.
 """
 
 import argparse
@@ -88,7 +88,7 @@ def make(archive):
             put(daemon, range(20))
             wait_for_index(daemon, "red", 7)
             daemon.stop()
-        # What the log holds goes into table files when it is opened again.
+        # A restart moves the rows in the log to table files.
         with Daemon(ARGS.armatured, data_dir=data) as daemon:
             put(daemon, range(20, 30))
             check(daemon.json_call("DeleteItem", TableName="Golden", Key={"pk": {"S": "p0"}, "sk": {"N": "0"}}))
@@ -107,7 +107,7 @@ class Upgrade(unittest.TestCase):
             with self.subTest(archive.name), tempfile.TemporaryDirectory(prefix="armature_golden_") as directory:
                 with tarfile.open(archive) as tar:
                     tar.extractall(directory)
-                # Twice: what the first start has made of it must be good, too.
+                # Two starts, because the result of the first must be readable, too.
                 for turn in range(2):
                     with Daemon(ARGS.armatured, data_dir=directory + "/data") as daemon:
                         self.check_contents(daemon, turn)

@@ -1,4 +1,4 @@
-"""What tests of the command line share: the tool, a daemon for it to call, a directory."""
+"""Shared helpers of command line tests: the tool, a daemon, a directory."""
 
 import argparse
 import json
@@ -10,7 +10,7 @@ import unittest
 
 from armature_daemon import WAIT_S, Daemon
 
-# Of the programs; filled by run_tests.
+# Paths of the programs, set by run_tests.
 PATHS = argparse.Namespace()
 
 # The tool's exit codes.
@@ -22,9 +22,9 @@ INPUT_ERROR = 5
 
 
 class CliTest(unittest.TestCase):
-    """A class of tests with a daemon, and a directory for each of them."""
+    """Base of tests with one daemon for the class and a directory for each test."""
 
-    FLAGS = ()  # of the daemon
+    FLAGS = ()  # flags of the daemon
 
     @classmethod
     def setUpClass(cls):
@@ -46,13 +46,13 @@ class CliTest(unittest.TestCase):
         return subprocess.run(self.command(*arguments), capture_output=True, timeout=10 * WAIT_S, check=False, **options)
 
     def cli(self, *arguments, **options):
-        """What it answered, from JSON; None for nothing."""
+        """Runs a command. Returns its parsed output, None if there is none."""
         done = self.run_cli(*arguments, **options)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         return json.loads(done.stdout) if done.stdout.strip() else None
 
     def failing(self, exit_code, *arguments):
-        """What it wrote to stderr."""
+        """Runs a command that fails with `exit_code`. Returns its stderr."""
         done = self.run_cli(*arguments)
         self.assertEqual(done.returncode, exit_code, done.stderr + done.stdout)
         self.assertEqual(done.stdout, b"")
@@ -60,7 +60,7 @@ class CliTest(unittest.TestCase):
 
 
 def run_tests():
-    """The tests of the program that calls it: ... --armatured PATH --armature PATH [unittest arguments]"""
+    """Runs the tests of the calling program: ... --armatured PATH --armature PATH [unittest arguments]"""
     parser = argparse.ArgumentParser()
     parser.add_argument("--armatured", required=True)
     parser.add_argument("--armature", required=True)

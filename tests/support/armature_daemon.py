@@ -1,4 +1,4 @@
-"""A daemon of its own for each test that is written in Python."""
+"""A daemon process for each Python test."""
 
 import json
 import os
@@ -43,7 +43,7 @@ class Daemon:
         return self
 
     def json_call(self, operation, timeout=WAIT_S, **members):
-        """Status and document of an operation of the JSON protocol."""
+        """Calls an operation of the JSON protocol. Returns status and document."""
         request = urllib.request.Request(
             f"http://{self.http}/", data=json.dumps(members).encode(),
             headers={"X-Amz-Target": f"DynamoDB_20120810.{operation}", "Content-Type": "application/x-amz-json-1.0"})
@@ -55,7 +55,7 @@ class Daemon:
                 return error.code, json.load(error)
 
     def create_table(self, name, **members):
-        """A table with the key attribute `id`, a string; returns when it is active."""
+        """Creates a table with the string key `id`. Returns when it is active."""
         attributes = [{"AttributeName": "id", "AttributeType": "S"}, *members.pop("more_attributes", [])]
         status, answer = self.json_call(
             "CreateTable", TableName=name, BillingMode="PAY_PER_REQUEST", AttributeDefinitions=attributes,
@@ -66,7 +66,7 @@ class Daemon:
             pass
 
     def get_text(self, path):
-        """Status and text that the address for operators answers."""
+        """Status and text of a path on the address for operators."""
         try:
             with urllib.request.urlopen(f"http://{self.metrics}{path}", timeout=WAIT_S) as answer:
                 return answer.status, answer.read().decode()
@@ -75,13 +75,13 @@ class Daemon:
                 return error.code, error.read().decode()
 
     def log(self):
-        """What it has written to stderr so far."""
+        """The daemon's stderr so far."""
         self.errors.flush()
         with open(self.errors.name, encoding="utf-8", errors="replace") as text:
             return text.read()
 
     def stop(self):
-        """SIGTERM; the exit status."""
+        """Sends SIGTERM. Returns the exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(WAIT_S)
 
@@ -95,7 +95,7 @@ class Daemon:
 
 
 def client_environment(**more):
-    """An environment for clients of the original protocol in which nothing of the machine's own set-up counts."""
+    """An environment for clients of the original protocol, without the machine's own AWS settings."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     return {
         **environment,

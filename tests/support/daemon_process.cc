@@ -34,7 +34,7 @@ std::string ReadFile(const std::filesystem::path& path) {
   return text.str();
 }
 
-// False if nothing came before `give_up`.
+// False if nothing arrives before `give_up`.
 bool WaitReadable(int fd, Clock::time_point give_up) {
   while (true) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(give_up - Clock::now());
@@ -46,7 +46,7 @@ bool WaitReadable(int fd, Clock::time_point give_up) {
   }
 }
 
-// Stdout through a pipe, stderr into a file: so neither of them can block the daemon for long.
+// A pipe for stdout and a file for stderr, so that neither blocks the daemon.
 struct Child {
   pid_t pid = -1;
   int out = -1;
@@ -64,7 +64,7 @@ Child Spawn(const std::vector<std::string>& flags, const std::filesystem::path& 
   const pid_t pid = fork();
   if (pid < 0) ThrowErrno("fork");
   if (pid == 0) {
-    // Only calls that are safe between fork and exec: gRPC may have threads by now.
+    // Only functions that are safe between fork and exec: gRPC may have started threads.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     const int err = open(err_name.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (err < 0 || dup2(pipe_ends[1], STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0) _exit(kExecFailed);
@@ -75,7 +75,7 @@ Child Spawn(const std::vector<std::string>& flags, const std::filesystem::path& 
   return {pid, pipe_ends[0]};
 }
 
-// Waits for the end of a child. Nothing if it did not come in time.
+// Waits for the end of a child. Nullopt after a timeout.
 std::optional<int> WaitForEnd(pid_t pid) {
   const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (pidfd < 0) ThrowErrno("pidfd_open");
@@ -87,7 +87,7 @@ std::optional<int> WaitForEnd(pid_t pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-// Reads until `end_mark` has come, or the other side has closed, or the time is over.
+// Reads until `end_mark`, end of file or a timeout.
 std::string ReadUntil(int fd, char end_mark) {
   std::string text;
   const Clock::time_point give_up = Clock::now() + kWaitMax;
@@ -101,7 +101,7 @@ std::string ReadUntil(int fd, char end_mark) {
   return text;
 }
 
-// What follows `name` in the daemon's ready line; empty if it is not there.
+// The address after `name` in the daemon's ready line; empty if it is missing.
 std::string AddressIn(const std::string& line, const std::string& name) {
   const size_t found = line.find(name);
   if (found == std::string::npos) return {};

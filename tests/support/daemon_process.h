@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_SUPPORT_DAEMON_PROCESS_H_
 #define ARMATURE_TESTS_SUPPORT_DAEMON_PROCESS_H_
 
-// The real daemon in a process of its own, on a temporary data directory.
+// The real daemon in a child process, on a temporary data directory.
 
 #include <sys/types.h>
 
@@ -17,7 +17,7 @@ namespace armature::test {
 
 // How a process ended.
 struct Ended {
-  int exit_code = -1;  // Minus the number of the signal, if one ended it.
+  int exit_code = -1;  // minus the number of the signal, if one ended the process
   std::string out;
   std::string err;
 };
@@ -39,42 +39,42 @@ class TemporaryDirectory {
 // The daemon's binary: $ARMATURED, or else the one built with this test.
 std::string DaemonPath();
 
-// Runs the daemon with these flags until it ends by itself; kills it, and throws std::runtime_error, after 30 seconds.
+// Runs the daemon with these flags until it exits. After 30 seconds kills it and throws std::runtime_error.
 Ended RunDaemon(const std::vector<std::string>& flags);
 
 // A daemon that serves on free ports of 127.0.0.1. It ends with this object, at the latest with this program.
 //
 // Thread-safety: thread-compatible.
-// Errors: what does not happen within 30 seconds throws std::runtime_error with all that the daemon wrote to stderr.
+// Errors: after a timeout of 30 seconds, throws std::runtime_error with the daemon's stderr.
 class DaemonProcess {
  public:
   // Starts on an empty directory. `flags` are added at each start.
   explicit DaemonProcess(std::vector<std::string> flags = {}) : DaemonProcess(std::move(flags), {}) {}
-  // `security`: the client's credentials and access key; its other members do not count.
+  // `security`: credentials and access key of the client; its other members are ignored.
   DaemonProcess(std::vector<std::string> flags, client::ClientOptions security);
   ~DaemonProcess();
   DaemonProcess(const DaemonProcess&) = delete;
   DaemonProcess& operator=(const DaemonProcess&) = delete;
 
-  // Of the running daemon; the address changes with each start. No call is repeated.
+  // A client of the running daemon. The address changes with each start. Calls are not retried.
   const client::Client& client() const { return *client_; }
   const std::string& address() const { return address_; }
-  // Of the original protocol, HOST:PORT.
+  // The address of the HTTP/JSON front end, HOST:PORT.
   const std::string& http_address() const { return http_address_; }
   std::string data_dir() const { return (directory_.path() / "data").string(); }
 
-  // Another client of it, with other credentials.
+  // A client with other credentials.
   client::Client ConnectWith(const client::ClientOptions& security) const;
-  // All that it has written to stderr.
+  // The daemon's stderr.
   std::string ReadStderr() const;
 
-  // SIGHUP; does not wait.
+  // Sends SIGHUP without waiting.
   void Hangup();
-  // SIGKILL, and waits for the end.
+  // Sends SIGKILL and waits for the end.
   void Kill();
-  // SIGTERM, waits for the end, and tells the exit code.
+  // Sends SIGTERM and waits for the end. Returns the exit code.
   int Stop();
-  // Starts again on the same directory; stops the daemon before, if it runs.
+  // Starts again on the same directory. Stops a running daemon first.
   void Restart();
 
  private:

@@ -1,8 +1,7 @@
 #ifndef ARMATURE_TESTS_SUPPORT_DAEMON_TEST_H_
 #define ARMATURE_TESTS_SUPPORT_DAEMON_TEST_H_
 
-// What tests against a daemon share: requests written as the JSON of the documented API, and short ways to read
-// answers.
+// Shared helpers of daemon tests: requests as documented JSON, and short access to answers.
 
 #include <cstdint>
 #include <stdexcept>
@@ -21,7 +20,7 @@
 
 namespace armature::test {
 
-// A message from its documented JSON form, such as {"TableName": "Thread", "Limit": 2}. Throws if it is none.
+// A message from its documented JSON form, such as {"TableName": "Thread", "Limit": 2}. Throws if it is invalid.
 void ReadMessage(std::string_view json, google::protobuf::Message* message);
 template <class Message>
 Message FromJson(std::string_view json) {
@@ -30,9 +29,9 @@ Message FromJson(std::string_view json) {
   return message;
 }
 
-// An item as compact JSON, its attributes sorted by name: {"a":{"S":"x"},"b":{"N":"1"}}.
+// An item as compact JSON with sorted attributes: {"a":{"S":"x"},"b":{"N":"1"}}.
 std::string ToJson(const client::Item& item);
-// The same form of a text that is written in another way.
+// The form of ToJson for any JSON text of an item.
 std::string Canonical(std::string_view item_json);
 
 // The scalar of one attribute of each item, as text; "-" if the item lacks it.
@@ -43,35 +42,35 @@ std::vector<std::string> Names(const client::Item& item);
 // The content of a sample file of tools/demo.
 std::string SampleFile(std::string_view name);
 
-// The status of a refused call: the name of its exception and its whole text.
+// Matches the status of a refused call by exception name and whole text.
 MATCHER_P2(IsRefused, exception, message, "") {
   *result_listener << client::ErrorName(arg) << ": " << arg.message();
   return client::ErrorName(arg) == exception && std::string(arg.message()) == message;
 }
 
-// One daemon for each test.
+// A fixture with one daemon per test.
 class DaemonTest : public testing::Test {
  protected:
-  // `flags` are added to those that every daemon gets.
+  // `flags` are added to those of every daemon.
   explicit DaemonTest(std::vector<std::string> flags = {}) : daemon_(std::move(flags)) {}
 
   const client::Client& client() const { return daemon_.client(); }
   DaemonProcess& daemon() { return daemon_; }
 
-  // These fail the test, by an exception, if the daemon refuses. Create waits until the table serves.
+  // These calls throw, and so fail the test, if the daemon refuses. Create waits until the table is active.
   void Create(std::string_view table_json);
-  // The answer's change_sequence.
+  // Returns the change_sequence of the answer.
   uint64_t Put(std::string_view table, const client::Item& item);
   uint64_t Put(std::string_view table, std::string_view item_json);
   uint64_t Delete(std::string_view table, std::string_view key_json);
   api::v1::QueryResponse Query(std::string_view json);
   api::v1::ScanResponse Scan(std::string_view json);
-  // Until the global indexes hold the change.
+  // Waits until the global indexes have applied the change.
   void WaitForIndexes(std::string_view table, uint64_t change_sequence);
-  // A sample table with its items, visible in all indexes.
+  // Creates a sample table with its items, and waits until all indexes have them.
   void CreateSample(const std::string& table);
 
-  // What the daemon says to a request that may be wrong.
+  // Calls that the daemon may refuse.
   absl::Status TryCreate(std::string_view table_json);
   absl::Status TryPut(std::string_view table, std::string_view item_json);
   absl::Status TryQuery(std::string_view json);

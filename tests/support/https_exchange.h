@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_SUPPORT_HTTPS_EXCHANGE_H_
 #define ARMATURE_TESTS_SUPPORT_HTTPS_EXCHANGE_H_
 
-// One HTTP request over TLS, as it stands, and its answer.
+// One HTTP request over TLS, sent unchanged, and its answer.
 
 #include <memory>
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace armature::test {
 
-// The request is on its way when the object is made; so many of them can wait for their answers at once.
+// The constructor sends the request, so that several requests can wait for their answers at once.
 //
 // Thread-safety: thread-compatible.
-// Errors: std::runtime_error for what does not happen within 30 seconds, and if the server's certificate is not good.
+// Errors: std::runtime_error after a timeout of 30 seconds, or if the server's certificate is not valid.
 class HttpsExchange {
  public:
-  // `address`: as RawHttpClient. `ca_file`: who vouches for the server. Content-Length and Connection are added to the
-  // headers of the request.
+  // `address`: as in RawHttpClient. `ca_file`: the authority of the server's certificate. Content-Length and Connection
+  // are added to the request's headers.
   HttpsExchange(const std::string& address, const std::string& ca_file, const daemon::HttpRequest& request);
   ~HttpsExchange();
   HttpsExchange(HttpsExchange&&) noexcept;

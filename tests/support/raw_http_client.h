@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_SUPPORT_RAW_HTTP_CLIENT_H_
 #define ARMATURE_TESTS_SUPPORT_RAW_HTTP_CLIENT_H_
 
-// One connection to an HTTP server, byte by byte: for requests that no library would send.
+// One connection to an HTTP server, byte by byte, for requests that HTTP libraries do not send.
 
 #include <cstddef>
 #include <map>
@@ -18,16 +18,16 @@ struct RawResponse {
   std::string body;
 };
 
-// The one answer in all that came over a connection; throws if it is not complete, or more came.
+// The only answer in the bytes of a connection. Throws if it is incomplete, or more follows.
 RawResponse ParseResponse(std::string_view bytes);
 
-// Blocks; what does not happen within 30 seconds throws std::runtime_error.
+// Calls block. After a timeout of 30 seconds they throw std::runtime_error.
 //
 // Thread-safety: thread-compatible.
 class RawHttpClient {
  public:
-  // `address`: "127.0.0.1:PORT" or "[::1]:PORT". `receive_buffer`: bytes the system keeps for a client that does not
-  // read, 0 for its default.
+  // `address`: "127.0.0.1:PORT" or "[::1]:PORT". `receive_buffer`: size of the system's receive buffer, 0 for the
+  // default.
   explicit RawHttpClient(const std::string& address, int receive_buffer = 0);
   ~RawHttpClient();
   RawHttpClient(const RawHttpClient&) = delete;
@@ -35,16 +35,16 @@ class RawHttpClient {
 
   // Throws if the server has reset the connection.
   void Send(std::string_view bytes);
-  // As much as the server takes without being read from, at most `bytes`; tells how much.
+  // Sends at most `bytes`, until the server takes no more because its answers are not read. Returns the number sent.
   size_t SendWhatFits(std::string_view bytes);
-  // No more will be sent.
+  // Shuts down the sending side.
   void EndSending();
 
-  // The next answer; throws if the connection ends before it is complete. `has_body`: false for answers to HEAD.
+  // The next answer. Throws if the connection ends before it is complete. `has_body` is false for answers to HEAD.
   RawResponse Read(bool has_body = true);
-  // The next answer, or nothing if the connection ends before its first byte.
+  // The next answer; nullopt if the connection ends before its first byte.
   std::optional<RawResponse> ReadOrEnd();
-  // Waits for the end and tells what came before it. A reset counts as an end.
+  // Waits for the end of the connection. Returns the bytes before it. A reset counts as an end.
   std::string ReadToEnd();
 
   int socket() const { return socket_; }
@@ -56,7 +56,7 @@ class RawHttpClient {
   std::string read_;
 };
 
-// "POST / HTTP/1.1" with Host and Content-Length. `headers`: complete lines.
+// A "POST / HTTP/1.1" request with Host and Content-Length. `headers`: complete lines.
 std::string Post(std::string_view body, std::string_view headers = "");
 
 }  // namespace armature::test

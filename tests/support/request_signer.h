@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_SUPPORT_REQUEST_SIGNER_H_
 #define ARMATURE_TESTS_SUPPORT_REQUEST_SIGNER_H_
 
-// Signs requests as an SDK does.
+// Signs requests like an SDK.
 
 #include <string>
 
@@ -16,11 +16,11 @@ struct Signer {
   std::string region = "eu-central-1";
   std::string service = "dynamodb";
 
-  // Adds X-Amz-Date and Authorization; all headers that are there are signed. The target must be "/", without a query.
+  // Adds X-Amz-Date and Authorization. Signs all headers of the request. The target must be "/", without a query.
   void Sign(absl::Time now, daemon::HttpRequest* request) const;
 };
 
-// POST / with the headers that SDKs send, not yet signed.
+// An unsigned POST / with the headers that SDKs send.
 daemon::HttpRequest JsonRequest(std::string operation, std::string body);
 
 }  // namespace armature::test

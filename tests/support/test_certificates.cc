@@ -49,7 +49,7 @@ void AddExtension(X509* certificate, X509* issuer, int nid, const std::string& v
   X509_EXTENSION_free(extension);
 }
 
-// Not yet signed.
+// An unsigned certificate.
 Owned<X509> Blank(const std::string& common_name, EVP_PKEY* key) {
   constexpr long kDaySeconds = 86'400;
   Owned<X509> certificate(X509_new());

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_SUPPORT_TEST_CERTIFICATES_H_
 #define ARMATURE_TESTS_SUPPORT_TEST_CERTIFICATES_H_
 
-// Certificates made on the spot, good for a day.
+// Generated certificates, valid for a day.
 
 #include <memory>
 #include <string>
@@ -14,14 +14,14 @@ struct CertificateAndKey {
   std::string key_pem;
 };
 
-// An authority that vouches for whatever it is asked to.
+// A certificate authority.
 class TestAuthority {
  public:
   explicit TestAuthority(const std::string& name);
   ~TestAuthority();
 
   const std::string& certificate_pem() const { return certificate_pem_; }
-  // `alternative_names`: as OpenSSL writes them, "DNS:app.example.org", "IP:127.0.0.1", "URI:spiffe://example.org/app".
+  // `alternative_names` in OpenSSL's form: "DNS:app.example.org", "IP:127.0.0.1", "URI:spiffe://example.org/app".
   CertificateAndKey Issue(const std::string& common_name, const std::vector<std::string>& alternative_names) const;
 
  private:

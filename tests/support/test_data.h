@@ -6,8 +6,8 @@
 
 namespace armature::test {
 
-// The absolute path of a file in tests/data, wherever the test runs. (__FILE__ will not do: compiler caches make it
-// relative.)
+// The absolute path of a file in tests/data, independent of the working directory. (__FILE__ is no help: compiler
+// caches make it relative.)
 std::string TestDataPath(std::string_view file);
 
 }  // namespace armature::test

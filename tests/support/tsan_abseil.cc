@@ -1,8 +1,8 @@
-// Tells ThreadSanitizer about the locks of the packaged Abseil, which is built without it: otherwise everything that
-// they guard looks like a race. Linked into the tests of the preset `tsan` only.
+// Tells ThreadSanitizer about the locks of the packaged Abseil, which is not instrumented: otherwise all data that they
+// guard is reported as a race. Linked into the tests of the preset `tsan` only.
 //
-// Each function here takes the place of the library's one of that name, for the library's own calls too, and passes on
-// to it. Notification and BlockingCounter need their own: when nobody has to wait they do without their mutex.
+// Each function here replaces the library function of that name, also for the library's own calls, and forwards to it.
+// Notification and BlockingCounter need replacements of their own, because they skip their mutex when nobody waits.
 // Notification::HasBeenNotified is inline and cannot be replaced.
 
 #include <dlfcn.h>
@@ -33,8 +33,8 @@ Fn* Next(const char* symbol) {
 #define ARM_NOTIFICATION "4absl7debian312Notification"
 #define ARM_COUNTER "_ZN4absl7debian315BlockingCounter"
 
-// Defines `name`, which stands for `symbol`. `release` and `acquire`: the lock that it gives up first and holds at its
-// end, or null. (Or the object that hands over from one thread to another.)
+// Defines `name`, which replaces `symbol`. `release` and `acquire` name the lock that is released first and the lock
+// that is held at the end, or null. (The lock may also be an object that is handed over between threads.)
 #define ARM_INTERPOSE(result, name, symbol, release, acquire, parameters, ...) \
   result name parameters __asm__(symbol);                                      \
   __attribute__((used)) result name parameters {                               \

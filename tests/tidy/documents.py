@@ -10,26 +10,40 @@ from tree import CODE_FOLDERS, ROOT, is_in, markdown_blocks, name_of, prose_file
 README_FOLDERS = (
     "proto",
     "storage",
+    "storage/base",
+    "storage/model",
+    "storage/codec",
+    "storage/store",
+    "storage/store/catalog",
+    "storage/store/commit",
+    "storage/store/log",
+    "storage/store/backup",
     "index",
     "engine",
+    "engine/items",
+    "engine/tables",
+    "engine/backup",
+    "engine/check",
     "engine/expr",
     "daemon",
+    "daemon/admin",
+    "daemon/api",
+    "daemon/auth",
+    "daemon/grpc",
+    "daemon/http",
+    "daemon/json",
+    "daemon/json_front",
+    "daemon/metrics",
+    "daemon/telemetry",
     "client",
+    "client/src",
+    "cmake",
     "tests",
+    "tests/unit",
     "tools",
 )
 # Folders whose modules are not named yet.
-README_PENDING = (
-    "client",
-    "cmake",
-    "daemon",
-    "engine",
-    "index",
-    "proto",
-    "storage",
-    "tests",
-    "tools",
-)
+README_PENDING = ("tools",)
 
 MODULE_SUFFIXES = (".h", ".cc", ".proto", ".py", ".mjs", ".cmake")
 MODULE_FOLDERS = (*CODE_FOLDERS, "cmake", "proto")

@@ -158,7 +158,8 @@ void BackupAttempt::Discard() {
     if (was_absent) remove(name);
   }
   for (const std::string& name : directories_) remove(name);
-  if (first) LOG(WARNING) << "store: a backup that failed left files path=" << path_ << " error=" << first.message();
+  if (first)
+    LOG(WARNING) << "store: cannot remove files of a failed backup path=" << path_ << " error=" << first.message();
 }
 
 std::unique_ptr<rocksdb::Env> MakeBackupEnv(BackupAttempt* attempt) {

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_BACKUP_BACKUP_ENV_H_
 #define ARMATURE_STORAGE_STORE_BACKUP_BACKUP_ENV_H_
 
-// The file system as RocksDB's backup engine sees it. Inside the store only.
+// The file system given to RocksDB's backup engine. Inside the store only.
 
 #include <cstdint>
 #include <functional>
@@ -19,12 +19,12 @@
 
 namespace armature::store {
 
-// What an attempt to make a backup has made, and what it must leave alone.
+// Files created by one attempt to make a backup, and files it must not touch.
 //
 // Thread-safety: thread-safe.
 class BackupAttempt {
  public:
-  // `on_first_file` is called before the first file is made: the engine knows by then what it copies.
+  // `on_first_file` is called before the first file is created. By then the engine has listed the files it copies.
   BackupAttempt(std::string path, std::set<uint32_t> engine_ids, BackupWork* work, std::function<void()> on_first_file)
       : path_(std::move(path)),
         engine_ids_(std::move(engine_ids)),
@@ -32,20 +32,20 @@ class BackupAttempt {
         on_first_file_(std::move(on_first_file)) {}
 
   const std::string& path() const { return path_; }
-  // Numbers of the engine's backups that others have, also where the engine's own file is missing.
+  // Numbers used by existing backups of the engine, including those whose engine file is missing.
   const std::set<uint32_t>& engine_ids() const { return engine_ids_; }
   BackupWork* work() const { return work_; }
 
-  // For the file system.
+  // Called by the file system.
   rocksdb::IOStatus OnFile(const std::string& name);
   void OnName(const std::string& name);
   void OnNewDirectory(const std::string& name);
-  // Ends the attempt, for all files: returns the first error.
+  // Makes all further calls fail. Returns the first error.
   rocksdb::IOStatus OnError(const rocksdb::IOStatus& error);
 
-  // Whether the file was written.
+  // True if this attempt wrote the file.
   bool HasWritten(const std::string& name) const;
-  // Removes all that was made. A failure is logged: what is left is cleaned away later.
+  // Removes all files that the attempt created. Failures are logged; a later sweep removes the rest.
   void Discard();
 
  private:
@@ -55,16 +55,16 @@ class BackupAttempt {
   const std::function<void()> on_first_file_;
   mutable absl::Mutex mutex_;
   bool has_begun_ ABSL_GUARDED_BY(mutex_) = false;
-  // Written, and whether they were not there before: a file of the same name has the same content, and may be needed by
-  // a backup that is damaged.
+  // Files written, with true for files that did not exist before. A file of the same name has the same content, and a
+  // damaged backup may need it.
   std::map<std::string, bool> files_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string> directories_ ABSL_GUARDED_BY(mutex_);
   rocksdb::IOStatus error_ ABSL_GUARDED_BY(mutex_);
 };
 
-// For the engine's files of one attempt, which it outlives. What is written is counted, and cancelled there. Nothing is
-// removed, whatever the engine would collect as garbage: it takes files of a damaged backup for that. And it sees each
-// of engine_ids() as a backup, if a damaged one, and uses none of these numbers again.
+// File system for one attempt, which it outlives. Writes are counted, and can be cancelled, through `attempt`.
+// Deletions are ignored, because the engine's garbage collection would remove files of a damaged backup. Each of
+// engine_ids() appears to the engine as a (damaged) backup, so it never reuses these numbers.
 std::unique_ptr<rocksdb::Env> MakeBackupEnv(BackupAttempt* attempt);
 
 }  // namespace armature::store

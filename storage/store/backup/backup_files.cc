@@ -27,14 +27,14 @@ constexpr std::string_view kManifests = "manifests";
 constexpr std::string_view kMeta = "meta";
 constexpr std::string_view kPrivate = "private";
 
-// What the numbers of backups look like as names of files; 0 for all else.
+// The id in a file name, or 0 if the name is not an id.
 uint32_t ParseId(std::string_view name) {
   uint32_t id = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
   return error == std::errc() && end == name.data() + name.size() && name == Cat(id) ? id : 0;
 }
 
-// Names in a directory, which may be missing.
+// Names of the entries of a directory. A missing directory has none.
 std::vector<std::string> NamesIn(const std::string& directory, std::error_code* error) {
   std::vector<std::string> names;
   for (fs::directory_iterator it(directory, *error), end; !*error && it != end; it.increment(*error)) {
@@ -44,7 +44,7 @@ std::vector<std::string> NamesIn(const std::string& directory, std::error_code* 
   return names;
 }
 
-// The checksum as a number; RocksDB gives it as four bytes.
+// Converts the four bytes of RocksDB's checksum to a number.
 uint32_t ToNumber(std::string_view big_endian) {
   uint32_t number = 0;
   for (const char byte : big_endian) number = (number << 8) | static_cast<unsigned char>(byte);
@@ -55,13 +55,12 @@ void Remove(const std::string& path) {
   ARM_FAULT_POINT("backup.remove");
   std::error_code error;
   fs::remove_all(path, error);
-  if (error)
-    LOG(WARNING) << "store: a file of a backup cannot be removed path=" << path << " error=" << error.message();
+  if (error) LOG(WARNING) << "store: cannot remove a backup file path=" << path << " error=" << error.message();
 }
 
 }  // namespace
 
-// Sizes of files by name, each asked for once.
+// Cache of file sizes by name.
 class BackupFiles::Sizes {
  public:
   explicit Sizes(const BackupFiles& files) : files_(files) {}
@@ -99,7 +98,7 @@ absl::StatusOr<std::vector<KnownBackup>> BackupFiles::ReadAll() const {
   Sizes sizes(*this);
   for (const BackupId id : ids) {
     absl::StatusOr<KnownBackup> backup = Read(id, &sizes);
-    // It may be deleted at this moment.
+    // The backup may be deleted at this moment.
     if (absl::IsNotFound(backup.status())) continue;
     if (!backup.ok()) return backup.status();
     known.push_back(*std::move(backup));
@@ -133,8 +132,8 @@ absl::StatusOr<KnownBackup> BackupFiles::Read(BackupId id, Sizes* sizes) const {
     }
   }
   backup.entry.damage = std::string(Sv(backup.state.message()));
-  // A writer removes the manifest before the files. Not to be told whether it is there is no sign that it is gone: what
-  // only this backup needs would be cleaned away.
+  // A writer removes the manifest before the other files, so a missing manifest means that the backup was deleted. A
+  // failed existence check must not count as missing: the files that only this backup needs would be removed.
   std::error_code error;
   if (!backup.state.ok() && !fs::exists(path, error) && !error) {
     return absl::NotFoundError(Cat("there is no backup ", id, " in ", path_));
@@ -162,7 +161,7 @@ absl::Status BackupFiles::Check(const BackupManifest& manifest, Sizes* sizes) co
 
 absl::StatusOr<LockedFile> BackupFiles::Hold(BackupId id) const {
   absl::StatusOr<LockedFile> held = LockedFile::Open(ManifestPath(id), LockedFile::Mode::kShared, /*make=*/false);
-  // Locked is what is being deleted.
+  // A lock means that the backup is being deleted.
   if (absl::IsNotFound(held.status()) || absl::IsFailedPrecondition(held.status()) ||
       (held.ok() && !held->IsLinked())) {
     return absl::NotFoundError(Cat("there is no backup ", id, " in ", path_));
@@ -175,7 +174,7 @@ absl::Status BackupFiles::CheckContent(const BackupFile& file, BackupWork* work)
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT) return DataLossError(Cat(path, " is missing"));
   if (fd < 0) return ErrnoError("cannot read", path, errno);
-  // What is in memory says nothing about what is on the disk.
+  // Drops the file from the page cache, which says nothing about the disk.
   posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
   const std::unique_ptr<rocksdb::FileChecksumGenerator> checksum =
       rocksdb::GetFileChecksumGenCrc32cFactory()->CreateFileChecksumGenerator({});
@@ -235,7 +234,7 @@ void BackupFiles::Sweep(const std::vector<KnownBackup>& known) const {
   std::set<std::string> directories;
   for (const std::string& name : needed) directories.insert(name.substr(0, name.rfind('/')));
   std::error_code error;
-  // Not "shared", which RocksDB does not use as we set it up.
+  // Not "shared": RocksDB does not use it with our options.
   for (const std::string_view directory : {kMeta, kPrivate, std::string_view("shared_checksum")}) {
     for (const std::string& name : NamesIn(PathOf(directory), &error)) {
       const std::string whole = Cat(directory, "/", name);
@@ -258,7 +257,7 @@ void BackupFiles::RemoveFilesOf(const BackupManifest& manifest, const std::vecto
   }
   const std::string meta = Cat(kMeta, "/", manifest.engine_id);
   if (!needed.contains(meta)) Remove(PathOf(meta));
-  // Of the directory of its own only the empty one.
+  // Removes the private directory only if it is empty.
   std::error_code error;
   fs::remove(PathOf(own), error);
 }

@@ -1,8 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_BACKUP_BACKUP_FILES_H_
 #define ARMATURE_STORAGE_STORE_BACKUP_BACKUP_FILES_H_
 
-// The files of a backup directory: which there are, whether they are whole, and which nobody needs. Inside the store
-// only.
+// The files of a backup directory: listing, integrity checks, and removal of unneeded files. Inside the store only.
 
 #include <optional>
 #include <set>
@@ -18,14 +17,14 @@
 
 namespace armature::store {
 
-// A backup as it was found.
+// A backup found in the directory.
 struct KnownBackup {
   BackupEntry entry;
-  std::optional<BackupManifest> manifest;  // unless it cannot be read
+  std::optional<BackupManifest> manifest;  // nullopt if it cannot be read
   absl::Status state;                      // DataLoss if it is damaged; entry.damage is its text
 };
 
-// Thread-safety: immutable; the files are those of whoever calls.
+// Thread-safety: immutable; callers synchronize access to the files.
 class BackupFiles {
  public:
   explicit BackupFiles(std::string path) : path_(std::move(path)) {}
@@ -35,24 +34,24 @@ class BackupFiles {
   std::string ManifestPath(BackupId id) const;
   std::string MetaPath(uint32_t engine_id) const;
 
-  // In the order of their numbers.
+  // All backups in ascending order of their ids.
   absl::StatusOr<std::vector<KnownBackup>> ReadAll() const;
   // Errors: NotFound.
   absl::StatusOr<KnownBackup> Read(BackupId id) const;
-  // As long as it is held, the backup cannot be deleted. Errors: NotFound.
+  // Locks the backup against deletion while the result lives. Errors: NotFound.
   absl::StatusOr<LockedFile> Hold(BackupId id) const;
 
-  // Reads `file` and compares it with its checksum; not from memory, where it can be helped.
+  // Reads `file` from disk (bypassing the page cache where possible) and compares it with its checksum.
   // Errors: DataLoss, Cancelled, Unavailable.
   absl::Status CheckContent(const BackupFile& file, BackupWork* work) const;
 
-  // Numbers that RocksDB must not use again: of its backups that `known` name, and of what has files.
+  // Engine numbers that RocksDB must not reuse: those of `known` backups, and those that have files.
   std::set<uint32_t> EngineIds(const std::vector<KnownBackup>& known) const;
 
-  // Removes what none of `known`, of which each has a manifest, needs: of attempts that were cut off, and of backups
-  // that are deleted. What cannot be removed is left, and logged.
+  // Removes the files that no backup of `known` needs: leftovers of interrupted attempts and of deleted backups. Each
+  // of `known` must have a manifest. Files that cannot be removed are logged.
   void Sweep(const std::vector<KnownBackup>& known) const;
-  // Removes what `manifest` has of its own: what none of `others` needs or, having no manifest, may need.
+  // Removes the files of `manifest` that none of `others` needs. A backup without a manifest may need any file.
   void RemoveFilesOf(const BackupManifest& manifest, const std::vector<KnownBackup>& others) const;
 
  private:

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kMagic = "armature backup";
 constexpr std::string_view kChecksumName = "checksum: ";
 
-// Takes the text before the first `separator` off `text`; nullopt if there is none.
+// Removes and returns the text before the first `separator`; nullopt if there is none.
 std::optional<std::string_view> TakeUntil(char separator, std::string_view* text) {
   const size_t at = text->find(separator);
   if (at == std::string_view::npos) return std::nullopt;
@@ -30,7 +30,7 @@ bool ParseNumber(std::string_view text, T* number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// A name leads into the backup directory and not out of it.
+// A valid name stays inside the backup directory.
 bool IsFileName(std::string_view name) {
   return !name.empty() && name.front() != '/' && name.find("..") == std::string_view::npos;
 }
@@ -74,7 +74,7 @@ bool ParseLine(std::string_view name, std::string_view value, int* format, Backu
   return true;
 }
 
-// The text before the line with its checksum.
+// Checks the last line, which holds the checksum, and returns the text before it.
 absl::StatusOr<std::string_view> CheckChecksum(std::string_view text) {
   const size_t line_bytes = kChecksumName.size() + 2 * sizeof(XXH128_canonical_t) + 1;
   if (text.size() < line_bytes) return DataLossError("is cut off");
@@ -133,7 +133,7 @@ absl::StatusOr<BackupManifest> ParseBackupManifest(std::string_view text) {
   return manifest;
 }
 
-// Time, sequence, lines "metadata ...", the number of files, and for each "<name> crc32 <crc32c>".
+// Layout: time, sequence, lines "metadata ...", the number of files, and for each file "<name> crc32 <crc32c>".
 absl::StatusOr<std::vector<BackupFile>> ParseEngineMeta(std::string_view text) {
   const auto damaged = [] { return DataLossError("is not as RocksDB writes it"); };
   if (!TakeUntil('\n', &text).has_value() || !TakeUntil('\n', &text).has_value()) return damaged();

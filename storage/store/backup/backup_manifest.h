@@ -1,8 +1,8 @@
 #ifndef ARMATURE_STORAGE_STORE_BACKUP_BACKUP_MANIFEST_H_
 #define ARMATURE_STORAGE_STORE_BACKUP_BACKUP_MANIFEST_H_
 
-// The file that makes a backup one, and what names its files. docs/FORMAT.md, "Backup directory". Inside the store
-// only.
+// The manifest of a backup, which lists its files. A backup exists if its manifest does. docs/FORMAT.md, "Backup
+// directory". Inside the store only.
 
 #include <cstdint>
 #include <string>
@@ -16,9 +16,9 @@ namespace armature::store {
 
 inline constexpr int kBackupFormatVersion = 1;
 
-// A file of data.
+// A data file of a backup.
 struct BackupFile {
-  std::string name;  // from the backup directory on
+  std::string name;  // relative to the backup directory
   uint64_t size = 0;
   uint32_t crc32c = 0;
 };
@@ -26,19 +26,19 @@ struct BackupFile {
 struct BackupManifest {
   BackupEntry entry;  // without damage
   uint32_t engine_id = 0;
-  uint64_t meta_bytes = 0;  // of RocksDB's own file about the backup
+  uint64_t meta_bytes = 0;  // size of RocksDB's own file about the backup
   std::string meta_checksum;
-  std::vector<BackupFile> files;  // in the order of RocksDB's file
+  std::vector<BackupFile> files;  // in the order of RocksDB's own file
 };
 
 // XXH3-128 (seed 0) in hex.
 std::string BackupChecksum(std::string_view bytes);
 
 std::string EncodeBackupManifest(const BackupManifest& manifest);
-// Errors: DataLoss if one byte is not as it was written; FailedPrecondition if the format is newer than this build's.
+// Errors: DataLoss if any byte is damaged; FailedPrecondition if the format is newer than this build's.
 absl::StatusOr<BackupManifest> ParseBackupManifest(std::string_view text);
 
-// The files that RocksDB's own file names, without their sizes, which are not in it. Errors: DataLoss.
+// Parses the files named in RocksDB's own file, which has no sizes. Errors: DataLoss.
 absl::StatusOr<std::vector<BackupFile>> ParseEngineMeta(std::string_view text);
 
 }  // namespace armature::store

@@ -20,13 +20,13 @@ namespace armature::store {
 namespace {
 
 constexpr size_t kCacheBytes = size_t{8} << 20;
-// Of a backup with very many files; a reader reads one table at a time.
+// Limit for backups with very many files. A reader reads one table at a time.
 constexpr int kOpenFilesMax = 512;
 constexpr size_t kReadaheadBytes = size_t{1} << 20;
 
 }  // namespace
 
-// In order of construction; destroyed in reverse.
+// Members in order of construction; destroyed in reverse.
 struct BackupReader::Impl {
   Impl(LockedFile given_hold, BackupEntry given_entry) : hold(std::move(given_hold)), entry(std::move(given_entry)) {}
   ~Impl() {
@@ -61,8 +61,8 @@ absl::StatusOr<std::unique_ptr<BackupReader>> BackupReader::Open(const std::stri
   ARM_ASSIGN_OR_RETURN(const KnownBackup known, backups.files.Read(id));
   ARM_RETURN_IF_ERROR(known.state);
   ARM_RETURN_IF_ERROR(backups.CheckDataFormat(known.entry));
-  // Table files have checksums of their own, which are looked at when they are read. Of the log and of the list of
-  // files a torn end would be taken for one.
+  // Table files have checksums of their own, checked by every read. In the log and in RocksDB's manifest damage could
+  // pass for a torn end, so these files are checked here.
   const BackupObserver no_observer;
   BackupWork work(no_observer, nullptr);
   for (const BackupFile& file : known.manifest->files) {

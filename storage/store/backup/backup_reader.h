@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_BACKUP_BACKUP_READER_H_
 #define ARMATURE_STORAGE_STORE_BACKUP_BACKUP_READER_H_
 
-// Reads a backup without restoring it: single tables are restored that way.
+// Reads a backup without restoring it. Used to restore single tables.
 
 #include <memory>
 #include <string>
@@ -18,7 +18,7 @@
 
 namespace armature::store {
 
-// A backup that is open. It cannot be deleted meanwhile, also not by another process.
+// An open backup. While it is open no process can delete it.
 //
 // Thread-safety: owned by one thread.
 class BackupReader {
@@ -29,10 +29,10 @@ class BackupReader {
   BackupReader(const BackupReader&) = delete;
   BackupReader& operator=(const BackupReader&) = delete;
 
-  // By name; those that were being made or deleted are left out.
+  // Tables sorted by name, without those that were being created or deleted.
   const std::vector<model::TableDescriptor>& tables() const;
 
-  // Calls `visit(key, value)` for all rows of the table's own keyspace, in the order of keys, until it says kStop.
+  // Calls `visit(key, value)` for all rows of the table's own keyspace in key order, until the visitor returns kStop.
   // Values are as stored. The views are valid during the visit. Errors: NotFound; DataLoss.
   absl::Status ReadTable(TableId table,
                          absl::FunctionRef<RowVerdict(std::string_view key, std::string_view value)> visit);

@@ -20,10 +20,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic = "armature backups";
 constexpr std::string_view kFormatFile = "armature.backups";
-// RocksDB copies what a tenth of a second allows at once, and nothing at all with too little.
+// RocksDB copies in chunks of what a tenth of a second allows, and copies nothing if that is too little.
 constexpr uint64_t kBytesPerSecondMin = uint64_t{64} << 10;
 
-// RocksDB wants to have it absolute, and puts a slash behind it.
+// RocksDB needs an absolute path, to which it appends a slash.
 std::string Normal(const std::string& path) {
   std::error_code error;
   std::string normal = fs::absolute(path, error).lexically_normal().string();
@@ -40,7 +40,7 @@ std::shared_ptr<rocksdb::RateLimiter> MakeLimiter(uint64_t bytes_per_second) {
                                      kRefillMicros, kFairness, rocksdb::RateLimiter::Mode::kAllIo));
 }
 
-// Whether there is nothing, or what an earlier start left that died at once.
+// True if the directory is empty, or holds only the leftovers of an earlier start that died at once.
 absl::StatusOr<bool> IsUnused(const std::string& path) {
   std::error_code error;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
@@ -109,7 +109,7 @@ absl::Status BackupRepository::Impl::OpenToWrite() {
   std::error_code error;
   ARM_RETURN_IF_ERROR(MakeDirectories(path));
   if (!fs::exists(FormatPath(), error)) {
-    // Before the lock, which would leave a file of ours in a directory that is not.
+    // Checked before the lock is taken: taking it would create a file in a directory that is not ours.
     ARM_ASSIGN_OR_RETURN(const bool unused, IsUnused(path));
     if (!unused) {
       return FailedPreconditionError(
@@ -122,7 +122,7 @@ absl::Status BackupRepository::Impl::OpenToWrite() {
   }
   if (!locked.ok()) return WithContext(locked.status(), Cat("backup directory ", path, " is not writable"));
   lock = *std::move(locked);
-  // Once more, now that nobody else can be writing it.
+  // Checked again: before the lock was held, another process could have been writing.
   if (fs::exists(FormatPath(), error)) {
     ARM_RETURN_IF_ERROR(ReadFormat());
   } else {
@@ -206,7 +206,7 @@ absl::Status BackupRepository::Delete(BackupId id) {
   return impl_->Delete(id, &known);
 }
 
-// Without the manifest there is no backup: what a crash leaves of it is cleaned away later.
+// The manifest is removed first: a later sweep removes the rest if a crash interrupts the deletion.
 absl::Status BackupRepository::Impl::Delete(BackupId id, std::vector<KnownBackup>* known) {
   const auto found =
       std::find_if(known->begin(), known->end(), [&](const KnownBackup& backup) { return backup.entry.id == id; });
@@ -217,7 +217,7 @@ absl::Status BackupRepository::Impl::Delete(BackupId id, std::vector<KnownBackup
     return FailedPreconditionError(Cat("backup ", id, " in ", files.path(), " is being read"));
   }
   if (!alone.ok()) return alone.status();
-  // The number of a deleted backup must not come again.
+  // The id of a deleted backup must not be reused.
   ARM_RETURN_IF_ERROR(WriteNext(known->back().entry.id + 1));
   const KnownBackup deleted = std::move(*found);
   known->erase(found);
@@ -252,7 +252,7 @@ absl::StatusOr<std::vector<BackupId>> BackupRepository::Prune(size_t keep,
   std::vector<BackupId> deleted;
   for (const BackupId id : candidates) {
     const absl::Status status = impl_->Delete(id, &known);
-    // Somebody reads it: it goes the next time.
+    // The backup is being read. A later Prune deletes it.
     if (absl::IsFailedPrecondition(status)) continue;
     ARM_RETURN_IF_ERROR(status);
     deleted.push_back(id);

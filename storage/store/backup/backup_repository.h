@@ -17,21 +17,21 @@ namespace armature::store {
 
 class Database;
 
-// Numbered from 1 in the order of their making; a number is never used again.
+// Ids are assigned from 1 in ascending order and never reused.
 using BackupId = uint32_t;
 
-// What its manifest says of a backup.
+// Facts about a backup, from its manifest.
 struct BackupEntry {
   BackupId id = 0;
   int64_t started_ms = 0;  // since the epoch
   int64_t finished_ms = 0;
   std::string database_id;
-  int format_version = 0;    // of the data directory
-  uint64_t size_bytes = 0;   // of all its files, also those that it shares with other backups
-  uint64_t added_bytes = 0;  // of those that were copied for it
+  int format_version = 0;    // format of the data directory
+  uint64_t size_bytes = 0;   // size of all its files, including those shared with other backups
+  uint64_t added_bytes = 0;  // size of the files copied for this backup
   uint64_t file_count = 0;
-  std::string note;  // of whoever asked for it; opaque here, at most kBackupNoteBytesMax
-  // Empty, or why it cannot be used, naming the file: as far as can be told without reading the data.
+  std::string note;  // opaque text from the creator, at most kBackupNoteBytesMax bytes
+  // Reason why the backup is unusable, naming the file, or empty. Checked without reading the data.
   std::string damage;
 };
 
@@ -39,69 +39,67 @@ inline constexpr size_t kBackupNoteBytesMax = size_t{64} << 10;
 
 struct BackupRepositoryOptions {
   enum class Mode {
-    kRead,   // others may write meanwhile
-    kWrite,  // makes the directory if it does not exist; nobody else may write
+    kRead,   // other processes may write meanwhile
+    kWrite,  // creates a missing directory; no other process may write
   };
   Mode mode = Mode::kRead;
-  // Of what is read and written to make, verify or restore a backup, so that clients keep their share of the disk; at
-  // least 64 KiB; 0: no limit.
+  // Limit on bytes read and written per second to create, verify or restore a backup, so that clients keep their share
+  // of the disk. At least 64 KiB; 0: no limit.
   uint64_t bytes_per_second_max = 0;
 };
 
-// How far a backup, its verification or a restore is. `total_bytes` may grow.
+// Progress of creating, verifying or restoring a backup. `total_bytes` may grow.
 struct BackupProgress {
   uint64_t done_bytes = 0;
   uint64_t total_bytes = 0;
 };
-// False ends the work with Cancelled. Called at least once a file, on any thread.
+// Returns false to end the operation with Cancelled. Called at least once per file, on any thread.
 using BackupObserver = std::function<bool(const BackupProgress& progress)>;
 
-// Backups share the files that they have in common, so one costs what changed since the one before. A backup exists
-// when its manifest does, which is written last, after what was copied was read again and compared with its checksums:
-// what a crash cuts off is no backup, takes nothing from the earlier ones, and is cleaned away by the next one that
-// writes.
+// Backups share their common files, so the cost of a backup is the data changed since the previous one. A backup exists
+// when its manifest does. The manifest is written last, after the copied files were read back and compared with their
+// checksums. An attempt cut off by a crash is not a backup, does not affect earlier backups, and is cleaned up by the
+// next writer.
 //
-// Damage is an error (DataLoss) that names the file. It is never healed by guessing and its number not given again;
-// while one backup is damaged, only backups that are named may be deleted, and no file that the damaged one may need.
+// Damage is an error (DataLoss) that names the file. A damaged backup is never repaired and its id never reused. While
+// one exists, only backups given by id may be deleted, and no file is removed that the damaged one may need.
 //
-// Thread-safety: thread-safe; one operation that writes at a time, others wait.
+// Thread-safety: thread-safe. Writing operations run one at a time; others wait.
 class BackupRepository {
  public:
-  // Errors: FailedPrecondition if the directory is not empty and holds no backups, if its format is newer than this
-  // build's, Aborted if somebody else writes there (kWrite); NotFound if it does not exist or is empty (kRead);
-  // DataLoss if the directory of the manifests is gone; Unavailable.
+  // Errors: FailedPrecondition if the directory is not empty and holds no backups, or if its format is newer than this
+  // build's; Aborted if another process writes there (kWrite); NotFound if it does not exist or is empty (kRead);
+  // DataLoss if the directory of the manifests is missing; Unavailable.
   static absl::StatusOr<std::unique_ptr<BackupRepository>> Open(const std::string& path,
                                                                 const BackupRepositoryOptions& options);
   ~BackupRepository();
   BackupRepository(const BackupRepository&) = delete;
   BackupRepository& operator=(const BackupRepository&) = delete;
 
-  // In the order of their numbers, the damaged ones among them.
+  // All backups in ascending order of their ids, including damaged ones.
   absl::StatusOr<std::vector<BackupEntry>> List();
   // Errors: NotFound.
   absl::StatusOr<BackupEntry> Find(BackupId id);
 
-  // Backs up `database`, which clients may write meanwhile: all that was acknowledged before the call is in it, and
-  // what is in it of later writes is a prefix of them. Errors: FailedPrecondition if the directory holds backups of
-  // another database; ResourceExhausted without space; Cancelled; DataLoss if what was written does not read back.
-  // After an error there is no new backup.
+  // Backs up `database` while clients may write. The backup contains every write acknowledged before the call, and a
+  // prefix of the later writes. Errors: FailedPrecondition if the directory holds backups of another database;
+  // ResourceExhausted without space; Cancelled; DataLoss if the written files do not read back. After an error there is
+  // no new backup.
   absl::StatusOr<BackupEntry> Create(Database* database, std::string_view note, const BackupObserver& observer);
 
-  // Reads all of a backup and compares it with its checksums. Errors: NotFound, DataLoss, Cancelled.
+  // Reads a whole backup and compares it with its checksums. Errors: NotFound, DataLoss, Cancelled.
   absl::Status Verify(BackupId id, const BackupObserver& observer);
 
-  // Errors: NotFound; FailedPrecondition while a BackupReader has it open, or it is being verified or restored, also by
-  // another process.
+  // Errors: NotFound; FailedPrecondition while any process has the backup open, verifies it or restores it.
   absl::Status Delete(BackupId id);
-  // Of the backups that `may_go`, or of all if it is null, deletes all but the newest `keep` (at least one), and
-  // returns the deleted ones. Those that are being read stay for the next time. Does nothing but tell
-  // FailedPrecondition while there is a damaged one.
+  // Deletes all but the newest `keep` (at least one) of the backups that `may_go` accepts (null accepts all), and
+  // returns the deleted ones. Backups that are being read are skipped. While a damaged backup exists, deletes nothing
+  // and returns FailedPrecondition.
   absl::StatusOr<std::vector<BackupId>> Prune(size_t keep, const std::function<bool(const BackupEntry&)>& may_go);
 
-  // Verifies backup `id`, then makes the data directory `data_dir`, which must be empty or not exist, or be what an
-  // earlier restore left that did not finish. A directory whose restoring did not finish is refused by
-  // DataDirectory::Open. Errors: NotFound, DataLoss, FailedPrecondition (not empty, or a newer format),
-  // ResourceExhausted, Cancelled.
+  // Verifies backup `id`, then creates the data directory `data_dir`. The directory must be missing, empty, or left
+  // behind by an unfinished restore. DataDirectory::Open refuses a directory whose restore did not finish. Errors:
+  // NotFound, DataLoss, FailedPrecondition (not empty, or a newer format), ResourceExhausted, Cancelled.
   absl::Status Restore(BackupId id, const std::string& data_dir, const BackupObserver& observer);
 
   const std::string& path() const;

@@ -1,4 +1,4 @@
-// How a backup is made.
+// Creation of a backup.
 
 #include <algorithm>
 #include <atomic>
@@ -31,8 +31,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// While RocksDB lists what is to be copied, no family comes or goes: a log with rows of a family that the list lacks
-// would be replayed without them.
+// Prevents the creation and dropping of families while RocksDB lists the files to copy. Rows in the log of a family
+// missing from that list would be lost when the log is replayed.
 class FamilyHold {
  public:
   explicit FamilyHold(RocksDb* rocks) : rocks_(rocks) { rocks_->HoldFamilies(); }
@@ -49,7 +49,7 @@ class FamilyHold {
   std::atomic<bool> held_ = true;
 };
 
-// How much is likely to be copied: the log, and table files that earlier backups do not have. RocksDB names these
+// Estimate of the bytes to copy: the log, and table files that earlier backups do not have. RocksDB names these
 // <number>_s<session>_<size>.sst.
 uint64_t EstimateBytes(const BackupFiles& files, rocksdb::DB* db) {
   std::set<std::pair<uint64_t, uint64_t>> present;
@@ -84,7 +84,7 @@ absl::Status CheckSameDatabase(const std::vector<KnownBackup>& known, const std:
   return absl::OkStatus();
 }
 
-// Has RocksDB copy the files, and returns its number for the copy.
+// Lets RocksDB copy the files. Returns RocksDB's number of the backup.
 absl::StatusOr<uint32_t> Copy(const rocksdb::BackupEngineOptions& options, rocksdb::DB* db) {
   rocksdb::BackupEngine* raw = nullptr;
   ARM_RETURN_IF_ERROR(FromRocks(rocksdb::BackupEngine::Open(options, rocksdb::Env::Default(), &raw),
@@ -96,7 +96,7 @@ absl::StatusOr<uint32_t> Copy(const rocksdb::BackupEngineOptions& options, rocks
   return id;
 }
 
-// A file that backups share must be to all of them what it is to the new one.
+// A file shared by several backups must have the same size and checksum in all of them.
 absl::Status CheckAgainst(const std::vector<KnownBackup>& known, const std::string& path,
                           const BackupManifest& manifest) {
   StringMap<const BackupFile*> named;
@@ -106,7 +106,7 @@ absl::Status CheckAgainst(const std::vector<KnownBackup>& known, const std::stri
   }
   for (const BackupFile& file : manifest.files) {
     const auto earlier = named.find(file.name);
-    // Private files of one that has lost RocksDB's own may have the same names.
+    // Private names may repeat if an earlier backup has lost RocksDB's own file.
     if (earlier == named.end() || !file.name.starts_with("shared")) continue;
     if (earlier->second->crc32c != file.crc32c || earlier->second->size != file.size) {
       return DataLossError(Cat(path, "/", file.name, " is damaged: an earlier backup has another checksum of it"));
@@ -115,7 +115,7 @@ absl::Status CheckAgainst(const std::vector<KnownBackup>& known, const std::stri
   return absl::OkStatus();
 }
 
-// What RocksDB has written, as its own file names it, into `manifest`.
+// Fills `manifest` from RocksDB's own file about the backup.
 absl::Status Describe(const BackupFiles& files, const BackupAttempt& attempt, BackupManifest* manifest) {
   const std::string path = files.MetaPath(manifest->engine_id);
   ARM_ASSIGN_OR_RETURN(const std::string meta, ReadWholeFile(path));
@@ -136,7 +136,7 @@ absl::Status Describe(const BackupFiles& files, const BackupAttempt& attempt, Ba
   return absl::OkStatus();
 }
 
-// Reads again what was written.
+// Reads back the files that were written.
 absl::Status CheckWritten(const BackupFiles& files, const BackupAttempt& attempt, const BackupManifest& manifest,
                           BackupWork* work) {
   work->Settle();
@@ -169,7 +169,7 @@ absl::StatusOr<BackupEntry> BackupRepository::Create(Database* database, std::st
   entry.note = std::string(note);
   RocksDb* const rocks = database->rocks();
   BackupWork work(observer, impl_->limiter.get());
-  // Written, then read.
+  // Each byte is written, then read back.
   work.Expect(2 * EstimateBytes(files, rocks->db()));
   FamilyHold hold(rocks);
   BackupAttempt attempt(files.path(), files.EngineIds(known), &work, [&hold] { hold.Release(); });
@@ -195,11 +195,11 @@ absl::StatusOr<BackupEntry> BackupRepository::Create(Database* database, std::st
     std::error_code error;
     if (!manifest_path.empty()) fs::remove(manifest_path, error);
     attempt.Discard();
-    LOG(WARNING) << "store: no backup path=" << files.path() << " status=" << made;
+    LOG(WARNING) << "store: backup failed path=" << files.path() << " status=" << made;
     return work.cancelled() ? absl::CancelledError("the backup was cancelled") : made;
   }
   ARM_FAULT_POINT("backup.made");
-  LOG(INFO) << "store: backup made path=" << files.path() << " backup=" << entry.id << " bytes=" << entry.size_bytes
+  LOG(INFO) << "store: backup created path=" << files.path() << " backup=" << entry.id << " bytes=" << entry.size_bytes
             << " added=" << entry.added_bytes << " files=" << entry.file_count;
   return entry;
 }

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_BACKUP_BACKUP_REPOSITORY_IMPL_H_
 #define ARMATURE_STORAGE_STORE_BACKUP_BACKUP_REPOSITORY_IMPL_H_
 
-// What a BackupRepository is made of. Inside the store only.
+// Private state of BackupRepository. Inside the store only.
 
 #include <memory>
 #include <optional>
@@ -23,20 +23,20 @@ struct BackupRepository::Impl {
   Impl(const std::string& path, const BackupRepositoryOptions& given);
 
   std::string FormatPath() const { return files.PathOf("armature.backups"); }
-  // Errors: FailedPrecondition if it is opened for reading.
+  // Errors: FailedPrecondition if the repository is open for reading.
   absl::Status CheckWritable() const;
-  // Reads the file that makes the directory one of backups.
+  // Reads the file that marks a backup directory.
   absl::Status ReadFormat() ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing);
-  // Makes the directory if need be, takes its lock, and cleans up.
+  // Creates the directory if necessary, locks it, and cleans up.
   absl::Status OpenToWrite() ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing);
-  // Says durably that numbers below `id` are not to be given again.
+  // Records durably that ids below `id` must not be assigned again.
   absl::Status WriteNext(BackupId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing);
   absl::Status Delete(BackupId id, std::vector<KnownBackup>* known) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing);
-  // Reads all of a backup that looks whole.
+  // Reads all files of a backup and compares them with their checksums.
   absl::Status CheckContents(const BackupManifest& manifest, BackupWork* work) const;
-  // Errors: FailedPrecondition if this build does not read the data.
+  // Errors: FailedPrecondition if the data format is newer than this build's.
   absl::Status CheckDataFormat(const BackupEntry& entry) const;
-  // As all versions of this build have set it up.
+  // Must not change between versions: existing backup directories depend on it.
   rocksdb::BackupEngineOptions EngineOptions(rocksdb::Env* env) const;
 
   const BackupFiles files;

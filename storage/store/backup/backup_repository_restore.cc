@@ -1,4 +1,4 @@
-// How a backup becomes a data directory.
+// Restore of a backup into a data directory.
 
 #include <memory>
 #include <string>
@@ -18,7 +18,7 @@
 namespace armature::store {
 namespace {
 
-// Has RocksDB copy the files to `db_path`. They are durable then, and so are their names.
+// Lets RocksDB copy the files to `db_path`. Afterwards the files and their names are durable.
 absl::Status CopyBack(const rocksdb::BackupEngineOptions& options, uint32_t engine_id, const std::string& db_path,
                       BackupWork* work) {
   BackupAttempt attempt(db_path, {}, work, nullptr);
@@ -47,7 +47,7 @@ absl::Status BackupRepository::Restore(BackupId id, const std::string& data_dir,
   ARM_RETURN_IF_ERROR(impl_->CheckDataFormat(known.entry));
   ARM_RETURN_IF_ERROR(RestoredDirectory::CheckFree(data_dir));
   BackupWork work(observer, impl_->limiter.get());
-  // Read, then read and written.
+  // All files are read by the verification, then read and written by the copy.
   work.Expect(2 * known.entry.size_bytes);
   ARM_RETURN_IF_ERROR(impl_->CheckContents(*known.manifest, &work));
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<RestoredDirectory> directory, RestoredDirectory::Begin(data_dir));

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_BACKUP_BACKUP_WORK_H_
 #define ARMATURE_STORAGE_STORE_BACKUP_BACKUP_WORK_H_
 
-// A piece of work on a backup: how far it is, how fast it may go, and whether it goes on. Inside the store only.
+// Progress, speed limit and cancellation of a backup operation. Inside the store only.
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace armature::store {
 
-// Thread-safety: one thread at a time, but cancelled() any.
+// Thread-safety: used by one thread at a time, except cancelled(), which is thread-safe.
 class BackupWork {
  public:
   // `limiter` may be null.
@@ -21,11 +21,11 @@ class BackupWork {
   BackupWork(const BackupWork&) = delete;
   BackupWork& operator=(const BackupWork&) = delete;
 
-  // More to do than what was told so far.
+  // Adds `bytes` to the total.
   void Expect(uint64_t bytes) { progress_.total_bytes += bytes; }
-  // Nothing is left to do of what was told so far.
+  // Sets the total to the bytes done.
   void Settle() { progress_.total_bytes = progress_.done_bytes; }
-  // Counts what was done and asks whether to go on. Errors: Cancelled.
+  // Adds `bytes` to the bytes done and calls the observer. Errors: Cancelled.
   absl::Status Advance(uint64_t bytes) {
     progress_.done_bytes += bytes;
     progress_.total_bytes = std::max(progress_.total_bytes, progress_.done_bytes);
@@ -34,13 +34,13 @@ class BackupWork {
   }
   bool cancelled() const { return cancelled_; }
 
-  // Of what is read at once.
+  // Size of one read.
   size_t ChunkBytes() const {
     constexpr size_t kChunkBytes = size_t{1} << 20;
     return limiter_ == nullptr ? kChunkBytes
                                : std::min(kChunkBytes, static_cast<size_t>(limiter_->GetSingleBurstBytes()));
   }
-  // Waits until a chunk may be read.
+  // Waits until the speed limit permits a read of `bytes`.
   void WaitToRead(size_t bytes) {
     if (limiter_ == nullptr || bytes == 0) return;
     limiter_->Request(static_cast<int64_t>(bytes), rocksdb::Env::IO_LOW, /*stats=*/nullptr,

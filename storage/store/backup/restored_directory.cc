@@ -23,7 +23,7 @@ bool IsKnownEntry(std::string_view name) {
   return false;
 }
 
-// What holds the mark is ours, but somebody may have put files of his own there since.
+// A directory with the mark is ours, but it may contain foreign files by now.
 absl::Status CheckLeftover(const std::string& path) {
   std::error_code error;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
@@ -52,13 +52,13 @@ absl::Status RestoredDirectory::CheckFree(const std::string& path) {
 absl::StatusOr<std::unique_ptr<RestoredDirectory>> RestoredDirectory::Begin(const std::string& path) {
   ARM_RETURN_IF_ERROR(CheckFree(path));
   ARM_RETURN_IF_ERROR(MakeDirectories(path));
-  // All that the database holds is going to be there.
+  // The directory will hold the whole database, so only the owner gets access.
   std::error_code closed;
   fs::permissions(path, fs::perms::owner_all, closed);
   if (closed) return ErrnoError("cannot close to others", path, closed.value());
   absl::StatusOr<LockedFile> lock = LockedFile::Open(Cat(path, kDataLockFile), LockedFile::Mode::kAlone, /*make=*/true);
   if (!lock.ok()) return WithContext(lock.status(), Cat("data directory ", path, " is in use by another process"));
-  // Once more, now that nobody else can be writing it.
+  // Checked again: before the lock was held, another process could have been writing.
   ARM_RETURN_IF_ERROR(CheckFree(path));
   ARM_RETURN_IF_ERROR(WriteDurably(Cat(path, kDataRestoringFile), ""));
   auto directory = std::unique_ptr<RestoredDirectory>(new RestoredDirectory(path, *std::move(lock)));
@@ -74,14 +74,15 @@ RestoredDirectory::~RestoredDirectory() {
   if (finished_) return;
   const absl::Status removed = RemoveContents();
   std::error_code error;
-  // Without the mark what is left would be taken for a database.
+  // The mark stays unless everything was removed: without it, the remainder would pass for a database.
   if (removed.ok()) fs::remove(Cat(path_, kDataRestoringFile), error);
-  if (!removed.ok() || error) LOG(WARNING) << "store: what was restored cannot be removed path=" << path_;
+  if (!removed.ok() || error) LOG(WARNING) << "store: cannot remove an unfinished restore path=" << path_;
 }
 
 std::string RestoredDirectory::db_path() const { return Cat(path_, kDataDatabase); }
 
-// All but the mark and the lock. Also the mark of a database that was never made, whose files a start removes.
+// Removes everything except the mark and the lock, including a kDataNewFile, with which a start would remove the
+// database.
 absl::Status RestoredDirectory::RemoveContents() {
   for (const std::string_view name : {kDataFormatFile, kDataDatabase, kDataNewFile}) {
     for (const std::string_view suffix : {std::string_view(), kUnfinishedSuffix}) {
@@ -103,7 +104,7 @@ absl::Status RestoredDirectory::Finish(int format_version, std::string_view data
   std::error_code error;
   fs::remove(mark, error);
   if (error) return ErrnoError("cannot remove", mark, error.value());
-  // Whatever happens now, it is whole.
+  // The directory is complete now, even if the sync fails.
   finished_ = true;
   return SyncDirectory(path_);
 }

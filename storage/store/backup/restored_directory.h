@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_BACKUP_RESTORED_DIRECTORY_H_
 #define ARMATURE_STORAGE_STORE_BACKUP_RESTORED_DIRECTORY_H_
 
-// A data directory that a backup is copied into. Inside the store only.
+// A data directory while a backup is copied into it. Inside the store only.
 
 #include <memory>
 #include <string>
@@ -14,25 +14,25 @@
 
 namespace armature::store {
 
-// Holds the lock of a data directory, which carries a mark until it is finished: DataDirectory::Open refuses one with
-// the mark. Unless Finish has been called, the destructor takes away what was made.
+// Holds the lock of a data directory that carries a mark until it is finished. DataDirectory::Open refuses a directory
+// with the mark. Without Finish, the destructor removes everything that was created.
 //
-// Thread-safety: none.
+// Thread-safety: owned by one thread.
 class RestoredDirectory {
  public:
-  // Errors: FailedPrecondition, with the path, unless the directory is empty, does not exist, or is what an earlier
-  // restore left that did not finish. Changes nothing.
+  // Errors: FailedPrecondition, naming the path, unless the directory is missing, empty, or left behind by an
+  // unfinished restore. Changes nothing.
   static absl::Status CheckFree(const std::string& path);
-  // Makes the directory and the mark, and removes what an earlier restore has left. Errors: as CheckFree;
-  // FailedPrecondition too if a process holds the directory; Unavailable, ResourceExhausted.
+  // Creates the directory and the mark, and removes the leftovers of an earlier restore. Errors: as CheckFree;
+  // FailedPrecondition also if a process holds the directory; Unavailable, ResourceExhausted.
   static absl::StatusOr<std::unique_ptr<RestoredDirectory>> Begin(const std::string& path);
   ~RestoredDirectory();
   RestoredDirectory(const RestoredDirectory&) = delete;
   RestoredDirectory& operator=(const RestoredDirectory&) = delete;
 
-  // To be filled.
+  // Directory for the database files.
   std::string db_path() const;
-  // Makes it a data directory, durably, after all in db_path() is durable.
+  // Turns the directory durably into a data directory. All files in db_path() must be durable before.
   absl::Status Finish(int format_version, std::string_view database_id);
 
  private:

@@ -32,7 +32,7 @@
 namespace armature::store {
 namespace {
 
-// A batch takes no more than this, so that the first in it does not wait for megabytes of others.
+// Batch limits, so that the first commit of a batch does not wait for megabytes of others.
 constexpr size_t kBatchUnitsMax = 1024;
 constexpr size_t kBatchBytesMax = 4 << 20;
 constexpr int64_t kThrottleRetryMs = 50;
@@ -57,13 +57,13 @@ absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamil
   return value;
 }
 
-// Merges write units into one engine batch. One per batch, used by the writing thread.
+// Merges write units into one RocksDB batch. One object per batch, used by the writing thread.
 class Committer::BatchBuilder {
  public:
   BatchBuilder(RocksDb* db, SequenceTickets* tickets, uint64_t counter_max)
       : db_(db), tickets_(tickets), counter_max_(counter_max) {}
 
-  // Adds all units of one commit, but for their records, or none of them.
+  // Adds all units of one commit except their change records, or nothing on error.
   absl::Status Add(const std::vector<WriteUnit>& units) {
     ARM_RETURN_IF_ERROR(AddToCounters(units));
     for (const WriteUnit& unit : units) AddRows(unit);
@@ -81,14 +81,14 @@ class Committer::BatchBuilder {
     }
   }
 
-  // The batch was written: its records wait for the indexes that they touch. Before readers of the log may see them.
+  // Adds the written batch's records to the backlogs of their indexes. Called before readers of the log may see them.
   void CountBacklogs() {
     if (waiting_.empty()) return;
     const int64_t now_ms = absl::ToUnixMillis(absl::Now());
     for (const auto& [backlog, waiting] : waiting_) backlog->Append(waiting.last, now_ms, waiting.load);
   }
 
-  // Adds what belongs to the batch as a whole. After this, RollBack undoes the totals in memory.
+  // Adds the counters, totals and last sequence of the whole batch. From then on RollBack undoes the totals in memory.
   void Finish(bool has_records) {
     for (const auto& [place, counter] : counters_) {
       const auto& [family, key] = place;
@@ -141,7 +141,7 @@ class Committer::BatchBuilder {
           batch_.Delete(op.family->handle(), key);
           break;
         case WriteUnit::OpKind::kCounter:
-          break;  // AddToCounters
+          break;  // done by AddToCounters
       }
     }
     for (const WriteUnit::StatsOp& op : unit.stats()) {
@@ -151,7 +151,7 @@ class Committer::BatchBuilder {
     }
   }
 
-  // Changes the counters of one commit, or none of them.
+  // Changes all counters of one commit, or none of them.
   absl::Status AddToCounters(const std::vector<WriteUnit>& units) {
     std::map<CounterPlace, int64_t> growth;
     for (const WriteUnit& unit : units) {
@@ -172,7 +172,7 @@ class Committer::BatchBuilder {
     return absl::OkStatus();
   }
 
-  // The counter as the commits before it in the batch leave it.
+  // The counter's value after the earlier commits of the batch.
   absl::StatusOr<Counter*> FindCounter(const CounterPlace& place) {
     if (const auto found = counters_.find(place); found != counters_.end()) return &found->second;
     const auto& [family, key] = place;
@@ -336,7 +336,7 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
   if (!status.ok()) {
     LOG_EVERY_N(ERROR, 100) << "committer: batch failed units=" << pending.size() << " status=" << status;
     builder.RollBack();
-    // What the user may know of it is in the state of the disk.
+    // The state of the disk holds the text that clients may see.
     const absl::Status known = db_->space()->CheckEngine();
     for (Pending& p : pending) {
       if (p.answer.ok()) p.answer = known.ok() ? status : known;

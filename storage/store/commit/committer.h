@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_COMMIT_COMMITTER_H_
 #define ARMATURE_STORAGE_STORE_COMMIT_COMMITTER_H_
 
-// Group commit: one thread merges all write units that wait into one batch and writes it with one fsync.
+// Group commit: one thread merges all queued write units into one batch and writes it with one fsync.
 
 #include <array>
 #include <cstddef>
@@ -27,34 +27,34 @@ class ColumnFamily;
 class RocksDb;
 class SequenceTickets;
 
-// What a commit answers: the sequence of the unit's change record, or of the last record before it if it has none.
+// Result of a commit: the sequence of the unit's change record, or of the last record before it if the unit has none.
 using CommitCallback = absl::AnyInvocable<void(absl::StatusOr<ChangeSequence>) &&>;
 
-// A unit, and who waits for it.
+// A write unit and its callback.
 struct Commitment {
   WriteUnit unit;
   CommitCallback done;
 };
 
-// Totals since the start, and what waits now.
+// Totals since the start, and current queue sizes.
 struct CommitterCounters {
-  // Upper bounds of the sizes of batches, in units: 1, 2, 4 and so on; one more bucket holds larger ones.
+  // Histogram bounds of batch sizes in units: 1, 2, 4 and so on. One more bucket holds larger batches.
   static constexpr size_t kSizeBounds = 11;
 
   uint64_t batches = 0;
   uint64_t units = 0;
   uint64_t bytes = 0;
-  std::array<uint64_t, kSizeBounds + 1> sizes = {};  // each batch in one of them
-  TimeHistogram::Counts write_times;                 // of batches, with their fsync
+  std::array<uint64_t, kSizeBounds + 1> sizes = {};  // number of batches per bucket
+  TimeHistogram::Counts write_times;                 // time per batch, including its fsync
   size_t queue_commits = 0;
   size_t queue_bytes = 0;
 };
 
-// The number in a stored counter. Errors: DataLoss.
+// Decodes a stored counter. Errors: DataLoss.
 absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamily& family);
 
-// Two threads: one writes batches, the other runs the callbacks of the batch before, so that answering clients and
-// waiting for the disk overlap.
+// Two threads: one writes batches, the other runs the callbacks of the previous batch, so that answering clients
+// overlaps with waiting for the disk.
 //
 // Units are applied in the order of Commit. A unit is visible to readers only together with its durability promise
 // (with Durability::kSync: after the fsync of its batch).
@@ -63,21 +63,20 @@ absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamil
 class Committer {
  public:
   Committer(const DatabaseOptions& options, RocksDb* db, SequenceTickets* tickets, ChangeLog* log);
-  // Commits what waits, runs all callbacks, joins.
+  // Commits all queued units, runs all callbacks, and joins the threads.
   ~Committer();
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
 
-  // Calls `done` exactly once, on the callback thread, or at once on this one if the queue is full
-  // (ThrottlingException) or the committer stops (ServiceUnavailable). On error nothing of the unit was written.
-  // Errors beside these: ItemCollectionSizeLimitExceeded for a counter that would grow too large, DataLoss for one that
-  // cannot be read (no other commit suffers from either); those of the disk, which fail the whole batch.
+  // Calls `done` exactly once: on the callback thread, or at once on this thread if the queue is full
+  // (ThrottlingException) or the committer stops (ServiceUnavailable). On error nothing of the unit was written. Other
+  // errors: ItemCollectionSizeLimitExceeded if a counter would exceed its limit, and DataLoss if a counter cannot be
+  // read (both fail this commit only); disk errors, which fail the whole batch.
   void Commit(WriteUnit unit, CommitCallback done);
-  // Several units in one batch: all or nothing. What they add to one counter is judged as a sum.
+  // Commits several units atomically in one batch. Their changes to one counter are checked as a sum.
   void CommitAll(std::vector<WriteUnit> units, CommitCallback done);
 
-  // Units that have nothing to do with each other, each with its own answer, as if by Commit; as they come together,
-  // they are written together.
+  // Commits independent units, each with its own result, as Commit does. Queued together, they are written together.
   void CommitEach(std::vector<Commitment> commitments);
 
   CommitterCounters counters() const;
@@ -93,11 +92,11 @@ class Committer {
   void WriteLoop();
   void CallbackLoop();
   void SyncLoop();
-  // Why a commit of so many bytes cannot wait for its turn, or OK.
+  // OK if a commit of `bytes` may be queued, else the reason.
   absl::Status CheckRoom(size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Takes a batch's worth from the queue; empty when stopping and nothing waits.
+  // Takes a batch from the queue. Empty if the committer stops and the queue is empty.
   std::vector<Pending> TakeBatch();
-  // Writes what of `pending` can be written; fills their answers.
+  // Writes the commits of `pending` that pass their checks. Sets the answers of all.
   void WriteBatch(std::vector<Pending>& pending);
 
   const DatabaseOptions options_;

@@ -23,11 +23,11 @@ namespace {
 constexpr char kTokenVersion = 1;
 
 struct Expired {
-  std::string key;  // of the row with the time
+  std::string key;  // key of the row with the expiry time
   std::string token;
 };
 
-// The tokens that have expired, up to `max` and one more.
+// Finds up to `max` + 1 expired tokens.
 absl::StatusOr<std::vector<Expired>> FindExpired(RocksDb* rocks, int64_t now_ms, const std::string& from, size_t max) {
   KeyRange range;
   range.begin = std::max(from, std::string(kTokenTimePrefix));
@@ -43,8 +43,7 @@ absl::StatusOr<std::vector<Expired>> FindExpired(RocksDb* rocks, int64_t now_ms,
   return found;
 }
 
-// Whether the record of a token whose time has come is to go, too; false if it is gone or a later request has used the
-// token anew.
+// True if the token's record must be removed, too. False if it is gone already, or if a later request reused the token.
 absl::StatusOr<bool> HasExpired(RocksDb* rocks, std::string_view token, int64_t now_ms) {
   const absl::StatusOr<std::optional<std::string>> stored = rocks->Get(*rocks->meta(), TokenKey(token));
   absl::Status status = stored.status();
@@ -55,9 +54,9 @@ absl::StatusOr<bool> HasExpired(RocksDb* rocks, std::string_view token, int64_t 
     status = record.status();
   }
   if (!absl::IsDataLoss(status)) return status;
-  // It stays: it may be that of a later request, whose repeat must not find nothing and be carried out again. It must
-  // not be in the way of all that come after it, either.
-  LOG_EVERY_N(ERROR, 100) << "tokens: a record cannot be read and is left where it is status=" << status;
+  // An unreadable record stays: it may belong to a later request, whose repeat would be executed again if the record
+  // were missing. Returning false lets the sweep continue with the tokens behind it.
+  LOG_EVERY_N(ERROR, 100) << "tokens: skipped an unreadable token record status=" << status;
   return false;
 }
 
@@ -88,10 +87,10 @@ absl::StatusOr<TokenSweep> SweepTokens(RocksDb* rocks, int64_t now_ms, const std
   sweep.more = expired.size() > max;
   if (sweep.more) expired.pop_back();
   rocksdb::WriteBatch batch;
-  bool all = true;  // of those so far
+  bool all = true;  // no token was skipped so far
   for (const Expired& each : expired) {
     if (!claim(each.token)) {
-      all = false;  // it comes up again
+      all = false;  // retried by the next sweep
       continue;
     }
     if (all) sweep.resume = each.key;

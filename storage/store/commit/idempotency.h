@@ -1,10 +1,10 @@
 #ifndef ARMATURE_STORAGE_STORE_COMMIT_IDEMPOTENCY_H_
 #define ARMATURE_STORAGE_STORE_COMMIT_IDEMPOTENCY_H_
 
-// Tokens of requests that were carried out, so that a repeat is not carried out again.
+// Idempotency tokens of completed requests, so that a repeated request is not executed again.
 //
-// A record is written in the batch of the request that it stands for. A second row for each has its time in the key, so
-// that those that have expired are found without looking at the others.
+// A token record is written in the batch of its request. A second row for each token has the expiry time in its key, so
+// that expired tokens are found without reading the others.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ struct TokenRecord {
   static constexpr size_t kFingerprintBytes = 16;
 
   int64_t expires_ms = 0;   // since the epoch
-  std::string fingerprint;  // of the request: kFingerprintBytes
+  std::string fingerprint;  // fingerprint of the request, kFingerprintBytes long
   friend bool operator==(const TokenRecord&, const TokenRecord&) = default;
 };
 
@@ -33,13 +33,14 @@ absl::StatusOr<TokenRecord> ParseTokenRecord(std::string_view value);
 
 struct TokenSweep {
   size_t removed = 0;
-  bool more = false;   // others have expired, too
-  std::string resume;  // where the next sweep begins
+  bool more = false;   // more expired tokens remain
+  std::string resume;  // start of the next sweep
 };
 
-// Removes up to `max` tokens that expired at `now_ms` or before, without fsync: what a crash brings back is removed
-// again. `from`: where the last sweep has ended, or empty. `claim`: whether nobody uses the token; it is asked before
-// the token is looked at, and nobody may write it until the call returns. Errors: DataLoss, Unavailable.
+// Removes up to `max` tokens that expired at or before `now_ms`, without fsync: a token that a crash brings back is
+// removed again. `from`: `resume` of the last sweep, or empty. `claim` returns true if no request uses the token; the
+// sweep calls it before it reads the token, and no request may write the token until the sweep returns. Errors:
+// DataLoss, Unavailable.
 absl::StatusOr<TokenSweep> SweepTokens(RocksDb* rocks, int64_t now_ms, const std::string& from, size_t max,
                                        absl::FunctionRef<bool(std::string_view token)> claim);
 

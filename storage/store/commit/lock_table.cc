@@ -23,21 +23,21 @@ absl::Status TooManyWaitError() {
 }  // namespace
 
 struct LockTable::Request {
-  Stripes stripes;  // ascending, each once
-  size_t held = 0;  // the first `held` of them are ours
+  Stripes stripes;  // ascending, without duplicates
+  size_t held = 0;  // number of stripes locked, from the front
   absl::Time deadline;
   Continuation then;
   bool of_transaction = false;
   TimerQueue::TimerId timer = 0;
   absl::Time timer_at;
-  size_t bytes = 0;  // counted while it is parked
+  size_t bytes = 0;  // counted while the request is parked
 };
 
-// One cache line each, so that neighbours do not slow each other down.
+// One cache line each, to avoid false sharing.
 struct alignas(64) LockTable::Stripe {
   absl::Mutex mutex;
   bool locked ABSL_GUARDED_BY(mutex) = false;
-  bool by_transaction ABSL_GUARDED_BY(mutex) = false;  // if locked
+  bool by_transaction ABSL_GUARDED_BY(mutex) = false;  // valid while locked
   std::deque<std::shared_ptr<Request>> waiters ABSL_GUARDED_BY(mutex);
 };
 
@@ -69,7 +69,7 @@ LockTable::LockTable(size_t stripes, ThreadPool* pool, TimerQueue* timers, absl:
 LockTable::~LockTable() = default;
 
 uint64_t LockTable::HashRow(uint32_t table, std::string_view key) const {
-  // Spread by a multiplier, because std::hash of neighbouring keys may differ in low bits only.
+  // The multiplier spreads the bits: std::hash of similar keys may differ in low bits only.
   const uint64_t hash = std::hash<std::string_view>{}(key) ^ (uint64_t{table} << 17);
   return hash * 0x9E3779B97F4A7C15ULL;
 }
@@ -152,7 +152,7 @@ void LockTable::AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time d
 
 void LockTable::SetTimer(const std::shared_ptr<Request>& request, uint32_t stripe_index) {
   request->timer_at = request->deadline;
-  // To see then whether it is a transaction that it waits for.
+  // When this timer fires, Expire checks whether a transaction holds the stripe.
   if (!request->of_transaction && conflict_wait_ != absl::InfiniteDuration()) {
     request->timer_at = std::min(request->deadline, absl::Now() + conflict_wait_);
   }
@@ -197,14 +197,14 @@ void LockTable::ReleaseStripe(uint32_t stripe_index) {
       stripe.locked = false;
       return;
     }
-    // The stripe stays locked and changes hands, so that nobody overtakes the one who waited.
+    // The stripe stays locked and passes to the first waiter, so that no later request overtakes it.
     next = std::move(stripe.waiters.front());
     stripe.waiters.pop_front();
     stripe.by_transaction = next->of_transaction;
   }
   Unpark(next->bytes);
   timers_->Cancel(next->timer, next->timer_at);
-  // It holds rows from now on, and others may wait for these.
+  // The request holds rows now, and other requests may wait for them.
   pool_->RunAdmittedAhead([this, next] {
     ++next->held;
     Advance(next);
@@ -217,7 +217,7 @@ void LockTable::Expire(const std::shared_ptr<Request>& request, uint32_t stripe_
   {
     const absl::MutexLock lock(&stripe.mutex);
     const auto position = std::find(stripe.waiters.begin(), stripe.waiters.end(), request);
-    if (position == stripe.waiters.end()) return;  // it got the stripe in the last moment
+    if (position == stripe.waiters.end()) return;  // it just got the stripe
     if (request->timer_at < request->deadline) {
       conflict = stripe.by_transaction;
       if (!conflict) return SetTimer(request, stripe_index);
@@ -226,7 +226,7 @@ void LockTable::Expire(const std::shared_ptr<Request>& request, uint32_t stripe_
   }
   Unpark(request->bytes);
   for (size_t i = 0; i < request->held; ++i) ReleaseStripe(request->stripes[i]);
-  // It holds nothing any more.
+  // The request holds no locks any more.
   pool_->RunAdmitted([request, conflict] {
     std::move(request->then)(
         conflict ? TransactionConflictError()

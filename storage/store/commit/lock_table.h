@@ -20,24 +20,23 @@
 
 namespace armature::store {
 
-// A striped table of locks. A row hashes to a stripe; two rows of one stripe wait for each other, which costs
-// time and never correctness.
+// A striped lock table. A row hashes to a stripe. Two rows of one stripe wait for each other, which costs time but
+// never correctness.
 //
-// A request that finds its row locked parks as a continuation: no thread blocks, so one hot key cannot starve a
-// pool. Waiters of a stripe go in the order they came, and once their turn has come ahead of what else waits for the
-// pool: a stripe that changes hands is not idle meanwhile. Several rows are locked one after another in ascending order
-// of their stripes, so that requests never wait for each other in a circle.
+// A request that finds its stripe locked parks as a continuation. No thread blocks, so one hot key cannot starve a
+// pool. Waiters of a stripe are served in order of arrival. A waiter that gets its stripe runs ahead of other work
+// queued in the pool, so that the stripe is not held idle. Several rows are locked one after another in ascending order
+// of their stripes, so that no deadlock is possible.
 //
-// Who holds several rows is a transaction. A request for one row that a transaction holds waits for it, but not for
-// ever: after `conflict_wait` it gets a TransactionConflictException. Behind other requests for one row it waits until
-// its deadline.
+// A holder of several rows is a transaction. A single-row request waits for a transaction only for `conflict_wait`, and
+// then gets TransactionConflictException. It waits for other single-row requests until its deadline.
 //
-// Thread-safety: thread-safe. Lifetime: outlives every Guard; destroy it only when no request is under way.
+// Thread-safety: thread-safe. Lifetime: outlives every Guard; destroyed only when no request is in progress.
 class LockTable {
   using Stripes = absl::InlinedVector<uint32_t, 1>;
 
  public:
-  // Holds locks; gives them back when destroyed. May be destroyed on any thread.
+  // Holds locks and releases them when destroyed. May be destroyed on any thread.
   class Guard {
    public:
     Guard() = default;
@@ -52,57 +51,57 @@ class LockTable {
     Stripes stripes_;
   };
 
-  // Requests that may be parked at once, and bytes that they may hold while they are.
+  // Limits on parked requests: their number, and the bytes of memory they hold.
   static constexpr size_t kParkedMax = 16384;
   static constexpr size_t kParkedBytesMax = size_t{128} << 20;
 
-  // Gets the guard, or DeadlineExceeded if the locks were not free in time, or ThrottlingException if too many others
-  // wait already.
+  // Called with the guard, or with DeadlineExceeded if the locks were not free in time, or with ThrottlingException if
+  // too many requests are parked.
   using Continuation = absl::AnyInvocable<void(absl::StatusOr<Guard>) &&>;
-  // The same for several rows. `stripe`: with an error, the one that was not to be had.
+  // The same for several rows. `stripe`: on error, the stripe that could not be locked.
   using ContinuationOfAll = absl::AnyInvocable<void(absl::StatusOr<Guard>, uint32_t stripe) &&>;
 
-  // `stripes` is rounded up to a power of two. `pool` runs the continuations of requests that had to wait, `timers`
-  // their deadlines; both must outlive the table.
+  // `stripes` is rounded up to a power of two. `pool` runs the continuations of parked requests, `timers` their
+  // deadlines. Both must outlive the table.
   LockTable(size_t stripes, ThreadPool* pool, TimerQueue* timers,
             absl::Duration conflict_wait = absl::InfiniteDuration());
   ~LockTable();
   LockTable(const LockTable&) = delete;
   LockTable& operator=(const LockTable&) = delete;
 
-  // The hash of a row, from its table and key.
+  // Hash of a row, from its table and key.
   uint64_t HashRow(uint32_t table, std::string_view key) const;
 
-  // Locks one row; `bytes` is what the request holds in memory. If it is free `then` runs at once on this thread,
-  // otherwise later on the pool. Errors given to `then`: DeadlineExceeded, ThrottlingException,
+  // Locks one row. `bytes` is the memory that the request holds. If the stripe is free, `then` runs at once on this
+  // thread, otherwise later on the pool. Errors passed to `then`: DeadlineExceeded, ThrottlingException,
   // TransactionConflictException.
   void Acquire(uint64_t row_hash, absl::Time deadline, Continuation then, size_t bytes = 0);
-  // Locks one row if it is free now.
+  // Locks one row if its stripe is free now.
   std::optional<Guard> TryAcquire(uint64_t row_hash);
-  // Locks several rows (repetitions are legal). Errors given to `then`: DeadlineExceeded, ThrottlingException.
+  // Locks several rows (duplicates are allowed). Errors passed to `then`: DeadlineExceeded, ThrottlingException.
   void AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time deadline, ContinuationOfAll then,
                   size_t bytes = 0);
 
-  // The stripe of a row, from its hash.
+  // The stripe of a row hash.
   uint32_t StripeOf(uint64_t row_hash) const { return static_cast<uint32_t>(row_hash >> 32) & mask_; }
 
-  // Requests that wait now.
+  // Number of parked requests.
   size_t waiting() const;
 
  private:
   struct Request;
   struct Stripe;
 
-  // Goes on with a request until it holds all its stripes or has to wait.
+  // Locks the remaining stripes of a request until it holds all of them or has to wait.
   void Advance(const std::shared_ptr<Request>& request);
   void ReleaseStripe(uint32_t stripe);
-  // Sets the timer of a request that is about to wait for `stripe`. Under its mutex.
+  // Sets the timer of a request that is about to wait for `stripe`. Called with the stripe's mutex held.
   void SetTimer(const std::shared_ptr<Request>& request, uint32_t stripe_index);
   void Expire(const std::shared_ptr<Request>& request, uint32_t stripe);
 
-  // Counts a request that is about to park; false if there is no room for it.
+  // Counts a request that is about to park. Returns false if a limit is reached.
   bool Park(size_t bytes);
-  // Counts it, too, and never refuses: it may hold stripes already.
+  // Counts a request that is about to park without checking the limits: it may hold stripes already.
   void ParkAnyway(size_t bytes);
   void Unpark(size_t bytes);
 

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_COMMIT_WRITE_UNIT_H_
 #define ARMATURE_STORAGE_STORE_COMMIT_WRITE_UNIT_H_
 
-// One atomic write: everything that belongs to one change of one partition.
+// One atomic write: all effects of one change of one partition.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,11 +16,11 @@
 
 namespace armature::store {
 
-// Rows of the base table and its local indexes, the growth of the item collection, totals, and the change
-// record: all of it becomes visible and durable together, or none.
+// Rows of the base table and its local indexes, the change in item collection size, totals, and the change record. All
+// of it becomes visible and durable together, or none.
 //
 // Thread-safety: owned by one thread at a time.
-// Lifetime: holds `pin` until it is destroyed; keyspaces and backlogs named in it must be kept alive by that pin.
+// Lifetime: holds `pin` until it is destroyed. The pin must keep the keyspaces and backlogs named in the unit alive.
 class WriteUnit {
  public:
   enum class OpKind : uint8_t { kPut, kDelete, kCounter };
@@ -43,28 +43,28 @@ class WriteUnit {
     uint64_t bytes;
   };
 
-  // `pin`: keeps column families alive, usually the catalog snapshot the request works with.
+  // `pin` keeps column families alive. Usually it is the request's catalog snapshot.
   explicit WriteUnit(std::shared_ptr<const void> pin) : pin_(std::move(pin)) {}
   WriteUnit(WriteUnit&&) = default;
   WriteUnit& operator=(WriteUnit&&) = default;
 
   void Put(const Keyspace& keyspace, std::string_view key, std::string_view value);
   void Delete(const Keyspace& keyspace, std::string_view key);
-  // Adds `delta` to the unsigned counter stored under `key` (absent is 0; a counter at 0 is removed). Counters are
-  // sizes of item collections: what would make one grow beyond DatabaseOptions::item_collection_bytes_max is not
-  // committed.
+  // Adds `delta` to the unsigned counter stored under `key` (an absent counter is 0; a counter at 0 is removed).
+  // Counters are sizes of item collections: a unit that would raise one above
+  // DatabaseOptions::item_collection_bytes_max is not committed.
   void AddCounter(const Keyspace& keyspace, std::string_view key, int64_t delta);
   void AddStats(const Keyspace& keyspace, StatsDelta delta);
-  // Appends `record` to the change log of `table`; the committer chooses its sequence. At most once a unit.
+  // Appends `record` to the change log of `table`; the committer assigns its sequence. At most once per unit.
   void SetChangeRecord(TableId table, std::string record);
-  // The record touches an index, with `bytes` of rows, and waits in `backlog` once it is committed. Once an index.
+  // The unit's record changes an index by `bytes` of rows, and counts in `backlog` once committed. Once per index.
   void AddToBacklog(IndexBacklog* backlog, uint64_t bytes) { backlogs_.push_back({backlog, bytes}); }
 
   bool empty() const { return ops_.empty() && record_.empty(); }
-  // Bytes held, for the bounds of the committer's queue.
+  // Memory held, for the limits of the commit queue.
   size_t byte_size() const { return bytes_.size() + record_.size() + 64; }
 
-  // For the committer.
+  // Read by the committer.
   const std::vector<Op>& ops() const { return ops_; }
   const std::vector<StatsOp>& stats() const { return stats_; }
   const std::vector<BacklogOp>& backlogs() const { return backlogs_; }

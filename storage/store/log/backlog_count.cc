@@ -16,7 +16,7 @@
 namespace armature::store {
 namespace {
 
-// Counts one record for each of `indexes` that it touches and that is not past it.
+// Adds a record to the backlogs of those of `indexes` that it touches and that have not applied it.
 void CountRecord(const std::vector<const Index*>& indexes, ChangeSequence sequence, std::string_view bytes) {
   const absl::StatusOr<codec::ChangeRecord> record = codec::ParseChangeRecord(bytes);
   if (!record.ok()) return;
@@ -39,7 +39,7 @@ void CountBacklogs(const ChangeLog& log, const CatalogSnapshot& catalog) {
     std::vector<const Index*> indexes;
     std::optional<ChangeSequence> from;
     for (const Index& index : table->global_indexes) {
-      // One that waits to be filled has no position yet and is counted from where it begins.
+      // An index that waits for its scan has no position yet. BeginIndexScan starts its count.
       const bool waits = index.build != nullptr && index.build->phase() == BuildPhase::kWaiting;
       if (index.progress == nullptr || waits) continue;
       indexes.push_back(&index);
@@ -56,7 +56,7 @@ void CountBacklogs(const ChangeLog& log, const CatalogSnapshot& catalog) {
                                        })
                                   .status();
     if (!read.ok()) {
-      LOG(ERROR) << "store: the log cannot be read, its backlog is counted in part family=" << kLogFamily
+      LOG(ERROR) << "store: cannot read the change log, backlog counts are incomplete family=" << kLogFamily
                  << " table=" << name << " after_sequence=" << counted.value() << " status=" << read;
     }
   }

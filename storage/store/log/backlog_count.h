@@ -1,16 +1,16 @@
 #ifndef ARMATURE_STORAGE_STORE_LOG_BACKLOG_COUNT_H_
 #define ARMATURE_STORAGE_STORE_LOG_BACKLOG_COUNT_H_
 
-// How much waits for global indexes after a restart.
+// Recount of the backlogs of global indexes after a restart.
 
 #include "storage/store/catalog/catalog.h"
 #include "storage/store/log/change_log.h"
 
 namespace armature::store {
 
-// Fills in the backlogs of all global indexes from the log. To be called before the first commit. A record that makes
-// no sense is left to the applier, which reports it. Where the log itself cannot be read, the count ends and the log
-// says so: less is known of one table's indexes, and everything else can be served. Cost: reads what waits, once.
+// Sets the backlogs of all global indexes by reading the change log. Called before the first commit. Malformed records
+// are skipped; the applier reports them. If the log of a table cannot be read, its count ends there with a log message,
+// and the database can still be served. Cost: reads the whole backlog once.
 void CountBacklogs(const ChangeLog& log, const CatalogSnapshot& catalog);
 
 }  // namespace armature::store

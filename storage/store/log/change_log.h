@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_LOG_CHANGE_LOG_H_
 #define ARMATURE_STORAGE_STORE_LOG_CHANGE_LOG_H_
 
-// The durable log of changes behind global indexes: who reads it, and how far.
+// The durable change log behind global indexes, and its consumers' progress.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,38 +25,38 @@ namespace armature::store {
 class RocksDb;
 class SequenceTickets;
 
-// Woken when a table's log grew. Implemented above the store.
+// Notified when a table's log grows. Implemented above the store.
 class ChangeConsumer {
  public:
   virtual ~ChangeConsumer() = default;
-  // Called after a commit, on the committer's thread: must only take a note.
+  // Called after a commit, on the committer's thread. Must only take a note.
   virtual void OnAppended(const std::vector<TableId>& tables) = 0;
 };
 
-// How far one index has consumed its table's log, and who waits for it.
+// Position of one index in its table's change log, and the requests that wait for it to advance.
 //
-// Thread-safety: thread-safe. Lifetime: that of the index's catalog entry, and of those who wait; when the entry is
-// replaced, Close it.
+// Thread-safety: thread-safe. Lifetime: shared by the index's catalog entry and by waiters. When the entry is replaced,
+// it must be closed.
 class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
  public:
-  // `cursor`: the persisted one. `timers` must outlive all waiters.
+  // `cursor`: the persisted cursor. `timers` must outlive all waiters.
   IndexProgress(ChangeSequence cursor, TimerQueue* timers) : applied_(cursor), timers_(timers) {}
 
-  // Every change up to and including this sequence is in the index.
+  // The index contains all changes up to and including this sequence.
   ChangeSequence applied() const;
 
-  // Moves forward (a smaller value is ignored) and runs the waiters that were waiting for it.
+  // Moves the cursor forward (a smaller value is ignored) and runs the waiters that it reaches.
   void Advance(ChangeSequence applied);
 
-  // Calls `then(OK)` once applied() >= `sequence`, at once if it is already, or `then(DeadlineExceeded)`, or with the
-  // status of Close.
-  // `then` runs on the caller's thread, the applier's or the timer's and must be short.
+  // Calls `then(OK)` when applied() >= `sequence`, which may be at once. Calls `then` with DeadlineExceeded at the
+  // deadline, or with the status of Close. `then` runs on the caller's, the applier's or the timer's thread and must be
+  // short.
   void WhenApplied(ChangeSequence sequence, absl::Time deadline, absl::AnyInvocable<void(absl::Status) &&> then);
 
-  // Ends all waits, also those to come, with `status`, an error: the index goes away, or the server does.
+  // Ends all waits, present and future, with the error `status`: the index is removed, or the server stops.
   void Close(const absl::Status& status);
 
-  // What waits to be applied. Lifetime: as long as this.
+  // The changes that are not applied yet. Lifetime: that of this object.
   IndexBacklog& backlog() { return backlog_; }
 
  private:
@@ -83,29 +83,29 @@ class ChangeLog {
  public:
   ChangeLog(RocksDb* db, const SequenceTickets* tickets) : db_(db), tickets_(tickets) {}
 
-  // Everything up to this sequence may be read.
+  // All records up to this sequence may be read.
   ChangeSequence watermark() const;
-  // The highest sequence that was handed out. What is visible in tables has no higher one.
+  // The highest sequence handed out. No change visible in a table has a higher one.
   ChangeSequence last_taken() const;
 
   struct ReadOutcome {
-    // Resume after this one: the last record read, or `up_to` when the log holds no more records up to there.
+    // Position to resume after: the last record read, or `up_to` if no more records exist up to there.
     ChangeSequence read_through;
     bool drained = false;
     size_t records = 0;
   };
-  // Calls fn(sequence, record) for the records of `table` in (after, up_to], in order, at most `records_max` records
-  // and until `bytes_max` bytes of them were read. Begins at the remembered position, never at the first key.
+  // Calls fn(sequence, record) for the records of `table` in (after, up_to], in order. Stops after `records_max`
+  // records or once `bytes_max` bytes were read. Seeks to `after`, never to the table's first key.
   // Errors: DataLoss, or what fn returned.
   absl::StatusOr<ReadOutcome> Read(TableId table, ChangeSequence after, ChangeSequence up_to, size_t records_max,
                                    size_t bytes_max,
                                    absl::FunctionRef<absl::Status(ChangeSequence, std::string_view)> fn) const;
 
-  // Forgets the records of `table` up to and including `through`. Not durable by itself: what comes back after a crash
-  // is skipped by the cursors.
+  // Removes the records of `table` up to and including `through`, without fsync: cursors skip records that a crash
+  // brings back.
   absl::Status Trim(TableId table, ChangeSequence through);
 
-  // At most one consumer; null to take it away, after which it is called no more.
+  // Sets the consumer (at most one). Null removes it; no call to it is made after that.
   void SetConsumer(ChangeConsumer* consumer);
   void NotifyAppended(const std::vector<TableId>& tables);
 

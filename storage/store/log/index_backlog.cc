@@ -7,7 +7,8 @@ namespace armature::store {
 namespace {
 
 constexpr int64_t kSpacingMinMs = 500;
-// With a doubled spacing they last for twice the time: one that has waited for a day is known to some minutes.
+// When full, every second sample is dropped, which doubles the covered time. A record's age of one day is then known to
+// some minutes.
 constexpr size_t kSamplesMax = 128;
 
 }  // namespace
@@ -23,7 +24,7 @@ void IndexBacklog::Append(ChangeSequence last, int64_t time_ms, BacklogLoad load
 void IndexBacklog::AddSample(Sample sample) {
   if (samples_.empty()) spacing_ms_ = kSpacingMinMs;
   if (!samples_.empty() && sample.time_ms - samples_.back().time_ms < spacing_ms_) {
-    // The sample stands for those behind it, too, and goes with the last of them.
+    // The sample also represents later records, and is removed with the last of them.
     samples_.back().sequence = sample.sequence;
     return;
   }
@@ -40,7 +41,7 @@ void IndexBacklog::AddSample(Sample sample) {
 
 void IndexBacklog::Applied(ChangeSequence through, BacklogLoad load) {
   const absl::MutexLock lock(&mutex_);
-  // Never below nothing: a log that was written without being counted must not turn into a backlog without end.
+  // Clamped at 0: a record that was applied but never counted must not underflow the backlog.
   records_.store(records_.load(std::memory_order_relaxed) - std::min(load.records, this->load().records),
                  std::memory_order_relaxed);
   bytes_.store(bytes_.load(std::memory_order_relaxed) - std::min(load.bytes, this->load().bytes),

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_LOG_INDEX_BACKLOG_H_
 #define ARMATURE_STORAGE_STORE_LOG_INDEX_BACKLOG_H_
 
-// What of a table's change log waits to be applied to one of its global indexes, counted as it comes and goes.
+// Count of the change records that wait to be applied to one global index.
 
 #include <atomic>
 #include <cstdint>
@@ -13,28 +13,28 @@
 
 namespace armature::store {
 
-// Change records that touch an index, and the bytes of their rows for it.
+// Number of change records that touch an index, and the bytes of their index rows.
 struct BacklogLoad {
   uint64_t records = 0;
   uint64_t bytes = 0;
 };
 
-// Thread-safety: thread-safe. Cost: Append and Applied are called once a batch and a run; load() takes no lock. Memory
-// stays the same however much waits.
+// Thread-safety: thread-safe. Cost: Append is called once per batch and Applied once per run; load() takes no lock.
+// Memory is bounded however large the backlog is.
 class IndexBacklog {
  public:
   struct State {
     BacklogLoad load;
-    int64_t oldest_ms = 0;  // when the oldest waiting record was committed, to about a second; 0: nothing waits
+    int64_t oldest_ms = 0;  // commit time of the oldest waiting record, to about a second; 0: nothing waits
   };
 
-  // Records were written, the last of them as `last`, at `time_ms` since the epoch. To be called before readers of the
-  // log may see them, or Applied would come first.
+  // Records were written, the last one as `last`, at `time_ms` since the epoch. Called before readers of the log may
+  // see the records, so that Append always precedes Applied.
   void Append(ChangeSequence last, int64_t time_ms, BacklogLoad load);
-  // `load` was applied; nothing up to and including `through` waits any more.
+  // `load` was applied. No record up to and including `through` waits any more.
   void Applied(ChangeSequence through, BacklogLoad load);
-  // Forgets everything up to `from`: the index begins there. False, and nothing is forgotten, if a later record was
-  // counted already: ask again with the next position.
+  // Empties the backlog: the index begins at `from`. Returns false, and changes nothing, if a later record was counted
+  // already; the caller then retries with the next position.
   [[nodiscard]] bool BeginAt(ChangeSequence from);
 
   BacklogLoad load() const {
@@ -43,7 +43,7 @@ class IndexBacklog {
   State state() const;
 
  private:
-  // A record, and when it came. Those between two samples came between them.
+  // Sequence and commit time of a record. Records between two samples were committed between their times.
   struct Sample {
     ChangeSequence sequence;
     int64_t time_ms;
@@ -55,7 +55,7 @@ class IndexBacklog {
   mutable absl::Mutex mutex_;
   ChangeSequence last_ ABSL_GUARDED_BY(mutex_);
   std::deque<Sample> samples_ ABSL_GUARDED_BY(mutex_);
-  int64_t spacing_ms_ ABSL_GUARDED_BY(mutex_) = 0;  // between samples; grows with the time that they span
+  int64_t spacing_ms_ ABSL_GUARDED_BY(mutex_) = 0;  // minimum distance of samples; grows with the time span they cover
 };
 
 }  // namespace armature::store

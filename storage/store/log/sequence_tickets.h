@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_LOG_SEQUENCE_TICKETS_H_
 #define ARMATURE_STORAGE_STORE_LOG_SEQUENCE_TICKETS_H_
 
-// Numbers for change records, and how far the log may be read.
+// Assigns sequences to change records, and computes the log's watermark.
 
 #include <cstdint>
 #include <set>
@@ -12,19 +12,19 @@
 
 namespace armature::store {
 
-// A ticket is a run of sequences that its holder is about to write. Batches may finish in another order than
-// they took their tickets, so a reader of the log never reads past the lowest ticket still out: it would skip
-// the late one for ever.
+// A ticket is a run of sequences that its holder is about to write. Batches may finish in another order than they took
+// their tickets. Therefore a reader of the log never reads past the lowest outstanding ticket: it would skip the late
+// records for ever.
 //
 // Thread-safety: thread-safe.
 class SequenceTickets {
  public:
-  // `last`: the highest sequence ever handed out before.
+  // `last`: the highest sequence handed out before.
   explicit SequenceTickets(ChangeSequence last);
 
   // Takes `count` (at least 1) sequences; returns the first.
   ChangeSequence Take(uint64_t count);
-  // Gives the ticket back whose first sequence is `first`, after its batch was written or given up.
+  // Returns the ticket whose first sequence is `first`, after its batch was written or abandoned.
   void Release(ChangeSequence first);
 
   // Every sequence up to and including this one is in the log or never will be.

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_ADVISE_ADVISE_TESTING_H_
 #define ARMATURE_TESTS_UNIT_ADVISE_ADVISE_TESTING_H_
 
-// Short ways to ask the advisor.
+// Short calls of the advisor.
 
 #include <fstream>
 #include <initializer_list>
@@ -20,10 +20,10 @@
 
 namespace armature::advise {
 
-// Built up in code: attributes get a row of names, patterns are written by name.
+// Builds a workload in code. Attributes get consecutive ids; patterns refer to them by name.
 class WorkloadBuilder {
  public:
-  // A table with a million items of a kilobyte.
+  // Starts with a table of a million items of a kilobyte.
   WorkloadBuilder() {
     workload_.table.name = "Things";
     workload_.table.items = 1e6;
@@ -63,7 +63,7 @@ class WorkloadBuilder {
     return *this;
   }
 
-  // Returns keys only, ten rows, once a second.
+  // A pattern that returns keys only, ten rows, once a second.
   WorkloadBuilder& Pattern(std::string name, std::initializer_list<std::string_view> equality,
                            std::string_view range = "", std::initializer_list<std::string_view> order = {}) {
     advise::Pattern pattern;
@@ -77,7 +77,7 @@ class WorkloadBuilder {
     return *this;
   }
 
-  // Of the last pattern.
+  // Sets the returned attributes of the last pattern.
   WorkloadBuilder& Returns(std::initializer_list<std::string_view> names) {
     workload_.patterns.back().returns = Ids(names);
     return *this;
@@ -118,7 +118,7 @@ class WorkloadBuilder {
   Workload workload_;
 };
 
-// The advice on a file of docs/examples/advise.
+// The advice for a file in docs/examples/advise.
 inline Advice AdviseOnExample(const std::string& name) {
   std::ifstream file(std::string(ARMATURE_ADVISE_EXAMPLES) + "/" + name);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -130,7 +130,7 @@ inline Advice AdviseOnExample(const std::string& name) {
   return advice.ok() ? *std::move(advice) : Advice();
 }
 
-// "GLOBAL CustomerId | OrderDate INCLUDE Status" for each index.
+// A text like "GLOBAL CustomerId | OrderDate INCLUDE Status" for each index.
 inline std::vector<std::string> Summaries(const Advice& advice) {
   std::vector<std::string> summaries;
   for (const IndexAdvice& index : advice.indexes) {

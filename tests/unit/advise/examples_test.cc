@@ -1,4 +1,4 @@
-// The worked examples of the documents about secondary indexes come out as those conclude.
+// The advisor reaches the conclusions of the worked examples in the documentation of secondary indexes.
 #include <string>
 #include <vector>
 
@@ -85,7 +85,7 @@ TEST(AdviseExamples, OpenOrdersAreASparseIndexByTheDateTheyWereOpened) {
   const Advice advice = AdviseOnExample("open-orders.json");
   EXPECT_THAT(Summaries(advice), ElementsAre("GLOBAL CustomerId | OrderOpenDate INCLUDE Total sparse"));
   EXPECT_EQ(FindPattern(advice, "orders of a customer").service, Service::kTable);
-  // Each order enters the index when it is new and leaves it once.
+  // Each order enters the index once and leaves it once.
   EXPECT_DOUBLE_EQ(advice.indexes[0].write_units, 20);
 }
 

@@ -1,4 +1,4 @@
-// What the advisor proposes does what it says, and a daemon accepts it.
+// Proposals of the advisor serve their patterns, and a daemon accepts them.
 #include <cstddef>
 #include <optional>
 #include <random>
@@ -41,7 +41,7 @@ std::optional<std::vector<model::IndexDefinition>> IndexesOf(const Json& request
   return indexes;
 }
 
-// As CreateTable checks it.
+// The validation of CreateTable.
 absl::Status CheckCreateTable(const Advice& advice) {
   const Json request = AdviceToJson(advice)["CreateTable"];
   model::TableDefinition definition;
@@ -123,7 +123,7 @@ TEST(AdviseProposals, AreTablesThatCanBeCreated) {
   int checked = 0;
   for (int round = 0; round < kRounds; ++round) {
     const Advice advice = workloads.Next().Advise();
-    bool too_many = false;  // Said in a warning, and refused by a daemon.
+    bool too_many = false;  // reported as a warning, and refused by a daemon
     for (const std::string& warning : advice.warnings)
       too_many = too_many || warning.find("at most") != std::string::npos;
     if (too_many) continue;
@@ -142,7 +142,7 @@ TEST(AdviseProposals, OfTheExamplesCanBeCreated) {
   }
 }
 
-// All places of the key are taken, so the shard shares one.
+// The partition key has its maximum number of attributes, so the shard number is appended to the value of one.
 TEST(AdviseProposals, TheShardOfAFullPartitionKeyIsGluedToItsLastAttribute) {
   WorkloadBuilder builder;
   builder.Attribute("id", 1e6).TableKey("id");

@@ -1,4 +1,4 @@
-// The rules of docs/ADVISE.md, one by one.
+// Tests of the single rules in docs/ADVISE.md.
 #include <string>
 #include <vector>
 
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// id is the key; customer has many values, state few, day some.
+// id is the key. customer has many values, state few, day some.
 WorkloadBuilder Things() {
   WorkloadBuilder builder;
   builder.Attribute("id", 1e6).Attribute("customer", 10'000).Attribute("state", 4).Attribute("day", 1000);
@@ -144,7 +144,7 @@ TEST(AdviseSharing, NotAtThePriceOfAPartitionKeyWithFewValues) {
 
 TEST(AdviseSharing, NotAtThePriceOfShards) {
   WorkloadBuilder builder = Things();
-  // Half of the writes go to one day; together with the customer they are spread.
+  // Half of the writes go to one day. Customer and day together are spread evenly.
   builder.workload().table.attributes[builder.Id("day")].hot_share = 0.5;
   builder.Writes(4000).Pattern("both", {"customer", "day"}).Pattern("day", {"day"});
   EXPECT_THAT(Summaries(builder.Advise()),
@@ -268,7 +268,7 @@ TEST(AdviseSharding, SpreadsLargeReadsButCannotHelpSmallOnes) {
   WorkloadBuilder builder = Things();
   builder.Pattern("p", {"state"}).ReturnsAll().PerSecond(120);
   builder.workload().patterns[0].rows = 1000;
-  const Advice large = builder.Advise();  // 125 units each, a quarter of them for one value.
+  const Advice large = builder.Advise();  // 125 units each, a quarter of them for one value
   EXPECT_THAT(Summaries(large), ElementsAre("GLOBAL state, stateShard ALL x3"));
   builder.PerSecond(40'000);
   builder.workload().patterns[0].rows = 1;

@@ -127,7 +127,7 @@ TEST(AdviseFile, AKeyOrAnIdentityIsNeeded) {
   EXPECT_THAT(std::string(Sv(Advise(*of_map).status().message())), HasSubstr("m cannot be a key attribute"));
 }
 
-// Every value of the file in turn becomes something else: refused or answered, but never worse.
+// Replaces each value of the file in turn. The result is refused or answered, without a crash.
 TEST(AdviseFile, GarbageIsRefusedOrAnswered) {
   std::ifstream file(std::string(ARMATURE_ADVISE_EXAMPLES) + "/game-scores.json");
   const Json good = Json::parse(file, nullptr, false);

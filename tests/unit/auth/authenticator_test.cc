@@ -22,7 +22,7 @@ constexpr char kPlainSecret[] = "plain-secret-0123";
 constexpr char kHashedSecret[] = "hashed-secret-012";
 constexpr char kPeer[] = "ipv4:192.0.2.1:999";
 
-// Cheap, so that tests are quick: "hashed-secret-012".
+// A cheap hash of "hashed-secret-012", so that tests are fast.
 std::string CheapHash();
 
 std::string File(std::string_view keys, std::string_view certificates = "") {
@@ -71,7 +71,7 @@ class AuthenticatorTest : public testing::Test {
     return error.has_value() ? std::string(ApiErrorName(error->type)) : result.status().ToString();
   }
 
-  // The principal, or the exception; waits for it.
+  // Authenticates a call. Returns the principal or the name of the exception.
   std::string Call(const CallerIdentity& caller) {
     std::string name;
     absl::Notification done;
@@ -174,7 +174,7 @@ TEST_F(AuthenticatorTest, RequestsAreKnownByTheirSignature) {
   EXPECT_EQ(name({.key_id = "AKPLAIN", .secret = kPlainSecret}, true), "InvalidSignatureException");
   EXPECT_EQ(name({.key_id = "AKPLAIN", .secret = "plain-secret-0124"}), "InvalidSignatureException");
   EXPECT_EQ(name({.key_id = "AKOTHER", .secret = kPlainSecret}), "UnrecognizedClientException");
-  // What cannot sign is unknown, also with an empty secret.
+  // For signatures, a key without a plain secret is unknown, also with an empty secret.
   EXPECT_EQ(name({.key_id = "AKHASHED", .secret = kHashedSecret}), "UnrecognizedClientException");
   EXPECT_EQ(name({.key_id = "AKHASHED", .secret = ""}), "UnrecognizedClientException");
 }
@@ -267,7 +267,7 @@ TEST(SecretChecker, TooManyComputationsAreRefused) {
   {
     SecretChecker checker;
     checker.Check(hash, "first", [&](SecretChecker::Answer) { hold.WaitForNotification(); });
-    // So many wait; whether the first one waits or runs depends on the thread.
+    // As many as wait at once. Depending on timing, the first one waits or runs.
     for (size_t i = 0; i < SecretChecker::kComputationsMax + 10; ++i) {
       checker.Check(hash, Cat("guess", i), [&](SecretChecker::Answer answer) {
         if (answer == SecretChecker::Answer::kBusy) ++busy;

@@ -25,7 +25,7 @@ TEST(CanonicalRequest, PathsAreNormalisedAndEscaped) {
       {"/example1/example2/../..", "/"},
       {"/example space/", "/example%20space/"},
       {"/\u1234", "/%E1%88%B4"},
-      // What was escaped before is escaped again.
+      // Escapes in the request are escaped again.
       {"/%E1%88%B4", "/%25E1%2588%25B4"},
       {"/a%2Fb", "/a%252Fb"},
       {"/-._~09AZaz", "/-._~09AZaz"},

@@ -213,7 +213,7 @@ TEST(SecretHash, KnowsItsSecretOnly) {
   EXPECT_TRUE(parsed->Matches("correct horse"));
 }
 
-// RFC 7914, section 12, the third vector; only the first 32 bytes, which are the same for any length.
+// RFC 7914, section 12, third vector. Only the first 32 bytes, which do not depend on the output length.
 TEST(SecretHash, IsThePublishedAlgorithm) {
   const auto hash =
       SecretHash::Parse("$scrypt$ln=14,r=8,p=1$U29kaXVtQ2hsb3JpZGU=$cCO9yzr9c0hGHAbNgf046/2o+7qQT44+qbVD9lRdofI=");

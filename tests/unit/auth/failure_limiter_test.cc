@@ -37,7 +37,7 @@ TEST(FailureLimiter, BeyondSoManyAddressesNewOnesShare) {
   EXPECT_FALSE(limiter.Failed("d:1", kStart));
   EXPECT_TRUE(limiter.Failed("e:1", kStart)) << "c and d have used up what they share";
   EXPECT_FALSE(limiter.Failed("a:1", kStart));
-  // Addresses that have been quiet make room.
+  // Idle addresses are removed to make room.
   EXPECT_FALSE(limiter.Failed("f:1", kStart + absl::Hours(1)));
   EXPECT_FALSE(limiter.Failed("f:1", kStart + absl::Hours(1)));
   EXPECT_TRUE(limiter.Failed("f:1", kStart + absl::Hours(1)));
@@ -61,7 +61,7 @@ TEST(FailureLimiter, PeersAreReducedToAddresses) {
   for (const auto& [peer, address] : kCases) EXPECT_EQ(AddressOf(peer), address) << peer;
 }
 
-// What was logged while it lives.
+// Collects log lines while it exists.
 class LogLines : public google::LogSink {
  public:
   LogLines() { google::AddLogSink(this); }

@@ -1,6 +1,6 @@
-// Verifies requests for sigv4_test.py. A line of input is a request: fields in hexadecimal ("-" is an empty one),
-// separated by blanks: the time, the secret of the key AKIDEXAMPLE, method, target, body, then names and values of the
-// headers. A line of output is OK, or the name of the exception.
+// Verifies requests for sigv4_test.py. An input line is a request of blank-separated fields in hexadecimal ("-" for an
+// empty one): time, secret of the key AKIDEXAMPLE, method, target, body, then names and values of the headers. An
+// output line is OK or the name of the exception.
 
 #include <iostream>
 #include <sstream>
@@ -23,7 +23,7 @@ std::string Check(const std::vector<std::string>& fields) {
   request.body = fields[4];
   for (size_t i = kFirstHeader; i + 1 < fields.size(); i += 2) request.headers.push_back({fields[i], fields[i + 1]});
   static const SigV4Verifier verifier({});
-  // A verifier belongs to its secrets; here all requests have the same.
+  // A verifier depends on its secrets. All requests here have the same one.
   const auto secret_of = [&](std::string_view id) { return id == "AKIDEXAMPLE" ? &fields[1] : nullptr; };
   const SigV4Outcome outcome = verifier.Verify(request, *ParseBasicTime(fields[0]), secret_of);
   return outcome.status.ok() ? "OK" : std::string(ApiErrorName(GetApiError(outcome.status)->type));

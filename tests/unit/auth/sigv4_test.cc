@@ -20,9 +20,9 @@ constexpr char kBody[] = R"({"TableName":"orders","Key":{"id":{"S":"o-1"}}})";
 const absl::Time kNow = *ParseBasicTime("20251104T120000Z");
 const test::Signer kSigner = {.key_id = "AKIDEXAMPLE", .secret = "a secret of some length"};
 
-// Made by an implementation of its own: Python's hmac, over JsonRequest("GetItem", kBody) at kNow.
+// Computed independently with Python's hmac over JsonRequest("GetItem", kBody) at kNow.
 constexpr char kSignature[] = "2b47ee02f0cbf2b3361d1cb8131b3dc1e61b0b0330f7476a8bb8ed6104808cf9";
-// The same in the query, with an expiry of 60 seconds.
+// The same signature in the query, with an expiry of 60 seconds.
 constexpr char kSignedQuery[] =
     "/?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIDEXAMPLE%2F20251104%2Feu-central-1%2Fdynamodb"
     "%2Faws4_request&X-Amz-Date=20251104T120000Z&X-Amz-Expires=60&X-Amz-SignedHeaders=content-type%3Bhost"
@@ -310,7 +310,7 @@ TEST(SigV4, OutcomesNameTheKeyAndTheReason) {
   EXPECT_EQ(verifier.Verify(request, kNow, SecretOf).failure, AuthFailure::kMissing);
 }
 
-// The second request of a day takes the signing key from memory.
+// From the second request of a day on, the signing key is cached.
 TEST(SigV4, AKeptSigningKeyChangesNothing) {
   const SigV4Verifier verifier({});
   for (int i = 0; i < 3; ++i) {

@@ -74,7 +74,7 @@ class Request:
                 ("X-Amz-Date", TIME),
                 ("X-Amz-SignedHeaders", ";".join(names)),
             ]
-        # An escape of the path is escaped once more.
+        # An escape in the path is escaped again.
         path = "/" + "/".join(quoted(each) for each in segments)
         signed = signature(self.method, path, self.query, self.headers, names, self.body, region)
         if in_query:
@@ -99,7 +99,7 @@ class Request:
         return " ".join(field.hex() or "-" for field in encoded)
 
     def tamper(self, rng):
-        """Changes one part; tells which."""
+        """Changes one part. Returns its name."""
         part = rng.choice(["method", "path", "body", "query", "header", "more query"])
         if part == "method":
             self.method = "DELETE"

@@ -18,7 +18,7 @@ struct Vector {
   std::string_view name;
   std::string_view method;
   std::string_view target;
-  std::vector<HttpRequest::Header> headers;  // beside Host and X-Amz-Date
+  std::vector<HttpRequest::Header> headers;  // besides Host and X-Amz-Date
   std::string_view body;
   std::string_view signature;
 };
@@ -196,7 +196,7 @@ TEST(SigV4Vectors, AnotherSignatureIsNot) {
   }
 }
 
-// The token was added after signing, so it is none of the signed headers.
+// The token was added after signing, so it is not among the signed headers.
 TEST(SigV4Vectors, ATokenThatIsNotSignedDoesNotMatter) {
   const SigV4Verifier verifier({.service = "service"});
   for (const Vector& vector : kVectors) {

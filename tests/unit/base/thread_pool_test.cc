@@ -18,7 +18,7 @@ TEST(ThreadPool, RunsTasksInTheOrderTheyCame) {
     ThreadPool pool("order", 1, 100);
     for (int i = 0; i < 100; ++i) {
       Task task = [&ran, i] { ran.push_back(i); };
-      // The queue holds all of them even if none has started.
+      // The queue has room for all tasks, even if none has started.
       ASSERT_TRUE(pool.TryRun(task));
     }
   }
@@ -53,7 +53,7 @@ TEST(ThreadPool, RefusesWhenTheQueueIsFullAndLeavesTheTask) {
   EXPECT_EQ(ran, 12);
 }
 
-// A pool with one thread, which does nothing until it is let go.
+// A pool with one thread, blocked until `release` is notified.
 struct StoppedPool {
   explicit StoppedPool(size_t queue_max) : pool("ahead", 1, queue_max) {
     pool.RunAdmitted([this] { release.WaitForNotification(); });

@@ -14,7 +14,7 @@ namespace {
 
 TEST(TimerQueue, RunsCallbacksByTimeAndNotBefore) {
   const absl::Time start = absl::Now();
-  std::vector<int> ran;  // by the queue's thread only, until `done`
+  std::vector<int> ran;  // used by the queue's thread only, until `done`
   absl::Notification done;
   TimerQueue queue;
   queue.At(start + absl::Milliseconds(60), [&] {

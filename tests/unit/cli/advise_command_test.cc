@@ -1,4 +1,4 @@
-// `armature advise` as a user types it.
+// `armature advise` on the command line.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -84,7 +84,7 @@ class AdviseCommandTest : public testing::Test {
 
   void Write(std::string_view text) { std::ofstream(path()) << text; }
 
-  // Starts a daemon that is a fake; without it none is called.
+  // Starts a fake daemon. Without it, no daemon is called.
   void StartDaemon() {
     int port = 0;
     grpc::ServerBuilder builder;

@@ -18,7 +18,7 @@ Json Parsed(const std::string& text) {
   return json.ok() ? *json : Json();
 }
 
-// What reading the item `text` complains about; empty if it does not.
+// The error of reading the item `text`; empty if it is valid.
 std::string Complaint(const std::string& text) {
   return std::string(Sv(ItemFromJson(Parsed(text), "Item").status().message()));
 }

@@ -57,7 +57,7 @@ class ExportTest : public testing::Test {
     std::ofstream(Path(name), std::ios::binary) << content;
   }
 
-  // Writes a file of a manifest.
+  // Writes a data file and returns its manifest entry.
   ExportedFile Finish(const std::string& name, const std::vector<std::string>& texts, Compression compression) const {
     const auto file = OutputFile::Create(Path(name), compression);
     EXPECT_TRUE(file.ok()) << file.status();
@@ -114,7 +114,7 @@ TEST_F(ExportTest, AnyChangedByteOfAManifestIsSeen) {
   ASSERT_TRUE(WriteManifest(directory_, Sample()).ok());
   const std::string good = ReadFile(Path(kManifestName));
   for (size_t i = 0; i < good.size(); ++i) {
-    if (good[i] == ' ' || good[i] == '\n') continue;  // says nothing
+    if (good[i] == ' ' || good[i] == '\n') continue;  // insignificant
     std::string bad = good;
     bad[i] ^= 1;
     Write(kManifestName, bad);
@@ -131,7 +131,7 @@ TEST_F(ExportTest, WhatIsNoManifestIsRefused) {
   EXPECT_THAT(Message(Reading()), HasSubstr("damaged"));
   Write(kManifestName, R"({"FormatVersion": 2})");
   EXPECT_THAT(Message(Reading()), HasSubstr("newer version: its format is 2, and ours 1"));
-  // Names that lead out of the directory, or to one file twice.
+  // Names that leave the directory, and one file twice.
   for (const auto& [first, second] : std::vector<std::pair<std::string, std::string>>{
            {"../data", "b"}, {"/etc/passwd", "b"}, {"", "b"}, {"..", "b"}, {"manifest.json", "b"}, {"b", "b"}}) {
     Manifest manifest = Sample();
@@ -192,7 +192,7 @@ constexpr char kAllTypes[] =
     "bs": {"BS": ["AA=="]}, "list": {"L": [{"S": ""}, {"L": []}]}, "map": {"M": {"\u0000": {"S": "\u0000é"}}},
     "odd,name": {"S": "\u0000"}})";
 
-// What is written is read again as it was.
+// Written items are read back unchanged.
 TEST_F(ExportTest, CsvKeepsAllTypes) {
   CsvWriter writer({"id"}, {});
   const std::vector<api::v1::Item> items = {ItemOf(kPlain), ItemOf(kAllTypes), ItemOf(R"({"id": {"S": " "}})")};

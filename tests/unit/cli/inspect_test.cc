@@ -1,4 +1,4 @@
-// Records of a data directory in JSON, sound and damaged ones, and `armature inspect` without a daemon.
+// Sound and damaged records of a data directory as JSON, and `armature inspect` without a daemon.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -31,7 +31,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A table with a local index and a global one whose keys have several attributes, all known to the catalog.
+// A table with a local and a global index whose keys have several attributes, all known to the catalog.
 class InspectTest : public testing::Test {
  protected:
   InspectTest() {
@@ -70,7 +70,7 @@ class InspectTest : public testing::Test {
   std::string TableKey(const codec::CanonicalItem& item) const {
     return *codec::EncodeTableKey(table_.key, model::ItemView(item.bytes));
   }
-  // hash | partition | sort of the index | key of the table.
+  // An index key: hash | partition | sort of the index | key of the table.
   std::string GlobalKey(const codec::CanonicalItem& item) const {
     std::string key = *codec::EncodeTableKey(table_.global_indexes[0].key, model::ItemView(item.bytes));
     EXPECT_TRUE(codec::AppendKeyComponents(table_.key.partition, model::ItemView(item.bytes), &key));
@@ -129,7 +129,7 @@ TEST_F(InspectTest, DamagedKeysTellWhatIsWrongWithThem) {
   std::string no_text = key.substr(0, 4);
   codec::AppendKeyComponent(ScalarType::kString, "\xff", &no_text);
   EXPECT_THAT(DecodeKey(no_text, KeyLayout()).problems, testing::Contains(HasSubstr("is no UTF-8")));
-  // Whatever is wrong with the hash or the partition is told.
+  // Any damage to the hash or the partition is reported.
   for (size_t i = 0; i < 8; ++i) {
     std::string flipped = key;
     flipped[i] = static_cast<char>(~flipped[i]);

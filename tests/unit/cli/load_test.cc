@@ -23,7 +23,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A file that goes with the test.
+// A temporary file for one test.
 class TemporaryFile {
  public:
   TemporaryFile(std::string_view name, std::string_view content)
@@ -127,7 +127,7 @@ TEST(LineReader, ALastLineWithoutABreakMayGetOne) {
     const auto goes_on = LineReader::Open(file.path());
     const absl::Status skipped = (*goes_on)->SkipTo(place);
     ASSERT_TRUE(skipped.ok()) << skipped;
-    // As if it had always had it.
+    // The file has the same state as one written at once.
     const auto anew = LineReader::Open(file.path());
     std::string line;
     ASSERT_TRUE(*(*anew)->Next(&line) && *(*anew)->Next(&line));
@@ -135,7 +135,7 @@ TEST(LineReader, ALastLineWithoutABreakMayGetOne) {
     EXPECT_THAT(LinesOf(**goes_on), ElementsAre("three"));
     EXPECT_EQ((*goes_on)->position().line, 3);
   }
-  // Then the line is another one.
+  // The changed files have another line there.
   for (const std::string_view other : {"one\ntwofold\n", "one\ntwo\rthree\n", "one\ntwo\r", "one\ntWo\n"}) {
     const TemporaryFile changed("changed", other);
     EXPECT_FALSE((*LineReader::Open(changed.path()))->SkipTo(place).ok()) << other;
@@ -208,11 +208,11 @@ TEST(ItemSource, RecordsOfCsvMayTakeSeveralLines) {
   EXPECT_EQ(CompactJson(ItemToJson(*record.item)), R"({"id":{"S":"a"},"text":{"S":"one\ntwo"}})");
   EXPECT_EQ(record.line, 2);
   EXPECT_EQ(record.end.line, 3);
-  // What follows an open quote is not guessed at.
+  // Records after an open quote are not guessed.
   EXPECT_THAT(std::string((*source)->Next(&record).status().message()), HasSubstr(":4: a quote is not closed"));
 }
 
-// Where it closes nobody knows: perhaps it has taken whole lines into its cell.
+// It is unknown where the cell was meant to end, so following lines may belong to it.
 TEST(ItemSource, AnOpenQuoteIsNotClosedByTheQuotesOfLaterLines) {
   const TemporaryFile file("a.csv", "id,text\n1,\"never closed\n2,\"fine\"\n3,\"fine too\"\n");
   const auto source = ItemSource::Open(file.path(), FormatOf(file.path()), {});

@@ -90,7 +90,7 @@ TEST(TextTableTest, ShowsItems) {
   EXPECT_EQ(ItemsTable(Json::array()), "");
 }
 
-// What `arguments` make of a command with some options of each kind.
+// The request that `arguments` make with some options of each kind.
 absl::StatusOr<api::v1::CreateTableRequest> Built(std::vector<std::string> arguments) {
   CLI::App app;
   const RequestOptions options(app, {{"--table-name", OptionKind::kText, "", Presence::kRequired},

@@ -1,4 +1,4 @@
-// The whole tool against a daemon that is a fake in this process.
+// The whole tool against a fake daemon in this process.
 #include <memory>
 #include <sstream>
 #include <string>
@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Answers each kind of request in one way, and remembers the last update and query.
+// Has one answer for each kind of request, and keeps the last update and query.
 class FakeItems final : public api::v1::ItemService::Service {
  public:
   grpc::Status GetItem(grpc::ServerContext*, const api::v1::GetItemRequest*, api::v1::GetItemResponse*) override {
@@ -176,7 +176,7 @@ TEST_F(RunCliTest, NewCredentialsAreMadeWithoutADaemon) {
     EXPECT_EQ(id.size(), 20u);
     EXPECT_EQ(secret.size(), 40u);
     secrets.push_back(secret);
-    // The daemon takes the entry as it is.
+    // The daemon accepts the entry unchanged.
     const std::string file = Cat(R"({"policies": {"reader": {}}, "access_keys": [)", made["FileEntry"].dump(), "]}");
     const auto credentials = daemon::Credentials::Parse(file, std::make_shared<daemon::FailureLog>());
     ASSERT_TRUE(credentials.ok()) << credentials.status();

@@ -38,7 +38,7 @@ std::vector<std::string> IdsOf(const FakeClient& fake, size_t call) {
   return ids;
 }
 
-// Options that note the ids of what is dropped, and why.
+// Options that record the ids of dropped writes and the reasons.
 BatchWriterOptions NotingDropped(std::vector<std::string>* dropped) {
   BatchWriterOptions options;
   options.dropped = [dropped](const std::string& table, const api::v1::WriteRequest& write, const absl::Status& why) {
@@ -117,7 +117,7 @@ TEST(BatchWriter, TwoWritesOfOneItemAreSentOneAfterTheOther) {
 
 TEST(BatchWriter, ThrottlingOfAllIsWaitedOutAsLongAsTheDaemonSays) {
   FakeClient fake;
-  // Longer than a call may take, so that the call itself does not wait for it.
+  // Longer than the timeout of a call, so that the call itself does not retry.
   fake.connection->Fail(Throttled(60'000));
   fake.connection->Answer(api::v1::BatchWriteItemResponse());
   BatchWriter writer(fake.Make());
@@ -142,7 +142,7 @@ TEST(BatchWriter, ABatchThatIsRefusedIsDropped) {
   }
 }
 
-// A set with duplicates is another error than two writes of one item: no part of the batch is sent by itself.
+// A set with duplicates is a different error than two writes of one item: the batch is not split.
 TEST(BatchWriter, ABadItemIsNotTakenForTwoWritesOfOne) {
   FakeClient fake;
   api::v1::ErrorDetail detail;
@@ -179,11 +179,11 @@ TEST(BatchWriter, WhatMayNotBeDoneStillWaits) {
 TEST(BatchWriter, OfABatchThatIsRefusedForOneOfItsWritesOnlyThatOneIsDropped) {
   const absl::Status full = ApiError(absl::StatusCode::kResourceExhausted, "ItemCollectionSizeLimitExceededException");
   FakeClient fake;
-  fake.connection->Fail(full);                                 // all four
-  fake.connection->Fail(full);                                 // 0 and 1
-  fake.connection->Answer(api::v1::BatchWriteItemResponse());  // 0
-  fake.connection->Fail(full);                                 // 1
-  fake.connection->Answer(api::v1::BatchWriteItemResponse());  // 2 and 3
+  fake.connection->Fail(full);                                 // all four writes
+  fake.connection->Fail(full);                                 // writes 0 and 1
+  fake.connection->Answer(api::v1::BatchWriteItemResponse());  // write 0
+  fake.connection->Fail(full);                                 // write 1
+  fake.connection->Answer(api::v1::BatchWriteItemResponse());  // writes 2 and 3
   std::vector<std::string> dropped;
   BatchWriter writer(fake.Make(), NotingDropped(&dropped));
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(writer.Put("a", Named(i)).ok());
@@ -203,7 +203,7 @@ TEST(BatchWriter, FlushGoesOnBehindWhatItDropsAndStopsWhereItMustWait) {
   FakeClient fake;
   std::vector<std::string> dropped;
   BatchWriter writer(fake.Make(), NotingDropped(&dropped));
-  // While the daemon is away all of them wait.
+  // While the daemon is unreachable, all writes stay queued.
   fake.connection->Fail(absl::DeadlineExceededError("away"));
   for (int i = 0; i < 60; ++i) static_cast<void>(writer.Put("a", Named(i)));
   ASSERT_EQ(writer.waiting(), 60u);
@@ -211,7 +211,7 @@ TEST(BatchWriter, FlushGoesOnBehindWhatItDropsAndStopsWhereItMustWait) {
   fake.connection->Fail(ApiError(absl::StatusCode::kInvalidArgument, "ValidationException"));  // 0 to 24
   fake.connection->Answer(api::v1::BatchWriteItemResponse());                                  // 25 to 49
   fake.connection->Fail(absl::DeadlineExceededError("away again"));
-  // The fake still gives the answer before first.
+  // The fake repeats its previous answer first.
   EXPECT_TRUE(absl::IsDeadlineExceeded(writer.Flush()));
   EXPECT_EQ(ErrorName(writer.Flush()), "ValidationException");
   EXPECT_THAT(dropped, SizeIs(25));
@@ -263,7 +263,7 @@ TEST(BatchWriter, ABatchIsNoLargerThanARequest) {
   for (const auto& seen : fake.connection->seen) EXPECT_LE(seen.request.size(), kRequestBytesMax);
 }
 
-// Whatever it was exhausted of, nothing says that it will not pass.
+// An unnamed resource error may be temporary.
 TEST(BatchWriter, WhatIsExhaustedWithoutANameStillWaits) {
   FakeClient fake;
   fake.connection->Fail(absl::ResourceExhaustedError("no memory just now"));

@@ -17,7 +17,7 @@ namespace {
 
 class FakeItems final : public api::v1::ItemService::Service {
  public:
-  // Answers an attribute of as many bytes as the table's name says, or fails if it says none.
+  // Answers an attribute of the size that the table's name gives, or fails if the name is not a number.
   grpc::Status GetItem(grpc::ServerContext* context, const api::v1::GetItemRequest* request,
                        api::v1::GetItemResponse* response) override {
     const auto greeting = context->client_metadata().find("greeting");

@@ -59,7 +59,7 @@ TEST(Errors, KnowWhatCertainlyChangedNothing) {
   EXPECT_FALSE(CertainlyNotApplied(ApiError(absl::StatusCode::kInternal, "InternalServerError")));
   EXPECT_FALSE(CertainlyNotApplied(ApiError(absl::StatusCode::kUnavailable, "ServiceUnavailable")));
   EXPECT_FALSE(CertainlyNotApplied(absl::DeadlineExceededError("late")));
-  // The other members of a batch are written.
+  // The other writes of the batch are applied.
   EXPECT_FALSE(
       CertainlyNotApplied(ApiError(absl::StatusCode::kResourceExhausted, "ItemCollectionSizeLimitExceededException")));
 }

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_CLIENT_FAKE_CONNECTION_H_
 #define ARMATURE_TESTS_UNIT_CLIENT_FAKE_CONNECTION_H_
 
-// A connection that answers from a list, and a clock whose waits take no time.
+// A connection with scripted answers, and a clock that does not wait.
 
 #include <deque>
 #include <memory>
@@ -21,7 +21,7 @@
 
 namespace armature::client {
 
-// Plays its answers in order and repeats the last one. Keeps what it was asked.
+// Gives its answers in order and repeats the last one. Records the requests.
 class FakeConnection final : public Connection {
  public:
   struct Seen {
@@ -45,7 +45,7 @@ class FakeConnection final : public Connection {
     return response->ParseFromString(answer.second) ? absl::OkStatus() : absl::InternalError("wrong type of answer");
   }
 
-  // The request of this call, counted from 0.
+  // The request of call number `call`, counted from 0.
   template <class Request>
   Request RequestOf(size_t call) const {
     Request request;
@@ -71,7 +71,7 @@ class FakeClock final : public Clock {
   std::vector<absl::Duration> sleeps;
 };
 
-// A client over the two fakes, with the default policies.
+// A client over the two fakes, with default policies.
 struct FakeClient {
   std::shared_ptr<FakeConnection> connection = std::make_shared<FakeConnection>();
   std::shared_ptr<FakeClock> clock = std::make_shared<FakeClock>();

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_CLIENT_FAKE_SHARDS_H_
 #define ARMATURE_TESTS_UNIT_CLIENT_FAKE_SHARDS_H_
 
-// An index in memory, whose partitions are the shards of scattered queries.
+// An in-memory index whose partitions are the shards of scattered queries.
 
 #include <algorithm>
 #include <cstddef>
@@ -21,22 +21,21 @@
 
 namespace armature::client {
 
-// Answers Query by the value ":p": the items of that partition as they were added, from exclusive_start_key on, which
-// it finds by the attribute "id". The filter expression "drop", if a request has one, keeps the items that are not
-// marked by an attribute of that name.
+// Answers a Query for the partition ":p": its items in insertion order, after exclusive_start_key, which is found by
+// the attribute "id". With the filter expression "drop", items with an attribute of that name are left out.
 //
-// Thread-safety: Call is thread-safe; the rest before and after all calls.
+// Thread-safety: Call is thread-safe. Use the other methods before or after all calls.
 class FakeShards final : public Connection {
  public:
-  // In the order of the index.
+  // Adds an item at the end of a shard.
   void Add(std::string_view shard, Item item) { shards_[std::string(shard)].push_back(std::move(item)); }
 
-  // From now on, queries of this partition fail, after so many good ones.
+  // Queries of this shard succeed `good_calls` times and then fail.
   void FailAfter(std::string_view shard, int good_calls, absl::Status status) {
     failures_[std::string(shard)] = {good_calls, std::move(status)};
   }
   void Heal() { failures_.clear(); }
-  // Calls wait until so many of them are under way at once, each for as long as this.
+  // Each call waits until `calls` of them run at once, or `patience` has passed.
   void AwaitTogether(int calls, absl::Duration patience) {
     together_ = calls;
     patience_ = patience;

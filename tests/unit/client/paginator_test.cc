@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// `last`: the last evaluated key; empty on the last page.
+// `last`: the last evaluated key, empty on the last page.
 template <class Response>
 Response Page(const std::vector<std::string>& ids, const std::string& last) {
   Response page;

@@ -34,7 +34,7 @@ Response At(uint64_t sequence) {
   return response;
 }
 
-// Answers writes with the sequence that is set, all else with an empty message.
+// Answers writes with the configured sequence, and other requests with an empty message.
 class SequenceConnection final : public Connection {
  public:
   absl::Status Call(const Method& method, const CallContext&, const google::protobuf::Message& request,
@@ -50,8 +50,8 @@ class SequenceConnection final : public Connection {
 
   uint64_t next_sequence = 0;
   absl::Status failure;
-  std::function<void()> during_call;  // before the next answer is out
-  api::v1::QueryRequest query;        // the last one
+  std::function<void()> during_call;  // called before the next answer is returned
+  api::v1::QueryRequest query;        // last request
   api::v1::ScanRequest scan;
 };
 
@@ -61,7 +61,7 @@ class ReadYourWrites : public ::testing::Test {
     connection_->next_sequence = sequence;
     ASSERT_TRUE(client_.PutItem(On<api::v1::PutItemRequest>(table)).ok());
   }
-  // What a query of an index of the table demands.
+  // The sequence that a query of an index of the table demands.
   static uint64_t Demanded(const Client& client, SequenceConnection& connection, std::string_view table) {
     auto request = On<api::v1::QueryRequest>(table);
     request.set_index_name("by_x");
@@ -203,7 +203,7 @@ TEST_F(ReadYourWrites, ADeletedTableIsForgotten) {
   EXPECT_EQ(Demanded("users"), 8u);
 }
 
-// A thread deletes the table; before it hears the answer, another has created the table again and written to it.
+// One thread deletes the table. Before it gets the answer, another thread has recreated the table and written to it.
 TEST_F(ReadYourWrites, ALateAnswerToADeletionForgetsNoLaterWrite) {
   Put("orders", 7);
   connection_->during_call = [this] { Put("orders", 11); };
@@ -225,8 +225,8 @@ TEST(ReadYourWritesRetries, TheLastAttemptsAnswerCounts) {
   EXPECT_EQ(fake.connection->RequestOf<api::v1::QueryRequest>(2).at_least_sequence(), 7u);
 }
 
-// Answers each write with the next number, from any thread. A query must demand at least what its thread has written,
-// which its limit tells.
+// Answers each write with the next sequence, from any thread. A query must demand at least the sequence of its thread's
+// last write, which is passed in its limit.
 class CountingConnection final : public Connection {
  public:
   absl::Status Call(const Method&, const CallContext&, const google::protobuf::Message& request,

@@ -70,7 +70,7 @@ TEST(Retry, RepeatsAConditionalPutThatWasRefusedOrNeverSent) {
   EXPECT_THAT(fake.connection->seen, SizeIs(3));
 }
 
-// A repeat could make a second backup, or be told that the table is there already.
+// A retry could make a second backup, or fail because the table already exists.
 TEST(Retry, RepeatsOfTheOperationsOnBackupsOnlyThoseThatRead) {
   const auto seen = [](const auto& call) {
     FakeClient fake;
@@ -103,7 +103,7 @@ TEST(Retry, RepeatsAnUpdateOnlyIfTheCallerSaysItDoesNoHarm) {
   EXPECT_THAT(told.connection->seen, SizeIs(2));
 }
 
-// The first attempt may have been applied, whatever becomes of the others.
+// The first attempt may have been applied, whatever the outcome of the others.
 TEST(Retry, WhatOneAttemptMayHaveAppliedIsNotCertainlyUnapplied) {
   for (const absl::Status& last : {ApiError(absl::StatusCode::kInvalidArgument, "ValidationException"),
                                    NeverSent(absl::UnavailableError("gone")), Throttled(/*retry_after_ms=*/60'000)}) {

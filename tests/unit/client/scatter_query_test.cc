@@ -27,7 +27,7 @@ Item Entry(int shard, AttributeValue sort, const std::string& id) {
   return ItemBuilder().Set("p", S(Cat("day.", shard))).Set("n", std::move(sort)).Set("id", S(id)).Build();
 }
 
-// "<id> <id> ..." of the items of a page.
+// The ids of a page's items, separated by blanks.
 std::string Ids(const std::vector<Item>& items) {
   std::string ids;
   for (const Item& item : items) ids += Cat(ids.empty() ? "" : " ", item.attributes().at("id").s());
@@ -46,7 +46,7 @@ class ScatterQueryTest : public ::testing::Test {
     options_.keys = {.sort = {"n"}, .others = {"p", "id"}};
   }
 
-  // Adds items of which the shards hold these sort values, ascending, named <shard>:<value>.
+  // Adds items with these sort values, in ascending order, to each shard. Their ids are <shard>:<value>.
   void Fill(const std::vector<std::vector<int>>& shards) {
     for (size_t i = 0; i < shards.size(); ++i) {
       const int shard = static_cast<int>(i) + 1;
@@ -66,7 +66,7 @@ class ScatterQueryTest : public ::testing::Test {
   }
   absl::Status Refusal(std::string_view continuation = {}) const { return Begin(continuation).status(); }
 
-  // All pages of one walk; the last entry is the error, if it ended with one.
+  // All pages of one query. If it fails, the last entry is the error.
   std::vector<std::string> Pages() const {
     absl::StatusOr<ScatterQuery> query = Begin();
     if (!query.ok()) return {query.status().ToString()};
@@ -78,7 +78,7 @@ class ScatterQueryTest : public ::testing::Test {
       pages.push_back(Ids((*page)->items));
     }
   }
-  // The same, each page by a query of its own.
+  // The same pages, each by a new query.
   std::vector<std::string> ResumedPages() const {
     std::vector<std::string> pages;
     std::string continuation;
@@ -239,14 +239,14 @@ TEST_F(ScatterQueryTest, NumbersInAnAttributeOfTheirOwnMayBeginWithZero) {
   options_.shard_value = NumberedShards();
   options_.first_shard = 0;
   options_.shard_count = 2;
-  // The fake knows partitions by strings; what was asked for is what counts here.
+  // The fake knows string partitions only. This test checks the requests.
   EXPECT_THAT(Pages(), ElementsAre(""));
   std::multiset<std::string> asked;
   for (const auto& request : fake_->requests) asked.insert(request.expression_attribute_values().at(":p").n());
   EXPECT_THAT(asked, ElementsAre("0", "1"));
 }
 
-// Against a sort of all items, in pages of several sizes, with fetches smaller and larger than them.
+// Compared with a sort of all items: several page sizes, with fetches smaller and larger than a page.
 TEST_F(ScatterQueryTest, TwoHundredShardsGiveEveryItemOnceInOrder) {
   std::mt19937 random(4711);
   options_.shard_count = 200;
@@ -284,7 +284,7 @@ TEST_F(ScatterQueryTest, ShardsAreAskedAtOnceWithinTheBound) {
   EXPECT_THAT(Pages(), ElementsAre(""));
   EXPECT_EQ(fake_->under_way_max, 4);
   EXPECT_THAT(fake_->requests, SizeIs(10));
-  fake_->AwaitTogether(5, absl::Milliseconds(100));  // there is no fifth
+  fake_->AwaitTogether(5, absl::Milliseconds(100));  // there are at most four
   EXPECT_THAT(Pages(), ElementsAre(""));
   EXPECT_EQ(fake_->under_way_max, 4);
 }
@@ -337,7 +337,7 @@ TEST_F(ScatterQueryTest, AnErrorNamesTheShardAndKeepsItsDetail) {
     EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
     EXPECT_EQ(ErrorName(status), "ThrottlingException");
     EXPECT_EQ(status.message(), "shard 2: said the daemon");
-    fake_->Heal();  // too late for this walk
+    fake_->Heal();  // the query has already failed
   }
 }
 

@@ -99,7 +99,7 @@ TEST(WaitForBackup, EndsWhenItIsAvailable) {
   EXPECT_EQ(fake.connection->RequestOf<api::v1::DescribeBackupRequest>(1).backup_arn(), "b");
 }
 
-// A backup that fails is gone: there is nothing to wait for.
+// A failed backup is removed, so waiting for it ends with an error.
 TEST(WaitForBackup, TellsOfABackupThatIsNotThere) {
   FakeClient fake;
   fake.connection->Answer(Backup(api::v1::BACKUP_STATUS_CREATING));

@@ -13,7 +13,7 @@
 namespace armature::codec {
 namespace {
 
-// A record as a golden file writes it.
+// A record in the text form of the golden files.
 std::string Print(const ChangeRecord& record) {
   const auto hex = [](std::string_view bytes) { return bytes.empty() ? "-" : ToHex(bytes); };
   std::string text = std::to_string(record.time_ms) + " " + hex(record.base_key);

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_CODEC_CODEC_TEST_UTIL_H_
 #define ARMATURE_TESTS_UNIT_CODEC_CODEC_TEST_UTIL_H_
 
-// Bytes as hex, golden files, and AttributeValues on the wire in one line each.
+// Hex texts, golden files, and short builders of AttributeValues on the wire.
 
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ inline std::string FromHex(std::string_view hex) {
   return bytes;
 }
 
-// Cuts `text` at each `separator`.
+// Splits `text` at each `separator`.
 inline std::vector<std::string> Cut(std::string_view text, std::string_view separator) {
   std::vector<std::string> parts;
   while (true) {
@@ -64,8 +64,7 @@ inline std::vector<std::vector<std::string>> ReadGolden(std::string_view file, s
   return vectors;
 }
 
-// Calls fn(bytes) for every prefix of `valid` and for `valid` with each byte set to each other
-// value.
+// Calls fn(bytes) for every prefix of `valid`, and for `valid` with each byte set to each other value.
 template <class Fn>
 void ForEachDamage(const std::string& valid, Fn fn) {
   // Copies of exact size, so that the address sanitizer sees a read beyond the end.
@@ -83,7 +82,7 @@ void ForEachDamage(const std::string& valid, Fn fn) {
   }
 }
 
-// AttributeValues on the wire, exactly as told: nothing is sorted or normalised.
+// Encodes an AttributeValue exactly as given, without sorting or normalising.
 inline std::string Member(model::ValueType type, std::string_view body) {
   std::string bytes;
   model::AppendBytesField(static_cast<uint32_t>(type), body, &bytes);
@@ -119,7 +118,7 @@ inline std::string Bs(const std::vector<std::string>& elements) {
 inline std::string L(const std::vector<std::string>& values) {
   return Member(model::ValueType::kList, Elements(values));
 }
-// Attributes in the given order; the shape of an item and of a map's body.
+// Encodes attributes in the given order: the form of an item and of a map's body.
 using Attributes = std::vector<std::pair<std::string, std::string>>;
 inline std::string Item(const Attributes& attributes) {
   std::string bytes;

@@ -1,4 +1,4 @@
-// What holds for every item: random ones, shuffled ones, damaged ones and plain garbage.
+// Properties of the item codec, tested with random, shuffled and damaged items and with garbage.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST(CanonicalizeItemProperty, OneMeaningHasOneForm) {
   }
 }
 
-// Whatever is accepted is canonical: it can be read to its end, in order, and stays as it is.
+// Accepted input is canonical: it can be read to its end, in order, and canonicalizing leaves it unchanged.
 void ExpectRefusedOrCanonical(std::string_view wire) {
   const absl::StatusOr<CanonicalItem> item = CanonicalizeItem(wire);
   if (!item.ok()) {
@@ -71,7 +71,7 @@ TEST(CanonicalizeItemProperty, GarbageIsRefusedOrCanonical) {
   std::mt19937_64 rng(seed);
   TwinMaker maker(seed);
   const auto below = [&rng](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(rng); };
-  // Tags and lengths that mean something, so that garbage gets deep.
+  // Tags and lengths that are valid, so that parsing of garbage gets far.
   constexpr std::string_view kLikely("\x0A\x12\x1A\x20\x28\x32\x3A\x42\x4A\x52\x00\x01\x02\x03\x04\x08", 16);
   for (int i = 0; i < 100'000; ++i) {
     std::string bytes;

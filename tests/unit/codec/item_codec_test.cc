@@ -27,12 +27,12 @@ constexpr std::string_view kNested =
 constexpr std::string_view kNameTooLarge =
     "1 validation error detected: Attribute name is too large, must be less than 65536 bytes";
 
-// "One or more parameter values were invalid: " + detail.
+// The text "One or more parameter values were invalid: DETAIL".
 std::string Oomp(std::string_view detail) {
   return "One or more parameter values were invalid: " + std::string(detail);
 }
 
-// The error as type and text; "OK" if there is none.
+// The error as type and text, or "OK".
 std::string Error(const absl::Status& status) {
   if (status.ok()) return "OK";
   const std::optional<ApiError> error = GetApiError(status);
@@ -45,7 +45,7 @@ std::string Error(const absl::Status& status) {
 std::string ErrorOf(std::string_view item) { return Error(CanonicalizeItem(item).status()); }
 std::string ErrorOfValue(std::string_view value) { return ErrorOf(Item({{"a", std::string(value)}})); }
 
-// A field of number `field` with `body` in it.
+// An encoded field with number `field` and content `body`.
 std::string Field(uint32_t field, std::string_view body) {
   std::string bytes;
   model::AppendVarint(field << 3 | 2, &bytes);
@@ -53,7 +53,7 @@ std::string Field(uint32_t field, std::string_view body) {
   return bytes.append(body);
 }
 
-// `levels` maps, or lists, around `value`.
+// `value` inside `levels` nested maps or lists.
 std::string Nest(int levels, bool lists, std::string value) {
   for (int i = 0; i < levels; ++i) value = lists ? L({value}) : M({{"m", value}});
   return value;
@@ -171,14 +171,14 @@ TEST(CanonicalizeItem, RefusesValuesWithTheDocumentedText) {
       {L({S("a"), ""}), "VE " + std::string(kEmptyValue)},
       {L({M({{"x", Ss({"a", "a"})}})}), "VE " + Oomp("Input collection [a, a] contains duplicates.")},
       {M({{"x", Null(0)}}), "VE " + Oomp("Null attribute value types must have the value of true")},
-      // Text that is no UTF-8.
+      // Invalid UTF-8.
       {S("\xFF"), "SE Invalid UTF-8 in a string value"},
       {S("\xED\xA0\x80"), "SE Invalid UTF-8 in a string value"},
       {N("\xFF"), "SE Invalid UTF-8 in a number value"},
       {Ss({"a", "\xC0\x80"}), "SE Invalid UTF-8 in an element of a string set"},
       {Ns({"1", "\xFF"}), "SE Invalid UTF-8 in an element of a number set"},
       {M({{"\xFF", S("")}}), "SE Invalid UTF-8 in an attribute name"},
-      // Members with a wire type of another kind.
+      // Known members with a wrong wire type.
       {"\x08\x01", "SE Unexpected wire type for member S of an attribute value in the request"},
       {Field(4, "x"), "SE Unexpected wire type for member BOOL of an attribute value in the request"},
       {Field(5, "x"), "SE Unexpected wire type for member NULL of an attribute value in the request"},
@@ -186,7 +186,7 @@ TEST(CanonicalizeItem, RefusesValuesWithTheDocumentedText) {
       {Field(6, "\x08\x01"), "SE Unexpected wire type for an element of a set in the request"},
       {Field(9, "\x08\x01"), "SE Unexpected wire type for an element of a list in the request"},
       {Field(10, "\x08\x01"), "SE Unexpected wire type for a map entry in the request"},
-      // Bytes that are no message.
+      // Bytes that do not form a message.
       {"\x0A\x05x", "SE Malformed attribute value in the request"},
       {"\x0B", "SE Malformed attribute value in the request"},
       {Field(6, "\x0A"), "SE Malformed set in the request"},
@@ -229,7 +229,7 @@ TEST(CanonicalizeItem, TellsTheFirstErrorOfTheRequest) {
             "VE " + std::string(kNotANumber) + ": first");
   EXPECT_EQ(ErrorOf(Item({{"a", L({S("ok"), L({Ss({})}), N("second")})}})),
             "VE " + Oomp("An string set  may not be empty"));
-  // A value that a later one replaces is judged too.
+  // A value that a later duplicate replaces is validated too.
   EXPECT_EQ(ErrorOf(Item({{"a", N("first")}, {"a", N("1")}})), "VE " + std::string(kNotANumber) + ": first");
 }
 
@@ -239,7 +239,7 @@ TEST(CanonicalizeItem, Allows32Levels) {
     EXPECT_EQ(ErrorOfValue(Nest(31, lists, Ss({"x"}))), "OK") << "the elements of a set are no level";
     EXPECT_EQ(ErrorOfValue(Nest(32, lists, S("x"))), "VE " + std::string(kNested));
     EXPECT_EQ(ErrorOfValue(Nest(33, lists, S("x"))), "VE " + std::string(kNested));
-    // Nothing below the last level is looked at.
+    // Values below the last level are not validated.
     EXPECT_EQ(ErrorOfValue(Nest(32, lists, N("dog"))), "VE " + std::string(kNested));
     EXPECT_EQ(Error(CanonicalizeValue(Nest(31, lists, S("x"))).status()), "OK");
     EXPECT_EQ(Error(CanonicalizeValue(Nest(32, lists, S("x"))).status()), "VE " + std::string(kNested));
@@ -248,8 +248,8 @@ TEST(CanonicalizeItem, Allows32Levels) {
   }
 }
 
-// Heads of values in values, as deep as they fit into `size` bytes, written from the inside out. `fields`: those from
-// one value in to the next one around it, the value's own first.
+// The field headers of nested values, as many as fit into `size` bytes, written from the inside out. `fields` lists the
+// fields from one value to the enclosing one, innermost first.
 std::string Deep(const std::vector<uint32_t>& fields, size_t size) {
   std::string reversed;
   while (reversed.size() < size) {
@@ -276,7 +276,7 @@ TEST(CanonicalizeItem, RefusesMegabytesOfNestingAtOnce) {
 }
 
 TEST(CanonicalizeItem, BigItemsTakeLinearTime) {
-  // At the deepest level allowed, in an order that makes every level sort and every length grow.
+  // The deepest level allowed, with attributes in an order that makes every level sort and every length grow.
   Attributes many;
   for (int i = 100'000; i > 0; --i) many.emplace_back(std::to_string(i), N("1e9"));
   std::string value = M(many);
@@ -310,7 +310,7 @@ TEST(CanonicalizeExpressionValues, NamesThePlaceholder) {
   EXPECT_EQ(error({{":v", ""}}), head + std::string(kEmptyValue) + " for key :v");
   EXPECT_EQ(error({{":s", Ss({})}}), head + Oomp("An string set  may not be empty") + " for key :s");
   EXPECT_EQ(error({{":m", M({{"x", L({Ns({"1", "1"})})}})}}), head + "Input collection contains duplicates for key :m");
-  // Bytes that are no values have no placeholder to blame.
+  // Malformed values are reported without a placeholder.
   EXPECT_EQ(error({{":v", S("\xFF")}}), "SE Invalid UTF-8 in a string value");
   EXPECT_EQ(error({{":v", "\x08\x01"}}), "SE Unexpected wire type for member S of an attribute value in the request");
 }

@@ -147,13 +147,13 @@ TEST(KeyCodec, ComponentsOfAnItemAreAllOrNothing) {
   EXPECT_FALSE(AppendKeyComponents(attributes, model::ItemView(half), &out));
   EXPECT_EQ(out, "x");
 
-  // Bytes damaged on disk: a number that is none.
+  // A damaged number.
   const std::string damaged = Item({{"a", N("1x")}});
   EXPECT_FALSE(AppendKeyComponents({{"a", ScalarType::kNumber}}, model::ItemView(damaged), &out));
   EXPECT_EQ(out, "x");
 }
 
-// ---- Properties of random tuples.
+// ---- Properties of random tuples
 
 struct RandomComponent {
   ScalarType type = ScalarType::kString;
@@ -162,7 +162,7 @@ struct RandomComponent {
 };
 using Tuple = std::vector<RandomComponent>;
 
-// The order by meaning: numbers before strings before binaries, then by value.
+// The expected order: numbers before strings before binaries, then by value.
 int CompareByMeaning(const RandomComponent& a, const RandomComponent& b) {
   const auto rank = [](ScalarType type) { return type == ScalarType::kNumber ? 0 : static_cast<int>(type); };
   if (a.type != b.type) return rank(a.type) - rank(b.type);
@@ -186,7 +186,7 @@ RandomComponent MakeRandomComponent(std::mt19937_64& rng) {
     component.scalar = component.number.Plain();
     return component;
   }
-  // The bytes around the escape and the end, mostly, and shared prefixes by being short.
+  // Mostly bytes next to the escape and the end code. Values are short, so that they often share prefixes.
   constexpr char kBytes[] = {'\0', '\x01', '\x02', 'a', 'b', '\xFE', '\xFF'};
   const int size = below(10) == 0 ? below(300) : below(6);
   for (int i = 0; i < size; ++i) component.scalar.push_back(kBytes[below(sizeof(kBytes))]);
@@ -204,7 +204,7 @@ std::string Encode(const Tuple& tuple) {
 Tuple MakeRandomTuple(std::mt19937_64& rng, const Tuple& before) {
   const auto below = [&rng](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(rng); };
   Tuple tuple;
-  // Often the head of the tuple before, so that later components decide.
+  // Often a prefix of the previous tuple, so that later components decide the order.
   if (below(3) != 0) tuple.assign(before.begin(), before.begin() + static_cast<ptrdiff_t>(below(before.size() + 1)));
   const size_t size = std::max<size_t>(1 + below(4), tuple.size());
   while (tuple.size() < size) tuple.push_back(MakeRandomComponent(rng));

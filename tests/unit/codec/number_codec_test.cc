@@ -57,7 +57,7 @@ TEST(NumberCodec, RefusesWhatIsNotCanonical) {
     Number number;
     EXPECT_FALSE(TakeNumber(&in, &number)) << c.why;
   }
-  // 19 pairs are the most.
+  // A number has at most 19 digit pairs.
   std::string bytes = FromHex("2282");
   for (int i = 0; i < 19; ++i) bytes += '\x17';
   bytes += '\x16';

@@ -10,7 +10,7 @@ namespace armature::codec {
 namespace {
 
 TEST(PartitionHash, MatchesTheGoldenVectors) {
-  // XXH3-64 of nothing is 2d06800538d394c2.
+  // XXH3-64 of the empty string is 2d06800538d394c2.
   EXPECT_EQ(PartitionHash(""), 0x2d068005u);
   for (const auto& vector : ReadGolden("key.golden", 3)) {
     const uint32_t hash = PartitionHash(FromHex(vector[1]));

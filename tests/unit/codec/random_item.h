@@ -19,8 +19,7 @@
 
 namespace armature::codec {
 
-// Makes one random value twice: as some client would send it and as another would. Both mean the
-// same.
+// Makes one random value twice, in two different encodings with the same meaning.
 class TwinMaker {
  public:
   using Twins = std::pair<std::string, std::string>;
@@ -44,7 +43,7 @@ class TwinMaker {
     return text;
   }
 
-  // Two spellings of one number.
+  // Two texts of one number.
   Twins NumberTexts() {
     const model::RandomNumber number = model::MakeRandomNumber(rng_);
     return {number.text, number.value.Plain()};

@@ -1,4 +1,4 @@
-// What waits for global indexes: how it is counted, and what happens when it is too much.
+// The backlog of global indexes: how it is counted, and how it throttles writes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ EngineOptions Stalled(uint64_t records_max, uint64_t bytes_max) {
   return options;
 }
 
-// A table with the global indexes "colors" and "sizes", to which nothing is applied but by Apply.
+// A table with the global indexes "colors" and "sizes". Only Apply applies changes.
 class BacklogTest : public testing::Test {
  protected:
   explicit BacklogTest(const EngineOptions& options = Stalled(3, 1u << 20))
@@ -60,7 +60,7 @@ class BacklogTest : public testing::Test {
     return {};
   }
   uint64_t RecordsFor(const std::string& index) { return StatusOf(index).backlog.records; }
-  // One run of at most some thousand records, or all of them.
+  // Applies the backlog in runs of at most some thousand records.
   void Apply() {
     index::GsiApplier applier(&engine_.database());
     const TableId table = engine_.database().catalog()->Find(kTable)->descriptor.id;
@@ -68,7 +68,7 @@ class BacklogTest : public testing::Test {
     while (drained.ok() && !*drained) drained = applier.RunOnce(table);
     EXPECT_TRUE(drained.ok()) << drained.status();
   }
-  // Key and partition key of the table of what is in an index, or would be; "" for the table.
+  // Key and partition key of the entries of an index, or of those that it should hold; index "" means the table.
   std::set<std::pair<std::string, std::string>> EntriesOf(const std::string& index, const std::string& attribute) {
     std::set<std::pair<std::string, std::string>> entries;
     ReadRequest request;
@@ -145,7 +145,7 @@ TEST_F(BacklogTest, AnIndexThatIsBeingFilledThrottlesNobody) {
   update.table_name = kTable;
   update.attribute_definitions = {{"shape", "S"}};
   update.global_index_updates = {{.update = {}, .create = IndexOf("shapes", {{"shape", "HASH"}}, "ALL"), .remove = {}}};
-  // Who holds the table without the index keeps its filling from beginning.
+  // The build of the index starts only when no snapshot without the index is held.
   std::shared_ptr<const store::CatalogSnapshot> earlier = engine_.database().catalog();
   Answer<TableDescription> answer;
   engine_->UpdateTable(update, answer.Catch());

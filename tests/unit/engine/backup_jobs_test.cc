@@ -1,4 +1,4 @@
-// Backups that are asked for, or that are due.
+// Backups on request and on schedule.
 
 #include "engine/backup/backup_jobs.h"
 
@@ -22,7 +22,7 @@ class BackupJobsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(engine_.CreateTable(PlainTable("things")).ok());
-    // So much that a slow backup is not through before it is looked at.
+    // So large that a slow backup still runs when the test looks.
     const std::string text(300'000, 'x');
     ASSERT_TRUE(engine_.Put(WriteTo("things", PlainItem("a", "1", {{"text", codec::S(text)}}))).ok());
   }
@@ -55,7 +55,7 @@ class BackupJobsTest : public ::testing::Test {
     return ids;
   }
 
-  // A job that takes minutes: the slowest that there is.
+  // Starts a job that takes minutes, at the lowest rate.
   absl::StatusOr<BackupJob> StartSlow(BackupJobs& jobs, const std::string& name) {
     StartBackupRequest request = To(name);
     request.bytes_per_second_max = 1;
@@ -101,7 +101,7 @@ TEST_F(BackupJobsTest, ThatWaitAreBounded) {
   for (; started.ok() && waiting.size() < 1000; started = jobs.Start(To())) waiting.push_back(started->id);
   EXPECT_EQ(ErrorNameOf(started.status()), "LimitExceededException");
   EXPECT_EQ(waiting.size(), 16u);
-  // One that waits is never begun; one that runs ends.
+  // A cancelled job in the queue never starts. A cancelled running job stops.
   EXPECT_EQ(jobs.Cancel(waiting[0])->state, BackupJob::State::kFailed);
   EXPECT_TRUE(jobs.Cancel(slow->id).ok());
   const absl::StatusOr<BackupJob> ended = WaitForEnd(jobs, slow->id);
@@ -132,7 +132,7 @@ TEST_F(BackupJobsTest, NeedADirectory) {
   relative.directory = "backups";
   EXPECT_THAT(std::string(jobs.Start(relative).status().message()), HasSubstr("absolute path: backups"));
   EXPECT_EQ(ErrorNameOf(jobs.List("").status()), "ValidationException");
-  // What turns out later is told by the job: the database's own directory holds no backups.
+  // Later failures are reported by the job: the database's own directory cannot hold backups.
   StartBackupRequest wrong;
   wrong.directory = std::filesystem::path(path()).parent_path();
   std::filesystem::create_directory(path("something"));
@@ -143,7 +143,7 @@ TEST_F(BackupJobsTest, NeedADirectory) {
   EXPECT_EQ(jobs.stats().failed_total, 1u);
 }
 
-// As `armature backup delete` does it beside the daemon.
+// Holds the repository like `armature backup delete` does next to the daemon.
 TEST_F(BackupJobsTest, WaitForWhoeverWritesThere) {
   absl::StatusOr<std::unique_ptr<store::BackupRepository>> other =
       store::BackupRepository::Open(path(), {.mode = store::BackupRepositoryOptions::Mode::kWrite});
@@ -157,7 +157,7 @@ TEST_F(BackupJobsTest, WaitForWhoeverWritesThere) {
   EXPECT_EQ(WaitForEnd(jobs, started->id)->state, BackupJob::State::kDone);
 }
 
-// What cannot be deleted is no reason to make one backup after the other.
+// A failed deletion must not make the schedule take one backup after the other.
 TEST_F(BackupJobsTest, OfTheScheduleComeInTheirTimeBesideADamagedOne) {
   BackupJobs by_hand(&engine_.database(), {});
   ASSERT_EQ(WaitForEnd(by_hand, by_hand.Start(To())->id)->state, BackupJob::State::kDone);
@@ -177,7 +177,7 @@ TEST_F(BackupJobsTest, AreDueOnceInTheInterval) {
   }
   options.interval = absl::Hours(1);
   BackupJobs jobs(&engine_.database(), options);
-  // It finds when the last one was, and makes none.
+  // The scheduler finds the time of the last backup and makes none.
   ASSERT_TRUE(TestEngine::WaitUntil([&] { return jobs.stats().last_success_ms > 0; }).ok());
   const std::vector<store::BackupId> ids = Ids(jobs, "");
   EXPECT_EQ(ids.size(), 3u);

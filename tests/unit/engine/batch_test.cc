@@ -1,4 +1,4 @@
-// Batches: what conformance cases cannot see, such as sizes, throttling and locked rows.
+// Batches: properties that conformance cases cannot observe, such as sizes, throttling and locked rows.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST_F(BatchTest, MembersAreCommittedTogether) {
   const absl::StatusOr<BatchWriteResult> result = BatchWriteTo(engine_, BatchOf(kTable, std::move(writes)));
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_TRUE(result->unprocessed.empty());
-  // One, unless two of the keys share a lock.
+  // One commit, or more if keys share a lock.
   EXPECT_LE(engine_.database().committer_counters().batches - batches, 3u);
   for (int i = 0; i < 25; ++i) EXPECT_TRUE(Exists("a", std::to_string(i))) << i;
 }
@@ -110,7 +110,7 @@ TEST_F(BatchTest, ABatchOfWhichAllMembersAreLateComesBackUnprocessed) {
 
 TEST_F(BatchTest, MembersBeyondTheCapacityComeBackUnprocessed) {
   Create(Provisioned(1, 1));
-  const std::string large(200'000, 'x');  // two thirds of what is saved
+  const std::string large(200'000, 'x');  // two thirds of the saved capacity
   std::vector<BatchWrite> writes;
   for (int i = 0; i < 4; ++i) writes.push_back(PutOf(PlainItem("a", std::to_string(i), {{"x", S(large)}})));
   BatchWriteRequest request = BatchOf(kTable, std::move(writes));
@@ -122,7 +122,7 @@ TEST_F(BatchTest, MembersBeyondTheCapacityComeBackUnprocessed) {
   ASSERT_EQ(result->capacity.size(), 1u);
   EXPECT_EQ(result->capacity[0].total, 2 * 196);
   EXPECT_TRUE(Exists("a", "1"));
-  // Nothing goes: an error tells it.
+  // If no write succeeds, the batch fails.
   BatchWriteRequest rest;
   rest.tables = std::move(result->unprocessed);
   result = BatchWriteTo(engine_, rest);
@@ -142,7 +142,7 @@ TEST_F(BatchTest, KeysBeyondTheCapacityComeBackUnprocessed) {
     ASSERT_TRUE(put.ok()) << put.status();
     keys.push_back(PlainItem("a", Cat(i, ".0")));
   }
-  // A hundred units each, of three hundred.
+  // A hundred units per key, of three hundred saved.
   absl::StatusOr<BatchGetResult> result = BatchGet(engine_, BatchOfKeys(kTable, keys));
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(

@@ -6,7 +6,7 @@
 namespace armature::engine {
 namespace {
 
-// Counts by laying one unit after the other.
+// Counts units by adding one at a time.
 int Started(size_t bytes, size_t unit_bytes) {
   int units = 1;
   for (size_t covered = unit_bytes; covered < bytes; covered += unit_bytes) ++units;
@@ -26,7 +26,7 @@ Tuple KeyOf(const ModelKeyspace& keyspace, const ModelItem& entry) {
   return key;
 }
 
-// What becomes of an entry, in write units of the index; 0 if nothing does.
+// Write units of the index for the change of one entry, 0 if nothing changes.
 int UnitsOfEntry(const ModelKeyspace& index, const std::optional<ModelItem>& before,
                  const std::optional<ModelItem>& after) {
   if (!before.has_value() && !after.has_value()) return 0;

@@ -1,10 +1,10 @@
 #ifndef ARMATURE_TESTS_UNIT_ENGINE_CAPACITY_MODEL_H_
 #define ARMATURE_TESTS_UNIT_ENGINE_CAPACITY_MODEL_H_
 
-// What operations consume, the slow and obvious way: by looking at whole items and entries before and after.
+// Capacity of operations in a simple form: computed from whole items and entries before and after.
 //
-// Source: the developer guide, "Read and write operations", and the considerations of each kind of index. Of the engine
-// only the shape of its report is used, nothing that computes.
+// Source: the developer guide, "Read and write operations", and the considerations of each kind of index. Only the
+// result type is taken from the engine, no computation.
 
 #include <cstddef>
 #include <map>
@@ -18,7 +18,7 @@
 
 namespace armature::engine {
 
-// Units, by where they were consumed. Indexes that were not touched are absent.
+// Consumed units by place. Indexes without consumption are absent.
 struct ModelCapacity {
   double table = 0;
   std::map<std::string, double> local;
@@ -27,20 +27,20 @@ struct ModelCapacity {
   double Sum() const;
 };
 
-// An item goes from `before` to `after` in the table that is the first of `keyspaces`; the others are its indexes.
+// Capacity of a write that changes an item from `before` to `after`. The first of `keyspaces` is the table, the others
+// are its indexes.
 ModelCapacity CapacityOfWrite(const std::vector<ModelKeyspace>& keyspaces, const std::optional<ModelItem>& before,
                               const std::optional<ModelItem>& after);
 
-// One item is read by its key, or looked for in vain.
+// Capacity of a read by key, also if there is no item.
 ModelCapacity CapacityOfGet(const std::optional<ModelItem>& item, bool consistent);
 
-// A page of `keyspace`. `scanned`: what was looked at, whether it passed a filter or not; `fetched`: the items of the
-// table that were fetched beside the entries of a local index.
+// Capacity of a page of `keyspace`. `scanned`: rows read, whether they pass the filter or not; `fetched`: items of the
+// table that were fetched for entries of a local index.
 ModelCapacity CapacityOfPage(const ModelKeyspace& keyspace, const std::vector<ModelItem>& scanned,
                              const std::vector<ModelItem>& fetched, bool consistent);
 
-// How a request with ReturnConsumedCapacity `mode` is told: as text, to be compared and read. Both are equal if all
-// figures are.
+// The report for ReturnConsumedCapacity `mode` as text. The two forms are equal if all figures are equal.
 std::string Told(const ModelCapacity& capacity, std::string_view mode, std::string_view table_name);
 std::string Told(const std::optional<ConsumedCapacity>& capacity);
 

@@ -37,7 +37,7 @@ struct ReadCase {
 
 TEST(Capacity, ReadsCountStartedBlocksOfFourKilobytes) {
   constexpr ReadCase kCases[] = {
-      {0, 1},                                           // what is missing costs like what is small
+      {0, 1},                                           // a missing item costs as much as a small one
       {1, 1},         {4096, 1}, {4097, 2}, {6246, 2},  // 6.1 KB
       {800, 1},                                         // four entries of 200 bytes
       {16'000, 4},                                      // eight entries of 2,000 bytes
@@ -58,7 +58,7 @@ struct WriteCase {
 
 TEST(Capacity, WritesCountTheLargerImageInStartedKilobytes) {
   constexpr WriteCase kCases[] = {
-      {0, 0, 1},                                                     // a delete of nothing
+      {0, 0, 1},                                                     // a delete of a missing item
       {0, 1, 1},       {0, 1024, 1}, {0, 1025, 2}, {3277, 1536, 4},  // 1.5 KB over 3.2 KB
       {1536, 3277, 4}, {3072, 0, 3},                                 // a delete
   };
@@ -92,7 +92,7 @@ TEST(Capacity, ReadsAreReportedWhereTheyWereSpent) {
   EXPECT_TRUE(of_global.local_indexes.empty());
 }
 
-// An entry before and after a write, by size; nothing: no entry.
+// Size of an entry before and after a write; nullopt: no entry.
 struct EntryCase {
   std::string_view what;
   std::optional<size_t> before, after;
@@ -100,8 +100,8 @@ struct EntryCase {
   double units;
 };
 
-// Source: the developer guide, write considerations of local and global secondary indexes. Entries that stay the same
-// never come here: index::IndexDelta leaves them out.
+// Source: the developer guide, write considerations of local and global secondary indexes. index::IndexDelta leaves out
+// unchanged entries, so they do not occur here.
 TEST(Capacity, IndexWritesCountEntriesThatComeGoMoveOrChange) {
   constexpr EntryCase kCases[] = {
       {"comes", std::nullopt, 400, false, 1},

@@ -41,7 +41,8 @@ class EngineTest : public ::testing::Test {
   }
   uint64_t UnitsWritten() { return engine_.database().committer_counters().units; }
 
-  // A put that has its row locked until `release`: it waits where the engine asks if the client is still there.
+  // A put that holds its row lock until `release`: it blocks in the callback that asks if the client is still
+  // connected.
   struct LockHolder {
     absl::Notification locked;
     absl::Notification release;
@@ -68,7 +69,7 @@ class EngineTest : public ::testing::Test {
     return holder->result.status();
   }
 
-  // One thread and few places for those who wait: nobody may sit there who waits for a lock.
+  // One thread and a short queue: requests that wait for a lock must not occupy them.
   TestEngine engine_{store::Durability::kOs, {.read_threads = 1, .read_queue_max = 4, .index_build = {}}};
 };
 
@@ -83,7 +84,7 @@ TEST_F(EngineTest, PutsGetsAndDeletes) {
   EXPECT_EQ(GetThing("a"), "pk=S:a sk=N:1 x=S:two ");
   ASSERT_TRUE(engine_.Delete(WriteTo(kTable, PlainItem("a", "1"))).ok());
   EXPECT_EQ(GetThing("a"), "nothing");
-  // The same number in another form is the same key.
+  // Another spelling of a number is the same key.
   ASSERT_TRUE(engine_.Put(WriteTo(kTable, PlainItem("a", "1.50"))).ok());
   EXPECT_TRUE(engine_.Get(GetFrom(kTable, PlainItem("a", "15e-1")))->item.has_value());
 }
@@ -111,7 +112,7 @@ TEST_F(EngineTest, FailedConditionChangesNothingAndShowsTheItemIfAsked) {
   failed = engine_.Put(put).status();
   EXPECT_EQ(Printed(Decode(GetApiError(failed)->item)), "pk=S:a sk=N:1 x=S:one ");
   EXPECT_EQ(GetThing("a"), "pk=S:a sk=N:1 x=S:one ");
-  // The lock is free again.
+  // The lock has been released.
   put.expressions.condition = "attribute_exists(pk)";
   EXPECT_TRUE(engine_.Put(put).ok());
 }
@@ -159,7 +160,7 @@ TEST_F(EngineTest, LetsSixtyFourWritersOfOneKeyThroughOneByOneAndOthersMeanwhile
   for (const Answer<WriteResult>& answer : answers) EXPECT_FALSE(answer.IsThere());
   const absl::Status held = LetGo(holder.get());
   ASSERT_TRUE(held.ok()) << held;
-  // Each saw another predecessor, so they went in some order, none lost.
+  // Each put replaced a different item: they ran one after the other, and none was lost.
   std::set<std::string> replaced;
   for (Answer<WriteResult>& answer : answers) {
     const absl::StatusOr<WriteResult> result = answer.Take();
@@ -197,7 +198,7 @@ TEST_F(EngineTest, ForgetsAWriteWhoseClientLeftWhileItWaited) {
 TEST_F(EngineTest, WhatWaitsForARowCountsWithAllOfItsMessage) {
   const std::unique_ptr<LockHolder> holder = HoldLock("a");
   WriteRequest large = WriteTo(kTable, PlainItem("a", "1"));
-  large.message_bytes = store::LockTable::kParkedBytesMax;  // in values of its expressions, say
+  large.message_bytes = store::LockTable::kParkedBytesMax;  // such as values of its expressions
   Answer<WriteResult> answer;
   engine_->PutItem(RequestContext(), large, answer.Catch());
   EXPECT_EQ(ErrorNameOf(answer.Take().status()), ErrorNameOf(ThrottlingError("", 0)));
@@ -211,11 +212,12 @@ TEST_F(EngineTest, RefusesToWaitForASequenceThatIsNoneOfIts) {
   ReadRequest request = ScanOf("indexed");
   request.index_name = "by_number";
   request.at_least_sequence = uint64_t{1} << 60;
-  // Without a deadline: to wait would be to wait for ever, and to keep the table from being deleted.
+  // There is no deadline: the scan would wait for ever, and the table could not be deleted.
   EXPECT_EQ(ErrorNameOf(engine_.Scan(request, RequestContext()).status()), ErrorNameOf(ValidationError("")));
 }
 
-// A small page is first tried in memory; what was found there before the disk was needed must not be answered twice.
+// A small page is first read from memory. If it turns out to need the disk, rows found so far must not be returned
+// twice.
 TEST_F(EngineTest, APageThatIsPartlyInMemoryIsReadOnce) {
   constexpr int kItems = 120;
   for (int i = 0; i < kItems; ++i) {
@@ -250,7 +252,7 @@ TEST_F(EngineTest, ChargesByStartedKilobytes) {
   EXPECT_EQ(engine_.Get(get)->capacity->total, 1);
   get.key_wire = PlainItem("missing", "1");
   EXPECT_EQ(engine_.Get(get)->capacity->total, 0.5);
-  // A delete costs what it deletes.
+  // A delete costs the size of the deleted item.
   WriteRequest remove = WriteTo(kTable, PlainItem("a", "1"));
   remove.return_consumed_capacity = "TOTAL";
   EXPECT_EQ(engine_.Delete(remove)->capacity->total, 5);

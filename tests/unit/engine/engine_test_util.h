@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_ENGINE_ENGINE_TEST_UTIL_H_
 #define ARMATURE_TESTS_UNIT_ENGINE_ENGINE_TEST_UTIL_H_
 
-// An engine over a database in a directory of its own, with calls that wait for their answer.
+// An engine over a database in a temporary directory, with calls that wait for their answers.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@
 
 namespace armature::engine {
 
-// Far beyond what anything here takes, so that a test that hangs says where.
+// Far longer than any wait, so that a test that hangs fails with its place.
 inline constexpr absl::Duration kPatience = absl::Seconds(60);
 
 class TempDirectory {
@@ -44,7 +44,7 @@ class TempDirectory {
   std::string path_;
 };
 
-// The answer of a call under way.
+// Receives the answer of a running call.
 template <class T>
 class Answer {
  public:
@@ -92,14 +92,14 @@ class ItemCollector final : public PageWriter {
 
 class TestEngine {
  public:
-  // `adjust`: changes the options of the database before each opening.
+  // `adjust` changes the options of the database before each opening.
   explicit TestEngine(store::Durability durability = store::Durability::kOs, EngineOptions options = {},
                       std::function<void(store::DatabaseOptions*)> adjust = nullptr)
       : durability_(durability), options_(options), adjust_(std::move(adjust)) {
     Open();
   }
 
-  // As a clean restart of the daemon.
+  // Simulates a clean restart of the daemon.
   void Reopen() {
     engine_.reset();
     database_.reset();
@@ -110,7 +110,7 @@ class TestEngine {
   Engine* operator->() { return engine_.get(); }
   store::Database& database() { return *database_; }
 
-  // Returns when the table is ACTIVE.
+  // Returns when the table is active.
   absl::Status CreateTable(const model::TableDefinition& definition) {
     Answer<TableDescription> answer;
     engine_->CreateTable(definition, answer.Catch());
@@ -162,7 +162,7 @@ class TestEngine {
     return Read(&Engine::Scan, std::move(request), std::move(context));
   }
 
-  // Asks again and again: the state has no event that a client could wait for.
+  // Polls `holds`, because clients cannot be notified of the state.
   template <class Fn>
   static absl::Status WaitUntil(Fn holds) {
     const absl::Time give_up = absl::Now() + kPatience;
@@ -211,7 +211,7 @@ class TestEngine {
   std::unique_ptr<Engine> engine_;
 };
 
-// Definitions in one line each.
+// Short builders of definitions.
 inline model::IndexDefinition IndexOf(std::string name, std::vector<model::KeyElementDefinition> key,
                                       std::string projection, std::vector<std::string> included = {}) {
   model::IndexDefinition index;
@@ -232,7 +232,7 @@ inline model::TableDefinition PlainTable(std::string name) {
   return definition;
 }
 
-// One of PlainTable's keys, and items: the key and more attributes.
+// A key or an item of PlainTable: the key and more attributes.
 inline std::string PlainItem(std::string_view pk, std::string_view sk, codec::Attributes more = {}) {
   codec::Attributes all = {{"pk", codec::S(pk)}, {"sk", codec::N(sk)}};
   all.insert(all.end(), more.begin(), more.end());

@@ -1,4 +1,4 @@
-// Reads of a local index that want attributes which it does not project.
+// Reads of a local index with attributes that it does not project.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ namespace {
 constexpr char kTable[] = "things";
 constexpr char kIndex[] = "ByRank";
 
-// Key (pk, sk); the index sorts by `rank` and projects `a`. Attributes `b` and further ones are in the table only.
+// Key (pk, sk). The index sorts by `rank` and projects `a`. Other attributes are in the table only.
 class FetchTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -39,7 +39,7 @@ class FetchTest : public ::testing::Test {
     ASSERT_TRUE(put.ok()) << put.status();
   }
 
-  // All entries of "p", in order of rank.
+  // A query for all entries of "p", in order of rank.
   static ReadRequest QueryOfIndex() {
     ReadRequest request;
     request.table_name = kTable;
@@ -62,14 +62,14 @@ class FetchTest : public ::testing::Test {
     return request;
   }
 
-  // Units of index and table, and what was counted: "index+table count/scanned".
+  // Units of index and table, and counts: "index+table count/scanned".
   static std::string Charge(const Page& page) {
     const ConsumedCapacity& capacity = *page.result.capacity;
     EXPECT_DOUBLE_EQ(capacity.total, *capacity.table + capacity.local_indexes.at(kIndex));
     std::string text = absl::StrCat(capacity.local_indexes.at(kIndex), "+", *capacity.table);
     return absl::StrCat(text, " ", page.result.count, "/", page.result.scanned_count);
   }
-  // Values of `name`, "-" where it is absent.
+  // Values of `name`, "-" where it is missing.
   static std::string Column(const Page& page, const std::string& name) {
     std::string text;
     for (const std::string& item : page.items) {
@@ -99,7 +99,7 @@ class FetchTest : public ::testing::Test {
 
 // Source: the developer guide, "Read capacity units" of local secondary indexes.
 TEST_F(FetchTest, CostsWhatTheGuideSays) {
-  // 200 bytes of each item are projected: keys 4 + 4, rank 4 + 2, and a; b makes it 300.
+  // The projected part has 200 bytes: keys 4 + 4, rank 4 + 2, and a. With b the item has 300.
   for (const char* const n : {"1", "2", "3", "4"}) Put(n, n, std::string(186, 'a'), std::string(99, 'b'));
   const auto described = engine_.Describe(kTable);
   ASSERT_EQ(described->totals.size_bytes, 4 * (300 + 100));
@@ -111,12 +111,12 @@ TEST_F(FetchTest, CostsWhatTheGuideSays) {
   eventual.return_consumed_capacity = "TOTAL";
   EXPECT_DOUBLE_EQ(Query(eventual).result.capacity->total, 2.5);
   EXPECT_FALSE(Query(eventual).result.capacity->table.has_value());
-  // Nothing is fetched that was not asked for.
+  // Without unprojected attributes, no items are fetched.
   EXPECT_EQ(Charge(Query(QueryOfIndex())), "1+0 4/4");
 }
 
 TEST_F(FetchTest, ChargesEachItemRoundedUpByItself) {
-  // Entries of 15 bytes, items of 5 KB: 150 bytes and 10 times 8 KB.
+  // Entries of 15 bytes and items of 5 KB: 150 bytes, and 10 times 8 KB.
   for (int i = 0; i < 10; ++i) Put(std::to_string(i), "7", "a", std::string(5000, 'b'));
   ReadRequest request = Whole();
   EXPECT_EQ(Charge(Query(request)), "1+20 10/10");
@@ -173,7 +173,7 @@ TEST_F(FetchTest, FetchesAllForAFilterOnWhatIsNotProjected) {
   const Page whole = Query(Filtered(Whole(), "b = :y", values));
   EXPECT_EQ(Column(whole, "sk"), "1 3");
   EXPECT_EQ(Charge(whole), "1+3 2/3");
-  // What is projected stays what is answered unless more was asked for.
+  // The filter does not add attributes to the answer.
   const Page projected = Query(Filtered(QueryOfIndex(), "b = :y", values));
   EXPECT_EQ(Column(projected, "a"), "a1 a3");
   EXPECT_EQ(Column(projected, "b"), "- -");
@@ -201,7 +201,7 @@ TEST_F(FetchTest, APageGoesOnWhereTheLastOneEnded) {
         items += page.items.size();
         request.exclusive_start_key_wire = page.result.last_evaluated_key;
         if (page.result.last_evaluated_key.has_value()) {
-          // Exactly the keys of index and table.
+          // The key attributes of index and table only.
           EXPECT_EQ(Decode(*page.result.last_evaluated_key).size(), 3u);
         }
       } while (request.exclusive_start_key_wire.has_value());
@@ -217,13 +217,13 @@ TEST_F(FetchTest, APageGoesOnWhereTheLastOneEnded) {
 }
 
 TEST_F(FetchTest, APageHoldsAMegabyteOfEntriesAndOfItemsRoundedUp) {
-  // 255 items of 4 KB each, when rounded up, and 4 KB of entries.
+  // 255 items of 4 KB each, rounded up, and 4 KB of entries.
   for (int i = 0; i < 260; ++i) Put(std::to_string(i), "1", "a", "b");
   const Page small = Query(Whole());
   EXPECT_EQ(small.items.size(), 255u);
   EXPECT_TRUE(small.result.last_evaluated_key.has_value());
   EXPECT_EQ(Query(QueryOfIndex()).items.size(), 260u);
-  // 74 blocks each and one for the entries: the fourth item crosses the border.
+  // 74 blocks for each item and one for the entries: the fourth item reaches the limit.
   for (int i = 0; i < 10; ++i) Put(std::to_string(i), "-1", "a", std::string(300'000, 'b'));
   const Page large = Query(Whole());
   EXPECT_EQ(large.items.size(), 4u);
@@ -251,15 +251,15 @@ TEST_F(FetchTest, AnEntryWithoutItsItemIsDamage) {
   for (const std::string_view part : {std::string_view(kTable), std::string_view(kIndex), std::string_view(row)}) {
     EXPECT_NE(status.message().find(absl::string_view(part.data(), part.size())), absl::string_view::npos) << status;
   }
-  // The entry itself can be read, and the page before it.
+  // The entry itself can be read, and so can the page before it.
   EXPECT_EQ(Column(Query(QueryOfIndex()), "a"), "a1 a2");
   ReadRequest first = Whole();
   first.limit = 1;
   EXPECT_EQ(Column(Query(first), "b"), "b1");
 }
 
-// Each update gives an item the next number as rank, projected and other attribute. A page whose entries and items are
-// of one moment has those numbers in ascending order, each item once.
+// Each update stores the next number in an item's rank, projected attribute and other attribute. A page from one
+// snapshot has these numbers in ascending order, each item once.
 TEST_F(FetchTest, EntriesAndItemsAreOfOneMomentWhileBothChange) {
   constexpr int kItems = 48;
   constexpr int kUpdates = 3000;
@@ -280,7 +280,7 @@ TEST_F(FetchTest, EntriesAndItemsAreOfOneMomentWhileBothChange) {
     readers.emplace_back([&, t] {
       while (!done) {
         ReadRequest request = Whole();
-        // On the pool, and at once from memory.
+        // Once on the pool, once directly from memory.
         if (t == 1) request.limit = kItems;
         const absl::StatusOr<Page> page = engine_.Query(std::move(request));
         ASSERT_TRUE(page.ok()) << page.status();

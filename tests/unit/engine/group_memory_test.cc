@@ -1,4 +1,4 @@
-// What batches and transactions hold in memory while they wait for their commit, and what tokens leave behind.
+// Memory that batches and transactions hold while they wait for their commit, and that tokens leave behind.
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -24,7 +24,7 @@ using codec::S;
 
 constexpr char kTable[] = "things";
 
-// Bytes that the process has from its allocator. Another allocator, as sanitizers bring one, counts for nothing.
+// Bytes allocated by malloc. With another allocator, as in sanitized builds, the value is meaningless.
 int64_t HeapBytes() {
   const struct mallinfo2 info = mallinfo2();
   return static_cast<int64_t>(info.uordblks + info.hblkhd);
@@ -61,7 +61,7 @@ class WaitingImagesTest : public testing::Test {
     return PlainItem(Cat("pk", group), std::to_string(item),
                      {{"l", S("l")}, {"x", S(std::string(kItemBytes, filling))}});
   }
-  // What all of the groups hold while they wait, as a multiple of the bytes of their items.
+  // Memory held by all waiting groups, as a multiple of the bytes of their items.
   template <class Result, class Start>
   double HeldBy(Start start) {
     std::vector<Answer<Result>> answers(kGroups);
@@ -84,8 +84,8 @@ class WaitingImagesTest : public testing::Test {
   TestEngine engine_{store::Durability::kOs, Options()};
 };
 
-// The item as it was sent and as it is stored, and the unit with a row and a local entry, in twice the room; neither
-// the item before, nor that after, nor the entry by itself.
+// The item as sent and as stored, and a write unit with a row and a local entry, whose buffer may be twice as large.
+// Old item, new item and separate entry must not be held.
 constexpr double kItemsHeldMax = 7;
 
 TEST_F(WaitingImagesTest, OfTransactions) {
@@ -108,7 +108,7 @@ TEST_F(WaitingImagesTest, OfBatches) {
   EXPECT_LT(held, kItemsHeldMax);
 }
 
-// How many tokens a round uses.
+// Number of tokens per round.
 int Tokens() {
   const char* const text = std::getenv("ARMATURE_TOKENS");
   return text == nullptr ? 2000 : std::max(1, std::atoi(text));
@@ -119,7 +119,7 @@ TEST(TokenGrowth, ExpiredTokensLeaveNothing) {
   EngineOptions options;
   options.unix_ms = [now_ms] { return now_ms->load(); };
   TestEngine engine(store::Durability::kOs, options, [](store::DatabaseOptions* database) {
-    // Little, so that it is full after the first round.
+    // Small, so that cache and memtable are full after the first round.
     database->cache_bytes = size_t{1} << 20;
     database->memtable_bytes = size_t{1} << 20;
   });
@@ -129,7 +129,7 @@ TEST(TokenGrowth, ExpiredTokensLeaveNothing) {
         ActionOf(TransactKind::kUpdate, kTable, PlainItem("a", "1"), "", "ADD n :one", codec::Item({{":one", N("1")}}));
     return Transact(engine, TransactionOf({std::move(count)}, token)).status();
   };
-  // Rows of tokens by time, of whatever time.
+  // Number of token rows by time, for all times.
   const auto left = [&engine] {
     size_t rows = 0;
     const auto sweep = engine.database().SweepExpiredTokens(INT64_MAX / 2, "", SIZE_MAX / 2, [&rows](std::string_view) {
@@ -154,14 +154,14 @@ TEST(TokenGrowth, ExpiredTokensLeaveNothing) {
     }
     EXPECT_GE(left(), static_cast<size_t>(tokens));
     *now_ms += 600'001;
-    // Somebody has to come by: the end of this one begins the sweep.
+    // The sweep starts at the end of a transaction.
     ASSERT_TRUE(transact(Cat("last of ", round)).ok());
     ASSERT_TRUE(TestEngine::WaitUntil([&left] { return left() == 1; }).ok()) << left() << " rows are left";
     for (int i = 0; i < tokens; ++i) ASSERT_FALSE(is_there(Cat("r", round, "-", i))) << i;
     if (round == 0) heap_after_first = HeapBytes();
   }
-  // Less than the tokens and their times of the later rounds, if these were kept somewhere. Few tokens are less than
-  // what the storage engine takes and gives.
+  // Less memory than the tokens of the later rounds would need. With few tokens, the variation of the storage engine
+  // would hide them.
   if (tokens < 50'000) return;
   constexpr int64_t kSlackBytes = 8 << 20;
   EXPECT_LT(HeapBytes() - heap_after_first, kSlackBytes + 20 * int64_t{tokens});

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_ENGINE_GROUP_TEST_UTIL_H_
 #define ARMATURE_TESTS_UNIT_ENGINE_GROUP_TEST_UTIL_H_
 
-// Batches and transactions in one line each, and requests that stop while they hold their rows.
+// Short calls of batches and transactions, and requests that block while they hold their row locks.
 
 #include <memory>
 #include <string>
@@ -69,7 +69,7 @@ inline BatchGetRequest BatchOfKeys(std::string table, std::vector<std::string> k
   return request;
 }
 
-// An action; `condition` and `update` are expressions or empty, `values` an item of placeholders or empty.
+// An action. `condition` and `update` are expressions or empty; `values` is an item of placeholders or empty.
 inline TransactAction ActionOf(TransactKind kind, std::string table, std::string wire, std::string condition = "",
                                std::string update = "", std::string values = "") {
   TransactAction action;
@@ -95,7 +95,7 @@ inline TransactGetRequest ReadOf(const std::string& table, const std::vector<std
   return request;
 }
 
-// The codes of a cancelled transaction, "None ConditionalCheckFailed"; for another status its name and text.
+// The codes of a cancelled transaction, such as "None ConditionalCheckFailed"; name and text of any other status.
 inline std::string ReasonsOf(const absl::Status& status) {
   const std::vector<CancellationReason> reasons = GetCancellationReasons(status);
   if (reasons.empty()) return Cat(ErrorNameOf(status), ": ", Sv(status.message()));
@@ -104,8 +104,8 @@ inline std::string ReasonsOf(const absl::Status& status) {
   return codes;
 }
 
-// A request that stops while it holds its rows, until it is let go. The engine asks whether the client is still there
-// when the rows are locked; the answer is what takes so long.
+// A request that holds its row locks until it is released. The engine asks if the client is still connected when the
+// rows are locked, and the answer blocks.
 template <class Result>
 class HeldRequest {
  public:
@@ -127,7 +127,7 @@ class HeldRequest {
   HeldRequest(const HeldRequest&) = delete;
   HeldRequest& operator=(const HeldRequest&) = delete;
 
-  // Lets it go, and waits for its answer.
+  // Releases the request and waits for its answer.
   absl::StatusOr<Result> Finish() {
     state_->release.Notify();
     thread_.join();
@@ -144,8 +144,8 @@ class HeldRequest {
   std::thread thread_;
 };
 
-// Holds the thread that writes commits, from the first one to the log of a table until it is let go. For engines that
-// do not apply changes, which have no consumer of their own.
+// Blocks the commit thread from the first commit with change records until released. For engines that do not apply
+// changes and have no consumer of their own.
 class StuckConsumer final : public store::ChangeConsumer {
  public:
   void OnAppended(const std::vector<TableId>&) override {

@@ -1,5 +1,5 @@
-// Requests that hold rows and cannot go on at once: because a row is not in memory, because pool or committer take no
-// more, or because others came first. Nobody waits for them longer than need be, and they leave nothing behind.
+// Requests with row locks that cannot continue at once: a row is not in memory, the pool or the committer is full, or
+// other requests are ahead. They hold up other requests no longer than necessary and leave no locks or tokens behind.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ constexpr char kTable[] = "things";
 constexpr char kIndexed[] = "indexed";
 
 std::string Key(int row) { return PlainItem(Cat("row", row), "1"); }
-// So large that it has a block of its own on disk.
+// So large that the row has a disk block of its own.
 std::string Row(int row) {
   return PlainItem(Cat("row", row), "1", {{"n", N("0")}, {"x", S(std::string(20'000, 'x'))}});
 }
@@ -58,10 +58,10 @@ class HeldRowsTest : public testing::Test {
     ASSERT_TRUE(engine_.CreateTable(indexed).ok());
     ASSERT_TRUE(engine_.CreateTable(PlainTable(kTable)).ok());
     for (int row = 0; row < kRows; ++row) ASSERT_TRUE(engine_.Put(WriteTo(kTable, Row(row))).ok());
-    engine_.Reopen();  // nothing of it is in memory now
+    engine_.Reopen();  // no row is in memory now
   }
 
-  // What is in the way of all that need a thread for reads. It has read nothing yet.
+  // Occupies the read thread, without having read anything.
   std::unique_ptr<HeldRequest<Page>> HoldThread() {
     return std::make_unique<HeldRequest<Page>>([this](RequestContext context) {
       ReadRequest scan;
@@ -76,7 +76,7 @@ class HeldRowsTest : public testing::Test {
     return value.has_value() ? std::string(value->scalar()) : "none";
   }
 
-  // A batch, a transaction with a token, and one that reads; what became of them.
+  // Runs a batch, a transaction with a token, and a read transaction. Returns their outcomes.
   std::string RunGroups() {
     BatchWriteRequest batch = BatchOf(kTable, {PutOf(Row(2)), DeleteOf(Key(3))});
     std::string outcome = Cat(ReasonsOf(BatchWriteTo(engine_, std::move(batch)).status()), "\n");
@@ -94,7 +94,8 @@ class HeldRowsTest : public testing::Test {
     EXPECT_EQ(CountOf(0), "1");
   }
 
-  // Starts `run`, which must answer on the read pool, behind many scans, and tells how many went before it.
+  // Starts `run`, which must answer on the read pool, behind many scans. Returns the number of scans that ended before
+  // it.
   size_t ScansBefore(const std::function<void(std::function<void()> answered)>& run) {
     struct Order {
       absl::Mutex mutex;
@@ -138,7 +139,7 @@ class HeldRowsTest : public testing::Test {
   TestEngine engine_;
 };
 
-// As long as a write needs no disk, where its row is does not matter; these here need it.
+// The rows are on disk, and these groups must read them.
 TEST_F(HeldRowsTest, RowsThatAreNotInMemory) { ExpectGroupsWork(); }
 
 TEST_F(HeldRowsTest, AReadFromDiskWithRowsLockedGoesAheadOfScans) {
@@ -153,7 +154,7 @@ TEST_F(HeldRowsTest, AReadFromDiskWithRowsLockedGoesAheadOfScans) {
             0u);
   engine_.Reopen();
   EXPECT_EQ(ScansBefore([this](std::function<void()> answered) {
-              // Of what is there already, so that it is not a matter of the committer.
+              // The row exists with this value, so the committer is not involved.
               engine_->BatchWriteItem({}, BatchOf(kTable, {PutOf(Row(0))}),
                                       [answered](const absl::StatusOr<BatchWriteResult>& result) {
                                         EXPECT_TRUE(result.ok()) << result.status();
@@ -201,7 +202,7 @@ TEST_F(HeldRowsTest, ARowThatChangesHandsGoesAheadOfScans) {
 
 class FullPoolTest : public HeldRowsTest {
  protected:
-  // Two, because what a start sweeps takes a place too, for a moment.
+  // Two, because the sweep at the start briefly occupies a place.
   FullPoolTest() : HeldRowsTest(/*read_queue_max=*/2) {}
 };
 
@@ -238,7 +239,7 @@ TEST_F(FullCommitterTest, WhatIsRefusedLeavesRowsAndTokenFree) {
   Answer<WriteResult> waiting;
   engine_->PutItem({}, WriteTo(kIndexed, PlainItem("b", "1")), waiting.Catch());
   const std::string refused = "ThrottlingException: The server has more writes waiting than it can commit; slow down";
-  // The batch's put is of what is there already; what it takes away is not.
+  // The batch's put changes nothing. Its delete does.
   const std::string outcome = RunGroups();
   EXPECT_EQ(outcome, Cat(ReasonsOf(absl::OkStatus()), "\n", refused, "\n", ReasonsOf(absl::OkStatus())));
   EXPECT_EQ(CountOf(3), "0") << "left unprocessed";

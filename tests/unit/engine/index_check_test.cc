@@ -1,4 +1,4 @@
-// Tables whose indexes were damaged on purpose.
+// Tables with damaged indexes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ using testing::IsEmpty;
 
 constexpr char kTable[] = "things";
 
-// Index, kind, key of the item, whether it was mended.
+// Index, kind, key of the item, and if it was repaired.
 std::string ToText(const IndexDifference& difference) {
   constexpr const char* kKinds[] = {"", "missing", "wrong", "orphan", "damaged"};
   return Cat(difference.index_name, " ", kKinds[static_cast<size_t>(difference.kind)], " ",
@@ -60,7 +60,7 @@ class IndexCheckTest : public testing::Test {
     request.at_least_sequence = engine_.database().change_log().watermark().value();
     return engine_.Scan(request).status();
   }
-  // All that differs, by all pages.
+  // All differences, over all pages.
   std::vector<std::string> Verify(bool repair = false) {
     std::vector<std::string> found;
     VerifyTableRequest request;
@@ -93,7 +93,7 @@ class IndexCheckTest : public testing::Test {
     EXPECT_TRUE(read.ok()) << read.status();
     return rows;
   }
-  // Writes past the engine, to what `name` is, or to the table.
+  // Writes to an index, or to the table, past the engine.
   void Damage(const std::string& name, const std::function<void(const store::Keyspace&, store::WriteUnit*)>& damage) {
     const std::shared_ptr<const store::CatalogSnapshot> catalog = engine_.database().catalog();
     const store::Table& table = *catalog->Find(kTable);
@@ -102,7 +102,7 @@ class IndexCheckTest : public testing::Test {
     ASSERT_TRUE(engine_.database().CommitConsumed(unit, table.descriptor.id, {}).ok());
   }
 
-  static constexpr int kItems = 700;  // more than a page
+  static constexpr int kItems = 700;  // more than one page
   TestEngine engine_;
   int64_t rows_checked_ = 0;
 };
@@ -120,8 +120,7 @@ TEST_F(IndexCheckTest, EveryKindOfDamageIsFoundAndMended) {
       const auto item_of = [](const StoredRow& row) {
         return std::string(codec::ParseStoredItem(row.value)->item.bytes());
       };
-      // The entry of one item is gone; another has one that says something else; there is one more, of no item; one
-      // cannot be read.
+      // Damages: a missing entry, an entry with wrong content, an entry without an item, an unreadable entry.
       unit->Delete(keyspace, rows[0].key);
       unit->AddStats(keyspace, {-1, -static_cast<int64_t>(codec::ParseStoredItem(rows[0].value)->api_size)});
       unit->Put(keyspace, rows[1].key, codec::EncodeStoredItem(item_of(rows[1]) + codec::Item({{"zz", N("1")}}), 99));
@@ -146,14 +145,14 @@ TEST_F(IndexCheckTest, EveryKindOfDamageIsFoundAndMended) {
     ASSERT_TRUE(CatchUp().ok());
     EXPECT_THAT(Verify(), IsEmpty());
   }
-  // Totals are as before, too.
+  // The totals are unchanged, too.
   const TableDescription described = *engine_.Describe(kTable);
   EXPECT_EQ(described.local_indexes[0].item_count, kItems);
   EXPECT_EQ(described.local_indexes[0].size_bytes, described.totals.size_bytes);
   EXPECT_EQ(described.global_indexes[0].item_count, kItems);
 }
 
-// The repair of an entry is on its way through the log when the entry is looked at again for the item that it named.
+// A repair is still in the change log when the entry is checked again for the item that it named.
 TEST_F(IndexCheckTest, EntriesThatHaveChangedPlacesAreMended) {
   for (int round = 0; round < 20; ++round) {
     Damage("Global", [&](const store::Keyspace& keyspace, store::WriteUnit* unit) {
@@ -173,7 +172,7 @@ TEST_F(IndexCheckTest, ARowThatCannotBeReadIsTold) {
   Damage("", [&](const store::Keyspace& keyspace, store::WriteUnit* unit) {
     unit->Put(keyspace, Rows(keyspace)[5].key, "no stored item");
   });
-  // Its entries may be all that is left of it, and stay.
+  // Its entries may be all that remains of the item, so they stay.
   EXPECT_THAT(Verify(/*repair=*/true), ElementsAre(" damaged -"));
   EXPECT_THAT(Verify(), ElementsAre(" damaged -"));
 }

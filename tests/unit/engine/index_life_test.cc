@@ -1,4 +1,4 @@
-// Global indexes that are added to tables in use, and taken away from them.
+// Global indexes added to tables in use, and removed from them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ class IndexLifeTest : public testing::Test {
     engine_->UpdateTable(std::move(update), answer.Catch());
     return answer.Take();
   }
-  // The index called `name`, or nullopt.
+  // The index with that name, or nullopt.
   std::optional<model::IndexDescriptor> Find(const std::string& name) {
     const absl::StatusOr<TableDescription> described = engine_.Describe(kTable);
     const model::IndexDescriptor* const index = described.ok() ? described->descriptor.FindIndex(name) : nullptr;
@@ -101,7 +101,7 @@ class IndexLifeTest : public testing::Test {
     std::sort(items.begin(), items.end());
     return items;
   }
-  // What an index of all attributes over color and size should hold.
+  // The expected entries of an index on color and size that projects all attributes.
   std::vector<std::string> Indexed() {
     std::vector<std::string> indexed;
     for (std::string& item : All(std::nullopt)) {
@@ -170,13 +170,13 @@ TEST_F(IndexLifeTest, ItemsWithUnfitAttributesAreSkipped) {
   ASSERT_TRUE(Put(6, {{"color", S("red")}}).ok());
   ASSERT_TRUE(CreateActive("ByColor").ok());
   EXPECT_EQ(All("ByColor").size(), 1u);
-  // Writing it anew brings an item in.
+  // A write of the item adds it to the index.
   ASSERT_TRUE(Put(2, {{"color", S("green")}, {"size", N("1")}}).ok());
   EXPECT_TRUE(TestEngine::WaitUntil([&] { return All("ByColor").size() == 2; }).ok());
   EXPECT_EQ(ErrorNameOf(Put(9, {{"color", N("7")}, {"size", N("1")}})), "ValidationException");
 }
 
-// What an item had before the index is not held against an update that leaves it alone.
+// An update does not fail because of an unfit attribute that it leaves unchanged.
 TEST_F(IndexLifeTest, UnfitAttributesDoNotStandInTheWayOfUpdates) {
   ASSERT_TRUE(Put(1, {{"color", S("red")}, {"shade", codec::B(std::string(2049, 'x'))}}).ok());
   ASSERT_TRUE(Put(2, {{"color", S("red")}, {"shade", S(std::string(2049, 'x'))}}).ok());
@@ -205,7 +205,7 @@ TEST_F(IndexLifeTest, UnfitAttributesDoNotStandInTheWayOfUpdates) {
   EXPECT_EQ(All("ByBoth").size(), 1u);
 }
 
-// A snapshot that somebody holds is a request under way: the index waits for it.
+// A held snapshot acts like a running request: the build waits for it.
 TEST_F(IndexLifeTest, AnIndexThatIsBeingFilledIsNotRead) {
   std::shared_ptr<const store::CatalogSnapshot> holder = engine_.database().catalog();
   ASSERT_TRUE(Update(Create("ByColor")).ok());
@@ -223,7 +223,7 @@ TEST_F(IndexLifeTest, AnIndexThatIsBeingFilledIsNotRead) {
   EXPECT_EQ(ErrorNameOf(deleted), "ResourceInUseException");
   EXPECT_THAT(std::string(deleted.message()),
               HasSubstr("Cannot delete table while indexes are being created, updated, or deleted."));
-  // Writes go on, and are checked against the index already.
+  // Writes continue, and are already validated against the index.
   ASSERT_TRUE(Put(1, {{"color", S("red")}, {"size", N("1")}}).ok());
   EXPECT_EQ(ErrorNameOf(Put(1, {{"color", N("7")}, {"size", N("1")}})), "ValidationException");
 
@@ -249,7 +249,7 @@ TEST_F(IndexLifeTest, AnIndexGoesAndItsNameIsFree) {
   EXPECT_EQ(described.descriptor.state, model::TableState::kActive);
   EXPECT_EQ(described.descriptor.attribute_definitions.size(), 2u);
   EXPECT_EQ(engine_.database().column_family_count(), families - 1);
-  // Types are free again.
+  // The attribute may have any type again.
   ASSERT_TRUE(Put(2, {{"color", N("7")}}).ok());
   EXPECT_EQ(ErrorNameOf(Update(Remove("ByColor")).status()), "ResourceNotFoundException");
   ASSERT_TRUE(CreateActive("ByColor", "KEYS_ONLY").ok());
@@ -284,7 +284,7 @@ TEST_F(IndexLifeTest, AnIndexThatIsBeingFilledCanBeRemoved) {
   EXPECT_EQ(All("ByColor"), Indexed());
 }
 
-// Writes of all kinds go on while indexes come and go, over restarts.
+// Concurrent writes of all kinds while indexes are added and removed, across restarts.
 TEST_F(IndexLifeTest, ConcurrentWritesAreNotMissed) {
   constexpr int kKeys = 200;
   for (int i = 0; i < kKeys; ++i) {
@@ -325,7 +325,7 @@ TEST_F(IndexLifeTest, ConcurrentWritesAreNotMissed) {
       ASSERT_TRUE(WaitForNone(name).ok());
     }
   }
-  // All indexes of one projection hold the same, and count the same.
+  // Indexes with the same projection have equal entries and totals.
   EXPECT_EQ(All("Round0"), All("Round2"));
   EXPECT_EQ(TotalsOfIndex("Round0").size_bytes, TotalsOfIndex("Round4").size_bytes);
   engine_.Reopen();

@@ -24,7 +24,8 @@ constexpr char kTable[] = "things";
 constexpr char kPlain[] = "plain";
 constexpr char kRefused[] = "ItemCollectionSizeLimitExceededException";
 
-// A table with the local index `l` of everything, one without indexes, and collections of at most `kMax` bytes.
+// A table with the local index `l` that projects all attributes, a table without indexes, and collections of at most
+// `kMax` bytes.
 class ItemCollectionTest : public ::testing::Test {
  protected:
   static constexpr uint64_t kMax = 10'000;
@@ -39,7 +40,7 @@ class ItemCollectionTest : public ::testing::Test {
     ASSERT_TRUE(created.ok()) << created;
   }
 
-  // A put of an item whose attribute x has `bytes`.
+  // A put of an item whose attribute x has `bytes` bytes.
   static WriteRequest PutOf(std::string_view pk, std::string_view sk, size_t bytes, codec::Attributes more = {}) {
     more.emplace_back("x", codec::S(std::string(bytes, 'x')));
     WriteRequest request = WriteTo(kTable, PlainItem(pk, sk, std::move(more)));
@@ -51,14 +52,14 @@ class ItemCollectionTest : public ::testing::Test {
     request.return_item_collection_metrics = "SIZE";
     return request;
   }
-  // "key lower..upper", or the error's name.
+  // "key lower..upper", or the name of the error.
   static std::string Told(const absl::StatusOr<WriteResult>& result) {
     if (!result.ok()) return ErrorNameOf(result.status());
     if (!result->collection.has_value()) return "nothing";
     const ItemCollectionMetrics& metrics = *result->collection;
     return absl::StrCat(Printed(Decode(metrics.key)), metrics.lower_gb, "..", metrics.upper_gb);
   }
-  // What the collection of `pk` really has, from the store.
+  // The stored size of the collection `pk`.
   uint64_t Size(std::string_view pk) {
     const auto snapshot = engine_.database().catalog();
     const store::Table& table = *snapshot->Find(kTable);
@@ -82,7 +83,7 @@ TEST_F(ItemCollectionTest, WritesTellTheSizeOfTheirCollection) {
   update.expressions.values_wire = codec::Item({{":y", codec::S("y")}});
   EXPECT_EQ(Told(engine_.Update(update)), "pk=S:p 0..1");
   EXPECT_EQ(Told(engine_.Delete(KeyOf("p", "2"))), "pk=S:p 0..1");
-  // A write that changes nothing, a delete of nothing.
+  // A put that changes nothing and a delete of a missing item.
   EXPECT_EQ(Told(engine_.Put(PutOf("p", "1", 10))), "pk=S:p 0..1");
   EXPECT_EQ(Told(engine_.Delete(KeyOf("q", "1"))), "pk=S:q 0..1");
 }
@@ -124,7 +125,7 @@ TEST_F(ItemCollectionTest, TheSizeIsReadFromDiskIfNeedBe) {
 }
 
 TEST_F(ItemCollectionTest, AWriteThatGrowsACollectionTooFarIsRefused) {
-  // Item and entry: twice (5 + 4 + 2 + 1 + 4,000 + 1) and twice 100 of overhead.
+  // Item and entry: twice (5 + 4 + 2 + 1 + 4,000 + 1), and twice 100 of overhead.
   const codec::Attributes indexed = {{"l", codec::S("l")}};
   ASSERT_TRUE(engine_.Put(PutOf("p", "1", 4000, indexed)).ok());
   const uint64_t size = Size("p");
@@ -133,18 +134,18 @@ TEST_F(ItemCollectionTest, AWriteThatGrowsACollectionTooFarIsRefused) {
   const absl::StatusOr<WriteResult> refused = engine_.Put(PutOf("p", "2", 1000, indexed));
   EXPECT_EQ(Told(refused), kRefused);
   EXPECT_EQ(GetApiError(refused.status())->message, "Collection size exceeded.");
-  // Nothing of it was written, and its lock is free.
+  // Nothing was written, and the lock was released.
   EXPECT_FALSE(engine_.Get(GetFrom(kTable, PlainItem("p", "2")))->item.has_value());
   EXPECT_EQ(Size("p"), size);
   EXPECT_EQ(engine_.Describe(kTable)->totals.item_count, 1);
-  // Without the entry it fits.
+  // Without an entry the item fits.
   EXPECT_EQ(Told(engine_.Put(PutOf("p", "2", 1000))), "pk=S:p 0..1");
-  // An update that would bring in the entry does not.
+  // An update that adds the entry does not fit.
   WriteRequest update = KeyOf("p", "2");
   update.expressions.update = "SET l = :l";
   update.expressions.values_wire = codec::Item({{":l", codec::S("l")}});
   EXPECT_EQ(Told(engine_.Update(update)), kRefused);
-  // Other collections and tables without local indexes have their room.
+  // The limit does not affect other collections and tables without local indexes.
   EXPECT_EQ(Told(engine_.Put(PutOf("q", "1", 4000, indexed))), "pk=S:q 0..1");
   WriteRequest plain = PutOf("p", "1", 20'000);
   plain.table_name = kPlain;
@@ -159,7 +160,7 @@ TEST_F(ItemCollectionTest, AFullCollectionShrinksAndIsRead) {
   query.expressions.key_condition = "pk = :p";
   query.expressions.values_wire = codec::Item({{":p", codec::S("p")}});
   EXPECT_EQ(engine_.Query(query)->items.size(), 2u);
-  // One that takes no more room, a smaller one, and a delete.
+  // A put of the same size, a smaller one, and a delete.
   WriteRequest same = PutOf("p", "1", 4700);
   same.item_wire = PlainItem("p", "1", {{"y", codec::S(std::string(4700, 'y'))}});
   EXPECT_EQ(Told(engine_.Put(same)), "pk=S:p 0..1");
@@ -168,7 +169,7 @@ TEST_F(ItemCollectionTest, AFullCollectionShrinksAndIsRead) {
   EXPECT_EQ(Told(engine_.Put(PutOf("p", "3", 4700))), "pk=S:p 0..1");
 }
 
-// Writers of one collection and of another race for room; the books stay exact.
+// Concurrent writers of one collection and of others. The sizes stay exact.
 TEST_F(ItemCollectionTest, WritersThatRaceForRoomNeverPassTheLimit) {
   constexpr int kThreads = 4;
   constexpr int kPuts = 60;
@@ -178,12 +179,12 @@ TEST_F(ItemCollectionTest, WritersThatRaceForRoomNeverPassTheLimit) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kPuts; ++i) {
-        // Without zeros at the end, so that all are of one size.
+        // The key ends in 1, because trailing zeros would change the size of a number.
         const std::string sk = std::to_string(1000 + t * kPuts + i) + "1";
         const std::string outcome = Told(engine_.Put(PutOf("p", sk, 200)));
         ASSERT_TRUE(outcome == kRefused || outcome == "pk=S:p 0..1") << outcome;
         written += outcome == kRefused ? 0 : 1;
-        // Collections with room are never refused.
+        // Writes to collections below the limit are never refused.
         others += engine_.Put(PutOf(absl::StrCat("other", t), sk, 10)).ok() ? 1 : 0;
         ASSERT_LE(Size("p"), kMax);
       }
@@ -198,7 +199,7 @@ TEST_F(ItemCollectionTest, WritersThatRaceForRoomNeverPassTheLimit) {
   const absl::StatusOr<Page> page = engine_.Query(query);
   ASSERT_TRUE(page.ok());
   EXPECT_EQ(page->items.size(), static_cast<size_t>(written));
-  // Each takes 300 and its key: as many as fit, and not one less.
+  // Each item takes 300 bytes and its key. Exactly as many as fit are stored.
   const uint64_t each = Size("p") / static_cast<uint64_t>(written);
   EXPECT_GT(each, 300u);
   EXPECT_EQ(static_cast<uint64_t>(written), kMax / each);

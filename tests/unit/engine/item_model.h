@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_ENGINE_ITEM_MODEL_H_
 #define ARMATURE_TESTS_UNIT_ENGINE_ITEM_MODEL_H_
 
-// Tables and indexes the slow and obvious way: a map of decoded items, and indexes made anew by looking at all of them.
+// Tables and indexes in a simple form: a map of decoded items, and indexes recomputed from all items.
 
 #include <algorithm>
 #include <compare>
@@ -18,7 +18,7 @@
 
 namespace armature::engine {
 
-// A number as a sign and a row of digits of one width, so that texts compare as numbers. `plain`: no exponent.
+// A number as a sign and a row of digits of fixed width, so that texts compare like numbers. `plain` has no exponent.
 inline std::pair<bool, std::string> DigitRow(std::string_view plain) {
   constexpr size_t kIntegerWidth = 140;
   constexpr size_t kFractionWidth = 220;
@@ -32,7 +32,7 @@ inline std::pair<bool, std::string> DigitRow(std::string_view plain) {
   return {negative, row};
 }
 
-// A value of type S, N or B. Numbers are plain decimals without superfluous zeros.
+// A value of type S, N or B. Numbers are plain decimals without redundant zeros.
 struct Scalar {
   char type = 'S';
   std::string text;
@@ -40,7 +40,7 @@ struct Scalar {
   friend bool operator==(const Scalar&, const Scalar&) = default;
   friend std::weak_ordering operator<=>(const Scalar& a, const Scalar& b) {
     if (a.type != b.type) return a.type <=> b.type;
-    if (a.type != 'N') return a.text.compare(b.text) <=> 0;  // as unsigned bytes
+    if (a.type != 'N') return a.text.compare(b.text) <=> 0;  // bytes compare unsigned
     const auto [a_negative, a_row] = DigitRow(a.text);
     const auto [b_negative, b_row] = DigitRow(b.text);
     if (a_negative != b_negative) return a_negative ? std::weak_ordering::less : std::weak_ordering::greater;
@@ -49,7 +49,7 @@ struct Scalar {
 
   std::string Wire() const { return type == 'S' ? codec::S(text) : type == 'N' ? codec::N(text) : codec::B(text); }
 
-  // One byte, one for every two significant digits on each side of the point, one for a minus.
+  // One byte, one for every two significant digits on each side of the point, one for a minus sign.
   size_t ApiSize() const {
     if (type != 'N') return text.size();
     std::string digits = text;
@@ -105,24 +105,24 @@ inline std::string Printed(const ModelItem& item) {
   return text;
 }
 
-// Why an attribute keeps an item out of an index although it is there.
+// The reason why an index attribute keeps an item out of an index.
 struct ModelKeyFault {
   enum class Kind { kType, kEmpty, kTooLong };
   Kind kind = Kind::kType;
-  std::string attribute;  // the first of those that are too long together
+  std::string attribute;  // the first attribute of a group that is too long
 };
 
 // A table or one of its indexes.
 struct ModelKeyspace {
-  std::optional<std::string> index_name;  // nothing: the table
+  std::optional<std::string> index_name;  // nullopt: the table
   std::vector<std::string> partition;
   std::vector<std::string> sort;
-  std::optional<std::set<std::string>> projected;  // nothing: everything
+  std::optional<std::set<std::string>> projected;  // nullopt: all attributes
   bool global = false;
   std::map<std::string, char> types;  // of the key attributes: S, N or B
-  bool filling = false;               // a global index that cannot be read yet
+  bool filling = false;               // a global index under construction
 
-  // All of them: wrong types, empty strings and binaries, and groups of attributes that are too long together.
+  // All faults: wrong types, empty strings and binaries, and groups of attributes that are too long.
   std::vector<ModelKeyFault> FaultsOf(const ModelItem& item) const {
     std::vector<ModelKeyFault> faults;
     const auto look = [&](const std::vector<std::string>& group, size_t bytes_max) {
@@ -144,7 +144,7 @@ struct ModelKeyspace {
     return faults;
   }
 
-  // The item as it stands here; nothing if a key attribute is missing or unfit.
+  // The entry of `item` in this keyspace; nullopt if a key attribute is missing or unfit.
   std::optional<ModelItem> EntryOf(const ModelItem& item) const {
     for (const std::vector<std::string>* names : {&partition, &sort}) {
       for (const std::string& name : *names) {
@@ -167,7 +167,7 @@ inline Tuple Pick(const ModelItem& item, const std::vector<std::string>& names) 
   return tuple;
 }
 
-// The condition of a query: equalities, then at most one comparison of the next sort attribute.
+// A key condition: equalities, then at most one comparison of the next sort attribute.
 struct ModelCondition {
   Tuple partition;
   Tuple sort_equal;

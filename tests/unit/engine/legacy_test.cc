@@ -1,4 +1,4 @@
-// The parameters from before expressions, through the engine's operations.
+// Legacy (pre-expression) parameters, through the engine's operations.
 
 #include "engine/items/legacy_parameters.h"
 
@@ -69,7 +69,7 @@ class LegacyEngineTest : public ::testing::Test {
   std::string QueryText(ReadRequest request) { return Column(engine_.Query(std::move(request)), "sk"); }
   std::string ScanText(ReadRequest request) { return Column(engine_.Scan(std::move(request)), "x"); }
 
-  // A put over the item ("p", "1") under `expected`.
+  // Puts over the item ("p", "1") with `expected`.
   std::string PutText(std::vector<LegacyExpectation> expected, std::string conditional_operator = "") {
     WriteRequest request = WriteTo(kTable, PlainItem("p", "1", {{"x", codec::S("1")}, {"a.b", codec::N("1")}}));
     request.expressions.legacy.expected = std::move(expected);
@@ -158,7 +158,7 @@ TEST_F(LegacyEngineTest, PutChecksInTheDocumentedOrder) {
   request.expressions.legacy.expected = {{"x", codec::N("cat"), false, "", {}}};
   request.expressions.legacy.conditional_operator = "OR";
   request.expressions.condition = "!!!";
-  // A write's ConditionalOperator is not counted as mixed.
+  // ConditionalOperator of a write is not reported among the mixed parameters.
   EXPECT_EQ(TextOf(engine_.Put(request).status()),
             "Can not use both expression and non-expression parameters in the same request: Non-expression parameters: "
             "{Expected} Expression parameters: {ConditionExpression}");
@@ -368,7 +368,7 @@ TEST_F(LegacyEngineTest, SelectAndAttributesToGet) {
   EXPECT_EQ(ScanText(scan), Cat(kInvalid, "Global secondary index ByG does not project [x, y]"));
 }
 
-// A map that is there without entries counts as given, but asks for nothing.
+// An empty map counts as present, but has no effect.
 TEST_F(LegacyEngineTest, EmptyMapsAreGiven) {
   WriteRequest put = WriteTo(kTable, PlainItem("p", "1"));
   put.expressions.legacy.expected.emplace();
@@ -411,7 +411,7 @@ TEST_F(LegacyEngineTest, AnEmptyListOfArgumentsIsGiven) {
   EXPECT_EQ(PutText({{"x", {}, {}, "NOT_NULL", Wires{}}}), "OK");
 }
 
-// AttributeUpdates reach a bound update tree before Expected is looked at.
+// AttributeUpdates are bound to an update tree before Expected is checked.
 TEST(LegacyUpdateParameters, AreBoundInTheDocumentedOrder) {
   ExpressionParameters parameters;
   parameters.legacy.attribute_updates = {{"n", codec::N("1.0"), "ADD"}, {"x", codec::S("v"), ""}, {"y", {}, "ADD"}};

@@ -13,9 +13,9 @@ namespace {
 
 constexpr size_t kPageBytes = 1 << 20;
 constexpr size_t kReadUnitBytes = 4096;
-constexpr size_t kRowOverhead = 100;  // as documented, in sizes of tables and indexes
+constexpr size_t kRowOverhead = 100;  // documented overhead in sizes of tables and indexes
 
-// The only filter there is here: for items with this attribute.
+// The only filter: items with this attribute.
 constexpr char kFilterAttribute[] = "y";
 constexpr char kFilter[] = "attribute_exists(y)";
 
@@ -27,7 +27,7 @@ std::vector<std::string> Sorted(const std::vector<ModelItem>& items) {
   return printed;
 }
 
-// The same items, in any order.
+// Expects the same items in any order.
 void ExpectSameItems(const std::vector<ModelItem>& items, const std::vector<ModelItem>& expected) {
   const std::vector<std::string> have = Sorted(items);
   const std::vector<std::string> want = Sorted(expected);
@@ -43,14 +43,14 @@ bool Projects(const ModelKeyspace& keyspace, const std::string& attribute) {
   return !keyspace.projected.has_value() || keyspace.projected->contains(attribute);
 }
 
-// Global indexes know nothing beyond their entries.
+// On a global index the filter sees only the entry's attributes.
 bool Passes(const ModelTable& table, const ModelKeyspace& keyspace, const ReadRequest& request,
             const ModelItem& entry) {
   if (!request.expressions.filter.has_value()) return true;
   return keyspace.global ? entry.contains(kFilterAttribute) : table.Row(entry)->contains(kFilterAttribute);
 }
 
-// Whether the table's item is read beside an entry: for the filter, or because it is wanted.
+// True if the table's item is read for an entry: for the filter, or because all attributes are wanted.
 bool IsFetched(const ModelTable& table, const ModelKeyspace& keyspace, const ReadRequest& request,
                const ModelItem& entry) {
   if (keyspace.global || !keyspace.projected.has_value()) return false;
@@ -58,7 +58,7 @@ bool IsFetched(const ModelTable& table, const ModelKeyspace& keyspace, const Rea
   return request.select == "ALL_ATTRIBUTES" && Passes(table, keyspace, request, entry);
 }
 
-// What of a page counts towards its limit: with fetches, everything is rounded up as it is for capacity.
+// Bytes that count toward the page limit. With fetches, sizes are rounded up as for capacity.
 size_t PageBytes(const ModelKeyspace& keyspace, const std::vector<ModelItem>& scanned,
                  const std::vector<ModelItem>& fetched) {
   if (!fetched.empty()) {
@@ -79,10 +79,10 @@ std::string Told(const Totals& totals) {
   return std::to_string(totals.item_count) + " items, " + std::to_string(totals.size_bytes) + " bytes";
 }
 
-// By names of indexes; the table's has none.
+// Totals by index name; the table's name is empty.
 using TotalsByName = std::map<std::string, std::string>;
 
-// Without those that are being filled, for they change.
+// Without indexes under construction, whose totals change.
 TotalsByName ExpectedTotals(const ModelTable& table) {
   TotalsByName totals;
   for (const ModelKeyspace& keyspace : table.keyspaces()) {
@@ -91,7 +91,7 @@ TotalsByName ExpectedTotals(const ModelTable& table) {
   return totals;
 }
 
-// Unless the index is on its way out, or the model knows it to be filled.
+// Adds the totals of an index, unless it is being deleted or built.
 void AddTotals(const ModelTable& table, const model::IndexDescriptor& index, const Totals& totals,
                TotalsByName* by_name) {
   const std::vector<ModelKeyspace>& known = table.keyspaces();
@@ -225,7 +225,7 @@ void ModelReader::CompareQuery(const ModelTable& table, const ModelKeyspace& key
         << Printed(whole.items[i - 1]) << "stands before " << Printed(whole.items[i]);
   }
   CheckFigures(table, keyspace, request, whole.items, whole);
-  // Nothing can follow the only row of a whole key, so that such a query is not cut.
+  // A query for the only row of a full key has no further pages.
   if (!keyspace.index_name.has_value() && keyspace.sort.empty()) return;
   request.limit = 1 + static_cast<int64_t>(values_->Below(7));
   SCOPED_TRACE("limit " + std::to_string(*request.limit));
@@ -234,7 +234,7 @@ void ModelReader::CompareQuery(const ModelTable& table, const ModelKeyspace& key
   if (!keyspace.global) CompareFetch(table, keyspace, whole.items, std::move(request));
 }
 
-// The filter saves nothing, nor does it to count only.
+// A filter or COUNT does not reduce the consumed capacity.
 void ModelReader::CompareFiltered(const ModelTable& table, const ModelKeyspace& keyspace,
                                   const std::vector<ModelItem>& order, ReadRequest request) {
   const Kind kind = request.expressions.key_condition.has_value() ? Kind::kQuery : Kind::kScan;
@@ -247,7 +247,7 @@ void ModelReader::CompareFiltered(const ModelTable& table, const ModelKeyspace& 
   ExpectPages(kind, table, keyspace, request, order, passing);
 }
 
-// The items behind the entries of a local index: all of each, in the order of the entries.
+// All attributes of the items behind the entries of a local index, in the order of the entries.
 void ModelReader::CompareFetch(const ModelTable& table, const ModelKeyspace& keyspace,
                                const std::vector<ModelItem>& order, ReadRequest request) {
   const Kind kind = request.expressions.key_condition.has_value() ? Kind::kQuery : Kind::kScan;

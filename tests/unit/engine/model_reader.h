@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_ENGINE_MODEL_READER_H_
 #define ARMATURE_TESTS_UNIT_ENGINE_MODEL_READER_H_
 
-// Random reads, and what they must find.
+// Random reads, checked against the model.
 
 #include <optional>
 #include <string>
@@ -14,24 +14,24 @@
 
 namespace armature::engine {
 
-// Reads from the engine and holds items, their order, pages, totals and consumed capacity against the model. Failures
-// are those of GoogleTest.
+// Reads from the engine and compares items, their order, pages, totals and consumed capacity with the model. Failures
+// are reported to GoogleTest.
 //
 // Lifetime: all arguments outlive it.
 class ModelReader {
  public:
   ModelReader(TestEngine* engine, RandomValues* values) : engine_(engine), values_(values) {}
 
-  // Everything of a table: scans, this many queries of each keyspace, each row by its key, totals.
+  // Compares a whole table: scans, `queries` queries of each keyspace, each row by its key, totals.
   void CompareAll(const ModelTable& table, int queries);
-  // Some queries, of one keyspace.
+  // Compares some queries of one keyspace.
   void CompareSome(const ModelTable& table, int queries);
-  // The row with this key, if there is one.
+  // Compares the row with this key, or its absence.
   void CompareRow(const ModelTable& table, const ModelItem& key);
   void CompareTotals(const ModelTable& table);
 
   size_t queries() const { return queries_; }
-  size_t found() const { return found_; }  // entries, by queries
+  size_t found() const { return found_; }  // entries found by queries
 
  private:
   struct PageFigures {
@@ -39,7 +39,7 @@ class ModelReader {
     bool last = false;
     std::optional<ConsumedCapacity> capacity;
   };
-  // All pages of a request, in their order.
+  // All pages of a request, in order.
   struct Pages {
     std::vector<ModelItem> items;
     int64_t count = 0;
@@ -49,10 +49,10 @@ class ModelReader {
 
   ReadRequest ReadOf(const ModelTable& table, const ModelKeyspace& keyspace);
   Pages ReadAll(Kind kind, ReadRequest request);
-  // `order`: all entries that the pages go over.
+  // `order` lists the entries that the pages cover.
   void CheckFigures(const ModelTable& table, const ModelKeyspace& keyspace, const ReadRequest& request,
                     const std::vector<ModelItem>& order, const Pages& pages);
-  // Reads all pages, which must have these items and count what the model counts.
+  // Reads all pages. They must have these items and the model's counts.
   void ExpectPages(Kind kind, const ModelTable& table, const ModelKeyspace& keyspace, const ReadRequest& request,
                    const std::vector<ModelItem>& order, const std::vector<ModelItem>& items);
 

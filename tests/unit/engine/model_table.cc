@@ -58,7 +58,7 @@ std::string UpdateText(const ModelKeyFault& fault, const ModelItem& now) {
   return attempted + "the secondary index key beyond allowed size limits";
 }
 
-// `now` without attributes that an update has left as they were and that were unfit before.
+// `now` without attributes that an update left unchanged and that were already unfit.
 ModelItem WithoutOldFaults(const ModelKeyspace& index, const std::set<std::string>& set, const ModelItem& now) {
   ModelItem judged;
   for (const auto& [name, value] : now) {

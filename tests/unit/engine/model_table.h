@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_ENGINE_MODEL_TABLE_H_
 #define ARMATURE_TESTS_UNIT_ENGINE_MODEL_TABLE_H_
 
-// A table with its indexes and rows, kept the slow and obvious way: indexes are what is computed from all rows.
+// A table with its indexes and rows in a simple form: indexes are computed from all rows.
 
 #include <cstdint>
 #include <map>
@@ -18,7 +18,7 @@ namespace armature::engine {
 
 class ModelTable {
  public:
-  // `keyspaces`: the table, then its local indexes, then global ones.
+  // `keyspaces`: the table, its local indexes, its global indexes.
   ModelTable(std::string name, std::vector<ModelKeyspace> keyspaces);
 
   const std::string& name() const { return name_; }
@@ -27,14 +27,14 @@ class ModelTable {
   const ModelKeyspace& Find(const std::string& index_name) const;
   std::vector<std::string> GlobalIndexNames() const;
 
-  // Attributes of the table's key, those of the partition first.
+  // Key attributes of the table, partition attributes first.
   std::vector<std::string> KeyNames() const;
-  // Types that are spoken for: of attributes in any key.
+  // Types of all key attributes.
   std::map<std::string, char> KeyTypes() const;
 
   // The row with the key of `item`, which may have more attributes.
   std::optional<ModelItem> Row(const ModelItem& item) const;
-  // `now`: nothing if there is no such row any more.
+  // Sets a row. `now` is nullopt if the row is deleted.
   void SetRow(const ModelItem& key, const std::optional<ModelItem>& now);
   std::vector<ModelItem> EntriesOf(const ModelKeyspace& keyspace) const;
 
@@ -42,23 +42,23 @@ class ModelTable {
   void SetFilled(const std::string& index_name);
   void DropIndex(const std::string& index_name);
 
-  // What makes the table; an index of it; and what takes one away.
+  // Requests that create the table, create an index, and delete an index.
   model::TableDefinition Definition() const;
   model::TableUpdate Creation(const std::string& index_name) const;
   model::TableUpdate Deletion(const std::string& index_name) const;
 
-  // Texts of errors, any of which may be the answer; none of them: the write is accepted. Each is about the index that
-  // is the first by name of those that refuse.
+  // The error texts that are allowed for a put. Empty if the put must succeed. Each text concerns the first index, by
+  // name, that refuses.
   std::set<std::string> RefusalsOfPut(const ModelItem& item) const;
-  // Of an update that sets attributes to `constants`: refused whatever the row is.
+  // The same for an update that sets attributes to `constants`: refused whatever the row is.
   std::set<std::string> RefusalsOfConstants(const ModelItem& constants) const;
-  // Of an update that has set the attributes `set` (all, if it made the row) and so has made `now`.
+  // The same for an update whose result is `now`. `set` lists the attributes that it set, or all if it created the row.
   std::set<std::string> RefusalsOfUpdate(const std::set<std::string>& set, const ModelItem& now) const;
 
   uint64_t last_sequence = 0;  // of the last write
 
  private:
-  // `texts_of` gets an index.
+  // Calls `texts_of` with an index.
   template <class Fn>
   std::set<std::string> FirstRefusals(Fn texts_of) const;
 

@@ -1,5 +1,5 @@
-// A random history of an engine: writes and reads while indexes and tables come and go and the database is opened anew,
-// against tables kept the slow and obvious way.
+// A random history of an engine, compared with a simple model: writes and reads while indexes and tables are created
+// and deleted and the database is reopened.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ int Rounds() {
 
 class ModelTest : public ::testing::Test {
  protected:
-  // What happened, so that it is seen that all of it did.
+  // Counts of events, to show that each kind occurred.
   struct Tally {
     int indexes_made = 0;
     int indexes_removed = 0;
@@ -42,9 +42,9 @@ class ModelTest : public ::testing::Test {
     int reopened = 0;
     int reopened_while_filled = 0;
     int tables_replaced = 0;
-    size_t unfit_rows = 0;  // that new indexes found
+    size_t unfit_rows = 0;  // found by new indexes
   };
-  // A change of an index that is under way.
+  // A creation or deletion of an index in progress.
   struct Change {
     ModelTable* table;
     std::string index;
@@ -73,14 +73,14 @@ class ModelTest : public ::testing::Test {
     return answer.Take();
   }
 
-  // The index as the engine tells of it, or nullopt.
+  // The index as the engine describes it, or nullopt.
   std::optional<model::IndexDescriptor> Told(const Change& change) {
     const absl::StatusOr<TableDescription> described = engine_.Describe(change.table->name());
     if (!described.ok()) return std::nullopt;
     const model::IndexDescriptor* const index = described->descriptor.FindIndex(change.index);
     return index == nullptr ? std::nullopt : std::optional(*index);
   }
-  // How many rows the index has got so far; nullopt if it is not being filled.
+  // Number of rows that the build has scanned; nullopt if the index is not being built.
   std::optional<int64_t> RowsScanned(const Change& change) {
     Answer<std::vector<IndexStatus>> answer;
     engine_->ListIndexStatus(change.table->name(), answer.Catch());
@@ -113,7 +113,7 @@ class ModelTest : public ::testing::Test {
     EXPECT_EQ(std::string(status.message()), text + change.index);
   }
 
-  // A name that no index of the table has, but may have had.
+  // A name that no index of the table has now. A deleted index may have had it.
   std::string FreeIndexName(const ModelTable& table) {
     const std::vector<std::string> taken = table.GlobalIndexNames();
     std::string name;
@@ -123,7 +123,7 @@ class ModelTest : public ::testing::Test {
     return name;
   }
 
-  // Sometimes somebody holds on to the table as it is, so that the change gets no further.
+  // Sometimes holds a snapshot, so that the change cannot proceed.
   void MaybeHold() {
     if (values_.OneIn(2)) holder_ = engine_.database().catalog();
   }
@@ -141,7 +141,7 @@ class ModelTest : public ::testing::Test {
     ASSERT_TRUE(updated.ok()) << updated.status();
     ++tally_.indexes_made;
     change_ = change;
-    // From some moment on writes are charged to the index.
+    // At some unknown moment, writes begin to consume capacity of the index.
     if (values_.OneIn(2)) {
       ASSERT_NO_FATAL_FAILURE(WriteSome(table, /*counts=*/false));
     }
@@ -162,7 +162,7 @@ class ModelTest : public ::testing::Test {
     ExpectUnreadable(*change_, "The table does not have the specified index: ");
   }
 
-  // Lets the builder begin, and opens the database anew before it is done, if it is not faster.
+  // Lets the build begin and reopens the database, if possible before the build ends.
   void ReopenWhileFilled(const Change& change) {
     holder_.reset();
     ASSERT_TRUE(TestEngine::WaitUntil([&] { return RowsScanned(change) != 0; }).ok());
@@ -200,7 +200,7 @@ class ModelTest : public ::testing::Test {
     BeginDeletion(change.table, change.index);
   }
 
-  // One index comes or goes at a time.
+  // One index is created or deleted at a time.
   void StepIndexes() {
     if (change_.has_value()) return FinishChange();
     ModelTable* const table = AnyTable();
@@ -212,7 +212,7 @@ class ModelTest : public ::testing::Test {
     }
   }
 
-  // The table without sort key goes and comes back as another one, without rows.
+  // Deletes the table without sort key and creates a different one with the same name, without rows.
   void ReplaceTable() {
     while (change_.has_value()) ASSERT_NO_FATAL_FAILURE(FinishChange());
     ASSERT_TRUE(engine_.DeleteTable(unsorted_.name()).ok());
@@ -252,7 +252,7 @@ class ModelTest : public ::testing::Test {
   RandomTables tables_{&values_};
   ModelTable sorted_ = RandomTables::WithSortKey("sorted");
   ModelTable unsorted_ = tables_.WithoutSortKey("unsorted");
-  // Builds by small pages, so that there are moments between them.
+  // Builds in small pages, so that other steps run between them.
   TestEngine engine_{store::Durability::kOs,
                      {.index_build = {.page_rows = 2, .page_bytes = 1 << 20, .share_under_load = 1}}};
   ModelWriter writer_{&engine_, &values_, &tables_};

@@ -10,12 +10,12 @@
 namespace armature::engine {
 namespace {
 
-// An update as an expression, and what it does to a row of the model.
+// An update expression and its effect on a row of the model.
 struct ModelUpdate {
   std::map<std::string, std::vector<std::string>> clauses;  // "SET" -> {"#x = :x", ...}
   StringMap<std::string> names;
   ModelItem values;
-  ModelItem constants;  // attributes that are set to what the request says
+  ModelItem constants;  // attributes set to constants of the request
   std::set<std::string> targets;
   ModelItem now;
 
@@ -41,7 +41,7 @@ struct ModelUpdate {
     }
     return part;
   }
-  // The attributes of `row` that the update has set; all, if it made the row.
+  // The attributes of `row` that the update has set, or all if it created the row.
   std::set<std::string> SetIn(const ModelItem& row, bool made) const {
     std::set<std::string> set;
     for (const auto& [name, value] : row) {
@@ -66,7 +66,7 @@ struct ModelUpdate {
   }
 };
 
-// Values that come from the row as it was, and sums.
+// Adds values that depend on the old row, and sums.
 void AddComputed(const ModelItem& old, RandomValues* values, ModelUpdate* update) {
   if (values->OneIn(3)) {
     const Scalar otherwise = {'S', "none"};
@@ -102,7 +102,7 @@ ModelUpdate RandomUpdate(const ModelItem& old, const ModelItem& fresh, RandomVal
   return update;
 }
 
-// What ReturnValues `mode` gives.
+// The expected attributes for ReturnValues `mode`.
 ModelItem Returned(const std::string& mode, const ModelUpdate& update, const std::optional<ModelItem>& old,
                    const std::optional<ModelItem>& now) {
   ModelItem returned;

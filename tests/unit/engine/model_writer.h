@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_ENGINE_MODEL_WRITER_H_
 #define ARMATURE_TESTS_UNIT_ENGINE_MODEL_WRITER_H_
 
-// Random writes, and what their answers must be.
+// Random writes with their expected answers.
 
 #include <set>
 #include <string>
@@ -15,8 +15,8 @@
 
 namespace armature::engine {
 
-// Writes to the engine and to the model, and holds each answer against the model as it was: returned attributes,
-// consumed capacity, or the error. Failures are fatal ones of GoogleTest.
+// Writes to the engine and to the model. Compares each answer with the model: returned attributes, consumed capacity,
+// or the error. Failures are fatal GoogleTest failures.
 //
 // Lifetime: all arguments outlive it.
 class ModelWriter {
@@ -24,26 +24,26 @@ class ModelWriter {
   ModelWriter(TestEngine* engine, RandomValues* values, RandomTables* tables)
       : engine_(engine), values_(values), tables_(tables) {}
 
-  // `counts`: false if what is consumed cannot be known, so that it is not asked for.
+  // `counts` is false if the consumed capacity is unpredictable; then it is not requested.
   void WriteOnce(ModelTable* table, bool counts = true);
 
   size_t refused() const { return refused_; }
 
  private:
-  // What must come of a write.
+  // The expected outcome of a write.
   struct Expected {
-    std::set<std::string> refusals;       // whatever the row is
+    std::set<std::string> refusals;       // independent of the row
     bool conditional = false;             // fails if there is a row
-    std::set<std::string> late_refusals;  // of what would become of the row
+    std::set<std::string> late_refusals;  // depend on the resulting row
     std::optional<ModelItem> now;
     ModelItem returned;
   };
 
   void PutOrDelete(ModelTable* table, bool put, bool counts);
   void Update(ModelTable* table, bool counts);
-  // Asks for the consumed capacity in some way.
+  // Requests the consumed capacity in a random mode.
   void AskForCapacity(bool counts, WriteRequest* request);
-  // Sometimes with the condition that there is no item.
+  // Sometimes adds the condition that there is no item.
   bool MaybeMakeConditional(WriteRequest* request);
   void CheckAnswer(const absl::StatusOr<WriteResult>& result, const WriteRequest& request, const ModelItem& key,
                    const Expected& expected, ModelTable* table);

@@ -1,4 +1,4 @@
-// Many operations that found capacity, then waited together: they do not overdraw it together.
+// Many operations that passed the capacity check and then waited must not overdraw the capacity together.
 
 #include <gtest/gtest.h>
 
@@ -19,12 +19,12 @@ using codec::S;
 
 constexpr char kTable[] = "things";
 constexpr size_t kWaiting = 12;
-// As units of a table that has saved three hundred: 301 to write, 76 to read, 152 in a transaction.
+// The table has saved three hundred units. A write of this item takes 301, a read 76, a transactional read 152.
 constexpr size_t kLargeBytes = 300 * 1024;
 
 class OverdraftTest : public testing::Test {
  protected:
-  // A clock that stands still: what was used does not come back.
+  // With a stopped clock, consumed capacity is not refilled.
   static EngineOptions Options() {
     EngineOptions options;
     options.read_threads = 1;
@@ -44,7 +44,7 @@ class OverdraftTest : public testing::Test {
     ASSERT_TRUE(put.ok()) << put;
   }
 
-  // A small write that holds an item until it is let go.
+  // A small write that holds its row lock until it is released.
   std::unique_ptr<HeldRequest<WriteResult>> HoldItem(std::string_view pk) {
     return std::make_unique<HeldRequest<WriteResult>>([this, pk = std::string(pk)](RequestContext context) {
       WriteRequest request = WriteTo(kTable, PlainItem(pk, "1"));
@@ -54,7 +54,7 @@ class OverdraftTest : public testing::Test {
     });
   }
 
-  // How many of the answers are another than that the capacity is exceeded.
+  // Number of answers without the error that the capacity is exceeded.
   template <class Result>
   static size_t Passed(std::vector<Answer<Result>>* answers) {
     size_t passed = 0;
@@ -127,7 +127,7 @@ TEST_F(OverdraftTest, RepeatsOfATransactionAreChargedAndNeverRefused) {
   const TransactWriteRequest request = TransactionOf(
       {ActionOf(TransactKind::kPut, kTable, PlainItem("b", "1", {{"x", S(std::string(kLargeBytes, 'x'))}}))}, "token");
   ASSERT_TRUE(Transact(engine_, request).ok());
-  // Reads of 152 units, of three hundred. It is durable, and an error would say that it is not.
+  // Each read takes 152 units of three hundred. The transaction is durable, so its repetition must not fail.
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(Transact(engine_, request).ok()) << i;
   EXPECT_EQ(ErrorNameOf(engine_.Get(GetFrom(kTable, PlainItem("b", "1"))).status()),
             "ProvisionedThroughputExceededException");
@@ -135,7 +135,7 @@ TEST_F(OverdraftTest, RepeatsOfATransactionAreChargedAndNeverRefused) {
 
 TEST_F(OverdraftTest, ReadsOfOneItemThatWaitForAThread) {
   Create(1, 1000);
-  engine_.Reopen();  // nothing of it is in memory now
+  engine_.Reopen();  // no row is in memory now
   ReadRequest scan;
   scan.table_name = kTable;
   HeldRequest<Page> held([&](RequestContext context) { return engine_.Scan(scan, std::move(context)); });

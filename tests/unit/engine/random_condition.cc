@@ -6,7 +6,7 @@
 namespace armature::engine {
 namespace {
 
-// Makes a key condition expression term by term.
+// Builds a key condition expression term by term.
 class Expression {
  public:
   void Compare(const std::string& attribute, const std::string& op, const std::string& placeholder,
@@ -45,7 +45,7 @@ class Expression {
 
 ModelCondition RandomCondition(const ModelKeyspace& keyspace, const std::vector<ModelItem>& entries,
                                RandomValues* values) {
-  // Values of entries, so that queries find something; of two, so that sort values are not all of one item.
+  // Takes values from entries, so that queries find rows; from two entries, so that sort values differ.
   const ModelItem& one = values->OneOf(entries);
   const ModelItem& other = values->OneOf(entries);
   ModelCondition condition;

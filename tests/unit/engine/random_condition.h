@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_ENGINE_RANDOM_CONDITION_H_
 #define ARMATURE_TESTS_UNIT_ENGINE_RANDOM_CONDITION_H_
 
-// Random conditions of queries, and how a request says them.
+// Random key conditions, and their form in a request.
 
 #include <vector>
 
@@ -11,11 +11,11 @@
 
 namespace armature::engine {
 
-// One that finds something of `entries` often.
+// A condition that often matches some of `entries`.
 ModelCondition RandomCondition(const ModelKeyspace& keyspace, const std::vector<ModelItem>& entries,
                                RandomValues* values);
 
-// Fills key condition, names and values of `request`.
+// Sets key condition, names and values of `request`.
 void Express(const ModelKeyspace& keyspace, const ModelCondition& condition, ReadRequest* request);
 
 }  // namespace armature::engine

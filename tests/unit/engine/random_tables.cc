@@ -7,11 +7,11 @@ namespace armature::engine {
 namespace {
 
 constexpr size_t kManyValues = 40;
-// Mostly below a few write units; now and then some read units.
+// Mostly below a few write units, sometimes several read units.
 constexpr size_t kFillMax = 2'000;
 constexpr size_t kLongFillMax = 12'000;
 
-// How many values an attribute has: few where they are to meet in partitions.
+// Number of different values of an attribute: few where items must share partitions.
 size_t ValuesOf(const std::string& name) {
   static const std::map<std::string, size_t> kFew = {{"pk", 6}, {"p1", 2}, {"p2", 3}, {"p3", 2},
                                                      {"p4", 1}, {"r1", 6}, {"r2", 4}, {"r3", 8}};
@@ -29,7 +29,7 @@ ModelKeyspace KeyspaceOf(std::optional<std::string> name, std::vector<std::strin
   return keyspace;
 }
 
-// Keys and `included` only.
+// `index` with a projection of the keys and `included`.
 ModelKeyspace Projected(ModelKeyspace index, const std::vector<std::string>& table_key,
                         std::set<std::string> included) {
   for (const auto& [name, type] : index.types) included.insert(name);
@@ -86,7 +86,7 @@ ModelTable RandomTables::WithoutSortKey(const std::string& name) {
   return table;
 }
 
-// `size` of `names`, one of them exchanged for an odd one now and then.
+// `size` of `names`, one of them sometimes replaced by an odd one.
 std::vector<std::string> RandomTables::KeyPart(std::vector<std::string> names, size_t size,
                                                std::vector<std::string>* odd_ones) {
   values_->Shuffle(&names);

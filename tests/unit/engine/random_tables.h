@@ -1,11 +1,10 @@
 #ifndef ARMATURE_TESTS_UNIT_ENGINE_RANDOM_TABLES_H_
 #define ARMATURE_TESTS_UNIT_ENGINE_RANDOM_TABLES_H_
 
-// Random tables, indexes of them, and items for them.
+// Random tables, indexes on them, and items for them.
 //
-// Items have the attributes l1, l2, p1 to p4, r1 to r4, x and y, or most of them. Each but x has its usual type, which
-// may become another one when an index is made of it: items from before are unfit for that index then. A few are unfit
-// anyway.
+// Items have most of the attributes l1, l2, p1 to p4, r1 to r4, x and y. Each except x has a usual type, which a new
+// index may change: earlier items are then unfit for the index. A few items are always unfit.
 
 #include <map>
 #include <string>
@@ -17,7 +16,7 @@
 
 namespace armature::engine {
 
-// All that may be in an item beside the table's key, and is written as it comes.
+// Names of attributes outside the table's key.
 const std::vector<std::string>& AttributeNames();
 
 // Lifetime: the values must outlive it.
@@ -25,11 +24,11 @@ class RandomTables {
  public:
   explicit RandomTables(RandomValues* values);
 
-  // Key pk (S) and sk (N), two local indexes and three global ones, always the same.
+  // Key pk (S) and sk (N), two local and three global indexes, always the same.
   static ModelTable WithSortKey(const std::string& name);
-  // Key id, of any type; up to three global indexes.
+  // Key id, of any type, and up to three global indexes.
   ModelTable WithoutSortKey(const std::string& name);
-  // A global index over one to four and none to four attributes, of any projection.
+  // A global index with one to four partition and up to four sort attributes, and any projection.
   ModelKeyspace Index(const ModelTable& table, const std::string& name);
 
   ModelItem Key(const ModelTable& table);

@@ -1,13 +1,13 @@
 #ifndef ARMATURE_TESTS_UNIT_ENGINE_SAMPLE_TABLE_BACKUP_H_
 #define ARMATURE_TESTS_UNIT_ENGINE_SAMPLE_TABLE_BACKUP_H_
 
-// Backups of tables, for tests of what front ends tell of them.
+// Sample backups of tables, for tests of the front ends.
 
 #include "engine/backup/table_backups.h"
 
 namespace armature::engine {
 
-// Of a table that has nothing but a key.
+// A backup of a table without settings or indexes.
 inline TableBackup PlainTableBackup() {
   TableBackup backup;
   backup.arn = "arn:aws:dynamodb:local:000000000000:table/Cats/backup/01489602797149-73d8d5bc";
@@ -24,7 +24,7 @@ inline TableBackup PlainTableBackup() {
   return backup;
 }
 
-// Of one that has everything that a backup tells of.
+// A backup with every field set.
 inline TableBackup FullTableBackup() {
   TableBackup backup = PlainTableBackup();
   backup.status = BackupStatus::kCreating;

@@ -11,9 +11,9 @@
 namespace armature::engine {
 namespace {
 
-using State = std::pair<int, int64_t>;  // an item, and a state of it
+using State = std::pair<int, int64_t>;  // an item and one of its states
 
-// Operations, and points in time between them, as nodes of a graph.
+// A graph of operations and of the moments between them.
 class Graph {
  public:
   explicit Graph(std::vector<Operation> history) : history_(std::move(history)), edges_(2 * history_.size()) {}
@@ -58,8 +58,8 @@ class Graph {
     return "";
   }
 
-  // A chain of nodes for the ends of operations: an operation comes before its end, and the last end before an
-  // operation began comes before it.
+  // Adds a chain of nodes for the ends of operations. Each operation precedes its end. The last end before an operation
+  // began precedes the operation.
   void AddTimes() {
     std::vector<size_t> by_end(history_.size());
     std::iota(by_end.begin(), by_end.end(), size_t{0});
@@ -78,7 +78,7 @@ class Graph {
     }
   }
 
-  // Takes away nodes that nothing comes before, until none is left; what remains is on a cycle or behind one.
+  // Removes nodes without predecessors until none is left. Remaining nodes are on a cycle or after one.
   std::string FindCycle() const {
     std::vector<size_t> before(edges_.size(), 0);
     for (const auto& targets : edges_) {
@@ -102,12 +102,12 @@ class Graph {
   }
 
   const std::vector<Operation> history_;
-  std::map<State, size_t> writers_;    // who wrote a state
-  std::map<State, size_t> followers_;  // who wrote the next one
+  std::map<State, size_t> writers_;    // the operation that wrote a state
+  std::map<State, size_t> followers_;  // the operation that wrote the next state
   std::vector<std::vector<size_t>> edges_;
 };
 
-// With those of the others that somebody saw, be it another one of them.
+// Adds those unanswered operations whose states were seen by others, also by other added ones.
 std::vector<Operation> AddCarriedOut(std::vector<Operation> history, std::vector<Operation> unanswered) {
   std::set<State> seen;
   const auto look = [&seen](const Operation& operation) {

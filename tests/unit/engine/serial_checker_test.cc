@@ -42,12 +42,12 @@ TEST(SerialChecker, ATransactionThatIsHalfSeen) {
 }
 
 TEST(SerialChecker, TransactionsThatMissEachOther) {
-  // Each reads what the other writes, as it was before: write skew.
+  // Each reads the old state of the item that the other writes: write skew.
   EXPECT_THAT(FindContradiction({{1, 10, {{0, 0, 7}, {1, 0, 0}}}, {2, 9, {{1, 0, 8}, {0, 0, 0}}}}),
               HasSubstr("in circles"));
 }
 
-// The daemon that did not answer the second operation was dead at time 9.
+// The daemon died at time 9 without answering the second operation.
 
 TEST(SerialChecker, AnUnansweredWriteMayHaveBeenDoneOrNot) {
   const Operation unanswered{3, 9, {{0, 7, 8}}};
@@ -68,7 +68,7 @@ TEST(SerialChecker, AnUnansweredWriteThatWasSeenAndIsGone) {
 }
 
 TEST(SerialChecker, AnUnansweredWriteThatOnlyAnotherOneSaw) {
-  // Item 1 shows that the second one was done, which replaced what the first one wrote into item 0.
+  // Item 1 shows that the second operation was executed. It replaced the state that the first one wrote into item 0.
   const Operation first{1, 9, {{0, 0, 7}}};
   const Operation second{2, 8, {{0, 7, 0}, {1, 0, 6}}};
   EXPECT_THAT(FindContradiction({{10, 11, {{1, 6, 0}}}, {12, 13, {{0, 7, 0}}}}, {first, second}), IsEmpty());
@@ -77,7 +77,7 @@ TEST(SerialChecker, AnUnansweredWriteThatOnlyAnotherOneSaw) {
 }
 
 TEST(SerialChecker, AnAnsweredWriteThatIsLost) {
-  // Nothing is left of it after the restart, whether the next one reads or writes.
+  // The write is gone after the restart, whether the next operation reads or writes.
   EXPECT_THAT(FindContradiction({{1, 2, {{0, 0, 7}}}, {10, 11, {{0, 0, 0}}}}, {{3, 9, {{1, 0, 8}}}}),
               HasSubstr("in circles"));
   EXPECT_THAT(FindContradiction({{1, 2, {{0, 0, 7}}}, {10, 11, {{0, 0, 9}}}, {12, 13, {{0, 9, 0}}}}),
@@ -86,7 +86,7 @@ TEST(SerialChecker, AnAnsweredWriteThatIsLost) {
 
 TEST(SerialChecker, HalfAnUnansweredTransaction) {
   const Operation unanswered{3, 9, {{0, 0, 7}, {1, 0, 8}}};
-  // The other half is missing in the end, or somebody else has written in its place.
+  // The other half is missing at the end, or was overwritten by another operation.
   EXPECT_THAT(FindContradiction({{10, 11, {{0, 7, 0}}}, {12, 13, {{1, 0, 0}}}}, {unanswered}), HasSubstr("in circles"));
   EXPECT_THAT(FindContradiction({{10, 11, {{0, 7, 0}}}, {12, 13, {{1, 0, 5}}}, {14, 15, {{1, 5, 0}}}}, {unanswered}),
               HasSubstr("one of them is lost"));

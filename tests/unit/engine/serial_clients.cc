@@ -20,7 +20,7 @@ void SerialClients::Run(const std::vector<SerialBackend*>& backends, uint64_t se
   for (std::thread& thread : threads) thread.join();
   for (Client& client : clients) {
     history_.insert(history_.end(), client.history.begin(), client.history.end());
-    // One that only read has changed nothing, whether it was carried out or not.
+    // An unanswered read has no effect.
     if (!client.unanswered.has_value() || client.unanswered->accesses.empty()) continue;
     client.unanswered->ended = ++time_;
     unanswered_.push_back(*std::move(client.unanswered));
@@ -104,7 +104,7 @@ void SerialClients::WriteIfUnchanged(Client* client) {
   Remember(began, {change}, client->backend->Put(change), client);
 }
 
-// Replaces all items, or all but the first, which is only checked.
+// Replaces all items, or checks the first one and replaces the others.
 void SerialClients::WriteSeveral(Client* client) {
   const std::vector<int> items = PickItems(client);
   const bool check_first = client->Pick(2) == 0;

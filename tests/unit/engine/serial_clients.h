@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_ENGINE_SERIAL_CLIENTS_H_
 #define ARMATURE_TESTS_UNIT_ENGINE_SERIAL_CLIENTS_H_
 
-// Clients that do random operations at the same time, and remember what they saw for FindContradiction.
+// Clients that run random operations concurrently and record their results for FindContradiction.
 
 #include <atomic>
 #include <cstdint>
@@ -16,23 +16,23 @@
 
 namespace armature::engine {
 
-// What is to happen to one item.
+// A change of one item.
 struct Change {
   int item = 0;
-  std::optional<int64_t> expected;  // Only in this state; absent: in any.
-  int64_t written = 0;              // 0: the item is only checked.
+  std::optional<int64_t> expected;  // expected state; absent: any
+  int64_t written = 0;              // 0: only check the item
 };
 
-// What happened to the items of a write.
+// The result of a write.
 struct Found {
   bool done = false;
-  std::vector<int64_t> states;  // In which each item was.
+  std::vector<int64_t> states;  // of each item before the write
 };
 
-// Ways to the items, which have the state 0 as long as they do not exist.
+// Access to the items. An item that does not exist has the state 0.
 //
-// Errors: UNAVAILABLE if nobody knows whether the call was carried out; ABORTED if it gave way to others and did
-// nothing. Any other fails the test. No call is repeated. A false condition is no error.
+// Errors: UNAVAILABLE if the outcome of the call is unknown; ABORTED if it lost a conflict and had no effect. Any other
+// error fails the test. Calls are not retried. A false condition is not an error.
 // Thread-safety: thread-safe.
 class SerialBackend {
  public:
@@ -40,7 +40,7 @@ class SerialBackend {
   virtual absl::StatusOr<int64_t> Get(int item) = 0;
   virtual absl::StatusOr<Found> Put(const Change& change) = 0;
   virtual absl::StatusOr<std::vector<int64_t>> TransactRead(const std::vector<int>& items) = 0;
-  // Each change expects a state.
+  // Each change has an expected state.
   virtual absl::StatusOr<Found> TransactWrite(const std::vector<Change>& changes) = 0;
 };
 
@@ -50,25 +50,26 @@ class SerialClients {
   static constexpr int kItems = 50;
   static constexpr int kClients = 16;
 
-  // Whether clients also replace items in whatever state they are. If such a write gets no answer, nobody knows what
-  // it replaced, so that is for backends that always answer.
+  // `write_blindly`: clients also replace items whatever their state. The replaced state of such a write is unknown if
+  // it is not answered, so this is only for backends that always answer.
   explicit SerialClients(bool write_blindly) : write_blindly_(write_blindly) {}
 
-  // Lets client i work with backend i modulo their number, until it has done so many operations or got no answer.
-  // `meanwhile` runs beside them. When all have ended, what was not answered must be done or never will be.
+  // Client i uses backend i modulo their number. It stops after `operations` operations, or when a call is not
+  // answered. `meanwhile` runs concurrently. When all clients have ended, unanswered operations must have been
+  // executed, or never be.
   void Run(const std::vector<SerialBackend*>& backends, uint64_t seed, int operations,
            const std::function<void()>& meanwhile = nullptr);
 
-  // Reads each item, at a time of its own after all that was done before.
+  // Reads each item, after all operations so far.
   void ReadAll(SerialBackend* backend);
 
-  // Of all runs so far.
+  // Operations of all runs so far.
   const std::vector<Operation>& history() const { return history_; }
   const std::vector<Operation>& unanswered() const { return unanswered_; }
   std::string FindContradiction() const { return engine::FindContradiction(history_, unanswered_); }
 
  private:
-  // One of those at work.
+  // The state of one client.
   struct Client {
     SerialBackend* backend = nullptr;
     std::mt19937_64 rng;
@@ -87,9 +88,9 @@ class SerialClients {
   void WriteIfUnchanged(Client* client);
   void WriteSeveral(Client* client);
 
-  // Remembers a write that began at this time.
+  // Records a write that began at `began`.
   void Remember(int64_t began, const std::vector<Change>& changes, const absl::StatusOr<Found>& found, Client* client);
-  // True if the answer says what was read. Otherwise the client may have lost its backend, but nothing was changed.
+  // True if the read succeeded. Otherwise the client may have lost its backend, but nothing was changed.
   bool IsRead(const absl::Status& status, int64_t began, Client* client);
 
   const bool write_blindly_;

@@ -1,4 +1,4 @@
-// Many clients at once: what they saw must have happened in some order, one operation after the other.
+// Many concurrent clients: there must be a serial order that explains what they saw.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using codec::N;
 
 constexpr char kTable[] = "states";
 
-// How many times more to do than the fast run does.
+// Number of rounds, as a multiple of the fast run.
 int Rounds() {
   const char* const text = std::getenv("ARMATURE_SERIAL_ROUNDS");
   return text == nullptr ? 1 : std::max(1, std::atoi(text));
@@ -32,7 +32,7 @@ int Rounds() {
 std::string Key(int item) { return PlainItem(Cat("i", item), "1"); }
 std::string Item(int item, int64_t state) { return PlainItem(Cat("i", item), "1", {{"v", N(std::to_string(state))}}); }
 
-// 0 if there is no item.
+// The state of an item, 0 if there is none.
 int64_t StateOf(std::string_view item_bytes) {
   if (item_bytes.empty()) return 0;
   const auto value = model::ItemView(item_bytes).Find("v");
@@ -129,7 +129,7 @@ TEST(Serial, AnOrderExplainsWhatClientsSaw) {
   }
 }
 
-// Two engines over one database do not know of each other's locks. If that is not found out, nothing is.
+// Two engines over one database do not share locks. The checker must detect this.
 TEST(Serial, LocksThatDoNotLockAreFoundOut) {
   const uint64_t seed = PrintedTestSeed();
   TestEngine engine;
@@ -144,7 +144,7 @@ TEST(Serial, LocksThatDoNotLockAreFoundOut) {
     SerialClients clients(/*write_blindly=*/true);
     clients.Run({&backend, &other_backend}, seed + 1000 * round, 250);
     contradiction = clients.FindContradiction();
-    // The items are those of the round before, which the next one would not understand.
+    // The next round needs items without states of this one.
     for (int item = 0; item < SerialClients::kItems; ++item)
       ASSERT_TRUE(engine.Delete(WriteTo(kTable, Key(item))).ok());
   }

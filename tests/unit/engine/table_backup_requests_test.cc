@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kTableArn = "arn:aws:dynamodb:local:000000000000:table/Cats";
 constexpr std::string_view kArn = "arn:aws:dynamodb:local:000000000000:table/Cats/backup/01489602797149-73d8d5bc";
 
-// "OK", or the exception's name and text.
+// "OK", or name and text of the exception.
 std::string Told(const absl::Status& status) {
   if (status.ok()) return "OK";
   const std::optional<ApiError> error = GetApiError(status);
@@ -196,7 +196,7 @@ TEST(RestoreTableRequest, NamesATargetAndABackup) {
   RestoreTableRequest request = Restore();
   request.target_table_name = "ab";
   EXPECT_EQ(Told(CheckRestoreTable(request)), One("'ab'", "targetTableName", "have length greater than or equal to 3"));
-  // The table is yet to be made: it has no ARN.
+  // An ARN is not allowed, because the table does not exist yet.
   request.target_table_name = std::string(kTableArn);
   EXPECT_EQ(Told(CheckRestoreTable(request)),
             One(Cat("'", kTableArn, "'"), "targetTableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"));

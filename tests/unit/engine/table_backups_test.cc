@@ -1,4 +1,4 @@
-// Backups of tables as the API knows them, and tables that are made from them.
+// The API's backups of tables, and tables restored from them.
 
 #include "engine/backup/table_backups.h"
 
@@ -94,7 +94,7 @@ class TableBackupsTest : public ::testing::Test {
       return backup.ok() && backup->status == BackupStatus::kAvailable;
     });
   }
-  // A backup that is there; its ARN.
+  // Creates a backup, waits until it is available, and returns its ARN.
   std::string Backup(const std::string& name) {
     const absl::StatusOr<TableBackup> made = Create(name);
     EXPECT_TRUE(made.ok()) << made.status();
@@ -190,14 +190,14 @@ TEST_F(TableBackupsTest, ARestoredTableHasTheItemsOfThatMoment) {
   EXPECT_EQ(Items("copy"), items);
   EXPECT_EQ(Items("copy", "by_at"), items);
   EXPECT_EQ(Items("copy", "by_state_here").size(), size_t{kItems});
-  // It is a table like any other now.
+  // The restored table is an ordinary table.
   EXPECT_TRUE(engine_.Put(WriteTo("copy", Order(7777))).ok());
   engine_.Reopen();
   EXPECT_EQ(Items("copy").size(), size_t{kItems} + 1);
   EXPECT_TRUE(engine_.DeleteTable("copy").ok());
 }
 
-// The one that a page ended with is the first that a clean-up deletes.
+// The last backup of a page is often the first one that a clean-up deletes.
 TEST_F(TableBackupsTest, APageBeginsBehindOneThatIsGone) {
   const std::string first = Backup("first");
   Backup("second");
@@ -206,7 +206,7 @@ TEST_F(TableBackupsTest, APageBeginsBehindOneThatIsGone) {
 }
 
 TEST_F(TableBackupsTest, NothingIsDeletedThatIsStillNeeded) {
-  // One after the other: the second one waits.
+  // The second backup waits for the first.
   const absl::StatusOr<TableBackup> first = Create("first");
   const absl::StatusOr<TableBackup> second = Create("second");
   ASSERT_TRUE(second.ok()) << second.status();
@@ -216,7 +216,7 @@ TEST_F(TableBackupsTest, NothingIsDeletedThatIsStillNeeded) {
   ASSERT_TRUE(WaitUntilAvailable(first->arn).ok());
   ASSERT_TRUE(WaitUntilAvailable(second->arn).ok());
   const std::vector<std::string> items = Items(kTable);
-  // Two restores: the second one waits as well.
+  // Two restores: the second one waits.
   ASSERT_TRUE(Restore({.target_table_name = "copy1", .backup_arn = first->arn}).ok());
   ASSERT_TRUE(Restore({.target_table_name = "copy2", .backup_arn = second->arn}).ok());
   EXPECT_EQ(ErrorNameOf(Delete(second->arn).status()), "BackupInUseException");
@@ -250,7 +250,7 @@ TEST_F(TableBackupsTest, OverridesTakeThePlaceOfWhatTheTableHad) {
   other.global_indexes->front().projection = {"KEYS_ONLY", std::nullopt};
   const absl::Status no_such = Restore(other).status();
   EXPECT_THAT(std::string(no_such.message()), ::testing::HasSubstr("Index renamed does not match"));
-  // Twice the same, under two names; two of one name.
+  // The same definition under two names, and two definitions with one name.
   other = request;
   other.global_indexes->push_back(other.global_indexes->front());
   other.global_indexes->back().index_name = "again";
@@ -293,7 +293,7 @@ TEST_F(TableBackupsTest, WhatCannotBeIsRefused) {
   EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("--backup_dir"));
 }
 
-// As a kill of the daemon leaves it.
+// Simulates a restore that was interrupted by a kill of the daemon.
 TEST(TableRestore, OneThatDidNotFinishIsOutOfReachAndGoesWithTheNextStart) {
   TestEngine engine;
   ASSERT_TRUE(engine.CreateTable(IndexedTable(kTable)).ok());

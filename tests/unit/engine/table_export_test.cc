@@ -1,4 +1,4 @@
-// Exports: the table of one moment, held for as long as somebody reads.
+// Exports: a snapshot of a table, held while it is read.
 
 #include "engine/backup/table_export.h"
 
@@ -21,7 +21,7 @@ using codec::S;
 
 constexpr char kTable[] = "things";
 constexpr int kItems = 40;
-// Some pages.
+// Several pages.
 constexpr size_t kTextBytes = 100'000;
 
 using Opened = absl::StatusOr<std::shared_ptr<TableExport>>;
@@ -60,7 +60,7 @@ TEST(TableExport, ShowsTheMomentWhenItWasOpened) {
   ItemCollector page;
   int pages = 1;
   absl::StatusOr<bool> has_more = ReadPage(**exported, &page);
-  // Whatever comes now is too late: changed, new and deleted items.
+  // Later changes, new and deleted items are not exported.
   for (int key = 0; key < 2 * kItems; key += 2) ASSERT_TRUE(Put(engine, key, 'b').ok());
   WriteRequest remove = WriteTo(kTable, PlainItem("1", "1", {}));
   ASSERT_TRUE(engine.Delete(remove).ok());
@@ -83,7 +83,7 @@ TEST(TableExport, ATableThatIsDeletedMeanwhileIsExportedToItsEnd) {
   while (has_more.ok() && *has_more) has_more = ReadPage(**exported, &page);
   ASSERT_TRUE(has_more.ok()) << has_more.status();
   EXPECT_EQ(page.items.size(), size_t{kItems});
-  // It holds nothing behind its last page.
+  // After the last page the export holds no snapshot.
   EXPECT_TRUE(engine.WaitForTableGone(kTable).ok());
 }
 
@@ -105,7 +105,7 @@ TEST(TableExport, OneThatNobodyReadsIsGivenUp) {
   MakeTable(engine);
   const Opened exported = Open(engine);
   ASSERT_TRUE(exported.ok()) << exported.status();
-  // It holds the table, and lets go by itself.
+  // The export holds the table and releases it after a timeout.
   ASSERT_TRUE(engine.DeleteTable(kTable).ok());
   EXPECT_TRUE(engine.WaitForTableGone(kTable).ok());
   ItemCollector page;

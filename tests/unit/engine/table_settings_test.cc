@@ -1,4 +1,4 @@
-// Settings of tables: what the conformance cases cannot show, because they wait for tables and have one caller.
+// Settings of tables: properties that conformance cases cannot show, because they wait for tables and have one caller.
 
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ TEST_F(TableSettings, SurviveARestart) {
   EXPECT_GE(after->latest_ms, after->earliest_ms);
 }
 
-// Whoever holds a table that is being deleted keeps it in that state.
+// A held snapshot keeps a table in the state DELETING.
 TEST_F(TableSettings, ATableThatIsBeingDeletedIsNotChanged) {
   ASSERT_TRUE(engine_.CreateTable(OnDemandTable("Cats")).ok());
   const auto held = engine_.database().catalog();
@@ -106,7 +106,7 @@ TEST_F(TableSettings, ATableThatIsBeingDeletedIsNotChanged) {
   EXPECT_EQ(TextOf(Tags("Cats").status()), gone);
 }
 
-// Each caller's change is made on what the others have left.
+// Each change is applied to the result of the others.
 TEST_F(TableSettings, ChangesFromManyCallersAreAllKept) {
   constexpr int kCallers = 4;
   constexpr int kTags = 12;
@@ -129,7 +129,7 @@ TEST_F(TableSettings, ChangesFromManyCallersAreAllKept) {
   EXPECT_EQ(tags, size_t{kCallers * kTags});
 }
 
-// Writes go on while settings change under them.
+// Writes continue while settings change.
 TEST_F(TableSettings, ItemsAreWrittenThroughChanges) {
   ASSERT_TRUE(engine_.CreateTable(OnDemandTable("Cats")).ok());
   std::atomic<bool> stop = false;

@@ -1,4 +1,4 @@
-// Provisioned throughput, and the maxima of tables that are billed per request.
+// Provisioned throughput, and the maximum throughput of on-demand tables.
 
 #include "engine/throughput.h"
 
@@ -22,7 +22,7 @@ using codec::S;
 constexpr char kTable[] = "things";
 constexpr char kTableArn[] = "arn:aws:dynamodb:local:000000000000:table/things";
 constexpr char kIndexArn[] = "arn:aws:dynamodb:local:000000000000:table/things/index/colors";
-constexpr size_t kLargeBytes = 310 * 1024;  // five minutes of one write unit, and of four read units
+constexpr size_t kLargeBytes = 310 * 1024;  // 310 write units, 78 consistent read units
 
 class ThroughputTest : public testing::Test {
  protected:
@@ -36,7 +36,7 @@ class ThroughputTest : public testing::Test {
   }
   void Pass(double seconds) { *clock_ += static_cast<int64_t>(seconds * 1e9); }
 
-  // A table with the global index "colors" and the local index "ranks", PROVISIONED with these amounts.
+  // A PROVISIONED table with these amounts, the global index "colors" and the local index "ranks".
   static model::TableDefinition Provisioned(model::Throughput table, model::Throughput index) {
     model::TableDefinition definition = PlainTable(kTable);
     definition.attribute_definitions.push_back({"color", "S"});
@@ -68,7 +68,7 @@ class ThroughputTest : public testing::Test {
     return engine_.Scan(request).status();
   }
   absl::Status ScanIndex() {
-    // What was written is in the index once it has caught up.
+    // Waits until the index has applied all writes.
     ReadRequest request;
     request.table_name = kTable;
     request.index_name = "colors";

@@ -1,4 +1,5 @@
-// Transactions: what conformance cases cannot see, such as locked rows, tokens over time and restarts, and throttling.
+// Transactions: properties that conformance cases cannot show, such as locked rows, token expiry, restarts and
+// throttling.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,7 +56,7 @@ class TransactTest : public testing::Test {
   static TransactAction Put(std::string item, std::string condition = "") {
     return ActionOf(TransactKind::kPut, kTable, std::move(item), std::move(condition));
   }
-  // Adds one to the attribute "n" of an item of the table without indexes.
+  // Adds one to the attribute "n" of an item in the table without indexes.
   static TransactAction Count(std::string_view pk) {
     return ActionOf(TransactKind::kUpdate, kPlain, PlainItem(pk, "1"), "", "ADD n :one",
                     codec::Item({{":one", N("1")}}));
@@ -67,7 +68,7 @@ class TransactTest : public testing::Test {
     const auto value = model::ItemView(got->item->view()).Find("n");
     return value.has_value() ? std::string(value->scalar()) : "none";
   }
-  // How many entries each of the table, its local and its global index have of the partition "a", or "g".
+  // Number of entries in the partition "a" or "g" of the table, its local and its global index.
   std::string Counts(uint64_t at_least_sequence) {
     std::string counts;
     for (const char* const index : {"", "ByL", "ByG"}) {
@@ -133,7 +134,7 @@ TEST_F(TransactTest, FullCollectionsAreToldFromOthersOfTheSameKey) {
   const auto large = [](const char* table, std::string_view pk, std::string_view sk) {
     return ActionOf(TransactKind::kPut, table, PlainItem(pk, sk, {{"x", S(std::string(60'000, 'x'))}}));
   };
-  // The partition "a" of the first table stays small, and so does "b" of the second.
+  // The partition "a" of the first table and "b" of the second stay small.
   EXPECT_EQ(ReasonsOf(Transact(engine_, TransactionOf({Put(PlainItem("a", "1")), large("other", "a", "1"),
                                                        large(kTable, "b", "1"), large("other", "a", "2"),
                                                        ActionOf(TransactKind::kPut, "other", PlainItem("b", "1")),
@@ -162,7 +163,7 @@ TEST_F(TransactTest, AnItemOfATransactionConflictsAfterAWhile) {
   const absl::StatusOr<BatchWriteResult> alone = BatchWriteTo(engine_, BatchOf(kPlain, {PutOf(PlainItem("a", "1"))}));
   ASSERT_TRUE(alone.ok()) << alone.status() << ": the client repeats what is left, whatever became of the others";
   EXPECT_EQ(alone->unprocessed[0].writes.size(), 1u);
-  // Readers of single items are not held up.
+  // Reads of single items do not wait.
   EXPECT_EQ(CountOf("a"), "none");
   ASSERT_TRUE(held.Finish().ok());
   EXPECT_EQ(CountOf("a"), "1");
@@ -175,7 +176,7 @@ TEST_F(TransactTest, ASingleWriteWaitsForOthersOfItsKindAsLongAsItMay) {
       [this](RequestContext context) { return engine_.Put(WriteTo(kPlain, PlainItem("a", "1")), std::move(context)); });
   Answer<WriteResult> waiting;
   engine_->PutItem({}, WriteTo(kPlain, PlainItem("a", "1", {{"n", N("7")}})), waiting.Catch());
-  // Each waits as long as anybody waits for a transaction.
+  // Each lasts as long as the wait for a transaction.
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(ReasonsOf(Transact(engine_, TransactionOf({Count("a")})).status()), "TransactionConflict");
   }
@@ -215,7 +216,7 @@ TEST_F(TransactTest, ARepeatIsJudgedByWhatItMeans) {
     return TransactionOf({ActionOf(TransactKind::kPut, kPlain, codec::Item(attributes))}, "t");
   };
   ASSERT_TRUE(Transact(engine_, request({{"pk", S("a")}, {"sk", N("1")}, {"n", N("10")}})).ok());
-  // Another order, another spelling of a number, the table by its ARN.
+  // Another order, another spelling of a number, and the table's ARN.
   TransactWriteRequest same = request({{"n", N("1e1")}, {"sk", N("1.0")}, {"pk", S("a")}});
   same.actions[0].write.table_name = Cat("arn:aws:dynamodb:local:000000000000:table/", kPlain);
   EXPECT_TRUE(Transact(engine_, same).ok());
@@ -251,7 +252,7 @@ TEST_F(TransactTest, ATokenIsGoodForTenMinutes) {
   *now_ms_ += 1;
   EXPECT_TRUE(Transact(engine_, TransactionOf({Count("b")}, "t")).ok());
   EXPECT_EQ(CountOf("b"), "1");
-  // It counts anew.
+  // The token can be used again.
   EXPECT_TRUE(Transact(engine_, TransactionOf({Count("b")}, "t")).ok());
   EXPECT_EQ(CountOf("b"), "1");
 }
@@ -268,7 +269,7 @@ TEST_F(TransactTest, ATokenOfATransactionUnderWayIsRefused) {
 }
 
 TEST_F(TransactTest, ExpiredTokensAreSwept) {
-  constexpr int kTokens = 2500;  // some sweeps
+  constexpr int kTokens = 2500;  // several sweeps
   const auto is_there = [this](int token) {
     store::TokenRecord record;
     const auto got = engine_.database().FindToken(Cat("t", token), store::ReadMode::kMayBlock, &record);
@@ -277,10 +278,10 @@ TEST_F(TransactTest, ExpiredTokensAreSwept) {
   for (int i = 0; i < kTokens; ++i) ASSERT_TRUE(Transact(engine_, TransactionOf({Count("a")}, Cat("t", i))).ok());
   EXPECT_TRUE(is_there(0));
   *now_ms_ += kTenMinutesMs / 2;
-  // Used anew in the second half: its time has not come with that of the others.
+  // A token used in the second half expires later than the others.
   ASSERT_TRUE(Transact(engine_, TransactionOf({Count("a")}, "young")).ok());
   *now_ms_ += kTenMinutesMs / 2;
-  engine_.Reopen();  // what a start finds goes, too
+  engine_.Reopen();  // tokens found at the start are swept, too
   const auto any = [&] {
     for (int i = 0; i < kTokens; ++i) {
       if (is_there(i)) return true;
@@ -322,12 +323,12 @@ TEST_F(TransactTest, CapacityForAllActionsOrForNone) {
   const auto put = [](std::string_view pk) {
     return ActionOf(TransactKind::kPut, "small", PlainItem(pk, "1", {{"x", S(std::string(200'000, 'x'))}}));
   };
-  // 392 units each, of three hundred that are saved: one transaction may overdraw.
+  // 392 units each, of three hundred saved: one transaction may overdraw.
   ASSERT_TRUE(Transact(engine_, TransactionOf({put("a"), put("b")})).ok());
   const absl::Status refused = Transact(engine_, TransactionOf({Count("c"), put("d")})).status();
   EXPECT_EQ(ReasonsOf(refused), "None ProvisionedThroughputExceeded");
   EXPECT_EQ(CountOf("c"), "none");
-  // 98 units each, of three hundred; then nothing is left.
+  // 98 units each, of three hundred. Then no capacity is left.
   const TransactGetRequest reads = ReadOf("small", {PlainItem("a", "1"), PlainItem("b", "1")});
   EXPECT_TRUE(TransactRead(engine_, reads).ok());
   EXPECT_TRUE(TransactRead(engine_, reads).ok());

@@ -1,4 +1,4 @@
-// UpdateItem through the engine: checks and their order, return values, indexes, what is written and what is not.
+// UpdateItem through the engine: checks and their order, return values, indexes, and which writes take place.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ class UpdateItemTest : public ::testing::Test {
     ASSERT_TRUE(created.ok()) << created;
   }
 
-  // A table with a local index by "l" (S) and global ones by "g" (S) and "n" (N), and by "p" (B) and "r" (S).
+  // A table with a local index on "l" (S) and global ones on "g" (S) and "n" (N), and on "p" (B) and "r" (S).
   void CreateIndexed() {
     model::TableDefinition definition = PlainTable(kIndexed);
     for (const char* const name : {"l", "g", "r"}) definition.attribute_definitions.push_back({name, "S"});
@@ -75,7 +75,7 @@ class UpdateItemTest : public ::testing::Test {
   uint64_t UnitsWritten() { return engine_.database().committer_counters().units; }
 
   TestEngine engine_;
-  uint64_t sequence_ = 0;  // of the last update that a test looked at
+  uint64_t sequence_ = 0;  // of the last update that was checked
 };
 
 TEST_F(UpdateItemTest, CreatesAndChanges) {
@@ -122,7 +122,8 @@ TEST_F(UpdateItemTest, GivesBackWhatReturnValuesAsksFor) {
       {"NONE", "absent"},
       {"ALL_OLD", "c=N:1, l=[S:x, S:y, S:z], m={j=N:1, k=N:2}, pk=S:a, sk=N:1, u=S:kept, w=S:old"},
       {"UPDATED_OLD", "c=N:1, l=[S:x, S:y], m={k=N:2}, w=S:old"},
-      // What moved into the place of the removed element is shown; what was appended has another place than was said.
+      // An element that moved into the place of the removed one is shown. The appended element is not, because its
+      // index differs from the request's.
       {"ALL_NEW", "c=N:2, f=S:new, l=[S:new, S:z, S:new], m={j=N:1, k=S:new}, pk=S:a, sk=N:1, u=S:kept"},
       {"UPDATED_NEW", "c=N:2, f=S:new, l=[S:new, S:z], m={k=S:new}"},
   };
@@ -179,13 +180,13 @@ TEST_F(UpdateItemTest, ConditionIsJudgedOnTheItemBefore) {
   failed = engine_.Update(request).status();
   EXPECT_EQ(TextOf(failed), "The conditional request failed");
   EXPECT_EQ(model::PrintedItem(model::ItemView(GetApiError(failed)->item)), "c=N:2, pk=S:a, sk=N:1");
-  // It comes before everything that depends on the item.
+  // The condition is checked before anything that depends on the item.
   request.expressions.update = "SET c = absent + :two";
   EXPECT_EQ(ErrorNameOf(engine_.Update(request).status()), "ConditionalCheckFailedException");
 }
 
 TEST_F(UpdateItemTest, ChecksComeInTheDocumentedOrder) {
-  // Each request has all faults from one on; the first is named.
+  // Each request has all remaining faults. The first one is reported.
   WriteRequest request = UpdateOf("SET pk = :v", {{":v", S("x")}}, "absent_table");
   request.item_wire = codec::Item({{"pk", N("dog")}});
   request.expressions.condition = "broken =";
@@ -257,7 +258,7 @@ TEST_F(UpdateItemTest, ConstantsForIndexKeysMustHaveTheirType) {
   CreateIndexed();
   const auto error = [&](std::string expression, std::string value) {
     WriteRequest request = UpdateOf(std::move(expression), {{":v", std::move(value)}}, kIndexed);
-    request.expressions.condition = "attribute_exists(pk)";  // false, and never reached
+    request.expressions.condition = "attribute_exists(pk)";  // false, but never evaluated
     return Error(std::move(request));
   };
   EXPECT_EQ(error("SET l = :v", N("1")),
@@ -379,10 +380,10 @@ TEST_F(UpdateItemTest, ResultMustNotBeTooLarge) {
   Put({{"x", S(big)}});
   EXPECT_EQ(Error(UpdateOf("SET y = x")), "OK");
   EXPECT_EQ(Error(UpdateOf("SET z = :z", {{":z", S(std::string(9'600, 'z'))}})), kTooLarge);
-  // pk, "a", sk and 1 are seven bytes; x, y and z are three names.
+  // pk, "a", sk and 1 take seven bytes; the names x, y and z take three.
   EXPECT_EQ(Error(UpdateOf("SET z = :z", {{":z", S(std::string(9'600 - 7 - 3, 'z'))}})), "OK");
   EXPECT_EQ(Error(UpdateOf("SET z = :z", {{":z", S(std::string(9'600 - 7 - 3 + 1, 'z'))}})), kTooLarge);
-  // With local indexes, their entries count.
+  // With local indexes, their entries count toward the size.
   CreateIndexed();
   Put({{"x", S(big)}, {"y", S("small")}}, kIndexed);
   EXPECT_EQ(Error(UpdateOf("SET y = x", {}, kIndexed)), "OK");

@@ -46,7 +46,7 @@ TEST(Binder, ValuesNeedAnExpressionThatUsesValues) {
   EXPECT_EQ(error(kQueryKinds), text + "FilterExpression and KeyConditionExpression are null");
   EXPECT_EQ(ErrorText(Request().With(kProjection, "#a").WithValue(":v", S("x")).Bind(kScanKinds).status()),
             text + "FilterExpression is null");
-  // Names are judged before values.
+  // Names are checked before values.
   EXPECT_EQ(ErrorText(Request().WithName("#a", "a").WithValue(":v", S("x")).Bind(kScanKinds).status()),
             "ExpressionAttributeNames can only be specified when using expressions");
 }
@@ -141,7 +141,7 @@ TEST(Binder, APlaceholderIsUsedByAnyExpression) {
             "OK");
 }
 
-// Every expression is faulty; taking the first away shows the next.
+// Every expression is faulty. Removing the first one reveals the error of the next.
 TEST(Binder, GoesThroughExpressionsInTheDocumentedOrder) {
   const auto error = [](std::initializer_list<ExpressionKind> kinds) {
     Request request;

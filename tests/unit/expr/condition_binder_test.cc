@@ -24,7 +24,7 @@ void ExpectErrors(ExpressionKind kind, std::span<const ErrorCase> cases) {
 }
 
 constexpr ErrorCase kStaticErrors[] = {
-    // Reserved words, at any depth of a path; not functions, not placeholders.
+    // Reserved words, at any depth of a path, but not as functions or placeholders.
     {"status = :s", "Attribute name is a reserved keyword; reserved keyword: status"},
     {"Status = :s", "Attribute name is a reserved keyword; reserved keyword: Status"},
     {"a.zone = :s", "Attribute name is a reserved keyword; reserved keyword: zone"},
@@ -43,7 +43,7 @@ constexpr ErrorCase kStaticErrors[] = {
     {"#missing = :missing",
      "An expression attribute name used in the document path is not defined; attribute name: "
      "#missing"},
-    // Functions: unknown, out of place, number of operands, operands that must be paths.
+    // Functions: unknown, misplaced, wrong number of operands, operands that must be paths.
     {"f(a)", "Invalid function name; function: f"},
     {"SIZE(a) > :n", "Invalid function name; function: SIZE"},
     {"Begins_With(a, :s)", "Invalid function name; function: Begins_With"},
@@ -142,7 +142,7 @@ constexpr ErrorCase kStaticErrors[] = {
     {"a BETWEEN :b2 AND :b",
      "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower "
      "bound operand: AttributeValue: {B:AQM=}, upper bound operand: AttributeValue: {B:AQI=}"},
-    // One path twice.
+    // The same path twice.
     {"a = a",
      "The first operand must be distinct from the remaining operands for this operator or "
      "function; operator: =, first operand: [a]"},
@@ -187,8 +187,7 @@ TEST(ConditionBinder, AcceptsLegalConditions) {
   }
 }
 
-// Each text has the fault of its row and of the rows below it; the later ones come first in the
-// text.
+// Each text has the fault of its row and of all rows below it. Later faults come first in the text.
 constexpr ErrorCase kReportOrder[] = {
     {"a = :missing AND b = b AND zone = :s AND size(a) AND f(a) AND ((a = :s))",
      "The expression has redundant parentheses;"},
@@ -196,14 +195,14 @@ constexpr ErrorCase kReportOrder[] = {
     {"a = :missing AND b = b AND zone = :s AND size(a)",
      "The function is not allowed to be used this way in an expression; function: size"},
     {"a = :missing AND b = b AND zone = :s", "Attribute name is a reserved keyword; reserved keyword: zone"},
-    // Comparison by comparison, in the order of the text.
+    // Comparisons are checked one by one, in the order of the text.
     {"b = b AND a = :missing",
      "The first operand must be distinct from the remaining operands for this operator or "
      "function; operator: =, first operand: [b]"},
     {"begins_with(a, :n) AND a = :missing",
      "Incorrect operand type for operator or function; operator or function: begins_with, operand "
      "type: N"},
-    // Inside one comparison: undefined, number of operands, equal operands, types.
+    // Checks within one comparison: undefined, number of operands, equal operands, types.
     {"begins_with(a, :n) = size(:missing, a)",
      "The function is not allowed to be used this way in an expression; function: begins_with"},
     {"size(a, b) = :missing",

@@ -63,7 +63,7 @@ bool Holds(std::string_view text, const std::string& item) {
 }
 
 constexpr std::string_view kTrue[] = {
-    // Equality: by type and value, deep.
+    // Equality compares type and value, deeply.
     "abc = :s",
     "abc = same",
     "five = :n",
@@ -80,7 +80,7 @@ constexpr std::string_view kTrue[] = {
     "nay <> yea",
     ":n = :n",
     "blank = :empty",
-    // Absence: only `<>` is true.
+    // Missing attributes: only `<>` is true.
     "gone <> :s",
     ":s <> gone",
     "gone <> lost",
@@ -90,7 +90,7 @@ constexpr std::string_view kTrue[] = {
     "abc[0] <> :s",
     "seq.k <> :n",
     "dict[0] <> :n",
-    // Order, each type its own way.
+    // Order, by the rules of each type.
     "five < :n2",
     "nine < ten",
     "nine < huge",
@@ -116,7 +116,7 @@ constexpr std::string_view kTrue[] = {
     "five IN (:s, nine, :n)",
     "words IN (:l, :ss)",
     ":n IN (gone, five)",
-    // Functions on presence and type.
+    // Functions that test presence and type.
     "attribute_exists(abc)",
     "attribute_exists(nothing)",
     "attribute_exists(doc.seq[2][0])",
@@ -183,7 +183,7 @@ constexpr std::string_view kTrue[] = {
     "size(abc) <> :s",
     "five > size(abc)",
     "size(abc) <> gone",
-    // What has no size makes its comparison false, whatever it is.
+    // A comparison with size() of a value without a size is false, whatever the operator.
     "NOT size(five) = :one",
     "NOT size(five) <> :one",
     "NOT size(gone) <> :one",
@@ -191,7 +191,7 @@ constexpr std::string_view kTrue[] = {
     "NOT size(nothing) <= :n0",
     "NOT size(gone) IN (:n)",
     "NOT size(gone) BETWEEN :n0 AND :n2",
-    // Logic.
+    // Logical operators.
     "abc = :s AND five = :n",
     "abc = :n OR five = :n",
     "NOT abc = :n",
@@ -216,7 +216,7 @@ constexpr std::string_view kFalse[] = {
     "seq = :l",
     "abc <> :s",
     "abc <> same",
-    // Types that differ or have no order: false both ways, and under <>= alike.
+    // Values of different types, or of a type without an order: every order comparison is false.
     "abc < :n",
     "abc >= :n",
     "tens < ten",
@@ -248,7 +248,7 @@ constexpr std::string_view kFalse[] = {
     "(abc = :s OR abc = :n) AND five = :s",
 };
 
-// Beside the common values.
+// Adds values beyond the common ones.
 Request WithExtras(std::string_view text) {
   Request request;
   request.With(kCondition, text);

@@ -1,5 +1,5 @@
-// Random conditions as texts, through lexer, parser, binder and evaluator, against an evaluator that knows neither
-// texts nor bytes. ARMATURE_TEST_SEED gives other conditions, ARMATURE_TEST_RUNS another number of them.
+// Random conditions as texts, through lexer, parser, binder and evaluator, compared with an evaluator that works on
+// plain data. ARMATURE_TEST_SEED sets the seed, ARMATURE_TEST_RUNS the number of conditions.
 
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(Differential, ConditionsMeanWhatTheGrammarSays) {
     ASSERT_EQ(found, wanted) << text << "\nrun " << run;
     met += wanted ? 1 : 0;
   }
-  // Of conditions that all come out alike nothing could be learnt.
+  // If nearly all conditions had one result, the test would prove nothing.
   EXPECT_GT(met, runs / 5);
   EXPECT_LT(met, runs - runs / 5);
 }

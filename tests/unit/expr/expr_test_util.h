@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_EXPR_EXPR_TEST_UTIL_H_
 #define ARMATURE_TESTS_UNIT_EXPR_EXPR_TEST_UTIL_H_
 
-// Items in canonical bytes from initializer lists, and requests that define just what they use.
+// Builders of items in canonical bytes, and requests that define only the placeholders in use.
 
 #include <algorithm>
 #include <map>
@@ -54,7 +54,7 @@ inline Wire BS(std::vector<std::string> elements) {
 }
 inline Wire L(const std::vector<Wire>& elements) { return Repeated(model::ValueType::kList, elements); }
 
-// Item bytes; the map sorts the names.
+// Item bytes. The map sorts the names.
 inline std::string Item(const std::map<std::string, Wire>& attributes) {
   std::string bytes;
   for (const auto& [name, wire] : attributes) {
@@ -64,7 +64,7 @@ inline std::string Item(const std::map<std::string, Wire>& attributes) {
 }
 inline Wire M(const std::map<std::string, Wire>& members) { return Body(model::ValueType::kMap, Item(members)); }
 
-// The placeholders that tests may use without defining them.
+// Placeholder names that tests may use without defining them.
 inline const std::map<std::string, std::string>& CommonNames() {
   static const auto* const kNames = new std::map<std::string, std::string>{
       {"#a", "a"}, {"#b", "b"},     {"#dotted", "a.b"}, {"#size", "size"},
@@ -101,7 +101,7 @@ inline const std::map<std::string, Wire>& CommonValues() {
   return *kValues;
 }
 
-// A request whose placeholders are those of the common ones that its expressions mention.
+// A request that defines the common placeholders mentioned in its expressions.
 class Request {
  public:
   Request& With(ExpressionKind kind, std::string_view text) {
@@ -129,7 +129,7 @@ class Request {
     return *this;
   }
 
-  // What it returns is valid as long as the request is.
+  // The result is valid while the request exists.
   absl::StatusOr<BoundExpressions> Bind(std::span<const ExpressionKind> kinds) {
     Placeholders placeholders;
     if (!names_.empty()) {
@@ -156,8 +156,7 @@ class Request {
   std::string value_bytes_;
 };
 
-// The text of a ValidationException; "OK" for success; "not a ValidationException: ..." for the
-// rest.
+// The text of a ValidationException, "OK" for success, or "not a ValidationException: ..." for another error.
 inline std::string ErrorText(const absl::Status& status) {
   if (status.ok()) return "OK";
   const std::optional<ApiError> error = GetApiError(status);

@@ -71,7 +71,7 @@ constexpr std::string_view kWords[] = {
     "_",
 };
 
-// Runs `text` as every kind. Whatever it is, the outcome is a result or a ValidationException.
+// Binds `text` as every kind of expression. The outcome must be a result or a ValidationException.
 void TryEveryKind(const std::string& text, const std::string& item) {
   for (const ExpressionKind kind : {ExpressionKind::kUpdate, ExpressionKind::kCondition, ExpressionKind::kKeyCondition,
                                     ExpressionKind::kFilter, ExpressionKind::kProjection}) {

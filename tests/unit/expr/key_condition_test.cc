@@ -61,7 +61,7 @@ constexpr Case kRestrictions[] = {
      "as its first operand"},
     {"h = :s AND #h = :s2", "KeyConditionExpressions must only contain one condition per key"},
     {"h = :s AND r > :s AND r < :s2", "KeyConditionExpressions must only contain one condition per key"},
-    // Constants no key could take, in the order of the text.
+    // Constants that cannot be a key, in the order of the text.
     {"begins_with(h, :n)",
      "Incorrect operand type for operator or function; operator or function: begins_with, operand "
      "type: N"},
@@ -129,7 +129,7 @@ const KeySchema& BinaryRange() {
   static const auto* const kSchema = new KeySchema{{{"h", ScalarType::kNumber}}, {{"r", ScalarType::kBinary}}};
   return *kSchema;
 }
-// The index of the developer guide's tournament example. Its attribute region is a reserved word.
+// The index of the tournament example in the developer guide. Its attribute `region` is a reserved word.
 const KeySchema& Tournament() {
   static const auto* const kSchema = new KeySchema{
       {{"tournamentId", ScalarType::kString}, {"region", ScalarType::kString}},
@@ -175,7 +175,7 @@ constexpr SchemaCase kSchemaCases[] = {
     {HashAndRange, "h = :s AND r = :n AND x = :s",
      "The number of query conditions (3) exceeds the number of key attributes defined in the "
      "schema (2)"},
-    // Values of another type than the key.
+    // Values of another type than the key attribute.
     {HashAndRange, "h = :n", kTypeMismatch},
     {HashAndRange, "h = :true", kTypeMismatch},
     {HashAndRange, "h = :ss AND r = :n", kTypeMismatch},
@@ -239,7 +239,7 @@ TEST(MatchKeyCondition, FollowsTheSchema) {
 }
 
 TEST(MatchKeyCondition, NonKeyWithoutAFreeSortAttributeIsNotSupported) {
-  // Only a condition made by hand comes here: the count would have refused it.
+  // Only a hand-made condition gets here: the check of the count refuses it otherwise.
   Request request;
   const auto bound = request.With(kKey, "h = :s").Bind();
   ASSERT_TRUE(bound.ok());
@@ -304,7 +304,7 @@ TEST(MatchKeyCondition, BoundsTheSizeOfKeyValues) {
   EXPECT_EQ(SizeError(plain, "h = :x AND r > :y", 1, 1025), sort);
   EXPECT_EQ(SizeError(plain, "h = :x AND r BETWEEN :x AND :y", 1024, 1024), "OK");
   EXPECT_EQ(SizeError(plain, "h = :x AND r BETWEEN :x AND :y", 1, 1025), sort);
-  // A group of attributes is bounded by its sum.
+  // The limit applies to the sum of the attributes.
   EXPECT_EQ(SizeError(Tournament(), "tournamentId = :x AND #region = :y", 1024, 1024), "OK");
   EXPECT_EQ(SizeError(Tournament(), "tournamentId = :x AND #region = :y", 1024, 1025), partition);
   const std::string_view two = "tournamentId = :x AND #region = :x AND round = :x AND bracket > :y";

@@ -37,7 +37,7 @@ constexpr char kInvalid[] = "One or more parameter values were invalid: ";
 
 std::string Invalid(std::string_view detail) { return Cat(kInvalid, detail); }
 
-// Every operator that has an argument.
+// Operators with one argument.
 constexpr std::string_view kWithOneArgument[] = {"EQ", "NE",       "LE",           "LT",         "GE",
                                                  "GT", "CONTAINS", "NOT_CONTAINS", "BEGINS_WITH"};
 
@@ -59,7 +59,7 @@ class LegacyTest : public ::testing::Test {
     const LegacyCondition condition = On("a", op, arguments);
     return ErrorText(BindLegacyFilter(std::vector{condition}, kAnd).status());
   }
-  // Whether an item whose "a" is `stored` meets the condition; an empty `stored`: without "a".
+  // True if an item whose "a" is `stored` meets the condition. If `stored` is empty, the item has no "a".
   bool Meets(const Wire& stored, std::string_view op, const std::vector<Wire>& arguments) {
     const auto condition = BindLegacyFilter(std::vector{On("a", op, arguments)}, kAnd);
     EXPECT_TRUE(condition.ok()) << condition.status();
@@ -111,7 +111,7 @@ TEST_F(LegacyTest, ArgumentsAreOfOneType) {
   const std::string mixed = Invalid("AttributeValues inside AttributeValueList must be of same type");
   EXPECT_EQ(FilterError("IN", {S("x"), N("1")}), mixed);
   EXPECT_EQ(FilterError("BETWEEN", {N("1"), S("x")}), mixed);
-  // Their number is judged before, what the operator takes after.
+  // The number of arguments is checked before the types, and the operator's own rules after them.
   EXPECT_EQ(FilterError("EQ", {S("x"), N("1")}),
             Invalid("Invalid number of argument(s) for the EQ ComparisonOperator"));
   EXPECT_EQ(FilterError("IN", {Bool(true), N("1")}), mixed);
@@ -380,7 +380,7 @@ TEST_F(LegacyTest, AttributeUpdatesBecomeActions) {
   EXPECT_EQ(update->adds[0].operand.value->scalar(), "1");
   EXPECT_EQ(update->adds[1].target.attribute(), "f");
   EXPECT_EQ(update->adds[1].operand.value->type(), model::ValueType::kList);
-  // In the order given, as paths of an expression are in that of the text.
+  // In the order of the request, as paths of an expression are in the order of the text.
   EXPECT_LT(update->sets[0].target.position, update->removes[0].position);
   EXPECT_LT(update->removes[0].position, update->deletes[0].target.position);
 }

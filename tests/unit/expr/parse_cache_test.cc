@@ -64,7 +64,7 @@ TEST(ParseCache, ThreadsShareIt) {
   EXPECT_GT(cache.size(), 0u);
 }
 
-// Binding fills in names and values; what is cached must stay as it was parsed.
+// Binding fills in names and values. The cached tree must stay as parsed.
 TEST(ParseCache, ABoundCopyLeavesTheCachedTreeAlone) {
   ParseCache cache(1 << 20);
   const std::string text = "NOT (#n = :v OR contains(m.l[0], :v)) AND size(#n) BETWEEN :v AND :v";

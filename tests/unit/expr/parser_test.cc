@@ -210,13 +210,13 @@ TEST(ParserLimits, SizeComesBeforeSyntax) {
 
 TEST(ParserLimits, CountsOperatorsButNotParenthesesAndFunctions) {
   const std::string exists = "attribute_exists(a)";
-  // One operator each: NOT.
+  // Each NOT is one operator.
   const std::string negations = Repeat("NOT ", 299);
   EXPECT_EQ(BindError(kFilter, negations + "(a = :s)"), "OK");
   const std::string_view text =
       "Invalid FilterExpression: The expression contains too many operators; operator count: ";
   EXPECT_EQ(BindError(kFilter, negations + "NOT a = :s"), Cat(text, 301));
-  // 150 comparisons and 149 times OR make 299; BETWEEN is one operator with its AND.
+  // 150 comparisons and 149 ORs are 299 operators. BETWEEN with its AND is one operator.
   const std::string comparisons = "a=:s" + Repeat(" OR a=:s", 149);
   EXPECT_EQ(BindError(kFilter, comparisons), "OK");
   EXPECT_EQ(BindError(kFilter, comparisons + " OR " + exists), "OK");

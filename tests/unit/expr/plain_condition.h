@@ -1,8 +1,8 @@
 #ifndef ARMATURE_TESTS_UNIT_EXPR_PLAIN_CONDITION_H_
 #define ARMATURE_TESTS_UNIT_EXPR_PLAIN_CONDITION_H_
 
-// Conditions made at random, which can write themselves as a text and judge a plain item by themselves, so that texts
-// through lexer, parser, binder and evaluator can be held against them.
+// Random conditions that can print themselves as a text and evaluate themselves on a plain item, as the expected result
+// for lexer, parser, binder and evaluator.
 
 #include <algorithm>
 #include <map>
@@ -16,15 +16,15 @@
 namespace armature::expr::testing {
 
 struct PlainStep {
-  std::string name;  // empty: by index
+  std::string name;  // empty: use the index
   size_t index = 0;
   friend bool operator==(const PlainStep&, const PlainStep&) = default;
 };
 
 struct PlainOperand {
-  std::vector<PlainStep> path;  // empty: a literal
+  std::vector<PlainStep> path;  // empty: use the literal
   std::optional<Plain> literal;
-  bool size = false;  // size() of either
+  bool size = false;  // size() of path or literal
 
   bool is_path() const { return !path.empty() && !size; }
 };
@@ -38,7 +38,8 @@ struct PlainCondition {
   std::vector<PlainCondition> terms;  // kNot, kAnd, kOr
 };
 
-// What an operand is for an item. size() of something without a size is `senseless`: whatever asks it is false.
+// The value of an operand for an item. size() of a value without a size is `senseless`: any comparison with it is
+// false.
 struct PlainSubject {
   std::optional<Plain> value;
   bool senseless = false;
@@ -84,7 +85,7 @@ inline PlainSubject Resolve(const PlainOperand& operand, const PlainItem& item) 
   return {number, false};
 }
 
-// Below 0, 0, above 0; nullopt for what has no order.
+// Negative, 0 or positive; nullopt for values without an order.
 inline std::optional<int> Order(const PlainSubject& a, const PlainSubject& b) {
   if (!a.value.has_value() || !b.value.has_value() || a.value->type != b.value->type) return std::nullopt;
   if (a.value->type == model::ValueType::kNumber) {
@@ -171,7 +172,7 @@ inline bool Meets(const PlainItem& item, const PlainCondition& condition) {
   return false;
 }
 
-// Makes conditions of the grammar that no static check refuses. Literals are often parts of `item`.
+// Makes conditions that pass all static checks. Literals are often parts of `item`.
 class ConditionMaker {
  public:
   ConditionMaker(const PlainItem& item, Random* random) : random_(random) {
@@ -197,7 +198,7 @@ class ConditionMaker {
     for (const Plain& element : value.list) Collect(element);
     for (const auto& [name, member] : value.map) Collect(member);
     for (const std::string& element : value.strings) {
-      // Of how many units is not known here, so as text only.
+      // The number of UTF-16 units is unknown here, so only binaries are taken.
       if (value.type != model::ValueType::kBinarySet) continue;
       Plain plain;
       plain.type = model::ValueType::kBinary;
@@ -226,7 +227,7 @@ class ConditionMaker {
     return RandomOf(random_->Pick(types), 1, random_);
   }
 
-  // An operand whose literals are of `types`; size() gives a number.
+  // An operand whose literals are of `types`. size() makes it a number.
   PlainOperand MakeOperand(const Types& types, bool may_be_size) {
     PlainOperand operand;
     if (may_be_size && random_->OneIn(6)) {
@@ -245,7 +246,7 @@ class ConditionMaker {
     return operand;
   }
 
-  // One that is not the same path as `first`.
+  // An operand that is not the same path as `first`.
   PlainOperand MakeOther(const PlainOperand& first, const Types& types, bool may_be_size) {
     while (true) {
       PlainOperand operand = MakeOperand(types, may_be_size);
@@ -301,7 +302,7 @@ class ConditionMaker {
     return leaf;
   }
 
-  // Bounds that are literals are refused unless they are of one type and in order.
+  // Literal bounds must have one type and be in order, or they are refused.
   static void PutInOrder(PlainOperand* lower, PlainOperand* upper) {
     if (lower->size || upper->size || lower->is_path() || upper->is_path()) return;
     const std::optional<int> order = Order({lower->literal, false}, {upper->literal, false});
@@ -313,12 +314,12 @@ class ConditionMaker {
   Random* const random_;
 };
 
-// Writes a condition as a text, with the placeholders it needs.
+// Writes a condition as a text and defines its placeholders.
 class ConditionWriter {
  public:
   explicit ConditionWriter(Random* random) : random_(random) {}
 
-  // Parentheses stand where precedence wants them, and sometimes where nothing does.
+  // Adds parentheses where precedence requires them, and sometimes redundant ones.
   std::string Write(const PlainCondition& condition) {
     const bool needless = random_->OneIn(8);
     return needless ? "(" + WriteBare(condition) + ")" : WriteBare(condition);

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_EXPR_PLAIN_VALUE_H_
 #define ARMATURE_TESTS_UNIT_EXPR_PLAIN_VALUE_H_
 
-// Attribute values as plain data, made at random, to hold what reads canonical bytes against something that does not.
+// Random attribute values as plain data, the expected results for code that reads canonical bytes.
 
 #include <algorithm>
 #include <cstddef>
@@ -33,11 +33,11 @@ class Random {
   std::mt19937_64 rng_;
 };
 
-// Only what belongs to the type is set.
+// Only the members of the value's type are set.
 struct Plain {
   model::ValueType type = model::ValueType::kNull;
   std::string text;               // S, B
-  size_t utf16_units = 0;         // S: as it was put together
+  size_t utf16_units = 0;         // S: counted while it was built
   int64_t thousandths = 0;        // N
   bool flag = false;              // BOOL
   std::set<std::string> strings;  // SS, BS
@@ -106,7 +106,7 @@ inline constexpr model::ValueType kOrderedTypes[] = {model::ValueType::kString, 
                                                      model::ValueType::kBinary};
 inline constexpr std::string_view kPlainNames[] = {"a", "b", "c", "d", "e"};
 
-// Few different values, so that equal ones and parts of each other meet often.
+// Makes few different values, so that equal values and substrings are frequent.
 inline Plain RandomOf(model::ValueType type, int depth, Random* random);
 
 inline Plain RandomValue(int depth, Random* random) {

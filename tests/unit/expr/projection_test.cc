@@ -60,20 +60,20 @@ TEST(Project, KeepsTheHierarchy) {
       {"a.b", {{"a", M({{"b", L({N("7"), N("8")})}})}}},
       {"a.d.e, a.c", {{"a", M({{"c", N("1")}, {"d", M({{"e", S("x")}})}})}}},
       {"a.c, a.gone", {{"a", M({{"c", N("1")}})}}},
-      // A placeholder is one element, whatever its name looks like.
+      // A placeholder is one path element, even if its name contains dots.
       {"#dotted", {{"a.b", S("dotted")}}},
       {"#a.#b[1]", {{"a", M({{"b", L({N("8")})}})}}},
-      // Elements move together, in the order of their indexes.
+      // Selected list elements move together, in index order.
       {"l[2], l[1]", {{"l", L({S("one"), L({S("x"), S("y")})})}}},
       {"l[3].a, l[0].c, l[2][1]", {{"l", L({M({{"c", N("3")}}), L({S("y")}), M({{"a", N("4")}})})}}},
-      // Paths into one element meet in it.
+      // Paths into one list element are combined.
       {"l[0].c, l[0].a", {{"l", L({M({{"a", N("1")}, {"c", N("3")}})})}}},
-      // Nothing is left of what holds none of the paths.
+      // A container without any selected path is left out.
       {"a.gone", {}},
       {"a.d.gone", {}},
       {"l[9]", {}},
       {"l[0].gone, l[3].a", {{"l", L({M({{"a", N("4")}})})}}},
-      // Paths through the wrong kind of value lead nowhere.
+      // Paths through a value of the wrong type select nothing.
       {"n.x, h[0], s[0]", {}},
       {"a[0]", {}},
       {"l.a", {}},
@@ -128,7 +128,7 @@ constexpr ErrorCase kErrors[] = {
     {"a.b, a[1]",
      "Two document paths conflict with each other; must remove or rewrite one of these paths; path "
      "one: [a, b], path two: [a, [1]]"},
-    // Reserved words, then undefined names, then overlaps, then conflicts.
+    // Order of checks: reserved words, undefined names, overlaps, conflicts.
     {"a.b, a[1], a.b, #missing, zone", "Attribute name is a reserved keyword; reserved keyword: zone"},
     {"a.b, a[1], a.b, #missing",
      "An expression attribute name used in the document path is not defined; attribute name: "
@@ -157,7 +157,7 @@ TEST(Projection, RefusesPathsIntoKeys) {
             "allowed: IndexKey: h");
 }
 
-// The longest text of different paths: each is compared with each.
+// The longest text of different paths. Each path is compared with each other.
 TEST(Projection, ManyPathsAreChecked) {
   std::string text;
   for (int i = 0; text.size() < 4080; ++i) {

@@ -15,7 +15,7 @@ using testing::Request;
 
 struct ErrorCase {
   std::string_view text;
-  std::string_view error;  // behind "Invalid UpdateExpression: "
+  std::string_view error;  // after "Invalid UpdateExpression: "
 };
 
 constexpr ErrorCase kStaticErrors[] = {
@@ -84,7 +84,7 @@ TEST(UpdateBinder, ReportsStaticErrors) {
 }
 
 constexpr std::string_view kLegal[] = {
-    "SET b = a REMOVE a",  // right sides do not count
+    "SET b = a REMOVE a",  // operands of SET do not conflict
     "SET a.b = :s, a.c = :s, #dotted = :s",
     "SET a[0] = :s, a[1] = :s REMOVE a[2].b",
     "SET a = a + a, b = list_append(b, b)",
@@ -100,7 +100,7 @@ TEST(UpdateBinder, AcceptsLegalUpdates) {
   }
 }
 
-// Each text has the fault of its row and those of the rows below it.
+// Each text has the fault of its row and of all rows below it.
 constexpr ErrorCase kReportOrder[] = {
     {"ADD b :s, a.b :n, a[1] :n, a.b :n, a :missing, #missing :n SET c = f(d) SET zone = :n",
      "Attribute name is a reserved keyword; reserved keyword: zone"},

@@ -49,7 +49,7 @@ class Applied {
   }
   const Update& update() const { return *bound_->update; }
 
-  // The item after, or "nothing", or the error.
+  // The item after the update, "nothing", or the error.
   std::string To(const Members& item) const { return Run(Item(item)); }
   std::string ToNothing() const { return Run(std::nullopt); }
 
@@ -222,7 +222,7 @@ TEST(UpdateEval, MissingItemIsMadeFromItsKeyUnlessOnlyRemovalsAreAsked) {
   EXPECT_EQ(Applied("DELETE a :ss").ToNothing(), "nothing");
   EXPECT_EQ(Applied("REMOVE a.b[1], c DELETE d.e :ss").ToNothing(), "nothing");
   EXPECT_EQ(Applied("SET a = :n REMOVE b.c DELETE d.e :ss").ToNothing(), "a=N:5, h=S:k");
-  // Operands see no item, not even the key.
+  // Without an item, operands see no attributes, not even the key.
   EXPECT_EQ(Applied("SET a = h").ToNothing(), kAbsent);
   EXPECT_EQ(Applied("SET a = if_not_exists(h, :n)").ToNothing(), "a=N:5, h=S:k");
   EXPECT_EQ(Applied("SET a.b = :n").ToNothing(), kWrongPath);
@@ -249,7 +249,7 @@ TEST(UpdateEval, ListsCanBeAddedToByThoseWhoMakeTheTree) {
             "a=[N:1, S:x]");
 }
 
-// `levels` maps around each other; the innermost is empty.
+// `levels` nested maps. The innermost is empty.
 Wire Maps(int levels) {
   Wire wire = M({});
   for (int i = 1; i < levels; ++i) wire = M({{"k", wire}});
@@ -287,7 +287,7 @@ TEST(UpdateEval, NewAttributesHaveANameOfLegalLength) {
 }
 
 TEST(UpdateEval, ResultIsCanonical) {
-  // The same as if the item had been made at once.
+  // The bytes equal those of an item canonicalized as a whole.
   const std::string before = Item({{"a", N("1")}, {"m", M({{"b", N("1")}, {"z", L({N("1")})}})}, {"z", SS({"a"})}});
   Request request;
   request.With(ExpressionKind::kUpdate, "SET m.c = :s, m.z[3] = :n, b = :l ADD z :ss REMOVE m.b, a");
@@ -318,7 +318,8 @@ TEST(UpdateEval, UpdatedPartsKeepTheirHierarchy) {
   EXPECT_EQ(model::PrintedItem(model::ItemView(Project(parts, model::ItemView(item)))),
             "a={k=N:2}, c=true, l=[N:0, N:1]");
   const std::string after = **ApplyUpdate(applied.update(), model::ItemView(item), model::ItemView());
-  // What moved into the place of a removed element is shown; what was set beyond the end is not, having another place.
+  // An element that moved into the place of a removed one is shown. An element set beyond the end is not, because its
+  // index differs.
   EXPECT_EQ(model::PrintedItem(model::ItemView(Project(parts, model::ItemView(after)))),
             "a={k=N:5}, b=S:abc, l=[N:5, N:2], n=N:5");
   EXPECT_EQ(Project(UpdatedParts(Update()), model::ItemView(item)), "");

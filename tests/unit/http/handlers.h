@@ -15,7 +15,7 @@
 
 namespace armature::daemon {
 
-// Answers at once with what `answer` makes of the request; by default its body.
+// Answers each request at once with the result of `answer`, by default the request's body.
 class InlineHandler final : public HttpHandler {
  public:
   using Answer = std::function<HttpResponse(const HttpRequest&)>;
@@ -30,7 +30,7 @@ class InlineHandler final : public HttpHandler {
   const Answer answer_;
 };
 
-// Keeps requests until the test answers them.
+// Holds requests until the test answers them.
 class HoldingHandler final : public HttpHandler {
  public:
   struct Held {
@@ -44,7 +44,7 @@ class HoldingHandler final : public HttpHandler {
     came_.Signal();
   }
 
-  // Waits until there are `count`, and takes all.
+  // Waits for `count` requests and takes all.
   std::vector<Held> Take(size_t count) {
     absl::MutexLock lock(&mutex_);
     while (held_.size() < count) came_.Wait(&mutex_);

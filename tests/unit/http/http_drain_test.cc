@@ -1,4 +1,4 @@
-// The end of a server.
+// Shutdown of the server.
 
 #include <stdexcept>
 #include <string>
@@ -22,7 +22,7 @@ using test::RawResponse;
 using testing::Contains;
 using testing::Pair;
 
-// Stops the server on a thread of its own, and waits until it takes no more connections.
+// Stops the server on another thread, and waits until it refuses new connections.
 class Stopping {
  public:
   explicit Stopping(HttpServer* server, absl::Duration grace = absl::InfiniteDuration())
@@ -137,7 +137,7 @@ TEST(HttpDrain, GraceEndsForThoseWhoDoNotEnd) {
   EXPECT_EQ(sending.ReadToEnd(), "");
   EXPECT_EQ(server->connections(), 0);
   server.reset();
-  // A late answer finds nobody, and nothing that it could break.
+  // A late answer has no effect.
   std::move(held[0].done)({.headers = {}, .body = "hello?"});
 }
 

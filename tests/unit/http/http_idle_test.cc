@@ -1,4 +1,4 @@
-// What ten thousand connections cost that do nothing.
+// Memory cost of ten thousand idle connections.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -24,7 +24,7 @@ using test::Post;
 using test::RawHttpClient;
 
 constexpr int kConnections = 10'000;
-// Besides those of the connections.
+// Descriptors besides those of the connections.
 constexpr rlim_t kOtherDescriptors = 200;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr size_t kBytesPerConnectionMax = 64 << 10;
@@ -40,8 +40,8 @@ size_t ResidentBytes() {
   return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// The clients live in a process of their own: their descriptors and memory are not the server's. After fork() in a
-// process with threads only system calls are safe.
+// The clients run in a process of their own, so that their descriptors and memory do not count for the server. After
+// fork() in a process with threads, only system calls are safe.
 class IdleClients {
  public:
   explicit IdleClients(uint16_t port) {
@@ -57,7 +57,7 @@ class IdleClients {
     waitpid(pid_, nullptr, 0);
   }
 
-  // Whether all could connect.
+  // True if all clients have connected.
   bool AwaitConnected() {
     char result = 0;
     return read(from_child_[0], &result, 1) == 1 && result == 'y';
@@ -76,7 +76,7 @@ class IdleClients {
       if (fd < 0 || connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to)) != 0) result = 'n';
     }
     if (write(from_child_[1], &result, 1) == 1) {
-      // Returns when the parent closes its end.
+      // Blocks until the parent closes its end.
       while (read(to_child_[0], &result, 1) > 0) {
       }
     }

@@ -1,4 +1,4 @@
-// Clients that want too much, or too little at a time.
+// Clients that exceed limits or are too slow.
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -28,25 +28,25 @@ using test::RawResponse;
 constexpr std::string_view kHead = "POST / HTTP/1.1\r\nHost: h\r\n";
 constexpr absl::Duration kShort = absl::Milliseconds(40);
 
-// That it still serves, whatever others do to it.
+// Expects that the server still answers.
 void ExpectServing(const HttpServer& server) {
   RawHttpClient client(server.address());
   client.Send(Post("anybody there?"));
   EXPECT_EQ(client.Read().body, "anybody there?");
 }
 
-// Whether a new connection is served, not turned away.
+// True if a new connection gets an answer.
 bool IsServed(const std::string& address) {
   try {
     RawHttpClient client(address);
     client.Send(Post("x"));
     return client.Read().status == 200;
   } catch (const std::runtime_error&) {
-    return false;  // ended before it was answered
+    return false;  // closed before an answer
   }
 }
 
-// A client's part ends; the server notices a little later.
+// Waits, because the server notices the end of a client a little later.
 void AwaitHeldBytes(const HttpServer& server, size_t bytes) {
   while (server.held_bytes() != bytes) std::this_thread::yield();
 }
@@ -64,12 +64,12 @@ TEST(HttpLimits, SlowHeadersAreRefused) {
   EXPECT_EQ(client.ReadToEnd(), "");
 }
 
-// The client does not end: what it has sent would be held until the server does, for nothing.
+// The client keeps its connection open. Its headers must not be held until it closes.
 TEST(HttpLimits, RefusedHeadersAreNotKeptUntilTheConnectionEnds) {
   InlineHandler handler;
   const auto server = Serve(&handler, {.head_timeout = kShort, .linger_timeout = absl::Hours(1)});
   RawHttpClient client(server->address());
-  client.Send(Cat(kHead, "A: ", std::string(12 << 10, 'x')));  // as much as counts against the memory
+  client.Send(Cat(kHead, "A: ", std::string(12 << 10, 'x')));  // as much as is counted as held
   EXPECT_EQ(client.Read().status, 408);
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (server->held_bytes() > 0 && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
@@ -82,7 +82,7 @@ TEST(HttpLimits, SendingHeadersByTheByteBuysNoTime) {
   const auto server = Serve(&handler, {.head_timeout = kShort, .linger_timeout = kShort});
   RawHttpClient client(server->address());
   client.Send(kHead);
-  // Ends with the answer, or because it can send no more after it.
+  // Throws when the server has closed the connection.
   const auto trickle = [&client] {
     for (;;) client.Send("a");
   };
@@ -134,7 +134,7 @@ TEST(HttpLimits, HandlersMayTakeTheirTime) {
   RawHttpClient client(server->address());
   client.Send(Post("patience"));
   std::vector<HoldingHandler::Held> held = handler.Take(1);
-  // Another connection's whole life of waiting passes meanwhile.
+  // Meanwhile another connection reaches its idle timeout.
   EXPECT_EQ(RawHttpClient(server->address()).ReadToEnd(), "");
   std::move(held[0].done)({.headers = {}, .body = "at last"});
   EXPECT_EQ(client.Read().body, "at last");
@@ -152,7 +152,7 @@ TEST(HttpLimits, ClientsThatNeverReadAreCutOff) {
 }
 
 TEST(HttpLimits, NothingIsReadFromThoseWhoDoNotRead) {
-  size_t requests = 0;  // by one connection, so on one thread
+  size_t requests = 0;  // of one connection, so on one thread
   InlineHandler handler([&requests](const HttpRequest&) {
     ++requests;
     return HttpResponse{.headers = {}, .body = std::string(1 << 20, 'x')};
@@ -213,7 +213,7 @@ TEST(HttpLimits, HeaderFloodIsRefused) {
     client.Send(kHead);
     for (;;) client.Send("X-Header: and another one\r\n");
   };
-  // The answer, and then the end: what is sent after it is thrown away for a while only.
+  // The answer, then the end of the connection: later input is discarded only up to a limit.
   EXPECT_THROW(flood(), std::runtime_error);
   EXPECT_THAT(client.ReadToEnd(), testing::AnyOf(testing::StartsWith("HTTP/1.1 400 Bad Request\r\n"), ""));
   ExpectServing(*server);
@@ -242,7 +242,7 @@ TEST(HttpLimits, BodiesOfAllConnectionsTogetherAreBounded) {
     clients.back()->Send(head + most);
   }
   while (server->held_bytes() < 800 << 10) std::this_thread::yield();
-  // There is still room for small ones, but not for this.
+  // Small requests fit into the memory limit, this one does not.
   ExpectServing(*server);
   RawHttpClient too_much(server->address());
   too_much.Send(head + most);
@@ -305,7 +305,7 @@ TEST(HttpLimits, FloodOfConnectionsLeavesTheServerServing) {
       EXPECT_EQ(witness.Read().body, "still?");
     }
   }
-  // Some of them wait to be accepted yet, and newcomers behind them may be one too many.
+  // Closed connections may still be in the backlog, so that a new one exceeds the limit.
   while (!IsServed(server->address())) {
   }
 }
@@ -321,7 +321,7 @@ TEST(HttpLimits, WithoutDescriptorsClientsAreToldAndOthersServed) {
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
   const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
   close(next);
-  // One more for the client, none for the server's end of it.
+  // One descriptor for the client, none for the server's side.
   const rlimit scarce = {.rlim_cur = static_cast<rlim_t>(next) + 1, .rlim_max = limit.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &scarce), 0);
   for (int i = 0; i < 3; ++i) {

@@ -84,10 +84,10 @@ TEST_F(HttpServerTest, ContinueIsSaidOnceToThoseWhoWaitForIt) {
   client_.Send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 20000\r\nExpect: 100-continue\r\n\r\n");
   EXPECT_EQ(client_.Read().status, 100);
   client_.Send(std::string_view(body).substr(0, 10'000));
-  while (server_->held_bytes() == 0) std::this_thread::yield();  // it has been read
+  while (server_->held_bytes() == 0) std::this_thread::yield();  // the server has read it
   client_.Send(std::string_view(body).substr(10'000));
   EXPECT_EQ(client_.Read().body, body);
-  // Who sends the body along does not wait.
+  // A client that sends the body at once does not wait for 100 Continue.
   client_.Send(Post("at once", "Expect: 100-continue\r\n"));
   EXPECT_EQ(client_.Read().status, 200);
 }
@@ -197,7 +197,7 @@ TEST(HttpServer, AnswersMayComeLaterAndFromAnyThread) {
   RawHttpClient client(server->address());
   client.Send(Post("one") + Post("two"));
   for (const char* body : {"one", "two"}) {
-    // The second is not begun before the first is answered.
+    // The second request is not handled before the first is answered.
     std::vector<HoldingHandler::Held> held = handler.Take(1);
     ASSERT_EQ(held.size(), 1);
     EXPECT_EQ(held[0].request.body, body);
@@ -212,7 +212,7 @@ TEST(HttpServer, AnAnswerWithoutItsClientIsForgotten) {
   {
     RawHttpClient client(server->address());
     client.Send(Post("x"));
-    EXPECT_EQ(handler.Take(1).size(), 1);  // and its `done` is dropped, as the server's users must not
+    EXPECT_EQ(handler.Take(1).size(), 1);  // drops `done`, which real handlers must not do
   }
   std::vector<HoldingHandler::Held> held;
   {
@@ -228,7 +228,7 @@ TEST(HttpServer, AnAnswerWithoutItsClientIsForgotten) {
   EXPECT_EQ(client.Read().body, "still there");
 }
 
-// Answers "now" at once and at length, others from another thread and briefly.
+// Answers "now" directly with a long answer, other requests from another thread with a short one.
 class NowOrLaterHandler final : public HttpHandler {
  public:
   NowOrLaterHandler() : thread_("later", 1, 1 << 20) {}
@@ -258,7 +258,7 @@ TEST(HttpServer, AnswersWaitForEarlierOnesThatCannotBeWritten) {
   }
 }
 
-// Answers some requests at once, some from the thread of another request, some from threads of its own.
+// Answers some requests directly, some from the thread of another request, some from its own threads.
 class MixingHandler final : public HttpHandler {
  public:
   MixingHandler() : threads_("mixing", 2, 1 << 20) {}
@@ -301,7 +301,7 @@ class MixingHandler final : public HttpHandler {
   ThreadPool threads_;
 };
 
-// Sends bursts of requests of all sizes and checks that each answer is the one to its request.
+// Sends bursts of requests of all sizes, and checks that each answer belongs to its request.
 void TalkToServer(const std::string& address, unsigned seed, int bursts) {
   std::mt19937 random(seed);
   RawHttpClient client(address);
@@ -334,7 +334,7 @@ TEST(HttpServer, UnderLoadEachAnswerBelongsToItsRequest) {
       --talking;
     });
   }
-  // The last request to be parked waits for the test.
+  // The last parked request is answered by the test.
   while (talking > 0) {
     handler.AnswerParked();
     std::this_thread::yield();

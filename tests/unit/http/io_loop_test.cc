@@ -18,7 +18,7 @@
 namespace armature::daemon {
 namespace {
 
-// Nobody would ever take such an answer, and with it the loop and the connection would hold each other.
+// Such an answer would never be delivered. Keeping it would make loop and connection own each other.
 TEST(IoLoop, AnAnswerAfterItsEndKeepsNothingAlive) {
   HoldingHandler handler;
   const auto state = std::make_shared<ServerState>(HttpServerOptions(), &handler);

@@ -20,7 +20,7 @@ struct Outcome {
   std::vector<bool> keep_alive;
 };
 
-// Gives the reader `bytes` in pieces of `piece`, as a connection does.
+// Passes `bytes` to the reader in pieces of `piece` bytes, like a connection.
 Outcome ReadAll(std::string_view bytes, size_t piece, const RequestLimits& limits = {}) {
   RequestReader reader(&limits);
   Outcome outcome;
@@ -66,7 +66,7 @@ TEST(RequestReader, ReadsWhatWasSentInPiecesOfAnySize) {
   }
 }
 
-// The end of the headers may come by itself, and is no line that goes on in the next one.
+// The empty line after the headers may arrive alone. It must not be taken for a folded line.
 TEST(RequestReader, WhatFollowsARequestDoesNotSpoilIt) {
   const std::string bytes = Cat(kPost, "\r\n", " / HTTP/1.1\r\nHost: h\r\n\r\n");
   for (size_t piece = 1; piece <= bytes.size(); ++piece) {
@@ -181,7 +181,7 @@ TEST(RequestReader, ManySmallHeadersAreTooMuchToo) {
 
 TEST(RequestReader, TakesWhatIsJustWithinTheLimits) {
   const std::string line = Cat("POST /", std::string((16 << 10) - 18, 'x'), " HTTP/1.1\r\n");
-  // "Host: h" and "A: ", with their ends, beside the value.
+  // "Host: h" and "A: " with their line ends, besides the value.
   const std::string headers = Cat("Host: h\r\nA: ", std::string((16 << 10) - 9 - 5, 'y'), "\r\n\r\n");
   for (const size_t piece : {size_t{1}, size_t{100}, size_t{100'000}}) {
     const Outcome outcome = ReadAll(line + headers, piece);

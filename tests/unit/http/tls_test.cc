@@ -44,7 +44,7 @@ class TlsClient {
  public:
   explicit TlsClient(const std::string& address, const ClientTls& tls = {})
       : raw_(address), context_(SSL_CTX_new(TLS_client_method())), ssl_(nullptr) {
-    // Of what is old, all that OpenSSL still can.
+    // Allows all old versions that OpenSSL still supports.
     SSL_CTX_set_security_level(context_.get(), 0);
     SSL_CTX_set_min_proto_version(context_.get(), TLS1_VERSION);
     SSL_CTX_set_max_proto_version(context_.get(), tls.version_max);
@@ -77,7 +77,7 @@ class TlsClient {
     if (SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size())) <= 0) throw std::runtime_error("TLS write");
   }
 
-  // Reads until the answer's body, or the connection, ends.
+  // Reads until the end of the answer's body, or of the connection.
   std::string Read(size_t body_bytes) {
     std::string read;
     std::array<char, 16 << 10> buffer;
@@ -90,7 +90,7 @@ class TlsClient {
     }
   }
 
-  // Whether the server has said that nothing more comes.
+  // True if the server has sent close_notify.
   bool EndsCleanly() {
     char byte = 0;
     const int got = SSL_read(ssl_.get(), &byte, 1);
@@ -113,7 +113,7 @@ class TlsTest : public testing::Test {
     return mkdtemp(name.data());
   }
 
-  // From now on, the certificate of new connections.
+  // Sets the certificate of new connections.
   void Use(const std::string& name) {
     const test::CertificateFiles files = test::WriteCertificate(directory_, name);
     Use(TlsContext::Load(files.certificate, files.key).value());

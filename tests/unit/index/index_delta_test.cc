@@ -8,8 +8,8 @@ namespace {
 
 using store::StringKey;
 
-// Items of key (p, s). Empty: no item. Otherwise the value of `g` ("-": none), then that of the projected `a` and that
-// of `z`, which is not projected.
+// Items with key (p, s). An empty text means no item. Otherwise it holds the value of `g` ("-": none), of the projected
+// `a`, and of `z`, which is not projected.
 std::string MakeItem(std::string_view text) {
   std::vector<std::pair<std::string, std::string>> attributes = {{"a", std::string(1, text[1])}};
   if (text[0] != '-') attributes.emplace_back("g", std::string(1, text[0]));
@@ -67,7 +67,7 @@ TEST(IndexDelta, TellsWhatGoesAndWhatComes) {
     EXPECT_EQ(change.old_size.has_value(), was);
     EXPECT_EQ(change.new_size.has_value(), is);
     EXPECT_EQ(change.item_delta(), static_cast<int64_t>(is) - static_cast<int64_t>(was));
-    // a, g, pk and sk with values of one byte.
+    // Attributes a, g, pk and sk with values of one byte.
     constexpr int64_t kEntryBytes = 2 + 2 + 3 + 3;
     EXPECT_EQ(change.byte_delta(), kEntryBytes * change.item_delta());
     if (change.put_key.has_value()) {

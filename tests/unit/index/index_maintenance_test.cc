@@ -13,8 +13,8 @@ namespace {
 using store::Table;
 using store::WriteUnit;
 
-// A table with the local index by_l, the global index by_g on `g` and the global index by_h on (`h`, `sk`). Writes go
-// the way of the engine: item, local entries and change record in one unit.
+// A table with the local index by_l, the global index by_g on `g` and the global index by_h on (`h`, `sk`). Writes take
+// the engine's path: item, local entries and change record in one unit.
 class IndexMaintenanceTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -40,7 +40,7 @@ class IndexMaintenanceTest : public testing::Test {
   const store::Index& by_h() const { return table().global_indexes[1]; }
 
   using Item = std::vector<std::pair<std::string, std::string>>;
-  // Changes one item; empty is "no item".
+  // Changes one item. An empty list means no item.
   ChangeSequence Write(const Item& before, const Item& after) {
     const std::string old_bytes = before.empty() ? "" : StringItem(before);
     const std::string new_bytes = after.empty() ? "" : StringItem(after);
@@ -82,7 +82,7 @@ class IndexMaintenanceTest : public testing::Test {
 
   std::vector<std::string> Keys(const store::Index& index) { return store::KeysOf(*database_, index.keyspace); }
 
-  // The collection's size; 0 if there is none.
+  // The collection's size, 0 without a collection.
   uint64_t Collection(std::string_view pk) {
     const std::string value = store::ValueOf(*database_, table().collections, HashedKey({std::string(pk)}, {}));
     if (value == "(none)") return 0;
@@ -108,7 +108,7 @@ constexpr auto kOverhead = static_cast<uint64_t>(model::kStorageOverheadBytes);
 TEST_F(IndexMaintenanceTest, LocalEntriesAreWrittenWithTheItemAndTheCollectionGrows) {
   const Item plain = {{"pk", "p"}, {"sk", "s"}};                // 6 bytes
   const Item indexed = {{"l", "1"}, {"pk", "p"}, {"sk", "s"}};  // 8 bytes, and 8 in the index
-  const Item moved = {{"l", "22"}, {"pk", "p"}, {"sk", "s"}};   // 9 and 9
+  const Item moved = {{"l", "22"}, {"pk", "p"}, {"sk", "s"}};   // 9 bytes, and 9 in the index
   Write({}, plain);
   EXPECT_TRUE(Keys(by_l()).empty());
   EXPECT_EQ(Collection("p"), 6 + kOverhead);

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_INDEX_INDEX_TEST_UTIL_H_
 #define ARMATURE_TESTS_UNIT_INDEX_INDEX_TEST_UTIL_H_
 
-// Items and indexes in one line each.
+// Short builders of items and indexes.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 
 namespace armature::index {
 
-// Canonical bytes of an item of string attributes.
+// Canonical bytes of an item with string attributes.
 inline std::string StringItem(const std::vector<std::pair<std::string, std::string>>& attributes) {
   codec::Attributes values;
   for (const auto& [name, text] : attributes) values.emplace_back(name, codec::S(text));
@@ -25,14 +25,14 @@ inline std::string StringItem(const std::vector<std::pair<std::string, std::stri
   return item.ok() ? item->bytes : "";
 }
 
-// The components of strings, one after another.
+// The key components of `texts`, concatenated.
 inline std::string Components(const std::vector<std::string>& texts) {
   std::string bytes;
   for (const std::string& text : texts) codec::AppendKeyComponent(model::ScalarType::kString, text, &bytes);
   return bytes;
 }
 
-// Hash and components.
+// Partition hash and key components.
 inline std::string HashedKey(const std::vector<std::string>& partition, const std::vector<std::string>& rest) {
   const std::string components = Components(partition);
   std::string key;
@@ -40,7 +40,7 @@ inline std::string HashedKey(const std::vector<std::string>& partition, const st
   return key + components + Components(rest);
 }
 
-// An index without a place to live.
+// An index without a keyspace.
 inline store::Index BareIndex(model::IndexKind kind, const model::KeySchema& key, const model::KeySchema& table_key,
                               model::Projection projection = {}) {
   store::Index index;

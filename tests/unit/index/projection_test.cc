@@ -11,7 +11,7 @@ using store::StringKey;
 struct ProjectionCase {
   ProjectionType type;
   std::vector<std::string> included;
-  std::vector<std::string> expected;  // of a, b, c, g, pk, sk
+  std::vector<std::string> expected;  // subset of a, b, c, g, pk, sk
 };
 
 TEST(Projection, EntryHoldsKeysAndWhatIsProjected) {

@@ -179,7 +179,7 @@ TEST(IndexDefinition, AcceptsIndexesThatLookRedundant) {
   TableDefinition definition = PlainTable();
   const std::vector<KeyElementDefinition> table_key = definition.key_schema;
   definition.local_indexes = {Index("same-local", table_key), Index("same-again", table_key)};
-  // The last one is called like the table.
+  // The last index has the name of the table.
   definition.global_indexes = {Index("same-global", table_key), Index("abc", table_key)};
   ExpectAccepted(definition);
 }

@@ -109,7 +109,7 @@ TEST(ItemView, CountsSizesAsTheApi) {
   }
   EXPECT_EQ(ApiSize(item), total);
 
-  // The developer guide's own example.
+  // The example of the developer guide.
   std::string shirt;
   Put("shirt-color", Field(ValueType::kString, "R"), &shirt);
   Put("shirt-size", Field(ValueType::kString, "M"), &shirt);

@@ -1,10 +1,10 @@
 #ifndef ARMATURE_TESTS_UNIT_MODEL_NAIVE_DECIMAL_H_
 #define ARMATURE_TESTS_UNIT_MODEL_NAIVE_DECIMAL_H_
 
-// Decimal numbers the slow and obvious way, to hold model::Number and its encodings against.
+// Decimal numbers in a simple form, as the expected results for model::Number and its encodings.
 //
-// A number is a sign and one long row of digits, all of one width, with the decimal point at a
-// fixed place: so numbers compare as texts, and the plain form is the row without its outer zeros.
+// A number is a sign and a row of digits of fixed width, with the decimal point at a fixed place. Numbers therefore
+// compare as texts, and the plain form is the row without its outer zeros.
 
 #include <algorithm>
 #include <cstddef>
@@ -22,7 +22,7 @@ struct NaiveDecimal {
   bool negative = false;
   std::string row = std::string(kIntegerWidth + kFractionWidth, '0');
 
-  // `digits` with the decimal point behind the first one, times 10^exponent.
+  // `digits`, with the decimal point after the first one, times 10^exponent.
   static NaiveDecimal Make(bool negative, std::string_view digits, int exponent) {
     NaiveDecimal decimal;
     for (size_t i = 0; i < digits.size(); ++i) {
@@ -33,7 +33,7 @@ struct NaiveDecimal {
     return decimal;
   }
 
-  // Below 0, 0, above 0.
+  // Negative, 0 or positive.
   static int Compare(const NaiveDecimal& a, const NaiveDecimal& b) {
     if (a.negative != b.negative) return a.negative ? -1 : 1;
     const int magnitudes = a.row.compare(b.row);
@@ -49,7 +49,7 @@ struct NaiveDecimal {
   }
 };
 
-// A random number: what it is, and one of the many ways to write it.
+// A random number and one of its many texts.
 struct RandomNumber {
   NaiveDecimal value;
   std::string text;
@@ -58,7 +58,7 @@ struct RandomNumber {
 template <class Rng>
 RandomNumber MakeRandomNumber(Rng& rng) {
   const auto below = [&rng](int n) { return std::uniform_int_distribution<int>(0, n - 1)(rng); };
-  // Few digits and small exponents often, so that equal and nearly equal numbers meet.
+  // Often few digits and small exponents, so that equal and nearly equal numbers are frequent.
   const bool wide = below(2) == 0;
   const int count = 1 + below(wide ? 38 : 3);
   const int exponent = wide ? below(256) - 130 : below(5) - 2;
@@ -68,15 +68,14 @@ RandomNumber MakeRandomNumber(Rng& rng) {
     digits.push_back(static_cast<char>('0' + (below(3) == 0 ? 0 : below(10))));
   }
   if (digits[0] == '0' && below(20) != 0) digits[0] = '1';
-  if (digits[0] == '0') digits = "0";  // zero, else its exponent would be another one
+  if (digits[0] == '0') digits = "0";  // zero, or the exponent would be wrong
   const bool zero = digits == "0";
 
   RandomNumber number;
   number.value = NaiveDecimal::Make(negative, digits, exponent);
   if (negative) number.text = "-";
   if (!negative && below(4) == 0) number.text = "+";
-  // Leading zeros, the point anywhere among the digits, trailing zeros, and the exponent that makes
-  // up for it.
+  // Leading zeros, the decimal point at any place, trailing zeros, and the exponent that compensates.
   const size_t point = zero ? 1 : static_cast<size_t>(below(count + 1));
   number.text += std::string(static_cast<size_t>(below(3)), '0') + digits.substr(0, point);
   if (point < digits.size()) {

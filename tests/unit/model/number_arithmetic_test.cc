@@ -24,7 +24,7 @@ std::string Digits(size_t count, char digit) { return std::string(count, digit);
 struct SumCase {
   std::string a;
   std::string b;
-  std::string sum;  // as a text that Number parses
+  std::string sum;  // a text that Number parses
 };
 
 TEST(NumberArithmetic, AddsExactly) {
@@ -52,7 +52,7 @@ TEST(NumberArithmetic, AddsExactly) {
       {"1.1e-129", "-1e-130", "1e-129"},
       {"1e-130", "-1e-130", "0"},
       {"1e125", "-1e125", "0"},
-      // The leading digits go away, and with them what did not fit.
+      // The leading digits cancel, and the sum needs fewer digits.
       {"1" + Digits(37, '0'), "-" + Digits(37, '9') + ".9", "0.1"},
       {"1." + Digits(36, '0') + "1", "-1", "1e-37"},
       {"5e-1", Digits(37, '9') + ".5", "1e37"},

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Holds the sums and differences of model::Number against Python's decimal module.
+"""Compares the sums and differences of model::Number with those of Python's decimal module.
 
 Makes random pairs, lets number_calculator compute them, and compares. The seed is printed; ARMATURE_TEST_SEED repeats a
 run.
@@ -18,12 +18,12 @@ EXPONENT_MIN = -130
 EXPONENT_MAX = 125
 REFUSAL = "Number overflow. Attempting to store a number with magnitude larger than supported range"
 
-# Wide enough for any sum without rounding; Inexact would tell if it were not.
+# Wide enough for any sum without rounding. Otherwise the trap of Inexact fires.
 EXACT = decimal.Context(prec=400, Emin=-1000, Emax=1000, traps=[decimal.Inexact, decimal.InvalidOperation])
 
 
 def random_number(rng, near=None):
-    """A number that fits, as a Decimal. `near`: one of like magnitude, so that digits meet and cancel out."""
+    """A random Decimal in range. `near`: a number of similar magnitude, so that digits overlap and cancel out."""
     count = rng.choice((1, 2, rng.randint(1, DIGITS_MAX), DIGITS_MAX))
     kind = rng.randrange(4)
     if kind == 0:
@@ -80,7 +80,7 @@ def main():
         print(f"{questions[i]}: got {got[i] if i < len(got) else 'nothing'}, expected {answers[i]}")
     refused = answers.count(REFUSAL)
     print(f"{PAIRS} pairs, {refused} of them refused, {answers.count('0')} zero, {len(wrong)} wrong")
-    # Both kinds of results must be met often, or the pairs are badly chosen.
+    # Both results must be frequent, or the pairs are badly chosen.
     well_chosen = PAIRS // 10 < refused < PAIRS * 9 // 10
     return 0 if not wrong and len(got) == PAIRS and well_chosen else 1
 

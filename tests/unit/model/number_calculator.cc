@@ -1,5 +1,5 @@
-// Computes for number_arithmetic_test.py: reads lines "a + b" and "a - b", and answers each with one line, the result
-// in plain digits or the text of the error.
+// Calculator for number_arithmetic_test.py: reads lines "a + b" and "a - b", and answers each with a line that holds
+// the result in plain digits or the text of the error.
 
 #include <iostream>
 #include <string>

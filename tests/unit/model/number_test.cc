@@ -134,7 +134,7 @@ TEST(Number, RefusesWithTheDocumentedText) {
 }
 
 TEST(Number, RepeatsOnlyTheHeadOfALongText) {
-  // Two-byte characters from an odd place on, so that a plain cut would halve one.
+  // Two-byte characters at odd offsets, so that a cut at a fixed size would split one.
   std::string text = "x";
   for (int i = 0; i < 5000; ++i) text += "\xC3\xA9";
   const std::string message = Canonical(text);
@@ -150,7 +150,7 @@ TEST(Number, OfManyMegabytesIsJudgedQuickly) {
 }
 
 TEST(Number, ComparesByValue) {
-  // In order, all different.
+  // In ascending order, all different.
   const char* const kAscending[] = {
       "-1e125",         "-2", "-1.5", "-1.25", "-1", "-0.9", "-1e-130", "0",  "1e-130", "2e-130", "0.09",    "0.1",
       "0.11",           "1",  "1.01", "1.1",   "9",  "9.9",  "10",      "99", "100",    "100.1",  "9.9e124", "1e125",
@@ -194,7 +194,7 @@ TEST(Number, CountsItsSizeAsTheApi) {
   for (const auto& c : kCases) {
     EXPECT_EQ(NumberApiSize(Number::Parse(c.text)->ToString()), c.size) << c.text;
   }
-  // Bytes from a damaged disk.
+  // Damaged bytes.
   for (const char* text : {"", "-", ".", "-.", "abc", "...", "0.0"}) {
     NumberApiSize(text);
     for (const char* other : {"", "-", ".", "-.", "1"}) CompareCanonicalNumbers(text, other);

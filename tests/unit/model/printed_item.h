@@ -1,8 +1,8 @@
 #ifndef ARMATURE_TESTS_UNIT_MODEL_PRINTED_ITEM_H_
 #define ARMATURE_TESTS_UNIT_MODEL_PRINTED_ITEM_H_
 
-// Items and values as short texts, so that tests can compare them and failures can be read:
-// "a=N:5, l=[true, S:x], m={k=null}, s=<x, y>". For bytes known to be text.
+// Items and values as short texts, for comparisons and failure messages: "a=N:5, l=[true, S:x], m={k=null}, s=<x, y>".
+// Binaries must be printable.
 
 #include <string>
 #include <string_view>

@@ -1,8 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_MODEL_RANDOM_SEED_H_
 #define ARMATURE_TESTS_UNIT_MODEL_RANDOM_SEED_H_
 
-// The seed of a property test: fresh in each run, printed, and set by ARMATURE_TEST_SEED to repeat
-// a run.
+// The seed of a property test: fresh in each run, and printed. Set ARMATURE_TEST_SEED to repeat a run.
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 #ifndef ARMATURE_TESTS_UNIT_MODEL_TABLE_DEFINITION_CASES_H_
 #define ARMATURE_TESTS_UNIT_MODEL_TABLE_DEFINITION_CASES_H_
 
-// Legal definitions to start from, and the table-driven check of refused ones. Shared by the tests
-// of table definitions.
+// Valid definitions to start from, and the table-driven check of refused ones. Shared by the tests of table
+// definitions.
 
 #include <functional>
 #include <optional>
@@ -48,20 +48,20 @@ inline IndexDefinition Index(std::string_view name, std::vector<KeyElementDefini
   return index;
 }
 
-// A legal local index of ValidTable().
+// A valid local index of ValidTable().
 inline IndexDefinition Local(std::string_view name) { return Index(name, {{"a", "HASH"}, {"c", "RANGE"}}); }
 
-// A legal global index of ValidTable().
+// A valid global index of ValidTable().
 inline IndexDefinition Global(std::string_view name) { return Index(name, {{"c", "HASH"}, {"a", "RANGE"}}); }
 
-// `count` indexes with names of their own.
+// `count` indexes with different names.
 inline std::vector<IndexDefinition> Many(int count, const std::function<IndexDefinition(std::string)>& make) {
   std::vector<IndexDefinition> indexes;
   for (int i = 0; i < count; ++i) indexes.push_back(make(Cat("index", i)));
   return indexes;
 }
 
-// HASH a, RANGE b; one index of each kind, so that the definitions a, b, c are all used.
+// HASH a, RANGE b, and one index of each kind, so that the attribute definitions a, b and c are all used.
 inline TableDefinition ValidTable() {
   TableDefinition table;
   table.table_name = "abc";
@@ -73,7 +73,7 @@ inline TableDefinition ValidTable() {
   return table;
 }
 
-// The same without indexes.
+// ValidTable() without indexes.
 inline TableDefinition PlainTable() {
   TableDefinition table = ValidTable();
   table.attribute_definitions = {{"a", "S"}, {"b", "B"}};
@@ -90,7 +90,7 @@ inline TableDefinition ProvisionedTable() {
   return table;
 }
 
-// A table whose only index is global and has the attributes h0.. and r0.. defined.
+// A table with one global index, whose key attributes h0.. and r0.. are defined.
 inline TableDefinition MultiKeyTable(std::vector<KeyElementDefinition> index_key) {
   TableDefinition table = PlainTable();
   for (const KeyElementDefinition& element : index_key) {
@@ -113,7 +113,7 @@ inline std::vector<KeyElementDefinition> MultiKey(int hash_count, int range_coun
 
 struct RefusedCase {
   std::string what;
-  std::function<void(TableDefinition&)> edit;  // of ValidTable()
+  std::function<void(TableDefinition&)> edit;  // changes ValidTable()
   std::string message;
 };
 

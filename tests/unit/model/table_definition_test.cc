@@ -190,7 +190,7 @@ TEST(TableDefinition, RefusesBadStreamsTagsAndClasses) {
   });
 }
 
-// Each step breaks an earlier rule than the step before it, and the earlier rule is the one told.
+// Each step breaks an earlier rule than the step before it. The error names the earlier rule.
 TEST(TableDefinition, ChecksInTheDocumentedOrder) {
   TableDefinition definition = ValidTable();
   const auto expect = [&definition](std::string_view part) {
@@ -286,7 +286,7 @@ TEST(TableDefinition, BuildsTheDescriptor) {
 TEST(TableDefinition, FillsBillingModeAndStreamFromTheDefinition) {
   TableDefinition definition = PlainTable();
   definition.stream_enabled = false;
-  definition.settings.stream_enabled = true;  // not the client's word
+  definition.settings.stream_enabled = true;  // overridden by stream_enabled of the request
   definition.settings.stream_view_type = "KEYS_ONLY";
   const absl::StatusOr<TableDescriptor> table = BuildTableDescriptor(definition);
   ASSERT_TRUE(table.ok()) << table.status();
@@ -309,7 +309,7 @@ TEST(TableDefinition, AcceptsEverythingAtItsLimit) {
   FirstLocal(definition).index_name = long_name;
   FirstLocal(definition).projection.non_key_attributes->back() = long_name;
   for (int i = 0; i < 49; ++i) definition.settings.tags.emplace_back(Cat("k", i), "");
-  // Counted in characters, not in bytes.
+  // Lengths count characters, not bytes.
   std::string umlauts;
   for (int i = 0; i < 128; ++i) umlauts += "ä";
   definition.settings.tags.emplace_back(umlauts, umlauts + umlauts);

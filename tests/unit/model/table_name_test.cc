@@ -18,7 +18,7 @@ constexpr std::string_view kPattern = "satisfy regular expression pattern: [a-zA
 
 struct ReferenceCase {
   std::string text;
-  std::string message;  // empty: legal
+  std::string message;  // empty: valid
 };
 
 void ExpectAnswers(const std::vector<ReferenceCase>& cases) {

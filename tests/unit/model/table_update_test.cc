@@ -14,8 +14,8 @@
 namespace armature::model {
 namespace {
 
-// What a client can see of the rules is in tests/conformance/cases/update_table.txt. Here is what it cannot: states
-// that pass too fast, and the clock.
+// Rules of UpdateTable that clients cannot observe: short-lived states, and the clock. The others are in
+// tests/conformance/cases/update_table.txt.
 
 constexpr int64_t kNoonMs = 1'700'049'600'000;  // 2023-11-15 12:00:00 UTC
 constexpr int64_t kHourMs = 3'600'000;
@@ -81,7 +81,7 @@ TEST(TableUpdate, DecreasesAreCountedByDay) {
   EXPECT_EQ(changes, (ThroughputChanges{kNoonMs, 0, 0}));
   ASSERT_TRUE(Apply(ToUnits(8, 9), kNoonMs + 1, &table).ok());
   EXPECT_EQ(changes, (ThroughputChanges{kNoonMs, kNoonMs + 1, 1}));
-  ASSERT_TRUE(Apply(ToUnits(9, 8), kNoonMs + 2, &table).ok());  // more of one, less of the other
+  ASSERT_TRUE(Apply(ToUnits(9, 8), kNoonMs + 2, &table).ok());  // one higher, one lower
   EXPECT_EQ(changes, (ThroughputChanges{kNoonMs + 2, kNoonMs + 2, 2}));
   EXPECT_EQ(DecreasesOnDayOf(kNoonMs + 11 * kHourMs, changes), 2);
   EXPECT_EQ(DecreasesOnDayOf(kNoonMs + 12 * kHourMs, changes), 0);
@@ -115,10 +115,10 @@ TEST(TableUpdate, EachStreamHasALaterLabel) {
   ASSERT_TRUE(Apply(ToStream(false), kNoonMs + 7, &table).ok());
   EXPECT_EQ(table.LatestStreamLabel(), "2023-11-15T12:00:00.000");
   EXPECT_EQ(table.settings.stream_view_type, "");
-  ASSERT_TRUE(Apply(ToStream(true), kNoonMs, &table).ok());  // the clock has stood still
+  ASSERT_TRUE(Apply(ToStream(true), kNoonMs, &table).ok());  // the clock has not moved
   EXPECT_EQ(table.LatestStreamLabel(), "2023-11-15T12:00:00.001");
   ASSERT_TRUE(Apply(ToStream(false), kNoonMs, &table).ok());
-  ASSERT_TRUE(Apply(ToStream(true), kNoonMs - kHourMs, &table).ok());  // or gone back
+  ASSERT_TRUE(Apply(ToStream(true), kNoonMs - kHourMs, &table).ok());  // or has gone back
   EXPECT_EQ(table.LatestStreamLabel(), "2023-11-15T12:00:00.002");
 }
 
@@ -155,7 +155,7 @@ TEST(TableUpdate, AmountsThatAreNotGivenStay) {
   EXPECT_FALSE(table.settings.on_demand_max.has_value());
 }
 
-// Protobuf cannot say an entry without an action, nor one with two.
+// Entries without an action or with two. Protobuf messages cannot hold these.
 TEST(TableUpdate, AnEntryHasOneAction) {
   TableDescriptor table = OnDemand();
   TableUpdate update;
@@ -217,7 +217,7 @@ TableUpdate ToProvisioned() {
   return update;
 }
 
-// What is admitted while an index comes or goes.
+// Operations permitted while an index is created or deleted.
 TEST(TableUpdate, StatesOfIndexesAreRespected) {
   constexpr std::string_view kOne =
       "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table";
@@ -229,7 +229,7 @@ TEST(TableUpdate, StatesOfIndexesAreRespected) {
     IndexState index;
     bool backfilling;
     TableUpdate update;
-    std::string_view error;  // empty: admitted
+    std::string_view error;  // empty: accepted
   };
   const TableState updating = TableState::kUpdating;
   const TableState active = TableState::kActive;

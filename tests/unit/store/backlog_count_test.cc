@@ -1,4 +1,4 @@
-// What waits for global indexes is counted when a database is opened.
+// The backlog of global indexes is counted when a database is opened.
 
 #include "storage/store/log/backlog_count.h"
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint64_t kRecords = 100;
 
-// Flips a bit in the middle of each file of the log.
+// Flips a bit in the middle of each log file.
 void DamageLog(const DatabaseOptions& options) {
   std::vector<std::string> files;
   {
@@ -52,7 +52,7 @@ TEST(BacklogCount, ALogThatCannotBeReadIsCountedUpToThere) {
   std::shared_ptr<const CatalogSnapshot> snapshot = CreateActive(database.get(), IndexedTable("t"));
   const auto index = [&]() -> const Index& { return snapshot->Find("t")->global_indexes[0]; };
   for (uint64_t i = 0; i < kRecords; ++i) {
-    // Large, and nothing that compresses away, so that there are many blocks.
+    // Large incompressible values, so that there are many blocks.
     std::string value;
     for (uint64_t n = 0; n < 200; ++n) value += std::to_string((i + 1) * (n + 7919) * 0x9E3779B97F4A7C15ULL);
     codec::IndexRowChange change;
@@ -83,7 +83,7 @@ TEST(BacklogCount, ALogThatCannotBeReadIsCountedUpToThere) {
   const uint64_t counted = index().progress->backlog().load().records;
   EXPECT_GT(counted, 0u);
   EXPECT_LT(counted, kRecords);
-  // It is in use like any other.
+  // The database is usable.
   WriteUnit unit(snapshot);
   unit.Put(snapshot->Find("t")->data, "row", "value");
   EXPECT_TRUE(CommitAndWait(database.get(), std::move(unit)).ok());

@@ -1,4 +1,4 @@
-// Processes that are killed while they make, delete or restore a backup.
+// Processes killed while they create, delete or restore a backup.
 
 #include <spawn.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ using testing::ElementsAre;
 constexpr char kActionVariable[] = "ARMATURE_TEST_BACKUP_ACTION";
 constexpr char kRootVariable[] = "ARMATURE_TEST_BACKUP_ROOT";
 
-// Runs in a process of its own, which another test starts.
+// Runs in a child process that another test starts.
 TEST(BackupChild, DISABLED_Acts) {
   const char* const action = getenv(kActionVariable);
   const char* const root = getenv(kRootVariable);
@@ -38,7 +38,7 @@ TEST(BackupChild, DISABLED_Acts) {
 
 enum class Ending { kKilled, kDone, kFailed };
 
-// Does `action` in a process that is killed at the `passing`-th passing of `point`.
+// Runs `action` in a child process that is killed at the `passing`-th pass of `point`.
 Ending Act(const std::string& action, const std::string& root, const std::string& point, int passing) {
   setenv(kActionVariable, action.c_str(), 1);
   setenv(kRootVariable, root.c_str(), 1);
@@ -93,7 +93,7 @@ TEST_F(BackupCrashTest, BackupThatWasCutOffIsNoneAndIsCleanedAway) {
     ASSERT_NE(OpenBackups(backups_path()), nullptr);
     EXPECT_EQ(Tree(backups_path()), before);
   }
-  // With its manifest it is there.
+  // After its manifest is written, the backup exists.
   ASSERT_EQ(Act("create", root(), "backup.made", 1), Ending::kKilled);
   database_ = OpenDatabase(TestOptions(dir_.path()));
   const auto backups = OpenBackups(backups_path());
@@ -103,7 +103,7 @@ TEST_F(BackupCrashTest, BackupThatWasCutOffIsNoneAndIsCleanedAway) {
   EXPECT_EQ(Restored(backups.get(), ids.back()), rows_);
 }
 
-// The next backup is made over what is left, without cleaning up before: another one is damaged.
+// The next backup is created over the leftovers: they are not cleaned up while another backup is damaged.
 TEST_F(BackupCrashTest, LeftoversDoNotDisturbWhileOneIsDamaged) {
   Put({{"d", RandomBytes(50'000, 2)}});
   database_.reset();

@@ -1,4 +1,4 @@
-// Backups whose files are damaged or gone.
+// Backups with damaged or missing files.
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -21,7 +21,7 @@ std::string Text(const absl::Status& status) { return std::string(Sv(status.mess
 
 class BackupDamageTest : public BackupTest {
  protected:
-  // Backup 1 and what is written later.
+  // Makes backup 1 and writes more rows.
   void SetUp() override {
     BackupTest::SetUp();
     Back(backups_.get(), "a note");
@@ -32,7 +32,7 @@ class BackupDamageTest : public BackupTest {
 
   std::string Absolute(const std::string& file) const { return backups_path() + "/" + file; }
 
-  // The files of one backup that is alone.
+  // The files of the only backup.
   std::vector<std::string> BackupFiles() const {
     std::vector<std::string> files = FilesIn(backups_path());
     std::erase_if(files, [](const std::string& file) { return file == "LOCK" || file == "armature.backups"; });
@@ -50,7 +50,7 @@ class BackupDamageTest : public BackupTest {
     EXPECT_FALSE(std::filesystem::exists(dir_.path("target")));
   }
 
-  // The only file of the kind.
+  // The only file whose name contains `part`.
   std::string FileLike(std::string_view part) const {
     for (const std::string& file : BackupFiles()) {
       if (file.find(part) != std::string::npos) return file;
@@ -65,7 +65,7 @@ class BackupDamageTest : public BackupTest {
 
 TEST_F(BackupDamageTest, FlippedBitsAreFoundInEveryFile) {
   const std::vector<std::string> files = BackupFiles();
-  // Manifest, RocksDB's own, log, MANIFEST, CURRENT, OPTIONS, table files.
+  // Our manifest, RocksDB's metadata, log, MANIFEST, CURRENT, OPTIONS and table files.
   ASSERT_GE(files.size(), 7u);
   for (const std::string& file : files) {
     const std::string whole = ReadBytes(Absolute(file));
@@ -112,7 +112,8 @@ TEST_F(BackupDamageTest, ManifestOfAnotherBackupIsNotTakenForThisOne) {
   EXPECT_EQ(Restored(backups_.get(), 1), first_rows_);
 }
 
-// However backup 1 is damaged: others are made, restored and deleted, and with the file back in its place it is whole.
+// Whatever file of backup 1 is damaged: other backups can be created, restored and deleted, and putting the file back
+// repairs backup 1.
 TEST_F(BackupDamageTest, DamagedOneKeepsAllItMayNeed) {
   for (const std::string& file : {std::string("manifests/1"), std::string("meta/1"), FileLike("private/1/MANIFEST"),
                                   FileLike(".log"), FileLike(".sst")}) {
@@ -123,7 +124,7 @@ TEST_F(BackupDamageTest, DamagedOneKeepsAllItMayNeed) {
       SCOPED_TRACE(is_missing);
       const Rows before = Tree(backups_path());
       is_missing ? static_cast<void>(std::filesystem::remove(Absolute(file))) : WriteBytes(Absolute(file), "x");
-      // Opening does not clean up, whatever there is.
+      // Opening does not clean up while a backup is damaged.
       backups_.reset();
       const Rows damaged = Tree(backups_path());
       backups_ = OpenBackups(backups_path());
@@ -133,7 +134,7 @@ TEST_F(BackupDamageTest, DamagedOneKeepsAllItMayNeed) {
                 StatusCode::kCancelled);
       EXPECT_EQ(Tree(backups_path()), damaged);
       const absl::StatusOr<BackupEntry> made = backups_->Create(database_.get(), "", nullptr);
-      // A table file that both need, and that has lost its end.
+      // A truncated table file that both backups need.
       if (!made.ok() && file.ends_with(".sst")) {
         EXPECT_EQ(made.status().code(), StatusCode::kDataLoss);
       } else {
@@ -144,7 +145,7 @@ TEST_F(BackupDamageTest, DamagedOneKeepsAllItMayNeed) {
       WriteBytes(Absolute(file), whole);
       EXPECT_EQ(Restored(backups_.get(), 1), first_rows_);
       for (const auto& [name, content] : before) EXPECT_EQ(ReadBytes(Absolute(name)), content) << name;
-      // Nothing is damaged any more: what had to be left goes.
+      // No backup is damaged any more: leftovers are cleaned up.
       backups_.reset();
       backups_ = OpenBackups(backups_path());
       EXPECT_EQ(Tree(backups_path()), before);
@@ -161,7 +162,7 @@ TEST_F(BackupDamageTest, DamagedOneGoesWhenItIsNamed) {
   EXPECT_EQ(Restored(backups_.get(), 2), rows_);
 }
 
-// RocksDB numbers its backups by the files it finds.
+// RocksDB derives the numbers of its backups from the files it finds.
 TEST_F(BackupDamageTest, LostNumbersOfRocksAreNotUsedAgain) {
   const Rows before = Tree(backups_path());
   std::filesystem::remove(Absolute("meta/1"));
@@ -172,7 +173,7 @@ TEST_F(BackupDamageTest, LostNumbersOfRocksAreNotUsedAgain) {
   EXPECT_EQ(Restored(backups_.get(), 2), rows_);
 }
 
-// As another tool may do it.
+// Another tool may reuse the number.
 TEST_F(BackupDamageTest, NumberThatWasUsedTwiceBelongsToTheOneThatIsWhole) {
   const std::string first = ReadBytes(Absolute("manifests/1"));
   ASSERT_TRUE(backups_->Delete(1).ok());
@@ -198,11 +199,11 @@ TEST_F(BackupDamageTest, LostDirectoryOfManifestsIsNotTakenForNoBackups) {
   EXPECT_EQ(Tree(backups_path()), before);
 }
 
-// While it lasts no file of this process grows beyond `bytes`.
+// Limits the size of all files that this process writes to `bytes`.
 class FilesAreFull {
  public:
   explicit FilesAreFull(rlim_t bytes) {
-    // Otherwise the signal ends the process.
+    // Otherwise SIGXFSZ ends the process.
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before_);
     rlimit full = before_;
@@ -219,7 +220,7 @@ class FilesAreFull {
 
 TEST_F(BackupDamageTest, FullDiskOfBackupsDoesNotHurtTheDatabase) {
   const Rows before = Tree(backups_path());
-  // A file for the data, and one for the rest.
+  // One limit fails data files, the other all files.
   Put({{"e", RandomBytes(300'000, 3)}});
   Reopen();
   for (const rlim_t bytes : {100'000, 0}) {

@@ -52,7 +52,7 @@ TEST(BackupManifest, EveryOtherByteIsRefused) {
   });
 }
 
-// A manifest whose checksum is right.
+// Parses a manifest with a valid checksum.
 absl::Status ParseText(const std::string& text) {
   return ParseBackupManifest(Cat(text, "checksum: ", BackupChecksum(text), "\n")).status();
 }

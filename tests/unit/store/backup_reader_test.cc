@@ -97,7 +97,7 @@ TEST_F(BackupReaderTest, ChangesNothingAndKeepsItsBackup) {
   ASSERT_TRUE(pruned.ok()) << pruned.status();
   EXPECT_THAT(*pruned, IsEmpty());
   EXPECT_EQ(Tree(backups_path()), before);
-  // Others come and go.
+  // Other backups are deleted and created meanwhile.
   ASSERT_TRUE(backups_->Delete(2).ok());
   Back(backups_.get());
   EXPECT_EQ(ReadAll(reader.get(), "t").size(), 3u);
@@ -112,7 +112,7 @@ TEST_F(BackupReaderTest, BackupsThatAreMissingOrDamagedAreRefused) {
   EXPECT_EQ(BackupReader::Open(backups_path(), 1).status().code(), StatusCode::kDataLoss);
 }
 
-// Verify was not asked: the rows' own checksums are there.
+// Without Verify, the checksums of the rows detect the damage.
 TEST_F(BackupReaderTest, FlippedBitInARowIsFoundWhenItIsRead) {
   for (const std::string& file : FilesIn(backups_path())) {
     if (!file.ends_with(".sst") || std::filesystem::file_size(BackupFilePath(file)) < 200'000) continue;

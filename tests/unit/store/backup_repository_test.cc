@@ -1,4 +1,4 @@
-// Backups that are made, listed, deleted and restored.
+// Backups are created, listed, deleted and restored.
 
 #include "storage/store/backup/backup_repository.h"
 
@@ -138,7 +138,7 @@ TEST_F(BackupTest, AllThatWasAcknowledgedIsInItAndOfTheRestAPrefix) {
     const std::shared_ptr<const CatalogSnapshot> catalog = database_->catalog();
     for (int i = 1; Eventually([&] { return allowed == -1 || i <= allowed; }) && allowed != -1; ++i) {
       WriteUnit unit(catalog);
-      // Enough for flushes and new logs meanwhile.
+      // Large rows cause flushes and new logs meanwhile.
       unit.Put(catalog->Find("t")->data, Cat("w", 1'000'000 + i), RandomBytes(5'000, static_cast<unsigned>(i)));
       unit.Put(catalog->Find("u")->data, Cat("w", 1'000'000 + i), "x");
       if (!CommitAndWait(database_.get(), std::move(unit)).ok()) return;
@@ -164,7 +164,7 @@ TEST_F(BackupTest, AllThatWasAcknowledgedIsInItAndOfTheRestAPrefix) {
     const Rows rows = RowsOf(*restored, "u");
     EXPECT_EQ(RowsOf(*restored).size(), rows.size() + 3);
     EXPECT_GE(static_cast<int>(rows.size()), before[i]);
-    // What is under way when it ends may be in it.
+    // A write in progress at the end may be included.
     EXPECT_LE(static_cast<int>(rows.size()), after[i] + 1);
     ASSERT_FALSE(rows.empty());
     EXPECT_EQ(rows.rbegin()->first, Cat("w", 1'000'000 + rows.size()));
@@ -205,7 +205,7 @@ TEST_F(BackupTest, TablesComeAndGoMeanwhile) {
     const auto restored = OpenDatabase(TestOptions(target.path()));
     ASSERT_NE(restored, nullptr);
     EXPECT_EQ(RowsOf(*restored), rows_);
-    // The table that was there before, unless it was deleted since, with its row; and every other one that is served.
+    // The table that existed before, with its row, unless it was deleted since; and every other served table.
     for (const auto& [name, table] : restored->catalog()->tables()) {
       if (name == "t" || name == Cat("x", created.load())) continue;
       const bool is_last = name >= Cat("x", before[i]);
@@ -235,7 +235,7 @@ TEST_F(BackupTest, CancelledOnesLeaveNothing) {
   ASSERT_GT(calls, 10);
   ASSERT_TRUE(backups->Delete(2).ok());
   ASSERT_EQ(Tree(backups_path()), before);
-  // At the beginning, while files are copied, while they are read again, and at the very end.
+  // Cancelled at the start, while files are copied, while they are verified, and at the very end.
   for (const int at : {1, 2, calls / 4, calls / 2, calls * 3 / 4, calls - 1}) {
     int call = 0;
     const absl::StatusOr<BackupEntry> made =
@@ -249,7 +249,7 @@ TEST_F(BackupTest, CancelledOnesLeaveNothing) {
 }
 
 TEST_F(BackupTest, RateIsLimited) {
-  // As good as none; what a limit does to the time is not measured here.
+  // A high limit: its effect on time is not measured here.
   const auto backups =
       BackupRepository::Open(backups_path(), {.mode = BackupMode::kWrite, .bytes_per_second_max = uint64_t{100} << 20});
   ASSERT_TRUE(backups.ok());
@@ -293,7 +293,7 @@ TEST_F(BackupTest, IsNotDeletedWhileItIsRead) {
 TEST_F(BackupTest, ReadersChangeNothing) {
   Back(OpenBackups(backups_path()).get());
   std::filesystem::remove(BackupFilePath("LOCK"));
-  // What a reader must not clean away.
+  // A leftover that a reader must not remove.
   WriteBytes(BackupFilePath("shared_checksum/000099_sX_1.sst"), "x");
   const std::vector<std::string> before = FilesIn(backups_path());
   const auto change = [&](mode_t mode) {

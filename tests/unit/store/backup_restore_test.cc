@@ -1,4 +1,4 @@
-// What becomes of the directory that a backup is restored into.
+// The target directory of a restore.
 
 #include <algorithm>
 
@@ -58,7 +58,7 @@ TEST_F(BackupRestoreTest, TakesWritesAndBackupsLikeAnyOther) {
 }
 
 TEST_F(BackupRestoreTest, DirectoriesInUseAreRefusedAndNotTouched) {
-  // A database that is open, one that is not, and something else.
+  // An open database, a closed one, and another file.
   const absl::Status open = backups_->Restore(1, dir_.path(), nullptr);
   EXPECT_EQ(open.code(), StatusCode::kFailedPrecondition);
   EXPECT_THAT(Text(open), HasSubstr(dir_.path()));
@@ -74,7 +74,7 @@ TEST_F(BackupRestoreTest, DirectoriesInUseAreRefusedAndNotTouched) {
   EXPECT_EQ(backups_->Restore(1, dir_.path("other/precious"), nullptr).code(), StatusCode::kFailedPrecondition);
 }
 
-// A start that was cut off at once; a mark that it left would have the next start remove the database.
+// Leftovers of an interrupted start. If they included a mark of restore, the next start would remove the database.
 TEST_F(BackupRestoreTest, LeftoversOfAStartAreTakenOver) {
   std::filesystem::create_directories(target_);
   for (const std::string name : {"LOCK", "armature.new", "armature.format.new"}) WriteBytes(target_ + "/" + name, "");
@@ -126,7 +126,7 @@ TEST_F(BackupRestoreTest, UnfinishedOneIsRefusedUntilItIsRestoredAgain) {
   EXPECT_EQ(Text(opened),
             "data directory " + target_ + ": restoring it did not finish: run the restore again or remove it");
   EXPECT_EQ(Tree(target_), before);
-  // Files that no restore makes are somebody's.
+  // Files that no restore creates belong to the user.
   WriteBytes(target_ + "/precious", "data");
   EXPECT_EQ(Restore().code(), StatusCode::kFailedPrecondition);
   std::filesystem::remove(target_ + "/precious");

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_STORE_BACKUP_TEST_UTIL_H_
 #define ARMATURE_TESTS_UNIT_STORE_BACKUP_TEST_UTIL_H_
 
-// A database to back up, and the files of what was backed up.
+// A database to back up, and access to the files of its backups.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@
 
 namespace armature::store {
 
-// In memory where there is such a place: very much is made durable here.
+// In memory if possible, because backups sync often.
 inline std::filesystem::path FastDirectory() {
   std::error_code error;
   const std::filesystem::path memory = "/dev/shm";
@@ -44,14 +44,14 @@ inline void WriteBytes(const std::string& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-// Flips a bit.
+// Flips a bit of one byte.
 inline void DamageByte(const std::string& path, size_t at) {
   std::string bytes = ReadBytes(path);
   bytes.at(at) = static_cast<char>(bytes.at(at) ^ 1);
   WriteBytes(path, bytes);
 }
 
-// Files below `root`, from it on, in byte order.
+// Paths of files below `root`, relative to it, in byte order.
 inline std::vector<std::string> FilesIn(const std::string& root) {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
@@ -61,7 +61,7 @@ inline std::vector<std::string> FilesIn(const std::string& root) {
   return files;
 }
 
-// The same, with what is in them, but for the lock and the number of the next backup.
+// The files below `root` with their contents, without the lock and the number of the next backup.
 inline Rows Tree(const std::string& root) {
   Rows tree;
   for (const std::string& file : FilesIn(root)) {
@@ -70,7 +70,7 @@ inline Rows Tree(const std::string& root) {
   return tree;
 }
 
-// Bytes that cannot be packed.
+// Incompressible bytes.
 inline std::string RandomBytes(size_t size, unsigned seed) {
   std::mt19937 random(seed);
   std::string bytes(size, '\0');
@@ -84,7 +84,7 @@ inline std::unique_ptr<BackupRepository> OpenBackups(const std::string& path, Ba
   return opened.ok() ? *std::move(opened) : nullptr;
 }
 
-// All rows of table `t`; none if it does not exist.
+// All rows of a table; empty if it does not exist.
 inline Rows RowsOf(const Database& database, std::string_view name = "t") {
   Rows rows;
   const std::shared_ptr<const CatalogSnapshot> catalog = database.catalog();
@@ -107,7 +107,7 @@ inline void PutRows(Database* database, const Rows& rows) {
   EXPECT_TRUE(committed.ok()) << committed.status();
 }
 
-// A database with table `t`, some of its rows in table files and some in the log.
+// A database with table `t`, whose rows are partly in table files and partly in the log.
 class BackupTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -122,21 +122,21 @@ class BackupTest : public testing::Test {
     for (const auto& [key, value] : rows) rows_[key] = value;
   }
 
-  // What is in the log comes into table files.
+  // Moves the rows in the log to table files.
   void Reopen() {
     database_.reset();
     database_ = OpenDatabase(TestOptions(dir_.path()));
     ASSERT_NE(database_, nullptr);
   }
 
-  // A backup with the next number.
+  // Creates a backup.
   BackupEntry Back(BackupRepository* backups, std::string_view note = "") {
     const absl::StatusOr<BackupEntry> made = backups->Create(database_.get(), note, nullptr);
     EXPECT_TRUE(made.ok()) << made.status();
     return made.ok() ? *made : BackupEntry{};
   }
 
-  // The rows of a backup, restored and opened.
+  // Restores a backup and returns its rows.
   Rows Restored(BackupRepository* backups, BackupId id) {
     const TempDir target(FastDirectory());
     const absl::Status restored = backups->Restore(id, target.path(), nullptr);

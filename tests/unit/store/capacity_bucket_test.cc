@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 
-// Charges `units` at `second` with `rate`, then tells how long to wait.
+// Charges `units` at `second` with `rate`, and expects the given wait.
 struct Step {
   double second;
   double rate;

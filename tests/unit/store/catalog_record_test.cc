@@ -12,7 +12,7 @@
 namespace armature::store {
 namespace {
 
-// A descriptor that uses every field of the first records.
+// A descriptor that uses every field of version 1 records.
 model::TableDescriptor FirstFullTable() {
   model::TableDescriptor table = IndexedTable("orders");
   table.id = TableId(7);
@@ -60,7 +60,7 @@ model::TableDescriptor FullTable() {
   return table;
 }
 
-// Of a global index that is being filled.
+// A table with a global index under construction.
 model::TableDescriptor BackfillingTable() {
   model::TableDescriptor table = FullTable();
   table.global_indexes[0].backfilling = true;
@@ -98,7 +98,7 @@ TEST(CatalogRecord, HasTheBytesOfTheFormat) {
             "52020801");            // settings: PROVISIONED
 }
 
-// The tables of the golden records, as a build of today must read them.
+// The tables of the golden records, as today's build must read them.
 model::TableDescriptor GoldenTable(std::string_view name) {
   if (name == "full") return FirstFullTable();
   if (name == "changed settings") return FullTable();
@@ -122,13 +122,13 @@ TEST(CatalogRecord, GoldenRecordsOfEveryVersionAreRead) {
   }
 }
 
-// 257 fits no byte and must not be taken for 1.
+// 257 does not fit a byte and must not be read as 1.
 TEST(CatalogRecord, EnumValuesBeyondAByteAreRefused) {
   model::TableDescriptor table = PlainTable("t");
   table.id = TableId(1);
   std::string value = EncodeTableRecord(table);
   ASSERT_TRUE(ParseTableRecord(value).ok());
-  value += std::string("\x20\x81\x02", 3);  // state, again: the last one counts
+  value += std::string("\x20\x81\x02", 3);  // a second state: the last one counts
   EXPECT_EQ(ParseTableRecord(value).status().code(), absl::StatusCode::kDataLoss);
 }
 
@@ -167,7 +167,7 @@ TEST(CatalogRecord, ValuesOfAnotherBuildAreRefused) {
   }
 }
 
-// Either refused, or a descriptor that the catalog can serve and write again.
+// Parsing refuses `bytes`, or returns a descriptor that the catalog can serve and write again.
 void ExpectRefusedOrValid(std::string_view bytes) {
   const absl::StatusOr<model::TableDescriptor> parsed = ParseTableRecord(bytes);
   if (!parsed.ok()) {

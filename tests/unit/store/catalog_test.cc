@@ -104,7 +104,7 @@ TEST_F(CatalogTest, FamiliesAreDroppedOnlyAfterTheLastSnapshotIsLetGo) {
   EXPECT_EQ(database_->catalog()->Find("t")->lease, nullptr);
   EXPECT_EQ(TypeOf(database_->DeleteTable("t").status()), ApiErrorType::kResourceInUse);
   EXPECT_EQ(TypeOf(database_->CreateTable(PlainTable("t")).status()), ApiErrorType::kResourceInUse);
-  // The DDL thread makes this table in a round that also looks at the deletion.
+  // The DDL thread creates this table in a round that also looks at the deletion.
   CreateActive(database_.get(), PlainTable("other"));
   EXPECT_EQ(database_->column_family_count(), families + 2);
   EXPECT_EQ(ValueOf(*database_, table.data, "k"), "v");
@@ -208,7 +208,7 @@ TEST_F(CatalogTest, AnUpdatedTableKeepsItsItemsItsIndexesAndItsLease) {
   EXPECT_EQ(table.lease, before->Find("t")->lease);
   ASSERT_TRUE(database_->UpdateTable("t", protect).ok());
   ASSERT_TRUE(database_->DeleteTable("t").ok());
-  // Whoever holds any of its snapshots keeps it.
+  // A deleted table stays while any of its snapshots is held.
   after.reset();
   CreateActive(database_.get(), PlainTable("other"));
   EXPECT_NE(database_->catalog()->Find("t"), nullptr);
@@ -253,8 +253,8 @@ TEST_F(CatalogTest, AnUpdateOfMoreThanSettingsIsRefused) {
   }
 }
 
-// Updates of one table from several threads while it is deleted and made anew: none is lost on a table that stays, and
-// none brings back a table that went.
+// Several threads update one table while it is deleted and recreated. No update is lost on a table that stays, and none
+// revives a deleted table.
 TEST_F(CatalogTest, UpdatesAndDeletionsGoOneAfterTheOther) {
   constexpr int kThreads = 4;
   constexpr int kUpdates = 25;
@@ -287,7 +287,7 @@ TEST_F(CatalogTest, UpdatesAndDeletionsGoOneAfterTheOther) {
   EXPECT_EQ(database_->catalog()->Find("stays")->descriptor.settings.tags.size(), size_t{kThreads * kUpdates});
 }
 
-// The files without anything that works on them, as a crash leaves them.
+// The database files without worker threads, as after a crash.
 class CutOffTest : public CatalogTest {
  protected:
   void OpenFiles() {
@@ -308,7 +308,7 @@ class CutOffTest : public CatalogTest {
 };
 
 TEST_F(CutOffTest, CreationIsFinishedAtOpen) {
-  // No family, some families, all families.
+  // Crashes after no family, after some families, and after all families.
   for (size_t made : {0, 2, 5}) {
     const std::string name = "t" + std::to_string(made);
     OpenFiles();
@@ -355,7 +355,7 @@ TEST_F(CutOffTest, FamiliesThatBelongToNoTableAreRemovedAtOpen) {
   EXPECT_EQ(database_->column_family_count(), families);
 }
 
-// A snapshot may go while the worker looks through it for work; the address sanitizer watches what it reads.
+// The catalog may drop a snapshot while the worker reads it. The address sanitizer checks the reads.
 TEST_F(CutOffTest, TheWorkerKeepsTheSnapshotThatItReads) {
   Open();
   for (int i = 0; i < 20; ++i) CreateActive(database_.get(), PlainTable("t" + std::to_string(i)));
@@ -405,7 +405,7 @@ TEST_F(CutOffTest, DamagedMetaRecordsAreDataLoss) {
     ASSERT_TRUE(rocks_->Write(&batch, false, "test").ok());
     CloseFiles();
     EXPECT_EQ(Database::Open(options_).status().code(), absl::StatusCode::kDataLoss) << key;
-    // Put it right again for the next one.
+    // Repairs the value for the next case.
     rocks_ = *RocksDb::Open(options_.path + "/db", options_);
     rocksdb::WriteBatch repair;
     if (before->has_value()) {
@@ -418,12 +418,12 @@ TEST_F(CutOffTest, DamagedMetaRecordsAreDataLoss) {
   }
 }
 
-// Without care, a batch that names a dropped family stops every later write of the engine.
+// Unless it is prevented, a batch that names a dropped family makes every later write of the engine fail.
 TEST_F(CutOffTest, AWriteToADroppedFamilyDoesNotStopLaterWrites) {
   OpenFiles();
   ASSERT_TRUE(rocks_->CreateFamilies({"dead", "alive"}).ok());
   const ColumnFamily* const alive = rocks_->Find("alive");
-  // A handle of its own, as a late writer would still hold one.
+  // A handle of its own, like that of a late writer.
   ASSERT_TRUE(rocks_->db()->DropColumnFamily(rocks_->Find("dead")->handle()).ok());
   rocksdb::WriteBatch batch;
   batch.Put(rocks_->Find("dead")->handle(), "k", "v");

@@ -12,7 +12,7 @@ constexpr size_t kNoBound = size_t{1} << 30;
 
 class ChangeLogTest : public testing::Test {
  protected:
-  // Writes `count` records of ten bytes for `table`; the sequence of the last one.
+  // Writes `count` records of ten bytes for `table`. Returns the last sequence.
   ChangeSequence Append(TableId table, int count) {
     ChangeSequence last;
     for (int i = 0; i < count; ++i) {
@@ -63,7 +63,7 @@ TEST_F(ChangeLogTest, ReadsTheRecordsOfOneTableBehindAPosition) {
   const Result behind = Read(TableId(2), 4);
   EXPECT_TRUE(behind.sequences.empty());
   EXPECT_TRUE(behind.outcome.drained);
-  // Drained means read through to the watermark, though the table's own last record lies before it.
+  // Drained means that the log was read up to the watermark, even if the table's last record lies before it.
   EXPECT_EQ(behind.outcome.read_through, ChangeSequence(5));
 }
 
@@ -73,7 +73,7 @@ TEST_F(ChangeLogTest, StopsAtTheBounds) {
   EXPECT_EQ(by_records.sequences, (Sequences{1, 2}));
   EXPECT_FALSE(by_records.outcome.drained);
   EXPECT_EQ(by_records.outcome.read_through, ChangeSequence(2));
-  // Until so many bytes were read: the record that passes the bound is the last one.
+  // The byte bound: the record that exceeds it is the last one.
   const Result by_bytes = Read(TableId(1), 2, kNoBound, 11);
   EXPECT_EQ(by_bytes.sequences, (Sequences{3, 4}));
   EXPECT_FALSE(by_bytes.outcome.drained);
@@ -158,7 +158,7 @@ TEST(IndexProgress, AdvanceRunsThoseThatWaitedForItAndNoOthers) {
   progress->Advance(ChangeSequence(2));
   std::sort(ran.begin(), ran.end());
   EXPECT_EQ(ran, (std::vector<uint64_t>{1, 2}));
-  progress->Advance(ChangeSequence(1));  // backwards: ignored
+  progress->Advance(ChangeSequence(1));  // lower position: ignored
   EXPECT_EQ(progress->applied(), ChangeSequence(2));
   progress->Advance(ChangeSequence(10));
   EXPECT_EQ(ran.size(), 4u);

@@ -42,7 +42,7 @@ class CommitterTest : public testing::Test {
     return unit;
   }
   std::string Value(std::string_view key) const { return ValueOf(*database_, table().data, key); }
-  // The collection counter under `key`; 0 if there is none.
+  // The collection counter under `key`, 0 without one.
   uint64_t Counter(std::string_view key) const {
     const std::string value = ValueOf(*database_, table().collections, key);
     if (value == "(none)") return 0;
@@ -205,7 +205,7 @@ TEST_F(CommitterTest, CountersAddUpWithinAndAcrossBatchesAndVanishAtZero) {
 }
 
 TEST_F(CommitterTest, AFailedUnitLeavesNothingOfItsGroup) {
-  // A counter that cannot be read fails its batch.
+  // An invalid counter fails its batch.
   WriteUnit damage = Unit();
   damage.Put(table().collections, "bad", "\xff");
   ASSERT_TRUE(CommitAndWait(database_.get(), std::move(damage)).ok());
@@ -218,14 +218,14 @@ TEST_F(CommitterTest, AFailedUnitLeavesNothingOfItsGroup) {
   EXPECT_EQ(Value("a"), "(none)");
   EXPECT_EQ(Value("b"), "(none)");
   EXPECT_EQ(table().data.stats->items(), 0);
-  // Its sequence is a gap, not a barrier.
+  // The sequence of the failed unit is a gap. It does not block the watermark.
   const absl::StatusOr<ChangeSequence> next = CommitAndWait(database_.get(), RecordUnit("c"));
   ASSERT_TRUE(next.ok());
   EXPECT_EQ(database_->change_log().watermark(), *next);
   EXPECT_EQ(Value("c"), "v");
 }
 
-// Holds up the writing thread: it tells the consumer of each batch with records before it takes the next one.
+// Blocks the writing thread, which notifies the consumer of each batch with records before it takes the next batch.
 class HoldingConsumer : public ChangeConsumer {
  public:
   void OnAppended(const std::vector<TableId>&) override {

@@ -101,7 +101,7 @@ TEST(DataDirectory, DirectoryOfSomethingElseIsRefusedAndNotTouched) {
   EXPECT_EQ(ReadFile(dir.path() + "/precious"), "data");
 }
 
-// What a start leaves that died before its format file was whole.
+// Leftovers of a start that ended before its format file was complete.
 TEST(DataDirectory, LeftoversOfACutOffStartAreTakenOver) {
   for (const std::vector<std::string>& leftovers :
        {std::vector<std::string>{"LOCK"}, std::vector<std::string>{"LOCK", "armature.format.new"}}) {

@@ -32,7 +32,7 @@ class DatabaseTest : public testing::Test {
     std::string keys;
     bool ended = false;
   };
-  // Visits [begin, end) and stops at the key `stop_at`.
+  // Reads [begin, end) and stops at the key `stop_at`.
   Visit Read(std::string begin, std::string end, Direction direction, std::string_view stop_at = "") {
     Visit visit;
     const absl::StatusOr<RangeEnd> ended = database_->ReadRange(
@@ -128,7 +128,7 @@ TEST_F(DatabaseTest, GetTellsFoundFromMissingAndWhatIsInMemory) {
   std::string value;
   EXPECT_EQ(*database_->Get(keyspace(), "a", ReadMode::kMayBlock, &value), GetResult::kFound);
   EXPECT_EQ(value, "va");
-  // In the memtable: no disk is needed.
+  // The row is in the memtable, so no disk access is needed.
   EXPECT_EQ(*database_->Get(keyspace(), "b", ReadMode::kMemoryOnly, &value), GetResult::kFound);
   EXPECT_EQ(value, "vb");
   EXPECT_EQ(*database_->Get(keyspace(), "x", ReadMode::kMayBlock, &value), GetResult::kMissing);
@@ -157,7 +157,7 @@ TEST_F(DatabaseTest, IdIsKeptAcrossReopen) {
   EXPECT_EQ(database_->database_id(), id);
 }
 
-// What was there and is lost must not come back as an empty database, and nothing more may be lost by trying.
+// A lost database must not be replaced by an empty one, and the attempt must not lose more.
 TEST_F(DatabaseTest, ALostDatabaseIsNotReplacedByAnEmptyOne) {
   snapshot_.reset();
   database_.reset();
@@ -177,7 +177,7 @@ TEST_F(DatabaseTest, ALostDatabaseIsNotReplacedByAnEmptyOne) {
   EXPECT_EQ(Database::Open(TestOptions(dir_.path())).status().code(), absl::StatusCode::kDataLoss);
 }
 
-// A start that died before its database was whole has promised nothing to anybody.
+// A creation that was interrupted before the database was complete has acknowledged no writes.
 TEST_F(DatabaseTest, AnInterruptedCreationIsBegunAgain) {
   const TempDir dir;
   ASSERT_TRUE(DataDirectory::Open(dir.path()).ok());

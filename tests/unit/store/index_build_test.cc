@@ -11,7 +11,7 @@
 namespace armature::store {
 namespace {
 
-// The states of the golden records, as a build of today must read and write them.
+// The states of the golden records, as today's build must read and write them.
 BuildState GoldenState(std::string_view name) {
   BuildState state;
   if (name == "waiting") return state;
@@ -55,7 +55,7 @@ TEST(BuildRecord, OtherBytesAreRefused) {
   std::string phase = valid;
   phase[1] = 3;
   EXPECT_EQ(ParseBuildState(phase).status().code(), absl::StatusCode::kDataLoss);
-  // Whatever else is wrong with it, it is read or refused.
+  // Any other damage is either accepted or refused, without a crash.
   codec::ForEachDamage(valid, [](std::string_view bytes) { static_cast<void>(ParseBuildState(bytes)); });
 }
 

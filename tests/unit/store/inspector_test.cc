@@ -45,7 +45,7 @@ std::map<std::string, std::string> BytesOf(const std::string& directory) {
 
 std::string RowKey(int number) { return Cat("key-", EncodeU32(static_cast<uint32_t>(number) * 1'000'003)); }
 
-// Some hundred bytes that no compression makes smaller.
+// About 300 incompressible bytes.
 std::string RowValue(int number) {
   std::string value;
   uint32_t state = static_cast<uint32_t>(number) + 1;
@@ -58,7 +58,8 @@ std::string RowValue(int number) {
 
 class InspectorTest : public testing::Test {
  protected:
-  // A table with kRows rows and the indexes of IndexedTable, closed. The rows are in the log of RocksDB only.
+  // Makes a closed database: a table with kRows rows and the indexes of IndexedTable. The rows are in RocksDB's log
+  // only.
   void MakeDirectory() {
     const std::unique_ptr<Database> database = OpenDatabase(TestOptions(path_));
     const auto catalog = CreateActive(database.get(), IndexedTable("T"));
@@ -76,7 +77,7 @@ class InspectorTest : public testing::Test {
     ASSERT_TRUE(committed.ok()) << committed.status();
   }
 
-  // Makes table files of what is in the log, as flushes would have.
+  // Writes the rows in the log to table files, like a flush.
   void Flush() {
     rocksdb::DBOptions options;
     std::vector<std::string> names;
@@ -102,7 +103,7 @@ class InspectorTest : public testing::Test {
     ASSERT_FALSE(data_file_.empty());
   }
 
-  // Inverts a byte of the only table file of the table.
+  // Inverts a byte of the table's only table file.
   void Damage(size_t at) {
     std::string bytes = ReadFile(data_file_);
     ASSERT_LT(at, bytes.size());
@@ -127,7 +128,7 @@ class InspectorTest : public testing::Test {
     return walked;
   }
 
-  // Every row is read or in a gap, and none is read that is in one.
+  // Every row is either read or in a gap, never both.
   static void ExpectGapsTellTheRest(const Walked& walked) {
     const std::vector<std::string>& keys = walked.keys;
     EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
@@ -225,7 +226,7 @@ TEST_F(InspectorTest, GoesOnBehindADamagedBlock) {
   MakeDirectory();
   Flush();
   const auto size = static_cast<size_t>(fs::file_size(data_file_));
-  // At the beginning, inside, and behind the middle: in data blocks each time.
+  // Offsets at the beginning, inside, and in the middle, all in data blocks.
   for (const size_t at : {size_t{10}, size / 3, size / 2}) {
     Damage(at);
     const auto inspector = Inspector::Open(path_);
@@ -235,7 +236,7 @@ TEST_F(InspectorTest, GoesOnBehindADamagedBlock) {
     EXPECT_TRUE(absl::IsDataLoss(walked.gaps[0].reason)) << walked.gaps[0].reason;
     EXPECT_THAT(std::string(Sv(walked.gaps[0].reason.message())), HasSubstr("checksum"));
     ExpectGapsTellTheRest(walked);
-    // Blocks have 4 KB here: not many rows are lost.
+    // Blocks have 4 KB here, so few rows are lost.
     EXPECT_GT(walked.keys.size(), static_cast<size_t>(kRows) - 40) << at;
     EXPECT_LT(walked.keys.size(), static_cast<size_t>(kRows)) << at;
     Damage(at);  // whole again
@@ -254,7 +255,7 @@ TEST_F(InspectorTest, GoesOnBehindEachOfSeveralDamagedBlocks) {
   EXPECT_LE(walked.gaps.size(), 4u);
   ExpectGapsTellTheRest(walked);
   EXPECT_GT(walked.keys.size(), static_cast<size_t>(kRows) / 5);
-  // Ranges whose bounds are inside of what is damaged, or behind it.
+  // Ranges with bounds inside or after damaged blocks.
   for (int i = 0; i + 100 < kRows; i += 100) {
     const Walked part = Walk(**inspector, family(), {RowKey(i), RowKey(i + 100)});
     for (const std::string& key : part.keys) EXPECT_TRUE(key >= RowKey(i) && key < RowKey(i + 100));

@@ -1,4 +1,4 @@
-// Commits that would make a counter, the size of an item collection, grow too large.
+// Commits that would exceed the size limit of an item collection.
 
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ class ItemCollectionLimitTest : public testing::Test {
   }
   const Table& table() const { return *snapshot_->Find("t"); }
 
-  // A row in a collection that changes by `delta`.
+  // A unit that writes a row and changes the collection's size by `delta`.
   WriteUnit Unit(std::string_view row, std::string_view collection, int64_t delta) const {
     WriteUnit unit(snapshot_);
     unit.Put(table().data, row, "v");
@@ -81,7 +81,7 @@ TEST_F(ItemCollectionLimitTest, GrowsUpToTheLimitAndNoFurther) {
   EXPECT_EQ(Commit("b", "p", 2), kRefused);
   EXPECT_EQ(Commit("c", "p", 1), "written");
   EXPECT_EQ(Commit("d", "p", 1), kRefused);
-  // Others have room of their own.
+  // Other collections have a limit of their own.
   EXPECT_EQ(Commit("e", "q", 1000), "written");
   EXPECT_EQ(Commit("f", "r", 1001), kRefused);
   EXPECT_EQ(Rows(), "ace");
@@ -93,7 +93,7 @@ TEST_F(ItemCollectionLimitTest, GrowsUpToTheLimitAndNoFurther) {
 }
 
 TEST_F(ItemCollectionLimitTest, ShrinksAndChangesInPlaceBeyondTheLimit) {
-  // As after a restart with a lower limit.
+  // Like a restart with a lower limit.
   snapshot_.reset();
   database_.reset();
   DatabaseOptions options = Options(dir_);
@@ -129,7 +129,7 @@ TEST_F(ItemCollectionLimitTest, SeveralUnitsFailTogetherAndAreJudgedBySum) {
   halves.push_back(Unit("b", "p", 60));
   halves.push_back(Unit("c", "p", 60));
   EXPECT_EQ(Outcome(CommitAndWait(database_.get(), std::move(halves))), kRefused);
-  // What one frees another may take, in whatever order.
+  // Within a group, one unit may use the space that another one frees, in any order.
   std::vector<WriteUnit> exchange;
   exchange.push_back(Unit("b", "p", 300));
   exchange.push_back(Unit("c", "p", -200));
@@ -138,7 +138,7 @@ TEST_F(ItemCollectionLimitTest, SeveralUnitsFailTogetherAndAreJudgedBySum) {
   EXPECT_EQ(Rows(), "abc");
 }
 
-// Holds up the writing thread: it tells the consumer of each batch with records before it takes the next one.
+// Blocks the writing thread, which notifies the consumer of each batch with records before it takes the next batch.
 class HoldingConsumer : public ChangeConsumer {
  public:
   void OnAppended(const std::vector<TableId>&) override {
@@ -215,7 +215,7 @@ TEST_F(ItemCollectionLimitTest, ADamagedCounterFailsItsOwnCommitOnly) {
   database_->change_log().SetConsumer(nullptr);
 }
 
-// Many writers at once: exactly what fits is let in, whoever it is.
+// Many concurrent writers: exactly as many units as fit are accepted.
 TEST_F(ItemCollectionLimitTest, IsExactUnderConcurrency) {
   constexpr int kThreads = 8;
   constexpr int kUnits = 200;
@@ -226,7 +226,7 @@ TEST_F(ItemCollectionLimitTest, IsExactUnderConcurrency) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kUnits; ++i) {
-        // 1,600 units of 7 bytes, of which 142 fit.
+        // 142 of the 1,600 units of 7 bytes fit.
         database_->Commit(Unit("k" + std::to_string(t * kUnits + i), "p", 7),
                           [&](const absl::StatusOr<ChangeSequence>& answer) {
                             (Outcome(answer) == "written" ? written : refused) += 1;

@@ -21,13 +21,13 @@ namespace {
 
 using codec::ToHex;
 
-// More than are read in one batch, several times over.
+// Several times the size of one read batch.
 constexpr int kEntries = 100;
 
-// Three digits, so that names sort as numbers do.
+// Three digits, so that names sort like numbers.
 std::string Name(char kind, int number) { return kind + std::to_string(1000 + number).substr(1); }
 
-// Chooses and visits as its functions say: by default each entry's value is the key of its row.
+// Calls its functions. By default each entry's value is the key of its row.
 class TestVisitor final : public JoinVisitor {
  public:
   absl::StatusOr<Choice> Choose(std::string_view entry) override {
@@ -49,7 +49,7 @@ class TestVisitor final : public JoinVisitor {
   std::vector<std::pair<std::string, std::string>> visited;
 };
 
-// Entry e<n> has the value r<n>, which is the key of the row with the value v<n>.
+// Entry e<n> has the value r<n>, the key of the row with the value v<n>.
 class JoinedReadTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -83,7 +83,7 @@ class JoinedReadTest : public testing::Test {
     unit.Delete(rows(), Name('r', number));
     ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
   }
-  // The visits of entries first..last, in that direction, each with its row.
+  // The expected visits of entries first..last, in that direction, each with its row.
   static std::vector<std::pair<std::string, std::string>> Joined(int first, int last) {
     std::vector<std::pair<std::string, std::string>> all;
     for (int i = first;; i += first < last ? 1 : -1) {
@@ -117,7 +117,7 @@ TEST_F(JoinedReadTest, VisitsNothingInEmptyRanges) {
 }
 
 TEST_F(JoinedReadTest, ReadsOnlyTheRowsThatAreChosen) {
-  // Nobody asks for the row that is missing.
+  // The missing row is not requested.
   RemoveRow(40);
   TestVisitor visitor;
   visitor.choose = [](std::string_view entry) {
@@ -133,7 +133,7 @@ TEST_F(JoinedReadTest, ReadsOnlyTheRowsThatAreChosen) {
 }
 
 TEST_F(JoinedReadTest, EndsWhereChooseStopsAndReadsNoFurther) {
-  // In the middle of a batch, at the ends of two, and on the very last entry.
+  // Stops in the middle of a batch, at the end of a batch, and at the last entry.
   for (const int last : {0, 31, 40, 63, kEntries - 1}) {
     TestVisitor visitor;
     visitor.choose = [last](std::string_view entry) {
@@ -218,7 +218,7 @@ TEST_F(JoinedReadTest, WithoutTheDiskTellsThatItWouldBlock) {
   Open();  // everything is on disk, nothing in memory
   TestVisitor cold;
   EXPECT_EQ(*Read(&cold, {}, Direction::kForward, ReadMode::kMemoryOnly), RangeEnd::kWouldBlock);
-  // The index alone does not do.
+  // Cached index blocks alone are not enough.
   EXPECT_EQ(KeysOf(*database_, index()).size(), size_t{kEntries});
   TestVisitor half;
   EXPECT_EQ(*Read(&half, {}, Direction::kForward, ReadMode::kMemoryOnly), RangeEnd::kWouldBlock);
@@ -251,12 +251,12 @@ TEST_F(JoinedReadTest, LargeEntriesAreReadInSmallBatches) {
   EXPECT_LT(ahead_max, 5u);
 }
 
-// Writers give an entry and its row one number, moving the entry; readers must never see two.
+// Writers store one number in an entry and its row, and move the entry. Readers must never see two numbers.
 TEST_F(JoinedReadTest, EntriesAgreeWithTheirRowsWhileBothAreWritten) {
   constexpr int kItems = 80;
   constexpr int kRounds = 60;
   const auto put = [&](WriteUnit* unit, int item, int round) {
-    // The entry moves to and fro between two places.
+    // The entry alternates between two places.
     const std::string row_key = Name('i', item);
     unit->Delete(index(), Cat(round % 2 == 0 ? "b" : "a", row_key));
     unit->Put(index(), Cat(round % 2 == 0 ? "a" : "b", row_key), Cat(row_key, ":", round));

@@ -19,15 +19,15 @@
 namespace armature::store {
 namespace {
 
-// A row whose stripe is `stripe`.
+// A row in the given stripe.
 constexpr uint64_t Row(uint32_t stripe) { return uint64_t{stripe} << 32; }
 
 class LockTableTest : public testing::Test {
  protected:
-  // A continuation may still be giving its guard back when the test has seen all it waited for.
+  // A continuation may still release its guard after the test has seen its result.
   ~LockTableTest() override { pool_.Stop(); }
 
-  // Locks rows that are free.
+  // Locks free rows at once.
   LockTable::Guard LockNow(const std::vector<uint64_t>& rows) {
     std::optional<LockTable::Guard> held;
     table_.AcquireAll(rows, absl::InfiniteFuture(),
@@ -63,7 +63,7 @@ TEST_F(LockTableTest, LockedRowParksTheRequestWithoutBlocking) {
   table_.Acquire(Row(1), absl::InfiniteFuture(), [&](absl::StatusOr<LockTable::Guard>) { second.Notify(); });
   EXPECT_EQ(table_.waiting(), 1u);
   EXPECT_FALSE(second.HasBeenNotified());
-  // Another row is not held up.
+  // Another row can be locked.
   LockTable::Guard other = LockNow({Row(2)});
   first.Release();
   second.WaitForNotification();
@@ -90,7 +90,7 @@ TEST_F(LockTableTest, WhatIsParkedIsBoundedInBytes) {
   held.Release();
   parked.Wait();
   EXPECT_EQ(table_.waiting(), 0u);
-  // There is room again.
+  // The memory limit has room again.
   LockTable::Guard again = LockNow({Row(2)});
   absl::Notification done;
   table_.Acquire(
@@ -220,7 +220,7 @@ class ConflictTest : public LockTableTest {
  protected:
   ~ConflictTest() override { pool_.Stop(); }
 
-  // The answer to a request for one row.
+  // A request for one row lock, and its answer.
   struct Waiter {
     absl::Notification answered;
     absl::Status status;
@@ -257,7 +257,7 @@ TEST_F(ConflictTest, WhoWaitsForAnotherSingleRequestGoesOnWaiting) {
   auto first = Ask(Row(1));
   ASSERT_TRUE(first->answered.HasBeenNotified());
   const auto second = Ask(Row(1));
-  // As long as it would take to be told of a transaction, some times over.
+  // Several times the longest wait for a transaction.
   for (int i = 0; i < 5; ++i) {
     LockTable::Guard transaction = HoldAll({Row(3)});
     Ask(Row(3))->answered.WaitForNotification();
@@ -280,7 +280,7 @@ TEST_F(ConflictTest, ATransactionLearnsWhichRowWasNotToBeHad) {
                         });
   told.WaitForNotification();
   EXPECT_EQ(missing, impatient_.StripeOf(Row(5)));
-  // It holds nothing any more.
+  // The failed transaction holds no locks.
   EXPECT_TRUE(Ask(Row(2))->answered.HasBeenNotified());
 }
 

@@ -54,7 +54,7 @@ TEST(MetaRecord, EachKindHasItsParts) {
   descriptor.id = TableId(3);
   descriptor.state = model::TableState::kActive;
   EXPECT_EQ(ParseSound(TableKey(TableId(3)), EncodeTableRecord(descriptor), MetaKind::kTable).descriptor, descriptor);
-  // Nothing of it is believed under another key.
+  // A record under another key is refused.
   ExpectDamaged(TableKey(TableId(4)), EncodeTableRecord(descriptor), MetaKind::kTable);
 }
 
@@ -73,7 +73,7 @@ TEST(MetaRecord, WhatIsDamagedKeepsItsKind) {
   ExpectDamaged(kTokenTimePrefix, "", MetaKind::kTokenTime);
   ExpectDamaged("", "", MetaKind::kUnknown);
   ExpectDamaged("next_ide", EncodeU32(1), MetaKind::kUnknown);
-  // The key still says what the damaged value belongs to.
+  // The key identifies the record even if the value is damaged.
   EXPECT_EQ(ParseMetaRecord(CursorKey(TableId(1), IndexId(2)), "").index, IndexId(2));
 }
 

@@ -1,4 +1,4 @@
-// A log that takes no more, and what was under way at that moment.
+// A write-ahead log that fails, and requests in progress at that moment.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -23,11 +23,11 @@ namespace {
 constexpr absl::Duration kWait = absl::Seconds(60);
 constexpr size_t kValueBytes = 100 << 10;
 
-// While it lasts no file of this process grows beyond half a value.
+// Limits the size of all files that this process writes to half a value.
 class FilesAreFull {
  public:
   FilesAreFull() {
-    // Otherwise the signal ends the process.
+    // Otherwise SIGXFSZ ends the process.
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before_);
     rlimit full = before_;
@@ -42,7 +42,7 @@ class FilesAreFull {
   rlimit before_ = {};
 };
 
-// RocksDB's threads for flushes, kept busy.
+// Keeps RocksDB's flush threads busy.
 class FlushThreads {
  public:
   FlushThreads() {
@@ -59,7 +59,7 @@ class FlushThreads {
   FlushThreads(const FlushThreads&) = delete;
   FlushThreads& operator=(const FlushThreads&) = delete;
 
-  // Returns when what was scheduled in the meantime has run.
+  // Returns after the jobs scheduled meanwhile have run.
   void Release() {
     if (released_.HasBeenNotified()) return;
     released_.Notify();
@@ -112,7 +112,7 @@ class ResumeTest : public ::testing::Test {
     rocks_->db()->GetIntProperty(rocks_->Find("a")->handle(), rocksdb::DB::Properties::kNumImmutableMemTable, &count);
     return count;
   }
-  // Until a flush is on its way; the number of items.
+  // Puts items until a flush is scheduled. Returns their number.
   int PutUntilFlush() {
     int count = 0;
     while (ImmutableMemtables() == 0) EXPECT_TRUE(Put(count++).ok());
@@ -131,7 +131,7 @@ class ResumeTest : public ::testing::Test {
   std::unique_ptr<RocksDb> rocks_;
 };
 
-// Resume on a thread of its own.
+// Runs Resume on another thread.
 class Resuming {
  public:
   explicit Resuming(RocksDb* rocks)
@@ -179,7 +179,7 @@ TEST_F(ResumeTest, TheDatabaseCanBeClosedInItsCourse) {
   FailTheLog(count);
   {
     Resuming resuming(rocks_.get());
-    // The flush cannot end.
+    // The flush is blocked.
     EXPECT_FALSE(resuming.WaitForEnd(absl::Milliseconds(200)));
     rocks_->CancelResume();
     EXPECT_TRUE(resuming.WaitForEnd());
@@ -218,7 +218,7 @@ TEST_F(ResumeTest, AFailureRightAfterAResumptionIsResumedToo) {
   for (int i = 0; i <= 3; ++i) EXPECT_EQ((*rocks_->Get(*rocks_->Find("a"), std::to_string(i))).has_value(), i % 3 == 0);
 }
 
-// As when the memtable of the mark was flushed in an instant in which nobody could write it anew.
+// The memtable of the mark was flushed at a moment when the mark could not be rewritten.
 TEST_F(ResumeTest, WithoutAMarkTheNextAttemptSucceeds) {
   FailTheLog(0);
   if (!rocks_->Resume().ok()) {

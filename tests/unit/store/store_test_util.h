@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_STORE_STORE_TEST_UTIL_H_
 #define ARMATURE_TESTS_UNIT_STORE_STORE_TEST_UTIL_H_
 
-// Databases in directories of their own, and the waits that tests of the store need.
+// Databases in temporary directories, and helpers that wait for results.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 namespace armature::store {
 
-// A fresh directory, gone with the object.
+// A temporary directory, removed by the destructor.
 class TempDir {
  public:
   explicit TempDir(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
@@ -36,7 +36,7 @@ class TempDir {
   std::string path_;
 };
 
-// Small budgets; no fsync, which the tests have no use for.
+// Small budgets, and no fsync, which these tests do not need.
 inline DatabaseOptions TestOptions(const std::string& path) {
   DatabaseOptions options;
   options.path = path;
@@ -87,7 +87,7 @@ inline model::TableDescriptor IndexedTable(std::string_view name) {
   return table;
 }
 
-// Polls `condition` until it holds; for what only the DDL thread can tell. False after half a minute.
+// Polls `condition`, for states that only the DDL thread changes. False after 30 seconds.
 template <class Condition>
 bool Eventually(Condition condition) {
   const absl::Time deadline = absl::Now() + absl::Seconds(30);
@@ -99,7 +99,7 @@ bool Eventually(Condition condition) {
   return true;
 }
 
-// Creates a table and waits until it is served.
+// Creates a table and waits until it is active.
 inline std::shared_ptr<const CatalogSnapshot> CreateActive(Database* database,
                                                            const model::TableDescriptor& descriptor) {
   const auto created = database->CreateTable(descriptor);
@@ -112,7 +112,7 @@ inline std::shared_ptr<const CatalogSnapshot> CreateActive(Database* database,
   return database->catalog();
 }
 
-// Commits and waits for the answer.
+// Commits the units and waits for the answer.
 inline absl::StatusOr<ChangeSequence> CommitAndWait(Database* database, std::vector<WriteUnit> units) {
   absl::Notification done;
   absl::StatusOr<ChangeSequence> answer;

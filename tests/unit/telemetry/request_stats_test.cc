@@ -91,7 +91,7 @@ TEST(RequestStats, SlowRequestsAreToldOfAFewTimesASecond) {
       << log;
   const auto lines = std::count(log.begin(), log.end(), '\n');
   EXPECT_GE(lines, 10);
-  // A second may end meanwhile, and begin anew.
+  // A new second may begin meanwhile.
   EXPECT_LE(lines, 100);
 }
 
