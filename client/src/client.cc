@@ -311,7 +311,7 @@ absl::StatusOr<admin::v1::CancelBackupJobResponse> Client::CancelBackupJob(
 }
 
 absl::StatusOr<admin::v1::ListBackupsResponse> Client::ListDatabaseBackups(const admin::v1::ListBackupsRequest& request,
-                                                                   const CallOptions& options) const {
+                                                                           const CallOptions& options) const {
   return Call<&admin::v1::AdminService::Stub::ListBackups>("ListBackups", request, options);
 }
 

@@ -12,10 +12,11 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "armature/admin/v1/admin.pb.h"
 #include "daemon/admin/backup_messages.h"
 #include "daemon/api/table_messages.h"
-#include "armature/admin/v1/admin.pb.h"
 #include "daemon/grpc/byte_buffers.h"
+#include "daemon/message_json/given_fields.h"
 #include "daemon/version.h"
 #include "grpcpp/impl/codegen/server_callback_handlers.h"
 #include "storage/base/api_error.h"
@@ -158,32 +159,29 @@ void AnswerJob(const absl::StatusOr<engine::BackupJob>& job, Response* response,
   std::move(done)(job.status());
 }
 
+void Fill(const std::vector<engine::IndexStatus>& from, v1::ListIndexStatusResponse* to) {
+  for (const engine::IndexStatus& each : from) Fill(each, to->add_indexes());
+}
+
 void ListIndexStatus(const OperationContext& context, const v1::ListIndexStatusRequest& request,
                      v1::ListIndexStatusResponse* response, Finished done) {
-  std::optional<std::string> table;
-  if (request.has_table_name()) table = request.table_name();
-  context.engine->ListIndexStatus(
-      std::move(table),
-      AnswerIn<std::vector<engine::IndexStatus>>(
-          response, std::move(done), [](const std::vector<engine::IndexStatus>& from, v1::ListIndexStatusResponse* to) {
-            for (const engine::IndexStatus& each : from) Fill(each, to->add_indexes());
-          }));
+  context.engine->ListIndexStatus(GivenText(request, request.kTableNameFieldNumber),
+                                  AnswerIn<std::vector<engine::IndexStatus>>(response, std::move(done), Fill));
 }
 
 void GetIndexStatus(const OperationContext& context, const v1::GetIndexStatusRequest& request,
                     v1::GetIndexStatusResponse* response, Finished done) {
-  context.engine->ListIndexStatus(
-      request.table_name(), [&request, response, done = std::move(done)](
-                                const absl::StatusOr<std::vector<engine::IndexStatus>>& result) mutable {
-        if (!result.ok()) return std::move(done)(result.status());
-        for (const engine::IndexStatus& status : *result) {
-          if (status.descriptor.name != request.index_name()) continue;
-          Fill(status, response->mutable_index());
-          return std::move(done)(absl::OkStatus());
-        }
-        std::move(done)(
-            ValidationError(Cat("The table does not have the specified index: ", request.index_name())));
-      });
+  auto find = [&request, response,
+               done = std::move(done)](const absl::StatusOr<std::vector<engine::IndexStatus>>& result) mutable {
+    if (!result.ok()) return std::move(done)(result.status());
+    for (const engine::IndexStatus& status : *result) {
+      if (status.descriptor.name != request.index_name()) continue;
+      Fill(status, response->mutable_index());
+      return std::move(done)(absl::OkStatus());
+    }
+    std::move(done)(ValidationError(Cat("The table does not have the specified index: ", request.index_name())));
+  };
+  context.engine->ListIndexStatus(request.table_name(), std::move(find));
 }
 
 void ListIndexViolations(const OperationContext& context, const v1::ListIndexViolationsRequest& request,
@@ -213,14 +211,14 @@ void CancelBackupJob(const OperationContext& context, const v1::CancelBackupJobR
   AnswerJob(context.engine->backups()->Cancel(request.id()), response, std::move(done));
 }
 
+void Fill(const std::vector<store::BackupEntry>& from, v1::ListBackupsResponse* to) {
+  for (const store::BackupEntry& each : from) Fill(each, to->add_backups());
+}
+
 void ListBackups(const OperationContext& context, const v1::ListBackupsRequest& request,
                  v1::ListBackupsResponse* response, Finished done) {
-  context.engine->ListDatabaseBackups(
-      request.directory(),
-      AnswerIn<std::vector<store::BackupEntry>>(
-          response, std::move(done), [](const std::vector<store::BackupEntry>& from, v1::ListBackupsResponse* to) {
-            for (const store::BackupEntry& each : from) Fill(each, to->add_backups());
-          }));
+  context.engine->ListDatabaseBackups(request.directory(),
+                                      AnswerIn<std::vector<store::BackupEntry>>(response, std::move(done), Fill));
 }
 
 void RestoreTable(const OperationContext& context, const v1::RestoreTableRequest& request,
@@ -257,11 +255,11 @@ UnaryOperation ServerInfoOperation(std::string data_dir) {
 
 std::vector<UnaryOperation> Operations(std::string data_dir) {
   return {
-      ServerInfoOperation(std::move(data_dir)),     UnaryOperation(ListIndexStatus, kPrefix),
-      UnaryOperation(GetIndexStatus, kPrefix),      UnaryOperation(ListIndexViolations, kPrefix),
-      UnaryOperation(VerifyTable, kPrefix),         UnaryOperation(StartBackup, kPrefix),
-      UnaryOperation(GetBackupJob, kPrefix),        UnaryOperation(CancelBackupJob, kPrefix),
-      UnaryOperation(ListBackups, kPrefix),         UnaryOperation(RestoreTable, kPrefix),
+      ServerInfoOperation(std::move(data_dir)), UnaryOperation(ListIndexStatus, kPrefix),
+      UnaryOperation(GetIndexStatus, kPrefix),  UnaryOperation(ListIndexViolations, kPrefix),
+      UnaryOperation(VerifyTable, kPrefix),     UnaryOperation(StartBackup, kPrefix),
+      UnaryOperation(GetBackupJob, kPrefix),    UnaryOperation(CancelBackupJob, kPrefix),
+      UnaryOperation(ListBackups, kPrefix),     UnaryOperation(RestoreTable, kPrefix),
   };
 }
 
@@ -270,13 +268,12 @@ std::vector<UnaryOperation> Operations(std::string data_dir) {
 AdminService::AdminService(const CallGate* gate, std::string data_dir)
     : UnaryService(gate, Operations(std::move(data_dir))) {
   using ExportHandler = grpc::internal::CallbackServerStreamingHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
-  AddMethod(
-      *engine::FindOperation("admin:ExportTable"), grpc::internal::RpcMethod::SERVER_STREAMING,
-      new ExportHandler([this](Context* context, const grpc::ByteBuffer* request) {
-        return exports_.Open([this, context, request](StreamSet<ExportStream>::Ended ended) {
-          return std::make_shared<ExportStream>(this->gate(), context, request, std::move(ended));
-        });
-      }));
+  AddMethod(*engine::FindOperation("admin:ExportTable"), grpc::internal::RpcMethod::SERVER_STREAMING,
+            new ExportHandler([this](Context* context, const grpc::ByteBuffer* request) {
+              return exports_.Open([this, context, request](StreamSet<ExportStream>::Ended ended) {
+                return std::make_shared<ExportStream>(this->gate(), context, request, std::move(ended));
+              });
+            }));
   using EchoHandler = grpc::internal::CallbackUnaryHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
   AddMethod(*engine::FindOperation(kEcho), grpc::internal::RpcMethod::NORMAL_RPC,
             new EchoHandler([this](Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {

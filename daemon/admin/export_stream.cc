@@ -4,9 +4,9 @@
 
 #include "absl/time/clock.h"
 #include "armature/admin/v1/admin.pb.h"
-#include "daemon/grpc/error_map.h"
 #include "daemon/api/table_messages.h"
 #include "daemon/grpc/byte_buffers.h"
+#include "daemon/grpc/error_map.h"
 #include "storage/base/api_error.h"
 #include "storage/model/wire.h"
 

@@ -44,16 +44,16 @@ void TagResource(const OperationContext& context, const v1::TagResourceRequest& 
   context.engine->TagResource(ToEngine(request), AnswerNothing(std::move(done)));
 }
 
-void UntagResource(const OperationContext& context, const v1::UntagResourceRequest& request,
-                   v1::UntagResourceResponse*, Finished done) {
+void UntagResource(const OperationContext& context, const v1::UntagResourceRequest& request, v1::UntagResourceResponse*,
+                   Finished done) {
   context.engine->UntagResource(ToEngine(request), AnswerNothing(std::move(done)));
 }
 
 void ListTagsOfResource(const OperationContext& context, const v1::ListTagsOfResourceRequest& request,
                         v1::ListTagsOfResourceResponse* response, Finished done) {
-  context.engine->ListTagsOfResource({GivenText(request, request.kResourceArnFieldNumber),
-                                      GivenText(request, request.kNextTokenFieldNumber)},
-                                     AnswerIn<engine::ListTagsOfResourceResult>(response, std::move(done), Fill));
+  context.engine->ListTagsOfResource(
+      {GivenText(request, request.kResourceArnFieldNumber), GivenText(request, request.kNextTokenFieldNumber)},
+      AnswerIn<engine::ListTagsOfResourceResult>(response, std::move(done), Fill));
 }
 
 engine::UpdateTimeToLiveRequest ToEngine(const v1::UpdateTimeToLiveRequest& request) {
@@ -118,14 +118,15 @@ void Fill(const engine::ContinuousBackupsDescription& description, Response* res
 
 void UpdateContinuousBackups(const OperationContext& context, const v1::UpdateContinuousBackupsRequest& request,
                              v1::UpdateContinuousBackupsResponse* response, Finished done) {
-  context.engine->UpdateContinuousBackups(ToEngine(request),
-                                          AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done), Fill));
+  context.engine->UpdateContinuousBackups(
+      ToEngine(request), AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done), Fill));
 }
 
 void DescribeContinuousBackups(const OperationContext& context, const v1::DescribeContinuousBackupsRequest& request,
                                v1::DescribeContinuousBackupsResponse* response, Finished done) {
-  context.engine->DescribeContinuousBackups(GivenText(request, request.kTableNameFieldNumber),
-                                            AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done), Fill));
+  context.engine->DescribeContinuousBackups(
+      GivenText(request, request.kTableNameFieldNumber),
+      AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done), Fill));
 }
 
 void DescribeLimits(const OperationContext&, const v1::DescribeLimitsRequest&, v1::DescribeLimitsResponse* response,

@@ -12,8 +12,8 @@ namespace v1 = ::armature::api::v1;
 
 void CreateBackup(const OperationContext& context, const v1::CreateBackupRequest& request,
                   v1::CreateBackupResponse* response, Finished done) {
-  context.engine->CreateBackup(
-      ToCreateBackup(request), AnswerIn<engine::TableBackup>(response->mutable_backup_details(), std::move(done), Fill));
+  context.engine->CreateBackup(ToCreateBackup(request), AnswerIn<engine::TableBackup>(
+                                                            response->mutable_backup_details(), std::move(done), Fill));
 }
 
 void DescribeBackup(const OperationContext& context, const v1::DescribeBackupRequest& request,

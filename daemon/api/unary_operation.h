@@ -32,10 +32,10 @@ using Finished = absl::AnyInvocable<void(const absl::Status& status) &&>;
 // Thread-safety: immutable.
 class UnaryOperation {
  public:
-  // What the operation does. Does not block. Request and response live until `done` is called.
+  // Carries the operation out. Does not block. Request and response live until `done` is called.
   template <class Request, class Response>
-  using Run = std::function<void(const OperationContext& context, const Request& request, Response* response,
-                                 Finished done)>;
+  using Run =
+      std::function<void(const OperationContext& context, const Request& request, Response* response, Finished done)>;
 
   // Takes the operation's name from its request message: "TagResource" of TagResourceRequest. `prefix`: "admin:" for
   // those of the admin service.
@@ -60,7 +60,7 @@ class UnaryOperation {
   struct Messages {
     std::unique_ptr<google::protobuf::Message> request;
     std::unique_ptr<google::protobuf::Message> response;
-    // What the request is about, as access rights and the audit log need it.
+    // The names of the table, index or backup, and of the source: for access rights and the audit log.
     std::string subject;
     std::string source;
   };

@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "daemon/grpc/error_map.h"
 #include "daemon/grpc/byte_buffers.h"
+#include "daemon/grpc/error_map.h"
 #include "daemon/grpc/request_contexts.h"
 
 namespace armature::daemon {

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "daemon/grpc/error_map.h"
 #include "daemon/grpc/byte_buffers.h"
+#include "daemon/grpc/error_map.h"
 #include "daemon/grpc/item_operations.h"
 #include "daemon/grpc/request_contexts.h"
 #include "storage/base/api_error.h"

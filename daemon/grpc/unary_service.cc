@@ -65,8 +65,8 @@ Reactor* UnaryService::Serve(const UnaryOperation& operation, Context* context, 
   messages->request->DiscardUnknownFields();
   operation.FindSubject(messages.get());
   const grpc::string_ref authority = context->ExperimentalGetAuthority();
-  const auto run = [&operation, messages, response, authority = std::string(authority.data(), authority.size())](
-                       const AuditedCall& call) {
+  const auto run = [&operation, messages, response,
+                    authority = std::string(authority.data(), authority.size())](const AuditedCall& call) {
     if (!operation.facts().source.empty()) {
       if (const absl::Status status = call.AllowAlso(messages->source); !status.ok()) return call.Finish(status);
     }

@@ -57,8 +57,8 @@ template <class Request>
 absl::StatusOr<Request> Parse(const std::string& json, std::string_view shape,
                               absl::Status (*read)(std::string_view, JsonValue, Request*)) {
   Request request;
-  ARM_RETURN_IF_ERROR(ReadRequest(
-      json, shape, [&](std::string_view name, JsonValue value) { return read(name, value, &request); }));
+  ARM_RETURN_IF_ERROR(
+      ReadRequest(json, shape, [&](std::string_view name, JsonValue value) { return read(name, value, &request); }));
   return request;
 }
 

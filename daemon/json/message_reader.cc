@@ -40,8 +40,8 @@ class MessageReader {
     if (!not_available.empty()) return UnknownOperationError(Cat(not_available, " is not available in this version"));
     for (size_t i = 0; i < given.size(); ++i) {
       const FieldDescriptor& field = *shape.members[i].field;
-      const bool is_plain_text = field.cpp_type() == FieldDescriptor::CPPTYPE_STRING && !field.is_repeated() &&
-                                 !field.has_presence();
+      const bool is_plain_text =
+          field.cpp_type() == FieldDescriptor::CPPTYPE_STRING && !field.is_repeated() && !field.has_presence();
       if (!given[i] && is_plain_text) KeepAbsent(field.number(), message);
     }
     return absl::OkStatus();

@@ -9,7 +9,8 @@
 //   void GetItem(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
 //     absl::StatusOr<engine::GetItemRequest> request = ParseGetItem(call.body);
 //     if (const absl::Status status = Admit(call, request); !status.ok()) return Fail(call, status, std::move(done));
-//     engine->GetItem(call.context, *std::move(request), AnswerWith<engine::GetItemResult>(call, std::move(done), Write));
+//     engine->GetItem(call.context, *std::move(request), AnswerWith<engine::GetItemResult>(call, std::move(done),
+//     Write));
 //   }
 
 #include <optional>

@@ -19,7 +19,7 @@ const FieldDescriptor& FieldOf(const Message& message, int number) {
   return *message.GetDescriptor()->FindFieldByNumber(number);
 }
 
-// What was kept for the field, or null.
+// The value kept for the field, or null.
 const UnknownField* Kept(const Message& message, int number, UnknownField::Type type) {
   const UnknownFieldSet& kept = message.GetReflection()->GetUnknownFields(message);
   for (int i = 0; i < kept.field_count(); ++i) {
@@ -67,8 +67,8 @@ std::optional<std::string> KeptText(const Message& message, int number) {
 
 std::optional<std::string> GivenText(const Message& message, int number) {
   const FieldDescriptor& field = FieldOf(message, number);
-  const bool is_absent = field.has_presence() ? !message.GetReflection()->HasField(message, &field)
-                                              : IsKept(message, number, kAbsent);
+  const bool is_absent =
+      field.has_presence() ? !message.GetReflection()->HasField(message, &field) : IsKept(message, number, kAbsent);
   return is_absent ? std::nullopt : std::optional(message.GetReflection()->GetString(message, &field));
 }
 

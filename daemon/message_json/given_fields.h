@@ -1,13 +1,13 @@
 #ifndef ARMATURE_DAEMON_MESSAGE_JSON_GIVEN_FIELDS_H_
 #define ARMATURE_DAEMON_MESSAGE_JSON_GIVEN_FIELDS_H_
 
-// What a document says and a message has no room for.
+// Contents of a JSON document that have no place in the fields of a message.
 //
-// The rules of the data model tell an absent text from an empty one, an absent list from an empty one, and repeat unknown
-// words and numbers beyond 32 bits in their errors. A message cannot hold these. The reader of JSON keeps them among the
-// message's unknown fields, under the number of the field that they belong to, and the translation to the engine finds
-// them here. A message that came over gRPC has no unknown fields, since the service discards them: its fields without
-// presence count as given, except for lists and enums.
+// The rules of the data model tell an absent text from an empty one, an absent list from an empty one, and repeat
+// unknown words and numbers beyond 32 bits in their errors. A message cannot hold these. The reader of JSON keeps them
+// among the message's unknown fields, under the number of the field that they belong to, and the translation to the
+// engine finds them here. A message that came over gRPC has no unknown fields, since the service discards them: its
+// fields without presence count as given, except for lists and enums.
 //
 // All functions take the number of a field of `message`, as in v1::ListTablesRequest::kLimitFieldNumber.
 
@@ -24,8 +24,8 @@ namespace armature::daemon {
 using google::protobuf::Message;
 
 // Keep what the field cannot hold.
-void KeepAbsent(int number, Message* message);     // a text without presence that was not given
-void KeepEmptyList(int number, Message* message);  // a list that was given without elements
+void KeepAbsent(int number, Message* message);                       // a text without presence that was not given
+void KeepEmptyList(int number, Message* message);                    // a list that was given without elements
 void KeepText(int number, std::string_view text, Message* message);  // the word for an enum that has no such value
 void KeepInteger(int number, int64_t value, Message* message);       // an integer beyond 32 bits
 // The value of a field of a oneof that makes room for another one, which JSON can give too.
@@ -39,7 +39,7 @@ std::optional<int64_t> GivenInteger(const Message& message, int number);
 std::optional<bool> GivenBool(const Message& message, int number);
 // An enum as the word that the engine takes and errors repeat: "ALL_OLD". A number without a name is that number.
 std::optional<std::string> GivenEnum(const Message& message, int number);
-// Whether a list was given, be it empty.
+// True if a list was given, also an empty one.
 bool IsListGiven(const Message& message, int number);
 
 // A message of type `Member`, also one that was kept.

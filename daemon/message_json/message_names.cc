@@ -53,7 +53,7 @@ constexpr NotAvailable kNotAvailable[] = {
 
 // ---------------------------------------------------------------------------------------------------------------
 
-// What the names of all values of an enum begin with: "KEY_TYPE_" of KeyType, known from the zero value.
+// The beginning of the names of all values of an enum: "KEY_TYPE_" of KeyType, known from the zero value.
 std::string_view EnumPrefix(const EnumDescriptor& type) {
   constexpr std::string_view kZero = "UNSPECIFIED";
   std::string_view zero = type.value(0)->name();

@@ -1,9 +1,10 @@
 #ifndef ARMATURE_DAEMON_MESSAGE_JSON_MESSAGE_NAMES_H_
 #define ARMATURE_DAEMON_MESSAGE_JSON_MESSAGE_NAMES_H_
 
-// What a field, an enum value and a message of the API are called in the documented JSON. The JSON front and the command
-// line take the names from here.
+// Names of fields, enum values and messages of the API in the documented JSON, for the JSON front and the command line.
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,7 @@ namespace armature::daemon {
 // "sse_specification" -> "SSESpecification", "creation_date_time_ms" -> "CreationDateTime".
 std::string JsonName(std::string_view field_name);
 
-// Whether the field is a time in milliseconds, which JSON writes as a number of seconds and without the suffix.
+// True if the field is a time in milliseconds, which JSON writes as a number of seconds and without the suffix.
 bool IsTime(const google::protobuf::FieldDescriptor& field);
 
 // The value of an enum without the name of its type: "HASH" of KEY_TYPE_HASH.

@@ -1,5 +1,5 @@
-// Requests of the JSON protocol, from the document to the answer, over a database of their own. Input: the name of an operation,
-// a line feed, and the document.
+// Requests of the JSON protocol, from the document to the answer, over a database of their own. Input: the name of an
+// operation, a line feed, and the document.
 
 #include <filesystem>
 #include <memory>

@@ -53,8 +53,8 @@ inline void AppendSorted(simdjson::dom::element value, std::string* to) {
   }
 }
 
-// A document with the members of its objects in the order of their names, which means nothing; what is no document stays
-// as it is.
+// A document with the members of its objects in the order of their names, which means nothing; what is no document
+// stays as it is.
 inline std::string Sorted(const std::string& json) {
   simdjson::dom::parser parser;
   simdjson::dom::element root;

@@ -68,7 +68,8 @@ TEST(TableBackupJson, DetailsOfEachStatus) {
 
 TEST(TableBackupJson, DescriptionOfAPlainTable) {
   EXPECT_EQ(Sorted(Described(engine::PlainTableBackup())),
-            Sorted(Cat(R"({"BackupDescription":{"BackupDetails":{)", Details("AVAILABLE"), R"(},"SourceTableDetails":{)",
+            Sorted(Cat(
+                R"({"BackupDescription":{"BackupDetails":{)", Details("AVAILABLE"), R"(},"SourceTableDetails":{)",
                 R"("TableName":"Cats","TableId":"the-id","TableArn":"arn:aws:dynamodb:local:000000000000:table/Cats",)",
                 R"("TableSizeBytes":300,"KeySchema":[{"AttributeName":"p","KeyType":"HASH"}],)",
                 R"("TableCreationDateTime":1400000000.500,)",
@@ -102,9 +103,8 @@ TEST(TableBackupJson, Summaries) {
   result.last_evaluated_arn = "last";
   const std::string_view table =
       R"({"TableName":"Cats","TableId":"the-id","TableArn":"arn:aws:dynamodb:local:000000000000:table/Cats",)";
-  EXPECT_EQ(Listed(result),
-            Sorted(Cat(R"({"BackupSummaries":[)", table, Details("AVAILABLE"), "},", table, Details("CREATING"),
-                       R"(}],"LastEvaluatedBackupArn":"last"})")));
+  EXPECT_EQ(Listed(result), Sorted(Cat(R"({"BackupSummaries":[)", table, Details("AVAILABLE"), "},", table,
+                                       Details("CREATING"), R"(}],"LastEvaluatedBackupArn":"last"})")));
 }
 
 TEST(TableBackupJson, ARestoredTableTellsWhereItComesFrom) {

@@ -208,21 +208,22 @@ TEST_F(TableOperations, ADescriptionHasEveryMember) {
       R"("SSEDescription":{"Status":"ENABLED","SSEType":"KMS","KMSMasterKeyArn":"k"})";
   const std::string key =
       R"("KeySchema":[{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"n","KeyType":"RANGE"}],)";
-  EXPECT_EQ(printed(),
-            Sorted(Cat(head,
-                R"(,"AttributeDefinitions":[{"AttributeName":"n","AttributeType":"N"},)"
-                R"({"AttributeName":"p","AttributeType":"S"}],)",
-                key, R"("LocalSecondaryIndexes":[{"IndexName":"l",)", key,
-                R"("Projection":{"ProjectionType":"KEYS_ONLY"},"IndexSizeBytes":2,"ItemCount":1,)"
-                R"("IndexArn":"arn:aws:dynamodb:local:000000000000:table/T/index/l"}],)"
-                R"("GlobalSecondaryIndexes":[{"IndexName":"g",)",
-                key,
-                R"("Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["a","z"]},)"
-                R"("IndexSizeBytes":0,"ItemCount":0,"IndexArn":"arn:aws:dynamodb:local:000000000000:table/T/index/g",)"
-                R"("IndexStatus":"CREATING","Backfilling":false,"Backlog":{"Records":7,"Bytes":800,"AgeSeconds":2},)"
-                R"("ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":5,)"
-                R"("WriteCapacityUnits":6},"OnDemandThroughput":{"MaxReadRequestUnits":7,"MaxWriteRequestUnits":-1},)"
-                R"("WarmThroughput":{"ReadUnitsPerSecond":8,"WriteUnitsPerSecond":9,"Status":"CREATING"}}]})")));
+  EXPECT_EQ(
+      printed(),
+      Sorted(Cat(head,
+                 R"(,"AttributeDefinitions":[{"AttributeName":"n","AttributeType":"N"},)"
+                 R"({"AttributeName":"p","AttributeType":"S"}],)",
+                 key, R"("LocalSecondaryIndexes":[{"IndexName":"l",)", key,
+                 R"("Projection":{"ProjectionType":"KEYS_ONLY"},"IndexSizeBytes":2,"ItemCount":1,)"
+                 R"("IndexArn":"arn:aws:dynamodb:local:000000000000:table/T/index/l"}],)"
+                 R"("GlobalSecondaryIndexes":[{"IndexName":"g",)",
+                 key,
+                 R"("Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["a","z"]},)"
+                 R"("IndexSizeBytes":0,"ItemCount":0,"IndexArn":"arn:aws:dynamodb:local:000000000000:table/T/index/g",)"
+                 R"("IndexStatus":"CREATING","Backfilling":false,"Backlog":{"Records":7,"Bytes":800,"AgeSeconds":2},)"
+                 R"("ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":5,)"
+                 R"("WriteCapacityUnits":6},"OnDemandThroughput":{"MaxReadRequestUnits":7,"MaxWriteRequestUnits":-1},)"
+                 R"("WarmThroughput":{"ReadUnitsPerSecond":8,"WriteUnitsPerSecond":9,"Status":"CREATING"}}]})")));
   table.state = model::TableState::kDeleting;
   std::string deleting = head + "}";
   for (int times = 0; times < 2; ++times) deleting.replace(deleting.find("ACTIVE"), 6, "DELETING");

@@ -162,7 +162,7 @@ class Client {
   absl::StatusOr<admin::v1::CancelBackupJobResponse> CancelBackupJob(const admin::v1::CancelBackupJobRequest& request,
                                                                      const CallOptions& options = {}) const;
   absl::StatusOr<admin::v1::ListBackupsResponse> ListDatabaseBackups(const admin::v1::ListBackupsRequest& request,
-                                                             const CallOptions& options = {}) const;
+                                                                     const CallOptions& options = {}) const;
   absl::StatusOr<admin::v1::RestoreTableResponse> RestoreTable(const admin::v1::RestoreTableRequest& request,
                                                                const CallOptions& options = {}) const;
   // All items of a table as of one moment: see table_export.h. Blocks until the first message is there.
