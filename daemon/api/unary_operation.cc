@@ -5,6 +5,7 @@
 
 #include "armature/api/v1/streams.pb.h"
 #include "daemon/api/operation_lists.h"
+#include "glog/logging.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 

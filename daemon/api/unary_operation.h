@@ -16,7 +16,6 @@
 #include "daemon/auth/access.h"
 #include "engine/engine.h"
 #include "engine/operations.h"
-#include "glog/logging.h"
 #include "google/protobuf/message.h"
 
 namespace armature::daemon {

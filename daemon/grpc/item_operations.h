@@ -3,6 +3,7 @@
 
 // The operations of items, in whatever way they came: as a call of their own, or as one of many in a stream.
 
+#include <array>
 #include <string_view>
 
 #include "absl/functional/any_invocable.h"
@@ -37,6 +38,25 @@ void BatchGetItem(ItemCall call, std::string_view request);
 void BatchWriteItem(ItemCall call, std::string_view request);
 void TransactGetItems(ItemCall call, std::string_view request);
 void TransactWriteItems(ItemCall call, std::string_view request);
+
+struct ItemOperationRow {
+  std::string_view name;
+  ItemOperation run;
+};
+
+// In the order of their fields in PipelineRequest.
+inline constexpr auto kItemOperations = std::to_array<ItemOperationRow>({
+    {"GetItem", GetItem},
+    {"PutItem", PutItem},
+    {"UpdateItem", UpdateItem},
+    {"DeleteItem", DeleteItem},
+    {"Query", Query},
+    {"Scan", Scan},
+    {"BatchGetItem", BatchGetItem},
+    {"BatchWriteItem", BatchWriteItem},
+    {"TransactGetItems", TransactGetItems},
+    {"TransactWriteItems", TransactWriteItems},
+});
 
 }  // namespace armature::daemon
 
