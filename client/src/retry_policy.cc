@@ -11,6 +11,7 @@
 #include "armature/api/v1/items.pb.h"
 #include "armature/client/errors.h"
 #include "google/protobuf/descriptor.h"
+#include "google/protobuf/descriptor.pb.h"
 
 namespace armature::client {
 namespace {

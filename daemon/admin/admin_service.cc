@@ -31,6 +31,7 @@ namespace {
 using Reactor = grpc::ServerUnaryReactor;
 using Context = grpc::CallbackServerContext;
 namespace v1 = ::armature::admin::v1;
+using daemon::Fill;  // beside those below
 
 constexpr std::string_view kPrefix = "admin:";
 constexpr std::string_view kEcho = "admin:Echo";

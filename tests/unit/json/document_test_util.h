@@ -3,11 +3,9 @@
 
 // Documents of the control plane as messages and back.
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -31,38 +29,43 @@ inline std::string Written(const google::protobuf::Message& answer) {
   return writer.Take();
 }
 
-inline void AppendSorted(simdjson::dom::element value, std::string* to) {
-  if (value.is_object()) {
-    std::vector<std::pair<std::string, std::string>> members;
-    for (const auto member : simdjson::dom::object(value.get_object().value_unsafe())) {
-      AppendSorted(member.value, &members.emplace_back(std::string(member.key), "").second);
-    }
-    std::sort(members.begin(), members.end());
-    *to += "{";
-    for (const auto& [name, text] : members) *to += "\"" + name + "\":" + text + ",";
-    *to += "}";
-  } else if (value.is_array()) {
-    *to += "[";
-    for (const simdjson::dom::element each : simdjson::dom::array(value.get_array().value_unsafe())) {
-      AppendSorted(each, to);
-      *to += ",";
-    }
-    *to += "]";
+// Takes a text in quotes, or a number or word, from the beginning of `rest`.
+inline std::string TakeToken(std::string_view* rest) {
+  size_t end = 1;
+  if (rest->front() == '"') {
+    while (end < rest->size() && (*rest)[end] != '"') end += (*rest)[end] == '\\' ? 2 : 1;
+    ++end;
   } else {
-    *to += simdjson::to_string(value);
+    end = std::min(rest->find_first_of(",]}"), rest->size());
   }
+  const std::string token(rest->substr(0, end));
+  rest->remove_prefix(std::min(end, rest->size()));
+  return token;
 }
 
-// A document with the members of its objects in the order of their names, which means nothing; what is no document
-// stays as it is.
-inline std::string Sorted(const std::string& json) {
-  simdjson::dom::parser parser;
-  simdjson::dom::element root;
-  if (parser.parse(json).get(root) != simdjson::SUCCESS) return json;
-  std::string sorted;
-  AppendSorted(root, &sorted);
-  return sorted;
+inline std::string TakeSorted(std::string_view* rest) {
+  if (rest->empty() || (rest->front() != '{' && rest->front() != '[')) return rest->empty() ? "" : TakeToken(rest);
+  const bool is_object = rest->front() == '{';
+  std::vector<std::string> parts;
+  rest->remove_prefix(1);
+  while (!rest->empty() && rest->front() != '}' && rest->front() != ']') {
+    if (rest->front() == ',') rest->remove_prefix(1);
+    std::string part;
+    if (is_object) {
+      part = TakeToken(rest) + ":";
+      rest->remove_prefix(1);
+    }
+    parts.push_back(part + TakeSorted(rest));
+  }
+  if (!rest->empty()) rest->remove_prefix(1);
+  if (is_object) std::sort(parts.begin(), parts.end());
+  std::string sorted = is_object ? "{" : "[";
+  for (const std::string& part : parts) sorted += part + ",";
+  return sorted + (is_object ? "}" : "]");
 }
+
+// A document without blanks, with the members of its objects in the order of their names, which means nothing.
+inline std::string Sorted(std::string_view json) { return TakeSorted(&json); }
 
 }  // namespace armature::daemon
 
