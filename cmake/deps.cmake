@@ -1,5 +1,5 @@
-# The pinned third-party libraries, all from Debian 12. The one place that looks for them. A host project's targets link
-# them through ours, so it must see them, too.
+# The pinned third-party libraries, all from Debian 12. No other file looks for packages. A host project's targets
+# link them through ours, so the targets must be visible there, too.
 if(NOT PROJECT_IS_TOP_LEVEL)
   set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
   set(scope GLOBAL)
@@ -10,7 +10,7 @@ find_package(absl REQUIRED)
 find_package(RocksDB 7.8 REQUIRED)
 find_package(simdjson 3.0 REQUIRED)
 find_package(PkgConfig REQUIRED)
-# By pkg-config: glog's own CMake package drags in libunwind's headers.
+# By pkg-config: glog's own CMake package requires libunwind's headers.
 pkg_check_modules(GLOG REQUIRED IMPORTED_TARGET ${scope} libglog)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET ${scope} libxxhash)
 find_package(Boost 1.74 REQUIRED)  # headers only: Beast and Asio
@@ -20,7 +20,7 @@ if(ARMATURE_BUILD_DAEMON)
   find_package(gRPC 1.51 REQUIRED)
   pkg_check_modules(JEMALLOC REQUIRED IMPORTED_TARGET ${scope} jemalloc)
   find_package(CLI11 REQUIRED)
-  # By pkg-config: its CMake package asks for libcurl, too.
+  # By pkg-config: its CMake package requires libcurl, too.
   pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET ${scope} prometheus-cpp-core>=1.0)
   find_package(nlohmann_json 3.11 REQUIRED)
   find_program(ARMATURE_GRPC_CPP_PLUGIN grpc_cpp_plugin REQUIRED)

@@ -1,5 +1,5 @@
-# How we build when the tree stands alone: the language, compiler cache and a fast linker where the machine has them,
-# sanitizers. A host project has its own.
+# Settings of a stand-alone build: the language, a compiler cache and a fast linker if available, sanitizers. A host
+# project has its own.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

@@ -1,11 +1,11 @@
-# Flags for our own targets only; generated code and third parties keep theirs.
+# Flags for our own targets only, not for generated and third-party code.
 add_library(armature_warnings INTERFACE)
 target_compile_options(armature_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion
   $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
-# Errors where we develop and test: in the configurations of our presets. What users build, with any other build type or
-# none, must not end at the opinion of their compiler: at -O2, GCC 12 takes the concatenation of short strings for a copy
-# over itself (its bug 105651), and fresh objects for uninitialised ones.
+# Warnings are errors in the configurations of our presets only. Another compiler's warnings must not break the build of a
+# user, who has another build type or none: at -O2, GCC 12 reports the concatenation of short strings as a copy over itself
+# (its bug 105651), and fresh objects as uninitialised.
 target_compile_options(armature_warnings INTERFACE $<$<CONFIG:Dev,Asan,Tsan,Fuzz>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(armature_warnings INTERFACE

@@ -44,7 +44,7 @@ absl::Status ParseDurability(const std::string& text, store::DatabaseOptions* op
   return FlagError("durability", text, "must be sync, os, or interval:<1 to 60000 milliseconds>");
 }
 
-// "10G" and the like. False if it is no such text.
+// Parses a size such as "10G". False if `text` is not a size.
 bool ParseBytes(std::string_view text, uint64_t* bytes) {
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, *bytes);
@@ -89,7 +89,7 @@ bool HasPort(std::string_view address) {
   return error == std::errc() && rest == digits.data() + digits.size() && port <= 65'535;
 }
 
-// Flags that need each other.
+// Checks that the flags of TLS and credentials fit together.
 absl::Status CheckSecurity(const RawConfig& raw) {
   if (raw.tls_cert.empty() != raw.tls_key.empty()) {
     return raw.tls_cert.empty() ? FlagError("tls_key", raw.tls_key, "needs --tls_cert, the certificate of this key")
@@ -104,7 +104,7 @@ absl::Status CheckSecurity(const RawConfig& raw) {
   return absl::OkStatus();
 }
 
-// Whoever reaches an address from another machine must be known, and must not be overheard.
+// An address reachable from other machines needs authentication and TLS.
 absl::Status CheckReach(const RawConfig& raw, std::string_view flag, std::string_view address) {
   const bool secured = !raw.tls_cert.empty() && !raw.credentials_file.empty();
   if (IsLoopback(address) || secured || raw.insecure) return absl::OkStatus();
@@ -135,7 +135,7 @@ absl::Status CheckListeners(const RawConfig& raw) {
                      "must be HOST:PORT, [IPV6]:PORT, unix:PATH or off; port 0 picks a free one");
   }
   ARM_RETURN_IF_ERROR(CheckReach(raw, "grpc_listen", raw.grpc_listen));
-  // Over gRPC clients send their secrets as they are. Signatures over HTTP do not give them away.
+  // gRPC clients send secrets in clear. HTTP signatures do not reveal them.
   if (!raw.credentials_file.empty() && raw.tls_cert.empty() && !is_socket && !raw.insecure) {
     return FlagError("grpc_listen", raw.grpc_listen,
                      "would take secrets of access keys in clear text: give --tls_cert and --tls_key, listen on "
@@ -167,14 +167,14 @@ absl::Status ReadBackups(const RawConfig& raw, engine::BackupOptions* backup) {
 }  // namespace
 
 bool IsLoopback(std::string_view address) {
-  // Digits and dots only: 127.example.org is a name like any other.
+  // Digits and dots only, because 127.example.org is an ordinary name.
   const std::string_view host = address.substr(0, address.rfind(':'));
   const bool is_127 = host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
   return is_127 || address.starts_with("localhost:") || address.starts_with("[::1]:") || address.starts_with("unix:");
 }
 
 absl::Status CheckDescriptorLimit(uint64_t limit, const Config& config) {
-  // The database keeps its files open: a few for each table and index in use. Connections come on top.
+  // The database keeps a few files open for each table and index in use. Connections need more.
   constexpr uint64_t kNeeded = 1024;
   constexpr uint64_t kFilesPerFamily = 4;
   const uint64_t wanted = kNeeded + kFilesPerFamily * config.database.column_families_max;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_CONFIG_H_
 #define ARMATURE_DAEMON_CONFIG_H_
 
-// The daemon's configuration, checked before anything starts.
+// The daemon's configuration, validated before the start.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace armature::daemon {
 
-// As given on the command line.
+// Values of the flags.
 struct RawConfig {
   std::string data_dir;
   std::string grpc_listen;
@@ -49,23 +49,23 @@ struct Config {
   std::string grpc_listen;       // empty: off
   std::string http_listen;       // empty: off
   std::string metrics_listen;    // empty: off
-  std::string credentials_file;  // empty: everybody may do everything
-  TlsFiles tls;                  // for all listeners but those on Unix sockets
+  std::string credentials_file;  // empty: no authentication, all operations are permitted
+  TlsFiles tls;                  // for all listeners except Unix sockets
   std::string audit_log;         // empty: off
-  int64_t slow_request_ms = 0;   // 0: slow requests are not told of
-  absl::Duration drain_time;     // for requests under way, at the end
+  int64_t slow_request_ms = 0;   // 0: slow requests are not logged
+  absl::Duration drain_time;     // time for running requests to finish at the end
   store::DatabaseOptions database;
   engine::EngineOptions engine;
 };
 
-// Errors: InvalidArgument with one line that names the flag, the value, and what is allowed.
+// Errors: InvalidArgument with one line that names the flag, the value, and the allowed values.
 absl::StatusOr<Config> MakeConfig(const RawConfig& raw);
 
-// Checks that the process may open as many files as it needs, after its own limit was raised to what the system allows.
-// Errors: FailedPrecondition with one line that tells both numbers.
+// Checks that the process may open enough files. `limit` is the limit after RaiseDescriptorLimit. Errors:
+// FailedPrecondition with one line that has both numbers.
 absl::Status CheckDescriptorLimit(uint64_t limit, const Config& config);
 
-// Whether `address` (host:port, [v6]:port or unix:path) cannot be reached from another machine.
+// True if `address` (host:port, [v6]:port or unix:path) cannot be reached from another machine.
 bool IsLoopback(std::string_view address);
 
 }  // namespace armature::daemon

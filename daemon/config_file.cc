@@ -49,7 +49,7 @@ absl::StatusOr<std::vector<ConfigLine>> ParseConfigText(std::string_view text) {
 absl::StatusOr<std::vector<ConfigLine>> ReadConfigFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  // An empty file is one, and sets the failure bit all the same.
+  // An empty file is valid, although it sets the failure bit.
   if (!file.is_open() || (!(text << file.rdbuf()) && file.bad())) {
     return absl::InvalidArgumentError(Cat("cannot read ", path, ": ", std::strerror(errno)));
   }

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_CONFIG_FILE_H_
 #define ARMATURE_DAEMON_CONFIG_FILE_H_
 
-// Files of flags.
+// Configuration files.
 
 #include <string>
 #include <string_view>
@@ -18,12 +18,12 @@ struct ConfigLine {
   int number = 0;  // from 1
 };
 
-// The lines of a file: `name = value`, where blanks around both mean nothing; lines that are empty or begin with '#'
-// are left out. A value goes to the end of its line; nothing in it is special. Errors: InvalidArgument with one line
-// that names the number of the line; a name that comes twice is one.
+// The lines `name = value` of a file, without blanks around name and value. Empty lines and lines that begin with '#'
+// are ignored. A value extends to the end of its line and has no special characters. Errors: InvalidArgument with one
+// line that has the line number; a repeated name is an error.
 absl::StatusOr<std::vector<ConfigLine>> ParseConfigText(std::string_view text);
 
-// The same of a file. Errors: InvalidArgument with one line that names the file.
+// Parses the content of a file. Errors: InvalidArgument with one line that names the file.
 absl::StatusOr<std::vector<ConfigLine>> ReadConfigFile(const std::string& path);
 
 }  // namespace armature::daemon

@@ -1,109 +1,120 @@
-// armatured: flags, logging, start, signals; nothing else.
+// armatured: flags, logging, start and signals.
 
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/reflection.h"
-#include "absl/flags/usage.h"
-#include "absl/flags/usage_config.h"
 #include "absl/strings/match.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "armature/version.h"
 #include "daemon/config.h"
 #include "daemon/config_file.h"
+#include "daemon/flag_help.h"
 #include "daemon/metrics/metric_table.h"
 #include "daemon/server.h"
 #include "daemon/service_manager.h"
-#include "daemon/version.h"
 #include "glog/logging.h"
+#include "storage/base/did_you_mean.h"
 #include "storage/base/strings.h"
 
-ABSL_FLAG(std::string, data_dir, "", "Directory that holds the database; made if it does not exist. Fixed at start.");
+ABSL_FLAG(std::string, data_dir, "", "Directory of the database. Created if it does not exist. Fixed at start.");
 ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7700",
           "Address for gRPC: HOST:PORT, [IPV6]:PORT, unix:PATH, or off. Port 0 picks a free one. Fixed at start.");
 ABSL_FLAG(std::string, http_listen, "127.0.0.1:7701",
           "Address for the original HTTP/JSON protocol: HOST:PORT, [IPV6]:PORT, or off. Port 0 picks a free one. Fixed "
           "at start.");
 ABSL_FLAG(std::string, credentials_file, "",
-          "File with access keys, names of certificates and policies, of mode 600 (docs/SECURITY.md). Empty: whoever "
-          "reaches the daemon may do everything. Read again on SIGHUP.");
-ABSL_FLAG(std::string, tls_cert, "",
-          "PEM file with the server's certificate and those between it and the root. Empty: "
-          "no TLS. Read again on SIGHUP.");
-ABSL_FLAG(std::string, tls_key, "", "PEM file with the key of --tls_cert, of mode 600. Read again on SIGHUP.");
-ABSL_FLAG(std::string, tls_client_ca, "",
-          "PEM file with authorities whose certificates of gRPC clients are believed. Empty: clients are not asked for "
-          "certificates. Read again on SIGHUP.");
-ABSL_FLAG(std::string, audit_log, "",
-          "File to which a line is appended for each operation on tables and each of the admin service. Empty: none. "
-          "Opened anew on SIGHUP.");
+          "File with access keys, certificate names and policies, mode 600 (docs/SECURITY.md). Empty: no "
+          "authentication, all operations are permitted. Read again on SIGHUP.");
 ABSL_FLAG(
-    std::string, durability, "sync",
-    "When a write is acknowledged: sync (after fsync), interval:<ms> (fsync every so often; a crash of the machine "
-    "may lose that much), os (when the system likes). Fixed at start.");
+    std::string, tls_cert, "",
+    "PEM file with the server's certificate and the intermediate certificates. Empty: no TLS. Read again on SIGHUP.");
+ABSL_FLAG(std::string, tls_key, "", "PEM file with the private key of --tls_cert, mode 600. Read again on SIGHUP.");
+ABSL_FLAG(std::string, tls_client_ca, "",
+          "PEM file with the authorities of gRPC client certificates. Empty: clients are not asked for certificates. "
+          "Read again on SIGHUP.");
+ABSL_FLAG(std::string, audit_log, "",
+          "File that gets a line for each operation on tables and each operation of the admin service. Empty: no audit "
+          "log. Reopened on SIGHUP.");
+ABSL_FLAG(std::string, durability, "sync",
+          "When a write is acknowledged: sync (after fsync), interval:<ms> (before fsync, which runs at this interval; "
+          "a crash of the machine may lose that much), os (before fsync, which the operating system schedules). Fixed "
+          "at start.");
 ABSL_FLAG(int64_t, cache_mb, 256, "Block cache in MiB, 8 to 1048576. Fixed at start.");
 ABSL_FLAG(int64_t, read_threads, 2, "Threads for queries, scans and reads from disk, 1 to 256. Fixed at start.");
 ABSL_FLAG(int64_t, column_families_max, 2000,
-          "Ceiling on column families, about one per table and index, 1 to 10000. Fixed at start.");
+          "Limit on column families, about one per table and index, 1 to 10000. Fixed at start.");
 ABSL_FLAG(int64_t, item_collection_mb_max, 10'240,
-          "Ceiling in MiB on an item collection (items and local index entries of one partition key value; tables "
-          "without local indexes have none), 1 to 1048576. A write that would make one grow beyond it is refused. "
-          "Fixed at start.");
-ABSL_FLAG(std::string, disk_reserve, "auto",
-          "Space on the disk of --data_dir below which writes are refused, so that it never becomes full: bytes (500M, "
-          "2G), a percentage of the disk (5%), or auto, which is 5% but at most 1G. 0: none. Fixed at start.");
+          "Limit in MiB on an item collection (items and local index entries with one partition key value, in tables "
+          "with local indexes), 1 to 1048576. Writes that would exceed it are refused. Fixed at start.");
+ABSL_FLAG(
+    std::string, disk_reserve, "auto",
+    "Free space on the disk of --data_dir below which writes are refused, so that the disk never becomes full: bytes "
+    "(500M, 2G), a percentage of the disk (5%), or auto, which is 5% but at most 1G. 0: no reserve. Fixed at start.");
 ABSL_FLAG(int64_t, gsi_backlog_max, 1'000'000,
-          "Changes that may wait for one global index, 1 to 2^40. Writes that touch an index beyond it are throttled "
-          "until it has caught up. Fixed at start.");
-ABSL_FLAG(int64_t, gsi_backlog_mb_max, 1024, "The same in MiB of index rows, 1 to 1048576. Fixed at start.");
+          "Limit on changes not yet applied to a global index, 1 to 2^40. Writes to an index above the limit are "
+          "throttled until it has caught up. Fixed at start.");
+ABSL_FLAG(int64_t, gsi_backlog_mb_max, 1024,
+          "Limit on changes not yet applied to a global index, in MiB of index rows, 1 to 1048576. Fixed at start.");
 ABSL_FLAG(absl::Duration, transaction_wait, absl::Seconds(5),
-          "How long a transaction waits for items that other requests hold, and a write of one item for a transaction "
-          "that holds it, before it gets a conflict; 1ms to 1h. Fixed at start.");
+          "Longest wait of a transaction for row locks of other requests, and of a single-item write for a row lock of "
+          "a transaction, before it fails with a conflict; 1ms to 1h. Fixed at start.");
 ABSL_FLAG(bool, enforce_throughput, true,
-          "Refuse what goes beyond the provisioned throughput of tables and global indexes, or beyond the maxima that "
-          "are set for tables billed per request. Fixed at start.");
+          "Throttle requests beyond the provisioned throughput of tables and global indexes, or beyond the maximum "
+          "throughput of on-demand tables. Fixed at start.");
 ABSL_FLAG(std::string, metrics_listen, "off",
           "Address for operators, with /metrics, /healthz and /readyz over HTTP: HOST:PORT, [IPV6]:PORT, or off. It "
-          "asks for no "
-          "credentials, and tells the names of tables. Fixed at start.");
+          "needs no credentials and shows table names. Fixed at start.");
 ABSL_FLAG(int64_t, slow_request_ms, 0,
-          "Requests that take this long or longer are told of in the log, with what they waited for, 0 to 3600000; 0: "
-          "none. Fixed at start.");
-ABSL_FLAG(int64_t, drain_seconds, 10,
-          "How long requests under way may take at the end, after SIGTERM, 0 to 3600. Fixed at start.");
+          "Requests that take at least this long are logged with the durations of their waits, 0 to 3600000; 0: none. "
+          "Fixed at start.");
+ABSL_FLAG(int64_t, drain_seconds, 10, "Time for running requests to finish after SIGTERM, 0 to 3600. Fixed at start.");
 ABSL_FLAG(std::string, backup_dir, "",
-          "Directory of backups, an absolute path, best on another disk: of those that are made by --backup_interval, "
-          "and of those whose request names no other. Empty: none. Fixed at start.");
+          "Directory of backups, an absolute path, best on another disk: for --backup_interval and for requests that "
+          "name no directory. Empty: none. Fixed at start.");
 ABSL_FLAG(absl::Duration, backup_interval, absl::ZeroDuration(),
-          "A backup is made so long after the last one; 1s to 8784h, or 0: only on request. Fixed at start.");
+          "Interval between scheduled backups, counted from the last backup; 1s to 8784h, or 0: only on request. Fixed "
+          "at start.");
 ABSL_FLAG(int64_t, backup_keep, 0,
-          "After a backup of --backup_interval, so many of those in --backup_dir that have no note are kept, also of "
-          "those that were asked for, 0 to 1000000; 0: all. Fixed at start.");
+          "Number of backups without a note that a scheduled backup leaves in --backup_dir, including backups on "
+          "request, 0 to 1000000; 0: all. Fixed at start.");
 ABSL_FLAG(int64_t, backup_mb_per_second, 32,
-          "What a backup may read and write, in MiB a second, so that clients keep their share of the disk, 0 to "
+          "Limit on reads and writes of a backup in MiB a second, so that clients keep their share of the disk, 0 to "
           "1048576; 0: no limit. Fixed at start.");
 ABSL_FLAG(std::string, config, "",
-          "File of flags, one a line: name = value. Lines that are empty or begin with # are left out. Flags on the "
-          "command line win.");
-ABSL_FLAG(bool, print_config, false, "Print the flags as they are in effect, in the form of --config, and exit.");
+          "File of flags, one per line: name = value. Empty lines and lines that begin with # are ignored. Flags on "
+          "the command line take precedence.");
+ABSL_FLAG(bool, print_config, false, "Print the flags in effect, in the form of --config, and exit.");
 ABSL_FLAG(bool, print_metrics_doc, false, "Print docs/METRICS.md and exit.");
 ABSL_FLAG(bool, insecure, false,
           "Allow an address that other machines can reach without TLS and credentials, and secrets in clear text.");
 
-// Read by jemalloc when the process begins: what is free goes back to the system after ten seconds, by a thread of its
-// own, also where nobody allocates any more. MALLOC_CONF in the environment wins.
+// Options read by jemalloc at process start: a background thread returns free memory to the system after ten seconds,
+// even if nothing is allocated meanwhile. The environment variable MALLOC_CONF takes precedence.
 extern "C" {
 const char* malloc_conf = "background_thread:true";  // NOLINT: jemalloc's name and type
 }
 
 namespace {
+
+constexpr char kUsage[] =
+    "armatured serves tables of items over gRPC and the original HTTP/JSON protocol.\n"
+    "\n"
+    "  armatured --data_dir=DIRECTORY [--FLAG=VALUE ...]\n"
+    "\n"
+    "Prints one line on standard output when it serves: ready grpc=ADDRESS. Stops cleanly on SIGTERM or SIGINT;\n"
+    "reads credentials and certificates again on SIGHUP. A switch is turned off as --noNAME or --NAME=false.";
 
 // One line for the operator, whatever else went to the log.
 int Refuse(const absl::Status& status) {
@@ -143,26 +154,42 @@ armature::daemon::RawConfig FromFlags() {
   return raw;
 }
 
-// The flags that a file may set: those of this file, but for what is about the command line itself.
-std::map<std::string, absl::CommandLineFlag*> OwnFlags() {
-  std::map<std::string, absl::CommandLineFlag*> own;
+using Flags = std::map<std::string, absl::CommandLineFlag*>;
+
+// The flags of this file by name, without those of libraries.
+Flags OwnFlags() {
+  Flags own;
   for (const auto& [name, flag] : absl::GetAllFlags()) {
-    const bool is_of_the_line = name == "config" || name == "print_config" || name == "print_metrics_doc";
-    if (absl::EndsWith(flag->Filename(), "daemon/main.cc") && !is_of_the_line) own[std::string(name)] = flag;
+    if (absl::EndsWith(flag->Filename(), "daemon/main.cc")) own[std::string(name)] = flag;
   }
   return own;
+}
+
+// The flags that a file may set: not those about the command line itself.
+Flags FileFlags() {
+  Flags flags = OwnFlags();
+  for (const char* name : {"config", "print_config", "print_metrics_doc"}) flags.erase(name);
+  return flags;
+}
+
+std::string Suggestion(std::string_view name, const Flags& flags) {
+  std::vector<std::string> names;
+  for (const auto& [known, flag] : flags) names.push_back(known);
+  return armature::DidYouMean(name, names);
 }
 
 // Sets the flags of the file. Errors: InvalidArgument with one line that names file, line and flag.
 absl::Status ApplyConfigFile(const std::string& path) {
   const auto lines = armature::daemon::ReadConfigFile(path);
   if (!lines.ok()) return lines.status();
-  const std::map<std::string, absl::CommandLineFlag*> flags = OwnFlags();
+  const Flags flags = FileFlags();
   for (const armature::daemon::ConfigLine& line : *lines) {
     const std::string place = armature::Cat(path, ": line ", line.number, ": ");
     const auto flag = flags.find(line.name);
-    if (flag == flags.end())
-      return absl::InvalidArgumentError(armature::Cat(place, "there is no flag '", line.name, "'"));
+    if (flag == flags.end()) {
+      return absl::InvalidArgumentError(
+          armature::Cat(place, "there is no flag '", line.name, "'", Suggestion(line.name, flags)));
+    }
     std::string fault;
     if (!flag->second->ParseFrom(line.value, &fault)) {
       return absl::InvalidArgumentError(
@@ -172,20 +199,54 @@ absl::Status ApplyConfigFile(const std::string& path) {
   return absl::OkStatus();
 }
 
+// Abseil's own message for an unknown flag suggests none.
+absl::Status CheckFlagNames(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    std::string_view name = argv[i];
+    if (name == "--") break;
+    if (!name.starts_with('-')) continue;
+    name.remove_prefix(name.starts_with("--") ? 2 : 1);
+    const size_t end = name.find('=');
+    name = name.substr(0, end);
+    const absl::CommandLineFlag* const flag = absl::FindCommandLineFlag(armature::Av(name));
+    const bool is_off = name.starts_with("no") && absl::FindCommandLineFlag(armature::Av(name.substr(2))) != nullptr;
+    if (flag == nullptr && !is_off) {
+      return absl::InvalidArgumentError(armature::Cat("unknown flag '--", name, "'", Suggestion(name, OwnFlags())));
+    }
+    if (flag != nullptr && end == std::string_view::npos && !flag->IsOfType<bool>()) ++i;  // its value
+  }
+  return absl::OkStatus();
+}
+
 // The flags of the command line, over those of the file that it names.
 absl::Status ReadFlags(int argc, char** argv) {
+  const absl::Status names = CheckFlagNames(argc, argv);
+  if (!names.ok()) return names;
   const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
   if (rest.size() > 1) return absl::InvalidArgumentError(armature::Cat("unexpected argument: ", rest[1]));
   const std::string path = absl::GetFlag(FLAGS_config);
   if (path.empty()) return absl::OkStatus();
   const absl::Status applied = ApplyConfigFile(path);
-  // Once more, for they win.
+  // Parsed again, because the command line takes precedence.
   if (applied.ok()) absl::ParseCommandLine(argc, argv);
   return applied;
 }
 
 void PrintConfig() {
-  for (const auto& [name, flag] : OwnFlags()) std::printf("%s = %s\n", name.c_str(), flag->CurrentValue().c_str());
+  for (const auto& [name, flag] : FileFlags()) std::printf("%s = %s\n", name.c_str(), flag->CurrentValue().c_str());
+}
+
+// True if an argument before "--" is one of `words`.
+bool HasArgument(int argc, char** argv, std::initializer_list<std::string_view> words) {
+  char** const end = std::find(argv + 1, argv + argc, std::string_view("--"));
+  return std::find_first_of(argv + 1, end, words.begin(), words.end()) != end;
+}
+
+void PrintHelp() {
+  std::map<std::string, armature::daemon::FlagText> texts;
+  for (const auto& [name, flag] : OwnFlags()) texts[name] = {flag->Help(), flag->DefaultValue()};
+  std::printf("%s\n%s\n--help prints this text, --version the version.\n", kUsage,
+              armature::daemon::FlagHelp(texts).c_str());
 }
 
 void PrintReady(const armature::daemon::Server& server) {
@@ -196,7 +257,7 @@ void PrintReady(const armature::daemon::Server& server) {
   std::fflush(stdout);
 }
 
-// Serves until a signal says stop. That one is returned.
+// Serves until a signal stops the daemon. Returns the signal.
 int WaitForEnd(armature::daemon::Server* server, const sigset_t& signals) {
   while (true) {
     const int received = sigwaitinfo(&signals, nullptr);
@@ -213,18 +274,18 @@ int WaitForEnd(armature::daemon::Server* server, const sigset_t& signals) {
 
 int main(int argc, char** argv) {
 #ifdef NDEBUG
-  // The packaged Abseil looks for lock cycles at every lock unless told otherwise: a tenth of a small write's CPU.
-  // Other builds keep the watch.
+  // The packaged Abseil checks for lock cycles at every lock by default, a tenth of a small write's CPU. Other builds
+  // keep the check.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
 #endif
-  absl::SetProgramUsageMessage(
-      "armatured serves tables of items over gRPC.\n  armatured --data_dir=DIR [--grpc_listen=127.0.0.1:7700]\n"
-      "Prints one line on standard output when it serves: ready grpc=ADDRESS. Stops cleanly on SIGTERM or SIGINT; "
-      "reads "
-      "credentials and certificates again on SIGHUP.");
-  absl::FlagsUsageConfig usage;
-  usage.version_string = [] { return armature::Cat("armatured ", armature::daemon::kVersion, "\n"); };
-  absl::SetFlagsUsageConfig(usage);
+  if (HasArgument(argc, argv, {"--help", "-help", "-h"})) {
+    PrintHelp();
+    return 0;
+  }
+  if (HasArgument(argc, argv, {"--version", "-version"})) {
+    std::printf("armatured %s\n", armature::kVersion);
+    return 0;
+  }
   const absl::Status flags = ReadFlags(argc, argv);
   FLAGS_logtostderr = true;
   google::InitGoogleLogging(argv[0]);
@@ -242,7 +303,7 @@ int main(int argc, char** argv) {
     return 0;
   }
 
-  // Blocked before any thread starts, so that only this one takes them.
+  // Blocked before any thread starts, so that only the main thread receives them.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
@@ -253,7 +314,7 @@ int main(int argc, char** argv) {
 
   absl::StatusOr<std::unique_ptr<armature::daemon::Server>> server = armature::daemon::Server::Start(*config);
   if (!server.ok()) return Refuse(server.status());
-  if (raw.insecure) LOG(WARNING) << "server: insecure, anybody who reaches the address may read and write";
+  if (raw.insecure) LOG(WARNING) << "server: insecure, every client that reaches the address can read and write";
   PrintReady(**server);
   armature::daemon::NotifyServiceManager("READY=1");
 

@@ -13,7 +13,7 @@
 #include "daemon/grpc/listener_credentials.h"
 #include "daemon/grpc/unary_service.h"
 #include "daemon/http/http_server.h"
-#include "daemon/http/tls_context_keeper.h"
+#include "daemon/http/tls_context.h"
 #include "daemon/json_front/engine_operations.h"
 #include "daemon/json_front/json_front.h"
 #include "daemon/json_front/signature_authenticator.h"

@@ -1,16 +1,14 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "engine/items/batch_get.h"
-#include "engine/items/batch_write.h"
-#include "engine/items/get_item.h"
+#include "engine/items/entry_points.h"
 #include "engine/items/page_reader.h"
 #include "engine/items/row_mutation.h"
-#include "engine/items/transact_get.h"
-#include "engine/items/transact_write.h"
 #include "engine/parts.h"
 #include "engine/tables/update_table.h"
 #include "engine/throughput.h"
@@ -93,23 +91,21 @@ void RunWrite(Parts* parts, RequestContext context, absl::StatusOr<std::unique_p
   RunMutation(parts, std::move(context), *std::move(mutation), std::move(done));
 }
 
-// Runs a blocking operation on a pool.
-template <class T, class Fn>
-void RunBlockingOn(ThreadPool* pool, Callback<T> done, Fn fn) {
+// Runs `fn(target, request)`, which may block, on a pool. `fn` returns a status or a StatusOr<T>.
+template <class T, class Fn, class Target, class Request>
+void RunBlocking(ThreadPool* pool, Callback<T> done, Fn fn, Target target, Request request) {
   auto shared_done = std::make_shared<Callback<T>>(std::move(done));
   RunOnPool(
-      pool, [shared_done, fn = std::move(fn)]() mutable { std::move (*shared_done)(fn()); },
+      pool,
+      [shared_done, fn, target, request = std::move(request)] {
+        if constexpr (std::is_same_v<T, Nothing>) {
+          const absl::Status status = fn(target, request);
+          std::move (*shared_done)(status.ok() ? absl::StatusOr<Nothing>(Nothing()) : status);
+        } else {
+          std::move (*shared_done)(fn(target, request));
+        }
+      },
       [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
-}
-
-template <class T, class Fn>
-void RunBlocking(Parts* parts, Callback<T> done, Fn fn) {
-  RunBlockingOn(&parts->read_pool, std::move(done), std::move(fn));
-}
-
-absl::StatusOr<Nothing> OrNothing(const absl::Status& status) {
-  if (!status.ok()) return status;
-  return Nothing();
 }
 
 }  // namespace
@@ -178,16 +174,15 @@ void Engine::Scan(RequestContext context, ReadRequest request, PageWriter* page,
 }
 
 void Engine::CreateTable(model::TableDefinition definition, Callback<TableDescription> done) {
-  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, definition = std::move(definition)] {
-    return engine::CreateTable(database, definition);
-  });
+  RunBlocking(&parts_->read_pool, std::move(done), engine::CreateTable, parts_->database, std::move(definition));
 }
 
 void Engine::DeleteTable(const std::optional<std::string>& name, Callback<TableDescription> done) {
-  RunBlocking(parts_.get(), std::move(done), [parts = parts_.get(), name]() -> absl::StatusOr<TableDescription> {
-    ARM_RETURN_IF_ERROR(CheckNotBeingBackedUp(*parts, name));
-    return engine::DeleteTable(parts->database, name);
-  });
+  const auto delete_table = [](Parts* parts, const auto& table) -> absl::StatusOr<TableDescription> {
+    ARM_RETURN_IF_ERROR(CheckNotBeingBackedUp(*parts, table));
+    return engine::DeleteTable(parts->database, table);
+  };
+  RunBlocking(&parts_->read_pool, std::move(done), delete_table, parts_.get(), name);
 }
 
 void Engine::DescribeTable(const std::optional<std::string>& name, Callback<TableDescription> done) {
@@ -200,21 +195,15 @@ void Engine::ListTables(const std::optional<std::string>& start_after, std::opti
 }
 
 void Engine::UpdateTable(model::TableUpdate update, Callback<TableDescription> done) {
-  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, update = std::move(update)] {
-    return engine::UpdateTable(database, update);
-  });
+  RunBlocking(&parts_->read_pool, std::move(done), engine::UpdateTable, parts_->database, std::move(update));
 }
 
 void Engine::TagResource(TagResourceRequest request, Callback<Nothing> done) {
-  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, request = std::move(request)] {
-    return OrNothing(engine::TagResource(database, request));
-  });
+  RunBlocking(&parts_->read_pool, std::move(done), engine::TagResource, parts_->database, std::move(request));
 }
 
 void Engine::UntagResource(UntagResourceRequest request, Callback<Nothing> done) {
-  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, request = std::move(request)] {
-    return OrNothing(engine::UntagResource(database, request));
-  });
+  RunBlocking(&parts_->read_pool, std::move(done), engine::UntagResource, parts_->database, std::move(request));
 }
 
 void Engine::ListTagsOfResource(const ListTagsOfResourceRequest& request, Callback<ListTagsOfResourceResult> done) {
@@ -222,9 +211,7 @@ void Engine::ListTagsOfResource(const ListTagsOfResourceRequest& request, Callba
 }
 
 void Engine::UpdateTimeToLive(UpdateTimeToLiveRequest request, Callback<TimeToLiveSpecification> done) {
-  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, request = std::move(request)] {
-    return engine::UpdateTimeToLive(database, request);
-  });
+  RunBlocking(&parts_->read_pool, std::move(done), engine::UpdateTimeToLive, parts_->database, std::move(request));
 }
 
 void Engine::DescribeTimeToLive(const std::optional<std::string>& table_name, Callback<TimeToLiveDescription> done) {
@@ -233,9 +220,8 @@ void Engine::DescribeTimeToLive(const std::optional<std::string>& table_name, Ca
 
 void Engine::UpdateContinuousBackups(UpdateContinuousBackupsRequest request,
                                      Callback<ContinuousBackupsDescription> done) {
-  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, request = std::move(request)] {
-    return engine::UpdateContinuousBackups(database, request);
-  });
+  RunBlocking(&parts_->read_pool, std::move(done), engine::UpdateContinuousBackups, parts_->database,
+              std::move(request));
 }
 
 void Engine::DescribeContinuousBackups(const std::optional<std::string>& table_name,
@@ -244,73 +230,58 @@ void Engine::DescribeContinuousBackups(const std::optional<std::string>& table_n
 }
 
 void Engine::CreateBackup(CreateBackupRequest request, Callback<TableBackup> done) {
-  RunBlocking(parts_.get(), std::move(done), [parts = parts_.get(), request = std::move(request)] {
-    return engine::CreateTableBackup(parts, request);
-  });
+  RunBlocking(&parts_->read_pool, std::move(done), engine::CreateTableBackup, parts_.get(), std::move(request));
 }
 
 void Engine::DescribeBackup(std::optional<std::string> arn, Callback<TableBackup> done) {
-  RunBlocking(parts_.get(), std::move(done),
-              [parts = parts_.get(), arn = std::move(arn)] { return engine::DescribeTableBackup(*parts, arn); });
+  RunBlocking(&parts_->read_pool, std::move(done), engine::DescribeTableBackup, std::cref(*parts_), std::move(arn));
 }
 
 void Engine::ListTableBackups(ListTableBackupsRequest request, Callback<ListTableBackupsResult> done) {
-  RunBlocking(parts_.get(), std::move(done), [parts = parts_.get(), request = std::move(request)] {
-    return engine::ListTableBackups(*parts, request);
-  });
+  RunBlocking(&parts_->read_pool, std::move(done), engine::ListTableBackups, std::cref(*parts_), std::move(request));
 }
 
 void Engine::DeleteBackup(std::optional<std::string> arn, Callback<TableBackup> done) {
-  RunBlocking(parts_.get(), std::move(done),
-              [parts = parts_.get(), arn = std::move(arn)] { return engine::DeleteTableBackup(parts, arn); });
+  RunBlocking(&parts_->read_pool, std::move(done), engine::DeleteTableBackup, parts_.get(), std::move(arn));
 }
 
 void Engine::RestoreTableFromBackup(RestoreTableRequest request, Callback<TableDescription> done) {
-  RunBlocking(parts_.get(), std::move(done), [parts = parts_.get(), request = std::move(request)] {
-    return engine::RestoreTableFromBackup(parts, request);
-  });
+  RunBlocking(&parts_->read_pool, std::move(done), engine::RestoreTableFromBackup, parts_.get(), std::move(request));
 }
 
 void Engine::ListIndexViolations(ListIndexViolationsRequest request, Callback<ListIndexViolationsResult> done) {
-  RunBlockingOn(&parts_->check_pool, std::move(done), [parts = parts_.get(), request = std::move(request)] {
-    return engine::ListIndexViolations(*parts, request);
-  });
+  RunBlocking(&parts_->check_pool, std::move(done), engine::ListIndexViolations, std::cref(*parts_),
+              std::move(request));
 }
 
 void Engine::VerifyTable(VerifyTableRequest request, Callback<VerifyTableResult> done) {
-  RunBlockingOn(&parts_->check_pool, std::move(done),
-                [parts = parts_.get(), request = std::move(request)] { return engine::VerifyTable(parts, request); });
+  RunBlocking(&parts_->check_pool, std::move(done), engine::VerifyTable, parts_.get(), std::move(request));
 }
 
 void Engine::OpenExport(std::string table_name, Callback<std::shared_ptr<TableExport>> done) {
-  RunBlockingOn(&parts_->check_pool, std::move(done), [parts = parts_.get(), table_name = std::move(table_name)] {
-    return TableExport::Open(parts, table_name);
-  });
+  RunBlocking(&parts_->check_pool, std::move(done), TableExport::Open, parts_.get(), std::move(table_name));
 }
 
 BackupJobs* Engine::backups() { return &parts_->backups; }
 
-void Engine::ListDatabaseBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done) {
-  RunBlockingOn(&parts_->check_pool, std::move(done), [backups = &parts_->backups, directory = std::move(directory)] {
-    absl::StatusOr<std::vector<store::BackupEntry>> entries = backups->List(directory);
+void Engine::ListBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done) {
+  const auto list = [](BackupJobs* backups, const std::string& from) {
+    absl::StatusOr<std::vector<store::BackupEntry>> entries = backups->List(from);
     // Clients allowed to call this may see the text of the error.
     if (!entries.ok() && !GetApiError(entries.status()).has_value()) {
       entries = ValidationError(Sv(entries.status().message()));
     }
     return entries;
-  });
+  };
+  RunBlocking(&parts_->check_pool, std::move(done), list, &parts_->backups, std::move(directory));
 }
 
 void Engine::RestoreTableOf(RestoreTableOfRequest request, Callback<TableDescription> done) {
-  RunBlockingOn(&parts_->check_pool, std::move(done), [parts = parts_.get(), request = std::move(request)] {
-    return engine::RestoreTableOf(parts, request);
-  });
+  RunBlocking(&parts_->check_pool, std::move(done), engine::RestoreTableOf, parts_.get(), std::move(request));
 }
 
 void Engine::ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done) {
-  RunBlocking(parts_.get(), std::move(done), [database = parts_->database, table_name = std::move(table_name)] {
-    return engine::ListIndexStatus(database, table_name);
-  });
+  RunBlocking(&parts_->read_pool, std::move(done), engine::ListIndexStatus, parts_->database, std::move(table_name));
 }
 
 }  // namespace armature::engine

@@ -96,7 +96,7 @@ class Engine {
   void UpdateContinuousBackups(UpdateContinuousBackupsRequest request, Callback<ContinuousBackupsDescription> done);
   void DescribeContinuousBackups(const std::optional<std::string>& table_name,
                                  Callback<ContinuousBackupsDescription> done);
-  // See table_backups.h. ListTableBackups is the operation ListBackups.
+  // See table_backups.h. ListTableBackups is the API's ListBackups; ListBackups below is the admin service's.
   void CreateBackup(CreateBackupRequest request, Callback<TableBackup> done);
   void DescribeBackup(std::optional<std::string> arn, Callback<TableBackup> done);
   void ListTableBackups(ListTableBackupsRequest request, Callback<ListTableBackupsResult> done);
@@ -113,7 +113,7 @@ class Engine {
 
   // See backup_jobs.h.
   BackupJobs* backups();
-  void ListDatabaseBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done);
+  void ListBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done);
   void RestoreTableOf(RestoreTableOfRequest request, Callback<TableDescription> done);
 
   // Ends requests that wait for global indexes, present and future: the server is about to stop.

@@ -60,7 +60,7 @@ inline constexpr auto kOperations = std::to_array<Operation>({
     {.name = "Pipeline", .plane = Plane::kItem, .is_whole_stream = true},
     {.name = "PutItem", .plane = Plane::kItem},
     {.name = "Query", .plane = Plane::kItem},
-    // Who restores a table reads the backup, so rights on the new table alone are not enough.
+    // A restore reads the backup, so rights on the new table alone are not enough.
     {.name = "RestoreTableFromBackup",
      .plane = Plane::kTable,
      .subject = "target_table_name",

@@ -50,7 +50,7 @@ struct Parts {
   store::LockTable locks;
   index::GsiApplier applier;
   index::IndexBuilder builder;
-  TokenTable tokens;
+  RequestTokens tokens;
   expr::ParseCache parse_cache{kParseCacheBytes};
   BackupJobs backups;
   TableRestores restores{this};

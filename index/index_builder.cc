@@ -10,7 +10,7 @@
 #include "absl/time/clock.h"
 #include "glog/logging.h"
 #include "index/index_delta.h"
-#include "index/index_key.h"
+#include "index/index_entry.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/base/thread_pool.h"

@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "index/index_key.h"
-#include "index/projection.h"
+#include "index/index_entry.h"
 #include "storage/codec/stored_item.h"
 
 namespace armature::index {

@@ -9,6 +9,7 @@
 #include "armature/client/client.h"
 #include "armature/client/errors.h"
 #include "armature/client/wait.h"
+#include "client/examples/example.h"
 
 namespace {
 
@@ -59,13 +60,4 @@ absl::Status Run(const Client& client) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: " << argv[0] << " HOST:PORT\n";
-    return 2;
-  }
-  auto client = armature::client::Connect(argv[1]);
-  const absl::Status status = client.ok() ? Run(*client) : client.status();
-  if (!status.ok()) std::cerr << status << "\n";
-  return status.ok() ? 0 : 1;
-}
+int main(int argc, char** argv) { return RunExample(argc, argv, Run); }

@@ -8,6 +8,7 @@
 #include "armature/client/errors.h"
 #include "armature/client/item_builder.h"
 #include "armature/client/retry_policy.h"
+#include "client/examples/example.h"
 
 namespace {
 
@@ -24,8 +25,8 @@ absl::Status Run(const Client& client) {
   *put.mutable_item() = ItemBuilder().Set("user", S("once")).Build();
   if (auto answer = client.PutItem(put); !answer.ok()) return answer.status();
 
-  // A second time, only if there is no such item: this fails. A conditional write is not repeated
-  // after a lost connection, unless it is known that it was not applied.
+  // The second put has a condition, and fails because the item exists. After a lost connection a conditional write is
+  // repeated only if it certainly was not applied.
   put.set_condition_expression("attribute_not_exists(#user)");
   (*put.mutable_expression_attribute_names())["#user"] = "user";
   put.set_return_values_on_condition_check_failure(v1::RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_ALL_OLD);
@@ -41,16 +42,9 @@ absl::Status Run(const Client& client) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: " << argv[0] << " HOST:PORT\n";
-    return 2;
-  }
   armature::client::ClientOptions options;
   options.retry = armature::client::LimitedAttempts(5);
   options.backoff =
       armature::client::ExponentialBackoff({.initial = absl::Milliseconds(10), .max = absl::Seconds(1), .factor = 3});
-  auto client = armature::client::Connect(argv[1], options);
-  const absl::Status status = client.ok() ? Run(*client) : client.status();
-  if (!status.ok()) std::cerr << status << "\n";
-  return status.ok() ? 0 : 1;
+  return RunExample(argc, argv, Run, options);
 }

@@ -9,6 +9,7 @@
 #include "armature/client/client.h"
 #include "armature/client/item_builder.h"
 #include "armature/client/pipeline.h"
+#include "client/examples/example.h"
 
 namespace {
 
@@ -28,7 +29,7 @@ absl::Status Run(const Client& client) {
     v1::PutItemRequest put;
     put.set_table_name("example_users");
     *put.mutable_item() = ItemBuilder().Set("user", S("user-" + std::to_string(i))).Set("visits", N(i)).Build();
-    // Holds us back when too much is under way.
+    // Blocks while too many operations are in flight.
     (*pipeline)->Ask(put, [&failures](const absl::StatusOr<v1::PutItemResponse>& answer) {
       if (!answer.ok()) ++failures;
     });
@@ -53,13 +54,4 @@ absl::Status Run(const Client& client) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: " << argv[0] << " HOST:PORT\n";
-    return 2;
-  }
-  auto client = armature::client::Connect(argv[1]);
-  const absl::Status status = client.ok() ? Run(*client) : client.status();
-  if (!status.ok()) std::cerr << status << "\n";
-  return status.ok() ? 0 : 1;
-}
+int main(int argc, char** argv) { return RunExample(argc, argv, Run); }

@@ -8,6 +8,7 @@
 
 #include "armature/client/client.h"
 #include "armature/client/item_builder.h"
+#include "client/examples/example.h"
 
 namespace {
 
@@ -17,7 +18,7 @@ using armature::client::N;
 using armature::client::S;
 namespace v1 = armature::api::v1;
 
-// The change sequence of the last write, so that a query of the index can ask for it.
+// Returns the change sequence of the last write. A query of the index can wait for it.
 absl::StatusOr<uint64_t> PutUsers(const Client& client) {
   uint64_t sequence = 0;
   for (int i = 0; i < 10; ++i) {
@@ -73,13 +74,4 @@ absl::Status Run(const Client& client) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: " << argv[0] << " HOST:PORT\n";
-    return 2;
-  }
-  auto client = armature::client::Connect(argv[1]);
-  const absl::Status status = client.ok() ? Run(*client) : client.status();
-  if (!status.ok()) std::cerr << status << "\n";
-  return status.ok() ? 0 : 1;
-}
+int main(int argc, char** argv) { return RunExample(argc, argv, Run); }

@@ -1,6 +1,6 @@
-// Spreads the users of one city over four shards of the index "by_place", "Bonn.1" to "Bonn.4", and reads them in the
-// order of their visits, in pages, each by a query that knows nothing but where the one before it ended. Run
-// create_table first. Usage: example_scatter_query HOST:PORT
+// Spreads the users of one city over four shards of the index "by_place", "Bonn.1" to "Bonn.4", and reads them page by
+// page in the order of their visits. Each query needs only the continuation of the query before it. Run create_table
+// first. Usage: example_scatter_query HOST:PORT
 
 #include <iostream>
 #include <string>
@@ -9,6 +9,7 @@
 #include "armature/client/client.h"
 #include "armature/client/item_builder.h"
 #include "armature/client/scatter_query.h"
+#include "client/examples/example.h"
 
 namespace {
 
@@ -56,7 +57,7 @@ absl::StatusOr<ScatterOptions> Options(const Client& client) {
 }
 
 absl::Status Run(const Client& connected) {
-  // So that the pages hold what was put just now.
+  // The queries wait until the index holds the puts of this client.
   const Client client = connected.WithReadYourWrites();
   if (absl::Status status = PutUsers(client); !status.ok()) return status;
   auto options = Options(client);
@@ -85,13 +86,4 @@ absl::Status Run(const Client& connected) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: " << argv[0] << " HOST:PORT\n";
-    return 2;
-  }
-  auto client = armature::client::Connect(argv[1]);
-  const absl::Status status = client.ok() ? Run(*client) : client.status();
-  if (!status.ok()) std::cerr << status << "\n";
-  return status.ok() ? 0 : 1;
-}
+int main(int argc, char** argv) { return RunExample(argc, argv, Run); }

@@ -13,27 +13,27 @@
 namespace armature::client {
 namespace {
 
-// Of one of the writes; the others were done, or were not.
+// The error of one write in a batch. The other writes may be done or not.
 bool IsFullCollection(const absl::Status& status) {
   return ErrorName(status) == "ItemCollectionSizeLimitExceededException";
 }
 
-// Refused for what is in the batch, so that it would be refused for ever.
+// The daemon refuses the content of the batch, and would refuse it every time.
 bool IsRefusedForGood(const absl::Status& status) {
   const std::string name = ErrorName(status);
   return name == "ValidationException" || name == "ResourceNotFoundException" || name == "AccessDeniedException" ||
          name == "SerializationException" || IsFullCollection(status);
 }
 
-// Refused as a whole for something that its parts may not have.
+// The daemon refuses the batch as a whole. Smaller parts of it may succeed.
 bool IsForParts(const absl::Status& status) {
   return IsFullCollection(status) ||
-         // Two writes of one item.
+         // two writes of the same item
          (ErrorName(status) == "ValidationException" &&
           Sv(status.message()).find("item keys contains duplicates") != std::string_view::npos);
 }
 
-// Of the tags and lengths around a write and its table's name.
+// Size in bytes of the tags and lengths around a write and its table name.
 constexpr size_t kFramingBytesMax = 32;
 
 size_t BytesOf(const std::string& table, const api::v1::WriteRequest& request) {
@@ -111,11 +111,11 @@ absl::Status BatchWriter::SendFirst(size_t count) {
 
 absl::Status BatchWriter::Refused(const absl::Status& status, size_t count) {
   if (count > 1 && IsForParts(status)) {
-    // The first half may leave something over, which then goes before the second.
+    // Unprocessed writes of the first half are sent before the second half.
     absl::Status first = SendFirst(count / 2);
     if (!first.ok() && !IsRefusedForGood(first)) return first;
     const absl::Status second = SendFirst(std::min(waiting_.size(), count - count / 2));
-    // What was dropped is told even if the rest fails: that still waits, and will be told.
+    // The error of a dropped write is returned first. The other writes are still waiting and report their error later.
     first.Update(second);
     return first;
   }
@@ -126,7 +126,7 @@ absl::Status BatchWriter::Refused(const absl::Status& status, size_t count) {
     DropFirst(count);
     return status;
   }
-  // The daemon throttles all of it: as if it had come back unprocessed.
+  // A throttled batch counts as a batch of unprocessed writes.
   const bool throttled = absl::IsResourceExhausted(status);
   return throttled ? PauseAfterNothing(status) : status;
 }

@@ -33,7 +33,7 @@ struct MemberOf<kMember> {
   using Response = ResponseMessage;
 };
 
-// What Method::invoke points to: the one place that knows the types on both sides of Connection.
+// The function of Method::invoke. It alone knows the types on both sides of Connection.
 template <auto kMember>
 grpc::Status Invoke(Stubs& stubs, grpc::ClientContext* context, const google::protobuf::Message& request,
                     google::protobuf::Message* response) {
@@ -65,7 +65,7 @@ absl::Status CheckOptions(std::string_view target, const ClientOptions& options)
   return absl::OkStatus();
 }
 
-// Null members mean the default.
+// Replaces null members by their defaults, and adds the access key to the metadata.
 ClientOptions Complete(ClientOptions options) {
   const ClientOptions defaults;
   if (options.retry == nullptr) options.retry = defaults.retry;
@@ -108,50 +108,13 @@ auto Client::Call(std::string_view name, const Request& request, const CallOptio
   return response;
 }
 
-absl::StatusOr<api::v1::GetItemResponse> Client::GetItem(const api::v1::GetItemRequest& request,
-                                                         const CallOptions& options) const {
-  return Call<&api::v1::ItemService::Stub::GetItem>("GetItem", request, options);
-}
-
-absl::StatusOr<api::v1::PutItemResponse> Client::PutItem(const api::v1::PutItemRequest& request,
-                                                         const CallOptions& options) const {
-  return Call<&api::v1::ItemService::Stub::PutItem>("PutItem", request, options);
-}
-
-absl::StatusOr<api::v1::UpdateItemResponse> Client::UpdateItem(const api::v1::UpdateItemRequest& request,
-                                                               const CallOptions& options) const {
-  return Call<&api::v1::ItemService::Stub::UpdateItem>("UpdateItem", request, options);
-}
-
-absl::StatusOr<api::v1::DeleteItemResponse> Client::DeleteItem(const api::v1::DeleteItemRequest& request,
-                                                               const CallOptions& options) const {
-  return Call<&api::v1::ItemService::Stub::DeleteItem>("DeleteItem", request, options);
-}
-
-absl::StatusOr<api::v1::QueryResponse> Client::Query(const api::v1::QueryRequest& request,
-                                                     const CallOptions& options) const {
-  return Call<&api::v1::ItemService::Stub::Query>("Query", request, options);
-}
-
-absl::StatusOr<api::v1::ScanResponse> Client::Scan(const api::v1::ScanRequest& request,
-                                                   const CallOptions& options) const {
-  return Call<&api::v1::ItemService::Stub::Scan>("Scan", request, options);
-}
-
-absl::StatusOr<api::v1::BatchGetItemResponse> Client::BatchGetItem(const api::v1::BatchGetItemRequest& request,
-                                                                   const CallOptions& options) const {
-  return Call<&api::v1::ItemService::Stub::BatchGetItem>("BatchGetItem", request, options);
-}
-
-absl::StatusOr<api::v1::BatchWriteItemResponse> Client::BatchWriteItem(const api::v1::BatchWriteItemRequest& request,
-                                                                       const CallOptions& options) const {
-  return Call<&api::v1::ItemService::Stub::BatchWriteItem>("BatchWriteItem", request, options);
-}
-
-absl::StatusOr<api::v1::TransactGetItemsResponse> Client::TransactGetItems(
-    const api::v1::TransactGetItemsRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::ItemService::Stub::TransactGetItems>("TransactGetItems", request, options);
-}
+#define ARMATURE_DEFINE_OPERATION(package, Service, Name)                                             \
+  absl::StatusOr<package::v1::Name##Response> Client::Name(const package::v1::Name##Request& request, \
+                                                           const CallOptions& options) const {        \
+    return Call<&package::v1::Service::Stub::Name>(#Name, request, options);                          \
+  }
+ARMATURE_CLIENT_OPERATIONS(ARMATURE_DEFINE_OPERATION)
+#undef ARMATURE_DEFINE_OPERATION
 
 absl::StatusOr<api::v1::TransactWriteItemsResponse> Client::TransactWriteItems(
     const api::v1::TransactWriteItemsRequest& request, const CallOptions& options) const {
@@ -159,180 +122,10 @@ absl::StatusOr<api::v1::TransactWriteItemsResponse> Client::TransactWriteItems(
   if (request.has_client_request_token()) {
     return Call<&api::v1::ItemService::Stub::TransactWriteItems>(kName, request, options);
   }
-  // So that attempts of this call are one transaction.
+  // All attempts of this call are one transaction.
   api::v1::TransactWriteItemsRequest with_token = request;
   with_token.set_client_request_token(NewClientToken());
   return Call<&api::v1::ItemService::Stub::TransactWriteItems>(kName, with_token, options);
-}
-
-absl::StatusOr<api::v1::CreateTableResponse> Client::CreateTable(const api::v1::CreateTableRequest& request,
-                                                                 const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::CreateTable>("CreateTable", request, options);
-}
-
-absl::StatusOr<api::v1::DescribeTableResponse> Client::DescribeTable(const api::v1::DescribeTableRequest& request,
-                                                                     const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::DescribeTable>("DescribeTable", request, options);
-}
-
-absl::StatusOr<api::v1::ListTablesResponse> Client::ListTables(const api::v1::ListTablesRequest& request,
-                                                               const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::ListTables>("ListTables", request, options);
-}
-
-absl::StatusOr<api::v1::DeleteTableResponse> Client::DeleteTable(const api::v1::DeleteTableRequest& request,
-                                                                 const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::DeleteTable>("DeleteTable", request, options);
-}
-
-absl::StatusOr<api::v1::UpdateTableResponse> Client::UpdateTable(const api::v1::UpdateTableRequest& request,
-                                                                 const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::UpdateTable>("UpdateTable", request, options);
-}
-
-absl::StatusOr<api::v1::UpdateTimeToLiveResponse> Client::UpdateTimeToLive(
-    const api::v1::UpdateTimeToLiveRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::UpdateTimeToLive>("UpdateTimeToLive", request, options);
-}
-
-absl::StatusOr<api::v1::DescribeTimeToLiveResponse> Client::DescribeTimeToLive(
-    const api::v1::DescribeTimeToLiveRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::DescribeTimeToLive>("DescribeTimeToLive", request, options);
-}
-
-absl::StatusOr<api::v1::TagResourceResponse> Client::TagResource(const api::v1::TagResourceRequest& request,
-                                                                 const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::TagResource>("TagResource", request, options);
-}
-
-absl::StatusOr<api::v1::UntagResourceResponse> Client::UntagResource(const api::v1::UntagResourceRequest& request,
-                                                                     const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::UntagResource>("UntagResource", request, options);
-}
-
-absl::StatusOr<api::v1::ListTagsOfResourceResponse> Client::ListTagsOfResource(
-    const api::v1::ListTagsOfResourceRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::ListTagsOfResource>("ListTagsOfResource", request, options);
-}
-
-absl::StatusOr<api::v1::DescribeLimitsResponse> Client::DescribeLimits(const api::v1::DescribeLimitsRequest& request,
-                                                                       const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::DescribeLimits>("DescribeLimits", request, options);
-}
-
-absl::StatusOr<api::v1::DescribeEndpointsResponse> Client::DescribeEndpoints(
-    const api::v1::DescribeEndpointsRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::DescribeEndpoints>("DescribeEndpoints", request, options);
-}
-
-absl::StatusOr<api::v1::DescribeContinuousBackupsResponse> Client::DescribeContinuousBackups(
-    const api::v1::DescribeContinuousBackupsRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::DescribeContinuousBackups>("DescribeContinuousBackups", request, options);
-}
-
-absl::StatusOr<api::v1::UpdateContinuousBackupsResponse> Client::UpdateContinuousBackups(
-    const api::v1::UpdateContinuousBackupsRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::UpdateContinuousBackups>("UpdateContinuousBackups", request, options);
-}
-
-absl::StatusOr<api::v1::CreateBackupResponse> Client::CreateBackup(const api::v1::CreateBackupRequest& request,
-                                                                   const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::CreateBackup>("CreateBackup", request, options);
-}
-
-absl::StatusOr<api::v1::DescribeBackupResponse> Client::DescribeBackup(const api::v1::DescribeBackupRequest& request,
-                                                                       const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::DescribeBackup>("DescribeBackup", request, options);
-}
-
-absl::StatusOr<api::v1::ListBackupsResponse> Client::ListBackups(const api::v1::ListBackupsRequest& request,
-                                                                 const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::ListBackups>("ListBackups", request, options);
-}
-
-absl::StatusOr<api::v1::DeleteBackupResponse> Client::DeleteBackup(const api::v1::DeleteBackupRequest& request,
-                                                                   const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::DeleteBackup>("DeleteBackup", request, options);
-}
-
-absl::StatusOr<api::v1::RestoreTableFromBackupResponse> Client::RestoreTableFromBackup(
-    const api::v1::RestoreTableFromBackupRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::TableService::Stub::RestoreTableFromBackup>("RestoreTableFromBackup", request, options);
-}
-
-absl::StatusOr<api::v1::ListStreamsResponse> Client::ListStreams(const api::v1::ListStreamsRequest& request,
-                                                                 const CallOptions& options) const {
-  return Call<&api::v1::StreamService::Stub::ListStreams>("ListStreams", request, options);
-}
-
-absl::StatusOr<api::v1::DescribeStreamResponse> Client::DescribeStream(const api::v1::DescribeStreamRequest& request,
-                                                                       const CallOptions& options) const {
-  return Call<&api::v1::StreamService::Stub::DescribeStream>("DescribeStream", request, options);
-}
-
-absl::StatusOr<api::v1::GetShardIteratorResponse> Client::GetShardIterator(
-    const api::v1::GetShardIteratorRequest& request, const CallOptions& options) const {
-  return Call<&api::v1::StreamService::Stub::GetShardIterator>("GetShardIterator", request, options);
-}
-
-absl::StatusOr<api::v1::GetRecordsResponse> Client::GetRecords(const api::v1::GetRecordsRequest& request,
-                                                               const CallOptions& options) const {
-  return Call<&api::v1::StreamService::Stub::GetRecords>("GetRecords", request, options);
-}
-
-absl::StatusOr<admin::v1::GetServerInfoResponse> Client::GetServerInfo(const admin::v1::GetServerInfoRequest& request,
-                                                                       const CallOptions& options) const {
-  return Call<&admin::v1::AdminService::Stub::GetServerInfo>("GetServerInfo", request, options);
-}
-
-absl::StatusOr<admin::v1::ListIndexViolationsResponse> Client::ListIndexViolations(
-    const admin::v1::ListIndexViolationsRequest& request, const CallOptions& options) const {
-  return Call<&admin::v1::AdminService::Stub::ListIndexViolations>("ListIndexViolations", request, options);
-}
-
-absl::StatusOr<admin::v1::VerifyTableResponse> Client::VerifyTable(const admin::v1::VerifyTableRequest& request,
-                                                                   const CallOptions& options) const {
-  return Call<&admin::v1::AdminService::Stub::VerifyTable>("VerifyTable", request, options);
-}
-
-absl::StatusOr<admin::v1::StartBackupResponse> Client::StartBackup(const admin::v1::StartBackupRequest& request,
-                                                                   const CallOptions& options) const {
-  return Call<&admin::v1::AdminService::Stub::StartBackup>("StartBackup", request, options);
-}
-
-absl::StatusOr<admin::v1::GetBackupJobResponse> Client::GetBackupJob(const admin::v1::GetBackupJobRequest& request,
-                                                                     const CallOptions& options) const {
-  return Call<&admin::v1::AdminService::Stub::GetBackupJob>("GetBackupJob", request, options);
-}
-
-absl::StatusOr<admin::v1::CancelBackupJobResponse> Client::CancelBackupJob(
-    const admin::v1::CancelBackupJobRequest& request, const CallOptions& options) const {
-  return Call<&admin::v1::AdminService::Stub::CancelBackupJob>("CancelBackupJob", request, options);
-}
-
-absl::StatusOr<admin::v1::ListBackupsResponse> Client::ListDatabaseBackups(const admin::v1::ListBackupsRequest& request,
-                                                                           const CallOptions& options) const {
-  return Call<&admin::v1::AdminService::Stub::ListBackups>("ListBackups", request, options);
-}
-
-absl::StatusOr<admin::v1::RestoreTableResponse> Client::RestoreTable(const admin::v1::RestoreTableRequest& request,
-                                                                     const CallOptions& options) const {
-  return Call<&admin::v1::AdminService::Stub::RestoreTable>("RestoreTable", request, options);
-}
-
-absl::StatusOr<admin::v1::ListIndexStatusResponse> Client::ListIndexStatus(
-    const admin::v1::ListIndexStatusRequest& request, const CallOptions& options) const {
-  return Call<&admin::v1::AdminService::Stub::ListIndexStatus>("ListIndexStatus", request, options);
-}
-
-absl::StatusOr<admin::v1::GetIndexStatusResponse> Client::GetIndexStatus(
-    const admin::v1::GetIndexStatusRequest& request, const CallOptions& options) const {
-  return Call<&admin::v1::AdminService::Stub::GetIndexStatus>("GetIndexStatus", request, options);
-}
-
-absl::StatusOr<admin::v1::EchoResponse> Client::Echo(const admin::v1::EchoRequest& request,
-                                                     const CallOptions& options) const {
-  return Call<&admin::v1::AdminService::Stub::Echo>("Echo", request, options);
 }
 
 QueryPaginator Client::QueryPages(api::v1::QueryRequest request, CallOptions options) const {

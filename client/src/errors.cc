@@ -36,7 +36,8 @@ bool CertainlyNotApplied(const absl::Status& status) {
   if (status.GetPayload(Av(kMaybeAppliedUrl)).has_value()) return false;
   if (status.GetPayload(Av(kNeverSentUrl)).has_value()) return true;
   const std::string name = ErrorName(status);
-  // The first two may strike in the middle of a write. The last one names a member of a batch whose others are written.
+  // The first two can occur in the middle of a write. The last one is about one write of a batch whose other writes are
+  // done.
   return !name.empty() && name != "InternalServerError" && name != "ServiceUnavailable" &&
          name != "ItemCollectionSizeLimitExceededException";
 }

@@ -16,8 +16,7 @@
 namespace armature::client {
 namespace {
 
-// A daemon on the same machine is back within moments of its restart; gRPC's own first pause is a
-// second.
+// A daemon on the same machine restarts within moments. The first pause of gRPC is one second.
 constexpr int kReconnectInitialMs = 50;
 constexpr int kReconnectMaxMs = 1000;
 
@@ -27,9 +26,9 @@ grpc::ChannelArguments ArgumentsOf(const ClientOptions& options) {
   arguments.SetMaxSendMessageSize(options.send_bytes_max);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectInitialMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMaxMs);
-  // Else channels of equal arguments would share one connection.
+  // Channels with equal arguments would share one connection.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  // Retries are RetryingConnection's, which knows what is safe to repeat.
+  // RetryingConnection repeats calls, because it knows which calls may be repeated.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   return arguments;
 }
@@ -43,7 +42,7 @@ absl::Status WaitUntilConnected(grpc::Channel& channel, bool is_secure,
         return absl::OkStatus();
       case GRPC_CHANNEL_TRANSIENT_FAILURE:
       case GRPC_CHANNEL_SHUTDOWN:
-        // gRPC does not say which.
+        // gRPC does not tell the reason.
         return NeverSent(UnavailableError(is_secure ? "cannot connect to the daemon, or one of us does not trust the "
                                                       "other's certificate"
                                                     : "cannot connect to the daemon"));

@@ -17,15 +17,14 @@ namespace armature::client {
 
 // One attempt of each call, over a fixed number of gRPC channels that take turns.
 //
-// Calls are not handed to gRPC before their channel is connected: so a daemon that is not there
-// gives an error known as never sent, which makes even a conditional write safe to repeat.
+// A call is sent only after its channel is connected. An unreachable daemon therefore gives an error marked as never
+// sent, so that even a conditional write may be repeated.
 //
 // Thread-safety: thread-safe.
-// Errors: UNAVAILABLE, marked as never sent, if there is no connection; else as the daemon
-// answered.
+// Errors: UNAVAILABLE, marked as never sent, without a connection; otherwise the error of the daemon.
 class GrpcConnection final : public Connection {
  public:
-  // The options must have passed the checks of Connect.
+  // Precondition: the options passed the checks of Connect.
   GrpcConnection(std::string_view target, const ClientOptions& options);
 
   absl::Status Call(const Method& method, const CallContext& context, const google::protobuf::Message& request,
@@ -38,11 +37,11 @@ class GrpcConnection final : public Connection {
     Stubs stubs;
   };
 
-  // The next in turn, connected.
+  // The next channel in turn, connected.
   absl::StatusOr<Lane*> ConnectedLane(const CallContext& context);
 
   const bool is_secure_;
-  std::vector<Lane> lanes_;  // Never empty; fixed after construction.
+  std::vector<Lane> lanes_;  // not empty; constant after construction
   std::atomic<size_t> turn_ = 0;
 };
 

@@ -11,11 +11,12 @@
 namespace armature::client {
 namespace {
 
-// Callbacks that this thread runs, of whatever streams. One that waited for room would wait for itself; or, in another
-// stream, for a callback that may wait for us, or for threads of gRPC's that all wait like this one.
+// Number of callbacks running on this thread, of any stream. A callback must not wait for room in its own stream,
+// because it would wait for itself. It must not wait in another stream either: that stream may wait for this callback,
+// or for gRPC threads that all wait like this one.
 thread_local int callbacks_running = 0;
 
-// Of the id that a request gets when it is taken, and of its tag.
+// Size in bytes of the request id and its tag.
 constexpr size_t kIdBytesMax = 11;
 
 absl::Status StatusOf(const grpc::Status& status) {
@@ -24,7 +25,7 @@ absl::Status StatusOf(const grpc::Status& status) {
                         status.error_details());
 }
 
-// What gRPC may say of a connection that broke.
+// The codes that gRPC reports for a broken connection.
 bool IsBrokenConnection(absl::StatusCode code) {
   switch (code) {
     case absl::StatusCode::kOk:
@@ -38,9 +39,9 @@ bool IsBrokenConnection(absl::StatusCode code) {
   }
 }
 
-// What an operation gets that was not answered by the end of its stream.
+// The error of an operation without an answer at the end of its stream.
 absl::Status Unanswered(const absl::Status& stream) {
-  // Another stream would end like this one: nobody shall take it for an error that passes.
+  // Another stream would end in the same way, so the error must not count as transient.
   if (!ErrorName(stream).empty() || !IsBrokenConnection(stream.code())) return stream;
   const std::string_view reason = stream.ok() ? std::string_view("it was closed") : Sv(stream.message());
   return absl::UnavailableError(Av(Cat("the stream to the daemon has ended: ", reason)));
@@ -52,7 +53,7 @@ void PipelineStream::Start(Stubs& stubs, const CallContext& call) {
   if (call.deadline != absl::InfiniteFuture()) context_.set_deadline(absl::ToChronoTime(call.deadline));
   for (const auto& [name, value] : call.metadata) context_.AddMetadata(name, value);
   std::get<std::unique_ptr<api::v1::ItemService::Stub>>(stubs.all)->async()->Pipeline(&context_, this);
-  // Writes begin on any thread: without the hold the stream could be done in between.
+  // Writes begin on any thread. Without the hold the stream could end between two of them.
   AddHold();
   StartRead(&read_);
   StartCall();
@@ -66,7 +67,7 @@ bool PipelineStream::MaySend() const {
 void PipelineStream::Send(api::v1::PipelineRequest request, Answered answered) {
   const size_t bytes = request.ByteSizeLong() + kIdBytesMax;
   if (bytes > request_bytes_max_) {
-    // It would end the stream, with all that is outstanding.
+    // The request would end the stream with all outstanding operations.
     return std::move(answered)(NeverSent(
         absl::InvalidArgumentError(Av(Cat("the request is larger than ", request_bytes_max_, " bytes may be")))));
   }
@@ -74,7 +75,7 @@ void PipelineStream::Send(api::v1::PipelineRequest request, Answered answered) {
   {
     absl::MutexLock lock(&mutex_);
     if (callbacks_running == 0) mutex_.Await(absl::Condition(this, &PipelineStream::MaySend));
-    // Between the end and its reason the operation is taken, and answered with the reason.
+    // After the end and before its reason is known the operation is accepted, and answered with the reason.
     if (has_status_ || is_closing_) {
       refused = NeverSent(Unanswered(status_));
     } else {
@@ -116,7 +117,7 @@ void PipelineStream::CancelAndWait() {
     is_closing_ = true;
     if (is_done_) return;
   }
-  // Legal for a call that has ended meanwhile.
+  // Cancelling a call that has ended is legal.
   context_.TryCancel();
   absl::MutexLock lock(&mutex_);
   mutex_.Await(absl::Condition(&is_done_));
@@ -161,7 +162,7 @@ void PipelineStream::OnReadDone(bool ok) {
 void PipelineStream::OnWriteDone(bool ok) {
   {
     absl::MutexLock lock(&mutex_);
-    // After a failed write the end is near; the read brings it.
+    // A failed write means that the stream is ending. The pending read reports the end.
     is_writing_ = !ok;
   }
   Pump();
@@ -187,7 +188,7 @@ void PipelineStream::OnDone(const grpc::Status& status) {
   for (auto& [id, operation] : left) {
     Call(std::move(operation.answered), unsent.contains(id) ? NeverSent(unanswered) : unanswered);
   }
-  // Whoever waits for this destroys the stream, once the lock is free.
+  // The waiting thread destroys the stream as soon as the lock is free.
   absl::MutexLock lock(&mutex_);
   is_done_ = true;
 }
@@ -227,7 +228,7 @@ void PipelineStream::Pump() {
         return;
       case Step::kWrite: {
         grpc::WriteOptions options;
-        // Requests that wait go out together, behind this one.
+        // Waiting requests are sent together, after this one.
         if (more_follow_) options.set_buffer_hint();
         StartWrite(&written_, options);
         break;

@@ -21,32 +21,32 @@
 
 namespace armature::client {
 
-// What a Pipeline holds.
+// The implementation of Pipeline.
 //
 // Thread-safety: thread-safe. gRPC and the callbacks are called without the lock.
-// Lifetime: goes after CancelAndWait, and not in a callback: with it may go the last connection of the process, whose
-// end waits in gRPC for the threads that run callbacks.
+// Lifetime: destroyed after CancelAndWait, and not in a callback. The destructor may close the last connection of the
+// process, which waits in gRPC for the threads that run callbacks.
 class PipelineStream final : public grpc::ClientBidiReactor<api::v1::PipelineRequest, api::v1::PipelineResponse> {
  public:
   using Answered = absl::AnyInvocable<void(absl::StatusOr<api::v1::PipelineResponse>) &&>;
 
-  // `request_bytes_max`: larger requests are refused by themselves.
+  // `request_bytes_max`: a larger request is refused without ending the stream.
   PipelineStream(std::shared_ptr<Connection> connection, const PipelineOptions& options, size_t request_bytes_max)
       : connection_(std::move(connection)),
         request_bytes_max_(request_bytes_max),
         in_flight_max_(options.in_flight_max),
         in_flight_bytes_max_(options.in_flight_bytes_max) {}
 
-  // Once, before anything else.
+  // Called once, before all other functions.
   void Start(Stubs& stubs, const CallContext& call);
 
-  // As those of Pipeline.
+  // See Pipeline.
   void Send(api::v1::PipelineRequest request, Answered answered);
   void WaitUntilIdle();
   absl::Status Close();
   absl::Status status() const;
 
-  // Returns once nothing of it is called any more.
+  // Returns when no callback of the stream is running or will run.
   void CancelAndWait();
 
   void OnReadDone(bool ok) override;
@@ -72,8 +72,8 @@ class PipelineStream final : public grpc::ClientBidiReactor<api::v1::PipelineReq
   const size_t in_flight_bytes_max_;
   grpc::ClientContext context_;
 
-  api::v1::PipelineResponse read_;    // belongs to the read under way
-  api::v1::PipelineRequest written_;  // belongs to the write under way
+  api::v1::PipelineResponse read_;    // owned by the pending read
+  api::v1::PipelineRequest written_;  // owned by the pending write
   bool more_follow_ = false;
 
   mutable absl::Mutex mutex_;
@@ -82,13 +82,13 @@ class PipelineStream final : public grpc::ClientBidiReactor<api::v1::PipelineReq
   size_t outstanding_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
   int starting_ ABSL_GUARDED_BY(mutex_) = 0;   // threads that are about to call gRPC
-  int answering_ ABSL_GUARDED_BY(mutex_) = 0;  // callbacks that run
+  int answering_ ABSL_GUARDED_BY(mutex_) = 0;  // running callbacks
   bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_closing_ ABSL_GUARDED_BY(mutex_) = false;
   bool are_writes_done_ ABSL_GUARDED_BY(mutex_) = false;
-  bool has_ended_ ABSL_GUARDED_BY(mutex_) = false;    // no more answers come
-  bool has_status_ ABSL_GUARDED_BY(mutex_) = false;   // and we know why
-  bool is_released_ ABSL_GUARDED_BY(mutex_) = false;  // we call gRPC no more
+  bool has_ended_ ABSL_GUARDED_BY(mutex_) = false;    // no more answers will arrive
+  bool has_status_ ABSL_GUARDED_BY(mutex_) = false;   // the reason of the end is known
+  bool is_released_ ABSL_GUARDED_BY(mutex_) = false;  // gRPC is not called any more
   bool is_done_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
 };

@@ -73,8 +73,8 @@ class ExponentialBackoffPolicy final : public BackoffPolicy {
   const BackoffSettings settings_;
 };
 
-// Of PutItemRequest and DeleteItemRequest. A return value would be that of the first attempt, seen
-// by the second.
+// True for a PutItemRequest or DeleteItemRequest without condition and return values. The return value of a second
+// attempt would be the item that the first attempt wrote.
 template <class Request>
 bool IsPlainWrite(const Request& request) {
   return !request.has_condition_expression() && request.expected().empty() &&
@@ -99,7 +99,7 @@ class DefaultIdempotencyPolicy final : public IdempotencyPolicy {
   }
 };
 
-// A transaction that was cancelled for nothing that lasts.
+// A cancelled transaction whose reasons are all transient.
 bool IsCancelledForNow(const absl::Status& status) {
   const auto detail = ErrorDetailOf(status);
   if (!detail.has_value() || detail->cancellation_reasons().empty()) return false;

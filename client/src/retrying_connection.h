@@ -9,11 +9,10 @@
 
 namespace armature::client {
 
-// Repeats failed calls of another connection as the policies of the options say: see
-// retry_policy.h.
+// Repeats failed calls of another connection according to the policies of the options: see retry_policy.h.
 //
 // Thread-safety: thread-safe.
-// Errors: those of the last attempt; CertainlyNotApplied is true only if it is for each attempt.
+// Errors: those of the last attempt. CertainlyNotApplied is true only if it is true for each attempt.
 class RetryingConnection final : public Connection {
  public:
   // The policies and the clock must not be null.

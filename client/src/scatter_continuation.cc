@@ -9,8 +9,9 @@
 namespace armature::client {
 namespace {
 
-// The text is the base64 form of an AttributeValue: a list of the version, the query, and one value for each shard:
-// true if it is done, null if it has not begun, or else a map, its key.
+// The text is the base64 form of an AttributeValue: a list of the version, the query, and one value for each shard. The
+// value is true for a finished shard, null for a shard that has not begun, and otherwise a map with the key of the last
+// item.
 constexpr std::string_view kVersion = "1";
 constexpr int kHeadSize = 2;
 
@@ -22,7 +23,7 @@ AttributeValue ToValue(const ShardPosition& position) {
   return key;
 }
 
-// Nothing if no position is written so.
+// Absent if the value does not encode a position.
 std::optional<ShardPosition> ToPosition(AttributeValue* value) {
   ShardPosition position;
   if (value->has_m() && !value->m().entries().empty()) {

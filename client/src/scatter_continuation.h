@@ -1,7 +1,7 @@
 #ifndef ARMATURE_CLIENT_SRC_SCATTER_CONTINUATION_H_
 #define ARMATURE_CLIENT_SRC_SCATTER_CONTINUATION_H_
 
-// Where a scattered query goes on, as a text.
+// The position of a scattered query, encoded as text.
 
 #include <cstddef>
 #include <optional>
@@ -14,17 +14,17 @@
 
 namespace armature::client {
 
-// How far one shard was given out.
+// The position of one shard.
 struct ShardPosition {
-  bool is_done = false;             // to its end
-  std::optional<Item> start_after;  // the key of the last item; absent: not begun
+  bool is_done = false;             // all items are returned
+  std::optional<Item> start_after;  // key of the last returned item; absent: not begun
 };
 
-// `query` is any bytes that tell the query from others: a text is taken by the query only that it was made for.
+// `query`: bytes that identify the query. Decoding accepts only texts with the same bytes.
 std::string EncodeContinuation(std::string_view query, const std::vector<ShardPosition>& shards);
 
-// The positions of `shard_count` shards. Errors: INVALID_ARGUMENT for what EncodeContinuation has not made, or has made
-// for another query or number of shards.
+// The positions of `shard_count` shards. Errors: INVALID_ARGUMENT for a text that EncodeContinuation has not made, or
+// has made for another query or number of shards.
 absl::StatusOr<std::vector<ShardPosition>> DecodeContinuation(std::string_view text, std::string_view query,
                                                               size_t shard_count);
 

@@ -9,7 +9,6 @@
 #include <thread>
 #include <utility>
 
-#include "client/src/key_order.h"
 #include "client/src/scatter_continuation.h"
 #include "client/src/shard_cursor.h"
 #include "storage/base/status_macros.h"
@@ -20,7 +19,8 @@ namespace armature::client {
 namespace {
 
 constexpr int kParallelMax = 64;
-// Entries asked of a shard beyond twice its even share of a page, so that small pages seldom need a second call.
+// Number of entries requested from a shard beyond twice its even share of a page, so that small pages seldom need a
+// second call.
 constexpr int kSpareEntries = 10;
 
 bool IsForward(const api::v1::QueryRequest& request) {
@@ -52,7 +52,7 @@ absl::Status CheckOptions(const ScatterOptions& options) {
   return absl::OkStatus();
 }
 
-// What two queries must have in common for one to go on where the other ended.
+// The parts of a query that must be equal for one query to continue another.
 std::string IdentityOf(const api::v1::QueryRequest& request, const ScatterOptions& options) {
   return Cat(model::TableNamePart(request.table_name()), "\n", request.index_name(), "\n", IsForward(request) ? 1 : 0,
              "\n", options.first_shard, "\n", options.shard_count, "\n",
@@ -128,7 +128,7 @@ ShardValue NumberedShards() {
   return [](int shard) { return N(shard); };
 }
 
-// Keeps the shards that have an item in hand in a heap, the next one to be given out at its top.
+// Keeps the shards that have items in memory in a heap. The shard with the next item is at the top.
 class ScatterQuery::Walk {
  public:
   Walk(Client client, ScatterOptions options, bool is_forward, std::string identity, std::vector<ShardCursor> shards)
@@ -171,7 +171,7 @@ void ScatterQuery::Walk::RebuildHeap() {
   std::make_heap(heap_.begin(), heap_.end(), [this](size_t a, size_t b) { return ComesLater(a, b); });
 }
 
-// Until each shard has an item in hand or no more of them.
+// Fetches until each shard has items in memory or is finished.
 absl::Status ScatterQuery::Walk::FetchWhereLow() {
   const auto is_missing = [](const ShardCursor& shard) { return !shard.has_item() && !shard.is_exhausted(); };
   while (std::any_of(shards_.begin(), shards_.end(), is_missing)) {
@@ -197,7 +197,7 @@ absl::Status ScatterQuery::Walk::FetchWhereLow() {
 void ScatterQuery::Walk::Merge(ScatterPage* page) {
   const auto later = [this](size_t a, size_t b) { return ComesLater(a, b); };
   const size_t items_max = static_cast<size_t>(options_.page_items_max);
-  std::vector<std::optional<size_t>> last(shards_.size());  // of each shard's items, its place in the page
+  std::vector<std::optional<size_t>> last(shards_.size());  // place in the page of each shard's last item
   bool is_low = true;
   while (page->items.size() < items_max) {
     if (is_low) {

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "storage/base/strings.h"
+#include "storage/model/number.h"
 
 namespace armature::client {
 namespace {
@@ -47,11 +48,34 @@ absl::Status ShardCursor::Fetch(const Client& client, const ScatterKeys& keys, c
 Item ShardCursor::Pop() { return std::move(items_[next_++]); }
 
 ShardPosition ShardCursor::position() const {
-  // With nothing in hand the call's own mark counts: it is behind what a filter has dropped, too.
+  // Without items in memory the start key of the next call counts. It is after the items that a filter has dropped,
+  // too.
   if (has_item()) return {.is_done = false, .start_after = delivered_};
   if (exhausted_) return {.is_done = true, .start_after = std::nullopt};
   if (!request_.has_exclusive_start_key()) return {};
   return {.is_done = false, .start_after = request_.exclusive_start_key()};
+}
+
+std::weak_ordering CompareKeyValues(const AttributeValue& a, const AttributeValue& b) {
+  if (a.value_case() != b.value_case()) return a.value_case() <=> b.value_case();
+  switch (a.value_case()) {
+    case AttributeValue::kN:
+      return model::CompareCanonicalNumbers(a.n(), b.n());
+    case AttributeValue::kS:
+      return a.s().compare(b.s()) <=> 0;  // as unsigned bytes
+    case AttributeValue::kB:
+      return a.b().compare(b.b()) <=> 0;
+    default:
+      return std::weak_ordering::equivalent;
+  }
+}
+
+std::weak_ordering CompareKeys(const Item& a, const Item& b, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const std::weak_ordering order = CompareKeyValues(a.attributes().at(name), b.attributes().at(name));
+    if (std::is_neq(order)) return order;
+  }
+  return std::weak_ordering::equivalent;
 }
 
 }  // namespace armature::client

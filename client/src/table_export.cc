@@ -26,13 +26,13 @@ class TableExportStream final : public grpc::ClientReadReactor<Response> {
     for (const auto& [name, value] : call.metadata) context_.AddMetadata(name, value);
     std::get<std::unique_ptr<admin::v1::AdminService::Stub>>(stubs.all)->async()->ExportTable(&context_, &request_,
                                                                                               this);
-    // Reads begin on the caller's thread: without the hold the stream could be done in between.
+    // Reads begin on the caller's thread. Without the hold the stream could end between two of them.
     AddHold();
     StartRead(&read_);
     StartCall();
   }
 
-  // As TableExport::Next.
+  // See TableExport::Next.
   absl::StatusOr<bool> Next(Response* page, absl::Duration patience) {
     {
       absl::MutexLock lock(&mutex_);
@@ -51,7 +51,7 @@ class TableExportStream final : public grpc::ClientReadReactor<Response> {
     return true;
   }
 
-  // Returns once nothing of it is called any more.
+  // Returns when no callback of the stream is running or will run.
   void CancelAndWait() {
     bool has_hold = false;
     {
@@ -60,7 +60,7 @@ class TableExportStream final : public grpc::ClientReadReactor<Response> {
       has_hold = has_page_;
       has_page_ = false;
     }
-    // Legal for a call that has ended meanwhile.
+    // Cancelling a call that has ended is legal.
     context_.TryCancel();
     if (has_hold) RemoveHold();
     absl::MutexLock lock(&mutex_);
@@ -73,7 +73,7 @@ class TableExportStream final : public grpc::ClientReadReactor<Response> {
       has_page_ = ok && !is_closing_;
       if (has_page_) return;
     }
-    // No read follows.
+    // There is no further read.
     RemoveHold();
   }
 
@@ -92,9 +92,9 @@ class TableExportStream final : public grpc::ClientReadReactor<Response> {
   const std::shared_ptr<Connection> connection_;  // owns the stubs
   const admin::v1::ExportTableRequest request_;
   grpc::ClientContext context_;
-  Response read_;  // belongs to the read under way, or to whoever takes it
+  Response read_;  // owned by the pending read, or by Next
   absl::Mutex mutex_;
-  bool has_page_ ABSL_GUARDED_BY(mutex_) = false;  // in `read_`; then no read is under way
+  bool has_page_ ABSL_GUARDED_BY(mutex_) = false;  // `read_` has a page, and no read is pending
   bool is_closing_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_done_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);

@@ -9,7 +9,7 @@
 namespace armature::client {
 namespace {
 
-// Calls fn with the message of the action; all four have the members that it sets.
+// Calls fn with the message of the action. All four messages have the members that fn sets.
 template <class Fn>
 void WithAction(api::v1::TransactWriteItem* item, Fn fn) {
   if (item->has_put()) return fn(item->mutable_put());

@@ -15,7 +15,7 @@ namespace {
 constexpr absl::Duration kPauseInitial = absl::Milliseconds(5);
 constexpr absl::Duration kPauseMax = absl::Milliseconds(500);
 
-// What is missing still; empty: the wait is over.
+// Returns the unmet condition as text, or an empty text when the wait is over.
 using Probe = std::function<absl::StatusOr<std::string>(const CallOptions&)>;
 
 absl::Status WaitFor(const Client& client, absl::Time deadline, const Probe& probe) {

@@ -10,13 +10,13 @@
 namespace armature::client {
 namespace {
 
-// The message as what it is, or null.
+// The message as a Message, or null if it has another type.
 template <class T>
 const T* As(const google::protobuf::Message& message) {
   return google::protobuf::DynamicCastToGenerated<T>(&message);
 }
 
-// 0 for answers that are not those of writes.
+// The change sequence of an answer. 0 if it is not the answer of a write.
 uint64_t SequenceIn(const google::protobuf::Message& response) {
   if (const auto* put = As<api::v1::PutItemResponse>(response)) return put->change_sequence();
   if (const auto* update = As<api::v1::UpdateItemResponse>(response)) return update->change_sequence();
@@ -28,7 +28,7 @@ uint64_t SequenceIn(const google::protobuf::Message& response) {
   return 0;
 }
 
-// Calls fn(table) for each table that the request writes to; for some perhaps twice.
+// Calls fn(table) for each table that the request writes to. May call it twice for the same table.
 template <class Fn>
 void ForEachTable(const google::protobuf::Message& request, const Fn& fn) {
   if (const auto* put = As<api::v1::PutItemRequest>(request)) return fn(put->table_name());
@@ -77,7 +77,7 @@ absl::Status WriteSession::DeleteTable(Connection& next, const Method& method, c
   const uint64_t before = SequenceOf(table);
   absl::Status status = next.Call(method, context, request, response);
   if (!status.ok()) return status;
-  // By the time of this answer there may be a table of the same name again, and writes to it, which are later.
+  // The table may have been created again and written to before this answer arrived. Such writes have higher sequences.
   const absl::MutexLock lock(&mutex_);
   const auto found = sequences_.find(model::TableNamePart(table));
   if (found != sequences_.end() && found->second <= before) sequences_.erase(found);

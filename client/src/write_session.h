@@ -1,7 +1,7 @@
 #ifndef ARMATURE_CLIENT_SRC_WRITE_SESSION_H_
 #define ARMATURE_CLIENT_SRC_WRITE_SESSION_H_
 
-// How far the indexes of a table must be for the clients of one session to read their own writes.
+// The change sequences that the indexes must have applied so that the clients of a session read their own writes.
 
 #include <cstdint>
 #include <string_view>
@@ -15,19 +15,19 @@
 
 namespace armature::client {
 
-// Remembers for each table, by its name, the highest change sequence that a write was answered with, and demands it of
-// each Query and Scan that names an index. What it means to programs is told at Client::WithReadYourWrites.
+// Keeps the highest change sequence of the writes to each table, by table name, and sets it in each Query and Scan of
+// an index. Client::WithReadYourWrites describes the effect for programs.
 //
 // Thread-safety: thread-safe.
-// Cost: a write takes a mutex for one look-up. So does a read of an index, whose request is copied if it has to be
-// changed. One number is held for each table that was written to, until it is deleted through this session.
+// Cost: a write locks a mutex for one look-up. A read of an index does too, and copies its request if it must change
+// it. One number is kept for each written table until the table is deleted through this session.
 class WriteSession {
  public:
   WriteSession() = default;
   WriteSession(const WriteSession&) = delete;
   WriteSession& operator=(const WriteSession&) = delete;
 
-  // Makes the call over `next`. Errors: those of the call; a write that failed is not remembered.
+  // Makes the call through `next`. Errors: those of the call. Failed writes are not remembered.
   absl::Status Call(Connection& next, const Method& method, const CallContext& context,
                     const google::protobuf::Message& request, google::protobuf::Message* response);
 
@@ -39,7 +39,7 @@ class WriteSession {
                            const google::protobuf::Message& request, google::protobuf::Message* response);
   void Learn(const google::protobuf::Message& request, const google::protobuf::Message& response);
 
-  // Tables are named by name or ARN. 0: nothing was written.
+  // The sequence of a table, by name or ARN. 0: no writes.
   uint64_t SequenceOf(std::string_view table) const;
   void Raise(std::string_view table, uint64_t sequence);
 

@@ -13,11 +13,11 @@
 
 #include "absl/time/clock.h"
 #include "armature/admin/v1/admin.pb.h"
+#include "armature/version.h"
 #include "daemon/admin/backup_messages.h"
 #include "daemon/api/table_messages.h"
 #include "daemon/grpc/byte_buffers.h"
 #include "daemon/message_json/given_fields.h"
-#include "daemon/version.h"
 #include "grpcpp/impl/codegen/server_callback_handlers.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
@@ -218,8 +218,8 @@ void Fill(const std::vector<store::BackupEntry>& from, v1::ListBackupsResponse* 
 
 void ListBackups(const OperationContext& context, const v1::ListBackupsRequest& request,
                  v1::ListBackupsResponse* response, Finished done) {
-  context.engine->ListDatabaseBackups(request.directory(),
-                                      AnswerIn<std::vector<store::BackupEntry>>(response, std::move(done), Fill));
+  context.engine->ListBackups(request.directory(),
+                              AnswerIn<std::vector<store::BackupEntry>>(response, std::move(done), Fill));
 }
 
 void RestoreTable(const OperationContext& context, const v1::RestoreTableRequest& request,

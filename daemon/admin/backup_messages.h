@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_ADMIN_BACKUP_MESSAGES_H_
 #define ARMATURE_DAEMON_ADMIN_BACKUP_MESSAGES_H_
 
-// Backups in the messages of the admin service.
+// Backups as messages of the admin service.
 
 #include "armature/admin/v1/admin.pb.h"
 #include "engine/backup/backup_jobs.h"

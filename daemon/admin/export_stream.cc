@@ -27,7 +27,7 @@ grpc::ByteBuffer HeadOf(const engine::TableExport& opened) {
 
 }  // namespace
 
-// Writes the items straight into the message.
+// Writes the items directly into the message.
 class ExportStream::Page final : public engine::PageWriter {
  public:
   void Add(std::string_view item_bytes) override {
@@ -91,7 +91,7 @@ absl::Status ExportStream::CheckGoesOn() const {
 }
 
 void ExportStream::End(const absl::Status& status) {
-  // Before the client knows, who may want its place.
+  // Released before the client is informed, because the client may want the place.
   export_ = nullptr;
   counted_.Finish(status, "");
   gate_->Audit({.caller = caller_.has_value() ? &*caller_ : nullptr,
@@ -103,7 +103,7 @@ void ExportStream::End(const absl::Status& status) {
 }
 
 void ExportStream::OnDone() {
-  // `ended_` must not go while it runs.
+  // Keeps the stream alive while `ended_` runs.
   const std::shared_ptr<ExportStream> self = shared_from_this();
   ended_(this);
 }

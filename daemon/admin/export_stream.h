@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_ADMIN_EXPORT_STREAM_H_
 #define ARMATURE_DAEMON_ADMIN_EXPORT_STREAM_H_
 
-// One ExportTable call: the items of a table, page after page.
+// One ExportTable call: streams the items of a table, page by page.
 
 #include <atomic>
 #include <functional>
@@ -19,14 +19,13 @@
 
 namespace armature::daemon {
 
-// Reads a page when the one before was written, so that it holds one at a time whatever the client does. Each step is
-// begun by the one before, so there is one at a time.
+// Reads a page after the previous one was written, so that it holds one page at a time. Each step starts the next one.
 //
-// The stream ends with OK behind the last item; with UNAVAILABLE when the daemon stops; when it is cancelled, with the
-// step under way.
+// The stream ends with OK after the last item, with UNAVAILABLE when the daemon stops. A cancelled stream ends after
+// the current step.
 //
 // Thread-safety: thread-safe. No thread waits.
-// Lifetime: whoever holds it lets go when it calls `ended`, its last deed. Gate and engine must outlive it.
+// Lifetime: the owner releases it when it calls `ended`, its last action. Gate and engine must outlive it.
 class ExportStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
                            public std::enable_shared_from_this<ExportStream> {
  public:
@@ -34,10 +33,10 @@ class ExportStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
                std::function<void(ExportStream*)> ended)
       : gate_(gate), context_(context), request_(request), ended_(std::move(ended)) {}
 
-  // Once, before anything else.
+  // Call it once, before anything else.
   void Start();
 
-  // Ends the stream with the step under way.
+  // Ends the stream after the current step.
   void Drain() { is_draining_.store(true); }
 
   void OnWriteDone(bool ok) override;
@@ -49,7 +48,7 @@ class ExportStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
 
   void Opened(absl::StatusOr<std::shared_ptr<engine::TableExport>> opened);
   void ReadPage();
-  // Why there must be no next step.
+  // OK if there may be a next step. Otherwise the reason to end.
   absl::Status CheckGoesOn() const;
   void End(const absl::Status& status);
 
@@ -60,7 +59,7 @@ class ExportStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   std::atomic<bool> is_draining_ = false;
   std::atomic<bool> is_cancelled_ = false;
 
-  // Belong to the step under way.
+  // Members of the current step.
   RequestStats::Request counted_;
   std::string table_name_;
   std::optional<Caller> caller_;

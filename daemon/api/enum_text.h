@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_API_ENUM_TEXT_H_
 #define ARMATURE_DAEMON_API_ENUM_TEXT_H_
 
-// Enumerations of requests as the texts that the engine takes and errors repeat.
+// Enumerations of requests as the texts that the engine takes and error texts repeat.
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace armature::daemon {
 
-// "RETURN_VALUES_ALL_OLD" without its prefix; empty for UNSPECIFIED; a number that has no name as that number.
+// "RETURN_VALUES_ALL_OLD" without its prefix; empty for UNSPECIFIED; an unknown number as decimal text.
 inline std::string EnumText(std::string_view name, std::string_view prefix, int number) {
   if (number == 0) return {};
   if (name.empty()) return std::to_string(number);

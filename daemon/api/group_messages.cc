@@ -21,11 +21,11 @@ using model::AppendBytesField;
 using model::WireField;
 using model::WireType;
 
-// Of map entries.
+// Field numbers of map entries.
 constexpr uint32_t kMapKeyField = 1;
 constexpr uint32_t kMapValueField = 2;
 
-// Hands the fields `number` of a message to `take`, and puts the others into `rest`, if there is one.
+// Passes fields with `number` to `take`, and appends the others to `rest` unless it is null.
 absl::Status TakeFields(std::string_view message, uint32_t number, std::string_view operation, std::string* rest,
                         absl::FunctionRef<absl::Status(std::string_view)> take) {
   while (!message.empty()) {
@@ -43,7 +43,7 @@ absl::Status TakeFields(std::string_view message, uint32_t number, std::string_v
 
 struct MapEntry {
   std::string name;
-  std::string value;  // of several all, which merges them as the protocol demands
+  std::string value;  // repeated fields joined, which merges them as protobuf requires
 };
 
 absl::StatusOr<MapEntry> CutEntry(std::string_view bytes, std::string_view operation) {
@@ -61,8 +61,8 @@ absl::StatusOr<MapEntry> CutEntry(std::string_view bytes, std::string_view opera
   return entry;
 }
 
-// Reads request_items: `read(value, entry)` fills each new entry of `tables`. Of several entries with one name the last
-// counts.
+// Reads request_items: `read(value, entry)` fills each new entry of `tables`. Among entries with the same name the last
+// one counts.
 template <class Table, class Read>
 absl::Status TakeTables(std::string_view bytes, std::string_view operation, size_t tables_max, std::string* rest,
                         std::vector<Table>* tables, Read read) {
@@ -84,7 +84,7 @@ absl::Status ReadTableKeys(std::string_view bytes, engine::TableKeys* to) {
       }));
   v1::KeysAndAttributes message;
   if (!message.ParseFromString(rest)) return NotAMessageError(kOperation);
-  // An empty list cannot be told from an absent one.
+  // Protobuf cannot tell an empty list from an absent one.
   if (!keys.empty()) to->key_wires = std::move(keys);
   if (message.has_consistent_read()) to->consistent_read = message.consistent_read();
   if (message.has_projection_expression()) to->expressions.projection = message.projection_expression();
@@ -93,7 +93,7 @@ absl::Status ReadTableKeys(std::string_view bytes, engine::TableKeys* to) {
   return absl::OkStatus();
 }
 
-// A PutRequest or DeleteRequest, whose only member has one number. An absent item is an empty one.
+// Reads a PutRequest or DeleteRequest, whose only member has the same number in both. An absent item is empty.
 absl::Status ReadOneItem(std::string_view bytes, std::optional<std::string>* wire) {
   wire->emplace();
   return TakeFields(bytes, kItemField, "BatchWriteItem", nullptr, [wire](std::string_view item) {
@@ -111,7 +111,7 @@ absl::Status ReadWrite(std::string_view bytes, engine::BatchWrite* to) {
       continue;
     }
     if (field.type != WireType::kBytes) return NotAMessageError("BatchWriteItem");
-    *to = {};  // of the two the last one counts
+    *to = {};  // of the two operations the last one counts
     to->is_put = field.number == v1::WriteRequest::kPutRequestFieldNumber;
     to->is_delete = !to->is_put;
     ARM_RETURN_IF_ERROR(ReadOneItem(field.bytes, to->is_put ? &to->put_wire : &to->delete_wire));
@@ -119,7 +119,7 @@ absl::Status ReadWrite(std::string_view bytes, engine::BatchWrite* to) {
   return absl::OkStatus();
 }
 
-// An action has the members of its operation, under their numbers.
+// Reads an action. It has the members of its operation, with the same field numbers.
 template <class Message>
 absl::Status ReadAction(std::string_view bytes, engine::TransactKind kind, engine::TransactAction* to) {
   Message message;
@@ -234,7 +234,7 @@ std::string WriteListOf(const std::vector<engine::BatchWrite>& writes) {
   return list;
 }
 
-// `number`: of consumed_capacity in the answer.
+// `number`: field of consumed_capacity in the answer.
 void AppendCapacities(const std::vector<engine::ConsumedCapacity>& capacity, uint32_t number, std::string* bytes) {
   for (const engine::ConsumedCapacity& each : capacity) {
     v1::ConsumedCapacity message;
@@ -243,7 +243,7 @@ void AppendCapacities(const std::vector<engine::ConsumedCapacity>& capacity, uin
   }
 }
 
-// What the answers of batch writes and of transactions have in common, under the same numbers.
+// Appends the fields that answers of batch writes and transactions share.
 template <class Result>
 void AppendWriteReport(const Result& result, std::string* bytes) {
   using Response = v1::BatchWriteItemResponse;

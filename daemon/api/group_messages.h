@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_API_GROUP_MESSAGES_H_
 #define ARMATURE_DAEMON_API_GROUP_MESSAGES_H_
 
-// Batches and transactions between the wire and the engine.
+// Requests and answers of batches and transactions between the wire and the engine.
 
 #include <string>
 #include <string_view>
@@ -18,7 +18,7 @@ absl::StatusOr<engine::BatchWriteRequest> ParseBatchWriteItem(std::string_view b
 absl::StatusOr<engine::TransactGetRequest> ParseTransactGetItems(std::string_view bytes);
 absl::StatusOr<engine::TransactWriteRequest> ParseTransactWriteItems(std::string_view bytes);
 
-// Whole answers.
+// The complete answers.
 std::string Serialize(const engine::BatchGetResult& result);
 std::string Serialize(const engine::BatchWriteResult& result);
 std::string Serialize(const engine::TransactGetResult& result);

@@ -15,7 +15,7 @@ namespace {
 
 namespace v1 = ::armature::api::v1;
 
-// What puts, updates and deletes have in common.
+// Common part of puts, updates and deletes.
 template <class Message>
 absl::StatusOr<engine::WriteRequest> ToWriteRequest(std::string_view bytes, std::string_view operation,
                                                     const LegacyFields& legacy, Message* message) {
@@ -121,7 +121,7 @@ std::string SerializeRest(const engine::GetItemResult& result) {
 }
 
 std::string SerializeRest(const engine::WriteResult& result) {
-  v1::PutItemResponse response;  // PutItem, UpdateItem and DeleteItem answer in one shape
+  v1::PutItemResponse response;  // PutItem, UpdateItem and DeleteItem have the same answer fields
   if (result.capacity.has_value()) FillCapacity(*result.capacity, response.mutable_consumed_capacity());
   response.set_change_sequence(result.change_sequence);
   std::string bytes = response.SerializeAsString();
@@ -133,7 +133,7 @@ std::string SerializeRest(const engine::WriteResult& result) {
 }
 
 std::string SerializeRest(const engine::ReadResult& result) {
-  v1::QueryResponse response;  // Query and Scan answer in one shape
+  v1::QueryResponse response;  // Query and Scan have the same answer fields
   response.set_count(static_cast<int32_t>(result.count));
   response.set_scanned_count(static_cast<int32_t>(result.scanned_count));
   if (result.capacity.has_value()) FillCapacity(*result.capacity, response.mutable_consumed_capacity());

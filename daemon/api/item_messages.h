@@ -20,7 +20,7 @@ absl::StatusOr<engine::WriteRequest> ParseDeleteItem(std::string_view bytes);
 absl::StatusOr<engine::ReadRequest> ParseQuery(std::string_view bytes);
 absl::StatusOr<engine::ReadRequest> ParseScan(std::string_view bytes);
 
-// The parts of an answer that stand after its items: a valid encoding to append to them.
+// Fields of an answer after its items: a valid encoding to append to them.
 std::string SerializeRest(const engine::GetItemResult& result);
 std::string SerializeRest(const engine::WriteResult& result);
 std::string SerializeRest(const engine::ReadResult& result);

@@ -1,10 +1,10 @@
 #ifndef ARMATURE_DAEMON_API_LEGACY_MESSAGES_H_
 #define ARMATURE_DAEMON_API_LEGACY_MESSAGES_H_
 
-// The maps of the parameters from before expressions, from the wire to the engine.
+// The maps of legacy (pre-expression) parameters, from the wire to the engine.
 //
-// They hold values, which the engine reads as they stand on the wire (see wire_split.h), so their entries are read in
-// place too, and never become messages.
+// Their values are passed to the engine in wire form (see wire_split.h), so the entries are read in place and never
+// parsed into messages.
 
 #include <cstdint>
 #include <string_view>
@@ -17,7 +17,7 @@
 
 namespace armature::daemon {
 
-// The numbers of an operation's maps; 0: it has no such map.
+// Field numbers of an operation's maps; 0: the operation has no such map.
 struct LegacyFields {
   uint32_t attribute_updates = 0;
   uint32_t expected = 0;
@@ -41,11 +41,11 @@ inline constexpr LegacyFields kQueryLegacyFields{.key_conditions = api::v1::Quer
                                                  .query_filter = api::v1::QueryRequest::kQueryFilterFieldNumber};
 inline constexpr LegacyFields kScanLegacyFields{.scan_filter = api::v1::ScanRequest::kScanFilterFieldNumber};
 
-// Fills the maps of `to`; one without entries cannot be told from an absent one, and is left out. `fields` are the map
-// entries of a request, each with its number, in their order; of two with one name the last counts, as the protocol
-// demands.
+// Fills the maps of `to`. A map without entries is left out, because protobuf cannot tell it from an absent one.
+// `fields` are the map entries of a request, each with its number, in order. Among entries with the same name the last
+// one counts, as protobuf requires.
 //
-// Errors: SerializationException for entries that are not well-formed. Values are not looked into.
+// Errors: SerializationException for malformed entries. Values are not validated.
 absl::Status ReadLegacyMaps(const std::vector<model::WireField>& fields, const LegacyFields& numbers,
                             engine::LegacyParameters* to);
 

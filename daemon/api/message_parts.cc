@@ -7,7 +7,7 @@ namespace {
 
 namespace v1 = ::armature::api::v1;
 
-// ConsumedCapacity and Capacity have these members both.
+// ConsumedCapacity and Capacity share these members.
 template <class Message>
 void FillUnits(double units, engine::CapacityUse use, Message* to) {
   to->set_capacity_units(units);

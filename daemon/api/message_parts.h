@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_API_MESSAGE_PARTS_H_
 #define ARMATURE_DAEMON_API_MESSAGE_PARTS_H_
 
-// What requests and answers about items have in common, by themselves and in batches and transactions.
+// Parts shared by item requests and answers, single or in batches and transactions.
 
 #include <string>
 #include <string_view>
@@ -22,7 +22,7 @@ inline absl::Status NotAMessageError(std::string_view operation) {
       Cat("The request is not a valid ", operation, " message: malformed, or text that is not UTF-8"));
 }
 
-// Takes the items out of the request, and parses what is left into `message`. Errors: SerializationException.
+// Separates the items from the request and parses the rest into `message`. Errors: SerializationException.
 template <class Message>
 absl::StatusOr<SplitRequest> ParseSplit(std::string_view bytes, std::string_view operation, const LegacyFields& legacy,
                                         Message* message) {
@@ -33,7 +33,7 @@ absl::StatusOr<SplitRequest> ParseSplit(std::string_view bytes, std::string_view
   return split;
 }
 
-// What every request with expressions has.
+// Reads the placeholder names of a request with expressions.
 template <class Message>
 void TakeNames(Message* message, engine::ExpressionParameters* to) {
   if (message->expression_attribute_names().empty()) return;
@@ -43,7 +43,7 @@ void TakeNames(Message* message, engine::ExpressionParameters* to) {
   }
 }
 
-// An empty list cannot be told from an absent one.
+// Protobuf cannot tell an empty list from an absent one.
 template <class Message>
 void TakeAttributesToGet(const Message& message, engine::ExpressionParameters* to) {
   if (message.attributes_to_get().empty()) return;
@@ -52,7 +52,7 @@ void TakeAttributesToGet(const Message& message, engine::ExpressionParameters* t
 
 void FillCapacity(const engine::ConsumedCapacity& from, api::v1::ConsumedCapacity* to);
 
-// An ItemCollectionMetrics message.
+// An encoded ItemCollectionMetrics message.
 std::string SerializeCollection(const engine::ItemCollectionMetrics& metrics);
 
 }  // namespace armature::daemon

@@ -12,7 +12,7 @@ constexpr uint32_t kIdField = 1;
 
 absl::Status NotAMessage() { return SerializationError("The bytes are not a message of type PipelineRequest."); }
 
-// Of several operations the last one counts; pieces of one operation are merged, which joining them does.
+// The last operation counts. Repeated pieces of one operation are merged by joining them.
 void SetOperation(const model::WireField& field, PipelineOperation* operation) {
   if (operation->number != field.number) {
     operation->number = field.number;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_API_PIPELINE_MESSAGES_H_
 #define ARMATURE_DAEMON_API_PIPELINE_MESSAGES_H_
 
-// The envelopes around the operations of a Pipeline stream.
+// The envelopes of the operations in a Pipeline stream.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,24 +12,24 @@
 
 namespace armature::daemon {
 
-// What an armature.api.v1.PipelineRequest holds. The views point into the message, or into `joined`.
+// The content of an armature.api.v1.PipelineRequest. The views point into the message, or into `joined`.
 struct PipelineOperation {
   uint64_t id = 0;
-  uint32_t number = 0;       // of the operation's field; 0: none is set
-  std::string_view request;  // the operation's own message, not parsed
-  std::string joined;        // holds `request` if it came in several pieces, which the protocol allows
+  uint32_t number = 0;       // field number of the operation; 0: none
+  std::string_view request;  // the operation's encoded message
+  std::string joined;        // holds `request` if protobuf delivered it in several pieces
 };
 
-// Numbers of the fields that hold operations and, in answers, their responses.
+// Field numbers of operations, and of their responses in answers.
 inline constexpr uint32_t kPipelineNumberFirst = 2;   // get_item
 inline constexpr uint32_t kPipelineNumberLast = 11;   // transact_write_items
 inline constexpr uint32_t kPipelineErrorNumber = 15;  // error, a RpcStatus
 
-// Reads the envelope; fields that are not known are passed over. `*operation` has the id, if that could be read, even
-// after an error. Errors: SerializationException.
+// Reads the envelope; unknown fields are ignored. `*operation` has the id, if it could be read, even after an error.
+// Errors: SerializationException.
 absl::Status ParsePipelineRequest(std::string_view message, PipelineOperation* operation);
 
-// The beginning of an armature.api.v1.PipelineResponse; the `result_bytes` bytes of field `number` follow.
+// The beginning of an armature.api.v1.PipelineResponse. The `result_bytes` bytes of field `number` follow.
 std::string PipelineResponseHead(uint64_t id, uint32_t number, size_t result_bytes);
 
 }  // namespace armature::daemon

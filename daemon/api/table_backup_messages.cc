@@ -112,10 +112,10 @@ absl::StatusOr<engine::RestoreTableRequest> ToRestoreTable(const v1::RestoreTabl
     to.global_indexes = ToIndexes(request.global_secondary_index_override().indexes());
   }
   if (request.has_provisioned_throughput_override()) {
-    to.provisioned = ToThroughput(request.provisioned_throughput_override(), model::kThroughputNotGiven);
+    to.provisioned = ToThroughput(request.provisioned_throughput_override());
   }
   if (request.has_on_demand_throughput_override()) {
-    to.on_demand_max = ToThroughput(request.on_demand_throughput_override(), -1);
+    to.on_demand_max = ToThroughput(request.on_demand_throughput_override());
   }
   return to;
 }

@@ -36,9 +36,32 @@ std::vector<model::AttributeDefinition> ToAttributeDefinitions(const Definitions
   return to;
 }
 
-// Amounts that are not given. In an update they stay as they are.
-constexpr int64_t kUnbounded = -1;
-constexpr int64_t kNotGiven = model::kThroughputNotGiven;
+// Throughput of a table or a global index, in CreateTable or UpdateTable.
+template <class From>
+void ToThroughputs(const From& from, model::ThroughputSettings* to) {
+  if (from.has_provisioned_throughput()) to->provisioned = ToThroughput(from.provisioned_throughput());
+  if (from.has_on_demand_throughput()) to->on_demand_max = ToThroughput(from.on_demand_throughput());
+  if (from.has_warm_throughput()) to->warm = ToThroughput(from.warm_throughput());
+}
+
+// `Request`: CreateTableRequest or UpdateTableRequest.
+template <class Request>
+void ToSettings(const Request& request, model::SettingsDefinition* to) {
+  ToThroughputs(request, to);
+  to->billing_mode = EnumWord(request, request.kBillingModeFieldNumber);
+  if (request.has_stream_specification()) {
+    const v1::StreamSpecification& stream = request.stream_specification();
+    to->stream = {GivenBool(stream, stream.kStreamEnabledFieldNumber),
+                  EnumWord(stream, stream.kStreamViewTypeFieldNumber)};
+  }
+  if (request.has_sse_specification()) {
+    const v1::SseSpecification& sse = request.sse_specification();
+    to->sse = {GivenBool(sse, sse.kEnabledFieldNumber), EnumWord(sse, sse.kSseTypeFieldNumber),
+               sse.kms_master_key_id()};
+  }
+  to->table_class = EnumWord(request, request.kTableClassFieldNumber);
+  to->deletion_protection = GivenBool(request, request.kDeletionProtectionEnabledFieldNumber);
+}
 
 // An on-demand table or index reports zeros.
 void FillProvisioned(const std::optional<model::Throughput>& from, const model::ThroughputChanges& changes,
@@ -56,7 +79,7 @@ void FillWarm(const model::Throughput& from, Message* to) {
   to->set_write_units_per_second(from.write_units);
 }
 
-// What both kinds of index report.
+// Fills common members of both kinds of index.
 template <class Message>
 void FillIndex(const model::IndexDescriptor& index, const engine::Totals& totals, const std::string& table_arn,
                Message* to) {
@@ -132,36 +155,13 @@ void FillRestore(const model::RestoreOrigin& origin, v1::RestoreSummary* to) {
   to->set_restore_in_progress(origin.in_progress);
 }
 
-void ToSettings(const v1::CreateTableRequest& request, model::TableSettings* settings) {
-  if (request.has_provisioned_throughput()) {
-    settings->provisioned = ToThroughput(request.provisioned_throughput(), kNotGiven);
-  }
-  if (request.has_on_demand_throughput()) {
-    settings->on_demand_max = ToThroughput(request.on_demand_throughput(), kUnbounded);
-  }
-  if (request.has_warm_throughput()) settings->warm = ToThroughput(request.warm_throughput(), 0);
-  settings->deletion_protection = request.deletion_protection_enabled();
-  settings->table_class = EnumWord(request, request.kTableClassFieldNumber);
-  const v1::SseSpecification& sse = request.sse_specification();
-  settings->sse_enabled = sse.enabled();
-  settings->sse_kms_key = sse.kms_master_key_id();
-  settings->sse_type = EnumWord(sse, sse.kSseTypeFieldNumber);
-  for (const v1::Tag& tag : request.tags()) settings->tags.emplace_back(tag.key(), tag.value());
-}
-
-model::IndexThroughputUpdate ToIndexThroughput(const v1::UpdateGlobalSecondaryIndexAction& action) {
-  model::IndexThroughputUpdate to;
-  to.index_name = action.index_name();
-  if (action.has_provisioned_throughput()) to.provisioned = ToThroughput(action.provisioned_throughput(), kNotGiven);
-  if (action.has_on_demand_throughput()) to.on_demand_max = ToThroughput(action.on_demand_throughput(), kNotGiven);
-  if (action.has_warm_throughput()) to.warm = ToThroughput(action.warm_throughput(), kNotGiven);
-  return to;
-}
-
 model::GlobalIndexUpdate ToIndexUpdate(const v1::GlobalSecondaryIndexUpdate& entry) {
   model::GlobalIndexUpdate to;
   const auto update = GivenMember<v1::UpdateGlobalSecondaryIndexAction>(entry, entry.kUpdateFieldNumber);
-  if (update.has_value()) to.update = ToIndexThroughput(*update);
+  if (update.has_value()) {
+    ToThroughputs(*update, &to.update.emplace());
+    to.update->index_name = update->index_name();
+  }
   const auto create = GivenMember<v1::CreateGlobalSecondaryIndexAction>(entry, entry.kCreateFieldNumber);
   if (create.has_value()) to.create = ToIndex(*create);
   const auto remove = GivenMember<v1::DeleteGlobalSecondaryIndexAction>(entry, entry.kDeleteFieldNumber);
@@ -171,12 +171,12 @@ model::GlobalIndexUpdate ToIndexUpdate(const v1::GlobalSecondaryIndexUpdate& ent
 
 }  // namespace
 
-model::Throughput ToThroughput(const Message& throughput, int64_t not_given) {
+model::Throughput ToThroughput(const Message& throughput) {
   // ProvisionedThroughput, OnDemandThroughput and WarmThroughput have the same two fields.
   constexpr int kReadField = v1::ProvisionedThroughput::kReadCapacityUnitsFieldNumber;
   constexpr int kWriteField = v1::ProvisionedThroughput::kWriteCapacityUnitsFieldNumber;
-  return {GivenInteger(throughput, kReadField).value_or(not_given),
-          GivenInteger(throughput, kWriteField).value_or(not_given)};
+  return {GivenInteger(throughput, kReadField).value_or(model::kThroughputNotGiven),
+          GivenInteger(throughput, kWriteField).value_or(model::kThroughputNotGiven)};
 }
 
 template <class Index>
@@ -190,11 +190,7 @@ model::IndexDefinition ToIndex(const Index& index) {
     to.projection.non_key_attributes.emplace(projection.non_key_attributes().begin(),
                                              projection.non_key_attributes().end());
   }
-  if constexpr (!std::is_same_v<Index, v1::LocalSecondaryIndex>) {
-    if (index.has_provisioned_throughput()) to.provisioned = ToThroughput(index.provisioned_throughput(), kNotGiven);
-    if (index.has_on_demand_throughput()) to.on_demand_max = ToThroughput(index.on_demand_throughput(), kUnbounded);
-    if (index.has_warm_throughput()) to.warm = ToThroughput(index.warm_throughput(), 0);
-  }
+  if constexpr (!std::is_same_v<Index, v1::LocalSecondaryIndex>) ToThroughputs(index, &to);
   return to;
 }
 
@@ -217,7 +213,7 @@ void Fill(const model::KeySchema& key, google::protobuf::RepeatedPtrField<v1::Ke
 void Fill(const model::Projection& from, v1::Projection* to) {
   to->set_projection_type(static_cast<v1::ProjectionType>(from.type));
   std::vector<std::string> names = from.non_key_attributes;
-  std::sort(names.begin(), names.end());  // kept in the order given, described in this one
+  std::sort(names.begin(), names.end());  // stored in the given order, described in this one
   for (std::string& name : names) to->add_non_key_attributes(std::move(name));
 }
 
@@ -251,13 +247,8 @@ model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) 
   if (IsListGiven(request, request.kGlobalSecondaryIndexesFieldNumber)) {
     definition.global_indexes = ToIndexes(request.global_secondary_indexes());
   }
-  definition.billing_mode = EnumWord(request, request.kBillingModeFieldNumber);
-  if (request.has_stream_specification()) {
-    const v1::StreamSpecification& stream = request.stream_specification();
-    definition.stream_enabled = GivenBool(stream, stream.kStreamEnabledFieldNumber);
-    definition.stream_view_type = EnumWord(stream, stream.kStreamViewTypeFieldNumber);
-  }
-  ToSettings(request, &definition.settings);
+  ToSettings(request, &definition);
+  for (const v1::Tag& tag : request.tags()) definition.tags.emplace_back(tag.key(), tag.value());
   return definition;
 }
 
@@ -265,30 +256,11 @@ model::TableUpdate ToTableUpdate(const v1::UpdateTableRequest& request) {
   model::TableUpdate update;
   update.table_name = GivenText(request, request.kTableNameFieldNumber);
   update.attribute_definitions = ToAttributeDefinitions(request.attribute_definitions());
-  update.billing_mode = EnumWord(request, request.kBillingModeFieldNumber);
-  if (request.has_provisioned_throughput()) {
-    update.provisioned = ToThroughput(request.provisioned_throughput(), kNotGiven);
-  }
+  ToSettings(request, &update);
   if (IsListGiven(request, request.kGlobalSecondaryIndexUpdatesFieldNumber)) update.global_index_updates.emplace();
   for (const v1::GlobalSecondaryIndexUpdate& entry : request.global_secondary_index_updates()) {
     update.global_index_updates->push_back(ToIndexUpdate(entry));
   }
-  if (request.has_stream_specification()) {
-    const v1::StreamSpecification& stream = request.stream_specification();
-    update.stream = {GivenBool(stream, stream.kStreamEnabledFieldNumber),
-                     EnumWord(stream, stream.kStreamViewTypeFieldNumber)};
-  }
-  if (request.has_sse_specification()) {
-    const v1::SseSpecification& sse = request.sse_specification();
-    update.sse = {GivenBool(sse, sse.kEnabledFieldNumber), EnumWord(sse, sse.kSseTypeFieldNumber),
-                  sse.kms_master_key_id()};
-  }
-  update.table_class = EnumWord(request, request.kTableClassFieldNumber);
-  update.deletion_protection = GivenBool(request, request.kDeletionProtectionEnabledFieldNumber);
-  if (request.has_on_demand_throughput()) {
-    update.on_demand_max = ToThroughput(request.on_demand_throughput(), kNotGiven);
-  }
-  if (request.has_warm_throughput()) update.warm = ToThroughput(request.warm_throughput(), kNotGiven);
   return update;
 }
 

@@ -3,7 +3,6 @@
 
 // Table requests and answers between the wire and the engine.
 
-#include <cstdint>
 #include <vector>
 
 #include "armature/api/v1/tables.pb.h"
@@ -18,8 +17,8 @@ model::TableDefinition ToTableDefinition(const api::v1::CreateTableRequest& requ
 
 model::TableUpdate ToTableUpdate(const api::v1::UpdateTableRequest& request);
 
-// `description` is the whole answer of DescribeTable and CreateTable; of a table being deleted the API leaves out keys
-// and indexes.
+// `description` is the whole answer of DescribeTable and CreateTable. For a table being deleted the API omits keys and
+// indexes.
 void Fill(const engine::TableDescription& description, api::v1::TableDescription* to);
 
 void Fill(const engine::ListTablesResult& result, api::v1::ListTablesResponse* to);
@@ -33,12 +32,12 @@ std::vector<model::IndexDefinition> ToIndexes(const Indexes& indexes) {
   for (const auto& index : indexes) to.push_back(ToIndex(index));
   return to;
 }
-// ProvisionedThroughput, OnDemandThroughput or WarmThroughput; `not_given` stands for an amount that is not there.
-model::Throughput ToThroughput(const google::protobuf::Message& throughput, int64_t not_given);
+// ProvisionedThroughput, OnDemandThroughput or WarmThroughput. An absent amount is model::kThroughputNotGiven.
+model::Throughput ToThroughput(const google::protobuf::Message& throughput);
 void Fill(const model::KeySchema& key, google::protobuf::RepeatedPtrField<api::v1::KeySchemaElement>* to);
 void Fill(const model::Projection& from, api::v1::Projection* to);
 void FillOnDemand(const model::Throughput& from, api::v1::OnDemandThroughput* to);
-// Of a table whose stream is enabled, and of one that is encrypted.
+// For a table with an enabled stream, and for an encrypted table.
 void FillStreamSpecification(const model::TableSettings& settings, api::v1::StreamSpecification* to);
 void FillSse(const model::TableSettings& settings, api::v1::SseDescription* to);
 

@@ -1,10 +1,12 @@
 #ifndef ARMATURE_DAEMON_AUTH_FAILURE_LOG_H_
 #define ARMATURE_DAEMON_AUTH_FAILURE_LOG_H_
 
-// Counts and logs refused requests.
+// Reasons of failed authentication, and the counts and log lines of refused requests. The client learns only the
+// exception.
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,10 +14,31 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "daemon/auth/auth_failure.h"
 #include "daemon/auth/token_bucket.h"
 
 namespace armature::daemon {
+
+enum class AuthFailure : uint8_t {
+  kMissing,        // no signature, access key or certificate
+  kMalformed,      // credentials that cannot be parsed, or are incomplete
+  kOutsideWindow,  // signed too long ago, or in the future of our clock
+  kWrongScope,     // signed for another day, region or service
+  kUnknownKey,     // also a key without a secret for signatures
+  kWrongSignature,
+  kWrongSecret,
+  kUnknownCertificate,  // valid, but none of its names has a policy
+  kOverloaded,          // too many secrets wait for their check
+  kAccessDenied,        // authenticated, but not permitted
+};
+constexpr size_t kAuthFailures = 10;
+
+// For logs and metrics, such as "wrong_signature". Static storage.
+constexpr std::string_view AuthFailureName(AuthFailure failure) {
+  constexpr std::string_view kNames[kAuthFailures] = {
+      "missing",         "malformed",    "outside_window",      "wrong_scope", "unknown_key",
+      "wrong_signature", "wrong_secret", "unknown_certificate", "overloaded",  "access_denied"};
+  return kNames[static_cast<size_t>(failure)];
+}
 
 // Lines hold peer, key id and reason, never secrets or signatures. After a burst there is one line a second, with
 // the number of lines left out, so that guessing cannot fill the disk.

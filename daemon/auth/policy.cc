@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/time/clock.h"
-#include "daemon/auth/table_arn.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 

@@ -6,16 +6,20 @@
 // Source: "Signature Version 4 signing process"; order and texts of errors as the service's.
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "daemon/auth/auth_failure.h"
+#include "daemon/auth/canonical_request.h"
 #include "daemon/auth/crypto.h"
+#include "daemon/auth/failure_log.h"
 #include "daemon/http/http_message.h"
 #include "storage/base/strings.h"
 
@@ -73,6 +77,24 @@ class SigV4Verifier {
   mutable absl::Mutex mutex_;
   mutable StringMap<Sha256Digest> signing_keys_ ABSL_GUARDED_BY(mutex_);  // by credential: key id and scope
 };
+
+struct SigV4Fields {
+  std::string algorithm;
+  std::string credential;
+  std::string signed_headers;
+  std::string signature;
+  std::string date;                    // ISO 8601 basic, not yet checked
+  std::optional<std::string> expires;  // X-Amz-Expires of the query
+  std::vector<QueryParameter> query;   // all parameters
+};
+
+// Errors: MissingAuthenticationToken without a signature; InvalidSignature with two; IncompleteSignature if a part is
+// missing or repeated.
+absl::StatusOr<SigV4Fields> ReadSigV4Fields(const HttpRequest& request);
+
+// "20150830T123600Z". Nullopt if the form is wrong, or the date does not exist.
+std::optional<absl::Time> ParseBasicTime(std::string_view text);
+std::string FormatBasicTime(absl::Time time);
 
 }  // namespace armature::daemon
 

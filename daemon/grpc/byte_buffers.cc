@@ -10,7 +10,7 @@ namespace armature::daemon {
 
 MessageBytes::MessageBytes(const grpc::ByteBuffer& buffer) {
   if (buffer.TrySingleSlice(&slice_).ok()) return;
-  // Only a message of several pieces is copied. An empty one has no piece at all.
+  // A message in several slices is copied. An empty message has no slice.
   if (!buffer.DumpToSingleSlice(&slice_).ok()) slice_ = grpc::Slice();
 }
 
@@ -25,7 +25,7 @@ grpc::ByteBuffer FieldAndRest(uint32_t number, std::string_view payload, std::st
   std::string head(1, static_cast<char>(model::WireTag(number, model::WireType::kBytes)));
   model::AppendVarint(payload.size(), &head);
   const grpc::Slice slice(head.size() + payload.size() + rest.size());
-  auto* out = const_cast<uint8_t*>(slice.begin());  // ours until it is handed over
+  auto* out = const_cast<uint8_t*>(slice.begin());  // not shared until the buffer is returned
   for (const std::string_view part : {std::string_view(head), payload, rest}) {
     if (!part.empty()) std::memcpy(out, part.data(), part.size());
     out += part.size();
@@ -35,7 +35,7 @@ grpc::ByteBuffer FieldAndRest(uint32_t number, std::string_view payload, std::st
 
 grpc::ByteBuffer WithHead(const std::string& head, const grpc::ByteBuffer& message) {
   std::vector<grpc::Slice> pieces;
-  // Fails only if there is no message, and so no piece.
+  // Fails only for an empty message, which has no slices.
   if (!message.Dump(&pieces).ok()) pieces.clear();
   pieces.emplace(pieces.begin(), head);
   return grpc::ByteBuffer(pieces.data(), pieces.size());

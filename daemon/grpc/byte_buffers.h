@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_GRPC_BYTE_BUFFERS_H_
 #define ARMATURE_DAEMON_GRPC_BYTE_BUFFERS_H_
 
-// Raw messages of gRPC to and from contiguous bytes, with as few copies as can be.
+// Raw gRPC messages to and from contiguous bytes, with few copies.
 
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace armature::daemon {
 
-// The bytes of a message, without copying if it came in one piece. Lifetime: holds what it shows.
+// The bytes of a message, without a copy if it has one slice. Lifetime: owns the bytes.
 class MessageBytes {
  public:
   explicit MessageBytes(const grpc::ByteBuffer& buffer);
@@ -21,13 +21,13 @@ class MessageBytes {
   grpc::Slice slice_;
 };
 
-// A message of one piece that takes over `bytes` without copying.
+// A message with one slice that takes over `bytes` without copying.
 grpc::ByteBuffer TakeBytes(std::string bytes);
 
-// A message that consists of the length-delimited field `number` holding `payload`, and `rest` after it.
+// A message of the length-delimited field `number` with `payload`, followed by `rest`.
 grpc::ByteBuffer FieldAndRest(uint32_t number, std::string_view payload, std::string_view rest);
 
-// `message` with `head` before it; its pieces are shared, not copied.
+// `message` prefixed with `head`. Its slices are shared, not copied.
 grpc::ByteBuffer WithHead(const std::string& head, const grpc::ByteBuffer& message);
 
 }  // namespace armature::daemon

@@ -30,7 +30,7 @@ UnaryCall::UnaryCall(Caller caller, grpc::CallbackServerContext* context, grpc::
                      RequestStats::Request counted)
     : caller_(std::move(caller)), reactor_(reactor), counted_(std::move(counted)) {
   if (counted_.trace() == nullptr) return;
-  // A client that asks about a slow call needs its name.
+  // The client gets an id of the call, to ask the operator about a slow one.
   request_id_ = std::make_shared<const std::string>(store::RandomUuid());
   context->AddTrailingMetadata("x-armature-request-id", *request_id_);
 }
@@ -75,7 +75,7 @@ void CallGate::Audit(const Ended& ended) const {
 void CallGate::AskAuthenticator(const grpc::CallbackServerContext& context, Authenticator::Done done) const {
   const auto [first, last] = context.client_metadata().equal_range("authorization");
   std::optional<std::string_view> authorization;
-  // Several of them authenticate nobody.
+  // Repeated metadata authenticates nobody.
   if (first != last) authorization = std::next(first) == last ? ViewOf(first->second) : std::string_view();
   std::vector<std::string> names;
   if (!authorization.has_value()) {
@@ -91,7 +91,7 @@ void CallGate::AskAuthenticator(const grpc::CallbackServerContext& context, Auth
 
 void CallGate::Identify(const grpc::CallbackServerContext& context, Identified done) const {
   if (authenticator_ == nullptr) return std::move(done)(Caller(engine_, nullptr, 0));
-  // Asked before: a reload in between makes the caller outdated rather than wrongly current.
+  // Read before authentication: a reload in between then makes the caller outdated, not wrongly current.
   const uint64_t generation = authenticator_->generation();
   AskAuthenticator(context,
                    [engine = engine_, generation, done = std::move(done)](Authenticator::Result result) mutable {

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_GRPC_CALL_GATE_H_
 #define ARMATURE_DAEMON_GRPC_CALL_GATE_H_
 
-// The way from a gRPC handler to the engine: only through the question who calls and whether they may.
+// The path from a gRPC handler to the engine: a handler gets the engine only after authentication and authorisation.
 
 #include <cstdint>
 #include <memory>
@@ -21,11 +21,11 @@
 
 namespace armature::daemon {
 
-// Who calls. Copies are cheap.
+// An authenticated caller. Copies are cheap.
 class Caller {
  public:
-  // The engine, if the caller may run `operation` on `table` (see Access::Check); a handler has no other way to it.
-  // Batches and transactions ask for each member. Errors: AccessDeniedException.
+  // The engine, if the caller may run `operation` on `table` (see Access::Check). Handlers have no other access to the
+  // engine. Batches and transactions check each member. Errors: AccessDeniedException.
   absl::StatusOr<engine::Engine*> Allow(std::string_view operation, std::string_view table) const;
 
  private:
@@ -35,19 +35,19 @@ class Caller {
       : engine_(engine), access_(std::move(access)), generation_(generation) {}
 
   engine::Engine* engine_;
-  std::shared_ptr<const Access> access_;  // null: everything is allowed
-  uint64_t generation_;                   // of the credentials
+  std::shared_ptr<const Access> access_;  // null: all operations are permitted
+  uint64_t generation_;                   // generation of the credentials
 };
 
-// A unary call whose sender is known. Copies are cheap and refer to the same call.
+// A unary call with a known caller. Copies are cheap and refer to the same call.
 class UnaryCall {
  public:
   const Caller& caller() const { return caller_; }
 
-  // Ends the call. Once.
+  // Ends the call. Call it once.
   void Finish(const absl::Status& status) const;
 
-  // For the engine: where the time of the call goes; may be null.
+  // Trace of the call's waits, for the engine; may be null.
   const std::shared_ptr<engine::RequestTrace>& trace() const { return counted_.trace(); }
 
  private:
@@ -59,15 +59,15 @@ class UnaryCall {
   Caller caller_;
   grpc::ServerUnaryReactor* reactor_;
   RequestStats::Request counted_;
-  std::shared_ptr<const std::string> request_id_;  // null: it gets one if it fails inside
+  std::shared_ptr<const std::string> request_id_;  // null: the id is made if an internal error occurs
 };
 
-// A call about a table or the daemon itself: how it ended goes to the audit log, if there is one.
+// A call on a table or on the daemon. Its result is recorded in the audit log, if there is one.
 class AuditedCall {
  public:
-  // As those of Caller and UnaryCall.
+  // As in Caller and UnaryCall.
   absl::StatusOr<engine::Engine*> Allow() const;
-  // Whether the caller may run the same operation on `table`, too. Errors: AccessDeniedException.
+  // OK if the caller may run the same operation on `table`, too. Errors: AccessDeniedException.
   absl::Status AllowAlso(std::string_view table) const;
   void Finish(const absl::Status& status) const;
 
@@ -83,16 +83,15 @@ class AuditedCall {
   std::string table_;
 };
 
-// Thread-safety: thread-safe. Lifetime: must outlive the server, and what it is made of must outlive the gate.
+// Thread-safety: thread-safe. Lifetime: must outlive the server. Its arguments must outlive it.
 class CallGate {
  public:
-  // `authenticator`: null if everybody may do everything. `audit`: null if nothing is written. `stats`: null if nothing
-  // is counted.
+  // `authenticator`: null without authentication. `audit`: null without an audit log. `stats`: null without statistics.
   CallGate(engine::Engine* engine, Authenticator* authenticator, AuditLog* audit, RequestStats* stats = nullptr)
       : engine_(engine), authenticator_(authenticator), audit_(audit), stats_(stats) {}
 
-  // Runs `work(const UnaryCall&)` when the sender is known, on this or another thread; otherwise ends the call. Does
-  // not block. `operation`: what is counted.
+  // Runs `work(const UnaryCall&)` after authentication, on this or another thread; ends the call if it fails. Does not
+  // block. `operation`: name for the statistics.
   template <class Work>
   grpc::ServerUnaryReactor* Admit(grpc::CallbackServerContext* context, std::string_view operation, Work work) const {
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
@@ -115,14 +114,14 @@ class CallGate {
   grpc::ServerUnaryReactor* AdmitAudited(grpc::CallbackServerContext* context, const engine::Operation& operation,
                                          std::string table, AuditedWork work) const;
 
-  // For calls that outlive one question: calls `done` once, on this or another thread. Does not block. Errors: those of
-  // Authenticator::AuthenticateCall.
+  // For long calls that check access repeatedly: calls `done` once, on this or another thread. Does not block. Errors:
+  // those of Authenticator::AuthenticateCall.
   using Identified = absl::AnyInvocable<void(absl::StatusOr<Caller>) &&>;
   void Identify(const grpc::CallbackServerContext& context, Identified done) const;
 
-  // A line of the audit log, if there is one: how such a call ended.
+  // Records the end of such a call in the audit log, if there is one.
   struct Ended {
-    const Caller* caller = nullptr;  // null: it is not known who that was
+    const Caller* caller = nullptr;  // null: the caller is unknown
     std::string peer;
     std::string_view operation;
     std::string_view table;
@@ -130,12 +129,12 @@ class CallGate {
   };
   void Audit(const Ended& ended) const;
 
-  // Whether the credentials are still those that the caller was identified by.
+  // True if the credentials have not been reloaded since the caller was authenticated.
   bool IsCurrent(const Caller& caller) const {
     return authenticator_ == nullptr || authenticator_->generation() == caller.generation_;
   }
 
-  // Begins to count a request. Does nothing if nothing is counted.
+  // Starts to count a request. Does nothing without statistics.
   RequestStats::Request Count(Front front, std::string_view operation) const {
     return RequestStats::Begin(stats_, front, operation);
   }

@@ -18,17 +18,16 @@ namespace {
 
 grpc::StatusCode ToGrpcCode(absl::StatusCode code) { return static_cast<grpc::StatusCode>(code); }
 
-// Errors travel in trailers, of which gRPC clients accept 8 KB unless told otherwise; beyond, they report
-// RESOURCE_EXHAUSTED in place of the error. The details grow by a third on the wire (base64), the text up to threefold
-// (percent-encoding).
+// Errors are sent in trailers. gRPC clients accept 8 KB by default; for more they report RESOURCE_EXHAUSTED instead of
+// the error. On the wire, details grow by a third (base64), and text up to threefold (percent-encoding).
 constexpr size_t kTextBytesMax = 512;
 constexpr size_t kDetailTextBytesMax = 2048;
 constexpr size_t kDetailBytesMax = 4096;
-// Tag and length of a field and of what it makes longer.
+// Tag and length of a field, and the growth of the enclosing lengths.
 constexpr size_t kFieldHeadBytes = 8;
 constexpr size_t kFlagBytes = 2;
 
-// `text` or its beginning, cut between two characters of UTF-8.
+// `text`, or its beginning cut at a UTF-8 character boundary.
 std::string Shortened(std::string_view text, size_t bytes_max) {
   constexpr std::string_view kMark = "...";
   if (text.size() <= bytes_max) return std::string(text);
@@ -55,7 +54,8 @@ void SetItem(const std::string& item_bytes, api::v1::ErrorDetail* detail) {
   }
 }
 
-// Items have what room there is, in the order of the actions; then texts, which only repeat in words what codes say.
+// Items get the available space first, in the order of the actions. Texts follow, because they only repeat the codes in
+// words.
 void SetCancellationReasons(const std::vector<CancellationReason>& reasons, api::v1::ErrorDetail* detail) {
   for (const CancellationReason& each : reasons) detail->add_cancellation_reasons()->set_code(each.code);
   const size_t bytes_max = kDetailBytesMax - kTextBytesMax;

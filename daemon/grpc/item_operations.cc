@@ -15,13 +15,13 @@
 namespace armature::daemon {
 namespace {
 
-// Field 1 of every answer holds its item or items.
+// Field 1 of every answer holds the item or items.
 constexpr uint32_t kAnswerItemField = 1;
 
-// Writes the items of a page straight into the answer.
+// Writes the items of a page directly into the answer.
 class AnswerPage final : public engine::PageWriter {
  public:
-  // `limit`: of the request.
+  // `limit`: the limit of the request.
   explicit AnswerPage(std::optional<int64_t> limit) : limit_(limit.value_or(kExpectedItemsMax)) {}
 
   void Add(std::string_view item_bytes) override {
@@ -35,7 +35,7 @@ class AnswerPage final : public engine::PageWriter {
   }
 
  private:
-  // Items of a page look alike: room for all of them spares copying the page each time it doubles.
+  // Items of a page have similar sizes. Reserving room for all avoids copies when the buffer grows.
   static constexpr int64_t kExpectedItemsMax = 100;
   static constexpr size_t kReserveBytesMax = 256 << 10;
   static constexpr size_t kFrameBytes = 16;
@@ -51,7 +51,7 @@ class AnswerPage final : public engine::PageWriter {
 
 void Fail(ItemAnswer answer, const absl::Status& status) { std::move(answer)(status, grpc::ByteBuffer()); }
 
-// A response that may hold one item.
+// A response with at most one item.
 grpc::ByteBuffer ItemAndRest(const std::optional<std::string_view>& item, std::string rest) {
   return item.has_value() ? FieldAndRest(kAnswerItemField, *item, rest) : TakeBytes(std::move(rest));
 }
@@ -89,7 +89,7 @@ engine::Callback<Result> AnswerGroup(ItemAnswer answer) {
   };
 }
 
-// The engine, if the caller may. Errors: AccessDeniedException.
+// The engine, if the caller is authorised. Errors: AccessDeniedException.
 absl::StatusOr<engine::Engine*> Allow(const ItemCall& call, std::string_view operation,
                                       const std::optional<std::string>& table) {
   const std::string_view name = table.has_value() ? std::string_view(*table) : std::string_view();
@@ -97,7 +97,7 @@ absl::StatusOr<engine::Engine*> Allow(const ItemCall& call, std::string_view ope
   return call.caller.Allow(operation, name);
 }
 
-// `run(engine, call, request)` with what was parsed, if the caller may.
+// Calls `run(engine, call, request)` with the parsed request, if the caller is authorised.
 template <class Request, class Run>
 void RunAllowed(ItemCall call, std::string_view operation, absl::StatusOr<Request> parsed, Run run) {
   if (!parsed.ok()) return Fail(std::move(call.answer), parsed.status());
@@ -106,7 +106,7 @@ void RunAllowed(ItemCall call, std::string_view operation, absl::StatusOr<Reques
   run(**engine, std::move(call), *std::move(parsed));
 }
 
-// Asks for each member of a request; one without members needs nothing but the operation itself.
+// Authorises each member of a request. A request without members needs the permission for the operation itself.
 class TableRights {
  public:
   TableRights(const ItemCall& call, std::string_view operation) : call_(call), operation_(operation) {}
@@ -115,7 +115,7 @@ class TableRights {
     if (engine_.ok() || !asked_) engine_ = Allow(call_, operation, table);
     asked_ = true;
   }
-  // The engine if everything is allowed. Errors: AccessDeniedException.
+  // The engine, if all members are authorised. Errors: AccessDeniedException.
   absl::StatusOr<engine::Engine*> Engine() {
     if (!asked_) Ask(operation_, std::nullopt);
     return engine_;
@@ -128,7 +128,7 @@ class TableRights {
   absl::StatusOr<engine::Engine*> engine_ = nullptr;
 };
 
-// `ask(request, rights)` asks for the members of a request.
+// Runs a batch or transaction. `ask(request, rights)` authorises its members.
 template <class Request, class Ask, class Run>
 void RunGroup(ItemCall call, std::string_view operation, absl::StatusOr<Request> parsed, Ask ask, Run run) {
   if (!parsed.ok()) return Fail(std::move(call.answer), parsed.status());

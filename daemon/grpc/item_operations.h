@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_GRPC_ITEM_OPERATIONS_H_
 #define ARMATURE_DAEMON_GRPC_ITEM_OPERATIONS_H_
 
-// The operations of items, in whatever way they came: as a call of their own, or as one of many in a stream.
+// The item operations, independent of their transport: a call of their own, or a message in a stream.
 
 #include <array>
 #include <string_view>
@@ -14,19 +14,18 @@
 
 namespace armature::daemon {
 
-// Gets the bytes of the operation's response message, or an error and nothing. Called once, on any thread.
+// Receives the encoded response message, or an error. Called once, on any thread.
 using ItemAnswer = absl::AnyInvocable<void(const absl::Status& status, grpc::ByteBuffer response) &&>;
 
-// One operation on its way. What `context` points to must live until `answer` is called.
+// One running operation. The object that `context` points to must live until `answer` is called.
 struct ItemCall {
   Caller caller;
   engine::RequestContext context;
   ItemAnswer answer;
 };
 
-// Each reads the bytes of its request, asks whether the caller may, and starts the operation. Does not block. `request`
-// need not outlive the call. Errors, through `answer`: SerializationException, AccessDeniedException, and those of the
-// engine.
+// Each operation parses its request, authorises the caller, and starts. Does not block. `request` is used during the
+// call only. Errors, through `answer`: SerializationException, AccessDeniedException, and those of the engine.
 using ItemOperation = void (*)(ItemCall call, std::string_view request);
 void GetItem(ItemCall call, std::string_view request);
 void PutItem(ItemCall call, std::string_view request);

@@ -11,7 +11,7 @@
 
 namespace armature::daemon {
 
-// Deadline and cancellation of a call, for the engine. `context` must live until the request is done. `trace`: may be
+// Deadline and cancellation of a call for the engine. `context` must live until the request is done. `trace` may be
 // null.
 inline engine::RequestContext MakeRequestContext(grpc::CallbackServerContext* context,
                                                  std::shared_ptr<engine::RequestTrace> trace) {

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_GRPC_STREAM_SET_H_
 #define ARMATURE_DAEMON_GRPC_STREAM_SET_H_
 
-// All streams of one kind of a server.
+// All open streams of one kind.
 
 #include <functional>
 #include <memory>
@@ -14,16 +14,17 @@
 
 namespace armature::daemon {
 
-// `Stream`: a reactor with Start(), called once, and Drain(), after which it soon ends.
+// `Stream`: a reactor with Start(), called once, and Drain(), after which it ends soon.
 //
 // Thread-safety: thread-safe. Lifetime: must outlive the server.
 template <class Stream>
 class StreamSet {
  public:
-  // What a stream calls when it has ended, as its last deed.
+  // Called by a stream as its last action.
   using Ended = std::function<void(Stream*)>;
 
-  // Starts a stream for a new call, made by `make(Ended)` as a shared pointer. It owns itself until the call has ended.
+  // Starts a stream for a new call, created by `make(Ended)` as a shared pointer. The set holds it until the call has
+  // ended.
   template <class Make>
   Stream* Open(Make make) {
     const std::shared_ptr<Stream> stream = make(Ended([this](Stream* ended) { Forget(ended); }));
@@ -38,7 +39,7 @@ class StreamSet {
     return stream.get();
   }
 
-  // Drains the streams, and those to come: the server is about to stop.
+  // Drains all streams, current and future, because the server is stopping.
   void Drain() {
     std::vector<std::shared_ptr<Stream>> streams;
     {

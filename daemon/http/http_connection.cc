@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-#include "daemon/http/response_head.h"
+#include "daemon/http/http_message.h"
 
 namespace armature::daemon {
 namespace {

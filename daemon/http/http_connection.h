@@ -14,8 +14,8 @@
 
 #include "daemon/http/http_message.h"
 #include "daemon/http/io_loop.h"
-#include "daemon/http/memory_budget.h"
 #include "daemon/http/request_reader.h"
+#include "daemon/http/server_state.h"
 #include "daemon/http/transport.h"
 
 namespace armature::daemon {

@@ -57,6 +57,15 @@ class HttpHandler {
   virtual HttpResponse Refuse(unsigned status) { return {.status = status, .headers = {}, .body = {}, .close = true}; }
 };
 
+enum class ConnectionHeader : uint8_t {
+  kNone,       // no header: HTTP/1.1 keeps the connection open
+  kKeepAlive,  // explicit, for clients of HTTP/1.0
+  kClose,
+};
+
+// Appends status line and headers, with Date, Content-Length and, if needed, Connection, up to the empty line.
+void AppendHead(const HttpResponse& response, std::string_view date, ConnectionHeader connection, std::string* out);
+
 }  // namespace armature::daemon
 
 #endif  // ARMATURE_DAEMON_HTTP_HTTP_MESSAGE_H_

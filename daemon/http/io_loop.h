@@ -76,7 +76,6 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   void DeliverAnswers();
   void StartSweep();
   void Sweep();
-  void CloseAll();
 
   const std::shared_ptr<ServerState> state_;
   boost::asio::io_context io_;

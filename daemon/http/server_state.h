@@ -12,10 +12,53 @@
 #include "absl/time/time.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
-#include "daemon/http/memory_budget.h"
 #include "daemon/http/request_parser.h"
 
 namespace armature::daemon {
+
+// Counts bytes of requests being received and of unsent answers, over all connections.
+//
+// Thread-safety: thread-safe.
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  // Never refuses, because answers exist already. IsSpent() is true if no more may be received.
+  void Add(size_t bytes) { held_.fetch_add(bytes, std::memory_order_relaxed); }
+  void Remove(size_t bytes) { held_.fetch_sub(bytes, std::memory_order_relaxed); }
+  bool IsSpent() const { return held() > bytes_max_; }
+  size_t held() const { return held_.load(std::memory_order_relaxed); }
+
+ private:
+  const size_t bytes_max_;
+  std::atomic<size_t> held_ = 0;
+};
+
+// The part of a budget that one connection holds.
+//
+// Small amounts are not counted, so that an ordinary request touches no shared counter.
+// Thread-safety: thread-compatible.
+class MemoryShare {
+ public:
+  explicit MemoryShare(MemoryBudget* budget) : budget_(budget) {}
+  ~MemoryShare() { Set(0); }
+  MemoryShare(const MemoryShare&) = delete;
+  MemoryShare& operator=(const MemoryShare&) = delete;
+
+  void Set(size_t bytes) {
+    if (bytes <= kFreeBytes) bytes = 0;
+    if (bytes > counted_) budget_->Add(bytes - counted_);
+    if (bytes < counted_) budget_->Remove(counted_ - bytes);
+    counted_ = bytes;
+  }
+  bool is_counted() const { return counted_ > 0; }
+
+ private:
+  static constexpr size_t kFreeBytes = 8 << 10;
+
+  MemoryBudget* const budget_;
+  size_t counted_ = 0;
+};
 
 // Counts connections. Thread-safety: thread-safe.
 class ConnectionCount {

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_HTTP_TRANSPORT_H_
 #define ARMATURE_DAEMON_HTTP_TRANSPORT_H_
 
-// The bytes of one socket, plain or through TLS.
+// Bytes to and from one socket, plain or through TLS.
 
 #include <openssl/types.h>
 
@@ -12,7 +12,7 @@
 
 namespace armature::daemon {
 
-// Never blocks: it tells what the socket must become first.
+// Never blocks: the result says which readiness to wait for.
 //
 // Thread-safety: thread-compatible. Lifetime: does not own the socket, which must outlive it.
 class Transport {
@@ -21,27 +21,27 @@ class Transport {
     kDone,
     kWaitReadable,
     kWaitWritable,
-    kEnded,   // the peer sends no more
-    kFailed,  // nothing can be read or written any more
+    kEnded,   // the peer sends no more bytes
+    kFailed,  // reading and writing are impossible
   };
 
-  static constexpr size_t kReadBytesMin = 16 << 10;  // the longest record of TLS
+  static constexpr size_t kReadBytesMin = 16 << 10;  // the longest TLS record
 
   virtual ~Transport() = default;
 
-  // kDone: ready for the rest. To be called until then.
+  // Call it until it returns kDone.
   virtual Result Handshake() = 0;
-  // kDone: `*bytes` > 0 were read, at most `size`, which must be at least kReadBytesMin: then what is left is the
-  // socket's, and it is readable if there is more.
+  // kDone: `*bytes` > 0 were read, at most `size`. With `size` at least kReadBytesMin, no bytes stay buffered here: the
+  // socket is readable if there are more.
   virtual Result Read(char* buffer, size_t size, size_t* bytes) = 0;
-  // kDone: `*bytes` > 0 of `first` and then of `second` were taken. After kWait... the same bytes must come again.
+  // kDone: `*bytes` > 0 of `first` and then of `second` were taken. After kWait... the same bytes must be passed again.
   virtual Result Write(std::string_view first, std::string_view second, size_t* bytes) = 0;
-  // Tells the peer that no more comes.
+  // Tells the peer that no more bytes follow.
   virtual void EndWriting() = 0;
 };
 
 std::unique_ptr<Transport> MakePlainTransport(int socket);
-// Takes `ssl`, which must be a server's.
+// Takes ownership of `ssl`, a server's.
 std::unique_ptr<Transport> MakeTlsTransport(int socket, SSL* ssl);
 
 }  // namespace armature::daemon

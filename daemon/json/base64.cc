@@ -9,14 +9,14 @@ namespace {
 
 constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-// Two characters for each twelve bits: half the look-ups of one for six.
+// Two characters for each twelve bits: half as many look-ups as with one for six.
 constexpr std::array<std::array<char, 2>, 4096> kPairs = [] {
   std::array<std::array<char, 2>, 4096> pairs{};
   for (size_t i = 0; i < pairs.size(); ++i) pairs[i] = {kAlphabet[i >> 6], kAlphabet[i & 63]};
   return pairs;
 }();
 
-// The six bits of each character; kNone for those that are none.
+// The six bits of each character, or kNone.
 constexpr uint8_t kNone = 0xFF;
 constexpr std::array<uint8_t, 256> kSextets = [] {
   std::array<uint8_t, 256> sextets{};
@@ -57,7 +57,7 @@ size_t DecodedSize(std::string_view text) { return text.size() / 4 * 3 - Padding
 bool DecodeBase64(std::string_view text, char* out) {
   const size_t padding = PaddingOf(text);
   std::string_view whole = text.substr(0, text.size() - (padding > 0 ? 4 : 0));
-  // Gathered and judged once: no valid sextet has the two highest bits.
+  // Validity is checked once at the end: a valid sextet never has the two highest bits.
   uint32_t seen = 0;
   for (; !whole.empty(); whole.remove_prefix(4)) {
     const uint32_t a = kSextets[Byte(whole[0])];

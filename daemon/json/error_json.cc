@@ -14,7 +14,7 @@
 namespace armature::daemon {
 namespace {
 
-// The two exceptions that have reasons write their name in two ways.
+// The two exceptions with reasons spell the member differently.
 void WriteReasons(ApiErrorType type, const std::vector<ThrottlingReason>& reasons, JsonWriter* writer) {
   if (reasons.empty()) return;
   const bool provisioned = type == ApiErrorType::kProvisionedThroughputExceeded;

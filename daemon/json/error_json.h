@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_JSON_ERROR_JSON_H_
 #define ARMATURE_DAEMON_JSON_ERROR_JSON_H_
 
-// Errors as the JSON protocol tells them.
+// Errors in the form of the JSON protocol.
 
 #include <string>
 #include <string_view>
@@ -11,8 +11,8 @@
 
 namespace armature::daemon {
 
-// The answer to a request that failed: {"__type":"namespace#Exception","message":"text"}. A text that is empty is left
-// out. An error that is not meant for users becomes an internal one; its text goes to the log under `request_id`.
+// The answer to a failed request: {"__type":"namespace#Exception","message":"text"}. An empty text is left out. An
+// error that is not meant for users becomes an internal error; its text is logged with `request_id`.
 JsonAnswer ErrorAnswer(const absl::Status& error, std::string_view request_id);
 
 }  // namespace armature::daemon

@@ -16,7 +16,7 @@ constexpr std::string_view kCapital = "Message";
 using Type = ApiErrorType;
 using Code = absl::StatusCode;
 
-// Source of namespaces and members: the answers of the original service.
+// Namespaces and members follow the answers of the original service.
 constexpr ErrorRow kRows[] = {
     {Type::kValidation, Code::kInvalidArgument, 400, kValidate, kLower},
     {Type::kSerialization, Code::kInvalidArgument, 400, kService, kCapital},
@@ -44,7 +44,7 @@ constexpr ErrorRow kRows[] = {
     {Type::kUnrecognizedClient, Code::kUnauthenticated, 400, kService, kLower},
     {Type::kAccessDenied, Code::kPermissionDenied, 400, kService, kCapital},
     {Type::kServiceUnavailable, Code::kUnavailable, 503, kApi, kLower},
-    // The original protocol has no deadlines. A client repeats what came to nothing here as it repeats 503.
+    // The original protocol has no deadlines. Clients retry this error like any 503.
     {Type::kDeadlineExceeded, Code::kDeadlineExceeded, 503, kApi, kLower},
     {Type::kCancelled, Code::kCancelled, 503, kApi, kLower},
 };
@@ -66,7 +66,7 @@ const ErrorRow& FindErrorRow(ApiErrorType type) {
 
 const InternalErrorRow& LogInternalError(const absl::Status& status, std::string_view request_id) {
   LOG(ERROR) << "request: internal error request_id=" << request_id << " status=" << status;
-  // A full disk and a stopping engine are worth another try; anything else is not the client's to mend.
+  // A full disk and a stopping engine are worth a retry. Other internal errors are not.
   const bool unavailable = status.code() == Code::kUnavailable || status.code() == Code::kResourceExhausted;
   return unavailable ? kUnavailable : kInternal;
 }

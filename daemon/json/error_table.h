@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_JSON_ERROR_TABLE_H_
 #define ARMATURE_DAEMON_JSON_ERROR_TABLE_H_
 
-// The one table from our errors to those of the wire protocols.
+// The table from our errors to those of the wire protocols.
 
 #include <string>
 #include <string_view>
@@ -11,20 +11,19 @@
 
 namespace armature::daemon {
 
-// How the protocols tell an exception. Its name is ApiErrorName's.
+// An exception in the wire protocols. Its name is ApiErrorName's.
 struct ErrorRow {
   ApiErrorType type = ApiErrorType::kValidation;
-  absl::StatusCode grpc_code = absl::StatusCode::kInternal;  // the numbers are those of gRPC
+  absl::StatusCode grpc_code = absl::StatusCode::kInternal;  // same numbers as gRPC's codes
   unsigned http_status = 500;
   std::string_view json_namespace;    // before the '#' of __type
   std::string_view json_text_member;  // "message", with some "Message"
 };
 
-// An exception without a row is told as an internal error.
+// A type without a row is reported as an internal error.
 const ErrorRow& FindErrorRow(ApiErrorType type);
 
-// What is told of an error without an API payload, which is not for users: only that, and whether another try is worth
-// it.
+// The public form of an error without API payload: it does not show the text, and says if a retry is worth while.
 struct InternalErrorRow {
   std::string_view name;  // "InternalServerError", "ServiceUnavailable"
   absl::StatusCode grpc_code = absl::StatusCode::kInternal;
@@ -33,7 +32,7 @@ struct InternalErrorRow {
   std::string_view text;
 };
 
-// Logs the text of `status` under `request_id`.
+// Logs the text of `status` with `request_id`.
 const InternalErrorRow& LogInternalError(const absl::Status& status, std::string_view request_id);
 
 }  // namespace armature::daemon

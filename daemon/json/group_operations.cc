@@ -111,7 +111,8 @@ void WriteTransactGet(const engine::TransactGetResult& result, JsonWriter* write
   writer->EndObject();
 }
 
-// Whether the caller may, by `check(member)` for each. A request without members needs the operation itself.
+// Authorises a request by calling `check(member)` for each member. A request without members needs the permission for
+// the operation itself.
 template <class Member, class Check>
 absl::Status AdmitMembers(const JsonCall& call, const std::vector<Member>& members, Check check) {
   if (members.empty()) return CheckAccess(call, "");

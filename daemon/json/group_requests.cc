@@ -33,7 +33,7 @@ absl::Status ReadTableKeys(JsonValue value, engine::TableKeys* to) {
   });
 }
 
-// {"Item": {...}} or {"Key": {...}}: a structure of one member that is an item.
+// Reads {"Item": {...}} or {"Key": {...}}: a structure with one member, an item.
 absl::Status ReadOneItem(JsonValue value, std::string_view shape, std::string_view member,
                          std::optional<std::string>* wire) {
   wire->reset();

@@ -1,9 +1,9 @@
 #ifndef ARMATURE_DAEMON_JSON_GROUP_REQUESTS_H_
 #define ARMATURE_DAEMON_JSON_GROUP_REQUESTS_H_
 
-// Batches and transactions, from the document to what the engine takes.
+// Batches and transactions, from the document to the engine's request.
 //
-// Errors: SerializationException with the documented texts. Everything else is the engine's to judge.
+// Errors: SerializationException with the documented texts. The engine makes all other checks.
 
 #include <string>
 

@@ -8,11 +8,11 @@
 namespace armature::daemon {
 namespace {
 
-// Items of a page look alike: room for all of them spares copying the page each time it doubles.
+// Items of a page have similar sizes. Reserving room for all avoids copies when the buffer grows.
 constexpr int64_t kExpectedItemsMax = 100;
 constexpr size_t kReserveBytesMax = 256 << 10;
 
-// The members of a structure that tells units.
+// Writes the members of a structure of capacity units.
 void WriteUnitMembers(double units, engine::CapacityUse use, JsonWriter* writer) {
   writer->Key("CapacityUnits").Double(units);
   if (use == engine::CapacityUse::kReads) writer->Key("ReadCapacityUnits").Double(units);

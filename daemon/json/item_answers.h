@@ -14,29 +14,29 @@
 
 namespace armature::daemon {
 
-// A structure ConsumedCapacity as a value.
+// Writes a ConsumedCapacity structure.
 void WriteConsumedCapacity(const engine::ConsumedCapacity& capacity, JsonWriter* writer);
 
-// A structure ItemCollectionMetrics as a value.
+// Writes an ItemCollectionMetrics structure.
 void WriteCollection(const engine::ItemCollectionMetrics& collection, JsonWriter* writer);
 
-// The member ConsumedCapacity, if there is one.
+// Writes the member ConsumedCapacity unless it is absent.
 void WriteCapacityMember(const std::optional<engine::ConsumedCapacity>& capacity, JsonWriter* writer);
 
-// The member ItemCollectionMetrics, if there is one.
+// Writes the member ItemCollectionMetrics unless it is absent.
 void WriteCollectionMember(const std::optional<engine::ItemCollectionMetrics>& collection, JsonWriter* writer);
 
-// The answer to a query or scan, its items written as they come.
+// The answer to a query or scan. Items are written as they arrive.
 //
 // Thread-safety: thread-compatible.
 class JsonPage final : public engine::PageWriter {
  public:
-  // `limit`: of the request. `with_items`: whether the answer has a list of items, be it empty.
+  // `limit`: the limit of the request. `with_items`: true if the answer has a list of items, even an empty one.
   JsonPage(std::optional<int64_t> limit, bool with_items);
 
   void Add(std::string_view item_bytes) override;
   void Clear() override;
-  // The whole answer. Called once, at the end.
+  // Returns the complete answer. Call it once, at the end.
   std::string Finish(const engine::ReadResult& result);
 
  private:

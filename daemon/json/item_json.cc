@@ -13,7 +13,7 @@ using model::ItemView;
 using model::ValueType;
 using model::ValueView;
 
-// Beyond what any item has; only bytes that are damaged nest deeper.
+// Deeper than any valid item: only damaged bytes nest deeper.
 constexpr int kDepthMax = 2 * model::kNestingDepthMax;
 
 void WriteEntries(const ItemView& item, int depth, JsonWriter* writer);
@@ -29,7 +29,8 @@ void WriteSet(const ValueView& value, JsonWriter* writer) {
 }
 
 void WriteValue(const ValueView& value, int depth, JsonWriter* writer) {
-  // Opening an object by itself costs as much as printing a short value, so the two are one.
+  // The opening brace is written together with the key, because opening it separately costs as much as printing a short
+  // value.
   switch (value.type()) {
     case ValueType::kString:
       writer->Open(R"({"S":)").String(value.scalar());

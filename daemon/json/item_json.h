@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_JSON_ITEM_JSON_H_
 #define ARMATURE_DAEMON_JSON_ITEM_JSON_H_
 
-// Items as the JSON protocol writes them, straight from their bytes.
+// Items as JSON, written directly from their bytes.
 
 #include <string_view>
 
@@ -9,11 +9,11 @@
 
 namespace armature::daemon {
 
-// Writes {"name":{"S":"text"},...} as a value. `item_bytes` are canonical; what is malformed ends the item, as in
+// Writes {"name":{"S":"text"},...} as a value. `item_bytes` are canonical; malformed bytes end the item, as in
 // model::ItemView.
 void WriteItem(std::string_view item_bytes, JsonWriter* writer);
 
-// The same for one value: {"S":"text"}. `wire` is that of an armature.api.v1.AttributeValue.
+// The same for one value: {"S":"text"}. `wire` is an encoded armature.api.v1.AttributeValue.
 void WriteAttributeValue(std::string_view wire, JsonWriter* writer);
 
 }  // namespace armature::daemon

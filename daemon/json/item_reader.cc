@@ -27,7 +27,7 @@ using simdjson::dom::object;
 
 constexpr std::string_view kShape = "AttributeValue";
 
-// Fields of the messages inside an Item.
+// Field numbers of the messages inside an Item.
 constexpr uint32_t kEntriesField = 1;  // Item.attributes, Map.entries
 constexpr uint32_t kNameField = 1;
 constexpr uint32_t kValueField = 2;
@@ -65,7 +65,7 @@ ValueType TypeOf(std::string_view member) {
   }
 }
 
-// Good enough to tell names apart that differ at their beginning, their end or in length.
+// Distinguishes names that differ at the beginning, at the end or in length.
 uint64_t HashOf(std::string_view name) {
   uint64_t first = 0;
   uint64_t last = 0;
@@ -78,7 +78,7 @@ uint64_t HashOf(std::string_view name) {
   return ((first ^ name.size()) * 0x9E3779B97F4A7C15 ^ last) * 0xC2B2AE3D27D4EB4F;
 }
 
-// Whether a name may be twice among the members. A false alarm costs no more than the long way.
+// True if a name may occur twice. A false positive only takes the slower path.
 bool MayRepeatNames(const object& members) {
   if (members.size() < 2) return false;
   std::array<uint64_t, 32> seen{};
@@ -93,7 +93,7 @@ bool MayRepeatNames(const object& members) {
   return repeated;
 }
 
-// The same as model::AppendVarint and AppendBytesField, to memory that is there.
+// Like model::AppendVarint and AppendBytesField, but writes to existing memory.
 char* WriteVarint(uint64_t value, char* out) {
   for (; value >= 0x80; value >>= 7) *out++ = static_cast<char>(value | 0x80);
   *out++ = static_cast<char>(value);
@@ -109,19 +109,19 @@ char* WriteBytesField(uint32_t field, std::string_view bytes, char* out) {
   return out + bytes.size();
 }
 
-// Appends values to a string. Lengths of scalars are known before they are written; those of everything else get room
-// for the longest there is, so that nothing is moved, however deep it is nested.
+// Appends values to a string. Lengths of scalars are known in advance. Other lengths get a fixed-size varint, so that
+// no bytes are moved, however deep the nesting.
 class WireWriter {
  public:
   explicit WireWriter(std::string* out) : out_(*out) {}
 
-  // The body of an Item or Map.
+  // Appends the body of an Item or Map.
   absl::Status Entries(const object& entries);
-  // The body of an AttributeValue.
+  // Appends the body of an AttributeValue.
   absl::Status Value(element value);
 
  private:
-  // A varint of fixed size, which the format allows. It holds the length of what is made of any document.
+  // A varint of fixed size, which protobuf allows. It can hold the length of any document's encoding.
   static constexpr size_t kLengthBytes = 4;
   static_assert(4 * JsonDocument::kTextBytesMax <= size_t{1} << (7 * kLengthBytes));
 
@@ -137,7 +137,7 @@ class WireWriter {
   absl::Status Map(element value);
 
   void AppendTag(uint32_t field) { out_.push_back(static_cast<char>(WireTag(field, WireType::kBytes))); }
-  // Where a length is to be, behind the tag of `field`.
+  // Reserves a length after the tag of `field`. Returns the start of the body.
   size_t Open(uint32_t field) {
     AppendTag(field);
     out_.append(kLengthBytes, '\0');
@@ -151,7 +151,7 @@ class WireWriter {
   }
 
   std::string& out_;
-  int depth_ = 0;  // of values in each other
+  int depth_ = 0;  // nesting depth
 };
 
 absl::Status WireWriter::Entries(const object& entries) {
@@ -160,7 +160,7 @@ absl::Status WireWriter::Entries(const object& entries) {
   return absl::OkStatus();
 }
 
-// Of entries with one name the last. The others are judged all the same.
+// Keeps the last of several entries with one name. The others are validated, too.
 absl::Status WireWriter::LastEntries(const object& entries) {
   absl::flat_hash_map<std::string_view, size_t, StringHash, std::equal_to<>> last;
   size_t position = 0;
@@ -177,7 +177,7 @@ absl::Status WireWriter::LastEntries(const object& entries) {
 absl::Status WireWriter::Entry(std::string_view name, element value) {
   object members;
   if (value.get(members) == simdjson::SUCCESS && members.size() == 1) {
-    // Nearly all values are one text.
+    // Nearly all values are a single text.
     const auto member = *members.begin();
     const ValueType type = TypeOf(member.key);
     if ((type == ValueType::kString || type == ValueType::kNumber) && member.value.is_string()) {
@@ -215,7 +215,7 @@ absl::Status WireWriter::Value(element value) {
   return absl::OkStatus();
 }
 
-// Each type once, the last one of its name.
+// Keeps the last member of each type.
 absl::Status WireWriter::Members(const object& members) {
   const size_t begin = out_.size();
   struct Written {
@@ -233,7 +233,7 @@ absl::Status WireWriter::Members(const object& members) {
     repeated = repeated || written.end != 0;
     written = {member_begin, out_.size()};
   }
-  // What the engine refuses for its depth need not be right in this as well, and copying at each level would add up.
+  // Duplicates stay if the engine refuses the value for its depth, because copying at each level would add up.
   if (!repeated || depth_ > model::kNestingDepthMax) return absl::OkStatus();
   std::string kept;
   for (const Written& written : of_type) kept.append(out_, written.begin, written.end - written.begin);

@@ -1,11 +1,10 @@
 #ifndef ARMATURE_DAEMON_JSON_ITEM_READER_H_
 #define ARMATURE_DAEMON_JSON_ITEM_READER_H_
 
-// Items and values of a document to the wire form that the engine takes (engine/items/request.h).
+// Converts items and values of a document to the engine's wire form (engine/items/request.h).
 //
-// The wire form says all that the document says, also what is wrong with it: a value without a type, one of several
-// types, a number that is none, nesting without bounds. To judge that is the engine's part. What is judged here are
-// JSON types and base64, which the wire form has no place for.
+// The wire form keeps invalid values: without a type, with several types, invalid numbers, unlimited nesting. The
+// engine refuses these. Only JSON types and base64 are checked here, because the wire form cannot hold their faults.
 //
 // Errors: SerializationException with the documented texts.
 
@@ -18,12 +17,12 @@
 
 namespace armature::daemon {
 
-// A map of values: an item, a key, expression values. `wire` becomes that of an armature.api.v1.Item. Each name is once
-// in it: of several the last counts.
+// Reads a map of values: an item, a key, expression values. `wire` becomes an encoded armature.api.v1.Item. Among
+// entries with the same name the last one counts.
 absl::Status ReadItem(JsonValue value, std::string* wire);
 absl::Status ReadItem(JsonValue value, std::optional<std::string>* wire);
 
-// One value. `wire` becomes that of an armature.api.v1.AttributeValue. Null is a value without a type.
+// Reads one value. `wire` becomes an encoded armature.api.v1.AttributeValue. Null is a value without a type.
 absl::Status ReadAttributeValue(JsonValue value, std::string* wire);
 absl::Status ReadAttributeValue(JsonValue value, std::optional<std::string>* wire);
 

@@ -10,20 +10,20 @@ namespace {
 
 using engine::ExpressionParameters;
 
-// What all requests with expressions have.
+// Reads members of all requests with expressions.
 absl::Status ReadNames(std::string_view name, JsonValue value, ExpressionParameters* to) {
   if (name == "ExpressionAttributeNames") return ReadStringMap(value, &to->names);
   return absl::OkStatus();
 }
 
-// What all requests with conditions or filters have.
+// Reads members of all requests with conditions or filters.
 absl::Status ReadNamesAndValues(std::string_view name, JsonValue value, ExpressionParameters* to) {
   if (name == "ExpressionAttributeValues") return ReadItem(value, &to->values_wire);
   if (name == "ConditionalOperator") return ReadString(value, &to->legacy.conditional_operator);
   return ReadNames(name, value, to);
 }
 
-// What puts, updates and deletes have in common.
+// Reads common members of puts, updates and deletes.
 absl::Status ReadWriteMember(std::string_view name, JsonValue value, engine::WriteRequest* to) {
   if (name == "TableName") return ReadString(value, &to->table_name);
   if (name == "ConditionExpression") return ReadString(value, &to->expressions.condition);
@@ -37,7 +37,7 @@ absl::Status ReadWriteMember(std::string_view name, JsonValue value, engine::Wri
   return ReadNamesAndValues(name, value, &to->expressions);
 }
 
-// What queries and scans have in common.
+// Reads common members of queries and scans.
 absl::Status ReadReadMember(std::string_view name, JsonValue value, engine::ReadRequest* to) {
   if (name == "TableName") return ReadString(value, &to->table_name);
   if (name == "IndexName") return ReadString(value, &to->index_name);
@@ -52,7 +52,7 @@ absl::Status ReadReadMember(std::string_view name, JsonValue value, engine::Read
   return ReadNamesAndValues(name, value, &to->expressions);
 }
 
-// A request whose members `read` sets.
+// Parses a request with `read` as its member setter.
 template <class Request>
 absl::StatusOr<Request> Parse(const std::string& json, std::string_view shape,
                               absl::Status (*read)(std::string_view, JsonValue, Request*)) {

@@ -1,10 +1,10 @@
 #ifndef ARMATURE_DAEMON_JSON_ITEM_REQUESTS_H_
 #define ARMATURE_DAEMON_JSON_ITEM_REQUESTS_H_
 
-// Requests about items from the document to the engine.
+// Item requests, from the document to the engine's request.
 //
-// Errors: SerializationException with the documented texts. Everything else is the engine's to judge.
-// Cost: items, keys and values are written once, in the form that the engine takes.
+// Errors: SerializationException with the documented texts. The engine makes all other checks.
+// Cost: items, keys and values are written once, in the engine's form.
 
 #include <optional>
 #include <string>
@@ -25,7 +25,8 @@ absl::StatusOr<engine::WriteRequest> ParseDeleteItem(const std::string& json);
 absl::StatusOr<engine::ReadRequest> ParseQuery(const std::string& json);
 absl::StatusOr<engine::ReadRequest> ParseScan(const std::string& json);
 
-// The maps from before expressions, their entries in byte order of their attributes. Each overwrites what `to` held.
+// Legacy (pre-expression) maps, their entries in byte order of the attribute names. Each reader overwrites the content
+// of `to`.
 absl::Status ReadAttributeUpdates(JsonValue value, std::optional<std::vector<engine::LegacyUpdate>>* to);
 absl::Status ReadExpected(JsonValue value, std::optional<std::vector<engine::LegacyExpectation>>* to);
 // KeyConditions, QueryFilter, ScanFilter.

@@ -1,9 +1,9 @@
 #ifndef ARMATURE_DAEMON_JSON_JSON_API_H_
 #define ARMATURE_DAEMON_JSON_JSON_API_H_
 
-// The operations of the original JSON protocol: a JSON document in, a JSON document out, the engine between.
+// The operations of the original JSON protocol, from document to document, over the engine.
 //
-// Knows nothing of HTTP but the status codes that errors carry.
+// Independent of HTTP, except for the status codes of errors.
 
 #include <memory>
 #include <string>
@@ -20,19 +20,19 @@ struct JsonAnswer {
   unsigned status = 200;
   std::string body;
   uint64_t change_sequence = 0;  // of a write; 0: none
-  absl::Status error = {};       // what the body tells, for logs
+  absl::Status error = {};       // the error in the body, for logs
 };
 
-// What comes beside the document.
+// A request with its context.
 struct JsonCall {
-  std::string_view operation;  // one that Knows() knows
+  std::string_view operation;  // known to Knows()
   std::string body;
   engine::RequestContext context;
   std::string peer;        // "127.0.0.1:41234", for logs
-  std::string request_id;  // of the answer; what is wrong inside is logged under it
+  std::string request_id;  // of the answer; internal errors are logged with it
   std::shared_ptr<const Access> access;
   uint64_t at_least_sequence = 0;  // Query and Scan of a global index
-  std::string host;                // where the client has found us: the header Host; for DescribeEndpoints
+  std::string host;                // header Host, for DescribeEndpoints
 };
 
 // Thread-safety: thread-safe. Lifetime: `engine` must outlive it.
@@ -42,7 +42,7 @@ class JsonApi {
 
   explicit JsonApi(engine::Engine* engine) : engine_(engine) {}
 
-  // Whether `target`, the value of X-Amz-Target ("DynamoDB_20120810.GetItem"), names an operation that is served. Then
+  // True if `target`, the value of X-Amz-Target ("DynamoDB_20120810.GetItem"), names a supported operation. Then
   // `*operation` is a part of `target`.
   static bool Knows(std::string_view target, std::string_view* operation);
 

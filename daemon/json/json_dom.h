@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_JSON_JSON_DOM_H_
 #define ARMATURE_DAEMON_JSON_JSON_DOM_H_
 
-// What the readers of JSON share with each other: the parser's view of a document. Not for others to include.
+// Internal to the JSON readers: the parser's view of a document.
 
 #include <simdjson.h>
 
@@ -29,7 +29,7 @@ class JsonDom {
   }
 };
 
-// The value behind a check of its type.
+// The value, whose type has been checked.
 template <class T>
 T Get(element e) {
   T value;
@@ -38,18 +38,18 @@ T Get(element e) {
 }
 inline std::string_view GetText(element e) { return Get<std::string_view>(e); }
 
-// Errors of a value of the wrong type. They are made where a value was seen not to be what was wanted.
+// Errors for values of the wrong type.
 
-// A Java type with its package, as texts show it: "java.lang.String".
+// `java_type`: a Java type with its package, such as "java.lang.String".
 absl::Status NotScalarError(element e, std::string_view java_type);
-// A scalar in the place of a list, a map or a structure is "Unexpected field type".
+// A scalar in place of a list, a map or a structure is an "Unexpected field type".
 absl::Status NotListError(element e);
 absl::Status NotMapError(element e, std::string_view value_shape);
 absl::Status NotStructureError(element e, std::string_view shape);
 absl::Status NotStringError(element e);
 absl::Status NotBooleanError(element e);
 
-// A boolean or a word for it. False if it is neither.
+// Reads a boolean or a word for one. False if `e` is neither.
 bool GetFlag(element e, bool* flag);
 
 }  // namespace armature::daemon

@@ -14,13 +14,13 @@
 namespace armature::daemon {
 namespace {
 
-// A parser for larger documents is not kept. One item in JSON fits, whatever it is made of.
+// Parsers for larger documents are not cached. One item in JSON always fits.
 constexpr size_t kKeptTextBytesMax = size_t{640} << 10;
 constexpr size_t kFirstTextBytes = size_t{16} << 10;
 
 constexpr std::string_view kShapePackage = "com.amazonaws.dynamodb.v20120810.";
 
-// What a scalar is called where another type is wanted.
+// Name of a scalar in error texts about its type.
 std::string_view TokenOf(element e) {
   switch (e.type()) {
     case element_type::BOOL:
@@ -37,7 +37,7 @@ std::string_view TokenOf(element e) {
   }
 }
 
-// Told without a text.
+// This error has no text.
 absl::Status NoDocumentError() { return SerializationError(""); }
 
 absl::Status CollectionError(std::string_view type) {
@@ -48,7 +48,7 @@ absl::Status MisplacedObjectError() { return SerializationError("Start of struct
 
 absl::Status UnexpectedFieldError() { return SerializationError("Unexpected field type"); }
 
-// An Integer or Long, `java_type`.
+// Reads an Integer or Long, named by `java_type`.
 absl::Status ReadNumber(JsonValue value, std::string_view java_type, int64_t* to) {
   const element e = JsonDom::Element(value);
   switch (e.type()) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kBufferMinBytes = 256;
 
-// For each byte the letter of its escape, 'u' for those without one of their own, 0 for what stands for itself.
+// The letter of each byte's escape, 'u' for bytes without one, 0 for bytes that need no escape.
 constexpr std::array<char, 256> kEscapes = [] {
   std::array<char, 256> escapes{};
   for (size_t c = 0; c < 0x20; ++c) escapes[c] = 'u';
@@ -45,8 +45,8 @@ char* WriteEscape(char c, char letter, char* out) {
 
 constexpr uint64_t Repeat(uint8_t byte) { return byte * uint64_t{0x0101010101010101}; }
 
-// Whether any of eight bytes is a quote, a backslash or a control character: subtracting then makes it borrow, which
-// sets its high bit. A borrow may reach the byte above, but never where there was none.
+// True if any of eight bytes is a quote, a backslash or a control character: the subtraction then borrows and sets the
+// byte's high bit. A borrow may reach the next byte, but only if there is a match.
 bool NeedsEscape(uint64_t bytes) {
   const uint64_t quotes = bytes ^ Repeat('"');
   const uint64_t backslashes = bytes ^ Repeat('\\');
@@ -57,7 +57,7 @@ bool NeedsEscape(uint64_t bytes) {
 
 constexpr size_t kBlock = sizeof(uint64_t);
 
-// Copies blocks from `text` until one needs an escape or there is no whole one. Returns how many bytes.
+// Copies blocks from `text` until one needs an escape or no whole block is left. Returns the number of bytes copied.
 size_t CopyBlocks(std::string_view text, char* out) {
   size_t done = 0;
   while (text.size() - done >= kBlock) {
@@ -77,7 +77,7 @@ constexpr size_t kDoubleMaxBytes = 400;
 
 void JsonWriter::Grow(size_t bytes) {
   buffer_.resize(std::max({buffer_.size() * 2, size_ + bytes, kBufferMinBytes}));
-  // What the allocation has beyond is room too.
+  // Uses the whole allocation.
   buffer_.resize(buffer_.capacity());
 }
 
@@ -151,7 +151,7 @@ JsonWriter& JsonWriter::Double(double value) {
 }
 
 JsonWriter& JsonWriter::Timestamp(int64_t milliseconds) {
-  // As unsigned, since the smallest number has no positive one.
+  // Unsigned, because the smallest negative number has no positive counterpart.
   const uint64_t magnitude =
       milliseconds < 0 ? uint64_t{0} - static_cast<uint64_t>(milliseconds) : static_cast<uint64_t>(milliseconds);
   constexpr size_t kMaxBytes = 24;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_JSON_JSON_WRITER_H_
 #define ARMATURE_DAEMON_JSON_JSON_WRITER_H_
 
-// Writes one JSON document from its beginning to its end.
+// Writes one JSON document sequentially.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace armature::daemon {
 
-// Appends to a string that it owns. Commas and colons come by themselves; whoever writes sees to it that members have
-// keys and that what is opened is closed.
+// Appends to its own string. Commas and colons are automatic. The caller writes keys for members and closes what it
+// opens.
 //
 // Thread-safety: thread-compatible.
 // Cost: amortised constant for each byte; text without characters to escape is copied in blocks.
@@ -30,19 +30,19 @@ class JsonWriter {
   JsonWriter& String(std::string_view text);
   JsonWriter& Integer(int64_t value);
   JsonWriter& Boolean(bool value);
-  // Plain decimals, with at least one behind the point: 0.5, 6.0. `value` is finite.
+  // Plain decimal with at least one digit after the point: 0.5, 6.0. `value` must be finite.
   JsonWriter& Double(double value);
   // Milliseconds since 1970 as seconds with a fraction: 1700000000.123.
   JsonWriter& Timestamp(int64_t milliseconds);
   // The bytes in base64, as a string.
   JsonWriter& Base64(std::string_view bytes);
 
-  // A member of the object that is open: its key and its value. Without overloads for numbers and booleans, which C++
-  // would convert into each other.
+  // Key and value of a member of the open object. There are no overloads for numbers and booleans, which C++ would
+  // convert into each other.
   JsonWriter& Member(std::string_view name, std::string_view text) { return Key(name).String(text); }
 
-  // Opens a value with `text`, such as `{"S":`, behind which a value stands without a comma. For what is too frequent
-  // to be put together from the calls above.
+  // Opens a value with `text`, such as `{"S":`, after which a value follows without a comma. For sequences that are too
+  // frequent for the calls above.
   JsonWriter& Open(std::string_view text) {
     BeforeValue();
     Append(text);
@@ -51,14 +51,14 @@ class JsonWriter {
   }
 
   size_t size() const { return size_; }
-  // Makes room for `bytes` more at once.
+  // Reserves room for `bytes` more.
   void Reserve(size_t bytes) { Room(bytes); }
-  // Forgets what was written, and keeps the room.
+  // Discards the written document and keeps the buffer.
   void Clear() {
     size_ = 0;
     after_value_ = false;
   }
-  // The document. The writer is empty afterwards.
+  // Returns the document. The writer is empty afterwards.
   std::string Take();
 
  private:
@@ -67,7 +67,7 @@ class JsonWriter {
     after_value_ = true;
     return *this;
   }
-  // Where at least `bytes` more may be written.
+  // Room for at least `bytes` more.
   char* Room(size_t bytes) {
     if (buffer_.size() - size_ < bytes) Grow(bytes);
     return buffer_.data() + size_;
@@ -76,7 +76,7 @@ class JsonWriter {
     *Room(1) = c;
     ++size_;
   }
-  // The comma before a value or a key, if one is needed. Counts the value as written.
+  // Writes the comma before a value or a key, if needed. Counts the value as written.
   void BeforeValue() {
     if (after_value_) Put(',');
     after_value_ = true;
@@ -88,7 +88,7 @@ class JsonWriter {
   void Grow(size_t bytes);
   void Quote(std::string_view text);
 
-  // Larger than what is written, so that bytes are set and not appended.
+  // Larger than the written document, so that bytes are set, not appended.
   std::string buffer_;
   size_t size_ = 0;
   bool after_value_ = false;

@@ -1,4 +1,4 @@
-// The parameters from before expressions.
+// Legacy (pre-expression) parameters.
 
 #include <map>
 #include <string_view>
@@ -11,8 +11,8 @@
 namespace armature::daemon {
 namespace {
 
-// A map of structures called `shape`, whose members `read` sets. The map by name gives them their order, and keeps the
-// last of several with one name.
+// Reads a map of structures called `shape`, whose members `read` sets. The map by name sorts them and keeps the last of
+// several with one name.
 template <class Entry>
 absl::Status ReadEntries(JsonValue value, std::string_view shape,
                          absl::Status (*read)(std::string_view, JsonValue, Entry*),

@@ -19,7 +19,7 @@ constexpr int kGzipFormat = 16;  // added to the window's bits
 constexpr int kMemoryLevel = 8;
 constexpr size_t kPieceBytes = 64 << 10;
 
-// Of "gzip;q=0.5": the weight, 1 if there is none, 0 if it is malformed.
+// The weight in "gzip;q=0.5"; 1 without one, 0 if it is malformed.
 double Weight(std::string_view parameters) {
   const std::string_view text = Sv(absl::StripAsciiWhitespace(Av(parameters)));
   if (text.empty()) return 1;
@@ -57,7 +57,7 @@ ContentCoding ChooseCoding(std::string_view accept_encoding) {
     if (absl::EqualsIgnoreCase(name, "deflate")) deflate = weight;
     if (name == "*") others = weight;
   }
-  // A coding that is not named is as welcome as "*".
+  // A coding that is not named has the weight of "*".
   if (gzip < 0) gzip = others;
   if (deflate < 0) deflate = others;
   if (gzip <= 0 && deflate <= 0) return ContentCoding::kIdentity;
@@ -101,8 +101,8 @@ InflateResult InflateGzip(std::string_view gzip, size_t bytes_max, std::string* 
       result = InflateResult::kOk;
       break;
     }
-    if (status == Z_STREAM_END && inflateReset(&stream) == Z_OK) continue;  // one more member
-    if (status != Z_OK) break;                                              // also: the end is missing
+    if (status == Z_STREAM_END && inflateReset(&stream) == Z_OK) continue;  // another member
+    if (status != Z_OK) break;                                              // includes a missing end
   }
   inflateEnd(&stream);
   return result;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_JSON_FRONT_CONTENT_CODING_H_
 #define ARMATURE_DAEMON_JSON_FRONT_CONTENT_CODING_H_
 
-// Compressed bodies.
+// Compression of bodies.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,16 +15,16 @@ enum class ContentCoding : uint8_t { kIdentity, kGzip, kDeflate };
 // "gzip", "deflate"; empty for kIdentity.
 std::string_view CodingName(ContentCoding coding);
 
-// The coding to answer with, of those that `accept_encoding` (the header's value, with weights) offers. Of equal ones
-// gzip. Malformed members count as not offered.
+// The coding of the answer among those offered by `accept_encoding` (the header's value, with weights). Gzip wins a
+// tie. Malformed elements are not counted as offers.
 ContentCoding ChooseCoding(std::string_view accept_encoding);
 
-// `text` in `coding`, which is not kIdentity; fast rather than small. Empty if there is no memory for it.
+// `text` in `coding`, which must not be kIdentity; fast rather than small. Empty if memory is short.
 std::string Compress(std::string_view text, ContentCoding coding);
 
 enum class InflateResult : uint8_t { kOk, kMalformed, kTooLarge };
 
-// What `gzip`, one or more members of that format, contains. Stops at `bytes_max`, whatever is promised.
+// Decompresses `gzip`, one or more gzip members. Stops at `bytes_max`, whatever size is claimed.
 InflateResult InflateGzip(std::string_view gzip, size_t bytes_max, std::string* text);
 
 }  // namespace armature::daemon

@@ -10,8 +10,8 @@
 namespace armature::daemon {
 namespace {
 
-// Remembers which table a call is about: the front learns it no other way than by the question whether the caller may.
-// Of one call; it is asked before the engine, and read after it.
+// Records the table of one call, which the front end learns only from the access check. The check comes before the
+// engine, and the record is read after it.
 class RememberingAccess final : public Access {
  public:
   explicit RememberingAccess(std::shared_ptr<const Access> access) : access_(std::move(access)) {}

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_JSON_FRONT_ENGINE_OPERATIONS_H_
 #define ARMATURE_DAEMON_JSON_FRONT_ENGINE_OPERATIONS_H_
 
-// What the front serves: the operations over an engine, those on tables with their lines in the audit log.
+// The engine's operations behind the JSON front end. Operations on tables are recorded in the audit log.
 
 #include <string_view>
 
@@ -11,10 +11,10 @@
 
 namespace armature::daemon {
 
-// Thread-safety: thread-safe. Lifetime: what it is made of must outlive it.
+// Thread-safety: thread-safe. Lifetime: its arguments must outlive it.
 class EngineOperations final : public JsonOperations {
  public:
-  // `audit`: null if nothing is written.
+  // `audit`: null without an audit log.
   EngineOperations(engine::Engine* engine, AuditLog* audit) : api_(engine), audit_(audit) {}
 
   bool Knows(std::string_view target, std::string_view* operation) const override;

@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kAmazonJson = "application/x-amz-json-1.0";
 constexpr std::string_view kPlainJson = "application/json";
 
-// Answers that say less than an error of an operation does; the documented bytes.
+// Bodies of errors before an operation starts, byte by byte as documented.
 constexpr std::string_view kNotFound = "<UnknownOperationException/>\n";
 constexpr std::string_view kUnknownOperation = R"({"__type":"com.amazon.coral.service#UnknownOperationException"})";
 constexpr std::string_view kNotJson = R"({"__type":"com.amazon.coral.service#SerializationException"})";
@@ -31,7 +31,7 @@ constexpr std::string_view kUnavailable = R"({"__type":"com.amazonaws.dynamodb.v
 
 constexpr char kPreflightSeconds[] = "172800";
 
-// "text/html; charset=utf-8" without what follows the semicolon.
+// "text/html; charset=utf-8" without the part after the semicolon.
 std::string_view MediaType(const HttpRequest& request) {
   const std::string* const header = request.Find("content-type");
   if (header == nullptr) return {};
@@ -39,7 +39,7 @@ std::string_view MediaType(const HttpRequest& request) {
   return Sv(absl::StripAsciiWhitespace(Av(whole.substr(0, whole.find(';')))));
 }
 
-// A new answer with the headers that each one has.
+// A new answer with the headers of every answer.
 HttpResponse MakeResponse(unsigned status, std::string body, std::string request_id = NewRequestId()) {
   HttpResponse response{.status = status, .headers = {}, .body = std::move(body)};
   response.headers.reserve(8);
@@ -47,7 +47,7 @@ HttpResponse MakeResponse(unsigned status, std::string body, std::string request
   return response;
 }
 
-// To be called when the body is as it will be sent: clients check it before they inflate.
+// Call it when the body is final: clients check the sum before they inflate.
 void AddChecksum(HttpResponse* response) {
   const uLong crc = crc32_z(0, reinterpret_cast<const Bytef*>(response->body.data()), response->body.size());
   response->headers.emplace_back("x-amz-crc32", std::to_string(crc));
@@ -101,7 +101,7 @@ bool HasOtherCoding(const HttpRequest& request) {
   return header != nullptr && !header->empty() && !absl::EqualsIgnoreCase(*header, "identity") && !IsGzip(request);
 }
 
-// `error`: what the answer says, in a form to be counted.
+// `error`: the error of the answer, for counters.
 JsonAnswer Plain(unsigned status, std::string_view body, absl::Status error) {
   return {.status = status, .body = std::string(body), .error = std::move(error)};
 }
@@ -112,7 +112,7 @@ JsonAnswer Unavailable() { return Plain(503, kUnavailable, ServiceUnavailableErr
 
 }  // namespace
 
-// What of a request its answer depends on.
+// Parts of a request that determine its answer.
 struct JsonFront::Exchange {
   Done done;
   std::string request_id = NewRequestId();
@@ -130,7 +130,7 @@ JsonFront::JsonFront(JsonOperations* operations, const JsonFrontOptions& options
 JsonFront::~JsonFront() = default;
 
 HttpResponse JsonFront::Refuse(unsigned status) {
-  // The API's answer to a body that is too large is empty, and has no request id.
+  // The API's answer to a too large body is empty and has no request id.
   if (status == 413) return HttpHandler::Refuse(status);
   HttpResponse response = MakeResponse(status, status == 503 ? std::string(kUnavailable) : std::string());
   if (status == 503) response.headers.emplace_back("Content-Type", kPlainJson);
@@ -198,7 +198,7 @@ void JsonFront::Refuse(const Admitted& admitted, const absl::Status& status, abs
 }
 
 void JsonFront::Inflate(Admitted admitted, Exchange exchange) {
-  // Shared with the task, which is left untouched if there is no room for it, but cannot be looked into.
+  // Shared with the task: a refused task is left untouched, but its captures cannot be accessed.
   struct Work {
     Admitted admitted;
     Exchange exchange;

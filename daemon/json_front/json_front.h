@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_JSON_FRONT_JSON_FRONT_H_
 #define ARMATURE_DAEMON_JSON_FRONT_JSON_FRONT_H_
 
-// The original protocol's HTTP: what surrounds the JSON documents.
+// HTTP of the original protocol: headers, codings and errors around the JSON documents.
 
 #include <atomic>
 #include <cstddef>
@@ -20,53 +20,53 @@
 
 namespace armature::daemon {
 
-// Tells who sent a request.
+// Authenticates the sender of a request.
 //
-// Thread-safety: thread-safe. Lifetime: must outlive the front that asks it.
+// Thread-safety: thread-safe. Lifetime: must outlive the front end that uses it.
 class HttpAuthenticator {
  public:
   virtual ~HttpAuthenticator() = default;
-  // Does not block. Errors: what JsonOperations::Refuse can write; then `*hold` may be set to how long the answer is to
-  // be held back.
+  // Does not block. Errors: those that JsonOperations::Refuse can write; then `*hold` may be set to the time for which
+  // the answer must be held back.
   virtual absl::StatusOr<std::shared_ptr<const Access>> Authenticate(const HttpRequest& request,
                                                                      absl::Duration* hold) = 0;
 };
 
-// The operations behind the front: JsonApi, or what a test puts in its place.
+// The operations behind the front end: JsonApi, or a fake in tests.
 //
-// Thread-safety: thread-safe. Lifetime: must outlive the front that calls it.
+// Thread-safety: thread-safe. Lifetime: must outlive the front end that uses it.
 class JsonOperations {
  public:
   virtual ~JsonOperations() = default;
-  // As JsonApi.
+  // As in JsonApi.
   virtual bool Knows(std::string_view target, std::string_view* operation) const = 0;
   virtual void Call(JsonCall call, JsonApi::Done done) = 0;
-  // The answer to `call` if it failed with `status` before it was made. Its operation is known; it has neither body nor
-  // access.
+  // The answer to `call` if it fails with `status` before it starts. The operation is known; body and access are not
+  // set.
   virtual JsonAnswer Refuse(const JsonCall& call, const absl::Status& status) const = 0;
 };
 
 struct JsonFrontOptions {
-  HttpAuthenticator* authenticator = nullptr;         // null: everybody may do everything
-  absl::Duration request_timeout = absl::Minutes(1);  // for the waits of a request; ends with DeadlineExceeded
-  size_t body_bytes_max = 16 << 20;                   // inflated; beyond: 413
+  HttpAuthenticator* authenticator = nullptr;         // null: no authentication, all operations are permitted
+  absl::Duration request_timeout = absl::Minutes(1);  // for the waits of a request; then DeadlineExceeded
+  size_t body_bytes_max = 16 << 20;                   // inflated; larger: 413
   size_t compressed_answer_bytes_min = 4 << 10;       // smaller answers are never compressed
-  size_t held_back_max = 1'000;                       // refusals; beyond, they are sent at once
-  size_t coding_threads = 1;                          // compress and inflate, so that others need not wait for it
-  size_t coding_queue_max = 256;                      // beyond: answers are not compressed, compressed requests get 503
-  RequestStats* stats = nullptr;                      // null: requests are not counted
+  size_t held_back_max = 1'000;                       // refusals; further ones are sent at once
+  size_t coding_threads = 1;                          // for compression and inflation
+  size_t coding_queue_max = 256;  // if full: answers are not compressed, compressed requests get 503
+  RequestStats* stats = nullptr;  // null: requests are not counted
 };
 
-// Checks requests in the documented order, but for the body, which nobody looks into before its sender is known
-// (docs/decisions/0006-authentication-before-parsing.md). Headers besides the documented ones, in decimal:
-//   x-armature-at-least-sequence   of Query and Scan: a global index must have got this far
-//   x-armature-change-sequence     of an answer to a write: how far that is
+// Checks requests in the documented order, except that the body is parsed only after authentication
+// (docs/decisions/0006-authentication-before-parsing.md). Further headers, in decimal:
+//   x-armature-at-least-sequence   on Query and Scan: sequence that the global index must have applied
+//   x-armature-change-sequence     on answers to writes: sequence of the change
 //
 // Thread-safety: thread-safe. Lifetime: must outlive the server that calls it.
 class JsonFront final : public HttpHandler {
  public:
   JsonFront(JsonOperations* operations, const JsonFrontOptions& options);
-  // Finishes what is being inflated or compressed, and drops refusals that are held back.
+  // Finishes running compressions and inflations. Drops refusals that are held back.
   ~JsonFront() override;
 
   void Handle(HttpRequest request, Done done) override;
@@ -75,7 +75,7 @@ class JsonFront final : public HttpHandler {
  private:
   struct Exchange;
 
-  // A request that may be carried out.
+  // An authenticated request.
   struct Admitted {
     HttpRequest request;
     std::shared_ptr<const Access> access;

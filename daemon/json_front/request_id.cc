@@ -15,12 +15,12 @@ constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ012345";
 constexpr unsigned kBitsPerLetter = 5;
 constexpr unsigned kLettersPerNumber = 12;
 
-// xoshiro256**, a generator by Blackman and Vigna in the public domain: a few instructions for each 64 bits.
+// xoshiro256**, a public-domain generator by Blackman and Vigna: a few instructions per 64 bits.
 class Generator {
  public:
   Generator() {
     if (getrandom(state_.data(), sizeof(state_), 0) == static_cast<ssize_t>(sizeof(state_))) return;
-    // Never seen; ids then are only as different as the times and the threads they are made at.
+    // Unlikely. Ids then depend on the time and the thread only.
     state_ = {static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()),
               reinterpret_cast<uint64_t>(this), 1, 2};
   }

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_JSON_FRONT_SIGNATURE_AUTHENTICATOR_H_
 #define ARMATURE_DAEMON_JSON_FRONT_SIGNATURE_AUTHENTICATOR_H_
 
-// Senders of HTTP requests, by their signatures.
+// Authenticates HTTP requests by their signatures.
 
 #include <memory>
 

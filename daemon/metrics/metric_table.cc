@@ -147,7 +147,7 @@ std::string MetricsDocument() {
       "This page\n"
       "is printed by `armatured --print_metrics_doc`.\n";
   for (const MetricGroup& group : kGroups) {
-    text += Cat("\n## ", group.title, "\n\n| metric | kind | labels | what |\n| --- | --- | --- | --- |\n");
+    text += Cat("\n## ", group.title, "\n\n| metric | kind | labels | meaning |\n| --- | --- | --- | --- |\n");
     for (const MetricDefinition& metric : group.metrics) {
       text += Cat("| `", metric.name, "` | ", KindName(metric.kind), " | ", metric.labels, " | ", metric.help, " |\n");
     }

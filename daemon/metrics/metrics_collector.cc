@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "absl/time/clock.h"
-#include "daemon/version.h"
+#include "armature/version.h"
 
 namespace armature::daemon {
 namespace {

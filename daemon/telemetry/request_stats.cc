@@ -92,7 +92,7 @@ TimeHistogram::Counts RequestStats::times(Front front, size_t operation) const {
 
 uint64_t RequestStats::in_flight(Front front) const {
   const PerFront& from = fronts_[At(front)];
-  // In this order it never seems to be fewer than none.
+  // In this order of reads, the difference is never negative.
   uint64_t finished = 0;
   for (const Operation& operation : from.operations) {
     for (const std::atomic<uint64_t>& each : operation.finished) finished += each.load(std::memory_order_acquire);

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_TELEMETRY_REQUEST_STATS_H_
 #define ARMATURE_DAEMON_TELEMETRY_REQUEST_STATS_H_
 
-// Counts requests and their times, by front, operation and result, and tells of slow ones.
+// Counts requests and their durations by front end, operation and result, and logs slow requests.
 
 #include <array>
 #include <atomic>
@@ -18,7 +18,7 @@
 
 namespace armature::daemon {
 
-// Where a request came from: as a call of its own, or (kPipeline) as one of many in a stream of Pipeline.
+// The front end of a request: a call of its own, or (kPipeline) one of many in a Pipeline stream.
 enum class Front : uint8_t { kGrpc, kHttp, kPipeline };
 inline constexpr size_t kFrontCount = 3;
 std::string_view FrontName(Front front);
@@ -30,22 +30,22 @@ constexpr std::string_view OperationName(size_t operation) {
   return operation < engine::kOperations.size() ? engine::kOperations[operation].name : "other";
 }
 
-// "ok", or the name of the exception that a client gets. Numbered: success, the documented ones, the internal error.
+// "ok", or the name of the exception. Numbers: success, the documented exceptions, the internal error.
 inline constexpr size_t kResultCount = static_cast<size_t>(ApiErrorType::kAccessDenied) + 2;
 size_t ResultOf(const absl::Status& status);
 std::string_view ResultName(size_t result);
 
-// Thread-safety: thread-safe. Cost: a request costs a few relaxed additions and two looks at the clock; no lock is
-// taken, and nothing is allocated unless slow requests are told of.
+// Thread-safety: thread-safe. Cost: a few relaxed additions and two clock reads per request. No lock is taken, and
+// nothing is allocated unless slow requests are logged.
 class RequestStats {
  public:
-  // A request that has begun. Cheap to copy; does nothing if it was made without stats.
+  // A started request. Cheap to copy. Does nothing if it was made without stats.
   class Request {
    public:
     Request() = default;
-    // To be called once, of all copies. `request_id`: as the client knows it.
+    // Call it once for all copies. `request_id`: the id that the client knows.
     void Finish(const absl::Status& status, std::string_view request_id) const;
-    // For the engine; null unless slow requests are told of.
+    // Trace for the engine; null unless slow requests are logged.
     const std::shared_ptr<engine::RequestTrace>& trace() const { return trace_; }
 
    private:
@@ -59,7 +59,7 @@ class RequestStats {
     std::shared_ptr<engine::RequestTrace> trace_;
   };
 
-  // Requests that take `slow_ns` or longer are told of in the log; 0: none.
+  // Requests that take at least `slow_ns` are logged; 0: none.
   explicit RequestStats(int64_t slow_ns) : slow_ns_(slow_ns) {}
 
   Request Begin(Front front, std::string_view operation);
@@ -68,10 +68,10 @@ class RequestStats {
     return stats == nullptr ? Request() : stats->Begin(front, operation);
   }
 
-  // Operations and results by their numbers above.
+  // Number of finished requests. Operations and results are given by the numbers above.
   uint64_t finished(Front front, size_t operation, size_t result) const;
   TimeHistogram::Counts times(Front front, size_t operation) const;
-  // Begun and not finished.
+  // Number of requests started and not finished.
   uint64_t in_flight(Front front) const;
 
  private:
@@ -88,10 +88,10 @@ class RequestStats {
 
   const int64_t slow_ns_;
   std::array<PerFront, kFrontCount> fronts_;
-  // Lines of slow requests are at most a few a second: when everything is slow, the log must not make it slower.
+  // At most a few slow requests are logged per second, so that logging does not slow an overloaded daemon further.
   std::atomic<int64_t> slow_second_ = 0;
-  std::atomic<uint64_t> slow_lines_ = 0;  // in that second
-  std::atomic<uint64_t> slow_lost_ = 0;   // not told of since the last line
+  std::atomic<uint64_t> slow_lines_ = 0;  // logged in that second
+  std::atomic<uint64_t> slow_lost_ = 0;   // not logged since the last line
 };
 
 }  // namespace armature::daemon

@@ -56,13 +56,6 @@ void CheckRequiredName(const std::optional<std::string>& name, std::string_view 
   faults->CheckName(*name, path, minimum);
 }
 
-absl::Status CheckArn(const std::optional<std::string>& arn) {
-  model::ConstraintList faults;
-  CheckArnShape(arn, &faults);
-  ARM_RETURN_IF_ERROR(faults.ToStatus());
-  return ParseBackupArn(*arn).status();
-}
-
 }  // namespace
 
 absl::Status CheckCreateBackup(const CreateBackupRequest& request) {
@@ -73,9 +66,12 @@ absl::Status CheckCreateBackup(const CreateBackupRequest& request) {
   return model::CheckTableReference(*request.table_name);
 }
 
-absl::Status CheckDescribeBackup(const std::optional<std::string>& arn) { return CheckArn(arn); }
-
-absl::Status CheckDeleteBackup(const std::optional<std::string>& arn) { return CheckArn(arn); }
+absl::Status CheckBackupArn(const std::optional<std::string>& arn) {
+  model::ConstraintList faults;
+  CheckArnShape(arn, &faults);
+  ARM_RETURN_IF_ERROR(faults.ToStatus());
+  return ParseBackupArn(*arn).status();
+}
 
 absl::Status CheckListTableBackups(const ListTableBackupsRequest& request) {
   model::ConstraintList faults;

@@ -20,9 +20,9 @@ namespace armature::engine {
 // members; the parts of ARNs and rules between members are checked after that. Source: the API reference of each
 // operation; the order of index lists is that of CreateTable.
 absl::Status CheckCreateBackup(const CreateBackupRequest& request);
-absl::Status CheckDescribeBackup(const std::optional<std::string>& arn);
 absl::Status CheckListTableBackups(const ListTableBackupsRequest& request);
-absl::Status CheckDeleteBackup(const std::optional<std::string>& arn);
+// For DescribeBackup and DeleteBackup.
+absl::Status CheckBackupArn(const std::optional<std::string>& arn);
 // Does not check rules that depend on the table in the backup: whether the overrides match its indexes, and whether it
 // has the throughput that a billing mode requires.
 absl::Status CheckRestoreTable(const RestoreTableRequest& request);

@@ -18,6 +18,7 @@
 #include "storage/model/index_definition.h"
 #include "storage/model/limits.h"
 #include "storage/model/table_name.h"
+#include "storage/model/table_update.h"
 #include "storage/store/backup/backup_repository.h"
 #include "storage/store/backup/table_backup_note.h"
 
@@ -84,20 +85,25 @@ absl::StatusOr<Known> FindKnown(const Parts& parts, const std::string& arn) {
 
 // True if the definition of `wanted` has the keys and projection of `index`.
 bool IsSameIndex(const model::IndexDefinition& wanted, const model::IndexDescriptor& index) {
-  std::vector<std::pair<std::string, std::string>> keys;
-  for (const model::KeyAttribute& each : index.key.partition) keys.emplace_back(each.name, "HASH");
-  for (const model::KeyAttribute& each : index.key.sort) keys.emplace_back(each.name, "RANGE");
-  std::vector<std::pair<std::string, std::string>> wanted_keys;
-  for (const auto& each : wanted.key_schema) wanted_keys.emplace_back(each.attribute_name, each.key_type);
-  if (keys != wanted_keys) return false;
-  std::string type = wanted.projection.projection_type;
-  if (type.empty()) type = "ALL";
-  if (type != model::ProjectionTypeName(index.projection.type)) return false;
-  std::vector<std::string> names = wanted.projection.non_key_attributes.value_or(std::vector<std::string>());
-  std::vector<std::string> own_names = index.projection.non_key_attributes;
-  std::sort(names.begin(), names.end());
-  std::sort(own_names.begin(), own_names.end());
-  return names == own_names;
+  std::vector<model::KeyElementDefinition> key;
+  for (const model::KeyAttribute& each : index.key.partition) key.push_back({each.name, "HASH"});
+  for (const model::KeyAttribute& each : index.key.sort) key.push_back({each.name, "RANGE"});
+  const std::string& type = wanted.projection.projection_type;
+  if (wanted.key_schema != key || (type.empty() ? "ALL" : type) != model::ProjectionTypeName(index.projection.type)) {
+    return false;
+  }
+  const std::vector<std::string> names = wanted.projection.non_key_attributes.value_or(std::vector<std::string>());
+  return std::multiset<std::string>(names.begin(), names.end()) ==
+         std::multiset<std::string>(index.projection.non_key_attributes.begin(),
+                                    index.projection.non_key_attributes.end());
+}
+
+// Replaces the throughput that `request` gives.
+void Override(const model::ThroughputSettings& request, model::ThroughputSettings* throughput) {
+  const model::ThroughputSettings given = model::WithDefaults(request);
+  if (given.provisioned.has_value()) throughput->provisioned = given.provisioned;
+  if (given.on_demand_max.has_value()) throughput->on_demand_max = given.on_demand_max;
+  if (given.warm.has_value()) throughput->warm = given.warm;
 }
 
 // Keeps the wanted ones of `indexes`, under their new names.
@@ -119,10 +125,8 @@ absl::Status ChooseIndexes(const std::optional<std::vector<model::IndexDefinitio
     index.name = each.index_name;
     if (each.provisioned.has_value()) {
       ARM_RETURN_IF_ERROR(model::CheckCapacityBounds(*each.provisioned, Cat(" for index ", each.index_name)));
-      index.provisioned = each.provisioned;
     }
-    if (each.on_demand_max.has_value()) index.on_demand_max = each.on_demand_max;
-    if (each.warm.has_value()) index.warm = each.warm;
+    Override(each, &index);
     chosen.push_back(std::move(index));
   }
   *indexes = std::move(chosen);
@@ -131,23 +135,10 @@ absl::Status ChooseIndexes(const std::optional<std::vector<model::IndexDefinitio
 
 absl::Status CheckIndexNames(const model::TableDescriptor& table) {
   std::set<std::string_view> names;
-  for (const auto* const indexes : {&table.local_indexes, &table.global_indexes}) {
-    for (const model::IndexDescriptor& index : *indexes) {
-      if (!names.insert(index.name).second) return InvalidParameterError(Cat("Duplicate index name: ", index.name));
-    }
+  for (const model::IndexDescriptor* const index : table.indexes()) {
+    if (!names.insert(index->name).second) return InvalidParameterError(Cat("Duplicate index name: ", index->name));
   }
   return absl::OkStatus();
-}
-
-bool IsUsed(const model::TableDescriptor& table, const std::string& attribute) {
-  const auto has = [&](const model::KeySchema& key) {
-    const auto is_it = [&](const model::KeyAttribute& each) { return each.name == attribute; };
-    return std::any_of(key.partition.begin(), key.partition.end(), is_it) ||
-           std::any_of(key.sort.begin(), key.sort.end(), is_it);
-  };
-  const auto in_index = [&](const model::IndexDescriptor& index) { return has(index.key); };
-  return has(table.key) || std::any_of(table.local_indexes.begin(), table.local_indexes.end(), in_index) ||
-         std::any_of(table.global_indexes.begin(), table.global_indexes.end(), in_index);
 }
 
 absl::Status SetThroughput(const RestoreTableRequest& request, model::TableDescriptor* table) {
@@ -158,9 +149,8 @@ absl::Status SetThroughput(const RestoreTableRequest& request, model::TableDescr
   }
   if (request.provisioned.has_value()) {
     ARM_RETURN_IF_ERROR(model::CheckCapacityBounds(*request.provisioned, ""));
-    settings.provisioned = request.provisioned;
   }
-  if (request.on_demand_max.has_value()) settings.on_demand_max = request.on_demand_max;
+  Override({.provisioned = request.provisioned, .on_demand_max = request.on_demand_max, .warm = {}}, &settings);
   const bool is_provisioned = settings.billing_mode == model::BillingMode::kProvisioned;
   if (!is_provisioned && request.provisioned.has_value()) {
     return InvalidParameterError(
@@ -213,9 +203,8 @@ absl::StatusOr<model::TableDescriptor> TargetOf(const model::TableDescriptor& so
     index.throughput_changes = {};
   }
   ARM_RETURN_IF_ERROR(SetThroughput(request, &target));
-  for (const model::KeyAttribute& each : source.attribute_definitions) {
-    if (IsUsed(target, each.name)) target.attribute_definitions.push_back(each);
-  }
+  target.attribute_definitions = source.attribute_definitions;
+  model::EraseUnusedDefinitions(&target);
   target.restore = model::RestoreOrigin{.backup_arn = *request.backup_arn,
                                         .source_table_arn = model::TableArn(source.name),
                                         .time_ms = absl::ToUnixMillis(absl::Now()),
@@ -281,7 +270,7 @@ absl::Status CheckNotBeingBackedUp(const Parts& parts, const std::optional<std::
 }
 
 absl::StatusOr<TableBackup> DescribeTableBackup(const Parts& parts, const std::optional<std::string>& arn) {
-  ARM_RETURN_IF_ERROR(CheckDescribeBackup(arn));
+  ARM_RETURN_IF_ERROR(CheckBackupArn(arn));
   ARM_ASSIGN_OR_RETURN(Known known, FindKnown(parts, *arn));
   return std::move(known.backup);
 }
@@ -315,7 +304,7 @@ absl::StatusOr<ListTableBackupsResult> ListTableBackups(const Parts& parts, cons
 }
 
 absl::StatusOr<TableBackup> DeleteTableBackup(Parts* parts, const std::optional<std::string>& arn) {
-  ARM_RETURN_IF_ERROR(CheckDeleteBackup(arn));
+  ARM_RETURN_IF_ERROR(CheckBackupArn(arn));
   ARM_ASSIGN_OR_RETURN(Known known, FindKnown(*parts, *arn));
   const absl::Status in_use = BackupInUseError(
       Cat("Backup is being used by another control plane operation: a backup is being made or restored: ", *arn));

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "index/index_key.h"
+#include "index/index_entry.h"
 
 namespace armature::engine {
 

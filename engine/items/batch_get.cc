@@ -1,4 +1,4 @@
-#include "engine/items/batch_get.h"
+#include "engine/items/entry_points.h"
 
 #include <map>
 #include <memory>
@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "engine/expr/projection.h"
 #include "engine/items/batch_shape.h"
 #include "engine/items/constraints.h"
 #include "engine/items/expressions.h"
@@ -181,13 +180,7 @@ absl::StatusOr<bool> TakeItem(BatchRead* read, const Row& row, bool found, std::
   if (found) {
     ARM_ASSIGN_OR_RETURN(const codec::StoredItemView view, codec::ParseStoredItem(stored));
     size = view.api_size;
-    ItemBytes item;
-    if (table.expressions != nullptr && table.expressions->bound.projection.has_value()) {
-      item = ItemBytes(expr::Project(*table.expressions->bound.projection, view.item), 0);
-    } else {
-      const size_t head = stored.size() - view.item.bytes().size();
-      item = ItemBytes(std::move(stored), head);
-    }
+    ItemBytes item = AnsweredItem(table.expressions.get(), view.item, std::move(stored));
     if (read->bytes + size > model::kBatchGetMaxBytes ||
         read->wire_bytes + item.view().size() > model::kBatchGetMaxWireBytes) {
       return false;

@@ -1,4 +1,4 @@
-#include "engine/items/batch_write.h"
+#include "engine/items/entry_points.h"
 
 #include <algorithm>
 #include <atomic>

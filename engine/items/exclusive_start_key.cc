@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "engine/items/item_key.h"
-#include "index/index_key.h"
+#include "index/index_entry.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/item_codec.h"

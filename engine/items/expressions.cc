@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/expr/legacy.h"
+#include "engine/expr/legacy_binder.h"
 #include "engine/items/legacy_parameters.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -106,6 +106,14 @@ absl::StatusOr<std::unique_ptr<RequestExpressions>> BindRequestExpressions(
   ARM_ASSIGN_OR_RETURN(std::unique_ptr<RequestExpressions> result, BindLegacyParameters(parameters));
   ARM_RETURN_IF_ERROR(BindExpressionParameters(parameters, known_kinds, cache, &result));
   return result;
+}
+
+ItemBytes AnsweredItem(const RequestExpressions* expressions, const model::ItemView& item, std::string stored) {
+  if (expressions != nullptr && expressions->bound.projection.has_value()) {
+    return {expr::Project(*expressions->bound.projection, item), 0};
+  }
+  const size_t head = stored.size() - item.bytes().size();
+  return {std::move(stored), head};
 }
 
 }  // namespace armature::engine

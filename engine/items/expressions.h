@@ -38,6 +38,10 @@ absl::Status BindExpressionParameters(const ExpressionParameters& parameters,
                                       std::span<const expr::ExpressionKind> known_kinds, expr::ParseCache* cache,
                                       std::unique_ptr<RequestExpressions>* expressions);
 
+// The item of an answer: all of `item` without a copy, or the projection of `expressions` if there is one. `stored`:
+// the bytes that `item` points into.
+ItemBytes AnsweredItem(const RequestExpressions* expressions, const model::ItemView& item, std::string stored);
+
 }  // namespace armature::engine
 
 #endif  // ARMATURE_ENGINE_ITEMS_EXPRESSIONS_H_

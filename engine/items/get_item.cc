@@ -1,10 +1,9 @@
-#include "engine/items/get_item.h"
+#include "engine/items/entry_points.h"
 
 #include <memory>
 #include <utility>
 
 #include "engine/capacity.h"
-#include "engine/expr/projection.h"
 #include "engine/items/constraints.h"
 #include "engine/items/expressions.h"
 #include "engine/items/item_key.h"
@@ -49,12 +48,7 @@ absl::StatusOr<GetItemResult> BuildResult(const Read& read, bool found, std::str
   if (found) {
     ARM_ASSIGN_OR_RETURN(const codec::StoredItemView view, codec::ParseStoredItem(stored));
     size = view.api_size;
-    if (read.expressions != nullptr && read.expressions->bound.projection.has_value()) {
-      result.item = ItemBytes(expr::Project(*read.expressions->bound.projection, view.item), 0);
-    } else {
-      const size_t head = stored.size() - view.item.bytes().size();
-      result.item = ItemBytes(std::move(stored), head);
-    }
+    result.item = AnsweredItem(read.expressions.get(), view.item, std::move(stored));
   }
   ARM_ASSIGN_OR_RETURN(const CapacityReport report, ParseCapacityReport(read.request.return_consumed_capacity));
   const double units = ReadUnits(ReadBlocks(size), read.request.consistent_read);

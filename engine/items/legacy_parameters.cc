@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/expr/legacy.h"
+#include "engine/expr/legacy_binder.h"
 #include "engine/items/constraints.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"

@@ -3,7 +3,7 @@
 
 // Binds the legacy parameters, which predate expressions, to expression trees.
 //
-// expr/legacy.h defines their meaning. This file checks shapes, values, and the order of errors.
+// expr/legacy_binder.h defines their meaning. This file checks shapes, values, and the order of errors.
 //
 // Thread-safety: free functions without state.
 // Errors: ValidationException; SerializationException for malformed values.
@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "engine/expr/binder.h"
-#include "engine/expr/legacy.h"
+#include "engine/expr/legacy_binder.h"
 #include "engine/items/request.h"
 #include "storage/model/constraint_list.h"
 

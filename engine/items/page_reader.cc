@@ -11,7 +11,7 @@
 #include "engine/items/legacy_parameters.h"
 #include "engine/items/page_collector.h"
 #include "engine/throughput.h"
-#include "index/projection.h"
+#include "index/index_entry.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"

@@ -9,17 +9,17 @@ constexpr int64_t kSweepIntervalMs = 1000;
 
 }  // namespace
 
-bool TokenTable::Claim(std::string_view token) {
+bool RequestTokens::Claim(std::string_view token) {
   const absl::MutexLock lock(&mutex_);
   return claimed_.insert(std::string(token)).second;
 }
 
-void TokenTable::Release(std::string_view token) {
+void RequestTokens::Release(std::string_view token) {
   const absl::MutexLock lock(&mutex_);
   if (const auto found = claimed_.find(token); found != claimed_.end()) claimed_.erase(found);
 }
 
-bool TokenTable::BeginSweep(int64_t now_ms) {
+bool RequestTokens::BeginSweep(int64_t now_ms) {
   const absl::MutexLock lock(&mutex_);
   if (sweeping_ || now_ms < next_sweep_ms_) return false;
   sweeping_ = true;
@@ -27,14 +27,14 @@ bool TokenTable::BeginSweep(int64_t now_ms) {
   return true;
 }
 
-void TokenTable::EndSweep(std::string resume, bool more) {
+void RequestTokens::EndSweep(std::string resume, bool more) {
   const absl::MutexLock lock(&mutex_);
   sweeping_ = false;
   if (more) next_sweep_ms_ = 0;
   resume_ = std::move(resume);
 }
 
-std::string TokenTable::resume() const {
+std::string RequestTokens::resume() const {
   const absl::MutexLock lock(&mutex_);
   return resume_;
 }

@@ -18,7 +18,7 @@ namespace armature::engine {
 // Only the request that has claimed a token reads and writes its record, until the token is released.
 //
 // Thread-safety: thread-safe.
-class TokenTable {
+class RequestTokens {
  public:
   // Returns false if another request has claimed the token.
   bool Claim(std::string_view token);

@@ -43,12 +43,9 @@ void Answer(const WritePtr& write, ChangeSequence sequence) {
 
 // The attributes requested by ReturnValues, if any. Moves the bytes of a whole item out of `row`.
 std::optional<ItemBytes> TakeAttributes(std::string_view mode, RowWrite* row) {
-  if (mode.ends_with("_OLD") ? !row->before.has_value() : !row->effect.after.has_value()) return std::nullopt;
-  if (mode == "ALL_OLD") {
-    const size_t head = row->old_value.size() - row->before->item.bytes().size();
-    return ItemBytes(std::move(row->old_value), head);
-  }
-  if (mode == "ALL_NEW") return ItemBytes(std::move(row->effect.after->bytes), 0);
+  if (mode.ends_with("_OLD") ? !row->before.has_value() : row->effect.after == nullptr) return std::nullopt;
+  if (mode == "ALL_OLD") return AnsweredItem(nullptr, row->before->item, std::move(row->old_value));
+  if (mode == "ALL_NEW") return ItemBytes(std::move(row->effect.made.bytes), 0);
   std::string part;
   if (mode == "UPDATED_OLD") part = row->mutation->UpdatedPart(row->before->item);
   if (mode == "UPDATED_NEW") part = row->mutation->UpdatedPart(model::ItemView(row->effect.after->bytes));

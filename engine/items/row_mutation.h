@@ -37,9 +37,9 @@ class RowMutation {
   virtual model::ItemView item_or_key() const = 0;
   // Checks the item or key against the schema of the table and returns the row key.
   virtual absl::StatusOr<std::string> EncodeKey(const store::Table& table) const = 0;
-  // The item after the write, or nullopt if there is none. Valid while the mutation and `before` are.
-  virtual absl::StatusOr<std::optional<codec::CanonicalItem>> Apply(
-      const std::optional<model::ItemView>& before) const = 0;
+  // The item after the write, or null if there is none: `made` if Apply wrote it there, or an item of this mutation.
+  virtual absl::StatusOr<const codec::CanonicalItem*> Apply(const std::optional<model::ItemView>& before,
+                                                            codec::CanonicalItem* made) const = 0;
   // Checks the result of Apply against rules of the table that EncodeKey could not check. `created`: no item existed
   // before.
   virtual absl::Status CheckResult(const store::Table&, const codec::CanonicalItem&, bool /*created*/) const {

@@ -8,8 +8,7 @@
 #include "engine/expr/condition_eval.h"
 #include "engine/items/item_collection.h"
 #include "glog/logging.h"
-#include "index/gsi_recorder.h"
-#include "index/lsi_maintainer.h"
+#include "index/index_changes.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -43,8 +42,8 @@ void GiveBack(std::string* bytes) { std::string().swap(*bytes); }
 bool RowWrite::changes_nothing() const {
   DCHECK(!images_released);
   if (!mutation->writes()) return true;
-  if (!before.has_value()) return !effect.after.has_value();
-  return effect.after.has_value() && effect.after->bytes == before->item.bytes();
+  if (!before.has_value()) return effect.after == nullptr;
+  return effect.after != nullptr && effect.after->bytes == before->item.bytes();
 }
 
 absl::Status FindRow(const Parts& parts, RowWrite* row) {
@@ -94,9 +93,9 @@ absl::Status MakeEffect(RowWrite* row) {
   const store::Table& table = row->table();
   const std::optional<model::ItemView> before = row->before_item();
   RowEffect& effect = row->effect;
-  ARM_ASSIGN_OR_RETURN(effect.after, row->mutation->Apply(before));
+  ARM_ASSIGN_OR_RETURN(effect.after, row->mutation->Apply(before, &effect.made));
   std::optional<model::ItemView> after;
-  if (effect.after.has_value()) {
+  if (effect.after != nullptr) {
     after = model::ItemView(effect.after->bytes);
     ARM_RETURN_IF_ERROR(row->mutation->CheckResult(table, *effect.after, /*created=*/!before.has_value()));
     ARM_RETURN_IF_ERROR(CheckSizeWithLocalIndexes(table, *effect.after, row->mutation->TooLargeText()));
@@ -108,7 +107,8 @@ absl::Status MakeEffect(RowWrite* row) {
 
 absl::Status CheckPutSize(const RowWrite& row) {
   if (!row.mutation->is_put() || row.table().local_indexes.empty()) return absl::OkStatus();
-  ARM_ASSIGN_OR_RETURN(const std::optional<codec::CanonicalItem> item, row.mutation->Apply(std::nullopt));
+  codec::CanonicalItem made;
+  ARM_ASSIGN_OR_RETURN(const codec::CanonicalItem* const item, row.mutation->Apply(std::nullopt, &made));
   return CheckSizeWithLocalIndexes(row.table(), *item, row.mutation->TooLargeText());
 }
 
@@ -137,10 +137,10 @@ store::WriteUnit BuildUnit(RowWrite* row) {
     delta.items -= 1;
     delta.bytes -= static_cast<int64_t>(row->before->api_size);
   }
-  if (effect.after.has_value()) {
+  if (effect.after != nullptr) {
     delta.items += 1;
     delta.bytes += static_cast<int64_t>(effect.after->api_size);
-    unit.Put(table.data, row->key, codec::EncodeStoredItem(effect.after->bytes, effect.after->api_size));
+    unit.Put(table.data, row->key, codec::StoredItemHead(effect.after->api_size), effect.after->bytes);
   } else {
     unit.Delete(table.data, row->key);
   }
@@ -158,7 +158,7 @@ void ReleaseImages(RowWrite* row) {
   row->images_released = true;
   if (row->before.has_value()) row->before->item = model::ItemView();
   GiveBack(&row->old_value);
-  if (effect.after.has_value()) GiveBack(&effect.after->bytes);
+  GiveBack(&effect.made.bytes);
   for (std::vector<index::EntryChange>* const changes : {&effect.local, &effect.global}) {
     for (index::EntryChange& change : *changes) GiveBack(&change.put_value);
   }

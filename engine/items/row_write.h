@@ -28,7 +28,8 @@ namespace armature::engine {
 
 // The effect of a write on the row and its index entries.
 struct RowEffect {
-  std::optional<codec::CanonicalItem> after;
+  const codec::CanonicalItem* after = nullptr;  // `made`, or the mutation's own; null if there is no item
+  codec::CanonicalItem made;
   std::vector<index::EntryChange> local;
   std::vector<index::EntryChange> global;
   int64_t collection_growth = 0;  // in bytes; set by BuildUnit
@@ -36,7 +37,7 @@ struct RowEffect {
 
 // A row being written, and its state so far.
 //
-// Thread-safety: owned by one request. Not movable, because `before` points into it.
+// Thread-safety: owned by one request. Not movable, because `before` and `effect` point into it.
 struct RowWrite {
   RowWrite() = default;
   RowWrite(const RowWrite&) = delete;
@@ -57,7 +58,7 @@ struct RowWrite {
     return before->item;
   }
   size_t old_size() const { return before.has_value() ? before->api_size : 0; }
-  size_t new_size() const { return effect.after.has_value() ? effect.after->api_size : 0; }
+  size_t new_size() const { return effect.after != nullptr ? effect.after->api_size : 0; }
   // Write units of the table itself: table_units for the decided write, lost_units for a write that failed its
   // condition.
   double table_units() const { return WriteUnits(old_size(), new_size()); }

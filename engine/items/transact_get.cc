@@ -1,11 +1,10 @@
-#include "engine/items/transact_get.h"
+#include "engine/items/entry_points.h"
 
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "engine/expr/projection.h"
 #include "engine/items/constraints.h"
 #include "engine/items/expressions.h"
 #include "engine/items/item_key.h"
@@ -131,12 +130,7 @@ absl::Status TakeItem(Transaction* transaction, Row* row, bool found, std::strin
       return ValidationError(
           Cat("The aggregate size of the items in the transaction cannot exceed ", model::kTransactMaxBytes, " bytes"));
     }
-    if (row->expressions != nullptr && row->expressions->bound.projection.has_value()) {
-      item = ItemBytes(expr::Project(*row->expressions->bound.projection, view.item), 0);
-    } else {
-      const size_t head = stored.size() - view.item.bytes().size();
-      item = ItemBytes(std::move(stored), head);
-    }
+    item = AnsweredItem(row->expressions.get(), view.item, std::move(stored));
   }
   row->units = kUnitsFactor * ReadUnits(ReadBlocks(size), /*consistent=*/true);
   return absl::OkStatus();

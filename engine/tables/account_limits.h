@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_TABLES_ACCOUNT_LIMITS_H_
 #define ARMATURE_ENGINE_TABLES_ACCOUNT_LIMITS_H_
 
-// DescribeLimits, DescribeEndpoints: answers for programs that ask. Nothing here depends on them.
+// DescribeLimits, DescribeEndpoints: answers for programs that ask for them. Nothing depends on them.
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ struct AccountLimits {
   int64_t table_write_units_max = 40'000;
 };
 
-// How long a client may keep the address that DescribeEndpoints answers.
+// Minutes for which clients may cache the address from DescribeEndpoints.
 inline constexpr int64_t kEndpointCacheMinutes = 1440;
 
 }  // namespace armature::engine

@@ -1,8 +1,8 @@
 #ifndef ARMATURE_ENGINE_TABLES_CONTINUOUS_BACKUPS_H_
 #define ARMATURE_ENGINE_TABLES_CONTINUOUS_BACKUPS_H_
 
-// DescribeContinuousBackups, UpdateContinuousBackups: the setting. It is kept and reported; no table can be restored to
-// a point in time yet.
+// DescribeContinuousBackups, UpdateContinuousBackups: the setting is stored and reported. Point-in-time restore is not
+// supported yet.
 
 #include <cstdint>
 #include <optional>
@@ -24,16 +24,16 @@ struct UpdateContinuousBackupsRequest {
 };
 
 struct ContinuousBackupsDescription {
-  bool enabled = true;  // ContinuousBackupsStatus: once the table is made
-  // PointInTimeRecoveryDescription; the rest only if it is enabled.
+  bool enabled = true;  // ContinuousBackupsStatus: true once the table has been created
+  // PointInTimeRecoveryDescription. The other members are set only if it is enabled.
   bool recovery_enabled = false;
   int64_t period_days = 0;
   int64_t earliest_ms = 0;
   int64_t latest_ms = 0;
 };
 
-// Errors: ValidationException, TableNotFoundException, ContinuousBackupsUnavailableException. The second one blocks: it
-// writes to disk.
+// Errors: ValidationException, TableNotFoundException, ContinuousBackupsUnavailableException. UpdateContinuousBackups
+// blocks: it writes to disk.
 absl::StatusOr<ContinuousBackupsDescription> DescribeContinuousBackups(const store::Database& database,
                                                                        const std::optional<std::string>& table_name);
 absl::StatusOr<ContinuousBackupsDescription> UpdateContinuousBackups(store::Database* database,

@@ -11,10 +11,10 @@
 namespace armature::engine {
 namespace {
 
-// What the API reports for on-demand tables.
+// Warm throughput that the API reports for on-demand tables.
 constexpr model::Throughput kWarmOnDemand = {12'000, 4'000};
 
-// Nobody may use it yet.
+// Shows a table as CREATING that is not usable yet.
 void ShowAsCreating(model::TableDescriptor* table) {
   if (table->state != model::TableState::kActive) return;
   table->state = model::TableState::kCreating;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_TABLES_TABLE_OPS_H_
 #define ARMATURE_ENGINE_TABLES_TABLE_OPS_H_
 
-// Tables: what DescribeTable and its relatives say, free of any wire protocol.
+// Operations on tables, independent of the wire protocol.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace armature::engine {
 
-// How far one global index is behind its table.
+// Status of one index.
 struct IndexStatus {
   std::string table_name;
   model::IndexDescriptor descriptor;
@@ -24,7 +24,7 @@ struct IndexStatus {
   Backlog backlog;
   Totals totals;
   int64_t table_item_count = 0;
-  std::optional<store::BuildState> build;  // of an index that is being filled
+  std::optional<store::BuildState> build;  // set while the index is under construction
 };
 
 struct ListTablesResult {
@@ -32,7 +32,7 @@ struct ListTablesResult {
   std::optional<std::string> last_evaluated;
 };
 
-// Blocking: some write to disk. Errors: API errors with the documented texts.
+// All functions block; some write to disk. Errors: API errors with the documented texts.
 absl::StatusOr<TableDescription> CreateTable(store::Database* database, const model::TableDefinition& definition);
 absl::StatusOr<TableDescription> DeleteTable(store::Database* database, const std::optional<std::string>& name_or_arn);
 absl::StatusOr<TableDescription> DescribeTable(const store::Database& database,
@@ -40,7 +40,7 @@ absl::StatusOr<TableDescription> DescribeTable(const store::Database& database,
 absl::StatusOr<ListTablesResult> ListTables(const store::Database& database,
                                             const std::optional<std::string>& start_after,
                                             const std::optional<int64_t>& limit);
-// Of one table, or of all; by table name, then index name.
+// The indexes of one table or of all, sorted by table name, then index name.
 absl::StatusOr<std::vector<IndexStatus>> ListIndexStatus(store::Database* database,
                                                          const std::optional<std::string>& table_name);
 

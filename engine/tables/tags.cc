@@ -30,7 +30,7 @@ absl::Status NotFound(std::string_view arn) {
   return ResourceNotFoundError(Cat("Requested resource not found: ResourceArn: ", arn, " not found"));
 }
 
-// The local name of the table that `arn` names; empty: that of another region or account.
+// The local name of the table that `arn` names; empty for another region or account.
 absl::StatusOr<std::string_view> TableOf(const std::optional<std::string>& arn) {
   if (!arn.has_value() || arn->empty()) return ValidationError("Invalid TableArn");
   if (!model::IsArn(*arn)) return InvalidParameterError(Cat("ARNs must start with 'arn:': ", *arn));
@@ -49,7 +49,7 @@ bool HasTags(const model::TableDescriptor& table) {
   return table.state == model::TableState::kActive || table.state == model::TableState::kUpdating;
 }
 
-// Whether `arn` names what has tags of `table`.
+// OK if `arn` names `table` itself and the table has tags.
 absl::Status CheckResource(std::string_view arn, const model::TableDescriptor& table) {
   if (!HasTags(table)) return NotFound(arn);
   if (!IsStream(arn)) return absl::OkStatus();
@@ -68,7 +68,7 @@ absl::Status ChangeTags(store::Database* database, const std::string& arn, std::
   return changed.has_value() ? absl::OkStatus() : NotFound(arn);
 }
 
-// The key behind which a page begins.
+// The key behind which the page begins.
 std::string KeyOf(const std::optional<std::string>& token) {
   std::string key;
   if (!token.has_value() || !absl::WebSafeBase64Unescape(*token, &key)) return {};

@@ -14,7 +14,7 @@
 
 namespace armature::engine {
 
-// Members are present or not as the client sent them.
+// Members are present or absent as in the client's request.
 struct TagResourceRequest {
   std::optional<std::string> resource_arn;
   std::optional<model::Tags> tags;
@@ -31,15 +31,16 @@ struct ListTagsOfResourceRequest {
 };
 
 struct ListTagsOfResourceResult {
-  model::Tags tags;  // by key
+  model::Tags tags;  // sorted by key
   std::optional<std::string> next_token;
 };
 
 // Errors: ValidationException; ResourceNotFoundException, also for a table that is not ACTIVE;
-// UnknownOperationException for the ARN of a stream, whose tags are not kept. The first two block: they write to disk.
+// UnknownOperationException for the ARN of a stream, because tags of streams are not stored. TagResource and
+// UntagResource block: they write to disk.
 absl::Status TagResource(store::Database* database, const TagResourceRequest& request);
 absl::Status UntagResource(store::Database* database, const UntagResourceRequest& request);
-// A page of at most ten. A token that is none begins anew.
+// Returns a page of at most ten tags. An invalid token starts from the beginning.
 absl::StatusOr<ListTagsOfResourceResult> ListTagsOfResource(const store::Database& database,
                                                             const ListTagsOfResourceRequest& request);
 

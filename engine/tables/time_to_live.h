@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_TABLES_TIME_TO_LIVE_H_
 #define ARMATURE_ENGINE_TABLES_TIME_TO_LIVE_H_
 
-// UpdateTimeToLive, DescribeTimeToLive: the setting. Nothing expires yet.
+// UpdateTimeToLive, DescribeTimeToLive: the setting is stored and reported. Items do not expire yet.
 
 #include <optional>
 #include <string>
@@ -25,7 +25,7 @@ struct TimeToLiveDescription {
   std::string attribute_name;  // empty: time to live is off
 };
 
-// The specification as it came. Blocking: writes to disk. Errors: ValidationException, ResourceNotFoundException,
+// Returns the specification as sent. Blocking: writes to disk. Errors: ValidationException, ResourceNotFoundException,
 // ResourceInUseException.
 absl::StatusOr<TimeToLiveSpecification> UpdateTimeToLive(store::Database* database,
                                                          const UpdateTimeToLiveRequest& request);

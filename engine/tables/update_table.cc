@@ -11,16 +11,9 @@
 namespace armature::engine {
 namespace {
 
-// Whether a change has made the table UPDATING for a while: protection, encryption and warm throughput do not.
-bool NeedsUpdating(const model::TableSettings& before, const model::TableSettings& after) {
-  return before.billing_mode != after.billing_mode || before.provisioned != after.provisioned ||
-         before.on_demand_max != after.on_demand_max || before.table_class != after.table_class ||
-         before.stream_enabled != after.stream_enabled;
-}
-
-// `after`, with the states and amounts of the moment in which the change was accepted.
+// `after`, with the states and amounts at the moment when the change was accepted.
 model::TableDescriptor AsAccepted(const model::TableDescriptor& before, model::TableDescriptor after) {
-  if (NeedsUpdating(before.settings, after.settings)) after.state = model::TableState::kUpdating;
+  if (model::NeedsUpdating(before.settings, after.settings)) after.state = model::TableState::kUpdating;
   after.settings.provisioned = before.settings.provisioned;
   after.settings.throughput_changes = before.settings.throughput_changes;
   for (size_t i = 0; i < before.global_indexes.size(); ++i) {
@@ -50,7 +43,7 @@ absl::StatusOr<TableDescription> UpdateTable(store::Database* database, const mo
   if (!after.has_value()) return NoSuchTableError(*update.table_name);
   TableDescription description = Describe(*pinned.table);
   description.descriptor = AsAccepted(before, *std::move(after));
-  description.global_indexes.resize(description.descriptor.global_indexes.size());  // one may be new
+  description.global_indexes.resize(description.descriptor.global_indexes.size());  // one index may be new
   return description;
 }
 

@@ -10,11 +10,11 @@
 
 namespace armature::engine {
 
-// Changes all that `update` asks for, or nothing. Blocking: writes to disk.
+// Applies all changes of `update`, or none. Blocking: writes to disk.
 //
-// The change is there when it returns. The answer shows the moment in which it was accepted, as the API does:
-// throughput still as it was, and UPDATING what a client should wait for. Errors: those of model::CheckTableUpdate and
-// ApplyTableUpdate; ResourceNotFoundException.
+// The change is in effect when it returns. The result describes the moment at which the change was accepted, as the API
+// does: throughput before the change, and state UPDATING where a client should wait. Errors: those of
+// model::CheckTableUpdate and ApplyTableUpdate; ResourceNotFoundException.
 absl::StatusOr<TableDescription> UpdateTable(store::Database* database, const model::TableUpdate& update);
 
 }  // namespace armature::engine

@@ -1,6 +1,7 @@
 #include "storage/base/api_error.h"
 
 #include <charconv>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,11 +24,59 @@ constexpr char kCollectionsUrl[] = "armature/api-error-collections";
 constexpr char kReasonsUrl[] = "armature/api-error-cancellation-reasons";
 constexpr char kResourceUrl[] = "armature/api-error-throttling-resource";
 
-absl::Status Make(absl::StatusCode code, ApiErrorType type, std::string_view message) {
-  absl::Status status(code, Av(message));
-  status.SetPayload(kTypeUrl, absl::Cord(std::string(1, static_cast<char>(type))));
-  return status;
+using Type = ApiErrorType;
+using Code = absl::StatusCode;
+
+struct TypeRow {
+  Type type;
+  Code code;
+  std::string_view name;
+};
+// In the order of the types, which begin with 1.
+constexpr TypeRow kTypes[] = {
+    {Type::kValidation, Code::kInvalidArgument, "ValidationException"},
+    {Type::kSerialization, Code::kInvalidArgument, "SerializationException"},
+    {Type::kConditionalCheckFailed, Code::kFailedPrecondition, "ConditionalCheckFailedException"},
+    {Type::kResourceNotFound, Code::kNotFound, "ResourceNotFoundException"},
+    {Type::kResourceInUse, Code::kFailedPrecondition, "ResourceInUseException"},
+    {Type::kLimitExceeded, Code::kResourceExhausted, "LimitExceededException"},
+    {Type::kTransactionCanceled, Code::kAborted, "TransactionCanceledException"},
+    {Type::kTransactionConflict, Code::kAborted, "TransactionConflictException"},
+    {Type::kTransactionInProgress, Code::kAborted, "TransactionInProgressException"},
+    {Type::kIdempotentParameterMismatch, Code::kInvalidArgument, "IdempotentParameterMismatchException"},
+    {Type::kProvisionedThroughputExceeded, Code::kResourceExhausted, "ProvisionedThroughputExceededException"},
+    {Type::kThrottling, Code::kResourceExhausted, "ThrottlingException"},
+    {Type::kRequestLimitExceeded, Code::kResourceExhausted, "RequestLimitExceeded"},
+    {Type::kItemCollectionSizeLimitExceeded, Code::kResourceExhausted, "ItemCollectionSizeLimitExceededException"},
+    {Type::kUnknownOperation, Code::kUnimplemented, "UnknownOperationException"},
+    {Type::kServiceUnavailable, Code::kUnavailable, "ServiceUnavailable"},
+    {Type::kDeadlineExceeded, Code::kDeadlineExceeded, "DeadlineExceeded"},
+    {Type::kCancelled, Code::kCancelled, "Cancelled"},
+    {Type::kTableNotFound, Code::kNotFound, "TableNotFoundException"},
+    {Type::kContinuousBackupsUnavailable, Code::kFailedPrecondition, "ContinuousBackupsUnavailableException"},
+    {Type::kBackupNotFound, Code::kNotFound, "BackupNotFoundException"},
+    {Type::kBackupInUse, Code::kFailedPrecondition, "BackupInUseException"},
+    {Type::kTableAlreadyExists, Code::kAlreadyExists, "TableAlreadyExistsException"},
+    {Type::kMissingAuthenticationToken, Code::kUnauthenticated, "MissingAuthenticationTokenException"},
+    {Type::kIncompleteSignature, Code::kUnauthenticated, "IncompleteSignatureException"},
+    {Type::kInvalidSignature, Code::kUnauthenticated, "InvalidSignatureException"},
+    {Type::kUnrecognizedClient, Code::kUnauthenticated, "UnrecognizedClientException"},
+    {Type::kAccessDenied, Code::kPermissionDenied, "AccessDeniedException"},
+};
+
+// Null for a value that is none.
+const TypeRow* FindType(ApiErrorType type) {
+  const size_t place = static_cast<size_t>(type) - 1;
+  return place < std::size(kTypes) ? &kTypes[place] : nullptr;
 }
+
+constexpr bool TypesAreInOrder() {
+  for (size_t i = 0; i < std::size(kTypes); ++i) {
+    if (static_cast<size_t>(kTypes[i].type) != i + 1) return false;
+  }
+  return true;
+}
+static_assert(TypesAreInOrder());
 
 // Appends a string to a payload of several strings: its size, a colon, and its bytes.
 void AppendSized(std::string_view text, std::string* to) { *to += Cat(text.size(), ":", text); }
@@ -44,108 +93,35 @@ std::string TakeSized(std::string_view* rest) {
 }  // namespace
 
 std::string_view ApiErrorName(ApiErrorType type) {
-  switch (type) {
-    case ApiErrorType::kValidation:
-      return "ValidationException";
-    case ApiErrorType::kSerialization:
-      return "SerializationException";
-    case ApiErrorType::kConditionalCheckFailed:
-      return "ConditionalCheckFailedException";
-    case ApiErrorType::kResourceNotFound:
-      return "ResourceNotFoundException";
-    case ApiErrorType::kResourceInUse:
-      return "ResourceInUseException";
-    case ApiErrorType::kLimitExceeded:
-      return "LimitExceededException";
-    case ApiErrorType::kTransactionCanceled:
-      return "TransactionCanceledException";
-    case ApiErrorType::kTransactionConflict:
-      return "TransactionConflictException";
-    case ApiErrorType::kTransactionInProgress:
-      return "TransactionInProgressException";
-    case ApiErrorType::kIdempotentParameterMismatch:
-      return "IdempotentParameterMismatchException";
-    case ApiErrorType::kProvisionedThroughputExceeded:
-      return "ProvisionedThroughputExceededException";
-    case ApiErrorType::kThrottling:
-      return "ThrottlingException";
-    case ApiErrorType::kRequestLimitExceeded:
-      return "RequestLimitExceeded";
-    case ApiErrorType::kItemCollectionSizeLimitExceeded:
-      return "ItemCollectionSizeLimitExceededException";
-    case ApiErrorType::kUnknownOperation:
-      return "UnknownOperationException";
-    case ApiErrorType::kServiceUnavailable:
-      return "ServiceUnavailable";
-    case ApiErrorType::kDeadlineExceeded:
-      return "DeadlineExceeded";
-    case ApiErrorType::kCancelled:
-      return "Cancelled";
-    case ApiErrorType::kTableNotFound:
-      return "TableNotFoundException";
-    case ApiErrorType::kContinuousBackupsUnavailable:
-      return "ContinuousBackupsUnavailableException";
-    case ApiErrorType::kBackupNotFound:
-      return "BackupNotFoundException";
-    case ApiErrorType::kBackupInUse:
-      return "BackupInUseException";
-    case ApiErrorType::kTableAlreadyExists:
-      return "TableAlreadyExistsException";
-    case ApiErrorType::kMissingAuthenticationToken:
-      return "MissingAuthenticationTokenException";
-    case ApiErrorType::kIncompleteSignature:
-      return "IncompleteSignatureException";
-    case ApiErrorType::kInvalidSignature:
-      return "InvalidSignatureException";
-    case ApiErrorType::kUnrecognizedClient:
-      return "UnrecognizedClientException";
-    case ApiErrorType::kAccessDenied:
-      return "AccessDeniedException";
-  }
-  return "InternalServerError";
+  const TypeRow* const row = FindType(type);
+  return row == nullptr ? "InternalServerError" : row->name;
 }
 
-absl::Status ValidationError(std::string_view message) {
-  return Make(absl::StatusCode::kInvalidArgument, ApiErrorType::kValidation, message);
+absl::Status MakeApiError(ApiErrorType type, std::string_view text) {
+  absl::Status status(FindType(type)->code, Av(text));
+  status.SetPayload(kTypeUrl, absl::Cord(std::string(1, static_cast<char>(type))));
+  return status;
 }
 
 absl::Status InvalidParameterError(std::string_view detail) {
   return ValidationError(Cat("One or more parameter values were invalid: ", detail));
 }
 
-absl::Status SerializationError(std::string_view message) {
-  return Make(absl::StatusCode::kInvalidArgument, ApiErrorType::kSerialization, message);
-}
-
 absl::Status ConditionalCheckFailedError(std::string_view item) {
-  absl::Status status = Make(absl::StatusCode::kFailedPrecondition, ApiErrorType::kConditionalCheckFailed,
-                             "The conditional request failed");
+  absl::Status status = MakeApiError(ApiErrorType::kConditionalCheckFailed, "The conditional request failed");
   if (!item.empty()) status.SetPayload(kItemUrl, absl::Cord(Av(item)));
   return status;
 }
 
-absl::Status ResourceNotFoundError(std::string_view message) {
-  return Make(absl::StatusCode::kNotFound, ApiErrorType::kResourceNotFound, message);
-}
-
-absl::Status ResourceInUseError(std::string_view message) {
-  return Make(absl::StatusCode::kFailedPrecondition, ApiErrorType::kResourceInUse, message);
-}
-
-absl::Status LimitExceededError(std::string_view message) {
-  return Make(absl::StatusCode::kResourceExhausted, ApiErrorType::kLimitExceeded, message);
-}
-
 absl::Status ThrottlingError(std::string_view message, int64_t retry_after_ms) {
-  absl::Status status = Make(absl::StatusCode::kResourceExhausted, ApiErrorType::kThrottling, message);
+  absl::Status status = MakeApiError(ApiErrorType::kThrottling, message);
   status.SetPayload(kRetryUrl, absl::Cord(std::to_string(retry_after_ms)));
   return status;
 }
 
 absl::Status ProvisionedThroughputExceededError(std::string_view message, const ThrottlingReason& reason,
                                                 int64_t retry_after_ms) {
-  absl::Status status =
-      Make(absl::StatusCode::kResourceExhausted, ApiErrorType::kProvisionedThroughputExceeded, message);
+  absl::Status status = MakeApiError(ApiErrorType::kProvisionedThroughputExceeded, message);
   status.SetPayload(kRetryUrl, absl::Cord(std::to_string(retry_after_ms)));
   return WithThrottlingReason(std::move(status), reason);
 }
@@ -172,7 +148,7 @@ absl::Status TransactionCanceledError(const std::vector<CancellationReason>& rea
     separator = ", ";
     for (const std::string* const field : {&reason.code, &reason.message, &reason.item}) AppendSized(*field, &fields);
   }
-  absl::Status status = Make(absl::StatusCode::kAborted, ApiErrorType::kTransactionCanceled, Cat(message, "]"));
+  absl::Status status = MakeApiError(ApiErrorType::kTransactionCanceled, Cat(message, "]"));
   status.SetPayload(kReasonsUrl, absl::Cord(std::move(fields)));
   return status;
 }
@@ -193,23 +169,23 @@ std::vector<CancellationReason> GetCancellationReasons(const absl::Status& statu
 }
 
 absl::Status TransactionConflictError() {
-  return Make(absl::StatusCode::kAborted, ApiErrorType::kTransactionConflict, "Transaction is ongoing for the item");
+  return MakeApiError(ApiErrorType::kTransactionConflict, "Transaction is ongoing for the item");
 }
 
 absl::Status TransactionInProgressError() {
-  return Make(absl::StatusCode::kAborted, ApiErrorType::kTransactionInProgress,
-              "The transaction with the given request token is already in progress.");
+  return MakeApiError(ApiErrorType::kTransactionInProgress,
+                      "The transaction with the given request token is already in progress.");
 }
 
 absl::Status IdempotentParameterMismatchError() {
-  return Make(absl::StatusCode::kInvalidArgument, ApiErrorType::kIdempotentParameterMismatch,
-              "DynamoDB rejected the request because you retried a request with a different payload but with an "
-              "idempotent token that was already used.");
+  return MakeApiError(
+      ApiErrorType::kIdempotentParameterMismatch,
+      "DynamoDB rejected the request because you retried a request with a different payload but with an "
+      "idempotent token that was already used.");
 }
 
 absl::Status ItemCollectionSizeLimitExceededError() {
-  return Make(absl::StatusCode::kResourceExhausted, ApiErrorType::kItemCollectionSizeLimitExceeded,
-              "Collection size exceeded.");
+  return MakeApiError(ApiErrorType::kItemCollectionSizeLimitExceeded, "Collection size exceeded.");
 }
 
 absl::Status ItemCollectionSizeLimitExceededError(const std::vector<CollectionName>& collections) {
@@ -237,63 +213,17 @@ std::vector<CollectionName> ExceededCollections(const absl::Status& status) {
   return collections;
 }
 
-absl::Status UnknownOperationError(std::string_view message) {
-  return Make(absl::StatusCode::kUnimplemented, ApiErrorType::kUnknownOperation, message);
-}
-
-absl::Status TableNotFoundError(std::string_view message) {
-  return Make(absl::StatusCode::kNotFound, ApiErrorType::kTableNotFound, message);
-}
-
-absl::Status ContinuousBackupsUnavailableError(std::string_view message) {
-  return Make(absl::StatusCode::kFailedPrecondition, ApiErrorType::kContinuousBackupsUnavailable, message);
-}
-
-absl::Status BackupNotFoundError(std::string_view message) {
-  return Make(absl::StatusCode::kNotFound, ApiErrorType::kBackupNotFound, message);
-}
-
-absl::Status BackupInUseError(std::string_view message) {
-  return Make(absl::StatusCode::kFailedPrecondition, ApiErrorType::kBackupInUse, message);
-}
-
-absl::Status TableAlreadyExistsError(std::string_view message) {
-  return Make(absl::StatusCode::kAlreadyExists, ApiErrorType::kTableAlreadyExists, message);
-}
-
-absl::Status ServiceUnavailableError(std::string_view message) {
-  return Make(absl::StatusCode::kUnavailable, ApiErrorType::kServiceUnavailable, message);
-}
-
-absl::Status DeadlineExceededError(std::string_view message) {
-  return Make(absl::StatusCode::kDeadlineExceeded, ApiErrorType::kDeadlineExceeded, message);
-}
-
-absl::Status CancelledError(std::string_view message) {
-  return Make(absl::StatusCode::kCancelled, ApiErrorType::kCancelled, message);
-}
-
 absl::Status MissingAuthenticationTokenError() {
-  return Make(absl::StatusCode::kUnauthenticated, ApiErrorType::kMissingAuthenticationToken,
-              "Request is missing Authentication Token");
-}
-
-absl::Status IncompleteSignatureError(std::string_view message) {
-  return Make(absl::StatusCode::kUnauthenticated, ApiErrorType::kIncompleteSignature, message);
-}
-
-absl::Status InvalidSignatureError(std::string_view message) {
-  return Make(absl::StatusCode::kUnauthenticated, ApiErrorType::kInvalidSignature, message);
+  return MakeApiError(ApiErrorType::kMissingAuthenticationToken, "Request is missing Authentication Token");
 }
 
 absl::Status UnrecognizedClientError() {
-  return Make(absl::StatusCode::kUnauthenticated, ApiErrorType::kUnrecognizedClient,
-              "The security token included in the request is invalid.");
+  return MakeApiError(ApiErrorType::kUnrecognizedClient, "The security token included in the request is invalid.");
 }
 
 absl::Status AccessDeniedError(std::string_view principal, std::string_view action, std::string_view resource) {
-  return Make(absl::StatusCode::kPermissionDenied, ApiErrorType::kAccessDenied,
-              Cat("User: ", principal, " is not authorized to perform: ", action, " on resource: ", resource));
+  return MakeApiError(ApiErrorType::kAccessDenied,
+                      Cat("User: ", principal, " is not authorized to perform: ", action, " on resource: ", resource));
 }
 
 std::optional<ApiError> GetApiError(const absl::Status& status) {

@@ -51,37 +51,66 @@ enum class ApiErrorType : uint8_t {
 // The exception's name on the wire, e.g. "ValidationException". Static storage.
 std::string_view ApiErrorName(ApiErrorType type);
 
-// One factory per exception; `message` is the complete text shown to the client.
-absl::Status ValidationError(std::string_view message);
+// An error of any type, without the parts that are particular to it.
+absl::Status MakeApiError(ApiErrorType type, std::string_view text);
+
+// One factory per exception; `text` is the complete text shown to the client.
+inline absl::Status ValidationError(std::string_view text) { return MakeApiError(ApiErrorType::kValidation, text); }
 // The most frequent prefix: "One or more parameter values were invalid: " + detail.
 absl::Status InvalidParameterError(std::string_view detail);
-absl::Status SerializationError(std::string_view message);
+inline absl::Status SerializationError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kSerialization, text);
+}
 // `item` is the stored item in wire form, or empty if not requested or if no item exists.
 absl::Status ConditionalCheckFailedError(std::string_view item);
-absl::Status ResourceNotFoundError(std::string_view message);
-absl::Status ResourceInUseError(std::string_view message);
-absl::Status LimitExceededError(std::string_view message);
+inline absl::Status ResourceNotFoundError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kResourceNotFound, text);
+}
+inline absl::Status ResourceInUseError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kResourceInUse, text);
+}
+inline absl::Status LimitExceededError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kLimitExceeded, text);
+}
 // The server cannot accept the request now; the client may retry after `retry_after_ms`.
 absl::Status ThrottlingError(std::string_view message, int64_t retry_after_ms);
 // throttling_error.h has the errors about the capacity of tables and indexes, transaction_error.h those of
 // transactions.
 absl::Status ItemCollectionSizeLimitExceededError();
 // The operation or a member of its request is documented but not available in this version.
-absl::Status UnknownOperationError(std::string_view message);
+inline absl::Status UnknownOperationError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kUnknownOperation, text);
+}
 // A missing table in a backup operation.
-absl::Status TableNotFoundError(std::string_view message);
-absl::Status ContinuousBackupsUnavailableError(std::string_view message);
-absl::Status BackupNotFoundError(std::string_view message);
-absl::Status BackupInUseError(std::string_view message);
+inline absl::Status TableNotFoundError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kTableNotFound, text);
+}
+inline absl::Status ContinuousBackupsUnavailableError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kContinuousBackupsUnavailable, text);
+}
+inline absl::Status BackupNotFoundError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kBackupNotFound, text);
+}
+inline absl::Status BackupInUseError(std::string_view text) { return MakeApiError(ApiErrorType::kBackupInUse, text); }
 // The target table of a restore exists already.
-absl::Status TableAlreadyExistsError(std::string_view message);
-absl::Status ServiceUnavailableError(std::string_view message);
-absl::Status DeadlineExceededError(std::string_view message);
-absl::Status CancelledError(std::string_view message);
+inline absl::Status TableAlreadyExistsError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kTableAlreadyExists, text);
+}
+inline absl::Status ServiceUnavailableError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kServiceUnavailable, text);
+}
+inline absl::Status DeadlineExceededError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kDeadlineExceeded, text);
+}
+inline absl::Status CancelledError(std::string_view text) { return MakeApiError(ApiErrorType::kCancelled, text); }
 // Authentication errors: no credentials, an incomplete signature, a wrong signature, an unknown access key or secret.
 absl::Status MissingAuthenticationTokenError();
-absl::Status IncompleteSignatureError(std::string_view message);
-absl::Status InvalidSignatureError(std::string_view message);
+inline absl::Status IncompleteSignatureError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kIncompleteSignature, text);
+}
+inline absl::Status InvalidSignatureError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kInvalidSignature, text);
+}
 absl::Status UnrecognizedClientError();
 // `principal` is not allowed to run `action` ("dynamodb:GetItem") on `resource` (an ARN, or "*").
 absl::Status AccessDeniedError(std::string_view principal, std::string_view action, std::string_view resource);

@@ -5,13 +5,14 @@
 
 namespace armature::codec {
 
+std::string StoredItemHead(size_t api_size) {
+  std::string head(1, kStoredItemVersion);
+  model::AppendVarint(api_size, &head);
+  return head;
+}
+
 std::string EncodeStoredItem(std::string_view item_bytes, size_t api_size) {
-  std::string value;
-  value.reserve(1 + model::VarintSize(api_size) + item_bytes.size());
-  value.push_back(kStoredItemVersion);
-  model::AppendVarint(api_size, &value);
-  value.append(item_bytes);
-  return value;
+  return Cat(StoredItemHead(api_size), item_bytes);
 }
 
 absl::StatusOr<StoredItemView> ParseStoredItem(std::string_view value) {

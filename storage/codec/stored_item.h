@@ -19,6 +19,8 @@ struct StoredItemView {
   model::ItemView item;  // points into the value
 };
 
+// The bytes before those of the item.
+std::string StoredItemHead(size_t api_size);
 std::string EncodeStoredItem(std::string_view item_bytes, size_t api_size);
 
 // Errors: DataLoss for an unknown version or a malformed head; the message says what was expected.

@@ -53,7 +53,7 @@ absl::Status CheckLocalIndexKey(const IndexDefinition& index, const KeySchema& t
   return absl::OkStatus();
 }
 
-// What both kinds have in common. The key has been checked.
+// The part common to both kinds of indexes. The key has been checked.
 absl::StatusOr<IndexDescriptor> BuildIndex(const IndexDefinition& definition, IndexKind kind,
                                            const TableDescriptor& table) {
   if (table.FindIndex(definition.index_name) != nullptr) {
@@ -101,9 +101,7 @@ absl::Status CheckIndexCapacity(const IndexDefinition& index, BillingMode billin
 absl::StatusOr<IndexDescriptor> BuildGlobalIndex(const IndexDefinition& definition, const TableDescriptor& table) {
   ARM_ASSIGN_OR_RETURN(IndexDescriptor index, BuildIndex(definition, IndexKind::kGlobal, table));
   ARM_RETURN_IF_ERROR(CheckIndexCapacity(definition, table.settings.billing_mode));
-  index.provisioned = definition.provisioned;
-  index.on_demand_max = definition.on_demand_max;
-  index.warm = definition.warm;
+  index.throughput() = WithDefaults(definition);
   return index;
 }
 
@@ -120,14 +118,10 @@ absl::Status BuildGlobalIndexes(const std::vector<IndexDefinition>& definitions,
   return absl::OkStatus();
 }
 
-// A name that two indexes project counts twice.
+// A name projected by two indexes counts twice.
 absl::Status CheckProjectedNamesCount(const TableDescriptor& table, size_t added = 0) {
   size_t count = added;
-  for (const auto* indexes : {&table.local_indexes, &table.global_indexes}) {
-    for (const IndexDescriptor& index : *indexes) {
-      count += index.projection.non_key_attributes.size();
-    }
-  }
+  for (const IndexDescriptor* const index : table.indexes()) count += index->projection.non_key_attributes.size();
   if (count <= kNonKeyAttributesPerTableMax) return absl::OkStatus();
   return InvalidParameterError(
       Cat("Number of NonKeyAttributes over all indexes exceeds per-table ", "limit of ", kNonKeyAttributesPerTableMax));

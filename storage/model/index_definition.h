@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_MODEL_INDEX_DEFINITION_H_
 #define ARMATURE_STORAGE_MODEL_INDEX_DEFINITION_H_
 
-// The rules of secondary indexes and of capacity. Private to the builders of tables and their updates.
+// Rules for secondary indexes and capacity. Private to the builders of tables and their updates.
 
 #include <string_view>
 
@@ -11,21 +11,21 @@
 
 namespace armature::model {
 
-// Checks the indexes of `definition`, local ones first, and appends them to `table`, whose key and
-// attribute definitions are there already. `table` is unspecified after an error.
+// Checks the indexes of `definition`, local indexes first, and appends them to `table`, which has its key and attribute
+// definitions already. `table` is unspecified after an error.
 //
 // `definition` has passed CheckTableShape and CheckUseOfAttributes.
 // Errors: ValidationException with the documented text.
 absl::Status BuildIndexes(const TableDefinition& definition, TableDescriptor* table);
 
-// For an index that is to be added to a table: the check of its projection by itself, ...
+// Checks the projection of an index that is added to a table.
 absl::Status CheckProjection(const ProjectionDefinition& projection);
 
-// ... and the index, whose key and name have been checked and whose attributes `table` defines. Checks its capacity by
-// the table's billing mode, and the names that all indexes project.
+// Builds an index that is added to a table. Its key and name have been checked, and `table` defines its attributes.
+// Checks its capacity by the table's billing mode, and the number of names projected by all indexes.
 absl::StatusOr<IndexDescriptor> BuildAddedIndex(const IndexDefinition& definition, const TableDescriptor& table);
 
-// Capacity units above the maximum are an error. `suffix` ends its text.
+// Refuses capacity units above the maximum. `suffix` ends the error text.
 absl::Status CheckCapacityBounds(const Throughput& throughput, std::string_view suffix);
 
 }  // namespace armature::model

@@ -48,7 +48,7 @@ absl::Status CheckActions(const std::vector<GlobalIndexUpdate>& entries) {
   return absl::OkStatus();
 }
 
-// The definitions that the new index needs, sorted by name; what else is listed is ignored.
+// The definitions of the new index's key attributes, sorted by name. Other listed definitions are ignored.
 absl::StatusOr<std::vector<KeyAttribute>> DefinitionsOf(const IndexDefinition& index,
                                                         const std::vector<AttributeDefinition>& listed) {
   std::vector<AttributeDefinition> needed;
@@ -75,7 +75,7 @@ std::string PrintedElement(const KeyAttribute& attribute, std::string_view role)
   return Cat("Schema:[SchemaElement: key{", attribute.name, ":", ScalarTypeName(attribute.type), ":", role, "}]");
 }
 
-// The role that `name` has in `key`; empty: none.
+// The role of `name` in `key`; empty if it has none.
 std::string_view RoleIn(const KeySchema& key, std::string_view name) {
   const auto has_name = [name](const KeyAttribute& attribute) { return attribute.name == name; };
   if (std::any_of(key.partition.begin(), key.partition.end(), has_name)) return "HASH";
@@ -84,15 +84,13 @@ std::string_view RoleIn(const KeySchema& key, std::string_view name) {
 
 std::string_view RoleIn(const TableDescriptor& table, std::string_view name) {
   std::string_view role = RoleIn(table.key, name);
-  for (const auto* indexes : {&table.local_indexes, &table.global_indexes}) {
-    for (const IndexDescriptor& index : *indexes) {
-      if (role.empty()) role = RoleIn(index.key, name);
-    }
+  for (const IndexDescriptor* const index : table.indexes()) {
+    if (role.empty()) role = RoleIn(index->key, name);
   }
   return role;
 }
 
-// An attribute that the table knows keeps its type.
+// An attribute that the table defines already must keep its type.
 absl::Status CheckTypes(const IndexDefinition& index, const std::vector<KeyAttribute>& wanted,
                         const TableDescriptor& table) {
   for (const KeyElementDefinition& element : index.key_schema) {
@@ -109,7 +107,7 @@ absl::Status CheckTypes(const IndexDefinition& index, const std::vector<KeyAttri
   return absl::OkStatus();
 }
 
-// Adds those of `attributes` that `defined`, sorted by name, lacks.
+// Adds those of `attributes` that are missing in `defined`, which is sorted by name.
 void AddDefinitions(const std::vector<KeyAttribute>& attributes, std::vector<KeyAttribute>* defined) {
   const auto by_name = [](const KeyAttribute& a, const KeyAttribute& b) { return a.name < b.name; };
   for (const KeyAttribute& attribute : attributes) {
@@ -138,7 +136,7 @@ absl::Status CreateIndex(const IndexDefinition& definition, const TableUpdate& u
   return absl::OkStatus();
 }
 
-// The global index called `name`. `verb` is what is to be done with it.
+// The global index called `name`. `verb` names the action in errors.
 absl::StatusOr<IndexDescriptor*> FindGlobalIndex(std::string_view name, std::string_view verb, TableDescriptor* table) {
   for (IndexDescriptor& index : table->global_indexes) {
     if (index.name == name) return &index;
@@ -169,8 +167,7 @@ absl::Status UpdateIndex(const IndexThroughputUpdate& update, int64_t now_ms, bo
   } else if (!update.on_demand_max.has_value() && !update.warm.has_value()) {
     return InvalidParameterError(Cat("ProvisionedThroughput is not specified for index: ", index->name));
   }
-  if (update.on_demand_max.has_value()) MergeThroughput(*update.on_demand_max, -1, &index->on_demand_max);
-  if (update.warm.has_value()) MergeThroughput(*update.warm, 0, &index->warm);
+  ApplyThroughputLimits(update, index);
   return absl::OkStatus();
 }
 
@@ -200,6 +197,10 @@ absl::Status CheckIndexStates(const TableUpdate& update, const TableDescriptor& 
 
 void EraseGlobalIndex(IndexId id, TableDescriptor* table) {
   std::erase_if(table->global_indexes, [id](const IndexDescriptor& index) { return index.id == id; });
+  EraseUnusedDefinitions(table);
+}
+
+void EraseUnusedDefinitions(TableDescriptor* table) {
   std::erase_if(table->attribute_definitions,
                 [table](const KeyAttribute& attribute) { return RoleIn(*table, attribute.name).empty(); });
 }
@@ -269,17 +270,6 @@ absl::Status ChangeProvisioned(const Throughput& wanted, std::string_view resour
   }
   *current = wanted;
   return absl::OkStatus();
-}
-
-void MergeThroughput(const Throughput& given, int64_t unset, std::optional<Throughput>* current) {
-  Throughput merged = current->value_or(Throughput{unset, unset});
-  if (given.read_units != kThroughputNotGiven) merged.read_units = given.read_units;
-  if (given.write_units != kThroughputNotGiven) merged.write_units = given.write_units;
-  if (merged == Throughput{-1, -1}) {
-    current->reset();
-  } else {
-    *current = merged;
-  }
 }
 
 }  // namespace armature::model

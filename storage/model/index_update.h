@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_MODEL_INDEX_UPDATE_H_
 #define ARMATURE_STORAGE_MODEL_INDEX_UPDATE_H_
 
-// The rules of GlobalSecondaryIndexUpdates and of changed throughput. Private to CheckTableUpdate and ApplyTableUpdate.
+// Rules for GlobalSecondaryIndexUpdates and changed throughput. Private to CheckTableUpdate and ApplyTableUpdate.
 
 #include <cstdint>
 #include <string>
@@ -12,28 +12,25 @@
 
 namespace armature::model {
 
-// Whether an index is to be made or removed.
+// True if the update adds or removes an index.
 bool MakesOrRemovesIndex(const TableUpdate& update);
 
-// The entries' rules for which no table is needed: one action each, each index once, one index made or removed.
+// Checks the rules of the entries that need no table: each entry has one action, each index occurs once, and at most
+// one index is added or removed.
 absl::Status CheckIndexUpdates(const TableUpdate& update);
 
-// Whether the states of the indexes admit the entries: one index is made or removed at a time, one that is being
-// removed is left alone, and one that waits for its space cannot be removed. Errors: ResourceInUseException,
-// LimitExceededException.
+// Checks that the states of the indexes admit the entries: one index is added or removed at a time, an index that is
+// being removed does not change, and an index without its column family cannot be removed.
+// Errors: ResourceInUseException, LimitExceededException.
 absl::Status CheckIndexStates(const TableUpdate& update, const TableDescriptor& table);
 
-// Applies the entries to `table`, whose billing mode is what the update makes it; `was_on_demand` is what it was
-// before.
+// Applies the entries to `table`, which has its new billing mode already; `was_on_demand` tells the earlier one.
 absl::Status ApplyIndexUpdates(const TableUpdate& update, int64_t now_ms, bool was_on_demand, TableDescriptor* table);
 
-// Sets `*current` to `wanted` at `now_ms` and notes the change. `resource` is "table" or "index <name>".
-// Errors: ValidationException if the amounts stay as they are.
+// Sets `*current` to `wanted` and records the change and its time in `changes`. `resource` is "table" or "index
+// <name>". Errors: ValidationException if the amounts stay as they are.
 absl::Status ChangeProvisioned(const Throughput& wanted, std::string_view resource, int64_t now_ms,
                                std::optional<Throughput>* current, ThroughputChanges* changes);
-
-// Sets the amounts that are given; those that were never given are `unset`. Amounts of -1 mean none.
-void MergeThroughput(const Throughput& given, int64_t unset, std::optional<Throughput>* current);
 
 }  // namespace armature::model
 

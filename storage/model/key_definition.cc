@@ -68,7 +68,7 @@ absl::StatusOr<std::vector<KeyAttribute>> BuildKeyAttributes(const std::vector<A
 
 absl::Status CheckTableKey(const std::vector<KeyElementDefinition>& elements,
                            const std::vector<KeyAttribute>& defined) {
-  // A name that stands twice in the key is told as such, not as a missing definition.
+  // A name that occurs twice in the key is reported as a duplicate, not as a missing definition.
   if (NamesOf(elements).size() > defined.size()) {
     return ValidationError("Invalid KeySchema: Some index key attribute have no definition");
   }

@@ -25,6 +25,11 @@ struct KeyAttribute {
   std::string name;
   ScalarType type = ScalarType::kString;
   friend bool operator==(const KeyAttribute&, const KeyAttribute&) = default;
+
+  static void VisitFields(auto& self, const auto& visit) {
+    visit("name", self.name);
+    visit("type", self.type);
+  }
 };
 
 // A table has one partition attribute and at most one sort attribute. A local index has one of each. A global index has
@@ -38,6 +43,11 @@ struct KeySchema {
   const KeyAttribute* Find(std::string_view name) const;
   size_t size() const { return partition.size() + sort.size(); }
   friend bool operator==(const KeySchema&, const KeySchema&) = default;
+
+  static void VisitFields(auto& self, const auto& visit) {
+    visit("partition", self.partition);
+    visit("sort", self.sort);
+  }
 };
 
 // Key attribute names of an index and its table, without duplicates, in byte order: the attributes of a

@@ -19,13 +19,9 @@ namespace {
 
 bool IsAsciiAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
-BillingMode BillingModeOf(const TableDefinition& definition) {
-  return definition.billing_mode == "PAY_PER_REQUEST" ? BillingMode::kPayPerRequest : BillingMode::kProvisioned;
-}
-
 absl::Status CheckBilling(const TableDefinition& definition) {
-  const std::optional<Throughput>& throughput = definition.settings.provisioned;
-  if (BillingModeOf(definition) == BillingMode::kPayPerRequest) {
+  const std::optional<Throughput>& throughput = definition.provisioned;
+  if (definition.billing_mode == BillingModeName(BillingMode::kPayPerRequest)) {
     if (!throughput.has_value()) return absl::OkStatus();
     return InvalidParameterError(
         "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is "
@@ -40,24 +36,17 @@ absl::Status CheckBilling(const TableDefinition& definition) {
 }
 
 absl::Status CheckStream(const TableDefinition& definition) {
-  if (!definition.stream_enabled.has_value()) return absl::OkStatus();
-  const bool has_view_type = !definition.stream_view_type.empty();
-  if (*definition.stream_enabled && !has_view_type) {
+  if (!definition.stream.has_value() || !definition.stream->enabled.has_value()) return absl::OkStatus();
+  const bool is_enabled = *definition.stream->enabled;
+  const bool has_view_type = !definition.stream->view_type.empty();
+  if (is_enabled && !has_view_type) {
     return InvalidParameterError("Table is being created with a stream enabled, UpdateViewType is required");
   }
-  if (!*definition.stream_enabled && has_view_type) {
+  if (!is_enabled && has_view_type) {
     return InvalidParameterError(
         "Table is being created with a stream disabled, UpdateViewType should not be specified");
   }
   return absl::OkStatus();
-}
-
-TableSettings BuildSettings(const TableDefinition& definition) {
-  TableSettings settings = definition.settings;
-  settings.billing_mode = BillingModeOf(definition);
-  settings.stream_enabled = definition.stream_enabled.value_or(false);
-  settings.stream_view_type = definition.stream_view_type;
-  return settings;
 }
 
 }  // namespace
@@ -72,6 +61,7 @@ absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& defi
   TableDescriptor table;
   table.name = definition.table_name;
   table.settings = BuildSettings(definition);
+  table.settings.tags = definition.tags;
   ARM_ASSIGN_OR_RETURN(table.attribute_definitions, BuildKeyAttributes(definition.attribute_definitions));
   ARM_RETURN_IF_ERROR(CheckTableKey(definition.key_schema, table.attribute_definitions));
   ARM_RETURN_IF_ERROR(CheckUseOfAttributes(definition, table.attribute_definitions));
@@ -79,18 +69,9 @@ absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& defi
   ARM_RETURN_IF_ERROR(BuildIndexes(definition, &table));
 
   ARM_RETURN_IF_ERROR(CheckStream(definition));
-  ARM_RETURN_IF_ERROR(CheckTags(definition.settings.tags));
-  ARM_RETURN_IF_ERROR(CheckTableClass(definition.settings.table_class));
+  ARM_RETURN_IF_ERROR(CheckTags(definition.tags));
+  ARM_RETURN_IF_ERROR(CheckTableClass(definition.table_class));
   return table;
-}
-
-absl::Status CheckTableClass(std::string_view table_class) {
-  if (table_class.empty() || table_class == "STANDARD" || table_class == "STANDARD_INFREQUENT_ACCESS") {
-    return absl::OkStatus();
-  }
-  return ValidationError(
-      "Invalid table-class parameter provided. Please try again with a valid table-class value: "
-      "[STANDARD, STANDARD_INFREQUENT_ACCESS].");
 }
 
 bool HasOnlyNameCharacters(std::string_view name) {

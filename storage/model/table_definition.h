@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_MODEL_TABLE_DEFINITION_H_
 #define ARMATURE_STORAGE_MODEL_TABLE_DEFINITION_H_
 
-// The definition of a table as a client asks for it, and the rules it must keep.
+// The definition of a new table as a client requests it, and its validation.
 
 #include <cstdint>
 #include <optional>
@@ -12,13 +12,15 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "storage/model/table_descriptor.h"
+#include "storage/model/table_settings.h"
 
 namespace armature::model {
 
-// Request shapes: enums are texts here, because an unknown one is an error of the request, told in its words.
+// Parts of requests. Enums are texts here, because the error about an unknown value repeats it.
 struct KeyElementDefinition {
   std::string attribute_name;
   std::string key_type;  // HASH or RANGE
+  friend bool operator==(const KeyElementDefinition&, const KeyElementDefinition&) = default;
 };
 
 struct AttributeDefinition {
@@ -27,46 +29,35 @@ struct AttributeDefinition {
 };
 
 struct ProjectionDefinition {
-  std::string projection_type;  // empty: not given
+  std::string projection_type;  // empty: absent
   std::optional<std::vector<std::string>> non_key_attributes;
 };
 
-struct IndexDefinition {
+struct IndexDefinition : ThroughputSettings {
   std::string index_name;
   std::vector<KeyElementDefinition> key_schema;
   ProjectionDefinition projection;
-  std::optional<Throughput> provisioned;
-  std::optional<Throughput> on_demand_max;
-  std::optional<Throughput> warm;
 };
 
-struct TableDefinition {
+struct TableDefinition : SettingsDefinition {
   std::string table_name;
   std::vector<AttributeDefinition> attribute_definitions;
   std::vector<KeyElementDefinition> key_schema;
-  // An empty key schema counts as an absent one, unless the protocol can tell and does so here.
+  // An empty key schema counts as absent, unless this says that the client sent an empty one.
   bool empty_key_schema_given = false;
   std::optional<std::vector<IndexDefinition>> local_indexes;  // present and empty is an error
   std::optional<std::vector<IndexDefinition>> global_indexes;
-  std::string billing_mode;  // empty: PROVISIONED
-  std::optional<bool> stream_enabled;
-  std::string stream_view_type;  // empty: not given
-  // Everything else; billing mode and stream are filled in by BuildTableDescriptor.
-  TableSettings settings;
+  Tags tags;
 };
 
-// Checks `definition` by the documented rules, in the documented order, and builds the descriptor from it. Ids,
-// uuid, state and creation time are left for the catalog.
+// Checks `definition` by the documented rules, in the documented order, and builds the descriptor from it. The catalog
+// sets ids, uuid, state and creation time.
 //
-// Errors: ValidationException with the documented text. Constraint violations of the request's shape are gathered,
-// at most ten, in one message.
-// Source: the API reference, CreateTable.
+// Errors: ValidationException with the documented text. Violations of the request's shape are collected in one message,
+// at most ten. Source: the API reference, CreateTable.
 absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& definition);
 
-// Whether `table_class` is one, or empty. Errors: ValidationException.
-absl::Status CheckTableClass(std::string_view table_class);
-
-// [a-zA-Z0-9_.-] only.
+// True if all characters are of [a-zA-Z0-9_.-].
 bool HasOnlyNameCharacters(std::string_view name);
 
 }  // namespace armature::model

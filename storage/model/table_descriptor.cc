@@ -30,30 +30,20 @@ std::string_view ProjectionTypeName(ProjectionType type) {
   return "UNKNOWN";
 }
 
-std::string_view BillingModeName(BillingMode mode) {
-  switch (mode) {
-    case BillingMode::kProvisioned:
-      return "PROVISIONED";
-    case BillingMode::kPayPerRequest:
-      return "PAY_PER_REQUEST";
-  }
-  return "UNKNOWN";
-}
-
-int64_t DecreasesOnDayOf(int64_t now_ms, const ThroughputChanges& changes) {
-  constexpr int64_t kDayMs = int64_t{24} * 60 * 60 * 1000;
-  return now_ms / kDayMs == changes.last_decrease_ms / kDayMs ? changes.decreases : 0;
-}
-
 std::string StreamLabel(int64_t time_ms) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3S", absl::FromUnixMillis(time_ms), absl::UTCTimeZone());
 }
 
+std::vector<const IndexDescriptor*> TableDescriptor::indexes() const {
+  std::vector<const IndexDescriptor*> all;
+  for (const IndexDescriptor& index : local_indexes) all.push_back(&index);
+  for (const IndexDescriptor& index : global_indexes) all.push_back(&index);
+  return all;
+}
+
 const IndexDescriptor* TableDescriptor::FindIndex(std::string_view index_name) const {
-  for (const std::vector<IndexDescriptor>* group : {&local_indexes, &global_indexes}) {
-    for (const IndexDescriptor& index : *group) {
-      if (index.name == index_name) return &index;
-    }
+  for (const IndexDescriptor* const index : indexes()) {
+    if (index->name == index_name) return index;
   }
   return nullptr;
 }

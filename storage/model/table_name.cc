@@ -18,7 +18,7 @@ constexpr size_t kAccountDigits = 12;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Letters, digits and dashes: what partitions and regions are made of.
+// Letters, digits and dashes: the characters of partitions and regions.
 bool IsWord(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'z') || c == '-'; });
@@ -28,7 +28,7 @@ bool IsAccount(std::string_view text) {
   return text.size() == kAccountDigits && std::all_of(text.begin(), text.end(), IsDigit);
 }
 
-// Cuts off what stands before the next colon; all of `rest` if there is none.
+// Removes and returns the text before the next colon, or all of `rest` if there is none.
 std::string_view TakePart(std::string_view* rest) {
   const size_t colon = rest->find(':');
   const std::string_view part = rest->substr(0, colon);
@@ -36,7 +36,7 @@ std::string_view TakePart(std::string_view* rest) {
   return part;
 }
 
-// What stands behind the fifth colon.
+// The text behind the fifth colon.
 std::string_view ResourcePart(std::string_view arn) {
   for (int i = 0; i < 5; ++i) TakePart(&arn);
   return arn;

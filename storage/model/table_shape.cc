@@ -15,7 +15,7 @@
 namespace armature::model {
 namespace {
 
-// In the order in which messages print them.
+// In the order in which messages list them.
 constexpr std::string_view kAttributeTypes[] = {"B", "N", "S"};
 constexpr std::string_view kKeyTypes[] = {"HASH", "RANGE"};
 constexpr std::string_view kProjectionTypes[] = {"ALL", "INCLUDE", "KEYS_ONLY"};
@@ -26,7 +26,7 @@ constexpr std::string_view kSseTypes[] = {"AES256", "KMS"};
 
 constexpr size_t kPairKeyElementsMax = 2;
 
-// "keySchema", 0 -> "keySchema.1.member": messages count from one.
+// "keySchema", 0 -> "keySchema.1.member": paths in messages count from one.
 std::string MemberPath(std::string_view list_path, size_t i) { return Cat(list_path, ".", i + 1, ".member"); }
 
 std::string PrintedKeySchema(const std::vector<KeyElementDefinition>& elements) {
@@ -48,7 +48,7 @@ void CheckRequiredEnum(std::string_view value, const std::string& path, std::spa
   }
 }
 
-// A name that stands in a key or a projection is bounded in bytes, unlike other attribute names.
+// Names in keys and projections are limited in bytes, unlike other attribute names.
 void CheckAttributeName(std::string_view name, const std::string& path, ConstraintList* faults) {
   const std::string printed = PrintedValue(name);
   faults->CheckLengthMin(printed, name.size(), path, 1);
@@ -74,13 +74,13 @@ void CheckKeyElements(const std::vector<KeyElementDefinition>& elements, std::st
   }
 }
 
-// The key of a global index.
+// Checks the key of a global index.
 void CheckKeySchema(const std::vector<KeyElementDefinition>& elements, std::string_view path, ConstraintList* faults) {
   if (elements.empty()) faults->AddNull(path);
   CheckKeyElements(elements, path, faults);
 }
 
-// The key of a local index.
+// Checks the key of a local index.
 void CheckPairKeySchema(const std::vector<KeyElementDefinition>& elements, std::string_view path,
                         ConstraintList* faults) {
   faults->CheckLengthMax(PrintedKeySchema(elements), elements.size(), path, kPairKeyElementsMax);
@@ -111,15 +111,15 @@ void CheckProjection(const ProjectionDefinition& projection, const std::string& 
   }
 }
 
-void CheckStream(const TableDefinition& definition, ConstraintList* faults) {
-  if (definition.stream_view_type.empty()) return;
-  if (!definition.stream_enabled.has_value()) {
-    faults->AddNull("streamSpecification.streamEnabled");
-  }
-  faults->CheckEnum(definition.stream_view_type, "streamSpecification.streamViewType", kStreamViewTypes);
+// UpdateTable requires the member StreamEnabled. CreateTable does only with a view type.
+void CheckStream(const std::optional<StreamDefinition>& stream, bool is_update, ConstraintList* faults) {
+  if (!stream.has_value() || (!is_update && stream->view_type.empty())) return;
+  if (!stream->enabled.has_value()) faults->AddNull("streamSpecification.streamEnabled");
+  if (stream->view_type.empty()) return;
+  faults->CheckEnum(stream->view_type, "streamSpecification.streamViewType", kStreamViewTypes);
 }
 
-// Pieces of an update.
+// Parts of an update.
 
 void CheckNewIndex(const IndexDefinition& index, const std::string& path, ConstraintList* faults) {
   faults->CheckName(index.index_name, Cat(path, ".indexName"), kTableNameMinChars);
@@ -136,12 +136,6 @@ void CheckIndexUpdate(const GlobalIndexUpdate& entry, const std::string& path, C
   }
   if (entry.create.has_value()) CheckNewIndex(*entry.create, Cat(path, ".create"), faults);
   if (entry.remove.has_value()) faults->CheckName(*entry.remove, Cat(path, ".delete.indexName"), kTableNameMinChars);
-}
-
-void CheckStream(const StreamDefinition& stream, ConstraintList* faults) {
-  if (!stream.enabled.has_value()) faults->AddNull("streamSpecification.streamEnabled");
-  if (stream.view_type.empty()) return;
-  faults->CheckEnum(stream.view_type, "streamSpecification.streamViewType", kStreamViewTypes);
 }
 
 }  // namespace
@@ -188,11 +182,11 @@ absl::Status CheckTableShape(const TableDefinition& definition) {
   CheckAttributeDefinitions(definition.attribute_definitions, &faults);
   CheckTableKeySchema(definition, &faults);
   if (!definition.billing_mode.empty()) CheckBillingModeShape(definition.billing_mode, "billingMode", &faults);
-  CheckThroughputShape(definition.settings.provisioned, "provisionedThroughput", &faults);
-  // Global indexes come first, although the request lists them after the local ones.
+  CheckThroughputShape(definition.provisioned, "provisionedThroughput", &faults);
+  // Global indexes are checked first, although the request lists local indexes first.
   CheckIndexShapes(definition.global_indexes, IndexKind::kGlobal, "globalSecondaryIndexes", &faults);
   CheckIndexShapes(definition.local_indexes, IndexKind::kLocal, "localSecondaryIndexes", &faults);
-  CheckStream(definition, &faults);
+  CheckStream(definition.stream, /*is_update=*/false, &faults);
   return faults.ToStatus();
 }
 
@@ -207,7 +201,7 @@ absl::Status CheckTableUpdateShape(const TableUpdate& update) {
       CheckIndexUpdate((*update.global_index_updates)[i], MemberPath("globalSecondaryIndexUpdates", i), &faults);
     }
   }
-  if (update.stream.has_value()) CheckStream(*update.stream, &faults);
+  CheckStream(update.stream, /*is_update=*/true, &faults);
   if (update.sse.has_value() && !update.sse->type.empty()) {
     faults.CheckEnum(update.sse->type, "sSESpecification.sSEType", kSseTypes);
   }

@@ -1,8 +1,8 @@
 #ifndef ARMATURE_STORAGE_MODEL_TABLE_SHAPE_H_
 #define ARMATURE_STORAGE_MODEL_TABLE_SHAPE_H_
 
-// The constraints on the shape of table definitions and updates: lengths, enums, names. Private to the builders of
-// tables and their updates, but for the parts below.
+// Constraints on the shape of table definitions and updates: lengths, enumerations, names. Private to the builders of
+// tables and their updates, except for the functions at the end.
 
 #include <optional>
 #include <string>
@@ -16,18 +16,18 @@
 
 namespace armature::model {
 
-// The gathered violations, or OK. After OK every list and text is within its bounds, every enum is
-// known and every required member is there.
+// The collected violations, or OK. After OK all lists and texts are within their limits, all enumerations are known,
+// and all required members are present.
 //
-// The shapes cannot tell an empty list or enum from an absent one; both count as absent. An empty
-// name is told as empty.
+// An empty list or enumeration cannot be distinguished from an absent one, and counts as absent. An empty name is
+// reported as empty.
 absl::Status CheckTableShape(const TableDefinition& definition);
 
 // The same for an update.
 absl::Status CheckTableUpdateShape(const TableUpdate& update);
 
-// Parts, for other requests that say what a table shall be like: add what is wrong to `faults`. A path names the
-// member, "globalSecondaryIndexes". What is absent is not checked, and an empty list of indexes is as good as any.
+// Parts for other requests with table settings. Each adds violations to `faults`. The path names the member, such as
+// "globalSecondaryIndexes". Absent members and empty lists of indexes are valid.
 void CheckIndexShapes(const std::optional<std::vector<IndexDefinition>>& indexes, IndexKind kind,
                       std::string_view list_path, ConstraintList* faults);
 void CheckThroughputShape(const std::optional<Throughput>& throughput, const std::string& path, ConstraintList* faults);

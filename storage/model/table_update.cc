@@ -23,16 +23,7 @@ bool HasIndexUpdates(const TableUpdate& update) {
   return update.global_index_updates.has_value() && !update.global_index_updates->empty();
 }
 
-// The kinds of changes that are asked for.
-int CountChanges(const TableUpdate& update) {
-  int count = 0;
-  for (const bool asked : {update.provisioned.has_value(), !update.billing_mode.empty(), update.stream.has_value(),
-                           HasIndexUpdates(update), update.sse.has_value(), update.deletion_protection.has_value(),
-                           update.on_demand_max.has_value(), update.warm.has_value(), !update.table_class.empty()}) {
-    if (asked) ++count;
-  }
-  return count;
-}
+int CountChanges(const TableUpdate& update) { return CountGiven(update) + (HasIndexUpdates(update) ? 1 : 0); }
 
 absl::Status CheckCombination(const TableUpdate& update) {
   if (MakesOrRemovesIndex(update)) {
@@ -75,7 +66,7 @@ absl::Status CheckBilling(const TableUpdate& update) {
   return update.provisioned.has_value() ? CheckCapacityBounds(*update.provisioned, "") : absl::OkStatus();
 }
 
-// Whether the update leaves throughput, stream and the set of indexes alone, which an UPDATING table admits.
+// True if the update leaves throughput, stream and the set of indexes alone. An UPDATING table allows such updates.
 bool IsLight(const TableUpdate& update) {
   return !update.provisioned.has_value() && update.billing_mode.empty() && !update.stream.has_value() &&
          update.table_class.empty() && !MakesOrRemovesIndex(update);
@@ -146,7 +137,7 @@ absl::Status ApplyBilling(const TableUpdate& update, int64_t now_ms, TableDescri
                            &table->settings.throughput_changes);
 }
 
-// A label later than `before`, even if the clock stands still or goes back.
+// Returns a label later than `before`, even if the clock stands still or goes back.
 std::string NextStreamLabel(int64_t now_ms, const std::string& before) {
   std::string label = StreamLabel(now_ms);
   absl::Time last;
@@ -170,12 +161,6 @@ absl::Status ApplyStream(const StreamDefinition& stream, int64_t now_ms, TableDe
   settings.stream_enabled = enabled;
   settings.stream_view_type = stream.view_type;
   return absl::OkStatus();
-}
-
-void ApplySse(const SseDefinition& sse, TableSettings* settings) {
-  settings->sse_enabled = sse.enabled.value_or(false);
-  settings->sse_type = settings->sse_enabled ? sse.type : "";
-  settings->sse_kms_key = settings->sse_enabled ? sse.kms_key : "";
 }
 
 }  // namespace
@@ -202,15 +187,7 @@ absl::Status ApplyTableUpdate(const TableUpdate& update, int64_t now_ms, TableDe
   ARM_RETURN_IF_ERROR(ApplyBilling(update, now_ms, table));
   ARM_RETURN_IF_ERROR(ApplyIndexUpdates(update, now_ms, was_on_demand, table));
   if (update.stream.has_value()) ARM_RETURN_IF_ERROR(ApplyStream(*update.stream, now_ms, table));
-  TableSettings& settings = table->settings;
-  if (update.sse.has_value()) ApplySse(*update.sse, &settings);
-  if (!update.table_class.empty() && update.table_class != settings.table_class) {
-    settings.table_class = update.table_class;
-    settings.table_class_changed_ms = now_ms;
-  }
-  if (update.deletion_protection.has_value()) settings.deletion_protection = *update.deletion_protection;
-  if (update.on_demand_max.has_value()) MergeThroughput(*update.on_demand_max, -1, &settings.on_demand_max);
-  if (update.warm.has_value()) MergeThroughput(*update.warm, 0, &settings.warm);
+  ApplyPlainSettings(update, now_ms, &table->settings);
   return absl::OkStatus();
 }
 

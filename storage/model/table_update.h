@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_MODEL_TABLE_UPDATE_H_
 #define ARMATURE_STORAGE_MODEL_TABLE_UPDATE_H_
 
-// A change of a table as a client asks for it, and the rules it must keep.
+// A change of a table as a client requests it, and its validation.
 
 #include <cstdint>
 #include <optional>
@@ -14,64 +14,43 @@
 
 namespace armature::model {
 
-struct StreamDefinition {
-  std::optional<bool> enabled;
-  std::string view_type;  // empty: not given
-};
-
-struct SseDefinition {
-  std::optional<bool> enabled;
-  std::string type;     // empty: not given
-  std::string kms_key;  // empty: not given
-};
-
-// Amounts of an on-demand maximum or a warm throughput may be kThroughputNotGiven: they stay as they are.
-struct IndexThroughputUpdate {
+// Amounts of an on-demand maximum or a warm throughput that are kThroughputNotGiven stay as they are.
+struct IndexThroughputUpdate : ThroughputSettings {
   std::string index_name;
-  std::optional<Throughput> provisioned;
-  std::optional<Throughput> on_demand_max;
-  std::optional<Throughput> warm;
 };
 
-// An entry of GlobalSecondaryIndexUpdates. One of the three should be there.
+// An entry of GlobalSecondaryIndexUpdates. A valid entry has one of the three members.
 struct GlobalIndexUpdate {
   std::optional<IndexThroughputUpdate> update;
   std::optional<IndexDefinition> create;
   std::optional<std::string> remove;  // the index's name
 };
 
-// As for definitions, texts and lists that are empty count as absent, except where they are optional.
-struct TableUpdate {
-  std::optional<std::string> table_name;  // name or ARN; the engine's to look up
+// An empty list counts as absent, except where it is optional. The throughput is as in IndexThroughputUpdate.
+struct TableUpdate : SettingsDefinition {
+  std::optional<std::string> table_name;  // name or ARN, resolved by the engine
   std::vector<AttributeDefinition> attribute_definitions;
-  std::string billing_mode;
-  std::optional<Throughput> provisioned;
   std::optional<std::vector<GlobalIndexUpdate>> global_index_updates;
-  std::optional<StreamDefinition> stream;
-  std::optional<SseDefinition> sse;
-  std::string table_class;
-  std::optional<bool> deletion_protection;
-  std::optional<Throughput> on_demand_max;  // amounts as in IndexThroughputUpdate
-  std::optional<Throughput> warm;
 };
 
-// The rules for which no table is needed, in the documented order. Constraint violations of the request's shape are
-// gathered, at most ten, in one message.
+// Checks the rules that need no table, in the documented order. One message reports up to ten violations of the
+// request's shape.
 // Errors: ValidationException, LimitExceededException.
 // Source: the API reference, UpdateTable.
 absl::Status CheckTableUpdate(const TableUpdate& update);
 
 // Checks `update`, which has passed CheckTableUpdate, by the rules that depend on the table, and changes `table` at
 // `now_ms`. `table` is unspecified after an error.
-// An index to be made is CREATING without an id, one to be removed is DELETING, and the table is UPDATING then: the
-// catalog goes on from there.
-// Errors: ValidationException; ResourceNotFoundException for an index that is not there; ResourceInUseException if the
-// state of the table or the index does not admit the change; LimitExceededException.
+// A new index becomes CREATING, without an id; a removed index becomes DELETING; the table becomes UPDATING. The
+// catalog continues from there. Errors: ValidationException; ResourceNotFoundException for an unknown index;
+// ResourceInUseException if the state of the table or the index does not admit the change; LimitExceededException.
 absl::Status ApplyTableUpdate(const TableUpdate& update, int64_t now_ms, TableDescriptor* table);
 
-// Takes a global index that has been deleted out of `table`, and the definitions of attributes that are in no key any
-// more.
+// Removes a deleted global index from `table`, and the definitions of attributes that no key uses any more.
 void EraseGlobalIndex(IndexId id, TableDescriptor* table);
+
+// Removes the definitions of attributes that no key of the table or its indexes uses.
+void EraseUnusedDefinitions(TableDescriptor* table);
 
 }  // namespace armature::model
 

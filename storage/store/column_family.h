@@ -7,7 +7,7 @@
 #include <string>
 
 #include "rocksdb/db.h"
-#include "storage/store/keyspace_stats.h"
+#include "storage/store/keyspace.h"
 
 namespace armature::store {
 

@@ -14,7 +14,7 @@
 #include "storage/model/table_descriptor.h"
 #include "storage/store/catalog/index_build.h"
 #include "storage/store/commit/idempotency.h"
-#include "storage/store/keyspace_stats.h"
+#include "storage/store/keyspace.h"
 
 namespace armature::store {
 

@@ -1,5 +1,5 @@
-// dynamodb-admin at $GUI, used as a person would: the list of tables, the items of one, a new table. Keeps pictures of what
-// it saw in $PICTURES.
+// Drives dynamodb-admin at $GUI in a browser: the list of tables, the items of one, a new table. Stores screenshots in
+// $PICTURES.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

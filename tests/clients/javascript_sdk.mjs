@@ -10,7 +10,7 @@ import {
   DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand, UpdateCommand, paginateScan,
 } from '@aws-sdk/lib-dynamodb';
 
-// The SDK checks x-amz-crc32 of each answer by itself.
+// The SDK verifies x-amz-crc32 of each answer.
 const client = new DynamoDBClient({
   endpoint: process.env.ENDPOINT, region: 'local', credentials: { accessKeyId: 'anyone', secretAccessKey: 'anything' },
 });
@@ -76,7 +76,7 @@ async function queriesAndPages() {
     ExpressionAttributeValues: { ':t': 't2', ':r': 'EU', ':x': 'R2', ':m': 'm2' },
   });
   let found;
-  do {  // the index follows its table
+  do {  // until the index has applied the writes
     found = await documents.send(query);
   } while (found.Count < 5);
   assert.deepEqual(found.Items.map((item) => item.matchId), ['m21', 'm23', 'm25', 'm27', 'm29']);

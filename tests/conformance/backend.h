@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_CONFORMANCE_BACKEND_H_
 #define ARMATURE_TESTS_CONFORMANCE_BACKEND_H_
 
-// What the cases run against.
+// The interface of the conformance cases to the tested service.
 
 #include <cstdint>
 #include <memory>
@@ -18,47 +18,47 @@ using cli::Json;
 struct Call {
   std::string_view operation;
   const Json& request;
-  // The same as text, for a protocol that takes it as it stands.
+  // The request as text, for protocols that take JSON as it is.
   std::string_view request_text;
   // Reads of global indexes must wait until the index holds all changes up to this one.
   uint64_t at_least_sequence = 0;
 };
 
 struct Answer {
-  // Why this protocol cannot say the request. Nothing else is set then.
+  // The reason why this protocol cannot express the request. Then nothing else is set.
   std::string inexpressible;
-  // The short name of the exception; empty: the call succeeded.
+  // The short name of the exception; empty after success.
   std::string error_type;
   std::string error_text;
-  // The answer, or what an error carries beside type and text.
+  // The answer, or the error's members besides type and text.
   Json body = Json::object();
-  // Of a write; 0 if the protocol does not tell.
+  // The sequence of a write; 0 if the protocol does not report it.
   uint64_t change_sequence = 0;
 };
 
-// What the JSON protocol calls the reasons of an exception: not all exceptions write it in the same way.
+// Name of the reasons' member in the JSON protocol, which differs between exceptions.
 inline const char* ReasonsMember(std::string_view error_type) {
   return error_type == "ThrottlingException" ? "throttlingReasons" : "ThrottlingReasons";
 }
 
-// One way to reach the daemon's operations. Starts without tables.
+// One interface to the daemon's operations. Starts without tables.
 //
 // Thread-safety: thread-compatible.
 class Backend {
  public:
   virtual ~Backend() = default;
-  // As in "only:" marks.
+  // The name used in "only:" marks.
   virtual std::string_view name() const = 0;
   virtual Answer Run(const Call& call) = 0;
 };
 
-// The parser of requests and the engine, in this process.
+// The request parsers and the engine, in this process.
 std::unique_ptr<Backend> MakeEngineBackend();
 
-// The real daemon in a process of its own, through gRPC stubs.
+// The real daemon in a child process, through gRPC.
 std::unique_ptr<Backend> MakeGrpcBackend();
 
-// The real daemon in a process of its own, through the original JSON protocol.
+// The real daemon in a child process, through the original JSON protocol.
 std::unique_ptr<Backend> MakeHttpBackend();
 
 }  // namespace armature::conformance

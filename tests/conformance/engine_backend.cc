@@ -28,7 +28,7 @@ namespace {
 namespace v1 = ::armature::api::v1;
 
 constexpr std::chrono::seconds kPatience{120};
-// Field 1 of every answer holds its item or items.
+// Field 1 of every answer holds the item or items.
 constexpr uint32_t kAnswerItemField = 1;
 
 Answer ErrorAnswer(const absl::Status& status) {
@@ -71,7 +71,7 @@ Answer ParsedAnswer(std::string_view bytes) {
   return MessageAnswer(message);
 }
 
-// Catches what a call of the engine calls back with.
+// Waits for the result of an engine call.
 template <class T>
 class Waiter {
  public:
@@ -98,16 +98,16 @@ class PageBytes final : public engine::PageWriter {
 class EngineBackend final : public Backend {
  public:
   EngineBackend() {
-    FLAGS_minloglevel = google::GLOG_WARNING;  // tables come and go by the dozen
+    FLAGS_minloglevel = google::GLOG_WARNING;  // many tables are created and deleted
     store::DatabaseOptions options;
-    options.path = (directory_.path() / "data").string();
+    options.path = directory_.path("data");
     options.durability = store::Durability::kOs;
     options.cache_bytes = size_t{16} << 20;
     absl::StatusOr<std::unique_ptr<store::Database>> database = store::Database::Open(options);
     if (!database.ok()) throw std::runtime_error(database.status().ToString());
     database_ = *std::move(database);
     engine::EngineOptions engine_options;
-    engine_options.backup.directory = (directory_.path() / "backups").string();
+    engine_options.backup.directory = directory_.path("backups");
     engine_ = std::make_unique<engine::Engine>(database_.get(), engine_options);
   }
 
@@ -172,14 +172,14 @@ class EngineBackend final : public Backend {
     (engine_.get()->*method)({}, *std::move(request), waiter.Catch());
     const absl::StatusOr<engine::WriteResult> result = waiter.Wait();
     if (!result.ok()) return ErrorAnswer(result.status());
-    // All writes answer in one shape.
+    // All writes have the same answer fields.
     Answer answer = ParsedAnswer<v1::PutItemResponse>(ItemAndRest(result->attributes, daemon::SerializeRest(*result)));
     answer.body.erase("ChangeSequence");
     answer.change_sequence = result->change_sequence;
     return answer;
   }
 
-  // Batches and transactions.
+  // Runs a batch or transaction.
   template <class Request, class Response, class Parsed, class Result>
   Answer Group(const Call& call, absl::StatusOr<Parsed> (*parse)(std::string_view),
                void (engine::Engine::*method)(engine::RequestContext, Parsed, engine::Callback<Result>)) {
@@ -238,7 +238,7 @@ class EngineBackend final : public Backend {
     return answer;
   }
 
-  test::TemporaryDirectory directory_;
+  test::TempDir directory_;
   std::unique_ptr<store::Database> database_;
   std::unique_ptr<engine::Engine> engine_;
 };

@@ -55,7 +55,7 @@ const FieldDescriptor* FindField(const Message& message, const char* name) {
 
 class GrpcBackend final : public Backend {
  public:
-  GrpcBackend() : daemon_({"--durability=os", Cat("--backup_dir=", backups_.path().string())}) {
+  GrpcBackend() : daemon_({"--durability=os", Cat("--backup_dir=", backups_.path())}) {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(-1);
     channel_ = grpc::CreateCustomChannel(daemon_.address(), grpc::InsecureChannelCredentials(), arguments);
@@ -105,7 +105,7 @@ class GrpcBackend final : public Backend {
     return answer;
   }
 
-  test::TemporaryDirectory backups_;
+  test::TempDir backups_;
   test::DaemonProcess daemon_;
   std::shared_ptr<grpc::Channel> channel_;
 };

@@ -23,7 +23,7 @@ constexpr std::chrono::seconds kPatience{120};
 
 class HttpBackend final : public Backend {
  public:
-  HttpBackend() : daemon_({"--durability=os", Cat("--backup_dir=", backups_.path().string())}), stream_(io_) {
+  HttpBackend() : daemon_({"--durability=os", Cat("--backup_dir=", backups_.path())}), stream_(io_) {
     const std::string& address = daemon_.http_address();
     const size_t colon = address.rfind(':');
     stream_.connect(asio::ip::tcp::resolver(io_).resolve(address.substr(0, colon), address.substr(colon + 1)));
@@ -75,7 +75,7 @@ class HttpBackend final : public Backend {
     return answer;
   }
 
-  test::TemporaryDirectory backups_;
+  test::TempDir backups_;
   test::DaemonProcess daemon_;
   asio::io_context io_;
   beast::tcp_stream stream_;

@@ -1,8 +1,8 @@
 // Requests of the JSON protocol, from the document to the answer, over a database of their own. Input: the name of an
 // operation, a line feed, and the document.
 
-#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +26,7 @@
 #include "storage/model/table_definition.h"
 #include "storage/model/table_update.h"
 #include "tests/fuzz/fuzz_util.h"
+#include "tests/support/temp_dir.h"
 
 namespace armature::fuzz {
 namespace {
@@ -33,7 +34,7 @@ namespace {
 using daemon::JsonAnswer;
 using daemon::JsonDocument;
 
-// Then a new database is begun, since what is put makes scans longer.
+// After this many inputs a new database is made, because stored items slow scans down.
 constexpr int kInputsPerDatabase = 5000;
 
 constexpr std::string_view kTable = R"json({"TableName": "Tab", "BillingMode": "PAY_PER_REQUEST",
@@ -62,7 +63,7 @@ class Service {
     absl::Notification answered;
     api_->Call(std::move(call), [&](JsonAnswer answer) {
       given = std::move(answer);
-      answered.Notify();  // ends the process if it is the second time
+      answered.Notify();  // aborts if called twice
     });
     answered.WaitForNotification();
     return given;
@@ -70,10 +71,9 @@ class Service {
 
  private:
   void Open() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "armature_fuzz_XXXXXX").string();
-    directory_ = mkdtemp(pattern.data());
+    directory_.emplace();
     store::DatabaseOptions options;
-    options.path = directory_;
+    options.path = directory_->path();
     options.durability = store::Durability::kOs;
     options.cache_bytes = size_t{8} << 20;
     absl::StatusOr<std::unique_ptr<store::Database>> database = store::Database::Open(options);
@@ -92,11 +92,10 @@ class Service {
   void Close() {
     engine_.reset();
     database_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
+    directory_.reset();
   }
 
-  std::string directory_;
+  std::optional<test::TempDir> directory_;
   std::unique_ptr<store::Database> database_;
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<daemon::JsonApi> api_;
@@ -109,7 +108,7 @@ bool IsOnlyRead(const engine::Operation& operation) {
          operation.name == "CreateTable" || operation.name == "UpdateTable" || operation.name == "DeleteTable";
 }
 
-// An item that was accepted is printed and read back as it is.
+// An accepted item can be printed and read back unchanged.
 void CheckRoundTrip(const std::string& body) {
   const absl::StatusOr<engine::WriteRequest> put = daemon::ParsePutItem(body);
   if (!put.ok() || !put->item_wire.has_value()) return;
@@ -158,7 +157,7 @@ void Run(std::string_view name, const std::string& body) {
   if (name == "PutItem") CheckRoundTrip(body);
   const JsonAnswer answer = service.Ask(operation->name, body);
   Check(answer.status == 200 || answer.status == 400, "no document is an error of the server");
-  // Operations on tags have nothing to answer.
+  // Operations on tags have empty answers.
   const bool nothing = answer.status == 200 && answer.body.empty();
   Check(nothing || JsonDocument::Parse(answer.body).ok(), "an answer is JSON");
 }

@@ -7,7 +7,6 @@
 
 #include "daemon/auth/canonical_request.h"
 #include "daemon/auth/sigv4.h"
-#include "daemon/auth/sigv4_fields.h"
 #include "storage/base/api_error.h"
 #include "tests/fuzz/fuzz_util.h"
 

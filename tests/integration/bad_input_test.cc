@@ -316,16 +316,16 @@ TEST(BadDataDirectory, OfANewerFormat) {
 }
 
 TEST(BadDataDirectory, NotOurs) {
-  const TemporaryDirectory directory;
-  std::ofstream(directory.path() / "thesis.txt") << "years of work";
-  ExpectRefusedStart({"--data_dir=" + directory.path().string(), "--grpc_listen=127.0.0.1:0"}, "not ours");
+  const TempDir directory;
+  std::ofstream(directory.path("thesis.txt")) << "years of work";
+  ExpectRefusedStart({"--data_dir=" + directory.path(), "--grpc_listen=127.0.0.1:0"}, "not ours");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
 }
 
 TEST(BadDataDirectory, NotWritable) {
   ExpectRefusedStart({"--data_dir=/proc/armature", "--grpc_listen=127.0.0.1:0"}, "/proc/armature");
-  const TemporaryDirectory directory;
-  const std::string file = (directory.path() / "file").string();
+  const TempDir directory;
+  const std::string file = directory.path("file");
   std::ofstream(file) << "x";
   ExpectRefusedStart({"--data_dir=" + file, "--grpc_listen=127.0.0.1:0"}, file);
 }
@@ -347,20 +347,19 @@ TEST(BadFlags, AreRefusedWithWhatIsAllowed) {
       {"--column_families_max=0", "must be between 1 and 10000"},
       {"surplus", "unexpected argument: surplus"},
   };
-  const TemporaryDirectory directory;
+  const TempDir directory;
   for (const BadFlag& bad : kFlags) {
     SCOPED_TRACE(bad.flag);
-    ExpectRefusedStart(
-        {"--data_dir=" + (directory.path() / "data").string(), "--grpc_listen=127.0.0.1:0", std::string(bad.flag)},
-        bad.reason);
+    ExpectRefusedStart({"--data_dir=" + directory.path("data"), "--grpc_listen=127.0.0.1:0", std::string(bad.flag)},
+                       bad.reason);
   }
   EXPECT_EQ(RunDaemon({"--no_such_flag"}).exit_code, 1);
 }
 
 TEST(BadFlags, AnAddressInUse) {
   const DaemonProcess daemon;
-  const TemporaryDirectory directory;
-  ExpectRefusedStart({"--data_dir=" + (directory.path() / "data").string(), "--grpc_listen=" + daemon.address()},
+  const TempDir directory;
+  ExpectRefusedStart({"--data_dir=" + directory.path("data"), "--grpc_listen=" + daemon.address()},
                      "cannot listen on " + daemon.address());
 }
 

@@ -159,7 +159,7 @@ class ExportTest(CliTest):
         error = self.failing(INPUT_ERROR, "export", "--table-name", self.table, "--to", self.to, "--format", "csv")
         self.assertIn("the attribute rare of the item {\"id\":{\"S\":\"item-009999\"}} ", error)
         self.assertIn("--format jsonl", error)
-        self.assertIn("no export, or one that was not finished", self.failing(INPUT_ERROR, "import", self.to))
+        self.assertIn("not an export, or an unfinished one", self.failing(INPUT_ERROR, "import", self.to))
 
     def test_large_tables_have_several_files(self):
         self.create_table(self.table)
@@ -251,7 +251,7 @@ class ExportTest(CliTest):
         manifest.write_text(text.replace('"ItemCount": 300', '"ItemCount": 301'))
         refused("manifest.json is damaged")
         manifest.unlink()
-        refused("is no export, or one that was not finished")
+        refused("is not an export, or an unfinished one")
         manifest.write_text(text)
         self.assertEqual(self.cli("import", self.to, "--table-name", copy)["Items"], 300)
 
@@ -302,7 +302,7 @@ class ExportTest(CliTest):
                 os.sched_yield()
             exporting.kill()
         self.assertFalse((self.to / "manifest.json").exists(), "it was through before it could be disturbed")
-        self.assertIn("is no export", self.failing(INPUT_ERROR, "import", self.to))
+        self.assertIn("is not an export", self.failing(INPUT_ERROR, "import", self.to))
         if any(self.to.iterdir()):
             error = self.failing(INPUT_ERROR, "export", "--table-name", self.table, "--to", self.to)
             self.assertIn("is not empty", error)

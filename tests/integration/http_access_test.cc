@@ -157,12 +157,12 @@ class HttpAccessTest : public testing::Test {
 
   std::vector<std::string> Flags() const {
     std::vector<std::string> flags = files_.Flags();
-    flags.push_back(Cat("--backup_dir=", backups_.path().string()));
+    flags.push_back(Cat("--backup_dir=", backups_.path()));
     return flags;
   }
 
   FilesWithAnotherKey files_;
-  TemporaryDirectory backups_;
+  TempDir backups_;
   DaemonProcess daemon_{Flags(), files_.WithKey("AKROOT")};
 };
 

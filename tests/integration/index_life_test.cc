@@ -139,7 +139,7 @@ TEST_F(IndexLifeTest, VerifyFindsAndMendsThroughTheDaemon) {
   const Outcome mended = Armature({"verify", "--repair"});
   EXPECT_EQ(mended.code, 4);
   EXPECT_THAT(mended.out, HasSubstr(R"("Repaired": true)"));
-  EXPECT_THAT(mended.err, HasSubstr("were mended"));
+  EXPECT_THAT(mended.err, HasSubstr("were repaired"));
   EXPECT_EQ(Armature({"verify"}).code, 0);
 
   EXPECT_EQ(Armature({"verify", "--table-name", "Nowhere"}).code, 1);

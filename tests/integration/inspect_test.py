@@ -24,7 +24,7 @@ PATHS = argparse.Namespace()
 USAGE_ERROR = 2
 INPUT_ERROR = 5
 
-# The change log is cut after 256 records; this table has fewer.
+# The change log is cut after 256 records. These rows make fewer, because not all are in a global index.
 ROWS = 330
 
 TABLE = {

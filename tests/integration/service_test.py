@@ -168,6 +168,31 @@ class Configuration(unittest.TestCase):
                 self.assertTrue(ended.stderr.startswith(f"armatured: {told}"), ended.stderr)
                 self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
 
+    def test_help_has_every_flag_in_a_group(self):
+        shown = self.run_daemon("--help")
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        self.assertIn("\nResources:\n  --cache_mb=MIB  (default 256)\n      ", shown.stdout)
+        self.assertNotIn("Others:", shown.stdout)
+        printed = self.run_daemon("--data_dir=/x", "--print_config").stdout
+        for name in [line.split(" = ")[0] for line in printed.splitlines()]:
+            self.assertRegex(shown.stdout, rf"\n  --{name}(=\S+)?(  \(default .+\))?\n      ")
+
+    def test_mistyped_flags_get_the_nearest_known_one(self):
+        self.file.write_text("data_dri = /x\n")
+        for flag, told in (
+            ("--data_dri=/x", "unknown flag '--data_dri'; did you mean 'data_dir'?"),
+            ("-cachemb=8", "unknown flag '--cachemb'; did you mean 'cache_mb'?"),
+            ("--noinsecur", "unknown flag '--noinsecur'; did you mean 'insecure'?"),
+            ("--frobnicate", "unknown flag '--frobnicate'"),
+            (f"--config={self.file}", f"{self.file}: line 1: there is no flag 'data_dri'; did you mean 'data_dir'?"),
+        ):
+            ended = self.run_daemon(flag)
+            self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (1, "", f"armatured: {told}\n"))
+
+    def test_values_may_stand_apart_and_begin_with_a_hyphen(self):
+        ended = self.run_daemon("--noenforce_throughput", "--data_dir", "/x", "--drain_seconds", "-1")
+        self.assertEqual((ended.returncode, ended.stderr), (1, "armatured: --drain_seconds=-1: must be between 0 and 3600\n"))
+
     def test_values_out_of_range_are_refused_before_anything_is_printed(self):
         ended = self.run_daemon("--data_dir=/x", "--drain_seconds=-1", "--print_config")
         self.assertEqual((ended.returncode, ended.stdout), (1, ""))

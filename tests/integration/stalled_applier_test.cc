@@ -42,9 +42,9 @@ class Barrier {
   void Open() { flock(descriptor_, LOCK_UN); }
 
  private:
-  std::string path() const { return (directory_.path() / "barrier").string(); }
+  std::string path() const { return directory_.path("barrier"); }
 
-  TemporaryDirectory directory_;
+  TempDir directory_;
   int descriptor_ = -1;
 };
 

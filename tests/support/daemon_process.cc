@@ -111,25 +111,14 @@ std::string AddressIn(const std::string& line, const std::string& name) {
 
 }  // namespace
 
-TemporaryDirectory::TemporaryDirectory() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "armature_test_XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) ThrowErrno("mkdtemp " + pattern);
-  path_ = pattern;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 std::string DaemonPath() {
   const char* const given = std::getenv("ARMATURED");
   return given != nullptr ? given : ARMATURED_PATH;
 }
 
 Ended RunDaemon(const std::vector<std::string>& flags) {
-  const TemporaryDirectory directory;
-  const std::filesystem::path err_file = directory.path() / "stderr";
+  const TempDir directory;
+  const std::filesystem::path err_file = directory.path("stderr");
   std::vector<std::string> all_flags{"--http_listen=127.0.0.1:0"};
   all_flags.insert(all_flags.end(), flags.begin(), flags.end());
   const Child child = Spawn(all_flags, err_file);
@@ -157,7 +146,7 @@ DaemonProcess::~DaemonProcess() { Kill(); }
 void DaemonProcess::Start() {
   std::vector<std::string> flags{"--data_dir=" + data_dir(), "--grpc_listen=127.0.0.1:0", "--http_listen=127.0.0.1:0"};
   flags.insert(flags.end(), flags_.begin(), flags_.end());
-  const Child child = Spawn(flags, directory_.path() / "stderr");
+  const Child child = Spawn(flags, directory_.path("stderr"));
   pid_ = child.pid;
   const std::string line = ReadUntil(child.out, '\n');
   close(child.out);
@@ -207,6 +196,6 @@ void DaemonProcess::Restart() {
   Start();
 }
 
-std::string DaemonProcess::ReadStderr() const { return ReadFile(directory_.path() / "stderr"); }
+std::string DaemonProcess::ReadStderr() const { return ReadFile(directory_.path("stderr")); }
 
 }  // namespace armature::test

@@ -5,13 +5,13 @@
 
 #include <sys/types.h>
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "armature/client/client.h"
+#include "tests/support/temp_dir.h"
 
 namespace armature::test {
 
@@ -20,20 +20,6 @@ struct Ended {
   int exit_code = -1;  // minus the number of the signal, if one ended the process
   std::string out;
   std::string err;
-};
-
-// A directory of its own below $TMPDIR, removed with all that is in it.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 // The daemon's binary: $ARMATURED, or else the one built with this test.
@@ -61,7 +47,7 @@ class DaemonProcess {
   const std::string& address() const { return address_; }
   // The address of the HTTP/JSON front end, HOST:PORT.
   const std::string& http_address() const { return http_address_; }
-  std::string data_dir() const { return (directory_.path() / "data").string(); }
+  std::string data_dir() const { return directory_.path("data"); }
 
   // A client with other credentials.
   client::Client ConnectWith(const client::ClientOptions& security) const;
@@ -83,7 +69,7 @@ class DaemonProcess {
 
   std::vector<std::string> flags_;
   client::ClientOptions security_;
-  TemporaryDirectory directory_;
+  TempDir directory_;
   pid_t pid_ = -1;
   std::string address_;
   std::string http_address_;

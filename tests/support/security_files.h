@@ -25,7 +25,7 @@ class SecurityFiles {
   // Certificates: `ops.example.org` has root, `spiffe://example.org/reader` has reader.
   SecurityFiles();
 
-  std::string Path(std::string_view name) const { return (directory_.path() / name).string(); }
+  std::string Path(std::string_view name) const { return directory_.path(name); }
   // Replaces a file of mode 600 atomically.
   void Write(std::string_view name, std::string_view text) const;
   std::string Read(std::string_view name) const;
@@ -47,7 +47,7 @@ class SecurityFiles {
                                         const std::vector<std::string>& alternative_names) const;
 
  private:
-  TemporaryDirectory directory_;
+  TempDir directory_;
   TestAuthority authority_;
 };
 

@@ -4,7 +4,7 @@ import pathlib
 import re
 import unittest
 
-from tree import CODE_FOLDERS, ROOT, is_in, markdown_blocks, name_of, prose_files, prose_of, tree_files
+from tree import CODE_FOLDERS, ROOT, code_files, is_in, markdown_blocks, name_of, prose_files, prose_of, tree_files
 
 # Folders that have a README of their own. Modules of other folders are named in the nearest README above.
 README_FOLDERS = (
@@ -55,6 +55,10 @@ MODULE_CELL = re.compile(r"\|\s*(`[^`|]+`(?:,\s*`[^`|]+`)*)\s*\|\s*(.*?)\s*\|?$"
 # The first folder of a path in prose that is meant from the root.
 ROOT_FOLDERS = (*CODE_FOLDERS, "cmake", "docs", "proto", "packaging")
 PATH = re.compile(r"(?<![\w./:<-])((?:[\w.-]+/)+[\w.*-]*)(?![\w<{])")
+
+# Classes of ours with their namespace, and flags of ours, which have underscores; those of protoc are not ours.
+CODE_NAME = re.compile(r"`(?:model|codec|store|index|expr|engine|daemon|client)::(\w+)")
+FLAG_NAME = re.compile(r"--(?:no(?=enforce))?([a-z]+(?:_[a-z]+)+)(?<!_out)(?<!_opt)\b")
 
 
 def without_suffix(name):
@@ -135,10 +139,12 @@ def path_exists(path, base):
     return (base / target).exists() or any((base / (target + suffix)).exists() for suffix in MODULE_SUFFIXES)
 
 
-def paths_in(text):
+def paths_in(text, folder):
+    """Paths that `text` names from the root, or from `folder`, that of the file it stands in."""
     for match in PATH.finditer(text):
         path = match.group(1)
-        if path.split("/")[0] in ROOT_FOLDERS and not path.startswith(("build/", "index/-")):
+        first = path.split("/")[0]
+        if first in ROOT_FOLDERS or (folder != ROOT and not first.startswith(".") and (folder / first).is_dir()):
             yield path
 
 
@@ -180,9 +186,21 @@ class DocumentsTest(unittest.TestCase):
         findings = []
         for path in prose_files():
             for number, text in prose_of(path):
-                for named in paths_in(text):
+                for named in paths_in(text, path.parent):
                     if not path_exists(named, ROOT) and not path_exists(named, path.parent):
                         findings.append(f"{name_of(path)}:{number}: there is no '{named}'")
+        self.check(findings)
+
+    def test_names_of_code_in_documents_exist(self):
+        words = set(re.findall(r"\w+", " ".join(path.read_text() for path in code_files((".cc", ".h", ".py", ".sh")))))
+        findings = []
+        for path in tree_files():
+            if path.suffix != ".md":
+                continue
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                for name in CODE_NAME.findall(line) + FLAG_NAME.findall(line):
+                    if name not in words:
+                        findings.append(f"{name_of(path)}:{number}: no code has '{name}'")
         self.check(findings)
 
 

@@ -56,7 +56,10 @@ def cpp_comment_lines(text):
             continue
         while line + 1 < len(starts) and starts[line + 1] <= match.start():
             line += 1
-        yield line + 1, match.start() - starts[line], match.group("comment").lstrip("/* ").rstrip("*/ ")
+        column = match.start() - starts[line]
+        if text[starts[line] : match.start()].strip():
+            column = -line  # behind code: not continued by the comment of the next line
+        yield line + 1, column, match.group("comment").lstrip("/* ").rstrip("*/ ")
 
 
 def hash_comment_lines(text):

@@ -2,10 +2,12 @@
 
 A sentence that begins with What, Whether, Who, Of, Those or One that makes the reader guess the noun it speaks of.
 `sentence_allowance.txt` has the number of such sentences that each folder may still have; questions do not count.
+`words.py --lower` lowers the numbers to those found.
 """
 
 import collections
 import re
+import sys
 import unittest
 
 from tree import ROOT, name_of, prose_files, prose_of
@@ -35,6 +37,25 @@ def read_allowance():
     return {line[0]: int(line[1]) for line in lines if line}
 
 
+def find_riddles():
+    """Folder -> a line for each of its sentences that begin with a riddle."""
+    found = collections.defaultdict(list)
+    for path in prose_files():
+        for number, text in prose_of(path):
+            for sentence in riddles(text):
+                found[folder_of(name_of(path))].append(f"  {name_of(path)}:{number}: {sentence[:90]}")
+    return found
+
+
+def lower_allowance():
+    """Writes the numbers found where they are lower than the allowance."""
+    found = find_riddles()
+    head = [line for line in ALLOWANCE_FILE.read_text().splitlines() if line.startswith("#")]
+    lowered = {folder: min(allowed, len(found[folder])) for folder, allowed in read_allowance().items()}
+    lines = [f"{folder} {number}" for folder, number in sorted(lowered.items()) if number > 0]
+    ALLOWANCE_FILE.write_text("\n".join([*head, *lines]) + "\n")
+
+
 class WordsTest(unittest.TestCase):
     maxDiff = None
 
@@ -53,12 +74,7 @@ class WordsTest(unittest.TestCase):
             self.assertEqual(len(list(riddles(text))), count, text)
 
     def test_sentences_name_their_subject(self):
-        found = collections.defaultdict(list)
-        for path in prose_files():
-            for number, text in prose_of(path):
-                for sentence in riddles(text):
-                    found[folder_of(name_of(path))].append(f"  {name_of(path)}:{number}: {sentence[:90]}")
-        allowance = read_allowance()
+        found, allowance = find_riddles(), read_allowance()
         messages = []
         for folder in sorted({*found, *allowance}):
             count, allowed = len(found[folder]), allowance.get(folder, 0)
@@ -66,9 +82,12 @@ class WordsTest(unittest.TestCase):
                 messages.append(f"{folder}: {count} sentences begin with a riddle, at most {allowed}: name the subject first")
                 messages += found[folder]
             elif count < allowed - ALLOWANCE_SLACK:
-                messages.append(f"{folder}: {count} sentences, {allowed} allowed: lower it in {name_of(ALLOWANCE_FILE)}")
+                messages.append(f"{folder}: {count} sentences, {allowed} allowed: run tests/tidy/words.py --lower")
         self.assertFalse(messages, "\n" + "\n".join(messages))
 
 
 if __name__ == "__main__":
-    unittest.main()
+    if sys.argv[1:] == ["--lower"]:
+        lower_allowance()
+    else:
+        unittest.main()

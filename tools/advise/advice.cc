@@ -14,7 +14,7 @@
 namespace armature::advise {
 namespace {
 
-// Names of indexes have the characters and the lengths of names of tables.
+// The names of indexes follow the rules of table names.
 constexpr size_t kIndexNameMaxChars = model::kTableNameMaxChars;
 
 std::vector<KeyAttribute> KeyAttributes(const Table& table, const AttributeList& list) {
@@ -27,7 +27,7 @@ KeyAdvice KeyAdviceOf(const Table& table, const Key& key) {
   return {KeyAttributes(table, key.partition), KeyAttributes(table, key.sort)};
 }
 
-// "CustomerId-Status-index". `taken` has the names of indexes and shard attributes so far.
+// A name such as "CustomerId-Status-index". `taken`: the names of indexes and shard attributes so far.
 std::string IndexName(const Table& table, const Key& key, std::set<std::string>* taken) {
   constexpr std::string_view kSuffix = "index";
   std::string stem;
@@ -38,14 +38,14 @@ std::string IndexName(const Table& table, const Key& key, std::set<std::string>*
     }
     stem += '-';
   }
-  constexpr size_t kRoom = 12;  // For the suffix and a number.
+  constexpr size_t kRoom = 12;  // for the suffix and a number
   if (stem.size() > kIndexNameMaxChars - kRoom) stem = stem.substr(0, kIndexNameMaxChars - kRoom) + "-";
   std::string name = Cat(stem, kSuffix);
   for (int n = 2; !taken->insert(name).second; ++n) name = Cat(stem, kSuffix, n);
   return name;
 }
 
-// Each index has its own: their numbers of shards differ.
+// The name of the shard attribute. Each index has its own, because the numbers of shards differ.
 std::string ShardAttribute(const Table& table, const Key& key, std::set<std::string>* taken) {
   const std::string stem = Cat(table.attributes[key.partition.front()].name, "Shard");
   std::string name = stem;
@@ -53,8 +53,8 @@ std::string ShardAttribute(const Table& table, const Key& key, std::set<std::str
   return name;
 }
 
-// The shard is a partition attribute of its own. If all four places are taken, it replaces the last one, which the
-// writer glues together with it.
+// Adds the shard attribute to the partition key. If the key has four attributes already, the shard attribute replaces
+// the last one, and its value is the value of that attribute with the shard as suffix.
 void AddShardAttribute(const Table& table, const IndexDesign& design, std::set<std::string>* taken,
                        IndexAdvice* advice) {
   advice->shards = design.shards;
@@ -95,7 +95,7 @@ IndexAdvice IndexAdviceOf(const Workload& workload, const Plan& plan, const Inde
   advice.share = design.share;
   advice.sparse = design.share < 1;
   advice.entry_bytes = design.entry_bytes;
-  // The shard number is part of the entry.
+  // The entry includes the shard number.
   if (design.shards > 1) advice.entry_bytes += static_cast<double>(advice.shard_attribute.size()) + 2;
   if (table.items) advice.entries = *table.items * design.share;
   advice.storage_bytes = StorageBytes(table, design.share, advice.entry_bytes);
@@ -106,7 +106,7 @@ IndexAdvice IndexAdviceOf(const Workload& workload, const Plan& plan, const Inde
   return advice;
 }
 
-// `key` is without the shard.
+// The key condition of one shard. `key`: the key without the shard attribute.
 std::string ShardedCondition(const Table& table, Key key, const Pattern& pattern, const KeyNeed& need,
                              const IndexAdvice& index) {
   std::string value = "n";
@@ -148,7 +148,7 @@ PatternAdvice PatternAdviceOf(const Workload& workload, const Plan& plan, const 
   return advice;
 }
 
-// The indexes that the least reads would miss.
+// The new index whose patterns have the fewest reads.
 std::string LeastUsed(const Workload& workload, const Plan& plan, const std::vector<IndexAdvice>& indexes, bool local) {
   std::string name;
   double least = 0;
@@ -193,7 +193,7 @@ void WarnAboutLimits(const Workload& workload, const Plan& plan, Advice* advice)
   }
 }
 
-// The table's own partitions can be too busy as well.
+// Warns if a partition of the table itself has too much load.
 void WarnAboutTableHeat(const Workload& workload, const Plan& plan, Advice* advice) {
   const Table& table = workload.table;
   const double share = HotShare(table, plan.table_key.partition);
@@ -205,7 +205,7 @@ void WarnAboutTableHeat(const Workload& workload, const Plan& plan, Advice* advi
     if (of_table) reads += workload.patterns[i].per_second * pattern.units_per_read;
   }
   for (const IndexDesign& index : plan.indexes) {
-    if (!index.local) continue;  // Its entries lie in the partitions of the table.
+    if (!index.local) continue;  // only local indexes share the partitions of the table
     writes += index.write_units;
     reads += index.read_units;
   }

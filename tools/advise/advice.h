@@ -1,11 +1,9 @@
 #ifndef ARMATURE_TOOLS_ADVISE_ADVICE_H_
 #define ARMATURE_TOOLS_ADVISE_ADVICE_H_
 
-// The index advisor: from how a table is used to the keys and indexes it should have, each with its reason and its
-// cost.
+// The index advisor proposes keys and indexes for a workload, with the reason and the cost of each.
 //
-// Knows neither files nor daemons: plain values in, plain values out. Deterministic, and the same for every workload:
-// docs/ADVISE.md has the rules.
+// Uses neither files nor a daemon. Deterministic: equal workloads have equal advice. docs/ADVISE.md has the rules.
 
 #include <optional>
 #include <string>
@@ -18,7 +16,7 @@
 
 namespace armature::advise {
 
-// A paragraph that says why.
+// A paragraph with the reason of a decision.
 struct Reason {
   std::string topic;  // "key", "kind", "projection", "sparse", "sharding", "cost", "sharing", "limit".
   std::string text;
@@ -33,7 +31,7 @@ struct KeyAttribute {
 struct KeyAdvice {
   std::vector<KeyAttribute> partition;
   std::vector<KeyAttribute> sort;
-  // "CustomerId | Status, OrderDate".
+  // Text such as "CustomerId | Status, OrderDate".
   std::string ToString() const;
 };
 
@@ -44,25 +42,25 @@ struct TableAdvice {
   double item_bytes = 0;
   std::optional<double> items;
   std::optional<double> storage_bytes;
-  double write_units = 0;  // A second.
+  double write_units = 0;  // per second
   std::vector<Reason> reasons;
 };
 
 struct IndexAdvice {
   std::string name;
   bool local = false;
-  KeyAdvice key;  // With the shard attribute.
+  KeyAdvice key;  // includes the shard attribute
   ProjectionKind projection = ProjectionKind::kKeysOnly;
   std::vector<std::string> non_key;
   bool sparse = false;
-  double share = 1;  // Of the items that have an entry, at most.
+  double share = 1;  // share of the items with an entry, at most
   int shards = 1;
-  std::string shard_attribute;  // Empty without shards. Writers set it to a random number from 1 to `shards`.
+  std::string shard_attribute;  // empty without shards; writers set it to a random number from 1 to `shards`
   double entry_bytes = 0;
   std::optional<double> entries;
   std::optional<double> storage_bytes;
-  double write_units = 0;  // A second.
-  double read_units = 0;   // A second.
+  double write_units = 0;  // per second
+  double read_units = 0;   // per second
   std::vector<std::string> patterns;
   std::vector<Reason> reasons;
 };
@@ -70,22 +68,22 @@ struct IndexAdvice {
 struct PatternAdvice {
   std::string name;
   Service service = Service::kScan;
-  std::string index;      // Empty for the table.
-  std::string condition;  // Of the keys, such as "CustomerId = ? AND OrderDate > ?".
-  std::string filter;     // Checked row by row.
+  std::string index;      // empty for the table
+  std::string condition;  // key condition, such as "CustomerId = ? AND OrderDate > ?".
+  std::string filter;     // checked for each row
   bool sorted_by_client = false;
   bool descending = false;
-  bool strong = false;  // Strongly consistent answers are asked for and given.
+  bool strong = false;  // the answers are strongly consistent, as requested
   int queries = 1;
   double units_per_read = 0;
-  double read_units = 0;  // A second.
-  std::string reason;     // A paragraph.
+  double read_units = 0;  // per second
+  std::string reason;     // a paragraph
 };
 
 struct Advice {
   TableAdvice table;
   std::vector<IndexAdvice> indexes;
-  std::vector<PatternAdvice> patterns;  // In the order of the workload.
+  std::vector<PatternAdvice> patterns;  // in the order of the workload
   std::vector<std::string> warnings;
 };
 

@@ -17,7 +17,7 @@ const char* TypeName(AttributeType type) {
     case AttributeType::kBinary:
       return "B";
     case AttributeType::kString:
-    case AttributeType::kOther:  // Never a key.
+    case AttributeType::kOther:  // never the type of a key
       break;
   }
   return "S";
@@ -25,28 +25,19 @@ const char* TypeName(AttributeType type) {
 
 Json KeySchema(const KeyAdvice& key) {
   Json schema = Json::array();
-  const auto add = [&schema](const std::vector<KeyAttribute>& attributes, const char* role) {
-    for (const KeyAttribute& attribute : attributes) {
-      Json element = Json::object();
-      element["AttributeName"] = attribute.name;
-      element["KeyType"] = role;
-      schema.push_back(std::move(element));
-    }
-  };
-  add(key.partition, "HASH");
-  add(key.sort, "RANGE");
+  for (const KeyAttribute& attribute : key.partition) {
+    schema.push_back({{"AttributeName", attribute.name}, {"KeyType", "HASH"}});
+  }
+  for (const KeyAttribute& attribute : key.sort) {
+    schema.push_back({{"AttributeName", attribute.name}, {"KeyType", "RANGE"}});
+  }
   return schema;
 }
 
 Json IndexRequest(const IndexAdvice& index) {
-  Json request = Json::object();
-  request["IndexName"] = index.name;
-  request["KeySchema"] = KeySchema(index.key);
-  Json projection = Json::object();
-  projection["ProjectionType"] = std::string(ProjectionName(index.projection));
+  Json projection = {{"ProjectionType", std::string(ProjectionName(index.projection))}};
   if (index.projection == ProjectionKind::kInclude) projection["NonKeyAttributes"] = index.non_key;
-  request["Projection"] = std::move(projection);
-  return request;
+  return {{"IndexName", index.name}, {"KeySchema", KeySchema(index.key)}, {"Projection", std::move(projection)}};
 }
 
 void CollectTypes(const KeyAdvice& key, std::map<std::string, AttributeType>* types) {
@@ -57,10 +48,7 @@ void CollectTypes(const KeyAdvice& key, std::map<std::string, AttributeType>* ty
 Json AttributeDefinitions(const std::map<std::string, AttributeType>& types) {
   Json definitions = Json::array();
   for (const auto& [name, type] : types) {
-    Json definition = Json::object();
-    definition["AttributeName"] = name;
-    definition["AttributeType"] = TypeName(type);
-    definitions.push_back(std::move(definition));
+    definitions.push_back({{"AttributeName", name}, {"AttributeType", TypeName(type)}});
   }
   return definitions;
 }
@@ -74,29 +62,25 @@ Json CreateTable(const Advice& advice) {
     CollectTypes(index.key, &types);
     (index.local ? local : global).push_back(IndexRequest(index));
   }
-  Json request = Json::object();
-  request["TableName"] = advice.table.name;
-  request["AttributeDefinitions"] = AttributeDefinitions(types);
-  request["KeySchema"] = KeySchema(advice.table.key);
+  Json request = {{"TableName", advice.table.name},
+                  {"AttributeDefinitions", AttributeDefinitions(types)},
+                  {"KeySchema", KeySchema(advice.table.key)}};
   if (!local.empty()) request["LocalSecondaryIndexes"] = std::move(local);
   if (!global.empty()) request["GlobalSecondaryIndexes"] = std::move(global);
   request["BillingMode"] = "PAY_PER_REQUEST";
   return request;
 }
 
-// One request for each index: UpdateTable adds one at a time.
+// One request for each index, because an UpdateTable adds one index.
 Json UpdateTables(const Advice& advice) {
   Json requests = Json::array();
   for (const IndexAdvice& index : advice.indexes) {
     std::map<std::string, AttributeType> types;
     CollectTypes(index.key, &types);
-    Json update = Json::object();
-    update["Create"] = IndexRequest(index);
-    Json request = Json::object();
-    request["TableName"] = advice.table.name;
-    request["AttributeDefinitions"] = AttributeDefinitions(types);
-    request["GlobalSecondaryIndexUpdates"] = Json::array({std::move(update)});
-    requests.push_back(std::move(request));
+    const Json update = {{"Create", IndexRequest(index)}};
+    requests.push_back({{"TableName", advice.table.name},
+                        {"AttributeDefinitions", AttributeDefinitions(types)},
+                        {"GlobalSecondaryIndexUpdates", Json::array({update})}});
   }
   return requests;
 }
@@ -107,80 +91,73 @@ Json Reasons(const std::vector<Reason>& reasons) {
   return json;
 }
 
-Json KeyJson(const KeyAdvice& key) {
-  Json json = Json::object();
-  json["Partition"] = Json::array();
-  json["Sort"] = Json::array();
-  for (const KeyAttribute& attribute : key.partition) json["Partition"].push_back(attribute.name);
-  for (const KeyAttribute& attribute : key.sort) json["Sort"].push_back(attribute.name);
-  return json;
+Json Names(const std::vector<KeyAttribute>& attributes) {
+  Json names = Json::array();
+  for (const KeyAttribute& attribute : attributes) names.push_back(attribute.name);
+  return names;
 }
 
-void AddIfKnown(const char* name, const std::optional<double>& number, Json* json) {
-  (*json)[name] = number ? Json(*number) : Json(nullptr);
-}
+Json KeyJson(const KeyAdvice& key) { return {{"Partition", Names(key.partition)}, {"Sort", Names(key.sort)}}; }
+
+Json OrNull(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 
 Json TableJson(const TableAdvice& table) {
-  Json json = Json::object();
-  json["Name"] = table.name;
-  json["Key"] = KeyJson(table.key);
-  json["Created"] = table.created;
-  json["ItemBytes"] = table.item_bytes;
-  AddIfKnown("Items", table.items, &json);
-  AddIfKnown("StorageBytes", table.storage_bytes, &json);
-  json["WriteUnitsPerSecond"] = table.write_units;
-  json["Reasons"] = Reasons(table.reasons);
-  return json;
+  return {{"Name", table.name},
+          {"Key", KeyJson(table.key)},
+          {"Created", table.created},
+          {"ItemBytes", table.item_bytes},
+          {"Items", OrNull(table.items)},
+          {"StorageBytes", OrNull(table.storage_bytes)},
+          {"WriteUnitsPerSecond", table.write_units},
+          {"Reasons", Reasons(table.reasons)}};
 }
 
 Json IndexJson(const IndexAdvice& index) {
-  Json json = Json::object();
-  json["Name"] = index.name;
-  json["Kind"] = index.local ? "LOCAL" : "GLOBAL";
-  json["Key"] = KeyJson(index.key);
-  json["Projection"] = std::string(ProjectionName(index.projection));
-  json["NonKeyAttributes"] = index.non_key;
-  json["Sparse"] = index.sparse;
-  json["ShareOfItems"] = index.share;
-  json["Shards"] = index.shards;
+  Json json = {{"Name", index.name},
+               {"Kind", index.local ? "LOCAL" : "GLOBAL"},
+               {"Key", KeyJson(index.key)},
+               {"Projection", std::string(ProjectionName(index.projection))},
+               {"NonKeyAttributes", index.non_key},
+               {"Sparse", index.sparse},
+               {"ShareOfItems", index.share},
+               {"Shards", index.shards}};
   if (index.shards > 1) json["ShardAttribute"] = index.shard_attribute;
-  json["EntryBytes"] = index.entry_bytes;
-  AddIfKnown("Entries", index.entries, &json);
-  AddIfKnown("StorageBytes", index.storage_bytes, &json);
-  json["WriteUnitsPerSecond"] = index.write_units;
-  json["ReadUnitsPerSecond"] = index.read_units;
-  json["Patterns"] = index.patterns;
-  json["Reasons"] = Reasons(index.reasons);
+  json.update({{"EntryBytes", index.entry_bytes},
+               {"Entries", OrNull(index.entries)},
+               {"StorageBytes", OrNull(index.storage_bytes)},
+               {"WriteUnitsPerSecond", index.write_units},
+               {"ReadUnitsPerSecond", index.read_units},
+               {"Patterns", index.patterns},
+               {"Reasons", Reasons(index.reasons)}});
   return json;
 }
 
 Json PatternJson(const PatternAdvice& pattern) {
-  Json json = Json::object();
-  json["Name"] = pattern.name;
-  json["Service"] = std::string(ServiceName(pattern.service));
+  Json json = {{"Name", pattern.name}, {"Service", std::string(ServiceName(pattern.service))}};
   if (!pattern.index.empty()) json["IndexName"] = pattern.index;
-  json["KeyCondition"] = pattern.condition;
-  json["Filter"] = pattern.filter;
-  json["SortedByClient"] = pattern.sorted_by_client;
-  json["ScanIndexForward"] = !pattern.descending;
-  json["StronglyConsistent"] = pattern.strong;
-  json["Queries"] = pattern.queries;
-  json["ReadUnits"] = pattern.units_per_read;
-  json["ReadUnitsPerSecond"] = pattern.read_units;
-  json["Reason"] = pattern.reason;
+  json.update({{"KeyCondition", pattern.condition},
+               {"Filter", pattern.filter},
+               {"SortedByClient", pattern.sorted_by_client},
+               {"ScanIndexForward", !pattern.descending},
+               {"StronglyConsistent", pattern.strong},
+               {"Queries", pattern.queries},
+               {"ReadUnits", pattern.units_per_read},
+               {"ReadUnitsPerSecond", pattern.read_units},
+               {"Reason", pattern.reason}});
   return json;
 }
 
 }  // namespace
 
 Json AdviceToJson(const Advice& advice) {
-  Json json = Json::object();
-  json["Table"] = TableJson(advice.table);
-  json["Indexes"] = Json::array();
-  for (const IndexAdvice& index : advice.indexes) json["Indexes"].push_back(IndexJson(index));
-  json["Patterns"] = Json::array();
-  for (const PatternAdvice& pattern : advice.patterns) json["Patterns"].push_back(PatternJson(pattern));
-  json["Warnings"] = advice.warnings;
+  Json indexes = Json::array();
+  for (const IndexAdvice& index : advice.indexes) indexes.push_back(IndexJson(index));
+  Json patterns = Json::array();
+  for (const PatternAdvice& pattern : advice.patterns) patterns.push_back(PatternJson(pattern));
+  Json json = {{"Table", TableJson(advice.table)},
+               {"Indexes", std::move(indexes)},
+               {"Patterns", std::move(patterns)},
+               {"Warnings", advice.warnings}};
   if (advice.table.created) {
     json["UpdateTable"] = UpdateTables(advice);
   } else {

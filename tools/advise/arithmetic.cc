@@ -24,11 +24,11 @@ bool Touches(const Update& update, const AttributeList& list) {
                      [&list](AttributeId id) { return Contains(list, id); });
 }
 
-// Writes of the index for one update of the table.
+// Number of index writes for one update of the table.
 double WritesOfUpdate(const Table& table, const AttributeList& key, const Update& update,
                       const Projection& projection) {
   if (Touches(update, key)) {
-    AttributeList others;  // The item has what the update is about; the rest of the key decides on the entry.
+    AttributeList others;  // the other key attributes decide whether there is an entry
     for (const AttributeId id : key) {
       if (!Contains(update.attributes, id)) others.push_back(id);
     }

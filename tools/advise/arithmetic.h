@@ -1,10 +1,10 @@
 #ifndef ARMATURE_TOOLS_ADVISE_ARITHMETIC_H_
 #define ARMATURE_TOOLS_ADVISE_ARITHMETIC_H_
 
-// Sizes and capacity units of tables and indexes, by the documented rules: what an item or an index entry weighs, what
-// it costs to store, to write and to read.
+// Sizes and capacity units of items, tables and index entries by the documented rules: cost of storage, writes and
+// reads.
 //
-// Pure functions of averages, so results are estimates and may have fractions. Source: developer guide, "Capacity unit
+// Pure functions of averages: the results are estimates and may be fractions. Source: developer guide, "Capacity unit
 // consumption", "Global secondary indexes" and "Local secondary indexes".
 
 #include <optional>
@@ -16,60 +16,64 @@ namespace armature::advise {
 
 inline constexpr double kWriteUnitBytes = 1024;
 inline constexpr double kReadUnitBytes = 4096;
-inline constexpr double kEventualFactor = 0.5;       // An eventually consistent read costs half.
-inline constexpr double kPageBytes = 1024 * 1024.0;  // What one Query reads at most.
+inline constexpr double kEventualFactor = 0.5;       // factor of an eventually consistent read
+inline constexpr double kPageBytes = 1024 * 1024.0;  // maximum size of a page of a Query
 
-// What one partition takes. Source: developer guide, "Designing partition keys to distribute your workload".
+// Maximum rates of one partition. Source: developer guide, "Designing partition keys to distribute your workload".
 inline constexpr double kPartitionWriteUnits = 1000;
 inline constexpr double kPartitionReadUnits = 3000;
 
-// Items of one partition key value, with their entries in local indexes. Source: developer guide, "Item collections".
+// Maximum size of the items of one partition key value with their entries in local indexes. Source: developer guide,
+// "Item collections".
 inline constexpr double kCollectionBytesMax = 10.0 * 1024 * 1024 * 1024;
 
-// What an attribute counts for while its number of values is not given: more than a handful of states, fewer than the
+// Assumed number of values of an attribute without a given number: more than the states of a status, fewer than the
 // items of a table.
 inline constexpr double kDistinctUnknown = 1000;
 
 double DefaultValueBytes(AttributeType type);
 
-// Name and value.
+// Size of name and value.
 double AttributeBytes(const Attribute& attribute);
 
 // Number of values, or kDistinctUnknown.
 double Distinct(const Attribute& attribute);
 
-// Number of values that the attributes have together: the product, but no more than there are items.
+// Number of different combinations of the values: the product of the numbers of values, but at most the number of
+// items.
 double Distinct(const Table& table, const AttributeList& list);
 
-// Share of all items that have the most frequent values of these attributes, as if the attributes were independent.
+// Share of the items with all of these attributes: the share of the rarest attribute, which is an upper bound.
 double HotShare(const Table& table, const AttributeList& list);
 
 // Share of the items that have all of these attributes: that of the rarest, which is an upper bound.
 double Share(const Table& table, const AttributeList& list);
 
-// As given, or the sum of the attributes.
+// The given size, or the sum of the sizes of the attributes.
 double ItemBytes(const Table& table);
 
-// A write of one item or entry: one unit for each begun kilobyte, at least one.
+// Units of a write of one item or entry: one for each started kilobyte, at least one.
 double WriteUnits(double bytes);
 
-// A read of `bytes` in one request: one unit for each begun 4 KB, at least one; half of it if eventually consistent.
+// Units of a read of `bytes` in one request: one for each started 4 KB, at least one. Half of that if eventually
+// consistent.
 double ReadUnits(double bytes, bool strong);
 
-// One entry, as reads and writes count it: the keys of the table and of the index, and what is projected.
+// Size of one entry for reads and writes: the keys of the table and of the index, and the projected attributes.
 double EntryBytes(const Table& table, const Key& table_key, const Key& key, const Projection& projection);
 
-// What the entries of an index take on disk, with the overhead of each; nothing if the number of items is unknown.
+// Size of the entries of an index on disk, with the overhead of each entry. Absent if the number of items is unknown.
 std::optional<double> StorageBytes(const Table& table, double share, double entry_bytes);
 
-// Units a second that the writes of the table cause in the index. An entry that appears, disappears or changes a
-// projected attribute is one write; one that changes its key is two, since it moves.
+// Units per second that the writes of the table cause in the index. Adding or removing an entry, or changing a
+// projected attribute, is one write. Changing the key of an entry is two writes.
 double IndexWriteUnits(const Table& table, const Key& table_key, const Key& key, const Projection& projection);
 
-// Units a second that the writes of the table cost in the table itself.
+// Units per second of the writes of the table itself.
 double TableWriteUnits(const Table& table);
 
-// Items of one answer: as given, or estimated from the number of values, or ten; no more than fit into one page.
+// Number of items of one answer: the given number, or an estimate from the number of values, or ten. At most the items
+// of one page.
 double Rows(const Table& table, const Pattern& pattern);
 
 }  // namespace armature::advise

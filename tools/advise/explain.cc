@@ -19,7 +19,7 @@ std::string Times(size_t count, std::string_view one, std::string_view many) {
 
 std::string Percent(double share) { return absl::StrFormat("%.3g%%", share * 100); }
 
-// Patterns have names of several words.
+// The names in quotes, because names of patterns may have several words.
 std::string QuotedNames(const std::vector<std::string>& names) {
   std::string text;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -34,7 +34,7 @@ std::string ValuesText(const Table& table, const AttributeList& list) {
   return known ? Cat(NumberText(Distinct(table, list)), " values") : std::string("an unknown number of values");
 }
 
-// What all patterns of an index name by equality.
+// The attributes that all patterns of an index name by equality.
 AttributeList CommonEquality(const Plan& plan, const IndexDesign& design) {
   AttributeList common = plan.patterns[design.patterns.front()].need.equality;
   for (const size_t pattern : design.patterns) {
@@ -116,13 +116,13 @@ Reason KindReason(const Workload& workload, const Plan& plan, const IndexDesign&
   return {"kind", text};
 }
 
-// Units a second that the non-key attributes cost when they change.
+// Units per second of changes of the non-key attributes.
 double ProjectedUpdateUnits(const Workload& workload, const Plan& plan, const IndexDesign& design) {
   return design.write_units -
          IndexWriteUnits(workload.table, plan.table_key, design.key, {ProjectionKind::kKeysOnly, {}});
 }
 
-// What fetching the rows from the table instead would cost a second.
+// Units per second of reading the rows from the table instead.
 double FetchUnits(const Workload& workload, const Plan& plan, const IndexDesign& design) {
   double units = 0;
   for (const size_t i : design.patterns) {
@@ -204,7 +204,7 @@ Reason ShardingReason(const Workload& workload, const IndexDesign& design, const
   return {"sharding", text};
 }
 
-// No sharding today, but the partition key has few values: when would it be needed?
+// The reason against sharding an index with few partition key values, and the rate at which it needs sharding.
 Reason LowCardinalityReason(const Workload& workload, const IndexDesign& design) {
   const double share = std::max(HotShare(workload.table, design.key.partition), 1e-9);
   return {"sharding",
@@ -234,7 +234,7 @@ Reason CostReason(const Workload& workload, const Plan& plan, const IndexDesign&
   text += advice.storage_bytes
               ? Cat("; ", NumberText(*advice.entries), " entries take ", BytesText(*advice.storage_bytes), ". ")
               : std::string("; give table.items for the total. ");
-  Table only = table;  // With one kind of write at a time.
+  Table only = table;  // has one kind of write at a time
   only.updates.clear();
   std::string writes =
       Cat("new and deleted items ", NumberText(IndexWriteUnits(only, plan.table_key, design.key, design.projection)));

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ADVISE_EXPLAIN_H_
 #define ARMATURE_TOOLS_ADVISE_EXPLAIN_H_
 
-// The sentences of the advice.
+// Writes the texts of the advice.
 
 #include <string>
 #include <vector>
@@ -12,24 +12,24 @@
 
 namespace armature::advise {
 
-// "1,234" or "0.25"; at most three significant digits behind the point.
+// Text such as "1,234" or "0.25", with four significant digits below 1,000.
 std::string NumberText(double number);
 
-// "1.2 GB", by powers of 1024.
+// Text such as "1.2 GB", with units of powers of 1024.
 std::string BytesText(double bytes);
 
-// A question mark stands for each value.
+// The key condition and the filter, with a question mark for each value.
 std::string ConditionText(const Table& table, const Key& key, const Pattern& pattern, const KeyNeed& need);
 std::string FilterText(const Table& table, const Pattern& pattern, const KeyNeed& need);
 
-// Why the table has its key.
+// The reasons for the key of the table.
 std::vector<Reason> TableReasons(const Workload& workload, const Plan& plan);
 
-// Why the index is as it is. `advice` has all but its reasons.
+// The reasons for the design of the index. `advice` is complete except for its reasons.
 std::vector<Reason> IndexReasons(const Workload& workload, const Plan& plan, const IndexDesign& design,
                                  const IndexAdvice& advice);
 
-// How the pattern is answered, and what is not as it asks. `advice` has all but its reason.
+// Describes how the pattern is answered, and its unmet demands. `advice` is complete except for its reason.
 std::string PatternReason(const Workload& workload, const Plan& plan, size_t pattern, const PatternAdvice& advice);
 
 }  // namespace armature::advise

@@ -12,12 +12,12 @@
 namespace armature::advise {
 namespace {
 
-// The order in which partition keys are preferred; smaller is better.
+// The order of preference of partition keys. Smaller is better.
 std::tuple<bool, int, size_t, double> Badness(const Table& table, const IndexDesign& design) {
   return {design.reads_stay_hot, design.shards, design.key.partition.size(), -Distinct(table, design.key.partition)};
 }
 
-// The same if heat did not matter.
+// The same order without regard to heat.
 std::tuple<size_t, double> Length(const Table& table, const IndexDesign& design) {
   return {design.key.partition.size(), -Distinct(table, design.key.partition)};
 }
@@ -30,7 +30,7 @@ AttributeList Chosen(const AttributeList& list, uint32_t mask) {
   return chosen;
 }
 
-// The first one if several have most.
+// The attribute with the most values. The first one if several have equally many.
 AttributeId MostDistinct(const Table& table, const AttributeList& list) {
   return *std::max_element(list.begin(), list.end(), [&table](AttributeId a, AttributeId b) {
     return Distinct(table.attributes[a]) < Distinct(table.attributes[b]);
@@ -105,14 +105,14 @@ std::optional<IndexDesign> IndexDesigner::WithPartition(const std::vector<size_t
   return design;
 }
 
-// Nothing is given by equality, so the index is read as a whole; that is cheap if it has few entries.
+// An index that is scanned as a whole, because the pattern gives nothing by equality. Cheap if it has few entries.
 std::optional<IndexDesign> IndexDesigner::Scanned(size_t pattern) const {
   const KeyNeed& need = needs_[pattern];
   if (need.has.empty()) return std::nullopt;
   IndexDesign design;
   design.patterns = {pattern};
   design.scanned = true;
-  // One partition attribute holds the entries; many values spread them well.
+  // One partition attribute is enough; an attribute with many values distributes the entries well.
   design.key.partition = {MostDistinct(workload_.table, need.has)};
   for (const AttributeId id : need.has) {
     if (!Contains(design.key.partition, id)) design.key.sort.push_back(id);

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ADVISE_INDEX_DESIGN_H_
 #define ARMATURE_TOOLS_ADVISE_INDEX_DESIGN_H_
 
-// One index for a set of patterns: its key, its projection, its shards, its cost.
+// Designs one index for a set of patterns: key, projection, shards and cost.
 
 #include <cstddef>
 #include <optional>
@@ -12,20 +12,20 @@
 
 namespace armature::advise {
 
-// Fewer values than this, and the partition key is called one of low cardinality.
+// A partition key with fewer values has low cardinality.
 inline constexpr double kLowCardinality = 100;
 
-// An INCLUDE of this share of the item is an ALL.
+// A projection with at least this share of the item becomes ALL.
 inline constexpr double kWholeItemShare = 0.8;
 
-// Shards are as many as it takes for each to be used by no more than half: room for bursts, chance and growth.
+// Maximum use of a shard. The rest is room for bursts, uneven distribution and growth.
 inline constexpr double kShardUse = 0.5;
 inline constexpr int kShardsMax = 200;
 
-// A write unit costs about five read units, in the service's price list as in the work that it stands for.
+// Cost of a write unit in read units, according to the price list of the service.
 inline constexpr double kWriteUnitWeight = 5;
 
-// What the busiest partition key value gets, in units a second, before sharding.
+// Units per second of the busiest partition key value, before sharding.
 struct Heat {
   double write_units = 0;
   double read_units = 0;
@@ -34,33 +34,33 @@ struct Heat {
 };
 
 struct IndexDesign {
-  std::vector<size_t> patterns;  // Positions in Workload::patterns, ascending.
+  std::vector<size_t> patterns;  // positions in Workload::patterns, ascending
   bool local = false;
-  bool scanned = false;  // A sparse index that is read as a whole.
+  bool scanned = false;  // a sparse index that is scanned as a whole
   Key key;
   Projection projection;
-  double share = 1;             // Of the items that have an entry.
-  int shards = 1;               // Partitions that one partition key value is spread over.
-  bool reads_stay_hot = false;  // More shards would not help: each query asks them all.
+  double share = 1;             // share of the items with an entry
+  int shards = 1;               // number of partitions for one partition key value
+  bool reads_stay_hot = false;  // more shards would not help, because each query reads all of them
   Heat heat;
-  AttributeList hot_partition;  // The shorter partition key that would have got too much: `heat`. Empty if none.
+  AttributeList hot_partition;  // a shorter partition key with too much `heat`; empty if there is none
   double entry_bytes = 0;
-  double write_units = 0;  // A second.
-  double read_units = 0;   // A second, of all patterns.
+  double write_units = 0;  // per second
+  double read_units = 0;   // per second, of all patterns
 };
 
-// Makes designs for one workload and one key of the table. `workload` must outlive it.
+// Designs indexes for one workload and one table key. Lifetime: `workload` must outlive it.
 class IndexDesigner {
  public:
-  // One need for each pattern of the workload.
+  // `needs`: one for each pattern of the workload.
   IndexDesigner(const Workload& workload, Key table_key, std::vector<KeyNeed> needs);
 
-  // The best index that answers all these patterns, or nothing if none does. Its partition key begins with the
-  // attribute of the most values among those that all patterns give by equality, and takes further ones as long as
-  // that saves shards: a short one leaves more to the sort key, where other patterns can join.
+  // The best index that answers all these patterns, or nothing if there is none. Its partition key begins with the
+  // attribute of the most values among those that all patterns give by equality. Further attributes are added only if
+  // they save shards: a short partition key leaves more attributes to the sort key, where other patterns can use them.
   std::optional<IndexDesign> Design(const std::vector<size_t>& patterns) const;
 
-  // Units of one read by this pattern.
+  // Read units of one read of this pattern.
   double UnitsPerRead(const IndexDesign& design, size_t pattern) const;
 
   const KeyNeed& need(size_t pattern) const { return needs_[pattern]; }
@@ -81,7 +81,7 @@ class IndexDesigner {
   std::vector<KeyNeed> needs_;
 };
 
-// Rows that a pattern reads for its answer: those that a filter drops count too.
+// Number of rows that a pattern reads for one answer, including the rows that a filter drops.
 double RowsRead(const Table& table, const Pattern& pattern, const KeyNeed& need);
 
 }  // namespace armature::advise

@@ -9,12 +9,8 @@
 namespace armature::advise {
 namespace {
 
-// Attributes whose order among themselves is open; a sequence of such sets is a set of possible keys.
+// A sequence of sets of attributes. The order within a set is open, so that it stands for several keys.
 using Blocks = std::vector<AttributeList>;
-
-bool IsSubset(const AttributeList& part, const AttributeList& whole) {
-  return std::all_of(part.begin(), part.end(), [&whole](AttributeId id) { return Contains(whole, id); });
-}
 
 AttributeList Without(const AttributeList& list, const AttributeList& removed) {
   AttributeList rest;
@@ -36,7 +32,7 @@ Blocks BlocksOf(const KeyNeed& need, const AttributeList& partition) {
   return blocks;
 }
 
-// The keys that are possible for both, or nothing. The shorter one must be a prefix of the other.
+// The keys that are possible for both, or nothing. The shorter one must be a prefix of the longer one.
 std::optional<Blocks> Refined(Blocks a, Blocks b) {
   Blocks result;
   size_t i = 0;
@@ -56,7 +52,7 @@ std::optional<Blocks> Refined(Blocks a, Blocks b) {
   return result;
 }
 
-// Equality attributes beyond what a key can hold; those with few values help least.
+// Turns equality attributes beyond the limit of a key into filters, those with the fewest values first.
 void LimitEquality(const Table& table, KeyNeed* need) {
   const size_t sort_free =
       model::kGlobalKeyAttributesMax - std::min(need->Tail().size(), model::kGlobalKeyAttributesMax);
@@ -161,7 +157,7 @@ std::optional<AttributeList> MergedSort(const Table& table, const std::vector<co
     });
     sort.insert(sort.end(), block.begin(), block.end());
   }
-  // An attribute that one pattern merely demands may stand elsewhere for another: the key would hold it twice.
+  // An attribute may be in different positions for different patterns. The key would have it twice.
   AttributeList once;
   for (const AttributeId id : sort) AddOnce(&once, id);
   if (once.size() != sort.size() || sort.size() > model::kGlobalKeyAttributesMax) return std::nullopt;

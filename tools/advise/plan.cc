@@ -12,10 +12,6 @@
 namespace armature::advise {
 namespace {
 
-bool IsSubset(const AttributeList& part, const AttributeList& whole) {
-  return std::all_of(part.begin(), part.end(), [&whole](AttributeId id) { return Contains(whole, id); });
-}
-
 double PartitionBytes(const Table& table, const Key& table_key) {
   const double items = table.items.value_or(0) / std::max(1.0, Distinct(table, table_key.partition));
   return items * ItemBytes(table);
@@ -41,7 +37,7 @@ class Planner {
   }
 
  private:
-  // How the pattern is answered by what is there; kNewIndex if by nothing.
+  // The service of the pattern without new indexes. kNewIndex if there is none.
   PatternPlan WithoutNewIndex(const Pattern& pattern) const {
     PatternPlan answer;
     answer.need = NeedOf(table_, pattern);
@@ -90,7 +86,7 @@ class Planner {
            (!need.sorted_by_client || IsSubset(pattern.order, held));
   }
 
-  // Strongly consistent answers come from the table and from its local indexes only.
+  // Only the table and its local indexes have strongly consistent answers.
   void PlanStrongRead(const Pattern& pattern, PatternPlan* answer) const {
     if (plan_.table_key.sort.empty() || !Contains(pattern.equality, plan_.table_key.partition.front())) {
       answer->strong = StrongRead::kOtherPartition;
@@ -106,7 +102,7 @@ class Planner {
       return;
     }
     answer->need = LocalNeed(table_, answer->need, plan_.table_key.partition.front());
-    // The sort attribute of the table itself may do for what is left.
+    // The sort key of the table may meet the remaining demands.
     if (Answers(table_, plan_.table_key, answer->need)) {
       answer->service = Service::kTable;
       answer->units_per_read = ReadUnits(RowsRead(table_, pattern, answer->need) * ItemBytes(table_), true);
@@ -136,13 +132,13 @@ class Planner {
   }
 
   void AddIndexes(const IndexDesigner& designer, std::vector<size_t> open) {
-    // Long keys first: what needs less then finds an index that begins as it wants.
+    // Patterns with long keys come first. Patterns with shorter keys then find an index that begins with their key.
     std::stable_sort(open.begin(), open.end(),
                      [&](size_t a, size_t b) { return Length(designer, a) > Length(designer, b); });
     for (const size_t pattern : open) Place(designer, pattern);
     while (JoinTwo(designer)) {
     }
-    // In the order of the file.
+    // Sorts the indexes by the position of their first pattern in the file.
     std::sort(plan_.indexes.begin(), plan_.indexes.end(),
               [](const IndexDesign& a, const IndexDesign& b) { return a.patterns.front() < b.patterns.front(); });
     for (size_t i = 0; i < plan_.indexes.size(); ++i) {
@@ -161,7 +157,7 @@ class Planner {
     return need.equality.size() + need.Tail().size() + need.has.size();
   }
 
-  // Into the index where it costs least, or into one of its own.
+  // Adds the pattern to the index where it costs least, or to a new index.
   void Place(const IndexDesigner& designer, size_t pattern) {
     const std::optional<IndexDesign> alone = designer.Design({pattern});
     if (!alone) {
@@ -187,22 +183,22 @@ class Planner {
     }
   }
 
-  // Cost first; then the shorter key, whose entries move less often.
+  // The added cost, then the length of the key, because entries with shorter keys move less often.
   static std::tuple<double, size_t> AddedCost(const IndexDesign& after, const IndexDesign& before) {
-    // Rounded, for sums of different order that are equal but for their last digits.
+    // Rounded: sums in different order differ in their last digits.
     return {std::round((Cost(after) - Cost(before)) * 1000), after.key.All().size()};
   }
 
   static double Cost(const IndexDesign& index) { return index.write_units * kWriteUnitWeight + index.read_units; }
 
-  // One index for the patterns of both, unless it would be spread worse than theirs are.
+  // One index for the patterns of both. Nothing if its load is distributed worse than that of the two indexes.
   std::optional<IndexDesign> Joined(const IndexDesigner& designer, const IndexDesign& a, const IndexDesign& b) const {
     std::vector<size_t> patterns = a.patterns;
     patterns.insert(patterns.end(), b.patterns.begin(), b.patterns.end());
     std::sort(patterns.begin(), patterns.end());
     std::optional<IndexDesign> joined = designer.Design(patterns);
     if (!joined) return std::nullopt;
-    // A query that had its partition to itself shall not have to ask many, nor share one that is too busy.
+    // A query of an unsharded index must not become a query of several shards, or of a partition with too much load.
     const bool spread = std::min(a.shards, b.shards) == 1;
     if (spread && joined->shards > 1) return std::nullopt;
     if (joined->reads_stay_hot && !a.reads_stay_hot && !b.reads_stay_hot) return std::nullopt;
@@ -211,7 +207,7 @@ class Planner {
     return joined;
   }
 
-  // Joins a pair of indexes that can be one. False if there is none.
+  // Replaces two indexes by one. False if there is no such pair.
   bool JoinTwo(const IndexDesigner& designer) {
     for (size_t i = 0; i < plan_.indexes.size(); ++i) {
       for (size_t j = i + 1; j < plan_.indexes.size(); ++j) {
@@ -230,7 +226,7 @@ class Planner {
   Plan plan_;
 };
 
-// Smaller is better.
+// The order of preference of plans. Smaller is better.
 std::tuple<size_t, size_t, size_t, double> Badness(const Workload& workload, const Plan& plan) {
   size_t strong_lost = 0;
   size_t scans = 0;

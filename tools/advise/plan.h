@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ADVISE_PLAN_H_
 #define ARMATURE_TOOLS_ADVISE_PLAN_H_
 
-// Which of table, existing indexes and new indexes answers each pattern, with as few new indexes as possible.
+// Chooses the table, an existing index or a new index for each pattern, with as few new indexes as possible.
 
 #include <cstddef>
 #include <optional>
@@ -14,52 +14,54 @@
 namespace armature::advise {
 
 enum class Service {
-  kItem,           // GetItem.
-  kTable,          // Query of the table.
-  kExistingIndex,  // Query of an index that is there.
-  kNewIndex,       // Query of an index that is proposed.
-  kIndexScan,      // Scan of a sparse index that is proposed.
-  kScan,           // Scan of the table.
+  kItem,           // GetItem
+  kTable,          // Query of the table
+  kExistingIndex,  // Query of an existing index
+  kNewIndex,       // Query of a proposed index
+  kIndexScan,      // Scan of a proposed sparse index
+  kScan,           // Scan of the table
 };
 
-// Why a pattern that needs strongly consistent answers does not get them, or how it gets them all the same.
+// How a pattern with strongly consistent answers is served, or the reason why its answers are only eventually
+// consistent.
 enum class StrongRead {
   kNotAsked,
   kGiven,
-  kFilteredTable,     // By reading the whole partition of the table, since local indexes cannot be added.
-  kOtherPartition,    // Only the table and its local indexes can, and the pattern names another partition.
-  kTableIsCreated,    // A local index would do, but the table exists, and its partitions are too large to filter.
-  kCollectionTooBig,  // A local index would do, but a partition would pass its limit.
+  kFilteredTable,     // reads and filters the whole partition of the table, because a local index cannot be added
+  kOtherPartition,    // not served: the pattern gives another partition key than the table and its local indexes
+  kTableIsCreated,    // not served: the table exists, and its partitions are too large to filter
+  kCollectionTooBig,  // not served: with a local index a partition would exceed its limit
 };
 
 struct PatternPlan {
   Service service = Service::kScan;
-  size_t index = 0;  // Of Plan::indexes or of Table::indexes.
+  size_t index = 0;  // position in Plan::indexes or Table::indexes
   KeyNeed need;
   StrongRead strong = StrongRead::kNotAsked;
   double units_per_read = 0;
-  int queries = 1;  // Sent for one answer.
+  int queries = 1;  // number of queries for one answer
 };
 
 struct Plan {
   Key table_key;
   std::vector<IndexDesign> indexes;
-  std::vector<PatternPlan> patterns;  // One for each of the workload.
+  std::vector<PatternPlan> patterns;  // one for each pattern of the workload
 };
 
 // The plan for a table with this key. Precondition: CheckWorkload.
 Plan MakePlan(const Workload& workload, const Key& table_key);
 
-// Keys that the table may have: the given one; or else for each order of the identity, and for a single attribute also
-// as the sort key behind any attribute that patterns name by equality and that never changes. The first one is what the
-// identity says as it is written.
+// The possible keys of the table: the given key; or else each order of the identity, and, for a single attribute, this
+// attribute as sort key after any constant attribute that patterns give by equality. The first key is the identity as
+// written.
 std::vector<Key> PossibleTableKeys(const Table& table, const std::vector<Pattern>& patterns);
 
-// The plan for the best of the possible keys: all strongly consistent patterns served, then fewest scans, fewest new
-// indexes, least cost; the first one if equal. Precondition: CheckWorkload.
+// The plan for the best possible key: all strongly consistent patterns served, then the fewest scans, the fewest new
+// indexes, the least cost. The first one of equal plans. Precondition: CheckWorkload.
 Plan BestPlan(const Workload& workload);
 
-// Bytes of the items and local index entries of the largest partition, if the number of items is known.
+// Size in bytes of the items and local index entries of the largest partition. Absent if the number of items is
+// unknown.
 std::optional<double> LargestCollectionBytes(const Table& table, const Key& table_key, double entries_bytes);
 
 }  // namespace armature::advise

@@ -1,22 +1,18 @@
 #include "tools/advise/workload.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "absl/status/statusor.h"
-#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "tools/advise/arithmetic.h"
 
 namespace armature::advise {
 namespace {
 
-// Stands for "very many" where no number is given.
+// Assumed number of items of a table without a given number.
 constexpr double kItemsUnknown = 1e9;
 
 absl::Status Wrong(std::string_view message) { return absl::InvalidArgumentError(Av(message)); }
 
-// `place` is where the file speaks of the key.
+// `place`: the place of the key in the file.
 absl::Status CheckKeyAttributes(const Table& table, std::string_view place, const AttributeList& list) {
   for (const AttributeId id : list) {
     const Attribute& attribute = table.attributes[id];
@@ -28,68 +24,6 @@ absl::Status CheckKeyAttributes(const Table& table, std::string_view place, cons
     }
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<AttributeId> LiveAttribute(const LiveTable::KeyAttribute& live, Table* table) {
-  if (const std::optional<AttributeId> known = FindAttribute(*table, live.name)) {
-    if (table->attributes[*known].type != live.type) {
-      return Wrong(
-          Cat("table.attributes.", live.name, ".type: the live table has another type for this key attribute"));
-    }
-    return *known;
-  }
-  Attribute attribute;
-  attribute.name = live.name;
-  attribute.type = live.type;
-  attribute.value_bytes = DefaultValueBytes(live.type);
-  table->attributes.push_back(std::move(attribute));
-  return table->attributes.size() - 1;
-}
-
-absl::StatusOr<Key> LiveKey(const std::vector<LiveTable::KeyAttribute>& partition,
-                            const std::vector<LiveTable::KeyAttribute>& sort, Table* table) {
-  Key key;
-  for (const LiveTable::KeyAttribute& attribute : partition) {
-    ARM_ASSIGN_OR_RETURN(const AttributeId id, LiveAttribute(attribute, table));
-    key.partition.push_back(id);
-  }
-  for (const LiveTable::KeyAttribute& attribute : sort) {
-    ARM_ASSIGN_OR_RETURN(const AttributeId id, LiveAttribute(attribute, table));
-    key.sort.push_back(id);
-  }
-  return key;
-}
-
-absl::StatusOr<ExistingIndex> LiveIndex(const LiveTable::Index& live, Table* table) {
-  ExistingIndex index;
-  index.name = live.name;
-  index.local = live.local;
-  ARM_ASSIGN_OR_RETURN(index.key, LiveKey(live.partition, live.sort, table));
-  index.projection.kind = live.projection;
-  for (const std::string& name : live.non_key) {
-    std::optional<AttributeId> id = FindAttribute(*table, name);
-    if (!id) {  // Nothing asks for it, but it is part of the index's size.
-      Attribute attribute;
-      attribute.name = name;
-      attribute.type = AttributeType::kOther;
-      attribute.value_bytes = DefaultValueBytes(AttributeType::kOther);
-      table->attributes.push_back(std::move(attribute));
-      id = table->attributes.size() - 1;
-    }
-    index.projection.non_key.push_back(*id);
-  }
-  return index;
-}
-
-void AddLiveSizes(const LiveTable& live, Table* table, std::vector<std::string>* notes) {
-  if (live.items <= 0) {
-    notes->push_back(Cat("The live table ", live.name, " is empty, or does not know its number of items yet: ",
-                         table->items ? "the number in the file is used."
-                                      : "totals are not estimated; give table.items and table.item_bytes."));
-    return;
-  }
-  if (!table->items) table->items = live.items;
-  if (!table->item_bytes && live.bytes > 0) table->item_bytes = live.bytes / live.items;
 }
 
 }  // namespace
@@ -109,6 +43,10 @@ std::optional<AttributeId> FindAttribute(const Table& table, std::string_view na
 
 bool Contains(const AttributeList& list, AttributeId id) {
   return std::find(list.begin(), list.end(), id) != list.end();
+}
+
+bool IsSubset(const AttributeList& part, const AttributeList& whole) {
+  return std::all_of(part.begin(), part.end(), [&whole](AttributeId id) { return Contains(whole, id); });
 }
 
 void AddOnce(AttributeList* list, AttributeId id) {
@@ -149,25 +87,6 @@ void CompleteWorkload(Workload* workload) {
   if (identity.size() != 1) return;
   Attribute& attribute = table.attributes[identity.front()];
   if (!attribute.distinct) attribute.distinct = table.items.value_or(kItemsUnknown);
-}
-
-absl::Status AddLiveTable(const LiveTable& live, Workload* workload, std::vector<std::string>* notes) {
-  Table& table = workload->table;
-  if (table.name.empty()) table.name = live.name;
-  table.created = true;
-  ARM_ASSIGN_OR_RETURN(Key key, LiveKey(live.partition, live.sort, &table));
-  if (table.key && *table.key != key) {
-    return Wrong(Cat("table.key: the live table ", live.name, " has the key ", NamesOf(table, key.All())));
-  }
-  table.key = std::move(key);
-  table.identity.clear();
-  if (!table.indexes.empty()) return Wrong("table.indexes: the live table tells its indexes; leave them out");
-  for (const LiveTable::Index& index : live.indexes) {
-    ARM_ASSIGN_OR_RETURN(ExistingIndex existing, LiveIndex(index, &table));
-    table.indexes.push_back(std::move(existing));
-  }
-  AddLiveSizes(live, &table, notes);
-  return absl::OkStatus();
 }
 
 }  // namespace armature::advise

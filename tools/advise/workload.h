@@ -1,10 +1,9 @@
 #ifndef ARMATURE_TOOLS_ADVISE_WORKLOAD_H_
 #define ARMATURE_TOOLS_ADVISE_WORKLOAD_H_
 
-// What the index advisor is told: a table, how it is written, and the questions it must answer.
+// The input of the index advisor: a table, its writes, and its access patterns.
 //
-// Plain values. Attributes are named by their position in Table::attributes, so that nothing is looked up twice.
-// Values of these types are compatible with threads as those of the standard library are.
+// Plain values. Attributes are identified by their position in Table::attributes. Thread-safety: thread-compatible.
 
 #include <cstddef>
 #include <optional>
@@ -16,17 +15,17 @@
 
 namespace armature::advise {
 
-// Only strings, numbers and binaries can be keys; all other types are one here.
+// Only strings, numbers and binaries can be keys. kOther: all other types.
 enum class AttributeType { kString, kNumber, kBinary, kOther };
 
 struct Attribute {
   std::string name;
   AttributeType type = AttributeType::kString;
-  double value_bytes = 0;           // Average, by the API's rules for sizes.
-  std::optional<double> distinct;   // Number of values that occur.
-  std::optional<double> hot_share;  // Share of the items, and of the traffic, that has the most frequent value.
-  double share = 1;                 // Share of the items that have the attribute; below 1 it is sparse.
-  std::optional<double> share_new;  // The same among items that are new.
+  double value_bytes = 0;           // average, by the API's rules for sizes.
+  std::optional<double> distinct;   // number of different values
+  std::optional<double> hot_share;  // share of the items, and of the traffic, with the most frequent value
+  double share = 1;                 // share of the items with the attribute; a sparse attribute has less than 1
+  std::optional<double> share_new;  // share of the new items with the attribute
 
   bool CanBeKey() const { return type != AttributeType::kOther; }
   bool IsSparse() const { return share < 1; }
@@ -49,10 +48,10 @@ enum class ProjectionKind { kKeysOnly, kInclude, kAll };
 
 struct Projection {
   ProjectionKind kind = ProjectionKind::kKeysOnly;
-  AttributeList non_key;  // With kInclude only.
+  AttributeList non_key;  // only for kInclude
 };
 
-// An index that the table already has.
+// An index of the existing table.
 struct ExistingIndex {
   std::string name;
   bool local = false;
@@ -60,11 +59,11 @@ struct ExistingIndex {
   Projection projection;
 };
 
-// What happens to the attributes of an update.
+// The effect of an update on its attributes.
 enum class UpdateKind {
-  kChange,  // From one value to another.
-  kSet,     // The item did not have them before.
-  kRemove,  // The item loses them.
+  kChange,  // changes their values
+  kSet,     // adds them to the item
+  kRemove,  // removes them from the item
 };
 
 struct Update {
@@ -76,12 +75,12 @@ struct Update {
 struct Table {
   std::string name;
   std::vector<Attribute> attributes;
-  std::optional<Key> key;  // One partition attribute, at most one sort attribute. Without it the advisor finds one.
-  AttributeList identity;  // One or two attributes that no two items share. For tables without a key.
-  bool created = false;    // It exists already: its key and its local indexes are fixed.
+  std::optional<Key> key;  // one partition attribute, at most one sort attribute; absent: the advisor chooses a key
+  AttributeList identity;  // one or two attributes that identify an item; for tables without a key
+  bool created = false;    // the table exists: its key and its local indexes are fixed
   std::optional<double> items;
-  std::optional<double> item_bytes;  // Average.
-  double puts_per_second = 0;        // New items.
+  std::optional<double> item_bytes;  // average
+  double puts_per_second = 0;        // new items
   double deletes_per_second = 0;
   std::vector<Update> updates;
   std::vector<ExistingIndex> indexes;
@@ -94,19 +93,19 @@ struct RangeCondition {
   RangeKind kind = RangeKind::kRange;
 };
 
-// One question that the application asks, again and again.
+// One access pattern: a read that the application repeats.
 struct Pattern {
   std::string name;
   AttributeList equality;
   std::optional<RangeCondition> range;
   AttributeList order;
   bool descending = false;
-  AttributeList has;  // Only items that have these attributes, with whatever value.
+  AttributeList has;  // reads only items with these attributes
   bool returns_all = true;
-  AttributeList returns;  // Beside the keys; without returns_all.
+  AttributeList returns;  // returned attributes beside the keys, unless returns_all
   double per_second = 1;
-  bool strong = false;         // The answer must hold every write acknowledged before.
-  std::optional<double> rows;  // Items of one answer, on average.
+  bool strong = false;         // needs strongly consistent answers
+  std::optional<double> rows;  // average number of items of one answer
 };
 
 struct Workload {
@@ -121,46 +120,21 @@ inline constexpr size_t kAttributesMax = 1000;
 std::optional<AttributeId> FindAttribute(const Table& table, std::string_view name);
 
 bool Contains(const AttributeList& list, AttributeId id);
+// True if `whole` has all attributes of `part`.
+bool IsSubset(const AttributeList& part, const AttributeList& whole);
 
-// Appends `id` unless it is there.
+// Appends `id` unless the list has it.
 void AddOnce(AttributeList* list, AttributeId id);
 
-// "A, B and C".
+// The names as text: "A, B and C".
 std::string NamesOf(const Table& table, const AttributeList& list);
 
-// Whether advice can be given: a key or an identity is known, and keys are made of what can be a key. Positions that
-// are out of range are the caller's fault and not checked. Errors: InvalidArgument with the place and the rule.
+// Checks that the workload has a key or an identity, and that keys have only attributes of key types. Precondition: all
+// positions are in range. Errors: InvalidArgument with the place and the rule.
 absl::Status CheckWorkload(const Workload& workload);
 
-// Sets what follows from the rest: an attribute that alone identifies items has as many values as there are items.
+// Completes the workload: an attribute that alone identifies items has as many values as there are items.
 void CompleteWorkload(Workload* workload);
-
-// What a running daemon says about a table.
-struct LiveTable {
-  struct KeyAttribute {
-    std::string name;
-    AttributeType type = AttributeType::kString;
-  };
-  struct Index {
-    std::string name;
-    bool local = false;
-    std::vector<KeyAttribute> partition;
-    std::vector<KeyAttribute> sort;
-    ProjectionKind projection = ProjectionKind::kKeysOnly;
-    std::vector<std::string> non_key;
-  };
-  std::string name;
-  std::vector<KeyAttribute> partition;
-  std::vector<KeyAttribute> sort;
-  double items = 0;
-  double bytes = 0;
-  std::vector<Index> indexes;
-};
-
-// Fills in what the workload left open: name, key, number and size of items, indexes; marks the table as created. What
-// the workload says about numbers and sizes prevails. `notes` gets a sentence for what the live table could not tell.
-// Errors: InvalidArgument if the two contradict each other about the key, the indexes or the type of a key attribute.
-absl::Status AddLiveTable(const LiveTable& live, Workload* workload, std::vector<std::string>* notes);
 
 }  // namespace armature::advise
 

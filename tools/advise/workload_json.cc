@@ -1,5 +1,6 @@
 #include "tools/advise/workload_json.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "storage/base/status_macros.h"
+#include "absl/strings/str_join.h"
 #include "storage/base/strings.h"
 #include "storage/model/limits.h"
 #include "tools/advise/arithmetic.h"
@@ -15,368 +16,336 @@
 namespace armature::advise {
 namespace {
 
-// Far beyond all tables; sums and products of such numbers stay finite.
+// Far above the numbers of any table. Sums and products of such numbers stay finite.
 constexpr double kNumberMax = 1e15;
-
-absl::Status Wrong(std::string_view path, std::string_view message) {
-  return absl::InvalidArgumentError(Av(Cat(path, ": ", message)));
-}
+constexpr auto kItemBytesMax = static_cast<double>(model::kItemSizeMaxBytes);
 
 std::string Quoted(std::string_view text) { return Cat("\"", text, "\""); }
 
-// The members of one object, each asked for by name; what nobody asks for is refused by Finish().
+// Reads the members of one JSON object by name. All readers of a file share one status: it keeps the first error, and
+// after an error the values read do not matter.
 class Members {
  public:
-  static absl::StatusOr<Members> Of(const Json& json, std::string path) {
-    if (!json.is_object()) return Wrong(path.empty() ? "the file" : path, "must be an object");
-    return Members(json, std::move(path));
+  Members(const Json& json, std::string path, absl::Status* error)
+      : json_(json), path_(std::move(path)), error_(*error) {
+    if (!json.is_object()) Wrong(path_.empty() ? "the file" : path_, "must be an object");
   }
 
   std::string Path(std::string_view name) const { return path_.empty() ? std::string(name) : Cat(path_, ".", name); }
-  const std::string& path() const { return path_; }
+
+  void Wrong(std::string_view path, std::string_view message) {
+    if (error_.ok()) error_ = absl::InvalidArgumentError(Av(Cat(path, ": ", message)));
+  }
+  void WrongMember(std::string_view name, std::string_view message) { Wrong(Path(name), message); }
 
   // The member, or null.
   const Json* Find(const std::string& name) {
-    known_.push_back(name);
+    if (std::find(known_.begin(), known_.end(), name) == known_.end()) known_.push_back(name);
     const auto found = json_.find(name);
     return found == json_.end() ? nullptr : &*found;
   }
 
-  // Each leaves `value` as it is if there is no such member.
-  absl::Status Text(const std::string& name, std::string* value) {
+  // The member as a string, or null.
+  const std::string* FindText(const std::string& name) {
     const Json* const member = Find(name);
-    if (member == nullptr) return absl::OkStatus();
-    const auto* const text = member->get_ptr<const std::string*>();
-    if (text == nullptr || text->empty()) return Wrong(Path(name), "must be a text that is not empty");
-    *value = *text;
-    return absl::OkStatus();
+    return member == nullptr ? nullptr : member->get_ptr<const std::string*>();
   }
 
-  absl::Status Flag(const std::string& name, bool* value) {
+  // The members of another object of the file.
+  Members Of(const Json& json, std::string path) { return {json, std::move(path), &error_}; }
+
+  // The members of the object `name`, which is required.
+  Members Object(const std::string& name) {
+    static const Json kEmpty = Json::object();
     const Json* const member = Find(name);
-    if (member == nullptr) return absl::OkStatus();
-    if (!member->is_boolean()) return Wrong(Path(name), "must be true or false");
-    *value = *member->get_ptr<const bool*>();
-    return absl::OkStatus();
+    if (member == nullptr) WrongMember(name, "is required");
+    return Of(member == nullptr ? kEmpty : *member, Path(name));
   }
 
-  absl::Status Number(const std::string& name, double min, double max, std::optional<double>* value) {
-    const Json* const member = Find(name);
-    if (member == nullptr) return absl::OkStatus();
-    if (!member->is_number()) return Wrong(Path(name), "must be a number");
-    const auto number = member->get<double>();
-    if (!(number >= min && number <= max)) {
-      return Wrong(Path(name), Cat("must be from ", min, " to ", max));
+  // Calls `read` with the members of each object in the list `name`.
+  template <class Read>
+  void ForEach(const std::string& name, Read read) {
+    const Json* const list = Find(name);
+    if (list == nullptr) return;
+    if (!list->is_array()) return WrongMember(name, "must be a list");
+    for (size_t i = 0; i < list->size(); ++i) read(Of((*list)[i], Cat(Path(name), "[", i, "]")));
+  }
+
+  // The functions below leave `value` unchanged if there is no such member.
+  void Text(const std::string& name, std::string* value) {
+    if (const Json* const member = Find(name)) {
+      const auto* const text = member->get_ptr<const std::string*>();
+      if (text == nullptr || text->empty()) return WrongMember(name, "must be a text that is not empty");
+      *value = *text;
     }
-    *value = number;
-    return absl::OkStatus();
   }
 
-  absl::Status Number(const std::string& name, double min, double max, double* value) {
-    std::optional<double> number;
-    ARM_RETURN_IF_ERROR(Number(name, min, max, &number));
-    if (number) *value = *number;
-    return absl::OkStatus();
+  void Flag(const std::string& name, bool* value) {
+    if (const Json* const member = Find(name)) {
+      if (!member->is_boolean()) return WrongMember(name, "must be true or false");
+      *value = member->get<bool>();
+    }
   }
 
-  // One of the texts; `value` is its position.
-  absl::Status Choice(const std::string& name, const std::vector<std::string_view>& choices, size_t* value) {
+  // Value: double or std::optional<double>.
+  template <class Value>
+  void Number(const std::string& name, double min, double max, Value* value) {
+    if (const Json* const member = Find(name)) {
+      if (!member->is_number()) return WrongMember(name, "must be a number");
+      const auto number = member->get<double>();
+      if (!(number >= min && number <= max)) return WrongMember(name, Cat("must be from ", min, " to ", max));
+      *value = number;
+    }
+  }
+
+  // The position of the member's text in `choices`. 0 if there is no such member.
+  size_t Choice(const std::string& name, const std::vector<std::string_view>& choices) {
     const Json* const member = Find(name);
-    if (member == nullptr) return absl::OkStatus();
+    if (member == nullptr) return 0;
     const auto* const chosen = member->get_ptr<const std::string*>();
     std::string all;
     for (size_t i = 0; i < choices.size(); ++i) {
-      if (chosen != nullptr && *chosen == choices[i]) {
-        *value = i;
-        return absl::OkStatus();
-      }
+      if (chosen != nullptr && *chosen == choices[i]) return i;
       all += Cat(i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ", Quoted(choices[i]));
     }
-    return Wrong(Path(name), Cat("must be ", all));
+    WrongMember(name, Cat("must be ", all));
+    return 0;
   }
 
-  absl::Status Finish() const {
-    for (const auto& member : json_.items()) {
-      bool known = false;
-      std::string all;
-      for (const std::string& name : known_) {
-        known = known || name == member.key();
-        all += Cat(all.empty() ? "" : ", ", name);
-      }
-      if (!known) return Wrong(Path(member.key()), Cat("is not known here; known are ", all));
+  // The position of the attribute that `json` names.
+  std::optional<AttributeId> AttributeName(const Table& table, const Json& json, std::string_view path) {
+    const auto* const name = json.get_ptr<const std::string*>();
+    const std::optional<AttributeId> id = name == nullptr ? std::nullopt : FindAttribute(table, *name);
+    if (!id) {
+      Wrong(path,
+            name == nullptr ? "must be the name of an attribute" : Cat(Quoted(*name), " is not in table.attributes"));
     }
-    return absl::OkStatus();
+    return id;
+  }
+
+  // A list of different attributes. A single name counts as a list of one attribute.
+  void Attributes(const Table& table, const std::string& name, AttributeList* list) {
+    const Json* const member = Find(name);
+    if (member == nullptr) return;
+    if (member->is_string()) {
+      if (const auto id = AttributeName(table, *member, Path(name))) list->push_back(*id);
+      return;
+    }
+    if (!member->is_array()) return WrongMember(name, "must be a list of names of attributes");
+    for (size_t i = 0; i < member->size(); ++i) {
+      const std::string place = Cat(Path(name), "[", i, "]");
+      const std::optional<AttributeId> id = AttributeName(table, (*member)[i], place);
+      if (!id) return;
+      if (Contains(*list, *id)) return Wrong(place, Cat(Quoted(table.attributes[*id].name), " occurs twice"));
+      list->push_back(*id);
+    }
+  }
+
+  // Refuses members that were not read.
+  void Finish() {
+    for (const auto& member : json_.items()) {
+      if (std::find(known_.begin(), known_.end(), member.key()) != known_.end()) continue;
+      WrongMember(member.key(), Cat("is not known here; known are ", Sv(absl::StrJoin(known_, ", "))));
+    }
   }
 
  private:
-  Members(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
-
   const Json& json_;
   std::string path_;
+  absl::Status& error_;
   std::vector<std::string> known_;
 };
 
-absl::StatusOr<AttributeId> ReadAttributeName(const Table& table, const Json& json, std::string_view path) {
-  const auto* const name = json.get_ptr<const std::string*>();
-  if (name == nullptr) return Wrong(path, "must be the name of an attribute");
-  const std::optional<AttributeId> id = FindAttribute(table, *name);
-  if (!id) return Wrong(path, Cat(Quoted(*name), " is not in table.attributes"));
-  return *id;
-}
-
-// A list of different attributes. A single name is a list of one.
-absl::Status ReadAttributeList(const Table& table, const Json* json, const std::string& path, AttributeList* list) {
-  if (json == nullptr) return absl::OkStatus();
-  if (json->is_string()) {
-    ARM_ASSIGN_OR_RETURN(const AttributeId id, ReadAttributeName(table, *json, path));
-    list->push_back(id);
-    return absl::OkStatus();
-  }
-  if (!json->is_array()) return Wrong(path, "must be a list of names of attributes");
-  for (size_t i = 0; i < json->size(); ++i) {
-    const std::string place = Cat(path, "[", i, "]");
-    ARM_ASSIGN_OR_RETURN(const AttributeId id, ReadAttributeName(table, (*json)[i], place));
-    if (Contains(*list, id)) return Wrong(place, Cat(Quoted(table.attributes[id].name), " occurs twice"));
-    list->push_back(id);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ReadAttribute(const std::string& name, const Json& json, Table* table) {
-  const std::string path = Cat("table.attributes.", name);
-  if (name.empty() || name.size() > model::kKeyAttributeNameMaxBytes) {
-    return Wrong(path, Cat("a name has 1 to ", model::kKeyAttributeNameMaxBytes, " bytes"));
-  }
-  ARM_ASSIGN_OR_RETURN(Members members, Members::Of(json, path));
+Attribute ReadAttribute(const std::string& name, Members members) {
   static const std::vector<std::string_view> kTypes = {"S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"};
-  constexpr size_t kKeyTypes = 3;  // The first ones.
+  constexpr size_t kKeyTypes = 3;  // the first ones
   Attribute attribute;
   attribute.name = name;
-  size_t type = 0;
-  ARM_RETURN_IF_ERROR(members.Choice("type", kTypes, &type));
+  const size_t type = members.Choice("type", kTypes);
   attribute.type = type < kKeyTypes ? static_cast<AttributeType>(type) : AttributeType::kOther;
   const bool one_byte = kTypes[type] == "BOOL" || kTypes[type] == "NULL";
   attribute.value_bytes = one_byte ? 1 : DefaultValueBytes(attribute.type);
   constexpr double kShareMin = 1e-12;
-  constexpr auto kBytesMax = static_cast<double>(model::kItemSizeMaxBytes);
-  ARM_RETURN_IF_ERROR(members.Number("bytes", 0, kBytesMax, &attribute.value_bytes));
-  ARM_RETURN_IF_ERROR(members.Number("distinct", 1, kNumberMax, &attribute.distinct));
-  ARM_RETURN_IF_ERROR(members.Number("hot_share", kShareMin, 1, &attribute.hot_share));
-  ARM_RETURN_IF_ERROR(members.Number("share", kShareMin, 1, &attribute.share));
-  ARM_RETURN_IF_ERROR(members.Number("share_new", 0, 1, &attribute.share_new));
-  ARM_RETURN_IF_ERROR(members.Finish());
-  constexpr double kRounding = 0.99;  // 0.33 for three values is meant well.
+  members.Number("bytes", 0, kItemBytesMax, &attribute.value_bytes);
+  members.Number("distinct", 1, kNumberMax, &attribute.distinct);
+  members.Number("hot_share", kShareMin, 1, &attribute.hot_share);
+  members.Number("share", kShareMin, 1, &attribute.share);
+  members.Number("share_new", 0, 1, &attribute.share_new);
+  members.Finish();
+  constexpr double kRounding = 0.99;  // accepts 0.33 for three values
   if (attribute.hot_share && attribute.distinct && *attribute.hot_share < kRounding / *attribute.distinct) {
-    return Wrong(Cat(path, ".hot_share"), "the most frequent value has at least the average share, 1 / distinct");
+    members.WrongMember("hot_share", "the most frequent value has at least the average share, 1 / distinct");
   }
-  table->attributes.push_back(std::move(attribute));
-  return absl::OkStatus();
+  return attribute;
 }
 
-absl::Status ReadAttributes(const Json* json, Table* table) {
-  if (json == nullptr) return Wrong("table.attributes", "is required");
-  if (!json->is_object()) return Wrong("table.attributes", "must be an object");
+void ReadAttributes(Members* owner, Table* table) {
+  const Json* const json = owner->Find("attributes");
+  if (json == nullptr) return owner->WrongMember("attributes", "is required");
+  if (!json->is_object()) return owner->WrongMember("attributes", "must be an object");
   if (json->empty() || json->size() > kAttributesMax) {
-    return Wrong("table.attributes", Cat("must have 1 to ", kAttributesMax, " members"));
+    return owner->WrongMember("attributes", Cat("must have 1 to ", kAttributesMax, " members"));
   }
-  for (const auto& member : json->items()) ARM_RETURN_IF_ERROR(ReadAttribute(member.key(), member.value(), table));
-  return absl::OkStatus();
+  for (const auto& member : json->items()) {
+    const std::string& name = member.key();
+    const std::string path = owner->Path(Cat("attributes.", name));
+    if (name.empty() || name.size() > model::kKeyAttributeNameMaxBytes) {
+      owner->Wrong(path, Cat("a name has 1 to ", model::kKeyAttributeNameMaxBytes, " bytes"));
+    }
+    table->attributes.push_back(ReadAttribute(name, owner->Of(member.value(), path)));
+  }
 }
 
-absl::Status ReadKey(const Table& table, const Json& json, const std::string& path, size_t attributes_max, Key* key) {
-  ARM_ASSIGN_OR_RETURN(Members members, Members::Of(json, path));
-  ARM_RETURN_IF_ERROR(ReadAttributeList(table, members.Find("partition"), members.Path("partition"), &key->partition));
-  ARM_RETURN_IF_ERROR(ReadAttributeList(table, members.Find("sort"), members.Path("sort"), &key->sort));
-  ARM_RETURN_IF_ERROR(members.Finish());
-  if (key->partition.empty()) return Wrong(members.Path("partition"), "is required");
-  if (key->partition.size() > attributes_max || key->sort.size() > attributes_max) {
-    return Wrong(path, Cat("at most ", attributes_max, " attributes each in partition and sort"));
+// `path`: the place of the key in the file.
+Key ReadKey(const Table& table, std::string_view path, size_t attributes_max, Members members) {
+  Key key;
+  members.Attributes(table, "partition", &key.partition);
+  members.Attributes(table, "sort", &key.sort);
+  members.Finish();
+  if (key.partition.empty()) members.WrongMember("partition", "is required");
+  if (key.partition.size() > attributes_max || key.sort.size() > attributes_max) {
+    members.Wrong(path, Cat("at most ", attributes_max, " attributes each in partition and sort"));
   }
-  for (const AttributeId id : key->sort) {
-    if (Contains(key->partition, id)) return Wrong(members.Path("sort"), "repeats a partition attribute");
+  for (const AttributeId id : key.sort) {
+    if (Contains(key.partition, id)) members.WrongMember("sort", "repeats a partition attribute");
   }
-  for (const AttributeId id : key->All()) {
+  for (const AttributeId id : key.All()) {
     const Attribute& attribute = table.attributes[id];
     if (!attribute.CanBeKey()) {
-      return Wrong(path, Cat(attribute.name, " cannot be a key attribute: its type must be S, N or B"));
+      members.Wrong(path, Cat(attribute.name, " cannot be a key attribute: its type must be S, N or B"));
     }
   }
-  return absl::OkStatus();
+  return key;
 }
 
-absl::Status ReadUpdate(const Table& table, const Json& json, const std::string& path, Update* update) {
-  ARM_ASSIGN_OR_RETURN(Members members, Members::Of(json, path));
-  ARM_RETURN_IF_ERROR(
-      ReadAttributeList(table, members.Find("attributes"), members.Path("attributes"), &update->attributes));
-  ARM_RETURN_IF_ERROR(members.Number("per_second", 0, kNumberMax, &update->per_second));
-  auto kind = static_cast<size_t>(update->kind);
-  ARM_RETURN_IF_ERROR(members.Choice("kind", {"change", "set", "remove"}, &kind));
-  update->kind = static_cast<UpdateKind>(kind);
-  ARM_RETURN_IF_ERROR(members.Finish());
-  if (update->attributes.empty()) return Wrong(members.Path("attributes"), "is required");
-  return absl::OkStatus();
+Update ReadUpdate(const Table& table, Members members) {
+  Update update;
+  members.Attributes(table, "attributes", &update.attributes);
+  members.Number("per_second", 0, kNumberMax, &update.per_second);
+  update.kind = static_cast<UpdateKind>(members.Choice("kind", {"change", "set", "remove"}));
+  members.Finish();
+  if (update.attributes.empty()) members.WrongMember("attributes", "is required");
+  return update;
 }
 
-absl::Status ReadWrites(const Json* json, Table* table) {
-  if (json == nullptr) return absl::OkStatus();
-  ARM_ASSIGN_OR_RETURN(Members members, Members::Of(*json, "table.writes"));
-  ARM_RETURN_IF_ERROR(members.Number("puts_per_second", 0, kNumberMax, &table->puts_per_second));
-  ARM_RETURN_IF_ERROR(members.Number("deletes_per_second", 0, kNumberMax, &table->deletes_per_second));
-  const Json* const updates = members.Find("updates");
-  ARM_RETURN_IF_ERROR(members.Finish());
-  if (updates == nullptr) return absl::OkStatus();
-  if (!updates->is_array()) return Wrong("table.writes.updates", "must be a list");
-  for (size_t i = 0; i < updates->size(); ++i) {
-    Update update;
-    ARM_RETURN_IF_ERROR(ReadUpdate(*table, (*updates)[i], Cat("table.writes.updates[", i, "]"), &update));
-    table->updates.push_back(std::move(update));
-  }
-  return absl::OkStatus();
+void ReadWrites(Members members, Table* table) {
+  members.Number("puts_per_second", 0, kNumberMax, &table->puts_per_second);
+  members.Number("deletes_per_second", 0, kNumberMax, &table->deletes_per_second);
+  members.ForEach("updates",
+                  [table](Members update) { table->updates.push_back(ReadUpdate(*table, std::move(update))); });
+  members.Finish();
 }
 
-// "ALL", "KEYS_ONLY" or a list of attributes.
-absl::Status ReadProjection(const Table& table, const Json* json, const std::string& path, Projection* projection) {
-  const auto* const text = json == nullptr ? nullptr : json->get_ptr<const std::string*>();
-  if (json == nullptr || (text != nullptr && *text == "ALL")) {
-    projection->kind = ProjectionKind::kAll;
-    return absl::OkStatus();
-  }
-  if (text != nullptr && *text == "KEYS_ONLY") {
-    projection->kind = ProjectionKind::kKeysOnly;
-    return absl::OkStatus();
-  }
-  if (!json->is_array()) return Wrong(path, R"(must be "ALL", "KEYS_ONLY" or a list of attributes)");
-  projection->kind = ProjectionKind::kInclude;
-  return ReadAttributeList(table, json, path, &projection->non_key);
+// Reads "ALL", "KEYS_ONLY" or a list of attributes.
+Projection ReadProjection(const Table& table, Members* owner) {
+  const Json* const json = owner->Find("projection");
+  const std::string* const text = owner->FindText("projection");
+  if (json == nullptr || (text != nullptr && *text == "ALL")) return {ProjectionKind::kAll, {}};
+  if (text != nullptr && *text == "KEYS_ONLY") return {ProjectionKind::kKeysOnly, {}};
+  Projection projection{ProjectionKind::kInclude, {}};
+  if (!json->is_array()) owner->WrongMember("projection", R"(must be "ALL", "KEYS_ONLY" or a list of attributes)");
+  owner->Attributes(table, "projection", &projection.non_key);
+  return projection;
 }
 
-absl::Status ReadIndexes(const Json* json, Table* table) {
-  if (json == nullptr) return absl::OkStatus();
-  if (!json->is_array()) return Wrong("table.indexes", "must be a list");
-  for (size_t i = 0; i < json->size(); ++i) {
-    ARM_ASSIGN_OR_RETURN(Members members, Members::Of((*json)[i], Cat("table.indexes[", i, "]")));
-    ExistingIndex index;
-    ARM_RETURN_IF_ERROR(members.Text("name", &index.name));
-    ARM_RETURN_IF_ERROR(members.Flag("local", &index.local));
-    const Json* const key = members.Find("key");
-    const Json* const projection = members.Find("projection");
-    ARM_RETURN_IF_ERROR(members.Finish());
-    if (index.name.empty()) return Wrong(members.Path("name"), "is required");
-    if (key == nullptr) return Wrong(members.Path("key"), "is required");
-    const size_t attributes_max = index.local ? 1 : model::kGlobalKeyAttributesMax;
-    ARM_RETURN_IF_ERROR(ReadKey(*table, *key, members.Path("key"), attributes_max, &index.key));
-    ARM_RETURN_IF_ERROR(ReadProjection(*table, projection, members.Path("projection"), &index.projection));
-    table->indexes.push_back(std::move(index));
-  }
-  return absl::OkStatus();
+ExistingIndex ReadIndex(const Table& table, Members members) {
+  ExistingIndex index;
+  members.Text("name", &index.name);
+  members.Flag("local", &index.local);
+  if (index.name.empty()) members.WrongMember("name", "is required");
+  const size_t attributes_max = index.local ? 1 : model::kGlobalKeyAttributesMax;
+  index.key = ReadKey(table, members.Path("key"), attributes_max, members.Object("key"));
+  index.projection = ReadProjection(table, &members);
+  members.Finish();
+  return index;
 }
 
-absl::Status ReadTable(const Json* json, Table* table) {
-  if (json == nullptr) return Wrong("table", "is required");
-  ARM_ASSIGN_OR_RETURN(Members members, Members::Of(*json, "table"));
-  ARM_RETURN_IF_ERROR(members.Text("name", &table->name));
-  ARM_RETURN_IF_ERROR(ReadAttributes(members.Find("attributes"), table));
-  if (const Json* const key = members.Find("key")) {
-    table->key.emplace();
-    ARM_RETURN_IF_ERROR(ReadKey(*table, *key, "table.key", 1, &*table->key));
+Table ReadTable(Members members) {
+  Table table;
+  members.Text("name", &table.name);
+  ReadAttributes(&members, &table);
+  if (members.Find("key") != nullptr) table.key = ReadKey(table, "table.key", 1, members.Object("key"));
+  members.Attributes(table, "identity", &table.identity);
+  if (members.Find("identity") != nullptr && table.key) {
+    members.WrongMember("identity", "says what table.key says already: give one of them");
   }
-  const Json* const identity = members.Find("identity");
-  ARM_RETURN_IF_ERROR(ReadAttributeList(*table, identity, "table.identity", &table->identity));
-  if (identity != nullptr && table->key)
-    return Wrong("table.identity", "says what table.key says already: give one of them");
-  ARM_RETURN_IF_ERROR(members.Number("items", 0, kNumberMax, &table->items));
-  constexpr auto kItemBytesMax = static_cast<double>(model::kItemSizeMaxBytes);
-  ARM_RETURN_IF_ERROR(members.Number("item_bytes", 1, kItemBytesMax, &table->item_bytes));
-  ARM_RETURN_IF_ERROR(ReadWrites(members.Find("writes"), table));
-  ARM_RETURN_IF_ERROR(ReadIndexes(members.Find("indexes"), table));
-  table->created = !table->indexes.empty();
-  ARM_RETURN_IF_ERROR(members.Flag("created", &table->created));
-  if (!table->created && !table->indexes.empty()) return Wrong("table.created", "a table with indexes is created");
-  return members.Finish();
+  members.Number("items", 0, kNumberMax, &table.items);
+  members.Number("item_bytes", 1, kItemBytesMax, &table.item_bytes);
+  if (members.Find("writes") != nullptr) ReadWrites(members.Object("writes"), &table);
+  members.ForEach("indexes", [&table](Members index) { table.indexes.push_back(ReadIndex(table, std::move(index))); });
+  table.created = !table.indexes.empty();
+  members.Flag("created", &table.created);
+  if (!table.created && !table.indexes.empty()) members.WrongMember("created", "a table with indexes is created");
+  members.Finish();
+  return table;
 }
 
-absl::Status ReadRange(const Table& table, const Json* json, const std::string& path, Pattern* pattern) {
-  if (json == nullptr) return absl::OkStatus();
-  ARM_ASSIGN_OR_RETURN(Members members, Members::Of(*json, path));
-  RangeCondition range;
-  const Json* const attribute = members.Find("attribute");
-  if (attribute == nullptr) return Wrong(members.Path("attribute"), "is required");
-  ARM_ASSIGN_OR_RETURN(range.attribute, ReadAttributeName(table, *attribute, members.Path("attribute")));
-  size_t kind = 0;
-  ARM_RETURN_IF_ERROR(members.Choice("kind", {"range", "begins_with"}, &kind));
-  range.kind = static_cast<RangeKind>(kind);
-  ARM_RETURN_IF_ERROR(members.Finish());
-  const Attribute& ranged = table.attributes[range.attribute];
-  if (range.kind == RangeKind::kBeginsWith && ranged.type == AttributeType::kNumber) {
-    return Wrong(members.Path("kind"), Cat("begins_with needs type S or B, and ", ranged.name, " has N"));
+void ReadRange(const Table& table, Members members, Pattern* pattern) {
+  const Json* const json = members.Find("attribute");
+  if (json == nullptr) return members.WrongMember("attribute", "is required");
+  const std::optional<AttributeId> attribute = members.AttributeName(table, *json, members.Path("attribute"));
+  const auto kind = static_cast<RangeKind>(members.Choice("kind", {"range", "begins_with"}));
+  members.Finish();
+  if (!attribute) return;
+  const Attribute& ranged = table.attributes[*attribute];
+  if (kind == RangeKind::kBeginsWith && ranged.type == AttributeType::kNumber) {
+    members.WrongMember("kind", Cat("begins_with needs type S or B, and ", ranged.name, " has N"));
   }
-  if (Contains(pattern->equality, range.attribute)) {
-    return Wrong(members.Path("attribute"), Cat(ranged.name, " is given by equality already"));
+  if (Contains(pattern->equality, *attribute)) {
+    members.WrongMember("attribute", Cat(ranged.name, " is given by equality already"));
   }
-  pattern->range = range;
-  return absl::OkStatus();
+  pattern->range = {*attribute, kind};
 }
 
-// "all", "keys" or a list.
-absl::Status ReadReturns(const Table& table, const Json* json, const std::string& path, Pattern* pattern) {
-  if (json == nullptr) return absl::OkStatus();
-  const auto* const text = json->get_ptr<const std::string*>();
+// Reads "all", "keys" or a list of attributes.
+void ReadReturns(const Table& table, Members* owner, Pattern* pattern) {
+  const Json* const json = owner->Find("returns");
+  if (json == nullptr) return;
+  const std::string* const text = owner->FindText("returns");
   pattern->returns_all = text != nullptr && *text == "all";
-  if (text != nullptr && (*text == "all" || *text == "keys")) return absl::OkStatus();
-  if (!json->is_array()) return Wrong(path, R"(must be "all", "keys" or a list of attributes)");
-  return ReadAttributeList(table, json, path, &pattern->returns);
+  if (text != nullptr && (*text == "all" || *text == "keys")) return;
+  if (!json->is_array()) owner->WrongMember("returns", R"(must be "all", "keys" or a list of attributes)");
+  owner->Attributes(table, "returns", &pattern->returns);
 }
 
-absl::StatusOr<Pattern> ReadPattern(const Table& table, const Json& json, size_t position) {
-  ARM_ASSIGN_OR_RETURN(Members members, Members::Of(json, Cat("patterns[", position, "]")));
-  const auto list = [&](const char* name, AttributeList* attributes) {
-    return ReadAttributeList(table, members.Find(name), members.Path(name), attributes);
-  };
+Pattern ReadPattern(const Table& table, size_t position, Members members) {
   Pattern pattern;
   pattern.name = Cat("pattern ", position + 1);
-  ARM_RETURN_IF_ERROR(members.Text("name", &pattern.name));
-  ARM_RETURN_IF_ERROR(list("equality", &pattern.equality));
-  ARM_RETURN_IF_ERROR(ReadRange(table, members.Find("range"), members.Path("range"), &pattern));
-  ARM_RETURN_IF_ERROR(list("order", &pattern.order));
-  ARM_RETURN_IF_ERROR(members.Flag("descending", &pattern.descending));
-  ARM_RETURN_IF_ERROR(list("has", &pattern.has));
-  ARM_RETURN_IF_ERROR(ReadReturns(table, members.Find("returns"), members.Path("returns"), &pattern));
-  ARM_RETURN_IF_ERROR(members.Number("per_second", 0, kNumberMax, &pattern.per_second));
-  size_t consistency = 0;
-  ARM_RETURN_IF_ERROR(members.Choice("consistency", {"eventual", "strong"}, &consistency));
-  pattern.strong = consistency == 1;
-  ARM_RETURN_IF_ERROR(members.Number("rows", 0, kNumberMax, &pattern.rows));
-  ARM_RETURN_IF_ERROR(members.Finish());
+  members.Text("name", &pattern.name);
+  members.Attributes(table, "equality", &pattern.equality);
+  if (members.Find("range") != nullptr) ReadRange(table, members.Object("range"), &pattern);
+  members.Attributes(table, "order", &pattern.order);
+  members.Flag("descending", &pattern.descending);
+  members.Attributes(table, "has", &pattern.has);
+  ReadReturns(table, &members, &pattern);
+  members.Number("per_second", 0, kNumberMax, &pattern.per_second);
+  pattern.strong = members.Choice("consistency", {"eventual", "strong"}) == 1;
+  members.Number("rows", 0, kNumberMax, &pattern.rows);
+  members.Finish();
   return pattern;
-}
-
-absl::Status ReadPatterns(const Json* json, Workload* workload) {
-  if (json == nullptr) return Wrong("patterns", "is required");
-  if (!json->is_array()) return Wrong("patterns", "must be a list");
-  if (json->empty() || json->size() > kPatternsMax)
-    return Wrong("patterns", Cat("must have 1 to ", kPatternsMax, " members"));
-  for (size_t i = 0; i < json->size(); ++i) {
-    ARM_ASSIGN_OR_RETURN(Pattern pattern, ReadPattern(workload->table, (*json)[i], i));
-    for (const Pattern& other : workload->patterns) {
-      if (other.name == pattern.name) {
-        return Wrong(Cat("patterns[", i, "].name"), Cat(Quoted(pattern.name), " occurs twice"));
-      }
-    }
-    workload->patterns.push_back(std::move(pattern));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::StatusOr<Workload> WorkloadFromJson(const Json& json) {
-  ARM_ASSIGN_OR_RETURN(Members members, Members::Of(json, ""));
+  absl::Status error;
+  Members members(json, "", &error);
   Workload workload;
-  const Json* const table = members.Find("table");
+  workload.table = ReadTable(members.Object("table"));
   const Json* const patterns = members.Find("patterns");
-  ARM_RETURN_IF_ERROR(members.Finish());
-  ARM_RETURN_IF_ERROR(ReadTable(table, &workload.table));
-  ARM_RETURN_IF_ERROR(ReadPatterns(patterns, &workload));
+  if (patterns == nullptr) members.WrongMember("patterns", "is required");
+  if (patterns != nullptr && patterns->is_array() && (patterns->empty() || patterns->size() > kPatternsMax)) {
+    members.WrongMember("patterns", Cat("must have 1 to ", kPatternsMax, " members"));
+  }
+  members.ForEach("patterns", [&workload](Members pattern) {
+    Pattern read = ReadPattern(workload.table, workload.patterns.size(), pattern);
+    for (const Pattern& other : workload.patterns) {
+      if (other.name == read.name) pattern.WrongMember("name", Cat(Quoted(read.name), " occurs twice"));
+    }
+    workload.patterns.push_back(std::move(read));
+  });
+  members.Finish();
+  if (!error.ok()) return error;
   return workload;
 }
 

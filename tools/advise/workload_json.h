@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ADVISE_WORKLOAD_JSON_H_
 #define ARMATURE_TOOLS_ADVISE_WORKLOAD_JSON_H_
 
-// The advisor's file, and its answer as JSON. docs/ADVISE.md describes both.
+// Reads the advisor's file, and writes its advice as JSON. docs/ADVISE.md describes both.
 
 #include <nlohmann/json.hpp>
 
@@ -13,14 +13,13 @@ namespace armature::advise {
 
 using Json = nlohmann::ordered_json;
 
-// Reads a workload. Whatever is wrong is refused, never guessed: members that are not known, values of another type or
-// out of range, names of attributes that the table does not list. What is left out gets the documented default; a key
-// may be missing, see CheckWorkload. Errors: InvalidArgument that begins with the place, such as
-// "patterns[2].range.kind: ...".
+// Reads a workload. Refuses every mistake: unknown members, values of another type or out of range, attributes that the
+// table does not list. Missing members get their documented defaults. The key may be missing: see CheckWorkload.
+// Errors: InvalidArgument that begins with the place, such as "patterns[2].range.kind: ...".
 absl::StatusOr<Workload> WorkloadFromJson(const Json& json);
 
-// Also has a member CreateTable, a request that makes the table with all that is proposed; for a table that is created,
-// UpdateTable, a list of requests that each add one of the proposed global indexes.
+// The advice as JSON. Its member CreateTable is a request that creates the table with all proposed indexes. For an
+// existing table, UpdateTable is a list of requests that each add one of the proposed global indexes.
 Json AdviceToJson(const Advice& advice);
 
 }  // namespace armature::advise

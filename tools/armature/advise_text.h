@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_ADVISE_TEXT_H_
 #define ARMATURE_TOOLS_ARMATURE_ADVISE_TEXT_H_
 
-// The index advisor's answer for people.
+// Prints the advice of the index advisor for people.
 
 #include <string>
 

@@ -36,15 +36,14 @@ absl::StatusOr<std::string> Text(const Json& json, std::string_view path) {
 absl::StatusOr<std::string> Bytes(const Json& json, std::string_view path) {
   ARM_ASSIGN_OR_RETURN(const std::string text, Text(json, path));
   std::string bytes;
-  // Base64Unescape lets blanks and missing padding pass; what it makes must print as the very same
-  // text.
+  // Base64Unescape accepts blanks and missing padding. Its result must encode to the same text.
   if (!absl::Base64Unescape(text, &bytes) || absl::Base64Escape(bytes) != text) {
     return Wrong(path, "must be base64 with padding");
   }
   return bytes;
 }
 
-// A set, whose elements `read` understands.
+// Reads a set. `read` reads one element.
 template <class Set, class Read>
 absl::Status ReadSet(const Json& json, const std::string& path, Read read, Set* set) {
   if (!json.is_array()) return Wrong(path, Cat("must be an array, not ", json.type_name()));

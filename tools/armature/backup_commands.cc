@@ -8,6 +8,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/backup/backup_repository.h"
+#include "tools/armature/command.h"
 #include "tools/armature/commands.h"
 #include "tools/armature/message_json.h"
 #include "tools/armature/offline_backup.h"
@@ -23,13 +24,13 @@ using store::BackupRepositoryOptions;
 
 struct BackupOptions {
   std::string directory;
-  BackupId id = 0;  // 0: all
+  BackupId id = 0;  // 0: all backups
   std::string data_dir;
 };
 
 absl::StatusOr<std::unique_ptr<BackupRepository>> OpenRepository(const std::string& directory,
                                                                  BackupRepositoryOptions::Mode mode) {
-  // The answers of commands are enough for people.
+  // The log lines would disturb the output of the command.
   FLAGS_minloglevel = google::GLOG_ERROR;
   absl::StatusOr<std::unique_ptr<BackupRepository>> repository = BackupRepository::Open(directory, {.mode = mode});
   if (!repository.ok()) return BackupError(repository.status());
@@ -40,28 +41,27 @@ std::string ShowTime(int64_t ms) {
   return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", absl::FromUnixMillis(ms), absl::UTCTimeZone());
 }
 
-void PrintBackups(const Session& session, const std::vector<admin::v1::Backup>& backups) {
-  if (session.format() == OutputFormat::kJson) {
-    Json result = Json::object();
-    result["Backups"] = Json::array();
-    for (const admin::v1::Backup& backup : backups) result["Backups"].push_back(MessageToJson(backup));
-    session.Print(result);
-    return;
-  }
+std::string BackupsTable(const std::vector<admin::v1::Backup>& backups) {
   TextTable table({"ID", "MADE", "SIZE", "ADDED", "NOTE", "STATE"});
   for (const admin::v1::Backup& backup : backups) {
     table.AddRow({Cat(backup.id()), backup.finished_time_ms() == 0 ? "" : ShowTime(backup.finished_time_ms()),
                   ShowBytes(backup.size_bytes()), ShowBytes(backup.added_bytes()), NoteLine(backup.note()),
                   backup.damage().empty() ? "whole" : Cat("DAMAGED: ", backup.damage())});
   }
-  session.PrintText(table.ToString());
+  return table.ToString();
 }
 
-absl::Status List(const Session& session, const BackupOptions& options) {
+void PrintBackups(const Session& session, const std::vector<admin::v1::Backup>& backups) {
+  Json list = Json::array();
+  for (const admin::v1::Backup& backup : backups) list.push_back(MessageToJson(backup));
+  session.Print({{"Backups", list}}, [&backups] { return BackupsTable(backups); });
+}
+
+absl::Status ListBackups(const Session& session, const BackupOptions& options) {
   std::vector<admin::v1::Backup> backups;
   if (options.directory.empty()) {
     ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
-    ARM_ASSIGN_OR_RETURN(const auto answer, client.ListDatabaseBackups(admin::v1::ListBackupsRequest()));
+    ARM_ASSIGN_OR_RETURN(const auto answer, client.ListBackups(admin::v1::ListBackupsRequest()));
     backups.assign(answer.backups().begin(), answer.backups().end());
   } else {
     ARM_ASSIGN_OR_RETURN(const auto repository,
@@ -80,7 +80,7 @@ absl::StatusOr<std::vector<BackupEntry>> Chosen(BackupRepository* repository, Ba
   return std::vector<BackupEntry>{std::move(entry)};
 }
 
-absl::Status Verify(const Session& session, const BackupOptions& options) {
+absl::Status VerifyBackups(const Session& session, const BackupOptions& options) {
   ARM_ASSIGN_OR_RETURN(const auto repository, OpenRepository(options.directory, BackupRepositoryOptions::Mode::kRead));
   const absl::StatusOr<std::vector<BackupEntry>> chosen = Chosen(repository.get(), options.id);
   if (!chosen.ok()) return BackupError(chosen.status());
@@ -89,7 +89,7 @@ absl::Status Verify(const Session& session, const BackupOptions& options) {
   for (const BackupEntry& entry : *chosen) {
     ProgressBar bar(&session.progress(), session.is_progress_live());
     const absl::Status verified = repository->Verify(entry.id, ObserverOf(&bar, Cat("backup ", entry.id)));
-    // It was deleted meanwhile.
+    // Without --id, backups that are deleted meanwhile are left out.
     if (absl::IsNotFound(verified) && options.id == 0) continue;
     if (!verified.ok() && !absl::IsDataLoss(verified)) return BackupError(verified);
     backups.push_back(ToMessage(entry));
@@ -101,7 +101,7 @@ absl::Status Verify(const Session& session, const BackupOptions& options) {
   return DifferencesError(Cat(damaged, " of ", backups.size(), " backups are damaged and cannot be restored"));
 }
 
-absl::Status Delete(const Session& session, const BackupOptions& options) {
+absl::Status DeleteBackup(const Session& session, const BackupOptions& options) {
   ARM_ASSIGN_OR_RETURN(const auto repository, OpenRepository(options.directory, BackupRepositoryOptions::Mode::kWrite));
   const absl::StatusOr<BackupEntry> entry = repository->Find(options.id);
   if (!entry.ok()) return BackupError(entry.status());
@@ -112,7 +112,7 @@ absl::Status Delete(const Session& session, const BackupOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status Restore(const Session& session, const BackupOptions& options) {
+absl::Status RestoreBackup(const Session& session, const BackupOptions& options) {
   ARM_ASSIGN_OR_RETURN(const auto repository, OpenRepository(options.directory, BackupRepositoryOptions::Mode::kRead));
   const absl::StatusOr<BackupEntry> entry = repository->Find(options.id);
   if (!entry.ok()) return BackupError(entry.status());
@@ -125,73 +125,65 @@ absl::Status Restore(const Session& session, const BackupOptions& options) {
   return absl::OkStatus();
 }
 
-void AddDirectory(CLI::App* command, const std::shared_ptr<BackupOptions>& options) {
-  command->add_option("--dir", options->directory, "Directory of the backups, on this machine")
-      ->type_name("DIR")
-      ->required();
+CLI::Option* AddDirectory(CLI::App& command, std::string* directory, const char* help) {
+  return command.add_option("--dir", *directory, help)->type_name("DIR");
 }
 
-void AddId(CLI::App* command, const std::shared_ptr<BackupOptions>& options) {
-  command->add_option("--id", options->id, "Number of the backup")
-      ->type_name("N")
-      ->check(CLI::Range(BackupId{1}, UINT32_MAX))
-      ->required();
+CLI::Option* AddId(CLI::App& command, BackupId* id, const char* help) {
+  return command.add_option("--id", *id, help)->type_name("N")->check(CLI::Range(BackupId{1}, UINT32_MAX));
 }
 
-using Command = absl::Status (*)(const Session&, const BackupOptions&);
-
-std::function<void()> Runs(Command command, const std::shared_ptr<BackupOptions>& options, Action* action) {
-  return [command, options, action] {
-    *action = [command, options](const Session& session) { return command(session, *options); };
-  };
+// Adds a command that works on a directory of backups on this machine.
+CLI::App& AddRepositoryCommand(CLI::App& group, const char* name, const char* description, Action* action,
+                               absl::Status (*run)(const Session&, const BackupOptions&), BackupOptions** options) {
+  CLI::App& command = *group.add_subcommand(name, description);
+  *options = &SetAction(command, action, run);
+  AddDirectory(command, &(*options)->directory, "Directory of the backups, on this machine")->required();
+  return command;
 }
 
-void AddCreate(CLI::App* group, Action* action) {
-  CLI::App& create = *group->add_subcommand("create", "Back the database up while clients go on");
-  const auto options = std::make_shared<CreateBackupOptions>();
-  create.add_option("--to", options->directory, "Directory on the daemon's machine; else its --backup_dir")
+void AddCreate(CLI::App& group, Action* action) {
+  CLI::App& create = *group.add_subcommand("create", "Back up the database while clients use it");
+  CreateBackupOptions& options = SetAction(create, action, CreateBackup);
+  create.add_option("--to", options.directory, "Directory on the daemon's machine; default: its --backup_dir")
       ->type_name("DIR");
-  create.add_option("--keep", options->keep, "Then delete all but so many, of those without a note")
+  create.add_option("--keep", options.keep, "Afterwards delete all but the newest N backups without a note")
       ->type_name("N")
       ->check(CLI::Range(1u, 1'000'000u));
-  create.add_option("--rate-mb", options->rate_mb, "At most so many MiB a second, 0: as fast as it goes")
+  create.add_option("--rate-mb", options.rate_mb, "Maximum rate in MiB a second; 0: no limit")
       ->type_name("N")
       ->check(CLI::Range(0u, 1'048'576u));
-  create.add_option("--note", options->note, "Kept with the backup, and keeps it from --keep")->type_name("TEXT");
-  create.add_flag("--no-wait", options->no_wait, "Do not wait for its end");
-  create.add_option("--data-dir", options->data_dir, "Of a daemon that is stopped: back it up without it")
+  create.add_option("--note", options.note, "Stored with the backup; protects it from --keep")->type_name("TEXT");
+  create.add_flag("--no-wait", options.no_wait, "Do not wait for the end of the backup");
+  create.add_option("--data-dir", options.data_dir, "Back up this data directory of a stopped daemon")
       ->type_name("DIR");
   create.footer(
-      "Backups in one directory share what did not change between them. Each is read again and compared\n"
-      "with its checksums before it counts. To interrupt this command does not end the backup: backup cancel does.\n\n"
+      "Backups in one directory share their unchanged files. Each backup is read again and compared with its\n"
+      "checksums before it counts. Interrupting this command does not end the backup: use backup cancel.\n\n"
       "Examples:\n  armature backup create --to /backup/armature --keep 7\n"
       "  armature backup create --data-dir /var/lib/armature --to /backup/armature\n");
-  create.callback(
-      [options, action] { *action = [options](const Session& session) { return CreateBackup(session, *options); }; });
-  CLI::App& cancel = *group->add_subcommand("cancel", "End a backup that is being made");
-  const auto job = std::make_shared<uint64_t>(0);
-  cancel.add_option("--job", *job, "Its number, from backup create --no-wait")->type_name("N")->required();
-  cancel.callback([job, action] { *action = [job](const Session& session) { return CancelBackup(session, *job); }; });
 }
 
-void AddRestoreTable(CLI::App* group, Action* action) {
-  CLI::App& restore =
-      *group->add_subcommand("restore-table", "Make a new table of one in a backup, in a running daemon");
-  const auto options = std::make_shared<RestoreTableOptions>();
-  restore.add_option("--dir", options->directory, "Directory on the daemon's machine; else its --backup_dir")
-      ->type_name("DIR");
-  restore.add_option("--id", options->id, "Number of the backup")
+void AddCancel(CLI::App& group, Action* action) {
+  CLI::App& cancel = *group.add_subcommand("cancel", "Cancel a running backup");
+  CancelBackupOptions& options = SetAction(cancel, action, CancelBackup);
+  cancel.add_option("--job", options.job, "Number of its job, as backup create --no-wait prints it")
       ->type_name("N")
-      ->check(CLI::Range(BackupId{1}, UINT32_MAX))
       ->required();
-  restore.add_option("--table-name", options->table_name, "The table in the backup")->type_name("NAME")->required();
-  restore.add_option("--target-table-name", options->target, "The new table")->type_name("NAME")->required();
-  restore.add_flag("--wait", options->wait, "Wait until it is whole");
+}
+
+void AddRestoreTable(CLI::App& group, Action* action) {
+  CLI::App& restore =
+      *group.add_subcommand("restore-table", "Restore one table of a backup as a new table of a running daemon");
+  RestoreTableOptions& options = SetAction(restore, action, RestoreTable);
+  AddDirectory(restore, &options.directory, "Directory on the daemon's machine; default: its --backup_dir");
+  AddId(restore, &options.id, "Number of the backup")->required();
+  restore.add_option("--table-name", options.table_name, "The table in the backup")->type_name("NAME")->required();
+  restore.add_option("--target-table-name", options.target, "The new table")->type_name("NAME")->required();
+  restore.add_flag("--wait", options.wait, "Return when the table is complete");
   restore.footer(
       "Items and indexes are those of the backup; tags, time to live and streams are not restored.\n\n"
       "Example:\n  armature backup restore-table --id 12 --table-name Orders --target-table-name Orders-then --wait\n");
-  restore.callback(
-      [options, action] { *action = [options](const Session& session) { return RestoreTable(session, *options); }; });
 }
 
 }  // namespace
@@ -199,43 +191,34 @@ void AddRestoreTable(CLI::App* group, Action* action) {
 void AddBackupCommands(CLI::App& app, Action* action) {
   CLI::App& group = *app.add_subcommand("backup", "Backups of the whole database");
   group.require_subcommand(1);
-  AddCreate(&group, action);
-  AddRestoreTable(&group, action);
+  AddCreate(group, action);
+  AddCancel(group, action);
+  AddRestoreTable(group, action);
 
-  CLI::App& list = *group.add_subcommand("list", "The backups of a directory");
-  auto options = std::make_shared<BackupOptions>();
-  list.add_option("--dir", options->directory, "Directory on this machine; else ask the daemon for its own")
-      ->type_name("DIR");
-  list.footer("ADDED is what was copied for a backup; the rest it shares with earlier ones.\n");
-  list.callback(Runs(List, options, action));
+  CLI::App& list = *group.add_subcommand("list", "List the backups of a directory");
+  AddDirectory(list, &SetAction(list, action, ListBackups).directory,
+               "Directory on this machine; default: ask the daemon for its backups");
+  list.footer("ADDED is the size of the files copied for a backup; it shares the others with earlier backups.\n");
 
-  CLI::App& verify = *group.add_subcommand("verify", "Read backups and compare them with their checksums");
-  options = std::make_shared<BackupOptions>();
-  AddDirectory(&verify, options);
-  verify.add_option("--id", options->id, "This one; else all")
-      ->type_name("N")
-      ->check(CLI::Range(BackupId{1}, UINT32_MAX));
-  verify.footer("Exit code 4: one is damaged.\n");
-  verify.callback(Runs(Verify, options, action));
+  BackupOptions* options = nullptr;
+  CLI::App& verify = AddRepositoryCommand(group, "verify", "Read backups and compare them with their checksums", action,
+                                          VerifyBackups, &options);
+  AddId(verify, &options->id, "Verify only this backup");
+  verify.footer("Exit code 4: a backup is damaged.\n");
 
-  CLI::App& remove = *group.add_subcommand("delete", "Delete a backup; others keep what they share with it");
-  options = std::make_shared<BackupOptions>();
-  AddDirectory(&remove, options);
-  AddId(&remove, options);
-  remove.callback(Runs(Delete, options, action));
+  CLI::App& remove =
+      AddRepositoryCommand(group, "delete", "Delete a backup; other backups keep the files they share with it", action,
+                           DeleteBackup, &options);
+  AddId(remove, &options->id, "Number of the backup")->required();
 
-  CLI::App& restore = *group.add_subcommand("restore", "Make a data directory of a backup");
-  options = std::make_shared<BackupOptions>();
-  AddDirectory(&restore, options);
-  AddId(&restore, options);
-  restore.add_option("--data-dir", options->data_dir, "An empty directory, or one that does not exist")
-      ->type_name("DIR")
-      ->required();
+  CLI::App& restore =
+      AddRepositoryCommand(group, "restore", "Restore a backup as a data directory", action, RestoreBackup, &options);
+  AddId(restore, &options->id, "Number of the backup")->required();
+  restore.add_option("--data-dir", options->data_dir, "An empty or missing directory")->type_name("DIR")->required();
   restore.footer(
-      "The backup is verified before anything is written. A restore that was cut off is begun anew when it is\n"
-      "run again; until it has finished, no daemon starts with the directory.\n\n"
+      "The backup is verified before anything is written. An interrupted restore begins anew when the command is\n"
+      "repeated; until it has finished, no daemon starts with the directory.\n\n"
       "Example:\n  armature backup restore --dir /backup/armature --id 12 --data-dir /var/lib/armature\n");
-  restore.callback(Runs(Restore, options, action));
 }
 
 }  // namespace armature::cli

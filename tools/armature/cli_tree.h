@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_CLI_TREE_H_
 #define ARMATURE_TOOLS_ARMATURE_CLI_TREE_H_
 
-// What can be typed, read off the parser itself, so that completion and manual never lag behind it.
+// The commands and options of the parser, as a list for completion and manual.
 
 #include <string>
 #include <vector>
@@ -12,9 +12,9 @@ namespace armature::cli {
 
 struct TreeOption {
   std::vector<std::string> names;   // "--limit", "-h"; empty for an argument without a name
-  std::string value;                // what stands behind it, such as "FILE"; empty for a flag
+  std::string value;                // placeholder of its value, such as "FILE"; empty for a flag
   std::string description;          // one line or more
-  std::vector<std::string> values;  // all that may stand there; empty: anything
+  std::vector<std::string> values;  // allowed values; empty: any value
   bool is_required = false;
 };
 
@@ -26,7 +26,7 @@ struct TreeCommand {
   std::vector<std::string> subcommands;
 };
 
-// The program first, then all commands, each before those below it.
+// The program itself, then all commands, each before its subcommands.
 std::vector<TreeCommand> CommandTree(const CLI::App& app);
 
 }  // namespace armature::cli

@@ -10,7 +10,7 @@
 namespace armature::cli {
 namespace {
 
-// The first line, fit to stand between single quotes.
+// The first line, escaped for single quotes.
 std::string Brief(std::string_view text) {
   return absl::StrReplaceAll(Av(text.substr(0, text.find('\n'))), {{"'", "'\\''"}});
 }
@@ -21,7 +21,7 @@ std::string NamesOf(const TreeCommand& command) {
   return absl::StrJoin(words, " ");
 }
 
-// What may stand where no option does: commands, or the values of an argument without a name.
+// The words allowed in the place of an option: commands, or the values of an argument without a name.
 std::string WordsOf(const TreeCommand& command) {
   std::vector<std::string> words = command.subcommands;
   for (const TreeOption& option : command.options) {
@@ -30,8 +30,7 @@ std::string WordsOf(const TreeCommand& command) {
   return absl::StrJoin(words, " ");
 }
 
-// Which word completes what stands before it: by command, and by option. The same for bash and, through its emulation,
-// for zsh.
+// Finds the completions of a word by command and option. The script is for bash, and for zsh through its emulation.
 constexpr char kBashHead[] = R"(# Completion of armature for bash. Load it with: source <(armature completion bash)
 _armature() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} path= i
@@ -72,7 +71,7 @@ std::string BashCompletion(const std::vector<TreeCommand>& commands) {
     script += Cat("      options=\"", NamesOf(command), command.path.empty() ? "" : Cat(" ", global), "\" ;;\n");
   }
   script += "  esac\n  case \"$path $before\" in\n";
-  // The program last: its options may stand behind any command, and commands may have their own by these names.
+  // The program comes last, because a command may have an option with the name of a global option.
   for (auto command = commands.rbegin(); command != commands.rend(); ++command) {
     for (const TreeOption& option : command->options) {
       if (option.values.empty()) continue;
@@ -87,14 +86,16 @@ std::string BashCompletion(const std::vector<TreeCommand>& commands) {
 
 std::string ZshCompletion(const std::vector<TreeCommand>& commands) {
   return Cat("#compdef armature\n# Load it with: source <(armature completion zsh)\n",
-             "autoload -U +X bashcompinit && bashcompinit\n", BashCompletion(commands));
+             "autoload -U +X bashcompinit && bashcompinit\n", BashCompletion(commands),
+             "# As a file in fpath this is the body of the function itself, called for the first completion.\n"
+             "if [[ ${funcstack[1]} == _armature ]]; then _bash_complete -o filenames -F _armature; fi\n");
 }
 
 std::string FishCompletion(const std::vector<TreeCommand>& commands) {
   std::string script = "# Completion of armature for fish. Load it with: armature completion fish | source\n";
   for (const TreeCommand& command : commands) {
     const std::vector<std::string> words = absl::StrSplit(command.path, ' ', absl::SkipEmpty());
-    // All words of the command were typed, and none of those that may follow.
+    // True if all words of the command are typed, and no word of a subcommand.
     std::string when = absl::StrJoin(words, "; and ", [](std::string* out, const std::string& word) {
       *out += Cat("__fish_seen_subcommand_from ", word);
     });

@@ -1,9 +1,9 @@
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "daemon/auth/crypto.h"
 #include "daemon/auth/secret_hash.h"
+#include "tools/armature/command.h"
 #include "tools/armature/commands.h"
 
 namespace armature::cli {
@@ -12,12 +12,12 @@ namespace {
 constexpr size_t kIdLength = 20;
 constexpr size_t kSecretLength = 40;
 constexpr std::string_view kIdAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-// Nothing that a shell, a URL or a file of variables would take for something else.
+// No character has a meaning for a shell, in a URL or in a file of variables.
 constexpr std::string_view kSecretAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-// Each character with the same chance.
+// All characters of the alphabet are equally likely.
 std::string RandomText(std::string_view alphabet, size_t length) {
-  // Bytes at or above the largest multiple of the alphabet's size would favour its beginning.
+  // Bytes at or above the largest multiple of the alphabet's size are dropped: they would favour its first characters.
   const size_t bound = 256 - 256 % alphabet.size();
   std::string text;
   while (text.size() < length) {
@@ -52,16 +52,14 @@ absl::Status NewKey(const Session& session, const NewOptions& options) {
 void AddCredentialsCommands(CLI::App& app, Action* action) {
   CLI::App& credentials = *app.add_subcommand("credentials", "Access keys for the daemon's credentials file");
   credentials.require_subcommand(1);
-  CLI::App& make = *credentials.add_subcommand("new", "Makes an access key; asks no daemon and stores nothing");
-  auto options = std::make_shared<NewOptions>();
-  make.add_option("--policy", options->policy, "Name of a policy of the file")->capture_default_str();
-  make.add_flag("--hash", options->hash,
+  CLI::App& make = *credentials.add_subcommand("new", "Make an access key; needs no daemon and stores nothing");
+  NewOptions& options = SetAction(make, action, NewKey);
+  make.add_option("--policy", options.policy, "Name of a policy of the file")->capture_default_str();
+  make.add_flag("--hash", options.hash,
                 "Store a hash of the secret: then the key serves gRPC over TLS, but not signatures over HTTP");
   make.footer(
-      "FileEntry belongs into access_keys of the credentials file; the other two go to who uses the key.\n"
+      "FileEntry belongs into access_keys of the credentials file; the user of the key gets the other two.\n"
       "Examples:\n  armature credentials new --policy reader\n  armature credentials new --policy reader --hash\n");
-  make.callback(
-      [options, action] { *action = [options](const Session& session) { return NewKey(session, *options); }; });
 }
 
 }  // namespace armature::cli

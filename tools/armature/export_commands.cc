@@ -6,10 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "armature/client/table_export.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "tools/armature/command.h"
 #include "tools/armature/commands.h"
 #include "tools/armature/export/item_writer.h"
 #include "tools/armature/export/manifest.h"
@@ -21,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Items that tell the columns of CSV. They are kept until the first of them is written, so their bytes are bounded too.
+// Limits of the first items, whose attributes are the columns of CSV. They are held in memory until the columns are
+// known.
 constexpr size_t kSampleItems = 1000;
 constexpr size_t kSampleBytes = 16 << 20;
 
@@ -36,13 +39,13 @@ struct ExportOptions {
   int64_t file_mb = 256;
 };
 
-// The data files of an export, one after the other. Not thread-safe.
+// Writes the data files of an export, one after the other. Not thread-safe.
 class DataFiles {
  public:
-  // `manifest` gets a line for each.
+  // Each finished file is added to `manifest`.
   DataFiles(const ExportOptions& options, Manifest* manifest) : options_(options), manifest_(manifest) {}
 
-  // `head` begins each file.
+  // Appends a record. A new file begins with `head`.
   absl::Status Add(const std::string& record, const std::string& head) {
     if (file_ == nullptr) ARM_RETURN_IF_ERROR(Begin(head));
     ARM_RETURN_IF_ERROR(file_->Write(record));
@@ -62,9 +65,7 @@ class DataFiles {
 
  private:
   absl::Status Begin(const std::string& head) {
-    std::string number = Cat(manifest_->files.size() + 1);
-    number.insert(0, number.size() < 5 ? 5 - number.size() : 0, '0');
-    name_ = Cat("data-", number, ".", options_.format, options_.gzip ? ".gz" : "");
+    name_ = absl::StrFormat("data-%05d.%s%s", manifest_->files.size() + 1, options_.format, options_.gzip ? ".gz" : "");
     ARM_ASSIGN_OR_RETURN(file_, OutputFile::Create(PathIn(options_.directory, name_),
                                                    options_.gzip ? Compression::kGzip : Compression::kNone));
     return file_->Write(head);
@@ -74,16 +75,16 @@ class DataFiles {
   Manifest* const manifest_;
   std::string name_;
   std::unique_ptr<OutputFile> file_;
-  int64_t items_ = 0;  // in `file_`
+  int64_t items_ = 0;  // number of items in `file_`
 };
 
-// Not thread-safe.
+// Writes the items of one table. Not thread-safe.
 class Exporter {
  public:
   Exporter(const Session& session, const ExportOptions& options)
       : options_(options), files_(options, &manifest_), bar_(&session.progress(), session.is_progress_live()) {}
 
-  // Once. Answers what it has written.
+  // Returns the manifest of the export. Called once.
   absl::StatusOr<Manifest> Run(const client::Client& client) {
     admin::v1::ExportTableRequest request;
     request.set_table_name(options_.table_name);
@@ -155,8 +156,8 @@ class Exporter {
   Manifest manifest_;
   DataFiles files_;
   ProgressBar bar_;
-  std::unique_ptr<CsvWriter> csv_;  // null: JSON lines
-  std::string head_;                // of each file
+  std::unique_ptr<CsvWriter> csv_;  // null: the format is JSON lines
+  std::string head_;                // first line of each file
   bool is_sampling_ = false;
   std::vector<api::v1::Item> sample_;
   size_t sample_bytes_ = 0;
@@ -174,21 +175,18 @@ absl::Status MakeEmptyDirectory(const std::string& path) {
   return InputError(Cat(path, " is not empty: an export has a directory of its own"));
 }
 
-void PrintResult(const Session& session, const Manifest& manifest, absl::Duration elapsed) {
+void PrintExport(const Session& session, const Manifest& manifest, absl::Duration elapsed) {
   const double seconds = std::max(absl::ToDoubleSeconds(elapsed), 0.001);
   const auto rate = static_cast<int64_t>(static_cast<double>(manifest.items()) / seconds);
-  if (session.format() == OutputFormat::kTable) {
-    session.PrintText(Cat(WithCommas(manifest.items()), " items in ", manifest.files.size(), " files, ",
-                          WithCommas(manifest.bytes()), " bytes, ", WithCommas(rate), " items/s\n"));
-    return;
-  }
-  Json result = Json::object();
-  result["Items"] = manifest.items();
-  result["Files"] = manifest.files.size();
-  result["Bytes"] = manifest.bytes();
-  result["ItemsPerSecond"] = rate;
-  result["ChangeSequence"] = manifest.change_sequence;
-  session.Print(result);
+  session.Print({{"Items", manifest.items()},
+                 {"Files", manifest.files.size()},
+                 {"Bytes", manifest.bytes()},
+                 {"ItemsPerSecond", rate},
+                 {"ChangeSequence", manifest.change_sequence}},
+                [&] {
+                  return Cat(WithCommas(manifest.items()), " items in ", manifest.files.size(), " files, ",
+                             WithCommas(manifest.bytes()), " bytes, ", WithCommas(rate), " items/s\n");
+                });
 }
 
 absl::Status Export(const Session& session, const ExportOptions& options) {
@@ -197,21 +195,21 @@ absl::Status Export(const Session& session, const ExportOptions& options) {
   ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
   const absl::Time start = absl::Now();
   ARM_ASSIGN_OR_RETURN(const Manifest manifest, Exporter(session, options).Run(client));
-  PrintResult(session, manifest, absl::Now() - start);
+  PrintExport(session, manifest, absl::Now() - start);
   return absl::OkStatus();
 }
 
-constexpr char kFooter[] =
-    R"(The items are those of one moment, whatever is written meanwhile. The last file written is manifest.json, with
-the definition of the table and the size and SHA-256 of each file: a directory without it is no export.
+constexpr char kExportFooter[] =
+    R"(The export has the items of one moment, whatever is written meanwhile. manifest.json is written last; it has the
+definition of the table and the size and SHA-256 of each file. A directory without it is not an export.
 
-JSON lines have {"Item": {...}} on each line, as table exports have it. CSV has the key attributes first; its
-other columns are those of the first 1,000 items, or of --columns. Sets, lists, maps, BOOL and NULL stand there as
-JSON. What CSV cannot tell ends the export with exit code 5: an attribute without a column, one of several types,
-an empty string.
+JSON lines have {"Item": {...}} on each line, as table exports do. CSV has the key attributes first; its other
+columns are the attributes of the first 1,000 items, or --columns. Sets, lists, maps, BOOL and NULL are written
+as JSON. Items that CSV cannot represent end the export with exit code 5: an attribute without a column, an
+attribute with several types, an empty string.
 
-While it runs the daemon keeps old versions of what is overwritten, of all tables; it runs four exports at a time,
-and ends one that nobody reads for two minutes.
+During the export the daemon keeps the old versions of overwritten items of all tables. It runs up to four
+exports at a time, and ends an export that nobody reads for two minutes.
 
 Examples:
   armature export --table-name Thread --to thread-2026-01-31 --gzip
@@ -222,25 +220,21 @@ Examples:
 
 void AddExportCommand(CLI::App& app, Action* action) {
   CLI::App& command = *app.add_subcommand("export", "Write the items of a table into files");
-  const auto options = std::make_shared<ExportOptions>();
-  command.add_option("--table-name", options->table_name, "The table")->required()->type_name("NAME");
-  command.add_option("--to", options->directory, "A directory that is empty, or is not there")
-      ->required()
-      ->type_name("DIR");
-  command.add_option("--format", options->format, "jsonl or csv")
+  ExportOptions& options = SetAction(command, action, Export);
+  command.add_option("--table-name", options.table_name, "The table")->required()->type_name("NAME");
+  command.add_option("--to", options.directory, "An empty or missing directory")->required()->type_name("DIR");
+  command.add_option("--format", options.format, "jsonl or csv")
       ->check(CLI::IsMember({"jsonl", "csv"}))
       ->capture_default_str();
-  command.add_option("--columns", options->columns, "CSV: these attributes beside the key, and no others")
+  command.add_option("--columns", options.columns, "CSV: write only the key and these attributes")
       ->delimiter(',')
       ->type_name("NAME,...");
-  command.add_flag("--gzip", options->gzip, "Compress the files");
-  command.add_option("--file-mb", options->file_mb, "Begin another file when one has about this size")
+  command.add_flag("--gzip", options.gzip, "Compress the files");
+  command.add_option("--file-mb", options.file_mb, "Begin a new file at about this size")
       ->check(CLI::Range(int64_t{1}, kFileMbMax))
       ->capture_default_str()
       ->type_name("MB");
-  command.footer(kFooter);
-  command.callback(
-      [options, action] { *action = [options](const Session& session) { return Export(session, *options); }; });
+  command.footer(kExportFooter);
 }
 
 }  // namespace armature::cli

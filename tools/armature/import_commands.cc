@@ -1,4 +1,3 @@
-#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -9,19 +8,21 @@
 #include "armature/client/wait.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "tools/armature/command.h"
 #include "tools/armature/commands.h"
 #include "tools/armature/export/manifest.h"
 #include "tools/armature/load/file_load.h"
 #include "tools/armature/load/load_state.h"
 #include "tools/armature/progress_bar.h"
+#include "tools/armature/table_calls.h"
 
 namespace armature::cli {
 namespace {
 
 struct ImportOptions {
   std::string directory;
-  std::string table_name;       // empty: as in the manifest
-  std::string state_directory;  // empty: that of the export
+  std::string table_name;       // empty: the name in the manifest
+  std::string state_directory;  // empty: the directory of the export
   bool resume = false;
 };
 
@@ -54,24 +55,21 @@ absl::Status CheckFiles(const Session& session, const std::string& directory, co
   return absl::OkStatus();
 }
 
-// `may_create`: makes the table if there is none of its name.
+// The table with this definition. Creates it if it is missing and `may_create` is true.
 absl::StatusOr<api::v1::TableDescription> FindTable(const Session& session, const client::Client& client,
                                                     const api::v1::CreateTableRequest& definition, bool may_create) {
-  api::v1::DescribeTableRequest describe;
-  describe.set_table_name(definition.table_name());
-  absl::StatusOr<api::v1::DescribeTableResponse> described = client.DescribeTable(describe);
+  const absl::StatusOr<api::v1::TableDescription> described = DescribeTable(client, definition.table_name());
   if (may_create && client::ErrorName(described.status()) == "ResourceNotFoundException") {
     ARM_RETURN_IF_ERROR(client.CreateTable(definition).status());
   } else if (!described.ok()) {
     return described.status();
-  } else if (KeyOf(described->table()) != KeyOf(definition)) {
+  } else if (KeyOf(*described) != KeyOf(definition)) {
     return InputError(Cat("the table ", definition.table_name(), " has another key than the exported one"));
-  } else if (described->table().table_status() != api::v1::TABLE_STATUS_CREATING) {
-    return std::move(*described->mutable_table());
+  } else if (described->table_status() != api::v1::TABLE_STATUS_CREATING) {
+    return described;
   }
   ARM_RETURN_IF_ERROR(client::WaitForTable(client, definition.table_name(), session.Deadline()));
-  ARM_ASSIGN_OR_RETURN(described, client.DescribeTable(describe));
-  return std::move(*described->mutable_table());
+  return DescribeTable(client, definition.table_name());
 }
 
 absl::Status LoadFiles(const Session& session, const client::Client& client, const ImportOptions& options,
@@ -98,7 +96,7 @@ absl::Status LoadFiles(const Session& session, const client::Client& client, con
       progress.bytes_before += file.bytes;
     }
   }
-  // As long as one file is missing, the others must not be loaded again.
+  // Until all files are loaded, --resume must not load the finished ones again.
   for (const std::string& state : states) RemoveLoadState(state);
   PrintCounts(session, counts, absl::Now() - start);
   return absl::OkStatus();
@@ -109,21 +107,20 @@ absl::Status Import(const Session& session, const ImportOptions& options) {
   ARM_RETURN_IF_ERROR(CheckFiles(session, options.directory, manifest));
   if (!options.table_name.empty()) manifest.table.set_table_name(options.table_name);
   ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
-  // What an interrupted import has put is gone with its table.
+  // --resume needs the table of the interrupted import: a new table would not have the items loaded before.
   ARM_ASSIGN_OR_RETURN(const api::v1::TableDescription table,
                        FindTable(session, client, manifest.table, /*may_create=*/!options.resume));
   return LoadFiles(session, client, options, manifest, table);
 }
 
-constexpr char kFooter[] =
-    R"(All files are checked against the manifest before anything is written. A table that does not exist is created as it
-was, with its indexes; one that does must have the same key, and keeps its other items. Items that are there
-already are replaced.
+constexpr char kImportFooter[] =
+    R"(All files are checked against the manifest before anything is written. A missing table is created with its indexes.
+An existing table must have the same key; it keeps its other items, and items with the same key are replaced.
 
-How far it has come is kept beside each file, or in --state, until all is loaded. --resume goes on from there,
+The position in each file is kept next to it, or in --state, until all files are loaded. --resume continues there,
 after a kill too.
 
-Exit code 5: the directory is no export, a file is not what was exported, or the table has another key. 1: the
+Exit code 5: the directory is not an export, a file has changed, or the table has another key. Exit code 1: the
 daemon refused.
 
 Examples:
@@ -136,16 +133,18 @@ Examples:
 
 void AddImportCommand(CLI::App& app, Action* action) {
   CLI::App& command = *app.add_subcommand("import", "Put an export into a table");
-  const auto options = std::make_shared<ImportOptions>();
-  command.add_option("directory", options->directory, "What export has written")->required()->type_name("DIR");
-  command.add_option("--table-name", options->table_name, "Another table than the exported one")->type_name("NAME");
-  command.add_flag("--resume", options->resume, "Go on where an earlier import was interrupted");
-  command.add_option("--state", options->state_directory, "Keep there how far the files have come")
+  ImportOptions& options = SetAction(command, action, Import);
+  command.add_option("directory", options.directory, "Directory that armature export wrote")
+      ->required()
+      ->type_name("DIR");
+  command
+      .add_option("--table-name", options.table_name, "Import into this table; default: the name of the exported table")
+      ->type_name("NAME");
+  command.add_flag("--resume", options.resume, "Continue an interrupted import");
+  command.add_option("--state", options.state_directory, "Directory for the positions in the files")
       ->check(CLI::ExistingDirectory)
       ->type_name("DIR");
-  command.footer(kFooter);
-  command.callback(
-      [options, action] { *action = [options](const Session& session) { return Import(session, *options); }; });
+  command.footer(kImportFooter);
 }
 
 }  // namespace armature::cli

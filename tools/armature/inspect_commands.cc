@@ -30,7 +30,7 @@ struct InspectOptions {
   std::string family;
   std::string start_hex;
   std::string key_hex;
-  int64_t limit = kLimitDefault;  // 0: none
+  int64_t limit = kLimitDefault;  // 0: no limit
   uint64_t from = 0;
 };
 
@@ -39,9 +39,9 @@ absl::StatusOr<std::unique_ptr<Inspection>> Open(const InspectOptions& options) 
   return Inspection::Open(options.data_dir);
 }
 
-std::string Joined(const std::vector<std::string>& problems) { return absl::StrJoin(problems, "; "); }
+std::string JoinedProblems(const std::vector<std::string>& problems) { return absl::StrJoin(problems, "; "); }
 
-// The bytes of what was typed.
+// The bytes of a key in hex.
 absl::StatusOr<std::string> FromHex(const std::string& hex) {
   const bool is_hex = hex.size() % 2 == 0 && hex.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
   if (!is_hex) return UsageError(Cat("\"", hex, "\" is no key in hex"));
@@ -64,7 +64,7 @@ Json FamilyToJson(const store::FamilyFiles& family, const Tables& tables) {
   return json;
 }
 
-// Families that a table which is in use must have.
+// Adds a problem for each missing family of an active table or index.
 void CheckFamilies(Inspection* inspection) {
   if (inspection->store().Families().empty()) return;
   for (const auto& [id, table] : inspection->tables().all()) {
@@ -143,7 +143,7 @@ absl::Status ShowCatalog(const Session& session, const InspectOptions& options) 
   return inspection->Conclude();
 }
 
-// The family whose rows are asked for.
+// The family selected by the options.
 absl::StatusOr<std::string> FamilyToRead(const InspectOptions& options, const Inspection& inspection) {
   if (options.family.empty() == options.table_name.empty()) {
     return UsageError("either --table-name or --family is required");
@@ -204,7 +204,7 @@ absl::Status Rows(const Session& session, const InspectOptions& options) {
         cells.push_back(cell("ItemSize"));
         cells.push_back(cell("Item"));
       }
-      cells.push_back(Joined(row.problems));
+      cells.push_back(JoinedProblems(row.problems));
       return cells;
     });
     return store::RowVerdict::kContinue;
@@ -232,7 +232,7 @@ std::vector<std::string> LogCells(const Decoded& record) {
       changes += Cat(changes.empty() ? "" : ", ", change["Kind"].get<std::string>(), " ", CompactJson(index));
     }
   }
-  return {cell("Sequence"), table, base, changes, Joined(record.problems)};
+  return {cell("Sequence"), table, base, changes, JoinedProblems(record.problems)};
 }
 
 absl::Status Log(const Session& session, const InspectOptions& options) {
@@ -276,7 +276,7 @@ absl::Status Meta(const Session& session, const InspectOptions& options) {
       Json rest = record.json;
       rest.erase("Kind");
       return std::vector<std::string>{record.json["Kind"].get<std::string>(), CompactJson(rest),
-                                      Joined(record.problems)};
+                                      JoinedProblems(record.problems)};
     });
     return store::RowVerdict::kContinue;
   });
@@ -284,7 +284,7 @@ absl::Status Meta(const Session& session, const InspectOptions& options) {
   return inspection->Conclude();
 }
 
-absl::Status Key(const Session& session, const InspectOptions& options) {
+absl::Status InspectKey(const Session& session, const InspectOptions& options) {
   ARM_ASSIGN_OR_RETURN(const std::string key, FromHex(options.key_hex));
   const Decoded decoded = DecodeKey(key, KeyLayout());
   Json json = decoded.json;
@@ -299,10 +299,10 @@ absl::Status Key(const Session& session, const InspectOptions& options) {
   return decoded.problems.empty() ? absl::OkStatus() : InputError(decoded.problems.front());
 }
 
-using Run = absl::Status (*)(const Session&, const InspectOptions&);
+using InspectRun = absl::Status (*)(const Session&, const InspectOptions&);
 using Options = std::shared_ptr<InspectOptions>;
 
-CLI::App& AddCommand(CLI::App& group, const char* name, const char* description, Run run, const Options& options,
+CLI::App& AddCommand(CLI::App& group, const char* name, const char* description, InspectRun run, const Options& options,
                      Action* action) {
   CLI::App& command = *group.add_subcommand(name, description);
   command.callback(
@@ -363,7 +363,7 @@ void AddInspectCommands(CLI::App& app, Action* action) {
   log.add_option("--from", options->from, "From this change sequence on")->type_name("SEQ");
   AddLimit(log, options);
   AddDataDir(AddCommand(group, "meta", "All records of the family meta", Meta, options, action), options);
-  CLI::App& key = AddCommand(group, "key", "Take a key apart; needs no directory", Key, options, action);
+  CLI::App& key = AddCommand(group, "key", "Take a key apart; needs no directory", InspectKey, options, action);
   key.add_option("hex", options->key_hex, "The key")->required()->type_name("HEX");
 }
 

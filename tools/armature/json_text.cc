@@ -12,7 +12,7 @@
 namespace armature::cli {
 namespace {
 
-// Watches the parser: remembers what is wrong beyond the grammar.
+// Checks the rules beyond the grammar during parsing.
 class StrictChecker {
  public:
   bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
@@ -52,8 +52,7 @@ absl::StatusOr<Json> ParseJson(std::string_view text) {
     if (!checker.error().empty()) return absl::InvalidArgumentError(checker.error());
     return json;
   } catch (const Json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: ...": the bracket is noise
-    // to the user.
+    // The message begins with "[json.exception.parse_error.101] ", which is of no use to the user.
     const std::string_view what = error.what();
     const size_t bracket = what.find("] ");
     return absl::InvalidArgumentError(

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_JSON_TEXT_H_
 #define ARMATURE_TOOLS_ARMATURE_JSON_TEXT_H_
 
-// JSON as text: what the user typed, and what we print.
+// Parses and prints JSON.
 
 #include <string>
 #include <string_view>
@@ -12,23 +12,23 @@
 
 namespace armature::cli {
 
-// Members keep their order, so that answers read as documented.
+// Members keep their order, so that answers have the documented order.
 using Json = nlohmann::ordered_json;
 
-// Deeper texts are refused. Values nest 32 levels with two JSON levels each; tables far fewer.
+// Maximum nesting of a text. Values nest 32 levels with two JSON levels each; tables need far fewer.
 inline constexpr int kJsonDepthMax = 80;
 
-// Parses one JSON document. Beyond what JSON demands, a member that occurs twice in one object is
-// an error: it is always a slip, and no choice between the two would be right.
+// Parses one JSON document. A duplicate member of an object is an error too, because it is always a mistake.
 absl::StatusOr<Json> ParseJson(std::string_view text);
 
-// The argument of an option that takes JSON: the text itself, or @file for what the file holds.
+// Parses the argument of an option that takes JSON: the text itself, or @file for the content of a file. Errors:
+// NOT_FOUND if the file cannot be read; INVALID_ARGUMENT.
 absl::StatusOr<Json> ParseJsonArgument(const std::string& argument);
 
-// Indented by four blanks, one line break at the end. Never fails.
+// The JSON with an indentation of four blanks and a line break at its end. Never fails.
 std::string PrettyJson(const Json& json);
 
-// On one line.
+// The JSON on one line.
 std::string CompactJson(const Json& json);
 
 }  // namespace armature::cli

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,9 +6,11 @@
 #include "absl/time/clock.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "tools/armature/command.h"
 #include "tools/armature/commands.h"
 #include "tools/armature/load/file_load.h"
 #include "tools/armature/load/load_state.h"
+#include "tools/armature/table_calls.h"
 
 namespace armature::cli {
 namespace {
@@ -21,19 +22,17 @@ struct LoadOptions {
   std::vector<std::string> paths;
   std::string format = "auto";
   std::string types;
-  std::string state_path;  // empty: beside each file
+  std::string state_path;  // empty: next to each file
   bool resume = false;
   int64_t skip_bad = 0;
 };
 
-// Asked for all formats: what is wrong with the table's name would be told of each item, and taken for a fault of its
-// line.
+// The types of CSV attributes. Describes the table for all formats, so that a wrong table name is an error of its own
+// and not one of each line.
 absl::StatusOr<CsvTypes> TypesOf(const client::Client& client, const LoadOptions& options) {
   ARM_ASSIGN_OR_RETURN(CsvTypes types, ParseCsvTypes(options.types));
-  api::v1::DescribeTableRequest request;
-  request.set_table_name(options.table_name);
-  ARM_ASSIGN_OR_RETURN(const auto described, client.DescribeTable(request));
-  AddKeyTypes(described.table(), &types);
+  ARM_ASSIGN_OR_RETURN(const api::v1::TableDescription table, DescribeTable(client, options.table_name));
+  AddKeyTypes(table, &types);
   return types;
 }
 
@@ -77,29 +76,29 @@ absl::Status Load(const Session& session, const LoadOptions& options) {
     ARM_RETURN_IF_ERROR(FileLoad(session, client, file, {.bar = &bar, .what = path}, &counts).Run());
     if (!file.state_path.empty()) states.push_back(file.state_path);
   }
-  // As long as one file is missing, the others must not be loaded again.
+  // Until all files are loaded, --resume must not load the finished ones again.
   for (const std::string& state : states) RemoveLoadState(state);
   PrintCounts(session, counts, absl::Now() - start);
   return absl::OkStatus();
 }
 
-constexpr char kFooter[] =
-    R"(Items that are there already are replaced; of several with one key any may be the last.
-Formats: JSON lines, an item in its JSON form on each line, bare or as {"Item": {...}}, as table exports
-have it; CSV with the names of the attributes on the first line, where an empty cell is no attribute and
-key attributes have the types of the table. Files that gzip has packed are unpacked.
+constexpr char kLoadFooter[] =
+    R"(The load replaces items that exist already. If several lines have the same key, any of them may be the last.
+Formats: JSON lines, one item in its JSON form on each line, bare or as {"Item": {...}}, as in table exports;
+CSV with the attribute names on the first line. In CSV an empty cell is no attribute, and key attributes have
+the types of the table. Files packed by gzip are unpacked.
 
-A line that is no item, or is refused as an item of the table (a full item collection included), stops the load
-unless --skip-bad allows it; each is reported as FILE:LINE.
+A line that is not an item, or that the daemon refuses as an item of the table (also because of a full item
+collection), stops the load unless --skip-bad allows it. Each such line is reported as FILE:LINE.
 
-How far a file has come is kept in FILE.load-state until all is loaded, and written five times a second. --resume
-goes on from there, after a kill too: nothing is left out, and of what came after that place some is put a
-second time. What follows the place may have been mended meanwhile; what stands before it may not.
+The position in a file is kept in FILE.load-state until all files are loaded, and written five times a second.
+--resume continues there, after a kill too: no line is left out, and some lines after the position are put a
+second time. The lines after the position may have been corrected meanwhile, the lines before it may not.
 
-Exit code 5: a file cannot be read, holds a line that is no item, or its state cannot be used or kept. What stands
-before that place is in the table. 1: the daemon refused an item, or the table.
+Exit code 5: a file cannot be read or has a line that is not an item, or its state cannot be read or written. The
+table holds the items before that line. Exit code 1: the daemon refused an item, or the table.
 
-What the daemon throttles is repeated; after --timeout seconds without any success the load stops.
+Throttled puts are repeated. After --timeout seconds without any success the load stops.
 
 Examples:
   armature load --table-name Thread threads.jsonl more.json.gz
@@ -112,22 +111,22 @@ Examples:
 
 void AddLoadCommand(CLI::App& app, Action* action) {
   CLI::App& load = *app.add_subcommand("load", "Put the items of files into a table");
-  const auto options = std::make_shared<LoadOptions>();
-  load.add_option("--table-name", options->table_name, "The table")->required()->type_name("NAME");
-  load.add_option("files", options->paths, "Files; - is standard input")->required()->type_name("FILE");
-  load.add_option("--format", options->format, "jsonl or csv; auto tells by the file's name")
+  LoadOptions& options = SetAction(load, action, Load);
+  load.add_option("--table-name", options.table_name, "The table")->required()->type_name("NAME");
+  load.add_option("files", options.paths, "Files to load; - is standard input")->required()->type_name("FILE");
+  load.add_option("--format", options.format, "jsonl or csv; auto decides by the file name")
       ->check(CLI::IsMember({"auto", "jsonl", "csv"}))
       ->capture_default_str();
-  load.add_option("--types", options->types, "Types of CSV attributes, such as age=N,tags=SS; others are strings")
+  load.add_option("--types", options.types,
+                  "Types of CSV attributes, such as age=N,tags=SS; other attributes are strings")
       ->type_name("NAME=TYPE,...");
-  load.add_flag("--resume", options->resume, "Go on where an earlier load of the same files was interrupted");
-  load.add_option("--state", options->state_path, "Keep there how far the file has come")->type_name("FILE");
-  load.add_option("--skip-bad", options->skip_bad, "So many lines may be no items, or be refused; each is reported")
+  load.add_flag("--resume", options.resume, "Continue an interrupted load of the same files");
+  load.add_option("--state", options.state_path, "File for the position in the loaded file")->type_name("FILE");
+  load.add_option("--skip-bad", options.skip_bad, "Maximum number of bad or refused lines; each is reported")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->type_name("N");
-  load.footer(kFooter);
-  load.callback([options, action] { *action = [options](const Session& session) { return Load(session, *options); }; });
+  load.footer(kLoadFooter);
 }
 
 }  // namespace armature::cli

@@ -6,19 +6,20 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "armature/version.h"
 #include "storage/base/strings.h"
 
 namespace armature::cli {
 namespace {
 
-// Text that roff takes as it is. A hyphen would become a dash, a dot at the start of a line a command.
+// Escapes text for roff: a hyphen would become a dash, and a dot at the beginning of a line is a command.
 std::string Plain(std::string_view text) {
   std::string escaped = absl::StrReplaceAll(Av(text), {{"\\", "\\e"}, {"-", "\\-"}});
   if (!escaped.empty() && (escaped[0] == '.' || escaped[0] == '\'')) escaped.insert(0, "\\&");
   return escaped;
 }
 
-// Lines as they were written.
+// Lines printed unchanged.
 std::string Verbatim(std::string_view text) {
   std::string result = ".nf\n";
   for (const std::string_view line : std::vector<std::string>(absl::StrSplit(Av(text), '\n'))) {
@@ -39,7 +40,8 @@ std::string OptionEntry(const TreeOption& option) {
 
 std::string ManPage(const std::vector<TreeCommand>& commands) {
   const TreeCommand& program = commands.front();
-  std::string page = ".\\\" Made by 'armature man'.\n.TH ARMATURE 1 \"\" \"Armature\" \"User Commands\"\n";
+  std::string page = ".\\\" Made by 'armature man'.\n.TH ARMATURE 1 \"\" \"Armature ";
+  page += Cat(kVersion, "\" \"User Commands\"\n");
   page += ".SH NAME\narmature \\- command line of the Armature database daemon\n";
   page += ".SH SYNOPSIS\n.B armature\n[\\fIOPTIONS\\fR] \\fICOMMAND\\fR ...\n";
   page += Cat(".SH DESCRIPTION\n", Plain(program.description), "\n");
@@ -56,7 +58,9 @@ std::string ManPage(const std::vector<TreeCommand>& commands) {
     if (!footer.empty()) page += Cat(".PP\n", Verbatim(footer));
   }
   page += Cat(".SH NOTES\n", Verbatim(Sv(absl::StripAsciiWhitespace(program.footer))));
-  page += ".SH SEE ALSO\ndocs/OPERATIONS.md, docs/BACKUP.md, tools/README.md\n";
+  page +=
+      ".SH SEE ALSO\narmatured(8), armature\\-bench(1); OPERATIONS.md, SECURITY.md and METRICS.md in "
+      "share/doc/armature\n";
   return page;
 }
 

@@ -11,6 +11,7 @@
 #include "storage/base/strings.h"
 #include "tools/armature/message_json.h"
 #include "tools/armature/offline_engine.h"
+#include "tools/armature/table_calls.h"
 #include "tools/armature/text_table.h"
 
 namespace armature::cli {
@@ -22,7 +23,7 @@ bool HasEnded(const admin::v1::BackupJob& job) {
   return job.state() == admin::v1::BACKUP_JOB_STATE_DONE || job.state() == admin::v1::BACKUP_JOB_STATE_FAILED;
 }
 
-// The daemon's working directory is not ours.
+// The absolute path: the daemon has another working directory than this process.
 absl::StatusOr<std::string> Absolute(const std::string& path) {
   if (path.empty()) return path;
   std::error_code error;
@@ -32,7 +33,7 @@ absl::StatusOr<std::string> Absolute(const std::string& path) {
 }
 
 absl::Status Finish(const Session& session, const admin::v1::BackupJob& job) {
-  // There may be a backup all the same: what failed was to delete older ones.
+  // A failed job may have made a backup: then it failed to delete older ones.
   if (job.has_backup()) PrintBackup(session, job.backup());
   if (job.state() == admin::v1::BACKUP_JOB_STATE_DONE) return absl::OkStatus();
   return InputError(job.error());
@@ -94,9 +95,9 @@ absl::Status CreateBackup(const Session& session, const CreateBackupOptions& opt
   return options.data_dir.empty() ? CreateOnline(session, options) : CreateOffline(session, options);
 }
 
-absl::Status CancelBackup(const Session& session, uint64_t job) {
+absl::Status CancelBackup(const Session& session, const CancelBackupOptions& options) {
   admin::v1::CancelBackupJobRequest request;
-  request.set_id(job);
+  request.set_id(options.job);
   ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
   ARM_ASSIGN_OR_RETURN(const admin::v1::CancelBackupJobResponse answer, client.CancelBackupJob(request));
   session.Print(MessageToJson(answer.job()));
@@ -116,18 +117,11 @@ absl::Status RestoreTable(const Session& session, const RestoreTableOptions& opt
   while (options.wait && table.table_status() == api::v1::TABLE_STATUS_CREATING) {
     bar.Show({.what = Cat("restore ", options.target), .done = table.item_count()});
     absl::SleepFor(kPollEvery);
-    api::v1::DescribeTableRequest describe;
-    describe.set_table_name(options.target);
-    // One whose restore fails goes away: the daemon's log says why.
-    ARM_ASSIGN_OR_RETURN(api::v1::DescribeTableResponse described, client.DescribeTable(describe));
-    table = std::move(*described.mutable_table());
+    // A table whose restore fails is deleted. The daemon's log has the reason.
+    ARM_ASSIGN_OR_RETURN(table, DescribeTable(client, options.target));
   }
   const Json json = MessageToJson(table);
-  if (session.format() == OutputFormat::kJson) {
-    session.Print(json);
-  } else {
-    session.PrintText(DetailsTable(json));
-  }
+  session.Print(json, [&json] { return DetailsTable(json); });
   return absl::OkStatus();
 }
 
@@ -166,12 +160,10 @@ admin::v1::Backup ToMessage(const store::BackupEntry& entry) {
 
 void PrintBackup(const Session& session, const admin::v1::Backup& backup) {
   Json json = MessageToJson(backup);
-  if (session.format() == OutputFormat::kJson) {
-    session.Print(json);
-    return;
-  }
-  if (!backup.note().empty()) json["Note"] = NoteLine(backup.note());
-  session.PrintText(DetailsTable(json));
+  session.Print(json, [&json, &backup] {
+    if (!backup.note().empty()) json["Note"] = NoteLine(backup.note());
+    return DetailsTable(json);
+  });
 }
 
 }  // namespace armature::cli

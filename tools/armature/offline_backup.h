@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_OFFLINE_BACKUP_H_
 #define ARMATURE_TOOLS_ARMATURE_OFFLINE_BACKUP_H_
 
-// Making backups, and what all commands about backups share.
+// Creates backups and restores tables, and helps all commands about backups.
 
 #include <cstdint>
 #include <optional>
@@ -17,20 +17,24 @@
 namespace armature::cli {
 
 struct CreateBackupOptions {
-  std::string directory;            // empty: that of the daemon
-  std::string data_dir;             // of a daemon that is stopped; empty: ask the one that runs
-  uint32_t keep = 0;                // 0: all
-  std::optional<uint32_t> rate_mb;  // absent: the daemon's; 0: no limit
+  std::string directory;            // empty: the backup directory of the daemon
+  std::string data_dir;             // data directory of a stopped daemon; empty: ask the running daemon
+  uint32_t keep = 0;                // 0: keep all backups
+  std::optional<uint32_t> rate_mb;  // absent: the limit of the daemon; 0: no limit
   std::string note;
   bool no_wait = false;
 };
 
-// Both print what was made.
+struct CancelBackupOptions {
+  uint64_t job = 0;
+};
+
+// Both print the backup, or its job.
 absl::Status CreateBackup(const Session& session, const CreateBackupOptions& options);
-absl::Status CancelBackup(const Session& session, uint64_t job);
+absl::Status CancelBackup(const Session& session, const CancelBackupOptions& options);
 
 struct RestoreTableOptions {
-  std::string directory;  // of the daemon's machine; empty: that of the daemon
+  std::string directory;  // on the daemon's machine; empty: the backup directory of the daemon
   uint32_t id = 0;
   std::string table_name;
   std::string target;
@@ -38,13 +42,13 @@ struct RestoreTableOptions {
 };
 absl::Status RestoreTable(const Session& session, const RestoreTableOptions& options);
 
-// `error` of a repository, as one about a file.
+// Turns an error of a repository into a UsageError or InputError.
 absl::Status BackupError(const absl::Status& error);
 
-// A bar that shows the work of a repository.
+// An observer that shows the progress of a repository in `bar`.
 store::BackupObserver ObserverOf(ProgressBar* bar, const std::string& what);
 
-// What people want to see of a note: its first line. The rest of some is for programs.
+// The first line of a note, which is for people. The other lines are for programs.
 std::string NoteLine(const std::string& note);
 
 admin::v1::Backup ToMessage(const store::BackupEntry& entry);

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_OFFLINE_ENGINE_H_
 #define ARMATURE_TOOLS_ARMATURE_OFFLINE_ENGINE_H_
 
-// A data directory without its daemon.
+// Opens a data directory without a daemon.
 
 #include <memory>
 #include <string>
@@ -9,36 +9,33 @@
 
 #include "absl/status/statusor.h"
 #include "engine/check/index_check.h"
-
-namespace armature::store {
-class Database;
-}  // namespace armature::store
+#include "engine/engine.h"
+#include "storage/store/database.h"
 
 namespace armature::cli {
 
-// The engine of the daemon in this process. As a start of the daemon would, it recovers what a kill has left and goes
-// on with what was under way.
+// The daemon's engine in this process. Like a start of the daemon, opening recovers the database after a crash and
+// continues its background work.
 //
 // Thread-safety: thread-compatible.
 class OfflineEngine {
  public:
-  // Errors: usage errors for a directory that holds no database, or whose daemon runs; DataLoss.
+  // Errors: UsageError for a directory without a database, or with a running daemon; DataLoss.
   static absl::StatusOr<std::unique_ptr<OfflineEngine>> Open(const std::string& data_dir);
-  ~OfflineEngine();
   OfflineEngine(const OfflineEngine&) = delete;
   OfflineEngine& operator=(const OfflineEngine&) = delete;
 
-  // All tables, by name.
+  // The names of all tables, sorted.
   std::vector<std::string> TableNames() const;
-  store::Database* database();
-  // As the admin service does.
+  store::Database* database() { return database_.get(); }
+  // VerifyTable of the admin service.
   absl::StatusOr<engine::VerifyTableResult> Verify(const engine::VerifyTableRequest& request);
 
  private:
-  struct Impl;
-  explicit OfflineEngine(std::unique_ptr<Impl> impl);
+  explicit OfflineEngine(std::unique_ptr<store::Database> database);
 
-  const std::unique_ptr<Impl> impl_;
+  const std::unique_ptr<store::Database> database_;
+  engine::Engine engine_;
 };
 
 }  // namespace armature::cli

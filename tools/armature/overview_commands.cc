@@ -3,13 +3,14 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "tools/armature/command.h"
 #include "tools/armature/commands.h"
 #include "tools/armature/message_json.h"
 #include "tools/armature/progress_bar.h"
+#include "tools/armature/table_calls.h"
 #include "tools/armature/text_table.h"
 
 namespace armature::cli {
@@ -24,25 +25,18 @@ struct Overview {
 absl::StatusOr<Overview> Fetch(const client::Client& client) {
   Overview overview;
   ARM_ASSIGN_OR_RETURN(overview.server, client.GetServerInfo(admin::v1::GetServerInfoRequest()));
-  api::v1::ListTablesRequest request;
-  while (true) {
-    ARM_ASSIGN_OR_RETURN(const auto page, client.ListTables(request));
-    for (const std::string& name : page.table_names()) {
-      api::v1::DescribeTableRequest describe;
-      describe.set_table_name(name);
-      absl::StatusOr<api::v1::DescribeTableResponse> described = client.DescribeTable(describe);
-      if (absl::IsNotFound(described.status())) continue;  // deleted meanwhile
-      if (!described.ok()) return described.status();
-      overview.tables.push_back(std::move(*described->mutable_table()));
-    }
-    if (!page.has_last_evaluated_table_name()) break;
-    request.set_exclusive_start_table_name(page.last_evaluated_table_name());
+  ARM_ASSIGN_OR_RETURN(const std::vector<std::string> names, ListTableNames(client));
+  for (const std::string& name : names) {
+    absl::StatusOr<api::v1::TableDescription> described = DescribeTable(client, name);
+    if (absl::IsNotFound(described.status())) continue;  // deleted since ListTables
+    if (!described.ok()) return described.status();
+    overview.tables.push_back(*std::move(described));
   }
   ARM_ASSIGN_OR_RETURN(overview.indexes, client.ListIndexStatus(admin::v1::ListIndexStatusRequest()));
   return overview;
 }
 
-// Whatever keeps writes from being taken at once; empty if nothing does.
+// The reason why the daemon refuses or slows down writes. Empty if it does neither.
 std::string Trouble(const admin::v1::GetServerInfoResponse& server) {
   if (!server.writes_refused_reason().empty()) return Cat("REFUSED: ", server.writes_refused_reason());
   if (server.writes_stopped()) return "STOPPED: compaction does not keep up";
@@ -97,28 +91,24 @@ std::string TableLines(const Overview& overview) {
 absl::Status Status(const Session& session) {
   ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
   ARM_ASSIGN_OR_RETURN(const Overview overview, Fetch(client));
-  if (session.format() == OutputFormat::kTable) {
-    session.PrintText(Cat(ServerLines(overview.server), "\n", TableLines(overview)));
-    return absl::OkStatus();
-  }
   Json result = Json::object();
   result["Server"] = MessageToJson(overview.server);
   result["Tables"] = Json::array();
   for (const api::v1::TableDescription& table : overview.tables) result["Tables"].push_back(MessageToJson(table));
   const Json indexes = MessageToJson(overview.indexes);
   result["Indexes"] = indexes.contains("Indexes") ? indexes["Indexes"] : Json::array();
-  session.Print(result);
+  session.Print(result, [&overview] { return Cat(ServerLines(overview.server), "\n", TableLines(overview)); });
   return absl::OkStatus();
 }
 
 }  // namespace
 
 void AddOverviewCommand(CLI::App& app, Action* action) {
-  CLI::App& status = *app.add_subcommand("status", "The daemon, its tables and indexes at a glance");
+  CLI::App& status = *app.add_subcommand("status", "Overview of the daemon, its tables and its indexes");
   status.footer(
-      "WAITING and LAG are of changes that a global index has not taken yet, and of the oldest of them.\n\n"
+      "WAITING is the number of changes that a global index has not applied yet, LAG the age of the oldest of them.\n\n"
       "Examples:\n  armature status\n  armature status --output json\n");
-  status.callback([action] { *action = Status; });
+  SetAction(status, action, Status);
 }
 
 }  // namespace armature::cli

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_PROGRESS_BAR_H_
 #define ARMATURE_TOOLS_ARMATURE_PROGRESS_BAR_H_
 
-// How far a long command is, for people who wait for it.
+// The progress of a long command, for people who wait for it.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,19 +14,19 @@
 
 namespace armature::cli {
 
-// One state of some work, as a line such as
+// A moment in the progress of some work, printed as a line such as
 //   orders/by_customer  [#########...........]  45 %  450,000 of 1,000,000  90,000/s  6 s left
 struct Progress {
   std::string what;
   int64_t done = 0;
-  int64_t total = 0;       // 0: not known; then there is no bar
-  int64_t per_second = 0;  // 0: not known
+  int64_t total = 0;       // 0: unknown; then the line has no bar
+  int64_t per_second = 0;  // 0: unknown
   int64_t seconds_left = 0;
-  std::string note{};  // goes to the end
+  std::string note{};  // printed at the end of the line
 };
 std::string ProgressLine(const Progress& progress);
 
-// Whole numbers with commas: 1,234,567.
+// The number with commas: 1,234,567.
 std::string WithCommas(int64_t number);
 
 // "512 B", "1.5 GB", in powers of 1,000.
@@ -35,17 +35,17 @@ std::string ShowBytes(uint64_t bytes);
 // "7 s", "3 min 20 s", "2 h 5 min".
 std::string ShowSeconds(int64_t seconds);
 
-// Draws lines over each other, a few times a second. Not thread-safe.
+// Draws a line over the previous one, a few times a second. Not thread-safe.
 class ProgressBar {
  public:
-  // `live`: whether `out` is a terminal; otherwise nothing is drawn.
+  // `live`: true if `out` is a terminal. Otherwise nothing is drawn.
   ProgressBar(std::ostream* out, bool live) : out_(out), live_(live) {}
-  // Leaves an empty line.
+  // Erases the line.
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // Rate and time left are worked out from the time since the bar was made, unless they are given.
+  // Computes rate and remaining time from the age of the bar, unless `progress` has them.
   void Show(Progress progress);
 
  private:
@@ -53,7 +53,7 @@ class ProgressBar {
   const bool live_;
   const absl::Time start_ = absl::Now();
   absl::Time last_drawn_ = absl::InfinitePast();
-  size_t width_ = 0;  // of what stands there
+  size_t width_ = 0;  // width of the drawn line
 };
 
 }  // namespace armature::cli

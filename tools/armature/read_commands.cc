@@ -4,8 +4,8 @@
 
 #include "storage/base/strings.h"
 #include "tools/armature/attribute_json.h"
+#include "tools/armature/command.h"
 #include "tools/armature/commands.h"
-#include "tools/armature/request_options.h"
 #include "tools/armature/text_table.h"
 
 namespace armature::cli {
@@ -27,7 +27,7 @@ void AddConsumed(const api::v1::ConsumedCapacity& page, api::v1::ConsumedCapacit
   }
 }
 
-// The pages of a Query or Scan as one answer.
+// Adds up the pages of a Query or Scan, and prints them as one page.
 class Collector {
  public:
   template <class Page>
@@ -44,7 +44,7 @@ class Collector {
   }
 
   void Print(const Session& session, bool count_only) const {
-    session.format() == OutputFormat::kJson ? session.Print(ToJson(count_only)) : session.PrintText(ToText());
+    session.Print(ToJson(count_only), [this] { return ToText(); });
   }
 
  private:
@@ -89,59 +89,47 @@ absl::Status Collect(const Session& session, Pages pages, bool all_pages, bool c
   return absl::OkStatus();
 }
 
-absl::Status Query(const Session& session, const RequestOptions& options, bool all_pages) {
-  ARM_ASSIGN_OR_RETURN(const auto request, options.Build<api::v1::QueryRequest>());
-  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
-  return Collect(session, client.QueryPages(request), all_pages, request.select() == api::v1::SELECT_COUNT);
-}
-
-absl::Status Scan(const Session& session, const RequestOptions& options, bool all_pages) {
-  ARM_ASSIGN_OR_RETURN(const auto request, options.Build<api::v1::ScanRequest>());
-  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
-  return Collect(session, client.ScanPages(request), all_pages, request.select() == api::v1::SELECT_COUNT);
-}
-
-// What Query and Scan share, and then `more`.
+// Options that Query and Scan share, and then `more`.
 std::vector<OptionSpec> ReadOptions(const std::vector<OptionSpec>& more) {
   std::vector<OptionSpec> specs{
-      {"--table-name", OptionKind::kText, "The table", Presence::kRequired},
-      {"--index-name", OptionKind::kText, "Read this index instead of the table"},
-      {"--filter-expression", OptionKind::kText, "Drop items after reading them"},
-      {"--projection-expression", OptionKind::kText, "Only these attributes"},
-      {"--expression-attribute-names", OptionKind::kJson, R"(What #names stand for: {"#s": "status"})"},
-      {"--expression-attribute-values", OptionKind::kJson, R"(What :values stand for: {":v": {"S": "x"}})"},
-      {"--select", OptionKind::kText, "ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES, SPECIFIC_ATTRIBUTES or COUNT"},
-      {"--limit", OptionKind::kInteger, "Read at most this many entries for a page"},
-      {"--exclusive-start-key", OptionKind::kJson, "LastEvaluatedKey of the page before"},
-      {"--consistent-read", OptionKind::kFlag, "See all writes acknowledged before; not on a global index"},
-      {"--at-least-sequence", OptionKind::kInteger,
-       "Global index: wait until it holds the write that answered this ChangeSequence"},
-      {"--return-consumed-capacity", OptionKind::kText, "NONE, TOTAL or INDEXES"},
+      kTableNameOption,
+      {"--index-name", "Read this index instead of the table"},
+      {"--filter-expression", "Drop the items that do not meet this condition, after they were read"},
+      {"--projection-expression", "Return only these attributes"},
+      {"--expression-attribute-names", R"(The attribute names that #names stand for: {"#s": "status"})"},
+      {"--expression-attribute-values", R"(The values that :names stand for: {":v": {"S": "x"}})"},
+      {"--select", "ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES, SPECIFIC_ATTRIBUTES or COUNT"},
+      {"--limit", "Maximum number of entries to read for a page"},
+      {"--exclusive-start-key", "LastEvaluatedKey of the previous page"},
+      {"--consistent-read", "Strongly consistent: see all acknowledged writes; not on a global index"},
+      {"--at-least-sequence", "Global index: wait until it holds the write that returned this ChangeSequence"},
+      {"--return-consumed-capacity", "NONE, TOTAL or INDEXES"},
   };
   specs.insert(specs.end(), more.begin(), more.end());
   return specs;
 }
 
-using Run = absl::Status (*)(const Session&, const RequestOptions&, bool all_pages);
-
-void AddCommand(CLI::App& command, std::vector<OptionSpec> specs, const char* examples, Run run, Action* action) {
-  auto options = std::make_shared<RequestOptions>(command, std::move(specs));
-  auto all_pages = std::make_shared<bool>(false);
-  command.add_flag("--all-pages", *all_pages, "Go on to the end, and print all pages as one");
-  command.footer(examples);
-  command.callback([options, all_pages, run, action] {
-    *action = [options, all_pages, run](const Session& session) { return run(session, *options, *all_pages); };
-  });
+template <class Request, class Pages>
+void AddRead(CLI::App& app, Action* action, const RequestCommand& command,
+             Pages (client::Client::*pages)(Request, client::CallOptions) const) {
+  const auto all_pages = std::make_shared<bool>(false);
+  AddRequestCommand<Request>(
+      app, action, command,
+      [all_pages, pages](const Session& session, const client::Client& client, const Request& request) {
+        return Collect(session, (client.*pages)(request, {}), *all_pages, request.select() == api::v1::SELECT_COUNT);
+      })
+      .add_flag("--all-pages", *all_pages, "Read all pages and print them as one");
 }
 
 }  // namespace
 
 void AddReadCommands(CLI::App& app, Action* action) {
-  AddCommand(*app.add_subcommand("query", "Read items of one partition, in the order of the sort key"),
-             ReadOptions({{"--key-condition-expression", OptionKind::kText,
-                           "Equality of the partition key, and conditions on the sort key"},
-                          {"--scan-index-forward", OptionKind::kFlag, "Ascending; the default"}}),
-             R"(Examples:
+  AddRead(app, action,
+          {"query", "Read the items of one partition, in the order of the sort key",
+           ReadOptions({{"--key-condition-expression",
+                         "A condition of equality on the partition key, and conditions on the sort key"},
+                        {"--scan-index-forward", "Ascending order; the default"}}),
+           R"(Examples:
   armature query --table-name GameScores --index-name GameTitleIndex --no-scan-index-forward \
       --key-condition-expression 'GameTitle = :v_title' \
       --expression-attribute-values '{":v_title": {"S": "Meteor Blasters"}}'
@@ -149,18 +137,19 @@ void AddReadCommands(CLI::App& app, Action* action) {
       --key-condition-expression 'customer_id = :cust AND #status = :status' \
       --expression-attribute-names '{"#status": "status"}' \
       --expression-attribute-values '{":cust": {"S": "1A2B3C"}, ":status": {"S": "PENDING"}}'
-)",
-             Query, action);
-  AddCommand(*app.add_subcommand("scan", "Read a whole table or index"),
-             ReadOptions({{"--segment", OptionKind::kInteger, "This part of the table, from 0"},
-                          {"--total-segments", OptionKind::kInteger, "Parts in all"}}),
-             R"(Examples:
+)"},
+          &client::Client::QueryPages);
+  AddRead(app, action,
+          {"scan", "Read a whole table or index",
+           ReadOptions({{"--segment", "Read only this segment of the table, counted from 0"},
+                        {"--total-segments", "Number of segments"}}),
+           R"(Examples:
   armature scan --table-name Thread --all-pages
   armature scan --table-name Thread --filter-expression 'Replies > :n' \
       --expression-attribute-values '{":n": {"N": "10"}}'
   armature scan --table-name Thread --segment 0 --total-segments 4 --all-pages
-)",
-             Scan, action);
+)"},
+          &client::Client::ScanPages);
 }
 
 }  // namespace armature::cli

@@ -1,65 +1,80 @@
 #include "tools/armature/request_options.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_replace.h"
+#include "glog/logging.h"
 #include "tools/armature/shorthand.h"
 
 namespace armature::cli {
 namespace {
 
-// Arguments of one list option; more key parts than any table has.
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+
+// Maximum number of arguments of one list option. No table has so many key attributes.
 constexpr int kListArgumentsMax = 200;
 
-// "--table-name" -> "TableName".
-std::string MemberName(std::string name) {
-  name.erase(0, 2);
-  std::replace(name.begin(), name.end(), '-', '_');
-  return JsonName(name);
+bool IsMessage(const FieldDescriptor& field) { return field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE; }
+
+bool IsFlat(const Descriptor& message) {
+  for (int i = 0; i < message.field_count(); ++i) {
+    if (IsMessage(*message.field(i)) || message.field(i)->is_repeated()) return false;
+  }
+  return true;
+}
+
+// True if the option takes Name=value,... beside JSON.
+bool TakesShorthand(const FieldDescriptor& field) {
+  return IsMessage(field) && !field.is_map() && IsFlat(*field.message_type());
+}
+
+bool IsText(const FieldDescriptor& field) {
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_STRING || field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM;
 }
 
 }  // namespace
 
-RequestOptions::RequestOptions(CLI::App& command, std::vector<OptionSpec> specs) {
+RequestOptions::RequestOptions(CLI::App& command, const Descriptor& request, const std::vector<OptionSpec>& specs) {
   entries_.reserve(specs.size());
-  for (OptionSpec& spec : specs) {
-    Entry& entry = entries_.emplace_back();
-    entry.spec = std::move(spec);
-    const std::string& name = entry.spec.name;
-    switch (entry.spec.kind) {
-      case OptionKind::kInteger:
-        entry.option = command.add_option(name, entry.integer, entry.spec.help)->type_name("NUMBER");
-        break;
-      case OptionKind::kFlag:
-        entry.option =
-            command.add_flag(Cat(name, ",!--no-", std::string_view(name).substr(2)), entry.flag, entry.spec.help);
-        break;
-      case OptionKind::kShorthandList:
-        // Without extra arguments, because CLI11 would take JSON arrays apart as lists of its own.
-        entry.option = command.add_option(name, entry.texts, entry.spec.help)
-                           ->allow_extra_args(false)
-                           ->expected(1, kListArgumentsMax)
-                           ->type_name("NAME=VALUE,...");
-        break;
-      case OptionKind::kTextList:
-        entry.option = command.add_option(name, entry.texts, entry.spec.help)
-                           ->expected(1, kListArgumentsMax)
-                           ->type_name("TEXT...");
-        break;
-      default:
-        entry.option = command.add_option(name, entry.texts, entry.spec.help)
-                           ->allow_extra_args(false)
-                           ->expected(1)
-                           ->type_name(entry.spec.kind == OptionKind::kText   ? "TEXT"
-                                       : entry.spec.kind == OptionKind::kJson ? "JSON|@FILE"
-                                                                              : "NAME=VALUE,...");
-        break;
-    }
+  for (const OptionSpec& spec : specs) {
+    Entry& entry = entries_.emplace_back(Entry{.spec = spec});
+    entry.field = request.FindFieldByName(absl::StrReplaceAll(spec.name, {{"--", ""}, {"-", "_"}}));
+    CHECK(entry.field != nullptr) << request.name() << " has no field for " << spec.name;
+    AddOption(command, &entry);
   }
   command
       .add_option("--cli-input-json", input_json_,
-                  "The whole request in its documented form; other options prevail over it")
+                  "The whole request in its documented form; other options override its members")
       ->type_name("JSON|@FILE");
+}
+
+void RequestOptions::AddOption(CLI::App& command, Entry* entry) {
+  const std::string name = entry->spec.name;
+  const std::string help = entry->spec.help;
+  const FieldDescriptor& field = *entry->field;
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_BOOL) {
+    entry->option = command.add_flag(Cat(name, ",!--no-", name.substr(2)), entry->flag, help);
+  } else if (!IsText(field) && !IsMessage(field)) {
+    entry->option = command.add_option(name, entry->integer, help)->type_name("NUMBER");
+  } else if (IsText(field) && field.is_repeated()) {
+    entry->option = command.add_option(name, entry->texts, help)->expected(1, kListArgumentsMax)->type_name("TEXT...");
+  } else {
+    // CLI11 would split a JSON array into several arguments if extra arguments were allowed.
+    entry->option = command.add_option(name, entry->texts, help)->allow_extra_args(false);
+    const bool is_list = field.is_repeated() && TakesShorthand(field);
+    is_list ? entry->option->expected(1, kListArgumentsMax) : entry->option->expected(1);
+    entry->option->type_name(IsText(field) ? "TEXT" : TakesShorthand(field) ? "NAME=VALUE,..." : "JSON|@FILE");
+  }
+}
+
+absl::StatusOr<Json> RequestOptions::ValueOf(const Entry& entry) {
+  const FieldDescriptor& field = *entry.field;
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_BOOL) return Json(entry.flag);
+  if (IsText(field)) return field.is_repeated() ? Json(entry.texts) : Json(entry.texts.back());
+  if (!IsMessage(field)) return Json(entry.integer);
+  if (!TakesShorthand(field)) return ParseJsonArgument(entry.texts.back());
+  return field.is_repeated() ? ParseShorthandList(entry.texts) : ParseShorthand(entry.texts.back(), Scalars::kTyped);
 }
 
 absl::StatusOr<Json> RequestOptions::ToJson() const {
@@ -71,39 +86,14 @@ absl::StatusOr<Json> RequestOptions::ToJson() const {
     request = *std::move(input);
   }
   for (const Entry& entry : entries_) {
-    const std::string member = MemberName(entry.spec.name);
-    if (entry.option->count() == 0) {
-      if (entry.spec.presence == Presence::kRequired && !request.contains(member)) {
-        return UsageError(Cat(entry.spec.name, " is required"));
-      }
-      continue;
+    const std::string member = JsonName(entry.field->name());
+    if (entry.option->count() > 0) {
+      absl::StatusOr<Json> value = ValueOf(entry);
+      if (!value.ok()) return UsageError(Cat(entry.spec.name, ": ", Sv(value.status().message())));
+      request[member] = *std::move(value);
+    } else if (entry.spec.presence == Presence::kRequired && !request.contains(member)) {
+      return UsageError(Cat(entry.spec.name, " is required"));
     }
-    absl::StatusOr<Json> value = Json();
-    switch (entry.spec.kind) {
-      case OptionKind::kText:
-        value = Json(entry.texts.back());
-        break;
-      case OptionKind::kInteger:
-        value = Json(entry.integer);
-        break;
-      case OptionKind::kFlag:
-        value = Json(entry.flag);
-        break;
-      case OptionKind::kJson:
-        value = ParseJsonArgument(entry.texts.back());
-        break;
-      case OptionKind::kShorthand:
-        value = ParseShorthand(entry.texts.back(), Scalars::kTyped);
-        break;
-      case OptionKind::kShorthandList:
-        value = ParseShorthandList(entry.texts);
-        break;
-      case OptionKind::kTextList:
-        value = Json(entry.texts);
-        break;
-    }
-    if (!value.ok()) return UsageError(Cat(entry.spec.name, ": ", Sv(value.status().message())));
-    request[member] = *std::move(value);
   }
   return request;
 }

@@ -4,6 +4,10 @@
 
 #include <iostream>
 
+#include "armature/version.h"
+#include "storage/base/strings.h"
+#include "tools/armature/unknown_word.h"
+
 namespace armature::cli {
 namespace {
 
@@ -65,9 +69,10 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   Action action;
   AddGlobalOptions(app, &options, &format);
   AddSecurityOptions(app, &options);
-  app.fallthrough();  // Global options may also stand behind the command.
+  app.fallthrough();  // global options are also allowed after the command
   app.require_subcommand(1);
   app.footer(kExamples);
+  app.set_version_flag("--version", Cat("armature ", kVersion));
   AddTableCommands(app, &action);
   AddItemCommands(app, &action);
   AddReadCommands(app, &action);
@@ -87,14 +92,15 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
     for (CLI::App* command : group->get_subcommands({})) command->fallthrough();
   }
 
-  // CLI11 takes arguments from the end.
+  // CLI11 expects the arguments in reverse order.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);
   } catch (const CLI::Success& help) {
     return app.exit(help, out, err);
   } catch (const CLI::ParseError& error) {
-    err << "armature: " << error.what() << "\n";
+    const std::string unknown = UnknownWord(app, arguments);
+    err << "armature: " << (unknown.empty() ? error.what() : unknown) << "\n";
     return static_cast<int>(ExitCode::kUsageError);
   }
   const bool reads_terminal = &err == &std::cerr && isatty(STDERR_FILENO) == 1;

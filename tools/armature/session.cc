@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
 #include "armature/client/errors.h"
 #include "armature/client/retry_policy.h"
 #include "storage/base/status_macros.h"
@@ -14,16 +15,15 @@
 namespace armature::cli {
 namespace {
 
-constexpr std::string_view kUsageUrl = "armature/cli/usage";
-constexpr std::string_view kInputUrl = "armature/cli/input";
-constexpr std::string_view kDifferencesUrl = "armature/cli/differences";
+// Payload of errors of the tool itself. Its content is the exit code, as text.
+constexpr std::string_view kExitCodeUrl = "armature/cli/exit-code";
 
-// Enough for a moment of overload; a daemon that is down shall be reported soon.
+// Enough attempts for a moment of overload, few enough to report soon that the daemon is down.
 constexpr int kAttemptsMax = 3;
 
 constexpr char kSecretVariable[] = "ARMATURE_SECRET_KEY";
 
-// The first line.
+// The first line of the file.
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path) {
   std::ifstream in(path);
   std::string secret;
@@ -43,6 +43,12 @@ absl::StatusOr<client::AccessKey> ReadAccessKey(const Session::Options& options)
     return UsageError(Cat("--access-key needs its secret: set ", kSecretVariable, ", or name a file by --secret-file"));
   }
   return key;
+}
+
+absl::Status ErrorWithExitCode(absl::StatusCode code, std::string_view message, ExitCode exit_code) {
+  absl::Status status(code, Av(message));
+  status.SetPayload(Av(kExitCodeUrl), absl::Cord(Cat(static_cast<int>(exit_code))));
+  return status;
 }
 
 }  // namespace
@@ -88,29 +94,28 @@ void Session::Print(const Json& json) const { out_ << PrettyJson(json); }
 
 void Session::PrintText(std::string_view text) const { out_ << text; }
 
+void Session::Print(const Json& json, const std::function<std::string()>& to_text) const {
+  format() == OutputFormat::kJson ? Print(json) : PrintText(to_text());
+}
+
 absl::Status UsageError(std::string_view message) {
-  absl::Status status = absl::InvalidArgumentError(Av(message));
-  status.SetPayload(Av(kUsageUrl), absl::Cord());
-  return status;
+  return ErrorWithExitCode(absl::StatusCode::kInvalidArgument, message, ExitCode::kUsageError);
 }
 
 absl::Status InputError(std::string_view message) {
-  absl::Status status = absl::InvalidArgumentError(Av(message));
-  status.SetPayload(Av(kInputUrl), absl::Cord());
-  return status;
+  return ErrorWithExitCode(absl::StatusCode::kInvalidArgument, message, ExitCode::kInputError);
 }
 
 absl::Status DifferencesError(std::string_view message) {
-  absl::Status status = absl::FailedPreconditionError(Av(message));
-  status.SetPayload(Av(kDifferencesUrl), absl::Cord());
-  return status;
+  return ErrorWithExitCode(absl::StatusCode::kFailedPrecondition, message, ExitCode::kDifferences);
 }
 
 ExitCode ExitCodeOf(const absl::Status& status) {
   if (status.ok()) return ExitCode::kOk;
-  if (status.GetPayload(Av(kDifferencesUrl)).has_value()) return ExitCode::kDifferences;
-  if (status.GetPayload(Av(kUsageUrl)).has_value()) return ExitCode::kUsageError;
-  if (status.GetPayload(Av(kInputUrl)).has_value()) return ExitCode::kInputError;
+  int code = 0;
+  if (const auto own = status.GetPayload(Av(kExitCodeUrl)); own && absl::SimpleAtoi(std::string(*own), &code)) {
+    return static_cast<ExitCode>(code);
+  }
   if (!client::ErrorName(status).empty()) return ExitCode::kApiError;
   const bool silent = absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
   return silent ? ExitCode::kUnreachable : ExitCode::kApiError;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_SESSION_H_
 #define ARMATURE_TOOLS_ARMATURE_SESSION_H_
 
-// What a command runs in: where to call, where to print, and how to fail.
+// The surroundings of a command: the daemon's address, the output, and the errors with their exit codes.
 
 #include <functional>
 #include <istream>
@@ -26,30 +26,31 @@ class Session {
     std::string endpoint;
     OutputFormat format = OutputFormat::kJson;
     double timeout_seconds = 30;
-    bool yes = false;  // agree to everything
-    bool tls = false;  // also without files
+    bool yes = false;  // confirm everything without asking
+    bool tls = false;  // use TLS even if tls_files names no file
     client::TlsOptions tls_files;
     std::string access_key_id;  // empty: none
-    // Where the secret is: a file, or else the environment. Never an argument, which everybody on the machine can see.
+    // File with the secret of the access key. Empty: the secret is in the environment. The secret is never an argument,
+    // because every user of the machine can read the arguments of a process.
     std::string secret_file;
   };
 
-  // `progress`: where bars are drawn, if it is a terminal, and questions asked. `answers`: where these are answered;
-  // null if nobody is there.
+  // `progress`: the stream for progress bars (drawn only if `is_progress_live`, that is, on a terminal) and for
+  // questions. `answers`: the stream with the answers to these questions, or null if there is no terminal.
   Session(Options options, std::ostream& out, std::ostream& progress, bool is_progress_live,
           std::istream* answers = nullptr);
 
-  // A client of the endpoint. Connects with its first call. Errors: usage errors about files and secrets.
+  // A client of the endpoint. The first call connects. Errors: UsageError for unusable files and secrets.
   absl::StatusOr<client::Client> Connect() const;
 
-  // When a command that waits gives up.
+  // The moment at which a command that waits gives up.
   absl::Time Deadline() const;
 
-  // How long a command goes on that makes no headway.
+  // The longest time that a command continues without progress.
   absl::Duration patience() const { return absl::Seconds(options_.timeout_seconds); }
 
-  // OK if the user agrees that `what` happens: by --yes, or by an answer on the terminal. Errors: a usage error, also
-  // where nobody can be asked.
+  // OK if the user confirms `what`, by --yes or by an answer on the terminal. Errors: UsageError if the user declines
+  // or if there is no terminal.
   absl::Status Confirm(std::string_view what) const;
 
   OutputFormat format() const { return options_.format; }
@@ -60,6 +61,9 @@ class Session {
   void Print(const Json& json) const;
   void PrintText(std::string_view text) const;
 
+  // Prints `json`, or, with the format kTable, the text that `to_text` returns.
+  void Print(const Json& json, const std::function<std::string()>& to_text) const;
+
  private:
   Options options_;
   std::ostream& out_;
@@ -68,32 +72,27 @@ class Session {
   std::istream* const answers_;
 };
 
-// What a parsed command line asks for.
+// The work of a parsed command line.
 using Action = std::function<absl::Status(const Session&)>;
 
 // The numbers are part of the tool's interface.
 enum class ExitCode : int {
   kOk = 0,
-  kApiError = 1,     // The daemon refused.
-  kUsageError = 2,   // The command line is wrong; nothing was sent.
-  kUnreachable = 3,  // No answer from the daemon.
-  kDifferences = 4,  // What was compared differs.
-  kInputError = 5,   // A file is not what it must be; what stands before the fault may have been sent.
+  kApiError = 1,     // the daemon refused the request
+  kUsageError = 2,   // the command line is wrong; nothing was sent
+  kUnreachable = 3,  // the daemon did not answer
+  kDifferences = 4,  // a comparison found differences
+  kInputError = 5,   // a file is unusable; the part before the fault may have been sent
 };
 
-// A status for what the user typed wrong.
+// Errors that end the program with kUsageError, kInputError and kDifferences.
 absl::Status UsageError(std::string_view message);
-
-// A status for a file of items, or one about it, that cannot be used.
 absl::Status InputError(std::string_view message);
-
-// A status for a comparison that found differences.
 absl::Status DifferencesError(std::string_view message);
 
 ExitCode ExitCodeOf(const absl::Status& status);
 
-// The one line that tells of a failure, such as "ValidationException: <message>". Without its line
-// break.
+// The error message on one line, such as "ValidationException: <message>", without a line break at its end.
 std::string ErrorLine(const absl::Status& status, std::string_view endpoint);
 
 }  // namespace armature::cli

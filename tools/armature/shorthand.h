@@ -16,10 +16,10 @@ enum class Scalars {
   kTyped,  // "ReadCapacityUnits=1" means the number 1, "StreamEnabled=true" the boolean.
 };
 
-// The members of one object; or JSON, if the text begins with '{', '[' or '@'.
+// Parses the members of one object; or JSON, if the text begins with '{', '[' or '@'.
 absl::StatusOr<Json> ParseShorthand(const std::string& text, Scalars scalars);
 
-// The arguments of one option as one array; an argument that is an array itself adds its elements.
+// Parses the arguments of one option into one array. An argument that is an array adds its elements.
 absl::StatusOr<Json> ParseShorthandList(const std::vector<std::string>& arguments);
 
 }  // namespace armature::cli

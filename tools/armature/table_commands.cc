@@ -1,29 +1,18 @@
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "armature/client/wait.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "tools/armature/command.h"
 #include "tools/armature/commands.h"
-#include "tools/armature/request_options.h"
+#include "tools/armature/table_calls.h"
 #include "tools/armature/text_table.h"
 
 namespace armature::cli {
 namespace {
-
-constexpr char kCreateExamples[] = R"(Examples:
-  armature table create --table-name GameScores \
-      --attribute-definitions AttributeName=UserId,AttributeType=S AttributeName=GameTitle,AttributeType=S \
-      --key-schema AttributeName=UserId,KeyType=HASH AttributeName=GameTitle,KeyType=RANGE \
-      --billing-mode PAY_PER_REQUEST --wait
-  armature table create --cli-input-json @GameScores.json --wait
-)";
-
-Json Wrapped(const char* name, const google::protobuf::Message& message) {
-  Json json = Json::object();
-  json[name] = MessageToJson(message);
-  return json;
-}
 
 std::string KeyText(const Json& schema) {
   std::string text;
@@ -46,13 +35,10 @@ void AddIndexRows(const Json& table, const char* member, const char* kind, TextT
   }
 }
 
-std::string DescriptionTable(const api::v1::TableDescription& description) {
-  const Json table = MessageToJson(description);
+std::string DescriptionTable(const Json& table) {
   std::string text = DetailsTable(table);
   if (table.contains("KeySchema")) text += Cat("\nKey: ", KeyText(table["KeySchema"]), "\n");
-  if (description.local_secondary_indexes_size() + description.global_secondary_indexes_size() == 0) {
-    return text;
-  }
+  if (!table.contains("LocalSecondaryIndexes") && !table.contains("GlobalSecondaryIndexes")) return text;
   TextTable rows({"Index", "Kind", "Key", "Projection", "Status", "ItemCount"});
   AddIndexRows(table, "LocalSecondaryIndexes", "LOCAL", rows);
   AddIndexRows(table, "GlobalSecondaryIndexes", "GLOBAL", rows);
@@ -60,48 +46,23 @@ std::string DescriptionTable(const api::v1::TableDescription& description) {
 }
 
 void PrintDescription(const Session& session, const char* member, const api::v1::TableDescription& description) {
-  if (session.format() == OutputFormat::kTable) {
-    session.PrintText(DescriptionTable(description));
-  } else {
-    session.Print(Wrapped(member, description));
-  }
+  const Json table = MessageToJson(description);
+  session.Print({{member, table}}, [&table] { return DescriptionTable(table); });
 }
 
-absl::Status Create(const Session& session, const RequestOptions& options, bool wait) {
-  ARM_ASSIGN_OR_RETURN(const auto request, options.Build<api::v1::CreateTableRequest>());
-  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
-  ARM_ASSIGN_OR_RETURN(const auto response, client.CreateTable(request));
-  if (!wait) {
-    PrintDescription(session, "TableDescription", response.table_description());
-    return absl::OkStatus();
+absl::Status CreateTable(const Session& session, const client::Client& client,
+                         const api::v1::CreateTableRequest& request, bool wait) {
+  ARM_ASSIGN_OR_RETURN(auto response, client.CreateTable(request));
+  if (wait) {
+    ARM_RETURN_IF_ERROR(client::WaitForTable(client, request.table_name(), session.Deadline()));
+    ARM_ASSIGN_OR_RETURN(*response.mutable_table_description(), DescribeTable(client, request.table_name()));
   }
-  ARM_RETURN_IF_ERROR(client::WaitForTable(client, request.table_name(), session.Deadline()));
-  api::v1::DescribeTableRequest describe;
-  describe.set_table_name(request.table_name());
-  ARM_ASSIGN_OR_RETURN(const auto described, client.DescribeTable(describe));
-  PrintDescription(session, "TableDescription", described.table());
-  return absl::OkStatus();
-}
-
-absl::Status Update(const Session& session, const RequestOptions& options) {
-  ARM_ASSIGN_OR_RETURN(const auto request, options.Build<api::v1::UpdateTableRequest>());
-  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
-  ARM_ASSIGN_OR_RETURN(const auto response, client.UpdateTable(request));
   PrintDescription(session, "TableDescription", response.table_description());
   return absl::OkStatus();
 }
 
-absl::Status Describe(const Session& session, const RequestOptions& options) {
-  ARM_ASSIGN_OR_RETURN(const auto request, options.Build<api::v1::DescribeTableRequest>());
-  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
-  ARM_ASSIGN_OR_RETURN(const auto response, client.DescribeTable(request));
-  PrintDescription(session, "Table", response.table());
-  return absl::OkStatus();
-}
-
-absl::Status Delete(const Session& session, const RequestOptions& options, bool wait) {
-  ARM_ASSIGN_OR_RETURN(const auto request, options.Build<api::v1::DeleteTableRequest>());
-  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+absl::Status DeleteTable(const Session& session, const client::Client& client,
+                         const api::v1::DeleteTableRequest& request, bool wait) {
   ARM_RETURN_IF_ERROR(
       session.Confirm(Cat("Table ", request.table_name(), " and all its items and indexes will be deleted")));
   ARM_ASSIGN_OR_RETURN(const auto response, client.DeleteTable(request));
@@ -112,96 +73,136 @@ absl::Status Delete(const Session& session, const RequestOptions& options, bool 
   return absl::OkStatus();
 }
 
-// All pages, unless the user limits them.
-absl::Status List(const Session& session, const RequestOptions& options) {
-  ARM_ASSIGN_OR_RETURN(auto request, options.Build<api::v1::ListTablesRequest>());
-  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
-  Json result = Json::object();
-  result["TableNames"] = Json::array();
-  while (true) {
+// Prints the names of all pages, or of one page if the request has a limit.
+absl::Status ListTables(const Session& session, const client::Client& client, api::v1::ListTablesRequest request) {
+  Json names = Json::array();
+  std::optional<std::string> last;
+  do {
     ARM_ASSIGN_OR_RETURN(const auto page, client.ListTables(request));
-    for (const std::string& name : page.table_names()) result["TableNames"].push_back(name);
-    if (!page.has_last_evaluated_table_name()) break;
-    if (request.has_limit()) {
-      result["LastEvaluatedTableName"] = page.last_evaluated_table_name();
-      break;
-    }
-    request.set_exclusive_start_table_name(page.last_evaluated_table_name());
-  }
-  if (session.format() == OutputFormat::kJson) {
-    session.Print(result);
-    return absl::OkStatus();
-  }
-  TextTable table({"TableName"});
-  for (const Json& name : result["TableNames"]) table.AddRow({name.get<std::string>()});
-  session.PrintText(table.ToString());
+    for (const std::string& name : page.table_names()) names.push_back(name);
+    last.reset();
+    if (page.has_last_evaluated_table_name()) last = page.last_evaluated_table_name();
+    request.set_exclusive_start_table_name(last.value_or(""));
+  } while (last.has_value() && !request.has_limit());
+  Json result = {{"TableNames", names}};
+  if (last.has_value()) result["LastEvaluatedTableName"] = *last;
+  session.Print(result, [&names] {
+    TextTable table({"TableName"});
+    for (const Json& name : names) table.AddRow({name.get<std::string>()});
+    return table.ToString();
+  });
   return absl::OkStatus();
 }
 
-std::vector<OptionSpec> CreateOptions() {
-  return {
-      {"--table-name", OptionKind::kText, "3 to 255 characters of [a-zA-Z0-9_.-]", Presence::kRequired},
-      {"--attribute-definitions", OptionKind::kShorthandList,
-       "Types (S, N, B) of the key attributes of the table and all indexes"},
-      {"--key-schema", OptionKind::kShorthandList, "HASH, and perhaps RANGE attribute of the key"},
-      {"--local-secondary-indexes", OptionKind::kJson, "Array of indexes"},
-      {"--global-secondary-indexes", OptionKind::kJson, "Array of indexes"},
-      {"--billing-mode", OptionKind::kText, "PROVISIONED or PAY_PER_REQUEST"},
-      {"--provisioned-throughput", OptionKind::kShorthand, "ReadCapacityUnits=N,WriteCapacityUnits=N"},
-      {"--stream-specification", OptionKind::kShorthand, "StreamEnabled=true,StreamViewType=..."},
-      {"--tags", OptionKind::kShorthandList, "Key=...,Value=..."},
-      {"--deletion-protection-enabled", OptionKind::kFlag, "Refuse to delete the table"},
-  };
+// Prints the tags of all pages.
+absl::Status ListTags(const Session& session, const client::Client& client,
+                      api::v1::ListTagsOfResourceRequest request) {
+  Json tags = Json::array();
+  while (true) {
+    ARM_ASSIGN_OR_RETURN(const auto page, client.ListTagsOfResource(request));
+    for (const api::v1::Tag& tag : page.tags()) tags.push_back(MessageToJson(tag));
+    if (!page.has_next_token()) break;
+    request.set_next_token(page.next_token());
+  }
+  session.Print({{"Tags", tags}}, [&tags] { return RecordsTable(tags, {"Key", "Value"}); });
+  return absl::OkStatus();
 }
 
-void AddCreate(CLI::App& group, Action* action) {
-  CLI::App& command = *group.add_subcommand("create", "Create a table with its indexes");
-  auto options = std::make_shared<RequestOptions>(command, CreateOptions());
-  auto wait = std::make_shared<bool>(false);
-  command.add_flag("--wait", *wait, "Return when the table and its indexes can be used");
-  command.footer(kCreateExamples);
-  command.callback([options, wait, action] {
-    *action = [options, wait](const Session& session) { return Create(session, *options, *wait); };
-  });
+// Updates the time to live if the request has a specification. Otherwise shows it.
+absl::Status TimeToLive(const Session& session, const client::Client& client,
+                        const api::v1::UpdateTimeToLiveRequest& request) {
+  if (request.has_time_to_live_specification()) {
+    ARM_ASSIGN_OR_RETURN(const auto response, client.UpdateTimeToLive(request));
+    session.Print(MessageToJson(response));
+    return absl::OkStatus();
+  }
+  api::v1::DescribeTimeToLiveRequest describe;
+  describe.set_table_name(request.table_name());
+  ARM_ASSIGN_OR_RETURN(const auto response, client.DescribeTimeToLive(describe));
+  session.Print(MessageToJson(response));
+  return absl::OkStatus();
 }
 
-void AddUpdate(CLI::App& group, Action* action) {
-  CLI::App& command = *group.add_subcommand("update", "Change settings of a table");
-  auto options = std::make_shared<RequestOptions>(
-      command,
-      std::vector<OptionSpec>{
-          {"--table-name", OptionKind::kText, "The table", Presence::kRequired},
-          {"--billing-mode", OptionKind::kText, "PROVISIONED or PAY_PER_REQUEST"},
-          {"--provisioned-throughput", OptionKind::kShorthand, "ReadCapacityUnits=N,WriteCapacityUnits=N"},
-          {"--attribute-definitions", OptionKind::kShorthandList, "Types of the key attributes of a new index"},
-          {"--global-secondary-index-updates", OptionKind::kJson, "Array of Create, Update and Delete"},
-          {"--stream-specification", OptionKind::kShorthand, "StreamEnabled=true,StreamViewType=..."},
-          {"--sse-specification", OptionKind::kShorthand, "Enabled=true"},
-          {"--table-class", OptionKind::kText, "STANDARD or STANDARD_INFREQUENT_ACCESS"},
-          {"--deletion-protection-enabled", OptionKind::kFlag, "Refuse to delete the table"},
-          {"--on-demand-throughput", OptionKind::kShorthand, "MaxReadRequestUnits=N,MaxWriteRequestUnits=N"},
-          {"--warm-throughput", OptionKind::kShorthand, "ReadUnitsPerSecond=N,WriteUnitsPerSecond=N"},
-      });
-  command.footer(
-      "Examples:\n  armature table update --table-name Thread --deletion-protection-enabled\n"
-      "  armature table update --table-name Thread --billing-mode PROVISIONED \\\n"
-      "      --provisioned-throughput ReadCapacityUnits=5,WriteCapacityUnits=5\n");
-  command.callback(
-      [options, action] { *action = [options](const Session& session) { return Update(session, *options); }; });
+constexpr OptionSpec kResourceArn{"--resource-arn", "ARN of the table, as table describe shows it",
+                                  Presence::kRequired};
+constexpr OptionSpec kBillingMode{"--billing-mode", "PROVISIONED or PAY_PER_REQUEST"};
+constexpr OptionSpec kThroughput{"--provisioned-throughput", "ReadCapacityUnits=N,WriteCapacityUnits=N"};
+constexpr OptionSpec kStream{"--stream-specification", "StreamEnabled=true,StreamViewType=..."};
+constexpr OptionSpec kProtection{"--deletion-protection-enabled", "Refuse to delete the table"};
+
+const RequestCommand& CreateCommand() {
+  static const RequestCommand command{
+      "create",
+      "Create a table with its indexes",
+      {{"--table-name", "3 to 255 characters of [a-zA-Z0-9_.-]", Presence::kRequired},
+       {"--attribute-definitions", "Types (S, N, B) of the key attributes of the table and of all indexes"},
+       {"--key-schema", "The HASH attribute of the key, and its RANGE attribute if it has one"},
+       {"--local-secondary-indexes", "Array of indexes"},
+       {"--global-secondary-indexes", "Array of indexes"},
+       kBillingMode,
+       kThroughput,
+       kStream,
+       {"--tags", "Key=...,Value=..."},
+       kProtection},
+      R"(Examples:
+  armature table create --table-name GameScores \
+      --attribute-definitions AttributeName=UserId,AttributeType=S AttributeName=GameTitle,AttributeType=S \
+      --key-schema AttributeName=UserId,KeyType=HASH AttributeName=GameTitle,KeyType=RANGE \
+      --billing-mode PAY_PER_REQUEST --wait
+  armature table create --cli-input-json @GameScores.json --wait
+)"};
+  return command;
 }
 
-void AddDelete(CLI::App& group, Action* action) {
-  CLI::App& command = *group.add_subcommand("delete", "Delete a table with all items and indexes");
-  auto options = std::make_shared<RequestOptions>(
-      command, std::vector<OptionSpec>{{"--table-name", OptionKind::kText, "The table", Presence::kRequired}});
-  auto wait = std::make_shared<bool>(false);
-  command.add_flag("--wait", *wait, "Return when the table is gone");
-  command.footer(
-      "Examples:\n  armature table delete --table-name GameScores --wait\n  armature table delete --table-name "
-      "GameScores --yes\n");
-  command.callback([options, wait, action] {
-    *action = [options, wait](const Session& session) { return Delete(session, *options, *wait); };
-  });
+const RequestCommand& UpdateCommand() {
+  static const RequestCommand command{"update",
+                                      "Change settings of a table",
+                                      {kTableNameOption,
+                                       kBillingMode,
+                                       kThroughput,
+                                       {"--attribute-definitions", "Types of the key attributes of a new index"},
+                                       {"--global-secondary-index-updates", "Array of Create, Update and Delete"},
+                                       kStream,
+                                       {"--sse-specification", "Enabled=true"},
+                                       {"--table-class", "STANDARD or STANDARD_INFREQUENT_ACCESS"},
+                                       kProtection,
+                                       {"--on-demand-throughput", "MaxReadRequestUnits=N,MaxWriteRequestUnits=N"},
+                                       {"--warm-throughput", "ReadUnitsPerSecond=N,WriteUnitsPerSecond=N"}},
+                                      R"(Examples:
+  armature table update --table-name Thread --deletion-protection-enabled
+  armature table update --table-name Thread --billing-mode PROVISIONED \
+      --provisioned-throughput ReadCapacityUnits=5,WriteCapacityUnits=5
+)"};
+  return command;
+}
+
+void AddTagCommands(CLI::App& group, Action* action) {
+  const auto print_nothing = [](const Session& session, const auto&) { session.Print(Json::object()); };
+  AddRequestCommand(group, action,
+                    {"tag",
+                     "Add tags to a table, or replace their values",
+                     {kResourceArn, {"--tags", "Key=...,Value=...", Presence::kRequired}},
+                     R"(Examples:
+  armature table tag --resource-arn arn:aws:dynamodb:local:000000000000:table/Thread \
+      --tags Key=team,Value=blue Key=stage,Value=test
+)"},
+                    &client::Client::TagResource, print_nothing);
+  AddRequestCommand(group, action,
+                    {"untag",
+                     "Remove tags from a table",
+                     {kResourceArn, {"--tag-keys", "Keys of the tags", Presence::kRequired}},
+                     R"(Examples:
+  armature table untag --resource-arn arn:aws:dynamodb:local:000000000000:table/Thread --tag-keys team stage
+)"},
+                    &client::Client::UntagResource, print_nothing);
+  AddRequestCommand<api::v1::ListTagsOfResourceRequest>(group, action,
+                                                        {"tags",
+                                                         "List the tags of a table",
+                                                         {kResourceArn},
+                                                         R"(Examples:
+  armature table tags --resource-arn arn:aws:dynamodb:local:000000000000:table/Thread
+)"},
+                                                        ListTags);
 }
 
 }  // namespace
@@ -209,29 +210,56 @@ void AddDelete(CLI::App& group, Action* action) {
 void AddTableCommands(CLI::App& app, Action* action) {
   CLI::App& group = *app.add_subcommand("table", "Create, change, describe, list and delete tables");
   group.require_subcommand(1);
-  AddCreate(group, action);
-  AddUpdate(group, action);
-  AddDelete(group, action);
-  AddTableSettingCommands(group, action);
-
-  CLI::App& describe = *group.add_subcommand("describe", "Show a table with its indexes");
-  auto describe_options = std::make_shared<RequestOptions>(
-      describe, std::vector<OptionSpec>{{"--table-name", OptionKind::kText, "The table", Presence::kRequired}});
-  describe.footer(
-      "Examples:\n  armature table describe --table-name Thread\n"
-      "  armature --output table table describe --table-name Thread\n");
-  describe.callback([options = describe_options, action] {
-    *action = [options](const Session& session) { return Describe(session, *options); };
-  });
-
-  CLI::App& list = *group.add_subcommand("list", "List the names of all tables");
-  auto list_options = std::make_shared<RequestOptions>(
-      list, std::vector<OptionSpec>{{"--limit", OptionKind::kInteger, "At most this many names"},
-                                    {"--exclusive-start-table-name", OptionKind::kText, "Names behind this one only"}});
-  list.footer("Examples:\n  armature table list\n  armature table list --limit 10\n");
-  list.callback([options = list_options, action] {
-    *action = [options](const Session& session) { return List(session, *options); };
-  });
+  const auto wait = std::make_shared<bool>(false);
+  AddRequestCommand<api::v1::CreateTableRequest>(
+      group, action, CreateCommand(),
+      [wait](const Session& session, const client::Client& client, const api::v1::CreateTableRequest& request) {
+        return CreateTable(session, client, request, *wait);
+      })
+      .add_flag("--wait", *wait, "Return when the table and its indexes can be used");
+  AddRequestCommand(group, action, UpdateCommand(), &client::Client::UpdateTable,
+                    [](const Session& session, const api::v1::UpdateTableResponse& response) {
+                      PrintDescription(session, "TableDescription", response.table_description());
+                    });
+  AddRequestCommand<api::v1::DeleteTableRequest>(
+      group, action,
+      {"delete",
+       "Delete a table with all its items and indexes",
+       {kTableNameOption},
+       "Examples:\n  armature table delete --table-name GameScores --wait\n"
+       "  armature table delete --table-name GameScores --yes\n"},
+      [wait](const Session& session, const client::Client& client, const api::v1::DeleteTableRequest& request) {
+        return DeleteTable(session, client, request, *wait);
+      })
+      .add_flag("--wait", *wait, "Return when the table is gone");
+  AddTagCommands(group, action);
+  AddRequestCommand<api::v1::UpdateTimeToLiveRequest>(
+      group, action,
+      {"ttl",
+       "Show or set the attribute with the expiry time of the items",
+       {kTableNameOption, {"--time-to-live-specification", "Enabled=true,AttributeName=..."}},
+       R"(Examples:
+  armature table ttl --table-name Thread
+  armature table ttl --table-name Thread --time-to-live-specification Enabled=true,AttributeName=ExpiresAt
+)"},
+      TimeToLive);
+  AddRequestCommand(group, action,
+                    {"describe",
+                     "Show a table with its indexes",
+                     {kTableNameOption},
+                     "Examples:\n  armature table describe --table-name Thread\n"
+                     "  armature --output table table describe --table-name Thread\n"},
+                    &client::Client::DescribeTable,
+                    [](const Session& session, const api::v1::DescribeTableResponse& response) {
+                      PrintDescription(session, "Table", response.table());
+                    });
+  AddRequestCommand<api::v1::ListTablesRequest>(
+      group, action,
+      {"list",
+       "List the names of all tables",
+       {{"--limit", "At most this many names"}, {"--exclusive-start-table-name", "Only names after this one"}},
+       "Examples:\n  armature table list\n  armature table list --limit 10\n"},
+      ListTables);
 }
 
 }  // namespace armature::cli

@@ -29,7 +29,7 @@ std::string OneLine(std::string_view text) {
   return line;
 }
 
-// Code points, which is what a terminal shows of most texts.
+// Number of code points, which is the width of most texts on a terminal.
 size_t Width(std::string_view text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));

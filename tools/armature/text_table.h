@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_TEXT_TABLE_H_
 #define ARMATURE_TOOLS_ARMATURE_TEXT_TABLE_H_
 
-// Answers as aligned columns, for people. For programs there is JSON.
+// Prints answers for people, as aligned columns. Programs use JSON.
 
 #include <string>
 #include <string_view>
@@ -11,8 +11,8 @@
 
 namespace armature::cli {
 
-// Rows of texts under a header. Control characters are shown as escapes, so a row is always one
-// line; columns of nothing but numbers are aligned to the right.
+// Rows of texts under a header. Control characters are escaped, so that each row is one line. Columns with only numbers
+// are aligned to the right.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header);
@@ -20,26 +20,25 @@ class TextTable {
   // Missing cells at the end are empty.
   void AddRow(std::vector<std::string> cells);
 
-  // Each line ends with a line break. Without rows: the header alone.
+  // The table, with a line break after each line. Without rows only the header.
   std::string ToString() const;
 
  private:
-  std::vector<std::vector<std::string>> rows_;  // The header first.
+  std::vector<std::vector<std::string>> rows_;  // begins with the header
 };
 
-// An attribute value in its JSON form as people write it: text bare, sets in {}, lists and maps as
-// JSON.
+// An attribute value in its JSON form, shortened for people: text without quotes, sets in {}, lists and maps as JSON.
 std::string ShowValue(const Json& value);
 
-// One row for each item, one column for each attribute that any item has, by name. Empty for no
+// A table with one row for each item, and one column for each attribute of any item, sorted by name. Empty without
 // items.
 std::string ItemsTable(const Json& items);
 
-// One row for each flat object; `columns` name their members, in order.
+// A table with one row for each object. `columns`: the names of its members, in order.
 std::string RecordsTable(const Json& records, const std::vector<std::string>& columns);
 
-// One line for each member that is no array: name and value. Objects inside add lines named
-// "Outer.Inner"; times are shown as dates.
+// A table with one row for each member that is not an array: name and value. The members of an object have rows named
+// "Outer.Inner". Times are printed as dates.
 std::string DetailsTable(const Json& object);
 
 }  // namespace armature::cli

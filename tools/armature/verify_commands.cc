@@ -10,9 +10,11 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/attribute_json.h"
+#include "tools/armature/command.h"
 #include "tools/armature/commands.h"
 #include "tools/armature/offline_engine.h"
 #include "tools/armature/progress_bar.h"
+#include "tools/armature/table_calls.h"
 #include "tools/armature/text_table.h"
 
 namespace armature::cli {
@@ -24,7 +26,7 @@ struct VerifyOptions {
   bool repair = false;
 };
 
-// Who checks a page: a daemon, or this process.
+// Checks one page, in the daemon or in this process.
 using CheckPage = std::function<absl::StatusOr<engine::VerifyTableResult>(const engine::VerifyTableRequest&)>;
 
 struct Findings {
@@ -36,8 +38,7 @@ struct Findings {
 
 Json ToJson(const std::string& table, const engine::IndexDifference& difference) {
   constexpr const char* kKinds[] = {"", "MISSING", "WRONG", "ORPHAN", "DAMAGED"};
-  Json json = Json::object();
-  json["TableName"] = table;
+  Json json = {{"TableName", table}};
   if (!difference.index_name.empty()) json["IndexName"] = difference.index_name;
   json["Kind"] = kKinds[static_cast<size_t>(difference.kind)];
   api::v1::Item key;
@@ -68,13 +69,13 @@ absl::StatusOr<engine::VerifyTableResult> AskDaemon(const client::Client& client
   return result;
 }
 
-// The same with the key as one text.
-Json AsRecords(Json differences) {
-  for (Json& difference : differences) {
-    if (difference.contains("Key")) difference["Key"] = CompactJson(difference["Key"]);
-    difference["Repaired"] = difference["Repaired"].get<bool>() ? "yes" : "no";
-  }
-  return differences;
+std::string FindingsText(const Findings& findings) {
+  const std::string summary = Cat(WithCommas(findings.rows_checked), " rows of ", findings.tables, " tables checked, ",
+                                  findings.differences.size(), " differences\n");
+  if (findings.differences.empty()) return summary;
+  Json records = findings.differences;
+  for (Json& record : records) record["Repaired"] = record["Repaired"].get<bool>() ? "yes" : "no";
+  return RecordsTable(records, {"TableName", "IndexName", "Kind", "Key", "EntryKeyHex", "Repaired"}) + summary;
 }
 
 absl::Status VerifyOne(const Session& session, const std::string& table, bool repair, const CheckPage& check,
@@ -106,52 +107,28 @@ absl::Status VerifyOne(const Session& session, const std::string& table, bool re
   return absl::OkStatus();
 }
 
-void PrintFindings(const Session& session, const Findings& findings) {
-  if (session.format() == OutputFormat::kJson) {
-    Json result = Json::object();
-    result["Differences"] = findings.differences;
-    result["RowsChecked"] = findings.rows_checked;
-    result["Tables"] = findings.tables;
-    session.Print(result);
-    return;
-  }
-  if (!findings.differences.empty()) {
-    session.PrintText(RecordsTable(AsRecords(findings.differences),
-                                   {"TableName", "IndexName", "Kind", "Key", "EntryKeyHex", "Repaired"}));
-  }
-  session.PrintText(Cat(WithCommas(findings.rows_checked), " rows of ", findings.tables, " tables checked, ",
-                        findings.differences.size(), " differences\n"));
-}
-
 absl::Status VerifyTables(const Session& session, const std::vector<std::string>& tables, const VerifyOptions& options,
                           const CheckPage& check) {
   Findings findings;
   absl::Status failed;
   for (const std::string& table : tables) {
     failed = VerifyOne(session, table, options.repair, check, &findings);
-    // Of all tables, those that come or go meanwhile are left out.
+    // Without --table-name, tables that are deleted meanwhile are left out.
     const bool is_gone = client::ErrorName(failed) == "ResourceNotFoundException";
     if (options.table_name.empty() && is_gone) failed = absl::OkStatus();
     if (!failed.ok()) break;
   }
-  // What was found before an error counts.
-  if (failed.ok() || !findings.differences.empty()) PrintFindings(session, findings);
+  // The differences found before an error are printed too.
+  if (failed.ok() || !findings.differences.empty()) {
+    session.Print(
+        {{"Differences", findings.differences}, {"RowsChecked", findings.rows_checked}, {"Tables", findings.tables}},
+        [&findings] { return FindingsText(findings); });
+  }
   ARM_RETURN_IF_ERROR(failed);
   if (findings.differences.empty()) return absl::OkStatus();
   const int64_t left = static_cast<int64_t>(findings.differences.size()) - findings.repaired;
-  return DifferencesError(left == 0 ? "the differences were mended: run it again to see that nothing differs"
-                                    : Cat(left, " differences; --repair mends those of indexes"));
-}
-
-absl::StatusOr<std::vector<std::string>> ListTables(const client::Client& client) {
-  std::vector<std::string> names;
-  api::v1::ListTablesRequest request;
-  while (true) {
-    ARM_ASSIGN_OR_RETURN(const api::v1::ListTablesResponse page, client.ListTables(request));
-    names.insert(names.end(), page.table_names().begin(), page.table_names().end());
-    if (!page.has_last_evaluated_table_name()) return names;
-    request.set_exclusive_start_table_name(page.last_evaluated_table_name());
-  }
+  return DifferencesError(left == 0 ? "the differences were repaired: verify again to see that nothing differs"
+                                    : Cat(left, " differences; --repair repairs those of indexes"));
 }
 
 absl::Status Verify(const Session& session, const VerifyOptions& options) {
@@ -165,7 +142,7 @@ absl::Status Verify(const Session& session, const VerifyOptions& options) {
   }
   ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
   if (tables.empty()) {
-    ARM_ASSIGN_OR_RETURN(tables, ListTables(client));
+    ARM_ASSIGN_OR_RETURN(tables, ListTableNames(client));
   }
   return VerifyTables(session, tables, options,
                       [&client](const engine::VerifyTableRequest& request) { return AskDaemon(client, request); });
@@ -175,18 +152,16 @@ absl::Status Verify(const Session& session, const VerifyOptions& options) {
 
 void AddVerifyCommand(CLI::App& app, Action* action) {
   CLI::App& verify = *app.add_subcommand("verify", "Compare tables with their indexes");
-  const auto options = std::make_shared<VerifyOptions>();
-  verify.add_option("--table-name", options->table_name, "This table; else all tables")->type_name("NAME");
-  verify.add_flag("--repair", options->repair, "Mend indexes that differ");
-  verify.add_option("--data-dir", options->data_dir, "Of a daemon that is stopped: check without it")->type_name("DIR");
+  VerifyOptions& options = SetAction(verify, action, Verify);
+  verify.add_option("--table-name", options.table_name, "Only this table")->type_name("NAME");
+  verify.add_flag("--repair", options.repair, "Repair the indexes that differ");
+  verify.add_option("--data-dir", options.data_dir, "Check this data directory of a stopped daemon")->type_name("DIR");
   verify.footer(
-      "Clients may go on meanwhile. A difference is told only if it is there with the row locked and\n"
-      "the index caught up. Exit code 4: something differs, or did before it was mended.\n\n"
+      "Clients can use the tables meanwhile. A difference is reported only if it persists with the row locked and\n"
+      "the index up to date. Exit code 4: there are differences, or there were before the repair.\n\n"
       "Examples:\n  armature --output table verify\n"
       "  armature verify --table-name Orders --repair\n"
       "  armature verify --data-dir /var/lib/armature\n");
-  verify.callback(
-      [options, action] { *action = [options](const Session& session) { return Verify(session, *options); }; });
 }
 
 }  // namespace armature::cli

@@ -1,25 +1,23 @@
-// The table of a run, and what the daemon says of itself.
+// The table of a run, and information about the daemon.
 #ifndef ARMATURE_TOOLS_BENCH_BENCH_TABLE_H_
 #define ARMATURE_TOOLS_BENCH_BENCH_TABLE_H_
 
-#include <grpcpp/grpcpp.h>
-
-#include <memory>
 #include <string>
 
-#include "armature/admin/v1/admin.pb.h"
+#include "armature/client/client.h"
 #include "tools/bench/options.h"
 
 namespace armature::bench {
 
 // Throws std::runtime_error on failure.
-admin::v1::GetServerInfoResponse ServerInfo(const std::shared_ptr<grpc::Channel>& channel);
+client::Client ConnectClient(const std::string& target);
+admin::v1::GetServerInfoResponse ServerInfo(const client::Client& client);
 
-// A table armature_bench_<random> that is deleted when the object goes.
+// A table armature_bench_<random>, deleted by the destructor.
 class BenchTable {
  public:
-  // Creates it and waits until it and its indexes are ACTIVE. Throws std::runtime_error on failure.
-  BenchTable(std::shared_ptr<grpc::Channel> channel, const Options& options);
+  // Creates the table and waits until it and its indexes are ACTIVE. Throws std::runtime_error on failure.
+  BenchTable(client::Client client, const Options& options);
   ~BenchTable();
 
   BenchTable(const BenchTable&) = delete;
@@ -28,10 +26,8 @@ class BenchTable {
   const std::string& name() const { return name_; }
 
  private:
-  void WaitUntilActive();
-
-  std::shared_ptr<grpc::Channel> channel_;
-  std::string name_;
+  const client::Client client_;
+  const std::string name_;
 };
 
 }  // namespace armature::bench

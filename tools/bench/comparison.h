@@ -1,4 +1,4 @@
-// A workload against the floor: rounds of both, in turns.
+// Compares a workload with the floor: rounds of both, in turns.
 #ifndef ARMATURE_TOOLS_BENCH_COMPARISON_H_
 #define ARMATURE_TOOLS_BENCH_COMPARISON_H_
 
@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "armature/client/client.h"
 #include "tools/bench/histogram.h"
 #include "tools/bench/load.h"
 #include "tools/bench/options.h"
 
 namespace armature::bench {
 
-// One round, by the call.
+// Figures of one round, for one call.
 struct Round {
   double calls_per_second = 0;
   double server_cpu_us = 0;
@@ -25,7 +26,7 @@ struct Side {
   uint64_t calls = 0;
   uint64_t failed = 0;
   std::string first_error;
-  double request_bytes = 0;  // Means.
+  double request_bytes = 0;  // mean of a call
   double response_bytes = 0;
   Histogram latency;
 
@@ -41,12 +42,13 @@ struct Comparison {
   double throughput_ratio = 0;
 };
 
-// Warms up, then runs options.rounds rounds of `kind`, each followed by one of echo with the
-// message sizes of the round, or with options.without_echo alone and without ratios. Ends early, without ratios, when
-// calls fail or the program is interrupted.
-Comparison Compare(const Channels& channels, const CallKind& kind, const Options& options);
+// Warms up, then runs options.rounds rounds of `kind`. Each is followed by a round of echo with the message sizes of
+// the round, unless options.without_echo is set: then there are no ratios. Ends early, without ratios, when calls fail
+// or the program is interrupted. `client` reads the CPU time of the daemon.
+Comparison Compare(const client::Client& client, const Channels& channels, const CallKind& kind,
+                   const Options& options);
 
-// Unmeasured: runs a source to its end. Throws std::runtime_error if a call fails.
+// Runs a source to its end, unmeasured. Throws std::runtime_error if a call fails.
 void Load(const Channels& channels, const CallKind& kind, const Options& options);
 
 }  // namespace armature::bench

@@ -19,7 +19,7 @@ size_t BucketOf(uint64_t value) {
   return static_cast<size_t>(shift + 1) * kSubBuckets + sub;
 }
 
-// The largest value of a bucket.
+// The largest value of the bucket.
 uint64_t UpperBound(size_t bucket) {
   if (bucket < kSubBuckets) return bucket;
   const size_t shift = bucket / kSubBuckets - 1;

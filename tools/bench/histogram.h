@@ -1,4 +1,4 @@
-// Latencies, counted in buckets that grow with the value.
+// A histogram of latencies with buckets that grow with the value.
 #ifndef ARMATURE_TOOLS_BENCH_HISTOGRAM_H_
 #define ARMATURE_TOOLS_BENCH_HISTOGRAM_H_
 
@@ -7,8 +7,8 @@
 
 namespace armature::bench {
 
-// Every power of two is split into 64 buckets, so a quantile is off by less than 1.6 %. Holds any
-// 64-bit value. Not thread-safe: one for each thread, merged at the end.
+// Splits each power of two into 64 buckets, so that the error of a quantile is below 1.6 %. Takes any 64-bit value. Not
+// thread-safe: each thread has its own, and they are merged at the end.
 class Histogram {
  public:
   Histogram();
@@ -18,7 +18,7 @@ class Histogram {
 
   uint64_t count() const { return count_; }
   uint64_t max_ns() const { return max_ns_; }
-  // The value that a share `quantile` (0 to 1) of all values does not pass; 0 if there are none.
+  // The smallest bound of a share `quantile` (0 to 1) of all values. 0 without values.
   uint64_t QuantileNs(double quantile) const;
 
  private:

@@ -29,18 +29,18 @@ double ProcessCpuUs() {
   return us(usage.ru_utime) + us(usage.ru_stime);
 }
 
-// One place for a call under way; its address is the tag.
+// A call in flight. Its address is the tag of the call.
 struct Slot {
   grpc::GenericStub* stub = nullptr;
-  std::optional<grpc::ClientContext> context;  // gRPC wants a new one for each call.
+  std::optional<grpc::ClientContext> context;  // gRPC needs a new one for each call
   std::unique_ptr<grpc::ClientAsyncResponseReader<grpc::ByteBuffer>> reader;
   grpc::ByteBuffer response;
   grpc::Status status;
   Clock::time_point start;
 };
 
-// The work of one client thread: some of the channels, some of the outstanding calls, an own
-// completion queue.
+// The work of one client thread: some of the channels, some of the outstanding calls, and a completion queue of its
+// own.
 class Worker {
  public:
   Worker(const Channels& channels, const CallKind& kind, uint32_t slots)
@@ -167,7 +167,7 @@ Channels Connect(const std::string& target, uint32_t count) {
   Channels channels;
   for (uint32_t i = 0; i < count; ++i) {
     grpc::ChannelArguments args;
-    args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // Else channels share one connection.
+    args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // otherwise channels share one connection
     args.SetInt("armature.bench.channel", static_cast<int>(i));
     args.SetMaxReceiveMessageSize(-1);
     channels.push_back(grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(), args));

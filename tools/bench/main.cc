@@ -1,5 +1,4 @@
-// armature-bench: what the daemon's item operations cost, against a call that does nothing. See
-// README.md.
+// armature-bench: measures the cost of the daemon's item operations against a call that does nothing. See README.md.
 #include <signal.h>
 
 #include <exception>
@@ -23,10 +22,10 @@ constexpr int kExitFailed = 1;
 
 void OnSignal(int number) {
   Interrupt();
-  signal(number, SIG_DFL);  // The second one ends us at once.
+  signal(number, SIG_DFL);  // a second signal ends the program at once
 }
 
-// True if calls failed.
+// Prints the failures. True if calls failed.
 bool ReportFailures(const Comparison& comparison) {
   bool failed = false;
   for (const Side* side : {&comparison.workload, &comparison.echo}) {
@@ -44,12 +43,13 @@ int Run(Options options) {
     options.target = daemon->address();
   }
   const Channels channels = Connect(options.target, options.connections);
-  const std::string version = ServerInfo(channels[0]).version();
+  const client::Client client = ConnectClient(options.target);
+  const std::string version = ServerInfo(client).version();
   if (!options.json) {
     std::cout << "armatured " << version << " at " << options.target << ", " << options.connections << " connections, "
               << options.outstanding << " outstanding\n";
   }
-  const BenchTable table(channels[0], options);
+  const BenchTable table(client, options);
   if (options.Wants("get") || options.Wants("scan") || options.Wants("update")) {
     Load(channels, LoadItems(options, table.name()), options);
   }
@@ -59,7 +59,7 @@ int Run(Options options) {
   bool failed = false;
   for (const char* name : {"put", "get", "query", "scan", "update", "batch", "transact", "pipeline"}) {
     if (!options.Wants(name) || Interrupted()) continue;
-    comparisons.push_back(Compare(channels, Workload(name, options, table.name()), options));
+    comparisons.push_back(Compare(client, channels, Workload(name, options, table.name()), options));
     if (!options.json) PrintText(std::cout, comparisons.back());
     failed = ReportFailures(comparisons.back()) || failed;
   }

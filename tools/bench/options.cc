@@ -2,6 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iostream>
+
+#include "armature/version.h"
+#include "storage/base/strings.h"
+#include "tools/armature/unknown_word.h"
 
 namespace armature::bench {
 
@@ -35,10 +40,16 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   app.add_option("--key_space", o.key_space, "put: number of keys to overwrite at random; 0: every key is new");
   app.add_flag("--without_echo", o.without_echo, "Only the workload, round after round: what it can keep up");
   app.add_flag("--json", o.json, "Print the results as one JSON object");
+  app.set_version_flag("--version", Cat("armature-bench ", kVersion));
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    *exit_code = app.exit(e) == 0 ? 0 : 2;
+  } catch (const CLI::Success& help) {
+    *exit_code = app.exit(help);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    const std::string unknown = cli::UnknownWord(app, std::vector<std::string>(argv + 1, argv + argc));
+    std::cerr << "armature-bench: " << (unknown.empty() ? error.what() : unknown) << "\n";
+    *exit_code = 2;
     return std::nullopt;
   }
   o.client_threads = std::min({o.client_threads, o.connections, o.outstanding});

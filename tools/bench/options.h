@@ -11,7 +11,7 @@ namespace armature::bench {
 struct Options {
   std::string target = "127.0.0.1:7700";
   std::string workload = "all";
-  std::string spawn;  // Path of a daemon to start; empty: use `target`.
+  std::string spawn;  // path of a daemon to start; empty: use `target`
   uint32_t connections = 2;
   uint32_t outstanding = 64;
   uint32_t client_threads = 1;
@@ -31,7 +31,7 @@ struct Options {
   }
 };
 
-// Empty if the program is to end at once, with *exit_code: after --help or a wrong command line.
+// Absent if the program ends at once with *exit_code, after --help or a wrong command line.
 std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code);
 
 }  // namespace armature::bench

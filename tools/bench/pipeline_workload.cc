@@ -4,7 +4,6 @@
 #include <chrono>
 #include <future>
 #include <memory>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "absl/time/time.h"
 #include "armature/client/client.h"
 #include "armature/client/pipeline.h"
+#include "tools/bench/bench_table.h"
 #include "tools/bench/request_template.h"
 #include "tools/bench/workload.h"
 
@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr absl::Duration kStallMax = absl::Seconds(30);
+constexpr absl::Duration kStreamStallMax = absl::Seconds(30);
 
 // One stream during one run.
 class Stream {
@@ -35,8 +35,8 @@ class Stream {
         Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
     client::PipelineOptions stream;
     stream.in_flight_max = window;
-    // What has not been answered by then never will be.
-    stream.lifetime = absl::Seconds(seconds) + kStallMax;
+    // A put without an answer by then has failed.
+    stream.lifetime = absl::Seconds(seconds) + kStreamStallMax;
     const auto pipeline = client_.OpenPipeline(stream);
     if (!pipeline.ok()) {
       absl::MutexLock lock(&mutex_);
@@ -62,7 +62,7 @@ class Stream {
     put.set_table_name(table_);
     *put.mutable_item() =
         BenchItem(options_, "u" + KeyText(next_->fetch_add(1, std::memory_order_relaxed)), /*sort_offset=*/0);
-    // All are as long as the first one.
+    // All puts have the length of the first one.
     if (put_bytes_ == 0) put_bytes_ = put.ByteSizeLong();
     pipeline.Ask(std::move(put),
                  [this, start = Clock::now()](const auto& answer) { Note(answer, Clock::now() - start); });
@@ -73,7 +73,7 @@ class Stream {
     ++result_.calls;
     result_.request_bytes += put_bytes_;
     if (!answer.ok()) return Fail(answer.status());
-    if (answer->has_attributes()) return Fail(absl::InternalError("attributes that nobody asked for"));
+    if (answer->has_attributes()) return Fail(absl::InternalError("attributes that were not asked for"));
     result_.response_bytes += answer->ByteSizeLong();
     const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed);
     result_.latency.Record(static_cast<uint64_t>(nanoseconds.count()));
@@ -93,7 +93,7 @@ class Stream {
   LoadResult result_ ABSL_GUARDED_BY(mutex_);
 };
 
-// What runs have in common.
+// The streams of all runs.
 struct Streams {
   Options options;
   std::string table;
@@ -122,11 +122,9 @@ CallKind PipelineKind(const Options& options, const std::string& table) {
   streams->options = options;
   streams->table = table;
   for (uint32_t i = 0; i < options.connections; ++i) {
-    auto client = client::Connect(options.target);
-    if (!client.ok()) throw std::runtime_error(client.status().ToString());
-    streams->clients.push_back(*std::move(client));
+    streams->clients.push_back(ConnectClient(options.target));
   }
-  // Throws if items are too short for their keys.
+  // Throws if item_bytes is too small for the keys.
   BenchItem(options, "u" + KeyText(0), 0);
   CallKind kind;
   kind.name = "pipeline";

@@ -1,4 +1,4 @@
-// Puts over streams instead of calls.
+// Measures puts over streams instead of calls.
 #ifndef ARMATURE_TOOLS_BENCH_PIPELINE_WORKLOAD_H_
 #define ARMATURE_TOOLS_BENCH_PIPELINE_WORKLOAD_H_
 
@@ -9,9 +9,9 @@
 
 namespace armature::bench {
 
-// PutItem of new keys through the client's Pipeline: a stream and a thread that asks for each of the connections, with
-// the outstanding puts shared out among them. A run opens its streams and closes them again. Its connections are made
-// here: throws std::runtime_error if one cannot be.
+// PutItem of new keys through Pipeline of the client library. Each connection has a stream and a thread that asks for
+// puts; the outstanding puts are divided among them. A run opens its streams and closes them. Throws std::runtime_error
+// if a connection fails.
 CallKind PipelineKind(const Options& options, const std::string& table);
 
 }  // namespace armature::bench

@@ -1,15 +1,21 @@
 #include "tools/bench/report.h"
 
-#include <array>
-#include <cstdio>
+#include <cmath>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_format.h"
 
 namespace armature::bench {
 namespace {
 
-std::string Fixed(double value, int digits, int width = 0) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%*.*f", width, digits, value);
-  return text.data();
+using Json = nlohmann::ordered_json;
+
+// Rounds to so many decimal places.
+double Rounded(double value, int digits) {
+  const double scale = std::pow(10, digits);
+  return std::round(value * scale) / scale;
 }
 
 double QuantileUs(const Side& side, double quantile) {
@@ -17,49 +23,32 @@ double QuantileUs(const Side& side, double quantile) {
 }
 
 void PrintSide(std::ostream& out, const std::string& name, const Side& side) {
-  out << "  " << name << std::string(name.size() < 8 ? 8 - name.size() : 0, ' ')
-      << Fixed(side.Median(&Round::calls_per_second), 0, 9) << " " << Fixed(QuantileUs(side, 0.5), 0, 9) << " "
-      << Fixed(QuantileUs(side, 0.99), 0, 9) << " " << Fixed(QuantileUs(side, 0.999), 0, 9) << " "
-      << Fixed(side.Median(&Round::server_cpu_us), 2, 12) << " " << Fixed(side.Median(&Round::client_cpu_us), 2, 12)
-      << " " << Fixed(side.request_bytes, 0, 9) << " " << Fixed(side.response_bytes, 0, 9) << "\n";
+  out << absl::StrFormat("  %-8s%9.0f %9.0f %9.0f %9.0f %12.2f %12.2f %9.0f %9.0f\n", name,
+                         side.Median(&Round::calls_per_second), QuantileUs(side, 0.5), QuantileUs(side, 0.99),
+                         QuantileUs(side, 0.999), side.Median(&Round::server_cpu_us),
+                         side.Median(&Round::client_cpu_us), side.request_bytes, side.response_bytes);
 }
 
-std::string Quoted(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      std::array<char, 8> escape{};
-      std::snprintf(escape.data(), escape.size(), "\\u%04x", static_cast<unsigned>(c));
-      quoted += escape.data();
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
-
-void JsonSide(std::ostream& out, const Side& side) {
-  out << "{\"calls\": " << side.calls << ", \"failed\": " << side.failed
-      << ", \"first_error\": " << Quoted(side.first_error)
-      << ", \"calls_per_second\": " << Fixed(side.Median(&Round::calls_per_second), 1)
-      << ", \"p50_us\": " << Fixed(QuantileUs(side, 0.5), 1) << ", \"p99_us\": " << Fixed(QuantileUs(side, 0.99), 1)
-      << ", \"p999_us\": " << Fixed(QuantileUs(side, 0.999), 1)
-      << ", \"max_us\": " << Fixed(static_cast<double>(side.latency.max_ns()) / 1000, 1)
-      << ", \"server_cpu_us\": " << Fixed(side.Median(&Round::server_cpu_us), 3)
-      << ", \"client_cpu_us\": " << Fixed(side.Median(&Round::client_cpu_us), 3)
-      << ", \"request_bytes\": " << Fixed(side.request_bytes, 1)
-      << ", \"response_bytes\": " << Fixed(side.response_bytes, 1) << ", \"rounds\": [";
-  const char* separator = "";
+Json ToJson(const Side& side) {
+  Json rounds = Json::array();
   for (const Round& round : side.rounds) {
-    out << separator << "{\"calls_per_second\": " << Fixed(round.calls_per_second, 1)
-        << ", \"server_cpu_us\": " << Fixed(round.server_cpu_us, 3)
-        << ", \"client_cpu_us\": " << Fixed(round.client_cpu_us, 3) << "}";
-    separator = ", ";
+    rounds.push_back({{"calls_per_second", Rounded(round.calls_per_second, 1)},
+                      {"server_cpu_us", Rounded(round.server_cpu_us, 3)},
+                      {"client_cpu_us", Rounded(round.client_cpu_us, 3)}});
   }
-  out << "]}";
+  return {{"calls", side.calls},
+          {"failed", side.failed},
+          {"first_error", side.first_error},
+          {"calls_per_second", Rounded(side.Median(&Round::calls_per_second), 1)},
+          {"p50_us", Rounded(QuantileUs(side, 0.5), 1)},
+          {"p99_us", Rounded(QuantileUs(side, 0.99), 1)},
+          {"p999_us", Rounded(QuantileUs(side, 0.999), 1)},
+          {"max_us", Rounded(static_cast<double>(side.latency.max_ns()) / 1000, 1)},
+          {"server_cpu_us", Rounded(side.Median(&Round::server_cpu_us), 3)},
+          {"client_cpu_us", Rounded(side.Median(&Round::client_cpu_us), 3)},
+          {"request_bytes", Rounded(side.request_bytes, 1)},
+          {"response_bytes", Rounded(side.response_bytes, 1)},
+          {"rounds", std::move(rounds)}};
 }
 
 }  // namespace
@@ -72,7 +61,7 @@ void PrintText(std::ostream& out, const Comparison& c) {
   PrintSide(out, c.name, c.workload);
   if (c.echo.rounds.empty() && c.echo.failed == 0) {
     out << "  by round, calls/s:";
-    for (const Round& round : c.workload.rounds) out << " " << Fixed(round.calls_per_second, 0);
+    for (const Round& round : c.workload.rounds) out << absl::StrFormat(" %.0f", round.calls_per_second);
     out << "\n" << std::flush;
     return;
   }
@@ -81,35 +70,37 @@ void PrintText(std::ostream& out, const Comparison& c) {
     out << "  ended early, no ratios\n" << std::flush;
     return;
   }
-  out << "  " << c.name << " / echo: server cpu per op " << Fixed(c.cpu_ratio, 2) << ", throughput "
-      << Fixed(c.throughput_ratio, 2) << " (medians; by round:";
+  out << absl::StrFormat("  %s / echo: server cpu per op %.2f, throughput %.2f (medians; by round:", c.name,
+                         c.cpu_ratio, c.throughput_ratio);
   for (size_t i = 0; i < c.echo.rounds.size(); ++i) {
     const double echo_cpu_us = c.echo.rounds[i].server_cpu_us;
-    const double ratio = echo_cpu_us > 0 ? c.workload.rounds[i].server_cpu_us / echo_cpu_us : 0;
-    out << " " << Fixed(ratio, 2);
+    out << absl::StrFormat(" %.2f", echo_cpu_us > 0 ? c.workload.rounds[i].server_cpu_us / echo_cpu_us : 0);
   }
-  out << ")\n";
-  out << std::flush;
+  out << ")\n" << std::flush;
 }
 
 void PrintJson(std::ostream& out, const std::string& server_version, const Options& o,
                const std::vector<Comparison>& comparisons) {
-  out << "{\"server_version\": " << Quoted(server_version) << ", \"connections\": " << o.connections
-      << ", \"outstanding\": " << o.outstanding << ", \"client_threads\": " << o.client_threads
-      << ", \"seconds\": " << Fixed(o.seconds, 2) << ", \"item_bytes\": " << o.item_bytes
-      << ", \"page_items\": " << o.page_items << ", \"gsi\": " << o.gsi << ", \"items\": " << o.items
-      << ", \"key_space\": " << o.key_space << ", \"workloads\": [";
-  const char* separator = "";
+  Json workloads = Json::array();
   for (const Comparison& c : comparisons) {
-    out << separator << "\n  {\"name\": " << Quoted(c.name) << ", \"cpu_ratio\": " << Fixed(c.cpu_ratio, 4)
-        << ", \"throughput_ratio\": " << Fixed(c.throughput_ratio, 4) << ",\n   \"workload\": ";
-    JsonSide(out, c.workload);
-    out << ",\n   \"echo\": ";
-    JsonSide(out, c.echo);
-    out << "}";
-    separator = ",";
+    workloads.push_back({{"name", c.name},
+                         {"cpu_ratio", Rounded(c.cpu_ratio, 4)},
+                         {"throughput_ratio", Rounded(c.throughput_ratio, 4)},
+                         {"workload", ToJson(c.workload)},
+                         {"echo", ToJson(c.echo)}});
   }
-  out << "\n]}\n";
+  const Json report = {{"server_version", server_version},
+                       {"connections", o.connections},
+                       {"outstanding", o.outstanding},
+                       {"client_threads", o.client_threads},
+                       {"seconds", Rounded(o.seconds, 2)},
+                       {"item_bytes", o.item_bytes},
+                       {"page_items", o.page_items},
+                       {"gsi", o.gsi},
+                       {"items", o.items},
+                       {"key_space", o.key_space},
+                       {"workloads", std::move(workloads)}};
+  out << report.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
 }  // namespace armature::bench

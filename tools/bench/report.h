@@ -1,4 +1,4 @@
-// How results are printed.
+// Prints the results.
 #ifndef ARMATURE_TOOLS_BENCH_REPORT_H_
 #define ARMATURE_TOOLS_BENCH_REPORT_H_
 
@@ -11,10 +11,10 @@
 
 namespace armature::bench {
 
-// Without the failures, which main tells on stderr.
+// Prints a comparison without its failures, which main prints on stderr.
 void PrintText(std::ostream& out, const Comparison& comparison);
 
-// One object with everything, all times in microseconds.
+// Prints one JSON object with all results. Times are in microseconds.
 void PrintJson(std::ostream& out, const std::string& server_version, const Options& options,
                const std::vector<Comparison>& comparisons);
 

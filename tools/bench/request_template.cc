@@ -71,14 +71,10 @@ RequestTemplate::RequestTemplate(const google::protobuf::Message& message)
       places_(PlacesOf(kKeyPlaceholder, bytes_)),
       second_places_(PlacesOf(kSecondPlaceholder, bytes_)) {}
 
-grpc::ByteBuffer RequestTemplate::With(uint64_t number) {
-  for (const size_t place : places_) WriteKey(number, bytes_.data() + place);
-  return ToByteBuffer(bytes_);
-}
-
 grpc::ByteBuffer RequestTemplate::With(uint64_t number, uint64_t second) {
   for (const size_t place : second_places_) WriteKey(second, bytes_.data() + place);
-  return With(number);
+  for (const size_t place : places_) WriteKey(number, bytes_.data() + place);
+  return ToByteBuffer(bytes_);
 }
 
 grpc::ByteBuffer RequestTemplate::WithRun(uint64_t number, uint64_t second) {

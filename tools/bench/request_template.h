@@ -1,4 +1,4 @@
-// A serialised message in which only a key changes from call to call.
+// A serialised request in which only the key changes from call to call.
 #ifndef ARMATURE_TOOLS_BENCH_REQUEST_TEMPLATE_H_
 #define ARMATURE_TOOLS_BENCH_REQUEST_TEMPLATE_H_
 
@@ -11,31 +11,32 @@
 
 namespace armature::bench {
 
-// Stands in a message where the key is to be put.
+// Placeholder of the key in a message.
 inline constexpr char kKeyPlaceholder[] = "################";
-// Stands where a second key is to be put.
+// Placeholder of a second key.
 inline constexpr char kSecondPlaceholder[] = "$$$$$$$$$$$$$$$$";
 inline constexpr size_t kKeyLength = sizeof(kKeyPlaceholder) - 1;
 
-// 16 hexadecimal digits; different numbers give different keys, and neighbours lie far apart.
+// 16 hexadecimal digits. Different numbers give different keys; the keys of successive numbers are far apart.
 std::string KeyText(uint64_t number);
 
-// Serialises, with maps in order of their keys, so that equal messages have equal bytes.
+// Serialises with maps in key order, so that equal messages have equal bytes.
 std::string Serialize(const google::protobuf::Message& message);
 
 grpc::ByteBuffer ToByteBuffer(const std::string& bytes);
 bool Parse(const grpc::ByteBuffer& buffer, google::protobuf::Message* message);
 
-// Not thread-safe; copies are cheap.
+// Not thread-safe. Copies are cheap.
 class RequestTemplate {
  public:
   explicit RequestTemplate(const google::protobuf::Message& message);
 
-  // The message with KeyText(number) in all places.
-  grpc::ByteBuffer With(uint64_t number);
-  // And with KeyText(second) in all places of the second key.
-  grpc::ByteBuffer With(uint64_t number, uint64_t second);
-  // With KeyText(number), KeyText(number + 1), ... in the places, and KeyText(second) as above.
+  // True if the message has a placeholder for a second key.
+  bool has_second() const { return !second_places_.empty(); }
+
+  // The message with KeyText(number) in all places of the key, and KeyText(second) in all places of the second key.
+  grpc::ByteBuffer With(uint64_t number, uint64_t second = 0);
+  // The same with KeyText(number), KeyText(number + 1), ... in the places of the key.
   grpc::ByteBuffer WithRun(uint64_t number, uint64_t second);
 
  private:

@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kReadyMax{30};
 constexpr std::chrono::seconds kStopMax{30};
-constexpr std::chrono::milliseconds kPollEvery{20};
+constexpr std::chrono::milliseconds kDaemonPollEvery{20};
 constexpr size_t kErrorTailBytes = 2000;
 
 std::string ReadFile(const std::filesystem::path& path) {
@@ -32,10 +32,9 @@ std::string ReadFile(const std::filesystem::path& path) {
   return text.str();
 }
 
-// In the child: becomes the daemon. Its output goes to files, so that it never blocks on a full
-// pipe.
+// Replaces the child process by the daemon. Its output goes to files, so that it never blocks on a full pipe.
 [[noreturn]] void Become(const std::string& path, const std::filesystem::path& directory) {
-  setpgid(0, 0);  // Ctrl-C is for us; we stop the daemon after the table is deleted.
+  setpgid(0, 0);  // Ctrl-C goes to the benchmark only, which stops the daemon after deleting the table
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   const int out = open((directory / "stdout").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   const int err = open((directory / "stderr").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -64,7 +63,7 @@ SpawnedDaemon::SpawnedDaemon(const std::string& path) {
     if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
     WaitUntilReady();
   } catch (...) {
-    Stop();  // No destructor runs for what was not constructed.
+    Stop();  // the destructor does not run after an exception
     throw;
   }
 }
@@ -77,7 +76,7 @@ void SpawnedDaemon::WaitUntilReady() {
   while (true) {
     std::istringstream lines(ReadFile(directory_ / "stdout"));
     for (std::string line; std::getline(lines, line);) {
-      if (line.rfind(kReady, 0) != 0 || lines.eof()) continue;  // At eof the line is unfinished.
+      if (line.rfind(kReady, 0) != 0 || lines.eof()) continue;  // a line at the end of the file may be incomplete
       address_ = line.substr(kReady.size(), line.find(' ', kReady.size()) - kReady.size());
       return;
     }
@@ -88,7 +87,7 @@ void SpawnedDaemon::WaitUntilReady() {
       throw std::runtime_error(std::string("the daemon ") + (ended ? "ended" : "hung") + " before it was ready:\n" +
                                errors.substr(skip));
     }
-    std::this_thread::sleep_for(kPollEvery);
+    std::this_thread::sleep_for(kDaemonPollEvery);
   }
 }
 
@@ -116,7 +115,7 @@ void SpawnedDaemon::Stop() {
         pid_ = -1;
         break;
       }
-      std::this_thread::sleep_for(kPollEvery);
+      std::this_thread::sleep_for(kDaemonPollEvery);
     }
   }
   std::error_code ignored;

@@ -1,4 +1,4 @@
-// A daemon of our own on a temporary data directory.
+// A daemon on a temporary data directory.
 #ifndef ARMATURE_TOOLS_BENCH_SPAWNED_DAEMON_H_
 #define ARMATURE_TOOLS_BENCH_SPAWNED_DAEMON_H_
 
@@ -9,13 +9,11 @@
 
 namespace armature::bench {
 
-// Stops the daemon and removes its directory when destroyed. The daemon also ends when this program
-// is killed.
+// The destructor stops the daemon and removes its directory. The daemon also ends when this program is killed.
 class SpawnedDaemon {
  public:
-  // Starts `path` below $TMPDIR and waits until it says "ready grpc=ADDRESS". Throws
-  // std::runtime_error, with the end of what it wrote to stderr, if it does not within 30 seconds.
-  // To be called before there are other threads.
+  // Starts the program `path` with data below $TMPDIR, and waits until it prints "ready grpc=ADDRESS". Throws
+  // std::runtime_error with the end of its stderr if that takes more than 30 seconds. Call it before starting threads.
   explicit SpawnedDaemon(const std::string& path);
   ~SpawnedDaemon();
 
@@ -26,7 +24,7 @@ class SpawnedDaemon {
 
  private:
   void WaitUntilReady();
-  // True if it has ended, and is now reaped.
+  // Reaps the daemon if it has ended. True if it has.
   bool Reap();
   void Stop();
 

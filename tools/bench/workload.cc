@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -10,7 +11,6 @@
 
 #include "armature/admin/v1/admin.pb.h"
 #include "armature/api/v1/items.pb.h"
-#include "tools/bench/group_workloads.h"
 #include "tools/bench/pipeline_workload.h"
 #include "tools/bench/request_template.h"
 
@@ -18,7 +18,8 @@ namespace armature::bench {
 namespace {
 
 constexpr uint64_t kFirstSortKey = 1000000000;
-constexpr char kPutMethod[] = "/armature.api.v1.ItemService/PutItem";
+constexpr uint64_t kBatchItems = 25;
+constexpr uint64_t kTransactItems = 4;
 
 std::string IndexAttribute(uint32_t i) { return "g" + std::to_string(i); }
 
@@ -36,19 +37,32 @@ RequestTemplate PutTemplate(const Options& options, const std::string& table, ch
   return RequestTemplate(request);
 }
 
-std::string CheckPut(const grpc::ByteBuffer& answer) {
-  api::v1::PutItemResponse response;
-  if (!Parse(answer, &response)) return "not a PutItemResponse";
-  if (response.has_attributes()) return "attributes that nobody asked for";
-  return "";
+// A check that parses the answer as a Response. `check` returns what is wrong with it, or an empty string.
+template <class Response>
+std::function<std::string(const grpc::ByteBuffer&)> CheckOf(std::function<std::string(const Response&)> check) {
+  return [check = std::move(check)](const grpc::ByteBuffer& answer) -> std::string {
+    Response response;
+    return Parse(answer, &response) ? check(response) : "not a " + Response::descriptor()->name();
+  };
 }
 
-// Puts of `count` items in all, of which the n-th has the key n / templates.size().
-CallKind LoadKind(std::string name, std::vector<RequestTemplate> templates, uint64_t count) {
+// The check of PutItemResponse and UpdateItemResponse.
+template <class Response>
+std::string HasNoAttributes(const Response& response) {
+  return response.has_attributes() ? "attributes that were not asked for" : "";
+}
+
+CallKind ItemCall(std::string name, const std::string& method) {
   CallKind kind;
   kind.name = std::move(name);
-  kind.method = kPutMethod;
-  kind.check = CheckPut;
+  kind.method = "/armature.api.v1.ItemService/" + method;
+  return kind;
+}
+
+// `count` puts in all. The n-th put has the key n / templates.size().
+CallKind LoadKind(std::string name, std::vector<RequestTemplate> templates, uint64_t count) {
+  CallKind kind = ItemCall(std::move(name), "PutItem");
+  kind.check = CheckOf<api::v1::PutItemResponse>(HasNoAttributes<api::v1::PutItemResponse>);
   auto next = std::make_shared<std::atomic<uint64_t>>(0);
   kind.new_source = [next, templates, count](uint64_t) -> RequestSource {
     return [next, templates, count](grpc::ByteBuffer* request) mutable {
@@ -61,16 +75,32 @@ CallKind LoadKind(std::string name, std::vector<RequestTemplate> templates, uint
   return kind;
 }
 
-// Calls with keys drawn at random from [0, keys).
-CallKind RandomKind(std::string name, const std::string& method, RequestTemplate message, uint64_t first_key,
-                    uint64_t keys) {
-  CallKind kind;
-  kind.name = std::move(name);
-  kind.method = "/armature.api.v1.ItemService/" + method;
-  kind.new_source = [message, first_key, keys](uint64_t seed) -> RequestSource {
+// Calls with keys drawn at random from [first_key, first_key + keys). They take the templates in turns.
+CallKind RandomKind(std::string name, const std::string& method, std::vector<RequestTemplate> templates,
+                    uint64_t first_key, uint64_t keys) {
+  CallKind kind = ItemCall(std::move(name), method);
+  kind.new_source = [templates, first_key, keys](uint64_t seed) -> RequestSource {
     std::uniform_int_distribution<uint64_t> key(first_key, first_key + keys - 1);
-    return [message, key, random = std::mt19937_64(seed)](grpc::ByteBuffer* request) mutable {
-      *request = message.With(key(random));
+    return [templates, key, random = std::mt19937_64(seed), n = size_t{0}](grpc::ByteBuffer* request) mutable {
+      RequestTemplate& message = templates[n++ % templates.size()];
+      *request = message.has_second() ? message.With(key(random), random()) : message.With(key(random));
+      return true;
+    };
+  };
+  return kind;
+}
+
+// Calls with keys that no call has used before, `keys` for each call. `fill` is With or WithRun.
+CallKind NewKeysKind(std::string name, const std::string& method, RequestTemplate message, uint64_t keys,
+                     grpc::ByteBuffer (RequestTemplate::*fill)(uint64_t, uint64_t)) {
+  CallKind kind = ItemCall(std::move(name), method);
+  auto next = std::make_shared<std::atomic<uint64_t>>(kFirstPutKey);
+  // Client tokens must differ from those of earlier runs of this program too.
+  auto token = std::make_shared<std::atomic<uint64_t>>(uint64_t{std::random_device{}()} << 32);
+  kind.new_source = [next, token, message, keys, fill](uint64_t) -> RequestSource {
+    return [next, token, message, keys, fill](grpc::ByteBuffer* request) mutable {
+      *request = (message.*fill)(next->fetch_add(keys, std::memory_order_relaxed),
+                                 token->fetch_add(1, std::memory_order_relaxed));
       return true;
     };
   };
@@ -78,26 +108,14 @@ CallKind RandomKind(std::string name, const std::string& method, RequestTemplate
 }
 
 CallKind PutKind(const Options& options, const std::string& table) {
-  RequestTemplate message = PutTemplate(options, table, 'u', 0);
-  CallKind kind;
-  if (options.key_space > 0) {
-    kind = RandomKind("put", "PutItem", message, kFirstPutKey, options.key_space);
-  } else {
-    kind.name = "put";
-    kind.method = kPutMethod;
-    auto next = std::make_shared<std::atomic<uint64_t>>(kFirstPutKey);
-    kind.new_source = [next, message](uint64_t) -> RequestSource {
-      return [next, message](grpc::ByteBuffer* request) mutable {
-        *request = message.With(next->fetch_add(1, std::memory_order_relaxed));
-        return true;
-      };
-    };
-  }
-  kind.check = CheckPut;
+  const RequestTemplate message = PutTemplate(options, table, 'u', 0);
+  CallKind kind = options.key_space > 0 ? RandomKind("put", "PutItem", {message}, kFirstPutKey, options.key_space)
+                                        : NewKeysKind("put", "PutItem", message, 1, &RequestTemplate::With);
+  kind.check = CheckOf<api::v1::PutItemResponse>(HasNoAttributes<api::v1::PutItemResponse>);
   return kind;
 }
 
-// Gives one global index after the other another key for an item drawn at random.
+// Each call changes the key of a random item in one global index. The calls take the indexes in turns.
 CallKind UpdateKind(const Options& options, const std::string& table) {
   std::vector<RequestTemplate> templates;
   for (uint32_t i = 0; i < std::max(options.gsi, 1U); ++i) {
@@ -108,25 +126,12 @@ CallKind UpdateKind(const Options& options, const std::string& table) {
     (*request.mutable_expression_attribute_values())[":moved"].set_s(std::string("u") + kSecondPlaceholder);
     templates.emplace_back(request);
   }
-  CallKind kind;
-  kind.name = "update";
-  kind.method = "/armature.api.v1.ItemService/UpdateItem";
-  kind.new_source = [templates, keys = options.items](uint64_t seed) -> RequestSource {
-    std::uniform_int_distribution<uint64_t> key(0, keys - 1);
-    return [templates, key, random = std::mt19937_64(seed), n = size_t{0}](grpc::ByteBuffer* request) mutable {
-      *request = templates[n++ % templates.size()].With(key(random), random());
-      return true;
-    };
-  };
-  kind.check = [](const grpc::ByteBuffer& answer) -> std::string {
-    api::v1::UpdateItemResponse response;
-    if (!Parse(answer, &response)) return "not an UpdateItemResponse";
-    return response.has_attributes() ? "attributes that nobody asked for" : "";
-  };
+  CallKind kind = RandomKind("update", "UpdateItem", std::move(templates), 0, options.items);
+  kind.check = CheckOf<api::v1::UpdateItemResponse>(HasNoAttributes<api::v1::UpdateItemResponse>);
   return kind;
 }
 
-// Whether `item` is what BenchItem made, up to the key.
+// True if `item` is the item that BenchItem makes for its key.
 bool IsWhole(const api::v1::Item& item, const Options& options, uint64_t sort_offset) {
   const auto pk = item.attributes().find("pk");
   if (pk == item.attributes().end()) return false;
@@ -138,14 +143,12 @@ CallKind GetKind(const Options& options, const std::string& table) {
   api::v1::GetItemRequest request;
   request.set_table_name(table);
   *request.mutable_key() = MakeKey(std::string("u") + kKeyPlaceholder, 0);
-  CallKind kind = RandomKind("get", "GetItem", RequestTemplate(request), 0, options.items);
+  CallKind kind = RandomKind("get", "GetItem", {RequestTemplate(request)}, 0, options.items);
   kind.answers_of_one_size = true;
-  kind.check = [options](const grpc::ByteBuffer& answer) -> std::string {
-    api::v1::GetItemResponse response;
-    if (!Parse(answer, &response)) return "not a GetItemResponse";
+  kind.check = CheckOf<api::v1::GetItemResponse>([options](const api::v1::GetItemResponse& response) {
     if (!response.has_item()) return "no item";
     return IsWhole(response.item(), options, 0) ? "" : "not the item that was put";
-  };
+  });
   return kind;
 }
 
@@ -155,11 +158,9 @@ CallKind QueryKind(const Options& options, const std::string& table) {
   request.set_limit(static_cast<int32_t>(options.page_items));
   request.set_key_condition_expression("pk = :p");
   (*request.mutable_expression_attribute_values())[":p"].set_s(std::string("q") + kKeyPlaceholder);
-  CallKind kind = RandomKind("query", "Query", RequestTemplate(request), 0, kQueryPartitions);
+  CallKind kind = RandomKind("query", "Query", {RequestTemplate(request)}, 0, kQueryPartitions);
   kind.answers_of_one_size = true;
-  kind.check = [options](const grpc::ByteBuffer& answer) -> std::string {
-    api::v1::QueryResponse response;
-    if (!Parse(answer, &response)) return "not a QueryResponse";
+  kind.check = CheckOf<api::v1::QueryResponse>([options](const api::v1::QueryResponse& response) -> std::string {
     if (response.items_size() != static_cast<int>(options.page_items)) {
       return std::to_string(response.items_size()) + " items (a page ends at 1 MB)";
     }
@@ -170,39 +171,67 @@ CallKind QueryKind(const Options& options, const std::string& table) {
       }
     }
     return "";
-  };
+  });
   return kind;
 }
 
-// A page from a random place on; the last pages of the table are shorter.
+// Each call reads a page from a random position. Pages at the end of the table are shorter.
 CallKind ScanKind(const Options& options, const std::string& table) {
   api::v1::ScanRequest request;
   request.set_table_name(table);
   request.set_limit(static_cast<int32_t>(options.page_items));
   *request.mutable_exclusive_start_key() = MakeKey(std::string("u") + kKeyPlaceholder, 0);
-  CallKind kind = RandomKind("scan", "Scan", RequestTemplate(request), 0, options.items);
-  kind.check = [options](const grpc::ByteBuffer& answer) -> std::string {
-    api::v1::ScanResponse response;
-    if (!Parse(answer, &response)) return "not a ScanResponse";
+  CallKind kind = RandomKind("scan", "Scan", {RequestTemplate(request)}, 0, options.items);
+  kind.check = CheckOf<api::v1::ScanResponse>([options](const api::v1::ScanResponse& response) {
     if (response.count() != response.items_size()) return "count differs from the items";
     for (const api::v1::Item& item : response.items()) {
       if (!IsWhole(item, options, 0)) return "an item that was not put";
     }
     return "";
-  };
+  });
+  return kind;
+}
+
+// BatchWriteItem with kBatchItems puts of new keys. An answer with unprocessed items fails the check.
+CallKind BatchKind(const Options& options, const std::string& table) {
+  api::v1::BatchWriteItemRequest request;
+  auto& writes = *(*request.mutable_request_items())[table].mutable_requests();
+  for (uint64_t i = 0; i < kBatchItems; ++i) {
+    *writes.Add()->mutable_put_request()->mutable_item() = BenchItem(options, std::string("u") + kKeyPlaceholder, 0);
+  }
+  CallKind kind = NewKeysKind("batch", "BatchWriteItem", RequestTemplate(request), kBatchItems * (1 + options.gsi),
+                              &RequestTemplate::WithRun);
+  kind.check = CheckOf<api::v1::BatchWriteItemResponse>([](const api::v1::BatchWriteItemResponse& response) {
+    return response.unprocessed_items().empty() ? "" : "unprocessed items";
+  });
+  return kind;
+}
+
+// TransactWriteItems with kTransactItems puts of new keys and a client token of its own.
+CallKind TransactKind(const Options& options, const std::string& table) {
+  api::v1::TransactWriteItemsRequest request;
+  request.set_client_request_token(kSecondPlaceholder);
+  for (uint64_t i = 0; i < kTransactItems; ++i) {
+    api::v1::Put* const put = request.add_transact_items()->mutable_put();
+    put->set_table_name(table);
+    *put->mutable_item() = BenchItem(options, std::string("u") + kKeyPlaceholder, 0);
+  }
+  CallKind kind = NewKeysKind("transact", "TransactWriteItems", RequestTemplate(request),
+                              kTransactItems * (1 + options.gsi), &RequestTemplate::WithRun);
+  kind.check = CheckOf<api::v1::TransactWriteItemsResponse>([](const auto&) { return ""; });
   return kind;
 }
 
 }  // namespace
 
-// By the rules of the API: names, and values as below.
+// The sizes of names and values follow the rules of the API.
 api::v1::Item BenchItem(const Options& options, const std::string& pk, uint64_t sort_offset) {
   api::v1::Item item = MakeKey(pk, sort_offset);
   auto& attributes = *item.mutable_attributes();
   attributes["active"].set_bool_(true);
   attributes["count"].set_n("1234567");
   attributes["kind"].set_s("benchmark");
-  const size_t number_sk = 2 + 5 + 1;  // Two digits a byte and one.
+  const size_t number_sk = 2 + 5 + 1;  // two digits a byte, and one byte
   const size_t number_count = 5 + 4 + 1;
   size_t size = 2 + pk.size() + number_sk + 6 + 1 + number_count + 4 + 9;
   for (uint32_t i = 0; i < options.gsi; ++i) {
@@ -275,7 +304,7 @@ CallKind Workload(const std::string& name, const Options& options, const std::st
 
 CallKind Echo(uint64_t request_bytes, uint64_t response_bytes) {
   admin::v1::EchoResponse response;
-  uint64_t payload = std::max(response_bytes, uint64_t{1});  // 0 would ask for the request back.
+  uint64_t payload = std::max(response_bytes, uint64_t{1});  // 0 would ask for the request's payload
   do {
     response.set_payload(std::string(payload, 'x'));
   } while (response.ByteSizeLong() > response_bytes && payload-- > 1);
@@ -294,18 +323,13 @@ CallKind Echo(uint64_t request_bytes, uint64_t response_bytes) {
   kind.answers_of_one_size = true;
   kind.new_source = [bytes = Serialize(request)](uint64_t) -> RequestSource {
     return [bytes](grpc::ByteBuffer* out) {
-      *out = ToByteBuffer(bytes);  // A copy for each call, as the workloads make one.
+      *out = ToByteBuffer(bytes);  // copied for each call, as in the workloads
       return true;
     };
   };
-  kind.check = [answer_bytes](const grpc::ByteBuffer& answer) -> std::string {
-    admin::v1::EchoResponse echoed;
-    if (!Parse(answer, &echoed)) return "not an EchoResponse";
-    if (echoed.payload().size() != answer_bytes) {
-      return std::to_string(echoed.payload().size()) + " bytes";
-    }
-    return "";
-  };
+  kind.check = CheckOf<admin::v1::EchoResponse>([answer_bytes](const admin::v1::EchoResponse& echoed) {
+    return echoed.payload().size() == answer_bytes ? "" : std::to_string(echoed.payload().size()) + " bytes";
+  });
   return kind;
 }
 

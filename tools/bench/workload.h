@@ -1,8 +1,7 @@
-// What is stored, and the calls that are measured.
+// The stored items, and the measured calls.
 //
-// Items for put, get, scan and update have a partition each: key {pk: "u" + 16 hex digits, sk: 1000000000}.
-// Items for query are kQueryPartitions partitions of one page each: {pk: "q" + 16 hex digits, sk:
-// 1000000000 + i}.
+// Each item for put, get, scan and update has a partition of its own: key {pk: "u" + 16 hex digits, sk: 1000000000}.
+// The items for query are kQueryPartitions partitions of one page each: {pk: "q" + 16 hex digits, sk: 1000000000 + i}.
 #ifndef ARMATURE_TOOLS_BENCH_WORKLOAD_H_
 #define ARMATURE_TOOLS_BENCH_WORKLOAD_H_
 
@@ -19,23 +18,23 @@ inline constexpr uint64_t kQueryPartitions = 64;
 
 api::v1::CreateTableRequest TableSchema(const Options& options, const std::string& table);
 
-inline constexpr uint64_t kFirstPutKey = uint64_t{1} << 40;  // of items that workloads add; past all loaded ones
+// First key of the items that workloads add. The keys of loaded items are below it.
+inline constexpr uint64_t kFirstPutKey = uint64_t{1} << 40;
 
-// An item of options.item_bytes with that partition key. Throws std::runtime_error if item_bytes does not hold the
-// keys.
+// An item of options.item_bytes with the partition key `pk`. Throws std::runtime_error if item_bytes is too small for
+// the keys.
 api::v1::Item BenchItem(const Options& options, const std::string& pk, uint64_t sort_offset);
 
-// Puts that load what get, scan and update (`LoadItems`) or query (`LoadPages`) read; they end by
-// themselves.
+// Puts that load the items of get, scan and update (LoadItems) or of query (LoadPages). Their sources are finite.
 CallKind LoadItems(const Options& options, const std::string& table);
 CallKind LoadPages(const Options& options, const std::string& table);
 
-// `name` is put, get, query, scan, update, batch, transact or pipeline. Throws std::runtime_error if item_bytes does
-// not hold the keys.
+// `name` is put, get, query, scan, update, batch, transact or pipeline. Throws std::runtime_error if item_bytes is too
+// small for the keys.
 CallKind Workload(const std::string& name, const Options& options, const std::string& table);
 
-// AdminService.Echo with messages as long as given, as near as its fields allow: a request may be 2
-// bytes shorter, an answer is never shorter than 3 bytes.
+// AdminService.Echo with messages of the given lengths, as far as its fields allow: a request may be 2 bytes shorter,
+// an answer has at least 3 bytes.
 CallKind Echo(uint64_t request_bytes, uint64_t response_bytes);
 
 }  // namespace armature::bench

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_CATALOG_CAPACITY_BUCKET_H_
 #define ARMATURE_STORAGE_STORE_CATALOG_CAPACITY_BUCKET_H_
 
-// Capacity that flows in at a rate, is saved for a while, and may be overdrawn.
+// Token bucket for capacity units: refills at a rate, saves unused units for a while, and may be overdrawn.
 
 #include <cstdint>
 #include <optional>
@@ -11,18 +11,18 @@
 
 namespace armature::store {
 
-// The rate, in units per second and above 0, comes with each call and may differ from the one before: a changed one
-// holds at once. Times are nanoseconds of a clock that is never set; one that lies back adds nothing.
+// The rate, in units per second and above 0, is passed with each call. A changed rate takes effect at once. Times are
+// nanoseconds of a monotonic clock; an earlier time adds no units.
 //
 // Thread-safety: thread-safe. Starts full.
 class CapacityBucket {
  public:
-  // What was not used is saved for so long.
+  // Unused units are saved for this long.
   static constexpr double kSavedSeconds = 300;
 
-  // How long, in milliseconds, until there is any capacity; 0: there is now, and an operation of any size may begin.
+  // Milliseconds until units are available; 0: available now, and an operation of any size may begin.
   int64_t WaitMs(double rate, int64_t now_ns);
-  // Takes what an operation has used, also if that is more than there is.
+  // Takes the units used by an operation, even if the bucket holds less.
   void Charge(double units, double rate, int64_t now_ns);
 
  private:
@@ -33,7 +33,7 @@ class CapacityBucket {
   int64_t filled_ns_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// Those of a table or of a global index.
+// The buckets of a table or of a global index.
 struct CapacityBuckets {
   CapacityBucket read;
   CapacityBucket write;

@@ -22,7 +22,7 @@ using model::IndexState;
 using model::TableDescriptor;
 using model::TableState;
 
-// Outlives the catalog if a lease does.
+// Shared with leases, which may outlive the catalog.
 struct Catalog::ReleaseSignal {
   absl::Mutex mutex;
   std::function<void()> listener ABSL_GUARDED_BY(mutex);
@@ -120,7 +120,7 @@ absl::StatusOr<Keyspace> Catalog::OpenKeyspace(const TableDescriptor& table, con
   return Keyspace{found, found->stats()};
 }
 
-// Resolves the families of a table that should have them; a table being made or deleted holds none.
+// Opens the families of a table that has them. A table being created or deleted has none.
 absl::StatusOr<std::shared_ptr<const Table>> Catalog::OpenTable(TableDescriptor descriptor) {
   auto table = std::make_shared<Table>();
   const TableId id = descriptor.id;
@@ -175,7 +175,7 @@ void Catalog::Publish(std::vector<std::shared_ptr<const Table>> changed, std::st
   if (const auto found = next->tables_.find(removed); found != next->tables_.end()) {
     next->tables_.erase(found);
   }
-  std::shared_ptr<const CatalogSnapshot> old;  // let go outside the lock: it may hold the last lease
+  std::shared_ptr<const CatalogSnapshot> old;  // destroyed outside the lock: it may hold the last lease
   const absl::MutexLock lock(&snapshot_mutex_);
   for (const auto& [name, table] : snapshot_->tables_) {
     const auto now = next->tables_.find(name);
@@ -190,7 +190,7 @@ void Catalog::Publish(std::vector<std::shared_ptr<const Table>> changed, std::st
   old = std::exchange(snapshot_, std::move(next));
 }
 
-// Refuses here what the DDL worker could not make later.
+// Refuses a table whose families would exceed the limit, because the DDL worker could not create them later.
 absl::Status Catalog::CheckFamilyCeiling(const TableDescriptor& wanted) const {
   size_t families = FamilyNames(wanted).size();
   for (const auto& [name, table] : snapshot()->tables()) {

@@ -1,4 +1,4 @@
-// The part of the catalog that changes tables which are in use: their settings, and the life of their global indexes.
+// The part of the catalog that changes live tables: settings, and the states of global indexes.
 
 #include <algorithm>
 #include <memory>
@@ -28,7 +28,7 @@ using model::TableState;
 
 namespace {
 
-// Whether `after` differs from `before` in nothing but what an update may change.
+// True if `after` differs from `before` only in members that an update may change.
 bool IsUpdateOf(const TableDescriptor& before, const TableDescriptor& after) {
   if (before.global_indexes.size() > after.global_indexes.size()) return false;
   TableDescriptor same = after;
@@ -40,9 +40,7 @@ bool IsUpdateOf(const TableDescriptor& before, const TableDescriptor& after) {
   for (size_t i = 0; i < before.global_indexes.size(); ++i) {
     IndexDescriptor& index = same.global_indexes[i];
     const IndexDescriptor& old = before.global_indexes[i];
-    index.provisioned = old.provisioned;
-    index.on_demand_max = old.on_demand_max;
-    index.warm = old.warm;
+    index.throughput() = old.throughput();
     index.throughput_changes = old.throughput_changes;
     if (index.state == IndexState::kDeleting && old.state != IndexState::kDeleting) {
       has_change = true;
@@ -116,7 +114,7 @@ absl::StatusOr<std::optional<TableDescriptor>> Catalog::Update(std::string_view 
   batch.Put(db_->meta()->handle(), TableKey(descriptor.id), EncodeTableRecord(descriptor));
   ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: update table ", name)));
   next_id_ = next_id;
-  // The same families, and the same progress of its indexes: requests under way go on with both.
+  // Families and index progress stay the same: requests in progress continue to use both.
   const std::shared_ptr<Table> updated = NextState(*table);
   updated->descriptor = descriptor;
   updated->global_indexes.resize(descriptor.global_indexes.size());
@@ -211,7 +209,7 @@ absl::Status Catalog::RemoveIndex(TableId table_id, IndexId index_id) {
   batch.Delete(meta, CursorKey(table_id, index_id));
   batch.Delete(meta, BuildKey(table_id, index_id));
   batch.Delete(meta, StatsKey(GlobalIndexFamilyName(table_id, index_id)));
-  // Nobody reads the log any more, nor writes to it: whoever did held the index.
+  // The log has no readers or writers any more: all of them held the index.
   if (updated->global_indexes.empty()) {
     batch.DeleteRange(db_->log()->handle(), LogKey(table_id, ChangeSequence(0)),
                       LogKey(TableId(table_id.value() + 1), ChangeSequence(0)));

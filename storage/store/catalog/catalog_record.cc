@@ -1,206 +1,176 @@
 #include "storage/store/catalog/catalog_record.h"
 
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
 #include <optional>
-#include <utility>
+#include <type_traits>
+#include <vector>
 
 #include "armature/disk/v1/catalog.pb.h"
+#include "glog/logging.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/message.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/base/strong_type.h"
 
 namespace armature::store {
 namespace {
 
-namespace disk = ::armature::disk::v1;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
 
-// An enum value as it was read. What does not fit becomes 0, which no enum of the model knows, instead of another
-// value.
-template <class Enum>
-Enum ToEnum(int value) {
-  return static_cast<Enum>(value >= 0 && value <= 255 ? value : 0);
+template <class T>
+concept Enum = std::is_enum_v<T>;
+template <class T>
+concept Id = std::same_as<T, TableId> || std::same_as<T, IndexId>;
+// A struct of the model that lists its fields by their names on disk.
+template <class T>
+concept Struct = requires(T& value) {
+  T::VisitFields(value, [](const char*, const auto&) {});
+};
+
+const FieldDescriptor* FieldOf(const Message& message, const char* name) {
+  const FieldDescriptor* const field = message.GetDescriptor()->FindFieldByName(name);
+  CHECK(field != nullptr) << message.GetTypeName() << " has no field " << name;
+  return field;
 }
 
-void ToDisk(const std::vector<model::KeyAttribute>& from, google::protobuf::RepeatedPtrField<disk::KeyAttribute>* to) {
-  for (const model::KeyAttribute& attribute : from) {
-    disk::KeyAttribute* const out = to->Add();
-    out->set_name(attribute.name);
-    out->set_type(static_cast<disk::ScalarType>(attribute.type));
+// Sets the fields of a message to the members of a struct.
+class Writer {
+ public:
+  explicit Writer(Message* message) : message_(message), reflection_(*message->GetReflection()) {}
+
+  template <class T>
+  void operator()(const char* name, const T& member) const {
+    Set(FieldOf(*message_, name), member);
   }
-}
 
-std::vector<model::KeyAttribute> FromDisk(const google::protobuf::RepeatedPtrField<disk::KeyAttribute>& from) {
-  std::vector<model::KeyAttribute> to;
-  for (const disk::KeyAttribute& attribute : from) {
-    to.push_back({attribute.name(), ToEnum<model::ScalarType>(attribute.type())});
+ private:
+  void Set(const FieldDescriptor* field, bool value) const { reflection_.SetBool(message_, field, value); }
+  void Set(const FieldDescriptor* field, int32_t value) const { reflection_.SetInt32(message_, field, value); }
+  void Set(const FieldDescriptor* field, int64_t value) const { reflection_.SetInt64(message_, field, value); }
+  void Set(const FieldDescriptor* field, Id auto value) const { reflection_.SetUInt32(message_, field, value.value()); }
+  void Set(const FieldDescriptor* field, Enum auto value) const {
+    reflection_.SetEnumValue(message_, field, static_cast<int>(value));
   }
-  return to;
-}
-
-void ToDisk(const model::KeySchema& from, disk::KeySchema* to) {
-  ToDisk(from.partition, to->mutable_partition());
-  ToDisk(from.sort, to->mutable_sort());
-}
-
-model::KeySchema FromDisk(const disk::KeySchema& from) { return {FromDisk(from.partition()), FromDisk(from.sort())}; }
-
-void ToDisk(const model::Throughput& from, disk::Throughput* to) {
-  to->set_read_units(from.read_units);
-  to->set_write_units(from.write_units);
-}
-
-model::Throughput FromDisk(const disk::Throughput& from) { return {from.read_units(), from.write_units()}; }
-
-// Sets nothing if there was no change, so that such records keep the bytes of earlier builds.
-template <class Record>
-void ChangesToDisk(const model::ThroughputChanges& from, Record* record) {
-  if (from == model::ThroughputChanges{}) return;
-  disk::ThroughputChanges* const to = record->mutable_throughput_changes();
-  to->set_last_increase_ms(from.last_increase_ms);
-  to->set_last_decrease_ms(from.last_decrease_ms);
-  to->set_decreases(from.decreases);
-}
-
-model::ThroughputChanges FromDisk(const disk::ThroughputChanges& from) {
-  return {from.last_increase_ms(), from.last_decrease_ms(), from.decreases()};
-}
-
-void ToDisk(const model::IndexDescriptor& from, disk::IndexRecord* to) {
-  to->set_id(from.id.value());
-  to->set_name(from.name);
-  ToDisk(from.key, to->mutable_key());
-  to->mutable_projection()->set_type(static_cast<disk::ProjectionType>(from.projection.type));
-  for (const std::string& name : from.projection.non_key_attributes) {
-    to->mutable_projection()->add_non_key_attributes(name);
+  void Set(const FieldDescriptor* field, const std::string& value) const {
+    reflection_.SetString(message_, field, value);
   }
-  to->set_state(static_cast<disk::State>(from.state));
-  to->set_backfilling(from.backfilling);
-  if (from.provisioned.has_value()) ToDisk(*from.provisioned, to->mutable_provisioned());
-  if (from.on_demand_max.has_value()) ToDisk(*from.on_demand_max, to->mutable_on_demand_max());
-  if (from.warm.has_value()) ToDisk(*from.warm, to->mutable_warm());
-  ChangesToDisk(from.throughput_changes, to);
-}
-
-model::IndexDescriptor FromDisk(const disk::IndexRecord& from, model::IndexKind kind) {
-  model::IndexDescriptor to;
-  to.id = IndexId(from.id());
-  to.kind = kind;
-  to.name = from.name();
-  to.key = FromDisk(from.key());
-  to.projection.type = ToEnum<model::ProjectionType>(from.projection().type());
-  to.projection.non_key_attributes.assign(from.projection().non_key_attributes().begin(),
-                                          from.projection().non_key_attributes().end());
-  to.state = ToEnum<model::IndexState>(from.state());
-  to.backfilling = from.backfilling();
-  if (from.has_provisioned()) to.provisioned = FromDisk(from.provisioned());
-  if (from.has_on_demand_max()) to.on_demand_max = FromDisk(from.on_demand_max());
-  if (from.has_warm()) to.warm = FromDisk(from.warm());
-  to.throughput_changes = FromDisk(from.throughput_changes());
-  return to;
-}
-
-void ToDisk(const model::TableSettings& from, disk::TableSettings* to) {
-  to->set_billing_mode(static_cast<disk::BillingMode>(from.billing_mode));
-  if (from.provisioned.has_value()) ToDisk(*from.provisioned, to->mutable_provisioned());
-  if (from.on_demand_max.has_value()) ToDisk(*from.on_demand_max, to->mutable_on_demand_max());
-  if (from.warm.has_value()) ToDisk(*from.warm, to->mutable_warm());
-  to->set_deletion_protection(from.deletion_protection);
-  to->set_table_class(from.table_class);
-  to->set_stream_enabled(from.stream_enabled);
-  to->set_stream_view_type(from.stream_view_type);
-  to->set_sse_enabled(from.sse_enabled);
-  to->set_sse_type(from.sse_type);
-  to->set_sse_kms_key(from.sse_kms_key);
-  for (const auto& [key, value] : from.tags) {
-    disk::Tag* const tag = to->add_tags();
-    tag->set_key(key);
-    tag->set_value(value);
+  void Set(const FieldDescriptor* field, const std::vector<std::string>& values) const {
+    for (const std::string& value : values) reflection_.AddString(message_, field, value);
   }
-  ChangesToDisk(from.throughput_changes, to);
-  to->set_on_demand_since_ms(from.on_demand_since_ms);
-  to->set_table_class_changed_ms(from.table_class_changed_ms);
-  to->set_latest_stream_label(from.latest_stream_label);
-  to->set_time_to_live_attribute(from.time_to_live_attribute);
-  if (from.point_in_time_recovery.has_value()) {
-    to->mutable_point_in_time_recovery()->set_enabled_since_ms(from.point_in_time_recovery->enabled_since_ms);
-    to->mutable_point_in_time_recovery()->set_period_days(from.point_in_time_recovery->period_days);
+  void Set(const FieldDescriptor* field, const model::Tags& tags) const {
+    for (const auto& [key, value] : tags) {
+      const Writer write(reflection_.AddMessage(message_, field));
+      write("key", key);
+      write("value", value);
+    }
   }
-}
-
-model::TableSettings FromDisk(const disk::TableSettings& from) {
-  model::TableSettings to;
-  to.billing_mode = ToEnum<model::BillingMode>(from.billing_mode());
-  if (from.has_provisioned()) to.provisioned = FromDisk(from.provisioned());
-  if (from.has_on_demand_max()) to.on_demand_max = FromDisk(from.on_demand_max());
-  if (from.has_warm()) to.warm = FromDisk(from.warm());
-  to.deletion_protection = from.deletion_protection();
-  to.table_class = from.table_class();
-  to.stream_enabled = from.stream_enabled();
-  to.stream_view_type = from.stream_view_type();
-  to.sse_enabled = from.sse_enabled();
-  to.sse_type = from.sse_type();
-  to.sse_kms_key = from.sse_kms_key();
-  for (const disk::Tag& tag : from.tags()) to.tags.emplace_back(tag.key(), tag.value());
-  to.throughput_changes = FromDisk(from.throughput_changes());
-  to.on_demand_since_ms = from.on_demand_since_ms();
-  to.table_class_changed_ms = from.table_class_changed_ms();
-  to.latest_stream_label = from.latest_stream_label();
-  to.time_to_live_attribute = from.time_to_live_attribute();
-  if (from.has_point_in_time_recovery()) {
-    to.point_in_time_recovery = {from.point_in_time_recovery().enabled_since_ms(),
-                                 from.point_in_time_recovery().period_days()};
+  // A message without content is left out: records of tables whose throughput never changed keep their first bytes.
+  template <Struct T>
+  void Set(const FieldDescriptor* field, const T& value) const {
+    Message* const message = reflection_.MutableMessage(message_, field);
+    T::VisitFields(value, Writer(message));
+    if (message->ByteSizeLong() == 0) reflection_.ClearField(message_, field);
   }
-  return to;
-}
-
-void ToDisk(const model::RestoreOrigin& from, disk::RestoreOrigin* to) {
-  to->set_backup_arn(from.backup_arn);
-  to->set_source_table_arn(from.source_table_arn);
-  to->set_time_ms(from.time_ms);
-  to->set_in_progress(from.in_progress);
-}
-
-model::RestoreOrigin FromDisk(const disk::RestoreOrigin& from) {
-  return {from.backup_arn(), from.source_table_arn(), from.time_ms(), from.in_progress()};
-}
-
-bool IsKnown(const std::vector<model::KeyAttribute>& attributes) {
-  for (const model::KeyAttribute& attribute : attributes) {
-    const auto type = static_cast<uint8_t>(attribute.type);
-    if (attribute.name.empty() || type < 1 || type > 3) return false;
+  template <Struct T>
+  void Set(const FieldDescriptor* field, const std::optional<T>& value) const {
+    if (value.has_value()) T::VisitFields(*value, Writer(reflection_.MutableMessage(message_, field)));
   }
-  return true;
-}
-
-bool IsKnown(const model::KeySchema& key) {
-  return !key.partition.empty() && IsKnown(key.partition) && IsKnown(key.sort);
-}
-
-bool IsKnown(const std::vector<model::IndexDescriptor>& indexes) {
-  for (const model::IndexDescriptor& index : indexes) {
-    const auto projection = static_cast<uint8_t>(index.projection.type);
-    const auto state = static_cast<uint8_t>(index.state);
-    if (!IsKnown(index.key) || projection < 1 || projection > 3 || state < 1 || state > 4) return false;
+  template <Struct T>
+  void Set(const FieldDescriptor* field, const std::vector<T>& values) const {
+    for (const T& value : values) T::VisitFields(value, Writer(reflection_.AddMessage(message_, field)));
   }
-  return true;
+
+  Message* const message_;
+  const Reflection& reflection_;
+};
+
+// Sets the members of a struct to the fields of a message, and notes enum values that this build does not know.
+class Reader {
+ public:
+  Reader(const Message& message, bool* is_known)
+      : message_(message), reflection_(*message.GetReflection()), is_known_(is_known) {}
+
+  template <class T>
+  void operator()(const char* name, T& member) const {
+    Get(FieldOf(message_, name), &member);
+  }
+
+ private:
+  void Get(const FieldDescriptor* field, bool* to) const { *to = reflection_.GetBool(message_, field); }
+  void Get(const FieldDescriptor* field, int32_t* to) const { *to = reflection_.GetInt32(message_, field); }
+  void Get(const FieldDescriptor* field, int64_t* to) const { *to = reflection_.GetInt64(message_, field); }
+  template <Id T>
+  void Get(const FieldDescriptor* field, T* to) const {
+    *to = T(reflection_.GetUInt32(message_, field));
+  }
+  template <Enum T>
+  void Get(const FieldDescriptor* field, T* to) const {
+    const int number = reflection_.GetEnumValue(message_, field);
+    if (number != 0 && field->enum_type()->FindValueByNumber(number) != nullptr) {
+      *to = static_cast<T>(number);
+    } else {
+      *is_known_ = false;
+    }
+  }
+  void Get(const FieldDescriptor* field, std::string* to) const { *to = reflection_.GetString(message_, field); }
+  void Get(const FieldDescriptor* field, std::vector<std::string>* to) const {
+    for (int i = 0; i < Size(field); ++i) to->push_back(reflection_.GetRepeatedString(message_, field, i));
+  }
+  void Get(const FieldDescriptor* field, model::Tags* to) const {
+    for (int i = 0; i < Size(field); ++i) {
+      const Reader read = ReaderOf(reflection_.GetRepeatedMessage(message_, field, i));
+      auto& [key, value] = to->emplace_back();
+      read("key", key);
+      read("value", value);
+    }
+  }
+  template <Struct T>
+  void Get(const FieldDescriptor* field, T* to) const {
+    T::VisitFields(*to, ReaderOf(reflection_.GetMessage(message_, field)));
+  }
+  template <Struct T>
+  void Get(const FieldDescriptor* field, std::optional<T>* to) const {
+    if (reflection_.HasField(message_, field)) Get(field, &to->emplace());
+  }
+  template <Struct T>
+  void Get(const FieldDescriptor* field, std::vector<T>* to) const {
+    for (int i = 0; i < Size(field); ++i) {
+      T::VisitFields(to->emplace_back(), ReaderOf(reflection_.GetRepeatedMessage(message_, field, i)));
+    }
+  }
+
+  int Size(const FieldDescriptor* field) const { return reflection_.FieldSize(message_, field); }
+  Reader ReaderOf(const Message& message) const { return {message, is_known_}; }
+
+  const Message& message_;
+  const Reflection& reflection_;
+  bool* const is_known_;
+};
+
+bool HaveNames(const std::vector<model::KeyAttribute>& attributes) {
+  return std::none_of(attributes.begin(), attributes.end(),
+                      [](const model::KeyAttribute& attribute) { return attribute.name.empty(); });
+}
+
+bool IsKey(const model::KeySchema& key) {
+  return !key.partition.empty() && HaveNames(key.partition) && HaveNames(key.sort);
+}
+
+bool HaveKeys(const std::vector<model::IndexDescriptor>& indexes) {
+  return std::all_of(indexes.begin(), indexes.end(),
+                     [](const model::IndexDescriptor& index) { return IsKey(index.key); });
 }
 
 }  // namespace
 
 std::string EncodeTableRecord(const model::TableDescriptor& descriptor) {
-  disk::TableRecord record;
-  record.set_id(descriptor.id.value());
-  record.set_name(descriptor.name);
-  record.set_uuid(descriptor.uuid);
-  record.set_state(static_cast<disk::State>(descriptor.state));
-  record.set_creation_time_ms(descriptor.creation_time_ms);
-  ToDisk(descriptor.key, record.mutable_key());
-  ToDisk(descriptor.attribute_definitions, record.mutable_attribute_definitions());
-  for (const model::IndexDescriptor& index : descriptor.local_indexes) {
-    ToDisk(index, record.add_local_indexes());
-  }
-  for (const model::IndexDescriptor& index : descriptor.global_indexes) {
-    ToDisk(index, record.add_global_indexes());
-  }
-  ToDisk(descriptor.settings, record.mutable_settings());
-  if (descriptor.restore.has_value()) ToDisk(*descriptor.restore, record.mutable_restore());
+  disk::v1::TableRecord record;
+  model::TableDescriptor::VisitFields(descriptor, Writer(&record));
   std::string value(1, kTableRecordVersion);
   record.AppendToString(&value);
   return value;
@@ -211,31 +181,17 @@ absl::StatusOr<model::TableDescriptor> ParseTableRecord(std::string_view value) 
     return DataLossError("table record: expected version 1");
   }
   value.remove_prefix(1);
-  disk::TableRecord record;
+  disk::v1::TableRecord record;
   if (!record.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
     return DataLossError("table record: malformed");
   }
   model::TableDescriptor descriptor;
-  descriptor.id = TableId(record.id());
-  descriptor.name = record.name();
-  descriptor.uuid = record.uuid();
-  descriptor.state = ToEnum<model::TableState>(record.state());
-  descriptor.creation_time_ms = record.creation_time_ms();
-  descriptor.key = FromDisk(record.key());
-  descriptor.attribute_definitions = FromDisk(record.attribute_definitions());
-  for (const disk::IndexRecord& index : record.local_indexes()) {
-    descriptor.local_indexes.push_back(FromDisk(index, model::IndexKind::kLocal));
-  }
-  for (const disk::IndexRecord& index : record.global_indexes()) {
-    descriptor.global_indexes.push_back(FromDisk(index, model::IndexKind::kGlobal));
-  }
-  descriptor.settings = FromDisk(record.settings());
-  if (record.has_restore()) descriptor.restore = FromDisk(record.restore());
-  const auto state = static_cast<uint8_t>(descriptor.state);
-  const auto billing = static_cast<uint8_t>(descriptor.settings.billing_mode);
-  if (descriptor.id == TableId(0) || descriptor.name.empty() || state < 1 || state > 4 || billing < 1 || billing > 2 ||
-      !IsKnown(descriptor.key) || !IsKnown(descriptor.attribute_definitions) || !IsKnown(descriptor.local_indexes) ||
-      !IsKnown(descriptor.global_indexes)) {
+  bool is_known = true;
+  model::TableDescriptor::VisitFields(descriptor, Reader(record, &is_known));
+  for (model::IndexDescriptor& index : descriptor.local_indexes) index.kind = model::IndexKind::kLocal;
+  if (!is_known || descriptor.id == TableId(0) || descriptor.name.empty() || !IsKey(descriptor.key) ||
+      !HaveNames(descriptor.attribute_definitions) || !HaveKeys(descriptor.local_indexes) ||
+      !HaveKeys(descriptor.global_indexes)) {
     return DataLossError(Cat("table record ", descriptor.name, ": holds values this build does not know"));
   }
   return descriptor;

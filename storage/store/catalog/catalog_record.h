@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_CATALOG_CATALOG_RECORD_H_
 #define ARMATURE_STORAGE_STORE_CATALOG_CATALOG_RECORD_H_
 
-// A table descriptor as it lies on disk. docs/FORMAT.md, "Table records".
+// Encoding of a table descriptor on disk. docs/FORMAT.md, "Table records".
 
 #include <string>
 #include <string_view>
@@ -15,7 +15,7 @@ inline constexpr char kTableRecordVersion = 1;
 
 std::string EncodeTableRecord(const model::TableDescriptor& descriptor);
 
-// Errors: DataLoss for another version or bytes that do not describe a table.
+// Errors: DataLoss for an unknown version or bytes that do not describe a table.
 absl::StatusOr<model::TableDescriptor> ParseTableRecord(std::string_view value);
 
 }  // namespace armature::store

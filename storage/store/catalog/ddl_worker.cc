@@ -1,7 +1,9 @@
 #include "storage/store/catalog/ddl_worker.h"
 
+#include <cstddef>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -14,8 +16,17 @@
 namespace armature::store {
 namespace {
 
-// After a failure (a full disk, say) the work is tried again after this long.
+// Delay of a retry after a failure, such as a full disk.
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+
+void Report(bool created, std::string_view kind, size_t count, const absl::Status& status) {
+  const std::string_view change = created ? "created" : "deleted";
+  if (status.ok()) {
+    LOG(INFO) << "ddl: " << change << " " << kind << "=" << count;
+  } else {
+    LOG(ERROR) << "ddl: not " << change << " " << kind << "=" << count << " status=" << status;
+  }
+}
 
 }  // namespace
 
@@ -64,112 +75,63 @@ void DdlWorker::SetListener(std::function<void()> listener) {
 
 void DdlWorker::RunOnce() {
   const absl::MutexLock lock(&run_mutex_);
-  CreateTables();
-  DeleteTables();
-  CreateIndexes();
-  DeleteIndexes();
+  ChangeTables(model::TableState::kCreating);
+  ChangeTables(model::TableState::kDeleting);
+  ChangeIndexes(model::IndexState::kCreating);
+  ChangeIndexes(model::IndexState::kDeleting);
 }
 
-void DdlWorker::CreateTables() {
-  std::vector<TableId> tables;
-  std::vector<std::string> families;
-  const std::shared_ptr<const CatalogSnapshot> snapshot = catalog_->snapshot();
-  for (const auto& [name, table] : snapshot->tables()) {
-    if (table->descriptor.state != model::TableState::kCreating) continue;
-    tables.push_back(table->descriptor.id);
-    for (std::string& family : Catalog::FamilyNames(table->descriptor)) {
-      families.push_back(std::move(family));
-    }
-  }
-  if (tables.empty()) return;
-  absl::Status status = db_->CreateFamilies(families);
-  if (status.ok()) status = catalog_->Activate(tables);
-  if (status.ok()) {
-    LOG(INFO) << "ddl: created tables=" << tables.size() << " families=" << families.size();
-  } else {
-    LOG(ERROR) << "ddl: creation failed tables=" << tables.size() << " status=" << status;
-  }
+absl::Status DdlWorker::ChangeFamilies(bool creates, const std::vector<std::string>& families) {
+  return creates ? db_->CreateFamilies(families) : db_->DropFamilies(families);
 }
 
-void DdlWorker::DeleteTables() {
+void DdlWorker::ChangeTables(model::TableState state) {
+  const bool creates = state == model::TableState::kCreating;
   std::vector<model::TableDescriptor> tables;
+  std::vector<TableId> ids;
   std::vector<std::string> families;
   const std::shared_ptr<const CatalogSnapshot> snapshot = catalog_->snapshot();
   for (const auto& [name, table] : snapshot->tables()) {
-    if (table->descriptor.state != model::TableState::kDeleting) continue;
-    if (!catalog_->IsReleased(table->descriptor.id)) continue;
+    const TableId id = table->descriptor.id;
+    if (table->descriptor.state != state || (!creates && !catalog_->IsReleased(id))) continue;
     tables.push_back(table->descriptor);
-    for (std::string& family : Catalog::FamilyNames(table->descriptor)) {
-      families.push_back(std::move(family));
-    }
+    ids.push_back(id);
+    for (std::string& family : Catalog::FamilyNames(table->descriptor)) families.push_back(std::move(family));
   }
   if (tables.empty()) return;
-  absl::Status status = db_->DropFamilies(families);
-  for (const model::TableDescriptor& table : tables) {
-    if (status.ok()) status = catalog_->Remove(table);
-  }
-  if (status.ok()) {
-    LOG(INFO) << "ddl: deleted tables=" << tables.size() << " families=" << families.size();
+  absl::Status status = ChangeFamilies(creates, families);
+  if (creates) {
+    if (status.ok()) status = catalog_->Activate(ids);
   } else {
-    LOG(ERROR) << "ddl: deletion failed tables=" << tables.size() << " status=" << status;
+    for (const model::TableDescriptor& table : tables) {
+      if (status.ok()) status = catalog_->Remove(table);
+    }
   }
+  Report(creates, "tables", tables.size(), status);
 }
 
-void DdlWorker::CreateIndexes() {
-  struct Added {
-    TableId table;
-    IndexId index;
-  };
-  std::vector<Added> indexes;
+void DdlWorker::ChangeIndexes(model::IndexState state) {
+  const bool creates = state == model::IndexState::kCreating;
+  std::vector<std::pair<TableId, IndexId>> indexes;
   std::vector<std::string> families;
   const std::shared_ptr<const CatalogSnapshot> snapshot = catalog_->snapshot();
   for (const auto& [name, table] : snapshot->tables()) {
+    const TableId id = table->descriptor.id;
     if (table->descriptor.state != model::TableState::kUpdating) continue;
     for (const model::IndexDescriptor& index : table->descriptor.global_indexes) {
-      if (index.state != model::IndexState::kCreating || index.backfilling) continue;
-      indexes.push_back({table->descriptor.id, index.id});
-      families.push_back(GlobalIndexFamilyName(table->descriptor.id, index.id));
+      const bool is_due = index.state == state && (creates ? !index.backfilling : catalog_->IsReleased(id, index.id));
+      if (!is_due) continue;
+      indexes.emplace_back(id, index.id);
+      families.push_back(GlobalIndexFamilyName(id, index.id));
     }
   }
   if (indexes.empty()) return;
-  absl::Status status = db_->CreateFamilies(families);
+  absl::Status status = ChangeFamilies(creates, families);
   for (const auto& [table, index] : indexes) {
-    if (status.ok()) status = catalog_->BeginBackfill(table, index);
+    if (!status.ok()) break;
+    status = creates ? catalog_->BeginBackfill(table, index) : catalog_->RemoveIndex(table, index);
   }
-  if (status.ok()) {
-    LOG(INFO) << "ddl: created indexes=" << indexes.size();
-  } else {
-    LOG(ERROR) << "ddl: creation of indexes failed indexes=" << indexes.size() << " status=" << status;
-  }
-}
-
-void DdlWorker::DeleteIndexes() {
-  struct Deleted {
-    TableId table;
-    IndexId index;
-  };
-  std::vector<Deleted> indexes;
-  std::vector<std::string> families;
-  const std::shared_ptr<const CatalogSnapshot> snapshot = catalog_->snapshot();
-  for (const auto& [name, table] : snapshot->tables()) {
-    for (const model::IndexDescriptor& index : table->descriptor.global_indexes) {
-      const bool table_stays = table->descriptor.state == model::TableState::kUpdating;
-      if (!table_stays || index.state != model::IndexState::kDeleting) continue;
-      if (!catalog_->IsReleased(table->descriptor.id, index.id)) continue;
-      indexes.push_back({table->descriptor.id, index.id});
-      families.push_back(GlobalIndexFamilyName(table->descriptor.id, index.id));
-    }
-  }
-  if (indexes.empty()) return;
-  absl::Status status = db_->DropFamilies(families);
-  for (const auto& [table, index] : indexes) {
-    if (status.ok()) status = catalog_->RemoveIndex(table, index);
-  }
-  if (status.ok()) {
-    LOG(INFO) << "ddl: deleted indexes=" << indexes.size();
-  } else {
-    LOG(ERROR) << "ddl: deletion of indexes failed indexes=" << indexes.size() << " status=" << status;
-  }
+  Report(creates, "indexes", indexes.size(), status);
 }
 
 void DdlWorker::RemoveOrphans() {

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_CATALOG_DDL_WORKER_H_
 #define ARMATURE_STORAGE_STORE_CATALOG_DDL_WORKER_H_
 
-// The one thread that creates and drops column families.
+// The thread that creates and drops column families.
 
 #include <functional>
 #include <string>
@@ -9,17 +9,18 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "storage/model/table_descriptor.h"
 
 namespace armature::store {
 
 class Catalog;
 class RocksDb;
 
-// Makes the files agree with the catalog: CREATING tables and indexes get their families and become ACTIVE or are ready
-// to be filled, DELETING ones lose them once nobody holds them and are forgotten. All that waits is done in one call to
-// the engine, because each call costs a rewrite of its options file. The catalog is the job list, so a crash loses
-// nothing.
+// Creates the families of CREATING tables and indexes, and drops those of DELETING ones that no one holds any more. All
+// pending work is done in one call of the engine, because each call rewrites its options file. The catalog is the job
+// list, so a crash loses no work.
 //
 // Thread-safety: thread-safe.
 class DdlWorker {
@@ -30,24 +31,24 @@ class DdlWorker {
   DdlWorker(const DdlWorker&) = delete;
   DdlWorker& operator=(const DdlWorker&) = delete;
 
-  // There may be something to do.
+  // Wakes the thread: there may be work.
   void Wake();
-  // Called after each RunOnce of the thread: the catalog may have changed, or somebody has let go of a part of it.
-  // Null: not any more, and after this returns it does not run.
+  // The listener is called after each RunOnce of the thread: the catalog may have changed, or a lease was released.
+  // Null removes the listener; it is not running when the call returns.
   void SetListener(std::function<void()> listener);
 
-  // Does what can be done now. Called by the thread; also at open and by tests.
+  // Does the work that is possible now. Called by the thread, at open, and by tests.
   void RunOnce();
 
-  // Drops families that belong to no table: a creation that a crash cut off. Call before serving.
+  // Drops families that belong to no table, left by a crash during a creation. Called before serving.
   void RemoveOrphans();
 
  private:
   void Work();
-  void CreateTables();
-  void DeleteTables();
-  void CreateIndexes();
-  void DeleteIndexes();
+  absl::Status ChangeFamilies(bool creates, const std::vector<std::string>& families);
+  // Completes the creation or deletion of tables, or of global indexes, in `state`: CREATING or DELETING.
+  void ChangeTables(model::TableState state);
+  void ChangeIndexes(model::IndexState state);
 
   Catalog* const catalog_;
   RocksDb* const db_;

@@ -1,12 +1,12 @@
 #ifndef ARMATURE_STORAGE_STORE_CATALOG_INDEX_BUILD_H_
 #define ARMATURE_STORAGE_STORE_CATALOG_INDEX_BUILD_H_
 
-// How far the filling of a global index of a live table is.
+// Progress of the construction of a global index on a live table.
 //
-// Writes reach the index through the change log from the moment it is published. When nobody holds the table without it
-// any more, the position of the log is noted; the table is read page by page and its entries are written; then the log
-// is applied from that position on. Replaying each later change in order makes right whatever entry the reading saw
-// too early, so neither locks nor a view of one moment are needed.
+// Writes reach the index through the change log from the moment it is published. Once no one holds the table without
+// the index any more, the position of the log is recorded. The table is read page by page and the entries are written.
+// Then the log is applied from the recorded position. Replaying all later changes in order corrects any entry that the
+// scan saw too early, so neither locks nor a snapshot are needed.
 
 #include <cstdint>
 #include <string>
@@ -22,8 +22,8 @@ namespace armature::store {
 
 // Values are on disk: never renumber.
 enum class BuildPhase : uint8_t {
-  kWaiting = 0,     // for those who hold the table without the index; has no position in the log
-  kScanning = 1,    // the log is held at from_sequence
+  kWaiting = 0,     // waits for holders of the table without the index; no position in the log yet
+  kScanning = 1,    // the log is kept from from_sequence on
   kCatchingUp = 2,  // the log is applied; done at through_sequence
 };
 
@@ -31,17 +31,18 @@ struct BuildState {
   BuildPhase phase = BuildPhase::kWaiting;
   ChangeSequence from_sequence;
   ChangeSequence through_sequence;  // kCatchingUp
-  std::string next_key;             // kScanning: rows of the table before it are done
-  int64_t scanned = 0;              // rows of the table
-  int64_t written = 0;              // of them: in the index
-  int64_t skipped = 0;              // of them: not in it, because an attribute has another type, is empty or too long
-  int64_t started_ms = 0;           // since the epoch; begin of the scan
+  std::string next_key;             // kScanning: rows of the table before this key are done
+  int64_t scanned = 0;              // number of rows read
+  int64_t written = 0;              // number of entries written for them
+  int64_t skipped = 0;              // number of rows left out because an attribute has another type, is empty or too
+                                    // long
+  int64_t started_ms = 0;           // start of the scan, since the epoch
   friend bool operator==(const BuildState&, const BuildState&) = default;
 };
 
 // docs/FORMAT.md, "The meta family".
 std::string EncodeBuildState(const BuildState& state);
-// Errors: DataLoss for another version or malformed bytes.
+// Errors: DataLoss for an unknown version or malformed bytes.
 absl::StatusOr<BuildState> ParseBuildState(std::string_view value);
 
 // The state in memory, shared by all states of the catalog. Thread-safety: thread-safe.

@@ -4,26 +4,24 @@
 
 namespace armature::store {
 
-void WriteUnit::Append(OpKind kind, const Keyspace& keyspace, std::string_view key, std::string_view value,
-                       int64_t delta) {
-  const size_t key_offset = bytes_.size();
+void WriteUnit::Append(OpKind kind, const Keyspace& keyspace, std::string_view key, int64_t delta) {
+  const auto key_offset = static_cast<uint32_t>(bytes_.size());
   bytes_.append(key);
-  const size_t value_offset = bytes_.size();
-  bytes_.append(value);
-  ops_.push_back(Op{kind, keyspace.family, static_cast<uint32_t>(key_offset), static_cast<uint32_t>(key.size()),
-                    static_cast<uint32_t>(value_offset), static_cast<uint32_t>(value.size()), delta});
+  const auto key_size = static_cast<uint32_t>(key.size());
+  ops_.push_back(Op{kind, keyspace.family, key_offset, key_size, key_offset + key_size, /*value_size=*/0, delta});
 }
 
-void WriteUnit::Put(const Keyspace& keyspace, std::string_view key, std::string_view value) {
-  Append(OpKind::kPut, keyspace, key, value, 0);
+void WriteUnit::Put(const Keyspace& keyspace, std::string_view key, std::string_view value_begin,
+                    std::string_view value_end) {
+  Append(OpKind::kPut, keyspace, key, 0);
+  bytes_.append(value_begin).append(value_end);
+  ops_.back().value_size = static_cast<uint32_t>(value_begin.size() + value_end.size());
 }
 
-void WriteUnit::Delete(const Keyspace& keyspace, std::string_view key) {
-  Append(OpKind::kDelete, keyspace, key, {}, 0);
-}
+void WriteUnit::Delete(const Keyspace& keyspace, std::string_view key) { Append(OpKind::kDelete, keyspace, key, 0); }
 
 void WriteUnit::AddCounter(const Keyspace& keyspace, std::string_view key, int64_t delta) {
-  if (delta != 0) Append(OpKind::kCounter, keyspace, key, {}, delta);
+  if (delta != 0) Append(OpKind::kCounter, keyspace, key, delta);
 }
 
 void WriteUnit::AddStats(const Keyspace& keyspace, StatsDelta delta) {

@@ -48,7 +48,9 @@ class WriteUnit {
   WriteUnit(WriteUnit&&) = default;
   WriteUnit& operator=(WriteUnit&&) = default;
 
-  void Put(const Keyspace& keyspace, std::string_view key, std::string_view value);
+  void Put(const Keyspace& keyspace, std::string_view key, std::string_view value) { Put(keyspace, key, value, {}); }
+  // The value in two parts, which the caller need not join.
+  void Put(const Keyspace& keyspace, std::string_view key, std::string_view value_begin, std::string_view value_end);
   void Delete(const Keyspace& keyspace, std::string_view key);
   // Adds `delta` to the unsigned counter stored under `key` (an absent counter is 0; a counter at 0 is removed).
   // Counters are sizes of item collections: a unit that would raise one above
@@ -75,7 +77,7 @@ class WriteUnit {
   std::string_view value(const Op& op) const { return std::string_view(bytes_).substr(op.value_offset, op.value_size); }
 
  private:
-  void Append(OpKind kind, const Keyspace& keyspace, std::string_view key, std::string_view value, int64_t delta);
+  void Append(OpKind kind, const Keyspace& keyspace, std::string_view key, int64_t delta);
 
   std::shared_ptr<const void> pin_;
   std::string bytes_;

@@ -9,8 +9,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "armature/api/v1/tables.pb.h"
+#include "google/protobuf/text_format.h"
 #include "storage/base/strings.h"
 #include "tests/unit/advise/advise_testing.h"
+#include "tools/advise/live_table.h"
 
 namespace armature::advise {
 namespace {
@@ -196,13 +199,25 @@ TEST(AdviceJson, ForACreatedTableAddsOneIndexAtATime) {
   EXPECT_EQ(json["UpdateTable"][1]["GlobalSecondaryIndexUpdates"][0]["Create"]["IndexName"], "b-index");
 }
 
+using LiveTable = api::v1::TableDescription;
+
 LiveTable Live() {
   LiveTable live;
-  live.name = "T";
-  live.partition = {{"k", AttributeType::kString}};
-  live.items = 1000;
-  live.bytes = 200'000;
-  live.indexes = {{"i", false, {{"n", AttributeType::kNumber}}, {}, ProjectionKind::kInclude, {"extra"}}};
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      R"pb(
+        table_name: "T"
+        attribute_definitions { attribute_name: "k" attribute_type: SCALAR_ATTRIBUTE_TYPE_S }
+        attribute_definitions { attribute_name: "n" attribute_type: SCALAR_ATTRIBUTE_TYPE_N }
+        key_schema { attribute_name: "k" key_type: KEY_TYPE_HASH }
+        item_count: 1000
+        table_size_bytes: 200000
+        global_secondary_indexes {
+          index_name: "i"
+          key_schema { attribute_name: "n" key_type: KEY_TYPE_HASH }
+          projection { projection_type: PROJECTION_TYPE_INCLUDE non_key_attributes: "extra" }
+        }
+        global_secondary_indexes { index_name: "gone" index_status: INDEX_STATUS_DELETING })pb",
+      &live));
   return live;
 }
 
@@ -221,7 +236,7 @@ TEST(AdviseLive, FillsInWhatTheFileLeavesOut) {
 
 TEST(AdviseLive, SaysThatAnEmptyTableTellsNothing) {
   LiveTable live = Live();
-  live.items = 0;
+  live.set_item_count(0);
   Workload workload = WorkloadFromJson(Parsed(kSmall)).value();
   std::vector<std::string> notes;
   ASSERT_TRUE(AddLiveTable(live, &workload, &notes).ok());
@@ -233,7 +248,7 @@ TEST(AdviseLive, ContradictionsAreRefused) {
   std::vector<std::string> notes;
   Workload workload = WorkloadFromJson(Parsed(kSmall)).value();
   LiveTable live = Live();
-  live.partition[0].type = AttributeType::kBinary;
+  live.mutable_attribute_definitions(0)->set_attribute_type(api::v1::SCALAR_ATTRIBUTE_TYPE_B);
   EXPECT_THAT(std::string(Sv(AddLiveTable(live, &workload, &notes).message())), HasSubstr("table.attributes.k.type"));
   workload.table.key = {{1}, {}};
   EXPECT_THAT(std::string(Sv(AddLiveTable(Live(), &workload, &notes).message())), HasSubstr("has the key k"));

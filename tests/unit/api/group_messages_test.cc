@@ -15,7 +15,7 @@ namespace v1 = ::armature::api::v1;
 
 constexpr int kMany = 5000;
 
-// Two bytes of a message are hundreds in memory.
+// Two bytes of a message would take hundreds in memory.
 TEST(GroupMessages, ListsBeyondTheirLimitsAreNotKept) {
   v1::BatchGetItemRequest many_keys;
   v1::BatchGetItemRequest many_tables;
@@ -56,7 +56,7 @@ TEST(GroupMessages, ListsBeyondTheirLimitsAreNotKept) {
 TEST(GroupMessages, WhatIsNotKeptIsStillRead) {
   v1::TransactWriteItemsRequest request;
   for (int i = 0; i < kMany; ++i) request.add_transact_items();
-  // An element that is a number.
+  // An element with the wrong wire type.
   EXPECT_FALSE(ParseTransactWriteItems(request.SerializeAsString() + std::string("\x08\x07")).ok());
 }
 

@@ -79,7 +79,7 @@ TEST(ItemMessages, WritesTellTheItemCollection) {
   ASSERT_TRUE(message.ParseFromString(SerializeRest(result)));
   EXPECT_FALSE(message.has_item_collection_metrics());
   result.collection = engine::ItemCollectionMetrics{codec::Item({{"pk", codec::S("a")}}), 2, 3};
-  // All three answer in one shape.
+  // All three answers have the same fields.
   v1::PutItemResponse put;
   v1::DeleteItemResponse removal;
   ASSERT_TRUE(message.ParseFromString(SerializeRest(result)));

@@ -34,7 +34,7 @@ v1::ExpectedAttributeValue& Expect(Message* message, const std::string& name) {
   return (*message->mutable_expected())[name];
 }
 
-// What the entries of Expected become, whatever write they belong to.
+// The result of parsing Expected, for any kind of write.
 template <class Message>
 std::string WithExpected() {
   Message message;
@@ -154,7 +154,7 @@ TEST(LegacyMessages, RequestsWithoutThemHaveNone) {
 }
 
 TEST(LegacyMessages, ValuesComeAsTheyStandOnTheWire) {
-  // Two types in one value, which a message would not show, and nesting that no message parser goes down to.
+  // Two types in one value, which a parsed message could not hold, and deeper nesting than message parsers allow.
   std::string deep = codec::S("x");
   for (int i = 0; i < 500; ++i) deep = codec::L({deep});
   for (const std::string& value : {codec::S("a") + codec::N("1"), deep}) {

@@ -20,7 +20,7 @@ TEST(PipelineMessages, TheNumbersAreThoseOfTheMessages) {
   EXPECT_EQ(kPipelineNumberFirst, uint32_t{v1::PipelineRequest::kGetItemFieldNumber});
   EXPECT_EQ(kPipelineNumberLast, uint32_t{v1::PipelineRequest::kTransactWriteItemsFieldNumber});
   EXPECT_EQ(kPipelineErrorNumber, uint32_t{v1::PipelineResponse::kErrorFieldNumber});
-  // A response has the number of its operation.
+  // A response has the field number of its operation.
   const auto* const requests = v1::PipelineRequest::descriptor();
   const auto* const responses = v1::PipelineResponse::descriptor();
   for (int number = kPipelineNumberFirst; number <= static_cast<int>(kPipelineNumberLast); ++number) {
@@ -41,11 +41,11 @@ TEST(PipelineMessages, TheOperationIsLeftAsItStands) {
 
 TEST(PipelineMessages, NothingIsAnOperationToo) {
   EXPECT_EQ(Parsed("").number, 0u);
-  // Field 14 is not known.
+  // Field 14 is unknown.
   EXPECT_EQ(Parsed(std::string("\x72\x01x", 3)).number, 0u);
 }
 
-// As the protocol demands: parsing the bytes as a message must give the same.
+// Parsing the bytes as a message must give the same result.
 TEST(PipelineMessages, OfSeveralOperationsTheLastCountsAndPiecesAreMerged) {
   v1::PipelineRequest first;
   first.mutable_get_item()->set_table_name("first");
@@ -69,7 +69,7 @@ TEST(PipelineMessages, WhatIsNoMessageIsRefused) {
   const std::string bytes = request.SerializeAsString();
   for (size_t length = 1; length < bytes.size(); ++length) {
     PipelineOperation operation;
-    // The id is a whole message.
+    // The id alone is a complete message.
     EXPECT_EQ(ParsePipelineRequest(std::string_view(bytes).substr(0, length), &operation).ok(), length == 2) << length;
   }
   for (const std::string& wrong : {std::string("\x0A\x01x"), std::string("\x10\x01"), std::string("\x0B")}) {

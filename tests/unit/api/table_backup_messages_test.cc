@@ -23,7 +23,7 @@ Message Parsed(const char* text) {
   return message;
 }
 
-// What differs from `expected`; empty if nothing does.
+// The differences from `expected`; empty if there are none.
 template <class Message>
 std::string Difference(const Message& actual, const char* expected) {
   std::string difference;
@@ -184,7 +184,7 @@ TEST(TableBackupMessages, RequestsKeepAllThatWasSent) {
   EXPECT_EQ(restore->backup_arn, "a");
   EXPECT_EQ(restore->billing_mode, "PAY_PER_REQUEST");
   EXPECT_EQ(restore->provisioned, (model::Throughput{model::kThroughputNotGiven, 2}));
-  EXPECT_EQ(restore->on_demand_max, (model::Throughput{3, -1}));
+  EXPECT_EQ(restore->on_demand_max, (model::Throughput{3, model::kThroughputNotGiven}));
   ASSERT_EQ(restore->global_indexes->size(), 1u);
   EXPECT_EQ(restore->global_indexes->at(0).index_name, "g");
   EXPECT_TRUE(restore->local_indexes.has_value() && restore->local_indexes->empty()) << "no index is not all of them";

@@ -55,14 +55,14 @@ TEST(TableMessages, RequestBecomesADefinitionInTheWordsOfTheApi) {
   EXPECT_EQ(definition.local_indexes->at(0).projection.non_key_attributes, (std::vector<std::string>{"z", "a"}));
   EXPECT_EQ(definition.global_indexes->at(0).projection.projection_type, "KEYS_ONLY");
   EXPECT_FALSE(definition.global_indexes->at(0).projection.non_key_attributes.has_value());
-  EXPECT_EQ(definition.global_indexes->at(0).on_demand_max, (model::Throughput{7, -1}));
+  EXPECT_EQ(definition.global_indexes->at(0).on_demand_max, (model::Throughput{7, model::kThroughputNotGiven}));
   EXPECT_FALSE(definition.global_indexes->at(0).provisioned.has_value());
   EXPECT_EQ(definition.billing_mode, "PAY_PER_REQUEST");
-  EXPECT_EQ(definition.stream_enabled, true);
-  EXPECT_EQ(definition.stream_view_type, "NEW_IMAGE");
-  EXPECT_EQ(definition.settings.table_class, "STANDARD");
-  EXPECT_TRUE(definition.settings.deletion_protection);
-  EXPECT_EQ(definition.settings.tags, (std::vector<std::pair<std::string, std::string>>{{"k", "v"}}));
+  EXPECT_EQ(definition.stream->enabled, true);
+  EXPECT_EQ(definition.stream->view_type, "NEW_IMAGE");
+  EXPECT_EQ(definition.table_class, "STANDARD");
+  EXPECT_EQ(definition.deletion_protection, true);
+  EXPECT_EQ(definition.tags, (std::vector<std::pair<std::string, std::string>>{{"k", "v"}}));
 }
 
 TEST(TableMessages, WhatIsNotSetIsAbsentAndUnknownEnumsBecomeTheirNumber) {
@@ -73,8 +73,8 @@ TEST(TableMessages, WhatIsNotSetIsAbsentAndUnknownEnumsBecomeTheirNumber) {
   EXPECT_EQ(definition.billing_mode, "77");
   EXPECT_FALSE(definition.local_indexes.has_value());
   EXPECT_FALSE(definition.global_indexes.has_value());
-  EXPECT_FALSE(definition.stream_enabled.has_value());
-  EXPECT_FALSE(definition.settings.provisioned.has_value());
+  EXPECT_FALSE(definition.stream.has_value());
+  EXPECT_FALSE(definition.provisioned.has_value());
 }
 
 engine::TableDescription Describe() {

@@ -12,7 +12,7 @@
 namespace armature::daemon {
 namespace {
 
-// A length-delimited field of any number.
+// A length-delimited field with any number.
 std::string Field(uint32_t number, std::string_view body) {
   std::string bytes;
   model::AppendVarint(number << 3 | 2, &bytes);

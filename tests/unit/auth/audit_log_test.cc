@@ -11,19 +11,14 @@
 #include "absl/time/clock.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
+#include "tests/support/temp_dir.h"
 
 namespace armature::daemon {
 namespace {
 
 class AuditLogTest : public testing::Test {
  protected:
-  AuditLogTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "audit_XXXXXX").string();
-    directory_ = mkdtemp(pattern.data());
-  }
-  ~AuditLogTest() override { std::filesystem::remove_all(directory_); }
-
-  std::string Path(std::string_view name) const { return (directory_ / name).string(); }
+  std::string Path(std::string_view name) const { return directory_.path(name); }
   std::string Read(std::string_view name) const {
     std::ifstream in(Path(name));
     std::ostringstream text;
@@ -31,7 +26,7 @@ class AuditLogTest : public testing::Test {
     return text.str();
   }
 
-  std::filesystem::path directory_;
+  const test::TempDir directory_;
 };
 
 AuditRecord About(std::string_view table) {

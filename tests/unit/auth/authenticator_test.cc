@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "storage/base/api_error.h"
 #include "tests/support/request_signer.h"
+#include "tests/support/temp_dir.h"
 
 namespace armature::daemon {
 namespace {
@@ -47,12 +48,9 @@ std::string Basic(std::string_view id, std::string_view secret) {
 class AuthenticatorTest : public testing::Test {
  protected:
   AuthenticatorTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "authenticator_XXXXXX").string();
-    directory_ = mkdtemp(pattern.data());
-    options_.credentials_file = (directory_ / "credentials.json").string();
+    options_.credentials_file = directory_.path("credentials.json");
     options_.limiter.failures.burst = 1000;
   }
-  ~AuthenticatorTest() override { std::filesystem::remove_all(directory_); }
 
   void Write(const std::string& text) {
     std::ofstream(options_.credentials_file) << text;
@@ -89,7 +87,7 @@ class AuthenticatorTest : public testing::Test {
     return Call({.authorization = std::nullopt, .certificate_names = std::move(names), .peer = kPeer});
   }
 
-  std::filesystem::path directory_;
+  const test::TempDir directory_;
   AuthenticatorOptions options_;
   std::unique_ptr<Authenticator> authenticator_;
 };
@@ -267,7 +265,7 @@ TEST(SecretChecker, TooManyComputationsAreRefused) {
   {
     SecretChecker checker;
     checker.Check(hash, "first", [&](SecretChecker::Answer) { hold.WaitForNotification(); });
-    // As many as wait at once. Depending on timing, the first one waits or runs.
+    // Fills the queue. Depending on timing, the first check waits or runs.
     for (size_t i = 0; i < SecretChecker::kComputationsMax + 10; ++i) {
       checker.Check(hash, Cat("guess", i), [&](SecretChecker::Answer answer) {
         if (answer == SecretChecker::Answer::kBusy) ++busy;

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "daemon/auth/crypto.h"
+#include "tests/support/temp_dir.h"
 
 namespace armature::daemon {
 namespace {
@@ -147,24 +148,17 @@ TEST(Credentials, AnyPrefixIsRefused) {
 
 class CredentialsFile : public testing::Test {
  protected:
-  CredentialsFile() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "credentials_XXXXXX").string();
-    directory_ = mkdtemp(pattern.data());
-    path_ = directory_ / "credentials.json";
-  }
-  ~CredentialsFile() override { std::filesystem::remove_all(directory_); }
-
   void Write(const std::string& text, mode_t mode) {
     std::ofstream(path_) << text;
     chmod(path_.c_str(), mode);
   }
   std::string Load() {
-    const auto loaded = Credentials::Load(path_.string(), std::make_shared<FailureLog>());
+    const auto loaded = Credentials::Load(path_, std::make_shared<FailureLog>());
     return loaded.ok() ? "OK" : std::string(loaded.status().message());
   }
 
-  std::filesystem::path directory_;
-  std::filesystem::path path_;
+  const test::TempDir directory_;
+  const std::string path_ = directory_.path("credentials.json");
 };
 
 TEST_F(CredentialsFile, IsReadIfNobodyElseMayUseIt) {
@@ -176,8 +170,8 @@ TEST_F(CredentialsFile, IsReadIfNobodyElseMayUseIt) {
   for (const mode_t mode : {0640, 0604, 0620, 0602, 0610, 0601}) {
     Write(valid, mode);
     const std::string text = Load();
-    EXPECT_EQ(text.substr(0, path_.string().size()), path_.string());
-    EXPECT_NE(text.find("run: chmod 600 " + path_.string()), std::string::npos) << text;
+    EXPECT_EQ(text.substr(0, path_.size()), path_);
+    EXPECT_NE(text.find("run: chmod 600 " + path_), std::string::npos) << text;
   }
 }
 
@@ -185,20 +179,20 @@ TEST_F(CredentialsFile, OfAnotherUserIsRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   Write("{}", 0600);
   ASSERT_EQ(chown(path_.c_str(), 65534, 65534), 0);
-  EXPECT_EQ(Load(), Cat(path_.string(), ": belongs to user 65534, who could change it; run: chown 0 ", path_.string()));
+  EXPECT_EQ(Load(), Cat(path_, ": belongs to user 65534, who could change it; run: chown 0 ", path_));
 }
 
 TEST_F(CredentialsFile, ErrorsNameTheFile) {
-  EXPECT_EQ(Load(), Cat("cannot read ", path_.string(), ": No such file or directory"));
+  EXPECT_EQ(Load(), Cat("cannot read ", path_, ": No such file or directory"));
   Write("{}", 0600);
-  EXPECT_EQ(Load(), Cat(path_.string(),
+  EXPECT_EQ(Load(), Cat(path_,
                         ": there is neither an access key nor a certificate, so nobody could do "
                         "anything"));
   Write(std::string(Credentials::kFileBytesMax + 1, ' '), 0600);
-  EXPECT_EQ(Load(), Cat(path_.string(), ": is larger than 1048576 bytes"));
+  EXPECT_EQ(Load(), Cat(path_, ": is larger than 1048576 bytes"));
   std::filesystem::remove(path_);
   std::filesystem::create_directory(path_);
-  EXPECT_EQ(Load(), Cat(path_.string(), ": is not a file"));
+  EXPECT_EQ(Load(), Cat(path_, ": is not a file"));
 }
 
 TEST(SecretHash, KnowsItsSecretOnly) {

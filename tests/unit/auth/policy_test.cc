@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/auth/table_arn.h"
 #include "storage/base/api_error.h"
 
 namespace armature::daemon {

@@ -9,7 +9,6 @@
 
 #include "absl/strings/escaping.h"
 #include "daemon/auth/sigv4.h"
-#include "daemon/auth/sigv4_fields.h"
 #include "storage/base/api_error.h"
 
 namespace armature::daemon {

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/auth/sigv4_fields.h"
 #include "storage/base/api_error.h"
 #include "tests/support/request_signer.h"
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "daemon/auth/sigv4.h"
-#include "daemon/auth/sigv4_fields.h"
 #include "storage/base/strings.h"
 
 namespace armature::daemon {

@@ -16,6 +16,7 @@
 
 #include "armature/api/v1/service.grpc.pb.h"
 #include "storage/base/strings.h"
+#include "tests/support/temp_dir.h"
 #include "tools/armature/commands.h"
 
 namespace armature::cli {
@@ -71,16 +72,9 @@ class FakeTables final : public api::v1::TableService::Service {
 
 class AdviseCommandTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string folder = (std::filesystem::temp_directory_path() / "advise_test_XXXXXX").string();
-    ASSERT_NE(mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-    Write(kWorkload);
-  }
+  void SetUp() override { Write(kWorkload); }
 
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string path() const { return (folder_ / "workload.json").string(); }
+  std::string path() const { return folder_.path("workload.json"); }
 
   void Write(std::string_view text) { std::ofstream(path()) << text; }
 
@@ -103,7 +97,7 @@ class AdviseCommandTest : public testing::Test {
     return RunCli(arguments, out_, err_);
   }
 
-  std::filesystem::path folder_;
+  const test::TempDir folder_;
   FakeTables tables_;
   std::unique_ptr<grpc::Server> server_;
   std::string endpoint_ = "nowhere:1";

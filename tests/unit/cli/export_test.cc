@@ -125,7 +125,7 @@ TEST_F(ExportTest, AnyChangedByteOfAManifestIsSeen) {
 }
 
 TEST_F(ExportTest, WhatIsNoManifestIsRefused) {
-  EXPECT_THAT(Message(Reading()), HasSubstr("no export, or one that was not finished"));
+  EXPECT_THAT(Message(Reading()), HasSubstr("not an export, or an unfinished one"));
   EXPECT_EQ(ExitCodeOf(Reading()), ExitCode::kInputError);
   Write(kManifestName, "[]");
   EXPECT_THAT(Message(Reading()), HasSubstr("damaged"));
@@ -138,7 +138,7 @@ TEST_F(ExportTest, WhatIsNoManifestIsRefused) {
     manifest.files[0].name = first;
     manifest.files[1].name = second;
     ASSERT_TRUE(WriteManifest(directory_, manifest).ok());
-    EXPECT_THAT(Message(Reading()), HasSubstr("not what an export writes")) << first;
+    EXPECT_THAT(Message(Reading()), HasSubstr("not a manifest of armature export")) << first;
   }
 }
 

@@ -93,11 +93,12 @@ TEST(TextTableTest, ShowsItems) {
 // The request that `arguments` make with some options of each kind.
 absl::StatusOr<api::v1::CreateTableRequest> Built(std::vector<std::string> arguments) {
   CLI::App app;
-  const RequestOptions options(app, {{"--table-name", OptionKind::kText, "", Presence::kRequired},
-                                     {"--key-schema", OptionKind::kShorthandList, ""},
-                                     {"--global-secondary-indexes", OptionKind::kJson, ""},
-                                     {"--provisioned-throughput", OptionKind::kShorthand, ""},
-                                     {"--deletion-protection-enabled", OptionKind::kFlag, ""}});
+  const RequestOptions options(app, *api::v1::CreateTableRequest::descriptor(),
+                               {{"--table-name", "", Presence::kRequired},
+                                {"--key-schema", ""},
+                                {"--global-secondary-indexes", ""},
+                                {"--provisioned-throughput", ""},
+                                {"--deletion-protection-enabled", ""}});
   app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   return options.Build<api::v1::CreateTableRequest>();
 }

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "armature/api/v1/service.grpc.pb.h"
+#include "armature/version.h"
 #include "daemon/auth/credentials.h"
 #include "storage/base/strings.h"
 #include "tools/armature/commands.h"
@@ -154,6 +155,31 @@ TEST_F(RunCliTest, WrongUseSendsNothing) {
   EXPECT_EQ(Run({"query", "--table-name", "T", "--limit", "many"}), 2);
   EXPECT_EQ(Run({"item", "put", "--table-name", "T", "--item", R"({"a":{"N":1}})"}), 2);
   EXPECT_THAT(err_.str(), StartsWith("armature: Item.a.N: must be a string"));
+}
+
+TEST_F(RunCliTest, MistypedWordsGetTheNearestKnownOne) {
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string_view message;
+  };
+  const Case cases[] = {
+      {{"tabel", "list"}, "unknown command 'tabel'; did you mean 'table'?"},
+      {{"--output", "json", "tabel"}, "unknown command 'tabel'; did you mean 'table'?"},
+      {{"table", "lst"}, "unknown command 'lst'; did you mean 'list'?"},
+      {{"frobnicate"}, "unknown command 'frobnicate'"},
+      {{"query", "--tabel-name", "T"}, "unknown option '--tabel-name'; did you mean '--table-name'?"},
+      {{"query", "--table-name", "T", "--ouput=json"}, "unknown option '--ouput'; did you mean '--output'?"},
+      {{"--frobnicate", "query"}, "unknown option '--frobnicate'"},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(Run(c.arguments), 2);
+    EXPECT_EQ(err_.str(), Cat("armature: ", c.message, "\n"));
+  }
+}
+
+TEST_F(RunCliTest, TellsItsVersion) {
+  EXPECT_EQ(Run({"--version"}), 0);
+  EXPECT_EQ(out_.str(), Cat("armature ", kVersion, "\n"));
 }
 
 TEST_F(RunCliTest, SilenceHasItsOwnCode) {

@@ -3,17 +3,15 @@
 
 // Random items of all types, as they come from clients.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <random>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "tests/support/random.h"
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/model/naive_decimal.h"
 
@@ -24,7 +22,7 @@ class TwinMaker {
  public:
   using Twins = std::pair<std::string, std::string>;
 
-  explicit TwinMaker(uint64_t seed) : rng_(seed) {}
+  explicit TwinMaker(uint64_t seed) : random_(seed) {}
 
   Twins Item(int depth) {
     const auto [first, second] = Entries(depth);
@@ -32,34 +30,32 @@ class TwinMaker {
   }
 
  private:
-  size_t Below(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(rng_); }
-
   std::string Text() {
     constexpr std::string_view kPieces[] = {"a",          "b",  "A",  " ",  "\xC3\xA9", "\xF0\x9F\x98\x80",
                                             "long piece", "\"", "\\", "\n", "\x1F",     "\x7F"};
     std::string text;
-    for (size_t i = Below(Below(10) == 0 ? 30 : 4); i > 0; --i) text += kPieces[Below(std::size(kPieces))];
-    if (Below(20) == 0) text.push_back('\0');
+    for (size_t i = random_.Below(random_.OneIn(10) ? 30 : 4); i > 0; --i) text += random_.Pick(kPieces);
+    if (random_.OneIn(20)) text.push_back('\0');
     return text;
   }
 
   // Two texts of one number.
   Twins NumberTexts() {
-    const model::RandomNumber number = model::MakeRandomNumber(rng_);
+    const model::RandomNumber number = model::MakeRandomNumber(random_.rng());
     return {number.text, number.value.Plain()};
   }
 
   std::pair<Attributes, Attributes> Entries(int depth) {
     std::pair<Attributes, Attributes> entries;
     std::set<std::string> names;
-    for (size_t i = Below(6); i > 0; --i) names.insert("n" + Text());
+    for (size_t i = random_.Below(6); i > 0; --i) names.insert("n" + Text());
     for (const std::string& name : names) {
       const Twins value = Value(depth - 1);
       entries.first.emplace_back(name, value.first);
       entries.second.emplace_back(name, value.second);
     }
-    std::shuffle(entries.first.begin(), entries.first.end(), rng_);
-    std::shuffle(entries.second.begin(), entries.second.end(), rng_);
+    random_.Shuffle(&entries.first);
+    random_.Shuffle(&entries.second);
     return entries;
   }
 
@@ -68,21 +64,21 @@ class TwinMaker {
     std::set<std::string> seen;
     std::vector<std::string> first;
     std::vector<std::string> second;
-    for (size_t i = 1 + Below(5); i > 0; --i) {
+    for (size_t i = 1 + random_.Below(5); i > 0; --i) {
       const Twins element = numbers ? NumberTexts() : Twins{Text(), ""};
       if (!seen.insert(numbers ? element.second : element.first).second) continue;
       first.push_back(element.first);
       second.push_back(numbers ? element.second : element.first);
     }
-    std::shuffle(first.begin(), first.end(), rng_);
-    std::shuffle(second.begin(), second.end(), rng_);
+    random_.Shuffle(&first);
+    random_.Shuffle(&second);
     return {make(first), make(second)};
   }
 
   Twins Same(std::string value) { return {value, value}; }
 
   Twins Value(int depth) {
-    switch (Below(depth > 0 ? 10 : 8)) {
+    switch (random_.Below(depth > 0 ? 10 : 8)) {
       case 0:
         return Same(S(Text()));
       case 1: {
@@ -92,7 +88,7 @@ class TwinMaker {
       case 2:
         return Same(B(Text() + "\xFF"));
       case 3:
-        return Below(2) == 0 ? Twins{Bool(1), Bool(77)} : Same(Bool(0));
+        return random_.OneIn(2) ? Twins{Bool(1), Bool(77)} : Same(Bool(0));
       case 4:
         return {Null(1), Null(300)};
       case 5:
@@ -104,7 +100,7 @@ class TwinMaker {
       case 8: {
         std::vector<std::string> first;
         std::vector<std::string> second;
-        for (size_t i = Below(5); i > 0; --i) {
+        for (size_t i = random_.Below(5); i > 0; --i) {
           const Twins value = Value(depth - 1);
           first.push_back(value.first);
           second.push_back(value.second);
@@ -118,7 +114,7 @@ class TwinMaker {
     }
   }
 
-  std::mt19937_64 rng_;
+  test::Random random_;
 };
 
 }  // namespace armature::codec

@@ -201,7 +201,7 @@ TEST(Config, SecretsMayPassWhereNobodyListens) {
   raw.credentials_file = "credentials";
   raw.grpc_listen = "unix:/run/a.sock";
   EXPECT_TRUE(MakeConfig(raw).ok());
-  // Signatures do not give the secret away.
+  // Signatures do not reveal the secret.
   raw.grpc_listen = "off";
   raw.http_listen = "127.0.0.1:81";
   EXPECT_TRUE(MakeConfig(raw).ok());

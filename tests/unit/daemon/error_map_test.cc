@@ -127,8 +127,8 @@ TEST(ErrorMap, TransactionErrorsHaveTheirCodesAndNames) {
   EXPECT_EQ(conflict.error_code(), grpc::StatusCode::ABORTED);
 }
 
-// The most reasons of the longest code, each with a text and an item: every code comes over, what room there is goes to
-// the items first, and what was left out is told.
+// The maximum number of reasons with the longest code, each with a text and an item: all codes are sent, items get the
+// remaining space first, and omissions are marked.
 TEST(ErrorMap, ReasonsOfACancelledTransactionFitTheTrailers) {
   std::vector<CancellationReason> reasons;
   const std::string item = codec::Item({{"pk", codec::S("a")}});

@@ -68,7 +68,7 @@ class BacklogTest : public testing::Test {
     while (drained.ok() && !*drained) drained = applier.RunOnce(table);
     EXPECT_TRUE(drained.ok()) << drained.status();
   }
-  // Key and partition key of the entries of an index, or of those that it should hold; index "" means the table.
+  // Value of `attribute` and partition key of each item that has it, in an index or, for "", in the table.
   std::set<std::pair<std::string, std::string>> EntriesOf(const std::string& index, const std::string& attribute) {
     std::set<std::pair<std::string, std::string>> entries;
     ReadRequest request;

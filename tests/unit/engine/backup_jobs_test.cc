@@ -27,7 +27,7 @@ class BackupJobsTest : public ::testing::Test {
     ASSERT_TRUE(engine_.Put(WriteTo("things", PlainItem("a", "1", {{"text", codec::S(text)}}))).ok());
   }
 
-  std::string path(const std::string& name = "backups") const { return directory_.path() + "/" + name; }
+  std::string path(const std::string& name = "backups") const { return directory_.path(name); }
 
   StartBackupRequest To(const std::string& name = "backups") const {
     StartBackupRequest request;
@@ -62,7 +62,7 @@ class BackupJobsTest : public ::testing::Test {
     return jobs.Start(request);
   }
 
-  TempDirectory directory_;
+  test::TempDir directory_;
   TestEngine engine_;
 };
 

@@ -42,7 +42,7 @@ class BatchTest : public testing::Test {
   static model::TableDefinition Provisioned(int64_t reads, int64_t writes) {
     model::TableDefinition definition = PlainTable(kTable);
     definition.billing_mode = "PROVISIONED";
-    definition.settings.provisioned = model::Throughput{reads, writes};
+    definition.provisioned = model::Throughput{reads, writes};
     return definition;
   }
 

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,30 +18,13 @@
 #include "absl/time/clock.h"
 #include "engine/engine.h"
 #include "storage/base/api_error.h"
+#include "tests/support/temp_dir.h"
 #include "tests/unit/codec/codec_test_util.h"
 
 namespace armature::engine {
 
 // Far longer than any wait, so that a test that hangs fails with its place.
 inline constexpr absl::Duration kPatience = absl::Seconds(60);
-
-class TempDirectory {
- public:
-  TempDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "armature_XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TempDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempDirectory(const TempDirectory&) = delete;
-  TempDirectory& operator=(const TempDirectory&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // Receives the answer of a running call.
 template <class T>
@@ -203,7 +185,7 @@ class TestEngine {
     engine_ = std::make_unique<Engine>(database_.get(), options_);
   }
 
-  TempDirectory directory_;
+  test::TempDir directory_;
   const store::Durability durability_;
   const EngineOptions options_;
   const std::function<void(store::DatabaseOptions*)> adjust_;

@@ -15,22 +15,9 @@
 
 #include "storage/model/item_view.h"
 #include "tests/unit/codec/codec_test_util.h"
+#include "tests/unit/model/naive_decimal.h"
 
 namespace armature::engine {
-
-// A number as a sign and a row of digits of fixed width, so that texts compare like numbers. `plain` has no exponent.
-inline std::pair<bool, std::string> DigitRow(std::string_view plain) {
-  constexpr size_t kIntegerWidth = 140;
-  constexpr size_t kFractionWidth = 220;
-  const bool negative = plain.starts_with('-');
-  if (negative) plain.remove_prefix(1);
-  const size_t point = std::min(plain.find('.'), plain.size());
-  std::string row(kIntegerWidth - point, '0');
-  row += plain.substr(0, point);
-  if (point < plain.size()) row += plain.substr(point + 1);
-  row.resize(kIntegerWidth + kFractionWidth, '0');
-  return {negative, row};
-}
 
 // A value of type S, N or B. Numbers are plain decimals without redundant zeros.
 struct Scalar {
@@ -41,10 +28,8 @@ struct Scalar {
   friend std::weak_ordering operator<=>(const Scalar& a, const Scalar& b) {
     if (a.type != b.type) return a.type <=> b.type;
     if (a.type != 'N') return a.text.compare(b.text) <=> 0;  // bytes compare unsigned
-    const auto [a_negative, a_row] = DigitRow(a.text);
-    const auto [b_negative, b_row] = DigitRow(b.text);
-    if (a_negative != b_negative) return a_negative ? std::weak_ordering::less : std::weak_ordering::greater;
-    return a_negative ? b_row.compare(a_row) <=> 0 : a_row.compare(b_row) <=> 0;
+    return model::NaiveDecimal::Compare(model::NaiveDecimal::OfPlain(a.text), model::NaiveDecimal::OfPlain(b.text)) <=>
+           0;
   }
 
   std::string Wire() const { return type == 'S' ? codec::S(text) : type == 'N' ? codec::N(text) : codec::B(text); }

@@ -110,7 +110,7 @@ ReadRequest ModelReader::ReadOf(const ModelTable& table, const ModelKeyspace& ke
   request.index_name = keyspace.index_name;
   request.at_least_sequence = table.last_sequence;
   request.consistent_read = !keyspace.global && values_->OneIn(2);
-  request.return_consumed_capacity = values_->OneOf(kModes);
+  request.return_consumed_capacity = values_->Pick(kModes);
   return request;
 }
 
@@ -303,7 +303,7 @@ void ModelReader::CompareTotals(const ModelTable& table) {
 }
 
 void ModelReader::CompareSome(const ModelTable& table, int queries) {
-  const ModelKeyspace& keyspace = values_->OneOf(table.keyspaces());
+  const ModelKeyspace& keyspace = values_->Pick(table.keyspaces());
   if (!keyspace.filling) CompareQueries(table, keyspace, queries);
 }
 

@@ -208,7 +208,7 @@ class ModelTest : public ::testing::Test {
     if (names.size() < 2 || (names.size() < kGlobalIndexesMax && values_.OneIn(2))) {
       BeginCreation(table);
     } else {
-      BeginDeletion(table, values_.OneOf(names));
+      BeginDeletion(table, values_.Pick(names));
     }
   }
 

@@ -121,7 +121,7 @@ void ModelWriter::WriteOnce(ModelTable* table, bool counts) {
 
 void ModelWriter::AskForCapacity(bool counts, WriteRequest* request) {
   static const std::vector<std::string> kModes = {"INDEXES", "INDEXES", "INDEXES", "TOTAL", "NONE"};
-  request->return_consumed_capacity = counts ? values_->OneOf(kModes) : "NONE";
+  request->return_consumed_capacity = counts ? values_->Pick(kModes) : "NONE";
 }
 
 bool ModelWriter::MaybeMakeConditional(WriteRequest* request) {
@@ -164,7 +164,7 @@ void ModelWriter::Update(ModelTable* table, bool counts) {
     expected.late_refusals = table->RefusalsOfUpdate(update.SetIn(*expected.now, !old.has_value()), *expected.now);
   }
   static const std::vector<std::string> kModes = {"NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"};
-  request.return_values = values_->OneOf(kModes);
+  request.return_values = values_->Pick(kModes);
   expected.returned = Returned(request.return_values, update, old, expected.now);
   expected.conditional = MaybeMakeConditional(&request);
   if (expected.conditional) (*request.expressions.names)["#key"] = table->KeyNames().front();

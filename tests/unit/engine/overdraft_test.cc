@@ -36,7 +36,7 @@ class OverdraftTest : public testing::Test {
   void Create(int64_t reads, int64_t writes) {
     model::TableDefinition definition = PlainTable(kTable);
     definition.billing_mode = "PROVISIONED";
-    definition.settings.provisioned = model::Throughput{reads, writes};
+    definition.provisioned = model::Throughput{reads, writes};
     const absl::Status created = engine_.CreateTable(definition);
     ASSERT_TRUE(created.ok()) << created;
     const absl::Status put =

@@ -46,8 +46,8 @@ class Expression {
 ModelCondition RandomCondition(const ModelKeyspace& keyspace, const std::vector<ModelItem>& entries,
                                RandomValues* values) {
   // Takes values from entries, so that queries find rows; from two entries, so that sort values differ.
-  const ModelItem& one = values->OneOf(entries);
-  const ModelItem& other = values->OneOf(entries);
+  const ModelItem& one = values->Pick(entries);
+  const ModelItem& other = values->Pick(entries);
   ModelCondition condition;
   condition.partition = Pick(one, keyspace.partition);
   const size_t equal = values->Below(keyspace.sort.size() + 1);
@@ -55,7 +55,7 @@ ModelCondition RandomCondition(const ModelKeyspace& keyspace, const std::vector<
   if (equal == keyspace.sort.size()) return condition;
   const std::string& name = keyspace.sort[equal];
   static const std::vector<std::string> kOperators = {"", "<", "<=", ">", ">=", "=", "BETWEEN", "begins_with"};
-  condition.op = values->OneOf(kOperators);
+  condition.op = values->Pick(kOperators);
   condition.first = other.at(name);
   condition.second = one.at(name);
   if (condition.op == "begins_with") {

@@ -78,7 +78,7 @@ ModelTable RandomTables::WithSortKey(const std::string& name) {
 }
 
 ModelTable RandomTables::WithoutSortKey(const std::string& name) {
-  const char type = values_->OneOf(std::vector<char>({'S', 'N', 'B'}));
+  const char type = values_->Pick(std::vector<char>({'S', 'N', 'B'}));
   ModelTable table(name, {KeyspaceOf(std::nullopt, {"id"}, {}, {{"id", type}})});
   for (size_t left = values_->Below(4); left > 0; --left) {
     table.AddIndex(Index(table, "first_" + std::to_string(left)));
@@ -112,7 +112,7 @@ ModelKeyspace RandomTables::Index(const ModelTable& table, const std::string& na
     for (const std::string& attribute : *part) {
       const auto found = taken.find(attribute);
       if (found == taken.end() && values_->OneIn(4)) {
-        usual_types_[attribute] = values_->OneOf(std::vector<char>({'S', 'N', 'B'}));
+        usual_types_[attribute] = values_->Pick(std::vector<char>({'S', 'N', 'B'}));
       }
       index.types[attribute] = found == taken.end() ? usual_types_.at(attribute) : found->second;
     }

@@ -1,6 +1,6 @@
 #include "tests/unit/engine/random_values.h"
 
-#include <iterator>
+#include <algorithm>
 
 #include "tests/unit/model/naive_decimal.h"
 
@@ -23,9 +23,9 @@ const std::vector<std::string>& Binaries() {
 
 }  // namespace
 
-RandomValues::RandomValues(uint64_t seed) : rng_(seed) {
+RandomValues::RandomValues(uint64_t seed) : Random(seed) {
   while (numbers_.size() < kNumbers) {
-    const model::RandomNumber number = model::MakeRandomNumber(rng_);
+    const model::RandomNumber number = model::MakeRandomNumber(rng());
     const std::string plain = number.value.Plain();
     if (!texts_.contains(plain)) numbers_.push_back(plain);
     texts_[plain].insert({plain, number.text});
@@ -47,7 +47,7 @@ Scalar RandomValues::Unfit(char type) {
   if (type == 'N' || OneIn(2)) {
     std::vector<char> others = {'S', 'N', 'B'};
     std::erase(others, type);
-    return Value(OneOf(others), kNumbers);
+    return Value(Pick(others), kNumbers);
   }
   if (OneIn(2)) return {type, ""};
   return {type, std::string((OneIn(2) ? 1024 : 2048) + 1 + Below(100), 'u')};
@@ -59,7 +59,7 @@ std::string RandomValues::Written(const ModelItem& item) {
     Scalar written = value;
     const auto forms = texts_.find(value.text);
     if (value.type == 'N' && forms != texts_.end()) {
-      written.text = *std::next(forms->second.begin(), static_cast<ptrdiff_t>(Below(forms->second.size())));
+      written.text = Pick(forms->second);
     }
     attributes.emplace_back(name, written.Wire());
   }

@@ -25,9 +25,9 @@ using ::testing::IsEmpty;
 constexpr char kTable[] = "orders";
 constexpr int kItems = 1200;  // more than one commit of a restore
 
-EngineOptions WithBackups(const TempDirectory& directory) {
+EngineOptions WithBackups(const test::TempDir& directory) {
   EngineOptions options;
-  options.backup.directory = directory.path() + "/backups";
+  options.backup.directory = directory.path("backups");
   return options;
 }
 
@@ -132,7 +132,7 @@ class TableBackupsTest : public ::testing::Test {
     return items;
   }
 
-  TempDirectory directory_;
+  test::TempDir directory_;
   TestEngine engine_{store::Durability::kOs, WithBackups(directory_)};
 };
 

@@ -42,7 +42,7 @@ class ThroughputTest : public testing::Test {
     definition.attribute_definitions.push_back({"color", "S"});
     definition.attribute_definitions.push_back({"rank", "S"});
     definition.billing_mode = "PROVISIONED";
-    definition.settings.provisioned = table;
+    definition.provisioned = table;
     definition.global_indexes = {IndexOf("colors", {{"color", "HASH"}}, "ALL")};
     definition.global_indexes->front().provisioned = index;
     definition.local_indexes = {IndexOf("ranks", {{"pk", "HASH"}, {"rank", "RANGE"}}, "ALL")};

@@ -318,7 +318,7 @@ TEST_F(TransactTest, WhatReadsAndWaitsCountsWithAllOfItsMessage) {
 TEST_F(TransactTest, CapacityForAllActionsOrForNone) {
   model::TableDefinition definition = PlainTable("small");
   definition.billing_mode = "PROVISIONED";
-  definition.settings.provisioned = model::Throughput{1, 1};
+  definition.provisioned = model::Throughput{1, 1};
   ASSERT_TRUE(engine_.CreateTable(definition).ok());
   const auto put = [](std::string_view pk) {
     return ActionOf(TransactKind::kPut, "small", PlainItem(pk, "1", {{"x", S(std::string(200'000, 'x'))}}));

@@ -6,32 +6,20 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
+#include <cstdlib>
 #include <map>
-#include <random>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tests/support/random.h"
 #include "tests/unit/expr/expr_test_util.h"
+#include "tests/unit/model/naive_decimal.h"
 
 namespace armature::expr::testing {
 
-class Random {
- public:
-  explicit Random(uint64_t seed) : rng_(seed) {}
-  // 0 to n - 1.
-  int Below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(rng_); }
-  bool OneIn(int n) { return Below(n) == 0; }
-  template <class Container>
-  const auto& Pick(const Container& container) {
-    return *std::next(std::begin(container), Below(static_cast<int>(std::size(container))));
-  }
-
- private:
-  std::mt19937_64 rng_;
-};
+using test::Random;
 
 // Only the members of the value's type are set.
 struct Plain {
@@ -51,10 +39,8 @@ using PlainItem = std::map<std::string, Plain>;
 
 // The canonical text of a number.
 inline std::string NumberText(int64_t thousandths) {
-  const int64_t magnitude = thousandths < 0 ? -thousandths : thousandths;
-  std::string fraction = std::to_string(1000 + magnitude % 1000).substr(1);
-  while (!fraction.empty() && fraction.back() == '0') fraction.pop_back();
-  return (thousandths < 0 ? "-" : "") + std::to_string(magnitude / 1000) + (fraction.empty() ? "" : "." + fraction);
+  const std::string digits = std::to_string(std::abs(thousandths));
+  return model::NaiveDecimal::Make(thousandths < 0, digits, static_cast<int>(digits.size()) - 4).Plain();
 }
 
 inline Wire ToWire(const Plain& value);

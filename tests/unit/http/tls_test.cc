@@ -1,9 +1,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <stdlib.h>
 
 #include <array>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
@@ -17,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "storage/base/strings.h"
 #include "tests/support/raw_http_client.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/tls_certificate.h"
 #include "tests/unit/http/handlers.h"
 
@@ -105,17 +104,11 @@ class TlsClient {
 
 class TlsTest : public testing::Test {
  protected:
-  TlsTest() : directory_(MakeDirectory()) { Use("first.test"); }
-  ~TlsTest() override { std::filesystem::remove_all(directory_); }
-
-  static std::string MakeDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "armature-tls-XXXXXX").string();
-    return mkdtemp(name.data());
-  }
+  TlsTest() { Use("first.test"); }
 
   // Sets the certificate of new connections.
   void Use(const std::string& name) {
-    const test::CertificateFiles files = test::WriteCertificate(directory_, name);
+    const test::CertificateFiles files = test::WriteCertificate(directory_.path(), name);
     Use(TlsContext::Load(files.certificate, files.key).value());
   }
   void Use(std::shared_ptr<const TlsContext> context) {
@@ -138,7 +131,7 @@ class TlsTest : public testing::Test {
     EXPECT_THAT(client.Read(14), AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("anybody there?")));
   }
 
-  const std::string directory_;
+  const test::TempDir directory_;
   absl::Mutex mutex_;
   std::shared_ptr<const TlsContext> context_;
   InlineHandler handler_;
@@ -246,10 +239,10 @@ TEST_F(TlsTest, ConnectionsEndWithAGoodbye) {
 }
 
 TEST_F(TlsTest, FilesThatCannotBeUsed) {
-  const test::CertificateFiles one = test::WriteCertificate(directory_, "one.test");
-  const test::CertificateFiles two = test::WriteCertificate(directory_, "two.test");
-  const test::CertificateFiles locked = test::WriteCertificate(directory_, "locked.test", "password");
-  const std::string text = directory_ + "/text";
+  const test::CertificateFiles one = test::WriteCertificate(directory_.path(), "one.test");
+  const test::CertificateFiles two = test::WriteCertificate(directory_.path(), "two.test");
+  const test::CertificateFiles locked = test::WriteCertificate(directory_.path(), "locked.test", "password");
+  const std::string text = directory_.path("text");
   std::ofstream(text) << "no certificate\n";
   const auto error = [](const std::string& certificate, const std::string& key) {
     return std::string(TlsContext::Load(certificate, key).status().message());

@@ -1,8 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "index/gsi_applier.h"
-#include "index/gsi_recorder.h"
-#include "index/lsi_maintainer.h"
+#include "index/index_changes.h"
 #include "storage/codec/change_codec.h"
 #include "storage/model/limits.h"
 #include "tests/unit/index/index_test_util.h"
@@ -28,7 +27,7 @@ class IndexMaintenanceTest : public testing::Test {
     applier_.reset();
     snapshot_.reset();
     database_.reset();
-    database_ = store::OpenDatabase(store::TestOptions(dir_.path()));
+    database_ = store::OpenDatabase(store::TestOptions(dir_.path("data")));
     snapshot_ = database_->catalog();
     applier_ = std::make_unique<GsiApplier>(database_.get());
   }
@@ -97,8 +96,8 @@ class IndexMaintenanceTest : public testing::Test {
     EXPECT_EQ(index.keyspace.stats->bytes(), bytes);
   }
 
-  const store::TempDir dir_;
-  std::unique_ptr<store::Database> database_ = store::OpenDatabase(store::TestOptions(dir_.path()));
+  const test::TempDir dir_;
+  std::unique_ptr<store::Database> database_ = store::OpenDatabase(store::TestOptions(dir_.path("data")));
   std::shared_ptr<const store::CatalogSnapshot> snapshot_;
   std::unique_ptr<GsiApplier> applier_;
 };

@@ -1,4 +1,4 @@
-#include "index/projection.h"
+#include "index/index_entry.h"
 
 #include "tests/unit/index/index_test_util.h"
 

@@ -40,10 +40,10 @@ TEST(Base64, EncodesAndDecodesAsTheStandardSays) {
 TEST(Base64, RefusesWhatIsNotTheOneForm) {
   constexpr std::string_view kBad[] = {
       "a===",         "====", "=AAA", "A=AA", "AA=A", "AAA\n", "AA-A", "AA_A", "AAA\xC3", std::string_view("AA\0A", 4),
-      "AB==",          // the lower bits of B are left over
-      "AAB=",          // and here
+      "AB==",          // unused bits of B are not zero
+      "AAB=",          // the same with one pad
       "AA==AAAA",      // padding in the middle
-      "AAAAAAA=AA==",  // and twice
+      "AAAAAAA=AA==",  // padding twice
       "AAAA AAAAAAA",
   };
   for (const std::string_view text : kBad) EXPECT_EQ(Decoded(text), std::nullopt) << text;

@@ -18,7 +18,7 @@ std::string Repeated(const std::string& element, int times) {
   return list + "]";
 }
 
-// Tables called t0, t1, ..., each with `value`.
+// Tables named t0, t1, ..., each with `value`.
 std::string Tables(const std::string& value, int times) {
   std::string map = "{";
   for (int i = 0; i < times; ++i) map += Cat(i == 0 ? "" : ",", "\"t", i, "\":", value);
@@ -28,7 +28,7 @@ std::string Tables(const std::string& value, int times) {
 std::string RequestItems(const std::string& value) { return Cat("{\"RequestItems\":", value, "}"); }
 std::string TransactItems(const std::string& value) { return Cat("{\"TransactItems\":", value, "}"); }
 
-// Three bytes of JSON are hundreds in memory.
+// Three bytes of JSON would take hundreds in memory.
 TEST(GroupRequests, ListsBeyondTheirLimitsAreNotKept) {
   const auto keys = ParseBatchGetItem(RequestItems(Cat("{\"table\":{\"Keys\":", Repeated("{}", kMany), "}}")));
   ASSERT_TRUE(keys.ok()) << keys.status();

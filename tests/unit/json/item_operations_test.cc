@@ -26,7 +26,7 @@ class ItemOperations : public JsonTest {
  protected:
   void SetUp() override { CreateTable(kTable, "Cats"); }
 
-  // The members of a request on the table.
+  // A request on the table with these members.
   static std::string On(std::string_view members) { return Cat(R"({"TableName":"Cats",)", members, "}"); }
   static std::string Key(std::string_view name, int age) {
     return Cat(R"("name":{"S":")", name, R"("},"age":{"N":")", age, R"("})");

@@ -94,7 +94,7 @@ TEST(ItemReader, TheFirstFaultInTheDocumentIsTold) {
             "SerializationException: NUMBER_VALUE cannot be converted to String");
 }
 
-// The wire form keeps these, and the engine tells.
+// Invalid values are passed to the engine, which reports them.
 TEST(ItemReader, WhatIsWrongWithAValueReachesTheEngine) {
   constexpr std::string_view kEmpty =
       "ValidationException: Supplied AttributeValue is empty, must contain exactly one of the supported datatypes";
@@ -131,7 +131,7 @@ TEST(ItemReader, TheLastOfSeveralMembersCounts) {
   EXPECT_EQ(Printed(R"({"a": {"N": "x"}, "a": {"N": "1"}})"), "a=N:1") << "the engine never sees the others";
   EXPECT_EQ(Printed(R"({"a": {"N": 1}, "a": {"N": "1"}})"),
             "SerializationException: NUMBER_VALUE cannot be converted to String");
-  // Alike in the part that is compared first.
+  // Names that are equal in the part that is compared first.
   const std::string a(40, 'x');
   EXPECT_EQ(Printed(Cat(R"({")", a, R"(1": {"S": "a"}, ")", a, R"(2": {"S": "b"}})")), Cat(a, "1=S:a, ", a, "2=S:b"));
 }

@@ -82,7 +82,7 @@ TEST(ErrorAnswer, EachExceptionHasItsNamespaceAndMember) {
   }
 }
 
-// Lets its owner do one operation on one table.
+// Permits one operation on one table.
 class OneTableAccess final : public Access {
  public:
   const std::string& principal() const override { return principal_; }

@@ -15,7 +15,7 @@ namespace armature::daemon {
 
 class JsonTest : public testing::Test {
  protected:
-  // The answer to one request.
+  // Runs a request and returns its answer.
   JsonAnswer Ask(std::string_view operation, std::string body, std::shared_ptr<const Access> access = nullptr) {
     JsonCall call;
     call.operation = operation;
@@ -30,13 +30,13 @@ class JsonTest : public testing::Test {
     return *std::move(taken);
   }
 
-  // The body of an answer of status 200; of others the status stands before it: "400 {...}".
+  // The body of an answer with status 200. Other statuses precede it: "400 {...}".
   std::string Body(std::string_view operation, std::string body) {
     const JsonAnswer answer = Ask(operation, std::move(body));
     return answer.status == 200 ? answer.body : Cat(answer.status, " ", answer.body);
   }
 
-  // Makes a table and waits until it is there.
+  // Creates a table and waits until it is active.
   void CreateTable(const std::string& body, const std::string& name) {
     const JsonAnswer created = Ask("CreateTable", body);
     ASSERT_EQ(created.status, 200u) << created.body;
@@ -51,7 +51,7 @@ class JsonTest : public testing::Test {
   JsonApi api_{&*engine_};
 };
 
-// An error's body of status 400.
+// The body of an error with status 400.
 inline std::string ErrorBody(std::string_view type, std::string_view text) {
   const std::string_view space = type == "ValidationException"      ? "com.amazon.coral.validate"
                                  : type == "SerializationException" ? "com.amazon.coral.service"

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_JSON_JSON_TEST_UTIL_H_
 #define ARMATURE_TESTS_UNIT_JSON_JSON_TEST_UTIL_H_
 
-// Documents and their items in one line each.
+// Short conversions between documents and items.
 
 #include <string>
 #include <string_view>
@@ -16,13 +16,13 @@
 
 namespace armature::daemon {
 
-// "SerializationException: text", or the status if it is no API error.
+// "SerializationException: text", or the status if it is not an API error.
 inline std::string ErrorTextOf(const absl::Status& status) {
   const std::optional<ApiError> error = GetApiError(status);
   return error.has_value() ? Cat(ApiErrorName(error->type), ": ", error->message) : status.ToString();
 }
 
-// The member "v" of an object, read by `read`.
+// The member "v" of an object, converted by `read`.
 template <class T>
 absl::StatusOr<T> ReadMember(const std::string& json, absl::Status (*read)(JsonValue, T*)) {
   ARM_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json));
@@ -33,7 +33,7 @@ absl::StatusOr<T> ReadMember(const std::string& json, absl::Status (*read)(JsonV
   return result;
 }
 
-// The wire form of an item that is a document.
+// The wire form of an item in a document.
 inline absl::StatusOr<std::string> WireOf(const std::string& json) {
   ARM_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json));
   std::string wire;
@@ -41,7 +41,7 @@ inline absl::StatusOr<std::string> WireOf(const std::string& json) {
   return wire;
 }
 
-// Its canonical bytes.
+// The canonical bytes of an item in a document.
 inline absl::StatusOr<std::string> CanonicalOf(const std::string& json) {
   ARM_ASSIGN_OR_RETURN(const std::string wire, WireOf(json));
   ARM_ASSIGN_OR_RETURN(codec::CanonicalItem item, codec::CanonicalizeItem(wire));

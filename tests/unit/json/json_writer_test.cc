@@ -16,7 +16,7 @@ std::string Quoted(std::string_view text) {
   return writer.Take();
 }
 
-// What the rule says, a character at a time.
+// The expected result, computed by character.
 std::string QuotedPlainly(std::string_view text) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string quoted = "\"";

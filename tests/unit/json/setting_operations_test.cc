@@ -1,5 +1,4 @@
-// Settings of tables over the JSON protocol: what the documents look like. What the operations mean is in
-// tests/conformance/cases.
+// Documents of table settings in the JSON protocol. tests/conformance/cases covers the meaning of the operations.
 
 #include <gtest/gtest.h>
 
@@ -85,7 +84,7 @@ TEST_F(SettingOperations, LimitsAndEndpoints) {
   EXPECT_EQ(Body("DescribeLimits", "[]"), R"(400 {"__type":"com.amazon.coral.service#SerializationException"})");
 }
 
-// Remembers what it was asked, and refuses.
+// Records each access check and refuses.
 class AskedAccess final : public Access {
  public:
   const std::string& principal() const override { return principal_; }
@@ -119,7 +118,7 @@ TEST_F(SettingOperations, EachAsksWhatTheCallerMay) {
   }
 }
 
-// A backup counts as the table that it was made of.
+// Access to a backup is checked on its table.
 TEST_F(SettingOperations, OperationsOnBackupsAskAboutTheirTable) {
   const auto access = std::make_shared<AskedAccess>();
   const std::string backup = Cat(kArn, "/backup/01489602797149-73d8d5bc");

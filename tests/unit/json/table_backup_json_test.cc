@@ -1,5 +1,4 @@
-// Backups of tables in the JSON protocol: what the documents look like. What the operations mean is in
-// tests/conformance/cases.
+// Documents of table backups in the JSON protocol. tests/conformance/cases covers the meaning of the operations.
 
 #include <gtest/gtest.h>
 
@@ -174,7 +173,7 @@ TEST(TableBackupJson, RequestsKeepAllThatWasSent) {
   EXPECT_EQ(restore->global_indexes->at(0).provisioned, (model::Throughput{1, kNone}));
   EXPECT_TRUE(restore->local_indexes.has_value() && restore->local_indexes->empty()) << "no index is not all of them";
   EXPECT_EQ(restore->provisioned, (model::Throughput{kNone, 2}));
-  EXPECT_EQ(restore->on_demand_max, (model::Throughput{3, -1}));
+  EXPECT_EQ(restore->on_demand_max, (model::Throughput{3, kNone}));
 }
 
 TEST(TableBackupJson, WhatIsNotSentIsAbsent) {
@@ -207,7 +206,7 @@ TEST(TableBackupJson, WrongTypesAreSerializationErrors) {
             "UnknownOperationException: SSESpecificationOverride is not available in this version");
 }
 
-// Beyond any time that a backup could have; what matters is that they are neither refused nor wrapped around.
+// Times beyond the range of 64 bits are limited to it, neither refused nor wrapped around.
 TEST(TableBackupJson, TimesBeyondAllBoundsAreTheNearestOnes) {
   EXPECT_GT(*ParseListBackups(R"({"TimeRangeLowerBound": 1e300})")->from_ms, int64_t{1} << 62);
   EXPECT_LT(*ParseListBackups(R"({"TimeRangeLowerBound": -1e300})")->from_ms, -(int64_t{1} << 62));

@@ -86,17 +86,17 @@ TEST_F(TableOperations, ADefinitionKeepsAllThatWasSent) {
   EXPECT_EQ(index.projection.projection_type, "INCLUDE");
   EXPECT_EQ(index.projection.non_key_attributes, std::vector<std::string>());
   EXPECT_EQ(index.provisioned, (model::Throughput{1, model::kThroughputNotGiven}));
-  EXPECT_EQ(index.on_demand_max, (model::Throughput{3, -1}));
+  EXPECT_EQ(index.on_demand_max, (model::Throughput{3, model::kThroughputNotGiven}));
   EXPECT_EQ(index.warm, (model::Throughput{4, 5}));
-  EXPECT_EQ(read->stream_enabled, true);
-  EXPECT_EQ(read->stream_view_type, "ALL");
-  const model::TableSettings& settings = read->settings;
-  EXPECT_EQ(settings.provisioned, (model::Throughput{6, 7}));
-  EXPECT_EQ(settings.table_class, "COLD");
-  EXPECT_TRUE(settings.deletion_protection && settings.sse_enabled);
-  EXPECT_EQ(settings.sse_type, "KMS");
-  EXPECT_EQ(settings.sse_kms_key, "k");
-  EXPECT_EQ(settings.tags, (std::vector<std::pair<std::string, std::string>>{{"a", "b"}, {"c", ""}}));
+  EXPECT_EQ(read->stream->enabled, true);
+  EXPECT_EQ(read->stream->view_type, "ALL");
+  EXPECT_EQ(read->provisioned, (model::Throughput{6, 7}));
+  EXPECT_EQ(read->table_class, "COLD");
+  EXPECT_EQ(read->deletion_protection, true);
+  EXPECT_EQ(read->sse->enabled, true);
+  EXPECT_EQ(read->sse->type, "KMS");
+  EXPECT_EQ(read->sse->kms_key, "k");
+  EXPECT_EQ(read->tags, (std::vector<std::pair<std::string, std::string>>{{"a", "b"}, {"c", ""}}));
 }
 
 TEST_F(TableOperations, AnAbsentMemberIsNotAnEmptyOne) {

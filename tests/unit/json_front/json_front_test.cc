@@ -30,7 +30,7 @@ using testing::Pair;
 constexpr std::string_view kNotJson = R"({"__type":"com.amazon.coral.service#SerializationException"})";
 constexpr std::string_view kUnknown = R"({"__type":"com.amazon.coral.service#UnknownOperationException"})";
 
-// Echoes what it is called with, and writes it down.
+// Echoes each call and records it.
 class FakeOperations final : public JsonOperations {
  public:
   struct Seen {
@@ -87,7 +87,7 @@ class Somebody final : public Access {
   const std::string principal_ = "somebody";
 };
 
-// Lets those in who say the word.
+// Accepts requests with an Authorization header.
 class FakeAuthenticator final : public HttpAuthenticator {
  public:
   absl::StatusOr<std::shared_ptr<const Access>> Authenticate(const HttpRequest& request,
@@ -109,7 +109,7 @@ std::string Crc(std::string_view body) {
   return std::to_string(crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size())));
 }
 
-// The headers without those that each answer has.
+// The names of the headers. Each must occur once.
 std::set<std::string> NamesOf(const HttpResponse& response) {
   std::set<std::string> names;
   for (const auto& [name, value] : response.headers) EXPECT_TRUE(names.insert(name).second) << name << " twice";
@@ -277,7 +277,7 @@ TEST_F(JsonFrontTest, UnknownTargetsAreSaidToBe) {
 TEST_F(JsonFrontTest, EmptyBodiesAreNoJson) {
   HttpRequest request = PutItem("");
   EXPECT_EQ(Answer(request).body, kNotJson);
-  // Without a body its type does not matter.
+  // Without a body the content type does not matter.
   Unset(&request, "content-type");
   const HttpResponse response = Answer(request);
   EXPECT_EQ(response.status, 400);
@@ -296,7 +296,7 @@ TEST_F(JsonFrontTest, SendersAreAskedForBeforeTheBodyIsLookedAt) {
   EXPECT_EQ(Answer(request).body, "error: who are you?");
   Set(&request, "authorization", "me");
   EXPECT_EQ(Answer(request).body, kNotJson);
-  // They sign what they send.
+  // Signatures cover the compressed body.
   request.body = Gzip("{}");
   EXPECT_EQ(Answer(request).body, "{}");
   EXPECT_EQ(authenticator.body_sizes.back(), request.body.size());
@@ -332,7 +332,7 @@ TEST_F(JsonFrontTest, CompressedRequestsAreInflated) {
   HttpRequest request = PutItem(Gzip(R"({"TableName":"t"})"));
   Set(&request, "content-encoding", "GZIP");
   EXPECT_EQ(Answer(request).body, R"({"TableName":"t"})");
-  // Several members make one text.
+  // Several gzip members make one text.
   request.body = Gzip("{\"a\":") + Gzip("") + Gzip("1}");
   EXPECT_EQ(Answer(request).body, "{\"a\":1}");
   request = PutItem("{}");
@@ -345,7 +345,7 @@ TEST_F(JsonFrontTest, WhatDoesNotInflateIsNoJson) {
   HttpRequest request = PutItem("");
   Set(&request, "content-encoding", "gzip");
   std::string damaged = whole;
-  damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);  // its checksum
+  damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);  // the checksum
   for (const std::string& body : {std::string("{}"), whole.substr(0, whole.size() - 1), whole.substr(0, 5),
                                   whole + "rest", damaged, Gzip(""), Compress("{}", ContentCoding::kDeflate)}) {
     request.body = body;
@@ -366,7 +366,7 @@ TEST_F(JsonFrontTest, InflatedBodiesHaveTheSameLimit) {
   HttpRequest request = PutItem(Gzip(most));
   Set(&request, "content-encoding", "gzip");
   EXPECT_TRUE(Answer(request).body == most);
-  // A bomb, and one whose first member is small.
+  // Two compression bombs; the second begins with a small member.
   for (const std::string& bomb : {Gzip(most + " "), Gzip("{") + Gzip(std::string(200 << 20, ' '))}) {
     request.body = bomb;
     const HttpResponse response = Answer(request);
@@ -444,7 +444,7 @@ TEST_F(JsonFrontTest, RefusalsBeyondTheBoundAreSentAtOnce) {
   EXPECT_EQ(Answer(&front, PutItem("{}")).body, "error: who are you?");
 }
 
-// Holds its thread until it is told to go on.
+// Blocks its thread until released.
 class BlockingOperations final : public JsonOperations {
  public:
   bool Knows(std::string_view target, std::string_view* operation) const override {

@@ -33,6 +33,16 @@ struct NaiveDecimal {
     return decimal;
   }
 
+  // The inverse of Plain().
+  static NaiveDecimal OfPlain(std::string_view plain) {
+    const bool negative = plain.starts_with('-');
+    if (negative) plain.remove_prefix(1);
+    const size_t point = std::min(plain.find('.'), plain.size());
+    std::string digits(plain);
+    if (point < digits.size()) digits.erase(point, 1);
+    return Make(negative, digits, static_cast<int>(point) - 1);
+  }
+
   // Negative, 0 or positive.
   static int Compare(const NaiveDecimal& a, const NaiveDecimal& b) {
     if (a.negative != b.negative) return a.negative ? -1 : 1;

@@ -85,7 +85,7 @@ inline TableDefinition PlainTable() {
 inline TableDefinition ProvisionedTable() {
   TableDefinition table = ValidTable();
   table.billing_mode = "";
-  table.settings.provisioned = Throughput{5, 6};
+  table.provisioned = Throughput{5, 6};
   (*table.global_indexes)[0].provisioned = Throughput{7, 8};
   return table;
 }

@@ -20,7 +20,7 @@ TEST(TableDefinition, RefusesBadBilling) {
   ExpectRefused({
       {"throughput on demand",
        [](TableDefinition& t) {
-         t.settings.provisioned = Throughput{1, 1};
+         t.provisioned = Throughput{1, 1};
        },
        Cat(kInvalid,
            "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is "
@@ -36,13 +36,13 @@ TEST(TableDefinition, RefusesBadBilling) {
       {"read units",
        [](TableDefinition& t) {
          t = ProvisionedTable();
-         t.settings.provisioned->read_units = kCapacityUnitsMax + 1;
+         t.provisioned->read_units = kCapacityUnitsMax + 1;
        },
        "Given value 1000000000001 for ReadCapacityUnits is out of bounds"},
       {"write units",
        [](TableDefinition& t) {
          t = ProvisionedTable();
-         t.settings.provisioned->write_units = kCapacityUnitsMax + 1;
+         t.provisioned->write_units = kCapacityUnitsMax + 1;
        },
        "Given value 1000000000001 for WriteCapacityUnits is out of bounds"},
   });
@@ -134,57 +134,59 @@ TEST(TableDefinition, RefusesBadStreamsTagsAndClasses) {
   const std::string long_key(129, 'k');
   const std::string long_value(257, 'v');
   ExpectRefused({
-      {"stream without view type", [](TableDefinition& t) { t.stream_enabled = true; },
+      {"stream without view type",
+       [](TableDefinition& t) {
+         t.stream = {true, ""};
+       },
        Cat(kInvalid, "Table is being created with a stream enabled, UpdateViewType is required")},
       {"view type without stream",
        [](TableDefinition& t) {
-         t.stream_enabled = false;
-         t.stream_view_type = "KEYS_ONLY";
+         t.stream = {false, "KEYS_ONLY"};
        },
        Cat(kInvalid,
            "Table is being created with a stream disabled, UpdateViewType should not be "
            "specified")},
       {"empty tag key",
        [](TableDefinition& t) {
-         t.settings.tags = {{"", "v"}};
+         t.tags = {{"", "v"}};
        },
        "The Tag Key provided is invalid, Key: "},
       {"long tag key",
        [&](TableDefinition& t) {
-         t.settings.tags = {{long_key, "v"}};
+         t.tags = {{long_key, "v"}};
        },
        Cat("The Tag Key provided is invalid, Key: ", long_key)},
       {"tag key characters",
        [](TableDefinition& t) {
-         t.settings.tags = {{"a;b", "v"}};
+         t.tags = {{"a;b", "v"}};
        },
        "The Tag Key provided is invalid, Key: a;b"},
       {"reserved tag key",
        [](TableDefinition& t) {
-         t.settings.tags = {{"aws:x", "v"}};
+         t.tags = {{"aws:x", "v"}};
        },
        "Tag Key cannot be prefixed with aws:, Key: aws:x"},
       {"long tag value",
        [&](TableDefinition& t) {
-         t.settings.tags = {{"k", long_value}};
+         t.tags = {{"k", long_value}};
        },
        Cat("The Tag Value provided is invalid, Value: ", long_value)},
       {"tag value characters",
        [](TableDefinition& t) {
-         t.settings.tags = {{"k", "v\n"}};
+         t.tags = {{"k", "v\n"}};
        },
        "The Tag Value provided is invalid, Value: v\n"},
       {"tag key twice",
        [](TableDefinition& t) {
-         t.settings.tags = {{"k", "1"}, {"l", "2"}, {"k", "3"}};
+         t.tags = {{"k", "1"}, {"l", "2"}, {"k", "3"}};
        },
        "Duplicate Tag Keys provided as input: Duplicate Tag Key found k"},
       {"51 tags",
        [](TableDefinition& t) {
-         for (int i = 0; i < 51; ++i) t.settings.tags.emplace_back(Cat("k", i), "v");
+         for (int i = 0; i < 51; ++i) t.tags.emplace_back(Cat("k", i), "v");
        },
        "Number of Tags exceed the current limit for the provided ResourceArn"},
-      {"table class", [](TableDefinition& t) { t.settings.table_class = "COLD"; },
+      {"table class", [](TableDefinition& t) { t.table_class = "COLD"; },
        "Invalid table-class parameter provided. Please try again with a valid table-class value: "
        "[STANDARD, STANDARD_INFREQUENT_ACCESS]."},
   });
@@ -197,11 +199,11 @@ TEST(TableDefinition, ChecksInTheDocumentedOrder) {
     const absl::Status status = BuildTableDescriptor(definition).status();
     EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr(std::string(part)));
   };
-  definition.settings.table_class = "COLD";
+  definition.table_class = "COLD";
   expect("table-class");
-  definition.settings.tags = {{"aws:x", ""}};
+  definition.tags = {{"aws:x", ""}};
   expect("Tag Key");
-  definition.stream_enabled = true;
+  definition.stream = {true, ""};
   expect("UpdateViewType");
   FirstGlobal(definition).provisioned = Throughput{1, 1};
   expect("should not be specified for index: global");
@@ -226,7 +228,7 @@ TEST(TableDefinition, ChecksInTheDocumentedOrder) {
   expect("are not defined");
   definition.attribute_definitions.push_back({"a", "S"});
   expect("duplicated: a");
-  definition.settings.provisioned = Throughput{1, 1};
+  definition.provisioned = Throughput{1, 1};
   expect("Neither ReadCapacityUnits");
   FirstLocal(definition).index_name = "x";
   expect("1 validation error detected");
@@ -236,15 +238,14 @@ TEST(TableDefinition, ChecksInTheDocumentedOrder) {
 
 TEST(TableDefinition, BuildsTheDescriptor) {
   TableDefinition definition = ProvisionedTable();
-  definition.stream_enabled = true;
-  definition.stream_view_type = "NEW_AND_OLD_IMAGES";
-  definition.settings.table_class = "STANDARD";
-  definition.settings.tags = {{"team", ""}};
-  definition.settings.deletion_protection = true;
+  definition.stream = {true, "NEW_AND_OLD_IMAGES"};
+  definition.table_class = "STANDARD";
+  definition.tags = {{"team", ""}};
+  definition.deletion_protection = true;
   FirstLocal(definition).projection = {"INCLUDE", {{"y", "b", "x"}}};
   FirstGlobal(definition).projection = {"KEYS_ONLY", std::nullopt};
-  FirstGlobal(definition).on_demand_max = Throughput{-1, 9};
-  FirstGlobal(definition).warm = Throughput{10, 11};
+  FirstGlobal(definition).on_demand_max = Throughput{kThroughputNotGiven, 9};
+  FirstGlobal(definition).warm = Throughput{kThroughputNotGiven, 11};
   const absl::StatusOr<TableDescriptor> table = BuildTableDescriptor(definition);
   ASSERT_TRUE(table.ok()) << table.status();
 
@@ -272,22 +273,20 @@ TEST(TableDefinition, BuildsTheDescriptor) {
   EXPECT_EQ(global.projection, (Projection{ProjectionType::kKeysOnly, {}}));
   EXPECT_EQ(global.provisioned, (Throughput{7, 8}));
   EXPECT_EQ(global.on_demand_max, (Throughput{-1, 9}));
-  EXPECT_EQ(global.warm, (Throughput{10, 11}));
+  EXPECT_EQ(global.warm, (Throughput{0, 11}));
 
   EXPECT_EQ(table->settings.billing_mode, BillingMode::kProvisioned);
   EXPECT_EQ(table->settings.provisioned, (Throughput{5, 6}));
   EXPECT_TRUE(table->settings.stream_enabled);
   EXPECT_EQ(table->settings.stream_view_type, "NEW_AND_OLD_IMAGES");
   EXPECT_EQ(table->settings.table_class, "STANDARD");
-  EXPECT_EQ(table->settings.tags, definition.settings.tags);
+  EXPECT_EQ(table->settings.tags, definition.tags);
   EXPECT_TRUE(table->settings.deletion_protection);
 }
 
 TEST(TableDefinition, FillsBillingModeAndStreamFromTheDefinition) {
   TableDefinition definition = PlainTable();
-  definition.stream_enabled = false;
-  definition.settings.stream_enabled = true;  // overridden by stream_enabled of the request
-  definition.settings.stream_view_type = "KEYS_ONLY";
+  definition.stream = {false, ""};
   const absl::StatusOr<TableDescriptor> table = BuildTableDescriptor(definition);
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_EQ(table->settings.billing_mode, BillingMode::kPayPerRequest);
@@ -299,7 +298,7 @@ TEST(TableDefinition, AcceptsEverythingAtItsLimit) {
   const std::string long_name(255, 'x');
   TableDefinition definition = ProvisionedTable();
   definition.table_name = long_name;
-  definition.settings.provisioned = Throughput{1, kCapacityUnitsMax};
+  definition.provisioned = Throughput{1, kCapacityUnitsMax};
   definition.local_indexes = Many(5, [](const std::string& name) { return Local("l" + name); });
   definition.global_indexes = Many(20, Global);
   for (IndexDefinition& index : *definition.local_indexes) index.projection = Include(20);
@@ -308,11 +307,11 @@ TEST(TableDefinition, AcceptsEverythingAtItsLimit) {
   }
   FirstLocal(definition).index_name = long_name;
   FirstLocal(definition).projection.non_key_attributes->back() = long_name;
-  for (int i = 0; i < 49; ++i) definition.settings.tags.emplace_back(Cat("k", i), "");
+  for (int i = 0; i < 49; ++i) definition.tags.emplace_back(Cat("k", i), "");
   // Lengths count characters, not bytes.
   std::string umlauts;
   for (int i = 0; i < 128; ++i) umlauts += "ä";
-  definition.settings.tags.emplace_back(umlauts, umlauts + umlauts);
+  definition.tags.emplace_back(umlauts, umlauts + umlauts);
   ExpectAccepted(definition);
 
   definition = PlainTable();
@@ -328,12 +327,12 @@ TEST(TableDefinition, AcceptsPlainTables) {
   TableDefinition definition = PlainTable();
   definition.key_schema.pop_back();
   definition.attribute_definitions.pop_back();
-  definition.settings.table_class = "STANDARD_INFREQUENT_ACCESS";
-  definition.settings.tags = {{"a +-=._:/@9", "b +-=._:/@9"}};
+  definition.table_class = "STANDARD_INFREQUENT_ACCESS";
+  definition.tags = {{"a +-=._:/@9", "b +-=._:/@9"}};
   ExpectAccepted(definition);
-  definition.stream_enabled = true;
+  definition.stream = {true, ""};
   for (const char* type : {"NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"}) {
-    definition.stream_view_type = type;
+    definition.stream->view_type = type;
     ExpectAccepted(definition);
   }
 }

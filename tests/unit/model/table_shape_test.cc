@@ -130,7 +130,7 @@ TEST(TableShape, RefusesBadModesAndUnits) {
       {"units of the table",
        [](TableDefinition& t) {
          t = ProvisionedTable();
-         t.settings.provisioned = Throughput{0, -1};
+         t.provisioned = Throughput{0, -1};
        },
        Cat("2 validation errors detected: ", Violation("'0'", "provisionedThroughput.readCapacityUnits", at_least_1),
            "; ", Violation("'-1'", "provisionedThroughput.writeCapacityUnits", at_least_1))},
@@ -142,12 +142,14 @@ TEST(TableShape, RefusesBadModesAndUnits) {
        One("'0'", "globalSecondaryIndexes.1.member.provisionedThroughput.writeCapacityUnits", at_least_1)},
       {"stream view type",
        [](TableDefinition& t) {
-         t.stream_enabled = true;
-         t.stream_view_type = "ALL";
+         t.stream = {true, "ALL"};
        },
        One("'ALL'", "streamSpecification.streamViewType",
            "satisfy enum value set: [NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES, KEYS_ONLY]")},
-      {"stream neither on nor off", [](TableDefinition& t) { t.stream_view_type = "KEYS_ONLY"; },
+      {"stream neither on nor off",
+       [](TableDefinition& t) {
+         t.stream = {std::nullopt, "KEYS_ONLY"};
+       },
        One("null", "streamSpecification.streamEnabled", "not be null")},
   });
 }
@@ -160,11 +162,10 @@ TEST(TableShape, GathersViolationsInOrderWithGlobalIndexesBeforeLocalOnes) {
           t.attribute_definitions[0].attribute_type = "X";
           t.key_schema[0].key_type = "X";
           t.billing_mode = "X";
-          t.settings.provisioned = Throughput{0, 1};
+          t.provisioned = Throughput{0, 1};
           FirstLocal(t).index_name = "l";
           FirstGlobal(t).index_name = "g";
-          t.stream_enabled = true;
-          t.stream_view_type = "X";
+          t.stream = {true, "X"};
         },
         Cat("8 validation errors detected: ", Violation("'ab'", "tableName", "have length greater than or equal to 3"),
             "; ", Violation("'X'", "attributeDefinitions.1.member.attributeType", "satisfy enum value set: [B, N, S]"),

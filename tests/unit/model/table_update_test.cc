@@ -200,7 +200,10 @@ TableUpdate ToRemove(std::string name) {
 TableUpdate ToIndexMaximum(std::string name) {
   TableUpdate update;
   update.global_index_updates = {
-      {.update = IndexThroughputUpdate{std::move(name), {}, Throughput{9, 9}, {}}, .create = {}, .remove = {}}};
+      {.update =
+           IndexThroughputUpdate{{.provisioned = {}, .on_demand_max = Throughput{9, 9}, .warm = {}}, std::move(name)},
+       .create = {},
+       .remove = {}}};
   return update;
 }
 

@@ -46,8 +46,8 @@ void DamageLog(const DatabaseOptions& options) {
 }
 
 TEST(BacklogCount, ALogThatCannotBeReadIsCountedUpToThere) {
-  const TempDir dir;
-  const DatabaseOptions options = TestOptions(dir.path());
+  const test::TempDir dir;
+  const DatabaseOptions options = TestOptions(dir.path("data"));
   std::unique_ptr<Database> database = OpenDatabase(options);
   std::shared_ptr<const CatalogSnapshot> snapshot = CreateActive(database.get(), IndexedTable("t"));
   const auto index = [&]() -> const Index& { return snapshot->Find("t")->global_indexes[0]; };

@@ -69,7 +69,7 @@ class BackupCrashTest : public BackupTest {
     first_rows_ = rows_;
   }
 
-  std::string root() const { return std::filesystem::path(dir_.path()).parent_path(); }
+  std::string root() const { return dir_.path(); }
 
   Rows first_rows_;
 };
@@ -95,7 +95,7 @@ TEST_F(BackupCrashTest, BackupThatWasCutOffIsNoneAndIsCleanedAway) {
   }
   // After its manifest is written, the backup exists.
   ASSERT_EQ(Act("create", root(), "backup.made", 1), Ending::kKilled);
-  database_ = OpenDatabase(TestOptions(dir_.path()));
+  database_ = OpenDatabase(TestOptions(dir_.path("data")));
   const auto backups = OpenBackups(backups_path());
   const std::vector<BackupId> ids = IdsOf(backups.get());
   ASSERT_EQ(ids.size(), 2u);
@@ -113,7 +113,7 @@ TEST_F(BackupCrashTest, LeftoversDoNotDisturbWhileOneIsDamaged) {
     ASSERT_EQ(Act("create", root(), "backup.write", passing), Ending::kKilled);
   }
   ASSERT_EQ(Act("create", root(), "backup.copied", 1), Ending::kKilled);
-  database_ = OpenDatabase(TestOptions(dir_.path()));
+  database_ = OpenDatabase(TestOptions(dir_.path("data")));
   auto backups = OpenBackups(backups_path());
   const BackupEntry made = Back(backups.get());
   EXPECT_EQ(Restored(backups.get(), made.id), rows_);

@@ -158,9 +158,9 @@ TEST_F(BackupTest, AllThatWasAcknowledgedIsInItAndOfTheRestAPrefix) {
   allowed = -1;
   writer.join();
   for (size_t i = 0; i < before.size(); ++i) {
-    const TempDir target(FastDirectory());
-    ASSERT_TRUE(backups->Restore(static_cast<BackupId>(i + 1), target.path(), nullptr).ok());
-    const auto restored = OpenDatabase(TestOptions(target.path()));
+    const test::TempDir target(FastDirectory());
+    ASSERT_TRUE(backups->Restore(static_cast<BackupId>(i + 1), target.path("data"), nullptr).ok());
+    const auto restored = OpenDatabase(TestOptions(target.path("data")));
     const Rows rows = RowsOf(*restored, "u");
     EXPECT_EQ(RowsOf(*restored).size(), rows.size() + 3);
     EXPECT_GE(static_cast<int>(rows.size()), before[i]);
@@ -198,11 +198,11 @@ TEST_F(BackupTest, TablesComeAndGoMeanwhile) {
   stop = true;
   ddl.join();
   for (size_t i = 0; i < before.size(); ++i) {
-    const TempDir target(FastDirectory());
+    const test::TempDir target(FastDirectory());
     const auto id = static_cast<BackupId>(i + 1);
     EXPECT_TRUE(backups->Verify(id, nullptr).ok());
-    ASSERT_TRUE(backups->Restore(id, target.path(), nullptr).ok());
-    const auto restored = OpenDatabase(TestOptions(target.path()));
+    ASSERT_TRUE(backups->Restore(id, target.path("data"), nullptr).ok());
+    const auto restored = OpenDatabase(TestOptions(target.path("data")));
     ASSERT_NE(restored, nullptr);
     EXPECT_EQ(RowsOf(*restored), rows_);
     // The table that existed before, with its row, unless it was deleted since; and every other served table.
@@ -332,18 +332,18 @@ TEST_F(BackupTest, NotesHaveABound) {
 }
 
 TEST(BackupRepository, DirectoriesOfSomethingElseAreRefusedAndNotTouched) {
-  const TempDir dir;
-  const auto open = [&](BackupMode mode) { return BackupRepository::Open(dir.path(), {.mode = mode}).status(); };
+  const test::TempDir dir;
+  const auto open = [&](BackupMode mode) { return BackupRepository::Open(dir.path("data"), {.mode = mode}).status(); };
   EXPECT_EQ(open(BackupMode::kRead).code(), StatusCode::kNotFound);
-  EXPECT_FALSE(std::filesystem::exists(dir.path()));
-  std::filesystem::create_directory(dir.path());
+  EXPECT_FALSE(std::filesystem::exists(dir.path("data")));
+  std::filesystem::create_directory(dir.path("data"));
   EXPECT_EQ(open(BackupMode::kRead).code(), StatusCode::kNotFound);
-  EXPECT_THAT(FilesIn(dir.path()), IsEmpty());
-  WriteBytes(dir.path() + "/precious", "data");
+  EXPECT_THAT(FilesIn(dir.path("data")), IsEmpty());
+  WriteBytes(dir.path("data/precious"), "data");
   for (const BackupMode mode : {BackupMode::kRead, BackupMode::kWrite}) {
     EXPECT_EQ(open(mode).code(), StatusCode::kFailedPrecondition);
-    EXPECT_THAT(Text(open(mode)), HasSubstr(dir.path()));
-    EXPECT_THAT(FilesIn(dir.path()), ElementsAre("precious"));
+    EXPECT_THAT(Text(open(mode)), HasSubstr(dir.path("data")));
+    EXPECT_THAT(FilesIn(dir.path("data")), ElementsAre("precious"));
   }
 }
 
@@ -352,20 +352,20 @@ TEST(BackupRepository, FormatFilesOfOthersAreRefused) {
                                     std::pair("armature backups\nformat: 1\n", "is damaged"),
                                     std::pair("armature backups\nnext: 1\n", "is damaged"),
                                     std::pair("armature database\nformat: 1\n", "is not the file of a backup")}) {
-    const TempDir dir;
-    ASSERT_NE(OpenBackups(dir.path()), nullptr);
-    WriteBytes(dir.path() + "/armature.backups", text);
+    const test::TempDir dir;
+    ASSERT_NE(OpenBackups(dir.path("data")), nullptr);
+    WriteBytes(dir.path("data/armature.backups"), text);
     for (const BackupMode mode : {BackupMode::kRead, BackupMode::kWrite}) {
-      const absl::Status status = BackupRepository::Open(dir.path(), {.mode = mode}).status();
+      const absl::Status status = BackupRepository::Open(dir.path("data"), {.mode = mode}).status();
       EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition) << text;
       EXPECT_THAT(Text(status), HasSubstr(error));
     }
-    EXPECT_EQ(ReadBytes(dir.path() + "/armature.backups"), text);
+    EXPECT_EQ(ReadBytes(dir.path("data/armature.backups")), text);
   }
 }
 
 TEST(BackupRepository, EmptyOneHasNoBackups) {
-  const TempDir dir;
+  const test::TempDir dir;
   const auto backups = OpenBackups(dir.path("a/b/"));
   ASSERT_NE(backups, nullptr);
   EXPECT_EQ(backups->path(), dir.path("a/b"));

@@ -43,7 +43,7 @@ TEST_F(BackupRestoreTest, MakesADataDirectoryAndNothingElse) {
   for (const auto& entry : std::filesystem::directory_iterator(target_)) names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
   EXPECT_THAT(names, ElementsAre("LOCK", "armature.format", "db"));
-  EXPECT_EQ(ReadBytes(target_ + "/armature.format"), ReadBytes(dir_.path() + "/armature.format"));
+  EXPECT_EQ(ReadBytes(target_ + "/armature.format"), ReadBytes(dir_.path("data/armature.format")));
 }
 
 TEST_F(BackupRestoreTest, TakesWritesAndBackupsLikeAnyOther) {
@@ -59,9 +59,9 @@ TEST_F(BackupRestoreTest, TakesWritesAndBackupsLikeAnyOther) {
 
 TEST_F(BackupRestoreTest, DirectoriesInUseAreRefusedAndNotTouched) {
   // An open database, a closed one, and another file.
-  const absl::Status open = backups_->Restore(1, dir_.path(), nullptr);
+  const absl::Status open = backups_->Restore(1, dir_.path("data"), nullptr);
   EXPECT_EQ(open.code(), StatusCode::kFailedPrecondition);
-  EXPECT_THAT(Text(open), HasSubstr(dir_.path()));
+  EXPECT_THAT(Text(open), HasSubstr(dir_.path("data")));
   EXPECT_EQ(RowsOf(*database_), rows_);
   ASSERT_NE(OpenDatabase(TestOptions(target_)), nullptr);
   const Rows before = Tree(target_);
@@ -74,7 +74,7 @@ TEST_F(BackupRestoreTest, DirectoriesInUseAreRefusedAndNotTouched) {
   EXPECT_EQ(backups_->Restore(1, dir_.path("other/precious"), nullptr).code(), StatusCode::kFailedPrecondition);
 }
 
-// Leftovers of an interrupted start. If they included a mark of restore, the next start would remove the database.
+// Leftovers of an interrupted start. If armature.new stayed, the next start would remove the restored database.
 TEST_F(BackupRestoreTest, LeftoversOfAStartAreTakenOver) {
   std::filesystem::create_directories(target_);
   for (const std::string name : {"LOCK", "armature.new", "armature.format.new"}) WriteBytes(target_ + "/" + name, "");

@@ -125,7 +125,7 @@ class BackupTest : public testing::Test {
   // Moves the rows in the log to table files.
   void Reopen() {
     database_.reset();
-    database_ = OpenDatabase(TestOptions(dir_.path()));
+    database_ = OpenDatabase(TestOptions(dir_.path("data")));
     ASSERT_NE(database_, nullptr);
   }
 
@@ -138,10 +138,10 @@ class BackupTest : public testing::Test {
 
   // Restores a backup and returns its rows.
   Rows Restored(BackupRepository* backups, BackupId id) {
-    const TempDir target(FastDirectory());
-    const absl::Status restored = backups->Restore(id, target.path(), nullptr);
+    const test::TempDir target(FastDirectory());
+    const absl::Status restored = backups->Restore(id, target.path("data"), nullptr);
     EXPECT_TRUE(restored.ok()) << restored;
-    const std::unique_ptr<Database> database = restored.ok() ? OpenDatabase(TestOptions(target.path())) : nullptr;
+    const std::unique_ptr<Database> database = restored.ok() ? OpenDatabase(TestOptions(target.path("data"))) : nullptr;
     if (database == nullptr) return {};
     EXPECT_EQ(database->database_id(), database_->database_id());
     return RowsOf(*database);
@@ -150,8 +150,8 @@ class BackupTest : public testing::Test {
   std::string backups_path() const { return dir_.path("backups"); }
   std::string BackupFilePath(std::string_view name) const { return backups_path() + "/" + std::string(name); }
 
-  const TempDir dir_{FastDirectory()};
-  std::unique_ptr<Database> database_ = OpenDatabase(TestOptions(dir_.path()));
+  const test::TempDir dir_{FastDirectory()};
+  std::unique_ptr<Database> database_ = OpenDatabase(TestOptions(dir_.path("data")));
   Rows rows_;
 };
 

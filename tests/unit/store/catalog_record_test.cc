@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
+#include <string>
 
+#include "armature/disk/v1/catalog.pb.h"
 #include "google/protobuf/stubs/logging.h"
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/model/random_seed.h"
@@ -77,6 +80,34 @@ TEST(CatalogRecord, RoundTripsEveryField) {
     ASSERT_TRUE(parsed.ok()) << parsed.status();
     EXPECT_EQ(*parsed, table);
   }
+}
+
+template <class T>
+std::set<std::string> MembersOf() {
+  std::set<std::string> names;
+  T value;
+  T::VisitFields(value, [&names](const char* name, const auto&) { names.insert(name); });
+  return names;
+}
+
+template <class Message>
+std::set<std::string> FieldsOf() {
+  std::set<std::string> names;
+  for (int i = 0; i < Message::descriptor()->field_count(); ++i) names.insert(Message::descriptor()->field(i)->name());
+  return names;
+}
+
+TEST(CatalogRecord, EveryFieldOfTheFormatIsAMember) {
+  EXPECT_EQ(MembersOf<model::TableDescriptor>(), FieldsOf<disk::v1::TableRecord>());
+  EXPECT_EQ(MembersOf<model::IndexDescriptor>(), FieldsOf<disk::v1::IndexRecord>());
+  EXPECT_EQ(MembersOf<model::TableSettings>(), FieldsOf<disk::v1::TableSettings>());
+  EXPECT_EQ(MembersOf<model::KeyAttribute>(), FieldsOf<disk::v1::KeyAttribute>());
+  EXPECT_EQ(MembersOf<model::KeySchema>(), FieldsOf<disk::v1::KeySchema>());
+  EXPECT_EQ(MembersOf<model::Projection>(), FieldsOf<disk::v1::Projection>());
+  EXPECT_EQ(MembersOf<model::Throughput>(), FieldsOf<disk::v1::Throughput>());
+  EXPECT_EQ(MembersOf<model::ThroughputChanges>(), FieldsOf<disk::v1::ThroughputChanges>());
+  EXPECT_EQ(MembersOf<model::PointInTimeRecovery>(), FieldsOf<disk::v1::PointInTimeRecovery>());
+  EXPECT_EQ(MembersOf<model::RestoreOrigin>(), FieldsOf<disk::v1::RestoreOrigin>());
 }
 
 TEST(CatalogRecord, HasTheBytesOfTheFormat) {

@@ -36,8 +36,8 @@ class CatalogTest : public testing::Test {
     return Eventually([&] { return database_->catalog()->Find(name) == nullptr; });
   }
 
-  const TempDir dir_;
-  DatabaseOptions options_ = TestOptions(dir_.path());
+  const test::TempDir dir_;
+  DatabaseOptions options_ = TestOptions(dir_.path("data"));
   std::unique_ptr<Database> database_;
 };
 

@@ -41,8 +41,8 @@ class ChangeLogTest : public testing::Test {
   }
 
   using Sequences = std::vector<uint64_t>;
-  const TempDir dir_;
-  std::unique_ptr<Database> database_ = OpenDatabase(TestOptions(dir_.path()));
+  const test::TempDir dir_;
+  std::unique_ptr<Database> database_ = OpenDatabase(TestOptions(dir_.path("data")));
 };
 
 TEST_F(ChangeLogTest, EmptyLogIsDrained) {
@@ -102,7 +102,7 @@ TEST_F(ChangeLogTest, SequencesGoOnAfterReopenEvenIfTheLogWasTrimmed) {
   Append(TableId(1), 4);
   ASSERT_TRUE(database_->change_log().Trim(TableId(1), ChangeSequence(4)).ok());
   database_.reset();
-  database_ = OpenDatabase(TestOptions(dir_.path()));
+  database_ = OpenDatabase(TestOptions(dir_.path("data")));
   EXPECT_EQ(database_->change_log().watermark(), ChangeSequence(4));
   EXPECT_EQ(Append(TableId(1), 1), ChangeSequence(5));
 }

@@ -18,7 +18,7 @@ namespace {
 
 class CommitterTest : public testing::Test {
  protected:
-  void SetUp() override { Open(TestOptions(dir_.path())); }
+  void SetUp() override { Open(TestOptions(dir_.path("data"))); }
 
   void Open(const DatabaseOptions& options) {
     snapshot_.reset();
@@ -52,14 +52,14 @@ class CommitterTest : public testing::Test {
     return count;
   }
 
-  const TempDir dir_;
+  const test::TempDir dir_;
   std::unique_ptr<Database> database_;
   std::shared_ptr<const CatalogSnapshot> snapshot_;
 };
 
 TEST_F(CommitterTest, WhatWasAnsweredIsReadAndSurvivesReopen) {
   for (const Durability durability : {Durability::kSync, Durability::kInterval, Durability::kOs}) {
-    DatabaseOptions options = TestOptions(dir_.path());
+    DatabaseOptions options = TestOptions(dir_.path("data"));
     options.durability = durability;
     options.sync_interval_ms = 1;
     Open(options);
@@ -72,7 +72,7 @@ TEST_F(CommitterTest, WhatWasAnsweredIsReadAndSurvivesReopen) {
 }
 
 TEST_F(CommitterTest, UnitsThatComeTogetherAreWrittenTogetherAndFailByThemselves) {
-  DatabaseOptions options = TestOptions(dir_.path());
+  DatabaseOptions options = TestOptions(dir_.path("data"));
   options.item_collection_bytes_max = 100;
   Open(options);
   const uint64_t batches = database_->committer_counters().batches;
@@ -125,7 +125,7 @@ TEST_F(CommitterTest, SequencesAscendAndAUnitWithoutRecordAnswersTheOneBefore) {
   both.push_back(RecordUnit("e"));
   both.push_back(RecordUnit("f"));
   EXPECT_EQ(*CommitAndWait(database_.get(), std::move(both)), ChangeSequence(4));
-  Open(TestOptions(dir_.path()));
+  Open(TestOptions(dir_.path("data")));
   EXPECT_EQ(*CommitAndWait(database_.get(), RecordUnit("g")), ChangeSequence(5));
 }
 
@@ -178,7 +178,7 @@ TEST_F(CommitterTest, TotalsAreExactAcrossReopen) {
     EXPECT_EQ(table().data.stats->items(), 1);
     EXPECT_EQ(table().data.stats->bytes(), 3);
     EXPECT_EQ(table().local_indexes[0].keyspace.stats->items(), 0);
-    Open(TestOptions(dir_.path()));
+    Open(TestOptions(dir_.path("data")));
   }
 }
 
@@ -196,7 +196,7 @@ TEST_F(CommitterTest, CountersAddUpWithinAndAcrossBatchesAndVanishAtZero) {
   unit.AddCounter(table().collections, "q", 1);
   ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
   EXPECT_EQ(Counter("p"), 1250u);
-  Open(TestOptions(dir_.path()));
+  Open(TestOptions(dir_.path("data")));
   EXPECT_EQ(Counter("p"), 1250u);
   unit = Unit();
   unit.AddCounter(table().collections, "p", -1250);
@@ -237,7 +237,7 @@ class HoldingConsumer : public ChangeConsumer {
 };
 
 TEST_F(CommitterTest, AFullQueueThrottlesAtOnceAndWritesNothing) {
-  DatabaseOptions options = TestOptions(dir_.path());
+  DatabaseOptions options = TestOptions(dir_.path("data"));
   options.commit_queue_units_max = 3;
   Open(options);
   HoldingConsumer consumer;
@@ -269,7 +269,7 @@ TEST_F(CommitterTest, AFullQueueThrottlesAtOnceAndWritesNothing) {
 }
 
 TEST_F(CommitterTest, TheBoundOnBytesThrottlesButNeverRefusesASingleUnit) {
-  DatabaseOptions options = TestOptions(dir_.path());
+  DatabaseOptions options = TestOptions(dir_.path("data"));
   options.commit_queue_bytes_max = 1000;
   Open(options);
   const std::string large(5000, 'x');
@@ -299,7 +299,7 @@ TEST_F(CommitterTest, ClosingCommitsAndAnswersWhatWaits) {
     database_->Commit(PutUnit("k" + std::to_string(i), "v"),
                       [&](absl::StatusOr<ChangeSequence> sequence) { answered += sequence.ok() ? 1 : 0; });
   }
-  Open(TestOptions(dir_.path()));
+  Open(TestOptions(dir_.path("data")));
   EXPECT_EQ(answered, kUnits);
   EXPECT_EQ(table().data.stats->items(), kUnits);
   EXPECT_EQ(KeysOf(*database_, table().data).size(), size_t{kUnits});

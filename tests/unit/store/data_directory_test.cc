@@ -23,7 +23,7 @@ std::string ReadFile(const std::string& path) {
 }
 
 TEST(DataDirectory, FreshOneIsMadeWithAnIdOfItsOwn) {
-  const TempDir dir;
+  const test::TempDir dir;
   const auto opened = DataDirectory::Open(dir.path("a/b"));
   ASSERT_TRUE(opened.ok()) << opened.status();
   EXPECT_EQ((*opened)->database_id().size(), 36u);
@@ -33,22 +33,22 @@ TEST(DataDirectory, FreshOneIsMadeWithAnIdOfItsOwn) {
 }
 
 TEST(DataDirectory, ReopenedOneKeepsItsId) {
-  const TempDir dir;
-  const std::string id = (*DataDirectory::Open(dir.path()))->database_id();
-  const auto again = DataDirectory::Open(dir.path());
+  const test::TempDir dir;
+  const std::string id = (*DataDirectory::Open(dir.path("data")))->database_id();
+  const auto again = DataDirectory::Open(dir.path("data"));
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ((*again)->database_id(), id);
 }
 
 TEST(DataDirectory, SecondOpenIsRefusedWhileTheFirstLives) {
-  const TempDir dir;
-  auto first = DataDirectory::Open(dir.path());
+  const test::TempDir dir;
+  auto first = DataDirectory::Open(dir.path("data"));
   ASSERT_TRUE(first.ok());
-  const auto second = DataDirectory::Open(dir.path());
+  const auto second = DataDirectory::Open(dir.path("data"));
   EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(second.status().message()), HasSubstr(dir.path() + " is in use by another process"));
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr(dir.path("data") + " is in use by another process"));
   first->reset();
-  EXPECT_TRUE(DataDirectory::Open(dir.path()).ok());
+  EXPECT_TRUE(DataDirectory::Open(dir.path("data")).ok());
 }
 
 struct RefusedCase {
@@ -70,54 +70,54 @@ constexpr RefusedCase kRefused[] = {
 
 TEST(DataDirectory, NewerDamagedAndForeignFormatFilesAreRefusedAndNotTouched) {
   for (const RefusedCase& c : kRefused) {
-    const TempDir dir;
-    std::filesystem::create_directory(dir.path());
-    WriteFile(dir.path() + "/armature.format", c.format_file);
-    const auto opened = DataDirectory::Open(dir.path());
+    const test::TempDir dir;
+    std::filesystem::create_directory(dir.path("data"));
+    WriteFile(dir.path("data/armature.format"), c.format_file);
+    const auto opened = DataDirectory::Open(dir.path("data"));
     EXPECT_EQ(opened.status().code(), absl::StatusCode::kFailedPrecondition) << c.format_file;
     EXPECT_THAT(std::string(opened.status().message()), HasSubstr(std::string(c.text)));
-    EXPECT_THAT(std::string(opened.status().message()), HasSubstr(dir.path()));
-    EXPECT_EQ(ReadFile(dir.path() + "/armature.format"), c.format_file);
+    EXPECT_THAT(std::string(opened.status().message()), HasSubstr(dir.path("data")));
+    EXPECT_EQ(ReadFile(dir.path("data/armature.format")), c.format_file);
   }
 }
 
 TEST(DataDirectory, UnknownLinesAreIgnored) {
-  const TempDir dir;
-  std::filesystem::create_directory(dir.path());
-  WriteFile(dir.path() + "/armature.format", "armature database\nnote: hello\nformat: 1\nwhat\ndatabase: abc\n");
-  const auto opened = DataDirectory::Open(dir.path());
+  const test::TempDir dir;
+  std::filesystem::create_directory(dir.path("data"));
+  WriteFile(dir.path("data/armature.format"), "armature database\nnote: hello\nformat: 1\nwhat\ndatabase: abc\n");
+  const auto opened = DataDirectory::Open(dir.path("data"));
   ASSERT_TRUE(opened.ok()) << opened.status();
   EXPECT_EQ((*opened)->database_id(), "abc");
 }
 
 TEST(DataDirectory, DirectoryOfSomethingElseIsRefusedAndNotTouched) {
-  const TempDir dir;
-  std::filesystem::create_directory(dir.path());
-  WriteFile(dir.path() + "/precious", "data");
-  const auto opened = DataDirectory::Open(dir.path());
+  const test::TempDir dir;
+  std::filesystem::create_directory(dir.path("data"));
+  WriteFile(dir.path("data/precious"), "data");
+  const auto opened = DataDirectory::Open(dir.path("data"));
   EXPECT_EQ(opened.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(opened.status().message()), HasSubstr("not ours"));
-  EXPECT_FALSE(std::filesystem::exists(dir.path() + "/LOCK"));
-  EXPECT_EQ(ReadFile(dir.path() + "/precious"), "data");
+  EXPECT_FALSE(std::filesystem::exists(dir.path("data/LOCK")));
+  EXPECT_EQ(ReadFile(dir.path("data/precious")), "data");
 }
 
 // Leftovers of a start that ended before its format file was complete.
 TEST(DataDirectory, LeftoversOfACutOffStartAreTakenOver) {
   for (const std::vector<std::string>& leftovers :
        {std::vector<std::string>{"LOCK"}, std::vector<std::string>{"LOCK", "armature.format.new"}}) {
-    const TempDir dir;
-    std::filesystem::create_directory(dir.path());
-    for (const std::string& file : leftovers) WriteFile(dir.path() + "/" + file, "");
-    const auto opened = DataDirectory::Open(dir.path());
+    const test::TempDir dir;
+    std::filesystem::create_directory(dir.path("data"));
+    for (const std::string& file : leftovers) WriteFile(dir.path("data/" + file), "");
+    const auto opened = DataDirectory::Open(dir.path("data"));
     EXPECT_TRUE(opened.ok()) << opened.status();
-    EXPECT_FALSE(std::filesystem::exists(dir.path() + "/armature.format.new"));
+    EXPECT_FALSE(std::filesystem::exists(dir.path("data/armature.format.new")));
   }
 }
 
 TEST(DataDirectory, PathThatIsAFileIsUnavailable) {
-  const TempDir dir;
-  WriteFile(dir.path(), "file");
-  EXPECT_EQ(DataDirectory::Open(dir.path()).status().code(), absl::StatusCode::kUnavailable);
+  const test::TempDir dir;
+  WriteFile(dir.path("data"), "file");
+  EXPECT_EQ(DataDirectory::Open(dir.path("data")).status().code(), absl::StatusCode::kUnavailable);
 }
 
 TEST(DataDirectory, UuidsAreOfVersionFourAndDiffer) {

@@ -46,8 +46,8 @@ class DatabaseTest : public testing::Test {
     return visit;
   }
 
-  const TempDir dir_;
-  std::unique_ptr<Database> database_ = OpenDatabase(TestOptions(dir_.path()));
+  const test::TempDir dir_;
+  std::unique_ptr<Database> database_ = OpenDatabase(TestOptions(dir_.path("data")));
   std::shared_ptr<const CatalogSnapshot> snapshot_;
 };
 
@@ -146,14 +146,14 @@ TEST_F(DatabaseTest, AMissingRowIsNotSearchedForInTheMemtable) {
 }
 
 TEST_F(DatabaseTest, SecondOpenOfADirectoryIsRefused) {
-  EXPECT_EQ(Database::Open(TestOptions(dir_.path())).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Database::Open(TestOptions(dir_.path("data"))).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_F(DatabaseTest, IdIsKeptAcrossReopen) {
   const std::string id = database_->database_id();
   snapshot_.reset();
   database_.reset();
-  database_ = OpenDatabase(TestOptions(dir_.path()));
+  database_ = OpenDatabase(TestOptions(dir_.path("data")));
   EXPECT_EQ(database_->database_id(), id);
 }
 
@@ -161,12 +161,12 @@ TEST_F(DatabaseTest, IdIsKeptAcrossReopen) {
 TEST_F(DatabaseTest, ALostDatabaseIsNotReplacedByAnEmptyOne) {
   snapshot_.reset();
   database_.reset();
-  const std::filesystem::path db = std::filesystem::path(dir_.path()) / "db";
+  const std::filesystem::path db = dir_.path("data/db");
   std::filesystem::remove(db / "CURRENT");
   std::set<std::string> before;
   for (const auto& entry : std::filesystem::directory_iterator(db)) before.insert(entry.path().filename());
   for (int attempt = 0; attempt < 2; ++attempt) {
-    EXPECT_EQ(Database::Open(TestOptions(dir_.path())).status().code(), absl::StatusCode::kDataLoss);
+    EXPECT_EQ(Database::Open(TestOptions(dir_.path("data"))).status().code(), absl::StatusCode::kDataLoss);
   }
   std::set<std::string> after;
   for (const auto& entry : std::filesystem::directory_iterator(db)) after.insert(entry.path().filename());
@@ -174,17 +174,17 @@ TEST_F(DatabaseTest, ALostDatabaseIsNotReplacedByAnEmptyOne) {
   EXPECT_FALSE(after.contains("CURRENT"));
 
   std::filesystem::remove_all(db);
-  EXPECT_EQ(Database::Open(TestOptions(dir_.path())).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Database::Open(TestOptions(dir_.path("data"))).status().code(), absl::StatusCode::kDataLoss);
 }
 
 // A creation that was interrupted before the database was complete has acknowledged no writes.
 TEST_F(DatabaseTest, AnInterruptedCreationIsBegunAgain) {
-  const TempDir dir;
-  ASSERT_TRUE(DataDirectory::Open(dir.path()).ok());
-  std::filesystem::create_directory(std::filesystem::path(dir.path()) / "db");
-  std::ofstream(dir.path() + "/db/MANIFEST-000001") << "half";
-  EXPECT_TRUE(Database::Open(TestOptions(dir.path())).ok());
-  EXPECT_TRUE(Database::Open(TestOptions(dir.path())).ok());
+  const test::TempDir dir;
+  ASSERT_TRUE(DataDirectory::Open(dir.path("data")).ok());
+  std::filesystem::create_directory(dir.path("data/db"));
+  std::ofstream(dir.path("data/db/MANIFEST-000001")) << "half";
+  EXPECT_TRUE(Database::Open(TestOptions(dir.path("data"))).ok());
+  EXPECT_TRUE(Database::Open(TestOptions(dir.path("data"))).ok());
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ TEST(DiskSpace, WhatIsBrokenStaysSo) {
 }
 
 TEST(DiskSpace, MeasuresARealDisk) {
-  const TempDir directory;
+  const test::TempDir directory;
   const absl::StatusOr<DiskUsage> usage = MeasureDisk(directory.path(""));
   ASSERT_TRUE(usage.ok()) << usage.status();
   EXPECT_GT(usage->total_bytes, usage->free_bytes);
@@ -130,8 +130,8 @@ TEST(DiskSpace, MeasuresARealDisk) {
 }
 
 TEST(DiskSpace, NothingIsCommittedBelowTheReserveAndTablesMayGo) {
-  const TempDir directory;
-  DatabaseOptions options = TestOptions(directory.path());
+  const test::TempDir directory;
+  DatabaseOptions options = TestOptions(directory.path("data"));
   {
     const auto database = OpenDatabase(options);
     CreateActive(database.get(), PlainTable("t"));

@@ -50,7 +50,7 @@ class TokenSweepTest : public testing::Test {
 
   void Open() {
     database_.reset();
-    database_ = OpenDatabase(TestOptions(directory_.path()));
+    database_ = OpenDatabase(TestOptions(directory_.path("data")));
   }
   void Add(std::string_view token, int64_t expires_ms,
            std::string fingerprint = std::string(TokenRecord::kFingerprintBytes, 'f')) {
@@ -80,7 +80,7 @@ class TokenSweepTest : public testing::Test {
     return sweep.value_or(TokenSweep());
   }
 
-  TempDir directory_;
+  test::TempDir directory_;
   std::unique_ptr<Database> database_;
   std::string resume_;
 };

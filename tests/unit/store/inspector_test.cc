@@ -144,8 +144,8 @@ class InspectorTest : public testing::Test {
 
   std::string family() const { return DataFamilyName(table_.id); }
 
-  const TempDir dir_;
-  const std::string path_ = dir_.path();
+  const test::TempDir dir_;
+  const std::string path_ = dir_.path("data");
   model::TableDescriptor table_;
   std::string data_file_;
 };

@@ -40,8 +40,8 @@ class ItemCollectionLimitTest : public testing::Test {
     snapshot_ = database_->catalog();
   }
 
-  static DatabaseOptions Options(const TempDir& dir) {
-    DatabaseOptions options = TestOptions(dir.path());
+  static DatabaseOptions Options(const test::TempDir& dir) {
+    DatabaseOptions options = TestOptions(dir.path("data"));
     options.item_collection_bytes_max = kMax;
     return options;
   }
@@ -71,7 +71,7 @@ class ItemCollectionLimitTest : public testing::Test {
     return rows;
   }
 
-  const TempDir dir_;
+  const test::TempDir dir_;
   std::unique_ptr<Database> database_ = OpenDatabase(Options(dir_));
   std::shared_ptr<const CatalogSnapshot> snapshot_;
 };

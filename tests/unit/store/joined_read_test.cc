@@ -65,7 +65,7 @@ class JoinedReadTest : public testing::Test {
   void Open() {
     snapshot_.reset();
     database_.reset();
-    database_ = OpenDatabase(TestOptions(dir_.path()));
+    database_ = OpenDatabase(TestOptions(dir_.path("data")));
     if (database_->catalog()->Find("t") == nullptr) CreateActive(database_.get(), IndexedTable("t"));
     snapshot_ = database_->catalog();
   }
@@ -92,7 +92,7 @@ class JoinedReadTest : public testing::Test {
     }
   }
 
-  const TempDir dir_;
+  const test::TempDir dir_;
   std::unique_ptr<Database> database_;
   std::shared_ptr<const CatalogSnapshot> snapshot_;
 };

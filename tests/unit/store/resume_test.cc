@@ -126,8 +126,8 @@ class ResumeTest : public ::testing::Test {
     EXPECT_TRUE(rocks_->space()->has_failed());
   }
 
-  const TempDir dir_;
-  const DatabaseOptions options_ = TestOptions(dir_.path());
+  const test::TempDir dir_;
+  const DatabaseOptions options_ = TestOptions(dir_.path("data"));
   std::unique_ptr<RocksDb> rocks_;
 };
 

@@ -4,9 +4,7 @@
 // Databases in temporary directories, and helpers that wait for results.
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,25 +14,9 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "storage/store/database.h"
+#include "tests/support/temp_dir.h"
 
 namespace armature::store {
-
-// A temporary directory, removed by the destructor.
-class TempDir {
- public:
-  explicit TempDir(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
-    std::string name = (parent / "armature_test_XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~TempDir() { std::filesystem::remove_all(path_); }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-
-  std::string path(std::string_view name = "data") const { return path_ + "/" + std::string(name); }
-
- private:
-  std::string path_;
-};
 
 // Small budgets, and no fsync, which these tests do not need.
 inline DatabaseOptions TestOptions(const std::string& path) {

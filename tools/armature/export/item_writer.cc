@@ -15,7 +15,7 @@ namespace {
 
 bool NeedsQuotes(std::string_view cell) {
   if (cell.empty()) return false;
-  // Readers strip blanks, or a byte order mark, from the front of a line.
+  // Readers remove blanks and a byte order mark at the beginning of a line.
   const auto first = static_cast<unsigned char>(cell.front());
   return cell.find_first_of("\",\r\n") != std::string_view::npos || absl::ascii_isspace(first) || first == 0xEF ||
          absl::ascii_isspace(static_cast<unsigned char>(cell.back()));

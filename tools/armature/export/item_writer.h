@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_EXPORT_ITEM_WRITER_H_
 #define ARMATURE_TOOLS_ARMATURE_EXPORT_ITEM_WRITER_H_
 
-// Items as the text of a file.
+// Writes items as lines of a file.
 
 #include <cstddef>
 #include <map>
@@ -18,26 +18,27 @@ namespace armature::cli {
 // Appends {"Item": {...}} and a line break.
 void AppendJsonLine(const api::v1::Item& item, std::string* text);
 
-// Writes what ItemFromCsv reads, with the types that it tells: S and N as they are, B in base64, all others as the JSON
-// that stands behind the type. What could not be read back the same is refused: an attribute whose type is not the one
-// it had before, an empty string, an attribute without a column (unless the columns were chosen).
+// Writes records that ItemFromCsv can read with the types of columns(): S and N as they are, B in base64, all other
+// types as the JSON of the value. Refuses attributes that could not be read back unchanged: an attribute with another
+// type than in earlier items, an empty string, an attribute without a column (unless the columns were chosen).
 //
 // Not thread-safe.
 class CsvWriter {
  public:
-  // `keys`: of the table; they come first. `chosen`: the other columns; empty: see Learn.
+  // `keys`: the key attributes of the table, which are the first columns. `chosen`: the other columns. If it is empty,
+  // Learn adds the other columns.
   CsvWriter(const std::vector<std::string>& keys, const std::vector<std::string>& chosen);
 
-  // Without chosen columns: items that are shown to it before the first one is written give theirs.
+  // Adds the attributes of an item to the columns, unless the columns were chosen. Not after Append.
   void Learn(const api::v1::Item& item);
 
   // The first line of a file.
   std::string Head() const;
 
-  // A record. Errors: InputError that names the item.
+  // Appends a record. Errors: InputError that names the item.
   absl::Status Append(const api::v1::Item& item, std::string* text);
 
-  // With the types that were met; those of columns without any value are S.
+  // The columns with the types of their values. Columns without values have the type S.
   std::vector<ExportedColumn> columns() const;
 
  private:

@@ -5,14 +5,13 @@
 #include <cstring>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/export/output_file.h"
 #include "tools/armature/export/sha256_stream.h"
-#include "tools/armature/json_text.h"
+#include "tools/armature/json_file.h"
 #include "tools/armature/message_json.h"
 #include "tools/armature/session.h"
 
@@ -28,15 +27,14 @@ void CopyThroughput(const api::v1::ProvisionedThroughputDescription& from, api::
   to->set_write_capacity_units(from.write_capacity_units());
 }
 
-// Without its checksum.
+// The manifest without its checksum.
 Json ToJson(const Manifest& manifest) {
-  Json json = Json::object();
-  json["FormatVersion"] = kManifestVersion;
-  json["Format"] = manifest.format == LoadFormat::kCsv ? "csv" : "jsonl";
-  json["Table"] = MessageToJson(manifest.table);
-  json["ChangeSequence"] = manifest.change_sequence;
-  json["ExportTime"] = absl::FormatTime(kTimeFormat, manifest.time, absl::UTCTimeZone());
-  json["ItemCount"] = manifest.items();
+  Json json = {{"FormatVersion", kManifestVersion},
+               {"Format", manifest.format == LoadFormat::kCsv ? "csv" : "jsonl"},
+               {"Table", MessageToJson(manifest.table)},
+               {"ChangeSequence", manifest.change_sequence},
+               {"ExportTime", absl::FormatTime(kTimeFormat, manifest.time, absl::UTCTimeZone())},
+               {"ItemCount", manifest.items()}};
   if (manifest.format == LoadFormat::kCsv) {
     json["Columns"] = Json::array();
     for (const ExportedColumn& column : manifest.columns) {
@@ -51,79 +49,48 @@ Json ToJson(const Manifest& manifest) {
   return json;
 }
 
-// Takes members out of a manifest; remembers whether each was there.
-class Reader {
- public:
-  explicit Reader(const Json& json) : json_(json) {}
-
-  bool is_good() const { return is_good_; }
-
-  std::string Text(const char* name) {
-    const Json* const member = Find(name);
-    if (member == nullptr || !member->is_string()) return Bad<std::string>();
-    return member->get<std::string>();
-  }
-  // Not negative.
-  int64_t Number(const char* name) {
-    const Json* const member = Find(name);
-    if (member == nullptr || !member->is_number_integer() || member->get<int64_t>() < 0) return Bad<int64_t>();
-    return member->get<int64_t>();
-  }
-  // Calls `read(Reader*)` for each element.
-  template <class Read>
-  void ForEach(const char* name, Read read) {
-    const Json* const member = Find(name);
-    if (member == nullptr || !member->is_array()) return Bad<void>();
-    for (const Json& element : *member) {
-      Reader reader(element);
-      read(&reader);
-      is_good_ = is_good_ && reader.is_good();
-    }
-  }
-  const Json* Find(const char* name) const {
-    if (!json_.is_object()) return nullptr;
-    const auto found = json_.find(name);
-    return found == json_.end() ? nullptr : &*found;
-  }
-
- private:
-  template <class T>
-  T Bad() {
-    is_good_ = false;
-    return T();
-  }
-
-  const Json& json_;
-  bool is_good_ = true;
-};
-
-// A file of this directory, and not the manifest itself.
+// True for the name of a file in the directory of the manifest, other than the manifest itself.
 bool IsFileName(const std::string& name) {
   return !name.empty() && name.find('/') == std::string::npos && name != "." && name != ".." && name != kManifestName;
 }
 
+// False if the content is wrong. Throws Json::exception if a member is missing or has another type.
 bool FromJson(const Json& json, Manifest* manifest) {
-  Reader reader(json);
-  const std::string format = reader.Text("Format");
+  const std::string& format = TextAt(json, "Format");
   manifest->format = format == "csv" ? LoadFormat::kCsv : LoadFormat::kJsonLines;
-  manifest->change_sequence = static_cast<uint64_t>(reader.Number("ChangeSequence"));
-  const Json* const table = reader.Find("Table");
+  manifest->change_sequence = static_cast<uint64_t>(NumberAt(json, "ChangeSequence"));
   std::string error;
-  bool is_good = (format == "csv" || format == "jsonl") && table != nullptr &&
-                 MessageFromJson(*table, "Table", &manifest->table).ok() &&
-                 absl::ParseTime(kTimeFormat, reader.Text("ExportTime"), &manifest->time, &error);
+  bool is_good = (format == "csv" || format == "jsonl") &&
+                 MessageFromJson(json.at("Table"), "Table", &manifest->table).ok() &&
+                 absl::ParseTime(kTimeFormat, TextAt(json, "ExportTime"), &manifest->time, &error);
   if (manifest->format == LoadFormat::kCsv) {
-    reader.ForEach("Columns", [manifest](Reader* column) {
-      manifest->columns.push_back({column->Text("Name"), column->Text("Type")});
-    });
+    for (const Json& column : json.at("Columns")) {
+      manifest->columns.push_back({TextAt(column, "Name"), TextAt(column, "Type")});
+    }
   }
   std::set<std::string> names;
-  reader.ForEach("Files", [&](Reader* entry) {
-    ExportedFile file{entry->Text("Name"), entry->Number("ItemCount"), entry->Number("Bytes"), entry->Text("Sha256")};
+  for (const Json& entry : json.at("Files")) {
+    ExportedFile file{TextAt(entry, "Name"), NumberAt(entry, "ItemCount"), NumberAt(entry, "Bytes"),
+                      TextAt(entry, "Sha256")};
     is_good = is_good && IsFileName(file.name) && names.insert(file.name).second;
     manifest->files.push_back(std::move(file));
-  });
-  return is_good && reader.Number("ItemCount") == manifest->items() && reader.is_good();
+  }
+  return is_good && NumberAt(json, "ItemCount") == manifest->items();
+}
+
+// The manifest in `json`, which belongs to the file at `path`.
+absl::StatusOr<Manifest> CheckedManifest(Json json, const std::string& path) {
+  // The checks of newer versions may differ.
+  if (const int64_t version = NumberAt(json, "FormatVersion"); version > kManifestVersion) {
+    return InputError(
+        Cat(path, " was written by a newer version: its format is ", version, ", and ours ", kManifestVersion));
+  }
+  const std::string checksum = TextAt(json, kChecksum);
+  json.erase(kChecksum);
+  if (Sha256Hex(CompactJson(json)) != checksum) return InputError(Cat(path, " is damaged: its checksum differs"));
+  Manifest manifest;
+  if (!FromJson(json, &manifest)) return InputError(Cat(path, " is not a manifest of armature export"));
+  return manifest;
 }
 
 }  // namespace
@@ -187,7 +154,7 @@ absl::Status WriteManifest(const std::string& directory, const Manifest& manifes
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                        OutputFile::Create(PathIn(directory, kManifestName), Compression::kNone));
   ARM_RETURN_IF_ERROR(file->Write(PrettyJson(json)));
-  // First the names of the files that it tells of.
+  // The names of the data files become durable before the manifest that lists them.
   ARM_RETURN_IF_ERROR(SyncDirectory(directory));
   ARM_RETURN_IF_ERROR(file->Finish().status());
   return SyncDirectory(directory);
@@ -195,25 +162,16 @@ absl::Status WriteManifest(const std::string& directory, const Manifest& manifes
 
 absl::StatusOr<Manifest> ReadManifest(const std::string& directory) {
   const std::string path = PathIn(directory, kManifestName);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    return InputError(Cat(directory, " is no export, or one that was not finished: cannot read ", path));
+  absl::StatusOr<Json> json = ReadJsonFile(path);
+  if (absl::IsNotFound(json.status())) {
+    return InputError(Cat(directory, " is not an export, or an unfinished one: cannot read ", path));
   }
-  std::ostringstream text;
-  text << in.rdbuf();
-  absl::StatusOr<Json> json = ParseJson(text.str());
-  if (!json.ok() || !json->is_object()) return InputError(Cat(path, " is damaged: it is no JSON object"));
-  // A newer one may have another form.
-  if (Reader reader(*json); reader.Number("FormatVersion") > kManifestVersion) {
-    return InputError(Cat(path, " was written by a newer version: its format is ", reader.Number("FormatVersion"),
-                          ", and ours ", kManifestVersion));
+  if (!json.ok() || !json->is_object()) return InputError(Cat(path, " is damaged: it is not a JSON object"));
+  try {
+    return CheckedManifest(*std::move(json), path);
+  } catch (const Json::exception&) {
+    return InputError(Cat(path, " is not a manifest of armature export"));
   }
-  const std::string checksum = Reader(*json).Text(kChecksum);
-  json->erase(kChecksum);
-  if (Sha256Hex(CompactJson(*json)) != checksum) return InputError(Cat(path, " is damaged: its checksum differs"));
-  Manifest manifest;
-  if (!FromJson(*json, &manifest)) return InputError(Cat(path, " is not what an export writes"));
-  return manifest;
 }
 
 absl::Status CheckFile(const std::string& directory, const ExportedFile& file,

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_EXPORT_MANIFEST_H_
 #define ARMATURE_TOOLS_ARMATURE_EXPORT_MANIFEST_H_
 
-// What an export consists of: the file manifest.json in its directory, written last. tools/README.md describes it.
+// The manifest of an export: the file manifest.json in its directory, written last. README.md describes it.
 
 #include <cstdint>
 #include <functional>
@@ -18,14 +18,14 @@
 namespace armature::cli {
 
 inline constexpr std::string_view kManifestName = "manifest.json";
-// Readers refuse what is newer than they are.
+// Version of the format. Newer versions are refused.
 inline constexpr int64_t kManifestVersion = 1;
 
 struct ExportedFile {
-  std::string name;  // in the directory of the manifest
+  std::string name;  // relative to the directory of the manifest
   int64_t items = 0;
   int64_t bytes = 0;
-  std::string sha256;  // of the file as it is, in lower case
+  std::string sha256;  // of the (compressed) file, in lower case
 };
 
 struct ExportedColumn {
@@ -37,26 +37,25 @@ struct Manifest {
   LoadFormat format = LoadFormat::kJsonLines;
   api::v1::CreateTableRequest table;
   uint64_t change_sequence = 0;
-  absl::Time time = absl::UnixEpoch();  // to the millisecond
-  std::vector<ExportedColumn> columns;  // CSV only
+  absl::Time time = absl::UnixEpoch();  // exact to the millisecond
+  std::vector<ExportedColumn> columns;  // for CSV
   std::vector<ExportedFile> files;
 
   int64_t items() const;
   int64_t bytes() const;
 };
 
-// What makes a table like this one, with its indexes. Indexes that are being removed are left out. Tags and time to
-// live are no part of it.
+// A request that creates a table like this one with its indexes, except indexes that are being deleted. Tags and time
+// to live are not included.
 api::v1::CreateTableRequest DefinitionOf(const api::v1::TableDescription& table);
 
 // Errors: InputError.
 absl::Status WriteManifest(const std::string& directory, const Manifest& manifest);
 
-// Errors: InputError if there is none, or it is damaged, or newer than we are.
+// Errors: InputError for a missing, damaged or newer manifest.
 absl::StatusOr<Manifest> ReadManifest(const std::string& directory);
 
-// Whether the file is what the manifest says. `tick` is called with the bytes that were read, often.
-// Errors: InputError that names the file.
+// Compares a file with the manifest. Calls `tick` repeatedly with the number of bytes read.
 absl::Status CheckFile(const std::string& directory, const ExportedFile& file,
                        const std::function<void(int64_t bytes)>& tick);
 

@@ -19,7 +19,7 @@
 namespace armature::cli {
 namespace {
 
-constexpr int kWindowBitsOfGzip = 15 + 16;  // the largest window; 16 stands for gzip's head and checksum
+constexpr int kWindowBitsOfGzip = 15 + 16;  // the largest window; 16 selects the gzip format
 constexpr int kMemoryLevel = 8;             // zlib's default
 constexpr size_t kBufferBytes = 64 << 10;
 
@@ -80,7 +80,7 @@ absl::Status OutputFile::Pass(std::string_view text, bool is_last) {
   do {
     if (stream.avail_in == 0) {
       const size_t taken = std::min<size_t>(text.size(), std::numeric_limits<uInt>::max());
-      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));  // zlib does not write there
+      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));  // zlib does not modify its input
       stream.avail_in = static_cast<uInt>(taken);
       text.remove_prefix(taken);
     }

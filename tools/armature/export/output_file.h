@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_EXPORT_OUTPUT_FILE_H_
 #define ARMATURE_TOOLS_ARMATURE_EXPORT_OUTPUT_FILE_H_
 
-// A file that is there when it is whole, and not before.
+// A file that appears under its name only when it is complete.
 
 #include <cstdint>
 #include <memory>
@@ -16,39 +16,39 @@ namespace armature::cli {
 
 enum class Compression { kNone, kGzip };
 
-// Written under its name with ".part" behind it, until Finish. Not thread-safe. Errors: InputError that names the file.
+// Has the suffix ".part" until Finish. Not thread-safe. Errors: InputError that names the file.
 class OutputFile {
  public:
   static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path, Compression compression);
-  // Removes what is not finished.
+  // Removes the file unless it is finished.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   absl::Status Write(std::string_view text);
 
-  // Of the file as it is written so far; what is being compressed comes later.
+  // Size of the file so far, without the bytes that the compression still holds back.
   int64_t bytes() const { return bytes_; }
 
   struct Finished {
     int64_t bytes = 0;
     std::string sha256;
   };
-  // Makes it durable and gives it its name. Once. Whether the name itself is durable is up to SyncDirectory.
+  // Makes the content durable and renames the file. Called once. SyncDirectory makes the name durable.
   absl::StatusOr<Finished> Finish();
 
  private:
   struct Deflater;
   OutputFile(std::string path, int fd, std::unique_ptr<Deflater> deflater);
   std::string PartPath() const;
-  // Through the compression, if there is one; `is_last`: and all that it has kept back.
+  // Writes the text through the compression. `is_last`: flushes the compression.
   absl::Status Pass(std::string_view text, bool is_last);
   absl::Status WriteBytes(std::string_view bytes);
   absl::Status Failed(int error) const;
 
   const std::string path_;
   int fd_;
-  const std::unique_ptr<Deflater> deflater_;  // null: none
+  const std::unique_ptr<Deflater> deflater_;  // null: no compression
   bool is_finished_ = false;
   int64_t bytes_ = 0;
   Sha256Stream hash_;

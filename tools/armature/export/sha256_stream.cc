@@ -15,7 +15,7 @@ EVP_MD_CTX* Context(void* context) { return static_cast<EVP_MD_CTX*>(context); }
 
 }  // namespace
 
-// OpenSSL fails here for want of memory only.
+// OpenSSL fails here only if it is out of memory.
 Sha256Stream::Sha256Stream() : context_(EVP_MD_CTX_new()) {
   CHECK(context_ != nullptr);
   CHECK_EQ(EVP_DigestInit_ex(Context(context_), EVP_sha256(), nullptr), 1);

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_EXPORT_SHA256_STREAM_H_
 #define ARMATURE_TOOLS_ARMATURE_EXPORT_SHA256_STREAM_H_
 
-// SHA-256 of bytes that come piece by piece.
+// Computes the SHA-256 of a stream of bytes.
 
 #include <string>
 #include <string_view>
@@ -18,7 +18,7 @@ class Sha256Stream {
 
   void Add(std::string_view bytes);
 
-  // Of all that was added, in lower case. Once.
+  // The digest of all added bytes, in lower case. Called once.
   std::string Hex();
 
  private:

@@ -1,10 +1,12 @@
 #include "tools/armature/inspect/catalog_json.h"
 
+#include <concepts>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "storage/base/strings.h"
 #include "storage/codec/item_codec.h"
 #include "storage/store/meta_keys.h"
@@ -14,72 +16,64 @@ namespace {
 
 double Seconds(int64_t milliseconds) { return static_cast<double>(milliseconds) / 1000; }
 
-Json ToJson(const std::vector<model::KeyAttribute>& attributes) {
+Json ToJson(const std::string& value) { return value; }
+Json ToJson(const std::integral auto& value) { return value; }
+Json ToJson(TableId id) { return id.value(); }
+Json ToJson(IndexId id) { return id.value(); }
+Json ToJson(model::ScalarType type) { return model::ScalarTypeName(type); }
+Json ToJson(model::TableState state) { return model::TableStateName(state); }
+Json ToJson(model::ProjectionType type) { return model::ProjectionTypeName(type); }
+Json ToJson(model::BillingMode mode) { return model::BillingModeName(mode); }
+Json ToJson(const std::pair<std::string, std::string>& tag) { return {{"Key", tag.first}, {"Value", tag.second}}; }
+
+// Stands before the names id, name and type of fields.
+template <class T>
+constexpr std::string_view kKind = "";
+template <>
+constexpr std::string_view kKind<model::TableDescriptor> = "Table";
+template <>
+constexpr std::string_view kKind<model::IndexDescriptor> = "Index";
+template <>
+constexpr std::string_view kKind<model::KeyAttribute> = "Attribute";
+template <>
+constexpr std::string_view kKind<model::Projection> = "Projection";
+
+// "on_demand_max" -> "OnDemandMax", "creation_time_ms" -> "CreationDateTime".
+std::string MemberName(std::string_view kind, std::string_view field) {
+  std::string name(field == "id" || field == "name" || field == "type" ? kind : "");
+  const bool is_time = field.ends_with("_ms");
+  if (is_time) field.remove_suffix(field.ends_with("time_ms") ? 7 : 3);
+  bool is_first = true;
+  for (const char c : field) {
+    if (c != '_') name.push_back(is_first ? absl::ascii_toupper(c) : c);
+    is_first = c == '_';
+  }
+  return is_time ? name + "DateTime" : name;
+}
+
+template <class T>
+Json ToJson(const std::vector<T>& values);
+
+// Every field of a struct that the catalog keeps. An absent optional field has no member.
+template <class T>
+Json ToJson(const T& value) {
+  Json json = Json::object();
+  T::VisitFields(value, [&json]<class Field>(std::string_view field, const Field& member) {
+    const std::string name = MemberName(kKind<T>, field);
+    if constexpr (requires { member.has_value(); }) {
+      if (member.has_value()) json[name] = ToJson(*member);
+    } else {
+      json[name] = ToJson(member);
+    }
+    if (field.ends_with("_ms")) json[name] = json[name].get<double>() / 1000;
+  });
+  return json;
+}
+
+template <class T>
+Json ToJson(const std::vector<T>& values) {
   Json json = Json::array();
-  for (const model::KeyAttribute& attribute : attributes) {
-    json.push_back({{"AttributeName", attribute.name}, {"AttributeType", model::ScalarTypeName(attribute.type)}});
-  }
-  return json;
-}
-
-Json ToJson(const model::KeySchema& key) { return {{"Partition", ToJson(key.partition)}, {"Sort", ToJson(key.sort)}}; }
-
-void Set(const char* name, const std::optional<model::Throughput>& throughput, Json* json) {
-  if (!throughput.has_value()) return;
-  (*json)[name] = {{"ReadUnits", throughput->read_units}, {"WriteUnits", throughput->write_units}};
-}
-
-Json ToJson(const model::ThroughputChanges& changes) {
-  return {{"LastIncreaseDateTime", Seconds(changes.last_increase_ms)},
-          {"LastDecreaseDateTime", Seconds(changes.last_decrease_ms)},
-          {"Decreases", changes.decreases}};
-}
-
-// The states of an index are those of a table.
-std::string_view StateName(model::IndexState state) {
-  return model::TableStateName(static_cast<model::TableState>(static_cast<uint8_t>(state)));
-}
-
-Json ToJson(const model::IndexDescriptor& index) {
-  Json json = Json::object();
-  json["IndexId"] = index.id.value();
-  json["IndexName"] = index.name;
-  json["State"] = StateName(index.state);
-  json["Backfilling"] = index.backfilling;
-  json["Key"] = ToJson(index.key);
-  json["Projection"] = {{"ProjectionType", model::ProjectionTypeName(index.projection.type)},
-                        {"NonKeyAttributes", index.projection.non_key_attributes}};
-  Set("Provisioned", index.provisioned, &json);
-  Set("OnDemandMax", index.on_demand_max, &json);
-  Set("Warm", index.warm, &json);
-  json["ThroughputChanges"] = ToJson(index.throughput_changes);
-  return json;
-}
-
-Json ToJson(const model::TableSettings& settings) {
-  Json json = Json::object();
-  json["BillingMode"] = model::BillingModeName(settings.billing_mode);
-  Set("Provisioned", settings.provisioned, &json);
-  Set("OnDemandMax", settings.on_demand_max, &json);
-  Set("Warm", settings.warm, &json);
-  json["DeletionProtection"] = settings.deletion_protection;
-  json["TableClass"] = settings.table_class;
-  json["TableClassChangedDateTime"] = Seconds(settings.table_class_changed_ms);
-  json["StreamEnabled"] = settings.stream_enabled;
-  json["StreamViewType"] = settings.stream_view_type;
-  json["LatestStreamLabel"] = settings.latest_stream_label;
-  json["SseEnabled"] = settings.sse_enabled;
-  json["SseType"] = settings.sse_type;
-  json["SseKmsKey"] = settings.sse_kms_key;
-  json["Tags"] = Json::array();
-  for (const auto& [key, value] : settings.tags) json["Tags"].push_back({{"Key", key}, {"Value", value}});
-  json["ThroughputChanges"] = ToJson(settings.throughput_changes);
-  json["OnDemandSinceDateTime"] = Seconds(settings.on_demand_since_ms);
-  json["TimeToLiveAttribute"] = settings.time_to_live_attribute;
-  if (settings.point_in_time_recovery.has_value()) {
-    json["PointInTimeRecovery"] = {{"EnabledSinceDateTime", Seconds(settings.point_in_time_recovery->enabled_since_ms)},
-                                   {"PeriodDays", settings.point_in_time_recovery->period_days}};
-  }
+  for (const T& value : values) json.push_back(ToJson(value));
   return json;
 }
 
@@ -97,7 +91,7 @@ Json ToJson(const store::BuildState& build) {
 
 Json ToJson(const store::StatsDelta& totals) { return {{"Rows", totals.items}, {"Bytes", totals.bytes}}; }
 
-// Adds the family of what `json` describes, and its totals. Absent ones mean zeros.
+// Adds the family and its totals. Absent totals count as zero.
 void SetFamily(const std::string& family, const Tables& tables, Json* json) {
   (*json)["Family"] = family;
   (*json)["Totals"] = ToJson(tables.TotalsOf(family).value_or(store::StatsDelta{}));
@@ -117,7 +111,7 @@ void SetIndexes(const model::TableDescriptor& table, const std::vector<model::In
   }
 }
 
-// A token as text, or in hex if it is none.
+// A token as text, or in hex if it is malformed.
 void SetToken(const std::string& token, Json* json) {
   if (codec::IsValidUtf8(token)) {
     (*json)["Token"] = token;
@@ -157,7 +151,7 @@ void SetContent(const store::MetaRecord& record, Json* json) {
   }
 }
 
-// What the key says, also if the value is damaged.
+// The members known from the key, which do not need the value.
 void SetKeyParts(const store::MetaRecord& record, Json* json) {
   using store::MetaKind;
   const MetaKind kind = record.kind;
@@ -172,28 +166,7 @@ void SetKeyParts(const store::MetaRecord& record, Json* json) {
 
 }  // namespace
 
-Json DescriptorToJson(const model::TableDescriptor& table) {
-  Json json = Json::object();
-  json["TableId"] = table.id.value();
-  json["TableName"] = table.name;
-  json["Uuid"] = table.uuid;
-  json["State"] = model::TableStateName(table.state);
-  json["CreationDateTime"] = Seconds(table.creation_time_ms);
-  json["Key"] = ToJson(table.key);
-  json["AttributeDefinitions"] = ToJson(table.attribute_definitions);
-  json["LocalIndexes"] = Json::array();
-  for (const model::IndexDescriptor& index : table.local_indexes) json["LocalIndexes"].push_back(ToJson(index));
-  json["GlobalIndexes"] = Json::array();
-  for (const model::IndexDescriptor& index : table.global_indexes) json["GlobalIndexes"].push_back(ToJson(index));
-  json["Settings"] = ToJson(table.settings);
-  if (table.restore.has_value()) {
-    json["Restore"] = {{"BackupArn", table.restore->backup_arn},
-                       {"SourceTableArn", table.restore->source_table_arn},
-                       {"DateTime", Seconds(table.restore->time_ms)},
-                       {"InProgress", table.restore->in_progress}};
-  }
-  return json;
-}
+Json DescriptorToJson(const model::TableDescriptor& table) { return ToJson(table); }
 
 Json TableToJson(const model::TableDescriptor& table, const Tables& tables) {
   Json json = DescriptorToJson(table);

@@ -14,16 +14,16 @@
 
 namespace armature::cli {
 
-// Every field of a table record.
+// All fields of a table record.
 Json DescriptorToJson(const model::TableDescriptor& table);
 
-// The same, with the families of the table and its indexes, their totals, and how far each global index is.
+// The same with the families of the table and its indexes, their totals, and the progress of each global index.
 Json TableToJson(const model::TableDescriptor& table, const Tables& tables);
 
-// A key schema on one line: "pk S | sk N", partition before the line.
+// The key schema on one line: "pk S | sk N", with the partition attributes before the bar.
 std::string KeySchemaText(const model::KeySchema& key);
 
-// Kind, and whatever the kind has. A record that cannot be read has its key in hex.
+// Kind, and the members of this kind. An unreadable record has its key in hex.
 Decoded MetaRecordToJson(std::string_view key, const store::MetaRecord& record);
 
 }  // namespace armature::cli

@@ -21,7 +21,7 @@ std::string GapText(std::string_view family, const store::ReadGap& gap) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Inspection>> Inspection::Open(const std::string& data_dir) {
-  // What RocksDB would log is told by the command.
+  // The command reports the findings itself, so RocksDB logs nothing.
   FLAGS_minloglevel = google::GLOG_FATAL;
   absl::StatusOr<std::unique_ptr<store::Inspector>> store = store::Inspector::Open(data_dir);
   if (!store.ok()) return UsageError(Sv(store.status().message()));
@@ -44,7 +44,7 @@ void Inspection::LoadTables() {
 void Inspection::Walk(std::string_view family, const store::KeyRange& range, Visit visit) {
   const auto on_gap = [&](const store::ReadGap& gap) { AddProblem(GapText(family, gap)); };
   const absl::StatusOr<store::RangeEnd> end = store_->ForEachRow(family, range, visit, on_gap);
-  // Without a database at all that has been said.
+  // A missing database is reported already.
   if (!end.ok() && !store_->Families().empty()) AddProblem(std::string(Sv(end.status().message())));
 }
 

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_INSPECT_INSPECTION_H_
 #define ARMATURE_TOOLS_ARMATURE_INSPECT_INSPECTION_H_
 
-// What all commands that inspect a directory share: the open directory, its tables, and what was wrong so far.
+// Opens a data directory for the inspect commands, and collects the problems found in it.
 
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,7 @@ namespace armature::cli {
 // Thread-safety: thread-compatible.
 class Inspection {
  public:
-  // Errors: usage errors for a directory that holds no database, or that a process uses.
+  // Errors: UsageError for a directory without a database, or in use by a process.
   static absl::StatusOr<std::unique_ptr<Inspection>> Open(const std::string& data_dir);
 
   const store::Inspector& store() const { return *store_; }
@@ -31,15 +31,15 @@ class Inspection {
   void LoadTables();
 
   using Visit = absl::FunctionRef<store::RowVerdict(std::string_view key, std::string_view value)>;
-  // Visits the rows of a family; what cannot be read becomes a problem, and so does a family that is not there.
+  // Visits the rows of a family. Unreadable parts, and a missing family, become problems.
   void Walk(std::string_view family, const store::KeyRange& range, Visit visit);
 
   void AddProblem(std::string problem) { problems_.push_back(std::move(problem)); }
-  // Counts a record that is shown together with what is wrong with it.
+  // Counts a record that is printed together with its problems.
   void AddDamagedRecord() { ++damaged_records_; }
   const std::vector<std::string>& problems() const { return problems_; }
 
-  // OK if nothing was wrong, else the error that ends the command.
+  // OK without problems, otherwise the error that ends the command.
   absl::Status Conclude() const;
 
  private:

@@ -22,7 +22,7 @@ Json ScalarToJson(model::ScalarType type, const std::string& scalar) {
   return Json{{std::string(model::ScalarTypeName(type)), is_binary ? absl::Base64Escape(scalar) : scalar}};
 }
 
-// What the layout says against the component at `place`, or nothing.
+// The contradiction between the layout and the component at `place`, or nothing.
 std::string FaultOf(const codec::DecodedComponent& component, size_t place, const KeyLayout& layout) {
   if (component.type == model::ScalarType::kString && !codec::IsValidUtf8(component.scalar)) {
     return Cat("key: component ", place + 1, " is no UTF-8");
@@ -35,7 +35,8 @@ std::string FaultOf(const codec::DecodedComponent& component, size_t place, cons
              model::ScalarTypeName(attribute.type));
 }
 
-// How many of the first components have the hash of the key; 0 if none have. `ends`: where each ends in `components`.
+// The number of leading components whose hash is the hash of the key; 0 if there is none. `ends`: the end of each
+// component in `components`.
 size_t PartitionComponents(uint32_t hash, std::string_view components, const std::vector<size_t>& ends) {
   for (size_t i = 0; i < ends.size(); ++i) {
     if (codec::PartitionHash(components.substr(0, ends[i])) == hash) return i + 1;

@@ -13,29 +13,29 @@
 
 namespace armature::cli {
 
-// What the catalog says of the keys of a family.
+// The structure of the keys of a family, according to the catalog.
 struct KeyLayout {
-  std::vector<model::KeyAttribute> attributes;  // one for each component, in order; empty: not known
-  size_t partition_count = 0;                   // how many of them the hash is made of
+  std::vector<model::KeyAttribute> attributes;  // one for each component, in order; empty: unknown
+  size_t partition_count = 0;                   // number of attributes in the hash
 };
 
 KeyLayout LayoutOfTable(const model::TableDescriptor& table);
 KeyLayout LayoutOfIndex(const model::TableDescriptor& table, const model::IndexDescriptor& index);
-// Of the sizes of item collections: the partition alone.
+// The layout of the family of item collections: the partition attributes only.
 KeyLayout LayoutOfCollections(const model::TableDescriptor& table);
 
-// A record in its JSON form, and what is wrong with it.
+// A record as JSON, and its problems.
 struct Decoded {
   Json json = Json::object();
   std::vector<std::string> problems;
 };
 
-// KeyHex, Hash, and Components, each with its Value in the JSON form of attribute values and the name of its Attribute
-// if the layout is known. Otherwise PartitionComponents tells how many of the first components the hash is made of.
-// What can be decoded of a damaged key is there; hash, types and number of components are checked.
+// KeyHex, Hash, and Components, each with its Value in the JSON form of attribute values and, if the layout is known,
+// the name of its Attribute. Without a layout, PartitionComponents is the number of components in the hash. Decodes as
+// much of a damaged key as possible. Checks hash, types and number of components.
 Decoded DecodeKey(std::string_view key, const KeyLayout& layout);
 
-// The components that DecodeKey has made, on one line.
+// The components of DecodeKey on one line.
 std::string ComponentsText(const Json& components);
 
 std::string Hex(std::string_view bytes);

@@ -21,7 +21,7 @@
 namespace armature::cli {
 namespace {
 
-// Whether the item has the key attributes as they stand in the key, whose components are sound.
+// Compares the key attributes of the item with the components of the key, which are intact.
 void CheckKeyAttributes(std::string_view key, const model::ItemView& item, const KeyLayout& layout, Decoded* decoded) {
   std::string expected(key.substr(0, codec::kPartitionHashBytes));
   for (const model::KeyAttribute& attribute : layout.attributes) {
@@ -37,7 +37,7 @@ void CheckKeyAttributes(std::string_view key, const model::ItemView& item, const
   }
 }
 
-// Adds what the value of a row holds.
+// Adds the content of the value of a row.
 void AddItem(std::string_view key, std::string_view value, const KeyLayout& layout, Decoded* decoded) {
   const bool is_key_sound = decoded->problems.empty();
   decoded->json["StoredBytes"] = value.size();

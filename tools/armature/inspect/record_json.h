@@ -13,19 +13,19 @@
 
 namespace armature::cli {
 
-// A row of a table or an index: the key as DecodeKey has it, ItemSize as the API counts it, StoredBytes, and Item.
-// Problems: key or value cannot be read, the item is not canonical or has another size, or its key attributes are not
-// those of the key.
+// A row of a table or an index: the members of DecodeKey, ItemSize by the rules of the API, StoredBytes, and Item.
+// Problems: the key or the value cannot be read; the item is not canonical or has another size; its key attributes
+// differ from the key.
 Decoded DecodeRow(std::string_view key, std::string_view value, const KeyLayout& layout);
 
 // The size of an item collection: the key, and CollectionBytes.
 Decoded DecodeCollection(std::string_view key, std::string_view value, const KeyLayout& layout);
 
-// A record of the change log: Sequence, TableId, TableName, DateTime, BaseKey and Changes. What the catalog does not
-// know has no names.
+// A record of the change log: Sequence, TableId, TableName, DateTime, BaseKey and Changes. Without names if the catalog
+// does not know the table.
 Decoded DecodeLogRecord(std::string_view key, std::string_view value, const Tables& tables);
 
-// The JSON, with the problems in it, and with the value that they are about in hex.
+// The JSON with the problems. If there are problems, also with the value in hex.
 Json WithProblems(const Decoded& decoded, std::string_view value);
 
 }  // namespace armature::cli

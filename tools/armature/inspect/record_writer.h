@@ -12,14 +12,15 @@
 
 namespace armature::cli {
 
-// As JSON: one object, whose list has a record on each line. As a table: the same columns again after some hundreds of
-// rows, whose widths are those of the rows below them. Thread-safety: thread-compatible.
+// Prints records while they are read. In JSON: one object, whose list has one record on each line. As a table: the
+// header is repeated after some hundreds of rows, with the column widths of the following rows. Thread-safety:
+// thread-compatible.
 class RecordWriter {
  public:
-  // `head`: members before the list, which is called `list`.
+  // `head`: members before the list. `list`: the name of the list.
   RecordWriter(const Session& session, const Json& head, const std::string& list, std::vector<std::string> columns);
 
-  // `cells` are made only for a table.
+  // `cells` is called only for a table.
   template <class Cells>
   void Add(const Json& record, Cells cells) {
     if (is_json_) {
@@ -29,8 +30,7 @@ class RecordWriter {
     }
   }
 
-  // `problems`: of the whole. `more`: members that tell of the records that were not asked for; empty if there are
-  // none.
+  // `problems`: problems of the whole answer. `more`: members about the records beyond the limit; may be empty.
   void Finish(const std::vector<std::string>& problems, const Json& more = Json::object());
 
  private:
@@ -45,7 +45,7 @@ class RecordWriter {
   bool is_first_ = true;
 };
 
-// For the end of a table: a line for each. Empty without problems.
+// The problems as lines after a table. Empty without problems.
 std::string ProblemLines(const std::vector<std::string>& problems);
 
 }  // namespace armature::cli

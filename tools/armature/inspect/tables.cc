@@ -77,10 +77,8 @@ const model::TableDescriptor* Tables::Find(TableId id) const { return FindIn(tab
 const model::IndexDescriptor* Tables::FindIndex(TableId table, IndexId index) const {
   const model::TableDescriptor* const owner = Find(table);
   if (owner == nullptr) return nullptr;
-  for (const std::vector<model::IndexDescriptor>* indexes : {&owner->local_indexes, &owner->global_indexes}) {
-    for (const model::IndexDescriptor& each : *indexes) {
-      if (each.id == index) return &each;
-    }
+  for (const model::IndexDescriptor* const each : owner->indexes()) {
+    if (each->id == index) return each;
   }
   return nullptr;
 }
@@ -88,10 +86,8 @@ const model::IndexDescriptor* Tables::FindIndex(TableId table, IndexId index) co
 FamilyOwner Tables::OwnerOf(std::string_view family) const {
   for (const auto& [id, table] : tables_) {
     if (family == store::DataFamilyName(id) || family == store::CollectionFamilyName(id)) return {&table, nullptr};
-    for (const std::vector<model::IndexDescriptor>* indexes : {&table.local_indexes, &table.global_indexes}) {
-      for (const model::IndexDescriptor& index : *indexes) {
-        if (family == FamilyOf(table, index)) return {&table, &index};
-      }
+    for (const model::IndexDescriptor* const index : table.indexes()) {
+      if (family == FamilyOf(table, *index)) return {&table, index};
     }
   }
   return {};

@@ -21,30 +21,31 @@ enum class FamilyKind : uint8_t { kOther, kMeta, kLog, kTable, kLocalIndex, kGlo
 
 std::string_view FamilyKindName(FamilyKind kind);
 
-// By the name alone.
+// The kind of a family, by its name.
 FamilyKind KindOfFamily(std::string_view name);
 
-// Who has a family. Pointers are valid as long as the Tables that it came from.
+// The owner of a family. Lifetime: the pointers point into the Tables.
 struct FamilyOwner {
   const model::TableDescriptor* table = nullptr;
   const model::IndexDescriptor* index = nullptr;  // null for the table itself
 };
 
-// What the family `meta` says of tables and indexes, as far as it can be read. Thread-safety: thread-compatible.
+// The tables and indexes recorded in the family `meta`, as far as the records can be read. Thread-safety:
+// thread-compatible.
 class Tables {
  public:
-  // Takes note of a record.
+  // Adds a record.
   void Add(const store::MetaRecord& record);
 
-  // By id.
+  // All tables by id.
   const std::map<TableId, model::TableDescriptor>& all() const { return tables_; }
-  // Of several tables with one name, all but one of which are being deleted, the other one. Null if there is none.
+  // The table with this name. Prefers a table that is not being deleted. Null if there is none.
   const model::TableDescriptor* Find(std::string_view name) const;
   const model::TableDescriptor* Find(TableId id) const;
-  // Null if the table is not known or has no such index.
+  // Null if the table or its index is unknown.
   const model::IndexDescriptor* FindIndex(TableId table, IndexId index) const;
   FamilyOwner OwnerOf(std::string_view family) const;
-  // Of the keys of a family; without attributes if its owner is not known.
+  // The layout of the keys of a family. Has no attributes if the owner is unknown.
   KeyLayout LayoutOf(std::string_view family) const;
 
   std::optional<store::StatsDelta> TotalsOf(const std::string& family) const;

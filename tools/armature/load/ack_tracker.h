@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_LOAD_ACK_TRACKER_H_
 #define ARMATURE_TOOLS_ARMATURE_LOAD_ACK_TRACKER_H_
 
-// Up to which place of a file all is done, when things are done in any order.
+// Tracks the position in a file before which all records are done, while records are done in any order.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,13 +16,13 @@ class AckTracker {
  public:
   explicit AckTracker(TextPosition begin) : position_(begin) {}
 
-  // The next record, which ends there. Answers its ticket.
+  // Begins the next record, which ends at `end`. Returns its ticket.
   uint64_t Begin(TextPosition end) {
     open_.push_back({end, false});
     return first_ + open_.size() - 1;
   }
 
-  // Once for each ticket, in any order.
+  // Marks a record as done. Called once for each ticket, in any order.
   void Done(uint64_t ticket) {
     open_[static_cast<size_t>(ticket - first_)].is_done = true;
     while (!open_.empty() && open_.front().is_done) {
@@ -32,7 +32,7 @@ class AckTracker {
     }
   }
 
-  // All records before it are done.
+  // All records before this position are done.
   TextPosition position() const { return position_; }
 
  private:
@@ -42,7 +42,7 @@ class AckTracker {
   };
 
   std::deque<Record> open_;
-  uint64_t first_ = 0;  // the ticket of the first of them
+  uint64_t first_ = 0;  // ticket of the first open record
   TextPosition position_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array<std::string_view, 10> kTypes = {"S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"};
 
-// Takes what is quoted from the front of `rest`, to the end of the quote; false if that is not there.
+// Takes the text up to the closing quote from the front of `rest`. False if there is no closing quote.
 bool TakeQuoted(std::string_view* rest, std::string* cell) {
   while (true) {
     const size_t quote = rest->find('"');
@@ -29,7 +29,7 @@ bool TakeQuoted(std::string_view* rest, std::string* cell) {
   }
 }
 
-// Takes a cell without quotes.
+// Takes an unquoted cell.
 void TakePlain(std::string_view* rest, std::string* cell) {
   const size_t comma = std::min(rest->find(','), rest->size());
   *cell = rest->substr(0, comma);

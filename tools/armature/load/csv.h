@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_LOAD_CSV_H_
 #define ARMATURE_TOOLS_ARMATURE_LOAD_CSV_H_
 
-// Comma-separated values, as RFC 4180 has them: cells in double quotes may hold commas, line breaks and doubled quotes.
+// Comma-separated values according to RFC 4180: cells in double quotes may have commas, line breaks and doubled quotes.
 
 #include <map>
 #include <string>
@@ -15,34 +15,34 @@ namespace armature::cli {
 
 enum class CsvRecord {
   kWhole,
-  kGoesOn,  // within quotes: the record takes the next line too
-  kWrong,   // a quote stands where none may
+  kGoesOn,  // a quote is open: the record continues on the next line
+  kWrong,   // a quote is misplaced
 };
 
 // Splits records into their cells, line by line. Not thread-safe.
 class CsvSplitter {
  public:
-  // The next line of the record, or the first one of the next record; without its '\n'. A '\r' at its end belongs to
-  // the line break, unless it is within quotes.
+  // Adds the next line of the record, or the first line of the next record, without its '\n'. A '\r' at its end belongs
+  // to the line break, except within quotes.
   CsvRecord Add(std::string_view line);
 
-  // Of the record that is whole.
+  // The cells of the complete record.
   const std::vector<std::string>& cells() const { return cells_; }
 
  private:
   std::vector<std::string> cells_;
-  bool is_quoted_ = false;  // the last cell, and its end is still to come
+  bool is_quoted_ = false;  // the last cell is quoted and not closed yet
 };
 
-// Types of attributes by name, such as "N" or "SS".
+// Attribute types, such as "N" or "SS", by attribute name.
 using CsvTypes = std::map<std::string, std::string, std::less<>>;
 
-// "age=N,tags=SS". Errors: UsageError.
+// Parses a text such as "age=N,tags=SS". Errors: UsageError.
 absl::StatusOr<CsvTypes> ParseCsvTypes(std::string_view text);
 
-// An item of cells. An empty cell is no attribute. S, N and B take the cell as it is (B in base64), the other types
-// take it as the JSON that stands behind the type in the JSON form: true, ["a","b"], {"x":{"N":"1"}}. Attributes
-// without a type are strings. Errors: what is wrong, in words.
+// The item with these cells. An empty cell is no attribute. S, N and B take the cell as it is (B in base64). The other
+// types parse the cell as the JSON of the value: true, ["a","b"], {"x":{"N":"1"}}. Attributes without a type are
+// strings. Errors: INVALID_ARGUMENT with the reason.
 absl::StatusOr<api::v1::Item> ItemFromCsv(const std::vector<std::string>& names, const std::vector<std::string>& cells,
                                           const CsvTypes& types);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr absl::Duration kStateEvery = absl::Milliseconds(200);
 
-// Far more than a table takes, which the daemon refuses by itself: not worth sending.
+// Maximum size of an item message, far above the limit of the daemon. Larger items are not sent.
 constexpr size_t kItemBytesMax = 4 << 20;
 
 absl::Status TooLarge() {
@@ -36,7 +36,7 @@ FileLoad::FileLoad(const Session& session, const client::Client& client, FileToL
 absl::Status FileLoad::Run() {
   ARM_RETURN_IF_ERROR(Begin());
   absl::Status loaded = LoadAll();
-  // What was answered since the state was last written.
+  // Saves the position of the answers since the last save.
   const absl::Status saved = SaveState();
   return loaded.ok() ? saved : loaded;
 }
@@ -45,7 +45,7 @@ absl::Status FileLoad::Begin() {
   ARM_ASSIGN_OR_RETURN(source_, ItemSource::Open(file_.path, file_.format, file_.types));
   if (file_.resume) ARM_RETURN_IF_ERROR(Resume());
   tracker_.emplace(source_->text().position());
-  // Where nothing can be written, that is known before anything is sent.
+  // An unwritable state file is an error before anything is sent.
   return SaveState();
 }
 
@@ -96,8 +96,7 @@ absl::Status FileLoad::Settle(const PendingPut& put, const absl::Status& status)
     tracker_->Done(put.ticket);
     return absl::OkStatus();
   }
-  // Other refusals are about the table or ourselves, and would meet every item. A full item collection is one of
-  // many.
+  // Other errors are not about this item and would occur for every item.
   const std::string name = client::ErrorName(status);
   if (name != "ValidationException" && name != "ItemCollectionSizeLimitExceededException") return status;
   return Skip(put.ticket, put.line, status);
@@ -137,32 +136,20 @@ void FileLoad::ShowProgress() {
 
 void AddKeyTypes(const api::v1::TableDescription& table, CsvTypes* types) {
   for (const auto& definition : table.attribute_definitions()) {
-    switch (definition.attribute_type()) {
-      case api::v1::SCALAR_ATTRIBUTE_TYPE_N:
-        (*types)[definition.attribute_name()] = "N";
-        break;
-      case api::v1::SCALAR_ATTRIBUTE_TYPE_B:
-        (*types)[definition.attribute_name()] = "B";
-        break;
-      default:
-        (*types)[definition.attribute_name()] = "S";
-    }
+    const auto type = definition.attribute_type();
+    (*types)[definition.attribute_name()] = type == api::v1::SCALAR_ATTRIBUTE_TYPE_N   ? "N"
+                                            : type == api::v1::SCALAR_ATTRIBUTE_TYPE_B ? "B"
+                                                                                       : "S";
   }
 }
 
 void PrintCounts(const Session& session, const LoadCounts& counts, absl::Duration elapsed) {
   const double seconds = absl::ToDoubleSeconds(elapsed);
   const auto rate = static_cast<int64_t>(static_cast<double>(counts.items) / std::max(seconds, 0.001));
-  if (session.format() == OutputFormat::kTable) {
-    session.PrintText(Cat(WithCommas(counts.items), " items loaded, ", WithCommas(counts.bad), " lines skipped, ",
-                          WithCommas(rate), " items/s\n"));
-    return;
-  }
-  Json result = Json::object();
-  result["Items"] = counts.items;
-  result["Skipped"] = counts.bad;
-  result["ItemsPerSecond"] = rate;
-  session.Print(result);
+  session.Print({{"Items", counts.items}, {"Skipped", counts.bad}, {"ItemsPerSecond", rate}}, [&counts, rate] {
+    return Cat(WithCommas(counts.items), " items loaded, ", WithCommas(counts.bad), " lines skipped, ",
+               WithCommas(rate), " items/s\n");
+  });
 }
 
 }  // namespace armature::cli

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_LOAD_FILE_LOAD_H_
 #define ARMATURE_TOOLS_ARMATURE_LOAD_FILE_LOAD_H_
 
-// One file of items on its way into a table.
+// Loads one file of items into a table.
 
 #include <cstdint>
 #include <memory>
@@ -25,24 +25,24 @@ struct FileToLoad {
   std::string table_name;
   std::string path;  // "-" is standard input
   LoadFormat format = LoadFormat::kJsonLines;
-  CsvTypes types{};          // of its attributes, for CSV
-  std::string state_path{};  // where it is kept how far the file has come; empty: nowhere
-  bool resume = false;       // go on from there
-  int64_t skip_bad = 0;      // so many records may be no items, or be refused, of all files together
+  CsvTypes types{};          // attribute types, for CSV
+  std::string state_path{};  // state file; empty: none
+  bool resume = false;       // continue at the position of the state file
+  int64_t skip_bad = 0;      // maximum number of bad records of all files together
 };
 
-// Of all files that share it.
+// Counts of all files of a load.
 struct LoadCounts {
   int64_t items = 0;
   int64_t bad = 0;
 };
 
-// Where it is shown how far the work is.
+// The progress display of a load.
 struct LoadProgress {
   ProgressBar* bar = nullptr;
   std::string what;
-  int64_t bytes_before = 0;  // of files that are done
-  int64_t bytes_all = 0;     // of all files; 0: of this one, if it is known
+  int64_t bytes_before = 0;  // bytes of the finished files
+  int64_t bytes_all = 0;     // bytes of all files; 0: only those of this file, if known
 };
 
 // Not thread-safe. Lifetime: all arguments outlive it.
@@ -51,19 +51,19 @@ class FileLoad {
   FileLoad(const Session& session, const client::Client& client, FileToLoad file, LoadProgress progress,
            LoadCounts* counts);
 
-  // Once. Errors: what stopped it. How far it came is in the state file either way.
+  // Loads the file. Called once. Errors: the reason why the load stopped. The state file has its position in any case.
   absl::Status Run();
 
  private:
   absl::Status Begin();
   absl::Status Resume();
   absl::Status LoadAll();
-  // Often: for each record, and while there is nothing to do but wait.
+  // Called for each record, and repeatedly during waits.
   absl::Status Tick();
-  // What is under way is settled before, so that the state tells all that is in the table.
+  // Stops the load with the error `why`. Waits for the puts in flight first, so that the state is exact.
   absl::Status StopFor(const absl::Status& why);
   absl::Status Settle(const PendingPut& put, const absl::Status& status);
-  // Tells of a record that is no item, or none for this table. Errors: `why`, if it is one too many.
+  // Reports a record that is not an item, or that the daemon refused. Errors: `why`, if there are too many of them.
   absl::Status Skip(uint64_t ticket, int64_t line, const absl::Status& why);
   absl::Status SaveState();
   void ShowProgress();
@@ -80,7 +80,7 @@ class FileLoad {
   PutStream puts_;
 };
 
-// Gives the attributes of keys the types that they have in the table's schema, whatever else was said.
+// Sets the types of the key attributes to their types in the table, overriding other types.
 void AddKeyTypes(const api::v1::TableDescription& table, CsvTypes* types);
 
 void PrintCounts(const Session& session, const LoadCounts& counts, absl::Duration elapsed);

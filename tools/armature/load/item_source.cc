@@ -14,8 +14,8 @@
 namespace armature::cli {
 namespace {
 
-// A line of an export wraps its item. What is an item in both readings does not exist: the values of the one would be
-// types in the other.
+// The item of a line, which may be wrapped as in table exports. No item is valid in both readings: the values of one
+// would be the types of the other.
 absl::StatusOr<api::v1::Item> ItemFromLine(std::string_view line) {
   ARM_ASSIGN_OR_RETURN(const Json json, ParseJson(line));
   if (!json.is_object() || json.size() != 1 || !json.contains("Item")) return ItemFromJson(json, "");
@@ -61,7 +61,7 @@ absl::Status ItemSource::ReadNames() {
 }
 
 absl::Status ItemSource::SkipTo(TextPosition position) {
-  // Names that were read just now stand before any record.
+  // The names on the first line precede any record.
   return position.offset > text_->position().offset ? text_->SkipTo(position) : absl::OkStatus();
 }
 
@@ -77,7 +77,7 @@ absl::StatusOr<bool> ItemSource::ReadCells() {
     }
     read = splitter_.Add(line_);
     if (read == CsvRecord::kWrong) {
-      // The quotes of later lines have met the open one, and what it has taken may be good records.
+      // A later line has closed the open quote. The lines in between may be good records.
       return InputError(Cat(path_, ":", begin.line, ": a quote is not closed, or one within its cell is not doubled"));
     }
   }

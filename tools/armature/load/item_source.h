@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_LOAD_ITEM_SOURCE_H_
 #define ARMATURE_TOOLS_ARMATURE_LOAD_ITEM_SOURCE_H_
 
-// The items of a file, whatever its format.
+// Reads the items of a file of any format.
 
 #include <memory>
 #include <string>
@@ -20,28 +20,28 @@ enum class LoadFormat {
   kCsv,        // names of attributes on the first line
 };
 
-// By the file's name: "x.csv" and "x.csv.gz" are CSV, all others JSON lines.
+// The format by file name: "x.csv" and "x.csv.gz" are CSV, all other files are JSON lines.
 LoadFormat FormatOf(const std::string& path);
 
-// What stands in the file between two places.
+// A record of the file.
 struct SourceRecord {
-  // Errors: what is wrong with it, in words. The next one may be right.
+  // Errors: INVALID_ARGUMENT with the reason. The next record may be valid.
   absl::StatusOr<api::v1::Item> item;
-  int64_t line = 0;  // where it begins, counted from 1
+  int64_t line = 0;  // its first line, counted from 1
   TextPosition end;
 };
 
 // Not thread-safe.
 class ItemSource {
  public:
-  // `types`: of attributes, for CSV. Errors: InputError.
+  // `types`: attribute types, for CSV. Errors: InputError.
   static absl::StatusOr<std::unique_ptr<ItemSource>> Open(const std::string& path, LoadFormat format, CsvTypes types);
 
-  // Goes forward to the end of a record, as LineReader::SkipTo.
+  // Skips to the end of a record: see LineReader::SkipTo.
   absl::Status SkipTo(TextPosition position);
 
-  // The next record; empty lines are passed over. False at the end. Errors: InputError if nothing more can be read, as
-  // behind a quote that is not closed: what follows might be anything.
+  // Reads the next record. Skips empty lines. False at the end. Errors: InputError if nothing more can be read, for
+  // example after a quote that is not closed.
   absl::StatusOr<bool> Next(SourceRecord* record);
 
   const LineReader& text() const { return *text_; }
@@ -49,7 +49,8 @@ class ItemSource {
  private:
   ItemSource(std::string path, std::unique_ptr<LineReader> text, LoadFormat format, CsvTypes types);
   absl::Status ReadNames();
-  // The rest of the CSV record that begins with `line_`: false if that line is none. Errors: as of Next.
+  // Reads the cells of the CSV record that begins with `line_`. False if the record is malformed. Errors: those of
+  // Next.
   absl::StatusOr<bool> ReadCells();
 
   const std::string path_;

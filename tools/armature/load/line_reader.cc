@@ -33,7 +33,7 @@ LineReader::LineReader(std::string path, void* file, int64_t file_bytes)
 LineReader::~LineReader() { gzclose(File(file_)); }
 
 absl::StatusOr<std::unique_ptr<LineReader>> LineReader::Open(const std::string& path) {
-  // The duplicate is closed with the reader, standard input is not.
+  // The reader closes the duplicate and leaves standard input open.
   const gzFile file = path == "-" ? gzdopen(dup(STDIN_FILENO), "rb") : gzopen(path.c_str(), "rb");
   if (file == nullptr) return InputError(Cat("cannot read ", path, ": ", std::strerror(errno)));
   gzbuffer(file, kBufferBytes);
@@ -53,7 +53,7 @@ absl::Status LineReader::SkipTo(TextPosition position) {
     Take(std::min(left, line.whole));
     ++position_.line;
     if (left >= line.whole) continue;
-    // The earlier text ended within this line, which has grown; all that it may have got is its break.
+    // The earlier text ended within this line. Only a line break may have been added to it since.
     const std::string_view rest(buffer_.data() + begin_, line.whole - left);
     if (position_ != position || (rest != "\n" && rest != "\r\n")) return changed;
     Take(rest.size());
@@ -73,7 +73,7 @@ absl::StatusOr<bool> LineReader::Refill() {
   if (read > 0) return true;
   int code = Z_OK;
   const char* const text = gzerror(File(file_), &code);
-  // At the end only a stream that is cut off is an error.
+  // At the end of the file only a truncated compressed stream is an error.
   if (code == Z_OK || code == Z_STREAM_END) return false;
   return Error(code == Z_ERRNO ? std::strerror(errno) : text);
 }

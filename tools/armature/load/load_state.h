@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_LOAD_LOAD_STATE_H_
 #define ARMATURE_TOOLS_ARMATURE_LOAD_LOAD_STATE_H_
 
-// How far a load has come, in a small file, so that an interrupted one can go on.
+// The position of a load, kept in a small file so that an interrupted load can continue.
 
 #include <cstdint>
 #include <optional>
@@ -15,20 +15,20 @@ namespace armature::cli {
 
 struct LoadState {
   std::string table_name;
-  TextPosition position{};  // everything before it is in the table
-  int64_t items = 0;        // that is how many
+  TextPosition position{};  // the table has all items before it
+  int64_t items = 0;        // number of these items
 };
 
-// "x.jsonl" -> "x.jsonl.load-state".
+// The path of the state file: "x.jsonl" -> "x.jsonl.load-state".
 std::string StatePathOf(const std::string& input_path);
 
-// Nothing if there is no such file. Errors: InputError if it holds no state.
+// Absent if the file does not exist. Errors: InputError if the file is not a state.
 absl::StatusOr<std::optional<LoadState>> ReadLoadState(const std::string& path);
 
-// Replaces the file at once: whoever reads it sees the old or the new one. Errors: InputError.
+// Replaces the file atomically. Errors: InputError.
 absl::Status WriteLoadState(const std::string& path, const LoadState& state);
 
-// No error if there is none.
+// A missing file is not an error.
 void RemoveLoadState(const std::string& path);
 
 }  // namespace armature::cli

@@ -91,7 +91,7 @@ absl::Status PutStream::HandleAnswers() {
 
 absl::Status PutStream::SendDue() {
   const absl::Time now = absl::Now();
-  // What fails at once goes to the end again, and is not looked at a second time.
+  // A put that fails at once is appended to the end, and not tried twice.
   for (size_t left = waiting_.size(); left > 0; --left) {
     std::shared_ptr<PendingPut> put = std::move(waiting_.front());
     waiting_.pop_front();

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_LOAD_PUT_STREAM_H_
 #define ARMATURE_TOOLS_ARMATURE_LOAD_PUT_STREAM_H_
 
-// Puts of many items, repeated until each is in the table or has been refused for good.
+// Puts many items, and repeats each put until it succeeds or is refused for a lasting reason.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,42 +21,41 @@
 
 namespace armature::cli {
 
-// One item on its way.
+// A put without a final answer.
 struct PendingPut {
   api::v1::Item item;
-  uint64_t ticket = 0;  // the caller's
-  int64_t line = 0;     // the caller's
-  size_t bytes = 0;     // of the item
+  uint64_t ticket = 0;  // for the caller
+  int64_t line = 0;     // for the caller
+  size_t bytes = 0;     // size of the item
   int attempts = 0;
-  absl::Time due{};  // of the next attempt
+  absl::Time due{};  // time of the next attempt
 };
 
-// What passes with time (throttling, a daemon that restarts) is tried again with growing pauses, during which nothing
-// new is sent; a put may be repeated safely. It gives up when nothing has succeeded, or nothing has been answered at
-// all, for `patience`.
+// Repeats puts after transient errors (throttling, a restarting daemon) with growing pauses, and sends nothing new
+// meanwhile. Repeating a put is safe. Gives up if no put succeeds, or no answer arrives, for `patience`.
 //
 // Not thread-safe: all calls on one thread, which also runs the callbacks.
 class PutStream {
  public:
-  // What is called; an error that they answer ends the work.
+  // An error that a callback returns ends the work.
   struct Callbacks {
-    // Once for each put: OK, or why the daemon refuses it.
+    // Called once for each put with OK, or with the reason why the daemon refuses it.
     std::function<absl::Status(const PendingPut& put, const absl::Status& status)> settled;
-    // While Put and Finish wait, some times a second.
+    // Called several times a second while Put and Finish wait.
     std::function<absl::Status()> tick;
   };
 
   PutStream(client::Client client, std::string table_name, absl::Duration patience, Callbacks callbacks);
 
-  // Sends it; waits while too many are under way. Errors: that of the last attempt, after `patience`; the stream's, if
-  // the daemon refuses it; what the callbacks answer. Then no further calls.
+  // Sends the put. Blocks while too many puts are in flight. Errors: the error of the last attempt, after `patience`;
+  // the error of a stream that the daemon refuses; an error of a callback. No calls are allowed after an error.
   absl::Status Put(PendingPut put);
 
-  // Waits until all are settled. Errors: as of Put.
+  // Waits until all puts are settled. Errors: those of Put.
   absl::Status Finish();
 
  private:
-  // Fewer than a stream takes, so that Ask does not block: a daemon that has stopped answering is noticed in Wait.
+  // Below the limits of a stream, so that Ask never blocks and Wait notices a daemon that stops answering.
   static constexpr size_t kUnderWayMax = 256;
   static constexpr size_t kUnderWayBytesMax = 8 << 20;
 
@@ -72,11 +71,11 @@ class PutStream {
 
   absl::Status Send(std::shared_ptr<PendingPut> put);
   absl::Status Reopen();
-  // Settles what has been answered, sends again what is due.
+  // Settles the answered puts, and sends the puts that are due.
   absl::Status HandleAnswers();
   absl::Status HandleAnswer(const Answer& answer);
   absl::Status SendDue();
-  // Until there is an answer, or something is due, or it is time for a tick; then handles it. Errors: as of Put.
+  // Waits for an answer, a due put or the next tick, and handles it. Errors: those of Put.
   absl::Status Wait();
   bool HasRoom() const { return under_way_ < kUnderWayMax && under_way_bytes_ < kUnderWayBytesMax; }
 
@@ -85,12 +84,12 @@ class PutStream {
   const absl::Duration patience_;
   const Callbacks callbacks_;
   const std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
-  std::deque<std::shared_ptr<PendingPut>> waiting_;  // for their next attempt
-  size_t under_way_ = 0;                             // sent and not answered
+  std::deque<std::shared_ptr<PendingPut>> waiting_;  // puts that wait for their next attempt
+  size_t under_way_ = 0;                             // number of puts in flight
   size_t under_way_bytes_ = 0;
-  absl::Time heard_ = absl::InfinitePast();     // when something was answered last, or nothing was under way
-  std::optional<absl::Time> failing_since_;     // nothing has succeeded since
-  std::unique_ptr<client::Pipeline> pipeline_;  // last: its callbacks use the others
+  absl::Time heard_ = absl::InfinitePast();     // time of the last answer, or of the first put in flight
+  std::optional<absl::Time> failing_since_;     // no put has succeeded since then
+  std::unique_ptr<client::Pipeline> pipeline_;  // destroyed first: its callbacks use the other members
 };
 
 }  // namespace armature::cli

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_BATCH_WRITER_H_
 #define ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_BATCH_WRITER_H_
 
-// Many puts and deletes in few calls.
+// Collects many puts and deletes into few calls.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,17 +16,16 @@
 namespace armature::client {
 
 struct BatchWriterOptions {
-  // In a row, in which the daemon did nothing of a batch because it was throttled. Then the call that waits gives up.
-  // At least 1.
+  // Number of successive attempts in which the daemon throttles the whole batch. After so many the waiting call gives
+  // up. At least 1.
   int fruitless_attempts_max = 10;
-  // Called with each write that is dropped, in the method that drops it, and why. Must not call the writer. May be
-  // empty.
+  // Called with each dropped write and the reason, by the method that drops it. Must not call the writer. May be empty.
   std::function<void(const std::string& table, const api::v1::WriteRequest& write, const absl::Status& why)> dropped;
-  CallOptions call;  // of each batch
+  CallOptions call;  // options of each batch
 };
 
-// Collects writes and sends them 25 at a time. What the daemon leaves unprocessed goes into the next batch, after the
-// pause that the client's backoff policy says.
+// Collects writes and sends them 25 at a time. Unprocessed writes go into the next batch, after the pause of the
+// client's backoff policy.
 //
 //   BatchWriter writer(client);
 //   for (const Item& item : items) {
@@ -34,25 +33,25 @@ struct BatchWriterOptions {
 //   }
 //   return writer.Flush();
 //
-// Writes of different items have no order. Two writes of one item that are both on their way are done in the order in
-// which they came: the daemon refuses to have both in one batch, and the writer then sends them one after the other.
+// Writes of different items have no order. Two waiting writes of the same item are done in the order in which they were
+// added: the daemon refuses both in one batch, and the writer then sends them one after the other.
 //
 // Thread-safety: owned by one thread.
-// Lifetime: what is not flushed is lost with the writer.
+// Lifetime: the destructor loses writes that are not flushed.
 //
-// Errors. A write is either done, or dropped, or still waits:
-// - Dropped is what would be refused for ever. Of a batch that is refused with ValidationException,
-//   SerializationException, ResourceNotFoundException or AccessDeniedException that is all of it, and none of it was
-//   written; with ItemCollectionSizeLimitExceededException it is the write whose collection is full; with
-//   INVALID_ARGUMENT and no name (errors.h), from Put and Delete alone, it is the write just given, which is larger
-//   than kRequestBytesMax (options.h). BatchWriterOptions::dropped tells which writes these are.
-// - After any other error, such as throttling (RESOURCE_EXHAUSTED), UNAVAILABLE or DEADLINE_EXCEEDED, all that may not
-//   be done still waits, and Flush tries again; a write may be done twice then.
-// A method goes on behind what it dropped, and returns the first error that it met; waiting() tells whether something
-// still waits. Behind an error of the second kind nothing more is sent by that call.
+// Errors. A write is done, or dropped, or still waiting:
+// - A write is dropped if the daemon would refuse it every time. ValidationException, SerializationException,
+//   ResourceNotFoundException and AccessDeniedException drop the whole batch, of which nothing was written.
+//   ItemCollectionSizeLimitExceededException drops the write whose collection is full. INVALID_ARGUMENT without a name
+//   (errors.h), from Put and Delete only, drops the given write, which is larger than kRequestBytesMax (options.h).
+//   BatchWriterOptions::dropped is called with each dropped write.
+// - After any other error, such as throttling (RESOURCE_EXHAUSTED), UNAVAILABLE or DEADLINE_EXCEEDED, all writes that
+//   may not be done are still waiting. Flush tries again, so that a write may be done twice.
+// A method continues after the writes that it dropped, and returns its first error. It sends nothing more after an
+// error of the second kind.
 //
-// The daemon does not say whose collection is full, nor which of the others were written: the batch is sent again in
-// halves until that is known, so that writes beside the one at fault may be done up to six times.
+// The daemon does not say whose collection is full, nor which of the other writes were done. The writer therefore sends
+// the batch again in halves until it has found the write, and may do the other writes up to six times.
 class BatchWriter {
  public:
   static constexpr size_t kBatchWritesMax = 25;
@@ -61,32 +60,32 @@ class BatchWriter {
   BatchWriter(const BatchWriter&) = delete;
   BatchWriter& operator=(const BatchWriter&) = delete;
 
-  // Sends a batch when there is enough for one.
+  // Adds a write. Sends a batch when enough writes are waiting.
   absl::Status Put(std::string table, Item item);
   absl::Status Delete(std::string table, Item key);
-  // Sends all that waits. OK: nothing waits any more, and nothing was dropped by this call.
+  // Sends all waiting writes. OK: no write is waiting, and this call dropped none.
   absl::Status Flush();
 
-  // Writes that wait.
+  // Number of waiting writes.
   size_t waiting() const { return waiting_.size(); }
-  // Of all writes that were done.
+  // The highest change sequence of the writes that are done.
   uint64_t change_sequence() const { return change_sequence_; }
 
  private:
   struct Write {
     std::string table;
     api::v1::WriteRequest request;
-    size_t bytes = 0;  // in a message
+    size_t bytes = 0;  // size within a message
   };
 
   absl::Status Add(Write write);
-  // Of the first `count` that wait, so many as one message may have; at least one.
+  // The number of writes, among the first `count` waiting ones, that fit into one message. At least 1.
   size_t FitInAMessage(size_t count) const;
-  // Sends the first `count` of what waits, or as many as fit. What of them is not done stays in front.
+  // Sends the first `count` waiting writes, or as many as fit. Writes that are not done stay in front.
   absl::Status SendFirst(size_t count);
-  // What to do after the first `count` were refused with `status`.
+  // Handles the refusal of the first `count` writes with `status`.
   absl::Status Refused(const absl::Status& status, size_t count);
-  // Waits until the next attempt is worth while; returns `why` after too many in a row.
+  // Waits until the next attempt. Returns `why` after too many attempts without a done write.
   absl::Status PauseAfterNothing(absl::Status why);
   void DropFirst(size_t count);
 

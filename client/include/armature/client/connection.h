@@ -1,7 +1,7 @@
 #ifndef ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_CONNECTION_H_
 #define ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_CONNECTION_H_
 
-// The seam between Client and the network, which tests replace.
+// The interface between Client and the network. Tests replace it.
 
 #include <string>
 #include <string_view>
@@ -20,24 +20,24 @@ class Status;
 
 namespace armature::client {
 
-struct Stubs;  // The generated stubs of one channel; known to the gRPC connection only.
+struct Stubs;  // the generated stubs of one channel, defined for the gRPC connection only
 
-// Pairs of lower-case name and value that travel with a call.
+// Pairs of a lower-case name and a value, sent with a call.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 // One operation of the API.
 struct Method {
-  std::string_view name;  // As in service.proto, such as "GetItem". Static storage.
-  // Makes the blocking call; of use to the gRPC connection only, null is legal for all others.
+  std::string_view name;  // the name in service.proto, such as "GetItem"; static storage
+  // Makes the blocking call. Only the gRPC connection uses it; may be null for other connections.
   grpc::Status (*invoke)(Stubs& stubs, grpc::ClientContext* context, const google::protobuf::Message& request,
                          google::protobuf::Message* response) = nullptr;
 };
 
-// What belongs to a call beside its request.
+// The parts of a call other than its request.
 struct CallContext {
-  absl::Time deadline = absl::InfiniteFuture();  // Of the whole call, all attempts together.
+  absl::Time deadline = absl::InfiniteFuture();  // deadline of the whole call, with all attempts
   Metadata metadata;
-  // Said by the caller, who knows better than the idempotency policy. True: see CallOptions.
+  // CallOptions::idempotent, which overrides the idempotency policy.
   bool assume_idempotent = false;
 };
 
@@ -48,15 +48,15 @@ class Connection {
  public:
   virtual ~Connection() = default;
 
-  // Blocks until the answer is there, the deadline has passed or the call has failed. `request` and
-  // `response` have the types of the method; `response` is unspecified after an error. Errors: what
-  // the daemon or the network said, with the payloads that errors.h reads.
+  // Blocks until the response arrives, the deadline passes or the call fails. `request` and `response` have the types
+  // of the method. `response` is unspecified after an error. Errors: the error of the daemon or the network, with the
+  // payloads that errors.h reads.
   virtual absl::Status Call(const Method& method, const CallContext& context, const google::protobuf::Message& request,
                             google::protobuf::Message* response) = 0;
 
-  // The stubs of a channel that is connected, for a stream; they live as long as the connection. Blocks until the
-  // deadline of `context`. Errors: UNAVAILABLE or DEADLINE_EXCEEDED if there is no daemon; UNIMPLEMENTED if the
-  // connection has no streams, as those of tests.
+  // The stubs of a connected channel, for a stream. They live as long as the connection. Blocks at most until the
+  // deadline of `context`. Errors: UNAVAILABLE or DEADLINE_EXCEEDED if the daemon cannot be reached; UNIMPLEMENTED if
+  // the connection has no streams, like the connections of tests.
   virtual absl::StatusOr<Stubs*> StubsForStream(const CallContext& /*context*/) {
     return absl::UnimplementedError("this connection has no streams");
   }

@@ -10,7 +10,7 @@
 //                   .Set("address", M({{"city", S("Bonn")}}))
 //                   .Build();
 //
-// Nothing is checked here; the daemon refuses what is wrong, such as a number that is none.
+// These functions check nothing. The daemon refuses wrong values, such as N("abc").
 
 #include <concepts>
 #include <initializer_list>
@@ -28,8 +28,8 @@ using AttributeValue = api::v1::AttributeValue;
 
 AttributeValue S(std::string_view text);
 
-// A number as text, such as "-12.5", or an integer. There is no overload for floating-point
-// numbers, because most decimal fractions have none that is equal.
+// A number as text, such as "-12.5", or an integer. There is no overload for floating-point numbers, because most
+// decimal fractions have no equal floating-point number.
 AttributeValue N(std::string_view number);
 template <std::integral T>
 requires(!std::same_as<T, bool> && !std::same_as<T, char>) AttributeValue N(T number) {

@@ -17,7 +17,7 @@ class ChannelCredentials;
 
 namespace armature::client {
 
-// Time, as the client sees it. Tests replace it so that no wait takes real time.
+// The clock of the client. Tests replace it so that no wait takes real time.
 //
 // Thread-safety: thread-safe.
 class Clock {
@@ -29,12 +29,12 @@ class Clock {
 
 std::shared_ptr<Clock> SystemClock();
 
-// Bytes that a request may have as a message; the daemon does not read larger ones.
+// Maximum size in bytes of a request message. The daemon does not read larger requests.
 inline constexpr size_t kRequestBytesMax = (16 << 20) + (64 << 10);
 
 // All members have usable defaults.
 struct ClientOptions {
-  // Of a call with all its attempts, unless CallOptions says otherwise. Positive.
+  // Timeout of a call with all its attempts, unless CallOptions has another one. Positive.
   absl::Duration timeout = absl::Seconds(10);
 
   std::shared_ptr<const RetryPolicy> retry = LimitedAttempts(10);
@@ -42,19 +42,18 @@ struct ClientOptions {
   std::shared_ptr<const IdempotencyPolicy> idempotency = DefaultIdempotency();
   std::shared_ptr<Clock> clock = SystemClock();
 
-  // Bytes. An answer of BatchGetItem has up to 16 MB of items.
+  // Maximum sizes of messages, in bytes. A response of BatchGetItem has up to 16 MB of items.
   int receive_bytes_max = 64 * 1024 * 1024;
   int send_bytes_max = 64 * 1024 * 1024;
 
-  // Connections that the calls take in turn. More than one pays off for programs with many threads.
-  // 1 to 64.
+  // Number of connections, which the calls use in turns. Several connections help programs with many threads. 1 to 64.
   int channel_count = 1;
 
   // Null: no encryption. See TlsCredentials.
   std::shared_ptr<grpc::ChannelCredentials> credentials;
 
-  // Absent: the daemon knows us by our certificate, or asks nobody. Connect refuses to send a key over a connection
-  // that is neither encrypted nor a Unix socket.
+  // Absent: the daemon identifies the client by its certificate, or does not authenticate clients. Connect refuses to
+  // send a key over a connection that is neither encrypted nor a Unix socket.
   std::optional<AccessKey> access_key;
 
   // Sent with every call.
@@ -63,14 +62,14 @@ struct ClientOptions {
 
 // Settings of one call.
 struct CallOptions {
-  // Absent: that of the client. InfiniteDuration is legal.
+  // Absent: the timeout of the client. InfiniteDuration is legal.
   std::optional<absl::Duration> timeout = std::nullopt;
 
   // Sent beside ClientOptions::metadata.
   Metadata metadata = {};
 
-  // True: a repeat of this call does no harm, whatever the idempotency policy thinks. Example: an
-  // UpdateItem that only sets attributes to constants.
+  // True: this call may be repeated, whatever the idempotency policy says. Example: an UpdateItem that only sets
+  // attributes to constants.
   bool idempotent = false;
 };
 

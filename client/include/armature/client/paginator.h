@@ -14,8 +14,8 @@
 
 namespace armature::client {
 
-// An input iterator over a source with `std::optional<absl::StatusOr<T>> Advance()`. Each step
-// gives a value or, as the last one, the error that ended the walk.
+// An input iterator over a source with `std::optional<absl::StatusOr<T>> Advance()`. Each step gives a value. The last
+// step may give the error that ended the walk.
 template <class Source, class T>
 class StatusOrIterator {
  public:
@@ -39,11 +39,11 @@ class StatusOrIterator {
   bool operator==(const StatusOrIterator& other) const { return source_ == other.source_; }
 
  private:
-  Source* source_ = nullptr;  // Null: at the end.
+  Source* source_ = nullptr;  // null: the end
   std::optional<value_type> current_;
 };
 
-// The pages of one request. A page may be empty and not be the last.
+// The pages of one request. An empty page need not be the last page.
 //
 //   auto pages = client.QueryPages(request);
 //   for (absl::StatusOr<QueryResponse>& page : pages) {
@@ -53,19 +53,17 @@ class StatusOrIterator {
 //
 // Thread-safety: thread-compatible.
 // Lifetime: iterators point into the paginator. There is one position, so only one walk.
-// Cost: one call for each page, made when the page is asked for.
+// Cost: one call for each page, made by NextPage.
 template <class Request, class Response>
 class Paginator {
  public:
   using Fetch = std::function<absl::StatusOr<Response>(const Request&)>;
   using iterator = StatusOrIterator<Paginator, Response>;
 
-  // Begins at the exclusive_start_key of `request`, if there is one. `limit` bounds each page, not
-  // the walk.
+  // Begins at the exclusive_start_key of `request`, if it has one. `limit` bounds each page, not the walk.
   Paginator(Request request, Fetch fetch) : request_(std::move(request)), fetch_(std::move(fetch)) {}
 
-  // The next page, or nothing after the last one. After an error, the next call asks for the same
-  // page again.
+  // The next page, or nothing after the last page. After an error, the next call requests the same page again.
   absl::StatusOr<std::optional<Response>> NextPage() {
     if (done_) return std::optional<Response>();
     absl::StatusOr<Response> page = fetch_(request_);
@@ -75,7 +73,7 @@ class Paginator {
     return std::optional<Response>(*std::move(page));
   }
 
-  // Where NextPage will begin: what to keep for going on another time, in another process.
+  // The request of the next page. Another paginator, also in another process, can continue with it.
   const Request& request() const { return request_; }
   bool done() const { return done_; }
 
@@ -85,7 +83,7 @@ class Paginator {
  private:
   friend iterator;
 
-  // As NextPage, but an error ends the walk.
+  // The same as NextPage, but an error ends the walk.
   std::optional<absl::StatusOr<Response>> Advance() {
     absl::StatusOr<std::optional<Response>> page = NextPage();
     if (!page.ok()) {
@@ -109,7 +107,7 @@ class Paginator {
 //     ...
 //   }
 //
-// Thread-safety, lifetime and cost: as Paginator. Holds one page.
+// Thread-safety, lifetime and cost: those of Paginator. Holds one page.
 template <class Request, class Response>
 class ItemRange {
  public:
@@ -117,8 +115,7 @@ class ItemRange {
 
   explicit ItemRange(Paginator<Request, Response> pages) : pages_(std::move(pages)) {}
 
-  // The next item, or nothing after the last one. After an error, the next call asks for the same
-  // page again.
+  // The next item, or nothing after the last item. After an error, the next call requests the same page again.
   absl::StatusOr<std::optional<api::v1::Item>> NextItem() {
     while (next_ >= page_.items_size()) {
       absl::StatusOr<std::optional<Response>> page = pages_.NextPage();
@@ -150,7 +147,7 @@ class ItemRange {
   Paginator<Request, Response> pages_;
   Response page_;
   int next_ = 0;
-  bool failed_ = false;  // An iterator has passed on an error.
+  bool failed_ = false;  // an iterator has returned an error
 };
 
 using QueryPaginator = Paginator<api::v1::QueryRequest, api::v1::QueryResponse>;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_PIPELINE_H_
 #define ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_PIPELINE_H_
 
-// Many operations of items at once, over one stream and without a thread for each.
+// Many concurrent operations on items over one stream, without a thread for each operation.
 
 #include <cstddef>
 #include <future>
@@ -23,14 +23,14 @@ class Client;
 class PipelineStream;
 
 struct PipelineOptions {
-  // Operations that are asked and not answered; one more waits in Ask. At least 1. Of one stream the daemon itself
-  // takes up a few hundred at once.
+  // Maximum number of operations without an answer; Ask blocks at this number. At least 1. The daemon itself runs a few
+  // hundred operations of one stream at once.
   size_t in_flight_max = 256;
-  // Bytes of their requests. A larger request is let through alone.
+  // Maximum size in bytes of their requests. A larger request is sent alone.
   size_t in_flight_bytes_max = 16 << 20;
-  // Of the stream, from its beginning to its end; what is not answered by then fails with DEADLINE_EXCEEDED.
+  // Lifetime of the stream. Operations without an answer at its end fail with DEADLINE_EXCEEDED.
   absl::Duration lifetime = absl::InfiniteDuration();
-  // `timeout`: how long to wait for the daemon when the stream is opened.
+  // `timeout`: the longest wait for the daemon when the stream is opened.
   CallOptions call = {};
 };
 
@@ -51,47 +51,26 @@ struct Fields {
   static constexpr Out::ResultCase kResult = kCase;
 };
 
-template <>
-struct Operation<api::v1::GetItemRequest> : Fields<api::v1::GetItemRequest, api::v1::GetItemResponse,
-                                                   &In::mutable_get_item, &Out::mutable_get_item, Out::kGetItem> {};
-template <>
-struct Operation<api::v1::PutItemRequest> : Fields<api::v1::PutItemRequest, api::v1::PutItemResponse,
-                                                   &In::mutable_put_item, &Out::mutable_put_item, Out::kPutItem> {};
-template <>
-struct Operation<api::v1::UpdateItemRequest>
-    : Fields<api::v1::UpdateItemRequest, api::v1::UpdateItemResponse, &In::mutable_update_item,
-             &Out::mutable_update_item, Out::kUpdateItem> {};
-template <>
-struct Operation<api::v1::DeleteItemRequest>
-    : Fields<api::v1::DeleteItemRequest, api::v1::DeleteItemResponse, &In::mutable_delete_item,
-             &Out::mutable_delete_item, Out::kDeleteItem> {};
-template <>
-struct Operation<api::v1::QueryRequest>
-    : Fields<api::v1::QueryRequest, api::v1::QueryResponse, &In::mutable_query, &Out::mutable_query, Out::kQuery> {};
-template <>
-struct Operation<api::v1::ScanRequest>
-    : Fields<api::v1::ScanRequest, api::v1::ScanResponse, &In::mutable_scan, &Out::mutable_scan, Out::kScan> {};
-template <>
-struct Operation<api::v1::BatchGetItemRequest>
-    : Fields<api::v1::BatchGetItemRequest, api::v1::BatchGetItemResponse, &In::mutable_batch_get_item,
-             &Out::mutable_batch_get_item, Out::kBatchGetItem> {};
-template <>
-struct Operation<api::v1::BatchWriteItemRequest>
-    : Fields<api::v1::BatchWriteItemRequest, api::v1::BatchWriteItemResponse, &In::mutable_batch_write_item,
-             &Out::mutable_batch_write_item, Out::kBatchWriteItem> {};
-template <>
-struct Operation<api::v1::TransactGetItemsRequest>
-    : Fields<api::v1::TransactGetItemsRequest, api::v1::TransactGetItemsResponse, &In::mutable_transact_get_items,
-             &Out::mutable_transact_get_items, Out::kTransactGetItems> {};
-template <>
-struct Operation<api::v1::TransactWriteItemsRequest>
-    : Fields<api::v1::TransactWriteItemsRequest, api::v1::TransactWriteItemsResponse, &In::mutable_transact_write_items,
-             &Out::mutable_transact_write_items, Out::kTransactWriteItems> {};
+#define ARMATURE_PIPELINE_OPERATION(Name, field)                                                     \
+  template <>                                                                                        \
+  struct Operation<api::v1::Name##Request> : Fields<api::v1::Name##Request, api::v1::Name##Response, \
+                                                    &In::mutable_##field, &Out::mutable_##field, Out::k##Name> {};
+ARMATURE_PIPELINE_OPERATION(GetItem, get_item)
+ARMATURE_PIPELINE_OPERATION(PutItem, put_item)
+ARMATURE_PIPELINE_OPERATION(UpdateItem, update_item)
+ARMATURE_PIPELINE_OPERATION(DeleteItem, delete_item)
+ARMATURE_PIPELINE_OPERATION(Query, query)
+ARMATURE_PIPELINE_OPERATION(Scan, scan)
+ARMATURE_PIPELINE_OPERATION(BatchGetItem, batch_get_item)
+ARMATURE_PIPELINE_OPERATION(BatchWriteItem, batch_write_item)
+ARMATURE_PIPELINE_OPERATION(TransactGetItems, transact_get_items)
+ARMATURE_PIPELINE_OPERATION(TransactWriteItems, transact_write_items)
+#undef ARMATURE_PIPELINE_OPERATION
 
 }  // namespace pipeline_internal
 
-// One stream of operations: GetItem, PutItem, UpdateItem, DeleteItem, Query, Scan, and those of batches and
-// transactions, told apart by the types of their requests.
+// One stream of operations: GetItem, PutItem, UpdateItem, DeleteItem, Query, Scan, and the operations of batches and
+// transactions. The type of the request selects the operation.
 //
 //   absl::StatusOr<std::unique_ptr<Pipeline>> pipeline = client.OpenPipeline();
 //   if (!pipeline.ok()) return pipeline.status();
@@ -100,17 +79,18 @@ struct Operation<api::v1::TransactWriteItemsRequest>
 //   }
 //   return (*pipeline)->Close();
 //
-// Operations run side by side and are answered in any order: one that depends on another waits for its answer.
+// Operations run concurrently and are answered in any order. The caller waits for an answer before it asks for an
+// operation that depends on it.
 //
-// Nothing is repeated, and a stream that broke is not opened again: both are the caller's affair, who can tell by
-// IsTransient (retry_policy.h) and CertainlyNotApplied (errors.h). Answers count for no session of WithReadYourWrites.
+// The pipeline repeats no operation and does not reopen a broken stream. The caller decides about both with IsTransient
+// (retry_policy.h) and CertainlyNotApplied (errors.h). Answers count for no session of WithReadYourWrites.
 //
-// Thread-safety: thread-safe. Lifetime: independent of the client. The destructor cancels what is outstanding and
-// returns once it has been answered; it must not run in a callback.
-// Errors of an operation: those of the call of the same name; INVALID_ARGUMENT, without a name, for a request larger
-// than kRequestBytesMax or than send_bytes_max (options.h), which is not sent. When the stream ends before the answer:
-// what the daemon or gRPC gave as the reason, DEADLINE_EXCEEDED after `lifetime`, and UNAVAILABLE if the connection
-// broke; the operation may have been applied, unless CertainlyNotApplied.
+// Thread-safety: thread-safe. Lifetime: independent of the client. The destructor cancels the outstanding operations
+// and returns when their callbacks have run. It must not run in a callback. Errors of an operation: those of the call
+// of the same name. INVALID_ARGUMENT, without a name, for a request larger than kRequestBytesMax or send_bytes_max
+// (options.h), which is not sent. If the stream ends before the answer: the reason that the daemon or gRPC gave,
+// DEADLINE_EXCEEDED after `lifetime`, UNAVAILABLE for a broken connection. Then the operation may have been applied,
+// unless CertainlyNotApplied.
 class Pipeline {
  public:
   template <class Request>
@@ -122,9 +102,9 @@ class Pipeline {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  // Blocks while as much is outstanding as the options allow. `done` is called once, on a thread of gRPC's or, if the
-  // stream has ended, on this one. It must be short: all answers of the stream wait for it. It may ask further, this
-  // stream or another one; then Ask does not block, whatever is outstanding there.
+  // Blocks while the outstanding operations reach a limit of the options. `done` is called once, on a thread of gRPC
+  // or, if the stream has ended, on this thread. It must be short: all answers of the stream wait for it. It may call
+  // Ask of this or another stream; then Ask does not block.
   template <class Request>
   void Ask(Request request, Done<Request> done) {
     using Operation = pipeline_internal::Operation<Request>;
@@ -139,7 +119,7 @@ class Pipeline {
     });
   }
 
-  // The same for those who would rather wait than be called.
+  // The same with a future instead of a callback.
   template <class Request>
   std::future<absl::StatusOr<ResponseOf<Request>>> Ask(Request request) {
     std::promise<absl::StatusOr<ResponseOf<Request>>> promise;
@@ -150,14 +130,14 @@ class Pipeline {
     return future;
   }
 
-  // Blocks until everything asked so far is answered and its callbacks have returned. Not in a callback.
+  // Blocks until all operations asked so far are answered and their callbacks have returned. Not in a callback.
   void WaitUntilIdle();
 
-  // Takes no more, waits for all answers, and ends the stream. Not in a callback. Errors: why the stream broke; what
-  // was then outstanding has got that too.
+  // Accepts no further operations, waits for all answers, and ends the stream. Not in a callback. Errors: the reason
+  // why the stream broke; the operations outstanding at that time have the same error.
   absl::Status Close();
 
-  // OK as long as the stream takes operations, and after Close if it ended well.
+  // OK while the stream accepts operations, and after a successful Close.
   absl::Status status() const;
 
  private:

@@ -1,12 +1,13 @@
 #ifndef ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_SCATTER_QUERY_H_
 #define ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_SCATTER_QUERY_H_
 
-// A query over a partition that is spread over shards: all are asked at once, and their items come in one order.
+// A query over a partition that is spread over shards. It queries all shards at once and returns their items in one
+// order.
 //
-// An index whose partition key has few values, such as a day or a status, takes all its writes in few places. The
-// remedy is to spread each value over N shards: the writer appends a random number from 1 to N to the key,
-// "2024-10-01.7", or keeps the number in a partition attribute of its own. The price is paid by readers, who ask N
-// times. This does.
+// An index whose partition key has few values, such as a day or a status, takes all its writes in few partitions. To
+// avoid that, the writer spreads each value over N shards: it appends a random number from 1 to N to the key,
+// "2024-10-01.7", or keeps the number in a partition attribute of its own. A reader then needs N queries, which
+// ScatterQuery makes.
 //
 //   v1::QueryRequest query;
 //   query.set_table_name("orders");
@@ -45,17 +46,18 @@
 
 namespace armature::client {
 
-// The key attributes of an index, by name. Each item of the query must have them all: a projection has to keep them.
+// The names of the key attributes of an index. Each item of the query must have all of them, so that a projection must
+// include them.
 struct ScatterKeys {
   std::vector<std::string> sort;    // the index's sort attributes, in their order; may be empty
   std::vector<std::string> others;  // its partition attributes, and the table's whole key
 };
 
-// As DescribeTable tells them. `index_name`: empty for the table itself. Errors: NOT_FOUND if the table has no such
-// index.
+// The keys in a description of the table. `index_name`: empty for the table itself. Errors: NOT_FOUND if the table has
+// no such index.
 absl::StatusOr<ScatterKeys> KeysOf(const api::v1::TableDescription& table, std::string_view index_name);
 
-// The partition value of a shard, by its number. Called by Begin only.
+// Returns the partition value of the shard with this number. Called by Begin only.
 using ShardValue = std::function<AttributeValue(int shard)>;
 
 // Strings: `prefix`, `separator`, number.
@@ -66,67 +68,67 @@ ShardValue NumberedShards();
 inline constexpr int kShardsMax = 1000;
 
 struct ScatterOptions {
-  // The value in the key condition that stands for the shard, ":day". Whatever the request has for it is replaced.
+  // The placeholder of the shard in the key condition, such as ":day". Its value in the request is replaced.
   std::string value_name;
   ShardValue shard_value;
-  // Shards are numbered from `first_shard`, `shard_count` of them: 1 to kShardsMax.
+  // Number of the first shard, and number of shards (1 to kShardsMax).
   int first_shard = 1;
   int shard_count = 0;
   ScatterKeys keys;
 
-  // Items of a page. Positive.
+  // Maximum number of items of a page. Positive.
   int page_items_max = 1000;
-  // Calls that are under way at a time, each on a thread of its own. 1 to 64.
+  // Maximum number of concurrent calls, each on a thread of its own. 1 to 64.
   int parallel_max = 8;
-  // Of each call.
+  // Options of each call.
   CallOptions call;
 };
 
 struct ScatterPage {
   std::vector<Item> items;
-  // Where the next page begins: text of letters, digits, '-' and '_', of about the size of a key for each shard.
+  // Position of the next page: a text of letters, digits, '-' and '_', with about the size of a key for each shard.
   // Empty after the last page.
   std::string continuation;
 };
 
-// The items of all shards in the order of their sort attributes, as the index orders them: numbers by value, strings
-// and binaries by their bytes; backwards if scan_index_forward is false. Items of equal sort attributes come in the
-// order of their shards, and within a shard as the index has them; backwards is the exact reverse.
+// Returns the items of all shards in the order of the index: numbers by value, strings and binaries by their bytes.
+// Items with equal sort attributes are in the order of their shards, and within a shard in the order of the index. If
+// scan_index_forward is false the order is the exact reverse.
 //
-// A page may come short, or empty, only if it is the last one or a shard failed after it.
+// Only the last page, and a page before an error, may have fewer than page_items_max items.
 //
-// An error of one shard ends the walk: what is in order before it is given out as a page, and the next call, like all
-// after it, gives the error, with the number of the shard in its text. The continuation of the last page begins behind
-// what was given out, so that a new ScatterQuery can go on from there.
+// An error of one shard ends the walk. The items that precede it in the order are returned as a page. All further calls
+// return the error, with the number of the shard in its text. The continuation of the last page is the position after
+// its items, so that a new ScatterQuery can continue there.
 //
-// The shards are not read at one moment: what is written during the walk may be seen or not, and an item whose sort
-// attribute changes may be seen twice. A shard that was read to its end is not asked again.
+// The shards are not read at one moment: the walk may miss items written meanwhile, and may return an item twice if its
+// sort attribute changes. A shard that was read to its end is not queried again.
 //
 // Thread-safety: thread-compatible. Uses threads of its own only within a call.
 // Lifetime: iterators point into the query. There is one position, so only one walk.
-// Cost: at first a call for each shard; later, when one has run out, a call for each that is about to. The limit of the
-// request is that of one call to one shard; without one it is chosen so that a page takes about one call to each. What
-// was read and not given out yet is held in memory, at most one call and a half of each shard. What the calls consumed
-// is not reported.
+// Cost: at first one call for each shard; later, when a shard has no items left in memory, one call for each shard with
+// few items left. The limit of the request bounds one call to one shard; by default a page takes about one call to each
+// shard. Items that are read and not returned yet are held in memory: at most those of one and a half calls of each
+// shard. Consumed capacity is not reported.
 class ScatterQuery {
  public:
   using iterator = StatusOrIterator<ScatterQuery, Item>;
 
-  // Of the pages of `request`, from the beginning or from a page's continuation. Makes no call.
-  // Errors: INVALID_ARGUMENT for options outside their ranges; for a request that has an exclusive_start_key, or that
-  // only counts; for a continuation that is none, or that is of another query: another table, index, direction or other
-  // shards. Other parts of the request may change between two pages.
+  // Begins with the first page, or at the continuation of a page. Makes no call.
+  // Errors: INVALID_ARGUMENT for options outside their ranges; for a request with an exclusive_start_key or with the
+  // select COUNT; for a malformed continuation, or the continuation of a query with another table, index, direction or
+  // other shards. Other parts of the request may change between two pages.
   static absl::StatusOr<ScatterQuery> Begin(Client client, api::v1::QueryRequest request, ScatterOptions options,
                                             std::string_view continuation = {});
   ScatterQuery(ScatterQuery&& other) noexcept;
   ScatterQuery& operator=(ScatterQuery&& other) noexcept;
   ~ScatterQuery();
 
-  // The next page, or nothing after the last one. Errors: those of Query; INVALID_ARGUMENT if an item lacks a key
+  // The next page, or nothing after the last page. Errors: those of Query; INVALID_ARGUMENT if an item lacks a key
   // attribute.
   absl::StatusOr<std::optional<ScatterPage>> NextPage();
 
-  // Item by item, over all pages that are left. Do not mix with NextPage.
+  // Iterates over the items of the remaining pages. Do not mix with NextPage.
   iterator begin() { return iterator(this); }
   iterator end() { return iterator(); }
 
@@ -138,9 +140,9 @@ class ScatterQuery {
   std::optional<absl::StatusOr<Item>> Advance();
 
   std::unique_ptr<Walk> walk_;
-  ScatterPage page_;  // of the iteration
+  ScatterPage page_;  // page of the iterators
   size_t next_ = 0;
-  bool failed_ = false;  // an iterator has passed on an error
+  bool failed_ = false;  // an iterator has returned an error
 };
 
 }  // namespace armature::client

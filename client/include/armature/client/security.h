@@ -1,7 +1,7 @@
 #ifndef ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_SECURITY_H_
 #define ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_SECURITY_H_
 
-// How a client knows its daemon, and how the daemon knows the client.
+// Authentication: of the daemon by its certificate, of the client by an access key or a certificate.
 
 #include <memory>
 #include <string>
@@ -14,8 +14,8 @@ class ChannelCredentials;
 
 namespace armature::client {
 
-// An access key of the daemon's credentials file. It is sent with every call, so it needs a connection that nobody can
-// overhear: TLS, or a Unix socket.
+// An access key of the daemon's credentials file. It is sent with every call and therefore needs a private connection:
+// TLS, or a Unix socket.
 struct AccessKey {
   std::string id;
   std::string secret;
@@ -23,14 +23,14 @@ struct AccessKey {
 
 // Names of PEM files.
 struct TlsOptions {
-  std::string ca_file;           // authorities that may vouch for the daemon; empty: those that gRPC comes with
-  std::string certificate_file;  // ours, followed by those between it and the root; empty: none
-  std::string key_file;          // of that certificate
+  std::string ca_file;           // authorities that sign the daemon's certificate; empty: the default roots of gRPC
+  std::string certificate_file;  // certificate of the client, then its intermediates; empty: none
+  std::string key_file;          // private key of the client's certificate
 };
 
-// For ClientOptions::credentials. The daemon's certificate must name the host of the target. Errors: INVALID_ARGUMENT
-// if a file cannot be read, or certificate and key do not come together. Whether they are any good shows when the
-// client connects.
+// The value of ClientOptions::credentials. The daemon's certificate must name the host of the target. Errors:
+// INVALID_ARGUMENT if a file cannot be read, or if only one of certificate and key is given. Their contents are checked
+// when the client connects.
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> TlsCredentials(const TlsOptions& options);
 
 }  // namespace armature::client

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_TABLE_EXPORT_H_
 #define ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_TABLE_EXPORT_H_
 
-// All items of a table as of one moment, as a stream of pages.
+// A stream of all items of a table as of one moment.
 
 #include <memory>
 
@@ -15,10 +15,10 @@ namespace armature::client {
 
 class TableExportStream;
 
-// Made by Client::ExportTable. Reads a page ahead.
+// The stream of Client::ExportTable. Reads one page ahead.
 //
 // Thread-safety: owned by one thread.
-// Lifetime: as it likes; the client may go before. What is left unread is cancelled.
+// Lifetime: independent of the client. The destructor cancels the export if it is not read to the end.
 class TableExport {
  public:
   static absl::StatusOr<std::unique_ptr<TableExport>> Open(std::shared_ptr<Connection> connection,
@@ -31,9 +31,9 @@ class TableExport {
 
   const admin::v1::ExportHead& head() const { return head_; }
 
-  // The next page, whose items replace those in `page`. False: that was all, and nothing is missing. Blocks.
-  // Errors: what ended the stream; DEADLINE_EXCEEDED if the daemon has sent nothing for the timeout of a call. Then
-  // there is no next page, and the export must begin anew.
+  // Reads the next page into `page`, replacing its items. False at the end of a complete export. Blocks.
+  // Errors: the error that ended the stream; DEADLINE_EXCEEDED if the daemon sends nothing for the timeout of a call.
+  // After an error the export must begin anew.
   absl::StatusOr<bool> Next(admin::v1::ExportTableResponse* page);
 
  private:

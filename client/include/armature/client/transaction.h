@@ -18,19 +18,19 @@
 
 namespace armature::client {
 
-// A token that nobody else has: 32 hexadecimal digits.
+// A unique token of 32 hexadecimal digits.
 std::string NewClientToken();
 
-// One action of a transaction, for what it has beside its item. Lifetime: points into its transaction, which must not
-// get another action meanwhile.
+// Sets the other members of an action of a transaction. Lifetime: points into the transaction, and is invalid once
+// another action is added.
 class TransactionAction {
  public:
-  // condition_expression.
+  // Sets condition_expression.
   TransactionAction& If(std::string_view condition);
-  // What a :placeholder or a #placeholder of the expressions stands for.
+  // Sets the value of a :placeholder, or the attribute name of a #placeholder, of the expressions.
   TransactionAction& Value(std::string_view placeholder, AttributeValue value);
   TransactionAction& Name(std::string_view placeholder, std::string_view attribute);
-  // If the condition is false, the reason of the cancellation shows the item.
+  // Includes the item in the cancellation reason if the condition fails.
   TransactionAction& ShowItemOnFailure();
 
  private:
@@ -39,11 +39,11 @@ class TransactionAction {
   api::v1::TransactWriteItem* item_;
 };
 
-// Nothing is checked here; the daemon refuses what is wrong.
+// Checks nothing; the daemon refuses wrong requests.
 //
-// It has a token from the beginning, so the request may be sent again, by the client library or by the program, within
-// ten minutes of its success, and is not carried out twice. Each transaction is an object of its own: the same actions
-// anew need a new one.
+// The request has a client token from the beginning: if it is sent again within ten minutes of its success, by the
+// client library or by the program, it is not applied twice. Applying the same actions twice needs two Transaction
+// objects.
 //
 // Thread-safety: thread-compatible.
 class Transaction {
@@ -53,11 +53,11 @@ class Transaction {
   TransactionAction Put(std::string_view table, Item item);
   TransactionAction Update(std::string_view table, Item key, std::string_view update_expression);
   TransactionAction Delete(std::string_view table, Item key);
-  // The item is not written; the condition must hold.
+  // Checks a condition without writing the item.
   TransactionAction Check(std::string_view table, Item key, std::string_view condition);
 
   const api::v1::TransactWriteItemsRequest& request() const { return request_; }
-  // For what has no short way.
+  // Gives access to members of the request without a function above.
   api::v1::TransactWriteItemsRequest& request() { return request_; }
 
  private:

@@ -1,10 +1,10 @@
 #ifndef ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_WAIT_H_
 #define ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_WAIT_H_
 
-// Waits for what the daemon does in the background, by asking with growing pauses.
+// Waits for background work of the daemon, by polling with growing pauses.
 //
-// Errors of all functions: DEADLINE_EXCEEDED with the last state seen, if the condition did not
-// hold in time; any error of the calls they make, at once.
+// Errors of all functions: DEADLINE_EXCEEDED with the last state if the condition is not met in time; any error of a
+// call, at once.
 
 #include <cstdint>
 #include <string_view>
@@ -15,18 +15,17 @@
 
 namespace armature::client {
 
-// Until the table and all its global indexes are ACTIVE. A table that does not exist (yet) is no
-// error before the deadline.
+// Waits until the table and all its global indexes are ACTIVE. A missing table is an error only at the deadline.
 absl::Status WaitForTable(const Client& client, std::string_view table_name, absl::Time deadline);
 
-// Until there is no such table.
+// Waits until the table does not exist.
 absl::Status WaitForTableGone(const Client& client, std::string_view table_name, absl::Time deadline);
 
-// Until the backup of a table is AVAILABLE.
+// Waits until the backup of a table is AVAILABLE.
 absl::Status WaitForBackup(const Client& client, std::string_view backup_arn, absl::Time deadline);
 
-// Until every global index of the table is ACTIVE and holds all changes up to `change_sequence`, as
-// a write has answered it. 0 waits for the states only.
+// Waits until every global index of the table is ACTIVE and has applied all changes up to `change_sequence`, the change
+// sequence of a write. 0: waits for the states only.
 absl::Status WaitForIndexes(const Client& client, std::string_view table_name, uint64_t change_sequence,
                             absl::Time deadline);
 

@@ -1,0 +1,53 @@
+#ifndef ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_OPERATIONS_H_
+#define ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_OPERATIONS_H_
+
+// The operations of Client: package, service and name of each. The proto files of the services describe them:
+// items.proto, tables.proto, streams.proto, and admin.proto for the administration of a daemon.
+//
+// TransactWriteItems and ExportTable are not in the list, because Client does more for them than to send a request.
+#define ARMATURE_CLIENT_OPERATIONS(OPERATION)             \
+  OPERATION(api, ItemService, GetItem)                    \
+  OPERATION(api, ItemService, PutItem)                    \
+  OPERATION(api, ItemService, UpdateItem)                 \
+  OPERATION(api, ItemService, DeleteItem)                 \
+  OPERATION(api, ItemService, Query)                      \
+  OPERATION(api, ItemService, Scan)                       \
+  OPERATION(api, ItemService, BatchGetItem)               \
+  OPERATION(api, ItemService, BatchWriteItem)             \
+  OPERATION(api, ItemService, TransactGetItems)           \
+  OPERATION(api, TableService, CreateTable)               \
+  OPERATION(api, TableService, DescribeTable)             \
+  OPERATION(api, TableService, ListTables)                \
+  OPERATION(api, TableService, DeleteTable)               \
+  OPERATION(api, TableService, UpdateTable)               \
+  OPERATION(api, TableService, UpdateTimeToLive)          \
+  OPERATION(api, TableService, DescribeTimeToLive)        \
+  OPERATION(api, TableService, TagResource)               \
+  OPERATION(api, TableService, UntagResource)             \
+  OPERATION(api, TableService, ListTagsOfResource)        \
+  OPERATION(api, TableService, DescribeLimits)            \
+  OPERATION(api, TableService, DescribeEndpoints)         \
+  OPERATION(api, TableService, DescribeContinuousBackups) \
+  OPERATION(api, TableService, UpdateContinuousBackups)   \
+  OPERATION(api, TableService, CreateBackup)              \
+  OPERATION(api, TableService, DescribeBackup)            \
+  OPERATION(api, TableService, ListBackups)               \
+  OPERATION(api, TableService, DeleteBackup)              \
+  OPERATION(api, TableService, RestoreTableFromBackup)    \
+  OPERATION(api, StreamService, ListStreams)              \
+  OPERATION(api, StreamService, DescribeStream)           \
+  OPERATION(api, StreamService, GetShardIterator)         \
+  OPERATION(api, StreamService, GetRecords)               \
+  OPERATION(admin, AdminService, GetServerInfo)           \
+  OPERATION(admin, AdminService, ListIndexViolations)     \
+  OPERATION(admin, AdminService, VerifyTable)             \
+  OPERATION(admin, AdminService, StartBackup)             \
+  OPERATION(admin, AdminService, GetBackupJob)            \
+  OPERATION(admin, AdminService, CancelBackupJob)         \
+  OPERATION(admin, AdminService, ListBackups)             \
+  OPERATION(admin, AdminService, RestoreTable)            \
+  OPERATION(admin, AdminService, ListIndexStatus)         \
+  OPERATION(admin, AdminService, GetIndexStatus)          \
+  OPERATION(admin, AdminService, Echo)
+
+#endif  // ARMATURE_CLIENT_INCLUDE_ARMATURE_CLIENT_OPERATIONS_H_

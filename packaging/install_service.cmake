@@ -1,0 +1,27 @@
+# Installs armatured.service and armatured.conf from source_dir. Both are written for the prefix /usr; other paths are put in
+# here. bin_dir, doc_dir and sysconf_dir are the directories of GNUInstallDirs, relative to the prefix or absolute; work_dir
+# is for files under way.
+cmake_path(SET prefix NORMALIZE "${CMAKE_INSTALL_PREFIX}")
+if(IS_ABSOLUTE "${sysconf_dir}")
+elseif(prefix STREQUAL "/" OR prefix MATCHES "^/usr/?$")
+  set(sysconf_dir "/${sysconf_dir}")
+elseif(prefix MATCHES "^/opt/")
+  set(sysconf_dir "/${sysconf_dir}${prefix}")
+else()
+  cmake_path(APPEND prefix "${sysconf_dir}" OUTPUT_VARIABLE sysconf_dir)
+endif()
+cmake_path(ABSOLUTE_PATH bin_dir BASE_DIRECTORY "${prefix}")
+cmake_path(ABSOLUTE_PATH doc_dir BASE_DIRECTORY "${prefix}")
+
+foreach(name armatured.service armatured.conf)
+  file(READ "${source_dir}/${name}" text)
+  string(REPLACE "/usr/bin/" "${bin_dir}/" text "${text}")
+  string(REPLACE "/usr/share/doc/armature/" "${doc_dir}/" text "${text}")
+  string(REPLACE "/etc/armature/" "${sysconf_dir}/armature/" text "${text}")
+  file(WRITE "${work_dir}/${name}" "${text}")
+endforeach()
+file(INSTALL "${work_dir}/armatured.service" DESTINATION "${CMAKE_INSTALL_PREFIX}/lib/systemd/system")
+# A file that is there belongs to the operator. file(INSTALL) puts DESTDIR before its destination itself.
+if(NOT EXISTS "$ENV{DESTDIR}${sysconf_dir}/armature/armatured.conf")
+  file(INSTALL "${work_dir}/armatured.conf" DESTINATION "${sysconf_dir}/armature")
+endif()

@@ -1,0 +1,19 @@
+# Writes the manual of PROGRAM to OUTPUT, from what it prints for --help.
+execute_process(COMMAND "${PROGRAM}" --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
+# roff takes a backslash and a hyphen for its own, and a dot or an apostrophe at the start of a line for a command.
+string(REPLACE "\\" "\\e" help "${help}")
+string(REPLACE "-" "\\-" help "${help}")
+string(REGEX REPLACE "\n([.'])" "\n\\\\&\\1" help "${help}")
+string(REPLACE "-" "\\-" name "${NAME}")
+string(REPLACE "-" "\\-" title "${TITLE}")
+string(TOUPPER "${NAME}" heading)
+file(WRITE "${OUTPUT}"
+".TH ${heading} ${SECTION} \"\" \"Armature ${VERSION}\"
+.SH NAME
+${name} \\- ${title}
+.SH DESCRIPTION
+.nf
+${help}.fi
+.SH SEE ALSO
+armature(1), armatured(8), armature\\-bench(1); OPERATIONS.md, SECURITY.md and METRICS.md in share/doc/armature
+")

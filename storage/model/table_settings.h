@@ -1,0 +1,172 @@
+#ifndef ARMATURE_STORAGE_MODEL_TABLE_SETTINGS_H_
+#define ARMATURE_STORAGE_MODEL_TABLE_SETTINGS_H_
+
+// Settings of tables and indexes: as a client asks for them, and as the catalog keeps them.
+//
+// A struct that is kept on disk has VisitFields(self, visit), which calls visit(name, member) for each field. `name` is
+// the field's name in proto/armature/disk/v1/catalog.proto. The disk records and the JSON of `armature inspect` are
+// made from these lists.
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "storage/model/tags.h"
+
+namespace armature::model {
+
+// Values are on disk: never renumber.
+enum class BillingMode : uint8_t { kProvisioned = 1, kPayPerRequest = 2 };
+
+// The name as the API writes it.
+std::string_view BillingModeName(BillingMode mode);
+
+// Capacity units per second; -1 in a maximum means not set.
+struct Throughput {
+  int64_t read_units = 0;
+  int64_t write_units = 0;
+  friend bool operator==(const Throughput&, const Throughput&) = default;
+
+  static void VisitFields(auto& self, const auto& visit) {
+    visit("read_units", self.read_units);
+    visit("write_units", self.write_units);
+  }
+};
+
+// In a request, an amount that the client has left out.
+inline constexpr int64_t kThroughputNotGiven = std::numeric_limits<int64_t>::min();
+
+// The throughput of a table or a global index; in a request, the part that is given.
+struct ThroughputSettings {
+  std::optional<Throughput> provisioned;  // only with BillingMode::kProvisioned
+  std::optional<Throughput> on_demand_max;
+  std::optional<Throughput> warm;
+  friend bool operator==(const ThroughputSettings&, const ThroughputSettings&) = default;
+
+  // This part of a larger struct.
+  ThroughputSettings& throughput() { return *this; }
+  const ThroughputSettings& throughput() const { return *this; }
+
+  static void VisitFields(auto& self, const auto& visit) {
+    visit("provisioned", self.provisioned);
+    visit("on_demand_max", self.on_demand_max);
+    visit("warm", self.warm);
+  }
+};
+
+// Times of changes of provisioned throughput, in milliseconds since the epoch; 0: never.
+struct ThroughputChanges {
+  int64_t last_increase_ms = 0;
+  int64_t last_decrease_ms = 0;
+  int64_t decreases = 0;  // number of decreases on the day (UTC) of the last one
+  friend bool operator==(const ThroughputChanges&, const ThroughputChanges&) = default;
+
+  static void VisitFields(auto& self, const auto& visit) {
+    visit("last_increase_ms", self.last_increase_ms);
+    visit("last_decrease_ms", self.last_decrease_ms);
+    visit("decreases", self.decreases);
+  }
+};
+
+// Number of decreases of throughput on the day (UTC) of `now_ms`.
+int64_t DecreasesOnDayOf(int64_t now_ms, const ThroughputChanges& changes);
+
+struct PointInTimeRecovery {
+  int64_t enabled_since_ms = 0;
+  int32_t period_days = 0;
+  friend bool operator==(const PointInTimeRecovery&, const PointInTimeRecovery&) = default;
+
+  static void VisitFields(auto& self, const auto& visit) {
+    visit("enabled_since_ms", self.enabled_since_ms);
+    visit("period_days", self.period_days);
+  }
+};
+
+// The settings that the catalog keeps. They do not change the meaning of items and keys.
+struct TableSettings : ThroughputSettings {
+  BillingMode billing_mode = BillingMode::kProvisioned;
+  bool deletion_protection = false;
+  std::string table_class;             // empty: not set
+  int64_t table_class_changed_ms = 0;  // 0: never
+  bool stream_enabled = false;
+  std::string stream_view_type;     // empty: no stream
+  std::string latest_stream_label;  // see TableDescriptor::LatestStreamLabel
+  bool sse_enabled = false;
+  std::string sse_type;
+  std::string sse_kms_key;
+  Tags tags;
+  ThroughputChanges throughput_changes;
+  int64_t on_demand_since_ms = 0;                             // see TableDescriptor::OnDemandSinceMs
+  std::string time_to_live_attribute;                         // empty: off
+  std::optional<PointInTimeRecovery> point_in_time_recovery;  // absent: off
+  friend bool operator==(const TableSettings&, const TableSettings&) = default;
+
+  static void VisitFields(auto& self, const auto& visit) {
+    visit("billing_mode", self.billing_mode);
+    ThroughputSettings::VisitFields(self, visit);
+    visit("deletion_protection", self.deletion_protection);
+    visit("table_class", self.table_class);
+    visit("table_class_changed_ms", self.table_class_changed_ms);
+    visit("stream_enabled", self.stream_enabled);
+    visit("stream_view_type", self.stream_view_type);
+    visit("latest_stream_label", self.latest_stream_label);
+    visit("sse_enabled", self.sse_enabled);
+    visit("sse_type", self.sse_type);
+    visit("sse_kms_key", self.sse_kms_key);
+    visit("tags", self.tags);
+    visit("throughput_changes", self.throughput_changes);
+    visit("on_demand_since_ms", self.on_demand_since_ms);
+    visit("time_to_live_attribute", self.time_to_live_attribute);
+    visit("point_in_time_recovery", self.point_in_time_recovery);
+  }
+};
+
+struct StreamDefinition {
+  std::optional<bool> enabled;
+  std::string view_type;  // empty: absent
+};
+
+struct SseDefinition {
+  std::optional<bool> enabled;
+  std::string type;     // empty: absent
+  std::string kms_key;  // empty: absent
+};
+
+// The settings in CreateTable and UpdateTable. Enums are texts, because an error about an unknown one repeats it. An
+// empty text means that the client has not given it; so does kThroughputNotGiven.
+struct SettingsDefinition : ThroughputSettings {
+  std::string billing_mode;
+  std::optional<StreamDefinition> stream;
+  std::optional<SseDefinition> sse;
+  std::string table_class;
+  std::optional<bool> deletion_protection;
+};
+
+// Number of settings that `definition` gives.
+int CountGiven(const SettingsDefinition& definition);
+
+// Checks that `table_class` is one, or empty. Errors: ValidationException.
+absl::Status CheckTableClass(std::string_view table_class);
+
+// Amounts that are not given become -1 (no maximum) in `on_demand_max` and 0 in `warm`.
+ThroughputSettings WithDefaults(const ThroughputSettings& given);
+
+// The settings of a new table without tags. `definition` has passed all checks.
+TableSettings BuildSettings(const SettingsDefinition& definition);
+
+// Changes the settings that depend on nothing but their earlier value. Provisioned throughput, billing mode and stream
+// have rules of their own, in table_update.cc.
+void ApplyPlainSettings(const SettingsDefinition& definition, int64_t now_ms, TableSettings* settings);
+
+// True if a change of settings makes the table UPDATING for a while. Protection, encryption and warm throughput do not.
+bool NeedsUpdating(const TableSettings& before, const TableSettings& after);
+
+// Changes the maximum and the warm throughput of a table or an index. Amounts that are not given stay as they are.
+void ApplyThroughputLimits(const ThroughputSettings& given, ThroughputSettings* current);
+
+}  // namespace armature::model
+
+#endif  // ARMATURE_STORAGE_MODEL_TABLE_SETTINGS_H_

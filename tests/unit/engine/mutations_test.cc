@@ -1,0 +1,35 @@
+// A put carries the bytes of its item from the request to the commit without copies.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/expr/parse_cache.h"
+#include "engine/items/row_mutation.h"
+#include "tests/unit/engine/engine_test_util.h"
+
+namespace armature::engine {
+namespace {
+
+TEST(PutItem, WritesTheBytesThatItHolds) {
+  expr::ParseCache cache(1);
+  const auto put = MakePutItem(WriteTo("things", PlainItem("a", "1.0", {{"x", codec::S("text")}})), &cache);
+  ASSERT_TRUE(put.ok()) << put.status();
+  codec::CanonicalItem made;
+  const auto after = (*put)->Apply(std::nullopt, &made);
+  ASSERT_TRUE(after.ok()) << after.status();
+  EXPECT_EQ((*after)->bytes, PlainItem("a", "1", {{"x", codec::S("text")}}));
+  EXPECT_EQ((*after)->bytes.data(), (*put)->item_or_key().bytes().data());
+}
+
+TEST(PutItem, ForgetsTheItemAsItWasSent) {
+  expr::ParseCache cache(1);
+  const auto put = MakePutItem(WriteTo("things", PlainItem("a", "1")), &cache);
+  ASSERT_TRUE(put.ok()) << put.status();
+  EXPECT_FALSE((*put)->request().item_wire.has_value());
+}
+
+}  // namespace
+}  // namespace armature::engine

@@ -1,0 +1,60 @@
+#include "tools/armature/unknown_word.h"
+
+#include "storage/base/did_you_mean.h"
+#include "storage/base/strings.h"
+
+namespace armature::cli {
+namespace {
+
+const CLI::Option* FindOption(const CLI::App* command, const std::string& name) {
+  for (; command != nullptr; command = command->get_parent()) {
+    if (const CLI::Option* const option = command->get_option_no_throw(name); option != nullptr) return option;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> OptionNames(const CLI::App* command) {
+  std::vector<std::string> names;
+  for (; command != nullptr; command = command->get_parent()) {
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back(Cat("--", name));
+    }
+  }
+  return names;
+}
+
+const CLI::App* FindSubcommand(const std::vector<const CLI::App*>& subcommands, const std::string& name) {
+  for (const CLI::App* subcommand : subcommands) {
+    if (subcommand->get_name() == name) return subcommand;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string UnknownWord(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const CLI::App* command = &app;
+  for (size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    const std::string& word = arguments[i];
+    if (word.starts_with("--")) {
+      const std::string name = word.substr(0, word.find('='));
+      const CLI::Option* const option = FindOption(command, name);
+      if (option == nullptr) return Cat("unknown option '", name, "'", DidYouMean(name, OptionNames(command)));
+      if (option->get_items_expected_max() > 0 && name == word) ++i;  // its value
+      continue;
+    }
+    if (word.starts_with("-")) continue;
+    const std::vector<const CLI::App*> subcommands = command->get_subcommands([](const CLI::App*) { return true; });
+    if (subcommands.empty()) continue;  // a value
+    const CLI::App* const subcommand = FindSubcommand(subcommands, word);
+    if (subcommand == nullptr) {
+      std::vector<std::string> names;
+      for (const CLI::App* known : subcommands) names.push_back(known->get_name());
+      return Cat("unknown command '", word, "'", DidYouMean(word, names));
+    }
+    command = subcommand;
+  }
+  return {};
+}
+
+}  // namespace armature::cli
