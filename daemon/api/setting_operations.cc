@@ -30,7 +30,7 @@ engine::UntagResourceRequest ToEngine(const v1::UntagResourceRequest& request) {
   return to;
 }
 
-void Fill(const engine::ListTagsOfResourceResult& result, v1::ListTagsOfResourceResponse* to) {
+void FillSettings(const engine::ListTagsOfResourceResult& result, v1::ListTagsOfResourceResponse* to) {
   for (const auto& [key, value] : result.tags) {
     v1::Tag* const tag = to->add_tags();
     tag->set_key(key);
@@ -53,7 +53,7 @@ void ListTagsOfResource(const OperationContext& context, const v1::ListTagsOfRes
                         v1::ListTagsOfResourceResponse* response, Finished done) {
   context.engine->ListTagsOfResource(
       {GivenText(request, request.kResourceArnFieldNumber), GivenText(request, request.kNextTokenFieldNumber)},
-      AnswerIn<engine::ListTagsOfResourceResult>(response, std::move(done), Fill));
+      AnswerIn<engine::ListTagsOfResourceResult>(response, std::move(done), FillSettings));
 }
 
 engine::UpdateTimeToLiveRequest ToEngine(const v1::UpdateTimeToLiveRequest& request) {
@@ -65,13 +65,13 @@ engine::UpdateTimeToLiveRequest ToEngine(const v1::UpdateTimeToLiveRequest& requ
   return to;
 }
 
-void Fill(const engine::TimeToLiveSpecification& specification, v1::UpdateTimeToLiveResponse* to) {
+void FillSettings(const engine::TimeToLiveSpecification& specification, v1::UpdateTimeToLiveResponse* to) {
   v1::TimeToLiveSpecification* const out = to->mutable_time_to_live_specification();
   out->set_enabled(specification.enabled.value_or(false));
   out->set_attribute_name(specification.attribute_name.value_or(""));
 }
 
-void Fill(const engine::TimeToLiveDescription& description, v1::DescribeTimeToLiveResponse* to) {
+void FillSettings(const engine::TimeToLiveDescription& description, v1::DescribeTimeToLiveResponse* to) {
   v1::TimeToLiveDescription* const out = to->mutable_time_to_live_description();
   const bool is_on = !description.attribute_name.empty();
   out->set_time_to_live_status(is_on ? v1::TIME_TO_LIVE_STATUS_ENABLED : v1::TIME_TO_LIVE_STATUS_DISABLED);
@@ -81,13 +81,13 @@ void Fill(const engine::TimeToLiveDescription& description, v1::DescribeTimeToLi
 void UpdateTimeToLive(const OperationContext& context, const v1::UpdateTimeToLiveRequest& request,
                       v1::UpdateTimeToLiveResponse* response, Finished done) {
   context.engine->UpdateTimeToLive(ToEngine(request),
-                                   AnswerIn<engine::TimeToLiveSpecification>(response, std::move(done), Fill));
+                                   AnswerIn<engine::TimeToLiveSpecification>(response, std::move(done), FillSettings));
 }
 
 void DescribeTimeToLive(const OperationContext& context, const v1::DescribeTimeToLiveRequest& request,
                         v1::DescribeTimeToLiveResponse* response, Finished done) {
   context.engine->DescribeTimeToLive(GivenText(request, request.kTableNameFieldNumber),
-                                     AnswerIn<engine::TimeToLiveDescription>(response, std::move(done), Fill));
+                                     AnswerIn<engine::TimeToLiveDescription>(response, std::move(done), FillSettings));
 }
 
 engine::UpdateContinuousBackupsRequest ToEngine(const v1::UpdateContinuousBackupsRequest& request) {
@@ -102,7 +102,7 @@ engine::UpdateContinuousBackupsRequest ToEngine(const v1::UpdateContinuousBackup
 
 // The answer of both operations.
 template <class Response>
-void Fill(const engine::ContinuousBackupsDescription& description, Response* response) {
+void FillSettings(const engine::ContinuousBackupsDescription& description, Response* response) {
   v1::ContinuousBackupsDescription* const to = response->mutable_continuous_backups_description();
   to->set_continuous_backups_status(description.enabled ? v1::CONTINUOUS_BACKUPS_STATUS_ENABLED
                                                         : v1::CONTINUOUS_BACKUPS_STATUS_DISABLED);
@@ -119,14 +119,14 @@ void Fill(const engine::ContinuousBackupsDescription& description, Response* res
 void UpdateContinuousBackups(const OperationContext& context, const v1::UpdateContinuousBackupsRequest& request,
                              v1::UpdateContinuousBackupsResponse* response, Finished done) {
   context.engine->UpdateContinuousBackups(
-      ToEngine(request), AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done), Fill));
+      ToEngine(request), AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done), FillSettings));
 }
 
 void DescribeContinuousBackups(const OperationContext& context, const v1::DescribeContinuousBackupsRequest& request,
                                v1::DescribeContinuousBackupsResponse* response, Finished done) {
   context.engine->DescribeContinuousBackups(
       GivenText(request, request.kTableNameFieldNumber),
-      AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done), Fill));
+      AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done), FillSettings));
 }
 
 void DescribeLimits(const OperationContext&, const v1::DescribeLimitsRequest&, v1::DescribeLimitsResponse* response,

@@ -175,7 +175,7 @@ void TransactWriteItems(engine::Engine* engine, const JsonCall& call, JsonApi::D
                              AnswerWrites<engine::TransactWriteResult>(call, std::move(done), TransactWriteAnswer));
 }
 
-constexpr JsonOperation kOperations[] = {
+constexpr JsonOperation kGroupJsonOperations[] = {
     {"BatchGetItem", BatchGetItem},
     {"BatchWriteItem", BatchWriteItem},
     {"TransactGetItems", TransactGetItems},
@@ -184,6 +184,6 @@ constexpr JsonOperation kOperations[] = {
 
 }  // namespace
 
-std::span<const JsonOperation> GroupOperations() { return kOperations; }
+std::span<const JsonOperation> GroupOperations() { return kGroupJsonOperations; }
 
 }  // namespace armature::daemon

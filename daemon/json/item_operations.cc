@@ -95,13 +95,13 @@ void Scan(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
   Read(engine, &engine::Engine::Scan, std::move(request), call, std::move(done));
 }
 
-constexpr JsonOperation kOperations[] = {
+constexpr JsonOperation kItemJsonOperations[] = {
     {"DeleteItem", DeleteItem}, {"GetItem", GetItem}, {"PutItem", PutItem},
     {"Query", Query},           {"Scan", Scan},       {"UpdateItem", UpdateItem},
 };
 
 }  // namespace
 
-std::span<const JsonOperation> ItemOperations() { return kOperations; }
+std::span<const JsonOperation> ItemOperations() { return kItemJsonOperations; }
 
 }  // namespace armature::daemon

@@ -326,14 +326,6 @@ absl::Status WireWriter::Map(element value) {
   return absl::OkStatus();
 }
 
-template <class T, class Read>
-absl::Status ReadOptional(JsonValue value, std::optional<T>* to, Read read) {
-  T result;
-  ARM_RETURN_IF_ERROR(read(value, &result));
-  *to = std::move(result);
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::Status ReadItem(JsonValue value, std::string* wire) {

@@ -71,14 +71,6 @@ absl::Status ReadNumber(JsonValue value, std::string_view java_type, int64_t* to
   }
 }
 
-template <class T, class Read>
-absl::Status ReadOptional(JsonValue value, std::optional<T>* to, Read read) {
-  T result{};
-  ARM_RETURN_IF_ERROR(read(value, &result));
-  *to = std::move(result);
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::Status NotScalarError(element e, std::string_view java_type) {
