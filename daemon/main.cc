@@ -116,7 +116,7 @@ constexpr char kUsage[] =
     "Prints one line on standard output when it serves: ready grpc=ADDRESS. Stops cleanly on SIGTERM or SIGINT;\n"
     "reads credentials and certificates again on SIGHUP. A switch is turned off as --noNAME or --NAME=false.";
 
-// One line for the operator, whatever else went to the log.
+// Prints the error as one line for the operator, in addition to the log.
 int Refuse(const absl::Status& status) {
   const std::string message(status.message());
   std::fprintf(stderr, "armatured: %s\n", message.c_str());
@@ -199,7 +199,7 @@ absl::Status ApplyConfigFile(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Abseil's own message for an unknown flag suggests none.
+// Refuses unknown flags with a suggestion, which Abseil's own message lacks.
 absl::Status CheckFlagNames(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     std::string_view name = argv[i];
@@ -218,7 +218,7 @@ absl::Status CheckFlagNames(int argc, char** argv) {
   return absl::OkStatus();
 }
 
-// The flags of the command line, over those of the file that it names.
+// Reads the flags of the file given by --config, and of the command line, which takes precedence.
 absl::Status ReadFlags(int argc, char** argv) {
   const absl::Status names = CheckFlagNames(argc, argv);
   if (!names.ok()) return names;

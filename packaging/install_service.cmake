@@ -1,6 +1,6 @@
-# Installs armatured.service and armatured.conf from source_dir. Both are written for the prefix /usr; other paths are put in
-# here. bin_dir, doc_dir and sysconf_dir are the directories of GNUInstallDirs, relative to the prefix or absolute; work_dir
-# is for files under way.
+# Installs armatured.service and armatured.conf from source_dir. Both are written for the prefix /usr; this script
+# replaces the paths. bin_dir, doc_dir and sysconf_dir are the directories of GNUInstallDirs, relative to the prefix or absolute; work_dir
+# is for temporary files.
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX NORMALIZE OUTPUT_VARIABLE prefix)
 if(IS_ABSOLUTE "${sysconf_dir}")
 elseif(prefix STREQUAL "/" OR prefix MATCHES "^/usr/?$")
@@ -21,7 +21,7 @@ foreach(name armatured.service armatured.conf)
   file(WRITE "${work_dir}/${name}" "${text}")
 endforeach()
 file(INSTALL "${work_dir}/armatured.service" DESTINATION "${CMAKE_INSTALL_PREFIX}/lib/systemd/system")
-# A file that is there belongs to the operator. file(INSTALL) puts DESTDIR before its destination itself.
+# An existing file is the operator's and is kept. file(INSTALL) prefixes its destination with DESTDIR.
 if(NOT EXISTS "$ENV{DESTDIR}${sysconf_dir}/armature/armatured.conf")
   file(INSTALL "${work_dir}/armatured.conf" DESTINATION "${sysconf_dir}/armature")
 endif()

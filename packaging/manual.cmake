@@ -1,6 +1,6 @@
-# Writes the manual of PROGRAM to OUTPUT, from what it prints for --help.
+# Writes the manual of PROGRAM to OUTPUT, from the output of --help.
 execute_process(COMMAND "${PROGRAM}" --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
-# roff takes a backslash and a hyphen for its own, and a dot or an apostrophe at the start of a line for a command.
+# Escapes for roff: a backslash, a hyphen, and a dot or an apostrophe at the start of a line.
 string(REPLACE "\\" "\\e" help "${help}")
 string(REPLACE "-" "\\-" help "${help}")
 string(REGEX REPLACE "\n([.'])" "\n\\\\&\\1" help "${help}")

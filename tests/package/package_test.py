@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Installed files and their places, programs over the installed client library, and the tree inside another project.
+"""Installed files and their places, programs with the installed client library, and Armature inside another project.
 
 Run by CTest; by hand: package_test.py --build build/dev --cmake cmake --cxx c++ --version 0.1.0 [unittest arguments]
 """
@@ -47,7 +47,7 @@ def sections(binary):
 
 
 class Installed(unittest.TestCase):
-    """One installation below a directory that is owned by nobody special, as `--prefix ~/.local` is."""
+    """One installation below an ordinary user's directory, like `--prefix ~/.local`."""
 
     @classmethod
     def setUpClass(cls):

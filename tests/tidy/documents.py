@@ -40,11 +40,19 @@ README_FOLDERS = (
     "cmake",
     "tests",
     "tests/unit",
+    "tests/integration",
+    "tests/conformance",
+    "tests/crash",
+    "tests/clients",
+    "tests/fuzz",
+    "tests/bench",
+    "tests/support",
+    "tests/tidy",
     "tools",
+    "tools/armature",
+    "tools/advise",
+    "tools/bench",
 )
-# Folders whose modules are not named yet.
-README_PENDING = ("tools",)
-
 MODULE_SUFFIXES = (".h", ".cc", ".proto", ".py", ".mjs", ".cmake")
 MODULE_FOLDERS = (*CODE_FOLDERS, "cmake", "proto")
 # A table of modules is one whose first column is called so; its first cells are names in backticks.
@@ -167,8 +175,15 @@ class DocumentsTest(unittest.TestCase):
             wanted.setdefault(folder, set()).add(module.removeprefix(folder + "/"))
         findings = []
         for folder in sorted(wanted):
-            if any(is_in(folder, top) for top in MODULE_FOLDERS) and not any(is_in(folder, f) for f in README_PENDING):
+            if any(is_in(folder, top) for top in MODULE_FOLDERS):
                 findings += readme_findings(folder, wanted[folder])
+        self.check(findings)
+
+    def test_decisions_are_numbered(self):
+        findings = []
+        for number, path in enumerate(sorted((ROOT / "docs/decisions").glob("*.md")), 1):
+            if not path.name.startswith(f"{number:04}-") or not path.read_text().startswith(f"# {number}. "):
+                findings.append(f"{name_of(path)}: its name and title should have the number {number}")
         self.check(findings)
 
     def test_links_in_documents_lead_somewhere(self):

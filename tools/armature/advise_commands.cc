@@ -49,7 +49,7 @@ absl::StatusOr<advise::Workload> ReadWorkload(const Session& session, const Advi
   return workload;
 }
 
-// Of the file, or of what the user typed; what the daemon answered stays as it is.
+// Turns errors of the file or of the command line into usage errors. Errors of the daemon stay as they are.
 absl::Status AsUsageError(const absl::Status& status) {
   const bool local = absl::IsInvalidArgument(status) || absl::IsNotFound(status);
   return local && ExitCodeOf(status) == ExitCode::kApiError && client::ErrorName(status).empty()
