@@ -1,7 +1,7 @@
 # Installs armatured.service and armatured.conf from source_dir. Both are written for the prefix /usr; this script
 # replaces the paths. bin_dir, doc_dir and sysconf_dir are the directories of GNUInstallDirs, relative to the prefix or absolute; work_dir
 # is for temporary files.
-cmake_path(SET prefix NORMALIZE "${CMAKE_INSTALL_PREFIX}")
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX NORMALIZE OUTPUT_VARIABLE prefix)
 if(IS_ABSOLUTE "${sysconf_dir}")
 elseif(prefix STREQUAL "/" OR prefix MATCHES "^/usr/?$")
   set(sysconf_dir "/${sysconf_dir}")

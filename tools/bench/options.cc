@@ -13,8 +13,7 @@ namespace armature::bench {
 std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   Options o;
   CLI::App app(
-      "Load generator for armatured: drives a workload and, in turns with it, the same message "
-      "volume against "
+      "Load generator for armatured: drives a workload and, in turns with it, the same message volume against\n"
       "AdminService.Echo, and reports what the workload costs in terms of that floor.",
       "armature-bench");
   app.option_defaults()->always_capture_default()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
