@@ -14,8 +14,7 @@
 #include "storage/base/strings.h"
 #include "tests/support/test_data.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::operations_test {
 
 using engine::Operation;
 using engine::Plane;
@@ -101,5 +100,4 @@ TEST(Operations, StandInTheListOfDifferences) {
   }
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::operations_test

@@ -2,8 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace armature {
-namespace {
+namespace armature::did_you_mean_test {
 
 const std::vector<std::string> kCommands = {"table", "item", "query", "scan", "status", "load"};
 
@@ -24,5 +23,4 @@ TEST(DidYouMean, IsSilentIfNothingIsNear) {
 
 TEST(DidYouMean, KeepsTheFirstOfEquallyNear) { EXPECT_EQ(DidYouMean("cat", {"car", "cut"}), "; did you mean 'car'?"); }
 
-}  // namespace
-}  // namespace armature
+}  // namespace armature::did_you_mean_test

@@ -3,8 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::flag_help_test {
 
 using testing::HasSubstr;
 
@@ -27,5 +26,4 @@ TEST(FlagHelp, LinesAreWrappedBetweenWords) {
               HasSubstr("\n      " + word + " " + word + "\n      " + word + "\n"));
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::flag_help_test

@@ -10,8 +10,7 @@
 #include "daemon/message_json/message_names.h"
 #include "tests/unit/json/document_test_util.h"
 
-namespace armature::daemon {
-namespace {
+namespace armature::daemon::message_reader_test {
 
 namespace v1 = ::armature::api::v1;
 
@@ -77,5 +76,4 @@ TEST(MessageNames, FollowTheDocuments) {
   EXPECT_EQ(JsonName("size_estimate_range_gb"), "SizeEstimateRangeGB");
 }
 
-}  // namespace
-}  // namespace armature::daemon
+}  // namespace armature::daemon::message_reader_test
