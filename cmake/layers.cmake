@@ -12,14 +12,18 @@ set(ARMATURE_ALLOWED_expr base model)
 set(ARMATURE_ALLOWED_engine base model codec store index expr)
 # The parts of the daemon that need no gRPC, so that sanitizers and fuzzers reach them.
 set(ARMATURE_ALLOWED_auth base)
-set(ARMATURE_ALLOWED_json base model codec store index expr engine auth)
+set(ARMATURE_ALLOWED_message_json base proto_messages)
+set(ARMATURE_ALLOWED_api base model codec store index expr engine auth proto_messages message_json)
+set(ARMATURE_ALLOWED_json base model codec store index expr engine auth proto_messages message_json api)
 set(ARMATURE_ALLOWED_http base)
 set(ARMATURE_ALLOWED_telemetry base model codec store index expr engine)
-set(ARMATURE_ALLOWED_json_front base model codec store index expr engine auth telemetry json http)
-set(ARMATURE_ALLOWED_daemon base model codec store index expr engine proto_api auth telemetry json http json_front)
-set(ARMATURE_ALLOWED_client base model proto_api)
+set(ARMATURE_ALLOWED_json_front base model codec store index expr engine auth proto_messages message_json api telemetry
+  json http)
+set(ARMATURE_ALLOWED_daemon base model codec store index expr engine auth proto_messages proto_api message_json api
+  telemetry json http json_front)
+set(ARMATURE_ALLOWED_client base model proto_messages proto_api)
 # Codec: the tools that show what lies on disk.
-set(ARMATURE_ALLOWED_cli_support base model codec proto_api client auth store engine)
+set(ARMATURE_ALLOWED_cli_support base model codec proto_messages proto_api message_json client auth store engine)
 
 # armature_sources(<variable> FOLDERS ... EXCEPT ...): the .cc files in the folders, without those below them.
 function(armature_sources variable)

@@ -11,8 +11,7 @@
 #include "daemon/grpc/call_gate.h"
 #include "daemon/grpc/item_service.h"
 #include "daemon/grpc/listener_credentials.h"
-#include "daemon/grpc/stream_service.h"
-#include "daemon/grpc/table_service.h"
+#include "daemon/grpc/unary_service.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/tls_context.h"
 #include "daemon/json_front/engine_operations.h"
@@ -56,8 +55,8 @@ struct Server::Impl {
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<CallGate> gate;
   std::unique_ptr<ItemService> items;
-  std::unique_ptr<TableService> tables;
-  std::unique_ptr<StreamService> streams;
+  std::unique_ptr<UnaryService> tables;
+  std::unique_ptr<UnaryService> streams;
   std::unique_ptr<AdminService> admin;
   std::shared_ptr<ListenerCredentials> credentials;
   std::unique_ptr<grpc::Server> grpc;
@@ -103,17 +102,14 @@ absl::Status Server::Impl::StartSecurity(const Config& config) {
 
 absl::Status Server::Impl::StartGrpc(const std::string& listen) {
   items = std::make_unique<ItemService>(gate.get());
-  tables = std::make_unique<TableService>(gate.get());
-  streams = std::make_unique<StreamService>(gate.get());
-  CallFilter filter{.authenticator = authenticator.get(), .passed_methods = {kOpenMethods.begin(), kOpenMethods.end()}};
-  const auto pass = [&filter](const auto& methods) {
-    // Not a range insertion: GCC 12 gives a false warning for it when it optimises.
-    for (const std::string_view method : methods) filter.passed_methods.push_back(method);
-  };
-  pass(ItemService::kGatedMethods);
-  pass(TableService::kGatedMethods);
-  pass(StreamService::kGatedMethods);
-  pass(AdminService::kGatedMethods);
+  tables = std::make_unique<UnaryService>(gate.get(), TableOperations());
+  streams = std::make_unique<UnaryService>(gate.get(), StreamOperations());
+  CallFilter filter{.authenticator = authenticator.get(), .passed_methods = {}};
+  for (const std::string_view method : kOpenMethods) filter.passed_methods.emplace(method);
+  // All operations ask the gate themselves.
+  for (const engine::Operation& operation : engine::kOperations) {
+    filter.passed_methods.insert(MethodPath(operation));
+  }
   const bool is_socket = listen.starts_with("unix:");
   credentials = ListenerCredentials::Make(is_socket ? nullptr : tls.get(), std::move(filter));
 

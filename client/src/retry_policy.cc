@@ -6,9 +6,12 @@
 #include <string>
 #include <string_view>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/random/random.h"
 #include "armature/api/v1/items.pb.h"
 #include "armature/client/errors.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/descriptor.pb.h"
 
 namespace armature::client {
 namespace {
@@ -21,33 +24,24 @@ constexpr std::array<std::string_view, 2> kConflicts = {"TransactionConflictExce
 constexpr std::array<std::string_view, 4> kPassingReasons = {"None", "TransactionConflict",
                                                              "ProvisionedThroughputExceeded", "ThrottlingError"};
 
-// Operations that are idempotent for all requests.
-constexpr std::array<std::string_view, 24> kAlwaysIdempotent = {
-    "GetItem",
-    "Query",
-    "Scan",
-    "BatchGetItem",
-    "BatchWriteItem",  // puts and deletes without conditions or return values
-    "TransactGetItems",
-    "DescribeTable",
-    "ListTables",
-    "DescribeTimeToLive",
-    "ListTagsOfResource",
-    "DescribeLimits",
-    "DescribeEndpoints",
-    "DescribeContinuousBackups",
-    "DescribeBackup",
-    "ListBackups",
-    "ListStreams",
-    "DescribeStream",
-    "GetShardIterator",
-    "GetRecords",
-    "GetServerInfo",
-    "ListIndexStatus",
-    "ListIndexViolations",
-    "GetIndexStatus",
-    "Echo",
-};
+// The methods whose repeat gives the same, whatever the request says: service.proto and admin.proto mark them with
+// idempotency_level. The client links no part of the daemon, so the table of operations is not at hand here.
+const absl::flat_hash_set<std::string>& IdempotentMethods() {
+  static const auto* const methods = [] {
+    auto* const marked = new absl::flat_hash_set<std::string>;
+    for (const char* const service : {"armature.api.v1.ItemService", "armature.api.v1.TableService",
+                                      "armature.api.v1.StreamService", "armature.admin.v1.AdminService"}) {
+      const auto* const type = google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(service);
+      for (int i = 0; type != nullptr && i < type->method_count(); ++i) {
+        using google::protobuf::MethodOptions;
+        const bool is_marked = type->method(i)->options().idempotency_level() != MethodOptions::IDEMPOTENCY_UNKNOWN;
+        if (is_marked) marked->insert(type->method(i)->name());
+      }
+    }
+    return marked;
+  }();
+  return *methods;
+}
 
 template <class Range>
 bool Contains(const Range& names, std::string_view name) {
@@ -101,7 +95,7 @@ class DefaultIdempotencyPolicy final : public IdempotencyPolicy {
     if (const auto* write = DynamicCastToGenerated<api::v1::TransactWriteItemsRequest>(&request)) {
       return !write->client_request_token().empty();
     }
-    return Contains(kAlwaysIdempotent, method.name);
+    return IdempotentMethods().contains(std::string(method.name));
   }
 };
 

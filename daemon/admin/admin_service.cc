@@ -6,14 +6,19 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/time/clock.h"
+#include "armature/admin/v1/admin.pb.h"
 #include "armature/version.h"
 #include "daemon/admin/backup_messages.h"
 #include "daemon/api/table_messages.h"
 #include "daemon/grpc/byte_buffers.h"
+#include "daemon/message_json/given_fields.h"
+#include "grpcpp/impl/codegen/server_callback_handlers.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/model/wire.h"
@@ -26,6 +31,10 @@ namespace {
 using Reactor = grpc::ServerUnaryReactor;
 using Context = grpc::CallbackServerContext;
 namespace v1 = ::armature::admin::v1;
+using daemon::Fill;  // beside those below
+
+constexpr std::string_view kPrefix = "admin:";
+constexpr std::string_view kEcho = "admin:Echo";
 
 // An echo larger than any page measures nothing.
 constexpr uint64_t kEchoBytesMax = 16 << 20;
@@ -144,170 +153,138 @@ void FillStore(const store::Database& database, v1::GetServerInfoResponse* to) {
   to->set_compaction_pending_bytes(stats.files.compaction_pending_bytes);
 }
 
-}  // namespace
+// Answers with one backup job.
+template <class Response>
+void AnswerJob(const absl::StatusOr<engine::BackupJob>& job, Response* response, Finished done) {
+  if (job.ok()) Fill(*job, response->mutable_job());
+  std::move(done)(job.status());
+}
 
-AdminService::AdminService(const CallGate* gate, std::string data_dir)
-    : gate_(gate), data_dir_(std::move(data_dir)), start_(absl::Now()), start_monotonic_ns_(MonotonicNs()) {}
+void Fill(const std::vector<engine::IndexStatus>& from, v1::ListIndexStatusResponse* to) {
+  for (const engine::IndexStatus& each : from) Fill(each, to->add_indexes());
+}
 
-Reactor* AdminService::GetServerInfo(Context* context, const v1::GetServerInfoRequest*,
-                                     v1::GetServerInfoResponse* response) {
-  return gate_->AdmitAudited(context, "admin:GetServerInfo", "", [this, response](const AuditedCall& call) {
-    const absl::StatusOr<engine::Engine*> engine = call.Allow();
-    if (!engine.ok()) return call.Finish(engine.status());
+void ListIndexStatus(const OperationContext& context, const v1::ListIndexStatusRequest& request,
+                     v1::ListIndexStatusResponse* response, Finished done) {
+  context.engine->ListIndexStatus(GivenText(request, request.kTableNameFieldNumber),
+                                  AnswerIn<std::vector<engine::IndexStatus>>(response, std::move(done), Fill));
+}
+
+void GetIndexStatus(const OperationContext& context, const v1::GetIndexStatusRequest& request,
+                    v1::GetIndexStatusResponse* response, Finished done) {
+  auto find = [&request, response,
+               done = std::move(done)](const absl::StatusOr<std::vector<engine::IndexStatus>>& result) mutable {
+    if (!result.ok()) return std::move(done)(result.status());
+    for (const engine::IndexStatus& status : *result) {
+      if (status.descriptor.name != request.index_name()) continue;
+      Fill(status, response->mutable_index());
+      return std::move(done)(absl::OkStatus());
+    }
+    std::move(done)(ValidationError(Cat("The table does not have the specified index: ", request.index_name())));
+  };
+  context.engine->ListIndexStatus(request.table_name(), std::move(find));
+}
+
+void ListIndexViolations(const OperationContext& context, const v1::ListIndexViolationsRequest& request,
+                         v1::ListIndexViolationsResponse* response, Finished done) {
+  context.engine->ListIndexViolations({request.table_name(), request.index_name(), request.start_position()},
+                                      AnswerIn<engine::ListIndexViolationsResult>(response, std::move(done), Fill));
+}
+
+void VerifyTable(const OperationContext& context, const v1::VerifyTableRequest& request,
+                 v1::VerifyTableResponse* response, Finished done) {
+  context.engine->VerifyTable({request.table_name(), request.start_position(), request.repair()},
+                              AnswerIn<engine::VerifyTableResult>(response, std::move(done), Fill));
+}
+
+void StartBackup(const OperationContext& context, const v1::StartBackupRequest& request,
+                 v1::StartBackupResponse* response, Finished done) {
+  AnswerJob(context.engine->backups()->Start(ToEngine(request)), response, std::move(done));
+}
+
+void GetBackupJob(const OperationContext& context, const v1::GetBackupJobRequest& request,
+                  v1::GetBackupJobResponse* response, Finished done) {
+  AnswerJob(context.engine->backups()->Find(request.id()), response, std::move(done));
+}
+
+void CancelBackupJob(const OperationContext& context, const v1::CancelBackupJobRequest& request,
+                     v1::CancelBackupJobResponse* response, Finished done) {
+  AnswerJob(context.engine->backups()->Cancel(request.id()), response, std::move(done));
+}
+
+void Fill(const std::vector<store::BackupEntry>& from, v1::ListBackupsResponse* to) {
+  for (const store::BackupEntry& each : from) Fill(each, to->add_backups());
+}
+
+void ListBackups(const OperationContext& context, const v1::ListBackupsRequest& request,
+                 v1::ListBackupsResponse* response, Finished done) {
+  context.engine->ListBackups(request.directory(),
+                              AnswerIn<std::vector<store::BackupEntry>>(response, std::move(done), Fill));
+}
+
+void RestoreTable(const OperationContext& context, const v1::RestoreTableRequest& request,
+                  v1::RestoreTableResponse* response, Finished done) {
+  context.engine->RestoreTableOf({.directory = request.directory(),
+                                  .backup = request.backup_id(),
+                                  .table_name = request.table_name(),
+                                  .target_table_name = request.target_table_name()},
+                                 AnswerIn<engine::TableDescription>(response->mutable_table(), std::move(done), Fill));
+}
+
+// GetServerInfo of this process, which serves `data_dir`.
+UnaryOperation ServerInfoOperation(std::string data_dir) {
+  const auto run = [data_dir = std::move(data_dir), start = absl::Now(), start_monotonic_ns = MonotonicNs()](
+                       const OperationContext& context, const v1::GetServerInfoRequest&,
+                       v1::GetServerInfoResponse* response, Finished done) {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     response->set_version(kVersion);
     response->set_pid(getpid());
-    response->set_start_time_ms(absl::ToUnixMillis(start_));
-    response->set_uptime_ms((MonotonicNs() - start_monotonic_ns_) / 1'000'000);
-    response->set_data_directory(data_dir_);
+    response->set_start_time_ms(absl::ToUnixMillis(start));
+    response->set_uptime_ms((MonotonicNs() - start_monotonic_ns) / 1'000'000);
+    response->set_data_directory(data_dir);
     response->set_cpu_user_us(ToMicros(usage.ru_utime));
     response->set_cpu_system_us(ToMicros(usage.ru_stime));
     response->set_resident_bytes(ResidentBytes());
-    response->set_column_family_count(static_cast<int64_t>((*engine)->database()->column_family_count()));
+    response->set_column_family_count(static_cast<int64_t>(context.engine->database()->column_family_count()));
     response->set_format_version(static_cast<uint32_t>(store::kFormatVersion));
-    FillStore(*(*engine)->database(), response);
-    call.Finish(absl::OkStatus());
-  });
+    FillStore(*context.engine->database(), response);
+    std::move(done)(absl::OkStatus());
+  };
+  return {kPrefix, UnaryOperation::Run<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(run)};
 }
 
-Reactor* AdminService::ListIndexStatus(Context* context, const v1::ListIndexStatusRequest* request,
-                                       v1::ListIndexStatusResponse* response) {
-  return gate_->AdmitAudited(context, "admin:ListIndexStatus", request->table_name(), [=](const AuditedCall& call) {
-    const absl::StatusOr<engine::Engine*> engine = call.Allow();
-    if (!engine.ok()) return call.Finish(engine.status());
-    std::optional<std::string> table;
-    if (request->has_table_name()) table = request->table_name();
-    (*engine)->ListIndexStatus(std::move(table),
-                               [call, response](const absl::StatusOr<std::vector<engine::IndexStatus>>& result) {
-                                 if (result.ok()) {
-                                   for (const engine::IndexStatus& each : *result) Fill(each, response->add_indexes());
-                                 }
-                                 call.Finish(result.status());
-                               });
-  });
+std::vector<UnaryOperation> Operations(std::string data_dir) {
+  return {
+      ServerInfoOperation(std::move(data_dir)), UnaryOperation(ListIndexStatus, kPrefix),
+      UnaryOperation(GetIndexStatus, kPrefix),  UnaryOperation(ListIndexViolations, kPrefix),
+      UnaryOperation(VerifyTable, kPrefix),     UnaryOperation(StartBackup, kPrefix),
+      UnaryOperation(GetBackupJob, kPrefix),    UnaryOperation(CancelBackupJob, kPrefix),
+      UnaryOperation(ListBackups, kPrefix),     UnaryOperation(RestoreTable, kPrefix),
+  };
 }
 
-Reactor* AdminService::GetIndexStatus(Context* context, const v1::GetIndexStatusRequest* request,
-                                      v1::GetIndexStatusResponse* response) {
-  return gate_->AdmitAudited(context, "admin:GetIndexStatus", request->table_name(), [=](const AuditedCall& call) {
-    const absl::StatusOr<engine::Engine*> engine = call.Allow();
-    if (!engine.ok()) return call.Finish(engine.status());
-    (*engine)->ListIndexStatus(
-        request->table_name(), [=](const absl::StatusOr<std::vector<engine::IndexStatus>>& result) {
-          if (!result.ok()) return call.Finish(result.status());
-          for (const engine::IndexStatus& status : *result) {
-            if (status.descriptor.name != request->index_name()) continue;
-            Fill(status, response->mutable_index());
-            return call.Finish(absl::OkStatus());
-          }
-          call.Finish(ValidationError(Cat("The table does not have the specified index: ", request->index_name())));
-        });
-  });
+}  // namespace
+
+AdminService::AdminService(const CallGate* gate, std::string data_dir)
+    : UnaryService(gate, Operations(std::move(data_dir))) {
+  using ExportHandler = grpc::internal::CallbackServerStreamingHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
+  AddMethod(*engine::FindOperation("admin:ExportTable"), grpc::internal::RpcMethod::SERVER_STREAMING,
+            new ExportHandler([this](Context* context, const grpc::ByteBuffer* request) {
+              return exports_.Open([this, context, request](StreamSet<ExportStream>::Ended ended) {
+                return std::make_shared<ExportStream>(this->gate(), context, request, std::move(ended));
+              });
+            }));
+  using EchoHandler = grpc::internal::CallbackUnaryHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
+  AddMethod(*engine::FindOperation(kEcho), grpc::internal::RpcMethod::NORMAL_RPC,
+            new EchoHandler([this](Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+              return Echo(context, request, response);
+            }));
 }
 
-Reactor* AdminService::ListIndexViolations(Context* context, const v1::ListIndexViolationsRequest* request,
-                                           v1::ListIndexViolationsResponse* response) {
-  return gate_->AdmitAudited(context, "admin:ListIndexViolations", request->table_name(), [=](const AuditedCall& call) {
-    const absl::StatusOr<engine::Engine*> engine = call.Allow();
-    if (!engine.ok()) return call.Finish(engine.status());
-    (*engine)->ListIndexViolations({request->table_name(), request->index_name(), request->start_position()},
-                                   [call, response](const absl::StatusOr<engine::ListIndexViolationsResult>& result) {
-                                     if (result.ok()) Fill(*result, response);
-                                     call.Finish(result.status());
-                                   });
-  });
-}
-
-Reactor* AdminService::VerifyTable(Context* context, const v1::VerifyTableRequest* request,
-                                   v1::VerifyTableResponse* response) {
-  return gate_->AdmitAudited(context, "admin:VerifyTable", request->table_name(), [=](const AuditedCall& call) {
-    const absl::StatusOr<engine::Engine*> engine = call.Allow();
-    if (!engine.ok()) return call.Finish(engine.status());
-    (*engine)->VerifyTable({request->table_name(), request->start_position(), request->repair()},
-                           [call, response](const absl::StatusOr<engine::VerifyTableResult>& result) {
-                             if (result.ok()) Fill(*result, response);
-                             call.Finish(result.status());
-                           });
-  });
-}
-
-Reactor* AdminService::StartBackup(Context* context, const v1::StartBackupRequest* request,
-                                   v1::StartBackupResponse* response) {
-  return gate_->AdmitAudited(context, "admin:StartBackup", "", [=](const AuditedCall& call) {
-    const absl::StatusOr<engine::Engine*> engine = call.Allow();
-    if (!engine.ok()) return call.Finish(engine.status());
-    const absl::StatusOr<engine::BackupJob> job = (*engine)->backups()->Start(ToEngine(*request));
-    if (job.ok()) Fill(*job, response->mutable_job());
-    call.Finish(job.status());
-  });
-}
-
-// Asked again and again while a backup is made, so not audited.
-Reactor* AdminService::GetBackupJob(Context* context, const v1::GetBackupJobRequest* request,
-                                    v1::GetBackupJobResponse* response) {
-  return gate_->Admit(context, "admin:GetBackupJob", [=](const UnaryCall& call) {
-    const absl::StatusOr<engine::Engine*> engine = call.caller().Allow("admin:GetBackupJob", "");
-    if (!engine.ok()) return call.Finish(engine.status());
-    const absl::StatusOr<engine::BackupJob> job = (*engine)->backups()->Find(request->id());
-    if (job.ok()) Fill(*job, response->mutable_job());
-    call.Finish(job.status());
-  });
-}
-
-Reactor* AdminService::CancelBackupJob(Context* context, const v1::CancelBackupJobRequest* request,
-                                       v1::CancelBackupJobResponse* response) {
-  return gate_->AdmitAudited(context, "admin:CancelBackupJob", "", [=](const AuditedCall& call) {
-    const absl::StatusOr<engine::Engine*> engine = call.Allow();
-    if (!engine.ok()) return call.Finish(engine.status());
-    const absl::StatusOr<engine::BackupJob> job = (*engine)->backups()->Cancel(request->id());
-    if (job.ok()) Fill(*job, response->mutable_job());
-    call.Finish(job.status());
-  });
-}
-
-Reactor* AdminService::ListBackups(Context* context, const v1::ListBackupsRequest* request,
-                                   v1::ListBackupsResponse* response) {
-  return gate_->AdmitAudited(context, "admin:ListBackups", "", [=](const AuditedCall& call) {
-    const absl::StatusOr<engine::Engine*> engine = call.Allow();
-    if (!engine.ok()) return call.Finish(engine.status());
-    (*engine)->ListBackups(request->directory(),
-                           [call, response](const absl::StatusOr<std::vector<store::BackupEntry>>& result) {
-                             if (result.ok()) {
-                               for (const store::BackupEntry& each : *result) Fill(each, response->add_backups());
-                             }
-                             call.Finish(result.status());
-                           });
-  });
-}
-
-Reactor* AdminService::RestoreTable(Context* context, const v1::RestoreTableRequest* request,
-                                    v1::RestoreTableResponse* response) {
-  return gate_->AdmitAudited(context, "admin:RestoreTable", request->target_table_name(), [=](const AuditedCall& call) {
-    // Who restores a table reads what is in the backup.
-    if (const absl::Status status = call.AllowAlso(request->table_name()); !status.ok()) return call.Finish(status);
-    const absl::StatusOr<engine::Engine*> engine = call.Allow();
-    if (!engine.ok()) return call.Finish(engine.status());
-    (*engine)->RestoreTableOf({.directory = request->directory(),
-                               .backup = request->backup_id(),
-                               .table_name = request->table_name(),
-                               .target_table_name = request->target_table_name()},
-                              [call, response](const absl::StatusOr<engine::TableDescription>& result) {
-                                if (result.ok()) Fill(*result, response->mutable_table());
-                                call.Finish(result.status());
-                              });
-  });
-}
-
-ExportStream* AdminService::ExportTable(Context* context, const grpc::ByteBuffer* request) {
-  return exports_.Open([this, context, request](StreamSet<ExportStream>::Ended ended) {
-    return std::make_shared<ExportStream>(gate_, context, request, std::move(ended));
-  });
-}
-
-Reactor* AdminService::Echo(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-  return gate_->Admit(context, "admin:Echo", [request, response](const UnaryCall& call) {
-    if (const auto engine = call.caller().Allow("admin:Echo", ""); !engine.ok()) return call.Finish(engine.status());
+Reactor* AdminService::Echo(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) const {
+  return gate()->Admit(context, kEcho, [request, response](const UnaryCall& call) {
+    if (const auto engine = call.caller().Allow(kEcho, ""); !engine.ok()) return call.Finish(engine.status());
     call.Finish(EchoBytes(*request, response));
   });
 }

@@ -4,9 +4,9 @@
 
 #include "absl/time/clock.h"
 #include "armature/admin/v1/admin.pb.h"
-#include "daemon/api/error_map.h"
 #include "daemon/api/table_messages.h"
 #include "daemon/grpc/byte_buffers.h"
+#include "daemon/grpc/error_map.h"
 #include "storage/base/api_error.h"
 #include "storage/model/wire.h"
 
@@ -14,6 +14,8 @@ namespace armature::daemon {
 namespace {
 
 namespace v1 = ::armature::admin::v1;
+
+constexpr std::string_view kOperation = "admin:ExportTable";
 
 grpc::ByteBuffer HeadOf(const engine::TableExport& opened) {
   v1::ExportTableResponse response;
@@ -39,7 +41,7 @@ class ExportStream::Page final : public engine::PageWriter {
 };
 
 void ExportStream::Start() {
-  counted_ = gate_->Count(Front::kGrpc, kExportOperation);
+  counted_ = gate_->Count(Front::kGrpc, kOperation);
   v1::ExportTableRequest request;
   const MessageBytes message(*request_);
   const bool is_read = request.ParseFromArray(message.view().data(), static_cast<int>(message.view().size()));
@@ -47,7 +49,7 @@ void ExportStream::Start() {
   gate_->Identify(*context_, [self = shared_from_this(), is_read](absl::StatusOr<Caller> caller) {
     if (!caller.ok()) return self->End(caller.status());
     self->caller_ = *std::move(caller);
-    const absl::StatusOr<engine::Engine*> engine = self->caller_->Allow(kExportOperation, self->table_name_);
+    const absl::StatusOr<engine::Engine*> engine = self->caller_->Allow(kOperation, self->table_name_);
     if (!engine.ok()) return self->End(engine.status());
     if (!is_read) return self->End(SerializationError("The request is no ExportTableRequest"));
     (*engine)->OpenExport(self->table_name_, [self](absl::StatusOr<std::shared_ptr<engine::TableExport>> opened) {
@@ -94,7 +96,7 @@ void ExportStream::End(const absl::Status& status) {
   counted_.Finish(status, "");
   gate_->Audit({.caller = caller_.has_value() ? &*caller_ : nullptr,
                 .peer = context_->peer(),
-                .operation = kExportOperation,
+                .operation = kOperation,
                 .table = table_name_,
                 .result = status});
   Finish(ToGrpcStatus(status));

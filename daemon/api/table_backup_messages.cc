@@ -1,10 +1,9 @@
 #include "daemon/api/table_backup_messages.h"
 
 #include <string>
-#include <vector>
 
-#include "daemon/api/enum_text.h"
 #include "daemon/api/table_messages.h"
+#include "daemon/message_json/given_fields.h"
 #include "storage/base/api_error.h"
 #include "storage/model/table_name.h"
 
@@ -23,13 +22,6 @@ v1::BackupStatus StatusOf(engine::BackupStatus status) {
       return v1::BACKUP_STATUS_DELETED;
   }
   return v1::BACKUP_STATUS_UNSPECIFIED;
-}
-
-template <class Indexes>
-std::vector<model::IndexDefinition> ToIndexes(const Indexes& indexes) {
-  std::vector<model::IndexDefinition> to;
-  for (const auto& index : indexes) to.push_back(ToIndex(index));
-  return to;
 }
 
 // The units of what is paid by request are reported as zeros.
@@ -92,20 +84,17 @@ void FillWhatAllTell(const engine::TableBackup& backup, Message* to) {
 }  // namespace
 
 engine::CreateBackupRequest ToCreateBackup(const v1::CreateBackupRequest& request) {
-  return {.table_name = request.table_name(), .backup_name = request.backup_name()};
+  return {.table_name = GivenText(request, request.kTableNameFieldNumber),
+          .backup_name = GivenText(request, request.kBackupNameFieldNumber)};
 }
 
 engine::ListTableBackupsRequest ToListTableBackups(const v1::ListBackupsRequest& request) {
-  engine::ListTableBackupsRequest to;
-  if (request.has_table_name()) to.table_name = request.table_name();
-  if (request.has_limit()) to.limit = request.limit();
-  if (request.has_time_range_lower_bound_ms()) to.from_ms = request.time_range_lower_bound_ms();
-  if (request.has_time_range_upper_bound_ms()) to.until_ms = request.time_range_upper_bound_ms();
-  if (request.has_exclusive_start_backup_arn()) to.exclusive_start_arn = request.exclusive_start_backup_arn();
-  if (request.backup_type() != v1::BACKUP_TYPE_FILTER_UNSPECIFIED) {
-    to.type = EnumText(v1::BackupTypeFilter_Name(request.backup_type()), "BACKUP_TYPE_FILTER_", request.backup_type());
-  }
-  return to;
+  return {.table_name = GivenText(request, request.kTableNameFieldNumber),
+          .limit = GivenInteger(request, request.kLimitFieldNumber),
+          .from_ms = GivenInteger(request, request.kTimeRangeLowerBoundMsFieldNumber),
+          .until_ms = GivenInteger(request, request.kTimeRangeUpperBoundMsFieldNumber),
+          .exclusive_start_arn = GivenText(request, request.kExclusiveStartBackupArnFieldNumber),
+          .type = GivenEnum(request, request.kBackupTypeFieldNumber)};
 }
 
 absl::StatusOr<engine::RestoreTableRequest> ToRestoreTable(const v1::RestoreTableFromBackupRequest& request) {
@@ -113,12 +102,9 @@ absl::StatusOr<engine::RestoreTableRequest> ToRestoreTable(const v1::RestoreTabl
     return UnknownOperationError("SSESpecificationOverride is not available in this version");
   }
   engine::RestoreTableRequest to;
-  to.target_table_name = request.target_table_name();
-  to.backup_arn = request.backup_arn();
-  if (request.billing_mode_override() != v1::BILLING_MODE_UNSPECIFIED) {
-    to.billing_mode = EnumText(v1::BillingMode_Name(request.billing_mode_override()), "BILLING_MODE_",
-                               request.billing_mode_override());
-  }
+  to.target_table_name = GivenText(request, request.kTargetTableNameFieldNumber);
+  to.backup_arn = GivenText(request, request.kBackupArnFieldNumber);
+  to.billing_mode = GivenEnum(request, request.kBillingModeOverrideFieldNumber);
   if (request.has_local_secondary_index_override()) {
     to.local_indexes = ToIndexes(request.local_secondary_index_override().indexes());
   }

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "daemon/api/enum_text.h"
+#include "daemon/message_json/given_fields.h"
 #include "storage/base/strings.h"
 #include "storage/model/table_name.h"
 
@@ -14,19 +15,14 @@ namespace {
 
 namespace v1 = ::armature::api::v1;
 
-std::string Text(v1::BillingMode value) { return EnumText(v1::BillingMode_Name(value), "BILLING_MODE_", value); }
-std::string Text(v1::TableClass value) { return EnumText(v1::TableClass_Name(value), "TABLE_CLASS_", value); }
-std::string Text(v1::SseType value) { return EnumText(v1::SseType_Name(value), "SSE_TYPE_", value); }
-std::string Text(v1::StreamViewType value) {
-  return EnumText(v1::StreamViewType_Name(value), "STREAM_VIEW_TYPE_", value);
-}
+// The word for an enum; empty if it was not given.
+std::string EnumWord(const Message& message, int number) { return GivenEnum(message, number).value_or(""); }
 
 template <class Elements>
 std::vector<model::KeyElementDefinition> ToKeySchema(const Elements& elements) {
   std::vector<model::KeyElementDefinition> schema;
   for (const v1::KeySchemaElement& element : elements) {
-    schema.push_back(
-        {element.attribute_name(), EnumText(v1::KeyType_Name(element.key_type()), "KEY_TYPE_", element.key_type())});
+    schema.push_back({element.attribute_name(), EnumWord(element, element.kKeyTypeFieldNumber)});
   }
   return schema;
 }
@@ -35,65 +31,36 @@ template <class Definitions>
 std::vector<model::AttributeDefinition> ToAttributeDefinitions(const Definitions& definitions) {
   std::vector<model::AttributeDefinition> to;
   for (const v1::AttributeDefinition& definition : definitions) {
-    to.push_back({definition.attribute_name(), EnumText(v1::ScalarAttributeType_Name(definition.attribute_type()),
-                                                        "SCALAR_ATTRIBUTE_TYPE_", definition.attribute_type())});
+    to.push_back({definition.attribute_name(), EnumWord(definition, definition.kAttributeTypeFieldNumber)});
   }
   return to;
 }
 
-model::ProjectionDefinition ToProjection(const v1::Projection& projection) {
-  model::ProjectionDefinition definition;
-  definition.projection_type =
-      EnumText(v1::ProjectionType_Name(projection.projection_type()), "PROJECTION_TYPE_", projection.projection_type());
-  if (projection.non_key_attributes_size() > 0) {
-    definition.non_key_attributes.emplace(projection.non_key_attributes().begin(),
-                                          projection.non_key_attributes().end());
-  }
-  return definition;
-}
-
-model::Throughput ToWarm(const v1::WarmThroughput& throughput) {
-  return {throughput.has_read_units_per_second() ? throughput.read_units_per_second() : model::kThroughputNotGiven,
-          throughput.has_write_units_per_second() ? throughput.write_units_per_second() : model::kThroughputNotGiven};
-}
-
 // Throughput of a table or a global index, in CreateTable or UpdateTable.
-template <class Message>
-void ToThroughputs(const Message& from, model::ThroughputSettings* to) {
+template <class From>
+void ToThroughputs(const From& from, model::ThroughputSettings* to) {
   if (from.has_provisioned_throughput()) to->provisioned = ToThroughput(from.provisioned_throughput());
   if (from.has_on_demand_throughput()) to->on_demand_max = ToThroughput(from.on_demand_throughput());
-  if (from.has_warm_throughput()) to->warm = ToWarm(from.warm_throughput());
+  if (from.has_warm_throughput()) to->warm = ToThroughput(from.warm_throughput());
 }
 
 // `Request`: CreateTableRequest or UpdateTableRequest.
 template <class Request>
 void ToSettings(const Request& request, model::SettingsDefinition* to) {
   ToThroughputs(request, to);
-  to->billing_mode = Text(request.billing_mode());
+  to->billing_mode = EnumWord(request, request.kBillingModeFieldNumber);
   if (request.has_stream_specification()) {
     const v1::StreamSpecification& stream = request.stream_specification();
-    to->stream.emplace().view_type = Text(stream.stream_view_type());
-    if (stream.has_stream_enabled()) to->stream->enabled = stream.stream_enabled();
+    to->stream = {GivenBool(stream, stream.kStreamEnabledFieldNumber),
+                  EnumWord(stream, stream.kStreamViewTypeFieldNumber)};
   }
   if (request.has_sse_specification()) {
     const v1::SseSpecification& sse = request.sse_specification();
-    to->sse.emplace().type = Text(sse.sse_type());
-    to->sse->kms_key = sse.kms_master_key_id();
-    if (sse.has_enabled()) to->sse->enabled = sse.enabled();
+    to->sse = {GivenBool(sse, sse.kEnabledFieldNumber), EnumWord(sse, sse.kSseTypeFieldNumber),
+               sse.kms_master_key_id()};
   }
-  to->table_class = Text(request.table_class());
-  if (request.has_deletion_protection_enabled()) to->deletion_protection = request.deletion_protection_enabled();
-}
-
-// A global index of CreateTable or UpdateTable.
-template <class Message>
-model::IndexDefinition ToGlobalIndex(const Message& index) {
-  model::IndexDefinition definition;
-  definition.index_name = index.index_name();
-  definition.key_schema = ToKeySchema(index.key_schema());
-  definition.projection = ToProjection(index.projection());
-  ToThroughputs(index, &definition);
-  return definition;
+  to->table_class = EnumWord(request, request.kTableClassFieldNumber);
+  to->deletion_protection = GivenBool(request, request.kDeletionProtectionEnabledFieldNumber);
 }
 
 // An on-demand table or index reports zeros.
@@ -172,9 +139,7 @@ void FillSettings(const engine::TableDescription& description, v1::TableDescript
   FillWarm(engine::WarmThroughputOf(settings.warm, settings.provisioned), to->mutable_warm_throughput());
   to->mutable_warm_throughput()->set_status(static_cast<v1::TableStatus>(engine::WarmStateOf(table.state)));
   if (!settings.table_class.empty()) {
-    v1::TableClass table_class = v1::TABLE_CLASS_UNSPECIFIED;
-    v1::TableClass_Parse(Cat("TABLE_CLASS_", settings.table_class), &table_class);
-    to->mutable_table_class_summary()->set_table_class(table_class);
+    SetEnum(v1::TableClassSummary::kTableClassFieldNumber, settings.table_class, to->mutable_table_class_summary());
     if (settings.table_class_changed_ms != 0) {
       to->mutable_table_class_summary()->set_last_update_date_time_ms(settings.table_class_changed_ms);
     }
@@ -190,26 +155,47 @@ void FillRestore(const model::RestoreOrigin& origin, v1::RestoreSummary* to) {
   to->set_restore_in_progress(origin.in_progress);
 }
 
+model::GlobalIndexUpdate ToIndexUpdate(const v1::GlobalSecondaryIndexUpdate& entry) {
+  model::GlobalIndexUpdate to;
+  const auto update = GivenMember<v1::UpdateGlobalSecondaryIndexAction>(entry, entry.kUpdateFieldNumber);
+  if (update.has_value()) {
+    ToThroughputs(*update, &to.update.emplace());
+    to.update->index_name = update->index_name();
+  }
+  const auto create = GivenMember<v1::CreateGlobalSecondaryIndexAction>(entry, entry.kCreateFieldNumber);
+  if (create.has_value()) to.create = ToIndex(*create);
+  const auto remove = GivenMember<v1::DeleteGlobalSecondaryIndexAction>(entry, entry.kDeleteFieldNumber);
+  if (remove.has_value()) to.remove = remove->index_name();
+  return to;
+}
+
 }  // namespace
 
-model::Throughput ToThroughput(const v1::ProvisionedThroughput& throughput) {
-  return {throughput.has_read_capacity_units() ? throughput.read_capacity_units() : model::kThroughputNotGiven,
-          throughput.has_write_capacity_units() ? throughput.write_capacity_units() : model::kThroughputNotGiven};
-}
-model::Throughput ToThroughput(const v1::OnDemandThroughput& throughput) {
-  return {throughput.has_max_read_request_units() ? throughput.max_read_request_units() : model::kThroughputNotGiven,
-          throughput.has_max_write_request_units() ? throughput.max_write_request_units() : model::kThroughputNotGiven};
-}
-
-model::IndexDefinition ToIndex(const v1::LocalSecondaryIndex& index) {
-  model::IndexDefinition definition;
-  definition.index_name = index.index_name();
-  definition.key_schema = ToKeySchema(index.key_schema());
-  definition.projection = ToProjection(index.projection());
-  return definition;
+model::Throughput ToThroughput(const Message& throughput) {
+  // ProvisionedThroughput, OnDemandThroughput and WarmThroughput have the same two fields.
+  constexpr int kReadField = v1::ProvisionedThroughput::kReadCapacityUnitsFieldNumber;
+  constexpr int kWriteField = v1::ProvisionedThroughput::kWriteCapacityUnitsFieldNumber;
+  return {GivenInteger(throughput, kReadField).value_or(model::kThroughputNotGiven),
+          GivenInteger(throughput, kWriteField).value_or(model::kThroughputNotGiven)};
 }
 
-model::IndexDefinition ToIndex(const v1::GlobalSecondaryIndex& index) { return ToGlobalIndex(index); }
+template <class Index>
+model::IndexDefinition ToIndex(const Index& index) {
+  model::IndexDefinition to;
+  to.index_name = index.index_name();
+  to.key_schema = ToKeySchema(index.key_schema());
+  const v1::Projection& projection = index.projection();
+  to.projection.projection_type = EnumWord(projection, projection.kProjectionTypeFieldNumber);
+  if (IsListGiven(projection, projection.kNonKeyAttributesFieldNumber)) {
+    to.projection.non_key_attributes.emplace(projection.non_key_attributes().begin(),
+                                             projection.non_key_attributes().end());
+  }
+  if constexpr (!std::is_same_v<Index, v1::LocalSecondaryIndex>) ToThroughputs(index, &to);
+  return to;
+}
+
+template model::IndexDefinition ToIndex(const v1::LocalSecondaryIndex& index);
+template model::IndexDefinition ToIndex(const v1::GlobalSecondaryIndex& index);
 
 void Fill(const model::KeySchema& key, google::protobuf::RepeatedPtrField<v1::KeySchemaElement>* to) {
   for (const model::KeyAttribute& attribute : key.partition) {
@@ -237,17 +223,14 @@ void FillOnDemand(const model::Throughput& from, v1::OnDemandThroughput* to) {
 }
 
 void FillStreamSpecification(const model::TableSettings& settings, v1::StreamSpecification* to) {
-  v1::StreamViewType view = v1::STREAM_VIEW_TYPE_UNSPECIFIED;
-  v1::StreamViewType_Parse(Cat("STREAM_VIEW_TYPE_", settings.stream_view_type), &view);
   to->set_stream_enabled(true);
-  to->set_stream_view_type(view);
+  SetEnum(to->kStreamViewTypeFieldNumber, settings.stream_view_type, to);
 }
 
 void FillSse(const model::TableSettings& settings, v1::SseDescription* to) {
-  v1::SseType type = v1::SSE_TYPE_KMS;
-  if (!settings.sse_type.empty()) v1::SseType_Parse(Cat("SSE_TYPE_", settings.sse_type), &type);
   to->set_status(v1::SSE_STATUS_ENABLED);
-  to->set_sse_type(type);
+  to->set_sse_type(v1::SSE_TYPE_KMS);
+  if (!settings.sse_type.empty()) SetEnum(to->kSseTypeFieldNumber, settings.sse_type, to);
   if (!settings.sse_kms_key.empty()) to->set_kms_master_key_arn(settings.sse_kms_key);
 }
 
@@ -256,14 +239,13 @@ model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) 
   definition.table_name = request.table_name();
   definition.attribute_definitions = ToAttributeDefinitions(request.attribute_definitions());
   definition.key_schema = ToKeySchema(request.key_schema());
-  // A repeated field cannot tell "empty" from "absent"; absent is what clients mean.
-  if (request.local_secondary_indexes_size() > 0) {
-    definition.local_indexes.emplace();
-    for (const auto& index : request.local_secondary_indexes()) definition.local_indexes->push_back(ToIndex(index));
+  definition.empty_key_schema_given =
+      definition.key_schema.empty() && IsListGiven(request, request.kKeySchemaFieldNumber);
+  if (IsListGiven(request, request.kLocalSecondaryIndexesFieldNumber)) {
+    definition.local_indexes = ToIndexes(request.local_secondary_indexes());
   }
-  if (request.global_secondary_indexes_size() > 0) {
-    definition.global_indexes.emplace();
-    for (const auto& index : request.global_secondary_indexes()) definition.global_indexes->push_back(ToIndex(index));
+  if (IsListGiven(request, request.kGlobalSecondaryIndexesFieldNumber)) {
+    definition.global_indexes = ToIndexes(request.global_secondary_indexes());
   }
   ToSettings(request, &definition);
   for (const v1::Tag& tag : request.tags()) definition.tags.emplace_back(tag.key(), tag.value());
@@ -272,18 +254,12 @@ model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) 
 
 model::TableUpdate ToTableUpdate(const v1::UpdateTableRequest& request) {
   model::TableUpdate update;
-  update.table_name = request.table_name();
+  update.table_name = GivenText(request, request.kTableNameFieldNumber);
   update.attribute_definitions = ToAttributeDefinitions(request.attribute_definitions());
   ToSettings(request, &update);
-  if (request.global_secondary_index_updates_size() > 0) update.global_index_updates.emplace();
+  if (IsListGiven(request, request.kGlobalSecondaryIndexUpdatesFieldNumber)) update.global_index_updates.emplace();
   for (const v1::GlobalSecondaryIndexUpdate& entry : request.global_secondary_index_updates()) {
-    model::GlobalIndexUpdate& to = update.global_index_updates->emplace_back();
-    if (entry.has_update()) {
-      ToThroughputs(entry.update(), &to.update.emplace());
-      to.update->index_name = entry.update().index_name();
-    }
-    if (entry.has_create()) to.create = ToGlobalIndex(entry.create());
-    if (entry.has_delete_()) to.remove = entry.delete_().index_name();
+    update.global_index_updates->push_back(ToIndexUpdate(entry));
   }
   return update;
 }

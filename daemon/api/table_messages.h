@@ -3,6 +3,8 @@
 
 // Table requests and answers between the wire and the engine.
 
+#include <vector>
+
 #include "armature/api/v1/tables.pb.h"
 #include "engine/tables/table_ops.h"
 #include "google/protobuf/repeated_field.h"
@@ -21,11 +23,17 @@ void Fill(const engine::TableDescription& description, api::v1::TableDescription
 
 void Fill(const engine::ListTablesResult& result, api::v1::ListTablesResponse* to);
 
-// Parts of them and of others. An amount that is not given is model::kThroughputNotGiven.
-model::IndexDefinition ToIndex(const api::v1::LocalSecondaryIndex& index);
-model::IndexDefinition ToIndex(const api::v1::GlobalSecondaryIndex& index);
-model::Throughput ToThroughput(const api::v1::ProvisionedThroughput& throughput);
-model::Throughput ToThroughput(const api::v1::OnDemandThroughput& throughput);
+// Parts of them and of others. `Index` is LocalSecondaryIndex or GlobalSecondaryIndex.
+template <class Index>
+model::IndexDefinition ToIndex(const Index& index);
+template <class Indexes>
+std::vector<model::IndexDefinition> ToIndexes(const Indexes& indexes) {
+  std::vector<model::IndexDefinition> to;
+  for (const auto& index : indexes) to.push_back(ToIndex(index));
+  return to;
+}
+// ProvisionedThroughput, OnDemandThroughput or WarmThroughput. An absent amount is model::kThroughputNotGiven.
+model::Throughput ToThroughput(const google::protobuf::Message& throughput);
 void Fill(const model::KeySchema& key, google::protobuf::RepeatedPtrField<api::v1::KeySchemaElement>* to);
 void Fill(const model::Projection& from, api::v1::Projection* to);
 void FillOnDemand(const model::Throughput& from, api::v1::OnDemandThroughput* to);

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "daemon/api/error_map.h"
+#include "daemon/grpc/error_map.h"
 #include "grpc/grpc_security_constants.h"
 #include "grpcpp/security/auth_context.h"
 #include "storage/store/data_directory.h"
@@ -100,10 +100,12 @@ void CallGate::Identify(const grpc::CallbackServerContext& context, Identified d
                    });
 }
 
-grpc::ServerUnaryReactor* CallGate::AdmitAudited(grpc::CallbackServerContext* context, std::string_view operation,
-                                                 std::string table, AuditedWork work) const {
+grpc::ServerUnaryReactor* CallGate::AdmitAudited(grpc::CallbackServerContext* context,
+                                                 const engine::Operation& operation, std::string table,
+                                                 AuditedWork work) const {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  AuditedCall call(Begin(context, reactor, operation), audit_, context->peer(), operation, std::move(table));
+  AuditedCall call(Begin(context, reactor, operation.name), operation.is_audited ? audit_ : nullptr, context->peer(),
+                   operation.name, std::move(table));
   if (authenticator_ == nullptr) {
     std::move(work)(call);
     return reactor;

@@ -15,6 +15,7 @@
 #include "daemon/auth/authenticator.h"
 #include "daemon/telemetry/request_stats.h"
 #include "engine/engine.h"
+#include "engine/operations.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/server_callback.h"
 
@@ -107,10 +108,10 @@ class CallGate {
     return reactor;
   }
 
-  // The same for calls that are audited, refused ones included: runs `work(const AuditedCall&)`. `operation`: static
-  // storage.
+  // The same for calls that are audited, refused ones included: runs `work(const AuditedCall&)`. Writes nothing about
+  // an operation that is not audited. `operation`: one of engine::kOperations.
   using AuditedWork = absl::AnyInvocable<void(const AuditedCall&) &&>;
-  grpc::ServerUnaryReactor* AdmitAudited(grpc::CallbackServerContext* context, std::string_view operation,
+  grpc::ServerUnaryReactor* AdmitAudited(grpc::CallbackServerContext* context, const engine::Operation& operation,
                                          std::string table, AuditedWork work) const;
 
   // For long calls that check access repeatedly: calls `done` once, on this or another thread. Does not block. Errors:

@@ -3,6 +3,7 @@
 
 // The item operations, independent of their transport: a call of their own, or a message in a stream.
 
+#include <array>
 #include <string_view>
 
 #include "absl/functional/any_invocable.h"
@@ -36,6 +37,25 @@ void BatchGetItem(ItemCall call, std::string_view request);
 void BatchWriteItem(ItemCall call, std::string_view request);
 void TransactGetItems(ItemCall call, std::string_view request);
 void TransactWriteItems(ItemCall call, std::string_view request);
+
+struct ItemOperationRow {
+  std::string_view name;
+  ItemOperation run;
+};
+
+// In the order of their fields in PipelineRequest.
+inline constexpr auto kItemOperations = std::to_array<ItemOperationRow>({
+    {"GetItem", GetItem},
+    {"PutItem", PutItem},
+    {"UpdateItem", UpdateItem},
+    {"DeleteItem", DeleteItem},
+    {"Query", Query},
+    {"Scan", Scan},
+    {"BatchGetItem", BatchGetItem},
+    {"BatchWriteItem", BatchWriteItem},
+    {"TransactGetItems", TransactGetItems},
+    {"TransactWriteItems", TransactWriteItems},
+});
 
 }  // namespace armature::daemon
 

@@ -1,6 +1,5 @@
 #include "daemon/grpc/listener_credentials.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "glog/logging.h"
@@ -44,9 +43,7 @@ void FilterCall(void* state, grpc_auth_context* context, const grpc_metadata* me
                 grpc_process_auth_metadata_done_cb done, void* call) {
   const auto& filter = *static_cast<const CallFilter*>(state);
   const std::string_view method = FindMetadata(metadata, count, ":path").value_or("");
-  const bool passed =
-      std::find(filter.passed_methods.begin(), filter.passed_methods.end(), method) != filter.passed_methods.end();
-  if (passed) return done(call, nullptr, 0, nullptr, 0, GRPC_STATUS_OK, nullptr);
+  if (filter.passed_methods.contains(method)) return done(call, nullptr, 0, nullptr, 0, GRPC_STATUS_OK, nullptr);
   // The address of the caller is not known here: all share one account of failures.
   const CallerIdentity caller{.authorization = FindMetadata(metadata, count, "authorization"),
                               .certificate_names = CertificateNames(context),

@@ -3,11 +3,13 @@
 
 // How a gRPC listener secures its connections, and what it lets through to the services.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "daemon/auth/authenticator.h"
 #include "daemon/auth/tls_identity.h"
 #include "grpc/grpc_security.h"
@@ -22,7 +24,7 @@ namespace armature::daemon {
 struct CallFilter {
   Authenticator* authenticator = nullptr;  // must outlive the server
   // As in `/package.Service/Method`: of the health service, and those that ask CallGate.
-  std::vector<std::string_view> passed_methods;
+  absl::flat_hash_set<std::string, StringHash, std::equal_to<>> passed_methods;
 };
 
 // Made on gRPC's C interface, because the C++ one cannot take a new certificate at a moment of our choice, nor add a

@@ -4,10 +4,11 @@
 #include <string>
 #include <utility>
 
-#include "daemon/api/error_map.h"
 #include "daemon/grpc/byte_buffers.h"
+#include "daemon/grpc/error_map.h"
 #include "daemon/grpc/item_operations.h"
 #include "daemon/grpc/request_contexts.h"
+#include "engine/operations.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/store/data_directory.h"
@@ -15,34 +16,28 @@
 namespace armature::daemon {
 namespace {
 
-struct OperationRow {
-  std::string_view name;
-  ItemOperation run;
-  size_t room;
-};
+static_assert(kItemOperations.size() == kPipelineNumberLast - kPipelineNumberFirst + 1);
 
 constexpr size_t kItemRoom = 1;
 constexpr size_t kPageRoom = 8;
 constexpr size_t kGroupRoom = 32;
 
-// By the number of the field, from kPipelineNumberFirst on.
-constexpr std::array<OperationRow, kPipelineNumberLast - kPipelineNumberFirst + 1> kOperations = {{
-    {"GetItem", GetItem, kItemRoom},
-    {"PutItem", PutItem, kItemRoom},
-    {"UpdateItem", UpdateItem, kItemRoom},
-    {"DeleteItem", DeleteItem, kItemRoom},
-    {"Query", Query, kPageRoom},
-    {"Scan", Scan, kPageRoom},
-    {"BatchGetItem", BatchGetItem, kGroupRoom},
-    {"BatchWriteItem", BatchWriteItem, kGroupRoom},
-    {"TransactGetItems", TransactGetItems, kGroupRoom},
-    {"TransactWriteItems", TransactWriteItems, kGroupRoom},
-}};
+constexpr size_t RoomOf(const ItemOperationRow& row) {
+  if (engine::FindOperation(row.name)->plane == engine::Plane::kGroup) return kGroupRoom;
+  return row.name == "Query" || row.name == "Scan" ? kPageRoom : kItemRoom;
+}
+
+// By the number of the operation's field, from kPipelineNumberFirst on.
+constexpr auto kRooms = [] {
+  std::array<size_t, kItemOperations.size()> rooms = {};
+  for (size_t i = 0; i < rooms.size(); ++i) rooms[i] = RoomOf(kItemOperations[i]);
+  return rooms;
+}();
 
 }  // namespace
 
 void PipelineStream::Start() {
-  counted_ = gate_->Count(Front::kGrpc, kPipelineOperation);
+  counted_ = gate_->Count(Front::kGrpc, "Pipeline");
   if (counted_.trace() != nullptr) {
     // A client that asks about a slow operation needs a name for it: this, a slash, and the operation's id.
     request_id_ = store::RandomUuid();
@@ -107,10 +102,11 @@ void PipelineStream::RunRequest() {
 
 void PipelineStream::RunOperation(const PipelineOperation& asked, const absl::Status& parsed) {
   const bool is_known = asked.number >= kPipelineNumberFirst && asked.number <= kPipelineNumberLast;
-  const OperationRow* const row = is_known ? &kOperations[asked.number - kPipelineNumberFirst] : nullptr;
+  const size_t index = is_known ? asked.number - kPipelineNumberFirst : 0;
+  const ItemOperationRow* const row = is_known ? &kItemOperations[index] : nullptr;
   const Operation operation{.id = asked.id,
                             .number = asked.number,
-                            .room = row == nullptr ? kItemRoom : row->room,
+                            .room = row == nullptr ? kItemRoom : kRooms[index],
                             .counted = gate_->Count(Front::kPipeline, row == nullptr ? "" : row->name)};
   {
     absl::MutexLock lock(&mutex_);

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "daemon/json/item_reader.h"
-#include "daemon/json/table_requests.h"
 #include "engine/items/request_lists.h"
 #include "storage/base/status_macros.h"
 #include "storage/model/limits.h"

@@ -56,10 +56,9 @@ absl::Status ReadReadMember(std::string_view name, JsonValue value, engine::Read
 template <class Request>
 absl::StatusOr<Request> Parse(const std::string& json, std::string_view shape,
                               absl::Status (*read)(std::string_view, JsonValue, Request*)) {
-  ARM_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json));
   Request request;
-  ARM_RETURN_IF_ERROR(ReadStructure(
-      document.root(), shape, [&](std::string_view name, JsonValue value) { return read(name, value, &request); }));
+  ARM_RETURN_IF_ERROR(
+      ReadRequest(json, shape, [&](std::string_view name, JsonValue value) { return read(name, value, &request); }));
   return request;
 }
 

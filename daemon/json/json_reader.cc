@@ -163,6 +163,11 @@ absl::Status ReadStructure(JsonValue value, std::string_view shape, MemberReader
   return absl::OkStatus();
 }
 
+absl::Status ReadRequest(const std::string& json, std::string_view shape, MemberReader read) {
+  ARM_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json));
+  return ReadStructure(document.root(), shape, read);
+}
+
 absl::Status ReadMap(JsonValue value, std::string_view value_shape, MemberReader read) {
   const element e = JsonDom::Element(value);
   if (!e.is_object()) return NotMapError(e, value_shape);

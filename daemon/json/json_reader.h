@@ -74,6 +74,9 @@ using ElementReader = absl::FunctionRef<absl::Status(JsonValue value)>;
 // structure's name in the API, "KeySchemaElement". Null, in a map or list, is one without members.
 absl::Status ReadStructure(JsonValue value, std::string_view shape, MemberReader read);
 
+// The document of a request called `shape`: the structure `json`.
+absl::Status ReadRequest(const std::string& json, std::string_view shape, MemberReader read);
+
 // A map: `read` gets each entry, null or not. `value_shape` is the name of its values in the API; empty for strings.
 absl::Status ReadMap(JsonValue value, std::string_view value_shape, MemberReader read);
 

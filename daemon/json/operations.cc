@@ -1,48 +1,59 @@
 #include "daemon/json/operations.h"
 
-#include <algorithm>
+#include <memory>
 
-#include "absl/container/flat_hash_map.h"
+#include "daemon/json/message_reader.h"
+#include "daemon/json/message_writer.h"
+#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 
 namespace armature::daemon {
 namespace {
 
-StringMap<JsonOperation> MakeAllOperations() {
+StringMap<JsonOperation> MakeItemOperations() {
   StringMap<JsonOperation> all;
-  for (const auto& topic :
-       {BackupOperations(), ItemOperations(), GroupOperations(), SettingOperations(), TableOperations()}) {
+  for (const auto& topic : {ItemOperations(), GroupOperations()}) {
     for (const JsonOperation& operation : topic) all.emplace(operation.name, operation);
   }
   return all;
 }
 
-const StringMap<JsonOperation>& AllOperations() {
-  static const StringMap<JsonOperation> kAll = MakeAllOperations();
-  return kAll;
+// Reads the request, and asks whether the caller may.
+absl::Status Admit(const UnaryOperation& operation, const JsonCall& call, UnaryOperation::Messages* messages) {
+  ARM_RETURN_IF_ERROR(ReadRequest(call.body, messages->request.get()));
+  operation.FindSubject(messages);
+  if (!operation.facts().source.empty()) ARM_RETURN_IF_ERROR(CheckAccess(call, messages->source));
+  // Asked about last: it is what the audit log names.
+  return CheckAccess(call, messages->subject);
+}
+
+// An answer without members is no document, not even an empty object.
+std::string DocumentOf(const google::protobuf::Message& answer) {
+  if (answer.GetDescriptor()->field_count() == 0) return {};
+  JsonWriter writer;
+  WriteAnswer(answer, &writer);
+  return writer.Take();
 }
 
 }  // namespace
 
-const JsonOperation* FindOperation(std::string_view name) {
-  const auto found = AllOperations().find(name);
-  return found == AllOperations().end() ? nullptr : &found->second;
+const JsonOperation* FindItemOperation(std::string_view name) {
+  static const auto* const all = new StringMap<JsonOperation>(MakeItemOperations());
+  const auto found = all->find(name);
+  return found == all->end() ? nullptr : &found->second;
 }
 
-std::vector<std::string_view> OperationNames() {
-  std::vector<std::string_view> names;
-  for (const auto& [name, operation] : AllOperations()) names.push_back(operation.name);
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-bool IsItemOperation(std::string_view name) {
-  for (const auto& topic : {ItemOperations(), GroupOperations()}) {
-    for (const JsonOperation& operation : topic) {
-      if (operation.name == name) return true;
-    }
+void RunTableOperation(const UnaryOperation& operation, engine::Engine* engine, const JsonCall& call,
+                       JsonApi::Done done) {
+  const std::shared_ptr<UnaryOperation::Messages> messages = operation.NewMessages();
+  if (const absl::Status status = Admit(operation, call, messages.get()); !status.ok()) {
+    return Fail(call, status, std::move(done));
   }
-  return false;
+  operation.Start({engine, call.host}, *messages,
+                  [messages, request_id = call.request_id, done = std::move(done)](const absl::Status& status) mutable {
+                    if (!status.ok()) return std::move(done)(ErrorAnswer(status, request_id));
+                    std::move(done)({.body = DocumentOf(*messages->response)});
+                  });
 }
 
 absl::Status CheckAccess(const JsonCall& call, std::string_view table) {

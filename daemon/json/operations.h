@@ -1,15 +1,16 @@
 #ifndef ARMATURE_DAEMON_JSON_OPERATIONS_H_
 #define ARMATURE_DAEMON_JSON_OPERATIONS_H_
 
-// The operations of the JSON protocol, each a function, in tables by topic. A new topic adds its table to
-// AllOperations.
+// How the JSON protocol runs operations. Those on items are functions of their own, in tables by topic; those on tables
+// are the functions of daemon/api, with documents that follow from their messages.
 //
-// Each one parses its document, asks whether the caller may, calls the engine and writes the answer:
+// An operation on items parses its document, asks whether the caller may, calls the engine and writes the answer:
 //
-//   void DescribeTable(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
-//     const absl::StatusOr<TableNameRequest> request = ParseTableName(call.body);
+//   void GetItem(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
+//     absl::StatusOr<engine::GetItemRequest> request = ParseGetItem(call.body);
 //     if (const absl::Status status = Admit(call, request); !status.ok()) return Fail(call, status, std::move(done));
-//     engine->DescribeTable(request->table_name, AnswerWith<engine::TableDescription>(call, std::move(done), Write));
+//     engine->GetItem(call.context, *std::move(request), AnswerWith<engine::GetItemResult>(call, std::move(done),
+//     Write));
 //   }
 
 #include <optional>
@@ -17,10 +18,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "daemon/api/unary_operation.h"
 #include "daemon/json/error_json.h"
 #include "daemon/json/json_api.h"
 #include "daemon/json/json_writer.h"
@@ -34,21 +35,16 @@ struct JsonOperation {
   void (*run)(engine::Engine* engine, const JsonCall& call, JsonApi::Done done);
 };
 
-// The operation called `name`, or null.
-const JsonOperation* FindOperation(std::string_view name);
-
-// The names of all operations, sorted.
-std::vector<std::string_view> OperationNames();
+// The operation on items called `name`, or null.
+const JsonOperation* FindItemOperation(std::string_view name);
 
 // The tables.
-std::span<const JsonOperation> BackupOperations();
 std::span<const JsonOperation> ItemOperations();
 std::span<const JsonOperation> GroupOperations();  // batches and transactions
-std::span<const JsonOperation> SettingOperations();
-std::span<const JsonOperation> TableOperations();
 
-// Whether `name` is an operation on items, not on tables.
-bool IsItemOperation(std::string_view name);
+// Runs an operation on tables, as JsonOperation::run does.
+void RunTableOperation(const UnaryOperation& operation, engine::Engine* engine, const JsonCall& call,
+                       JsonApi::Done done);
 
 // Whether the caller may run the operation on `table`, a name as it was sent; empty: on no table.
 absl::Status CheckAccess(const JsonCall& call, std::string_view table);

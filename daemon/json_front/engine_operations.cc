@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "daemon/json/error_json.h"
-#include "daemon/json/operations.h"
+#include "engine/operations.h"
 
 namespace armature::daemon {
 namespace {
@@ -36,7 +36,8 @@ bool EngineOperations::Knows(std::string_view target, std::string_view* operatio
 }
 
 bool EngineOperations::IsAudited(std::string_view operation) const {
-  return audit_ != nullptr && !IsItemOperation(operation);
+  const engine::Operation* const known = engine::FindOperation(operation);
+  return audit_ != nullptr && known != nullptr && known->is_audited;
 }
 
 void EngineOperations::Call(JsonCall call, JsonApi::Done done) {

@@ -133,22 +133,22 @@ MetricsCollector::MetricsCollector(const MetricsSources& sources) : sources_(sou
 void MetricsCollector::AddRequests(MetricSet* set) const {
   const RequestStats& requests = *sources_.requests;
   for (const Front front : kFronts) {
-    for (size_t operation = 0; operation < kOperationNames.size(); ++operation) {
+    for (size_t operation = 0; operation < kOperationCount; ++operation) {
       for (size_t result = 0; result < kResultCount; ++result) {
         const uint64_t count = requests.finished(front, operation, result);
         if (count == 0) continue;
         set->Add(
             "armature_requests_total", count,
-            {{"front", FrontName(front)}, {"operation", kOperationNames[operation]}, {"result", ResultName(result)}});
+            {{"front", FrontName(front)}, {"operation", OperationName(operation)}, {"result", ResultName(result)}});
       }
     }
   }
   for (const Front front : kFronts) {
-    for (size_t operation = 0; operation < kOperationNames.size(); ++operation) {
+    for (size_t operation = 0; operation < kOperationCount; ++operation) {
       const TimeHistogram::Counts times = requests.times(front, operation);
       if (times.sum_ns == 0) continue;
       set->AddTimes("armature_request_duration_seconds", times,
-                    {{"front", FrontName(front)}, {"operation", kOperationNames[operation]}});
+                    {{"front", FrontName(front)}, {"operation", OperationName(operation)}});
     }
   }
   for (const Front front : kFronts) {

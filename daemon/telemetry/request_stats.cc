@@ -1,6 +1,5 @@
 #include "daemon/telemetry/request_stats.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "glog/logging.h"
@@ -12,16 +11,15 @@ constexpr size_t kOk = 0;
 constexpr size_t kInternal = kResultCount - 1;
 constexpr uint64_t kSlowLinesPerSecond = 10;
 constexpr int64_t kNsPerMs = 1'000'000;
-constexpr size_t kOther = kOperationNames.size() - 1;
-static_assert(std::is_sorted(kOperationNames.begin(), kOperationNames.end() - 1));
+constexpr size_t kOther = kOperationCount - 1;
 
 size_t OperationOf(std::string_view name) {
-  const auto* const end = kOperationNames.end() - 1;
-  const auto* const found = std::lower_bound(kOperationNames.begin(), end, name);
-  return found != end && *found == name ? static_cast<size_t>(found - kOperationNames.begin()) : kOther;
+  const engine::Operation* const found = engine::FindOperation(name);
+  if (found == nullptr || found->plane == engine::Plane::kStream) return kOther;
+  return static_cast<size_t>(found - engine::kOperations.data());
 }
 
-bool IsStream(std::string_view operation) { return operation == kPipelineOperation || operation == kExportOperation; }
+bool IsWholeStream(size_t operation) { return operation != kOther && engine::kOperations[operation].is_whole_stream; }
 
 size_t At(Front front) { return static_cast<size_t>(front); }
 
@@ -62,7 +60,7 @@ void RequestStats::Request::Finish(const absl::Status& status, std::string_view 
   operation.times.Add(took_ns);
   operation.finished[ResultOf(status)].fetch_add(1, std::memory_order_relaxed);
   const bool is_slow = stats_->slow_ns_ > 0 && took_ns >= stats_->slow_ns_;
-  if (is_slow && !IsStream(kOperationNames[operation_])) stats_->TellSlow(*this, took_ns, status, request_id);
+  if (is_slow && !IsWholeStream(operation_)) stats_->TellSlow(*this, took_ns, status, request_id);
 }
 
 void RequestStats::TellSlow(const Request& request, int64_t took_ns, const absl::Status& status,
@@ -75,7 +73,7 @@ void RequestStats::TellSlow(const Request& request, int64_t took_ns, const absl:
   }
   const engine::RequestTrace& trace = *request.trace_;
   const auto ms = [&](engine::WaitFor what) { return trace.wait_ns(what) / kNsPerMs; };
-  LOG(WARNING) << "request: slow operation=" << kOperationNames[request.operation_]
+  LOG(WARNING) << "request: slow operation=" << OperationName(request.operation_)
                << " front=" << FrontName(request.front_) << " table=" << trace.table()
                << " result=" << ResultName(ResultOf(status)) << " request_id=" << request_id
                << " ms=" << took_ns / kNsPerMs << " queue_ms=" << ms(engine::WaitFor::kQueue)

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "engine/operations.h"
 #include "engine/request_trace.h"
 #include "storage/base/api_error.h"
 #include "storage/base/time_histogram.h"
@@ -22,54 +23,12 @@ enum class Front : uint8_t { kGrpc, kHttp, kPipeline };
 inline constexpr size_t kFrontCount = 3;
 std::string_view FrontName(Front front);
 
-// Whole streams: their time is their life, and they are never told of as slow.
-inline constexpr std::string_view kPipelineOperation = "Pipeline";
-inline constexpr std::string_view kExportOperation = "admin:ExportTable";
-
-// Sorted, but for the last, which stands for all others.
-inline constexpr std::array<std::string_view, 43> kOperationNames = {"BatchGetItem",
-                                                                     "BatchWriteItem",
-                                                                     "CreateBackup",
-                                                                     "CreateTable",
-                                                                     "DeleteBackup",
-                                                                     "DeleteItem",
-                                                                     "DeleteTable",
-                                                                     "DescribeBackup",
-                                                                     "DescribeContinuousBackups",
-                                                                     "DescribeEndpoints",
-                                                                     "DescribeLimits",
-                                                                     "DescribeTable",
-                                                                     "DescribeTimeToLive",
-                                                                     "GetItem",
-                                                                     "ListBackups",
-                                                                     "ListTables",
-                                                                     "ListTagsOfResource",
-                                                                     kPipelineOperation,
-                                                                     "PutItem",
-                                                                     "Query",
-                                                                     "RestoreTableFromBackup",
-                                                                     "Scan",
-                                                                     "TagResource",
-                                                                     "TransactGetItems",
-                                                                     "TransactWriteItems",
-                                                                     "UntagResource",
-                                                                     "UpdateContinuousBackups",
-                                                                     "UpdateItem",
-                                                                     "UpdateTable",
-                                                                     "UpdateTimeToLive",
-                                                                     "admin:CancelBackupJob",
-                                                                     "admin:Echo",
-                                                                     kExportOperation,
-                                                                     "admin:GetBackupJob",
-                                                                     "admin:GetIndexStatus",
-                                                                     "admin:GetServerInfo",
-                                                                     "admin:ListBackups",
-                                                                     "admin:ListIndexStatus",
-                                                                     "admin:ListIndexViolations",
-                                                                     "admin:RestoreTable",
-                                                                     "admin:StartBackup",
-                                                                     "admin:VerifyTable",
-                                                                     "other"};
+// Operations are numbered as in engine::kOperations. The last number stands for all others, and for those on streams of
+// changes while they are not available.
+inline constexpr size_t kOperationCount = engine::kOperations.size() + 1;
+constexpr std::string_view OperationName(size_t operation) {
+  return operation < engine::kOperations.size() ? engine::kOperations[operation].name : "other";
+}
 
 // "ok", or the name of the exception. Numbers: success, the documented exceptions, the internal error.
 inline constexpr size_t kResultCount = static_cast<size_t>(ApiErrorType::kAccessDenied) + 2;
@@ -121,7 +80,7 @@ class RequestStats {
     TimeHistogram times;
   };
   struct PerFront {
-    std::array<Operation, kOperationNames.size()> operations;
+    std::array<Operation, kOperationCount> operations;
     std::atomic<uint64_t> begun = 0;
   };
 

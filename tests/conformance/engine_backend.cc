@@ -6,12 +6,9 @@
 #include <utility>
 
 #include "armature/api/v1/items.pb.h"
-#include "armature/api/v1/tables.pb.h"
 #include "daemon/api/group_messages.h"
 #include "daemon/api/item_messages.h"
-#include "daemon/api/setting_messages.h"
-#include "daemon/api/table_backup_messages.h"
-#include "daemon/api/table_messages.h"
+#include "daemon/api/unary_operation.h"
 #include "engine/engine.h"
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
@@ -59,8 +56,7 @@ Answer ErrorAnswer(const absl::Status& status) {
   return answer;
 }
 
-template <class Message>
-Answer MessageAnswer(const Message& message) {
+Answer MessageAnswer(const google::protobuf::Message& message) {
   Answer answer;
   answer.body = cli::MessageToJson(message);
   return answer;
@@ -142,8 +138,8 @@ class EngineBackend final : public Backend {
                                                                                   &Engine::TransactWriteItems);
     }
     if (name == "Scan") return Read<v1::ScanRequest>(call, daemon::ParseScan, &Engine::Scan);
-    if (std::optional<Answer> answer = RunOnTables(call)) return *std::move(answer);
-    if (std::optional<Answer> answer = RunOnSettings(call)) return *std::move(answer);
+    const daemon::UnaryOperation* const on_tables = daemon::FindTableOperation(name);
+    if (on_tables != nullptr) return OnTables(*on_tables, call);
     return ErrorAnswer(UnknownOperationError(Cat(name, " is not there yet")));
   }
 
@@ -225,187 +221,21 @@ class EngineBackend final : public Backend {
     return bytes + rest;
   }
 
-  // Asks the engine: `start(request, callback)` begins, `fill(result, response)` makes the answer.
-  template <class Request, class Response, class Result, class Start, class Fill>
-  Answer Ask(const Call& call, Start start, Fill fill) {
-    Request request;
-    if (const absl::Status said = ToRequestMessage(call.request, &request); !said.ok()) return CannotSay(said);
-    Waiter<Result> waiter;
-    start(request, waiter.Catch());
-    const absl::StatusOr<Result> result = waiter.Wait();
-    if (!result.ok()) return ErrorAnswer(result.status());
-    Response response;
-    fill(*result, &response);
-    Answer answer = MessageAnswer(response);
+  // An operation on tables, as both fronts run it.
+  Answer OnTables(const daemon::UnaryOperation& operation, const Call& call) {
+    const std::shared_ptr<daemon::UnaryOperation::Messages> messages = operation.NewMessages();
+    if (const absl::Status said = ToRequestMessage(call.request, messages->request.get()); !said.ok()) {
+      return CannotSay(said);
+    }
+    std::promise<absl::Status> promise;
+    std::future<absl::Status> finished = promise.get_future();
+    operation.Start({engine_.get(), ""}, *messages,
+                    [messages, &promise](const absl::Status& status) { promise.set_value(status); });
+    // Nothing here must go before the engine has answered.
+    if (const absl::Status status = finished.get(); !status.ok()) return ErrorAnswer(status);
+    Answer answer = MessageAnswer(*messages->response);
     AddEmptyLists(call.operation, call.request, &answer.body);
     return answer;
-  }
-
-  template <class Request, class Response, class Start>
-  Answer AskForTable(const Call& call, Start start) {
-    return Ask<Request, Response, engine::TableDescription>(
-        call, start, [](const engine::TableDescription& table, Response* response) {
-          if constexpr (requires { response->mutable_table(); }) {
-            daemon::Fill(table, response->mutable_table());
-          } else {
-            daemon::Fill(table, response->mutable_table_description());
-          }
-        });
-  }
-
-  std::optional<Answer> RunOnTables(const Call& call) {
-    if (call.operation == "CreateTable") {
-      return AskForTable<v1::CreateTableRequest, v1::CreateTableResponse>(call, [this](const auto& request, auto done) {
-        engine_->CreateTable(daemon::ToTableDefinition(request), std::move(done));
-      });
-    }
-    if (call.operation == "DeleteTable") {
-      return AskForTable<v1::DeleteTableRequest, v1::DeleteTableResponse>(call, [this](const auto& request, auto done) {
-        engine_->DeleteTable(request.table_name(), std::move(done));
-      });
-    }
-    if (call.operation == "DescribeTable") {
-      return AskForTable<v1::DescribeTableRequest, v1::DescribeTableResponse>(
-          call,
-          [this](const auto& request, auto done) { engine_->DescribeTable(request.table_name(), std::move(done)); });
-    }
-    if (call.operation == "UpdateTable") {
-      return AskForTable<v1::UpdateTableRequest, v1::UpdateTableResponse>(call, [this](const auto& request, auto done) {
-        engine_->UpdateTable(daemon::ToTableUpdate(request), std::move(done));
-      });
-    }
-    if (call.operation == "ListTables") return ListTables(call);
-    return std::nullopt;
-  }
-
-  Answer ListTables(const Call& call) {
-    return Ask<v1::ListTablesRequest, v1::ListTablesResponse, engine::ListTablesResult>(
-        call,
-        [this](const auto& request, auto done) {
-          std::optional<std::string> start_after;
-          std::optional<int64_t> limit;
-          if (request.has_exclusive_start_table_name()) start_after = request.exclusive_start_table_name();
-          if (request.has_limit()) limit = request.limit();
-          engine_->ListTables(start_after, limit, std::move(done));
-        },
-        [](const engine::ListTablesResult& result, v1::ListTablesResponse* response) {
-          daemon::Fill(result, response);
-        });
-  }
-
-  std::optional<Answer> RunOnSettings(const Call& call) {
-    const auto fill = [](const auto& result, auto* response) { daemon::Fill(result, response); };
-    const auto nothing = [](const engine::Nothing&, auto*) {};
-    if (call.operation == "TagResource") {
-      return Ask<v1::TagResourceRequest, v1::TagResourceResponse, engine::Nothing>(
-          call,
-          [this](const auto& request, auto done) {
-            engine_->TagResource(daemon::ToTagResource(request), std::move(done));
-          },
-          nothing);
-    }
-    if (call.operation == "UntagResource") {
-      return Ask<v1::UntagResourceRequest, v1::UntagResourceResponse, engine::Nothing>(
-          call,
-          [this](const auto& request, auto done) {
-            engine_->UntagResource(daemon::ToUntagResource(request), std::move(done));
-          },
-          nothing);
-    }
-    if (call.operation == "ListTagsOfResource") {
-      return Ask<v1::ListTagsOfResourceRequest, v1::ListTagsOfResourceResponse, engine::ListTagsOfResourceResult>(
-          call,
-          [this](const auto& request, auto done) {
-            engine_->ListTagsOfResource(daemon::ToListTagsOfResource(request), std::move(done));
-          },
-          fill);
-    }
-    if (call.operation == "UpdateTimeToLive") {
-      return Ask<v1::UpdateTimeToLiveRequest, v1::UpdateTimeToLiveResponse, engine::TimeToLiveSpecification>(
-          call,
-          [this](const auto& request, auto done) {
-            engine_->UpdateTimeToLive(daemon::ToUpdateTimeToLive(request), std::move(done));
-          },
-          fill);
-    }
-    if (call.operation == "DescribeTimeToLive") {
-      return Ask<v1::DescribeTimeToLiveRequest, v1::DescribeTimeToLiveResponse, engine::TimeToLiveDescription>(
-          call,
-          [this](const auto& request, auto done) {
-            engine_->DescribeTimeToLive(request.table_name(), std::move(done));
-          },
-          fill);
-    }
-    if (std::optional<Answer> answer = RunOnContinuousBackups(call)) return answer;
-    return RunOnBackups(call);
-  }
-
-  std::optional<Answer> RunOnContinuousBackups(const Call& call) {
-    const auto fill = [](const engine::ContinuousBackupsDescription& result, auto* response) {
-      daemon::Fill(result, response->mutable_continuous_backups_description());
-    };
-    if (call.operation == "DescribeContinuousBackups") {
-      return Ask<v1::DescribeContinuousBackupsRequest, v1::DescribeContinuousBackupsResponse,
-                 engine::ContinuousBackupsDescription>(
-          call,
-          [this](const auto& request, auto done) {
-            engine_->DescribeContinuousBackups(request.table_name(), std::move(done));
-          },
-          fill);
-    }
-    if (call.operation == "UpdateContinuousBackups") {
-      return Ask<v1::UpdateContinuousBackupsRequest, v1::UpdateContinuousBackupsResponse,
-                 engine::ContinuousBackupsDescription>(
-          call,
-          [this](const auto& request, auto done) {
-            engine_->UpdateContinuousBackups(daemon::ToUpdateContinuousBackups(request), std::move(done));
-          },
-          fill);
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Answer> RunOnBackups(const Call& call) {
-    const auto fill = [](const engine::TableBackup& backup, auto* response) {
-      daemon::Fill(backup, response->mutable_backup_description());
-    };
-    if (call.operation == "CreateBackup") {
-      return Ask<v1::CreateBackupRequest, v1::CreateBackupResponse, engine::TableBackup>(
-          call,
-          [this](const auto& request, auto done) {
-            engine_->CreateBackup(daemon::ToCreateBackup(request), std::move(done));
-          },
-          [](const engine::TableBackup& backup, auto* response) {
-            daemon::Fill(backup, response->mutable_backup_details());
-          });
-    }
-    if (call.operation == "DescribeBackup") {
-      return Ask<v1::DescribeBackupRequest, v1::DescribeBackupResponse, engine::TableBackup>(
-          call,
-          [this](const auto& request, auto done) { engine_->DescribeBackup(request.backup_arn(), std::move(done)); },
-          fill);
-    }
-    if (call.operation == "DeleteBackup") {
-      return Ask<v1::DeleteBackupRequest, v1::DeleteBackupResponse, engine::TableBackup>(
-          call,
-          [this](const auto& request, auto done) { engine_->DeleteBackup(request.backup_arn(), std::move(done)); },
-          fill);
-    }
-    if (call.operation == "ListBackups") {
-      return Ask<v1::ListBackupsRequest, v1::ListBackupsResponse, engine::ListTableBackupsResult>(
-          call,
-          [this](const auto& request, auto done) {
-            engine_->ListTableBackups(daemon::ToListTableBackups(request), std::move(done));
-          },
-          [](const engine::ListTableBackupsResult& result, auto* response) { daemon::Fill(result, response); });
-    }
-    if (call.operation != "RestoreTableFromBackup") return std::nullopt;
-    return AskForTable<v1::RestoreTableFromBackupRequest, v1::RestoreTableFromBackupResponse>(
-        call, [this](const auto& request, auto done) {
-          absl::StatusOr<engine::RestoreTableRequest> restore = daemon::ToRestoreTable(request);
-          if (!restore.ok()) return std::move(done)(restore.status());
-          engine_->RestoreTableFromBackup(*std::move(restore), std::move(done));
-        });
   }
 
   test::TempDir directory_;

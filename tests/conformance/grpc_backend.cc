@@ -1,11 +1,13 @@
 #include <chrono>
-#include <functional>
-#include <map>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "armature/api/v1/service.grpc.pb.h"
 #include "armature/client/errors.h"
+#include "daemon/grpc/unary_service.h"
 #include "grpcpp/grpcpp.h"
+#include "grpcpp/impl/client_unary_call.h"
 #include "storage/base/strings.h"
 #include "tests/conformance/backend.h"
 #include "tests/conformance/request_message.h"
@@ -17,6 +19,8 @@ namespace armature::conformance {
 namespace {
 
 namespace v1 = ::armature::api::v1;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
 
 constexpr std::chrono::seconds kPatience{120};
 
@@ -44,58 +48,24 @@ Answer ErrorAnswer(const grpc::Status& status) {
   return answer;
 }
 
+// The field called `name`, or null.
+const FieldDescriptor* FindField(const Message& message, const char* name) {
+  return message.GetDescriptor()->FindFieldByName(name);
+}
+
 class GrpcBackend final : public Backend {
  public:
   GrpcBackend() : daemon_({"--durability=os", Cat("--backup_dir=", backups_.path())}) {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(-1);
-    const auto channel = grpc::CreateCustomChannel(daemon_.address(), grpc::InsecureChannelCredentials(), arguments);
-    items_ = v1::ItemService::NewStub(channel);
-    tables_ = v1::TableService::NewStub(channel);
-    streams_ = v1::StreamService::NewStub(channel);
-    using Items = v1::ItemService::Stub;
-    using Tables = v1::TableService::Stub;
-    using Streams = v1::StreamService::Stub;
-    Add("GetItem", items_.get(), &Items::GetItem);
-    Add("PutItem", items_.get(), &Items::PutItem);
-    Add("UpdateItem", items_.get(), &Items::UpdateItem);
-    Add("DeleteItem", items_.get(), &Items::DeleteItem);
-    Add("Query", items_.get(), &Items::Query);
-    Add("Scan", items_.get(), &Items::Scan);
-    Add("BatchGetItem", items_.get(), &Items::BatchGetItem);
-    Add("BatchWriteItem", items_.get(), &Items::BatchWriteItem);
-    Add("TransactGetItems", items_.get(), &Items::TransactGetItems);
-    Add("TransactWriteItems", items_.get(), &Items::TransactWriteItems);
-    Add("CreateTable", tables_.get(), &Tables::CreateTable);
-    Add("DescribeTable", tables_.get(), &Tables::DescribeTable);
-    Add("ListTables", tables_.get(), &Tables::ListTables);
-    Add("DeleteTable", tables_.get(), &Tables::DeleteTable);
-    Add("UpdateTable", tables_.get(), &Tables::UpdateTable);
-    Add("UpdateTimeToLive", tables_.get(), &Tables::UpdateTimeToLive);
-    Add("DescribeTimeToLive", tables_.get(), &Tables::DescribeTimeToLive);
-    Add("TagResource", tables_.get(), &Tables::TagResource);
-    Add("UntagResource", tables_.get(), &Tables::UntagResource);
-    Add("ListTagsOfResource", tables_.get(), &Tables::ListTagsOfResource);
-    Add("DescribeLimits", tables_.get(), &Tables::DescribeLimits);
-    Add("DescribeEndpoints", tables_.get(), &Tables::DescribeEndpoints);
-    Add("DescribeContinuousBackups", tables_.get(), &Tables::DescribeContinuousBackups);
-    Add("UpdateContinuousBackups", tables_.get(), &Tables::UpdateContinuousBackups);
-    Add("CreateBackup", tables_.get(), &Tables::CreateBackup);
-    Add("DescribeBackup", tables_.get(), &Tables::DescribeBackup);
-    Add("ListBackups", tables_.get(), &Tables::ListBackups);
-    Add("DeleteBackup", tables_.get(), &Tables::DeleteBackup);
-    Add("RestoreTableFromBackup", tables_.get(), &Tables::RestoreTableFromBackup);
-    Add("ListStreams", streams_.get(), &Streams::ListStreams);
-    Add("DescribeStream", streams_.get(), &Streams::DescribeStream);
-    Add("GetShardIterator", streams_.get(), &Streams::GetShardIterator);
-    Add("GetRecords", streams_.get(), &Streams::GetRecords);
+    channel_ = grpc::CreateCustomChannel(daemon_.address(), grpc::InsecureChannelCredentials(), arguments);
   }
 
   std::string_view name() const override { return "grpc"; }
 
   Answer Run(const Call& call) override {
-    const auto found = operations_.find(call.operation);
-    if (found != operations_.end()) return found->second(call);
+    const engine::Operation* const operation = engine::FindOperation(call.operation);
+    if (operation != nullptr) return Send(daemon::MethodPath(*operation), call);
     Answer answer;
     answer.error_type = "UnknownOperationException";
     answer.error_text = Cat(call.operation, " is not known to this backend");
@@ -103,38 +73,41 @@ class GrpcBackend final : public Backend {
   }
 
  private:
-  template <class Stub, class Request, class Response>
-  void Add(const char* name, Stub* stub,
-           grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*)) {
-    operations_.emplace(name, [stub, method](const Call& call) {
-      Answer answer;
-      Request request;
-      if (const absl::Status said = ToRequestMessage(call.request, &request); !said.ok()) {
-        answer.inexpressible = std::string(said.message());
-        return answer;
-      }
-      if constexpr (requires { request.set_at_least_sequence(1); }) {
-        request.set_at_least_sequence(call.at_least_sequence);
-      }
-      grpc::ClientContext context;
-      context.set_deadline(std::chrono::system_clock::now() + kPatience);
-      Response response;
-      const grpc::Status status = (stub->*method)(&context, request, &response);
-      if (!status.ok()) return ErrorAnswer(status);
-      if constexpr (requires { response.change_sequence(); }) answer.change_sequence = response.change_sequence();
-      answer.body = cli::MessageToJson(response);
-      answer.body.erase("ChangeSequence");
-      AddEmptyLists(call.operation, call.request, &answer.body);
+  Answer Send(const std::string& path, const Call& call) {
+    // "/package.Service/Method" is "package.Service.Method" to descriptors.
+    std::string method_name = path.substr(1);
+    method_name[method_name.find('/')] = '.';
+    const auto& method = *google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(method_name);
+    auto& factory = *google::protobuf::MessageFactory::generated_factory();
+    const std::unique_ptr<Message> request(factory.GetPrototype(method.input_type())->New());
+    const std::unique_ptr<Message> response(factory.GetPrototype(method.output_type())->New());
+    Answer answer;
+    if (const absl::Status said = ToRequestMessage(call.request, request.get()); !said.ok()) {
+      answer.inexpressible = std::string(said.message());
       return answer;
-    });
+    }
+    if (const auto* const field = FindField(*request, "at_least_sequence"); field != nullptr) {
+      request->GetReflection()->SetUInt64(request.get(), field, call.at_least_sequence);
+    }
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    using Lite = google::protobuf::MessageLite;
+    const grpc::internal::RpcMethod rpc(path.c_str(), grpc::internal::RpcMethod::NORMAL_RPC);
+    const grpc::Status status =
+        grpc::internal::BlockingUnaryCall<Lite, Lite>(channel_.get(), rpc, &context, *request, response.get());
+    if (!status.ok()) return ErrorAnswer(status);
+    if (const auto* const field = FindField(*response, "change_sequence"); field != nullptr) {
+      answer.change_sequence = response->GetReflection()->GetUInt64(*response, field);
+    }
+    answer.body = cli::MessageToJson(*response);
+    answer.body.erase("ChangeSequence");
+    AddEmptyLists(call.operation, call.request, &answer.body);
+    return answer;
   }
 
   test::TempDir backups_;
   test::DaemonProcess daemon_;
-  std::unique_ptr<v1::ItemService::Stub> items_;
-  std::unique_ptr<v1::TableService::Stub> tables_;
-  std::unique_ptr<v1::StreamService::Stub> streams_;
-  std::map<std::string, std::function<Answer(const Call&)>, std::less<>> operations_;
+  std::shared_ptr<grpc::Channel> channel_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "absl/strings/escaping.h"
 #include "armature/api/v1/types.pb.h"
+#include "daemon/message_json/message_names.h"
 #include "google/protobuf/descriptor.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -17,7 +18,6 @@ namespace {
 
 using api::v1::AttributeValue;
 using cli::Json;
-using google::protobuf::EnumDescriptor;
 using google::protobuf::EnumValueDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
@@ -82,15 +82,6 @@ absl::Status ReadValue(const Json& json, const std::string& path, AttributeValue
   return absl::OkStatus();
 }
 
-// The enum value with the documented name: "HASH" is KEY_TYPE_HASH.
-const EnumValueDescriptor* FindEnumValue(const EnumDescriptor& type, const std::string& name) {
-  constexpr std::string_view kZero = "UNSPECIFIED";
-  std::string_view prefix = type.value(0)->name();
-  prefix.remove_suffix(kZero.size());
-  const EnumValueDescriptor* const value = type.FindValueByName(Cat(prefix, name));
-  return value != nullptr && value->number() != 0 ? value : nullptr;
-}
-
 absl::Status ReadObject(const Json& json, const std::string& path, Message* message);
 absl::Status ReadField(const Json& json, const std::string& path, const FieldDescriptor& field, Message* message);
 
@@ -112,7 +103,7 @@ class FieldReader {
         return absl::OkStatus();
       case FieldDescriptor::CPPTYPE_ENUM: {
         const EnumValueDescriptor* const value =
-            json.is_string() ? FindEnumValue(*field_.enum_type(), json.get<std::string>()) : nullptr;
+            json.is_string() ? daemon::FindEnumValue(*field_.enum_type(), json.get<std::string>()) : nullptr;
         if (value == nullptr) return CannotSay(path, "not a value of its enumeration");
         Store(&Reflection::SetEnum, &Reflection::AddEnum, value);
         return absl::OkStatus();

@@ -1,5 +1,5 @@
-// Requests of the JSON protocol, from the document to the answer, over a database of their own. Input: a letter for the
-// operation, and the document.
+// Requests of the JSON protocol, from the document to the answer, over a database of their own. Input: the name of an
+// operation, a line feed, and the document.
 
 #include <memory>
 #include <optional>
@@ -10,17 +10,21 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "armature/api/v1/tables.pb.h"
+#include "daemon/api/table_messages.h"
+#include "daemon/api/unary_operation.h"
 #include "daemon/json/item_json.h"
 #include "daemon/json/item_reader.h"
 #include "daemon/json/item_requests.h"
 #include "daemon/json/json_api.h"
 #include "daemon/json/json_reader.h"
-#include "daemon/json/table_requests.h"
-#include "daemon/json/table_update_request.h"
+#include "daemon/json/message_reader.h"
 #include "engine/engine.h"
+#include "engine/operations.h"
 #include "glog/logging.h"
 #include "storage/codec/item_codec.h"
 #include "storage/model/table_definition.h"
+#include "storage/model/table_update.h"
 #include "tests/fuzz/fuzz_util.h"
 #include "tests/support/temp_dir.h"
 
@@ -97,33 +101,11 @@ class Service {
   std::unique_ptr<daemon::JsonApi> api_;
 };
 
-std::string_view OperationOf(char letter) {
-  switch (letter) {
-    case 'g':
-      return "GetItem";
-    case 'p':
-      return "PutItem";
-    case 'u':
-      return "UpdateItem";
-    case 'd':
-      return "DeleteItem";
-    case 'q':
-      return "Query";
-    case 's':
-      return "Scan";
-    case 'l':
-      return "ListTables";
-    case 't':
-      return "DescribeTable";
-    case 'r':
-      return "TagResource";
-    case 'R':
-      return "UntagResource";
-    case 'y':
-      return "UpdateTimeToLive";
-    default:
-      return {};
-  }
+// Making, changing and removing tables and backups takes long, and later inputs need the table: of these only the
+// document is read.
+bool IsOnlyRead(const engine::Operation& operation) {
+  return operation.subject == "backup_arn" || operation.source == "backup_arn" || operation.name == "CreateBackup" ||
+         operation.name == "CreateTable" || operation.name == "UpdateTable" || operation.name == "DeleteTable";
 }
 
 // An accepted item can be printed and read back unchanged.
@@ -142,23 +124,38 @@ void CheckRoundTrip(const std::string& body) {
   Check(again.ok() && again->bytes == item->bytes, "a printed item reads back the same");
 }
 
-// Making and changing tables takes long; here it is what comes before.
-void DefineTable(const std::string& body) {
-  const absl::StatusOr<model::TableDefinition> definition = daemon::ParseCreateTable(body);
-  if (definition.ok()) static_cast<void>(model::BuildTableDescriptor(*definition));
-  static_cast<void>(daemon::ParseUpdateTable(body));
+void CheckDefinition(const std::string& body) {
+  api::v1::CreateTableRequest create;
+  if (daemon::ReadRequest(body, &create).ok()) {
+    static_cast<void>(model::BuildTableDescriptor(daemon::ToTableDefinition(create)));
+  }
 }
 
-void Run(char letter, const std::string& body) {
-  if (letter == 'c') return DefineTable(body);
-  const std::string_view operation = OperationOf(letter);
-  if (operation.empty()) return;
+void CheckUpdate(const std::string& body) {
+  api::v1::UpdateTableRequest update;
+  if (daemon::ReadRequest(body, &update).ok()) {
+    static_cast<void>(model::CheckTableUpdate(daemon::ToTableUpdate(update)));
+  }
+}
+
+void ReadOnly(const engine::Operation& operation, const std::string& body) {
+  if (operation.name == "CreateTable") return CheckDefinition(body);
+  if (operation.name == "UpdateTable") return CheckUpdate(body);
+  const auto messages = daemon::FindTableOperation(operation.name)->NewMessages();
+  static_cast<void>(daemon::ReadRequest(body, messages->request.get()));
+}
+
+void Run(std::string_view name, const std::string& body) {
+  const engine::Operation* const operation = engine::FindOperation(name);
+  std::string_view served;
+  if (operation == nullptr || !daemon::JsonApi::Knows(Cat("DynamoDB_20120810.", name), &served)) return;
+  if (IsOnlyRead(*operation)) return ReadOnly(*operation, body);
   FLAGS_minloglevel = google::GLOG_WARNING;
   static Service service;
   static int inputs = 0;
   if (++inputs % kInputsPerDatabase == 0) service.StartAnew();
-  if (letter == 'p') CheckRoundTrip(body);
-  const JsonAnswer answer = service.Ask(operation, body);
+  if (name == "PutItem") CheckRoundTrip(body);
+  const JsonAnswer answer = service.Ask(operation->name, body);
   Check(answer.status == 200 || answer.status == 400, "no document is an error of the server");
   // Operations on tags have empty answers.
   const bool nothing = answer.status == 200 && answer.body.empty();
@@ -171,6 +168,8 @@ void Run(char letter, const std::string& body) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view input = armature::fuzz::Text(data, size);
-  armature::fuzz::Run(input.front(), std::string(input.substr(1)));
+  const size_t line = input.find('\n');
+  if (line == std::string_view::npos) return 0;
+  armature::fuzz::Run(input.substr(0, line), std::string(input.substr(line + 1)));
   return 0;
 }

@@ -33,6 +33,7 @@ README_FOLDERS = (
     "daemon/http",
     "daemon/json",
     "daemon/json_front",
+    "daemon/message_json",
     "daemon/metrics",
     "daemon/telemetry",
     "client",

@@ -35,7 +35,9 @@ LAYER_OF_FOLDER = (
     # The request that signatures are made over.
     ("daemon/http/http_message.h", "auth"),
     ("daemon/http", "http"),
+    ("daemon/api", "api"),
     ("daemon/json", "json"),
+    ("daemon/message_json", "message_json"),
     ("daemon/json_front", "json_front"),
     ("daemon/telemetry", "telemetry"),
     ("daemon", "daemon"),

@@ -1,12 +1,12 @@
 #include "tools/armature/message_json.h"
 
-#include <cctype>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <utility>
 
 #include "armature/api/v1/types.pb.h"
+#include "daemon/message_json/message_names.h"
 #include "google/protobuf/descriptor.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -21,8 +21,6 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-constexpr std::string_view kTimeSuffix = "_time_ms";
-
 absl::Status Wrong(std::string_view path, std::string_view what) {
   return absl::InvalidArgumentError(path.empty() ? std::string(what) : Cat(path, ": ", what));
 }
@@ -31,33 +29,15 @@ absl::Status WrongType(std::string_view path, std::string_view expected, const J
   return Wrong(path, Cat("must be ", expected, ", not ", json.type_name()));
 }
 
-bool IsTime(const FieldDescriptor& field) {
-  return field.cpp_type() == FieldDescriptor::CPPTYPE_INT64 && field.name().ends_with(kTimeSuffix);
-}
-
-// What all value names of an enum begin with: "KEY_TYPE_" of KeyType, known from the zero value.
-std::string_view EnumPrefix(const EnumDescriptor& type) {
-  constexpr std::string_view kZero = "UNSPECIFIED";
-  std::string_view zero = type.value(0)->name();
-  if (zero.ends_with(kZero)) zero.remove_suffix(kZero.size());
-  return zero;
-}
-
 absl::StatusOr<const EnumValueDescriptor*> EnumFromJson(const Json& json, const std::string& path,
                                                         const EnumDescriptor& type) {
   if (!json.is_string()) return WrongType(path, "a string", json);
   const auto name = json.get<std::string>();
-  const EnumValueDescriptor* value = type.FindValueByName(Cat(EnumPrefix(type), name));
-  if (value != nullptr && value->number() != 0) return value;
+  const EnumValueDescriptor* const value = daemon::FindEnumValue(type, name);
+  if (value != nullptr) return value;
   std::string known;
-  for (int i = 1; i < type.value_count(); ++i) {
-    known += Cat(i == 1 ? "" : ", ", type.value(i)->name().substr(EnumPrefix(type).size()));
-  }
+  for (int i = 1; i < type.value_count(); ++i) known += Cat(i == 1 ? "" : ", ", daemon::EnumText(*type.value(i)));
   return Wrong(path, Cat("\"", name, "\" is not one of ", known));
-}
-
-std::string EnumToJson(const EnumValueDescriptor& value) {
-  return value.name().substr(EnumPrefix(*value.type()).size());
 }
 
 absl::StatusOr<int64_t> IntegerFromJson(const Json& json, const std::string& path, int64_t min, int64_t max) {
@@ -186,13 +166,13 @@ Json SingularToJson(const Message& message, const FieldDescriptor& field) {
     case FieldDescriptor::CPPTYPE_BOOL:
       return reflection.GetBool(message, &field);
     case FieldDescriptor::CPPTYPE_ENUM:
-      return EnumToJson(*reflection.GetEnum(message, &field));
+      return std::string(daemon::EnumText(*reflection.GetEnum(message, &field)));
     case FieldDescriptor::CPPTYPE_MESSAGE:
       return SubmessageToJson(reflection.GetMessage(message, &field));
     case FieldDescriptor::CPPTYPE_INT32:
       return reflection.GetInt32(message, &field);
     case FieldDescriptor::CPPTYPE_INT64:
-      if (IsTime(field)) {
+      if (daemon::IsTime(field)) {
         return static_cast<double>(reflection.GetInt64(message, &field)) / 1000.0;
       }
       return reflection.GetInt64(message, &field);
@@ -279,25 +259,6 @@ Json MessageToJson(const Message& message) {
                                                          : SingularToJson(message, field);
   }
   return json;
-}
-
-std::string JsonName(std::string_view field_name) {
-  if (field_name.ends_with(kTimeSuffix)) field_name.remove_suffix(3);
-  std::string name;
-  bool upper = true;
-  for (const char c : field_name) {
-    if (c == '_') {
-      upper = true;
-    } else {
-      name += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
-      upper = false;
-    }
-  }
-  // Abbreviations that the documents write in capitals.
-  if (name.starts_with("Sse")) name.replace(0, 3, "SSE");
-  if (name.starts_with("Kms")) name.replace(0, 3, "KMS");
-  if (name.ends_with("Gb")) name.replace(name.size() - 2, 2, "GB");
-  return name;
 }
 
 }  // namespace armature::cli

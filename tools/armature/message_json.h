@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "daemon/message_json/message_names.h"
 #include "google/protobuf/message.h"
 #include "tools/armature/json_text.h"
 
@@ -27,8 +28,8 @@ absl::Status MessageFromJson(const Json& json, std::string_view path, google::pr
 // hold something.
 Json MessageToJson(const google::protobuf::Message& message);
 
-// "sse_specification" -> "SSESpecification", "creation_date_time_ms" -> "CreationDateTime".
-std::string JsonName(std::string_view field_name);
+// The name of a field in JSON.
+using daemon::JsonName;
 
 }  // namespace armature::cli
 

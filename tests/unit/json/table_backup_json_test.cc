@@ -7,15 +7,19 @@
 #include <string_view>
 #include <utility>
 
-#include "daemon/json/table_answers.h"
-#include "daemon/json/table_backup_answers.h"
-#include "daemon/json/table_backup_requests.h"
+#include "armature/api/v1/tables.pb.h"
+#include "daemon/api/table_backup_messages.h"
+#include "daemon/api/table_messages.h"
+#include "daemon/message_json/given_fields.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "tests/unit/engine/sample_table_backup.h"
+#include "tests/unit/json/document_test_util.h"
 
 namespace armature::daemon {
 namespace {
+
+namespace v1 = ::armature::api::v1;
 
 constexpr std::string_view kDetails =
     R"("BackupArn":"arn:aws:dynamodb:local:000000000000:table/Cats/backup/01489602797149-73d8d5bc","BackupName":"first",)"
@@ -26,11 +30,29 @@ std::string Details(std::string_view status) {
   return text.replace(text.find("STATUS"), 6, status);
 }
 
-template <class Value, class Write>
-std::string Written(const Value& value, Write write) {
-  JsonWriter writer;
-  write(value, &writer);
-  return writer.Take();
+// Members in the order of their names.
+std::string Made(const engine::TableBackup& backup) {
+  v1::CreateBackupResponse answer;
+  Fill(backup, answer.mutable_backup_details());
+  return Sorted(Written(answer));
+}
+
+std::string Described(const engine::TableBackup& backup) {
+  v1::DescribeBackupResponse answer;
+  Fill(backup, answer.mutable_backup_description());
+  return Written(answer);
+}
+
+std::string Listed(const engine::ListTableBackupsResult& result) {
+  v1::ListBackupsResponse answer;
+  Fill(result, &answer);
+  return Sorted(Written(answer));
+}
+
+std::string Described(const engine::TableDescription& description) {
+  v1::DescribeTableResponse answer;
+  Fill(description, answer.mutable_table());
+  return Written(answer);
 }
 
 TEST(TableBackupJson, DetailsOfEachStatus) {
@@ -39,22 +61,23 @@ TEST(TableBackupJson, DetailsOfEachStatus) {
                                      std::pair(engine::BackupStatus::kAvailable, "AVAILABLE"),
                                      std::pair(engine::BackupStatus::kDeleted, "DELETED")}) {
     backup.status = status;
-    EXPECT_EQ(Written(backup, WriteBackupDetails), Cat(R"({"BackupDetails":{)", Details(name), "}}"));
+    EXPECT_EQ(Made(backup), Sorted(Cat(R"({"BackupDetails":{)", Details(name), "}}")));
   }
 }
 
 TEST(TableBackupJson, DescriptionOfAPlainTable) {
-  EXPECT_EQ(Written(engine::PlainTableBackup(), WriteBackupDescription),
-            Cat(R"({"BackupDescription":{"BackupDetails":{)", Details("AVAILABLE"), R"(},"SourceTableDetails":{)",
+  EXPECT_EQ(Sorted(Described(engine::PlainTableBackup())),
+            Sorted(Cat(
+                R"({"BackupDescription":{"BackupDetails":{)", Details("AVAILABLE"), R"(},"SourceTableDetails":{)",
                 R"("TableName":"Cats","TableId":"the-id","TableArn":"arn:aws:dynamodb:local:000000000000:table/Cats",)",
                 R"("TableSizeBytes":300,"KeySchema":[{"AttributeName":"p","KeyType":"HASH"}],)",
                 R"("TableCreationDateTime":1400000000.500,)",
                 R"("ProvisionedThroughput":{"ReadCapacityUnits":0,"WriteCapacityUnits":0},"ItemCount":2,)",
-                R"("BillingMode":"PAY_PER_REQUEST"},"SourceTableFeatureDetails":{}}})"));
+                R"("BillingMode":"PAY_PER_REQUEST"},"SourceTableFeatureDetails":{}}})")));
 }
 
 TEST(TableBackupJson, DescriptionOfATableWithEverything) {
-  const std::string text = Written(engine::FullTableBackup(), WriteBackupDescription);
+  const std::string text = Described(engine::FullTableBackup());
   EXPECT_EQ(
       text.substr(text.find(R"("KeySchema")")),
       R"("KeySchema":[{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"s","KeyType":"RANGE"}],)"
@@ -68,29 +91,28 @@ TEST(TableBackupJson, DescriptionOfATableWithEverything) {
       R"("ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":6},)"
       R"("OnDemandThroughput":{"MaxReadRequestUnits":7,"MaxWriteRequestUnits":-1}}],)"
       R"("StreamDescription":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"},)"
-      R"("TimeToLiveDescription":{"AttributeName":"ends","TimeToLiveStatus":"ENABLED"},)"
+      R"("TimeToLiveDescription":{"TimeToLiveStatus":"ENABLED","AttributeName":"ends"},)"
       R"("SSEDescription":{"Status":"ENABLED","SSEType":"KMS","KMSMasterKeyArn":"key"}}}})");
 }
 
 TEST(TableBackupJson, Summaries) {
   engine::ListTableBackupsResult result;
-  EXPECT_EQ(Written(result, WriteBackupSummaries), R"({"BackupSummaries":[]})");
+  EXPECT_EQ(Listed(result), Sorted(R"({"BackupSummaries":[]})"));
   result.backups = {engine::PlainTableBackup(), engine::FullTableBackup()};
   result.last_evaluated_arn = "last";
   const std::string_view table =
       R"({"TableName":"Cats","TableId":"the-id","TableArn":"arn:aws:dynamodb:local:000000000000:table/Cats",)";
-  EXPECT_EQ(Written(result, WriteBackupSummaries),
-            Cat(R"({"BackupSummaries":[)", table, Details("AVAILABLE"), "},", table, Details("CREATING"),
-                R"(}],"LastEvaluatedBackupArn":"last"})"));
+  EXPECT_EQ(Listed(result), Sorted(Cat(R"({"BackupSummaries":[)", table, Details("AVAILABLE"), "},", table,
+                                       Details("CREATING"), R"(}],"LastEvaluatedBackupArn":"last"})")));
 }
 
 TEST(TableBackupJson, ARestoredTableTellsWhereItComesFrom) {
   engine::TableDescription description;
   description.descriptor = engine::PlainTableBackup().table;
-  EXPECT_EQ(Written(description, WriteTableDescription).find("RestoreSummary"), std::string::npos);
+  EXPECT_EQ(Described(description).find("RestoreSummary"), std::string::npos);
   for (const bool in_progress : {true, false}) {
     description.descriptor.restore = {"the backup", "the table", 1'489'602'797'149, in_progress};
-    const std::string text = Written(description, WriteTableDescription);
+    const std::string text = Described(description);
     EXPECT_NE(
         text.find(Cat(R"("RestoreSummary":{"SourceBackupArn":"the backup","SourceTableArn":"the table",)",
                       R"("RestoreDateTime":1489602797.149,"RestoreInProgress":)", in_progress ? "true" : "false", "}")),
@@ -99,12 +121,35 @@ TEST(TableBackupJson, ARestoredTableTellsWhereItComesFrom) {
   }
 }
 
+// Requests from the document to the engine.
+template <class Message, class Translate>
+auto Parsed(const std::string& json, Translate translate) -> absl::StatusOr<decltype(translate(Message()))> {
+  const absl::StatusOr<Message> message = ReadAs<Message>(json);
+  if (!message.ok()) return message.status();
+  return translate(*message);
+}
+absl::StatusOr<engine::CreateBackupRequest> ParseCreateBackup(const std::string& json) {
+  return Parsed<v1::CreateBackupRequest>(json, ToCreateBackup);
+}
+absl::StatusOr<engine::ListTableBackupsRequest> ParseListBackups(const std::string& json) {
+  return Parsed<v1::ListBackupsRequest>(json, ToListTableBackups);
+}
+absl::StatusOr<engine::RestoreTableRequest> ParseRestoreTable(const std::string& json) {
+  const absl::StatusOr<v1::RestoreTableFromBackupRequest> message = ReadAs<v1::RestoreTableFromBackupRequest>(json);
+  if (!message.ok()) return message.status();
+  return ToRestoreTable(*message);
+}
+std::optional<std::string> BackupArnOf(const std::string& json) {
+  const auto message = ReadAs<v1::DescribeBackupRequest>(json);
+  return message.ok() ? GivenText(*message, v1::DescribeBackupRequest::kBackupArnFieldNumber) : "no message";
+}
+
 TEST(TableBackupJson, RequestsKeepAllThatWasSent) {
   const auto create = ParseCreateBackup(R"({"TableName": "T", "BackupName": "b", "Other": 1})");
   ASSERT_TRUE(create.ok()) << create.status();
   EXPECT_EQ(create->table_name, "T");
   EXPECT_EQ(create->backup_name, "b");
-  EXPECT_EQ(ParseBackupArn(R"({"BackupArn": "a"})")->backup_arn, "a");
+  EXPECT_EQ(BackupArnOf(R"({"BackupArn": "a"})"), "a");
   const auto list = ParseListBackups(R"({"TableName": "T", "Limit": 5, "TimeRangeLowerBound": 1489602797.149,
       "TimeRangeUpperBound": 1500000000, "ExclusiveStartBackupArn": "a", "BackupType": "MINE"})");
   ASSERT_TRUE(list.ok()) << list.status();
@@ -133,7 +178,7 @@ TEST(TableBackupJson, RequestsKeepAllThatWasSent) {
 
 TEST(TableBackupJson, WhatIsNotSentIsAbsent) {
   EXPECT_FALSE(ParseCreateBackup("{}")->backup_name.has_value());
-  EXPECT_FALSE(ParseBackupArn(R"({"BackupArn": null})")->backup_arn.has_value());
+  EXPECT_FALSE(BackupArnOf(R"({"BackupArn": null})").has_value());
   const engine::ListTableBackupsRequest list = *ParseListBackups(R"({"TimeRangeLowerBound": null})");
   EXPECT_FALSE(list.table_name.has_value() || list.limit.has_value() || list.from_ms.has_value() ||
                list.until_ms.has_value() || list.exclusive_start_arn.has_value() || list.type.has_value());

@@ -1,4 +1,4 @@
-#include "daemon/api/error_map.h"
+#include "daemon/grpc/error_map.h"
 
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
-#ifndef ARMATURE_DAEMON_API_ERROR_MAP_H_
-#define ARMATURE_DAEMON_API_ERROR_MAP_H_
+#ifndef ARMATURE_DAEMON_GRPC_ERROR_MAP_H_
+#define ARMATURE_DAEMON_GRPC_ERROR_MAP_H_
 
 // Errors as gRPC statuses.
 
@@ -17,4 +17,4 @@ grpc::Status ToGrpcStatus(const absl::Status& status, std::string_view request_i
 
 }  // namespace armature::daemon
 
-#endif  // ARMATURE_DAEMON_API_ERROR_MAP_H_
+#endif  // ARMATURE_DAEMON_GRPC_ERROR_MAP_H_

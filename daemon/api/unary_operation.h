@@ -1,0 +1,111 @@
+#ifndef ARMATURE_DAEMON_API_UNARY_OPERATION_H_
+#define ARMATURE_DAEMON_API_UNARY_OPERATION_H_
+
+// An operation over API messages, without any front: gRPC and JSON bring the request and send the answer.
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "daemon/auth/access.h"
+#include "engine/engine.h"
+#include "engine/operations.h"
+#include "google/protobuf/message.h"
+
+namespace armature::daemon {
+
+struct OperationContext {
+  engine::Engine* engine;
+  std::string_view authority;  // where the client has found the daemon, "host:port"; only until the call returns
+};
+
+// Called once, on any thread: the answer is filled, or the operation has failed.
+using Finished = absl::AnyInvocable<void(const absl::Status& status) &&>;
+
+// Thread-safety: immutable.
+class UnaryOperation {
+ public:
+  // Carries the operation out. Does not block. Request and response live until `done` is called.
+  template <class Request, class Response>
+  using Run =
+      std::function<void(const OperationContext& context, const Request& request, Response* response, Finished done)>;
+
+  // Takes the operation's name from its request message: "TagResource" of TagResourceRequest. `prefix`: "admin:" for
+  // those of the admin service.
+  template <class Request, class Response>
+  explicit UnaryOperation(void (*run)(const OperationContext&, const Request&, Response*, Finished),
+                          std::string_view prefix = "")
+      : UnaryOperation(prefix, Run<Request, Response>(run)) {}
+  template <class Request, class Response>
+  UnaryOperation(std::string_view prefix, Run<Request, Response> run)
+      : facts_(FactsOf(prefix, *Request::descriptor())),
+        request_(Request::default_instance()),
+        response_(Response::default_instance()),
+        run_([run = std::move(run)](const OperationContext& context, const google::protobuf::Message& request,
+                                    google::protobuf::Message* response, Finished done) {
+          run(context, static_cast<const Request&>(request), static_cast<Response*>(response), std::move(done));
+        }) {}
+
+  const engine::Operation& facts() const { return *facts_; }
+  std::string_view name() const { return facts_->name; }
+
+  // The messages of one call. Lifetime: until `done` is called.
+  struct Messages {
+    std::unique_ptr<google::protobuf::Message> request;
+    std::unique_ptr<google::protobuf::Message> response;
+    // The names of the table, index or backup, and of the source: for access rights and the audit log.
+    std::string subject;
+    std::string source;
+  };
+  // Empty messages.
+  std::shared_ptr<Messages> NewMessages() const;
+  // Fills subject and source from the request.
+  void FindSubject(Messages* messages) const;
+
+  void Start(const OperationContext& context, const Messages& messages, Finished done) const {
+    run_(context, *messages.request, messages.response.get(), std::move(done));
+  }
+
+ private:
+  static const engine::Operation* FactsOf(std::string_view prefix, const google::protobuf::Descriptor& request);
+
+  const engine::Operation* facts_;
+  const google::protobuf::Message& request_;
+  const google::protobuf::Message& response_;
+  std::function<void(const OperationContext&, const google::protobuf::Message&, google::protobuf::Message*, Finished)>
+      run_;
+};
+
+// The operations on tables, their settings and their backups, each once. The one called `name`, or null.
+std::span<const UnaryOperation> TableOperations();
+const UnaryOperation* FindTableOperation(std::string_view name);
+
+// The operations on streams of changes, each of which says that it is not available.
+std::span<const UnaryOperation> StreamOperations();
+
+// Answers with the result of the engine, which `fill` writes into the message.
+template <class Result, class Message>
+engine::Callback<Result> AnswerIn(Message* to, Finished done,
+                                  void (*fill)(const Result&, std::type_identity_t<Message>*)) {
+  return [to, fill, done = std::move(done)](const absl::StatusOr<Result>& result) mutable {
+    if (result.ok()) fill(*result, to);
+    std::move(done)(result.status());
+  };
+}
+
+// The same for an operation that answers nothing.
+inline engine::Callback<engine::Nothing> AnswerNothing(Finished done) {
+  return [done = std::move(done)](const absl::StatusOr<engine::Nothing>& result) mutable {
+    std::move(done)(result.status());
+  };
+}
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_API_UNARY_OPERATION_H_

@@ -1,0 +1,149 @@
+#include "daemon/json/message_reader.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "daemon/json/json_reader.h"
+#include "daemon/message_json/given_fields.h"
+#include "daemon/message_json/message_names.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+
+namespace armature::daemon {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Reflection;
+
+class MessageReader {
+ public:
+  absl::Status ReadRoot(JsonValue value, Message* message) {
+    const JsonShape& shape = ShapeOf(*message->GetDescriptor());
+    std::vector<bool> given(shape.members.size());
+    std::string_view not_available;
+    ARM_RETURN_IF_ERROR(ReadStructure(value, shape.name, [&](std::string_view name, JsonValue member) {
+      const auto refused = std::find(shape.not_available.begin(), shape.not_available.end(), name);
+      if (refused != shape.not_available.end()) {
+        not_available = *refused;
+        return absl::OkStatus();
+      }
+      const auto found = shape.by_name.find(name);
+      if (found == shape.by_name.end()) return absl::OkStatus();
+      given[found->second] = true;
+      return ReadMember(member, shape.members[found->second], message);
+    }));
+    if (!not_available.empty()) return UnknownOperationError(Cat(not_available, " is not available in this version"));
+    for (size_t i = 0; i < given.size(); ++i) {
+      const FieldDescriptor& field = *shape.members[i].field;
+      const bool is_plain_text =
+          field.cpp_type() == FieldDescriptor::CPPTYPE_STRING && !field.is_repeated() && !field.has_presence();
+      if (!given[i] && is_plain_text) KeepAbsent(field.number(), message);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status ReadMembers(JsonValue value, Message* message) {
+    const JsonShape& shape = ShapeOf(*message->GetDescriptor());
+    return ReadStructure(value, shape.name, [&](std::string_view name, JsonValue member) {
+      const auto found = shape.by_name.find(name);
+      return found == shape.by_name.end() ? absl::OkStatus()
+                                          : ReadMember(member, shape.members[found->second], message);
+    });
+  }
+
+  absl::Status ReadMember(JsonValue value, const JsonShape::Member& member, Message* message) {
+    const FieldDescriptor& field = *member.field;
+    Forget(field.number(), message);
+    if (field.is_repeated()) return ReadElements(value, field, message);
+    switch (field.cpp_type()) {
+      case FieldDescriptor::CPPTYPE_STRING:
+        return ReadValue<std::string>(value, ReadString, &Reflection::SetString, field, message);
+      case FieldDescriptor::CPPTYPE_BOOL:
+        return ReadValue<bool>(value, ReadBoolean, &Reflection::SetBool, field, message);
+      case FieldDescriptor::CPPTYPE_INT32:
+      case FieldDescriptor::CPPTYPE_INT64:
+        return ReadNumber(value, member, message);
+      case FieldDescriptor::CPPTYPE_ENUM: {
+        std::string text;
+        ARM_RETURN_IF_ERROR(ReadString(value, &text));
+        SetEnum(field.number(), text, message);
+        return absl::OkStatus();
+      }
+      case FieldDescriptor::CPPTYPE_MESSAGE:
+        return ReadInner(value, field, message);
+      default:  // Requests have no others.
+        return absl::OkStatus();
+    }
+  }
+
+  template <class Value, class Set>
+  static absl::Status ReadValue(JsonValue json, absl::Status (*read)(JsonValue, Value*), Set set,
+                                const FieldDescriptor& field, Message* message) {
+    Value value{};
+    ARM_RETURN_IF_ERROR(read(json, &value));
+    (message->GetReflection()->*set)(message, &field, std::move(value));
+    return absl::OkStatus();
+  }
+
+  // An Integer of the documents has 32 bits in the message, a Long 64.
+  static absl::Status ReadNumber(JsonValue json, const JsonShape::Member& member, Message* message) {
+    const FieldDescriptor& field = *member.field;
+    std::optional<int64_t> value;
+    if (field.cpp_type() == FieldDescriptor::CPPTYPE_INT64) {
+      ARM_RETURN_IF_ERROR(member.form == NumberForm::kTime ? ReadTimestamp(json, &value) : ReadLong(json, &value));
+      message->GetReflection()->SetInt64(message, &field, *value);
+      return absl::OkStatus();
+    }
+    ARM_RETURN_IF_ERROR(ReadInteger(json, &value));
+    const auto narrow = static_cast<int32_t>(*value);
+    if (narrow == *value) {
+      message->GetReflection()->SetInt32(message, &field, narrow);
+    } else {
+      KeepInteger(field.number(), *value, message);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadInner(JsonValue value, const FieldDescriptor& field, Message* message) {
+    const Reflection& reflection = *message->GetReflection();
+    if (const auto* const one_of = field.real_containing_oneof(); one_of != nullptr) {
+      const FieldDescriptor* const earlier = reflection.GetOneofFieldDescriptor(*message, one_of);
+      if (earlier != nullptr) KeepMember(earlier->number(), message);
+    }
+    Message* const inner = reflection.MutableMessage(message, &field);
+    const FieldDescriptor* const list = WrappedList(*inner->GetDescriptor());
+    return list == nullptr ? ReadMembers(value, inner) : ReadElements(value, *list, inner);
+  }
+
+  absl::Status ReadElements(JsonValue value, const FieldDescriptor& field, Message* message) {
+    const Reflection& reflection = *message->GetReflection();
+    ARM_RETURN_IF_ERROR(ReadList(value, [&](JsonValue element) {
+      if (++elements_ > kListElementsMax && reflection.FieldSize(*message, &field) > 0) {
+        reflection.RemoveLast(message, &field);
+      }
+      if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+        return ReadMembers(element, reflection.AddMessage(message, &field));
+      }
+      return ReadValue<std::string>(element, ReadString, &Reflection::AddString, field, message);
+    }));
+    if (reflection.FieldSize(*message, &field) == 0) KeepEmptyList(field.number(), message);
+    return absl::OkStatus();
+  }
+
+  size_t elements_ = 0;  // of all lists so far
+};
+
+}  // namespace
+
+absl::Status ReadRequest(const std::string& json, Message* request) {
+  ARM_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json));
+  return MessageReader().ReadRoot(document.root(), request);
+}
+
+}  // namespace armature::daemon

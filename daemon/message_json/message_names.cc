@@ -1,0 +1,141 @@
+#include "daemon/message_json/message_names.h"
+
+#include <cctype>
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+
+namespace armature::daemon {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::EnumDescriptor;
+using google::protobuf::EnumValueDescriptor;
+using google::protobuf::FieldDescriptor;
+
+constexpr std::string_view kTimeSuffix = "_time_ms";
+
+// ---------------------------------------------------------------------------------------------------------------
+// The documented JSON follows from the messages but for these.
+
+// Fields that the JSON front writes in another way than their names tell.
+struct FieldException {
+  std::string_view field;
+  std::string_view json_name;
+  NumberForm form = NumberForm::kPlain;
+  bool is_always_written = false;
+};
+constexpr FieldException kFieldExceptions[] = {
+    {"armature.api.v1.ListBackupsRequest.time_range_lower_bound_ms", "TimeRangeLowerBound", NumberForm::kTime},
+    {"armature.api.v1.ListBackupsRequest.time_range_upper_bound_ms", "TimeRangeUpperBound", NumberForm::kTime},
+    {"armature.api.v1.IndexBacklog.age_ms", "AgeSeconds", NumberForm::kWholeSeconds},
+    {"armature.api.v1.Tag.value", "Value", NumberForm::kPlain, true},
+};
+
+// Members that are documented and not available; clients that send them are told so.
+struct NotAvailable {
+  std::string_view message;
+  std::string_view member;
+};
+constexpr NotAvailable kNotAvailable[] = {
+    {"armature.api.v1.CreateTableRequest", "ResourcePolicy"},
+    {"armature.api.v1.CreateTableRequest", "GlobalTableSourceArn"},
+    {"armature.api.v1.CreateTableRequest", "VectorIndexes"},
+    {"armature.api.v1.UpdateTableRequest", "ReplicaUpdates"},
+    {"armature.api.v1.UpdateTableRequest", "MultiRegionConsistency"},
+    {"armature.api.v1.UpdateTableRequest", "GlobalTableWitnessUpdates"},
+    {"armature.api.v1.UpdateTableRequest", "GlobalTableSettingsReplicationMode"},
+    {"armature.api.v1.UpdateTableRequest", "VectorIndexUpdates"},
+    {"armature.api.v1.RestoreTableFromBackupRequest", "SSESpecificationOverride"},
+};
+
+// ---------------------------------------------------------------------------------------------------------------
+
+// The beginning of the names of all values of an enum: "KEY_TYPE_" of KeyType, known from the zero value.
+std::string_view EnumPrefix(const EnumDescriptor& type) {
+  constexpr std::string_view kZero = "UNSPECIFIED";
+  std::string_view zero = type.value(0)->name();
+  if (zero.ends_with(kZero)) zero.remove_suffix(kZero.size());
+  return zero;
+}
+
+// Abbreviations that the documents write in capitals.
+std::string WithCapitals(std::string name) {
+  if (name.starts_with("Sse")) name.replace(0, 3, "SSE");
+  if (name.starts_with("Kms")) name.replace(0, 3, "KMS");
+  if (name.ends_with("Gb")) name.replace(name.size() - 2, 2, "GB");
+  return name;
+}
+
+JsonShape::Member MakeMember(const FieldDescriptor& field) {
+  JsonShape::Member member{&field, JsonName(field.name()), IsTime(field) ? NumberForm::kTime : NumberForm::kPlain};
+  for (const FieldException& exception : kFieldExceptions) {
+    if (exception.field != field.full_name()) continue;
+    member.name = std::string(exception.json_name);
+    member.form = exception.form;
+    member.is_always_written = exception.is_always_written;
+  }
+  return member;
+}
+
+JsonShape MakeShape(const Descriptor& type) {
+  JsonShape shape;
+  shape.name = WithCapitals(type.name());
+  for (int i = 0; i < type.field_count(); ++i) {
+    shape.members.push_back(MakeMember(*type.field(i)));
+    shape.by_name.emplace(shape.members.back().name, shape.members.size() - 1);
+  }
+  for (const auto& [message, member] : kNotAvailable) {
+    if (message == type.full_name()) shape.not_available.push_back(member);
+  }
+  return shape;
+}
+
+}  // namespace
+
+std::string JsonName(std::string_view field_name) {
+  if (field_name.ends_with(kTimeSuffix)) field_name.remove_suffix(3);
+  std::string name;
+  bool upper = true;
+  for (const char c : field_name) {
+    if (c == '_') {
+      upper = true;
+    } else {
+      name += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+      upper = false;
+    }
+  }
+  return WithCapitals(std::move(name));
+}
+
+bool IsTime(const FieldDescriptor& field) {
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_INT64 && field.name().ends_with(kTimeSuffix);
+}
+
+std::string_view EnumText(const EnumValueDescriptor& value) {
+  return std::string_view(value.name()).substr(EnumPrefix(*value.type()).size());
+}
+
+const EnumValueDescriptor* FindEnumValue(const EnumDescriptor& type, std::string_view text) {
+  const EnumValueDescriptor* const value = type.FindValueByName(Cat(EnumPrefix(type), text));
+  return value != nullptr && value->number() != 0 ? value : nullptr;
+}
+
+const FieldDescriptor* WrappedList(const Descriptor& type) {
+  const bool wraps = type.field_count() == 1 && type.field(0)->is_repeated() && type.field(0)->name() == "indexes" &&
+                     type.name().ends_with("List");
+  return wraps ? type.field(0) : nullptr;
+}
+
+const JsonShape& ShapeOf(const Descriptor& type) {
+  static absl::Mutex mutex(absl::kConstInit);
+  static auto* const shapes = new absl::flat_hash_map<const Descriptor*, std::unique_ptr<const JsonShape>>;
+  const absl::MutexLock lock(&mutex);
+  std::unique_ptr<const JsonShape>& shape = (*shapes)[&type];
+  if (shape == nullptr) shape = std::make_unique<const JsonShape>(MakeShape(type));
+  return *shape;
+}
+
+}  // namespace armature::daemon

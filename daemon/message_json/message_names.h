@@ -1,0 +1,61 @@
+#ifndef ARMATURE_DAEMON_MESSAGE_JSON_MESSAGE_NAMES_H_
+#define ARMATURE_DAEMON_MESSAGE_JSON_MESSAGE_NAMES_H_
+
+// Names of fields, enum values and messages of the API in the documented JSON, for the JSON front and the command line.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "google/protobuf/descriptor.h"
+#include "storage/base/strings.h"
+
+namespace armature::daemon {
+
+// "sse_specification" -> "SSESpecification", "creation_date_time_ms" -> "CreationDateTime".
+std::string JsonName(std::string_view field_name);
+
+// True if the field is a time in milliseconds, which JSON writes as a number of seconds and without the suffix.
+bool IsTime(const google::protobuf::FieldDescriptor& field);
+
+// The value of an enum without the name of its type: "HASH" of KEY_TYPE_HASH.
+std::string_view EnumText(const google::protobuf::EnumValueDescriptor& value);
+// The value called `text`. Null if there is none, and for the zero value, which stands for an absent member.
+const google::protobuf::EnumValueDescriptor* FindEnumValue(const google::protobuf::EnumDescriptor& type,
+                                                           std::string_view text);
+
+// The field of a message that only wraps a list, because protobuf cannot tell an empty list from an absent one; JSON
+// writes the list itself. Null for other messages.
+const google::protobuf::FieldDescriptor* WrappedList(const google::protobuf::Descriptor& type);
+
+// How a number is written in JSON.
+enum class NumberForm : uint8_t {
+  kPlain,
+  kTime,          // milliseconds since 1970 as seconds with a fraction
+  kWholeSeconds,  // milliseconds as whole seconds
+};
+
+// A message as the JSON front knows it.
+struct JsonShape {
+  struct Member {
+    const google::protobuf::FieldDescriptor* field;
+    std::string name;
+    NumberForm form = NumberForm::kPlain;
+    bool is_always_written = false;  // also as an empty text
+  };
+
+  std::string name;             // as error texts have it: "SSESpecification"
+  std::vector<Member> members;  // in the order of the message's fields
+  StringMap<size_t> by_name;
+  // Members of a request that are documented and not available.
+  std::vector<std::string_view> not_available;
+};
+
+// The shape of the messages of `type`; lives as long as the process. Thread-safe.
+const JsonShape& ShapeOf(const google::protobuf::Descriptor& type);
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_MESSAGE_JSON_MESSAGE_NAMES_H_

@@ -1,0 +1,115 @@
+#ifndef ARMATURE_ENGINE_OPERATIONS_H_
+#define ARMATURE_ENGINE_OPERATIONS_H_
+
+// The operations of the daemon, each named once. The fronts, the request statistics, the audit log and the tests take
+// the names and the facts about an operation from here.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace armature::engine {
+
+// The service to which an operation belongs, and with it the way from a front to the engine.
+enum class Plane : uint8_t {
+  kItem,    // one item, or a page of items
+  kGroup,   // batches and transactions
+  kTable,   // tables, their settings and their backups
+  kStream,  // the changes of tables: not available yet
+  kAdmin,   // the daemon and its indexes; gRPC only
+};
+
+struct Operation {
+  std::string_view name;  // as policies, metrics and logs write it
+  Plane plane = Plane::kItem;
+  // The field of the request message that names the table, index or backup on which the caller must have rights, and
+  // which the audit log shows. Empty: the operation is about no single table. Items and groups ask for themselves.
+  std::string_view subject = {};
+  // Another such field. The caller must have rights on both.
+  std::string_view source = {};
+  bool is_audited = false;
+  // One call that lives as long as its client wishes: its time is its life, and it is never a slow request.
+  bool is_whole_stream = false;
+};
+
+// Sorted by name.
+inline constexpr auto kOperations = std::to_array<Operation>({
+    {.name = "BatchGetItem", .plane = Plane::kGroup},
+    {.name = "BatchWriteItem", .plane = Plane::kGroup},
+    {.name = "CreateBackup", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
+    {.name = "CreateTable", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
+    {.name = "DeleteBackup", .plane = Plane::kTable, .subject = "backup_arn", .is_audited = true},
+    {.name = "DeleteItem", .plane = Plane::kItem},
+    {.name = "DeleteTable", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
+    {.name = "DescribeBackup", .plane = Plane::kTable, .subject = "backup_arn", .is_audited = true},
+    {.name = "DescribeContinuousBackups", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
+    {.name = "DescribeEndpoints", .plane = Plane::kTable, .is_audited = true},
+    {.name = "DescribeLimits", .plane = Plane::kTable, .is_audited = true},
+    {.name = "DescribeStream", .plane = Plane::kStream, .subject = "stream_arn", .is_audited = true},
+    {.name = "DescribeTable", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
+    {.name = "DescribeTimeToLive", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
+    {.name = "GetItem", .plane = Plane::kItem},
+    {.name = "GetRecords", .plane = Plane::kStream, .is_audited = true},
+    {.name = "GetShardIterator", .plane = Plane::kStream, .subject = "stream_arn", .is_audited = true},
+    {.name = "ListBackups", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
+    {.name = "ListStreams", .plane = Plane::kStream, .subject = "table_name", .is_audited = true},
+    {.name = "ListTables", .plane = Plane::kTable, .is_audited = true},
+    {.name = "ListTagsOfResource", .plane = Plane::kTable, .subject = "resource_arn", .is_audited = true},
+    {.name = "Pipeline", .plane = Plane::kItem, .is_whole_stream = true},
+    {.name = "PutItem", .plane = Plane::kItem},
+    {.name = "Query", .plane = Plane::kItem},
+    // A restore reads the backup, so rights on the new table alone are not enough.
+    {.name = "RestoreTableFromBackup",
+     .plane = Plane::kTable,
+     .subject = "target_table_name",
+     .source = "backup_arn",
+     .is_audited = true},
+    {.name = "Scan", .plane = Plane::kItem},
+    {.name = "TagResource", .plane = Plane::kTable, .subject = "resource_arn", .is_audited = true},
+    {.name = "TransactGetItems", .plane = Plane::kGroup},
+    {.name = "TransactWriteItems", .plane = Plane::kGroup},
+    {.name = "UntagResource", .plane = Plane::kTable, .subject = "resource_arn", .is_audited = true},
+    {.name = "UpdateContinuousBackups", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
+    {.name = "UpdateItem", .plane = Plane::kItem},
+    {.name = "UpdateTable", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
+    {.name = "UpdateTimeToLive", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
+    {.name = "admin:CancelBackupJob", .plane = Plane::kAdmin, .is_audited = true},
+    {.name = "admin:Echo", .plane = Plane::kAdmin},  // load generators call it without end
+    {.name = "admin:ExportTable",
+     .plane = Plane::kAdmin,
+     .subject = "table_name",
+     .is_audited = true,
+     .is_whole_stream = true},
+    {.name = "admin:GetBackupJob", .plane = Plane::kAdmin},  // asked again and again while a backup is made
+    {.name = "admin:GetIndexStatus", .plane = Plane::kAdmin, .subject = "table_name", .is_audited = true},
+    {.name = "admin:GetServerInfo", .plane = Plane::kAdmin, .is_audited = true},
+    {.name = "admin:ListBackups", .plane = Plane::kAdmin, .is_audited = true},
+    {.name = "admin:ListIndexStatus", .plane = Plane::kAdmin, .subject = "table_name", .is_audited = true},
+    {.name = "admin:ListIndexViolations", .plane = Plane::kAdmin, .subject = "table_name", .is_audited = true},
+    {.name = "admin:RestoreTable",
+     .plane = Plane::kAdmin,
+     .subject = "target_table_name",
+     .source = "table_name",
+     .is_audited = true},
+    {.name = "admin:StartBackup", .plane = Plane::kAdmin, .is_audited = true},
+    {.name = "admin:VerifyTable", .plane = Plane::kAdmin, .subject = "table_name", .is_audited = true},
+});
+
+static_assert(std::ranges::is_sorted(kOperations, {}, &Operation::name));
+
+// The operation called `name`, or null.
+constexpr const Operation* FindOperation(std::string_view name) {
+  const auto* const found = std::ranges::lower_bound(kOperations, name, {}, &Operation::name);
+  return found != kOperations.end() && found->name == name ? found : nullptr;
+}
+
+// Operations on items have hand-made fast paths, and no line in the audit log.
+constexpr bool IsItemOperation(const Operation& operation) {
+  return operation.plane == Plane::kItem || operation.plane == Plane::kGroup;
+}
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_OPERATIONS_H_

@@ -1,0 +1,105 @@
+#include "engine/operations.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include "armature/admin/v1/admin.pb.h"
+#include "armature/api/v1/items.pb.h"
+#include "daemon/api/unary_operation.h"
+#include "storage/base/strings.h"
+#include "tests/support/test_data.h"
+
+namespace armature::daemon {
+namespace {
+
+using engine::Operation;
+using engine::Plane;
+
+std::set<std::string> NamesOf(const std::initializer_list<Plane>& planes) {
+  std::set<std::string> names;
+  for (const Operation& operation : engine::kOperations) {
+    if (std::find(planes.begin(), planes.end(), operation.plane) != planes.end()) {
+      names.insert(std::string(operation.name));
+    }
+  }
+  return names;
+}
+
+std::set<std::string> MethodsOf(const char* service, std::string_view prefix) {
+  // The generated code is linked in only if something of it is used.
+  EXPECT_NE(admin::v1::EchoRequest::descriptor(), nullptr);
+  const auto* const descriptor = google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(service);
+  std::set<std::string> names;
+  if (descriptor == nullptr) return names;
+  for (int i = 0; i < descriptor->method_count(); ++i) names.insert(Cat(prefix, descriptor->method(i)->name()));
+  return names;
+}
+
+TEST(Operations, AreTheMethodsOfTheServices) {
+  EXPECT_EQ(NamesOf({Plane::kItem, Plane::kGroup}), MethodsOf("armature.api.v1.ItemService", ""));
+  EXPECT_EQ(NamesOf({Plane::kTable}), MethodsOf("armature.api.v1.TableService", ""));
+  EXPECT_EQ(NamesOf({Plane::kStream}), MethodsOf("armature.api.v1.StreamService", ""));
+  EXPECT_EQ(NamesOf({Plane::kAdmin}), MethodsOf("armature.admin.v1.AdminService", "admin:"));
+}
+
+TEST(Operations, OnTablesAndStreamsHaveAFunctionEach) {
+  const auto names_of = [](std::span<const UnaryOperation> operations) {
+    std::multiset<std::string> names;
+    for (const UnaryOperation& operation : operations) names.insert(std::string(operation.name()));
+    return names;
+  };
+  const auto expected = [](Plane plane) {
+    const std::set<std::string> names = NamesOf({plane});
+    return std::multiset<std::string>(names.begin(), names.end());
+  };
+  EXPECT_EQ(names_of(TableOperations()), expected(Plane::kTable));
+  EXPECT_EQ(names_of(StreamOperations()), expected(Plane::kStream));
+}
+
+// A field that names what the caller must have rights on and that is not there would let everybody in.
+TEST(Operations, NameFieldsOfTheirRequests) {
+  for (const auto& operations : {TableOperations(), StreamOperations()}) {
+    for (const UnaryOperation& operation : operations) {
+      const auto messages = operation.NewMessages();
+      for (const std::string_view field : {operation.facts().subject, operation.facts().source}) {
+        if (field.empty()) continue;
+        const auto* const found = messages->request->GetDescriptor()->FindFieldByName(std::string(field));
+        ASSERT_NE(found, nullptr) << operation.name() << " " << field;
+        messages->request->GetReflection()->SetString(messages->request.get(), found, "thing");
+      }
+      operation.FindSubject(messages.get());
+      EXPECT_EQ(messages->subject, operation.facts().subject.empty() ? "" : "thing") << operation.name();
+      EXPECT_EQ(messages->source, operation.facts().source.empty() ? "" : "thing") << operation.name();
+    }
+  }
+}
+
+TEST(Operations, AreFoundByName) {
+  for (const Operation& operation : engine::kOperations) {
+    EXPECT_EQ(engine::FindOperation(operation.name), &operation);
+  }
+  EXPECT_EQ(engine::FindOperation("DoMagic"), nullptr);
+  EXPECT_EQ(engine::FindOperation(""), nullptr);
+}
+
+TEST(Operations, StandInTheListOfDifferences) {
+  std::ifstream file(test::TestDataPath("../../docs/COMPATIBILITY.md"));
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  for (const Operation& operation : engine::kOperations) {
+    if (operation.plane == Plane::kAdmin) continue;  // of our own
+    const std::string_view state = operation.plane == Plane::kStream ? "not yet" : "there";
+    const size_t row = text.find(Cat(operation.name, " | "));
+    ASSERT_NE(row, std::string::npos) << operation.name;
+    const std::string rest = text.substr(row + operation.name.size() + 3, 8);
+    const bool is_right = rest.starts_with(state) || (state == "there" && rest.starts_with("setting"));
+    EXPECT_TRUE(is_right) << operation.name << ": " << rest;
+  }
+}
+
+}  // namespace
+}  // namespace armature::daemon
