@@ -17,8 +17,6 @@ namespace armature::daemon::setting_operations_test {
 
 namespace v1 = ::armature::api::v1;
 
-namespace v1 = ::armature::api::v1;
-
 constexpr std::string_view kArn = "arn:aws:dynamodb:local:000000000000:table/Cats";
 
 class SettingOperations : public JsonTest {

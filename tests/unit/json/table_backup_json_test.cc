@@ -20,8 +20,6 @@ namespace armature::daemon::table_backup_json_test {
 
 namespace v1 = ::armature::api::v1;
 
-namespace v1 = ::armature::api::v1;
-
 constexpr std::string_view kDetails =
     R"("BackupArn":"arn:aws:dynamodb:local:000000000000:table/Cats/backup/01489602797149-73d8d5bc","BackupName":"first",)"
     R"("BackupSizeBytes":300,"BackupStatus":"STATUS","BackupType":"USER","BackupCreationDateTime":1489602797.149)";

@@ -16,8 +16,6 @@ namespace armature::daemon::table_operations_test {
 
 namespace v1 = ::armature::api::v1;
 
-namespace v1 = ::armature::api::v1;
-
 class TableOperations : public JsonTest {};
 
 constexpr std::string_view kPlain = R"("AttributeDefinitions":[{"AttributeName":"p","AttributeType":"S"}],)"
