@@ -1,8 +1,8 @@
 # armature_library(<layer> FOLDERS ... EXCEPT ... LAYERS ... PUBLIC ... PRIVATE ...)
 #
 # Declares the static library armature::<layer> from every .cc file in FOLDERS, without those in EXCEPT. LAYERS are the
-# layers of ours that it uses; one that does not stand to the left of <layer> in the graph of docs/ARCHITECTURE.md stops
-# the configuration. Third-party libraries in PRIVATE stay invisible to the layers above.
+# layers that it uses; a layer that is not to the left of <layer> in the graph of docs/ARCHITECTURE.md is a configuration
+# error. Third-party libraries in PRIVATE stay invisible to the layers above.
 set(ARMATURE_ALLOWED_base "")
 set(ARMATURE_ALLOWED_model base)
 set(ARMATURE_ALLOWED_codec base model)
@@ -10,7 +10,7 @@ set(ARMATURE_ALLOWED_store base model codec proto_disk)
 set(ARMATURE_ALLOWED_index base model codec store)
 set(ARMATURE_ALLOWED_expr base model)
 set(ARMATURE_ALLOWED_engine base model codec store index expr)
-# The parts of the daemon that need no gRPC, so that sanitizers and fuzzers reach them.
+# Parts of the daemon without gRPC, so that sanitizers and fuzzers cover them.
 set(ARMATURE_ALLOWED_auth base)
 set(ARMATURE_ALLOWED_message_json base proto_messages)
 set(ARMATURE_ALLOWED_api base model codec store index expr engine auth proto_messages message_json)
@@ -22,10 +22,10 @@ set(ARMATURE_ALLOWED_json_front base model codec store index expr engine auth pr
 set(ARMATURE_ALLOWED_daemon base model codec store index expr engine auth proto_messages proto_api message_json api
   telemetry json http json_front)
 set(ARMATURE_ALLOWED_client base model proto_messages proto_api)
-# Codec: the tools that show what lies on disk.
+# codec is for the tools that print stored records.
 set(ARMATURE_ALLOWED_cli_support base model codec proto_messages proto_api message_json client auth store engine)
 
-# armature_sources(<variable> FOLDERS ... EXCEPT ...): the .cc files in the folders, without those below them.
+# armature_sources(<variable> FOLDERS ... EXCEPT ...): the .cc files in the folders, without subfolders.
 function(armature_sources variable)
   cmake_parse_arguments(ARG "" "" "FOLDERS;EXCEPT" ${ARGN})
   set(all "")

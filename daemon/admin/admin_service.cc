@@ -36,7 +36,7 @@ using daemon::Fill;  // beside those below
 constexpr std::string_view kPrefix = "admin:";
 constexpr std::string_view kEcho = "admin:Echo";
 
-// An echo larger than any page measures nothing.
+// A larger echo than any page is of no use for measurements.
 constexpr uint64_t kEchoBytesMax = 16 << 20;
 
 int64_t MonotonicNs() {
@@ -138,7 +138,7 @@ std::string_view WhyWritesAreRefused(const store::DiskReport& disk) {
   return "";
 }
 
-// How the storage engine is, for those who ask why writes are slow.
+// State of the storage engine, which explains slow writes.
 void FillStore(const store::Database& database, v1::GetServerInfoResponse* to) {
   const store::DatabaseStats stats = database.stats();
   to->set_writes_refused_reason(std::string(WhyWritesAreRefused(stats.disk)));
@@ -231,7 +231,7 @@ void RestoreTable(const OperationContext& context, const v1::RestoreTableRequest
                                  AnswerIn<engine::TableDescription>(response->mutable_table(), std::move(done), Fill));
 }
 
-// GetServerInfo of this process, which serves `data_dir`.
+// GetServerInfo for this process with `data_dir`.
 UnaryOperation ServerInfoOperation(std::string data_dir) {
   const auto run = [data_dir = std::move(data_dir), start = absl::Now(), start_monotonic_ns = MonotonicNs()](
                        const OperationContext& context, const v1::GetServerInfoRequest&,

@@ -1,8 +1,7 @@
 #ifndef ARMATURE_DAEMON_ADMIN_ADMIN_SERVICE_H_
 #define ARMATURE_DAEMON_ADMIN_ADMIN_SERVICE_H_
 
-// The admin service: the state of the process and of its indexes, backups of the database, and an echo to measure
-// against.
+// The admin service: state of the process and of its indexes, backups of the database, and an echo for measurements.
 
 #include <string>
 
@@ -18,11 +17,11 @@ class AdminService final : public UnaryService {
  public:
   AdminService(const CallGate* gate, std::string data_dir);
 
-  // Ends the streams of ExportTable: the server is about to stop.
+  // Ends the streams of ExportTable, because the server is stopping.
   void Drain() { exports_.Drain(); }
 
  private:
-  // Sends the payload back, or as many bytes as were asked for: the cost of a call that does nothing.
+  // Returns the payload, or as many bytes as requested: the cost of an empty call.
   grpc::ServerUnaryReactor* Echo(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                  grpc::ByteBuffer* response) const;
 

@@ -26,7 +26,7 @@ absl::Status MalformedError(std::string_view what) {
   return SerializationError(Cat("Malformed ", what, " in the request"));
 }
 
-// The entries of one map by name, each as the bytes of its message.
+// The entries of one map by name, each as an encoded message.
 using Entries = std::map<std::string_view, std::string_view>;
 
 absl::Status AddEntry(std::string_view body, Entries* entries) {
@@ -40,7 +40,7 @@ absl::Status AddEntry(std::string_view body, Entries* entries) {
     if (field.number == kEntryNameField) {
       name = field.bytes;
     } else if (message.has_value()) {
-      // Two would have to be merged into one, which no client means.
+      // Two values would have to be merged, which no client intends.
       return MalformedError("map entry: two values");
     } else {
       message = field.bytes;
@@ -51,15 +51,15 @@ absl::Status AddEntry(std::string_view body, Entries* entries) {
   return absl::OkStatus();
 }
 
-// What the messages of all maps are made of; each has some of it.
+// Possible parts of the messages in the maps.
 struct EntryFields {
   std::optional<std::string> value;
   std::vector<std::string> values;
   std::optional<bool> flag;
-  int number = 0;  // of an enumeration
+  int number = 0;  // of an enumeration value
 };
 
-// Which field of a message is which part; 0: it has none.
+// The field number of each part in a message; 0: not present.
 struct Layout {
   uint32_t value = 0;
   uint32_t values = 0;
@@ -141,7 +141,7 @@ absl::Status ReadLegacyMaps(const std::vector<WireField>& fields, const LegacyFi
     if (field.type != WireType::kBytes) return MalformedError("legacy parameter");
     ARM_RETURN_IF_ERROR(AddEntry(field.bytes, &maps[field.number]));
   }
-  // Number 0 is that of no field, so what the operation lacks stays empty.
+  // Number 0 is no field, so maps that the operation lacks stay empty.
   ARM_RETURN_IF_ERROR(ReadUpdates(maps[numbers.attribute_updates], &to->attribute_updates));
   ARM_RETURN_IF_ERROR(ReadExpected(maps[numbers.expected], &to->expected));
   ARM_RETURN_IF_ERROR(ReadConditions(maps[numbers.key_conditions], &to->key_conditions));

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_API_OPERATION_LISTS_H_
 #define ARMATURE_DAEMON_API_OPERATION_LISTS_H_
 
-// The operations on tables by topic. A new operation joins the list of its topic.
+// Operations on tables by topic. A new operation joins the list of its topic.
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Tags, time to live, continuous backups, limits and endpoints: messages to requests of the engine, and results to
+// Tags, time to live, continuous backups, limits and endpoints: from messages to engine requests, and from results to
 // messages.
 
 #include <string>
@@ -139,7 +139,7 @@ void DescribeLimits(const OperationContext&, const v1::DescribeLimitsRequest&, v
   std::move(done)(absl::OkStatus());
 }
 
-// Where the client has found the daemon is where it will find it again.
+// Answers with the address by which the client has reached the daemon.
 void DescribeEndpoints(const OperationContext& context, const v1::DescribeEndpointsRequest&,
                        v1::DescribeEndpointsResponse* response, Finished done) {
   v1::Endpoint* const endpoint = response->add_endpoints();

@@ -24,7 +24,7 @@ v1::BackupStatus StatusOf(engine::BackupStatus status) {
   return v1::BACKUP_STATUS_UNSPECIFIED;
 }
 
-// The units of what is paid by request are reported as zeros.
+// An on-demand table or index reports zeros.
 void FillProvisioned(const std::optional<model::Throughput>& from, v1::ProvisionedThroughput* to) {
   to->set_read_capacity_units(from.has_value() ? from->read_units : 0);
   to->set_write_capacity_units(from.has_value() ? from->write_units : 0);
@@ -70,7 +70,7 @@ void FillFeatures(const model::TableDescriptor& table, v1::SourceTableFeatureDet
   if (settings.sse_enabled) FillSse(settings, to->mutable_sse_description());
 }
 
-// BackupDetails and BackupSummary, which have some members in common.
+// Fills common members of BackupDetails and BackupSummary.
 template <class Message>
 void FillWhatAllTell(const engine::TableBackup& backup, Message* to) {
   to->set_backup_arn(backup.arn);

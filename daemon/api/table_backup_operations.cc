@@ -1,4 +1,4 @@
-// Backups of tables: what each operation does with its messages.
+// The operations on backups of tables, on their messages.
 
 #include "daemon/api/operation_lists.h"
 #include "daemon/api/table_backup_messages.h"

@@ -15,7 +15,7 @@ namespace {
 
 namespace v1 = ::armature::api::v1;
 
-// The word for an enum; empty if it was not given.
+// The name of an enum value; empty if the field is absent.
 std::string EnumWord(const Message& message, int number) { return GivenEnum(message, number).value_or(""); }
 
 template <class Elements>

@@ -23,7 +23,7 @@ void Fill(const engine::TableDescription& description, api::v1::TableDescription
 
 void Fill(const engine::ListTablesResult& result, api::v1::ListTablesResponse* to);
 
-// Parts of them and of others. `Index` is LocalSecondaryIndex or GlobalSecondaryIndex.
+// Parts of these messages and of others. `Index` is LocalSecondaryIndex or GlobalSecondaryIndex.
 template <class Index>
 model::IndexDefinition ToIndex(const Index& index);
 template <class Indexes>

@@ -1,4 +1,4 @@
-// Tables: what each operation does with its messages.
+// The operations on tables, on their messages.
 
 #include <optional>
 #include <string>

@@ -15,7 +15,7 @@ namespace {
 namespace v1 = ::armature::api::v1;
 using google::protobuf::Message;
 
-// The text of the field called `name`; empty without one.
+// The text of the field with `name`; empty if `name` is empty.
 std::string TextOf(const Message& message, std::string_view name) {
   if (name.empty()) return {};
   const auto* const field = message.GetDescriptor()->FindFieldByName(std::string(name));

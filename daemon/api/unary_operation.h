@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_API_UNARY_OPERATION_H_
 #define ARMATURE_DAEMON_API_UNARY_OPERATION_H_
 
-// An operation over API messages, without any front: gRPC and JSON bring the request and send the answer.
+// An operation over API messages, independent of its front end: gRPC and JSON provide the request and send the answer.
 
 #include <functional>
 #include <memory>
@@ -22,22 +22,22 @@ namespace armature::daemon {
 
 struct OperationContext {
   engine::Engine* engine;
-  std::string_view authority;  // where the client has found the daemon, "host:port"; only until the call returns
+  std::string_view authority;  // address that the client has used, "host:port"; valid during the call only
 };
 
-// Called once, on any thread: the answer is filled, or the operation has failed.
+// Called once, on any thread, when the answer is filled or the operation has failed.
 using Finished = absl::AnyInvocable<void(const absl::Status& status) &&>;
 
 // Thread-safety: immutable.
 class UnaryOperation {
  public:
-  // Carries the operation out. Does not block. Request and response live until `done` is called.
+  // Runs the operation. Does not block. Request and response live until `done` is called.
   template <class Request, class Response>
   using Run =
       std::function<void(const OperationContext& context, const Request& request, Response* response, Finished done)>;
 
-  // Takes the operation's name from its request message: "TagResource" of TagResourceRequest. `prefix`: "admin:" for
-  // those of the admin service.
+  // Takes the operation's name from its request message: "TagResource" from TagResourceRequest. `prefix` is "admin:"
+  // for operations of the admin service.
   template <class Request, class Response>
   explicit UnaryOperation(void (*run)(const OperationContext&, const Request&, Response*, Finished),
                           std::string_view prefix = "")
@@ -55,7 +55,7 @@ class UnaryOperation {
   const engine::Operation& facts() const { return *facts_; }
   std::string_view name() const { return facts_->name; }
 
-  // The messages of one call. Lifetime: until `done` is called.
+  // The messages of one call. Lifetime: they live until `done` is called.
   struct Messages {
     std::unique_ptr<google::protobuf::Message> request;
     std::unique_ptr<google::protobuf::Message> response;
@@ -82,14 +82,14 @@ class UnaryOperation {
       run_;
 };
 
-// The operations on tables, their settings and their backups, each once. The one called `name`, or null.
+// The operations on tables, their settings and their backups. FindTableOperation returns the one with `name`, or null.
 std::span<const UnaryOperation> TableOperations();
 const UnaryOperation* FindTableOperation(std::string_view name);
 
-// The operations on streams of changes, each of which says that it is not available.
+// The operations on streams of changes. Each answers that it is not available.
 std::span<const UnaryOperation> StreamOperations();
 
-// Answers with the result of the engine, which `fill` writes into the message.
+// Answers with the engine's result, which `fill` writes into the message.
 template <class Result, class Message>
 engine::Callback<Result> AnswerIn(Message* to, Finished done,
                                   void (*fill)(const Result&, std::type_identity_t<Message>*)) {
@@ -99,7 +99,7 @@ engine::Callback<Result> AnswerIn(Message* to, Finished done,
   };
 }
 
-// The same for an operation that answers nothing.
+// The same for an operation without a result.
 inline engine::Callback<engine::Nothing> AnswerNothing(Finished done) {
   return [done = std::move(done)](const absl::StatusOr<engine::Nothing>& result) mutable {
     std::move(done)(result.status());

@@ -108,8 +108,8 @@ class CallGate {
     return reactor;
   }
 
-  // The same for calls that are audited, refused ones included: runs `work(const AuditedCall&)`. Writes nothing about
-  // an operation that is not audited. `operation`: one of engine::kOperations.
+  // The same for audited calls, including refused ones: runs `work(const AuditedCall&)`. Records nothing for an
+  // operation that is not audited. `operation`: one of engine::kOperations.
   using AuditedWork = absl::AnyInvocable<void(const AuditedCall&) &&>;
   grpc::ServerUnaryReactor* AdmitAudited(grpc::CallbackServerContext* context, const engine::Operation& operation,
                                          std::string table, AuditedWork work) const;

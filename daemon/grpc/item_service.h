@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_GRPC_ITEM_SERVICE_H_
 #define ARMATURE_DAEMON_GRPC_ITEM_SERVICE_H_
 
-// Items over gRPC: raw bytes in, raw bytes out, the engine between.
+// Items over gRPC: raw request and answer bytes, with the engine between.
 
 #include "daemon/grpc/call_gate.h"
 #include "daemon/grpc/item_operations.h"
@@ -16,8 +16,8 @@ class ItemService final : public UnaryService {
  public:
   explicit ItemService(const CallGate* gate);
 
-  // Ends the streams of Pipeline once they have answered the operations that they have read: the server is about to
-  // stop.
+  // Ends the Pipeline streams after they have answered the operations that they have read, because the server is
+  // stopping.
   void Drain() { pipelines_.Drain(); }
 
  private:

@@ -13,7 +13,7 @@ std::string_view ViewOf(const grpc_slice& slice) {
   return {reinterpret_cast<const char*>(GRPC_SLICE_START_PTR(slice)), GRPC_SLICE_LENGTH(slice)};
 }
 
-// The value of the only metadata of that name. Several: an empty one, which authenticates nobody.
+// The value of the metadata `name`. If it is repeated, an empty value, which authenticates nobody.
 std::optional<std::string_view> FindMetadata(const grpc_metadata* metadata, size_t count, std::string_view name) {
   std::optional<std::string_view> found;
   for (size_t i = 0; i < count; ++i) {
@@ -30,7 +30,7 @@ void AppendNames(const grpc_auth_context* context, const char* property, std::ve
   }
 }
 
-// They live as long as the context.
+// The names live as long as the context.
 std::vector<std::string_view> CertificateNames(const grpc_auth_context* context) {
   std::vector<std::string_view> names;
   AppendNames(context, GRPC_X509_SAN_PROPERTY_NAME, &names);
@@ -44,7 +44,7 @@ void FilterCall(void* state, grpc_auth_context* context, const grpc_metadata* me
   const auto& filter = *static_cast<const CallFilter*>(state);
   const std::string_view method = FindMetadata(metadata, count, ":path").value_or("");
   if (filter.passed_methods.contains(method)) return done(call, nullptr, 0, nullptr, 0, GRPC_STATUS_OK, nullptr);
-  // The address of the caller is not known here: all share one account of failures.
+  // The caller's address is unknown here, so all callers share one failure count.
   const CallerIdentity caller{.authorization = FindMetadata(metadata, count, "authorization"),
                               .certificate_names = CertificateNames(context),
                               .peer = "grpc"};
@@ -65,8 +65,7 @@ ListenerCredentials::ListenerCredentials(const TlsKeeper* tls, CallFilter filter
   if (tls == nullptr) {
     credentials_ = grpc_insecure_server_credentials_create();
   } else {
-    // A client without a certificate may bring an access key; one with a certificate that is not ours gets no
-    // connection.
+    // A client without a certificate may use an access key. A client with an invalid certificate gets no connection.
     const auto request =
         tls->asks_clients() ? GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE;
     constexpr auto kFetch = [](void* self, grpc_ssl_server_certificate_config** config) {

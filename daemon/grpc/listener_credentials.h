@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_GRPC_LISTENER_CREDENTIALS_H_
 #define ARMATURE_DAEMON_GRPC_LISTENER_CREDENTIALS_H_
 
-// How a gRPC listener secures its connections, and what it lets through to the services.
+// Connection security of a gRPC listener, and the filter of its calls.
 
 #include <functional>
 #include <memory>
@@ -18,28 +18,28 @@
 
 namespace armature::daemon {
 
-// Every call passes the authenticator here, unless its method is open or answers for itself: so reflection, unknown
-// methods, and whatever gRPC may add, too. What is refused here is UNAUTHENTICATED without details, for gRPC's core
-// cannot send any; CallGate can.
+// Every call is authenticated here, including reflection and unknown methods, unless its method is in `passed_methods`.
+// A refusal here is UNAUTHENTICATED without details, because gRPC's core cannot send any; CallGate can.
 struct CallFilter {
   Authenticator* authenticator = nullptr;  // must outlive the server
-  // As in `/package.Service/Method`: of the health service, and those that ask CallGate.
+  // Methods as `/package.Service/Method`: those of the health service, and those that use CallGate.
   absl::flat_hash_set<std::string, StringHash, std::equal_to<>> passed_methods;
 };
 
-// Made on gRPC's C interface, because the C++ one cannot take a new certificate at a moment of our choice, nor add a
-// filter to connections without TLS. A new certificate counts for the handshakes after a reload; connections go on.
+// Implemented with gRPC's C interface, because the C++ one cannot reload certificates on demand, nor filter calls on
+// connections without TLS. Handshakes after a reload use the new certificate; open connections continue.
 //
 // TLS 1.2 and later, with the cipher suites of gRPC.
 //
-// Thread-safety: as grpc::ServerCredentials; for one listener. Lifetime: must outlive the server.
+// Thread-safety: like grpc::ServerCredentials; for one listener. Lifetime: must outlive the server.
 class ListenerCredentials final : public grpc::ServerCredentials {
  public:
-  // `tls`: null for plain connections; must outlive the server. `filter`: its authenticator null for no filter.
+  // `tls`: null for plain connections; must outlive the server. `filter`: without an authenticator, no filter is
+  // installed.
   static std::shared_ptr<ListenerCredentials> Make(const TlsKeeper* tls, CallFilter filter);
   ~ListenerCredentials() override;
 
-  // There is one already, made of `filter`.
+  // Not supported: the filter of Make is already installed.
   void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>& processor) override;
 
  private:
@@ -49,7 +49,7 @@ class ListenerCredentials final : public grpc::ServerCredentials {
   grpc_ssl_certificate_config_reload_status NextCertificate(grpc_ssl_server_certificate_config** config);
 
   const TlsKeeper* const tls_;
-  uint64_t tls_version_ = 0;  // of what gRPC has; it asks under a lock of its own
+  uint64_t tls_version_ = 0;  // of gRPC's certificate; gRPC calls under a lock of its own
   grpc_server_credentials* credentials_ = nullptr;
 };
 

@@ -27,7 +27,7 @@ constexpr size_t RoomOf(const ItemOperationRow& row) {
   return row.name == "Query" || row.name == "Scan" ? kPageRoom : kItemRoom;
 }
 
-// By the number of the operation's field, from kPipelineNumberFirst on.
+// Indexed by the operation's field number minus kPipelineNumberFirst.
 constexpr auto kRooms = [] {
   std::array<size_t, kItemOperations.size()> rooms = {};
   for (size_t i = 0; i < rooms.size(); ++i) rooms[i] = RoomOf(kItemOperations[i]);
@@ -39,7 +39,7 @@ constexpr auto kRooms = [] {
 void PipelineStream::Start() {
   counted_ = gate_->Count(Front::kGrpc, "Pipeline");
   if (counted_.trace() != nullptr) {
-    // A client that asks about a slow operation needs a name for it: this, a slash, and the operation's id.
+    // The id of a slow operation in the log: this id, a slash, and the operation's id.
     request_id_ = store::RandomUuid();
     context_->AddTrailingMetadata("x-armature-request-id", request_id_);
   }
@@ -160,7 +160,7 @@ void PipelineStream::OnCancel() {
 }
 
 void PipelineStream::OnDone() {
-  // `ended_` must not go while it runs.
+  // Keeps the stream alive while `ended_` runs.
   const std::shared_ptr<PipelineStream> self = shared_from_this();
   ended_(this);
 }
@@ -217,8 +217,8 @@ void PipelineStream::End(const absl::Status& status) {
 }
 
 void PipelineStream::Pump() {
-  // Once gRPC is called, the answer to that may come on another thread and end the stream: nobody finishes it as long
-  // as `starting_` counts us, and the pointer keeps it a little longer.
+  // Once gRPC is called, its reaction on another thread may end the stream. `starting_` prevents the end while it
+  // counts this thread, and the pointer keeps the stream alive a little longer.
   const std::shared_ptr<PipelineStream> self = shared_from_this();
   bool was_starting = false;
   while (true) {
@@ -238,7 +238,7 @@ void PipelineStream::Pump() {
         break;
       case Step::kWrite: {
         grpc::WriteOptions options;
-        // Answers that wait go out together, behind this one.
+        // Buffers this answer, so that it is sent together with the next ones.
         if (more_follow_) options.set_buffer_hint();
         StartWrite(&sent_.message, options);
         break;

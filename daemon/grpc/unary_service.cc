@@ -60,7 +60,7 @@ Reactor* UnaryService::Serve(const UnaryOperation& operation, Context* context, 
                              grpc::ByteBuffer* response) const {
   const std::shared_ptr<UnaryOperation::Messages> messages = operation.NewMessages();
   grpc::ByteBuffer bytes = *request;
-  // Without a reactor gRPC ends the call as that of a generated service whose message cannot be parsed.
+  // Without a reactor, gRPC ends the call like a generated service that cannot parse its request.
   if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, Message>(&bytes, messages->request.get()).ok()) return nullptr;
   messages->request->DiscardUnknownFields();
   operation.FindSubject(messages.get());

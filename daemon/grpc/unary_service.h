@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_GRPC_UNARY_SERVICE_H_
 #define ARMATURE_DAEMON_GRPC_UNARY_SERVICE_H_
 
-// A gRPC service made of operations over messages (daemon/api/unary_operation.h): one handler serves them all.
+// A gRPC service for operations over messages (daemon/api/unary_operation.h), all served by one handler.
 
 #include <deque>
 #include <span>
@@ -15,7 +15,7 @@
 
 namespace armature::daemon {
 
-// The path of an operation's method, "/armature.api.v1.TableService/TagResource".
+// The path of an operation's method, such as "/armature.api.v1.TableService/TagResource".
 std::string MethodPath(const engine::Operation& operation);
 
 // Thread-safety: thread-safe. Lifetime: `gate` must outlive the server.
@@ -24,7 +24,7 @@ class UnaryService : public grpc::Service {
   UnaryService(const CallGate* gate, std::span<const UnaryOperation> operations);
 
  protected:
-  // Serves the operation by `handler`, which gRPC takes over. For those that are not unary calls over messages.
+  // Serves the operation with `handler`, which gRPC takes over. For operations that are not unary calls over messages.
   void AddMethod(const engine::Operation& operation, grpc::internal::RpcMethod::RpcType type,
                  grpc::internal::MethodHandler* handler);
 

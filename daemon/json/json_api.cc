@@ -18,7 +18,7 @@ bool JsonApi::Knows(std::string_view target, std::string_view* operation) {
 
 void JsonApi::Call(JsonCall call, Done done) {
   if (const JsonOperation* const on_items = FindItemOperation(call.operation); on_items != nullptr) {
-    call.operation = on_items->name;  // the caller's may not live as long
+    call.operation = on_items->name;  // the caller's view may not live as long
     return on_items->run(engine_, call, std::move(done));
   }
   const UnaryOperation* const on_tables = FindTableOperation(call.operation);

@@ -3,9 +3,9 @@
 
 // Typed access to the document of a request.
 //
-// Each function coerces one value to the shape that its place demands. Values are seen in the order of the document, so
-// of several faults the first one is told; unknown members are ignored, and null is an absent member. Of members with
-// one name the last counts: a setter overwrites what an earlier one has set.
+// Each function converts one value to the required type. Values are visited in document order, so the first of several
+// faults is reported. Unknown members are ignored, and null is an absent member. Among members with the same name the
+// last one counts.
 //
 // Thread-safety: a document and its values belong to one thread.
 // Errors: SerializationException with the documented texts.
@@ -28,25 +28,25 @@ namespace armature::daemon {
 // A value of a document. Lifetime: points into the document.
 class JsonValue {
  private:
-  friend class JsonDom;  // json_dom.h: what it is to the parser
+  friend class JsonDom;  // json_dom.h: the parser's type
   alignas(uint64_t) unsigned char bits_[16] = {};
 };
 
 // A parsed document.
 //
-// Cost: one pass over the text. Each thread keeps a parser for documents of usual sizes; what a larger one needs, up to
-// 15 times its text, is freed with it.
+// Cost: one pass over the text. Each thread caches a parser for documents of usual size. The parser of a larger
+// document, up to 15 times its text, is freed with it.
 class JsonDocument {
  public:
-  // How deep arrays and objects may be nested: beyond the depth at which the engine refuses values with a text of its
+  // Maximum nesting of arrays and objects: deeper than the limit at which the engine refuses values with a text of its
   // own.
   static constexpr size_t kDepthMax = 512;
-  // Beyond what any front lets through.
+  // Larger than any front end accepts.
   static constexpr size_t kTextBytesMax = size_t{32} << 20;
 
-  // `text` must be one JSON text in UTF-8. It need not live on; it is not copied if it has a capacity of 64 bytes more
-  // than its size. Errors: SerializationException without a text, also if the document is no object, is too deep or too
-  // large, or has an integer beyond 64 bits or a number beyond the range of a double, which no request needs.
+  // `text` must be one JSON text in UTF-8 and is used during the call only. It is not copied if its capacity exceeds
+  // its size by 64 bytes. Errors: SerializationException without a text, also if the document is not an object, too
+  // deep or too large, or has an integer beyond 64 bits or a number beyond the range of a double.
   static absl::StatusOr<JsonDocument> Parse(const std::string& text);
 
   JsonDocument(JsonDocument&&) noexcept;
@@ -58,7 +58,7 @@ class JsonDocument {
  private:
   struct Parser;
   explicit JsonDocument(std::unique_ptr<Parser> parser);
-  // Of this thread; null if there is none or a document has it.
+  // The parser of this thread; null if there is none or a document uses it.
   static std::unique_ptr<Parser>& KeptParser();
 
   std::unique_ptr<Parser> parser_;
@@ -70,30 +70,30 @@ bool IsNull(JsonValue value);
 using MemberReader = absl::FunctionRef<absl::Status(std::string_view name, JsonValue value)>;
 using ElementReader = absl::FunctionRef<absl::Status(JsonValue value)>;
 
-// A structure: `read` gets each member that is not null, and ignores names that it does not know. `shape` is the
-// structure's name in the API, "KeySchemaElement". Null, in a map or list, is one without members.
+// Reads a structure: `read` gets each member that is not null, and ignores unknown names. `shape` is the structure's
+// name in the API, such as "KeySchemaElement". In a map or list, null is a structure without members.
 absl::Status ReadStructure(JsonValue value, std::string_view shape, MemberReader read);
 
-// The document of a request called `shape`: the structure `json`.
+// Parses the document of a request whose structure is `shape`.
 absl::Status ReadRequest(const std::string& json, std::string_view shape, MemberReader read);
 
-// A map: `read` gets each entry, null or not. `value_shape` is the name of its values in the API; empty for strings.
+// Reads a map: `read` gets each entry, null or not. `value_shape` is the API name of its values; empty for strings.
 absl::Status ReadMap(JsonValue value, std::string_view value_shape, MemberReader read);
 
-// A list: `read` gets each element, null or not.
+// Reads a list: `read` gets each element, null or not.
 absl::Status ReadList(JsonValue value, ElementReader read);
 
 absl::Status ReadString(JsonValue value, std::string* to);
 absl::Status ReadString(JsonValue value, std::optional<std::string>* to);
-// True and false, or one of the words that stand for them.
+// Reads a boolean, or one of the words for it.
 absl::Status ReadBoolean(JsonValue value, bool* to);
 absl::Status ReadBoolean(JsonValue value, std::optional<bool>* to);
-// An Integer or a Long of the API. Numbers beyond 64 bits become the nearest one; fractions are errors. A Long may come
-// as a string of digits: its only members are capacity units, and a widespread graphical client sends them so.
+// Reads an Integer or a Long of the API. Numbers beyond 64 bits become the nearest one; fractions are errors. A Long
+// may be a string of digits, because a widespread graphical client sends capacity units this way.
 absl::Status ReadInteger(JsonValue value, std::optional<int64_t>* to);
 absl::Status ReadLong(JsonValue value, int64_t* to);
 absl::Status ReadLong(JsonValue value, std::optional<int64_t>* to);
-// Seconds since 1970, with a fraction or without, as milliseconds; beyond 64 bits the nearest ones.
+// Reads seconds since 1970, with or without a fraction, as milliseconds, limited to 64 bits.
 absl::Status ReadTimestamp(JsonValue value, std::optional<int64_t>* to);
 absl::Status ReadStringList(JsonValue value, std::vector<std::string>* to);
 absl::Status ReadStringList(JsonValue value, std::optional<std::vector<std::string>>* to);

@@ -77,7 +77,7 @@ class MessageReader {
       }
       case FieldDescriptor::CPPTYPE_MESSAGE:
         return ReadInner(value, field, message);
-      default:  // Requests have no others.
+      default:  // requests have no other types
         return absl::OkStatus();
     }
   }

@@ -56,7 +56,7 @@ void WriteSingular(const Message& message, const JsonShape::Member& member, Json
     case FieldDescriptor::CPPTYPE_UINT64:
       WriteNumber(static_cast<int64_t>(reflection.GetUInt64(message, field)), member.form, writer);
       break;
-    default:  // Answers about tables have no others.
+    default:  // answers about tables have no other types
       writer->String("");
   }
 }

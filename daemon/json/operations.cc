@@ -18,16 +18,16 @@ StringMap<JsonOperation> MakeItemOperations() {
   return all;
 }
 
-// Reads the request, and asks whether the caller may.
+// Reads the request and authorises the caller.
 absl::Status Admit(const UnaryOperation& operation, const JsonCall& call, UnaryOperation::Messages* messages) {
   ARM_RETURN_IF_ERROR(ReadRequest(call.body, messages->request.get()));
   operation.FindSubject(messages);
   if (!operation.facts().source.empty()) ARM_RETURN_IF_ERROR(CheckAccess(call, messages->source));
-  // Asked about last: it is what the audit log names.
+  // Checked last, because the audit log records the last checked table.
   return CheckAccess(call, messages->subject);
 }
 
-// An answer without members is no document, not even an empty object.
+// An answer without members has an empty body, not an empty object.
 std::string DocumentOf(const google::protobuf::Message& answer) {
   if (answer.GetDescriptor()->field_count() == 0) return {};
   JsonWriter writer;

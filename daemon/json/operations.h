@@ -1,10 +1,10 @@
 #ifndef ARMATURE_DAEMON_JSON_OPERATIONS_H_
 #define ARMATURE_DAEMON_JSON_OPERATIONS_H_
 
-// How the JSON protocol runs operations. Those on items are functions of their own, in tables by topic; those on tables
-// are the functions of daemon/api, with documents that follow from their messages.
+// Operations in the JSON protocol. Operations on items are functions of their own, in tables by topic. Operations on
+// tables are those of daemon/api, with documents derived from their messages.
 //
-// An operation on items parses its document, asks whether the caller may, calls the engine and writes the answer:
+// An operation on items parses its document, authorises the caller, calls the engine and writes the answer:
 //
 //   void GetItem(engine::Engine* engine, const JsonCall& call, JsonApi::Done done) {
 //     absl::StatusOr<engine::GetItemRequest> request = ParseGetItem(call.body);
@@ -35,20 +35,20 @@ struct JsonOperation {
   void (*run)(engine::Engine* engine, const JsonCall& call, JsonApi::Done done);
 };
 
-// The operation on items called `name`, or null.
+// The operation on items with `name`, or null.
 const JsonOperation* FindItemOperation(std::string_view name);
 
-// The tables.
+// The tables of item operations.
 std::span<const JsonOperation> ItemOperations();
 std::span<const JsonOperation> GroupOperations();  // batches and transactions
 
-// Runs an operation on tables, as JsonOperation::run does.
+// Runs an operation on tables, like JsonOperation::run.
 void RunTableOperation(const UnaryOperation& operation, engine::Engine* engine, const JsonCall& call,
                        JsonApi::Done done);
 
-// Whether the caller may run the operation on `table`, a name as it was sent; empty: on no table.
+// OK if the caller may run the operation on `table`, a name as sent; empty for no table.
 absl::Status CheckAccess(const JsonCall& call, std::string_view table);
-// The same where the call stands for `operation`.
+// The same for another `operation` than the call's.
 absl::Status CheckAccess(const JsonCall& call, std::string_view operation, std::string_view table);
 
 // The table's name in a request, empty if it is missing.
@@ -57,13 +57,13 @@ inline std::string_view TableOf(const std::optional<std::string>& name) {
   return name.has_value() ? std::string_view(*name) : std::string_view();
 }
 
-// What keeps a parsed request from being carried out: a fault of the document, or the caller's rights.
+// The error of a parsed request: a fault of the document, or missing access rights.
 template <class Request>
 absl::Status Admit(const JsonCall& call, const absl::StatusOr<Request>& request) {
   return request.ok() ? CheckAccess(call, TableOf(request->table_name)) : request.status();
 }
 
-// Answers that the call has failed.
+// Answers with the error.
 void Fail(const JsonCall& call, const absl::Status& status, JsonApi::Done done);
 
 // Answers with the document that `write(const Result&, JsonWriter*)` writes, or with the error.

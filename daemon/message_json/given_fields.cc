@@ -11,7 +11,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::UnknownField;
 using google::protobuf::UnknownFieldSet;
 
-// Values of the varints that are kept.
+// Values of kept varints.
 constexpr uint64_t kAbsent = 0;
 constexpr uint64_t kEmptyList = 1;
 

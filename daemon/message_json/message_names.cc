@@ -18,9 +18,9 @@ using google::protobuf::FieldDescriptor;
 constexpr std::string_view kTimeSuffix = "_time_ms";
 
 // ---------------------------------------------------------------------------------------------------------------
-// The documented JSON follows from the messages but for these.
+// Exceptions: apart from these, the documented JSON follows from the messages.
 
-// Fields that the JSON front writes in another way than their names tell.
+// Fields whose JSON form does not follow from their names.
 struct FieldException {
   std::string_view field;
   std::string_view json_name;
@@ -34,7 +34,7 @@ constexpr FieldException kFieldExceptions[] = {
     {"armature.api.v1.Tag.value", "Value", NumberForm::kPlain, true},
 };
 
-// Members that are documented and not available; clients that send them are told so.
+// Members that are documented but not available. Requests with them get an error.
 struct NotAvailable {
   std::string_view message;
   std::string_view member;
@@ -53,7 +53,7 @@ constexpr NotAvailable kNotAvailable[] = {
 
 // ---------------------------------------------------------------------------------------------------------------
 
-// The beginning of the names of all values of an enum: "KEY_TYPE_" of KeyType, known from the zero value.
+// The common prefix of an enum's value names, such as "KEY_TYPE_", taken from the zero value.
 std::string_view EnumPrefix(const EnumDescriptor& type) {
   constexpr std::string_view kZero = "UNSPECIFIED";
   std::string_view zero = type.value(0)->name();
@@ -61,7 +61,7 @@ std::string_view EnumPrefix(const EnumDescriptor& type) {
   return zero;
 }
 
-// Abbreviations that the documents write in capitals.
+// Abbreviations in capitals.
 std::string WithCapitals(std::string name) {
   if (name.starts_with("Sse")) name.replace(0, 3, "SSE");
   if (name.starts_with("Kms")) name.replace(0, 3, "KMS");

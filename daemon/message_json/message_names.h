@@ -22,38 +22,38 @@ bool IsTime(const google::protobuf::FieldDescriptor& field);
 
 // The value of an enum without the name of its type: "HASH" of KEY_TYPE_HASH.
 std::string_view EnumText(const google::protobuf::EnumValueDescriptor& value);
-// The value called `text`. Null if there is none, and for the zero value, which stands for an absent member.
+// The enum value with name `text`. Null if there is none, and for the zero value, which represents an absent member.
 const google::protobuf::EnumValueDescriptor* FindEnumValue(const google::protobuf::EnumDescriptor& type,
                                                            std::string_view text);
 
-// The field of a message that only wraps a list, because protobuf cannot tell an empty list from an absent one; JSON
-// writes the list itself. Null for other messages.
+// The only field of a message that wraps a list, because protobuf cannot tell an empty list from an absent one. JSON
+// has the list itself. Null for other messages.
 const google::protobuf::FieldDescriptor* WrappedList(const google::protobuf::Descriptor& type);
 
-// How a number is written in JSON.
+// The JSON form of a number.
 enum class NumberForm : uint8_t {
   kPlain,
   kTime,          // milliseconds since 1970 as seconds with a fraction
   kWholeSeconds,  // milliseconds as whole seconds
 };
 
-// A message as the JSON front knows it.
+// The JSON form of a message.
 struct JsonShape {
   struct Member {
     const google::protobuf::FieldDescriptor* field;
     std::string name;
     NumberForm form = NumberForm::kPlain;
-    bool is_always_written = false;  // also as an empty text
+    bool is_always_written = false;  // even if the text is empty
   };
 
-  std::string name;             // as error texts have it: "SSESpecification"
+  std::string name;             // as in error texts, such as "SSESpecification"
   std::vector<Member> members;  // in the order of the message's fields
   StringMap<size_t> by_name;
-  // Members of a request that are documented and not available.
+  // Members of a request that are documented but not available.
   std::vector<std::string_view> not_available;
 };
 
-// The shape of the messages of `type`; lives as long as the process. Thread-safe.
+// The shape of messages of `type`. It exists as long as the process. Thread-safe.
 const JsonShape& ShapeOf(const google::protobuf::Descriptor& type);
 
 }  // namespace armature::daemon

@@ -23,8 +23,8 @@ enum class Front : uint8_t { kGrpc, kHttp, kPipeline };
 inline constexpr size_t kFrontCount = 3;
 std::string_view FrontName(Front front);
 
-// Operations are numbered as in engine::kOperations. The last number stands for all others, and for those on streams of
-// changes while they are not available.
+// Operations are numbered as in engine::kOperations. The last number stands for all others, including those on streams
+// of changes while they are not available.
 inline constexpr size_t kOperationCount = engine::kOperations.size() + 1;
 constexpr std::string_view OperationName(size_t operation) {
   return operation < engine::kOperations.size() ? engine::kOperations[operation].name : "other";

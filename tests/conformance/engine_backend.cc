@@ -221,7 +221,7 @@ class EngineBackend final : public Backend {
     return bytes + rest;
   }
 
-  // An operation on tables, as both fronts run it.
+  // Runs an operation on tables like both front ends.
   Answer OnTables(const daemon::UnaryOperation& operation, const Call& call) {
     const std::shared_ptr<daemon::UnaryOperation::Messages> messages = operation.NewMessages();
     if (const absl::Status said = ToRequestMessage(call.request, messages->request.get()); !said.ok()) {
@@ -231,7 +231,7 @@ class EngineBackend final : public Backend {
     std::future<absl::Status> finished = promise.get_future();
     operation.Start({engine_.get(), ""}, *messages,
                     [messages, &promise](const absl::Status& status) { promise.set_value(status); });
-    // Nothing here must go before the engine has answered.
+    // Local objects must live until the engine has answered.
     if (const absl::Status status = finished.get(); !status.ok()) return ErrorAnswer(status);
     Answer answer = MessageAnswer(*messages->response);
     AddEmptyLists(call.operation, call.request, &answer.body);

@@ -48,7 +48,7 @@ Answer ErrorAnswer(const grpc::Status& status) {
   return answer;
 }
 
-// The field called `name`, or null.
+// The field with `name`, or null.
 const FieldDescriptor* FindField(const Message& message, const char* name) {
   return message.GetDescriptor()->FindFieldByName(name);
 }
@@ -74,7 +74,7 @@ class GrpcBackend final : public Backend {
 
  private:
   Answer Send(const std::string& path, const Call& call) {
-    // "/package.Service/Method" is "package.Service.Method" to descriptors.
+    // Descriptors name "/package.Service/Method" as "package.Service.Method".
     std::string method_name = path.substr(1);
     method_name[method_name.find('/')] = '.';
     const auto& method = *google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(method_name);

@@ -64,7 +64,7 @@ class HttpBackend final : public Backend {
       std::from_chars(sequence.begin(), sequence.end(), answer.change_sequence);
       return answer;
     }
-    // "<namespace>#<name>", a text under either of two names, and what else belongs to the error.
+    // "<namespace>#<name>", a text under one of two names, and further members of the error.
     const std::string type = answer.body.value("__type", "");
     answer.error_type = type.substr(type.find('#') + 1);
     for (const char* const member : {"message", "Message"}) {

@@ -1,4 +1,4 @@
-// Requests of the JSON protocol, from the document to the answer, over a database of their own. Input: the name of an
+// Requests of the JSON protocol, from document to answer, over a database of their own. Input: the name of an
 // operation, a line feed, and the document.
 
 #include <memory>
@@ -101,8 +101,8 @@ class Service {
   std::unique_ptr<daemon::JsonApi> api_;
 };
 
-// Making, changing and removing tables and backups takes long, and later inputs need the table: of these only the
-// document is read.
+// Operations that create, change or delete tables and backups are slow, and later inputs need the table. Only their
+// documents are parsed.
 bool IsOnlyRead(const engine::Operation& operation) {
   return operation.subject == "backup_arn" || operation.source == "backup_arn" || operation.name == "CreateBackup" ||
          operation.name == "CreateTable" || operation.name == "UpdateTable" || operation.name == "DeleteTable";

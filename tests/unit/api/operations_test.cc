@@ -30,7 +30,7 @@ std::set<std::string> NamesOf(const std::initializer_list<Plane>& planes) {
 }
 
 std::set<std::string> MethodsOf(const char* service, std::string_view prefix) {
-  // The generated code is linked in only if something of it is used.
+  // Uses the generated code, which otherwise would not be linked.
   EXPECT_NE(admin::v1::EchoRequest::descriptor(), nullptr);
   const auto* const descriptor = google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(service);
   std::set<std::string> names;
@@ -60,7 +60,7 @@ TEST(Operations, OnTablesAndStreamsHaveAFunctionEach) {
   EXPECT_EQ(names_of(StreamOperations()), expected(Plane::kStream));
 }
 
-// A field that names what the caller must have rights on and that is not there would let everybody in.
+// Without the field that names the resource, every caller would be authorised.
 TEST(Operations, NameFieldsOfTheirRequests) {
   for (const auto& operations : {TableOperations(), StreamOperations()}) {
     for (const UnaryOperation& operation : operations) {
@@ -90,7 +90,7 @@ TEST(Operations, StandInTheListOfDifferences) {
   std::ifstream file(test::TestDataPath("../../docs/COMPATIBILITY.md"));
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   for (const Operation& operation : engine::kOperations) {
-    if (operation.plane == Plane::kAdmin) continue;  // of our own
+    if (operation.plane == Plane::kAdmin) continue;  // not in the original API
     const std::string_view state = operation.plane == Plane::kStream ? "not yet" : "there";
     const size_t row = text.find(Cat(operation.name, " | "));
     ASSERT_NE(row, std::string::npos) << operation.name;

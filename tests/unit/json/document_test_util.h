@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TESTS_UNIT_JSON_DOCUMENT_TEST_UTIL_H_
 #define ARMATURE_TESTS_UNIT_JSON_DOCUMENT_TEST_UTIL_H_
 
-// Documents of the control plane as messages and back.
+// Conversions between documents of the control plane and messages.
 
 #include <algorithm>
 #include <string>
@@ -29,7 +29,7 @@ inline std::string Written(const google::protobuf::Message& answer) {
   return writer.Take();
 }
 
-// Takes a text in quotes, or a number or word, from the beginning of `rest`.
+// Removes a quoted text, a number or a word from the front of `rest`.
 inline std::string TakeToken(std::string_view* rest) {
   size_t end = 1;
   if (rest->front() == '"') {
@@ -64,7 +64,7 @@ inline std::string TakeSorted(std::string_view* rest) {
   return sorted + (is_object ? "}" : "]");
 }
 
-// A document without blanks, with the members of its objects in the order of their names, which means nothing.
+// A document without blanks and with sorted object members, for comparisons.
 inline std::string Sorted(std::string_view json) { return TakeSorted(&json); }
 
 }  // namespace armature::daemon

@@ -28,7 +28,7 @@ TEST(MessageReader, OfMembersWithOneNameTheLastCounts) {
   EXPECT_EQ(update.sse->type, "NONE");
 }
 
-// A oneof holds one of them; the engine is to see that there are several.
+// A oneof holds one member only. The engine must see that there are several.
 TEST(MessageReader, MembersThatExcludeEachOtherAreAllKept) {
   const auto request = ReadAs<v1::UpdateTableRequest>(R"({"GlobalSecondaryIndexUpdates": [
       {"Update": {"IndexName": "u"}, "Create": {"IndexName": "c", "Projection": {"ProjectionType": "SOME"}},

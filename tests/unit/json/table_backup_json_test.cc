@@ -29,7 +29,7 @@ std::string Details(std::string_view status) {
   return text.replace(text.find("STATUS"), 6, status);
 }
 
-// Members in the order of their names.
+// The document with sorted members.
 std::string Made(const engine::TableBackup& backup) {
   v1::CreateBackupResponse answer;
   Fill(backup, answer.mutable_backup_details());
@@ -120,7 +120,7 @@ TEST(TableBackupJson, ARestoredTableTellsWhereItComesFrom) {
   }
 }
 
-// Requests from the document to the engine.
+// Parses a document and converts it to the engine's request.
 template <class Message, class Translate>
 auto Parsed(const std::string& json, Translate translate) -> absl::StatusOr<decltype(translate(Message()))> {
   const absl::StatusOr<Message> message = ReadAs<Message>(json);

@@ -143,7 +143,7 @@ TEST_F(TableOperations, WrongTypesNameTheirShape) {
             R"("message":"ResourcePolicy is not available in this version"})");
 }
 
-// The description as it stands in an answer.
+// The description as a part of an answer.
 std::string WrittenInside(const v1::TableDescription& description) {
   v1::DescribeTableResponse answer;
   *answer.mutable_table() = description;
