@@ -27,7 +27,7 @@ absl::Status WriteDurably(const std::string& path, std::string_view text);
 absl::Status SyncDirectory(const std::string& path);
 // Creates directory `path` and its missing parents, durably.
 absl::Status MakeDirectories(const std::string& path);
-// Whether `path` names a file or directory; false where that cannot be told.
+// True if `path` names a file or directory; false also where the file system cannot tell.
 bool PathExists(const std::string& path);
 // Errors: NotFound, Unavailable.
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path);

@@ -27,7 +27,7 @@ namespace {
 
 namespace v1 = ::armature::api::v1;
 
-constexpr std::chrono::seconds kPatience{120};
+constexpr std::chrono::seconds kEnginePatience{120};
 // Field 1 of every answer holds the item or items.
 constexpr uint32_t kAnswerItemField = 1;
 
@@ -80,7 +80,7 @@ class Waiter {
   }
   absl::StatusOr<T> Wait() {
     std::future<absl::StatusOr<T>> future = promise_->get_future();
-    if (future.wait_for(kPatience) != std::future_status::ready) return absl::InternalError("no answer");
+    if (future.wait_for(kEnginePatience) != std::future_status::ready) return absl::InternalError("no answer");
     return future.get();
   }
 

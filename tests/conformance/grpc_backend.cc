@@ -22,7 +22,7 @@ namespace v1 = ::armature::api::v1;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-constexpr std::chrono::seconds kPatience{120};
+constexpr std::chrono::seconds kGrpcPatience{120};
 
 Answer ErrorAnswer(const grpc::Status& status) {
   Answer answer;
@@ -90,7 +90,7 @@ class GrpcBackend final : public Backend {
       request->GetReflection()->SetUInt64(request.get(), field, call.at_least_sequence);
     }
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    context.set_deadline(std::chrono::system_clock::now() + kGrpcPatience);
     using Lite = google::protobuf::MessageLite;
     const grpc::internal::RpcMethod rpc(path.c_str(), grpc::internal::RpcMethod::NORMAL_RPC);
     const grpc::Status status =

@@ -19,7 +19,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 
-constexpr std::chrono::seconds kPatience{120};
+constexpr std::chrono::seconds kHttpPatience{120};
 
 class HttpBackend final : public Backend {
  public:
@@ -41,7 +41,7 @@ class HttpBackend final : public Backend {
     }
     request.body() = call.request_text;
     request.prepare_payload();
-    stream_.expires_after(kPatience);
+    stream_.expires_after(kHttpPatience);
     http::write(stream_, request);
     http::response_parser<http::string_body> parser;
     parser.body_limit(boost::none);

@@ -13,7 +13,7 @@
 namespace armature::conformance {
 namespace {
 
-constexpr absl::Duration kPatience = absl::Seconds(120);
+constexpr absl::Duration kIndexPatience = absl::Seconds(120);
 constexpr absl::Duration kPause = absl::Milliseconds(1);
 constexpr int kPagesMax = 10'000;
 
@@ -96,7 +96,7 @@ std::string Judge(const Step& step, const Answer& answer) {
 
 // Polls `is_there` until it is true. Throws with `complaint` after a timeout.
 void WaitFor(std::string_view complaint, const std::function<bool()>& is_there) {
-  const absl::Time give_up = absl::Now() + kPatience;
+  const absl::Time give_up = absl::Now() + kIndexPatience;
   absl::Mutex mutex;
   const bool never = false;
   while (absl::Now() < give_up) {
