@@ -134,7 +134,7 @@ TEST_F(IndexLifeTest, VerifyFindsAndMendsThroughTheDaemon) {
                                  HasSubstr("4 differences"), HasSubstr(R"({"id":{"S":")")));
   // One entry counts twice: as wrong for the item that it should represent, and as an orphan for the item that it
   // names.
-  EXPECT_THAT(damaged.err, HasSubstr("4 differences; --repair mends those of indexes"));
+  EXPECT_THAT(damaged.err, HasSubstr("4 differences; --repair repairs those of indexes"));
   const Outcome mended = Armature({"verify", "--repair"});
   EXPECT_EQ(mended.code, 4);
   EXPECT_THAT(mended.out, HasSubstr(R"("Repaired": true)"));
