@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 4> kPassingReasons = {"None", "Transactio
 // The methods whose repeat gives the same, whatever the request says: service.proto and admin.proto mark them with
 // idempotency_level. The client links no part of the daemon, so the table of operations is not at hand here.
 const absl::flat_hash_set<std::string>& IdempotentMethods() {
-  static const auto* const methods = [] {
+  static const auto* const kMethods = [] {
     auto* const marked = new absl::flat_hash_set<std::string>;
     for (const char* const service : {"armature.api.v1.ItemService", "armature.api.v1.TableService",
                                       "armature.api.v1.StreamService", "armature.admin.v1.AdminService"}) {
@@ -40,7 +40,7 @@ const absl::flat_hash_set<std::string>& IdempotentMethods() {
     }
     return marked;
   }();
-  return *methods;
+  return *kMethods;
 }
 
 template <class Range>

@@ -65,8 +65,8 @@ void UnaryOperation::FindSubject(Messages* messages) const {
 }
 
 std::span<const UnaryOperation> TableOperations() {
-  static const auto* const operations = new std::vector<UnaryOperation>(MakeTableOperations());
-  return *operations;
+  static const auto* const kOperations = new std::vector<UnaryOperation>(MakeTableOperations());
+  return *kOperations;
 }
 
 const UnaryOperation* FindTableOperation(std::string_view name) {
@@ -77,13 +77,13 @@ const UnaryOperation* FindTableOperation(std::string_view name) {
 }
 
 std::span<const UnaryOperation> StreamOperations() {
-  static const auto* const operations = new std::vector<UnaryOperation>{
+  static const auto* const kOperations = new std::vector<UnaryOperation>{
       NotAvailable<v1::ListStreamsRequest, v1::ListStreamsResponse>(),
       NotAvailable<v1::DescribeStreamRequest, v1::DescribeStreamResponse>(),
       NotAvailable<v1::GetShardIteratorRequest, v1::GetShardIteratorResponse>(),
       NotAvailable<v1::GetRecordsRequest, v1::GetRecordsResponse>(),
   };
-  return *operations;
+  return *kOperations;
 }
 
 }  // namespace armature::daemon
