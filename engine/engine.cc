@@ -91,20 +91,12 @@ void RunWrite(Parts* parts, RequestContext context, absl::StatusOr<std::unique_p
   RunMutation(parts, std::move(context), *std::move(mutation), std::move(done));
 }
 
-// Runs `fn(target, request)`, which may block, on a pool. `fn` returns a status or a StatusOr<T>.
+// Runs `fn(target, request)`, which may block and returns a StatusOr<T>, on a pool.
 template <class T, class Fn, class Target, class Request>
 void RunBlocking(ThreadPool* pool, Callback<T> done, Fn fn, Target target, Request request) {
   auto shared_done = std::make_shared<Callback<T>>(std::move(done));
   RunOnPool(
-      pool,
-      [shared_done, fn, target, request = std::move(request)] {
-        if constexpr (std::is_same_v<T, Nothing>) {
-          const absl::Status status = fn(target, request);
-          std::move (*shared_done)(status.ok() ? absl::StatusOr<Nothing>(Nothing()) : status);
-        } else {
-          std::move (*shared_done)(fn(target, request));
-        }
-      },
+      pool, [shared_done, fn, target, request = std::move(request)] { std::move (*shared_done)(fn(target, request)); },
       [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
 }
 
@@ -126,7 +118,7 @@ Engine::~Engine() {
 
 void Engine::EndWaits() { parts_->database->EndWaits(ServiceUnavailableError("The server is stopping")); }
 
-store::Database* Engine::database() { return parts_->database; }
+store::Database* Engine::database() const { return parts_->database; }
 
 EngineStats Engine::stats() const {
   return {.read_queue_tasks = parts_->read_pool.queue_length(), .check_queue_tasks = parts_->check_pool.queue_length()};
@@ -198,35 +190,8 @@ void Engine::UpdateTable(model::TableUpdate update, Callback<TableDescription> d
   RunBlocking(&parts_->read_pool, std::move(done), engine::UpdateTable, parts_->database, std::move(update));
 }
 
-void Engine::TagResource(TagResourceRequest request, Callback<Nothing> done) {
-  RunBlocking(&parts_->read_pool, std::move(done), engine::TagResource, parts_->database, std::move(request));
-}
-
-void Engine::UntagResource(UntagResourceRequest request, Callback<Nothing> done) {
-  RunBlocking(&parts_->read_pool, std::move(done), engine::UntagResource, parts_->database, std::move(request));
-}
-
-void Engine::ListTagsOfResource(const ListTagsOfResourceRequest& request, Callback<ListTagsOfResourceResult> done) {
-  std::move(done)(engine::ListTagsOfResource(*parts_->database, request));
-}
-
-void Engine::UpdateTimeToLive(UpdateTimeToLiveRequest request, Callback<TimeToLiveSpecification> done) {
-  RunBlocking(&parts_->read_pool, std::move(done), engine::UpdateTimeToLive, parts_->database, std::move(request));
-}
-
-void Engine::DescribeTimeToLive(const std::optional<std::string>& table_name, Callback<TimeToLiveDescription> done) {
-  std::move(done)(engine::DescribeTimeToLive(*parts_->database, table_name));
-}
-
-void Engine::UpdateContinuousBackups(UpdateContinuousBackupsRequest request,
-                                     Callback<ContinuousBackupsDescription> done) {
-  RunBlocking(&parts_->read_pool, std::move(done), engine::UpdateContinuousBackups, parts_->database,
-              std::move(request));
-}
-
-void Engine::DescribeContinuousBackups(const std::optional<std::string>& table_name,
-                                       Callback<ContinuousBackupsDescription> done) {
-  std::move(done)(engine::DescribeContinuousBackups(*parts_->database, table_name));
+void Engine::PostToReadPool(absl::AnyInvocable<void() &&> run, absl::AnyInvocable<void(absl::Status) &&> refused) {
+  RunOnPool(&parts_->read_pool, std::move(run), std::move(refused));
 }
 
 void Engine::CreateBackup(CreateBackupRequest request, Callback<TableBackup> done) {
@@ -264,7 +229,7 @@ void Engine::OpenExport(std::string table_name, Callback<std::shared_ptr<TableEx
 
 BackupJobs* Engine::backups() { return &parts_->backups; }
 
-void Engine::ListBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done) {
+void Engine::ListDatabaseBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done) {
   const auto list = [](BackupJobs* backups, const std::string& from) {
     absl::StatusOr<std::vector<store::BackupEntry>> entries = backups->List(from);
     // Clients allowed to call this may see the text of the error.

@@ -9,8 +9,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "engine/backup/backup_jobs.h"
 #include "engine/backup/table_backups.h"
@@ -19,10 +23,7 @@
 #include "engine/items/batch_request.h"
 #include "engine/items/request.h"
 #include "engine/items/transact_request.h"
-#include "engine/tables/continuous_backups.h"
 #include "engine/tables/table_ops.h"
-#include "engine/tables/tags.h"
-#include "engine/tables/time_to_live.h"
 #include "index/index_builder.h"
 #include "storage/model/table_update.h"
 #include "storage/store/database.h"
@@ -88,15 +89,23 @@ class Engine {
   void ListTables(const std::optional<std::string>& start_after, std::optional<int64_t> limit,
                   Callback<ListTablesResult> done);
   void UpdateTable(model::TableUpdate update, Callback<TableDescription> done);
-  void TagResource(TagResourceRequest request, Callback<Nothing> done);
-  void UntagResource(UntagResourceRequest request, Callback<Nothing> done);
-  void ListTagsOfResource(const ListTagsOfResourceRequest& request, Callback<ListTagsOfResourceResult> done);
-  void UpdateTimeToLive(UpdateTimeToLiveRequest request, Callback<TimeToLiveSpecification> done);
-  void DescribeTimeToLive(const std::optional<std::string>& table_name, Callback<TimeToLiveDescription> done);
-  void UpdateContinuousBackups(UpdateContinuousBackupsRequest request, Callback<ContinuousBackupsDescription> done);
-  void DescribeContinuousBackups(const std::optional<std::string>& table_name,
-                                 Callback<ContinuousBackupsDescription> done);
-  // See table_backups.h. ListTableBackups is the API's ListBackups; ListBackups below is the admin service's.
+  // Runs `fn(database, request)`, which returns a status or a StatusOr<T>, on a thread that may wait for the disk. For
+  // settings of tables (engine/tables), which need nothing else of the engine.
+  template <class T, class Fn, class Request>
+  void RunOnDatabase(Callback<T> done, Fn fn, Request request) {
+    auto shared_done = std::make_shared<Callback<T>>(std::move(done));
+    const auto run = [shared_done, fn, request = std::move(request), database = database()] {
+      if constexpr (std::is_same_v<T, Nothing>) {
+        const absl::Status status = fn(database, request);
+        std::move (*shared_done)(status.ok() ? absl::StatusOr<Nothing>(Nothing()) : status);
+      } else {
+        std::move (*shared_done)(fn(database, request));
+      }
+    };
+    PostToReadPool(run, [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
+  }
+
+  // See table_backups.h. ListTableBackups is the operation ListBackups.
   void CreateBackup(CreateBackupRequest request, Callback<TableBackup> done);
   void DescribeBackup(std::optional<std::string> arn, Callback<TableBackup> done);
   void ListTableBackups(ListTableBackupsRequest request, Callback<ListTableBackupsResult> done);
@@ -113,16 +122,18 @@ class Engine {
 
   // See backup_jobs.h.
   BackupJobs* backups();
-  void ListBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done);
+  void ListDatabaseBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done);
   void RestoreTableOf(RestoreTableOfRequest request, Callback<TableDescription> done);
 
   // Ends requests that wait for global indexes, present and future: the server is about to stop.
   void EndWaits();
 
-  store::Database* database();
+  store::Database* database() const;
   EngineStats stats() const;
 
  private:
+  void PostToReadPool(absl::AnyInvocable<void() &&> run, absl::AnyInvocable<void(absl::Status) &&> refused);
+
   const std::unique_ptr<Parts> parts_;
 };
 

@@ -218,8 +218,8 @@ void Fill(const std::vector<store::BackupEntry>& from, v1::ListBackupsResponse* 
 
 void ListBackups(const OperationContext& context, const v1::ListBackupsRequest& request,
                  v1::ListBackupsResponse* response, Finished done) {
-  context.engine->ListBackups(request.directory(),
-                              AnswerIn<std::vector<store::BackupEntry>>(response, std::move(done), Fill));
+  context.engine->ListDatabaseBackups(request.directory(),
+                                      AnswerIn<std::vector<store::BackupEntry>>(response, std::move(done), Fill));
 }
 
 void RestoreTable(const OperationContext& context, const v1::RestoreTableRequest& request,

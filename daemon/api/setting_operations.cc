@@ -7,6 +7,9 @@
 #include "daemon/api/operation_lists.h"
 #include "daemon/message_json/given_fields.h"
 #include "engine/tables/account_limits.h"
+#include "engine/tables/continuous_backups.h"
+#include "engine/tables/tags.h"
+#include "engine/tables/time_to_live.h"
 
 namespace armature::daemon {
 namespace {
@@ -41,19 +44,20 @@ void FillSettings(const engine::ListTagsOfResourceResult& result, v1::ListTagsOf
 
 void TagResource(const OperationContext& context, const v1::TagResourceRequest& request, v1::TagResourceResponse*,
                  Finished done) {
-  context.engine->TagResource(ToEngine(request), AnswerNothing(std::move(done)));
+  context.engine->RunOnDatabase(AnswerNothing(std::move(done)), engine::TagResource, ToEngine(request));
 }
 
 void UntagResource(const OperationContext& context, const v1::UntagResourceRequest& request, v1::UntagResourceResponse*,
                    Finished done) {
-  context.engine->UntagResource(ToEngine(request), AnswerNothing(std::move(done)));
+  context.engine->RunOnDatabase(AnswerNothing(std::move(done)), engine::UntagResource, ToEngine(request));
 }
 
 void ListTagsOfResource(const OperationContext& context, const v1::ListTagsOfResourceRequest& request,
                         v1::ListTagsOfResourceResponse* response, Finished done) {
-  context.engine->ListTagsOfResource(
-      {GivenText(request, request.kResourceArnFieldNumber), GivenText(request, request.kNextTokenFieldNumber)},
-      AnswerIn<engine::ListTagsOfResourceResult>(response, std::move(done), FillSettings));
+  const engine::ListTagsOfResourceRequest from = {GivenText(request, request.kResourceArnFieldNumber),
+                                                  GivenText(request, request.kNextTokenFieldNumber)};
+  AnswerIn<engine::ListTagsOfResourceResult>(
+      response, std::move(done), FillSettings)(engine::ListTagsOfResource(*context.engine->database(), from));
 }
 
 engine::UpdateTimeToLiveRequest ToEngine(const v1::UpdateTimeToLiveRequest& request) {
@@ -80,14 +84,14 @@ void FillSettings(const engine::TimeToLiveDescription& description, v1::Describe
 
 void UpdateTimeToLive(const OperationContext& context, const v1::UpdateTimeToLiveRequest& request,
                       v1::UpdateTimeToLiveResponse* response, Finished done) {
-  context.engine->UpdateTimeToLive(ToEngine(request),
-                                   AnswerIn<engine::TimeToLiveSpecification>(response, std::move(done), FillSettings));
+  context.engine->RunOnDatabase(AnswerIn<engine::TimeToLiveSpecification>(response, std::move(done), FillSettings),
+                                engine::UpdateTimeToLive, ToEngine(request));
 }
 
 void DescribeTimeToLive(const OperationContext& context, const v1::DescribeTimeToLiveRequest& request,
                         v1::DescribeTimeToLiveResponse* response, Finished done) {
-  context.engine->DescribeTimeToLive(GivenText(request, request.kTableNameFieldNumber),
-                                     AnswerIn<engine::TimeToLiveDescription>(response, std::move(done), FillSettings));
+  AnswerIn<engine::TimeToLiveDescription>(response, std::move(done), FillSettings)(
+      engine::DescribeTimeToLive(*context.engine->database(), GivenText(request, request.kTableNameFieldNumber)));
 }
 
 engine::UpdateContinuousBackupsRequest ToEngine(const v1::UpdateContinuousBackupsRequest& request) {
@@ -118,15 +122,15 @@ void FillSettings(const engine::ContinuousBackupsDescription& description, Respo
 
 void UpdateContinuousBackups(const OperationContext& context, const v1::UpdateContinuousBackupsRequest& request,
                              v1::UpdateContinuousBackupsResponse* response, Finished done) {
-  context.engine->UpdateContinuousBackups(
-      ToEngine(request), AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done), FillSettings));
+  context.engine->RunOnDatabase(AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done), FillSettings),
+                                engine::UpdateContinuousBackups, ToEngine(request));
 }
 
 void DescribeContinuousBackups(const OperationContext& context, const v1::DescribeContinuousBackupsRequest& request,
                                v1::DescribeContinuousBackupsResponse* response, Finished done) {
-  context.engine->DescribeContinuousBackups(
-      GivenText(request, request.kTableNameFieldNumber),
-      AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done), FillSettings));
+  AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done),
+                                                 FillSettings)(engine::DescribeContinuousBackups(
+      *context.engine->database(), GivenText(request, request.kTableNameFieldNumber)));
 }
 
 void DescribeLimits(const OperationContext&, const v1::DescribeLimitsRequest&, v1::DescribeLimitsResponse* response,

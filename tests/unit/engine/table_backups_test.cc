@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/tables/time_to_live.h"
 #include "tests/unit/engine/engine_test_util.h"
 
 namespace armature::engine::table_backups_test {
@@ -314,10 +315,9 @@ TEST(TableRestore, OneThatDidNotFinishIsOutOfReachAndGoesWithTheNextStart) {
   EXPECT_EQ(ErrorNameOf(engine.Scan(scan).status()), "ResourceNotFoundException");
   EXPECT_EQ(ErrorNameOf(engine.DeleteTable("copy").status()), "ResourceInUseException");
   EXPECT_EQ(ErrorNameOf(engine.CreateTable(PlainTable("copy"))), "ResourceInUseException");
-  Answer<TimeToLiveSpecification> answer;
-  engine->UpdateTimeToLive({.table_name = "copy", .specification = TimeToLiveSpecification{true, "at"}},
-                           answer.Catch());
-  EXPECT_EQ(ErrorNameOf(answer.Take().status()), "ResourceInUseException");
+  const auto expiry = UpdateTimeToLive(engine->database(),
+                                       {.table_name = "copy", .specification = TimeToLiveSpecification{true, "at"}});
+  EXPECT_EQ(ErrorNameOf(expiry.status()), "ResourceInUseException");
   engine.Reopen();
   EXPECT_TRUE(engine.WaitForTableGone("copy").ok());
   EXPECT_TRUE(engine.Describe(kTable).ok());

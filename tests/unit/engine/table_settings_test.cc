@@ -8,6 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include "engine/tables/continuous_backups.h"
+#include "engine/tables/tags.h"
+#include "engine/tables/time_to_live.h"
 #include "storage/model/table_name.h"
 #include "tests/unit/engine/engine_test_util.h"
 
@@ -33,24 +36,16 @@ class TableSettings : public testing::Test {
     return answer.Take();
   }
   absl::StatusOr<TimeToLiveSpecification> Expire(const std::string& name, const std::string& attribute) {
-    Answer<TimeToLiveSpecification> answer;
-    engine_->UpdateTimeToLive({name, TimeToLiveSpecification{true, attribute}}, answer.Catch());
-    return answer.Take();
+    return UpdateTimeToLive(engine_->database(), {name, TimeToLiveSpecification{true, attribute}});
   }
   absl::Status Tag(const std::string& name, const std::string& key) {
-    Answer<Nothing> answer;
-    engine_->TagResource({model::TableArn(name), model::Tags{{key, "v"}}}, answer.Catch());
-    return answer.Take().status();
+    return TagResource(engine_->database(), {model::TableArn(name), model::Tags{{key, "v"}}});
   }
   absl::StatusOr<ListTagsOfResourceResult> Tags(const std::string& name, std::optional<std::string> token = {}) {
-    Answer<ListTagsOfResourceResult> answer;
-    engine_->ListTagsOfResource({model::TableArn(name), std::move(token)}, answer.Catch());
-    return answer.Take();
+    return ListTagsOfResource(*engine_->database(), {model::TableArn(name), std::move(token)});
   }
   std::string DescribeExpiry(const std::string& name) {
-    Answer<TimeToLiveDescription> answer;
-    engine_->DescribeTimeToLive(name, answer.Catch());
-    const absl::StatusOr<TimeToLiveDescription> description = answer.Take();
+    const absl::StatusOr<TimeToLiveDescription> description = DescribeTimeToLive(*engine_->database(), name);
     return description.ok() ? description->attribute_name : std::string(description.status().message());
   }
 
@@ -67,17 +62,14 @@ TEST_F(TableSettings, SurviveARestart) {
   ASSERT_TRUE(Protect("Cats", true).ok());
   ASSERT_TRUE(Expire("Cats", "expires").ok());
   ASSERT_TRUE(Tag("Cats", "team").ok());
-  Answer<ContinuousBackupsDescription> recovery;
-  engine_->UpdateContinuousBackups({"Cats", PointInTimeRecoverySpecification{true, 7}}, recovery.Catch());
-  const absl::StatusOr<ContinuousBackupsDescription> before = recovery.Take();
+  const absl::StatusOr<ContinuousBackupsDescription> before =
+      UpdateContinuousBackups(engine_->database(), {"Cats", PointInTimeRecoverySpecification{true, 7}});
   ASSERT_TRUE(before.ok()) << before.status();
   engine_.Reopen();
   EXPECT_TRUE(engine_.Describe("Cats")->descriptor.settings.deletion_protection);
   EXPECT_EQ(DescribeExpiry("Cats"), "expires");
   EXPECT_EQ(Tags("Cats")->tags, (model::Tags{{"team", "v"}}));
-  Answer<ContinuousBackupsDescription> described;
-  engine_->DescribeContinuousBackups("Cats", described.Catch());
-  const absl::StatusOr<ContinuousBackupsDescription> after = described.Take();
+  const absl::StatusOr<ContinuousBackupsDescription> after = DescribeContinuousBackups(*engine_->database(), "Cats");
   EXPECT_TRUE(after->recovery_enabled);
   EXPECT_EQ(after->period_days, 7);
   EXPECT_EQ(after->earliest_ms, before->earliest_ms);
