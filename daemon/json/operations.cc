@@ -38,9 +38,9 @@ std::string DocumentOf(const google::protobuf::Message& answer) {
 }  // namespace
 
 const JsonOperation* FindItemOperation(std::string_view name) {
-  static const auto* const all = new StringMap<JsonOperation>(MakeItemOperations());
-  const auto found = all->find(name);
-  return found == all->end() ? nullptr : &found->second;
+  static const auto* const kAll = new StringMap<JsonOperation>(MakeItemOperations());
+  const auto found = kAll->find(name);
+  return found == kAll->end() ? nullptr : &found->second;
 }
 
 void RunTableOperation(const UnaryOperation& operation, engine::Engine* engine, const JsonCall& call,

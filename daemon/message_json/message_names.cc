@@ -131,9 +131,9 @@ const FieldDescriptor* WrappedList(const Descriptor& type) {
 
 const JsonShape& ShapeOf(const Descriptor& type) {
   static absl::Mutex mutex(absl::kConstInit);
-  static auto* const shapes = new absl::flat_hash_map<const Descriptor*, std::unique_ptr<const JsonShape>>;
+  static auto* const kShapes = new absl::flat_hash_map<const Descriptor*, std::unique_ptr<const JsonShape>>;
   const absl::MutexLock lock(&mutex);
-  std::unique_ptr<const JsonShape>& shape = (*shapes)[&type];
+  std::unique_ptr<const JsonShape>& shape = (*kShapes)[&type];
   if (shape == nullptr) shape = std::make_unique<const JsonShape>(MakeShape(type));
   return *shape;
 }
