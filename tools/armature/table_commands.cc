@@ -131,7 +131,7 @@ constexpr OptionSpec kStream{"--stream-specification", "StreamEnabled=true,Strea
 constexpr OptionSpec kProtection{"--deletion-protection-enabled", "Refuse to delete the table"};
 
 const RequestCommand& CreateCommand() {
-  static const RequestCommand command{
+  static const RequestCommand kCommand{
       "create",
       "Create a table with its indexes",
       {{"--table-name", "3 to 255 characters of [a-zA-Z0-9_.-]", Presence::kRequired},
@@ -151,29 +151,29 @@ const RequestCommand& CreateCommand() {
       --billing-mode PAY_PER_REQUEST --wait
   armature table create --cli-input-json @GameScores.json --wait
 )"};
-  return command;
+  return kCommand;
 }
 
 const RequestCommand& UpdateCommand() {
-  static const RequestCommand command{"update",
-                                      "Change settings of a table",
-                                      {kTableNameOption,
-                                       kBillingMode,
-                                       kThroughput,
-                                       {"--attribute-definitions", "Types of the key attributes of a new index"},
-                                       {"--global-secondary-index-updates", "Array of Create, Update and Delete"},
-                                       kStream,
-                                       {"--sse-specification", "Enabled=true"},
-                                       {"--table-class", "STANDARD or STANDARD_INFREQUENT_ACCESS"},
-                                       kProtection,
-                                       {"--on-demand-throughput", "MaxReadRequestUnits=N,MaxWriteRequestUnits=N"},
-                                       {"--warm-throughput", "ReadUnitsPerSecond=N,WriteUnitsPerSecond=N"}},
-                                      R"(Examples:
+  static const RequestCommand kCommand{"update",
+                                       "Change settings of a table",
+                                       {kTableNameOption,
+                                        kBillingMode,
+                                        kThroughput,
+                                        {"--attribute-definitions", "Types of the key attributes of a new index"},
+                                        {"--global-secondary-index-updates", "Array of Create, Update and Delete"},
+                                        kStream,
+                                        {"--sse-specification", "Enabled=true"},
+                                        {"--table-class", "STANDARD or STANDARD_INFREQUENT_ACCESS"},
+                                        kProtection,
+                                        {"--on-demand-throughput", "MaxReadRequestUnits=N,MaxWriteRequestUnits=N"},
+                                        {"--warm-throughput", "ReadUnitsPerSecond=N,WriteUnitsPerSecond=N"}},
+                                       R"(Examples:
   armature table update --table-name Thread --deletion-protection-enabled
   armature table update --table-name Thread --billing-mode PROVISIONED \
       --provisioned-throughput ReadCapacityUnits=5,WriteCapacityUnits=5
 )"};
-  return command;
+  return kCommand;
 }
 
 void AddTagCommands(CLI::App& group, Action* action) {

@@ -49,6 +49,7 @@ std::string UnknownWord(const CLI::App& app, const std::vector<std::string>& arg
     const CLI::App* const subcommand = FindSubcommand(subcommands, word);
     if (subcommand == nullptr) {
       std::vector<std::string> names;
+      names.reserve(subcommands.size());
       for (const CLI::App* known : subcommands) names.push_back(known->get_name());
       return Cat("unknown command '", word, "'", DidYouMean(word, names));
     }

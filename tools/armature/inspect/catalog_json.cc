@@ -45,7 +45,7 @@ std::string MemberName(std::string_view kind, std::string_view field) {
   if (is_time) field.remove_suffix(field.ends_with("time_ms") ? 7 : 3);
   bool is_first = true;
   for (const char c : field) {
-    if (c != '_') name.push_back(is_first ? absl::ascii_toupper(c) : c);
+    if (c != '_') name += is_first ? static_cast<char>(absl::ascii_toupper(static_cast<unsigned char>(c))) : c;
     is_first = c == '_';
   }
   return is_time ? name + "DateTime" : name;
