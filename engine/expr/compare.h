@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "storage/model/value.h"
+#include "storage/model/item_view.h"
 
 namespace armature::expr {
 

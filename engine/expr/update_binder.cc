@@ -10,7 +10,7 @@
 #include "engine/expr/paths.h"
 #include "engine/expr/update_eval.h"
 #include "storage/base/strings.h"
-#include "storage/model/value.h"
+#include "storage/model/item_view.h"
 
 namespace armature::expr {
 namespace {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "storage/codec/key_codec.h"
-#include "storage/codec/partition_hash.h"
 #include "storage/model/key_schema.h"
 
 namespace armature::engine {

@@ -1,7 +1,6 @@
 #include "engine/items/key_range.h"
 
 #include "storage/codec/key_codec.h"
-#include "storage/codec/partition_hash.h"
 
 namespace armature::engine {
 namespace {

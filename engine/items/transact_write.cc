@@ -15,9 +15,7 @@
 #include "engine/throughput.h"
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
-#include "storage/base/collection_error.h"
 #include "storage/base/status_macros.h"
-#include "storage/base/transaction_error.h"
 #include "storage/store/commit/idempotency.h"
 #include "storage/store/keyspace.h"
 
