@@ -13,10 +13,10 @@
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
 #include "tools/armature/commands.h"
+#include "tools/armature/display.h"
 #include "tools/armature/export/item_writer.h"
 #include "tools/armature/export/manifest.h"
 #include "tools/armature/export/output_file.h"
-#include "tools/armature/progress_bar.h"
 
 namespace armature::cli {
 namespace {

@@ -1,6 +1,7 @@
 #include "tools/armature/export/output_file.h"
 
 #include <fcntl.h>
+#include <openssl/evp.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -12,6 +13,8 @@
 #include <limits>
 #include <utility>
 
+#include "daemon/auth/crypto.h"
+#include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/session.h"
@@ -24,6 +27,24 @@ constexpr int kMemoryLevel = 8;             // zlib's default
 constexpr size_t kBufferBytes = 64 << 10;
 
 }  // namespace
+
+void Sha256Stream::Free::operator()(evp_md_ctx_st* context) const { EVP_MD_CTX_free(context); }
+
+// OpenSSL fails here only if it is out of memory.
+Sha256Stream::Sha256Stream() : context_(EVP_MD_CTX_new()) {
+  CHECK(context_ != nullptr);
+  CHECK_EQ(EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr), 1);
+}
+
+void Sha256Stream::Add(std::string_view bytes) {
+  CHECK_EQ(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()), 1);
+}
+
+std::string Sha256Stream::Hex() {
+  daemon::Sha256Digest digest{};
+  CHECK_EQ(EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr), 1);
+  return daemon::Hex(digest);
+}
 
 struct OutputFile::Deflater {
   Deflater() {

@@ -1,18 +1,50 @@
-#ifndef ARMATURE_TOOLS_ARMATURE_PROGRESS_BAR_H_
-#define ARMATURE_TOOLS_ARMATURE_PROGRESS_BAR_H_
+#ifndef ARMATURE_TOOLS_ARMATURE_DISPLAY_H_
+#define ARMATURE_TOOLS_ARMATURE_DISPLAY_H_
 
-// The progress of a long command, for people who wait for it.
+// Prints for people: answers as aligned columns, numbers, and the progress of long commands. Programs use JSON.
 
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "tools/armature/json_text.h"
 
 namespace armature::cli {
+
+// Rows of texts under a header. Control characters are escaped, so that each row is one line. Columns with only numbers
+// are aligned to the right.
+class TextTable {
+ public:
+  explicit TextTable(std::vector<std::string> header);
+
+  // Missing cells at the end are empty.
+  void AddRow(std::vector<std::string> cells);
+
+  // The table, with a line break after each line. Without rows only the header.
+  std::string ToString() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;  // begins with the header
+};
+
+// An attribute value in its JSON form, shortened for people: text without quotes, sets in {}, lists and maps as JSON.
+std::string ShowValue(const Json& value);
+
+// A table with one row for each item, and one column for each attribute of any item, sorted by name. Empty without
+// items.
+std::string ItemsTable(const Json& items);
+
+// A table with one row for each object. `columns`: the names of its members, in order.
+std::string RecordsTable(const Json& records, const std::vector<std::string>& columns);
+
+// A table with one row for each member that is not an array: name and value. The members of an object have rows named
+// "Outer.Inner". Times are printed as dates.
+std::string DetailsTable(const Json& object);
 
 // A moment in the progress of some work, printed as a line such as
 //   orders/by_customer  [#########...........]  45 %  450,000 of 1,000,000  90,000/s  6 s left
@@ -58,4 +90,4 @@ class ProgressBar {
 
 }  // namespace armature::cli
 
-#endif  // ARMATURE_TOOLS_ARMATURE_PROGRESS_BAR_H_
+#endif  // ARMATURE_TOOLS_ARMATURE_DISPLAY_H_
