@@ -15,7 +15,6 @@
 #include "tools/advise/workload.h"
 #include "tools/advise/workload_json.h"
 #include "tools/armature/command.h"
-#include "tools/armature/commands.h"
 #include "tools/armature/display.h"
 
 namespace armature::cli {

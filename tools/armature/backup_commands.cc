@@ -15,7 +15,6 @@
 #include "storage/base/strings.h"
 #include "storage/store/backup/backup_repository.h"
 #include "tools/armature/command.h"
-#include "tools/armature/commands.h"
 #include "tools/armature/display.h"
 #include "tools/armature/message_json.h"
 #include "tools/armature/offline_engine.h"
@@ -106,10 +105,6 @@ admin::v1::Backup ToMessage(const BackupEntry& entry) {
 
 // The first line of a note, which is for people. The other lines are for programs.
 std::string NoteLine(const std::string& note) { return note.substr(0, note.find('\n')); }
-
-std::string ShowTime(int64_t ms) {
-  return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", absl::FromUnixMillis(ms), absl::UTCTimeZone());
-}
 
 void PrintBackup(const Session& session, const admin::v1::Backup& backup) {
   Json json = MessageToJson(backup);

@@ -1,11 +1,13 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_COMMAND_H_
 #define ARMATURE_TOOLS_ARMATURE_COMMAND_H_
 
-// Connects the subcommands of CLI11 with the functions that run them, and builds requests from their options.
+// All commands, and the parts that they share: they connect the subcommands of CLI11 with the functions that run them,
+// and build requests from their options.
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -154,6 +156,25 @@ absl::StatusOr<Json> ParseShorthandList(const std::vector<std::string>& argument
 // Calls about tables that several commands make. The names are those of all tables, from all pages of ListTables.
 absl::StatusOr<std::vector<std::string>> ListTableNames(const client::Client& client);
 absl::StatusOr<api::v1::TableDescription> DescribeTable(const client::Client& client, const std::string& name);
+
+// Each function adds its commands to `app`. A command on the command line sets *action. Lifetime: `action` must outlive
+// `app`.
+void AddTableCommands(CLI::App& app, Action* action);
+void AddItemCommands(CLI::App& app, Action* action);    // also query and scan
+void AddStatusCommands(CLI::App& app, Action* action);  // index, server
+void AddCredentialsCommands(CLI::App& app, Action* action);
+void AddAdviseCommand(CLI::App& app, Action* action);
+void AddVerifyCommand(CLI::App& app, Action* action);
+void AddLoadCommand(CLI::App& app, Action* action);
+void AddOverviewCommand(CLI::App& app, Action* action);  // status
+void AddManualCommands(CLI::App& app, Action* action);   // completion and man, of all commands of `app`
+void AddExportCommand(CLI::App& app, Action* action);
+void AddImportCommand(CLI::App& app, Action* action);
+void AddBackupCommands(CLI::App& app, Action* action);
+void AddInspectCommands(CLI::App& app, Action* action);
+
+// Runs the whole tool. `arguments`: those after the program name. Returns the exit code, see ExitCode.
+int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace armature::cli
 

@@ -44,10 +44,22 @@ std::string ShowScalar(const Json& json) { return json.is_string() ? json.get<st
 
 std::string ShowMember(std::string_view name, const Json& json) {
   if (name.ends_with("Time") && json.is_number()) {
-    const absl::Time time = absl::FromUnixMillis(std::llround(json.get<double>() * 1000));
-    return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", time, absl::UTCTimeZone());
+    return ShowTime(std::llround(json.get<double>() * 1000));
   }
   return ShowScalar(json);
+}
+
+// `show` makes the text of a member.
+std::string ObjectsTable(const Json& objects, const std::vector<std::string>& columns,
+                         std::string (*show)(std::string_view name, const Json& member)) {
+  TextTable table(columns);
+  for (const Json& object : objects) {
+    std::vector<std::string> cells;
+    cells.reserve(columns.size());
+    for (const std::string& name : columns) cells.push_back(object.contains(name) ? show(name, object[name]) : "");
+    table.AddRow(std::move(cells));
+  }
+  return table.ToString();
 }
 
 void AddDetails(const std::string& prefix, const Json& object, TextTable& table) {
@@ -111,29 +123,12 @@ std::string ItemsTable(const Json& items) {
     for (const auto& [name, value] : item.items()) names.insert(name);
   }
   if (names.empty()) return "";
-  TextTable table(std::vector<std::string>(names.begin(), names.end()));
-  for (const Json& item : items) {
-    std::vector<std::string> cells;
-    cells.reserve(names.size());
-    for (const std::string& name : names) {
-      cells.push_back(item.contains(name) ? ShowValue(item[name]) : "");
-    }
-    table.AddRow(std::move(cells));
-  }
-  return table.ToString();
+  return ObjectsTable(items, {names.begin(), names.end()},
+                      [](std::string_view /*name*/, const Json& value) { return ShowValue(value); });
 }
 
 std::string RecordsTable(const Json& records, const std::vector<std::string>& columns) {
-  TextTable table(columns);
-  for (const Json& record : records) {
-    std::vector<std::string> cells;
-    cells.reserve(columns.size());
-    for (const std::string& name : columns) {
-      cells.push_back(record.contains(name) ? ShowMember(name, record[name]) : "");
-    }
-    table.AddRow(std::move(cells));
-  }
-  return table.ToString();
+  return ObjectsTable(records, columns, ShowMember);
 }
 
 std::string DetailsTable(const Json& object) {
@@ -162,6 +157,10 @@ std::string ShowBytes(uint64_t bytes) {
   }
   if (unit == 0 || value >= 100) return absl::StrFormat("%.0f %s", value, kUnits[unit]);
   return absl::StrFormat("%.1f %s", value, kUnits[unit]);
+}
+
+std::string ShowTime(int64_t ms) {
+  return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", absl::FromUnixMillis(ms), absl::UTCTimeZone());
 }
 
 std::string ShowSeconds(int64_t seconds) {

@@ -64,6 +64,9 @@ std::string WithCommas(int64_t number);
 // "512 B", "1.5 GB", in powers of 1,000.
 std::string ShowBytes(uint64_t bytes);
 
+// "2026-01-31 12:00:00 UTC". `ms`: since the epoch.
+std::string ShowTime(int64_t ms);
+
 // "7 s", "3 min 20 s", "2 h 5 min".
 std::string ShowSeconds(int64_t seconds);
 

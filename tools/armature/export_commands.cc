@@ -12,7 +12,6 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
-#include "tools/armature/commands.h"
 #include "tools/armature/display.h"
 #include "tools/armature/export/item_writer.h"
 #include "tools/armature/export/manifest.h"
@@ -137,11 +136,8 @@ class Exporter {
   absl::Status Write(const api::v1::Item& item) {
     record_.clear();
     ++items_;
-    if (csv_ == nullptr) {
-      AppendJsonLine(item, &record_);
-      return files_.Add(record_, head_);
-    }
-    ARM_RETURN_IF_ERROR(csv_->Append(item, &record_));
+    if (csv_ == nullptr) AppendJsonLine(item, &record_);
+    if (csv_ != nullptr) ARM_RETURN_IF_ERROR(csv_->Append(item, &record_));
     return files_.Add(record_, head_);
   }
 

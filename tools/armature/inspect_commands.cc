@@ -11,7 +11,6 @@
 #include "storage/base/strings.h"
 #include "storage/store/meta_keys.h"
 #include "tools/armature/command.h"
-#include "tools/armature/commands.h"
 #include "tools/armature/display.h"
 #include "tools/armature/inspect/inspection.h"
 #include "tools/armature/inspect/record_json.h"

@@ -13,7 +13,6 @@
 #include "armature/version.h"
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
-#include "tools/armature/commands.h"
 
 namespace armature::cli {
 namespace {

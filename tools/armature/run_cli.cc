@@ -1,4 +1,4 @@
-#include "tools/armature/commands.h"
+#include "tools/armature/command.h"
 
 #include <unistd.h>
 

@@ -10,7 +10,6 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
-#include "tools/armature/commands.h"
 #include "tools/armature/display.h"
 #include "tools/armature/message_json.h"
 

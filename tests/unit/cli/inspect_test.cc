@@ -18,7 +18,7 @@
 #include "storage/codec/partition_hash.h"
 #include "storage/codec/stored_item.h"
 #include "storage/store/meta_keys.h"
-#include "tools/armature/commands.h"
+#include "tools/armature/command.h"
 #include "tools/armature/inspect/record_json.h"
 #include "tools/armature/message_json.h"
 

@@ -58,13 +58,13 @@ class OutputFile {
  private:
   struct Deflater;
   OutputFile(std::string path, int fd, std::unique_ptr<Deflater> deflater);
-  std::string PartPath() const;
   // Writes the text through the compression. `is_last`: flushes the compression.
   absl::Status Pass(std::string_view text, bool is_last);
   absl::Status WriteBytes(std::string_view bytes);
   absl::Status Failed(int error) const;
 
   const std::string path_;
+  const std::string part_path_;
   int fd_;
   const std::unique_ptr<Deflater> deflater_;  // null: no compression
   bool is_finished_ = false;
