@@ -7,8 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "engine/items/batch_request.h"
-#include "engine/items/transact_request.h"
+#include "engine/items/request.h"
 
 namespace armature::daemon {
 

@@ -6,10 +6,7 @@
 #include "armature/api/v1/tables.pb.h"
 #include "daemon/api/operation_lists.h"
 #include "daemon/message_json/given_fields.h"
-#include "engine/tables/account_limits.h"
-#include "engine/tables/continuous_backups.h"
-#include "engine/tables/tags.h"
-#include "engine/tables/time_to_live.h"
+#include "engine/tables/table_settings.h"
 
 namespace armature::daemon {
 namespace {

@@ -8,8 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "engine/items/batch_request.h"
-#include "engine/items/transact_request.h"
+#include "engine/items/request.h"
 
 namespace armature::daemon {
 
