@@ -11,7 +11,7 @@
 #include "daemon/metrics/metric_set.h"
 #include "daemon/telemetry/request_stats.h"
 #include "engine/engine.h"
-#include "storage/store/database_stats.h"
+#include "storage/store/database.h"
 
 namespace armature::daemon {
 

@@ -13,7 +13,6 @@
 #include "tools/advise/advice.h"
 #include "tools/advise/explain.h"
 #include "tools/advise/workload.h"
-#include "tools/advise/workload_json.h"
 #include "tools/armature/command.h"
 #include "tools/armature/display.h"
 

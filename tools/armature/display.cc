@@ -147,6 +147,10 @@ std::string WithCommas(int64_t number) {
   return text;
 }
 
+int64_t PerSecond(int64_t count, absl::Duration elapsed) {
+  return static_cast<int64_t>(static_cast<double>(count) / std::max(absl::ToDoubleSeconds(elapsed), 0.001));
+}
+
 std::string ShowBytes(uint64_t bytes) {
   constexpr const char* kUnits[] = {"B", "KB", "MB", "GB", "TB"};
   auto value = static_cast<double>(bytes);

@@ -61,6 +61,8 @@ std::string ProgressLine(const Progress& progress);
 // The number with commas: 1,234,567.
 std::string WithCommas(int64_t number);
 
+int64_t PerSecond(int64_t count, absl::Duration elapsed);
+
 // "512 B", "1.5 GB", in powers of 1,000.
 std::string ShowBytes(uint64_t bytes);
 

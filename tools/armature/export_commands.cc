@@ -172,8 +172,7 @@ absl::Status MakeEmptyDirectory(const std::string& path) {
 }
 
 void PrintExport(const Session& session, const Manifest& manifest, absl::Duration elapsed) {
-  const double seconds = std::max(absl::ToDoubleSeconds(elapsed), 0.001);
-  const auto rate = static_cast<int64_t>(static_cast<double>(manifest.items()) / seconds);
+  const int64_t rate = PerSecond(manifest.items(), elapsed);
   session.Print({{"Items", manifest.items()},
                  {"Files", manifest.files.size()},
                  {"Bytes", manifest.bytes()},

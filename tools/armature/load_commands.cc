@@ -39,9 +39,11 @@ void AddKeyTypes(const api::v1::TableDescription& table, CsvTypes* types) {
   }
 }
 
-void PrintCounts(const Session& session, const LoadCounts& counts, absl::Duration elapsed) {
-  const double seconds = absl::ToDoubleSeconds(elapsed);
-  const auto rate = static_cast<int64_t>(static_cast<double>(counts.items) / std::max(seconds, 0.001));
+// Ends a load. Until all files are loaded, --resume must not load the finished ones again.
+void Conclude(const Session& session, const LoadCounts& counts, const std::vector<std::string>& states,
+              absl::Duration elapsed) {
+  for (const std::string& state : states) RemoveLoadState(state);
+  const int64_t rate = PerSecond(counts.items, elapsed);
   session.Print({{"Items", counts.items}, {"Skipped", counts.bad}, {"ItemsPerSecond", rate}}, [&counts, rate] {
     return Cat(WithCommas(counts.items), " items loaded, ", WithCommas(counts.bad), " lines skipped, ",
                WithCommas(rate), " items/s\n");
@@ -97,9 +99,7 @@ absl::Status Load(const Session& session, const LoadOptions& options) {
     ARM_RETURN_IF_ERROR(FileLoad(session, client, file, {.bar = &bar, .what = path}, &counts).Run());
     if (!file.state_path.empty()) states.push_back(file.state_path);
   }
-  // Until all files are loaded, --resume must not load the finished ones again.
-  for (const std::string& state : states) RemoveLoadState(state);
-  PrintCounts(session, counts, absl::Now() - start);
+  Conclude(session, counts, states, absl::Now() - start);
   return absl::OkStatus();
 }
 
@@ -205,9 +205,7 @@ absl::Status LoadFiles(const Session& session, const client::Client& client, con
       progress.bytes_before += file.bytes;
     }
   }
-  // Until all files are loaded, --resume must not load the finished ones again.
-  for (const std::string& state : states) RemoveLoadState(state);
-  PrintCounts(session, counts, absl::Now() - start);
+  Conclude(session, counts, states, absl::Now() - start);
   return absl::OkStatus();
 }
 

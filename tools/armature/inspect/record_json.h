@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/store/meta_record.h"
+#include "storage/store/inspector.h"
 #include "tools/armature/inspect/inspection.h"
 #include "tools/armature/json_text.h"
 
