@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
-#include "daemon/http/request_parser.h"
+#include "daemon/http/request_reader.h"
 
 namespace armature::daemon {
 

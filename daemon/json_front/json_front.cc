@@ -1,8 +1,13 @@
 #include "daemon/json_front/json_front.h"
 
+#include <sys/random.h>
 #include <zlib.h>
 
+#include <array>
+#include <bit>
 #include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -11,7 +16,6 @@
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
 #include "daemon/json_front/content_coding.h"
-#include "daemon/json_front/request_id.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -37,6 +41,50 @@ std::string_view MediaType(const HttpRequest& request) {
   if (header == nullptr) return {};
   const std::string_view whole = *header;
   return Sv(absl::StripAsciiWhitespace(Av(whole.substr(0, whole.find(';')))));
+}
+
+constexpr size_t kIdLetters = 52;
+constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ012345";
+constexpr unsigned kBitsPerLetter = 5;
+constexpr unsigned kLettersPerNumber = 12;
+
+// xoshiro256**, a public-domain generator by Blackman and Vigna: a few instructions per 64 bits.
+class Generator {
+ public:
+  Generator() {
+    if (getrandom(state_.data(), sizeof(state_), 0) == static_cast<ssize_t>(sizeof(state_))) return;
+    // Unlikely. Ids then depend on the time and the thread only.
+    state_ = {static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()),
+              reinterpret_cast<uint64_t>(this), 1, 2};
+  }
+
+  uint64_t Next() {
+    const uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
+    const uint64_t shifted = state_[1] << 17;
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= shifted;
+    state_[3] = std::rotl(state_[3], 45);
+    return result;
+  }
+
+ private:
+  std::array<uint64_t, 4> state_{};
+};
+
+// A request id: 52 upper-case letters and digits, like the API's. Unique for all practical purposes, not a secret.
+std::string NewRequestId() {
+  thread_local Generator generator;
+  std::string id(kIdLetters, '\0');
+  uint64_t bits = 0;
+  for (size_t i = 0; i < kIdLetters; ++i) {
+    if (i % kLettersPerNumber == 0) bits = generator.Next();
+    id[i] = kLetters[bits & ((1U << kBitsPerLetter) - 1)];
+    bits >>= kBitsPerLetter;
+  }
+  return id;
 }
 
 // A new answer with the headers of every answer.
@@ -175,8 +223,8 @@ void JsonFront::Handle(HttpRequest request, Done done) {
 }
 
 absl::Status JsonFront::Admit(Admitted* admitted, absl::Duration* hold) const {
-  if (options_.authenticator != nullptr) {
-    ARM_ASSIGN_OR_RETURN(admitted->access, options_.authenticator->Authenticate(admitted->request, hold));
+  if (options_.authenticate != nullptr) {
+    ARM_ASSIGN_OR_RETURN(admitted->access, options_.authenticate(admitted->request, hold));
   }
   return ReadSequence(admitted->request, &admitted->at_least_sequence);
 }

@@ -18,7 +18,7 @@
 #include "daemon/json/item_requests.h"
 #include "daemon/json/json_api.h"
 #include "daemon/json/json_reader.h"
-#include "daemon/json/message_reader.h"
+#include "daemon/json/message_documents.h"
 #include "engine/engine.h"
 #include "engine/operations.h"
 #include "glog/logging.h"
