@@ -167,7 +167,7 @@ absl::Status Server::Impl::StartMetrics(const std::string& listen) {
   options.listen = listen;
   options.io_threads = 1;
   options.connections_max = kMetricsConnectionsMax;
-  options.body_bytes_max = kMetricsBodyBytesMax;
+  options.limits.body_bytes_max = kMetricsBodyBytesMax;
   ARM_ASSIGN_OR_RETURN(metrics, HttpServer::Start(options, metrics_front.get()));
   metrics_address = metrics->address();
   LOG(INFO) << "server: serving metrics=" << metrics_address;

@@ -1,5 +1,6 @@
 #include "daemon/api/message_parts.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -177,6 +178,13 @@ absl::Status ReadLegacyMaps(const std::vector<WireField>& fields, const LegacyFi
   ARM_RETURN_IF_ERROR(ReadConditions(maps[numbers.key_conditions], &to->key_conditions));
   ARM_RETURN_IF_ERROR(ReadConditions(maps[numbers.query_filter], &to->query_filter));
   return ReadConditions(maps[numbers.scan_filter], &to->scan_filter);
+}
+
+size_t PageReserve(std::optional<int64_t> limit, size_t item_bytes) {
+  constexpr int64_t kExpectedItemsMax = 100;
+  constexpr size_t kBytesMax = 256 << 10;
+  const int64_t items = std::clamp<int64_t>(limit.value_or(kExpectedItemsMax), 1, kExpectedItemsMax);
+  return std::min(static_cast<size_t>(items) * item_bytes, kBytesMax);
 }
 
 void FillCapacity(const engine::ConsumedCapacity& from, v1::ConsumedCapacity* to) {

@@ -130,6 +130,10 @@ absl::Status CheckRights(std::string_view operation, const Request& request, Che
   }
 }
 
+// Bytes to reserve for a page of at most `limit` items when the first one takes `item_bytes`: items of a page have
+// similar sizes, and reserving room for all avoids copies when the buffer grows.
+size_t PageReserve(std::optional<int64_t> limit, size_t item_bytes);
+
 void FillCapacity(const engine::ConsumedCapacity& from, api::v1::ConsumedCapacity* to);
 
 // An encoded ItemCollectionMetrics message.

@@ -1,8 +1,8 @@
 #ifndef ARMATURE_DAEMON_AUTH_SECRET_HASH_H_
 #define ARMATURE_DAEMON_AUTH_SECRET_HASH_H_
 
-// Stored secrets that a reader of the file cannot use: scrypt with a salt. They are slow on purpose; a checker of its own
-// spares calls that cost.
+// Stored secrets that a reader of the file cannot use: scrypt with a salt. They are slow on purpose; a checker of its
+// own spares calls that cost.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,5 @@
 #include "daemon/grpc/item_operations.h"
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -28,10 +27,10 @@ constexpr uint32_t kAnswerItemField = 1;
 class AnswerPage final : public engine::PageWriter {
  public:
   // `limit`: the limit of the request.
-  explicit AnswerPage(std::optional<int64_t> limit) : limit_(limit.value_or(kExpectedItemsMax)) {}
+  explicit AnswerPage(std::optional<int64_t> limit) : limit_(limit) {}
 
   void Add(std::string_view item_bytes) override {
-    if (bytes_.empty()) Reserve(item_bytes.size());
+    if (bytes_.empty()) bytes_.reserve(PageReserve(limit_, item_bytes.size() + kFrameBytes) + kFrameBytes);
     model::AppendBytesField(kAnswerItemField, item_bytes, &bytes_);
   }
   void Clear() override { bytes_.clear(); }
@@ -41,17 +40,9 @@ class AnswerPage final : public engine::PageWriter {
   }
 
  private:
-  // Items of a page have similar sizes. Reserving room for all avoids copies when the buffer grows.
-  static constexpr int64_t kExpectedItemsMax = 100;
-  static constexpr size_t kReserveBytesMax = 256 << 10;
   static constexpr size_t kFrameBytes = 16;
 
-  void Reserve(size_t first_item_bytes) {
-    const auto items = static_cast<size_t>(std::clamp<int64_t>(limit_, 1, kExpectedItemsMax));
-    bytes_.reserve(std::min((items + 1) * (first_item_bytes + kFrameBytes), kReserveBytesMax));
-  }
-
-  const int64_t limit_;
+  const std::optional<int64_t> limit_;
   std::string bytes_;
 };
 

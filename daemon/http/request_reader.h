@@ -13,12 +13,6 @@
 
 namespace armature::daemon {
 
-struct RequestLimits {
-  size_t line_bytes_max = 16 << 10;    // the request line
-  size_t head_bytes_max = 16 << 10;    // all headers
-  uint64_t body_bytes_max = 16 << 20;  // as sent
-};
-
 // Beast's parser of one request: fills an HttpRequest and refuses ambiguous requests. Internal to RequestReader.
 //
 // Thread-safety: thread-compatible. Lifetime: `limits` must outlive it.

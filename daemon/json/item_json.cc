@@ -1,9 +1,9 @@
 #include "daemon/json/item_json.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 
+#include "daemon/api/message_parts.h"
 #include "storage/model/item_view.h"
 #include "storage/model/limits.h"
 
@@ -87,10 +87,6 @@ void WriteEntries(const ItemView& item, int depth, JsonWriter* writer) {
   writer->EndObject();
 }
 
-// Items of a page have similar sizes. Reserving room for all avoids copies when the buffer grows.
-constexpr int64_t kExpectedItemsMax = 100;
-constexpr size_t kReserveBytesMax = 256 << 10;
-
 // Writes the members of a structure of capacity units.
 void WriteUnitMembers(double units, engine::CapacityUse use, JsonWriter* writer) {
   writer->Key("CapacityUnits").Double(units);
@@ -138,10 +134,7 @@ void WriteCapacityMember(const std::optional<engine::ConsumedCapacity>& capacity
   if (capacity.has_value()) WriteConsumedCapacity(*capacity, &writer->Key("ConsumedCapacity"));
 }
 
-JsonPage::JsonPage(std::optional<int64_t> limit, bool with_items)
-    : limit_(limit.value_or(kExpectedItemsMax)), with_items_(with_items) {
-  Begin();
-}
+JsonPage::JsonPage(std::optional<int64_t> limit, bool with_items) : limit_(limit), with_items_(with_items) { Begin(); }
 
 void JsonPage::Begin() {
   writer_.BeginObject();
@@ -153,8 +146,7 @@ void JsonPage::Add(std::string_view item_bytes) {
   WriteItem(item_bytes, &writer_);
   if (!first_) return;
   first_ = false;
-  const auto more = static_cast<size_t>(std::clamp<int64_t>(limit_, 1, kExpectedItemsMax));
-  writer_.Reserve(std::min(more * (writer_.size() - before + 1), kReserveBytesMax));
+  writer_.Reserve(PageReserve(limit_, writer_.size() - before + 1));
 }
 
 void JsonPage::Clear() {

@@ -43,7 +43,7 @@ class JsonPage final : public engine::PageWriter {
  private:
   void Begin();
 
-  const int64_t limit_;
+  const std::optional<int64_t> limit_;
   const bool with_items_;
   bool first_ = true;
   JsonWriter writer_;

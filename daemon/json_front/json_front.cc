@@ -1,17 +1,14 @@
 #include "daemon/json_front/json_front.h"
 
-#include <sys/random.h>
 #include <zlib.h>
 
-#include <array>
-#include <bit>
 #include <charconv>
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "absl/random/random.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
@@ -43,46 +40,17 @@ std::string_view MediaType(const HttpRequest& request) {
   return Sv(absl::StripAsciiWhitespace(Av(whole.substr(0, whole.find(';')))));
 }
 
-constexpr size_t kIdLetters = 52;
-constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ012345";
-constexpr unsigned kBitsPerLetter = 5;
-constexpr unsigned kLettersPerNumber = 12;
-
-// xoshiro256**, a public-domain generator by Blackman and Vigna: a few instructions per 64 bits.
-class Generator {
- public:
-  Generator() {
-    if (getrandom(state_.data(), sizeof(state_), 0) == static_cast<ssize_t>(sizeof(state_))) return;
-    // Unlikely. Ids then depend on the time and the thread only.
-    state_ = {static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()),
-              reinterpret_cast<uint64_t>(this), 1, 2};
-  }
-
-  uint64_t Next() {
-    const uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
-    const uint64_t shifted = state_[1] << 17;
-    state_[2] ^= state_[0];
-    state_[3] ^= state_[1];
-    state_[1] ^= state_[2];
-    state_[0] ^= state_[3];
-    state_[2] ^= shifted;
-    state_[3] = std::rotl(state_[3], 45);
-    return result;
-  }
-
- private:
-  std::array<uint64_t, 4> state_{};
-};
-
 // A request id: 52 upper-case letters and digits, like the API's. Unique for all practical purposes, not a secret.
 std::string NewRequestId() {
-  thread_local Generator generator;
-  std::string id(kIdLetters, '\0');
+  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ012345";
+  constexpr size_t kLettersPerNumber = 12;  // of five bits each
+  thread_local absl::InsecureBitGen generator;
+  std::string id(52, '\0');
   uint64_t bits = 0;
-  for (size_t i = 0; i < kIdLetters; ++i) {
-    if (i % kLettersPerNumber == 0) bits = generator.Next();
-    id[i] = kLetters[bits & ((1U << kBitsPerLetter) - 1)];
-    bits >>= kBitsPerLetter;
+  for (size_t i = 0; i < id.size(); ++i) {
+    if (i % kLettersPerNumber == 0) bits = generator();
+    id[i] = kLetters[bits % kLetters.size()];
+    bits /= kLetters.size();
   }
   return id;
 }
