@@ -1,8 +1,20 @@
 #include "engine/capacity.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "engine/items/constraints.h"
+#include "engine/parts.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/base/throttling_error.h"
+#include "storage/model/table_descriptor.h"
+#include "storage/model/table_name.h"
 
 namespace armature::engine {
 namespace {
@@ -10,6 +22,74 @@ namespace {
 constexpr size_t kWriteUnitBytes = 1024;
 
 size_t Blocks(size_t bytes, size_t block) { return std::max<size_t>(1, (bytes + block - 1) / block); }
+
+enum class Use : uint8_t { kRead, kWrite };
+
+constexpr std::string_view kTableText =
+    "The level of configured provisioned throughput for the table was exceeded. Consider increasing your provisioning "
+    "level with the UpdateTable API.";
+constexpr std::string_view kIndexText =
+    "The level of configured provisioned throughput for one or more global secondary indexes of the table was "
+    "exceeded. Consider increasing your provisioning level for the under-provisioned global secondary indexes with the "
+    "UpdateTable API.";
+constexpr std::string_view kMaximumText =
+    "Throughput exceeds the maximum that is set for on-demand requests of your table or index. Consider increasing "
+    "the maximum with the UpdateTable API.";
+
+int64_t NowNs(const Parts& parts) {
+  if (parts.options.monotonic_ns != nullptr) return parts.options.monotonic_ns();
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// A table, or one of its global indexes if not null, as the owner of capacity.
+struct Source {
+  const store::Table& table;
+  const store::Index* index;
+
+  bool is_provisioned() const { return table.descriptor.settings.billing_mode == model::BillingMode::kProvisioned; }
+  // Units per second; nullopt: unlimited.
+  std::optional<double> RateOf(Use use) const {
+    const model::TableSettings& settings = table.descriptor.settings;
+    const std::optional<model::Throughput>& limits =
+        is_provisioned() ? (index == nullptr ? settings.provisioned : index->descriptor.provisioned)
+                         : (index == nullptr ? settings.on_demand_max : index->descriptor.on_demand_max);
+    if (!limits.has_value()) return std::nullopt;
+    const int64_t units = use == Use::kRead ? limits->read_units : limits->write_units;
+    return units > 0 ? std::optional(static_cast<double>(units)) : std::nullopt;
+  }
+  store::CapacityBucket& Bucket(Use use) const {
+    store::CapacityBuckets& buckets = index == nullptr ? *table.buckets : *index->buckets;
+    return use == Use::kRead ? buckets.read : buckets.write;
+  }
+};
+
+absl::Status Refusal(const Source& source, Use use, int64_t wait_ms) {
+  const std::string& name = source.table.descriptor.name;
+  const ThrottlingReason reason = {
+      Cat(source.index == nullptr ? "Table" : "Index", use == Use::kRead ? "Read" : "Write",
+          source.is_provisioned() ? "ProvisionedThroughputExceeded" : "MaxOnDemandThroughputExceeded"),
+      source.index == nullptr ? model::TableArn(name) : model::IndexArn(name, source.index->descriptor.name)};
+  if (!source.is_provisioned()) return WithThrottlingReason(ThrottlingError(kMaximumText, wait_ms), reason);
+  return ProvisionedThroughputExceededError(source.index == nullptr ? kTableText : kIndexText, reason, wait_ms);
+}
+
+absl::Status Admit(const Parts& parts, const Source& source, Use use) {
+  if (!parts.options.enforce_throughput) return absl::OkStatus();
+  const std::optional<double> rate = source.RateOf(use);
+  if (!rate.has_value()) return absl::OkStatus();
+  const int64_t wait_ms = source.Bucket(use).WaitMs(*rate, NowNs(parts));
+  return wait_ms == 0 ? absl::OkStatus() : Refusal(source, use, wait_ms);
+}
+
+void Charge(const Parts& parts, const Source& source, Use use, double units) {
+  if (!parts.options.enforce_throughput) return;
+  if (const std::optional<double> rate = source.RateOf(use)) source.Bucket(use).Charge(units, *rate, NowNs(parts));
+}
+
+Source SourceOfRead(const store::Table& table, const store::Index* index) {
+  const bool is_global = index != nullptr && index->descriptor.kind == model::IndexKind::kGlobal;
+  return {table, is_global ? index : nullptr};
+}
 
 }  // namespace
 
@@ -79,6 +159,48 @@ std::optional<ConsumedCapacity> ReportWrite(CapacityReport report, std::string_v
     capacity.global_indexes.clear();
   }
   return capacity;
+}
+
+absl::Status AdmitRead(const Parts& parts, const store::Table& table, const store::Index* index) {
+  return Admit(parts, SourceOfRead(table, index), Use::kRead);
+}
+
+void ChargeRead(const Parts& parts, const store::Table& table, const store::Index* index, double units) {
+  Charge(parts, SourceOfRead(table, index), Use::kRead, units);
+}
+
+absl::Status AdmitWrite(const Parts& parts, const store::Table& table) {
+  return Admit(parts, {table, nullptr}, Use::kWrite);
+}
+
+absl::Status TakeWrite(const Parts& parts, const store::Table& table, double units,
+                       const std::vector<index::EntryChange>& local, const std::vector<index::EntryChange>& global) {
+  // Between admission and charge other operations may use the same capacity. That overdraws a bucket no more than one
+  // large operation does.
+  ARM_RETURN_IF_ERROR(AdmitIndexWrites(parts, table, global));
+  ChargeWriteOf(parts, table, units, local, global);
+  return absl::OkStatus();
+}
+
+absl::Status AdmitIndexWrites(const Parts& parts, const store::Table& table,
+                              const std::vector<index::EntryChange>& global) {
+  for (const index::EntryChange& change : global) {
+    ARM_RETURN_IF_ERROR(Admit(parts, {table, change.index}, Use::kWrite));
+  }
+  return absl::OkStatus();
+}
+
+void ChargeWriteOf(const Parts& parts, const store::Table& table, double units,
+                   const std::vector<index::EntryChange>& local, const std::vector<index::EntryChange>& global) {
+  for (const index::EntryChange& change : local) units += EntryUnits(change);
+  ChargeWrite(parts, table, units);
+  for (const index::EntryChange& change : global) {
+    Charge(parts, {table, change.index}, Use::kWrite, EntryUnits(change));
+  }
+}
+
+void ChargeWrite(const Parts& parts, const store::Table& table, double units) {
+  Charge(parts, {table, nullptr}, Use::kWrite, units);
 }
 
 }  // namespace armature::engine

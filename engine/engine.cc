@@ -6,12 +6,11 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "engine/capacity.h"
 #include "engine/items/entry_points.h"
-#include "engine/items/page_reader.h"
+#include "engine/items/read_plan.h"
 #include "engine/items/row_mutation.h"
 #include "engine/parts.h"
-#include "engine/tables/update_table.h"
-#include "engine/throughput.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -85,8 +84,9 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
                                });
 }
 
-void RunWrite(Parts* parts, RequestContext context, absl::StatusOr<std::unique_ptr<const RowMutation>> mutation,
-              Callback<WriteResult> done) {
+void RunWrite(Parts* parts, RequestContext context, WriteKind kind, WriteRequest request, Callback<WriteResult> done) {
+  absl::StatusOr<std::unique_ptr<const RowMutation>> mutation =
+      MakeMutation(kind, std::move(request), &parts->parse_cache);
   if (!mutation.ok()) return std::move(done)(mutation.status());
   RunMutation(parts, std::move(context), *std::move(mutation), std::move(done));
 }
@@ -129,15 +129,15 @@ void Engine::GetItem(const RequestContext&, GetItemRequest request, Callback<Get
 }
 
 void Engine::PutItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
-  RunWrite(parts_.get(), std::move(context), MakePutItem(std::move(request), &parts_->parse_cache), std::move(done));
+  RunWrite(parts_.get(), std::move(context), WriteKind::kPut, std::move(request), std::move(done));
 }
 
 void Engine::UpdateItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
-  RunWrite(parts_.get(), std::move(context), MakeUpdateItem(std::move(request), &parts_->parse_cache), std::move(done));
+  RunWrite(parts_.get(), std::move(context), WriteKind::kUpdate, std::move(request), std::move(done));
 }
 
 void Engine::DeleteItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
-  RunWrite(parts_.get(), std::move(context), MakeDeleteItem(std::move(request), &parts_->parse_cache), std::move(done));
+  RunWrite(parts_.get(), std::move(context), WriteKind::kDelete, std::move(request), std::move(done));
 }
 
 void Engine::BatchGetItem(RequestContext context, BatchGetRequest request, Callback<BatchGetResult> done) {

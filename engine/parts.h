@@ -5,10 +5,14 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "engine/backup/table_restore.h"
 #include "engine/engine.h"
@@ -78,6 +82,19 @@ void RunOnPool(ThreadPool* pool, Task task, absl::AnyInvocable<void(absl::Status
 void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
 // The same for a request that holds row locks: it runs ahead of requests without locks; see ThreadPool.
 void RunHolderOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
+
+// Calls `start` with a callback, and blocks until the callback was called. Returns its argument.
+template <class T>
+T Await(absl::FunctionRef<void(absl::AnyInvocable<void(T) &&>)> start) {
+  absl::Notification done;
+  std::optional<T> result;
+  start([&](T value) {
+    result = std::move(value);
+    done.Notify();
+  });
+  done.WaitForNotification();
+  return *std::move(result);
+}
 
 // DeadlineExceeded or Cancelled if the client no longer waits for the answer.
 absl::Status CheckStillWanted(const RequestContext& context);

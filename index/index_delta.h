@@ -1,30 +1,21 @@
 #ifndef ARMATURE_INDEX_INDEX_DELTA_H_
 #define ARMATURE_INDEX_INDEX_DELTA_H_
 
-// Computes the changes of index entries from the item before and after a write (pure functions).
+// Changes of index entries: computed from the item before and after a write, and added to its write unit.
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "storage/model/item_view.h"
 #include "storage/model/key_schema.h"
 #include "storage/store/catalog/catalog.h"
+#include "storage/store/commit/write_unit.h"
 
 namespace armature::index {
-
-// The entry of an item in an index.
-struct Entry {
-  std::string key;
-  std::string item;     // canonical bytes
-  size_t api_size = 0;  // of `item`
-};
-
-// The entry of `item` in `index` (of a table with key `table_key`), or nullopt if the item is not in the index.
-std::optional<Entry> MakeEntry(const store::Index& index, const model::KeySchema& table_key,
-                               const model::ItemView& item);
 
 // Change of an index by one write: at most one entry is removed and at most one is written. Both if the key changed.
 struct EntryChange {
@@ -49,6 +40,19 @@ struct EntryChange {
 std::vector<EntryChange> IndexDelta(const std::vector<store::Index>& indexes, const model::KeySchema& table_key,
                                     const std::optional<model::ItemView>& before,
                                     const std::optional<model::ItemView>& after);
+
+// Sets the change record of `unit`. Without changes no record is written, because consumers would have nothing to do.
+void RecordGlobalIndexChanges(const store::Table& table, std::string_view base_key, int64_t now_ms,
+                              const std::vector<EntryChange>& changes, store::WriteUnit* unit);
+
+// Key of the size counter of a row's item collection: the hash and partition components at the front of `row_key`.
+std::string CollectionKey(const store::Table& table, std::string_view row_key);
+
+// Adds the entry changes of local indexes to `unit`, and the growth of the item collection of row `row_key`. The growth
+// is that of the base item in bytes plus that of its entries, each with the storage overhead. Returns the growth; 0
+// without local indexes.
+int64_t AddLocalIndexChanges(const store::Table& table, std::string_view row_key, store::StatsDelta base_delta,
+                             const std::vector<EntryChange>& changes, store::WriteUnit* unit);
 
 }  // namespace armature::index
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "storage/codec/key_codec.h"
@@ -61,6 +62,15 @@ std::string ProjectEntry(const store::Index& index, const model::ItemView& item)
   names.insert(names.end(), projection.non_key_attributes.begin(), projection.non_key_attributes.end());
   std::sort(names.begin(), names.end());
   return model::PickAttributes(item, names);
+}
+
+std::optional<Entry> MakeEntry(const store::Index& index, const model::KeySchema& table_key,
+                               const model::ItemView& item) {
+  std::optional<std::string> key = EncodeIndexKey(index.descriptor.kind, index.descriptor.key, table_key, item);
+  if (!key.has_value()) return std::nullopt;
+  std::string projected = ProjectEntry(index, item);
+  const size_t api_size = model::ApiSize(model::ItemView(projected));
+  return Entry{std::move(*key), std::move(projected), api_size};
 }
 
 bool ProjectsAttribute(const store::Index& index, std::string_view name) {

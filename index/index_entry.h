@@ -3,6 +3,7 @@
 
 // Keys and items of index entries. docs/FORMAT.md, "Keys".
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,6 +40,17 @@ std::optional<std::string> EncodeIndexKey(model::IndexKind kind, const model::Ke
 // The entry's item in canonical bytes: key attributes of index and table, plus the listed attributes (INCLUDE) or all
 // attributes (ALL).
 std::string ProjectEntry(const store::Index& index, const model::ItemView& item);
+
+// The entry of an item in an index.
+struct Entry {
+  std::string key;
+  std::string item;     // canonical bytes
+  size_t api_size = 0;  // of `item`
+};
+
+// The entry of `item` in `index` (of a table with key `table_key`), or nullopt if the item is not in the index.
+std::optional<Entry> MakeEntry(const store::Index& index, const model::KeySchema& table_key,
+                               const model::ItemView& item);
 
 // True if the entry holds the top-level attribute `name` of its item.
 bool ProjectsAttribute(const store::Index& index, std::string_view name);

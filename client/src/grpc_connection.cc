@@ -1,12 +1,17 @@
 #include "client/src/grpc_connection.h"
 
+#include <atomic>
 #include <chrono>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "armature/client/errors.h"
-#include "grpcpp/client_context.h"
+#include "armature/client/security.h"
+#include "grpcpp/channel.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 #include "grpcpp/support/channel_arguments.h"
@@ -56,41 +61,89 @@ absl::Status WaitUntilConnected(grpc::Channel& channel, bool is_secure,
   }
 }
 
+class GrpcConnection final : public Connection {
+ public:
+  GrpcConnection(std::string_view target, const ClientOptions& options) : is_secure_(options.credentials != nullptr) {
+    const auto credentials = is_secure_ ? options.credentials : grpc::InsecureChannelCredentials();
+    for (int i = 0; i < options.channel_count; ++i) {
+      auto channel = grpc::CreateCustomChannel(std::string(target), credentials, ArgumentsOf(options));
+      Stubs stubs;
+      stubs.all = {api::v1::ItemService::NewStub(channel), api::v1::TableService::NewStub(channel),
+                   api::v1::StreamService::NewStub(channel), admin::v1::AdminService::NewStub(channel)};
+      lanes_.push_back({std::move(channel), std::move(stubs)});
+    }
+  }
+
+  absl::Status Call(const Method& method, const CallContext& call, const google::protobuf::Message& request,
+                    google::protobuf::Message* response) override {
+    ARM_ASSIGN_OR_RETURN(Stubs* const stubs, StubsForStream(call));
+    grpc::ClientContext context;
+    SetUp(call, &context);
+    return StatusOf(method.invoke(*stubs, &context, request, response));
+  }
+
+  // The stubs of the next channel in turn, connected.
+  absl::StatusOr<Stubs*> StubsForStream(const CallContext& context) override {
+    Lane& lane = lanes_[turn_.fetch_add(1, std::memory_order_relaxed) % lanes_.size()];
+    ARM_RETURN_IF_ERROR(WaitUntilConnected(*lane.channel, is_secure_, absl::ToChronoTime(context.deadline)));
+    return &lane.stubs;
+  }
+
+ private:
+  struct Lane {
+    std::shared_ptr<grpc::Channel> channel;
+    Stubs stubs;
+  };
+
+  const bool is_secure_;
+  std::vector<Lane> lanes_;  // not empty; constant after construction
+  std::atomic<size_t> turn_ = 0;
+};
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  if (path.empty()) return std::string();
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in || text.str().empty()) return absl::InvalidArgumentError(Cat("cannot read ", path, ", or it is empty"));
+  return text.str();
+}
+
 }  // namespace
 
-GrpcConnection::GrpcConnection(std::string_view target, const ClientOptions& options)
-    : is_secure_(options.credentials != nullptr) {
-  const auto credentials = options.credentials != nullptr ? options.credentials : grpc::InsecureChannelCredentials();
-  for (int i = 0; i < options.channel_count; ++i) {
-    auto channel = grpc::CreateCustomChannel(std::string(target), credentials, ArgumentsOf(options));
-    Stubs stubs;
-    stubs.all = {api::v1::ItemService::NewStub(channel), api::v1::TableService::NewStub(channel),
-                 api::v1::StreamService::NewStub(channel), admin::v1::AdminService::NewStub(channel)};
-    lanes_.push_back({std::move(channel), std::move(stubs)});
-  }
+CallContext ContextOf(const ClientOptions& client_options, const CallOptions& options) {
+  CallContext context;
+  context.deadline = client_options.clock->Now() + options.timeout.value_or(client_options.timeout);
+  context.metadata = client_options.metadata;
+  context.metadata.insert(context.metadata.end(), options.metadata.begin(), options.metadata.end());
+  context.assume_idempotent = options.idempotent;
+  return context;
 }
 
-absl::StatusOr<GrpcConnection::Lane*> GrpcConnection::ConnectedLane(const CallContext& context) {
-  Lane& lane = lanes_[turn_.fetch_add(1, std::memory_order_relaxed) % lanes_.size()];
-  ARM_RETURN_IF_ERROR(WaitUntilConnected(*lane.channel, is_secure_, absl::ToChronoTime(context.deadline)));
-  return &lane;
+void SetUp(const CallContext& call, grpc::ClientContext* context) {
+  if (call.deadline != absl::InfiniteFuture()) context->set_deadline(absl::ToChronoTime(call.deadline));
+  for (const auto& [name, value] : call.metadata) context->AddMetadata(name, value);
 }
 
-absl::StatusOr<Stubs*> GrpcConnection::StubsForStream(const CallContext& context) {
-  ARM_ASSIGN_OR_RETURN(Lane* const lane, ConnectedLane(context));
-  return &lane->stubs;
-}
-
-absl::Status GrpcConnection::Call(const Method& method, const CallContext& call,
-                                  const google::protobuf::Message& request, google::protobuf::Message* response) {
-  ARM_ASSIGN_OR_RETURN(Lane* const lane, ConnectedLane(call));
-  grpc::ClientContext context;
-  context.set_deadline(absl::ToChronoTime(call.deadline));
-  for (const auto& [name, value] : call.metadata) context.AddMetadata(name, value);
-  const grpc::Status status = method.invoke(lane->stubs, &context, request, response);
+absl::Status StatusOf(const grpc::Status& status) {
   if (status.ok()) return absl::OkStatus();
   return MakeCallStatus(static_cast<absl::StatusCode>(status.error_code()), status.error_message(),
                         status.error_details());
+}
+
+absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> TlsCredentials(const TlsOptions& options) {
+  if (options.certificate_file.empty() != options.key_file.empty()) {
+    return absl::InvalidArgumentError("a certificate of the client and its key come together");
+  }
+  grpc::SslCredentialsOptions ssl;
+  ARM_ASSIGN_OR_RETURN(ssl.pem_root_certs, ReadFile(options.ca_file));
+  ARM_ASSIGN_OR_RETURN(ssl.pem_cert_chain, ReadFile(options.certificate_file));
+  ARM_ASSIGN_OR_RETURN(ssl.pem_private_key, ReadFile(options.key_file));
+  return grpc::SslCredentials(ssl);
+}
+
+std::shared_ptr<Connection> MakeGrpcConnection(std::string_view target, const ClientOptions& options) {
+  return std::make_shared<GrpcConnection>(target, options);
 }
 
 }  // namespace armature::client

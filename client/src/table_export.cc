@@ -5,9 +5,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "armature/client/errors.h"
-#include "client/src/stubs.h"
-#include "grpcpp/client_context.h"
+#include "client/src/grpc_connection.h"
 #include "grpcpp/support/client_callback.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -23,7 +21,7 @@ class TableExportStream final : public grpc::ClientReadReactor<Response> {
       : connection_(std::move(connection)), request_(request) {}
 
   void Start(Stubs& stubs, const CallContext& call) {
-    for (const auto& [name, value] : call.metadata) context_.AddMetadata(name, value);
+    SetUp(call, &context_);
     std::get<std::unique_ptr<admin::v1::AdminService::Stub>>(stubs.all)->async()->ExportTable(&context_, &request_,
                                                                                               this);
     // Reads begin on the caller's thread. Without the hold the stream could end between two of them.
@@ -79,10 +77,7 @@ class TableExportStream final : public grpc::ClientReadReactor<Response> {
 
   void OnDone(const grpc::Status& status) override {
     absl::MutexLock lock(&mutex_);
-    if (!status.ok()) {
-      status_ = MakeCallStatus(static_cast<absl::StatusCode>(status.error_code()), status.error_message(),
-                               status.error_details());
-    }
+    status_ = StatusOf(status);
     is_done_ = true;
   }
 
@@ -105,11 +100,9 @@ absl::StatusOr<std::unique_ptr<TableExport>> TableExport::Open(std::shared_ptr<C
                                                                const admin::v1::ExportTableRequest& request,
                                                                const CallOptions& options) {
   const absl::Duration patience = options.timeout.value_or(client_options.timeout);
-  CallContext context;
-  context.metadata = client_options.metadata;
-  context.metadata.insert(context.metadata.end(), options.metadata.begin(), options.metadata.end());
-  context.deadline = client_options.clock->Now() + patience;
+  CallContext context = ContextOf(client_options, options);
   ARM_ASSIGN_OR_RETURN(Stubs* const stubs, connection->StubsForStream(context));
+  context.deadline = absl::InfiniteFuture();
   auto stream = std::make_unique<TableExportStream>(std::move(connection), request);
   stream->Start(*stubs, context);
   std::unique_ptr<TableExport> opened(new TableExport(std::move(stream), patience));

@@ -6,7 +6,7 @@
 #include "absl/functional/function_ref.h"
 #include "daemon/api/item_messages.h"
 #include "daemon/api/message_parts.h"
-#include "engine/items/request_lists.h"
+#include "engine/items/request.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/item_codec.h"
 #include "storage/model/limits.h"
@@ -118,7 +118,7 @@ absl::Status ReadWrite(std::string_view bytes, engine::BatchWrite* to) {
 
 // Reads an action. It has the members of its operation, with the same field numbers.
 template <class Message>
-absl::Status ReadAction(std::string_view bytes, engine::TransactKind kind, engine::TransactAction* to) {
+absl::Status ReadAction(std::string_view bytes, engine::WriteKind kind, engine::TransactAction* to) {
   Message message;
   ARM_ASSIGN_OR_RETURN(SplitRequest split, ParseSplit(bytes, "TransactWriteItems", kNoLegacyFields, &message));
   *to = {};
@@ -139,7 +139,7 @@ absl::Status ReadAction(std::string_view bytes, engine::TransactKind kind, engin
 
 absl::Status ReadTransactWriteItem(std::string_view bytes, engine::TransactAction* to) {
   using Item = v1::TransactWriteItem;
-  using Kind = engine::TransactKind;
+  using Kind = engine::WriteKind;
   const auto read = [to](const WireField& field) {
     switch (field.number) {
       case Item::kConditionCheckFieldNumber:

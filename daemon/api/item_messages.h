@@ -11,9 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "engine/items/batch_request.h"
 #include "engine/items/request.h"
-#include "engine/items/transact_request.h"
 
 namespace armature::daemon {
 

@@ -18,7 +18,6 @@
 #include "daemon/message_json/message_names.h"
 #include "engine/capacity.h"
 #include "engine/items/request.h"
-#include "engine/items/transact_request.h"
 #include "storage/base/strings.h"
 #include "storage/model/wire.h"
 

@@ -270,8 +270,8 @@ void FillSource(const engine::TableBackup& backup, v1::SourceTableDetails* to) {
   to->set_table_name(table.name);
   to->set_table_id(table.uuid);
   to->set_table_arn(model::TableArn(table.name));
-  to->set_table_size_bytes(backup.totals.size_bytes);
-  to->set_item_count(backup.totals.item_count);
+  to->set_table_size_bytes(backup.size_bytes);
+  to->set_item_count(backup.item_count);
   to->set_table_creation_date_time_ms(table.creation_time_ms);
   FillKeySchema(table.key, to->mutable_key_schema());
   to->set_billing_mode(static_cast<v1::BillingMode>(table.settings.billing_mode));
@@ -303,7 +303,7 @@ template <class Message>
 void FillSummary(const engine::TableBackup& backup, Message* to) {
   to->set_backup_arn(backup.arn);
   to->set_backup_name(backup.name);
-  to->set_backup_size_bytes(backup.totals.size_bytes);
+  to->set_backup_size_bytes(backup.size_bytes);
   to->set_backup_status(StatusOf(backup.status));
   to->set_backup_type(v1::BACKUP_TYPE_USER);
   to->set_backup_creation_date_time_ms(backup.creation_time_ms);

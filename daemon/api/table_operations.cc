@@ -11,10 +11,7 @@
 #include "daemon/api/table_messages.h"
 #include "daemon/api/unary_operation.h"
 #include "daemon/message_json/given_fields.h"
-#include "engine/tables/account_limits.h"
-#include "engine/tables/continuous_backups.h"
-#include "engine/tables/tags.h"
-#include "engine/tables/time_to_live.h"
+#include "engine/tables/table_settings.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "daemon/json/item_reader.h"
-#include "engine/items/request_lists.h"
+#include "engine/items/request.h"
 #include "storage/base/status_macros.h"
 #include "storage/model/limits.h"
 
@@ -17,7 +17,7 @@ namespace {
 using engine::BatchWrite;
 using engine::ExpressionParameters;
 using engine::TransactAction;
-using engine::TransactKind;
+using engine::WriteKind;
 
 // Reads a map of legacy (pre-expression) parameters: structures called `shape`, whose members `read` sets. The map by
 // name sorts them and keeps the last of several with one name.
@@ -215,12 +215,12 @@ absl::Status ReadAction(JsonValue value, std::string_view shape, engine::WriteRe
 
 struct ActionMember {
   std::string_view name;
-  TransactKind kind;
+  WriteKind kind;
 };
-constexpr ActionMember kActionMembers[] = {{"ConditionCheck", TransactKind::kConditionCheck},
-                                           {"Put", TransactKind::kPut},
-                                           {"Delete", TransactKind::kDelete},
-                                           {"Update", TransactKind::kUpdate}};
+constexpr ActionMember kActionMembers[] = {{"ConditionCheck", WriteKind::kConditionCheck},
+                                           {"Put", WriteKind::kPut},
+                                           {"Delete", WriteKind::kDelete},
+                                           {"Update", WriteKind::kUpdate}};
 
 absl::Status ReadTransactWriteItem(JsonValue value, TransactAction* to) {
   return ReadStructure(value, "TransactWriteItem", [to](std::string_view name, JsonValue member) {

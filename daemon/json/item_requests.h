@@ -9,9 +9,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "engine/items/batch_request.h"
 #include "engine/items/request.h"
-#include "engine/items/transact_request.h"
 
 namespace armature::daemon {
 

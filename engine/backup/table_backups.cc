@@ -20,7 +20,6 @@
 #include "storage/model/table_name.h"
 #include "storage/model/table_update.h"
 #include "storage/store/backup/backup_repository.h"
-#include "storage/store/backup/table_backup_note.h"
 
 namespace armature::engine {
 namespace {
@@ -36,12 +35,7 @@ constexpr size_t kListMax = 100;
 std::optional<TableBackup> ParseNote(const std::string& text, BackupStatus status) {
   std::optional<store::TableBackupNote> note = store::ParseTableBackupNote(text);
   if (!note.has_value()) return std::nullopt;
-  return TableBackup{.arn = std::move(note->arn),
-                     .name = std::move(note->name),
-                     .status = status,
-                     .creation_time_ms = note->creation_time_ms,
-                     .table = std::move(note->table),
-                     .totals = {note->item_count, note->size_bytes}};
+  return TableBackup{*std::move(note), status};
 }
 
 // A table backup and the database backup that contains it; id 0 while that is in progress.
@@ -236,16 +230,12 @@ absl::StatusOr<TableBackup> CreateTableBackup(Parts* parts, const CreateBackupRe
   backup.name = *request.backup_name;
   backup.creation_time_ms = absl::ToUnixMillis(absl::Now());
   backup.table = table.descriptor;
-  backup.totals = table.totals;
+  backup.item_count = table.totals.item_count;
+  backup.size_bytes = table.totals.size_bytes;
   std::random_device random;
   backup.arn = MakeBackupArn(model::TableArn(table.descriptor.name), backup.creation_time_ms, random());
   StartBackupRequest start;
-  start.note = store::EncodeTableBackupNote({.arn = backup.arn,
-                                             .name = backup.name,
-                                             .creation_time_ms = backup.creation_time_ms,
-                                             .table = backup.table,
-                                             .item_count = backup.totals.item_count,
-                                             .size_bytes = backup.totals.size_bytes});
+  start.note = store::EncodeTableBackupNote(backup);
   ARM_ASSIGN_OR_RETURN(const BackupJob job, parts->backups.Start(std::move(start)));
   // From here on the table cannot be deleted; see CheckNotBeingBackedUp.
   const absl::StatusOr<PinnedTable> still = FindTable(*parts->database, *request.table_name);

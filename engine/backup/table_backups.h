@@ -16,6 +16,7 @@
 #include "engine/tables/table_description.h"
 #include "storage/model/table_definition.h"
 #include "storage/model/table_descriptor.h"
+#include "storage/store/backup/table_backup_note.h"
 
 namespace armature::engine {
 
@@ -23,13 +24,10 @@ struct Parts;
 
 enum class BackupStatus : uint8_t { kCreating, kAvailable, kDeleted };
 
-struct TableBackup {
-  std::string arn;  // <table's ARN>/backup/<14 digits of milliseconds>-<8 hex digits>
-  std::string name;
+// The ARN is <table's ARN>/backup/<14 digits of milliseconds>-<8 hex digits>. Table and totals are those at the time of
+// the backup.
+struct TableBackup : store::TableBackupNote {
   BackupStatus status = BackupStatus::kCreating;
-  int64_t creation_time_ms = 0;  // since the epoch
-  model::TableDescriptor table;  // at the time of the backup
-  Totals totals;                 // of the table at the time of the backup
 };
 
 struct CreateBackupRequest {

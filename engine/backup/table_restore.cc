@@ -10,10 +10,8 @@
 
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
-#include "engine/items/item_collection.h"
 #include "engine/parts.h"
 #include "glog/logging.h"
-#include "index/index_changes.h"
 #include "index/index_delta.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -96,11 +94,9 @@ class RowLoader {
     const store::StatsDelta delta{1, static_cast<int64_t>(stored.api_size)};
     unit.Put(table.data, key, value);
     unit.AddStats(table.data, delta);
-    if (!table.local_indexes.empty()) {
-      const std::vector<index::EntryChange> local =
-          index::IndexDelta(table.local_indexes, table.descriptor.key, std::nullopt, stored.item);
-      index::AddLocalIndexChanges(table, CollectionKey(table, key), delta, local, &unit);
-    }
+    const std::vector<index::EntryChange> local =
+        index::IndexDelta(table.local_indexes, table.descriptor.key, std::nullopt, stored.item);
+    index::AddLocalIndexChanges(table, key, delta, local, &unit);
     const std::vector<index::EntryChange> global =
         index::IndexDelta(table.global_indexes, table.descriptor.key, std::nullopt, stored.item);
     index::RecordGlobalIndexChanges(table, key, absl::ToUnixMillis(absl::Now()), global, &unit);
@@ -113,27 +109,16 @@ class RowLoader {
       ARM_ASSIGN_OR_RETURN(store::WriteUnit unit, UnitOf(key, value));
       units.push_back(std::move(unit));
     }
-    absl::Notification done;
-    absl::StatusOr<ChangeSequence> committed;
-    parts_->database->CommitAll(std::move(units), [&](absl::StatusOr<ChangeSequence> result) {
-      committed = std::move(result);
-      done.Notify();
-    });
-    done.WaitForNotification();
-    return committed;
+    return Await<absl::StatusOr<ChangeSequence>>(
+        [&](auto then) { parts_->database->CommitAll(std::move(units), std::move(then)); });
   }
 
   absl::Status WaitForIndex(store::IndexProgress& progress, ChangeSequence sequence) const {
     while (!stopping_->HasBeenNotified()) {
       // If the table's log is empty up to the sequence, only a run of the applier advances the cursor.
       parts_->applier.OnAppended({pinned_.table->descriptor.id});
-      absl::Notification done;
-      absl::Status applied;
-      progress.WhenApplied(sequence, absl::Now() + kPatience, [&](absl::Status status) {
-        applied = std::move(status);
-        done.Notify();
-      });
-      done.WaitForNotification();
+      const absl::Status applied = Await<absl::Status>(
+          [&](auto then) { progress.WhenApplied(sequence, absl::Now() + kPatience, std::move(then)); });
       if (!absl::IsDeadlineExceeded(applied)) return applied;
     }
     return StoppingError();

@@ -7,11 +7,8 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
-#include "engine/items/item_collection.h"
 #include "engine/parts.h"
-#include "index/index_changes.h"
 #include "index/index_delta.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -192,36 +189,19 @@ class Verifier {
   }
 
   absl::StatusOr<store::LockTable::Guard> Lock(std::string_view base_key) const {
-    struct Wait {
-      absl::Notification done;
-      absl::StatusOr<store::LockTable::Guard> guard = absl::InternalError("no lock");
-    };
-    const auto wait = std::make_shared<Wait>();
-    parts_->locks.Acquire(parts_->locks.HashRow(table_.descriptor.id.value(), base_key), absl::Now() + kRowPatience,
-                          [wait](absl::StatusOr<store::LockTable::Guard> guard) {
-                            wait->guard = std::move(guard);
-                            wait->done.Notify();
-                          });
-    wait->done.WaitForNotification();
-    return std::move(wait->guard);
+    return Await<absl::StatusOr<store::LockTable::Guard>>([&](auto then) {
+      parts_->locks.Acquire(parts_->locks.HashRow(table_.descriptor.id.value(), base_key), absl::Now() + kRowPatience,
+                            std::move(then));
+    });
   }
 
   // Waits until the index contains all acknowledged writes.
   absl::Status WaitForIndex(const store::Index& index, absl::Duration patience = kRowPatience) const {
     if (!IsGlobal(index)) return absl::OkStatus();
-    struct Wait {
-      absl::Notification done;
-      absl::Status status;
-    };
-    const auto wait = std::make_shared<Wait>();
     const ChangeSequence last = parts_->database->change_log().watermark();
     parts_->applier.OnAppended({table_.descriptor.id});
-    index.progress->WhenApplied(last, absl::Now() + patience, [wait](absl::Status status) {
-      wait->status = std::move(status);
-      wait->done.Notify();
-    });
-    wait->done.WaitForNotification();
-    return wait->status;
+    return Await<absl::Status>(
+        [&](auto then) { index.progress->WhenApplied(last, absl::Now() + patience, std::move(then)); });
   }
 
   // Compares the index's entry for the row with the expected one, while neither can change. `entry_key`: the suspicious
@@ -311,19 +291,11 @@ class Verifier {
     if (global) {
       index::RecordGlobalIndexChanges(table_, base_key, absl::ToUnixMillis(absl::Now()), changes, &unit);
     } else {
-      index::AddLocalIndexChanges(table_, CollectionKey(table_, base_key), {}, changes, &unit);
+      index::AddLocalIndexChanges(table_, base_key, {}, changes, &unit);
     }
-    struct Wait {
-      absl::Notification done;
-      absl::Status status;
-    };
-    const auto wait = std::make_shared<Wait>();
-    parts_->database->Commit(std::move(unit), [wait](const absl::StatusOr<ChangeSequence>& committed) {
-      wait->status = committed.status();
-      wait->done.Notify();
-    });
-    wait->done.WaitForNotification();
-    return wait->status;
+    return Await<absl::StatusOr<ChangeSequence>>(
+               [&](auto then) { parts_->database->Commit(std::move(unit), std::move(then)); })
+        .status();
   }
 
   Parts* const parts_;

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -23,6 +24,16 @@
 #include "storage/model/limits.h"
 
 namespace armature::expr {
+
+// The five kinds of expressions in a request.
+enum class ExpressionKind : uint8_t { kUpdate, kCondition, kKeyCondition, kFilter, kProjection };
+
+// The request member of a kind, e.g. "FilterExpression".
+constexpr std::string_view KindName(ExpressionKind kind) {
+  constexpr std::string_view kNames[] = {"UpdateExpression", "ConditionExpression", "KeyConditionExpression",
+                                         "FilterExpression", "ProjectionExpression"};
+  return kNames[static_cast<uint8_t>(kind)];
+}
 
 // Limit on nested parentheses and function calls. Each level of a legal expression needs at least one operator, except
 // for one pair of parentheses around the whole expression and one around an operand.

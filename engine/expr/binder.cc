@@ -6,11 +6,10 @@
 #include <variant>
 #include <vector>
 
-#include "engine/expr/condition_binder.h"
 #include "engine/expr/fault_log.h"
 #include "engine/expr/parser.h"
 #include "engine/expr/paths.h"
-#include "engine/expr/update_binder.h"
+#include "engine/expr/tree_binder.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -19,19 +18,11 @@ namespace armature::expr {
 namespace {
 
 bool Has(const RequestExpressions& expressions, ExpressionKind kind) {
-  switch (kind) {
-    case ExpressionKind::kUpdate:
-      return expressions.update.has_value();
-    case ExpressionKind::kCondition:
-      return expressions.condition.has_value();
-    case ExpressionKind::kKeyCondition:
-      return expressions.key_condition.has_value();
-    case ExpressionKind::kFilter:
-      return expressions.filter.has_value();
-    case ExpressionKind::kProjection:
-      return expressions.projection.has_value();
-  }
-  return false;
+  // In the order of ExpressionKind.
+  const std::optional<std::string_view>* const texts[] = {&expressions.update, &expressions.condition,
+                                                          &expressions.key_condition, &expressions.filter,
+                                                          &expressions.projection};
+  return texts[static_cast<size_t>(kind)]->has_value();
 }
 
 // Placeholders require an expression that can use them. Projections use names only.

@@ -12,7 +12,6 @@
 #include "absl/status/statusor.h"
 #include "engine/expr/ast.h"
 #include "engine/expr/key_condition.h"
-#include "engine/expr/kind.h"
 #include "engine/expr/parse_cache.h"
 #include "engine/expr/placeholders.h"
 #include "engine/expr/projection.h"

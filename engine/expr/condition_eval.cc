@@ -8,7 +8,6 @@
 #include <utility>
 #include <variant>
 
-#include "engine/expr/compare.h"
 #include "engine/expr/paths.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
@@ -168,10 +167,62 @@ class Evaluator {
   }
 
  private:
-  bool VisitNode(const Comparison& comparison) const;
-  bool VisitNode(const Between& between) const;
-  bool VisitNode(const Membership& membership) const;
-  bool VisitNode(const FunctionCall& call) const;
+  bool VisitNode(const Comparison& comparison) const {
+    const Subject left = Resolve(comparison.left, item_);
+    const Subject right = Resolve(comparison.right, item_);
+    if (left.state() == Subject::State::kInvalid || right.state() == Subject::State::kInvalid) {
+      return false;
+    }
+    if (comparison.comparator == Comparator::kEqual) return Equal(left, right);
+    if (comparison.comparator == Comparator::kNotEqual) return !Equal(left, right);
+    const std::optional<std::strong_ordering> order = Compare(left, right);
+    if (!order.has_value()) return false;
+    switch (comparison.comparator) {
+      case Comparator::kLess:
+        return std::is_lt(*order);
+      case Comparator::kLessOrEqual:
+        return std::is_lteq(*order);
+      case Comparator::kGreater:
+        return std::is_gt(*order);
+      default:
+        return std::is_gteq(*order);
+    }
+  }
+
+  bool VisitNode(const Between& between) const {
+    const Subject tested = Resolve(between.tested, item_);
+    const auto from_lower = Compare(tested, Resolve(between.lower, item_));
+    if (!from_lower.has_value() || std::is_lt(*from_lower)) return false;
+    const auto from_upper = Compare(tested, Resolve(between.upper, item_));
+    return from_upper.has_value() && std::is_lteq(*from_upper);
+  }
+
+  bool VisitNode(const Membership& membership) const {
+    const Subject tested = Resolve(membership.tested, item_);
+    return std::any_of(membership.choices.begin(), membership.choices.end(),
+                       [&](const Operand& choice) { return Equal(tested, Resolve(choice, item_)); });
+  }
+
+  bool VisitNode(const FunctionCall& call) const {
+    const Subject first = Resolve(call.arguments[0], item_);
+    switch (call.function) {
+      case Function::kAttributeExists:
+        return first.has_value();
+      case Function::kAttributeNotExists:
+        return !first.has_value();
+      case Function::kAttributeType:
+        return first.has_value() && model::ValueTypeName(first.type()) == Resolve(call.arguments[1], item_).scalar();
+      case Function::kBeginsWith:
+        return BeginsWith(first, Resolve(call.arguments[1], item_));
+      case Function::kContains:
+        return Contains(first, Resolve(call.arguments[1], item_)).value_or(false);
+      case Function::kNotContains:
+        return !Contains(first, Resolve(call.arguments[1], item_)).value_or(true);
+      default:
+        return false;
+    }
+  }
+
   bool VisitNode(const Negation& negation) const { return Visit(*negation.inner) == (negation.times % 2 == 0); }
   bool VisitNode(const Junction& junction) const {
     const bool decisive = junction.kind == Junction::Kind::kOr;
@@ -183,62 +234,6 @@ class Evaluator {
 
   const ItemView& item_;
 };
-
-bool Evaluator::VisitNode(const Comparison& comparison) const {
-  const Subject left = Resolve(comparison.left, item_);
-  const Subject right = Resolve(comparison.right, item_);
-  if (left.state() == Subject::State::kInvalid || right.state() == Subject::State::kInvalid) {
-    return false;
-  }
-  if (comparison.comparator == Comparator::kEqual) return Equal(left, right);
-  if (comparison.comparator == Comparator::kNotEqual) return !Equal(left, right);
-  const std::optional<std::strong_ordering> order = Compare(left, right);
-  if (!order.has_value()) return false;
-  switch (comparison.comparator) {
-    case Comparator::kLess:
-      return std::is_lt(*order);
-    case Comparator::kLessOrEqual:
-      return std::is_lteq(*order);
-    case Comparator::kGreater:
-      return std::is_gt(*order);
-    default:
-      return std::is_gteq(*order);
-  }
-}
-
-bool Evaluator::VisitNode(const Between& between) const {
-  const Subject tested = Resolve(between.tested, item_);
-  const auto from_lower = Compare(tested, Resolve(between.lower, item_));
-  if (!from_lower.has_value() || std::is_lt(*from_lower)) return false;
-  const auto from_upper = Compare(tested, Resolve(between.upper, item_));
-  return from_upper.has_value() && std::is_lteq(*from_upper);
-}
-
-bool Evaluator::VisitNode(const Membership& membership) const {
-  const Subject tested = Resolve(membership.tested, item_);
-  return std::any_of(membership.choices.begin(), membership.choices.end(),
-                     [&](const Operand& choice) { return Equal(tested, Resolve(choice, item_)); });
-}
-
-bool Evaluator::VisitNode(const FunctionCall& call) const {
-  const Subject first = Resolve(call.arguments[0], item_);
-  switch (call.function) {
-    case Function::kAttributeExists:
-      return first.has_value();
-    case Function::kAttributeNotExists:
-      return !first.has_value();
-    case Function::kAttributeType:
-      return first.has_value() && model::ValueTypeName(first.type()) == Resolve(call.arguments[1], item_).scalar();
-    case Function::kBeginsWith:
-      return BeginsWith(first, Resolve(call.arguments[1], item_));
-    case Function::kContains:
-      return Contains(first, Resolve(call.arguments[1], item_)).value_or(false);
-    case Function::kNotContains:
-      return !Contains(first, Resolve(call.arguments[1], item_)).value_or(true);
-    default:
-      return false;
-  }
-}
 
 // Calls fn(const DocumentPath&) for every path of a condition in text order, until fn returns false. Returns false if
 // fn did.

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_EXPR_FAULT_LOG_H_
 #define ARMATURE_ENGINE_EXPR_FAULT_LOG_H_
 
-// Static faults of a syntactically valid expression.
+// Errors of expressions, and the static faults of a syntactically valid expression.
 //
 // The service reports static faults by category, not by position: a reserved word at the end precedes an undefined
 // placeholder at the start. So parser and binder process the whole expression, the log keeps the first fault of each
@@ -13,9 +13,20 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "engine/expr/ast.h"
+#include "storage/base/api_error.h"
+#include "storage/base/strings.h"
+
 namespace armature::expr {
+
+// ValidationException "Invalid <kind>: <detail>".
+inline absl::Status InvalidExpressionError(ExpressionKind kind, std::string_view detail) {
+  return ValidationError(Cat("Invalid ", KindName(kind), ": ", detail));
+}
 
 enum class Fault : uint8_t {
   kOperatorCount,

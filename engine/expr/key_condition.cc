@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "engine/expr/kind.h"
+#include "engine/expr/fault_log.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -18,6 +18,13 @@ using model::KeyAttribute;
 using model::KeySchema;
 using model::ValueType;
 using model::ValueView;
+
+// Operators of `attribute op value` and of `value op attribute`, in the order of Comparator. kNotEqual has none.
+constexpr KeyOperator kOperators[] = {KeyOperator::kEqual,       KeyOperator::kEqual,   KeyOperator::kLess,
+                                      KeyOperator::kLessOrEqual, KeyOperator::kGreater, KeyOperator::kGreaterOrEqual};
+constexpr KeyOperator kMirroredOperators[] = {KeyOperator::kEqual,   KeyOperator::kEqual,
+                                              KeyOperator::kGreater, KeyOperator::kGreaterOrEqual,
+                                              KeyOperator::kLess,    KeyOperator::kLessOrEqual};
 
 absl::Status NotForKeys(std::string_view detail) {
   return InvalidExpressionError(ExpressionKind::kKeyCondition, detail);
@@ -38,95 +45,74 @@ class Restrictor {
   KeyCondition Take() { return std::move(result_); }
 
  private:
-  absl::Status VisitNode(const Comparison& comparison);
-  absl::Status VisitNode(const Between& between);
+  absl::Status VisitNode(const Comparison& comparison) {
+    if (comparison.comparator == Comparator::kNotEqual) return OperatorNotForKeys("<>");
+    const bool mirrored = comparison.left.path() == nullptr;
+    const KeyOperator op = (mirrored ? kMirroredOperators : kOperators)[static_cast<size_t>(comparison.comparator)];
+    return AddTerm(op, "", {&comparison.left, &comparison.right});
+  }
+
+  absl::Status VisitNode(const Between& between) {
+    return AddTerm(KeyOperator::kBetween, "BETWEEN", {&between.tested, &between.lower, &between.upper});
+  }
+
   absl::Status VisitNode(const Membership&) { return OperatorNotForKeys("IN"); }
-  absl::Status VisitNode(const FunctionCall& call);
+
+  absl::Status VisitNode(const FunctionCall& call) {
+    if (call.function != Function::kBeginsWith) return OperatorNotForKeys(call.name);
+    return AddTerm(KeyOperator::kBeginsWith, call.name, {&call.arguments[0], &call.arguments[1]});
+  }
+
   absl::Status VisitNode(const Negation&) { return OperatorNotForKeys("NOT"); }
-  absl::Status VisitNode(const Junction& junction);
-  absl::Status AddTerm(KeyOperator op, std::string_view must_lead, const std::vector<const Operand*>& operands);
+
+  absl::Status VisitNode(const Junction& junction) {
+    if (junction.kind == Junction::Kind::kOr) return OperatorNotForKeys("OR");
+    for (const ConditionNode& term : junction.terms) ARM_RETURN_IF_ERROR(Visit(term));
+    return absl::OkStatus();
+  }
+
+  // `must_lead`: the operator if its first operand must be the attribute, otherwise empty.
+  absl::Status AddTerm(KeyOperator op, std::string_view must_lead, const std::vector<const Operand*>& operands) {
+    const DocumentPath* attribute = nullptr;
+    std::vector<ValueView> values;
+    for (const Operand* operand : operands) {
+      if (operand->call() != nullptr) {
+        return NotForKeys("KeyConditionExpressions cannot contain nested operations");
+      }
+      if (const DocumentPath* path = operand->path()) {
+        if (path->nested()) {
+          return NotForKeys("KeyConditionExpressions cannot have conditions on nested attributes");
+        }
+        if (attribute != nullptr) {
+          return NotForKeys(
+              "Invalid condition in KeyConditionExpression: Multiple attribute names used in one "
+              "condition");
+        }
+        attribute = path;
+      } else {
+        values.push_back(*operand->value()->value);
+      }
+    }
+    if (attribute == nullptr) {
+      return NotForKeys("Invalid condition in KeyConditionExpression: No key attribute specified");
+    }
+    if (!must_lead.empty() && operands.front()->path() == nullptr) {
+      return NotForKeys(Cat("Invalid condition in KeyConditionExpression: ", must_lead,
+                            " operator must have the key attribute as its first operand"));
+    }
+    for (const KeyConditionTerm& term : result_.terms) {
+      if (term.attribute == attribute->attribute()) {
+        return NotForKeys("KeyConditionExpressions must only contain one condition per key");
+      }
+    }
+    KeyConditionTerm term{attribute->attribute(), op, values[0], std::nullopt};
+    if (values.size() > 1) term.second = values[1];
+    result_.terms.push_back(std::move(term));
+    return absl::OkStatus();
+  }
 
   KeyCondition result_;
 };
-
-absl::Status Restrictor::VisitNode(const Junction& junction) {
-  if (junction.kind == Junction::Kind::kOr) return OperatorNotForKeys("OR");
-  for (const ConditionNode& term : junction.terms) ARM_RETURN_IF_ERROR(Visit(term));
-  return absl::OkStatus();
-}
-
-absl::Status Restrictor::VisitNode(const Comparison& comparison) {
-  if (comparison.comparator == Comparator::kNotEqual) return OperatorNotForKeys("<>");
-  const bool mirrored = comparison.left.path() == nullptr;
-  KeyOperator op = KeyOperator::kEqual;
-  switch (comparison.comparator) {
-    case Comparator::kLess:
-      op = mirrored ? KeyOperator::kGreater : KeyOperator::kLess;
-      break;
-    case Comparator::kLessOrEqual:
-      op = mirrored ? KeyOperator::kGreaterOrEqual : KeyOperator::kLessOrEqual;
-      break;
-    case Comparator::kGreater:
-      op = mirrored ? KeyOperator::kLess : KeyOperator::kGreater;
-      break;
-    case Comparator::kGreaterOrEqual:
-      op = mirrored ? KeyOperator::kLessOrEqual : KeyOperator::kGreaterOrEqual;
-      break;
-    default:
-      break;
-  }
-  return AddTerm(op, "", {&comparison.left, &comparison.right});
-}
-
-absl::Status Restrictor::VisitNode(const Between& between) {
-  return AddTerm(KeyOperator::kBetween, "BETWEEN", {&between.tested, &between.lower, &between.upper});
-}
-
-absl::Status Restrictor::VisitNode(const FunctionCall& call) {
-  if (call.function != Function::kBeginsWith) return OperatorNotForKeys(call.name);
-  return AddTerm(KeyOperator::kBeginsWith, call.name, {&call.arguments[0], &call.arguments[1]});
-}
-
-// `must_lead`: the operator if its first operand must be the attribute, otherwise empty.
-absl::Status Restrictor::AddTerm(KeyOperator op, std::string_view must_lead,
-                                 const std::vector<const Operand*>& operands) {
-  const DocumentPath* attribute = nullptr;
-  std::vector<ValueView> values;
-  for (const Operand* operand : operands) {
-    if (operand->call() != nullptr) {
-      return NotForKeys("KeyConditionExpressions cannot contain nested operations");
-    }
-    if (const DocumentPath* path = operand->path()) {
-      if (path->nested()) {
-        return NotForKeys("KeyConditionExpressions cannot have conditions on nested attributes");
-      }
-      if (attribute != nullptr) {
-        return NotForKeys(
-            "Invalid condition in KeyConditionExpression: Multiple attribute names used in one "
-            "condition");
-      }
-      attribute = path;
-    } else {
-      values.push_back(*operand->value()->value);
-    }
-  }
-  if (attribute == nullptr) {
-    return NotForKeys("Invalid condition in KeyConditionExpression: No key attribute specified");
-  }
-  if (!must_lead.empty() && operands.front()->path() == nullptr) {
-    return NotForKeys(Cat("Invalid condition in KeyConditionExpression: ", must_lead,
-                          " operator must have the key attribute as its first operand"));
-  }
-  for (const KeyConditionTerm& term : result_.terms) {
-    if (term.attribute == attribute->attribute()) {
-      return NotForKeys("KeyConditionExpressions must only contain one condition per key");
-    }
-  }
-  KeyConditionTerm term{attribute->attribute(), op, values[0], std::nullopt};
-  if (values.size() > 1) term.second = values[1];
-  result_.terms.push_back(std::move(term));
-  return absl::OkStatus();
-}
 
 const KeyConditionTerm* FindTerm(const KeyCondition& condition, std::string_view attribute) {
   for (const KeyConditionTerm& term : condition.terms) {

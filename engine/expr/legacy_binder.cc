@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "engine/expr/compare.h"
+#include "engine/expr/paths.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -32,10 +32,6 @@ DocumentPath LegacyPath(std::string attribute, size_t position) {
   path.elements.push_back(PathElement{PathElement::Kind::kName, std::move(attribute), 0});
   path.position = position;
   return path;
-}
-
-bool IsSet(ValueType type) {
-  return type == ValueType::kStringSet || type == ValueType::kNumberSet || type == ValueType::kBinarySet;
 }
 
 absl::Status CheckUpdate(const LegacyUpdate& update) {

@@ -23,7 +23,6 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "engine/expr/ast.h"
-#include "engine/expr/kind.h"
 
 namespace armature::expr {
 

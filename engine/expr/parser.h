@@ -9,7 +9,6 @@
 #include "absl/status/statusor.h"
 #include "engine/expr/ast.h"
 #include "engine/expr/fault_log.h"
-#include "engine/expr/kind.h"
 
 namespace armature::expr {
 
@@ -21,9 +20,6 @@ namespace armature::expr {
 absl::StatusOr<Condition> ParseCondition(ExpressionKind kind, std::string_view text, FaultLog* faults);
 absl::StatusOr<std::vector<DocumentPath>> ParseProjection(std::string_view text, FaultLog* faults);
 absl::StatusOr<Update> ParseUpdate(std::string_view text, FaultLog* faults);
-
-// "attribute_exists" and so on; kUnknown for any other name. Case matters.
-Function FunctionByName(std::string_view name);
 
 }  // namespace armature::expr
 

@@ -1,10 +1,12 @@
 #ifndef ARMATURE_ENGINE_EXPR_PATHS_H_
 #define ARMATURE_ENGINE_EXPR_PATHS_H_
 
-// Rules for operands and document paths in all kinds of expressions.
+// Rules for operands and document paths in all kinds of expressions: reserved words, types, the order of values.
 
+#include <compare>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/expr/ast.h"
@@ -14,6 +16,10 @@
 #include "storage/model/value.h"
 
 namespace armature::expr {
+
+// True for a word that must not be used as a bare attribute name, in upper or lower case.
+// Source: the DynamoDB developer guide, "Reserved words in DynamoDB".
+bool IsReservedWord(std::string_view word);
 
 // A bound path as errors print it: "[a, b, [0]]".
 std::string PathText(const DocumentPath& path);
@@ -36,6 +42,20 @@ void CheckOverlaps(const std::vector<const DocumentPath*>& paths, FaultLog* faul
 // The type of an operand that is known from the text: that of a bound value, or of a function's result. Nullopt if it
 // depends on the item.
 std::optional<model::ValueType> StaticType(const Operand& operand);
+
+// True for the types with an order: S, N and B.
+constexpr bool IsOrdered(model::ValueType type) {
+  return type == model::ValueType::kString || type == model::ValueType::kNumber || type == model::ValueType::kBinary;
+}
+
+// Compares two scalars of one type: numbers, in canonical text, by value; strings and binaries by unsigned bytes.
+// Nullopt if `type` has no order.
+std::optional<std::strong_ordering> CompareScalars(model::ValueType type, std::string_view a, std::string_view b);
+
+constexpr bool IsSet(model::ValueType type) {
+  return type == model::ValueType::kStringSet || type == model::ValueType::kNumberSet ||
+         type == model::ValueType::kBinarySet;
+}
 
 std::string OperandCountText(std::string_view function, size_t count);
 std::string OperandTypeText(std::string_view function, std::string_view type);

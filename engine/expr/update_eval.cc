@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/expr/compare.h"
 #include "engine/expr/paths.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -125,212 +124,194 @@ class Updater {
       : exists_(before.has_value()), before_(before.value_or(ItemView())) {}
 
   // First step: computes the new value of each target from the old item.
-  absl::StatusOr<std::vector<Edit>> Compute(const Update& update);
+  absl::StatusOr<std::vector<Edit>> Compute(const Update& update) {
+    std::vector<Edit> edits;
+    edits.reserve(update.sets.size() + update.removes.size() + update.adds.size() + update.deletes.size());
+    for (const SetAction& action : update.sets) {
+      ARM_ASSIGN_OR_RETURN(const ValueView value, Value(action.value));
+      ARM_RETURN_IF_ERROR(CheckWritten(action.target, value));
+      edits.push_back({&action.target, value});
+    }
+    for (const OperandAction& action : update.adds) {
+      ARM_ASSIGN_OR_RETURN(const ValueView value, Added(action, update.style));
+      ARM_RETURN_IF_ERROR(CheckWritten(action.target, value));
+      edits.push_back({&action.target, value});
+    }
+    // With no item, removals and deletions have no effect, and invalid paths are not an error.
+    if (exists_) {
+      for (const DocumentPath& path : update.removes) edits.push_back({&path, std::nullopt});
+      for (const OperandAction& action : update.deletes) {
+        ARM_ASSIGN_OR_RETURN(const std::optional<ValueView> rest, Deleted(action, update.style));
+        edits.push_back({&action.target, rest});
+      }
+    }
+    std::sort(edits.begin(), edits.end(), ComesBefore);
+    return edits;
+  }
+
   // Second step: appends the members of `old`, changed by `edits`, to `out`.
-  absl::Status WriteMembers(Edits edits, size_t depth, const ItemView& old, std::string* out);
+  absl::Status WriteMembers(Edits edits, size_t depth, const ItemView& old, std::string* out) {
+    std::string_view unwritten = old.bytes();  // the part before `rest` is kept
+    std::string_view rest = unwritten;
+    while (!edits.empty()) {
+      const Edits group = TakeGroup(depth, &edits);
+      const std::string_view name = group.front().path->elements[depth].name;
+      std::string_view after = rest;
+      std::optional<AttributeView> member = ItemView::Take(&after);
+      while (member.has_value() && member->name < name) {
+        rest = after;
+        member = ItemView::Take(&after);
+      }
+      out->append(unwritten.substr(0, unwritten.size() - rest.size()));
+      std::optional<ValueView> was;
+      if (member.has_value() && member->name == name) {
+        was = member->value;
+        rest = after;
+      }
+      unwritten = rest;
+      ARM_ASSIGN_OR_RETURN(const std::optional<ValueView> now, Changed(group, depth, was));
+      if (now.has_value()) model::AppendAttribute(name, *now, out);
+    }
+    out->append(unwritten);
+    return absl::OkStatus();
+  }
 
  private:
-  absl::StatusOr<ValueView> Value(const UpdateValue& value);
-  absl::StatusOr<ValueView> Resolve(const Operand& operand);
-  absl::StatusOr<ValueView> Call(const FunctionCall& call);
-  absl::StatusOr<ValueView> Sum(const ValueView& a, UpdateValue::Operation operation, const ValueView& b);
-  ValueView Concatenate(const ValueView& a, const ValueView& b);
-  absl::StatusOr<ValueView> Added(const OperandAction& action, UpdateStyle style);
-  absl::StatusOr<std::optional<ValueView>> Deleted(const OperandAction& action, UpdateStyle style);
-  ValueView MakeSet(ValueType type, const std::vector<std::string_view>& elements);
+  absl::StatusOr<ValueView> Value(const UpdateValue& value) {
+    ARM_ASSIGN_OR_RETURN(const ValueView left, Resolve(value.left));
+    if (!value.right.has_value()) return left;
+    ARM_ASSIGN_OR_RETURN(const ValueView right, Resolve(*value.right));
+    return Sum(left, value.operation, right);
+  }
 
-  absl::StatusOr<std::optional<ValueView>> Changed(Edits group, size_t depth, const std::optional<ValueView>& old);
-  absl::Status WriteElements(Edits edits, size_t depth, const ValueView& old, std::string* out);
+  // Recursion is bounded by the nesting of function calls, which the parser limits.
+  absl::StatusOr<ValueView> Resolve(const Operand& operand) {
+    if (const ValueOperand* const value = operand.value()) return *value->value;
+    if (const DocumentPath* const path = operand.path()) {
+      const std::optional<ValueView> found = Follow(*path, before_);
+      if (!found.has_value()) return AbsentOperandError();
+      return *found;
+    }
+    return Call(*operand.call());
+  }
 
-  ValueView Make(ValueType type, std::string_view body);
+  absl::StatusOr<ValueView> Call(const FunctionCall& call) {
+    if (call.function == Function::kIfNotExists) {
+      const std::optional<ValueView> found = Follow(*call.arguments[0].path(), before_);
+      if (found.has_value()) return *found;
+      return Resolve(call.arguments[1]);
+    }
+    ARM_ASSIGN_OR_RETURN(const ValueView head, Resolve(call.arguments[0]));
+    ARM_ASSIGN_OR_RETURN(const ValueView tail, Resolve(call.arguments[1]));
+    if (head.type() != ValueType::kList || tail.type() != ValueType::kList) return OperandTypeError();
+    return Concatenate(head, tail);
+  }
+
+  absl::StatusOr<ValueView> Sum(const ValueView& a, UpdateValue::Operation operation, const ValueView& b) {
+    if (a.type() != ValueType::kNumber || b.type() != ValueType::kNumber) return OperandTypeError();
+    const absl::StatusOr<model::Number> left = model::Number::Parse(a.scalar());
+    const absl::StatusOr<model::Number> right = model::Number::Parse(b.scalar());
+    // Stored numbers are canonical, so this is damage and not a client error.
+    if (!left.ok() || !right.ok()) return DataLossError("a number of an item is not one");
+    ARM_ASSIGN_OR_RETURN(const model::Number sum, operation == UpdateValue::Operation::kMinus
+                                                      ? model::Subtract(*left, *right)
+                                                      : model::Add(*left, *right));
+    return Make(ValueType::kNumber, sum.ToString());
+  }
+
+  ValueView Concatenate(const ValueView& a, const ValueView& b) {
+    std::string body;
+    for (const ValueView* const list : {&a, &b}) {
+      list->ForEachListElement([&body](const ValueView& element) {
+        model::AppendBytesField(kElementsField, element.wire(), &body);
+        return true;
+      });
+    }
+    return Make(ValueType::kList, body);
+  }
+
+  absl::StatusOr<ValueView> Added(const OperandAction& action, UpdateStyle style) {
+    const ValueView& operand = *action.operand.value;
+    const std::optional<ValueView> old = Follow(action.target, before_);
+    if (!old.has_value()) return operand;
+    if (old->type() != operand.type()) return StoredTypeError(style);
+    if (operand.type() == ValueType::kNumber) return Sum(*old, UpdateValue::Operation::kPlus, operand);
+    if (operand.type() == ValueType::kList) return Concatenate(*old, operand);
+    const std::vector<std::string_view> a = ElementsOf(*old);
+    const std::vector<std::string_view> b = ElementsOf(operand);
+    std::vector<std::string_view> both;
+    both.reserve(a.size() + b.size());
+    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both), ElementOrder(operand.type()));
+    return MakeSet(operand.type(), both);
+  }
+
+  // Nullopt if no element is left, or the set did not exist.
+  absl::StatusOr<std::optional<ValueView>> Deleted(const OperandAction& action, UpdateStyle style) {
+    const ValueView& operand = *action.operand.value;
+    const std::optional<ValueView> old = Follow(action.target, before_);
+    if (!old.has_value()) return std::nullopt;
+    if (old->type() != operand.type()) return StoredTypeError(style);
+    const std::vector<std::string_view> a = ElementsOf(*old);
+    const std::vector<std::string_view> b = ElementsOf(operand);
+    std::vector<std::string_view> rest;
+    std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(rest), ElementOrder(operand.type()));
+    if (rest.empty()) return std::nullopt;
+    return MakeSet(operand.type(), rest);
+  }
+
+  ValueView MakeSet(ValueType type, const std::vector<std::string_view>& elements) {
+    std::string body;
+    for (const std::string_view element : elements) model::AppendBytesField(kElementsField, element, &body);
+    return Make(type, body);
+  }
+
+  // The new value of `old` under the edits of `group`, which all pass through it; a single edit may end at it. `depth`
+  // is the index of the path element that leads to `old`. Recursion is bounded by the number of path elements.
+  absl::StatusOr<std::optional<ValueView>> Changed(Edits group, size_t depth, const std::optional<ValueView>& old) {
+    const std::vector<PathElement>& elements = group.front().path->elements;
+    if (elements.size() == depth + 1) return group.front().value;
+    const bool by_index = elements[depth + 1].kind == PathElement::Kind::kIndex;
+    const ValueType wanted = by_index ? ValueType::kList : ValueType::kMap;
+    if (!old.has_value() || old->type() != wanted) return InvalidPathError();
+    std::string body;
+    ARM_RETURN_IF_ERROR(by_index ? WriteElements(group, depth + 1, *old, &body)
+                                 : WriteMembers(group, depth + 1, old->map(), &body));
+    return Make(wanted, body);
+  }
+
+  absl::Status WriteElements(Edits edits, size_t depth, const ValueView& old, std::string* out) {
+    absl::Status status;
+    const auto write = [&](Edits group, const std::optional<ValueView>& was) {
+      const absl::StatusOr<std::optional<ValueView>> now = Changed(group, depth, was);
+      if (now.ok() && now->has_value()) model::AppendBytesField(kElementsField, (*now)->wire(), out);
+      status = now.status();
+      return status.ok();
+    };
+    uint32_t index = 0;
+    old.ForEachListElement([&](const ValueView& element) {
+      const uint32_t here = index++;
+      if (!edits.empty() && edits.front().path->elements[depth].index == here) {
+        return write(TakeGroup(depth, &edits), element);
+      }
+      model::AppendBytesField(kElementsField, element.wire(), out);
+      return true;
+    });
+    // Elements beyond the end are appended, whatever their index.
+    while (status.ok() && !edits.empty()) write(TakeGroup(depth, &edits), std::nullopt);
+    return status;
+  }
+
+  ValueView Make(ValueType type, std::string_view body) {
+    std::string& wire = made_.emplace_back();
+    wire.reserve(model::BytesFieldSize(body.size()));
+    model::AppendBytesField(static_cast<uint32_t>(type), body, &wire);
+    return *ValueView::FromWire(wire);
+  }
 
   const bool exists_;
   const ItemView before_;
   std::list<std::string> made_;  // stable addresses; no allocation while empty
 };
-
-ValueView Updater::Make(ValueType type, std::string_view body) {
-  std::string& wire = made_.emplace_back();
-  wire.reserve(model::BytesFieldSize(body.size()));
-  model::AppendBytesField(static_cast<uint32_t>(type), body, &wire);
-  return *ValueView::FromWire(wire);
-}
-
-absl::StatusOr<std::vector<Edit>> Updater::Compute(const Update& update) {
-  std::vector<Edit> edits;
-  edits.reserve(update.sets.size() + update.removes.size() + update.adds.size() + update.deletes.size());
-  for (const SetAction& action : update.sets) {
-    ARM_ASSIGN_OR_RETURN(const ValueView value, Value(action.value));
-    ARM_RETURN_IF_ERROR(CheckWritten(action.target, value));
-    edits.push_back({&action.target, value});
-  }
-  for (const OperandAction& action : update.adds) {
-    ARM_ASSIGN_OR_RETURN(const ValueView value, Added(action, update.style));
-    ARM_RETURN_IF_ERROR(CheckWritten(action.target, value));
-    edits.push_back({&action.target, value});
-  }
-  // With no item, removals and deletions have no effect, and invalid paths are not an error.
-  if (exists_) {
-    for (const DocumentPath& path : update.removes) edits.push_back({&path, std::nullopt});
-    for (const OperandAction& action : update.deletes) {
-      ARM_ASSIGN_OR_RETURN(const std::optional<ValueView> rest, Deleted(action, update.style));
-      edits.push_back({&action.target, rest});
-    }
-  }
-  std::sort(edits.begin(), edits.end(), ComesBefore);
-  return edits;
-}
-
-absl::StatusOr<ValueView> Updater::Value(const UpdateValue& value) {
-  ARM_ASSIGN_OR_RETURN(const ValueView left, Resolve(value.left));
-  if (!value.right.has_value()) return left;
-  ARM_ASSIGN_OR_RETURN(const ValueView right, Resolve(*value.right));
-  return Sum(left, value.operation, right);
-}
-
-// Recursion is bounded by the nesting of function calls, which the parser limits.
-absl::StatusOr<ValueView> Updater::Resolve(const Operand& operand) {
-  if (const ValueOperand* const value = operand.value()) return *value->value;
-  if (const DocumentPath* const path = operand.path()) {
-    const std::optional<ValueView> found = Follow(*path, before_);
-    if (!found.has_value()) return AbsentOperandError();
-    return *found;
-  }
-  return Call(*operand.call());
-}
-
-absl::StatusOr<ValueView> Updater::Call(const FunctionCall& call) {
-  if (call.function == Function::kIfNotExists) {
-    const std::optional<ValueView> found = Follow(*call.arguments[0].path(), before_);
-    if (found.has_value()) return *found;
-    return Resolve(call.arguments[1]);
-  }
-  ARM_ASSIGN_OR_RETURN(const ValueView head, Resolve(call.arguments[0]));
-  ARM_ASSIGN_OR_RETURN(const ValueView tail, Resolve(call.arguments[1]));
-  if (head.type() != ValueType::kList || tail.type() != ValueType::kList) return OperandTypeError();
-  return Concatenate(head, tail);
-}
-
-absl::StatusOr<ValueView> Updater::Sum(const ValueView& a, UpdateValue::Operation operation, const ValueView& b) {
-  if (a.type() != ValueType::kNumber || b.type() != ValueType::kNumber) return OperandTypeError();
-  const absl::StatusOr<model::Number> left = model::Number::Parse(a.scalar());
-  const absl::StatusOr<model::Number> right = model::Number::Parse(b.scalar());
-  // Stored numbers are canonical, so this is damage and not a client error.
-  if (!left.ok() || !right.ok()) return DataLossError("a number of an item is not one");
-  ARM_ASSIGN_OR_RETURN(const model::Number sum, operation == UpdateValue::Operation::kMinus
-                                                    ? model::Subtract(*left, *right)
-                                                    : model::Add(*left, *right));
-  return Make(ValueType::kNumber, sum.ToString());
-}
-
-ValueView Updater::Concatenate(const ValueView& a, const ValueView& b) {
-  std::string body;
-  for (const ValueView* const list : {&a, &b}) {
-    list->ForEachListElement([&body](const ValueView& element) {
-      model::AppendBytesField(kElementsField, element.wire(), &body);
-      return true;
-    });
-  }
-  return Make(ValueType::kList, body);
-}
-
-absl::StatusOr<ValueView> Updater::Added(const OperandAction& action, UpdateStyle style) {
-  const ValueView& operand = *action.operand.value;
-  const std::optional<ValueView> old = Follow(action.target, before_);
-  if (!old.has_value()) return operand;
-  if (old->type() != operand.type()) return StoredTypeError(style);
-  if (operand.type() == ValueType::kNumber) return Sum(*old, UpdateValue::Operation::kPlus, operand);
-  if (operand.type() == ValueType::kList) return Concatenate(*old, operand);
-  const std::vector<std::string_view> a = ElementsOf(*old);
-  const std::vector<std::string_view> b = ElementsOf(operand);
-  std::vector<std::string_view> both;
-  both.reserve(a.size() + b.size());
-  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both), ElementOrder(operand.type()));
-  return MakeSet(operand.type(), both);
-}
-
-// Nullopt if no element is left, or the set did not exist.
-absl::StatusOr<std::optional<ValueView>> Updater::Deleted(const OperandAction& action, UpdateStyle style) {
-  const ValueView& operand = *action.operand.value;
-  const std::optional<ValueView> old = Follow(action.target, before_);
-  if (!old.has_value()) return std::nullopt;
-  if (old->type() != operand.type()) return StoredTypeError(style);
-  const std::vector<std::string_view> a = ElementsOf(*old);
-  const std::vector<std::string_view> b = ElementsOf(operand);
-  std::vector<std::string_view> rest;
-  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(rest), ElementOrder(operand.type()));
-  if (rest.empty()) return std::nullopt;
-  return MakeSet(operand.type(), rest);
-}
-
-ValueView Updater::MakeSet(ValueType type, const std::vector<std::string_view>& elements) {
-  std::string body;
-  for (const std::string_view element : elements) model::AppendBytesField(kElementsField, element, &body);
-  return Make(type, body);
-}
-
-// The new value of `old` under the edits of `group`, which all pass through it; a single edit may end at it. `depth` is
-// the index of the path element that leads to `old`. Recursion is bounded by the number of path elements.
-absl::StatusOr<std::optional<ValueView>> Updater::Changed(Edits group, size_t depth,
-                                                          const std::optional<ValueView>& old) {
-  const std::vector<PathElement>& elements = group.front().path->elements;
-  if (elements.size() == depth + 1) return group.front().value;
-  const bool by_index = elements[depth + 1].kind == PathElement::Kind::kIndex;
-  const ValueType wanted = by_index ? ValueType::kList : ValueType::kMap;
-  if (!old.has_value() || old->type() != wanted) return InvalidPathError();
-  std::string body;
-  ARM_RETURN_IF_ERROR(by_index ? WriteElements(group, depth + 1, *old, &body)
-                               : WriteMembers(group, depth + 1, old->map(), &body));
-  return Make(wanted, body);
-}
-
-absl::Status Updater::WriteMembers(Edits edits, size_t depth, const ItemView& old, std::string* out) {
-  std::string_view unwritten = old.bytes();  // the part before `rest` is kept
-  std::string_view rest = unwritten;
-  while (!edits.empty()) {
-    const Edits group = TakeGroup(depth, &edits);
-    const std::string_view name = group.front().path->elements[depth].name;
-    std::string_view after = rest;
-    std::optional<AttributeView> member = ItemView::Take(&after);
-    while (member.has_value() && member->name < name) {
-      rest = after;
-      member = ItemView::Take(&after);
-    }
-    out->append(unwritten.substr(0, unwritten.size() - rest.size()));
-    std::optional<ValueView> was;
-    if (member.has_value() && member->name == name) {
-      was = member->value;
-      rest = after;
-    }
-    unwritten = rest;
-    ARM_ASSIGN_OR_RETURN(const std::optional<ValueView> now, Changed(group, depth, was));
-    if (now.has_value()) model::AppendAttribute(name, *now, out);
-  }
-  out->append(unwritten);
-  return absl::OkStatus();
-}
-
-absl::Status Updater::WriteElements(Edits edits, size_t depth, const ValueView& old, std::string* out) {
-  absl::Status status;
-  const auto write = [&](Edits group, const std::optional<ValueView>& was) {
-    const absl::StatusOr<std::optional<ValueView>> now = Changed(group, depth, was);
-    if (now.ok() && now->has_value()) model::AppendBytesField(kElementsField, (*now)->wire(), out);
-    status = now.status();
-    return status.ok();
-  };
-  uint32_t index = 0;
-  old.ForEachListElement([&](const ValueView& element) {
-    const uint32_t here = index++;
-    if (!edits.empty() && edits.front().path->elements[depth].index == here) {
-      return write(TakeGroup(depth, &edits), element);
-    }
-    model::AppendBytesField(kElementsField, element.wire(), out);
-    return true;
-  });
-  // Elements beyond the end are appended, whatever their index.
-  while (status.ok() && !edits.empty()) write(TakeGroup(depth, &edits), std::nullopt);
-  return status;
-}
 
 }  // namespace
 

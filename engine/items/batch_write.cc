@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "engine/items/batch_shape.h"
+#include "engine/capacity.h"
 #include "engine/items/constraints.h"
+#include "engine/items/item_key.h"
 #include "engine/items/request_report.h"
 #include "engine/items/row_write.h"
-#include "engine/throughput.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -44,10 +44,8 @@ using Wave = std::vector<Member*>;
 absl::Status CheckWriteShape(const BatchWriteRequest& request) {
   if (request.tables.empty()) return ValidationError("The requestItems parameter is required for BatchWriteItem");
   model::ConstraintList constraints;
-  CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
-                    &constraints);
-  CheckOptionalEnum(request.return_item_collection_metrics, "returnItemCollectionMetrics",
-                    kReturnItemCollectionMetricsValues, &constraints);
+  CheckCapacityReport(request.return_consumed_capacity, &constraints);
+  CheckCollectionReport(request.return_item_collection_metrics, &constraints);
   size_t writes = 0;
   for (const TableWrites& table : request.tables) {
     CheckRequestItemsKey(table.table_name, &constraints);
@@ -71,8 +69,8 @@ absl::Status CheckWriteShape(const BatchWriteRequest& request) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<const RowMutation>> MakeMutation(const std::string& table_name, BatchWrite write,
-                                                                expr::ParseCache* cache) {
+absl::StatusOr<std::unique_ptr<const RowMutation>> MutationOf(const std::string& table_name, BatchWrite write,
+                                                              expr::ParseCache* cache) {
   if (write.is_put == write.is_delete) {
     return ValidationError(
         "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes");
@@ -80,7 +78,7 @@ absl::StatusOr<std::unique_ptr<const RowMutation>> MakeMutation(const std::strin
   WriteRequest request;
   request.table_name = table_name;
   request.item_wire = write.is_put ? std::move(write.put_wire) : std::move(write.delete_wire);
-  return write.is_put ? MakePutItem(std::move(request), cache) : MakeDeleteItem(std::move(request), cache);
+  return MakeMutation(write.is_put ? WriteKind::kPut : WriteKind::kDelete, std::move(request), cache);
 }
 
 // In a batch, errors about a put name its key, like errors about a delete.
@@ -88,7 +86,7 @@ absl::Status CheckKeyFits(const RowWrite& row) {
   if (codec::EncodeTableKey(row.table().descriptor.key, row.mutation->item_or_key()).has_value()) {
     return absl::OkStatus();
   }
-  return ValidationError("The provided key element does not match the schema");
+  return ValidationError(kKeyMismatch);
 }
 
 // Creates the members that write to one table.
@@ -99,7 +97,7 @@ absl::Status TakeWrites(Batch* batch, size_t table) {
     auto member = std::make_unique<Member>();
     member->table = table;
     ARM_ASSIGN_OR_RETURN(member->row.mutation,
-                         MakeMutation(request.table_name, std::move(write), &batch->parts->parse_cache));
+                         MutationOf(request.table_name, std::move(write), &batch->parts->parse_cache));
     batch->members.push_back(std::move(member));
   }
   ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTable(*batch->parts->database, request.table_name));

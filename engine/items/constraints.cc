@@ -1,6 +1,11 @@
 #include "engine/items/constraints.h"
 
+#include "absl/container/flat_hash_set.h"
+#include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/model/limits.h"
+#include "storage/model/table_definition.h"
 #include "storage/model/table_name.h"
 
 namespace armature::engine {
@@ -16,6 +21,31 @@ absl::Status CheckShape(const std::optional<std::string>& table_name, const Requ
   if (!member.given) constraints.AddNull(member.path);
   add_others(&constraints);
   return constraints.ToStatus();
+}
+
+std::string PrintedRequestItems(std::string_view table_name, std::string_view printed) {
+  return model::PrintedValue(Cat("{", model::Shown(table_name), "=", printed, "}"));
+}
+
+void CheckRequestItemsKey(std::string_view name_or_arn, model::ConstraintList* constraints) {
+  if (model::IsArn(name_or_arn)) return;
+  const size_t length = model::CharacterCount(name_or_arn);
+  if (length >= 1 && length <= model::kTableNameMaxChars && model::HasOnlyNameCharacters(name_or_arn)) return;
+  constraints->Add(PrintedRequestItems(name_or_arn, "..."), "requestItems",
+                   "Map keys must satisfy constraint: [Member must have length less than or equal to 255, Member must "
+                   "have length greater than or equal to 3, Member must satisfy regular expression pattern: "
+                   "[a-zA-Z0-9_.-]+]");
+}
+
+absl::Status CheckTablesOnce(const std::vector<std::string_view>& names) {
+  absl::flat_hash_set<std::string_view, StringHash, std::equal_to<>> tables;
+  for (const std::string_view name : names) {
+    ARM_RETURN_IF_ERROR(model::CheckTableReference(name));
+    if (!tables.insert(model::LocalTableName(name)).second && !model::LocalTableName(name).empty()) {
+      return ValidationError(Cat("RequestItems names the table ", model::LocalTableName(name), " more than once"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace armature::engine

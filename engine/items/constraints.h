@@ -1,13 +1,14 @@
 #ifndef ARMATURE_ENGINE_ITEMS_CONSTRAINTS_H_
 #define ARMATURE_ENGINE_ITEMS_CONSTRAINTS_H_
 
-// Shape checks of item operations: required members and enumerations. Enumeration values are listed in the order in
-// which the API prints them in errors.
+// Shape checks of item operations: required members, enumerations, and the table names in RequestItems of batches.
+// Enumeration values are listed in the order in which the API prints them in errors.
 
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -28,6 +29,14 @@ inline void CheckOptionalEnum(std::string_view value, std::string_view path, std
   if (!value.empty()) list->CheckEnum(value, path, allowed);
 }
 
+// Check ReturnConsumedCapacity and ReturnItemCollectionMetrics.
+inline void CheckCapacityReport(std::string_view value, model::ConstraintList* list) {
+  CheckOptionalEnum(value, "returnConsumedCapacity", kReturnConsumedCapacityValues, list);
+}
+inline void CheckCollectionReport(std::string_view value, model::ConstraintList* list) {
+  CheckOptionalEnum(value, "returnItemCollectionMetrics", kReturnItemCollectionMetricsValues, list);
+}
+
 // A required member other than the table name.
 struct RequiredMember {
   std::string_view path;  // "key", "item"
@@ -38,6 +47,18 @@ struct RequiredMember {
 // invalid name without other violations, unless a required member is missing too.
 absl::Status CheckShape(const std::optional<std::string>& table_name, const RequiredMember& member,
                         absl::FunctionRef<void(model::ConstraintList*)> add_others);
+
+// Checks a table name in RequestItems and adds violations to `constraints`. CheckTablesOnce checks the parts of an ARN.
+void CheckRequestItemsKey(std::string_view name_or_arn, model::ConstraintList* constraints);
+
+// Checks that ARNs are well-formed and that no table is named twice (once by name and once by ARN). Errors:
+// ValidationException.
+absl::Status CheckTablesOnce(const std::vector<std::string_view>& names);
+
+// `{<table>=<printed>}`, the form of RequestItems in error messages.
+std::string PrintedRequestItems(std::string_view table_name, std::string_view printed);
+
+inline constexpr char kDuplicateKeysText[] = "Provided list of item keys contains duplicates";
 
 }  // namespace armature::engine
 

@@ -3,9 +3,7 @@
 
 // Entry points of GetItem, batches and transactions. `done` is called once.
 
-#include "engine/items/batch_request.h"
 #include "engine/items/request.h"
-#include "engine/items/transact_request.h"
 #include "engine/parts.h"
 
 namespace armature::engine {

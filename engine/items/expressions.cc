@@ -1,16 +1,155 @@
 #include "engine/items/expressions.h"
 
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/expr/legacy_binder.h"
-#include "engine/items/legacy_parameters.h"
+#include "engine/items/constraints.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/item_codec.h"
+#include "storage/model/limits.h"
 
 namespace armature::engine {
 namespace {
+
+// Length of AttributesToGet shown in error texts.
+constexpr size_t kListShownMaxBytes = 1024;
+
+void CheckAttributesToGet(const std::vector<std::string>& names, model::ConstraintList* list) {
+  const std::string printed = model::PrintedValue(model::Shown(model::PrintedList(names), kListShownMaxBytes));
+  list->CheckLengthMin(printed, names.size(), "attributesToGet", 1);
+  list->CheckLengthMax(printed, names.size(), "attributesToGet", model::kAttributesToGetMax);
+}
+
+// An empty map is equivalent to an absent one.
+template <class Entry>
+std::span<const Entry> Entries(const std::optional<std::vector<Entry>>& map) {
+  return map.has_value() ? std::span<const Entry>(*map) : std::span<const Entry>();
+}
+
+// "queryFilter.a.member.comparisonOperator"
+std::string MemberPath(std::string_view parameter, std::string_view attribute, std::string_view member) {
+  return Cat(parameter, ".", model::Shown(attribute), ".member.", member);
+}
+
+void CheckConditions(std::string_view parameter, std::span<const LegacyCondition> conditions,
+                     model::ConstraintList* list) {
+  for (const LegacyCondition& condition : conditions) {
+    const std::string path = MemberPath(parameter, condition.attribute, "comparisonOperator");
+    if (condition.comparison_operator.empty()) {
+      list->AddNull(path);
+    } else {
+      list->CheckEnum(condition.comparison_operator, path, expr::kLegacyOperatorNames);
+    }
+  }
+}
+
+absl::Status CheckAttributeName(std::string_view name) {
+  if (name.size() > model::kAttributeNameMaxBytes) {
+    return ValidationError("1 validation error detected: Attribute name is too large, must be less than 65536 bytes");
+  }
+  return name.empty() ? InvalidParameterError("Empty attribute name") : absl::OkStatus();
+}
+
+absl::StatusOr<model::ValueView> TakeValue(const std::string& wire, std::deque<std::string>* literals) {
+  ARM_ASSIGN_OR_RETURN(std::string canonical, codec::CanonicalizeValue(wire));
+  literals->push_back(std::move(canonical));
+  return *model::ValueView::FromWire(literals->back());
+}
+
+absl::Status TakeOptionalValue(const std::optional<std::string>& wire, std::deque<std::string>* literals,
+                               std::optional<model::ValueView>* value) {
+  if (!wire.has_value()) return absl::OkStatus();
+  ARM_ASSIGN_OR_RETURN(*value, TakeValue(*wire, literals));
+  return absl::OkStatus();
+}
+
+absl::Status TakeValues(const std::vector<std::string>& wires, std::deque<std::string>* literals,
+                        std::vector<model::ValueView>* values) {
+  for (const std::string& wire : wires) {
+    ARM_ASSIGN_OR_RETURN(const model::ValueView value, TakeValue(wire, literals));
+    values->push_back(value);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TakeConditions(std::span<const LegacyCondition> from, std::deque<std::string>* literals,
+                            std::vector<expr::LegacyCondition>* to) {
+  for (const LegacyCondition& condition : from) {
+    ARM_RETURN_IF_ERROR(CheckAttributeName(condition.attribute));
+    expr::LegacyCondition taken;
+    taken.attribute = condition.attribute;
+    taken.op = *expr::LegacyOperatorByName(condition.comparison_operator);
+    ARM_RETURN_IF_ERROR(TakeValues(condition.argument_wires, literals, &taken.arguments));
+    to->push_back(std::move(taken));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BindUpdates(std::span<const LegacyUpdate> from, std::deque<std::string>* literals,
+                         expr::BoundExpressions* bound) {
+  std::vector<expr::LegacyUpdate> updates;
+  for (const LegacyUpdate& update : from) {
+    ARM_RETURN_IF_ERROR(CheckAttributeName(update.attribute));
+    expr::LegacyUpdate taken;
+    taken.attribute = update.attribute;
+    taken.action = expr::LegacyActionByName(update.action).value_or(expr::LegacyAction::kPut);
+    ARM_RETURN_IF_ERROR(TakeOptionalValue(update.value_wire, literals, &taken.value));
+    updates.push_back(std::move(taken));
+  }
+  ARM_ASSIGN_OR_RETURN(bound->update, expr::BindAttributeUpdates(updates));
+  return absl::OkStatus();
+}
+
+absl::Status BindExpectations(std::span<const LegacyExpectation> from, expr::Junction::Kind kind,
+                              std::deque<std::string>* literals, expr::BoundExpressions* bound) {
+  std::vector<expr::LegacyExpectation> expectations;
+  for (const LegacyExpectation& expected : from) {
+    ARM_RETURN_IF_ERROR(CheckAttributeName(expected.attribute));
+    expr::LegacyExpectation taken;
+    taken.attribute = expected.attribute;
+    taken.op = expr::LegacyOperatorByName(expected.comparison_operator);
+    taken.exists = expected.exists;
+    ARM_RETURN_IF_ERROR(TakeOptionalValue(expected.value_wire, literals, &taken.value));
+    if (expected.argument_wires.has_value()) {
+      ARM_RETURN_IF_ERROR(TakeValues(*expected.argument_wires, literals, &taken.arguments.emplace()));
+    }
+    expectations.push_back(std::move(taken));
+  }
+  ARM_ASSIGN_OR_RETURN(bound->condition, expr::BindExpected(expectations, kind));
+  return absl::OkStatus();
+}
+
+// Checks and binds all legacy parameters except KeyConditions, in the documented order: ConditionalOperator,
+// AttributeUpdates, Expected, QueryFilter or ScanFilter, AttributesToGet. Requires shapes without violations. Values in
+// `bound` point into `literals`, which get canonical values.
+absl::Status BindLegacy(const LegacyParameters& legacy, std::deque<std::string>* literals,
+                        expr::BoundExpressions* bound) {
+  if (const auto updates = Entries(legacy.attribute_updates); !updates.empty()) {
+    ARM_RETURN_IF_ERROR(BindUpdates(updates, literals, bound));
+  }
+  const auto expected = Entries(legacy.expected);
+  const auto filter = Entries(legacy.query_filter.has_value() ? legacy.query_filter : legacy.scan_filter);
+  if (!legacy.conditional_operator.empty() && expected.empty() && filter.empty()) {
+    return InvalidParameterError("ConditionalOperator cannot be used without Filter or Expected");
+  }
+  const auto kind = legacy.conditional_operator == "OR" ? expr::Junction::Kind::kOr : expr::Junction::Kind::kAnd;
+  if (!expected.empty()) {
+    ARM_RETURN_IF_ERROR(BindExpectations(expected, kind, literals, bound));
+  }
+  if (!filter.empty()) {
+    std::vector<expr::LegacyCondition> conditions;
+    ARM_RETURN_IF_ERROR(TakeConditions(filter, literals, &conditions));
+    ARM_ASSIGN_OR_RETURN(bound->filter, expr::BindLegacyFilter(conditions, kind));
+  }
+  if (legacy.attributes_to_get.has_value()) {
+    ARM_ASSIGN_OR_RETURN(bound->projection, expr::BindAttributesToGet(*legacy.attributes_to_get));
+  }
+  return absl::OkStatus();
+}
 
 std::optional<std::string_view> View(const std::optional<std::string>& text) {
   if (!text.has_value()) return std::nullopt;
@@ -53,6 +192,23 @@ absl::Status BindTexts(const ExpressionParameters& parameters, std::span<const e
 
 }  // namespace
 
+void CheckLegacyShapes(const LegacyParameters& legacy, model::ConstraintList* list) {
+  if (legacy.empty()) return;
+  if (legacy.attributes_to_get.has_value()) CheckAttributesToGet(*legacy.attributes_to_get, list);
+  for (const LegacyUpdate& update : Entries(legacy.attribute_updates)) {
+    CheckOptionalEnum(update.action, MemberPath("attributeUpdates", update.attribute, "action"),
+                      expr::kLegacyActionNames, list);
+  }
+  for (const LegacyExpectation& expected : Entries(legacy.expected)) {
+    CheckOptionalEnum(expected.comparison_operator, MemberPath("expected", expected.attribute, "comparisonOperator"),
+                      expr::kLegacyOperatorNames, list);
+  }
+  CheckConditions("keyConditions", Entries(legacy.key_conditions), list);
+  CheckConditions("queryFilter", Entries(legacy.query_filter), list);
+  CheckConditions("scanFilter", Entries(legacy.scan_filter), list);
+  CheckOptionalEnum(legacy.conditional_operator, "conditionalOperator", expr::kConditionalOperatorNames, list);
+}
+
 absl::Status CheckParameterStyles(const ExpressionParameters& parameters) {
   const LegacyParameters& legacy = parameters.legacy;
   if (legacy.empty()) return absl::OkStatus();
@@ -94,10 +250,14 @@ absl::Status BindExpressionParameters(const ExpressionParameters& parameters,
   if (*expressions == nullptr) *expressions = std::make_unique<RequestExpressions>();
   RequestExpressions& result = **expressions;
   std::vector<expr::LegacyCondition> key_conditions;
-  ARM_RETURN_IF_ERROR(TakeLegacyKeyConditions(parameters.legacy, &result.literals, &key_conditions));
+  ARM_RETURN_IF_ERROR(TakeConditions(Entries(parameters.legacy.key_conditions), &result.literals, &key_conditions));
+  ARM_RETURN_IF_ERROR(expr::CheckLegacyConditions(key_conditions));
   // After CheckParameterStyles, legacy parameters and expressions cannot set the same member of `result`.
   if (!none) ARM_RETURN_IF_ERROR(BindTexts(parameters, known_kinds, cache, &result));
-  return BindLegacyKeyConditions(key_conditions, &result.bound);
+  // The operators allowed on keys are checked after the expressions were parsed.
+  if (key_conditions.empty()) return absl::OkStatus();
+  ARM_ASSIGN_OR_RETURN(result.bound.key_condition, expr::BindKeyConditions(key_conditions));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<RequestExpressions>> BindRequestExpressions(

@@ -2,6 +2,10 @@
 #define ARMATURE_ENGINE_ITEMS_EXPRESSIONS_H_
 
 // Binds the expression parameters, or the legacy parameters, of a request.
+//
+// expr/legacy_binder.h defines the meaning of legacy parameters. This module checks their shapes and values.
+//
+// Errors: ValidationException, in the documented order; SerializationException for malformed values.
 
 #include <deque>
 #include <memory>
@@ -11,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "engine/expr/binder.h"
 #include "engine/items/request.h"
+#include "storage/model/constraint_list.h"
 
 namespace armature::engine {
 
@@ -22,12 +27,15 @@ struct RequestExpressions {
   expr::BoundExpressions bound;
 };
 
+// Adds violations of the shapes of legacy parameters: unknown enumeration values, missing operators, the length of
+// AttributesToGet.
+void CheckLegacyShapes(const LegacyParameters& legacy, model::ConstraintList* list);
+
 // Refuses a mix of legacy and expression parameters. KeyConditions with a filter or projection expression is allowed.
 absl::Status CheckParameterStyles(const ExpressionParameters& parameters);
 
-// Checks and binds all parameters. Null if the request has none. Requires that shapes (legacy_parameters.h) and styles
-// have been checked. `cache` may be null. Errors: ValidationException, in the documented order: legacy parameters
-// first, then expressions.
+// Checks and binds all parameters. Null if the request has none. Requires that shapes and styles have been checked.
+// `cache` may be null. Errors: ValidationException, in the documented order: legacy parameters first, then expressions.
 absl::StatusOr<std::unique_ptr<RequestExpressions>> BindRequestExpressions(
     const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds, expr::ParseCache* cache);
 

@@ -1,16 +1,14 @@
 #ifndef ARMATURE_ENGINE_ITEMS_ITEM_KEY_H_
 #define ARMATURE_ENGINE_ITEMS_ITEM_KEY_H_
 
-// Rules for key attributes in items, keys and index keys of requests.
+// Rules for key attributes in items, keys and index keys of requests, and in updates.
 
-#include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/expr/ast.h"
 #include "storage/model/item_view.h"
 #include "storage/store/catalog/catalog.h"
 
@@ -38,19 +36,24 @@ absl::Status CheckKeyValues(const model::KeySchema& schema, const model::ItemVie
 // not checked. Errors: ValidationException, as above.
 absl::Status CheckNoEmptyKeys(const store::Table& table, const model::ItemView& item);
 
-// Parts of these rules shared with updates, which have error texts of their own.
+// Rules for updates of key attributes. Key attributes of the table must not change. Key attributes of an index must
+// stay valid as keys. Source: the API reference, "UpdateItem", and the error texts of the service.
+//
+// Checks the targets of an update, independently of the item: no target is a key attribute of `table` or inside one, no
+// target is inside a key attribute of an index, and constants assigned to one by SET or ADD have its type.
+//
+// Errors: ValidationException for the first such target. Violations of table keys precede those of index keys, and
+// indexes are checked in alphabetical order.
+absl::Status CheckUpdateTargets(const store::Table& table, const expr::Update& update);
 
-// Returns the first error of `check` over the indexes of `table` in alphabetical order.
-absl::Status CheckIndexesByName(const store::Table& table,
-                                absl::FunctionRef<absl::Status(const model::IndexDescriptor&)> check);
-// IsEmptyKeyValue: true for an empty string or binary, which no key attribute may be. EmptyWord: its type's name.
-bool IsEmptyKeyValue(const model::ValueView& value);
-std::string_view EmptyWord(const model::ValueView& value);
-// Size of a value in terms of the limits on keys.
-size_t KeyBytes(const model::ValueView& value);
-// The error for a value whose type differs from that of the index key attribute.
-absl::Status IndexKeyTypeError(const model::IndexDescriptor& index, const model::KeyAttribute& attribute,
-                               model::ValueType actual);
+// Checks the result of an update: index key attributes that the update wrote have their type, are not empty, and fit
+// the size limits of keys, together with the valid attributes of their group. Attributes that the update did not write
+// are not checked: the item may be older than the index. `created`: no item existed before, so the key counts as
+// written.
+//
+// Errors: ValidationException, with the service's texts for updates.
+absl::Status CheckUpdatedIndexKeys(const store::Table& table, const expr::Update& update, bool created,
+                                   const model::ItemView& after);
 
 }  // namespace armature::engine
 

@@ -1,5 +1,6 @@
-#include "engine/items/page_reader.h"
-
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -7,22 +8,157 @@
 #include "engine/capacity.h"
 #include "engine/expr/condition_eval.h"
 #include "engine/expr/projection.h"
-#include "engine/items/constraints.h"
-#include "engine/items/legacy_parameters.h"
-#include "engine/items/page_collector.h"
-#include "engine/throughput.h"
-#include "index/index_entry.h"
-#include "storage/base/api_error.h"
+#include "engine/items/read_plan.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/codec/key_codec.h"
+#include "storage/codec/stored_item.h"
+#include "storage/model/key_schema.h"
 #include "storage/model/limits.h"
 
 namespace armature::engine {
 namespace {
 
-bool IsGlobal(const store::Index* index) {
-  return index != nullptr && index->descriptor.kind == model::IndexKind::kGlobal;
-}
+// gRPC clients accept messages of 4 MB by default. Items with many tiny attributes grow up to fivefold on the wire, so
+// the page ends at this size. The item that crosses it (below 2 MB encoded, except for huge numbers) is still included.
+constexpr size_t kPageMaxEncodedBytes = 2 << 20;
+constexpr int64_t kRowsBetweenChecks = 64;
+
+// Counts and filters rows, projects those that pass into the page, and decides where the page ends.
+//
+// VisitRow is for plans without fetch, which use ReadRange. Choose and Visit are for plans with fetch, which use
+// ReadJoined.
+//
+// Lifetime: all arguments outlive it.
+class PageCollector final : public store::JoinVisitor {
+ public:
+  PageCollector(const RequestContext& context, const ReadPlan& plan, PageWriter* page)
+      : context_(context),
+        plan_(plan),
+        page_(page),
+        count_only_(plan.request.select == "COUNT"),
+        keeps_fetched_(plan.projection() != nullptr || plan.request.select == "ALL_ATTRIBUTES"),
+        rows_max_(plan.request.limit.value_or(INT64_MAX)) {}
+
+  // Stops at the first row that cannot be read; `status` holds the error.
+  store::RowVerdict VisitRow(std::string_view value) {
+    const absl::StatusOr<codec::StoredItemView> stored = Parse(value, visited_.rows);
+    if (!stored.ok()) {
+      status_ = stored.status();
+      return store::RowVerdict::kStop;
+    }
+    ++visited_.rows;
+    visited_.entry_bytes += stored->api_size;
+    if (Passes(stored->item)) Keep(stored->item);
+    return EndRow(stored->item);
+  }
+
+  // Applies the filter, if it needs only the entry, and chooses the items to fetch. Stops no later than Visit will, so
+  // that no entries are read beyond the page.
+  absl::StatusOr<Choice> Choose(std::string_view entry) override {
+    ARM_ASSIGN_OR_RETURN(const codec::StoredItemView stored, Parse(entry, chosen_.rows));
+    ++chosen_.rows;
+    chosen_.entry_bytes += stored.api_size;
+    Choice choice;
+    if (plan_.fetch == Fetch::kAll || Passes(stored.item)) {
+      choice.row_key = codec::EncodeTableKey(plan_.table().descriptor.key, stored.item);
+      if (!choice.row_key.has_value()) return DataLossError("an entry lacks key attributes of the table");
+      ++chosen_.fetched_blocks;
+    }
+    if (IsFull(chosen_)) choice.verdict = store::RowVerdict::kStop;
+    return choice;
+  }
+
+  absl::StatusOr<store::RowVerdict> Visit(std::string_view entry, std::optional<std::string_view> row) override {
+    ARM_ASSIGN_OR_RETURN(const codec::StoredItemView stored, codec::ParseStoredItem(entry));
+    ++visited_.rows;
+    visited_.entry_bytes += stored.api_size;
+    if (row.has_value()) {
+      ARM_ASSIGN_OR_RETURN(const codec::StoredItemView fetched, codec::ParseStoredItem(*row));
+      const size_t blocks = ReadBlocks(fetched.api_size);
+      visited_.fetched_blocks += blocks;
+      chosen_.fetched_blocks += blocks - 1;
+      // With kPassing, only entries that passed the filter are fetched.
+      if (plan_.fetch == Fetch::kPassing || Passes(fetched.item)) Keep(keeps_fetched_ ? fetched.item : stored.item);
+    }
+    return EndRow(stored.item);
+  }
+
+  const absl::Status& status() const { return status_; }
+  // Amounts read: API sizes of rows (of entries, for plans with fetch), and 4 KB blocks of fetched items.
+  size_t entry_bytes() const { return visited_.entry_bytes; }
+  size_t fetched_blocks() const { return visited_.fetched_blocks; }
+  // Called once, at the end.
+  ReadResult TakeResult() {
+    ReadResult result;
+    result.count = kept_;
+    result.scanned_count = visited_.rows;
+    result.last_evaluated_key = std::move(last_key_);
+    return result;
+  }
+
+ private:
+  // Counters that the page limits apply to.
+  struct Progress {
+    int64_t rows = 0;
+    size_t entry_bytes = 0;
+    size_t fetched_blocks = 0;
+  };
+
+  absl::StatusOr<codec::StoredItemView> Parse(std::string_view value, int64_t rows_before) const {
+    if (rows_before % kRowsBetweenChecks == kRowsBetweenChecks - 1) ARM_RETURN_IF_ERROR(CheckStillWanted(context_));
+    return codec::ParseStoredItem(value);
+  }
+
+  bool Passes(const model::ItemView& item) const {
+    return plan_.filter() == nullptr || expr::Evaluate(*plan_.filter(), item);
+  }
+
+  // True if a page with this progress accepts no more rows.
+  bool IsFull(const Progress& progress) const {
+    if (progress.rows >= rows_max_) return true;
+    // Source: the developer guide, "Read capacity units" of local secondary indexes: with fetches, the size of a page
+    // is the sum of the entries' sizes rounded up to 4 KB, plus the size of each fetched item rounded up to 4 KB.
+    const size_t bytes = plan_.fetch == Fetch::kNone
+                             ? progress.entry_bytes
+                             : (ReadBlocks(progress.entry_bytes) + progress.fetched_blocks) * kReadBlockBytes;
+    return bytes >= model::kPageMaxBytes;
+  }
+
+  void Keep(const model::ItemView& item) {
+    ++kept_;
+    if (count_only_) return;
+    if (plan_.projection() == nullptr) {
+      encoded_bytes_ += item.bytes().size();
+      page_->Add(item.bytes());
+      return;
+    }
+    const std::string projected = expr::Project(*plan_.projection(), item);
+    encoded_bytes_ += projected.size();
+    page_->Add(projected);
+  }
+
+  // Ends a row after it was counted and filtered. `key_source` provides the page's last key.
+  store::RowVerdict EndRow(const model::ItemView& key_source) {
+    if (!IsFull(visited_) && encoded_bytes_ < kPageMaxEncodedBytes) return store::RowVerdict::kContinue;
+    last_key_ = model::PickAttributes(key_source, plan_.key_names());
+    return store::RowVerdict::kStop;
+  }
+
+  const RequestContext& context_;
+  const ReadPlan& plan_;
+  PageWriter* const page_;
+  const bool count_only_;
+  // plans with fetch: items come from the table, not from the index
+  const bool keeps_fetched_;
+  const int64_t rows_max_;
+  int64_t kept_ = 0;
+  size_t encoded_bytes_ = 0;
+  Progress visited_;
+  Progress chosen_;  // lower bound of the progress after the last chosen entry
+  std::optional<std::string> last_key_;
+  absl::Status status_;
+};
 
 // Name of the table or index for errors about damage.
 std::string NameOf(const ReadPlan& plan) {
@@ -30,109 +166,7 @@ std::string NameOf(const ReadPlan& plan) {
   return plan.index == nullptr ? table : Cat(table, ", index ", plan.index->descriptor.name);
 }
 
-// The value of Select, or its default.
-std::string_view EffectiveSelect(const ReadPlan& plan) {
-  if (!plan.request.select.empty()) return plan.request.select;
-  if (plan.projection() != nullptr) return "SPECIFIC_ATTRIBUTES";
-  return plan.index == nullptr ? "ALL_ATTRIBUTES" : "ALL_PROJECTED_ATTRIBUTES";
-}
-
-// The members of `names` that are not projected into the index.
-std::vector<std::string> Unprojected(const store::Index& index, std::vector<std::string> names) {
-  std::erase_if(names, [&index](const std::string& name) { return index::ProjectsAttribute(index, name); });
-  return names;
-}
-
-// The fetch mode of a read of a local index.
-Fetch FetchFor(const ReadPlan& plan, bool wants_unprojected) {
-  if (plan.filter() != nullptr && !Unprojected(*plan.index, expr::TopLevelNames(*plan.filter())).empty()) {
-    return Fetch::kAll;
-  }
-  return wants_unprojected ? Fetch::kPassing : Fetch::kNone;
-}
-
-absl::Status CheckSelectWord(const ReadPlan& plan, std::string_view select) {
-  const std::string_view envelope = plan.kind == ReadKind::kQuery ? "1 validation error detected: " : "";
-  if (select == "SPECIFIC_ATTRIBUTES") {
-    if (plan.projection() != nullptr) return absl::OkStatus();
-    return ValidationError(Cat(
-        envelope, "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"));
-  }
-  if (plan.projection() != nullptr) {
-    const bool legacy = plan.request.expressions.legacy.attributes_to_get.has_value();
-    return ValidationError(Cat(envelope, "Cannot specify the ", legacy ? "AttributesToGet" : "ProjectionExpression",
-                               " when choosing to get ", select == "COUNT" ? "only the Count" : select));
-  }
-  if (select == "ALL_PROJECTED_ATTRIBUTES" && plan.index == nullptr) {
-    return ValidationError("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
-
-absl::Status CheckReadRequest(ReadPlan* plan) {
-  const ReadRequest& request = plan->request;
-  ARM_RETURN_IF_ERROR(CheckShape(request.table_name, {}, [&request](model::ConstraintList* constraints) {
-    if (request.index_name.has_value()) {
-      constraints->CheckName(*request.index_name, "indexName", model::kTableNameMinChars);
-    }
-    CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
-                      constraints);
-    CheckOptionalEnum(request.select, "select", kSelectValues, constraints);
-    CheckLegacyShapes(request.expressions.legacy, constraints);
-  }));
-  if (request.limit.has_value() && *request.limit < 1) {
-    return ValidationError(
-        "1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have value greater "
-        "than "
-        "or equal to 1");
-  }
-  ARM_RETURN_IF_ERROR(CheckParameterStyles(request.expressions));
-  ARM_ASSIGN_OR_RETURN(plan->expressions, BindLegacyParameters(request.expressions));
-  if (request.exclusive_start_key_wire.has_value()) {
-    ARM_ASSIGN_OR_RETURN(plan->start_key, CanonicalizeStartKey(*request.exclusive_start_key_wire));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status FindKeyspace(const store::Database& database, ReadPlan* plan) {
-  ARM_ASSIGN_OR_RETURN(plan->pinned, FindTable(database, *plan->request.table_name));
-  if (!plan->request.index_name.has_value()) return absl::OkStatus();
-  const std::string& name = *plan->request.index_name;
-  plan->index = plan->table().FindIndex(name);
-  if (plan->index == nullptr || plan->index->descriptor.state == model::IndexState::kDeleting) {
-    return ValidationError(Cat("The table does not have the specified index: ", name));
-  }
-  if (plan->index->descriptor.state == model::IndexState::kCreating) {
-    return ValidationError(Cat("Cannot read from backfilling global secondary index: ", name));
-  }
-  if (IsGlobal(plan->index) && plan->request.consistent_read) {
-    return ValidationError("Consistent reads are not supported on global secondary indexes");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckSelect(ReadPlan* plan) {
-  const std::string_view select = EffectiveSelect(*plan);
-  ARM_RETURN_IF_ERROR(CheckSelectWord(*plan, select));
-  if (plan->index == nullptr) return absl::OkStatus();
-  const model::IndexDescriptor& index = plan->index->descriptor;
-  const bool lacks_whole_items = select == "ALL_ATTRIBUTES" && index.projection.type != model::ProjectionType::kAll;
-  std::vector<std::string> missing;
-  if (plan->projection() != nullptr) missing = Unprojected(*plan->index, expr::TopLevelNames(*plan->projection()));
-  if (index.kind == model::IndexKind::kLocal) {
-    plan->fetch = FetchFor(*plan, lacks_whole_items || !missing.empty());
-    return absl::OkStatus();
-  }
-  if (lacks_whole_items) {
-    return InvalidParameterError(Cat("Select type ALL_ATTRIBUTES is not supported for global secondary index ",
-                                     index.name, " because its projection type is not ALL"));
-  }
-  if (missing.empty()) return absl::OkStatus();
-  return InvalidParameterError(
-      Cat("Global secondary index ", index.name, " does not project ", model::PrintedList(missing)));
-}
 
 absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const RequestContext& context,
                                                    const ReadPlan& plan, store::ReadMode mode, PageWriter* page) {
@@ -154,7 +188,7 @@ absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const Req
   }
   ReadResult result = collector.TakeResult();
   ARM_ASSIGN_OR_RETURN(const CapacityReport report, ParseCapacityReport(plan.request.return_consumed_capacity));
-  const bool consistent = plan.request.consistent_read && !IsGlobal(plan.index);
+  const bool consistent = plan.request.consistent_read && !plan.is_global();
   const double units = ReadUnits(ReadBlocks(collector.entry_bytes()), consistent);
   const double fetched_units = ReadUnits(collector.fetched_blocks(), consistent);
   ChargeRead(parts, plan.table(), plan.index, units + fetched_units);

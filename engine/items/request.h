@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_REQUEST_H_
 #define ARMATURE_ENGINE_ITEMS_REQUEST_H_
 
-// Requests and results of item operations, independent of the wire protocol.
+// Requests and results of operations on items, batches and transactions, independent of the wire protocol.
 //
 // Items, keys and values are in the wire form of armature.api.v1.Item, as the client sent them (codec/item_codec.h).
 // Both front ends can hand over this form without building a tree. The engine validates and canonicalizes it at the
@@ -128,6 +128,14 @@ struct GetItemResult {
   std::optional<ConsumedCapacity> capacity;
 };
 
+enum class WriteKind : uint8_t { kConditionCheck, kPut, kDelete, kUpdate };
+
+// The single-item operation of a kind. A principal must be allowed to run it to run such an action of a transaction.
+constexpr std::string_view SingleOperation(WriteKind kind) {
+  constexpr std::string_view kNames[] = {"ConditionCheckItem", "PutItem", "DeleteItem", "UpdateItem"};
+  return kNames[static_cast<uint8_t>(kind)];
+}
+
 // PutItem, UpdateItem, DeleteItem.
 struct WriteRequest {
   std::optional<std::string> table_name;
@@ -189,6 +197,129 @@ struct ReadResult {
   std::optional<std::string> last_evaluated_key;  // canonical item bytes
   std::optional<ConsumedCapacity> capacity;
 };
+
+// The keys to read from one table.
+struct TableKeys {
+  std::string table_name;  // name or ARN, as sent
+  std::optional<std::vector<std::string>> key_wires;
+  std::optional<bool> consistent_read;
+  ExpressionParameters expressions;  // projection, names, AttributesToGet
+};
+
+struct BatchGetRequest {
+  std::vector<TableKeys> tables;  // each table once, in request order
+  std::string return_consumed_capacity;
+};
+
+struct BatchGetResult {
+  struct Table {
+    std::string table_name;  // as sent
+    std::vector<ItemBytes> items;
+  };
+  std::vector<Table> tables;           // every table of the request
+  std::vector<TableKeys> unprocessed;  // tables with unread keys; keys are canonical
+  std::vector<ConsumedCapacity> capacity;
+};
+
+// One write of a batch. The engine checks that it is exactly one of put and delete.
+struct BatchWrite {
+  bool is_put = false;
+  bool is_delete = false;
+  std::optional<std::string> put_wire;     // the item
+  std::optional<std::string> delete_wire;  // the key
+};
+
+// The writes to one table.
+struct TableWrites {
+  std::string table_name;  // name or ARN, as sent
+  std::vector<BatchWrite> writes;
+};
+
+struct BatchWriteRequest {
+  std::vector<TableWrites> tables;  // each table once, in request order
+  std::string return_consumed_capacity;
+  std::string return_item_collection_metrics;
+  size_t message_bytes = 0;  // see WriteRequest
+};
+
+// The item collections of one table that a request wrote to, without duplicates.
+struct TableCollections {
+  std::string table_name;  // as sent
+  std::vector<ItemCollectionMetrics> collections;
+};
+
+struct BatchWriteResult {
+  std::vector<TableWrites> unprocessed;  // items and keys are canonical
+  std::vector<ConsumedCapacity> capacity;
+  std::vector<TableCollections> collections;
+  uint64_t change_sequence = 0;  // sequence of the last completed write
+};
+
+// One action. A transaction uses these members of `write`: table, item or key, expressions, and the values returned on
+// failure.
+struct TransactAction {
+  size_t given = 0;  // number of actions in the element; valid if 1. Only one of them is kept
+  WriteKind kind = WriteKind::kPut;
+  WriteRequest write;
+};
+
+struct TransactWriteRequest {
+  bool given = true;  // TransactItems is present
+  std::vector<TransactAction> actions;
+  std::optional<std::string> client_request_token;
+  std::string return_consumed_capacity;
+  std::string return_item_collection_metrics;
+  size_t message_bytes = 0;  // see WriteRequest
+};
+
+struct TransactWriteResult {
+  std::vector<ConsumedCapacity> capacity;
+  std::vector<TableCollections> collections;
+  uint64_t change_sequence = 0;  // sequence of the last write, or a later one
+};
+
+// Elements of TransactGetItems are authorised as this operation.
+inline constexpr std::string_view kTransactGetOperation = "GetItem";
+
+struct TransactGet {
+  bool given = false;  // the element has a Get
+  GetItemRequest get;  // its table, key, projection, names
+};
+
+struct TransactGetRequest {
+  bool given = true;  // TransactItems is present
+  std::vector<TransactGet> gets;
+  std::string return_consumed_capacity;
+  size_t message_bytes = 0;  // see WriteRequest
+};
+
+struct TransactGetResult {
+  std::vector<std::optional<ItemBytes>> items;  // in request order; nullopt: the item does not exist
+  std::vector<ConsumedCapacity> capacity;
+};
+
+// Bounded lists for parsers of batches and transactions. A small message can name millions of elements: an element
+// takes two or three bytes on the wire and hundreds in memory. A list grows to one element beyond its limit, which is
+// enough for the engine to refuse it. Further elements are parsed, so that malformed ones are found, but not kept.
+//
+// NextElement returns the next element to fill, empty. Beyond `max` + 1 elements, the last one is reused.
+template <class Element>
+Element* NextElement(size_t max, std::vector<Element>* list) {
+  if (list->size() > max) list->pop_back();
+  return &list->emplace_back();
+}
+
+// Returns the next entry of RequestItems, with `name`. If a name repeats, its last entry wins.
+template <class Table>
+Table* NextTable(std::string_view name, size_t max, std::vector<Table>* tables) {
+  // A list beyond its limit is refused whatever its names are.
+  if (tables->size() <= max) {
+    std::erase_if(*tables, [name](const Table& table) { return table.table_name == name; });
+  }
+  Table* const table = NextElement(max, tables);
+  table->table_name = std::string(name);
+  return table;
+}
 
 }  // namespace armature::engine
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/items/item_collection.h"
+#include "storage/model/key_schema.h"
 
 namespace armature::engine {
 
@@ -25,13 +25,26 @@ void CapacitySums::Add(TableId table, std::optional<ConsumedCapacity> part) {
   for (const auto& [name, units] : part->global_indexes) sum.global_indexes[name] += units;
 }
 
+ItemCollectionMetrics MetricsOf(const RowWrite& row, int64_t growth) {
+  std::vector<std::string> names;
+  for (const model::KeyAttribute& attribute : row.table().descriptor.key.partition) names.push_back(attribute.name);
+  std::sort(names.begin(), names.end());
+  ItemCollectionMetrics metrics;
+  metrics.key = model::PickAttributes(row.mutation->item_or_key(), names);
+  // The size was read before the write. Other writes may have shrunk the collection since.
+  const int64_t bytes = static_cast<int64_t>(row.collection_bytes) + growth;
+  metrics.lower_gb = static_cast<double>(std::max<int64_t>(bytes, 0) >> 30);
+  metrics.upper_gb = metrics.lower_gb + 1;
+  return metrics;
+}
+
 void CollectionReports::Add(std::string_view table_name, const RowWrite& row) {
   if (!WantsCollection(metrics_, row)) return;
   const TableId id = row.table().descriptor.id;
   auto table = std::find_if(tables_.begin(), tables_.end(), [id](const Table& each) { return each.id == id; });
   if (table == tables_.end()) table = tables_.insert(table, {std::string(table_name), id, {}});
   Collection& collection =
-      table->collections.try_emplace(CollectionKey(row.table(), row.key), Collection{&row}).first->second;
+      table->collections.try_emplace(index::CollectionKey(row.table(), row.key), Collection{&row}).first->second;
   collection.growth += row.effect.collection_growth;
 }
 
@@ -41,9 +54,7 @@ std::vector<TableCollections> CollectionReports::Take() {
     TableCollections& reported = all.emplace_back();
     reported.table_name = std::move(table.name);
     for (const auto& [key, collection] : table.collections) {
-      const RowWrite& row = *collection.row;
-      reported.collections.push_back(MetricsOf(row.table(), row.mutation->item_or_key(),
-                                               static_cast<int64_t>(row.collection_bytes) + collection.growth));
+      reported.collections.push_back(MetricsOf(*collection.row, collection.growth));
     }
   }
   return all;

@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_REQUEST_REPORT_H_
 #define ARMATURE_ENGINE_ITEMS_REQUEST_REPORT_H_
 
-// Report of requests with several members: capacity per table, item collections per table.
+// Reports of writes and of requests with several members: capacity per table, item collections.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/capacity.h"
-#include "engine/items/batch_request.h"
+#include "engine/items/request.h"
 #include "engine/items/row_write.h"
 
 namespace armature::engine {
@@ -36,6 +36,12 @@ class CapacitySums {
   std::vector<ConsumedCapacity> sums_;
   std::vector<TableId> tables_;  // ids of the tables in `sums_`
 };
+
+// Metrics of the item collection of a written row, which grew by `growth` bytes: its partition key, and lower and upper
+// bound of its size in whole GB (2^30 bytes).
+//
+// Source: the developer guide, "Item collections in Local Secondary Indexes".
+ItemCollectionMetrics MetricsOf(const RowWrite& row, int64_t growth);
 
 // The item collections touched by writes, without duplicates.
 //

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_set.h"
@@ -21,17 +22,39 @@ namespace armature::engine {
 class RequestTokens {
  public:
   // Returns false if another request has claimed the token.
-  bool Claim(std::string_view token);
-  void Release(std::string_view token);
+  bool Claim(std::string_view token) {
+    const absl::MutexLock lock(&mutex_);
+    return claimed_.insert(std::string(token)).second;
+  }
+  void Release(std::string_view token) {
+    const absl::MutexLock lock(&mutex_);
+    if (const auto found = claimed_.find(token); found != claimed_.end()) claimed_.erase(found);
+  }
 
   // True if a sweep of expired tokens is due. The caller must then run it and call EndSweep. At most one sweep at a
   // time, and one per second.
-  bool BeginSweep(int64_t now_ms);
+  bool BeginSweep(int64_t now_ms) {
+    const absl::MutexLock lock(&mutex_);
+    if (sweeping_ || now_ms < next_sweep_ms_) return false;
+    sweeping_ = true;
+    next_sweep_ms_ = now_ms + kSweepIntervalMs;
+    return true;
+  }
   // `resume`: start of the next sweep. `more`: the next sweep is due at once.
-  void EndSweep(std::string resume, bool more);
-  std::string resume() const;
+  void EndSweep(std::string resume, bool more) {
+    const absl::MutexLock lock(&mutex_);
+    sweeping_ = false;
+    if (more) next_sweep_ms_ = 0;
+    resume_ = std::move(resume);
+  }
+  std::string resume() const {
+    const absl::MutexLock lock(&mutex_);
+    return resume_;
+  }
 
  private:
+  static constexpr int64_t kSweepIntervalMs = 1000;
+
   mutable absl::Mutex mutex_;
   absl::flat_hash_set<std::string, StringHash, std::equal_to<>> claimed_ ABSL_GUARDED_BY(mutex_);
   bool sweeping_ ABSL_GUARDED_BY(mutex_) = false;

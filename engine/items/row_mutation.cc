@@ -3,11 +3,8 @@
 #include <utility>
 
 #include "engine/capacity.h"
-#include "engine/items/constraints.h"
-#include "engine/items/item_collection.h"
-#include "engine/items/legacy_parameters.h"
+#include "engine/items/request_report.h"
 #include "engine/items/row_write.h"
-#include "engine/throughput.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 
@@ -61,8 +58,7 @@ void FillResult(Write* write) {
   write->result.capacity =
       ReportWrite(*report, *request.table_name, row.table_units(), row.effect.local, row.effect.global);
   if (WantsCollection(request.return_item_collection_metrics, row)) {
-    write->result.collection = MetricsOf(row.table(), row.mutation->item_or_key(),
-                                         static_cast<int64_t>(row.collection_bytes) + row.effect.collection_growth);
+    write->result.collection = MetricsOf(row, row.effect.collection_growth);
   }
   write->result.attributes = TakeAttributes(request.return_values, &row);
 }
@@ -120,21 +116,6 @@ void ReadOld(const WritePtr& write, store::ReadMode mode) {
 }
 
 }  // namespace
-
-absl::Status CheckWriteRequest(const WriteRequest& request, std::string_view item_path) {
-  ARM_RETURN_IF_ERROR(CheckShape(
-      request.table_name, {item_path, request.item_wire.has_value()}, [&request](model::ConstraintList* constraints) {
-        CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
-                          constraints);
-        CheckOptionalEnum(request.return_item_collection_metrics, "returnItemCollectionMetrics",
-                          kReturnItemCollectionMetricsValues, constraints);
-        CheckOptionalEnum(request.return_values, "returnValues", kReturnValuesValues, constraints);
-        CheckOptionalEnum(request.return_values_on_condition_check_failure, "returnValuesOnConditionCheckFailure",
-                          kReturnValuesOnFailureValues, constraints);
-        CheckLegacyShapes(request.expressions.legacy, constraints);
-      }));
-  return CheckParameterStyles(request.expressions);
-}
 
 void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const RowMutation> mutation,
                  Callback<WriteResult> done) {

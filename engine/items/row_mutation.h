@@ -20,21 +20,25 @@
 namespace armature::engine {
 
 // The part of a single-item write that is specific to its kind (put, update, delete, condition check), alone or in a
-// batch or transaction. The factories do the static checks. All other methods are const, because a write may run twice
+// batch or transaction. MakeMutation does the static checks. All methods are const, because a write may run twice
 // one day.
 //
 // Thread-safety: owned by one request. Its methods run one after another, on different threads.
 class RowMutation {
  public:
+  RowMutation(WriteKind kind, WriteRequest request) : kind_(kind), request_(std::move(request)) {}
   virtual ~RowMutation() = default;
 
+  // is_put: the whole item is replaced. writes: false if only the condition is checked.
+  bool is_put() const { return kind_ == WriteKind::kPut; }
+  bool writes() const { return kind_ != WriteKind::kConditionCheck; }
   const WriteRequest& request() const { return request_; }
   // Null if the request has no expressions.
   const RequestExpressions* expressions() const { return expressions_.get(); }
 
   // The item of a put, or the key of another write, in canonical bytes. Has the key attributes if EncodeKey returned
   // OK.
-  virtual model::ItemView item_or_key() const = 0;
+  model::ItemView item_or_key() const { return model::ItemView(given_.bytes); }
   // Checks the item or key against the schema of the table and returns the row key.
   virtual absl::StatusOr<std::string> EncodeKey(const store::Table& table) const = 0;
   // The item after the write, or null if there is none: `made` if Apply wrote it there, or an item of this mutation.
@@ -47,23 +51,16 @@ class RowMutation {
   }
   // Error text for an item that is too large, alone or with its local index entries.
   virtual std::string_view TooLargeText() const { return "Item size has exceeded the maximum allowed size"; }
-  // is_put: the whole item is replaced. writes: false if only the condition is checked.
-  virtual bool is_put() const { return false; }
-  virtual bool writes() const { return true; }
   // The attributes of `item` to return, in canonical bytes, for UPDATED_OLD (`item` before the write) and UPDATED_NEW
   // (`item` after it). Empty: none. Called only for mutations that allow these modes.
   virtual std::string UpdatedPart(const model::ItemView&) const { return {}; }
 
  protected:
-  explicit RowMutation(WriteRequest request) : request_(std::move(request)) {}
-
+  const WriteKind kind_;
   WriteRequest request_;
+  codec::CanonicalItem given_;  // the item of a put, or the key of another write
   std::unique_ptr<RequestExpressions> expressions_;
 };
-
-// Checks common to all writes that need no table: name, presence of item or key (the member `item_path`), enumerations,
-// parameter styles.
-absl::Status CheckWriteRequest(const WriteRequest& request, std::string_view item_path);
 
 // Runs `mutation` through the write path. `done` is called once.
 //
@@ -72,12 +69,9 @@ absl::Status CheckWriteRequest(const WriteRequest& request, std::string_view ite
 void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const RowMutation> mutation,
                  Callback<WriteResult> done);
 
-// Factories. Errors are those of the static checks. `cache` is used during the call only.
-absl::StatusOr<std::unique_ptr<const RowMutation>> MakePutItem(WriteRequest request, expr::ParseCache* cache);
-absl::StatusOr<std::unique_ptr<const RowMutation>> MakeUpdateItem(WriteRequest request, expr::ParseCache* cache);
-absl::StatusOr<std::unique_ptr<const RowMutation>> MakeDeleteItem(WriteRequest request, expr::ParseCache* cache);
-// A transaction's condition check: evaluates a condition on an item without writing it.
-absl::StatusOr<std::unique_ptr<const RowMutation>> MakeConditionCheck(WriteRequest request, expr::ParseCache* cache);
+// Makes a mutation after the static checks, whose errors it returns. `cache` is used during the call only.
+absl::StatusOr<std::unique_ptr<const RowMutation>> MakeMutation(WriteKind kind, WriteRequest request,
+                                                                expr::ParseCache* cache);
 
 }  // namespace armature::engine
 

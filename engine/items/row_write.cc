@@ -6,9 +6,7 @@
 
 #include "absl/time/clock.h"
 #include "engine/expr/condition_eval.h"
-#include "engine/items/item_collection.h"
 #include "glog/logging.h"
-#include "index/index_changes.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -68,7 +66,7 @@ absl::StatusOr<bool> ReadBefore(const Parts& parts, store::ReadMode mode, bool w
   if (with_collection) {
     ARM_ASSIGN_OR_RETURN(
         const store::GetResult size,
-        database.GetCounter(table.collections, CollectionKey(table, row->key), mode, &row->collection_bytes));
+        database.GetCounter(table.collections, index::CollectionKey(table, row->key), mode, &row->collection_bytes));
     if (size == store::GetResult::kWouldBlock) return false;
   }
   if (item == store::GetResult::kMissing) return true;
@@ -145,10 +143,7 @@ store::WriteUnit BuildUnit(RowWrite* row) {
     unit.Delete(table.data, row->key);
   }
   unit.AddStats(table.data, delta);
-  if (!table.local_indexes.empty()) {
-    effect.collection_growth =
-        index::AddLocalIndexChanges(table, CollectionKey(table, row->key), delta, effect.local, &unit);
-  }
+  effect.collection_growth = index::AddLocalIndexChanges(table, row->key, delta, effect.local, &unit);
   index::RecordGlobalIndexChanges(table, row->key, absl::ToUnixMillis(absl::Now()), effect.global, &unit);
   return unit;
 }

@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "engine/capacity.h"
 #include "engine/items/constraints.h"
 #include "engine/items/expressions.h"
 #include "engine/items/item_key.h"
 #include "engine/items/request_report.h"
 #include "engine/items/transact_common.h"
-#include "engine/throughput.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -51,8 +51,7 @@ void End(const ReadTransactionPtr& transaction, absl::StatusOr<TransactGetResult
 
 absl::Status CheckGetsShape(const TransactGetRequest& request) {
   model::ConstraintList constraints;
-  CheckOptionalEnum(request.return_consumed_capacity, "returnConsumedCapacity", kReturnConsumedCapacityValues,
-                    &constraints);
+  CheckCapacityReport(request.return_consumed_capacity, &constraints);
   CheckActionCount(request.given, request.gets.size(), &constraints);
   if (request.gets.size() <= model::kTransactActionsMax) {
     for (size_t i = 0; i < request.gets.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "engine/tables/table_ops.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -38,6 +39,24 @@ void AppendStatus(const store::ChangeLog& log, const store::Table& table, std::v
   std::sort(statuses.begin(), statuses.end(),
             [](const IndexStatus& a, const IndexStatus& b) { return a.descriptor.name < b.descriptor.name; });
   std::move(statuses.begin(), statuses.end(), std::back_inserter(*all));
+}
+
+// `after`, with the states and amounts at the moment when the change was accepted.
+model::TableDescriptor AsAccepted(const model::TableDescriptor& before, model::TableDescriptor after) {
+  if (model::NeedsUpdating(before.settings, after.settings)) after.state = model::TableState::kUpdating;
+  after.settings.provisioned = before.settings.provisioned;
+  after.settings.throughput_changes = before.settings.throughput_changes;
+  for (size_t i = 0; i < before.global_indexes.size(); ++i) {
+    model::IndexDescriptor& index = after.global_indexes[i];
+    const model::IndexDescriptor& old = before.global_indexes[i];
+    if (index.state == model::IndexState::kDeleting) continue;
+    if (index.provisioned != old.provisioned || index.on_demand_max != old.on_demand_max) {
+      index.state = model::IndexState::kUpdating;
+    }
+    index.provisioned = old.provisioned;
+    index.throughput_changes = old.throughput_changes;
+  }
+  return after;
 }
 
 }  // namespace
@@ -83,6 +102,22 @@ absl::StatusOr<ListTablesResult> ListTables(const store::Database& database,
   }
   if (it != tables.end() && !result.names.empty()) result.last_evaluated = result.names.back();
   return result;
+}
+
+absl::StatusOr<TableDescription> UpdateTable(store::Database* database, const model::TableUpdate& update) {
+  ARM_RETURN_IF_ERROR(model::CheckTableUpdate(update));
+  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(*database, *update.table_name));
+  model::TableDescriptor before;
+  ARM_ASSIGN_OR_RETURN(std::optional<model::TableDescriptor> after,
+                       database->UpdateTable(pinned.table->descriptor.name, [&](model::TableDescriptor* table) {
+                         before = *table;
+                         return model::ApplyTableUpdate(update, absl::ToUnixMillis(absl::Now()), table);
+                       }));
+  if (!after.has_value()) return NoSuchTableError(*update.table_name);
+  TableDescription description = Describe(*pinned.table);
+  description.descriptor = AsAccepted(before, *std::move(after));
+  description.global_indexes.resize(description.descriptor.global_indexes.size());  // one index may be new
+  return description;
 }
 
 absl::StatusOr<std::vector<IndexStatus>> ListIndexStatus(store::Database* database,

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "engine/tables/table_description.h"
 #include "storage/model/table_definition.h"
+#include "storage/model/table_update.h"
 #include "storage/store/database.h"
 
 namespace armature::engine {
@@ -40,6 +41,12 @@ absl::StatusOr<TableDescription> DescribeTable(const store::Database& database,
 absl::StatusOr<ListTablesResult> ListTables(const store::Database& database,
                                             const std::optional<std::string>& start_after,
                                             const std::optional<int64_t>& limit);
+// Applies all changes of `update`, or none.
+//
+// The change is in effect when it returns. The result describes the moment at which the change was accepted, as the API
+// does: throughput before the change, and state UPDATING where a client should wait. Errors: those of
+// model::CheckTableUpdate and ApplyTableUpdate; ResourceNotFoundException.
+absl::StatusOr<TableDescription> UpdateTable(store::Database* database, const model::TableUpdate& update);
 // The indexes of one table or of all, sorted by table name, then index name.
 absl::StatusOr<std::vector<IndexStatus>> ListIndexStatus(store::Database* database,
                                                          const std::optional<std::string>& table_name);

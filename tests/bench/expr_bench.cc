@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "engine/expr/ast.h"
 #include "engine/expr/binder.h"
 #include "engine/expr/condition_eval.h"
 #include "engine/expr/fault_log.h"
-#include "engine/expr/kind.h"
 #include "engine/expr/parser.h"
 #include "engine/expr/update_eval.h"
 #include "storage/codec/item_codec.h"

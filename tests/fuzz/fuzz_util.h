@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-#include "engine/expr/kind.h"
+#include "engine/expr/ast.h"
 
 namespace armature::fuzz {
 

@@ -70,16 +70,14 @@ void AddShardAttribute(const Table& table, const IndexDesign& design, std::set<s
 
 TableAdvice TableAdviceOf(const Workload& workload, const Plan& plan) {
   const Table& table = workload.table;
-  TableAdvice advice;
-  advice.name = table.name;
-  advice.key = KeyAdviceOf(table, plan.table_key);
-  advice.created = table.created;
-  advice.item_bytes = ItemBytes(table);
-  advice.items = table.items;
-  advice.storage_bytes = StorageBytes(table, 1, advice.item_bytes);
-  advice.write_units = TableWriteUnits(table);
-  advice.reasons = TableReasons(workload, plan);
-  return advice;
+  return {.name = table.name,
+          .key = KeyAdviceOf(table, plan.table_key),
+          .created = table.created,
+          .item_bytes = ItemBytes(table),
+          .items = table.items,
+          .storage_bytes = StorageBytes(table, 1, ItemBytes(table)),
+          .write_units = TableWriteUnits(table),
+          .reasons = TableReasons(workload, plan)};
 }
 
 IndexAdvice IndexAdviceOf(const Workload& workload, const Plan& plan, const IndexDesign& design,
@@ -175,18 +173,16 @@ void WarnAboutLimits(const Workload& workload, const Plan& plan, Advice* advice)
     ++(index.local ? local : global);
     projected += index.non_key.size();
   }
-  if (global > model::kGlobalIndexesMax) {
-    advice->warnings.push_back(Cat("The table would have ", global, " global indexes, and at most ",
-                                   model::kGlobalIndexesMax, " are allowed. The least used of the new ones is ",
-                                   LeastUsed(workload, plan, advice->indexes, false),
-                                   ": ask fewer questions, or answer some by a filter."));
-  }
-  if (local > model::kLocalIndexesMax) {
-    advice->warnings.push_back(Cat("The table would have ", local, " local indexes, and at most ",
-                                   model::kLocalIndexesMax, " are allowed. The least used of the new ones is ",
-                                   LeastUsed(workload, plan, advice->indexes, true),
-                                   ": see whether its patterns can do with eventually consistent answers."));
-  }
+  const auto warn_about_indexes = [&](bool is_local, size_t count, size_t count_max, std::string_view remedy) {
+    if (count <= count_max) return;
+    advice->warnings.push_back(Cat("The table would have ", count, is_local ? " local" : " global",
+                                   " indexes, and at most ", count_max,
+                                   " are allowed. The least used of the new ones is ",
+                                   LeastUsed(workload, plan, advice->indexes, is_local), ": ", remedy));
+  };
+  warn_about_indexes(false, global, model::kGlobalIndexesMax, "ask fewer questions, or answer some by a filter.");
+  warn_about_indexes(true, local, model::kLocalIndexesMax,
+                     "see whether its patterns can do with eventually consistent answers.");
   if (projected > model::kNonKeyAttributesPerTableMax) {
     advice->warnings.push_back(Cat("The INCLUDE projections of the table name ", projected, " attributes, and at most ",
                                    model::kNonKeyAttributesPerTableMax, " are allowed: use ALL for the widest."));
@@ -201,8 +197,7 @@ void WarnAboutTableHeat(const Workload& workload, const Plan& plan, Advice* advi
   double reads = 0;
   for (size_t i = 0; i < plan.patterns.size(); ++i) {
     const PatternPlan& pattern = plan.patterns[i];
-    const bool of_table = pattern.service == Service::kItem || pattern.service == Service::kTable;
-    if (of_table) reads += workload.patterns[i].per_second * pattern.units_per_read;
+    if (pattern.IsOfTable()) reads += workload.patterns[i].per_second * pattern.units_per_read;
   }
   for (const IndexDesign& index : plan.indexes) {
     if (!index.local) continue;  // only local indexes share the partitions of the table
@@ -211,10 +206,9 @@ void WarnAboutTableHeat(const Workload& workload, const Plan& plan, Advice* advi
   }
   const Heat heat = {writes * share, reads * share};
   if (!heat.TooHot()) return;
-  advice->warnings.push_back(Cat("The busiest partition of the table itself would get ", NumberText(heat.write_units),
-                                 " write units and ", NumberText(heat.read_units),
-                                 " read units a second; a partition takes ", NumberText(kPartitionWriteUnits), " and ",
-                                 NumberText(kPartitionReadUnits), ". Choose a partition key with more values than ",
+  advice->warnings.push_back(Cat("The busiest partition of the table itself would get ", HeatText(heat),
+                                 "; a partition takes ", PartitionLimitsText(),
+                                 ". Choose a partition key with more values than ",
                                  NamesOf(table, plan.table_key.partition), " has, or add a shard to its value."));
 }
 
@@ -266,33 +260,18 @@ absl::StatusOr<Advice> Advise(Workload workload) {
 }
 
 std::string_view ServiceName(Service service) {
-  switch (service) {
-    case Service::kItem:
-      return "GetItem";
-    case Service::kTable:
-      return "Query of the table";
-    case Service::kExistingIndex:
-      return "Query of an existing index";
-    case Service::kNewIndex:
-      return "Query of a new index";
-    case Service::kIndexScan:
-      return "Scan of a sparse index";
-    case Service::kScan:
-      break;
-  }
-  return "Scan of the table";
+  constexpr std::string_view kNames[] = {"GetItem",
+                                         "Query of the table",
+                                         "Query of an existing index",
+                                         "Query of a new index",
+                                         "Scan of a sparse index",
+                                         "Scan of the table"};
+  return kNames[static_cast<size_t>(service)];
 }
 
 std::string_view ProjectionName(ProjectionKind kind) {
-  switch (kind) {
-    case ProjectionKind::kKeysOnly:
-      return "KEYS_ONLY";
-    case ProjectionKind::kInclude:
-      return "INCLUDE";
-    case ProjectionKind::kAll:
-      break;
-  }
-  return "ALL";
+  constexpr std::string_view kNames[] = {"KEYS_ONLY", "INCLUDE", "ALL"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 }  // namespace armature::advise

@@ -10,27 +10,15 @@
 namespace armature::advise {
 namespace {
 
-const char* TypeName(AttributeType type) {
-  switch (type) {
-    case AttributeType::kNumber:
-      return "N";
-    case AttributeType::kBinary:
-      return "B";
-    case AttributeType::kString:
-    case AttributeType::kOther:  // never the type of a key
-      break;
-  }
-  return "S";
-}
-
 Json KeySchema(const KeyAdvice& key) {
   Json schema = Json::array();
-  for (const KeyAttribute& attribute : key.partition) {
-    schema.push_back({{"AttributeName", attribute.name}, {"KeyType", "HASH"}});
-  }
-  for (const KeyAttribute& attribute : key.sort) {
-    schema.push_back({{"AttributeName", attribute.name}, {"KeyType", "RANGE"}});
-  }
+  const auto add = [&schema](const std::vector<KeyAttribute>& attributes, const char* key_type) {
+    for (const KeyAttribute& attribute : attributes) {
+      schema.push_back({{"AttributeName", attribute.name}, {"KeyType", key_type}});
+    }
+  };
+  add(key.partition, "HASH");
+  add(key.sort, "RANGE");
   return schema;
 }
 
@@ -46,9 +34,10 @@ void CollectTypes(const KeyAdvice& key, std::map<std::string, AttributeType>* ty
 }
 
 Json AttributeDefinitions(const std::map<std::string, AttributeType>& types) {
+  constexpr const char* kTypes[] = {"S", "N", "B"};  // in the order of AttributeType, without the types of no key
   Json definitions = Json::array();
   for (const auto& [name, type] : types) {
-    definitions.push_back({{"AttributeName", name}, {"AttributeType", TypeName(type)}});
+    definitions.push_back({{"AttributeName", name}, {"AttributeType", kTypes[static_cast<size_t>(type)]}});
   }
   return definitions;
 }

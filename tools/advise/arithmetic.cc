@@ -19,40 +19,20 @@ double ShareNew(const Table& table, const AttributeList& list) {
   return share;
 }
 
-bool Touches(const Update& update, const AttributeList& list) {
-  return std::any_of(update.attributes.begin(), update.attributes.end(),
-                     [&list](AttributeId id) { return Contains(list, id); });
-}
+bool Touches(const Update& update, const AttributeList& list) { return !Common(update.attributes, list).empty(); }
 
 // Number of index writes for one update of the table.
 double WritesOfUpdate(const Table& table, const AttributeList& key, const Update& update,
                       const Projection& projection) {
   if (Touches(update, key)) {
-    AttributeList others;  // the other key attributes decide whether there is an entry
-    for (const AttributeId id : key) {
-      if (!Contains(update.attributes, id)) others.push_back(id);
-    }
-    return Share(table, others) * (update.kind == UpdateKind::kChange ? 2 : 1);
+    // The other key attributes decide about the existence of the entry.
+    return Share(table, Without(key, update.attributes)) * (update.kind == UpdateKind::kChange ? 2 : 1);
   }
   const bool projected = projection.kind == ProjectionKind::kAll || Touches(update, projection.non_key);
   return projected ? Share(table, key) : 0;
 }
 
 }  // namespace
-
-double DefaultValueBytes(AttributeType type) {
-  switch (type) {
-    case AttributeType::kString:
-      return 20;
-    case AttributeType::kNumber:
-      return 5;
-    case AttributeType::kBinary:
-      return 64;
-    case AttributeType::kOther:
-      break;
-  }
-  return 100;
-}
 
 double AttributeBytes(const Attribute& attribute) {
   return static_cast<double>(attribute.name.size()) + attribute.value_bytes;
@@ -96,12 +76,11 @@ double ReadUnits(double bytes, bool strong) {
 
 double EntryBytes(const Table& table, const Key& table_key, const Key& key, const Projection& projection) {
   AttributeList keys = table_key.All();
-  for (const AttributeId id : key.All()) AddOnce(&keys, id);
+  AddOnce(&keys, key.All());
   double bytes = 0;
   for (const AttributeId id : keys) bytes += AttributeBytes(table.attributes[id]);
   if (projection.kind == ProjectionKind::kAll) return std::max(bytes, ItemBytes(table));
-  for (const AttributeId id : projection.non_key) {
-    if (Contains(keys, id)) continue;
+  for (const AttributeId id : Without(projection.non_key, keys)) {
     bytes += table.attributes[id].share * AttributeBytes(table.attributes[id]);
   }
   return bytes;

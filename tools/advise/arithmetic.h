@@ -31,8 +31,6 @@ inline constexpr double kCollectionBytesMax = 10.0 * 1024 * 1024 * 1024;
 // items of a table.
 inline constexpr double kDistinctUnknown = 1000;
 
-double DefaultValueBytes(AttributeType type);
-
 // Size of name and value.
 double AttributeBytes(const Attribute& attribute);
 

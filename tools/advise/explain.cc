@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "storage/base/strings.h"
 #include "storage/model/limits.h"
 #include "tools/advise/arithmetic.h"
@@ -13,34 +14,19 @@
 namespace armature::advise {
 namespace {
 
-std::string Times(size_t count, std::string_view one, std::string_view many) {
-  return Cat(count, " ", count == 1 ? one : many);
-}
-
 std::string Percent(double share) { return absl::StrFormat("%.3g%%", share * 100); }
 
 // The names in quotes, because names of patterns may have several words.
 std::string QuotedNames(const std::vector<std::string>& names) {
-  std::string text;
-  for (size_t i = 0; i < names.size(); ++i) {
-    text += Cat(i == 0 ? "" : i + 1 == names.size() ? " and " : ", ", "\"", names[i], "\"");
-  }
-  return text;
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) quoted.push_back(Cat("\"", name, "\""));
+  return Listed(quoted);
 }
 
 std::string ValuesText(const Table& table, const AttributeList& list) {
-  const bool known = std::all_of(list.begin(), list.end(),
-                                 [&table](AttributeId id) { return table.attributes[id].distinct.has_value(); });
+  const bool known =
+      std::ranges::all_of(list, [&table](AttributeId id) { return table.attributes[id].distinct.has_value(); });
   return known ? Cat(NumberText(Distinct(table, list)), " values") : std::string("an unknown number of values");
-}
-
-// The attributes that all patterns of an index name by equality.
-AttributeList CommonEquality(const Plan& plan, const IndexDesign& design) {
-  AttributeList common = plan.patterns[design.patterns.front()].need.equality;
-  for (const size_t pattern : design.patterns) {
-    std::erase_if(common, [&](AttributeId id) { return !Contains(plan.patterns[pattern].need.equality, id); });
-  }
-  return common;
 }
 
 std::string PartitionReason(const Workload& workload, const Plan& plan, const IndexDesign& design) {
@@ -50,7 +36,8 @@ std::string PartitionReason(const Workload& workload, const Plan& plan, const In
                NamesOf(table, design.key.All()),
                " because only items that have all attributes of an index's key have an entry.");
   }
-  const AttributeList common = CommonEquality(plan, design);
+  AttributeList common = plan.patterns[design.patterns.front()].need.equality;
+  for (const size_t i : design.patterns) common = Common(common, plan.patterns[i].need.equality);
   const std::string partition = NamesOf(table, design.key.partition);
   std::string text =
       Cat("A Query needs every partition attribute by equality, and ",
@@ -58,10 +45,8 @@ std::string PartitionReason(const Workload& workload, const Plan& plan, const In
   if (design.local) return Cat(text, "A local index has the partition key of its table, ", partition, ". ");
   if (!design.hot_partition.empty()) {
     return Cat(text, NamesOf(table, design.hot_partition),
-               " alone would be the shortest partition key, but its busiest value would get ",
-               NumberText(design.heat.write_units), " write units and ", NumberText(design.heat.read_units),
-               " read units a second, and one partition takes ", NumberText(kPartitionWriteUnits), " and ",
-               NumberText(kPartitionReadUnits), ". ", partition, " together spread the load. ");
+               " alone would be the shortest partition key, but its busiest value would get ", HeatText(design.heat),
+               ", and one partition takes ", PartitionLimitsText(), ". ", partition, " together spread the load. ");
   }
   if (common.size() > 1) {
     return Cat(text, partition, design.key.partition.size() == 1 ? " has" : " have", " the most values among these (",
@@ -78,8 +63,7 @@ std::string SortReason(const Workload& workload, const Plan& plan, const IndexDe
   AttributeList demanded;
   for (const AttributeId id : design.key.sort) {
     const auto any = [&](auto&& asks) {
-      return std::any_of(design.patterns.begin(), design.patterns.end(),
-                         [&](size_t pattern) { return asks(plan.patterns[pattern].need); });
+      return std::ranges::any_of(design.patterns, [&](size_t i) { return asks(plan.patterns[i].need); });
     };
     if (any([id](const KeyNeed& need) { return Contains(need.Tail(), id); })) {
       ordered.push_back(id);
@@ -149,8 +133,8 @@ Reason ProjectionReason(const Workload& workload, const Plan& plan, const IndexD
               " of the item's ", NumberText(ItemBytes(table)), " bytes; what is not projected costs nothing.");
       break;
     case ProjectionKind::kAll: {
-      const bool asked = std::any_of(design.patterns.begin(), design.patterns.end(),
-                                     [&](size_t i) { return workload.patterns[i].returns_all; });
+      const bool asked =
+          std::ranges::any_of(design.patterns, [&](size_t i) { return workload.patterns[i].returns_all; });
       text = asked ? "ALL: a pattern returns whole items, and a query of a global index cannot fetch what is not "
                      "projected."
                    : Cat("ALL: the patterns return nearly the whole item or more attributes than INCLUDE can name (",
@@ -182,10 +166,8 @@ Reason SparseReason(const Workload& workload, const IndexDesign& design) {
 
 Reason ShardingReason(const Workload& workload, const IndexDesign& design, const IndexAdvice& advice) {
   const std::string partition = NamesOf(workload.table, design.key.partition);
-  std::string text =
-      Cat("One value of ", partition, " would get up to ", NumberText(design.heat.write_units), " write units and ",
-          NumberText(design.heat.read_units), " read units a second; one partition takes ",
-          NumberText(kPartitionWriteUnits), " and ", NumberText(kPartitionReadUnits), ". ");
+  std::string text = Cat("One value of ", partition, " would get up to ", HeatText(design.heat),
+                         "; one partition takes ", PartitionLimitsText(), ". ");
   if (design.shards > 1) {
     const bool glued = advice.key.partition.back().type == AttributeType::kString;
     const std::string& last = workload.table.attributes[design.key.partition.back()].name;
@@ -207,25 +189,15 @@ Reason ShardingReason(const Workload& workload, const IndexDesign& design, const
 // The reason against sharding an index with few partition key values, and the rate at which it needs sharding.
 Reason LowCardinalityReason(const Workload& workload, const IndexDesign& design) {
   const double share = std::max(HotShare(workload.table, design.key.partition), 1e-9);
-  return {"sharding",
-          Cat("No sharding: ", NamesOf(workload.table, design.key.partition), " has few values (",
-              ValuesText(workload.table, design.key.partition), "), but the busiest gets only ",
-              NumberText(design.write_units * share), " write units and ", NumberText(design.heat.read_units),
-              " read units a second. Shard it, by a random number from 1 to N in the key, before the index gets ",
-              NumberText(kPartitionWriteUnits / share), " write units a second.")};
+  return {"sharding", Cat("No sharding: ", NamesOf(workload.table, design.key.partition), " has few values (",
+                          ValuesText(workload.table, design.key.partition), "), but the busiest gets only ",
+                          HeatText({design.write_units * share, design.heat.read_units}),
+                          ". Shard it, by a random number from 1 to N in the key, before the index gets ",
+                          NumberText(kPartitionWriteUnits / share), " write units a second.")};
 }
 
-std::string_view UpdateVerb(UpdateKind kind) {
-  switch (kind) {
-    case UpdateKind::kChange:
-      return "changes of ";
-    case UpdateKind::kSet:
-      return "new values of ";
-    case UpdateKind::kRemove:
-      break;
-  }
-  return "removals of ";
-}
+// In the order of UpdateKind.
+constexpr std::string_view kUpdateTexts[] = {"changes of ", "new values of ", "removals of "};
 
 Reason CostReason(const Workload& workload, const Plan& plan, const IndexDesign& design, const IndexAdvice& advice) {
   const Table& table = workload.table;
@@ -242,15 +214,21 @@ Reason CostReason(const Workload& workload, const Plan& plan, const IndexDesign&
   only.deletes_per_second = 0;
   for (const Update& update : table.updates) {
     only.updates = {update};
-    const bool moves = std::any_of(update.attributes.begin(), update.attributes.end(),
-                                   [&](AttributeId id) { return Contains(design.key.All(), id); });
-    writes += Cat(", ", UpdateVerb(update.kind), NamesOf(table, update.attributes), " ",
+    const bool moves = !Common(update.attributes, design.key.All()).empty();
+    writes += Cat(", ", kUpdateTexts[static_cast<size_t>(update.kind)], NamesOf(table, update.attributes), " ",
                   NumberText(IndexWriteUnits(only, plan.table_key, design.key, design.projection)),
                   moves && update.kind == UpdateKind::kChange ? " (two writes each: the entry moves)" : "");
   }
   text += Cat("Write units a second: ", writes, "; together ", NumberText(design.write_units), ". ",
               "Read units a second: ", NumberText(design.read_units), ".");
   return {"cost", text};
+}
+
+std::string EqualityText(const Table& table, AttributeId id) { return Cat(table.attributes[id].name, " = ?"); }
+
+std::string RangeText(const Table& table, const RangeCondition& range) {
+  const std::string& name = table.attributes[range.attribute].name;
+  return range.kind == RangeKind::kBeginsWith ? Cat("begins_with(", name, ", ?)") : Cat(name, " BETWEEN ? AND ?");
 }
 
 std::string StrongText(const Workload& workload, const Plan& plan, StrongRead strong) {
@@ -334,41 +312,37 @@ std::string BytesText(double bytes) {
   return absl::StrFormat("%.3g %s", bytes, Av(kUnits[unit]));
 }
 
+std::string HeatText(const Heat& heat) {
+  return Cat(NumberText(heat.write_units), " write units and ", NumberText(heat.read_units), " read units a second");
+}
+
+std::string PartitionLimitsText() {
+  return Cat(NumberText(kPartitionWriteUnits), " and ", NumberText(kPartitionReadUnits));
+}
+
 std::string ConditionText(const Table& table, const Key& key, const Pattern& pattern, const KeyNeed& need) {
-  std::string text;
-  const auto add = [&text](const std::string& condition) { text += Cat(text.empty() ? "" : " AND ", condition); };
-  for (const AttributeId id : key.partition) add(Cat(table.attributes[id].name, " = ?"));
+  std::vector<std::string> conditions;
+  for (const AttributeId id : key.partition) conditions.push_back(EqualityText(table, id));
   for (const AttributeId id : key.sort) {
-    const std::string& name = table.attributes[id].name;
     if (Contains(need.equality, id)) {
-      add(Cat(name, " = ?"));
+      conditions.push_back(EqualityText(table, id));
       continue;
     }
-    if (need.range && *need.range == id) {
-      add(pattern.range->kind == RangeKind::kBeginsWith ? Cat("begins_with(", name, ", ?)")
-                                                        : Cat(name, " BETWEEN ? AND ?"));
-    }
+    if (need.range == id) conditions.push_back(RangeText(table, *pattern.range));
     break;
   }
-  return text;
+  return absl::StrJoin(conditions, " AND ");
 }
 
 std::string FilterText(const Table& table, const Pattern& pattern, const KeyNeed& need) {
-  std::string text;
-  const auto add = [&text](const std::string& condition) { text += Cat(text.empty() ? "" : " AND ", condition); };
-  for (const AttributeId id : need.filters) add(Cat(table.attributes[id].name, " = ?"));
+  std::vector<std::string> conditions;
+  for (const AttributeId id : need.filters) conditions.push_back(EqualityText(table, id));
   for (const AttributeId id : need.other_filters) {
-    const std::string& name = table.attributes[id].name;
-    const bool ranged = pattern.range && pattern.range->attribute == id;
-    if (!ranged) {
-      add(Cat("attribute_exists(", name, ")"));
-    } else if (pattern.range->kind == RangeKind::kBeginsWith) {
-      add(Cat("begins_with(", name, ", ?)"));
-    } else {
-      add(Cat(name, " BETWEEN ? AND ?"));
-    }
+    const bool is_ranged = pattern.range && pattern.range->attribute == id;
+    conditions.push_back(is_ranged ? RangeText(table, *pattern.range)
+                                   : Cat("attribute_exists(", table.attributes[id].name, ")"));
   }
-  return text;
+  return absl::StrJoin(conditions, " AND ");
 }
 
 std::vector<Reason> TableReasons(const Workload& workload, const Plan& plan) {
@@ -377,14 +351,11 @@ std::vector<Reason> TableReasons(const Workload& workload, const Plan& plan) {
   if (table.key) {
     return {{"key", Cat("The key of the table, ", key, ", is given", table.created ? " and cannot change." : ".")}};
   }
-  const auto served =
-      static_cast<size_t>(std::count_if(plan.patterns.begin(), plan.patterns.end(), [](const PatternPlan& pattern) {
-        return pattern.service == Service::kItem || pattern.service == Service::kTable;
-      }));
+  const auto served = std::ranges::count_if(plan.patterns, &PatternPlan::IsOfTable);
   const bool one = plan.table_key.sort.empty();
   std::string text =
       Cat(key, one ? " identifies an item and never changes" : " together identify an item and never change",
-          "; the key answers ", Times(served, "pattern", "patterns"), " without an index. ");
+          "; the key answers ", served, served == 1 ? " pattern" : " patterns", " without an index. ");
   const size_t possible = PossibleTableKeys(table, workload.patterns).size();
   if (possible > 1) {
     text += Cat("Of ", possible,

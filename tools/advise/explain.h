@@ -18,6 +18,10 @@ std::string NumberText(double number);
 // Text such as "1.2 GB", with units of powers of 1024.
 std::string BytesText(double bytes);
 
+// Text such as "20 write units and 3,100 read units a second", and the limits of one partition, "1,000 and 3,000".
+std::string HeatText(const Heat& heat);
+std::string PartitionLimitsText();
+
 // The key condition and the filter, with a question mark for each value.
 std::string ConditionText(const Table& table, const Key& key, const Pattern& pattern, const KeyNeed& need);
 std::string FilterText(const Table& table, const Pattern& pattern, const KeyNeed& need);

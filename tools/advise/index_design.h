@@ -1,13 +1,18 @@
 #ifndef ARMATURE_TOOLS_ADVISE_INDEX_DESIGN_H_
 #define ARMATURE_TOOLS_ADVISE_INDEX_DESIGN_H_
 
-// Designs one index for a set of patterns: key, projection, shards and cost.
+// The demands of an access pattern on a key, the keys that meet the demands of several patterns at once, and the design
+// of one index for a set of patterns: key, projection, shards and cost.
+//
+// A Query gives all partition attributes by equality, then sort attributes from the left by equality, and possibly the
+// next one by a range. The answer is ordered by the sort attributes. A pattern therefore determines which attributes
+// are the first sort attributes, but not the order of those that it gives by equality. This freedom lets one index
+// answer many patterns.
 
 #include <cstddef>
 #include <optional>
 #include <vector>
 
-#include "tools/advise/key_need.h"
 #include "tools/advise/workload.h"
 
 namespace armature::advise {
@@ -15,15 +20,37 @@ namespace armature::advise {
 // A partition key with fewer values has low cardinality.
 inline constexpr double kLowCardinality = 100;
 
-// A projection with at least this share of the item becomes ALL.
-inline constexpr double kWholeItemShare = 0.8;
-
-// Maximum use of a shard. The rest is room for bursts, uneven distribution and growth.
-inline constexpr double kShardUse = 0.5;
-inline constexpr int kShardsMax = 200;
-
 // Cost of a write unit in read units, according to the price list of the service.
 inline constexpr double kWriteUnitWeight = 5;
+
+// The demands of a pattern that keys can meet.
+struct KeyNeed {
+  AttributeList equality;
+  std::optional<AttributeId> range;
+  AttributeList order;  // without attributes that are constant in an answer; begins with `range`
+  AttributeList has;    // sparse attributes that the key must have in any position
+
+  // Work that remains for the rows that the key finds.
+  AttributeList filters;          // equality conditions checked for each row
+  AttributeList other_filters;    // range and existence conditions checked for each row
+  bool sorted_by_client = false;  // the key does not give the whole order
+  bool local = false;             // needs a local index
+
+  // The sort attributes after those given by equality, in order.
+  AttributeList Tail() const;
+
+  // True if the pattern wants only items with `id`.
+  bool Demands(AttributeId id) const;
+};
+
+KeyNeed NeedOf(const Table& table, const Pattern& pattern);
+
+// The same for a local index, which has one sort attribute: the order if there is one, or else the most selective
+// equality. The remaining conditions become filters. `partition`: the partition attribute of the table.
+KeyNeed LocalNeed(const Table& table, const KeyNeed& need, AttributeId partition);
+
+// True if a Query with this key finds all rows of the need, in order.
+bool Answers(const Table& table, const Key& key, const KeyNeed& need);
 
 // Units per second of the busiest partition key value, before sharding.
 struct Heat {
@@ -63,11 +90,7 @@ class IndexDesigner {
   // Read units of one read of this pattern.
   double UnitsPerRead(const IndexDesign& design, size_t pattern) const;
 
-  const KeyNeed& need(size_t pattern) const { return needs_[pattern]; }
-  const Key& table_key() const { return table_key_; }
-
  private:
-  AttributeList CommonEquality(const std::vector<size_t>& patterns) const;
   std::optional<IndexDesign> WithPartition(const std::vector<size_t>& patterns, AttributeList partition) const;
   std::optional<IndexDesign> Scanned(size_t pattern) const;
   void Complete(IndexDesign* design) const;

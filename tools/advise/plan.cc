@@ -47,15 +47,17 @@ class Planner {
       answer.units_per_read = ReadUnits(ItemBytes(table_), pattern.strong);
       return answer;
     }
-    if (Answers(table_, plan_.table_key, answer.need)) {
-      answer.service = Service::kTable;
-      answer.units_per_read = ReadUnits(RowsRead(table_, pattern, answer.need) * ItemBytes(table_), pattern.strong);
-      return answer;
-    }
-    if (UseExistingIndex(pattern, &answer)) return answer;
+    if (UseTable(pattern, &answer) || UseExistingIndex(pattern, &answer)) return answer;
     answer.service = Service::kNewIndex;
     if (pattern.strong) PlanStrongRead(pattern, &answer);
     return answer;
+  }
+
+  bool UseTable(const Pattern& pattern, PatternPlan* answer) const {
+    if (!Answers(table_, plan_.table_key, answer->need)) return false;
+    answer->service = Service::kTable;
+    answer->units_per_read = ReadUnits(RowsRead(table_, pattern, answer->need) * ItemBytes(table_), pattern.strong);
+    return true;
   }
 
   bool UseExistingIndex(const Pattern& pattern, PatternPlan* answer) const {
@@ -80,8 +82,8 @@ class Planner {
     if (index.projection.kind == ProjectionKind::kAll) return true;
     if (pattern.returns_all) return false;
     AttributeList held = plan_.table_key.All();
-    for (const AttributeId id : index.key.All()) held.push_back(id);
-    for (const AttributeId id : index.projection.non_key) held.push_back(id);
+    AddOnce(&held, index.key.All());
+    AddOnce(&held, index.projection.non_key);
     return IsSubset(pattern.returns, held) && IsSubset(need.filters, held) && IsSubset(need.other_filters, held) &&
            (!need.sorted_by_client || IsSubset(pattern.order, held));
   }
@@ -102,11 +104,7 @@ class Planner {
       return;
     }
     answer->need = LocalNeed(table_, answer->need, plan_.table_key.partition.front());
-    // The sort key of the table may meet the remaining demands.
-    if (Answers(table_, plan_.table_key, answer->need)) {
-      answer->service = Service::kTable;
-      answer->units_per_read = ReadUnits(RowsRead(table_, pattern, answer->need) * ItemBytes(table_), true);
-    }
+    UseTable(pattern, answer);  // the sort key of the table may meet the remaining demands
   }
 
   void FilterTable(const Pattern& pattern, PatternPlan* answer) const {
@@ -133,8 +131,7 @@ class Planner {
 
   void AddIndexes(const IndexDesigner& designer, std::vector<size_t> open) {
     // Patterns with long keys come first. Patterns with shorter keys then find an index that begins with their key.
-    std::stable_sort(open.begin(), open.end(),
-                     [&](size_t a, size_t b) { return Length(designer, a) > Length(designer, b); });
+    std::stable_sort(open.begin(), open.end(), [this](size_t a, size_t b) { return Length(a) > Length(b); });
     for (const size_t pattern : open) Place(designer, pattern);
     while (JoinTwo(designer)) {
     }
@@ -152,8 +149,8 @@ class Planner {
     }
   }
 
-  static size_t Length(const IndexDesigner& designer, size_t pattern) {
-    const KeyNeed& need = designer.need(pattern);
+  size_t Length(size_t pattern) const {
+    const KeyNeed& need = plan_.patterns[pattern].need;
     return need.equality.size() + need.Tail().size() + need.has.size();
   }
 
@@ -243,33 +240,27 @@ std::tuple<size_t, size_t, size_t, double> Badness(const Workload& workload, con
 }
 
 bool Changes(const Table& table, AttributeId id) {
-  return std::any_of(table.updates.begin(), table.updates.end(),
-                     [id](const Update& update) { return Contains(update.attributes, id); });
+  return std::ranges::any_of(table.updates, [id](const Update& update) { return Contains(update.attributes, id); });
 }
 
 }  // namespace
 
-Plan MakePlan(const Workload& workload, const Key& table_key) { return Planner(workload, table_key).Make(); }
-
 std::vector<Key> PossibleTableKeys(const Table& table, const std::vector<Pattern>& patterns) {
   if (table.key) return {*table.key};
-  std::vector<Key> keys;
   if (table.identity.size() == 2) {
     const AttributeId first = table.identity[0];
     const AttributeId second = table.identity[1];
-    keys.push_back({{first}, {second}});
-    keys.push_back({{second}, {first}});
-    return keys;
+    return {{{first}, {second}}, {{second}, {first}}};
   }
   const AttributeId identity = table.identity.front();
-  keys.push_back({{identity}, {}});
+  std::vector<Key> keys = {{{identity}, {}}};
   for (const Pattern& pattern : patterns) {
     for (const AttributeId id : pattern.equality) {
       const Attribute& attribute = table.attributes[id];
       const Key key = {{id}, {identity}};
       if (id == identity || !attribute.CanBeKey() || attribute.IsSparse() || Changes(table, id)) continue;
       if (Distinct(table, {id}) < kLowCardinality) continue;
-      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
     }
   }
   return keys;
@@ -278,7 +269,7 @@ std::vector<Key> PossibleTableKeys(const Table& table, const std::vector<Pattern
 Plan BestPlan(const Workload& workload) {
   std::optional<Plan> best;
   for (const Key& key : PossibleTableKeys(workload.table, workload.patterns)) {
-    Plan plan = MakePlan(workload, key);
+    Plan plan = Planner(workload, key).Make();
     if (!best || Badness(workload, plan) < Badness(workload, *best)) best = std::move(plan);
   }
   return *std::move(best);

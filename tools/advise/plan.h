@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "tools/advise/index_design.h"
-#include "tools/advise/key_need.h"
 #include "tools/advise/workload.h"
 
 namespace armature::advise {
@@ -40,6 +39,9 @@ struct PatternPlan {
   StrongRead strong = StrongRead::kNotAsked;
   double units_per_read = 0;
   int queries = 1;  // number of queries for one answer
+
+  // True if the table itself answers, by its key.
+  bool IsOfTable() const { return service == Service::kItem || service == Service::kTable; }
 };
 
 struct Plan {
@@ -47,9 +49,6 @@ struct Plan {
   std::vector<IndexDesign> indexes;
   std::vector<PatternPlan> patterns;  // one for each pattern of the workload
 };
-
-// The plan for a table with this key. Precondition: CheckWorkload.
-Plan MakePlan(const Workload& workload, const Key& table_key);
 
 // The possible keys of the table: the given key; or else each order of the identity, and, for a single attribute, this
 // attribute as sort key after any constant attribute that patterns give by equality. The first key is the identity as

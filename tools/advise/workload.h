@@ -12,11 +12,15 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "armature/api/v1/tables.pb.h"
 
 namespace armature::advise {
 
 // Only strings, numbers and binaries can be keys. kOther: all other types.
 enum class AttributeType { kString, kNumber, kBinary, kOther };
+
+// Assumed average size of a value.
+double DefaultValueBytes(AttributeType type);
 
 struct Attribute {
   std::string name;
@@ -123,15 +127,28 @@ bool Contains(const AttributeList& list, AttributeId id);
 // True if `whole` has all attributes of `part`.
 bool IsSubset(const AttributeList& part, const AttributeList& whole);
 
-// Appends `id` unless the list has it.
+// Appends the attributes that the list does not have yet.
 void AddOnce(AttributeList* list, AttributeId id);
+void AddOnce(AttributeList* list, const AttributeList& more);
 
-// The names as text: "A, B and C".
+// The attributes of `list` that are not in `removed`, or that are also in `other`.
+AttributeList Without(const AttributeList& list, const AttributeList& removed);
+AttributeList Common(const AttributeList& list, const AttributeList& other);
+
+// Words as text: "A, B and C". `conjunction` stands before the last word.
+std::string Listed(const std::vector<std::string>& words, std::string_view conjunction = "and");
 std::string NamesOf(const Table& table, const AttributeList& list);
 
 // Checks that the workload has a key or an identity, and that keys have only attributes of key types. Precondition: all
 // positions are in range. Errors: InvalidArgument with the place and the rule.
 absl::Status CheckWorkload(const Workload& workload);
+
+// Completes a workload from the description of an existing table: name, key, indexes, number and size of items. Marks
+// the table as created. Numbers and sizes in the workload prevail. Appends to `notes` a sentence about each number that
+// the description does not tell.
+// Errors: InvalidArgument if workload and description disagree about the key, the indexes or the type of a key
+// attribute. `workload` is unspecified then.
+absl::Status AddLiveTable(const api::v1::TableDescription& live, Workload* workload, std::vector<std::string>* notes);
 
 // Completes the workload: an attribute that alone identifies items has as many values as there are items.
 void CompleteWorkload(Workload* workload);

@@ -11,7 +11,6 @@
 #include "absl/strings/str_join.h"
 #include "storage/base/strings.h"
 #include "storage/model/limits.h"
-#include "tools/advise/arithmetic.h"
 
 namespace armature::advise {
 namespace {
@@ -43,12 +42,6 @@ class Members {
     if (std::find(known_.begin(), known_.end(), name) == known_.end()) known_.push_back(name);
     const auto found = json_.find(name);
     return found == json_.end() ? nullptr : &*found;
-  }
-
-  // The member as a string, or null.
-  const std::string* FindText(const std::string& name) {
-    const Json* const member = Find(name);
-    return member == nullptr ? nullptr : member->get_ptr<const std::string*>();
   }
 
   // The members of another object of the file.
@@ -98,18 +91,29 @@ class Members {
     }
   }
 
-  // The position of the member's text in `choices`. 0 if there is no such member.
-  size_t Choice(const std::string& name, const std::vector<std::string_view>& choices) {
+  // The position of the member's text in `choices`. 0 if there is no such member. `other`: another legal form of the
+  // member, for the error.
+  size_t Choice(const std::string& name, const std::vector<std::string_view>& choices, const std::string& other = "") {
     const Json* const member = Find(name);
     if (member == nullptr) return 0;
     const auto* const chosen = member->get_ptr<const std::string*>();
-    std::string all;
+    std::vector<std::string> legal;
     for (size_t i = 0; i < choices.size(); ++i) {
       if (chosen != nullptr && *chosen == choices[i]) return i;
-      all += Cat(i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ", Quoted(choices[i]));
+      legal.push_back(Quoted(choices[i]));
     }
-    WrongMember(name, Cat("must be ", all));
+    if (!other.empty()) legal.push_back(other);
+    WrongMember(name, Cat("must be ", Listed(legal, "or")));
     return 0;
+  }
+
+  // The same for a member that may also be a list of attributes: choices.size() for a list.
+  size_t ChoiceOrAttributes(const Table& table, const std::string& name, const std::vector<std::string_view>& choices,
+                            AttributeList* list) {
+    const Json* const member = Find(name);
+    if (member == nullptr || !member->is_array()) return Choice(name, choices, "a list of attributes");
+    Attributes(table, name, list);
+    return choices.size();
   }
 
   // The position of the attribute that `json` names.
@@ -236,18 +240,6 @@ void ReadWrites(Members members, Table* table) {
   members.Finish();
 }
 
-// Reads "ALL", "KEYS_ONLY" or a list of attributes.
-Projection ReadProjection(const Table& table, Members* owner) {
-  const Json* const json = owner->Find("projection");
-  const std::string* const text = owner->FindText("projection");
-  if (json == nullptr || (text != nullptr && *text == "ALL")) return {ProjectionKind::kAll, {}};
-  if (text != nullptr && *text == "KEYS_ONLY") return {ProjectionKind::kKeysOnly, {}};
-  Projection projection{ProjectionKind::kInclude, {}};
-  if (!json->is_array()) owner->WrongMember("projection", R"(must be "ALL", "KEYS_ONLY" or a list of attributes)");
-  owner->Attributes(table, "projection", &projection.non_key);
-  return projection;
-}
-
 ExistingIndex ReadIndex(const Table& table, Members members) {
   ExistingIndex index;
   members.Text("name", &index.name);
@@ -255,7 +247,9 @@ ExistingIndex ReadIndex(const Table& table, Members members) {
   if (index.name.empty()) members.WrongMember("name", "is required");
   const size_t attributes_max = index.local ? 1 : model::kGlobalKeyAttributesMax;
   index.key = ReadKey(table, members.Path("key"), attributes_max, members.Object("key"));
-  index.projection = ReadProjection(table, &members);
+  constexpr ProjectionKind kKinds[] = {ProjectionKind::kAll, ProjectionKind::kKeysOnly, ProjectionKind::kInclude};
+  index.projection.kind =
+      kKinds[members.ChoiceOrAttributes(table, "projection", {"ALL", "KEYS_ONLY"}, &index.projection.non_key)];
   members.Finish();
   return index;
 }
@@ -297,17 +291,6 @@ void ReadRange(const Table& table, Members members, Pattern* pattern) {
   pattern->range = {*attribute, kind};
 }
 
-// Reads "all", "keys" or a list of attributes.
-void ReadReturns(const Table& table, Members* owner, Pattern* pattern) {
-  const Json* const json = owner->Find("returns");
-  if (json == nullptr) return;
-  const std::string* const text = owner->FindText("returns");
-  pattern->returns_all = text != nullptr && *text == "all";
-  if (text != nullptr && (*text == "all" || *text == "keys")) return;
-  if (!json->is_array()) owner->WrongMember("returns", R"(must be "all", "keys" or a list of attributes)");
-  owner->Attributes(table, "returns", &pattern->returns);
-}
-
 Pattern ReadPattern(const Table& table, size_t position, Members members) {
   Pattern pattern;
   pattern.name = Cat("pattern ", position + 1);
@@ -317,7 +300,7 @@ Pattern ReadPattern(const Table& table, size_t position, Members members) {
   members.Attributes(table, "order", &pattern.order);
   members.Flag("descending", &pattern.descending);
   members.Attributes(table, "has", &pattern.has);
-  ReadReturns(table, &members, &pattern);
+  pattern.returns_all = members.ChoiceOrAttributes(table, "returns", {"all", "keys"}, &pattern.returns) == 0;
   members.Number("per_second", 0, kNumberMax, &pattern.per_second);
   pattern.strong = members.Choice("consistency", {"eventual", "strong"}) == 1;
   members.Number("rows", 0, kNumberMax, &pattern.rows);

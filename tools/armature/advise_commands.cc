@@ -12,7 +12,6 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/advise/advice.h"
-#include "tools/advise/live_table.h"
 #include "tools/advise/workload.h"
 #include "tools/advise/workload_json.h"
 #include "tools/armature/advise_text.h"

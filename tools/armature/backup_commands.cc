@@ -61,7 +61,7 @@ absl::Status ListBackups(const Session& session, const BackupOptions& options) {
   std::vector<admin::v1::Backup> backups;
   if (options.directory.empty()) {
     ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
-    ARM_ASSIGN_OR_RETURN(const auto answer, client.ListBackups(admin::v1::ListBackupsRequest()));
+    ARM_ASSIGN_OR_RETURN(const auto answer, client.ListDatabaseBackups({}));
     backups.assign(answer.backups().begin(), answer.backups().end());
   } else {
     ARM_ASSIGN_OR_RETURN(const auto repository,

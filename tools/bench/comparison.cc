@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
-#include "tools/bench/bench_table.h"
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_format.h"
+#include "tools/bench/daemon.h"
 #include "tools/bench/workload.h"
 
 namespace armature::bench {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 double MedianOf(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -54,14 +60,48 @@ bool RunRound(const client::Client& client, const Channels& channels, const Call
   return result.failed == 0;
 }
 
-// False if calls failed.
-bool WarmUp(const Channels& channels, const CallKind& kind, const Options& options, Side* side) {
-  return RunFor(options.warmup_seconds, channels, kind, options, side).failed == 0;
-}
-
 CallKind EchoOf(const Side& side) {
   return Echo(static_cast<uint64_t>(std::llround(side.request_bytes)),
               static_cast<uint64_t>(std::llround(side.response_bytes)));
+}
+
+// Rounds to so many decimal places.
+double Rounded(double value, int digits) {
+  const double scale = std::pow(10, digits);
+  return std::round(value * scale) / scale;
+}
+
+double QuantileUs(const Side& side, double quantile) {
+  return static_cast<double>(side.latency.QuantileNs(quantile)) / 1000;
+}
+
+void PrintSide(std::ostream& out, const std::string& name, const Side& side) {
+  out << absl::StrFormat("  %-8s%9.0f %9.0f %9.0f %9.0f %12.2f %12.2f %9.0f %9.0f\n", name,
+                         side.Median(&Round::calls_per_second), QuantileUs(side, 0.5), QuantileUs(side, 0.99),
+                         QuantileUs(side, 0.999), side.Median(&Round::server_cpu_us),
+                         side.Median(&Round::client_cpu_us), side.request_bytes, side.response_bytes);
+}
+
+Json ToJson(const Side& side) {
+  Json rounds = Json::array();
+  for (const Round& round : side.rounds) {
+    rounds.push_back({{"calls_per_second", Rounded(round.calls_per_second, 1)},
+                      {"server_cpu_us", Rounded(round.server_cpu_us, 3)},
+                      {"client_cpu_us", Rounded(round.client_cpu_us, 3)}});
+  }
+  return {{"calls", side.calls},
+          {"failed", side.failed},
+          {"first_error", side.first_error},
+          {"calls_per_second", Rounded(side.Median(&Round::calls_per_second), 1)},
+          {"p50_us", Rounded(QuantileUs(side, 0.5), 1)},
+          {"p99_us", Rounded(QuantileUs(side, 0.99), 1)},
+          {"p999_us", Rounded(QuantileUs(side, 0.999), 1)},
+          {"max_us", Rounded(static_cast<double>(side.latency.max_ns()) / 1000, 1)},
+          {"server_cpu_us", Rounded(side.Median(&Round::server_cpu_us), 3)},
+          {"client_cpu_us", Rounded(side.Median(&Round::client_cpu_us), 3)},
+          {"request_bytes", Rounded(side.request_bytes, 1)},
+          {"response_bytes", Rounded(side.response_bytes, 1)},
+          {"rounds", std::move(rounds)}};
 }
 
 }  // namespace
@@ -76,14 +116,14 @@ Comparison Compare(const client::Client& client, const Channels& channels, const
                    const Options& options) {
   Comparison c;
   c.name = kind.name;
-  if (!WarmUp(channels, kind, options, &c.workload)) return c;
+  if (RunFor(options.warmup_seconds, channels, kind, options, &c.workload).failed > 0) return c;
   if (options.without_echo) {
     for (uint32_t i = 0; i < options.rounds && !Interrupted(); ++i) {
       if (!RunRound(client, channels, kind, options, &c.workload)) break;
     }
     return c;
   }
-  if (!WarmUp(channels, EchoOf(c.workload), options, &c.echo)) return c;
+  if (RunFor(options.warmup_seconds, channels, EchoOf(c.workload), options, &c.echo).failed > 0) return c;
   std::vector<double> cpu_ratios;
   std::vector<double> throughput_ratios;
   for (uint32_t i = 0; i < options.rounds && !Interrupted(); ++i) {
@@ -105,6 +145,56 @@ void Load(const Channels& channels, const CallKind& kind, const Options& options
   if (result.failed > 0) {
     throw std::runtime_error(std::to_string(result.failed) + " calls failed, the first: " + result.first_error);
   }
+}
+
+void PrintText(std::ostream& out, const Comparison& c) {
+  out << c.name << ": " << c.workload.rounds.size() << " rounds"
+      << (c.echo.rounds.empty() ? "" : ", in turns with echo") << "\n"
+      << "             calls/s    p50 us    p99 us  p99.9 us  srv cpu us/op  cli cpu us/op   req B"
+         "    resp B\n";
+  PrintSide(out, c.name, c.workload);
+  if (c.echo.rounds.empty() && c.echo.failed == 0) {
+    out << "  by round, calls/s:";
+    for (const Round& round : c.workload.rounds) out << absl::StrFormat(" %.0f", round.calls_per_second);
+    out << "\n" << std::flush;
+    return;
+  }
+  PrintSide(out, "echo", c.echo);
+  if (c.cpu_ratio == 0) {
+    out << "  ended early, no ratios\n" << std::flush;
+    return;
+  }
+  out << absl::StrFormat("  %s / echo: server cpu per op %.2f, throughput %.2f (medians; by round:", c.name,
+                         c.cpu_ratio, c.throughput_ratio);
+  for (size_t i = 0; i < c.echo.rounds.size(); ++i) {
+    const double echo_cpu_us = c.echo.rounds[i].server_cpu_us;
+    out << absl::StrFormat(" %.2f", echo_cpu_us > 0 ? c.workload.rounds[i].server_cpu_us / echo_cpu_us : 0);
+  }
+  out << ")\n" << std::flush;
+}
+
+void PrintJson(std::ostream& out, const std::string& server_version, const Options& o,
+               const std::vector<Comparison>& comparisons) {
+  Json workloads = Json::array();
+  for (const Comparison& c : comparisons) {
+    workloads.push_back({{"name", c.name},
+                         {"cpu_ratio", Rounded(c.cpu_ratio, 4)},
+                         {"throughput_ratio", Rounded(c.throughput_ratio, 4)},
+                         {"workload", ToJson(c.workload)},
+                         {"echo", ToJson(c.echo)}});
+  }
+  const Json report = {{"server_version", server_version},
+                       {"connections", o.connections},
+                       {"outstanding", o.outstanding},
+                       {"client_threads", o.client_threads},
+                       {"seconds", Rounded(o.seconds, 2)},
+                       {"item_bytes", o.item_bytes},
+                       {"page_items", o.page_items},
+                       {"gsi", o.gsi},
+                       {"items", o.items},
+                       {"key_space", o.key_space},
+                       {"workloads", std::move(workloads)}};
+  out << report.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
 }  // namespace armature::bench

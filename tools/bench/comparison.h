@@ -1,8 +1,9 @@
-// Compares a workload with the floor: rounds of both, in turns.
+// Compares a workload with the floor, by rounds of both in turns, and prints the results.
 #ifndef ARMATURE_TOOLS_BENCH_COMPARISON_H_
 #define ARMATURE_TOOLS_BENCH_COMPARISON_H_
 
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,13 @@ Comparison Compare(const client::Client& client, const Channels& channels, const
 
 // Runs a source to its end, unmeasured. Throws std::runtime_error if a call fails.
 void Load(const Channels& channels, const CallKind& kind, const Options& options);
+
+// Prints a comparison without its failures, which main prints on stderr.
+void PrintText(std::ostream& out, const Comparison& comparison);
+
+// Prints one JSON object with all results. Times are in microseconds.
+void PrintJson(std::ostream& out, const std::string& server_version, const Options& options,
+               const std::vector<Comparison>& comparisons);
 
 }  // namespace armature::bench
 

@@ -43,7 +43,7 @@ struct Slot {
 // own.
 class Worker {
  public:
-  Worker(const Channels& channels, const CallKind& kind, uint32_t slots)
+  Worker(const Channels& channels, const CallKind& kind, size_t slots)
       : kind_(kind), source_(kind.new_source(std::random_device{}())), slots_(slots) {
     for (const auto& channel : channels) stubs_.emplace_back(channel);
     for (size_t i = 0; i < slots_.size(); ++i) slots_[i].stub = &stubs_[i % stubs_.size()];
@@ -137,30 +137,26 @@ class Worker {
   LoadResult result_;
 };
 
-LoadResult RunCalls(const Channels& channels, const CallKind& kind, const LoadOptions& options,
-                    std::optional<Clock::time_point> end) {
-  std::vector<std::future<LoadResult>> parts;
-  for (uint32_t t = 0; t < options.threads; ++t) {
-    Channels own;
-    for (size_t i = t; i < channels.size(); i += options.threads) own.push_back(channels[i]);
-    const uint32_t slots = options.outstanding / options.threads + (t < options.outstanding % options.threads ? 1 : 0);
-    parts.push_back(std::async(
-        std::launch::async, [own = std::move(own), &kind, slots, end] { return Worker(own, kind, slots).Run(end); }));
-  }
-  LoadResult total;
-  for (auto& part : parts) MergeInto(&total, part.get());
-  return total;
-}
-
 }  // namespace
 
-void MergeInto(LoadResult* total, const LoadResult& part) {
-  total->calls += part.calls;
-  total->failed += part.failed;
-  if (total->first_error.empty()) total->first_error = part.first_error;
-  total->request_bytes += part.request_bytes;
-  total->response_bytes += part.response_bytes;
-  total->latency.Merge(part.latency);
+LoadResult RunInParts(size_t parts, size_t outstanding,
+                      const std::function<LoadResult(size_t part, size_t share)>& run) {
+  std::vector<std::future<LoadResult>> running;
+  for (size_t part = 0; part < parts; ++part) {
+    const size_t share = outstanding / parts + (part < outstanding % parts ? 1 : 0);
+    if (share > 0) running.push_back(std::async(std::launch::async, run, part, share));
+  }
+  LoadResult total;
+  for (std::future<LoadResult>& part : running) {
+    const LoadResult result = part.get();
+    total.calls += result.calls;
+    total.failed += result.failed;
+    if (total.first_error.empty()) total.first_error = result.first_error;
+    total.request_bytes += result.request_bytes;
+    total.response_bytes += result.response_bytes;
+    total.latency.Merge(result.latency);
+  }
+  return total;
 }
 
 Channels Connect(const std::string& target, uint32_t count) {
@@ -187,7 +183,13 @@ LoadResult RunLoad(const Channels& channels, const CallKind& kind, const LoadOpt
   if (options.seconds > 0) {
     end = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
   }
-  LoadResult total = kind.run != nullptr ? kind.run(options) : RunCalls(channels, kind, options, end);
+  const auto run_calls = [&](size_t thread, size_t share) {
+    Channels own;
+    for (size_t i = thread; i < channels.size(); i += options.threads) own.push_back(channels[i]);
+    return Worker(own, kind, share).Run(end);
+  };
+  LoadResult total =
+      kind.run != nullptr ? kind.run(options) : RunInParts(options.threads, options.outstanding, run_calls);
   total.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   total.client_cpu_us = ProcessCpuUs() - cpu_before_us;
   return total;

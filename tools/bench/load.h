@@ -60,8 +60,10 @@ struct LoadResult {
   Histogram latency;
 };
 
-// Adds the counts and latencies of `part`, but not its times.
-void MergeInto(LoadResult* total, const LoadResult& part);
+// Runs `parts` loads at once, each on a thread and with its share of `outstanding`, and adds their counts and
+// latencies, but not their times. Parts without a share do not run.
+LoadResult RunInParts(size_t parts, size_t outstanding,
+                      const std::function<LoadResult(size_t part, size_t share)>& run);
 
 // Runs until the time is over, the sources are exhausted, a thread has kFailuresMax failures or the program is
 // interrupted. Then waits for the calls in flight. Calls that do not end within 30 seconds are cancelled and count as

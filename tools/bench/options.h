@@ -1,9 +1,8 @@
-// The command line.
+// The values of the command line.
 #ifndef ARMATURE_TOOLS_BENCH_OPTIONS_H_
 #define ARMATURE_TOOLS_BENCH_OPTIONS_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace armature::bench {
@@ -30,9 +29,6 @@ struct Options {
     return workload == name || (workload == "all" && (name == "put" || name == "get" || name == "query"));
   }
 };
-
-// Absent if the program ends at once with *exit_code, after --help or a wrong command line.
-std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code);
 
 }  // namespace armature::bench
 

@@ -1,8 +1,5 @@
-#include "tools/bench/pipeline_workload.h"
-
 #include <atomic>
 #include <chrono>
-#include <future>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -13,8 +10,7 @@
 #include "absl/time/time.h"
 #include "armature/client/client.h"
 #include "armature/client/pipeline.h"
-#include "tools/bench/bench_table.h"
-#include "tools/bench/request_template.h"
+#include "tools/bench/daemon.h"
 #include "tools/bench/workload.h"
 
 namespace armature::bench {
@@ -101,17 +97,9 @@ struct Streams {
   std::atomic<uint64_t> next = kFirstPutKey;
 
   LoadResult Run(const LoadOptions& load) {
-    std::vector<std::future<LoadResult>> parts;
-    for (size_t i = 0; i < clients.size(); ++i) {
-      const size_t window = load.outstanding / clients.size() + (i < load.outstanding % clients.size() ? 1 : 0);
-      if (window == 0) break;
-      parts.push_back(std::async(std::launch::async, [this, i, window, seconds = load.seconds] {
-        return Stream(clients[i], options, table, &next).Run(window, seconds);
-      }));
-    }
-    LoadResult total;
-    for (auto& part : parts) MergeInto(&total, part.get());
-    return total;
+    return RunInParts(clients.size(), load.outstanding, [&](size_t i, size_t window) {
+      return Stream(clients[i], options, table, &next).Run(window, load.seconds);
+    });
   }
 };
 

@@ -1,18 +1,21 @@
 #include "tools/bench/workload.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <grpcpp/impl/codegen/proto_utils.h>
+
 #include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <random>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "armature/admin/v1/admin.pb.h"
 #include "armature/api/v1/items.pb.h"
-#include "tools/bench/pipeline_workload.h"
-#include "tools/bench/request_template.h"
 
 namespace armature::bench {
 namespace {
@@ -20,6 +23,77 @@ namespace {
 constexpr uint64_t kFirstSortKey = 1000000000;
 constexpr uint64_t kBatchItems = 25;
 constexpr uint64_t kTransactItems = 4;
+
+// Placeholders of the key, and of a second key, in a message.
+constexpr char kKeyPlaceholder[] = "################";
+constexpr char kSecondPlaceholder[] = "$$$$$$$$$$$$$$$$";
+constexpr size_t kKeyLength = sizeof(kKeyPlaceholder) - 1;
+
+// A bijection (the finaliser of splitmix64).
+uint64_t Mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+void WriteKey(uint64_t number, char* out) {
+  const uint64_t mixed = Mix(number);
+  for (size_t i = 0; i < kKeyLength; ++i) {
+    out[i] = "0123456789abcdef"[(mixed >> (60 - 4 * i)) & 15];
+  }
+}
+
+// Serialises with maps in key order, so that equal messages have equal bytes.
+std::string Serialize(const google::protobuf::Message& message) {
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);
+  message.SerializeToCodedStream(&coded);
+  coded.Trim();
+  return bytes;
+}
+
+grpc::ByteBuffer ToByteBuffer(const std::string& bytes) {
+  const grpc::Slice slice(bytes);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+// A serialised request in which only the key changes from call to call. Not thread-safe. Copies are cheap.
+class RequestTemplate {
+ public:
+  explicit RequestTemplate(const google::protobuf::Message& message)
+      : bytes_(Serialize(message)), places_(PlacesOf(kKeyPlaceholder)), second_places_(PlacesOf(kSecondPlaceholder)) {}
+
+  // True if the message has a placeholder for a second key.
+  bool has_second() const { return !second_places_.empty(); }
+
+  // The message with KeyText(number), KeyText(number + step), ... in the places of the key, and KeyText(second) in all
+  // places of the second key.
+  grpc::ByteBuffer With(uint64_t number, uint64_t second = 0, uint64_t step = 0) {
+    for (const size_t place : second_places_) WriteKey(second, bytes_.data() + place);
+    for (const size_t place : places_) {
+      WriteKey(number, bytes_.data() + place);
+      number += step;
+    }
+    return ToByteBuffer(bytes_);
+  }
+
+ private:
+  std::vector<size_t> PlacesOf(std::string_view placeholder) const {
+    std::vector<size_t> places;
+    for (size_t place = bytes_.find(placeholder); place != std::string::npos;
+         place = bytes_.find(placeholder, place + kKeyLength)) {
+      places.push_back(place);
+    }
+    return places;
+  }
+
+  std::string bytes_;
+  std::vector<size_t> places_;
+  std::vector<size_t> second_places_;
+};
 
 std::string IndexAttribute(uint32_t i) { return "g" + std::to_string(i); }
 
@@ -41,8 +115,10 @@ RequestTemplate PutTemplate(const Options& options, const std::string& table, ch
 template <class Response>
 std::function<std::string(const grpc::ByteBuffer&)> CheckOf(std::function<std::string(const Response&)> check) {
   return [check = std::move(check)](const grpc::ByteBuffer& answer) -> std::string {
+    grpc::ByteBuffer copy = answer;  // which Deserialize clears
     Response response;
-    return Parse(answer, &response) ? check(response) : "not a " + Response::descriptor()->name();
+    const bool is_parsed = grpc::SerializationTraits<Response>::Deserialize(&copy, &response).ok();
+    return is_parsed ? check(response) : "not a " + Response::descriptor()->name();
   };
 }
 
@@ -90,17 +166,16 @@ CallKind RandomKind(std::string name, const std::string& method, std::vector<Req
   return kind;
 }
 
-// Calls with keys that no call has used before, `keys` for each call. `fill` is With or WithRun.
-CallKind NewKeysKind(std::string name, const std::string& method, RequestTemplate message, uint64_t keys,
-                     grpc::ByteBuffer (RequestTemplate::*fill)(uint64_t, uint64_t)) {
+// Calls with keys that no call has used before: one key in all places, or `keys` of them, one for each place.
+CallKind NewKeysKind(std::string name, const std::string& method, RequestTemplate message, uint64_t keys) {
   CallKind kind = ItemCall(std::move(name), method);
   auto next = std::make_shared<std::atomic<uint64_t>>(kFirstPutKey);
   // Client tokens must differ from those of earlier runs of this program too.
   auto token = std::make_shared<std::atomic<uint64_t>>(uint64_t{std::random_device{}()} << 32);
-  kind.new_source = [next, token, message, keys, fill](uint64_t) -> RequestSource {
-    return [next, token, message, keys, fill](grpc::ByteBuffer* request) mutable {
-      *request = (message.*fill)(next->fetch_add(keys, std::memory_order_relaxed),
-                                 token->fetch_add(1, std::memory_order_relaxed));
+  kind.new_source = [next, token, message, keys](uint64_t) -> RequestSource {
+    return [next, token, message, keys, step = keys > 1 ? 1U : 0U](grpc::ByteBuffer* request) mutable {
+      *request = message.With(next->fetch_add(keys, std::memory_order_relaxed),
+                              token->fetch_add(1, std::memory_order_relaxed), step);
       return true;
     };
   };
@@ -110,7 +185,7 @@ CallKind NewKeysKind(std::string name, const std::string& method, RequestTemplat
 CallKind PutKind(const Options& options, const std::string& table) {
   const RequestTemplate message = PutTemplate(options, table, 'u', 0);
   CallKind kind = options.key_space > 0 ? RandomKind("put", "PutItem", {message}, kFirstPutKey, options.key_space)
-                                        : NewKeysKind("put", "PutItem", message, 1, &RequestTemplate::With);
+                                        : NewKeysKind("put", "PutItem", message, 1);
   kind.check = CheckOf<api::v1::PutItemResponse>(HasNoAttributes<api::v1::PutItemResponse>);
   return kind;
 }
@@ -199,8 +274,7 @@ CallKind BatchKind(const Options& options, const std::string& table) {
   for (uint64_t i = 0; i < kBatchItems; ++i) {
     *writes.Add()->mutable_put_request()->mutable_item() = BenchItem(options, std::string("u") + kKeyPlaceholder, 0);
   }
-  CallKind kind = NewKeysKind("batch", "BatchWriteItem", RequestTemplate(request), kBatchItems * (1 + options.gsi),
-                              &RequestTemplate::WithRun);
+  CallKind kind = NewKeysKind("batch", "BatchWriteItem", RequestTemplate(request), kBatchItems * (1 + options.gsi));
   kind.check = CheckOf<api::v1::BatchWriteItemResponse>([](const api::v1::BatchWriteItemResponse& response) {
     return response.unprocessed_items().empty() ? "" : "unprocessed items";
   });
@@ -216,13 +290,19 @@ CallKind TransactKind(const Options& options, const std::string& table) {
     put->set_table_name(table);
     *put->mutable_item() = BenchItem(options, std::string("u") + kKeyPlaceholder, 0);
   }
-  CallKind kind = NewKeysKind("transact", "TransactWriteItems", RequestTemplate(request),
-                              kTransactItems * (1 + options.gsi), &RequestTemplate::WithRun);
+  CallKind kind =
+      NewKeysKind("transact", "TransactWriteItems", RequestTemplate(request), kTransactItems * (1 + options.gsi));
   kind.check = CheckOf<api::v1::TransactWriteItemsResponse>([](const auto&) { return ""; });
   return kind;
 }
 
 }  // namespace
+
+std::string KeyText(uint64_t number) {
+  std::string text(kKeyLength, '0');
+  WriteKey(number, text.data());
+  return text;
+}
 
 // The sizes of names and values follow the rules of the API.
 api::v1::Item BenchItem(const Options& options, const std::string& pk, uint64_t sort_offset) {
@@ -291,14 +371,12 @@ CallKind LoadPages(const Options& options, const std::string& table) {
 }
 
 CallKind Workload(const std::string& name, const Options& options, const std::string& table) {
-  if (name == "put") return PutKind(options, table);
-  if (name == "get") return GetKind(options, table);
-  if (name == "query") return QueryKind(options, table);
-  if (name == "scan") return ScanKind(options, table);
-  if (name == "update") return UpdateKind(options, table);
-  if (name == "batch") return BatchKind(options, table);
-  if (name == "transact") return TransactKind(options, table);
-  if (name == "pipeline") return PipelineKind(options, table);
+  constexpr std::pair<std::string_view, CallKind (*)(const Options&, const std::string&)> kKinds[] = {
+      {"put", PutKind},       {"get", GetKind},     {"query", QueryKind},       {"scan", ScanKind},
+      {"update", UpdateKind}, {"batch", BatchKind}, {"transact", TransactKind}, {"pipeline", PipelineKind}};
+  for (const auto& [known, kind] : kKinds) {
+    if (known == name) return kind(options, table);
+  }
   throw std::runtime_error("no workload " + name);
 }
 

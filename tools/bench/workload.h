@@ -21,6 +21,9 @@ api::v1::CreateTableRequest TableSchema(const Options& options, const std::strin
 // First key of the items that workloads add. The keys of loaded items are below it.
 inline constexpr uint64_t kFirstPutKey = uint64_t{1} << 40;
 
+// 16 hexadecimal digits. Different numbers give different keys; the keys of successive numbers are far apart.
+std::string KeyText(uint64_t number);
+
 // An item of options.item_bytes with the partition key `pk`. Throws std::runtime_error if item_bytes is too small for
 // the keys.
 api::v1::Item BenchItem(const Options& options, const std::string& pk, uint64_t sort_offset);
@@ -32,6 +35,11 @@ CallKind LoadPages(const Options& options, const std::string& table);
 // `name` is put, get, query, scan, update, batch, transact or pipeline. Throws std::runtime_error if item_bytes is too
 // small for the keys.
 CallKind Workload(const std::string& name, const Options& options, const std::string& table);
+
+// PutItem of new keys through Pipeline of the client library: the workload "pipeline". Each connection has a stream and
+// a thread that asks for puts; the outstanding puts are divided among them. A run opens its streams and closes them.
+// Throws std::runtime_error if a connection fails.
+CallKind PipelineKind(const Options& options, const std::string& table);
 
 // AdminService.Echo with messages of the given lengths, as far as its fields allow: a request may be 2 bytes shorter,
 // an answer has at least 3 bytes.

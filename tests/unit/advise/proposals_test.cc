@@ -12,7 +12,7 @@
 #include "storage/base/strings.h"
 #include "storage/model/table_definition.h"
 #include "tests/unit/advise/advise_testing.h"
-#include "tools/advise/key_need.h"
+#include "tools/advise/index_design.h"
 #include "tools/advise/plan.h"
 
 namespace armature::advise::proposals_test {

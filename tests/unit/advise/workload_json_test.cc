@@ -13,7 +13,6 @@
 #include "google/protobuf/text_format.h"
 #include "storage/base/strings.h"
 #include "tests/unit/advise/advise_testing.h"
-#include "tools/advise/live_table.h"
 
 namespace armature::advise::workload_json_test {
 

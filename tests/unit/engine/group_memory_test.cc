@@ -91,7 +91,7 @@ TEST_F(WaitingImagesTest, OfTransactions) {
   const double held = HeldBy<TransactWriteResult>([this](int group, Callback<TransactWriteResult> done) {
     std::vector<TransactAction> actions;
     for (int item = 0; item < kItems; ++item) {
-      actions.push_back(ActionOf(TransactKind::kPut, kTable, Item(group, item, 'b')));
+      actions.push_back(ActionOf(WriteKind::kPut, kTable, Item(group, item, 'b')));
     }
     engine_->TransactWriteItems({}, TransactionOf(std::move(actions)), std::move(done));
   });
@@ -125,7 +125,7 @@ TEST(TokenGrowth, ExpiredTokensLeaveNothing) {
   ASSERT_TRUE(engine.CreateTable(PlainTable(kTable)).ok());
   const auto transact = [&engine](const std::string& token) {
     TransactAction count =
-        ActionOf(TransactKind::kUpdate, kTable, PlainItem("a", "1"), "", "ADD n :one", codec::Item({{":one", N("1")}}));
+        ActionOf(WriteKind::kUpdate, kTable, PlainItem("a", "1"), "", "ADD n :one", codec::Item({{":one", N("1")}}));
     return Transact(engine, TransactionOf({std::move(count)}, token)).status();
   };
   // Number of token rows by time, for all times.

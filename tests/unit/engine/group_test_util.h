@@ -70,7 +70,7 @@ inline BatchGetRequest BatchOfKeys(std::string table, std::vector<std::string> k
 }
 
 // An action. `condition` and `update` are expressions or empty; `values` is an item of placeholders or empty.
-inline TransactAction ActionOf(TransactKind kind, std::string table, std::string wire, std::string condition = "",
+inline TransactAction ActionOf(WriteKind kind, std::string table, std::string wire, std::string condition = "",
                                std::string update = "", std::string values = "") {
   TransactAction action;
   action.given = 1;

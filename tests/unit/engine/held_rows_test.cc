@@ -29,7 +29,7 @@ std::string Row(int row) {
 }
 
 TransactAction CountIn(int row) {
-  return ActionOf(TransactKind::kUpdate, kTable, Key(row), "", "ADD n :one", codec::Item({{":one", N("1")}}));
+  return ActionOf(WriteKind::kUpdate, kTable, Key(row), "", "ADD n :one", codec::Item({{":one", N("1")}}));
 }
 
 class HeldRowsTest : public testing::Test {
@@ -163,8 +163,7 @@ TEST_F(HeldRowsTest, AReadFromDiskWithRowsLockedGoesAheadOfScans) {
             0u);
   engine_.Reopen();
   EXPECT_EQ(ScansBefore([this](std::function<void()> answered) {
-              TransactAction check =
-                  ActionOf(TransactKind::kConditionCheck, kTable, Key(0), "attribute_not_exists(pk)");
+              TransactAction check = ActionOf(WriteKind::kConditionCheck, kTable, Key(0), "attribute_not_exists(pk)");
               engine_->TransactWriteItems({}, TransactionOf({std::move(check)}),
                                           [answered](const absl::StatusOr<TransactWriteResult>& result) {
                                             EXPECT_EQ(ReasonsOf(result.status()), "ConditionalCheckFailed");

@@ -1,9 +1,8 @@
-#include "engine/items/item_collection.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/items/request_report.h"
+#include "index/index_delta.h"
 #include "storage/codec/key_codec.h"
 #include "storage/model/item_view.h"
 #include "storage/store/database.h"
@@ -65,7 +66,8 @@ class ItemCollectionTest : public ::testing::Test {
     const std::string item = PlainItem(pk, "1");
     uint64_t size = 0;
     const auto got = engine_.database().GetCounter(
-        table.collections, CollectionKey(table, *codec::EncodeTableKey(table.descriptor.key, model::ItemView(item))),
+        table.collections,
+        index::CollectionKey(table, *codec::EncodeTableKey(table.descriptor.key, model::ItemView(item))),
         store::ReadMode::kMayBlock, &size);
     EXPECT_TRUE(got.ok()) << got.status();
     return size;
@@ -103,10 +105,14 @@ TEST_F(ItemCollectionTest, NothingIsToldUnaskedOrOfTablesWithoutLocalIndexes) {
 
 TEST_F(ItemCollectionTest, SizesAreToldInWholeGigabytes) {
   const auto snapshot = engine_.database().catalog();
-  const store::Table& table = *snapshot->Find(kTable);
-  const std::string item = PlainItem("p", "1");
+  RowWrite row;
+  row.pinned = {snapshot, snapshot->Find(kTable)};
+  absl::StatusOr<std::unique_ptr<const RowMutation>> put =
+      MakeMutation(WriteKind::kPut, WriteTo(kTable, PlainItem("p", "1")), nullptr);
+  ASSERT_TRUE(put.ok()) << put.status();
+  row.mutation = *std::move(put);
   const auto told = [&](int64_t bytes) {
-    const ItemCollectionMetrics metrics = MetricsOf(table, model::ItemView(item), bytes);
+    const ItemCollectionMetrics metrics = MetricsOf(row, bytes);
     return absl::StrCat(metrics.lower_gb, "..", metrics.upper_gb);
   };
   constexpr int64_t kGb = int64_t{1} << 30;

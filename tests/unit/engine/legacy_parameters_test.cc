@@ -1,7 +1,5 @@
 // Legacy (pre-expression) parameters, through the engine's operations.
 
-#include "engine/items/legacy_parameters.h"
-
 #include <gtest/gtest.h>
 
 #include <string>

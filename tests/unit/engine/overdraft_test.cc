@@ -112,10 +112,10 @@ TEST_F(OverdraftTest, TransactionsThatWaitForTheirItemsAndFail) {
   const auto held = HoldItem("a");
   std::vector<Answer<TransactWriteResult>> answers(kWaiting);
   for (Answer<TransactWriteResult>& answer : answers) {
-    engine_->TransactWriteItems({},
-                                TransactionOf({ActionOf(TransactKind::kConditionCheck, kTable, PlainItem("a", "1"),
-                                                        "attribute_not_exists(pk)")}),
-                                answer.Catch());
+    engine_->TransactWriteItems(
+        {},
+        TransactionOf({ActionOf(WriteKind::kConditionCheck, kTable, PlainItem("a", "1"), "attribute_not_exists(pk)")}),
+        answer.Catch());
   }
   EXPECT_EQ(ErrorNameOf(held->Finish().status()), "ConditionalCheckFailedException");
   EXPECT_EQ(Passed(&answers), 1u);
@@ -124,7 +124,7 @@ TEST_F(OverdraftTest, TransactionsThatWaitForTheirItemsAndFail) {
 TEST_F(OverdraftTest, RepeatsOfATransactionAreChargedAndNeverRefused) {
   Create(1, 1000);
   const TransactWriteRequest request = TransactionOf(
-      {ActionOf(TransactKind::kPut, kTable, PlainItem("b", "1", {{"x", S(std::string(kLargeBytes, 'x'))}}))}, "token");
+      {ActionOf(WriteKind::kPut, kTable, PlainItem("b", "1", {{"x", S(std::string(kLargeBytes, 'x'))}}))}, "token");
   ASSERT_TRUE(Transact(engine_, request).ok());
   // Each read takes 152 units of three hundred. The transaction is durable, so its repetition must not fail.
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(Transact(engine_, request).ok()) << i;

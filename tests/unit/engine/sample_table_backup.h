@@ -20,7 +20,8 @@ inline TableBackup PlainTableBackup() {
   backup.table.creation_time_ms = 1'400'000'000'500;
   backup.table.key.partition = {{"p", model::ScalarType::kString}};
   backup.table.settings.billing_mode = model::BillingMode::kPayPerRequest;
-  backup.totals = {2, 300};
+  backup.item_count = 2;
+  backup.size_bytes = 300;
   return backup;
 }
 

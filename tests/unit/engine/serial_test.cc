@@ -78,7 +78,7 @@ class EngineBackend : public SerialBackend {
     for (const Change& change : changes) {
       TransactAction& action = request.actions.emplace_back();
       action.given = 1;
-      action.kind = change.written == 0 ? TransactKind::kConditionCheck : TransactKind::kPut;
+      action.kind = change.written == 0 ? WriteKind::kConditionCheck : WriteKind::kPut;
       action.write = RequestFor(change);
     }
     const auto written = Ask(engine_, &Engine::TransactWriteItems, std::move(request));

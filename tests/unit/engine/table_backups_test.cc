@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/tables/time_to_live.h"
+#include "engine/tables/table_settings.h"
 #include "tests/unit/engine/engine_test_util.h"
 
 namespace armature::engine::table_backups_test {
@@ -159,7 +159,7 @@ TEST_F(TableBackupsTest, AreMadeListedAndDeleted) {
   const absl::StatusOr<TableBackup> described = DescribeBackup(first);
   ASSERT_TRUE(described.ok());
   EXPECT_EQ(described->table, table->descriptor);
-  EXPECT_EQ(described->totals.item_count, kItems);
+  EXPECT_EQ(described->item_count, kItems);
   const absl::StatusOr<TableBackup> deleted = Delete(first);
   ASSERT_TRUE(deleted.ok()) << deleted.status();
   EXPECT_EQ(deleted->status, BackupStatus::kDeleted);

@@ -8,9 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/tables/continuous_backups.h"
-#include "engine/tables/tags.h"
-#include "engine/tables/time_to_live.h"
+#include "engine/tables/table_settings.h"
 #include "storage/model/table_name.h"
 #include "tests/unit/engine/engine_test_util.h"
 

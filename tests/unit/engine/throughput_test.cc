@@ -1,6 +1,6 @@
 // Provisioned throughput, and the maximum throughput of on-demand tables.
 
-#include "engine/throughput.h"
+#include "engine/capacity.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -53,12 +53,11 @@ class TransactTest : public testing::Test {
     return PlainItem(pk, sk, {{"g", S("g")}, {"l", S(value)}});
   }
   static TransactAction Put(std::string item, std::string condition = "") {
-    return ActionOf(TransactKind::kPut, kTable, std::move(item), std::move(condition));
+    return ActionOf(WriteKind::kPut, kTable, std::move(item), std::move(condition));
   }
   // Adds one to the attribute "n" of an item in the table without indexes.
   static TransactAction Count(std::string_view pk) {
-    return ActionOf(TransactKind::kUpdate, kPlain, PlainItem(pk, "1"), "", "ADD n :one",
-                    codec::Item({{":one", N("1")}}));
+    return ActionOf(WriteKind::kUpdate, kPlain, PlainItem(pk, "1"), "", "ADD n :one", codec::Item({{":one", N("1")}}));
   }
   std::string CountOf(std::string_view pk) {
     const absl::StatusOr<GetItemResult> got = engine_.Get(GetFrom(kPlain, PlainItem(pk, "1")));
@@ -131,12 +130,12 @@ TEST_F(TransactTest, FullCollectionsAreToldFromOthersOfTheSameKey) {
   other.local_indexes = {IndexOf("ByL", {{"pk", "HASH"}, {"l", "RANGE"}}, "ALL")};
   ASSERT_TRUE(engine_.CreateTable(other).ok());
   const auto large = [](const char* table, std::string_view pk, std::string_view sk) {
-    return ActionOf(TransactKind::kPut, table, PlainItem(pk, sk, {{"x", S(std::string(60'000, 'x'))}}));
+    return ActionOf(WriteKind::kPut, table, PlainItem(pk, sk, {{"x", S(std::string(60'000, 'x'))}}));
   };
   // The partition "a" of the first table and "b" of the second stay small.
   EXPECT_EQ(ReasonsOf(Transact(engine_, TransactionOf({Put(PlainItem("a", "1")), large("other", "a", "1"),
                                                        large(kTable, "b", "1"), large("other", "a", "2"),
-                                                       ActionOf(TransactKind::kPut, "other", PlainItem("b", "1")),
+                                                       ActionOf(WriteKind::kPut, "other", PlainItem("b", "1")),
                                                        large(kTable, "b", "2")}))
                           .status()),
             "None ItemCollectionSizeLimitExceeded ItemCollectionSizeLimitExceeded ItemCollectionSizeLimitExceeded "
@@ -212,7 +211,7 @@ TEST_F(TransactTest, ATokenMakesARepeatSucceedWithoutDoingAnything) {
 
 TEST_F(TransactTest, ARepeatIsJudgedByWhatItMeans) {
   const auto request = [](std::vector<std::pair<std::string, std::string>> attributes) {
-    return TransactionOf({ActionOf(TransactKind::kPut, kPlain, codec::Item(attributes))}, "t");
+    return TransactionOf({ActionOf(WriteKind::kPut, kPlain, codec::Item(attributes))}, "t");
   };
   ASSERT_TRUE(Transact(engine_, request({{"pk", S("a")}, {"sk", N("1")}, {"n", N("10")}})).ok());
   // Another order, another spelling of a number, and the table's ARN.
@@ -234,8 +233,7 @@ TEST_F(TransactTest, ARepeatIsJudgedByWhatItMeans) {
 }
 
 TEST_F(TransactTest, ACancelledTransactionLeavesItsTokenFree) {
-  TransactAction check =
-      ActionOf(TransactKind::kConditionCheck, kPlain, PlainItem("gate", "1"), "attribute_exists(pk)");
+  TransactAction check = ActionOf(WriteKind::kConditionCheck, kPlain, PlainItem("gate", "1"), "attribute_exists(pk)");
   EXPECT_EQ(ReasonsOf(Transact(engine_, TransactionOf({Count("a"), check}, "t")).status()),
             "None ConditionalCheckFailed");
   ASSERT_TRUE(engine_.Put(WriteTo(kPlain, PlainItem("gate", "1"))).ok());
@@ -320,7 +318,7 @@ TEST_F(TransactTest, CapacityForAllActionsOrForNone) {
   definition.provisioned = model::Throughput{1, 1};
   ASSERT_TRUE(engine_.CreateTable(definition).ok());
   const auto put = [](std::string_view pk) {
-    return ActionOf(TransactKind::kPut, "small", PlainItem(pk, "1", {{"x", S(std::string(200'000, 'x'))}}));
+    return ActionOf(WriteKind::kPut, "small", PlainItem(pk, "1", {{"x", S(std::string(200'000, 'x'))}}));
   };
   // 392 units each, of three hundred saved: one transaction may overdraw.
   ASSERT_TRUE(Transact(engine_, TransactionOf({put("a"), put("b")})).ok());

@@ -1,4 +1,4 @@
-#include "engine/expr/condition_binder.h"
+#include "engine/expr/tree_binder.h"
 
 #include <gtest/gtest.h>
 

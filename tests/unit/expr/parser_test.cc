@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "engine/expr/binder.h"
-#include "engine/expr/reserved_words.h"
+#include "engine/expr/paths.h"
 #include "tests/unit/expr/expr_test_util.h"
 
 namespace armature::expr::parser_test {

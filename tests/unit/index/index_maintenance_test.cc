@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "index/gsi_applier.h"
-#include "index/index_changes.h"
+#include "index/index_delta.h"
 #include "storage/codec/change_codec.h"
 #include "storage/model/limits.h"
 #include "tests/unit/index/index_test_util.h"

@@ -82,6 +82,10 @@ class Client {
   absl::StatusOr<api::v1::TransactWriteItemsResponse> TransactWriteItems(
       const api::v1::TransactWriteItemsRequest& request, const CallOptions& options = {}) const;
 
+  // ListBackups of AdminService: the backups of the database. ListBackups lists the backups of tables.
+  absl::StatusOr<admin::v1::ListBackupsResponse> ListDatabaseBackups(const admin::v1::ListBackupsRequest& request,
+                                                                     const CallOptions& options = {}) const;
+
   // All items of a table as of one moment: see table_export.h. Blocks until the first message arrives.
   absl::StatusOr<std::unique_ptr<TableExport>> ExportTable(const admin::v1::ExportTableRequest& request,
                                                            const CallOptions& options = {}) const;

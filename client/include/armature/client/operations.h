@@ -4,7 +4,8 @@
 // The operations of Client: package, service and name of each. The proto files of the services describe them:
 // items.proto, tables.proto, streams.proto, and admin.proto for the administration of a daemon.
 //
-// TransactWriteItems and ExportTable are not in the list, because Client does more for them than to send a request.
+// Not in the list: TransactWriteItems and ExportTable, because Client does more for them than to send a request, and
+// ListBackups of AdminService, which Client calls ListDatabaseBackups.
 #define ARMATURE_CLIENT_OPERATIONS(OPERATION)             \
   OPERATION(api, ItemService, GetItem)                    \
   OPERATION(api, ItemService, PutItem)                    \
@@ -44,7 +45,6 @@
   OPERATION(admin, AdminService, StartBackup)             \
   OPERATION(admin, AdminService, GetBackupJob)            \
   OPERATION(admin, AdminService, CancelBackupJob)         \
-  OPERATION(admin, AdminService, ListBackups)             \
   OPERATION(admin, AdminService, RestoreTable)            \
   OPERATION(admin, AdminService, ListIndexStatus)         \
   OPERATION(admin, AdminService, GetIndexStatus)          \

@@ -1,4 +1,4 @@
-#include "tools/bench/spawned_daemon.h"
+#include "tools/bench/daemon.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -10,10 +10,16 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "armature/client/wait.h"
+#include "tools/bench/workload.h"
 
 namespace armature::bench {
 namespace {
@@ -24,6 +30,7 @@ constexpr std::chrono::seconds kReadyMax{30};
 constexpr std::chrono::seconds kStopMax{30};
 constexpr std::chrono::milliseconds kDaemonPollEvery{20};
 constexpr size_t kErrorTailBytes = 2000;
+constexpr absl::Duration kActiveMax = absl::Seconds(60);
 
 std::string ReadFile(const std::filesystem::path& path) {
   std::ifstream in(path);
@@ -46,6 +53,10 @@ std::string ReadFile(const std::filesystem::path& path) {
         static_cast<char*>(nullptr));
   dprintf(STDERR_FILENO, "cannot execute %s\n", path.c_str());
   _exit(127);
+}
+
+void ThrowUnlessOk(const absl::Status& status, const std::string& what) {
+  if (!status.ok()) throw std::runtime_error(what + ": " + status.ToString());
 }
 
 }  // namespace
@@ -120,6 +131,31 @@ void SpawnedDaemon::Stop() {
   }
   std::error_code ignored;
   std::filesystem::remove_all(directory_, ignored);
+}
+
+client::Client ConnectClient(const std::string& target) {
+  absl::StatusOr<client::Client> client = client::Connect(target);
+  ThrowUnlessOk(client.status(), target);
+  return *std::move(client);
+}
+
+admin::v1::GetServerInfoResponse ServerInfo(const client::Client& client) {
+  absl::StatusOr<admin::v1::GetServerInfoResponse> response = client.GetServerInfo({});
+  ThrowUnlessOk(response.status(), "GetServerInfo");
+  return *std::move(response);
+}
+
+BenchTable::BenchTable(client::Client client, const Options& options)
+    : client_(std::move(client)), name_("armature_bench_" + KeyText(std::random_device{}())) {
+  ThrowUnlessOk(client_.CreateTable(TableSchema(options, name_)).status(), "CreateTable");
+  ThrowUnlessOk(client::WaitForTable(client_, name_, absl::Now() + kActiveMax), "wait for the table");
+}
+
+BenchTable::~BenchTable() {
+  api::v1::DeleteTableRequest request;
+  request.set_table_name(name_);
+  const absl::Status status = client_.DeleteTable(request).status();
+  if (!status.ok()) std::cerr << "armature-bench: table " << name_ << " is not deleted: " << status << "\n";
 }
 
 }  // namespace armature::bench

@@ -1,20 +1,22 @@
-#ifndef ARMATURE_ENGINE_ITEMS_PAGE_READER_H_
-#define ARMATURE_ENGINE_ITEMS_PAGE_READER_H_
+#ifndef ARMATURE_ENGINE_ITEMS_READ_PLAN_H_
+#define ARMATURE_ENGINE_ITEMS_READ_PLAN_H_
 
-// The common part of Query and Scan, once the rows to read are known.
+// Query and Scan: the rows that a request reads, and one page of them.
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
-#include "engine/items/exclusive_start_key.h"
 #include "engine/items/expressions.h"
 #include "engine/items/request.h"
 #include "engine/parts.h"
 
 namespace armature::engine {
+
+enum class ReadKind : uint8_t { kQuery, kScan };
 
 // Selects for which entries of a local index the table's items are read, to get attributes that are not projected.
 enum class Fetch : uint8_t {
@@ -36,9 +38,12 @@ struct ReadPlan {
   Fetch fetch = Fetch::kNone;
 
   const store::Table& table() const { return *pinned.table; }
+  // True for a read of a global index.
+  bool is_global() const { return index != nullptr && index->descriptor.kind == model::IndexKind::kGlobal; }
   const model::KeySchema& key_schema() const {
     return index == nullptr ? table().descriptor.key : index->descriptor.key;
   }
+  const std::vector<std::string>& key_names() const { return index == nullptr ? table().key_names : index->key_names; }
   const store::Keyspace& keyspace() const { return index == nullptr ? table().data : index->keyspace; }
   const expr::Projection* projection() const {
     return expressions != nullptr && expressions->bound.projection.has_value() ? &*expressions->bound.projection
@@ -49,14 +54,10 @@ struct ReadPlan {
   }
 };
 
-// Checks common to both operations that need no table: names, enumerations, Limit, parameter styles, legacy parameters
-// except KeyConditions, the start key's values.
-absl::Status CheckReadRequest(ReadPlan* plan);
-// Finds table and index. Errors: ResourceNotFound for the table; ValidationException for an index that does not exist,
-// is under construction, or does not support consistent reads when one is requested.
-absl::Status FindKeyspace(const store::Database& database, ReadPlan* plan);
-// Checks Select and projection against the attributes of the index. Sets `plan->fetch`.
-absl::Status CheckSelect(ReadPlan* plan);
+// Checks a request and determines its range. Errors: ValidationException, ResourceNotFoundException; in the documented
+// order.
+absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest request);
+absl::StatusOr<std::shared_ptr<ReadPlan>> PlanScan(Parts* parts, ReadRequest request);
 
 // Reads one page of `plan.range` into `page`. The page ends after Limit rows, at 1 MB of items as the API counts them
 // (including items fetched from the table for a local index), or at 2 MB encoded. Errors: DataLoss, naming table, index
@@ -65,10 +66,6 @@ absl::Status CheckSelect(ReadPlan* plan);
 absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const RequestContext& context,
                                                    const ReadPlan& plan, store::ReadMode mode, PageWriter* page);
 
-// The parts specific to each operation.
-absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest request);
-absl::StatusOr<std::shared_ptr<ReadPlan>> PlanScan(Parts* parts, ReadRequest request);
-
 }  // namespace armature::engine
 
-#endif  // ARMATURE_ENGINE_ITEMS_PAGE_READER_H_
+#endif  // ARMATURE_ENGINE_ITEMS_READ_PLAN_H_

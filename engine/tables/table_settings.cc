@@ -1,0 +1,281 @@
+#include "engine/tables/table_settings.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/escaping.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "engine/parts.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/model/constraint_list.h"
+#include "storage/model/limits.h"
+#include "storage/model/table_name.h"
+
+namespace armature::engine {
+namespace {
+
+constexpr size_t kResourceArnMaxChars = 1283;
+constexpr size_t kTagsPerPage = 10;
+constexpr std::string_view kStreamInfix = "/stream/";
+
+void CheckArnShape(const std::optional<std::string>& arn, model::ConstraintList* constraints) {
+  if (!arn.has_value()) return;
+  constraints->CheckLengthMax(model::PrintedValue(*arn), model::CharacterCount(*arn), "resourceArn",
+                              kResourceArnMaxChars);
+}
+
+absl::Status NotFound(std::string_view arn) {
+  return ResourceNotFoundError(Cat("Requested resource not found: ResourceArn: ", arn, " not found"));
+}
+
+// The local name of the table that `arn` names; empty for another region or account.
+absl::StatusOr<std::string_view> TableOf(const std::optional<std::string>& arn) {
+  if (!arn.has_value() || arn->empty()) return ValidationError("Invalid TableArn");
+  if (!model::IsArn(*arn)) return InvalidParameterError(Cat("ARNs must start with 'arn:': ", *arn));
+  const absl::Status wrong = InvalidParameterError(
+      Cat("Invalid resource arn provided, only table or stream is accepted. Provided resource arn: ", *arn));
+  model::Arn parts;
+  if (!model::ParseArn(*arn, &parts).ok()) return wrong;
+  const std::string_view table_arn = std::string_view(*arn).substr(0, arn->find(kStreamInfix));
+  if (!model::CheckTableReference(table_arn).ok()) return wrong;
+  return model::LocalTableName(table_arn);
+}
+
+bool IsStream(std::string_view arn) { return arn.find(kStreamInfix) != std::string_view::npos; }
+
+bool HasTags(const model::TableDescriptor& table) {
+  return table.state == model::TableState::kActive || table.state == model::TableState::kUpdating;
+}
+
+// OK if `arn` names `table` itself and the table has tags.
+absl::Status CheckResource(std::string_view arn, const model::TableDescriptor& table) {
+  if (!HasTags(table)) return NotFound(arn);
+  if (!IsStream(arn)) return absl::OkStatus();
+  const std::string label = table.LatestStreamLabel();
+  if (label.empty() || !arn.ends_with(Cat(kStreamInfix, label))) return NotFound(arn);
+  return UnknownOperationError("Tags of streams are not available in this version");
+}
+
+absl::Status ChangeTags(store::Database* database, const std::string& arn, std::string_view table,
+                        absl::FunctionRef<absl::Status(model::Tags*)> change) {
+  ARM_ASSIGN_OR_RETURN(const std::optional<model::TableDescriptor> changed,
+                       database->UpdateTable(table, [&](model::TableDescriptor* descriptor) -> absl::Status {
+                         ARM_RETURN_IF_ERROR(CheckResource(arn, *descriptor));
+                         return change(&descriptor->settings.tags);
+                       }));
+  return changed.has_value() ? absl::OkStatus() : NotFound(arn);
+}
+
+// The key behind which the page begins.
+std::string KeyOf(const std::optional<std::string>& token) {
+  std::string key;
+  if (!token.has_value() || !absl::WebSafeBase64Unescape(*token, &key)) return {};
+  return key;
+}
+
+constexpr std::string_view kTimeToLivePath = "timeToLiveSpecification";
+
+void CheckSpecification(const std::optional<TimeToLiveSpecification>& specification,
+                        model::ConstraintList* constraints) {
+  if (!specification.has_value()) return constraints->AddNull(kTimeToLivePath);
+  if (!specification->enabled.has_value()) constraints->AddNull(Cat(kTimeToLivePath, ".enabled"));
+  const std::string path = Cat(kTimeToLivePath, ".attributeName");
+  if (!specification->attribute_name.has_value()) return constraints->AddNull(path);
+  const std::string& name = *specification->attribute_name;
+  constraints->CheckLengthMin(model::PrintedValue(name), name.size(), path, 1);
+  constraints->CheckLengthMax(model::PrintedValue(model::Shown(name, 2 * model::kKeyAttributeNameMaxBytes)),
+                              name.size(), path, model::kKeyAttributeNameMaxBytes);
+}
+
+absl::Status CheckState(const model::TableDescriptor& table) {
+  constexpr std::string_view kInUse = "Attempt to change a resource which is still in use: Table ";
+  if (table.state == model::TableState::kCreating) {
+    return ResourceInUseError(Cat(kInUse, table.name, " is being created"));
+  }
+  if (table.state == model::TableState::kDeleting) {
+    return ResourceInUseError(Cat(kInUse, table.name, " is being deleted"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Apply(bool enable, const std::string& attribute, model::TableDescriptor* table) {
+  ARM_RETURN_IF_ERROR(CheckState(*table));
+  std::string& current = table->settings.time_to_live_attribute;
+  if (!enable && current.empty()) return ValidationError("TimeToLive is already disabled");
+  if (!current.empty() && current != attribute) {
+    return ValidationError(
+        Cat("TimeToLive is active on a different AttributeName: current AttributeName is ", current));
+  }
+  if (enable && !current.empty()) return ValidationError("TimeToLive is already enabled");
+  current = enable ? attribute : "";
+  return absl::OkStatus();
+}
+
+constexpr int64_t kPeriodDaysMin = 1;
+constexpr int64_t kPeriodDaysMax = 35;  // also the default
+constexpr absl::Duration kRestorableAfter = absl::Minutes(5);
+constexpr std::string_view kRecoveryPath = "pointInTimeRecoverySpecification";
+
+absl::Status TableNotFound(std::string_view name_or_arn) {
+  return TableNotFoundError(Cat("Table not found: ", model::TableNamePart(name_or_arn)));
+}
+
+void CheckSpecification(const std::optional<PointInTimeRecoverySpecification>& specification,
+                        model::ConstraintList* constraints) {
+  if (!specification.has_value()) return constraints->AddNull(kRecoveryPath);
+  if (!specification->enabled.has_value()) {
+    constraints->AddNull(Cat(kRecoveryPath, ".pointInTimeRecoveryEnabled"));
+  }
+  if (!specification->period_days.has_value()) return;
+  const std::string path = Cat(kRecoveryPath, ".recoveryPeriodInDays");
+  constraints->CheckMinimum(*specification->period_days, path, kPeriodDaysMin);
+  constraints->CheckMaximum(*specification->period_days, path, kPeriodDaysMax);
+}
+
+ContinuousBackupsDescription DescriptionOf(const model::TableDescriptor& table, absl::Time now) {
+  ContinuousBackupsDescription description;
+  description.enabled = table.state != model::TableState::kCreating;
+  const std::optional<model::PointInTimeRecovery>& recovery = table.settings.point_in_time_recovery;
+  if (!recovery.has_value()) return description;
+  description.recovery_enabled = true;
+  description.period_days = recovery->period_days;
+  description.earliest_ms =
+      std::max(recovery->enabled_since_ms, absl::ToUnixMillis(now - absl::Hours(24) * recovery->period_days));
+  description.latest_ms = std::max(description.earliest_ms, absl::ToUnixMillis(now - kRestorableAfter));
+  return description;
+}
+
+absl::Status Apply(const PointInTimeRecoverySpecification& specification, absl::Time now,
+                   model::TableDescriptor* table) {
+  if (table->state == model::TableState::kCreating) {
+    return ContinuousBackupsUnavailableError(
+        Cat("Backups are being enabled for the table: ", table->name, ". Please retry later"));
+  }
+  std::optional<model::PointInTimeRecovery>& recovery = table->settings.point_in_time_recovery;
+  if (!*specification.enabled) {
+    recovery.reset();
+    return absl::OkStatus();
+  }
+  if (!recovery.has_value()) recovery = {absl::ToUnixMillis(now), static_cast<int32_t>(kPeriodDaysMax)};
+  if (specification.period_days.has_value()) recovery->period_days = static_cast<int32_t>(*specification.period_days);
+  return absl::OkStatus();
+}
+
+template <class Specification>
+absl::Status CheckUpdateShape(const SettingUpdate<Specification>& request) {
+  model::ConstraintList constraints;
+  model::CheckTableReferenceShape(request.table_name, &constraints);
+  CheckSpecification(request.specification, &constraints);
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  return model::CheckTableReference(*request.table_name);
+}
+
+}  // namespace
+
+absl::Status TagResource(store::Database* database, const TagResourceRequest& request) {
+  model::ConstraintList constraints;
+  CheckArnShape(request.resource_arn, &constraints);
+  if (!request.tags.has_value()) constraints.AddNull("tags");
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOf(request.resource_arn));
+  if (request.tags->empty()) return ValidationError("Atleast one Tag needs to be provided as Input.");
+  ARM_RETURN_IF_ERROR(model::CheckTags(*request.tags));
+  return ChangeTags(database, *request.resource_arn, table,
+                    [&](model::Tags* tags) { return model::MergeTags(*request.tags, tags); });
+}
+
+absl::Status UntagResource(store::Database* database, const UntagResourceRequest& request) {
+  model::ConstraintList constraints;
+  CheckArnShape(request.resource_arn, &constraints);
+  if (!request.tag_keys.has_value()) constraints.AddNull("tagKeys");
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOf(request.resource_arn));
+  if (request.tag_keys->empty()) return ValidationError("Atleast one Tag Key needs to be provided as Input.");
+  ARM_RETURN_IF_ERROR(model::CheckTagKeys(*request.tag_keys));
+  return ChangeTags(database, *request.resource_arn, table, [&](model::Tags* tags) {
+    model::RemoveTags(*request.tag_keys, tags);
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<ListTagsOfResourceResult> ListTagsOfResource(const store::Database& database,
+                                                            const ListTagsOfResourceRequest& request) {
+  model::ConstraintList constraints;
+  CheckArnShape(request.resource_arn, &constraints);
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  ARM_ASSIGN_OR_RETURN(const std::string_view name, TableOf(request.resource_arn));
+  const std::shared_ptr<const store::CatalogSnapshot> catalog = database.catalog();
+  const store::Table* const table = catalog->Find(name);
+  if (table == nullptr) return NotFound(*request.resource_arn);
+  ARM_RETURN_IF_ERROR(CheckResource(*request.resource_arn, table->descriptor));
+  model::Tags sorted = table->descriptor.settings.tags;
+  std::sort(sorted.begin(), sorted.end());
+  const std::string after = KeyOf(request.next_token);
+  ListTagsOfResourceResult result;
+  for (auto& tag : sorted) {
+    if (!after.empty() && tag.first <= after) continue;
+    if (result.tags.size() == kTagsPerPage) {
+      result.next_token = absl::WebSafeBase64Escape(result.tags.back().first);
+      break;
+    }
+    result.tags.push_back(std::move(tag));
+  }
+  return result;
+}
+
+absl::StatusOr<TimeToLiveSpecification> UpdateTimeToLive(store::Database* database,
+                                                         const UpdateTimeToLiveRequest& request) {
+  ARM_RETURN_IF_ERROR(CheckUpdateShape(request));
+  ARM_ASSIGN_OR_RETURN(
+      const std::optional<model::TableDescriptor> updated,
+      database->UpdateTable(model::LocalTableName(*request.table_name), [&](model::TableDescriptor* table) {
+        return Apply(*request.specification->enabled, *request.specification->attribute_name, table);
+      }));
+  if (!updated.has_value()) return NoSuchTableError(*request.table_name);
+  return *request.specification;
+}
+
+absl::StatusOr<TimeToLiveDescription> DescribeTimeToLive(const store::Database& database,
+                                                         const std::optional<std::string>& table_name) {
+  ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(table_name));
+  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(database, *table_name));
+  const model::TableDescriptor& table = pinned.table->descriptor;
+  if (!CheckState(table).ok()) {
+    const std::string_view state = model::TableStateName(table.state);
+    return ValidationError(
+        Cat("Cannot describe time to live while table is in ", state, " state: Current table state is ", state));
+  }
+  return TimeToLiveDescription{table.settings.time_to_live_attribute};
+}
+
+absl::StatusOr<ContinuousBackupsDescription> DescribeContinuousBackups(const store::Database& database,
+                                                                       const std::optional<std::string>& table_name) {
+  ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(table_name));
+  const absl::StatusOr<PinnedTable> pinned = FindTableInAnyState(database, *table_name);
+  if (!pinned.ok()) return TableNotFound(*table_name);
+  return DescriptionOf(pinned->table->descriptor, absl::Now());
+}
+
+absl::StatusOr<ContinuousBackupsDescription> UpdateContinuousBackups(store::Database* database,
+                                                                     const UpdateContinuousBackupsRequest& request) {
+  ARM_RETURN_IF_ERROR(CheckUpdateShape(request));
+  const PointInTimeRecoverySpecification& specification = *request.specification;
+  if (!*specification.enabled && specification.period_days.has_value()) {
+    return ValidationError(
+        "Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery.");
+  }
+  const absl::Time now = absl::Now();
+  ARM_ASSIGN_OR_RETURN(
+      const std::optional<model::TableDescriptor> updated,
+      database->UpdateTable(model::LocalTableName(*request.table_name),
+                            [&](model::TableDescriptor* table) { return Apply(specification, now, table); }));
+  if (!updated.has_value()) return TableNotFound(*request.table_name);
+  return DescriptionOf(*updated, now);
+}
+
+}  // namespace armature::engine

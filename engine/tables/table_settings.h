@@ -1,0 +1,113 @@
+#ifndef ARMATURE_ENGINE_TABLES_TABLE_SETTINGS_H_
+#define ARMATURE_ENGINE_TABLES_TABLE_SETTINGS_H_
+
+// Settings of tables with operations of their own: tags, time to live, continuous backups; and the limits of the
+// account. Members of requests are present or absent as in the client's request.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "storage/model/tags.h"
+#include "storage/store/database.h"
+
+namespace armature::engine {
+
+// TagResource, UntagResource, ListTagsOfResource.
+struct TagResourceRequest {
+  std::optional<std::string> resource_arn;
+  std::optional<model::Tags> tags;
+};
+
+struct UntagResourceRequest {
+  std::optional<std::string> resource_arn;
+  std::optional<std::vector<std::string>> tag_keys;
+};
+
+struct ListTagsOfResourceRequest {
+  std::optional<std::string> resource_arn;
+  std::optional<std::string> next_token;
+};
+
+struct ListTagsOfResourceResult {
+  model::Tags tags;  // sorted by key
+  std::optional<std::string> next_token;
+};
+
+// Errors: ValidationException; ResourceNotFoundException, also for a table that is not ACTIVE;
+// UnknownOperationException for the ARN of a stream, because tags of streams are not stored. TagResource and
+// UntagResource block: they write to disk.
+absl::Status TagResource(store::Database* database, const TagResourceRequest& request);
+absl::Status UntagResource(store::Database* database, const UntagResourceRequest& request);
+// Returns a page of at most ten tags. An invalid token starts from the beginning.
+absl::StatusOr<ListTagsOfResourceResult> ListTagsOfResource(const store::Database& database,
+                                                            const ListTagsOfResourceRequest& request);
+
+template <class Specification>
+struct SettingUpdate {
+  std::optional<std::string> table_name;
+  std::optional<Specification> specification;
+};
+
+// UpdateTimeToLive, DescribeTimeToLive: the setting is stored and reported. Items do not expire yet.
+struct TimeToLiveSpecification {
+  std::optional<bool> enabled;
+  std::optional<std::string> attribute_name;
+};
+
+using UpdateTimeToLiveRequest = SettingUpdate<TimeToLiveSpecification>;
+
+struct TimeToLiveDescription {
+  std::string attribute_name;  // empty: time to live is off
+};
+
+// Returns the specification as sent. Blocking: writes to disk. Errors: ValidationException, ResourceNotFoundException,
+// ResourceInUseException.
+absl::StatusOr<TimeToLiveSpecification> UpdateTimeToLive(store::Database* database,
+                                                         const UpdateTimeToLiveRequest& request);
+absl::StatusOr<TimeToLiveDescription> DescribeTimeToLive(const store::Database& database,
+                                                         const std::optional<std::string>& table_name);
+
+// DescribeContinuousBackups, UpdateContinuousBackups: the setting is stored and reported. Point-in-time restore is not
+// supported yet.
+struct PointInTimeRecoverySpecification {
+  std::optional<bool> enabled;
+  std::optional<int64_t> period_days;
+};
+
+using UpdateContinuousBackupsRequest = SettingUpdate<PointInTimeRecoverySpecification>;
+
+struct ContinuousBackupsDescription {
+  bool enabled = true;  // ContinuousBackupsStatus: true once the table has been created
+  // PointInTimeRecoveryDescription. The other members are set only if it is enabled.
+  bool recovery_enabled = false;
+  int64_t period_days = 0;
+  int64_t earliest_ms = 0;
+  int64_t latest_ms = 0;
+};
+
+// Errors: ValidationException, TableNotFoundException, ContinuousBackupsUnavailableException. UpdateContinuousBackups
+// blocks: it writes to disk.
+absl::StatusOr<ContinuousBackupsDescription> DescribeContinuousBackups(const store::Database& database,
+                                                                       const std::optional<std::string>& table_name);
+absl::StatusOr<ContinuousBackupsDescription> UpdateContinuousBackups(store::Database* database,
+                                                                     const UpdateContinuousBackupsRequest& request);
+
+// DescribeLimits, DescribeEndpoints: answers for programs that ask for them. Nothing depends on them. Capacity units
+// per second.
+struct AccountLimits {
+  int64_t account_read_units_max = 80'000;
+  int64_t account_write_units_max = 80'000;
+  int64_t table_read_units_max = 40'000;
+  int64_t table_write_units_max = 40'000;
+};
+
+// Minutes for which clients may cache the address from DescribeEndpoints.
+inline constexpr int64_t kEndpointCacheMinutes = 1440;
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_TABLES_TABLE_SETTINGS_H_
