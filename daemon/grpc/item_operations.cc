@@ -30,7 +30,9 @@ class AnswerPage final : public engine::PageWriter {
   explicit AnswerPage(std::optional<int64_t> limit) : limit_(limit) {}
 
   void Add(std::string_view item_bytes) override {
-    if (bytes_.empty()) bytes_.reserve(PageReserve(limit_, item_bytes.size() + kFrameBytes) + kFrameBytes);
+    // Room for another item is room for the rest of the answer.
+    const size_t framed_bytes = item_bytes.size() + kFrameBytes;
+    if (bytes_.empty()) bytes_.reserve(PageReserve(limit_, framed_bytes) + framed_bytes);
     model::AppendBytesField(kAnswerItemField, item_bytes, &bytes_);
   }
   void Clear() override { bytes_.clear(); }
