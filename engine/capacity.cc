@@ -12,7 +12,6 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/base/throttling_error.h"
 #include "storage/model/table_descriptor.h"
 #include "storage/model/table_name.h"
 

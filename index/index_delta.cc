@@ -5,7 +5,6 @@
 #include "index/index_entry.h"
 #include "storage/codec/change_codec.h"
 #include "storage/codec/key_codec.h"
-#include "storage/codec/partition_hash.h"
 #include "storage/codec/stored_item.h"
 #include "storage/model/limits.h"
 

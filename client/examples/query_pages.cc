@@ -1,17 +1,18 @@
-// Puts some items, then queries the index "by_place" page by page, and scans the table item by
-// item. Run create_table first. Usage: example_query_pages HOST:PORT
+// Puts some items in a batch, then queries the index "by_place" page by page, and scans the table item by item. Run
+// create_table first. Usage: example_query_pages HOST:PORT
 
-#include <algorithm>
 #include <cstdint>
 #include <iostream>
 #include <string>
 
+#include "armature/client/batch_writer.h"
 #include "armature/client/client.h"
 #include "armature/client/item_builder.h"
 #include "client/examples/example.h"
 
 namespace {
 
+using armature::client::BatchWriter;
 using armature::client::Client;
 using armature::client::ItemBuilder;
 using armature::client::N;
@@ -20,21 +21,18 @@ namespace v1 = armature::api::v1;
 
 // Returns the change sequence of the last write. A query of the index can wait for it.
 absl::StatusOr<uint64_t> PutUsers(const Client& client) {
-  uint64_t sequence = 0;
+  BatchWriter writer(client);
   for (int i = 0; i < 10; ++i) {
-    v1::PutItemRequest put;
-    put.set_table_name("example_users");
-    *put.mutable_item() = ItemBuilder()
-                              .Set("user", S("user" + std::to_string(i)))
-                              .Set("country", S("de"))
-                              .Set("city", S("Bonn"))
-                              .Set("visits", N(i))
-                              .Build();
-    auto answer = client.PutItem(put);
-    if (!answer.ok()) return answer.status();
-    sequence = std::max<uint64_t>(sequence, answer->change_sequence());
+    const auto user = ItemBuilder()
+                          .Set("user", S("user" + std::to_string(i)))
+                          .Set("country", S("de"))
+                          .Set("city", S("Bonn"))
+                          .Set("visits", N(i))
+                          .Build();
+    if (absl::Status added = writer.Put("example_users", user); !added.ok()) return added;
   }
-  return sequence;
+  if (absl::Status sent = writer.Flush(); !sent.ok()) return sent;
+  return writer.change_sequence();
 }
 
 absl::Status QueryIndex(const Client& client, uint64_t sequence) {

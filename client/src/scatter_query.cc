@@ -88,19 +88,6 @@ void RunInParallel(size_t count, size_t threads_max, const Fn& fn) {
   for (std::thread& thread : threads) thread.join();
 }
 
-template <class Schema>
-void AddKeys(const Schema& schema, bool with_sort, ScatterKeys* keys) {
-  for (const api::v1::KeySchemaElement& element : schema) {
-    const std::string& name = element.attribute_name();
-    const bool is_sort = with_sort && element.key_type() == api::v1::KEY_TYPE_RANGE;
-    std::vector<std::string>& names = is_sort ? keys->sort : keys->others;
-    const auto has = [&name](const std::vector<std::string>& list) {
-      return std::find(list.begin(), list.end(), name) != list.end();
-    };
-    if (!has(keys->sort) && !has(keys->others)) names.push_back(name);
-  }
-}
-
 // The order of two values of one key attribute: numbers by value, strings and binaries by their bytes. Values of
 // different types, which no index holds, are ordered by type.
 std::weak_ordering CompareKeyValues(const AttributeValue& a, const AttributeValue& b) {
@@ -198,19 +185,25 @@ absl::StatusOr<std::vector<ShardPosition>> DecodeContinuation(std::string_view t
 }
 
 absl::StatusOr<ScatterKeys> KeysOf(const api::v1::TableDescription& table, std::string_view index_name) {
+  const auto* schema = index_name.empty() ? &table.key_schema() : nullptr;
+  for (const auto& index : table.global_secondary_indexes()) {
+    if (index.index_name() == index_name) schema = &index.key_schema();
+  }
+  for (const auto& index : table.local_secondary_indexes()) {
+    if (index.index_name() == index_name) schema = &index.key_schema();
+  }
+  if (schema == nullptr)
+    return absl::NotFoundError(Cat("the table ", table.table_name(), " has no index ", index_name));
   ScatterKeys keys;
-  bool found = index_name.empty();
-  const auto add_index_among = [&](const auto& indexes) {
-    for (const auto& index : indexes) {
-      if (index.index_name() != index_name) continue;
-      AddKeys(index.key_schema(), /*with_sort=*/true, &keys);
-      found = true;
-    }
-  };
-  add_index_among(table.global_secondary_indexes());
-  add_index_among(table.local_secondary_indexes());
-  if (!found) return absl::NotFoundError(Cat("the table ", table.table_name(), " has no index ", index_name));
-  AddKeys(table.key_schema(), /*with_sort=*/index_name.empty(), &keys);
+  for (const api::v1::KeySchemaElement& element : *schema) {
+    (element.key_type() == api::v1::KEY_TYPE_RANGE ? keys.sort : keys.others).push_back(element.attribute_name());
+  }
+  for (const api::v1::KeySchemaElement& element : table.key_schema()) {
+    const auto lacks = [&element](const std::vector<std::string>& names) {
+      return std::find(names.begin(), names.end(), element.attribute_name()) == names.end();
+    };
+    if (lacks(keys.sort) && lacks(keys.others)) keys.others.push_back(element.attribute_name());
+  }
   return keys;
 }
 

@@ -23,7 +23,7 @@
 #include "storage/base/strings.h"
 #include "storage/model/wire.h"
 #include "storage/store/data_directory.h"
-#include "storage/store/database_stats.h"
+#include "storage/store/database.h"
 
 namespace armature::daemon {
 namespace {

@@ -9,8 +9,6 @@
 #include "daemon/json/error_json.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
-#include "storage/base/throttling_error.h"
-#include "storage/base/transaction_error.h"
 #include "storage/store/data_directory.h"
 
 namespace armature::daemon {

@@ -8,8 +8,6 @@
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
-#include "storage/base/throttling_error.h"
-#include "storage/base/transaction_error.h"
 
 namespace armature::daemon {
 namespace {

@@ -12,8 +12,8 @@
 #include "daemon/json/json_dom.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
+#include "storage/model/item_view.h"
 #include "storage/model/limits.h"
-#include "storage/model/value.h"
 #include "storage/model/wire.h"
 
 namespace armature::daemon {

@@ -23,7 +23,7 @@
 #include "prometheus/metric_family.h"
 #include "prometheus/text_serializer.h"
 #include "storage/base/time_histogram.h"
-#include "storage/store/database_stats.h"
+#include "storage/store/database.h"
 
 namespace armature::daemon {
 namespace {

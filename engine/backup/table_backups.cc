@@ -15,10 +15,11 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/model/constraint_list.h"
-#include "storage/model/index_definition.h"
 #include "storage/model/limits.h"
+#include "storage/model/table_definition.h"
 #include "storage/model/table_name.h"
 #include "storage/model/table_update.h"
+#include "storage/store/backup/backup_reader.h"
 #include "storage/store/backup/backup_repository.h"
 
 namespace armature::engine {

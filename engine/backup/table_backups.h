@@ -16,7 +16,7 @@
 #include "engine/tables/table_description.h"
 #include "storage/model/table_definition.h"
 #include "storage/model/table_descriptor.h"
-#include "storage/store/backup/table_backup_note.h"
+#include "storage/store/backup/backup_reader.h"
 
 namespace armature::engine {
 

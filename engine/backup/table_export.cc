@@ -11,7 +11,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/codec/stored_item.h"
 #include "storage/model/table_name.h"
-#include "storage/store/keyspace_snapshot.h"
+#include "storage/store/database.h"
 
 namespace armature::engine {
 namespace {

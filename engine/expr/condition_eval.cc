@@ -11,7 +11,7 @@
 #include "engine/expr/paths.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
-#include "storage/model/value.h"
+#include "storage/model/item_view.h"
 
 namespace armature::expr {
 namespace {

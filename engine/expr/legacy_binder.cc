@@ -11,7 +11,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/model/constraint_list.h"
-#include "storage/model/value.h"
+#include "storage/model/item_view.h"
 
 namespace armature::expr {
 namespace {

@@ -13,7 +13,6 @@
 #include "engine/expr/fault_log.h"
 #include "engine/expr/placeholders.h"
 #include "storage/model/item_view.h"
-#include "storage/model/value.h"
 
 namespace armature::expr {
 

@@ -13,8 +13,8 @@
 #include "engine/expr/paths.h"
 #include "engine/expr/update_eval.h"
 #include "storage/base/strings.h"
+#include "storage/model/item_view.h"
 #include "storage/model/limits.h"
-#include "storage/model/value.h"
 
 namespace armature::expr {
 namespace {

@@ -12,10 +12,9 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/model/item_view.h"
 #include "storage/model/limits.h"
 #include "storage/model/number.h"
-#include "storage/model/number_arithmetic.h"
-#include "storage/model/value.h"
 #include "storage/model/wire.h"
 
 namespace armature::expr {

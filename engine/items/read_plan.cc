@@ -13,7 +13,6 @@
 #include "storage/base/strings.h"
 #include "storage/codec/item_codec.h"
 #include "storage/codec/key_codec.h"
-#include "storage/codec/partition_hash.h"
 #include "storage/model/limits.h"
 
 namespace armature::engine {

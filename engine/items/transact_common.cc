@@ -7,7 +7,6 @@
 #include "absl/time/clock.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
-#include "storage/base/transaction_error.h"
 #include "storage/model/limits.h"
 #include "storage/model/table_name.h"
 

@@ -5,7 +5,7 @@
 
 #include "absl/time/clock.h"
 #include "storage/model/limits.h"
-#include "storage/store/catalog/index_build.h"
+#include "storage/store/catalog/catalog_record.h"
 #include "storage/store/log/index_backlog.h"
 
 namespace armature::engine {

@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "storage/model/tags.h"
+#include "storage/model/table_settings.h"
 #include "storage/store/database.h"
 
 namespace armature::engine {

@@ -8,10 +8,7 @@
 #include <vector>
 
 #include "absl/strings/cord.h"
-#include "storage/base/collection_error.h"
 #include "storage/base/strings.h"
-#include "storage/base/throttling_error.h"
-#include "storage/base/transaction_error.h"
 
 namespace armature {
 namespace {
@@ -107,6 +104,10 @@ absl::Status InvalidParameterError(std::string_view detail) {
   return ValidationError(Cat("One or more parameter values were invalid: ", detail));
 }
 
+absl::Status StillInUseError(std::string_view detail) {
+  return ResourceInUseError(Cat("Attempt to change a resource which is still in use: ", detail));
+}
+
 absl::Status ConditionalCheckFailedError(std::string_view item) {
   absl::Status status = MakeApiError(ApiErrorType::kConditionalCheckFailed, "The conditional request failed");
   if (!item.empty()) status.SetPayload(kItemUrl, absl::Cord(Av(item)));
@@ -184,18 +185,14 @@ absl::Status IdempotentParameterMismatchError() {
       "idempotent token that was already used.");
 }
 
-absl::Status ItemCollectionSizeLimitExceededError() {
-  return MakeApiError(ApiErrorType::kItemCollectionSizeLimitExceeded, "Collection size exceeded.");
-}
-
 absl::Status ItemCollectionSizeLimitExceededError(const std::vector<CollectionName>& collections) {
   std::string fields;
   for (const CollectionName& collection : collections) {
     AppendSized(collection.keyspace, &fields);
     AppendSized(collection.key, &fields);
   }
-  absl::Status status = ItemCollectionSizeLimitExceededError();
-  status.SetPayload(kCollectionsUrl, absl::Cord(std::move(fields)));
+  absl::Status status = MakeApiError(ApiErrorType::kItemCollectionSizeLimitExceeded, "Collection size exceeded.");
+  if (!fields.empty()) status.SetPayload(kCollectionsUrl, absl::Cord(std::move(fields)));
   return status;
 }
 

@@ -7,10 +7,12 @@
 // exception's type. A status without that payload is an internal error: front ends log its text and answer with a
 // request id.
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -69,14 +71,13 @@ inline absl::Status ResourceNotFoundError(std::string_view text) {
 inline absl::Status ResourceInUseError(std::string_view text) {
   return MakeApiError(ApiErrorType::kResourceInUse, text);
 }
+// The most frequent prefix: "Attempt to change a resource which is still in use: " + detail.
+absl::Status StillInUseError(std::string_view detail);
 inline absl::Status LimitExceededError(std::string_view text) {
   return MakeApiError(ApiErrorType::kLimitExceeded, text);
 }
 // The server cannot accept the request now; the client may retry after `retry_after_ms`.
 absl::Status ThrottlingError(std::string_view message, int64_t retry_after_ms);
-// throttling_error.h has the errors about the capacity of tables and indexes, transaction_error.h those of
-// transactions.
-absl::Status ItemCollectionSizeLimitExceededError();
 // The operation or a member of its request is documented but not available in this version.
 inline absl::Status UnknownOperationError(std::string_view text) {
   return MakeApiError(ApiErrorType::kUnknownOperation, text);
@@ -125,6 +126,52 @@ struct ApiError {
 
 // The API error in `status`, or nullopt if it is OK or internal.
 std::optional<ApiError> GetApiError(const absl::Status& status);
+
+// Location of a collection's size counter. Collections of two tables may have the same key.
+struct CollectionName {
+  std::string keyspace;
+  std::string key;
+
+  auto operator<=>(const CollectionName&) const = default;
+};
+
+// ItemCollectionSizeLimitExceededException for all of `collections`.
+absl::Status ItemCollectionSizeLimitExceededError(const std::vector<CollectionName>& collections = {});
+// The collections in `status`; empty if it has none.
+std::vector<CollectionName> ExceededCollections(const absl::Status& status);
+
+// The exhausted capacity.
+struct ThrottlingReason {
+  std::string reason;    // as documented, such as "IndexWriteProvisionedThroughputExceeded"
+  std::string resource;  // ARN of the table or index
+};
+
+// ProvisionedThroughputExceededException. The client may repeat the request after `retry_after_ms`.
+absl::Status ProvisionedThroughputExceededError(std::string_view message, const ThrottlingReason& reason,
+                                                int64_t retry_after_ms);
+// Adds a reason to `status`, a ThrottlingException.
+absl::Status WithThrottlingReason(absl::Status status, const ThrottlingReason& reason);
+// The reasons in `status`; empty if it has none.
+std::vector<ThrottlingReason> GetThrottlingReasons(const absl::Status& status);
+
+// Result of one action of a cancelled transaction.
+struct CancellationReason {
+  std::string code = "None";  // as documented: "None", "ConditionalCheckFailed", "TransactionConflict", ...
+  std::string message;        // empty with "None"
+  std::string item;           // wire form of the stored item; empty if not requested or if no item exists
+};
+
+// TransactionCanceledException with one reason per action, in order.
+absl::Status TransactionCanceledError(const std::vector<CancellationReason>& reasons);
+// The reasons in `status`; empty if it has none.
+std::vector<CancellationReason> GetCancellationReasons(const absl::Status& status);
+
+// The item is locked by a transaction.
+absl::Status TransactionConflictError();
+// A transaction with the same token is in progress.
+absl::Status TransactionInProgressError();
+// The token was used for a different request.
+absl::Status IdempotentParameterMismatchError();
 
 }  // namespace armature
 

@@ -19,16 +19,6 @@ ThreadPool::ThreadPool(std::string_view name, size_t threads, size_t queue_max) 
   }
 }
 
-ThreadPool::~ThreadPool() { Stop(); }
-
-bool ThreadPool::TryRun(Task& task) { return TryPush(&queue_, task); }
-
-bool ThreadPool::TryRunAhead(Task& task) { return TryPush(&ahead_, task); }
-
-void ThreadPool::RunAdmitted(Task task) { Push(&queue_, std::move(task)); }
-
-void ThreadPool::RunAdmittedAhead(Task task) { Push(&ahead_, std::move(task)); }
-
 bool ThreadPool::TryPush(Queue* queue, Task& task) {
   const absl::MutexLock lock(&mutex_);
   if (stopping_ || queue->size() >= queue_max_) return false;

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -37,20 +38,20 @@ class ThreadPool {
 
   // `queue_max`: maximum number of waiting tasks in each of the two queues. `threads` and `queue_max` are at least 1.
   ThreadPool(std::string_view name, size_t threads, size_t queue_max);
-  ~ThreadPool();
+  ~ThreadPool() { Stop(); }
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   // Accepts `task`. Returns false, with `task` untouched, if the queue is full or the pool stops.
-  [[nodiscard]] bool TryRun(Task& task);
+  [[nodiscard]] bool TryRun(Task& task) { return TryPush(&queue_, task); }
 
   // The same for a task that others wait for. It runs ahead of ordinary tasks, and has a queue of its own.
-  [[nodiscard]] bool TryRunAhead(Task& task);
+  [[nodiscard]] bool TryRunAhead(Task& task) { return TryPush(&ahead_, task); }
 
   // Accept `task` regardless of the queue's length, at its end or ahead. For the continuation of admitted work, which
   // bounds the number of such tasks.
-  void RunAdmitted(Task task);
-  void RunAdmittedAhead(Task task);
+  void RunAdmitted(Task task) { Push(&queue_, std::move(task)); }
+  void RunAdmittedAhead(Task task) { Push(&ahead_, std::move(task)); }
 
   // Runs all accepted tasks and stops the threads. Idempotent.
   void Stop();

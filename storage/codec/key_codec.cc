@@ -2,19 +2,40 @@
 
 #include <glog/logging.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include "storage/base/status_macros.h"
-#include "storage/codec/number_codec.h"
-#include "storage/codec/partition_hash.h"
-#include "storage/codec/type_codes.h"
-#include "storage/model/number.h"
+#include "storage/model/limits.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 namespace armature::codec {
 namespace {
 
 using model::ScalarType;
+
+// Type codes: the first byte of every component. The values are on disk: never renumber. docs/FORMAT.md holds the same
+// register with the status of each code. The codes define the order between types, and gaps leave room on both sides of
+// each type.
+constexpr uint8_t kTypeNegativeNumber = 0x20;
+constexpr uint8_t kTypeZero = 0x21;
+constexpr uint8_t kTypePositiveNumber = 0x22;
+constexpr uint8_t kTypeString = 0x30;
+constexpr uint8_t kTypeBinary = 0x38;
+
+// A zero byte inside a string or binary body is followed by one of these.
+constexpr uint8_t kBodyEnd = 0x01;
+constexpr uint8_t kBodyZero = 0xFF;
+
+constexpr int kExponentBias = 130;
+constexpr uint8_t kPairMax = 99;
+
+static_assert(model::kNumberExponentMin + kExponentBias == 0);
+static_assert(model::kNumberExponentMax + kExponentBias == 0xFF);
 
 // Appends type code and escaped bytes, without the terminator.
 void AppendOpenBody(uint8_t code, std::string_view bytes, std::string* out) {
@@ -60,6 +81,91 @@ bool TakeBody(std::string_view* in, std::string* bytes) {
 }
 
 }  // namespace
+
+uint32_t PartitionHash(std::string_view partition_components) {
+  const XXH64_hash_t hash = XXH3_64bits(partition_components.data(), partition_components.size());
+  return static_cast<uint32_t>(hash >> 32);
+}
+
+void AppendPartitionHash(uint32_t hash, std::string* out) {
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    out->push_back(static_cast<char>(static_cast<uint8_t>(hash >> shift)));
+  }
+}
+
+uint32_t HashOfKey(std::string_view key) {
+  uint32_t hash = 0;
+  for (size_t i = 0; i < kPartitionHashBytes; ++i) {
+    hash = hash << 8 | static_cast<uint8_t>(key[i]);
+  }
+  return hash;
+}
+
+HashRange SegmentHashRange(uint32_t segment, uint32_t total) {
+  // No overflow: `i` is at most `total`, which is below 2^32.
+  const auto cut = [total](uint64_t i) { return (i << 32) / total; };
+  return {cut(segment), cut(uint64_t{segment} + 1)};
+}
+
+void AppendNumber(const model::Number& number, std::string* out) {
+  if (number.is_zero()) {
+    out->push_back(static_cast<char>(kTypeZero));
+    return;
+  }
+  // The negative number of greater magnitude sorts first, so all bytes of negative numbers are inverted.
+  const uint8_t flip = number.is_negative() ? 0xFF : 0x00;
+  const auto push = [out, flip](int byte) { out->push_back(static_cast<char>(static_cast<uint8_t>(byte) ^ flip)); };
+  out->push_back(static_cast<char>(number.is_negative() ? kTypeNegativeNumber : kTypePositiveNumber));
+  push(number.exponent() + kExponentBias);
+  const size_t count = number.digit_count();
+  for (size_t i = 0; i < count; i += 2) {
+    const int low = i + 1 < count ? number.digit(i + 1) : 0;
+    const int pair = number.digit(i) * 10 + low;
+    const int more = i + 2 < count ? 1 : 0;
+    push(2 * pair + more);
+  }
+}
+
+bool TakeNumber(std::string_view* in, model::Number* number) {
+  const auto take = [in](uint8_t* byte) {
+    if (in->empty()) return false;
+    *byte = static_cast<uint8_t>(in->front());
+    in->remove_prefix(1);
+    return true;
+  };
+  uint8_t code = 0;
+  if (!take(&code)) return false;
+  if (code == kTypeZero) {
+    *number = model::Number();
+    return true;
+  }
+  if (code != kTypeNegativeNumber && code != kTypePositiveNumber) return false;
+  const bool negative = code == kTypeNegativeNumber;
+  const uint8_t flip = negative ? 0xFF : 0x00;
+
+  uint8_t byte = 0;
+  if (!take(&byte)) return false;
+  const int exponent = (byte ^ flip) - kExponentBias;
+
+  std::array<uint8_t, model::kNumberDigitsMax> digits{};
+  size_t count = 0;
+  bool more = true;
+  while (more) {
+    if (count == digits.size() || !take(&byte)) return false;
+    byte ^= flip;
+    more = (byte & 1) != 0;
+    const auto pair = static_cast<uint8_t>(byte >> 1);
+    if (pair > kPairMax) return false;
+    digits[count++] = static_cast<uint8_t>(pair / 10);
+    digits[count++] = static_cast<uint8_t>(pair % 10);
+  }
+  // A canonical number has no leading zero, and in its last pair only the padding may be zero.
+  if (digits[0] == 0) return false;
+  if (digits[count - 1] == 0) --count;
+  if (digits[count - 1] == 0) return false;
+  *number = model::Number::FromDigits(negative, exponent, digits.data(), count);
+  return true;
+}
 
 void AppendKeyComponent(ScalarType type, std::string_view scalar, std::string* out) {
   CHECK(TryAppendKeyComponent(type, scalar, out)) << "key component: the number is not canonical";

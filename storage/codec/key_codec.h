@@ -10,6 +10,7 @@
 // Thread-safety: free functions without state.
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "storage/model/item_view.h"
 #include "storage/model/key_schema.h"
+#include "storage/model/number.h"
 
 namespace armature::codec {
 
@@ -50,6 +52,34 @@ absl::StatusOr<DecodedComponent> TakeKeyComponent(std::string_view* in);
 
 // The smallest string greater than all strings that begin with `prefix`; empty if there is none (all FF).
 std::string PrefixSuccessor(std::string_view prefix);
+
+// Appends `number` with its type code: 1 to 21 bytes. One number has one encoding.
+void AppendNumber(const model::Number& number, std::string* out);
+
+// Takes a number, including its type code, from the front of `in`. Returns false, with `in` unspecified, if the bytes
+// are not an encoding made by AppendNumber.
+[[nodiscard]] bool TakeNumber(std::string_view* in, model::Number* number);
+
+// The hash at the front of every key. It distributes partitions evenly and defines the order of Scan. It is on disk:
+// the function must never change. docs/FORMAT.md, "Keys".
+inline constexpr size_t kPartitionHashBytes = 4;
+
+// Hash of all encoded partition components, in order: the upper 32 bits of XXH3-64 with seed 0.
+uint32_t PartitionHash(std::string_view partition_components);
+
+// Appends the hash as the four big-endian bytes at the front of a key.
+void AppendPartitionHash(uint32_t hash, std::string* out);
+
+// The hash at the front of an encoded key of at least four bytes.
+uint32_t HashOfKey(std::string_view key);
+
+// The hashes of segment `segment` of `total`: begin inclusive, end exclusive, in 0 .. 2^32. The segments of one total
+// cover the range without gap or overlap. Requires segment < total.
+struct HashRange {
+  uint64_t begin = 0;
+  uint64_t end = uint64_t{1} << 32;
+};
+HashRange SegmentHashRange(uint32_t segment, uint32_t total);
 
 }  // namespace armature::codec
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "storage/base/api_error.h"
 #include "storage/model/limits.h"
-#include "storage/model/table_definition.h"
 
 namespace armature::model {
 namespace {
@@ -20,6 +20,12 @@ std::string Shown(std::string_view text, size_t max_bytes) {
   size_t end = max_bytes;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
   return Cat(text.substr(0, end), "...");
+}
+
+bool HasOnlyNameCharacters(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+  });
 }
 
 size_t CharacterCount(std::string_view text) {

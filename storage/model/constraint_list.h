@@ -35,6 +35,9 @@ std::string PrintedValue(std::string_view value);
 inline constexpr size_t kShownMaxBytes = 255;
 std::string Shown(std::string_view text, size_t max_bytes = kShownMaxBytes);
 
+// True if all characters are of [a-zA-Z0-9_.-].
+bool HasOnlyNameCharacters(std::string_view name);
+
 // Number of code points of well-formed UTF-8.
 size_t CharacterCount(std::string_view text);
 

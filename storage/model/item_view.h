@@ -11,15 +11,36 @@
 // Lifetime: a view points into the bytes it was created from.
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "storage/model/value.h"
 #include "storage/model/wire.h"
 
 namespace armature::model {
+
+// Values equal the field numbers of armature.api.v1.AttributeValue, which are on disk: never renumber.
+enum class ValueType : uint8_t {
+  kString = 1,
+  kNumber = 2,
+  kBinary = 3,
+  kBool = 4,
+  kNull = 5,
+  kStringSet = 6,
+  kNumberSet = 7,
+  kBinarySet = 8,
+  kList = 9,
+  kMap = 10,
+};
+
+// The API's name of a type: S N B BOOL NULL SS NS BS L M.
+constexpr std::string_view ValueTypeName(ValueType type) {
+  constexpr std::string_view kNames[] = {"?", "S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"};
+  const auto index = static_cast<uint8_t>(type);
+  return index <= 10 ? kNames[index] : kNames[0];
+}
 
 class ItemView;
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "storage/model/item_view.h"
-#include "storage/model/value.h"
 
 namespace armature::model {
 

@@ -64,6 +64,14 @@ std::strong_ordering CompareCanonicalNumbers(std::string_view a, std::string_vie
 // decimal point, plus one if negative.
 size_t NumberApiSize(std::string_view canonical_text);
 
+// a + b and a - b, as updates compute them. Results are never rounded.
+//
+// Errors: ValidationException, with the documented overflow text, for a result with more than kNumberDigitsMax digits
+// or a magnitude above or below the range of Number.
+// Thread-safety: pure functions. Cost: about forty steps at most, whatever the exponents; allocates only for errors.
+absl::StatusOr<Number> Add(const Number& a, const Number& b);
+absl::StatusOr<Number> Subtract(const Number& a, const Number& b);
+
 }  // namespace armature::model
 
 #endif  // ARMATURE_STORAGE_MODEL_NUMBER_H_

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "storage/model/key_schema.h"
 #include "storage/model/table_descriptor.h"
 #include "storage/model/table_settings.h"
 
@@ -57,8 +58,23 @@ struct TableDefinition : SettingsDefinition {
 // at most ten. Source: the API reference, CreateTable.
 absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& definition);
 
-// True if all characters are of [a-zA-Z0-9_.-].
-bool HasOnlyNameCharacters(std::string_view name);
+// The parts that updates and restores of tables share. They require a definition of valid shape; see table_shape.h.
+// Errors: ValidationException with the documented text.
+
+// Returns the attributes sorted by name. An attribute must not be defined twice.
+absl::StatusOr<std::vector<KeyAttribute>> BuildKeyAttributes(const std::vector<AttributeDefinition>& definitions);
+
+// Checks the key of a global index: one to four HASH, then at most four RANGE.
+absl::Status CheckGlobalIndexKey(const std::vector<KeyElementDefinition>& elements);
+
+absl::Status CheckProjection(const ProjectionDefinition& projection);
+
+// Builds a global index that is added to a table. Its key and name have been checked, and `table` defines its
+// attributes. Checks its capacity by the table's billing mode, and the number of names projected by all indexes.
+absl::StatusOr<IndexDescriptor> BuildAddedIndex(const IndexDefinition& definition, const TableDescriptor& table);
+
+// Refuses capacity units above the maximum. `suffix` ends the error text.
+absl::Status CheckCapacityBounds(const Throughput& throughput, std::string_view suffix);
 
 }  // namespace armature::model
 

@@ -4,32 +4,6 @@
 
 namespace armature::model {
 
-std::string_view TableStateName(TableState state) {
-  switch (state) {
-    case TableState::kCreating:
-      return "CREATING";
-    case TableState::kActive:
-      return "ACTIVE";
-    case TableState::kUpdating:
-      return "UPDATING";
-    case TableState::kDeleting:
-      return "DELETING";
-  }
-  return "UNKNOWN";
-}
-
-std::string_view ProjectionTypeName(ProjectionType type) {
-  switch (type) {
-    case ProjectionType::kAll:
-      return "ALL";
-    case ProjectionType::kKeysOnly:
-      return "KEYS_ONLY";
-    case ProjectionType::kInclude:
-      return "INCLUDE";
-  }
-  return "UNKNOWN";
-}
-
 std::string StreamLabel(int64_t time_ms) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3S", absl::FromUnixMillis(time_ms), absl::UTCTimeZone());
 }

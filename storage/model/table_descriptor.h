@@ -24,8 +24,16 @@ enum class ProjectionType : uint8_t { kAll = 1, kKeysOnly = 2, kInclude = 3 };
 enum class IndexKind : uint8_t { kLocal, kGlobal };
 
 // The name as the API writes it: CREATING, ALL ...
-std::string_view TableStateName(TableState state);
-std::string_view ProjectionTypeName(ProjectionType type);
+constexpr std::string_view TableStateName(TableState state) {
+  constexpr std::string_view kNames[] = {"UNKNOWN", "CREATING", "ACTIVE", "UPDATING", "DELETING"};
+  const auto index = static_cast<uint8_t>(state);
+  return kNames[index <= 4 ? index : 0];
+}
+constexpr std::string_view ProjectionTypeName(ProjectionType type) {
+  constexpr std::string_view kNames[] = {"UNKNOWN", "ALL", "KEYS_ONLY", "INCLUDE"};
+  const auto index = static_cast<uint8_t>(type);
+  return kNames[index <= 3 ? index : 0];
+}
 
 // The label of a stream created at `time_ms`, milliseconds since the epoch: 2015-05-11T21:21:33.291, in UTC.
 std::string StreamLabel(int64_t time_ms);

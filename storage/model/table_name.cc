@@ -6,7 +6,6 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/model/limits.h"
-#include "storage/model/table_definition.h"
 
 namespace armature::model {
 namespace {

@@ -12,17 +12,37 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
-#include "storage/model/tags.h"
 
 namespace armature::model {
+
+// Keys and values in the given order.
+using Tags = std::vector<std::pair<std::string, std::string>>;
+
+// Checks the tags of one request: each is valid, no key occurs twice, and there are not more than a table may have.
+// Errors: ValidationException.
+absl::Status CheckTags(const Tags& tags);
+
+// Adds `added`, which has passed CheckTags, to `tags`; existing tags with the same keys are replaced. Errors:
+// ValidationException if there are too many; `tags` is unspecified then.
+absl::Status MergeTags(const Tags& added, Tags* tags);
+
+// Checks the keys of tags to remove. Errors: ValidationException.
+absl::Status CheckTagKeys(const std::vector<std::string>& keys);
+
+// Removes the tags with these keys. Unknown keys are ignored.
+void RemoveTags(const std::vector<std::string>& keys, Tags* tags);
 
 // Values are on disk: never renumber.
 enum class BillingMode : uint8_t { kProvisioned = 1, kPayPerRequest = 2 };
 
 // The name as the API writes it.
-std::string_view BillingModeName(BillingMode mode);
+constexpr std::string_view BillingModeName(BillingMode mode) {
+  return mode == BillingMode::kProvisioned ? "PROVISIONED" : "PAY_PER_REQUEST";
+}
 
 // Capacity units per second; -1 in a maximum means not set.
 struct Throughput {

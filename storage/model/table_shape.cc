@@ -119,13 +119,13 @@ void CheckStream(const std::optional<StreamDefinition>& stream, bool is_update, 
   faults->CheckEnum(stream->view_type, "streamSpecification.streamViewType", kStreamViewTypes);
 }
 
-// Parts of an update.
-
-void CheckNewIndex(const IndexDefinition& index, const std::string& path, ConstraintList* faults) {
+void CheckIndexShape(const IndexDefinition& index, IndexKind kind, const std::string& path, ConstraintList* faults) {
+  const bool is_global = kind == IndexKind::kGlobal;
+  const auto check_key = is_global ? CheckKeySchema : CheckPairKeySchema;
   faults->CheckName(index.index_name, Cat(path, ".indexName"), kTableNameMinChars);
-  CheckKeySchema(index.key_schema, Cat(path, ".keySchema"), faults);
+  check_key(index.key_schema, Cat(path, ".keySchema"), faults);
   CheckProjection(index.projection, Cat(path, ".projection"), faults);
-  CheckThroughputShape(index.provisioned, Cat(path, ".provisionedThroughput"), faults);
+  if (is_global) CheckThroughputShape(index.provisioned, Cat(path, ".provisionedThroughput"), faults);
 }
 
 void CheckIndexUpdate(const GlobalIndexUpdate& entry, const std::string& path, ConstraintList* faults) {
@@ -134,7 +134,7 @@ void CheckIndexUpdate(const GlobalIndexUpdate& entry, const std::string& path, C
     faults->CheckName(entry.update->index_name, Cat(update_path, ".indexName"), kTableNameMinChars);
     CheckThroughputShape(entry.update->provisioned, Cat(update_path, ".provisionedThroughput"), faults);
   }
-  if (entry.create.has_value()) CheckNewIndex(*entry.create, Cat(path, ".create"), faults);
+  if (entry.create.has_value()) CheckIndexShape(*entry.create, IndexKind::kGlobal, Cat(path, ".create"), faults);
   if (entry.remove.has_value()) faults->CheckName(*entry.remove, Cat(path, ".delete.indexName"), kTableNameMinChars);
 }
 
@@ -157,18 +157,8 @@ void CheckThroughputShape(const std::optional<Throughput>& throughput, const std
 void CheckIndexShapes(const std::optional<std::vector<IndexDefinition>>& indexes, IndexKind kind,
                       std::string_view list_path, ConstraintList* faults) {
   if (!indexes.has_value()) return;
-  const bool is_global = kind == IndexKind::kGlobal;
   for (size_t i = 0; i < indexes->size(); ++i) {
-    const IndexDefinition& index = (*indexes)[i];
-    const std::string path = MemberPath(list_path, i);
-    faults->CheckName(index.index_name, Cat(path, ".indexName"), kTableNameMinChars);
-    if (is_global) {
-      CheckKeySchema(index.key_schema, Cat(path, ".keySchema"), faults);
-    } else {
-      CheckPairKeySchema(index.key_schema, Cat(path, ".keySchema"), faults);
-    }
-    CheckProjection(index.projection, Cat(path, ".projection"), faults);
-    if (is_global) CheckThroughputShape(index.provisioned, Cat(path, ".provisionedThroughput"), faults);
+    CheckIndexShape((*indexes)[i], kind, MemberPath(list_path, i), faults);
   }
 }
 

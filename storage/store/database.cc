@@ -14,13 +14,10 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/catalog/ddl_worker.h"
-#include "storage/store/column_family.h"
 #include "storage/store/data_directory.h"
-#include "storage/store/database_stats.h"
-#include "storage/store/disk_guard.h"
-#include "storage/store/keyspace_snapshot.h"
-#include "storage/store/log/backlog_count.h"
-#include "storage/store/log/sequence_tickets.h"
+#include "storage/store/disk_space.h"
+#include "storage/store/log/change_log.h"
+#include "storage/store/log/index_backlog.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/range_reader.h"
 #include "storage/store/rocks_db.h"
@@ -118,8 +115,7 @@ absl::StatusOr<GetResult> Database::GetCounter(const Keyspace& keyspace, std::st
 }
 
 absl::StatusOr<RangeEnd> Database::ReadRange(const Keyspace& keyspace, const KeyRange& range, Direction direction,
-                                             absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit,
-                                             ReadMode mode) const {
+                                             RowVisitor visit, ReadMode mode) const {
   return ReadRows(impl_->rocks.get(), *keyspace.family, range, direction, mode, visit);
 }
 

@@ -26,15 +26,13 @@
 #include "storage/store/commit/committer.h"
 #include "storage/store/commit/idempotency.h"
 #include "storage/store/commit/write_unit.h"
+#include "storage/store/disk_space.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/log/change_log.h"
 #include "storage/store/options.h"
 
 namespace armature::store {
 
-struct DatabaseStats;
-struct DiskReport;
-class KeyspaceSnapshot;
 class RocksDb;
 
 // Result of a point read. kWouldBlock: the row is not in memory and the caller asked not to wait for the disk.
@@ -55,6 +53,8 @@ enum class RangeEnd : uint8_t { kReached, kStopped, kWouldBlock };
 
 // A range visitor's decision about the row it was given.
 enum class RowVerdict : uint8_t { kContinue, kStop };
+// Called with the rows of a range. The views are valid during the call.
+using RowVisitor = absl::FunctionRef<RowVerdict(std::string_view key, std::string_view value)>;
 
 // Callbacks of ReadJoined. Both methods see the index entries in reading order. Choose runs ahead of Visit by up to a
 // batch of entries.
@@ -70,6 +70,71 @@ class JoinVisitor {
   virtual absl::StatusOr<Choice> Choose(std::string_view entry) = 0;
   // `row`: the row that Choose asked for; nullopt if it asked for none.
   virtual absl::StatusOr<RowVerdict> Visit(std::string_view entry, std::optional<std::string_view> row) = 0;
+};
+
+// A long-lived snapshot of one keyspace, made by Database::TakeSnapshot. Shows the rows of one point in time,
+// regardless of later writes.
+//
+// While a snapshot lives, rows that were overwritten or deleted after it stay on disk, in all keyspaces. The holder
+// must bound its lifetime and the number of snapshots.
+//
+// Thread-safety: thread-safe. Lifetime: the database and the owner of the keyspace must outlive it.
+class KeyspaceSnapshot {
+ public:
+  // Called by the store only.
+  static std::unique_ptr<KeyspaceSnapshot> Take(RocksDb* db, const ColumnFamily& family, ChangeSequence sequence);
+  ~KeyspaceSnapshot();
+  KeyspaceSnapshot(const KeyspaceSnapshot&) = delete;
+  KeyspaceSnapshot& operator=(const KeyspaceSnapshot&) = delete;
+
+  // Like Database::ReadRange, forward, and blocking. Blocks read from disk do not enter the block cache, because
+  // snapshots are read as a whole.
+  absl::StatusOr<RangeEnd> ReadRange(const KeyRange& range, RowVisitor visit) const;
+
+  // The snapshot contains all changes up to this one. Changes committed while it was taken may be contained, too.
+  ChangeSequence sequence() const { return sequence_; }
+
+ private:
+  struct Held;
+  KeyspaceSnapshot(std::unique_ptr<Held> held, ChangeSequence sequence);
+
+  const std::unique_ptr<Held> held_;
+  const ChangeSequence sequence_;
+};
+
+// Sums over all column families. Members named `_total` count since the start, the others are current values.
+struct FileStats {
+  uint64_t cache_bytes = 0;
+  uint64_t cache_max_bytes = 0;
+  uint64_t cache_pinned_bytes = 0;
+  uint64_t cache_hits_total = 0;
+  uint64_t cache_misses_total = 0;
+  uint64_t filter_useful_total = 0;
+  uint64_t memtable_bytes = 0;
+  uint64_t table_reader_bytes = 0;
+  uint64_t file_bytes = 0;
+  uint64_t log_bytes_total = 0;
+  uint64_t log_syncs_total = 0;
+  uint64_t flush_bytes_total = 0;
+  uint64_t compaction_read_bytes_total = 0;
+  uint64_t compaction_written_bytes_total = 0;
+  uint64_t compaction_pending_bytes = 0;
+  uint64_t flushes_running = 0;
+  uint64_t compactions_running = 0;
+  uint64_t stall_micros_total = 0;
+  uint64_t write_stopped = 0;
+  uint64_t delayed_write_bytes_per_second = 0;
+  uint64_t background_errors_total = 0;
+};
+
+// The state of a database in numbers, for metrics and status reports.
+struct DatabaseStats {
+  CommitterCounters committer;
+  DiskReport disk;
+  FileStats files;
+  size_t column_families = 0;
+  size_t column_families_max = 0;
+  uint64_t change_sequence = 0;
 };
 
 // Thread-safety: thread-safe. Lifetime: outlives all requests. The destructor first commits all queued units.
@@ -97,8 +162,7 @@ class Database {
   // nothing. With kMemoryOnly some rows may already have been visited when the call returns kWouldBlock. Errors:
   // DataLoss, Unavailable.
   absl::StatusOr<RangeEnd> ReadRange(const Keyspace& keyspace, const KeyRange& range, Direction direction,
-                                     absl::FunctionRef<RowVerdict(std::string_view key, std::string_view value)> visit,
-                                     ReadMode mode = ReadMode::kMayBlock) const;
+                                     RowVisitor visit, ReadMode mode = ReadMode::kMayBlock) const;
 
   // Visits the entries of `range` in `index` as ReadRange does, each together with the row of `rows` that the visitor
   // chooses for it. Entries and rows are those of one point in time.

@@ -7,10 +7,14 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/base/thread_pool.h"
+#include "storage/store/rocks_db.h"
 
 namespace armature::store {
 namespace {
@@ -21,6 +25,12 @@ constexpr int64_t kLookAlwaysBytes = 64 << 10;
 uint64_t ReserveOf(const DiskReserve& reserve, uint64_t total_bytes) {
   return std::min(reserve.bytes, total_bytes / 100 * reserve.percent);
 }
+
+constexpr absl::Duration kInterval = absl::Seconds(1);
+// Space needed to resume: for a new log, a manifest and other files.
+constexpr uint64_t kRoomBytes = uint64_t{4} << 20;
+// Upper limit as a fraction of the disk, for small disks: flushed rows are compressed.
+constexpr uint64_t kRoomFraction = 16;
 
 }  // namespace
 
@@ -117,6 +127,45 @@ DiskReport DiskSpace::report() const {
           .refused_total = refused_.load(std::memory_order_relaxed),
           .failures_total = failures_.load(std::memory_order_relaxed),
           .resumes_total = resumes_.load(std::memory_order_relaxed)};
+}
+
+DiskGuard::DiskGuard(RocksDb* db, DiskSpace* space) : db_(db), space_(space) {
+  thread_ = std::thread([this] { Work(); });
+}
+
+DiskGuard::~DiskGuard() {
+  {
+    const absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+    stop_.Signal();
+  }
+  db_->CancelResume();
+  thread_.join();
+}
+
+void DiskGuard::Work() {
+  SetThreadName("arm-disk");
+  while (true) {
+    RunOnce();
+    const absl::MutexLock lock(&mutex_);
+    if (!stopping_) stop_.WaitWithTimeout(&mutex_, kInterval);
+    if (stopping_) return;
+  }
+}
+
+void DiskGuard::RunOnce() {
+  space_->Look();
+  db_->KeepResumable();
+  if (!space_->has_failed()) return;
+  // Resuming flushes memtables. An attempt without room for that would fail, and after a failed attempt RocksDB may
+  // wait for a flush that it does not start any more.
+  const DiskUsage usage = space_->report().usage;
+  const uint64_t room = kRoomBytes + std::min(2 * db_->memtable_bytes(), usage.total_bytes / kRoomFraction);
+  if (space_->is_low() || usage.free_bytes < room) return;
+  const absl::Status resumed = db_->Resume();
+  if (!resumed.ok()) {
+    LOG_EVERY_N(WARNING, 60) << "store: cannot resume writes yet status=" << resumed;
+  }
 }
 
 }  // namespace armature::store

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -15,6 +16,8 @@
 #include "storage/store/options.h"
 
 namespace armature::store {
+
+class RocksDb;
 
 // Size of a file system in bytes. `free_bytes` is available to this process.
 struct DiskUsage {
@@ -83,6 +86,29 @@ class DiskSpace {
   mutable absl::Mutex mutex_;
   DiskUsage usage_ ABSL_GUARDED_BY(mutex_);
   uint64_t reserve_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+// One thread that measures the free space once a second, and resumes the database after a write failed for lack of
+// space.
+//
+// Thread-safety: owned by one thread. Lifetime: both arguments outlive it; the destructor joins the thread.
+class DiskGuard {
+ public:
+  DiskGuard(RocksDb* db, DiskSpace* space);
+  ~DiskGuard();
+  DiskGuard(const DiskGuard&) = delete;
+  DiskGuard& operator=(const DiskGuard&) = delete;
+
+ private:
+  void Work();
+  void RunOnce();
+
+  RocksDb* const db_;
+  DiskSpace* const space_;
+  absl::Mutex mutex_;
+  absl::CondVar stop_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
 };
 
 }  // namespace armature::store

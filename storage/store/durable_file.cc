@@ -103,8 +103,7 @@ absl::StatusOr<LockedFile> LockedFile::Open(const std::string& path, Mode mode, 
   if (file.fd_ < 0) return ErrnoError("cannot open", path, errno);
   if (flock(file.fd_, (mode == Mode::kAlone ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0) return file;
   if (errno == EWOULDBLOCK) return FailedPreconditionError(Cat(path, " is locked"));
-  // A file system without locks is read-only as a rule, so shared use is safe.
-  if (mode == Mode::kShared) return file;
+  if (mode == Mode::kSharedIfPossible) return file;
   return ErrnoError("cannot lock", path, errno);
 }
 

@@ -35,7 +35,8 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 // An open file, locked with flock until destroyed.
 class LockedFile {
  public:
-  enum class Mode { kShared, kAlone };
+  // kSharedIfPossible tolerates a file system without locks, which is read-only as a rule.
+  enum class Mode { kShared, kSharedIfPossible, kAlone };
   LockedFile() = default;
   // Opens and locks `path`. kAlone with `make` creates a missing file. Errors: NotFound; FailedPrecondition if another
   // process holds a conflicting lock; Unavailable.

@@ -1,26 +1,26 @@
 #include "storage/store/inspector.h"
-#include "storage/store/durable_file.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
-#include <map>
+#include <memory>
+#include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "rocksdb/db.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/codec/key_codec.h"
+#include "storage/store/catalog/catalog_record.h"
+#include "storage/store/durable_file.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/options.h"
-#include "storage/store/read_only_env.h"
-#include "storage/store/rocks_logging.h"
 #include "storage/store/rocks_options.h"
 #include "storage/store/rocks_status.h"
-#include "storage/store/salvage.h"
 
 namespace armature::store {
 namespace {
@@ -45,47 +45,6 @@ constexpr Attempt kAttempts[] = {
     {false, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords,
      "what follows is all that can be read, which need not be the state of one moment"}};
 
-}  // namespace
-
-// The directory's lock, held shared. A directory without the lock file, such as a copy, needs no lock.
-class Inspector::SharedLock {
- public:
-  SharedLock() = default;
-  ~SharedLock() {
-    if (fd_ >= 0) close(fd_);
-  }
-  SharedLock(const SharedLock&) = delete;
-  SharedLock& operator=(const SharedLock&) = delete;
-
-  absl::Status Take(const std::string& directory) {
-    const std::string file = Cat(directory, kDataLockFile);
-    fd_ = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd_ < 0 && errno == ENOENT) return absl::OkStatus();
-    if (fd_ < 0) return UnavailableError(Cat("cannot open ", file, ": ", std::strerror(errno)));
-    if (flock(fd_, LOCK_SH | LOCK_NB) == 0) return absl::OkStatus();
-    if (errno == EWOULDBLOCK) {
-      return FailedPreconditionError(Cat("data directory ", directory, " is in use by another process (", file,
-                                         " is locked): stop the daemon first, or inspect a copy"));
-    }
-    return UnavailableError(Cat("cannot lock ", file, ": ", std::strerror(errno)));
-  }
-
- private:
-  int fd_ = -1;
-};
-
-struct Inspector::Rocks {
-  ~Rocks() {
-    for (const auto& [name, handle] : families) static_cast<void>(db->DestroyColumnFamilyHandle(handle));
-  }
-
-  std::unique_ptr<rocksdb::Env> env = MakeReadOnlyEnv();  // outlives the database
-  std::unique_ptr<rocksdb::DB> db;
-  std::map<std::string, rocksdb::ColumnFamilyHandle*, std::less<>> families;
-};
-
-namespace {
-
 rocksdb::DBOptions ReadOnlyOptions(const DatabaseOptions& options, const Attempt& attempt, rocksdb::Env* env) {
   rocksdb::DBOptions db_options = MakeDbOptions(options);
   db_options.env = env;
@@ -96,9 +55,228 @@ rocksdb::DBOptions ReadOnlyOptions(const DatabaseOptions& options, const Attempt
   return db_options;
 }
 
+// Locks the directory. Null if it has no lock file.
+absl::StatusOr<std::unique_ptr<const LockedFile>> LockShared(const std::string& directory) {
+  const std::string file = Cat(directory, kDataLockFile);
+  absl::StatusOr<LockedFile> lock = LockedFile::Open(file, LockedFile::Mode::kShared, /*make=*/false);
+  if (absl::IsNotFound(lock.status())) return nullptr;
+  if (absl::IsFailedPrecondition(lock.status())) {
+    return FailedPreconditionError(Cat("data directory ", directory, " is in use by another process (", file,
+                                       " is locked): stop the daemon first, or inspect a copy"));
+  }
+  if (!lock.ok()) return lock.status();
+  return std::make_unique<const LockedFile>(*std::move(lock));
+}
+
+// Creates an iterator whose upper bound is the end of the range.
+using MakeIterator = absl::FunctionRef<std::unique_ptr<rocksdb::Iterator>()>;
+
+// Searches for the first readable key behind a damaged place.
+class GapSearch {
+ public:
+  GapSearch(MakeIterator make, std::string_view end) : make_(make), end_(end) {}
+
+  // Returns a key behind `last` at which a seek succeeds, or nullopt if there is none before the end. Seeks at `last`
+  // and shortly behind it fail.
+  std::optional<std::string> FindReadable(std::string_view last) {
+    std::string unreadable(last);
+    // Each candidate differs in a byte further left, so steps grow by a factor of 256.
+    for (size_t size = last.size(); size > 0; --size) {
+      std::string candidate = codec::PrefixSuccessor(last.substr(0, size));
+      if (candidate.empty() || candidate == unreadable) continue;
+      if (IsBehindEnd(candidate)) return std::nullopt;
+      if (IsReadable(candidate)) return Refine(unreadable, std::move(candidate));
+      unreadable = std::move(candidate);
+    }
+    // The first byte usually belongs to a hash, so a step of one is already large.
+    const int first = unreadable.empty() ? 0 : static_cast<uint8_t>(unreadable[0]) + 1;
+    for (int byte = first; byte <= 255; ++byte) {
+      std::string candidate(1, static_cast<char>(byte));
+      if (IsBehindEnd(candidate)) return std::nullopt;
+      if (IsReadable(candidate)) return Refine(unreadable, std::move(candidate));
+      unreadable = std::move(candidate);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  bool IsBehindEnd(std::string_view key) const { return !end_.empty() && key >= end_; }
+
+  // An iterator that met damage may fail once more on readable blocks, so each try uses a new one.
+  bool IsReadable(std::string_view key) {
+    const std::unique_ptr<rocksdb::Iterator> it = make_();
+    it->Seek(ToSlice(key));
+    return it->status().ok();
+  }
+
+  // The eight bytes of `key` behind its first `skip` bytes, as a number.
+  static uint64_t Window(std::string_view key, size_t skip) {
+    std::string bytes(key.substr(std::min(skip, key.size()), sizeof(uint64_t)));
+    bytes.resize(sizeof(uint64_t), '\0');
+    return *ParseU64(bytes);
+  }
+
+  // Bisects between the two keys. Returns a readable key.
+  std::string Refine(const std::string& unreadable, std::string readable) {
+    const size_t length = std::min(unreadable.size(), readable.size());
+    const auto differ =
+        std::mismatch(unreadable.begin(), unreadable.begin() + static_cast<std::ptrdiff_t>(length), readable.begin());
+    const auto skip = static_cast<size_t>(differ.first - unreadable.begin());
+    const std::string common = readable.substr(0, skip);
+    uint64_t low = Window(unreadable, skip);
+    uint64_t high = Window(readable, skip);
+    while (high > low && high - low > 1) {
+      const uint64_t middle = low + (high - low) / 2;
+      std::string candidate = common + EncodeU64(middle);
+      if (IsReadable(candidate)) {
+        high = middle;
+        readable = std::move(candidate);
+      } else {
+        low = middle;
+      }
+    }
+    return readable;
+  }
+
+  const MakeIterator make_;
+  const std::string_view end_;
+};
+
+// Visits the readable rows of `range`. Behind an unreadable block or file the walk continues, and the gap is reported
+// to `on_gap`. RocksDB does not say where a damaged block ends, so the next key with a successful seek is searched for
+// in growing steps. Rows of other files inside the gap are skipped as well. If the damage is in many places, readable
+// rows between two of them may be skipped. `family` is the first part of each gap's reason.
+RangeEnd WalkPastDamage(MakeIterator make, std::string_view family, const KeyRange& range, RowVisitor visit,
+                        absl::FunctionRef<void(const ReadGap&)> on_gap) {
+  std::string last = range.begin;
+  std::string from = range.begin;
+  while (true) {
+    const std::unique_ptr<rocksdb::Iterator> it = make();
+    for (it->Seek(ToSlice(from)); it->Valid(); it->Next()) {
+      last.assign(it->key().data(), it->key().size());
+      if (visit(last, ToView(it->value())) == RowVerdict::kStop) return RangeEnd::kStopped;
+    }
+    if (it->status().ok()) return RangeEnd::kReached;
+    ReadGap gap{last, "", FromRocks(it->status(), family)};
+    std::optional<std::string> next = GapSearch(make, range.end).FindReadable(last);
+    gap.to = next.value_or(range.end);
+    on_gap(gap);
+    if (!next.has_value()) return RangeEnd::kReached;
+    from = *std::move(next);
+    // The next failure, wherever it is, is behind this place.
+    last = from;
+  }
+}
+
+MetaKind KindOf(std::string_view key, std::string_view* rest) {
+  if (key == kNextIdKey) return MetaKind::kNextId;
+  if (key == kSequenceKey) return MetaKind::kSequence;
+  constexpr std::pair<std::string_view, MetaKind> kPrefixes[] = {
+      {kTablePrefix, MetaKind::kTable},         {kCursorPrefix, MetaKind::kCursor}, {kBuildPrefix, MetaKind::kBuild},
+      {kTokenTimePrefix, MetaKind::kTokenTime}, {kTokenPrefix, MetaKind::kToken},   {kStatsPrefix, MetaKind::kStats}};
+  for (const auto& [prefix, kind] : kPrefixes) {
+    if (!key.starts_with(prefix)) continue;
+    *rest = key.substr(prefix.size());
+    return kind;
+  }
+  return MetaKind::kUnknown;
+}
+
+// Takes a big-endian number of `size` bytes from the front.
+std::optional<uint64_t> TakeNumber(std::string_view* bytes, size_t size) {
+  if (bytes->size() < size) return std::nullopt;
+  const std::string_view number = bytes->substr(0, size);
+  bytes->remove_prefix(size);
+  if (size == sizeof(uint32_t)) return ParseU32(number);
+  return ParseU64(number);
+}
+
+// Parses the part of the key behind its prefix.
+absl::Status ParseKey(std::string_view rest, MetaRecord* record) {
+  const absl::Status malformed = DataLossError("key of the meta family: malformed");
+  switch (record->kind) {
+    case MetaKind::kTable:
+    case MetaKind::kCursor:
+    case MetaKind::kBuild: {
+      const std::optional<uint64_t> table = TakeNumber(&rest, sizeof(uint32_t));
+      if (!table.has_value()) return malformed;
+      record->table = TableId(static_cast<uint32_t>(*table));
+      if (record->kind != MetaKind::kTable) {
+        const std::optional<uint64_t> index = TakeNumber(&rest, sizeof(uint32_t));
+        if (!index.has_value()) return malformed;
+        record->index = IndexId(static_cast<uint32_t>(*index));
+      }
+      return rest.empty() ? absl::OkStatus() : malformed;
+    }
+    case MetaKind::kTokenTime: {
+      const std::optional<uint64_t> expires = TakeNumber(&rest, sizeof(uint64_t));
+      if (!expires.has_value()) return malformed;
+      record->expires_ms = static_cast<int64_t>(*expires);
+      record->name = std::string(rest);
+      return absl::OkStatus();
+    }
+    case MetaKind::kToken:
+    case MetaKind::kStats:
+      record->name = std::string(rest);
+      return absl::OkStatus();
+    case MetaKind::kUnknown:
+      return DataLossError("key of the meta family: of no kind that this build knows");
+    case MetaKind::kNextId:
+    case MetaKind::kSequence:
+      break;
+  }
+  return absl::OkStatus();
+}
+
+// Moves a parsed value to its member, or returns the parse error.
+template <class T>
+absl::Status Store(absl::StatusOr<T> parsed, T* to) {
+  ARM_RETURN_IF_ERROR(parsed.status());
+  *to = *std::move(parsed);
+  return absl::OkStatus();
+}
+
+absl::Status ParseNumber(std::string_view value, size_t size, uint64_t* number) {
+  const std::optional<uint64_t> parsed = TakeNumber(&value, size);
+  if (!parsed.has_value() || !value.empty()) return DataLossError(Cat("number: expected ", size, " bytes"));
+  *number = *parsed;
+  return absl::OkStatus();
+}
+
+absl::Status ParseValue(std::string_view value, MetaRecord* record) {
+  switch (record->kind) {
+    case MetaKind::kNextId:
+      return ParseNumber(value, sizeof(uint32_t), &record->number);
+    case MetaKind::kSequence:
+    case MetaKind::kCursor:
+      return ParseNumber(value, sizeof(uint64_t), &record->number);
+    case MetaKind::kTable:
+      ARM_RETURN_IF_ERROR(Store(ParseTableRecord(value), &record->descriptor));
+      if (record->descriptor.id == record->table) return absl::OkStatus();
+      return DataLossError(Cat("table record ", record->descriptor.name, ": of table ", record->descriptor.id.value(),
+                               " under the key of table ", record->table.value()));
+    case MetaKind::kBuild:
+      return Store(ParseBuildState(value), &record->build);
+    case MetaKind::kStats:
+      return Store(ParseStats(value), &record->totals);
+    case MetaKind::kToken:
+      return Store(ParseTokenRecord(value), &record->token);
+    case MetaKind::kTokenTime:
+      return value.empty() ? absl::OkStatus() : DataLossError("time of a token: expected an empty value");
+    case MetaKind::kUnknown:
+      break;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-Inspector::Inspector(std::string path, std::unique_ptr<SharedLock> lock)
+struct Inspector::Rocks {
+  std::unique_ptr<rocksdb::Env> env = MakeReadOnlyEnv();  // outlives the database
+  ReadOnlyDb open;
+};
+
+Inspector::Inspector(std::string path, std::unique_ptr<const LockedFile> lock)
     : path_(std::move(path)), lock_(std::move(lock)) {}
 
 Inspector::~Inspector() = default;
@@ -111,8 +289,7 @@ absl::StatusOr<std::unique_ptr<Inspector>> Inspector::Open(const std::string& pa
   if (!is_there) {
     return FailedPreconditionError(Cat(path, " holds no database of Armature"));
   }
-  auto lock = std::make_unique<SharedLock>();
-  ARM_RETURN_IF_ERROR(lock->Take(path));
+  ARM_ASSIGN_OR_RETURN(std::unique_ptr<const LockedFile> lock, LockShared(path));
   auto inspector = std::unique_ptr<Inspector>(new Inspector(path, std::move(lock)));
   ARM_RETURN_IF_ERROR(inspector->ReadFormat());
   inspector->OpenRocks();
@@ -138,25 +315,15 @@ void Inspector::OpenRocks() {
   const std::string path = path_ + "/db";
   DatabaseOptions options;
   options.cache_bytes = kCacheBytes;
-  const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(options.cache_bytes);
   std::string failure;
   for (const Attempt& attempt : kAttempts) {
     auto rocks = std::make_unique<Rocks>();
-    const rocksdb::DBOptions db_options = ReadOnlyOptions(options, attempt, rocks->env.get());
-    std::vector<std::string> names;
-    rocksdb::Status status = rocksdb::DB::ListColumnFamilies(db_options, path, &names);
-    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
-    descriptors.reserve(names.size());
-    for (const std::string& name : names) descriptors.emplace_back(name, MakeDataFamilyOptions(options, cache));
-    std::vector<rocksdb::ColumnFamilyHandle*> handles;
-    rocksdb::DB* raw = nullptr;
-    if (status.ok()) status = rocksdb::DB::OpenForReadOnly(db_options, path, descriptors, &handles, &raw);
+    const rocksdb::Status status =
+        rocks->open.Open(ReadOnlyOptions(options, attempt, rocks->env.get()), path, options.cache_bytes);
     if (!status.ok()) {
       if (failure.empty()) failure = Cat("the database in ", path, " is damaged: ", status.ToString());
       continue;
     }
-    rocks->db.reset(raw);
-    for (rocksdb::ColumnFamilyHandle* handle : handles) rocks->families.emplace(handle->GetName(), handle);
     rocks_ = std::move(rocks);
     if (!failure.empty()) problems_.push_back(Cat(failure, "; ", attempt.what));
     return;
@@ -167,10 +334,10 @@ void Inspector::OpenRocks() {
 std::vector<FamilyFiles> Inspector::Families() const {
   std::vector<FamilyFiles> families;
   if (rocks_ == nullptr) return families;
-  for (const auto& [name, handle] : rocks_->families) {
+  for (const auto& [name, handle] : rocks_->open.families) {
     const auto number = [&, family = handle](const std::string& property) {
       uint64_t value = 0;
-      return rocks_->db->GetIntProperty(family, property, &value) ? value : 0;
+      return rocks_->open.db->GetIntProperty(family, property, &value) ? value : 0;
     };
     FamilyFiles family;
     family.name = name;
@@ -178,7 +345,7 @@ std::vector<FamilyFiles> Inspector::Families() const {
     family.memory_rows = number(rocksdb::DB::Properties::kNumEntriesActiveMemTable) +
                          number(rocksdb::DB::Properties::kNumEntriesImmMemTables);
     rocksdb::ColumnFamilyMetaData files;
-    rocks_->db->GetColumnFamilyMetaData(handle, &files);
+    rocks_->open.db->GetColumnFamilyMetaData(handle, &files);
     family.file_bytes = files.size;
     family.files = files.file_count;
     for (const rocksdb::LevelMetaData& level : files.levels) family.levels += level.files.empty() ? 0 : 1;
@@ -188,22 +355,29 @@ std::vector<FamilyFiles> Inspector::Families() const {
 }
 
 bool Inspector::HasFamily(std::string_view name) const {
-  return rocks_ != nullptr && rocks_->families.find(name) != rocks_->families.end();
+  return rocks_ != nullptr && rocks_->open.families.find(name) != rocks_->open.families.end();
 }
 
-absl::StatusOr<RangeEnd> Inspector::ForEachRow(
-    std::string_view family, const KeyRange& range,
-    absl::FunctionRef<RowVerdict(std::string_view key, std::string_view value)> visit,
-    absl::FunctionRef<void(const ReadGap&)> on_gap) const {
+absl::StatusOr<RangeEnd> Inspector::ForEachRow(std::string_view family, const KeyRange& range, RowVisitor visit,
+                                               absl::FunctionRef<void(const ReadGap&)> on_gap) const {
   if (!HasFamily(family)) return absl::NotFoundError(Cat("the database has no family ", family));
   rocksdb::ReadOptions read;
   read.total_order_seek = true;
   read.fill_cache = false;
   const rocksdb::Slice end = ToSlice(range.end);
   if (!range.end.empty()) read.iterate_upper_bound = &end;
-  rocksdb::ColumnFamilyHandle* const handle = rocks_->families.find(family)->second;
-  const auto make = [&] { return std::unique_ptr<rocksdb::Iterator>(rocks_->db->NewIterator(read, handle)); };
+  rocksdb::ColumnFamilyHandle* const handle = rocks_->open.families.find(family)->second;
+  const auto make = [&] { return std::unique_ptr<rocksdb::Iterator>(rocks_->open.db->NewIterator(read, handle)); };
   return WalkPastDamage(make, family, range, visit, on_gap);
+}
+
+MetaRecord ParseMetaRecord(std::string_view key, std::string_view value) {
+  MetaRecord record;
+  std::string_view rest;
+  record.kind = KindOf(key, &rest);
+  record.status = ParseKey(rest, &record);
+  if (record.status.ok()) record.status = ParseValue(value, &record);
+  return record;
 }
 
 }  // namespace armature::store

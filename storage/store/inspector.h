@@ -13,10 +13,17 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "storage/base/strong_type.h"
+#include "storage/model/table_descriptor.h"
+#include "storage/store/catalog/catalog_record.h"
+#include "storage/store/commit/idempotency.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/database.h"
+#include "storage/store/keyspace.h"
 
 namespace armature::store {
+
+class LockedFile;
 
 // Facts about a column family, taken from its files.
 struct FamilyFiles {
@@ -64,25 +71,50 @@ class Inspector {
 
   // Calls `visit(key, value)` for the rows of `range` in the family, in order, until the visitor returns kStop or the
   // range ends. Unreadable rows are reported to `on_gap` and skipped. Errors: NotFound if there is no such family.
-  absl::StatusOr<RangeEnd> ForEachRow(std::string_view family, const KeyRange& range,
-                                      absl::FunctionRef<RowVerdict(std::string_view key, std::string_view value)> visit,
+  absl::StatusOr<RangeEnd> ForEachRow(std::string_view family, const KeyRange& range, RowVisitor visit,
                                       absl::FunctionRef<void(const ReadGap&)> on_gap) const;
 
  private:
-  class SharedLock;
   struct Rocks;
 
-  Inspector(std::string path, std::unique_ptr<SharedLock> lock);
+  Inspector(std::string path, std::unique_ptr<const LockedFile> lock);
   absl::Status ReadFormat();
   void OpenRocks();
 
   const std::string path_;
-  const std::unique_ptr<SharedLock> lock_;
+  const std::unique_ptr<const LockedFile> lock_;  // null if the directory, such as a copy, has no lock file
   DirectoryFormat format_;
   bool is_new_ = false;
   std::vector<std::string> problems_;
   std::unique_ptr<Rocks> rocks_;  // null: RocksDB cannot open the database
 };
+
+// Parser for any record of the family `meta`, for tools that read all records. The daemon reads each kind where it
+// needs it. docs/FORMAT.md, "The meta family".
+enum class MetaKind : uint8_t { kUnknown, kNextId, kSequence, kTable, kCursor, kBuild, kStats, kToken, kTokenTime };
+
+struct MetaRecord {
+  MetaKind kind = MetaKind::kUnknown;  // decided by the key
+  // OK, or DataLoss that describes the malformed key or value. Members taken from the malformed part are then
+  // unspecified.
+  absl::Status status;
+
+  // From the key.
+  TableId table;           // kTable, kCursor, kBuild
+  IndexId index;           // kCursor, kBuild
+  std::string name;        // kStats: the column family; kToken, kTokenTime: the token
+  int64_t expires_ms = 0;  // kTokenTime: since the epoch
+
+  // From the value.
+  uint64_t number = 0;                // kNextId, kSequence, kCursor
+  model::TableDescriptor descriptor;  // kTable
+  BuildState build;                   // kBuild
+  StatsDelta totals;                  // kStats
+  TokenRecord token;                  // kToken
+};
+
+// Never fails: parse errors are in `status`.
+MetaRecord ParseMetaRecord(std::string_view key, std::string_view value);
 
 }  // namespace armature::store
 

@@ -2,7 +2,7 @@
 
 #include "storage/base/status_macros.h"
 #include "storage/model/wire.h"
-#include "storage/store/column_family.h"
+#include "storage/store/rocks_db.h"
 
 namespace armature::store {
 namespace {

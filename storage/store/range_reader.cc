@@ -15,7 +15,7 @@
 #include "rocksdb/snapshot.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/store/column_family.h"
+#include "storage/store/database.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
 
@@ -77,8 +77,7 @@ class RangeCursor {
 
 bool IsEmpty(const KeyRange& range) { return !range.end.empty() && range.begin >= range.end; }
 
-absl::StatusOr<RangeEnd> Walk(const ColumnFamily& family, RangeCursor* cursor,
-                              absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit) {
+absl::StatusOr<RangeEnd> Walk(const ColumnFamily& family, RangeCursor* cursor, RowVisitor visit) {
   for (; cursor->Valid(); cursor->Next()) {
     if (visit(cursor->key(), cursor->value()) == RowVerdict::kStop) return RangeEnd::kStopped;
   }
@@ -196,18 +195,9 @@ class JoinedReader {
 }  // namespace
 
 absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction,
-                                  ReadMode mode,
-                                  absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit) {
+                                  ReadMode mode, RowVisitor visit) {
   if (IsEmpty(range)) return RangeEnd::kReached;
   RangeCursor cursor(db, family, range, direction, mode, /*snapshot=*/nullptr);
-  return Walk(family, &cursor, visit);
-}
-
-absl::StatusOr<RangeEnd> ReadSnapshotRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range,
-                                          const rocksdb::Snapshot* snapshot,
-                                          absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit) {
-  if (IsEmpty(range)) return RangeEnd::kReached;
-  RangeCursor cursor(db, family, range, Direction::kForward, ReadMode::kMayBlock, snapshot, /*fill_cache=*/false);
   return Walk(family, &cursor, visit);
 }
 
@@ -216,6 +206,31 @@ absl::StatusOr<RangeEnd> ReadJoinedRows(RocksDb* db, const ColumnFamily& index, 
                                         JoinVisitor* visitor) {
   if (IsEmpty(range)) return RangeEnd::kReached;
   return JoinedReader(db, index, rows, mode, visitor).Run(range, direction);
+}
+
+struct KeyspaceSnapshot::Held {
+  Held(RocksDb* db, const ColumnFamily& shown) : rocks(db), family(shown), snapshot(db->db()) {}
+
+  RocksDb* const rocks;
+  const ColumnFamily& family;
+  rocksdb::ManagedSnapshot snapshot;
+};
+
+std::unique_ptr<KeyspaceSnapshot> KeyspaceSnapshot::Take(RocksDb* db, const ColumnFamily& family,
+                                                         ChangeSequence sequence) {
+  return std::unique_ptr<KeyspaceSnapshot>(new KeyspaceSnapshot(std::make_unique<Held>(db, family), sequence));
+}
+
+KeyspaceSnapshot::KeyspaceSnapshot(std::unique_ptr<Held> held, ChangeSequence sequence)
+    : held_(std::move(held)), sequence_(sequence) {}
+
+KeyspaceSnapshot::~KeyspaceSnapshot() = default;
+
+absl::StatusOr<RangeEnd> KeyspaceSnapshot::ReadRange(const KeyRange& range, RowVisitor visit) const {
+  if (IsEmpty(range)) return RangeEnd::kReached;
+  RangeCursor cursor(held_->rocks, held_->family, range, Direction::kForward, ReadMode::kMayBlock,
+                     held_->snapshot.snapshot(), /*fill_cache=*/false);
+  return Walk(held_->family, &cursor, visit);
 }
 
 }  // namespace armature::store

@@ -7,7 +7,6 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "rocksdb/snapshot.h"
 #include "storage/store/database.h"
 
 namespace armature::store {
@@ -18,13 +17,7 @@ class RocksDb;
 // See Database::ReadRange. Both bounds are always set, so that iterators never step over tombstones or rows outside the
 // range.
 absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction,
-                                  ReadMode mode,
-                                  absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit);
-
-// See KeyspaceSnapshot::ReadRange.
-absl::StatusOr<RangeEnd> ReadSnapshotRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range,
-                                          const rocksdb::Snapshot* snapshot,
-                                          absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit);
+                                  ReadMode mode, RowVisitor visit);
 
 // See Database::ReadJoined. Entries and rows are read from one snapshot, which is released at the end of the call.
 absl::StatusOr<RangeEnd> ReadJoinedRows(RocksDb* db, const ColumnFamily& index, const KeyRange& range,

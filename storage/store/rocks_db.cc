@@ -5,8 +5,8 @@
 #include "glog/logging.h"
 #include "rocksdb/convenience.h"
 #include "storage/base/status_macros.h"
+#include "storage/store/database.h"
 #include "storage/store/meta_keys.h"
-#include "storage/store/rocks_logging.h"
 #include "storage/store/rocks_options.h"
 #include "storage/store/rocks_status.h"
 

@@ -16,13 +16,31 @@
 #include "rocksdb/db.h"
 #include "rocksdb/statistics.h"
 #include "rocksdb/write_batch.h"
-#include "storage/store/column_family.h"
-#include "storage/store/database_stats.h"
 #include "storage/store/disk_space.h"
+#include "storage/store/keyspace.h"
 #include "storage/store/log_files.h"
 #include "storage/store/options.h"
 
 namespace armature::store {
+
+struct FileStats;
+
+// The column family behind a Keyspace.
+//
+// Thread-safety: immutable after construction, except for the atomic totals.
+class ColumnFamily {
+ public:
+  ColumnFamily(std::string name, rocksdb::ColumnFamilyHandle* handle, StatsDelta totals)
+      : handle_(handle), stats_(std::move(name), totals) {}
+
+  const std::string& name() const { return stats_.family_name(); }
+  rocksdb::ColumnFamilyHandle* handle() const { return handle_; }
+  KeyspaceStats* stats() { return &stats_; }
+
+ private:
+  rocksdb::ColumnFamilyHandle* handle_;  // destroyed by its database
+  KeyspaceStats stats_;
+};
 
 // Thread-safety: thread-safe, except that only one DDL thread creates and drops families.
 // Lifetime: outlives every ColumnFamily pointer it returns. DropFamilies destroys the objects of dropped families.

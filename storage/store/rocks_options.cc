@@ -1,12 +1,17 @@
 #include "storage/store/rocks_options.h"
 
 #include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <string>
 #include <vector>
 
+#include "glog/logging.h"
 #include "rocksdb/convenience.h"
+#include "rocksdb/file_system.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
-#include "storage/store/rocks_logging.h"
+#include "storage/store/disk_space.h"
 
 namespace armature::store {
 namespace {
@@ -31,6 +36,111 @@ rocksdb::BlockBasedTableOptions MakeTableOptions(const std::shared_ptr<rocksdb::
   table.pin_l0_filter_and_index_blocks_in_cache = true;
   return table;
 }
+
+class LogWriter final : public rocksdb::Logger {
+ public:
+  LogWriter() : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
+
+  using rocksdb::Logger::Logv;
+  // Messages without a level are headers or debug output.
+  void Logv(const char*, va_list) override {}
+  void Logv(const rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
+    if (level < GetInfoLogLevel() || level >= rocksdb::InfoLogLevel::HEADER_LEVEL) return;
+    char line[1024];
+    std::vsnprintf(line, sizeof line, format, arguments);
+    if (level == rocksdb::InfoLogLevel::WARN_LEVEL) {
+      LOG(WARNING) << "rocksdb: " << line;
+    } else {
+      LOG(ERROR) << "rocksdb: " << line;
+    }
+  }
+};
+
+class ErrorListener final : public rocksdb::EventListener {
+ public:
+  explicit ErrorListener(DiskSpace* space) : space_(space) {}
+
+  void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
+    LOG(ERROR) << "store: background error status=" << status->ToString();
+    using Severity = rocksdb::Status::Severity;
+    // A new log file could not be created for lack of space. The old log is intact.
+    if (reason == rocksdb::BackgroundErrorReason::kMemTable && status->IsNoSpace()) {
+      *status = rocksdb::Status(*status, Severity::kHardError);
+    }
+    if (status->severity() >= Severity::kFatalError) {
+      space_->SetBroken();
+    } else if (status->severity() == Severity::kHardError && status->IsNoSpace()) {
+      // RocksDB recovers from soft errors, such as those of a compaction, by itself.
+      space_->SetFailed();
+    }
+  }
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool* auto_recovery) override {
+    *auto_recovery = false;
+  }
+
+ private:
+  DiskSpace* const space_;
+};
+
+using rocksdb::FileOptions;
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+using rocksdb::IOStatus;
+
+IOStatus Refuse(const std::string& name) { return IOStatus::NotSupported("opened for reading only", name); }
+
+class ReadOnlyFileSystem final : public rocksdb::FileSystemWrapper {
+ public:
+  ReadOnlyFileSystem() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+
+  const char* Name() const override { return "ArmatureReadOnlyFileSystem"; }
+
+  IOStatus NewWritableFile(const std::string& name, const FileOptions&, std::unique_ptr<rocksdb::FSWritableFile>*,
+                           IODebugContext*) override {
+    return Refuse(name);
+  }
+  IOStatus ReopenWritableFile(const std::string& name, const FileOptions&, std::unique_ptr<rocksdb::FSWritableFile>*,
+                              IODebugContext*) override {
+    return Refuse(name);
+  }
+  IOStatus ReuseWritableFile(const std::string& name, const std::string&, const FileOptions&,
+                             std::unique_ptr<rocksdb::FSWritableFile>*, IODebugContext*) override {
+    return Refuse(name);
+  }
+  IOStatus NewRandomRWFile(const std::string& name, const FileOptions&, std::unique_ptr<rocksdb::FSRandomRWFile>*,
+                           IODebugContext*) override {
+    return Refuse(name);
+  }
+  IOStatus NewMemoryMappedFileBuffer(const std::string& name,
+                                     std::unique_ptr<rocksdb::MemoryMappedFileBuffer>*) override {
+    return Refuse(name);
+  }
+  IOStatus NewLogger(const std::string& name, const IOOptions&, std::shared_ptr<rocksdb::Logger>*,
+                     IODebugContext*) override {
+    return Refuse(name);
+  }
+  IOStatus DeleteFile(const std::string& name, const IOOptions&, IODebugContext*) override { return Refuse(name); }
+  IOStatus Truncate(const std::string& name, size_t, const IOOptions&, IODebugContext*) override {
+    return Refuse(name);
+  }
+  IOStatus CreateDir(const std::string& name, const IOOptions&, IODebugContext*) override { return Refuse(name); }
+  IOStatus CreateDirIfMissing(const std::string& name, const IOOptions& options, IODebugContext* debug) override {
+    bool is_there = false;
+    const IOStatus status = IsDirectory(name, options, &is_there, debug);
+    return status.ok() && is_there ? IOStatus::OK() : Refuse(name);
+  }
+  IOStatus DeleteDir(const std::string& name, const IOOptions&, IODebugContext*) override { return Refuse(name); }
+  IOStatus RenameFile(const std::string& name, const std::string&, const IOOptions&, IODebugContext*) override {
+    return Refuse(name);
+  }
+  IOStatus LinkFile(const std::string& name, const std::string&, const IOOptions&, IODebugContext*) override {
+    return Refuse(name);
+  }
+  // RocksDB's own lock would create a file.
+  IOStatus LockFile(const std::string& name, const IOOptions&, rocksdb::FileLock**, IODebugContext*) override {
+    return Refuse(name);
+  }
+};
 
 }  // namespace
 
@@ -90,6 +200,36 @@ rocksdb::ColumnFamilyOptions MakeLogFamilyOptions(const DatabaseOptions& options
   rocksdb::ColumnFamilyOptions family = MakeDataFamilyOptions(options, cache);
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(MakeTableOptions(cache)));
   return family;
+}
+
+std::shared_ptr<rocksdb::Logger> MakeRocksLogger() { return std::make_shared<LogWriter>(); }
+
+std::shared_ptr<rocksdb::EventListener> MakeErrorListener(DiskSpace* space) {
+  return std::make_shared<ErrorListener>(space);
+}
+
+std::unique_ptr<rocksdb::Env> MakeReadOnlyEnv() {
+  return rocksdb::NewCompositeEnv(std::make_shared<ReadOnlyFileSystem>());
+}
+
+ReadOnlyDb::~ReadOnlyDb() {
+  for (const auto& [name, handle] : families) static_cast<void>(db->DestroyColumnFamilyHandle(handle));
+}
+
+rocksdb::Status ReadOnlyDb::Open(const rocksdb::DBOptions& options, const std::string& path, size_t cache_bytes) {
+  std::vector<std::string> names;
+  if (rocksdb::Status status = rocksdb::DB::ListColumnFamilies(options, path, &names); !status.ok()) return status;
+  const rocksdb::ColumnFamilyOptions family = MakeDataFamilyOptions({}, rocksdb::NewLRUCache(cache_bytes));
+  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  descriptors.reserve(names.size());
+  for (const std::string& name : names) descriptors.emplace_back(name, family);
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* raw = nullptr;
+  rocksdb::Status status = rocksdb::DB::OpenForReadOnly(options, path, descriptors, &handles, &raw);
+  if (!status.ok()) return status;
+  db.reset(raw);
+  for (rocksdb::ColumnFamilyHandle* const handle : handles) families.emplace(handle->GetName(), handle);
+  return status;
 }
 
 }  // namespace armature::store

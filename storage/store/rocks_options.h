@@ -1,15 +1,25 @@
 #ifndef ARMATURE_STORAGE_STORE_ROCKS_OPTIONS_H_
 #define ARMATURE_STORAGE_STORE_ROCKS_OPTIONS_H_
 
-// Storage-engine options by class of column family. Inside the store only.
+// Ways to open RocksDB: options by class of column family, log and error listener, read-only databases. Inside the
+// store only.
 
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "rocksdb/cache.h"
+#include "rocksdb/db.h"
+#include "rocksdb/env.h"
+#include "rocksdb/listener.h"
 #include "rocksdb/options.h"
 #include "storage/store/options.h"
 
 namespace armature::store {
+
+class DiskSpace;
 
 rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options);
 
@@ -25,6 +35,31 @@ rocksdb::ColumnFamilyOptions MakeTableFamilyOptions(const DatabaseOptions& optio
 // For the change log: written once, read once in order, trimmed by range.
 rocksdb::ColumnFamilyOptions MakeLogFamilyOptions(const DatabaseOptions& options,
                                                   const std::shared_ptr<rocksdb::Cache>& cache);
+
+// Forwards warnings and errors to the daemon's log. RocksDB's own log file would be on the database's disk and would be
+// the first to fail when that disk is full.
+std::shared_ptr<rocksdb::Logger> MakeRocksLogger();
+
+// Logs background errors and reports those that stop writes to `space`, which outlives the listener. Disables RocksDB's
+// automatic recovery, which continues with the failed log file; see RocksDb::Resume.
+std::shared_ptr<rocksdb::EventListener> MakeErrorListener(DiskSpace* space);
+
+// A file system that cannot be changed: refuses to create, write, rename, link and remove files and directories.
+std::unique_ptr<rocksdb::Env> MakeReadOnlyEnv();
+
+// A database opened for reading only, and its column families by name.
+struct ReadOnlyDb {
+  ReadOnlyDb() = default;
+  ~ReadOnlyDb();
+  ReadOnlyDb(const ReadOnlyDb&) = delete;
+  ReadOnlyDb& operator=(const ReadOnlyDb&) = delete;
+
+  // Opens all families of the database in `path` with one cache of `cache_bytes`.
+  rocksdb::Status Open(const rocksdb::DBOptions& options, const std::string& path, size_t cache_bytes);
+
+  std::unique_ptr<rocksdb::DB> db;  // null: not open
+  std::map<std::string, rocksdb::ColumnFamilyHandle*, std::less<>> families;
+};
 
 }  // namespace armature::store
 

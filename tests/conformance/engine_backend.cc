@@ -12,8 +12,6 @@
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
-#include "storage/base/throttling_error.h"
-#include "storage/base/transaction_error.h"
 #include "storage/model/wire.h"
 #include "tests/conformance/backend.h"
 #include "tests/conformance/request_message.h"

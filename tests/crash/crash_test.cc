@@ -19,6 +19,7 @@
 #include "tests/crash/expected_rows.h"
 #include "tests/crash/table_checker.h"
 #include "tests/support/daemon_test.h"
+#include "tests/support/fault_points.h"
 #include "tests/unit/model/random_seed.h"
 
 namespace armature::test::crash_test {
@@ -168,7 +169,10 @@ TEST_F(CrashTest, KeepsEveryAcknowledgedWriteWhenKilledAtRandom) {
   }
 }
 
-class FaultPointTest : public CrashTest, public testing::WithParamInterface<const char*> {};
+class FaultPointTest : public CrashTest, public testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override { SkipWithoutFaultPoints(); }
+};
 
 TEST_P(FaultPointTest, KeepsEveryAcknowledgedWrite) {
   CreateCrashTable();
@@ -192,6 +196,8 @@ TEST_P(FaultPointTest, KeepsEveryAcknowledgedWrite) {
 // Only one transaction is written. The daemon dies while it runs, and the client repeats it.
 class TransactionFaultPointTest : public CrashTest, public testing::WithParamInterface<const char*> {
  protected:
+  void SetUp() override { SkipWithoutFaultPoints(); }
+
   std::string CountOf(const client::Item& key) {
     api::v1::GetItemRequest request;
     request.set_table_name(kTable);
@@ -298,7 +304,10 @@ TEST_F(IndexCrashTest, GoesOnWithIndexesThatComeAndGo) {
   }
 }
 
-class IndexFaultPointTest : public IndexCrashTest, public testing::WithParamInterface<const char*> {};
+class IndexFaultPointTest : public IndexCrashTest, public testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override { SkipWithoutFaultPoints(); }
+};
 
 TEST_P(IndexFaultPointTest, GoesOnWithTheFilling) {
   CreateCrashTable();

@@ -23,7 +23,7 @@ import grpc
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
-from armature_daemon import Daemon  # noqa: E402
+from armature_daemon import Daemon, has_fault_points  # noqa: E402
 
 WAIT_S = 60
 ARGS = None
@@ -35,6 +35,11 @@ def wait_for(condition, what):
         if time.monotonic() > deadline:
             raise AssertionError(f"{what} did not come in {WAIT_S} s")
     return result
+
+
+def skip_without_fault_points(test):
+    if not has_fault_points(ARGS.armatured):
+        test.skipTest("built without fault points: configure with -D ARMATURE_FAULT_POINTS=ON to run this test")
 
 
 class Call(threading.Thread):
@@ -254,6 +259,7 @@ class Drain(unittest.TestCase):
     def daemon(self, *flags, hold=None):
         environment = dict(os.environ)
         if hold is not None:
+            skip_without_fault_points(self)
             environment["ARMATURE_FAULT_POINT"] = f"{hold}@{self.held}"
         return Daemon(ARGS.armatured, "--metrics_listen=127.0.0.1:0", *flags, data_dir=str(self.directory / "data"),
                       env=environment)
@@ -390,6 +396,7 @@ class SlowRequests(unittest.TestCase):
         self.held_file.touch()
 
     def daemon(self):
+        skip_without_fault_points(self)
         environment = {**os.environ, "ARMATURE_FAULT_POINT": f"committer.before_write@{self.held_file}"}
         return Daemon(ARGS.armatured, "--slow_request_ms=1", "--metrics_listen=127.0.0.1:0", env=environment)
 

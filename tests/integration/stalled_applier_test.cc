@@ -16,6 +16,7 @@
 #include "armature/client/wait.h"
 #include "tests/crash/table_checker.h"
 #include "tests/support/daemon_test.h"
+#include "tests/support/fault_points.h"
 
 namespace armature::test::stalled_applier_test {
 
@@ -58,6 +59,8 @@ class StalledApplierTest : public Barrier, public DaemonTest {
           "KeySchema": [{"AttributeName": "color", "KeyType": "HASH"}]}]})");
     }
   }
+
+  void SetUp() override { SkipWithoutFaultPoints(); }
 
   absl::Status TryPutColored(const std::string& id) {
     return TryPut("indexed", R"({"id": {"S": ")" + id + R"("}, "color": {"S": "c)" + id + R"("}, "text": {"S": ")" +

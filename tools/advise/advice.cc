@@ -8,7 +8,6 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/model/limits.h"
-#include "tools/advise/arithmetic.h"
 #include "tools/advise/explain.h"
 
 namespace armature::advise {
@@ -91,7 +90,6 @@ IndexAdvice IndexAdviceOf(const Workload& workload, const Plan& plan, const Inde
   advice.projection = design.projection.kind;
   for (const AttributeId id : design.projection.non_key) advice.non_key.push_back(table.attributes[id].name);
   advice.share = design.share;
-  advice.sparse = design.share < 1;
   advice.entry_bytes = design.entry_bytes;
   // The entry includes the shard number.
   if (design.shards > 1) advice.entry_bytes += static_cast<double>(advice.shard_attribute.size()) + 2;

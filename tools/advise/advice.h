@@ -25,7 +25,6 @@ struct Reason {
 struct KeyAttribute {
   std::string name;
   AttributeType type = AttributeType::kString;
-  bool operator==(const KeyAttribute&) const = default;
 };
 
 struct KeyAdvice {
@@ -52,8 +51,7 @@ struct IndexAdvice {
   KeyAdvice key;  // includes the shard attribute
   ProjectionKind projection = ProjectionKind::kKeysOnly;
   std::vector<std::string> non_key;
-  bool sparse = false;
-  double share = 1;  // share of the items with an entry, at most
+  double share = 1;  // share of the items with an entry, at most; below 1 for a sparse index
   int shards = 1;
   std::string shard_attribute;  // empty without shards; writers set it to a random number from 1 to `shards`
   double entry_bytes = 0;
@@ -89,6 +87,10 @@ struct Advice {
 
 // Errors: those of CheckWorkload.
 absl::StatusOr<Advice> Advise(Workload workload);
+
+// The advice as JSON. Its member CreateTable is a request that creates the table with all proposed indexes. For an
+// existing table, UpdateTable is a list of requests that each add one of the proposed global indexes.
+Json AdviceToJson(const Advice& advice);
 
 std::string_view ServiceName(Service service);
 std::string_view ProjectionName(ProjectionKind kind);

@@ -4,8 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "tools/advise/advice.h"
-#include "tools/advise/workload_json.h"
 
 namespace armature::advise {
 namespace {
@@ -107,7 +108,7 @@ Json IndexJson(const IndexAdvice& index) {
                {"Key", KeyJson(index.key)},
                {"Projection", std::string(ProjectionName(index.projection))},
                {"NonKeyAttributes", index.non_key},
-               {"Sparse", index.sparse},
+               {"Sparse", index.share < 1},
                {"ShareOfItems", index.share},
                {"Shards", index.shards}};
   if (index.shards > 1) json["ShardAttribute"] = index.shard_attribute;

@@ -2,23 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <string_view>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "storage/base/strings.h"
 #include "storage/model/limits.h"
-#include "tools/advise/arithmetic.h"
 
 namespace armature::advise {
 namespace {
 
-std::string Percent(double share) { return absl::StrFormat("%.3g%%", share * 100); }
-
 // The names in quotes, because names of patterns may have several words.
 std::string QuotedNames(const std::vector<std::string>& names) {
   std::vector<std::string> quoted;
+  quoted.reserve(names.size());
   for (const std::string& name : names) quoted.push_back(Cat("\"", name, "\""));
   return Listed(quoted);
 }
@@ -100,23 +97,6 @@ Reason KindReason(const Workload& workload, const Plan& plan, const IndexDesign&
   return {"kind", text};
 }
 
-// Units per second of changes of the non-key attributes.
-double ProjectedUpdateUnits(const Workload& workload, const Plan& plan, const IndexDesign& design) {
-  return design.write_units -
-         IndexWriteUnits(workload.table, plan.table_key, design.key, {ProjectionKind::kKeysOnly, {}});
-}
-
-// Units per second of reading the rows from the table instead.
-double FetchUnits(const Workload& workload, const Plan& plan, const IndexDesign& design) {
-  double units = 0;
-  for (const size_t i : design.patterns) {
-    const Pattern& pattern = workload.patterns[i];
-    units += pattern.per_second * RowsRead(workload.table, pattern, plan.patterns[i].need) *
-             ReadUnits(ItemBytes(workload.table), pattern.strong);
-  }
-  return units;
-}
-
 Reason ProjectionReason(const Workload& workload, const Plan& plan, const IndexDesign& design) {
   const Table& table = workload.table;
   std::string text;
@@ -142,12 +122,19 @@ Reason ProjectionReason(const Workload& workload, const Plan& plan, const IndexD
       break;
     }
   }
-  const double projected = ProjectedUpdateUnits(workload, plan, design) * kWriteUnitWeight;
-  const double fetched = FetchUnits(workload, plan, design);
-  if (projected > fetched) {
+  // Units per second of the changes of projected attributes, and of reading the rows from the table instead.
+  const double changed =
+      design.write_units - IndexWriteUnits(table, plan.table_key, design.key, {ProjectionKind::kKeysOnly, {}});
+  double fetched = 0;
+  for (const size_t i : design.patterns) {
+    const Pattern& pattern = workload.patterns[i];
+    fetched += pattern.per_second * RowsRead(table, pattern, plan.patterns[i].need) *
+               ReadUnits(ItemBytes(table), pattern.strong);
+  }
+  if (changed * kWriteUnitWeight > fetched) {
     text += Cat(" Consider KEYS_ONLY with BatchGetItem for the rest: changes of projected attributes cost ",
-                NumberText(projected / kWriteUnitWeight), " write units a second, fetching the rows would cost ",
-                NumberText(fetched), " read units, and a write unit is worth about five of those.");
+                NumberText(changed), " write units a second, fetching the rows would cost ", NumberText(fetched),
+                " read units, and a write unit is worth about five of those.");
   }
   return {"projection", text};
 }
@@ -159,7 +146,7 @@ Reason SparseReason(const Workload& workload, const IndexDesign& design) {
   }
   const std::string names = NamesOf(workload.table, sparse);
   return {"sparse",
-          Cat("Only items with ", names, " have an entry, at most ", Percent(design.share),
+          Cat("Only items with ", names, " have an entry, at most ", absl::StrFormat("%.3g%%", design.share * 100),
               " of all, and every pattern of this index wants just those. Keep it so: leave ", names,
               " out of an item rather than storing an empty value, and remove it when it no longer applies.")};
 }
@@ -233,8 +220,7 @@ std::string RangeText(const Table& table, const RangeCondition& range) {
 
 std::string StrongText(const Workload& workload, const Plan& plan, StrongRead strong) {
   const std::string partition = NamesOf(workload.table, plan.table_key.partition);
-  const std::string_view read_own_writes =
-      " To read one's own writes, send the change sequence of the write as at_least_sequence with the query.";
+  std::string why_not;
   switch (strong) {
     case StrongRead::kNotAsked:
       return "";
@@ -244,22 +230,21 @@ std::string StrongText(const Workload& workload, const Plan& plan, StrongRead st
       return Cat(" Strongly consistent: local indexes cannot be added to a table that exists, so all items of one ",
                  partition, " are read from the table and filtered, which is affordable as they fit into one page.");
     case StrongRead::kOtherPartition:
-      return Cat(
-          " Only eventually consistent, although strong is asked for: strongly consistent reads need the table or a "
-          "local index, thus ",
-          partition, " by equality", plan.table_key.sort.empty() ? " and a sort key of the table." : ".",
-          read_own_writes);
+      why_not = Cat("strongly consistent reads need the table or a local index, thus ", partition, " by equality",
+                    plan.table_key.sort.empty() ? " and a sort key of the table." : ".");
+      break;
     case StrongRead::kTableIsCreated:
-      return Cat(
-          " Only eventually consistent, although strong is asked for: that takes a local index, and those can be made "
-          "only together with the table. A new table with it, and a copy of the items, would serve.",
-          read_own_writes);
+      why_not =
+          "that takes a local index, and those can be made only together with the table. A new table with it, and a "
+          "copy of the items, would serve.";
+      break;
     case StrongRead::kCollectionTooBig:
+      why_not = Cat("with a local index the items of one ", partition, " may not pass ", BytesText(kCollectionBytesMax),
+                    ", and they are expected to.");
       break;
   }
-  return Cat(" Only eventually consistent, although strong is asked for: with a local index the items of one ",
-             partition, " may not pass ", BytesText(kCollectionBytesMax), ", and they are expected to.",
-             read_own_writes);
+  return Cat(" Only eventually consistent, although strong is asked for: ", why_not,
+             " To read one's own writes, send the change sequence of the write as at_least_sequence with the query.");
 }
 
 std::string ServiceText(const Workload& workload, const PatternPlan& answer, const PatternAdvice& advice) {

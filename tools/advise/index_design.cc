@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "storage/model/limits.h"
-#include "tools/advise/arithmetic.h"
 
 namespace armature::advise {
 namespace {
@@ -203,8 +202,6 @@ bool Answers(const Table& table, const Key& key, const KeyNeed& need) {
   const AttributeList all = key.All();
   return IsSubset(need.has, all) && HoldsAllItems(table, all, need);
 }
-
-bool Heat::TooHot() const { return write_units > kPartitionWriteUnits || read_units > kPartitionReadUnits; }
 
 double RowsRead(const Table& table, const Pattern& pattern, const KeyNeed& need) {
   double rows = Rows(table, pattern);

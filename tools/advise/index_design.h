@@ -57,7 +57,7 @@ struct Heat {
   double write_units = 0;
   double read_units = 0;
 
-  bool TooHot() const;
+  bool TooHot() const { return write_units > kPartitionWriteUnits || read_units > kPartitionReadUnits; }
 };
 
 struct IndexDesign {

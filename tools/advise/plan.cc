@@ -7,8 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "tools/advise/arithmetic.h"
-
 namespace armature::advise {
 namespace {
 

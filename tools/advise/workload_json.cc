@@ -1,5 +1,3 @@
-#include "tools/advise/workload_json.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -7,10 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
 #include "storage/base/strings.h"
 #include "storage/model/limits.h"
+#include "tools/advise/workload.h"
 
 namespace armature::advise {
 namespace {

@@ -13,7 +13,6 @@
 #include "storage/base/strings.h"
 #include "tools/advise/advice.h"
 #include "tools/advise/workload.h"
-#include "tools/advise/workload_json.h"
 #include "tools/armature/advise_text.h"
 #include "tools/armature/commands.h"
 #include "tools/armature/json_text.h"

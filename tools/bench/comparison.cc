@@ -8,8 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_format.h"
-#include "tools/bench/daemon.h"
-#include "tools/bench/workload.h"
 
 namespace armature::bench {
 namespace {
@@ -25,10 +23,6 @@ double MedianOf(std::vector<double> values) {
 
 double Quotient(double a, double b) { return b > 0 ? a / b : 0; }
 
-LoadOptions ForSeconds(const Options& options, double seconds) {
-  return {.outstanding = options.outstanding, .threads = options.client_threads, .seconds = seconds};
-}
-
 int64_t ServerCpuUs(const client::Client& client) {
   const admin::v1::GetServerInfoResponse info = ServerInfo(client);
   return info.cpu_user_us() + info.cpu_system_us();
@@ -36,7 +30,7 @@ int64_t ServerCpuUs(const client::Client& client) {
 
 // Runs `kind` for some seconds, and adds failures and mean message sizes to `side`.
 LoadResult RunFor(double seconds, const Channels& channels, const CallKind& kind, const Options& options, Side* side) {
-  LoadResult result = RunLoad(channels, kind, ForSeconds(options, seconds));
+  LoadResult result = RunLoad(channels, kind, {options.outstanding, options.client_threads, seconds});
   const auto calls = static_cast<double>(result.calls);
   side->failed += result.failed;
   if (side->first_error.empty()) side->first_error = result.first_error;
@@ -141,7 +135,7 @@ Comparison Compare(const client::Client& client, const Channels& channels, const
 }
 
 void Load(const Channels& channels, const CallKind& kind, const Options& options) {
-  const LoadResult result = RunLoad(channels, kind, ForSeconds(options, 0));
+  const LoadResult result = RunLoad(channels, kind, {options.outstanding, options.client_threads});
   if (result.failed > 0) {
     throw std::runtime_error(std::to_string(result.failed) + " calls failed, the first: " + result.first_error);
   }

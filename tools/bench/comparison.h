@@ -10,7 +10,7 @@
 #include "armature/client/client.h"
 #include "tools/bench/histogram.h"
 #include "tools/bench/load.h"
-#include "tools/bench/options.h"
+#include "tools/bench/workload.h"
 
 namespace armature::bench {
 

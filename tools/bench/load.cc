@@ -176,6 +176,22 @@ Channels Connect(const std::string& target, uint32_t count) {
   return channels;
 }
 
+client::Client ConnectClient(const std::string& target) {
+  absl::StatusOr<client::Client> client = client::Connect(target);
+  ThrowUnlessOk(client.status(), target);
+  return *std::move(client);
+}
+
+admin::v1::GetServerInfoResponse ServerInfo(const client::Client& client) {
+  absl::StatusOr<admin::v1::GetServerInfoResponse> response = client.GetServerInfo({});
+  ThrowUnlessOk(response.status(), "GetServerInfo");
+  return *std::move(response);
+}
+
+void ThrowUnlessOk(const absl::Status& status, const std::string& what) {
+  if (!status.ok()) throw std::runtime_error(what + ": " + status.ToString());
+}
+
 LoadResult RunLoad(const Channels& channels, const CallKind& kind, const LoadOptions& options) {
   const double cpu_before_us = ProcessCpuUs();
   const Clock::time_point begin = Clock::now();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "armature/client/client.h"
 #include "tools/bench/histogram.h"
 
 namespace armature::bench {
@@ -19,26 +20,14 @@ using Channels = std::vector<std::shared_ptr<grpc::Channel>>;
 // `count` connected channels, each with a connection of its own. Throws std::runtime_error if a connection fails.
 Channels Connect(const std::string& target, uint32_t count);
 
+// A client of the daemon, and the description that the daemon gives of itself. Throw std::runtime_error on failure.
+client::Client ConnectClient(const std::string& target);
+admin::v1::GetServerInfoResponse ServerInfo(const client::Client& client);
+// `what`: the failed action, for the text of the exception.
+void ThrowUnlessOk(const absl::Status& status, const std::string& what);
+
 // Returns the next serialised request. False if there are no more. Called by one thread.
 using RequestSource = std::function<bool(grpc::ByteBuffer*)>;
-
-struct LoadOptions;
-struct LoadResult;
-
-// The calls of a run, and the expected answers.
-struct CallKind {
-  std::string name;
-  std::string method;  // "/package.Service/Method".
-  // Creates the source of one client thread.
-  std::function<RequestSource(uint64_t seed)> new_source;
-  // Checks the first answer. Returns the mistake, or an empty text.
-  std::function<std::string(const grpc::ByteBuffer&)> check;
-  // True: every answer must have the length of the first one. This check of all answers costs next to nothing.
-  bool answers_of_one_size = false;
-  // Runs something other than calls: replaces all members above except the name. Fills the result except for times and
-  // CPU.
-  std::function<LoadResult(const LoadOptions&)> run;
-};
 
 // A thread, or a stream, ends after so many failures.
 inline constexpr uint64_t kFailuresMax = 1000;
@@ -58,6 +47,21 @@ struct LoadResult {
   double seconds = 0;        // from the first start to the last end
   double client_cpu_us = 0;  // CPU time of this process
   Histogram latency;
+};
+
+// The calls of a run, and the expected answers.
+struct CallKind {
+  std::string name;
+  std::string method;  // "/package.Service/Method".
+  // Creates the source of one client thread.
+  std::function<RequestSource(uint64_t seed)> new_source;
+  // Checks the first answer. Returns the mistake, or an empty text.
+  std::function<std::string(const grpc::ByteBuffer&)> check;
+  // True: every answer must have the length of the first one. This check of all answers costs next to nothing.
+  bool answers_of_one_size = false;
+  // Runs something other than calls: replaces all members above except the name. Fills the result except for times and
+  // CPU.
+  std::function<LoadResult(const LoadOptions&)> run;
 };
 
 // Runs `parts` loads at once, each on a thread and with its share of `outstanding`, and adds their counts and

@@ -1,27 +1,48 @@
 // armature-bench: measures the cost of the daemon's item operations against a call that does nothing. See README.md.
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <optional>
+#include <random>
+#include <sstream>
+#include <stdexcept>
 #include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "armature/client/wait.h"
 #include "armature/version.h"
 #include "storage/base/strings.h"
 #include "tools/armature/unknown_word.h"
 #include "tools/bench/comparison.h"
-#include "tools/bench/daemon.h"
 #include "tools/bench/load.h"
-#include "tools/bench/options.h"
 #include "tools/bench/workload.h"
 
 namespace armature::bench {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr int kExitFailed = 1;
+constexpr std::chrono::seconds kReadyMax{30};
+constexpr std::chrono::seconds kStopMax{30};
+constexpr std::chrono::milliseconds kDaemonPollEvery{20};
+constexpr size_t kErrorTailBytes = 2000;
+constexpr absl::Duration kActiveMax = absl::Seconds(60);
 
 // Absent if the program ends at once with *exit_code, after --help or a wrong command line.
 std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
@@ -68,6 +89,146 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   o.client_threads = std::min({o.client_threads, o.connections, o.outstanding});
   return o;
 }
+
+std::string ReadFile(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// Replaces the child process by the daemon. Its output goes to files, so that it never blocks on a full pipe.
+[[noreturn]] void Become(const std::string& path, const std::filesystem::path& directory) {
+  setpgid(0, 0);  // Ctrl-C goes to the benchmark only, which stops the daemon after deleting the table
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  const int out = open((directory / "stdout").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const int err = open((directory / "stderr").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (out < 0 || err < 0) _exit(127);
+  dup2(out, STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
+  const std::string data = "--data_dir=" + (directory / "data").string();
+  execl(path.c_str(), path.c_str(), data.c_str(), "--grpc_listen=127.0.0.1:0", "--http_listen=127.0.0.1:0",
+        static_cast<char*>(nullptr));
+  dprintf(STDERR_FILENO, "cannot execute %s\n", path.c_str());
+  _exit(127);
+}
+
+// A daemon on a temporary data directory. The destructor stops the daemon and removes its directory. The daemon also
+// ends when this program is killed.
+class SpawnedDaemon {
+ public:
+  // Starts the program `path` with data below $TMPDIR, and waits until it prints "ready grpc=ADDRESS". Throws
+  // std::runtime_error with the end of its stderr if that takes more than 30 seconds. Call it before starting threads.
+  explicit SpawnedDaemon(const std::string& path) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "armature_bench_XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) {
+      throw std::system_error(errno, std::generic_category(), "mkdtemp " + pattern);
+    }
+    directory_ = pattern;
+    std::filesystem::create_directory(directory_ / "data");
+    pid_ = fork();
+    if (pid_ == 0) Become(path, directory_);
+    try {
+      if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
+      WaitUntilReady();
+    } catch (...) {
+      Stop();  // the destructor does not run after an exception
+      throw;
+    }
+  }
+
+  ~SpawnedDaemon() { Stop(); }
+
+  SpawnedDaemon(const SpawnedDaemon&) = delete;
+  SpawnedDaemon& operator=(const SpawnedDaemon&) = delete;
+
+  const std::string& address() const { return address_; }
+
+ private:
+  void WaitUntilReady() {
+    static const std::string kReady = "ready grpc=";
+    const Clock::time_point give_up = Clock::now() + kReadyMax;
+    while (true) {
+      std::istringstream lines(ReadFile(directory_ / "stdout"));
+      for (std::string line; std::getline(lines, line);) {
+        if (line.rfind(kReady, 0) != 0 || lines.eof()) continue;  // a line at the end of the file may be incomplete
+        address_ = line.substr(kReady.size(), line.find(' ', kReady.size()) - kReady.size());
+        return;
+      }
+      const bool ended = Reap();
+      if (ended || Clock::now() > give_up) {
+        const std::string errors = ReadFile(directory_ / "stderr");
+        const size_t skip = errors.size() > kErrorTailBytes ? errors.size() - kErrorTailBytes : 0;
+        throw std::runtime_error(std::string("the daemon ") + (ended ? "ended" : "hung") + " before it was ready:\n" +
+                                 errors.substr(skip));
+      }
+      std::this_thread::sleep_for(kDaemonPollEvery);
+    }
+  }
+
+  // Reaps the daemon if it has ended. True if it has.
+  bool Reap() {
+    int status = 0;
+    if (pid_ > 0 && waitpid(pid_, &status, WNOHANG) == pid_) {
+      pid_ = -1;
+      if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        std::cerr << "armature-bench: the daemon ended with " << (WIFEXITED(status) ? "exit code " : "signal ")
+                  << (WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status)) << "\n";
+      }
+    }
+    return pid_ < 0;
+  }
+
+  void Stop() {
+    if (pid_ > 0) {
+      kill(pid_, SIGTERM);
+      const Clock::time_point give_up = Clock::now() + kStopMax;
+      while (!Reap()) {
+        if (Clock::now() > give_up) {
+          std::cerr << "armature-bench: the daemon ignores SIGTERM, killing it\n";
+          kill(pid_, SIGKILL);
+          waitpid(pid_, nullptr, 0);
+          pid_ = -1;
+          break;
+        }
+        std::this_thread::sleep_for(kDaemonPollEvery);
+      }
+    }
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+
+  std::filesystem::path directory_;
+  pid_t pid_ = -1;
+  std::string address_;
+};
+
+// A table armature_bench_<random>, deleted by the destructor.
+class BenchTable {
+ public:
+  // Creates the table and waits until it and its indexes are ACTIVE. Throws std::runtime_error on failure.
+  BenchTable(client::Client client, const Options& options)
+      : client_(std::move(client)), name_("armature_bench_" + KeyText(std::random_device{}())) {
+    ThrowUnlessOk(client_.CreateTable(TableSchema(options, name_)).status(), "CreateTable");
+    ThrowUnlessOk(client::WaitForTable(client_, name_, absl::Now() + kActiveMax), "wait for the table");
+  }
+
+  ~BenchTable() {
+    api::v1::DeleteTableRequest request;
+    request.set_table_name(name_);
+    const absl::Status status = client_.DeleteTable(request).status();
+    if (!status.ok()) std::cerr << "armature-bench: table " << name_ << " is not deleted: " << status << "\n";
+  }
+
+  BenchTable(const BenchTable&) = delete;
+  BenchTable& operator=(const BenchTable&) = delete;
+
+  const std::string& name() const { return name_; }
+
+ private:
+  const client::Client client_;
+  const std::string name_;
+};
 
 void OnSignal(int number) {
   Interrupt();

@@ -10,7 +10,6 @@
 #include "absl/time/time.h"
 #include "armature/client/client.h"
 #include "armature/client/pipeline.h"
-#include "tools/bench/daemon.h"
 #include "tools/bench/workload.h"
 
 namespace armature::bench {
@@ -20,11 +19,18 @@ using Clock = std::chrono::steady_clock;
 
 constexpr absl::Duration kStreamStallMax = absl::Seconds(30);
 
+// The streams of all runs.
+struct Streams {
+  Options options;
+  std::string table;
+  std::vector<client::Client> clients;
+  std::atomic<uint64_t> next = kFirstPutKey;
+};
+
 // One stream during one run.
 class Stream {
  public:
-  Stream(const client::Client& client, const Options& options, const std::string& table, std::atomic<uint64_t>* next)
-      : client_(client), options_(options), table_(table), next_(next) {}
+  Stream(const client::Client& client, Streams* all) : client_(client), all_(*all) {}
 
   LoadResult Run(size_t window, double seconds) {
     const Clock::time_point end =
@@ -55,9 +61,9 @@ class Stream {
 
   void Ask(client::Pipeline& pipeline) {
     api::v1::PutItemRequest put;
-    put.set_table_name(table_);
+    put.set_table_name(all_.table);
     *put.mutable_item() =
-        BenchItem(options_, "u" + KeyText(next_->fetch_add(1, std::memory_order_relaxed)), /*sort_offset=*/0);
+        BenchItem(all_.options, "u" + KeyText(all_.next.fetch_add(1, std::memory_order_relaxed)), /*sort_offset=*/0);
     // All puts have the length of the first one.
     if (put_bytes_ == 0) put_bytes_ = put.ByteSizeLong();
     pipeline.Ask(std::move(put),
@@ -81,26 +87,10 @@ class Stream {
   }
 
   const client::Client& client_;
-  const Options& options_;
-  const std::string& table_;
-  std::atomic<uint64_t>* const next_;
+  Streams& all_;
   uint64_t put_bytes_ = 0;  // set before the first put is asked
   absl::Mutex mutex_;
   LoadResult result_ ABSL_GUARDED_BY(mutex_);
-};
-
-// The streams of all runs.
-struct Streams {
-  Options options;
-  std::string table;
-  std::vector<client::Client> clients;
-  std::atomic<uint64_t> next = kFirstPutKey;
-
-  LoadResult Run(const LoadOptions& load) {
-    return RunInParts(clients.size(), load.outstanding, [&](size_t i, size_t window) {
-      return Stream(clients[i], options, table, &next).Run(window, load.seconds);
-    });
-  }
 };
 
 }  // namespace
@@ -116,7 +106,11 @@ CallKind PipelineKind(const Options& options, const std::string& table) {
   BenchItem(options, "u" + KeyText(0), 0);
   CallKind kind;
   kind.name = "pipeline";
-  kind.run = [streams](const LoadOptions& load) { return streams->Run(load); };
+  kind.run = [streams](const LoadOptions& load) {
+    return RunInParts(streams->clients.size(), load.outstanding, [&](size_t i, size_t window) {
+      return Stream(streams->clients[i], streams.get()).Run(window, load.seconds);
+    });
+  };
   return kind;
 }
 

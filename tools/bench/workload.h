@@ -1,4 +1,4 @@
-// The stored items, and the measured calls.
+// The values of the command line, the stored items, and the measured calls.
 //
 // Each item for put, get, scan and update has a partition of its own: key {pk: "u" + 16 hex digits, sk: 1000000000}.
 // The items for query are kQueryPartitions partitions of one page each: {pk: "q" + 16 hex digits, sk: 1000000000 + i}.
@@ -10,9 +10,31 @@
 
 #include "armature/api/v1/tables.pb.h"
 #include "tools/bench/load.h"
-#include "tools/bench/options.h"
 
 namespace armature::bench {
+
+struct Options {
+  std::string target = "127.0.0.1:7700";
+  std::string workload = "all";
+  std::string spawn;  // path of a daemon to start; empty: use `target`
+  uint32_t connections = 2;
+  uint32_t outstanding = 64;
+  uint32_t client_threads = 1;
+  uint32_t rounds = 3;
+  double seconds = 5;
+  double warmup_seconds = 0.5;
+  uint32_t item_bytes = 300;
+  uint32_t page_items = 100;
+  uint32_t gsi = 0;
+  uint64_t items = 10000;
+  uint64_t key_space = 0;
+  bool without_echo = false;
+  bool json = false;
+
+  bool Wants(const std::string& name) const {
+    return workload == name || (workload == "all" && (name == "put" || name == "get" || name == "query"));
+  }
+};
 
 inline constexpr uint64_t kQueryPartitions = 64;
 

@@ -15,7 +15,7 @@
 #include "absl/synchronization/mutex.h"
 #include "rocksdb/env.h"
 #include "rocksdb/io_status.h"
-#include "storage/store/backup/backup_work.h"
+#include "storage/store/backup/backup_files.h"
 
 namespace armature::store {
 

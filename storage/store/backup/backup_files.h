@@ -1,21 +1,97 @@
 #ifndef ARMATURE_STORAGE_STORE_BACKUP_BACKUP_FILES_H_
 #define ARMATURE_STORAGE_STORE_BACKUP_BACKUP_FILES_H_
 
-// The files of a backup directory: listing, integrity checks, and removal of unneeded files. Inside the store only.
+// The files of a backup directory: manifests, listing, integrity checks, and removal of unneeded files. docs/FORMAT.md,
+// "Backup directory". Inside the store only.
 
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "storage/store/backup/backup_manifest.h"
-#include "storage/store/backup/backup_work.h"
+#include "rocksdb/rate_limiter.h"
+#include "storage/store/backup/backup_repository.h"
 #include "storage/store/durable_file.h"
 
 namespace armature::store {
+
+inline constexpr int kBackupFormatVersion = 1;
+
+// A data file of a backup.
+struct BackupFile {
+  std::string name;  // relative to the backup directory
+  uint64_t size = 0;
+  uint32_t crc32c = 0;
+};
+
+// The manifest of a backup, which lists its files. A backup exists if its manifest does.
+struct BackupManifest {
+  BackupEntry entry;  // without damage
+  uint32_t engine_id = 0;
+  uint64_t meta_bytes = 0;  // size of RocksDB's own file about the backup
+  std::string meta_checksum;
+  std::vector<BackupFile> files;  // in the order of RocksDB's own file
+};
+
+// XXH3-128 (seed 0) in hex.
+std::string BackupChecksum(std::string_view bytes);
+
+std::string EncodeBackupManifest(const BackupManifest& manifest);
+// Errors: DataLoss if any byte is damaged; FailedPrecondition if the format is newer than this build's.
+absl::StatusOr<BackupManifest> ParseBackupManifest(std::string_view text);
+
+// Parses the files named in RocksDB's own file, which has no sizes. Errors: DataLoss.
+absl::StatusOr<std::vector<BackupFile>> ParseEngineMeta(std::string_view text);
+
+// Progress, speed limit and cancellation of a backup operation.
+//
+// Thread-safety: used by one thread at a time, except cancelled(), which is thread-safe.
+class BackupWork {
+ public:
+  // `limiter` may be null.
+  BackupWork(const BackupObserver& observer, rocksdb::RateLimiter* limiter) : observer_(observer), limiter_(limiter) {}
+  BackupWork(const BackupWork&) = delete;
+  BackupWork& operator=(const BackupWork&) = delete;
+
+  // Adds `bytes` to the total.
+  void Expect(uint64_t bytes) { progress_.total_bytes += bytes; }
+  // Sets the total to the bytes done.
+  void Settle() { progress_.total_bytes = progress_.done_bytes; }
+  // Adds `bytes` to the bytes done and calls the observer. Errors: Cancelled.
+  absl::Status Advance(uint64_t bytes) {
+    progress_.done_bytes += bytes;
+    progress_.total_bytes = std::max(progress_.total_bytes, progress_.done_bytes);
+    if (!cancelled_ && observer_ && !observer_(progress_)) cancelled_ = true;
+    return cancelled_ ? absl::CancelledError("cancelled") : absl::OkStatus();
+  }
+  bool cancelled() const { return cancelled_; }
+
+  // Size of one read.
+  size_t ChunkBytes() const {
+    constexpr size_t kChunkBytes = size_t{1} << 20;
+    return limiter_ == nullptr ? kChunkBytes
+                               : std::min(kChunkBytes, static_cast<size_t>(limiter_->GetSingleBurstBytes()));
+  }
+  // Waits until the speed limit permits a read of `bytes`.
+  void WaitToRead(size_t bytes) {
+    if (limiter_ == nullptr || bytes == 0) return;
+    limiter_->Request(static_cast<int64_t>(bytes), rocksdb::Env::IO_LOW, /*stats=*/nullptr,
+                      rocksdb::RateLimiter::OpType::kRead);
+  }
+
+ private:
+  const BackupObserver& observer_;
+  rocksdb::RateLimiter* const limiter_;
+  BackupProgress progress_;
+  std::atomic<bool> cancelled_ = false;
+};
 
 // A backup found in the directory.
 struct KnownBackup {

@@ -1,8 +1,11 @@
 #include "storage/store/backup/backup_reader.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
+#include "absl/strings/escaping.h"
+#include "armature/disk/v1/backup.pb.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 #include "rocksdb/utilities/backup_engine.h"
@@ -24,19 +27,14 @@ constexpr size_t kReaderCacheBytes = size_t{8} << 20;
 constexpr int kReaderOpenFilesMax = 512;
 constexpr size_t kReadaheadBytes = size_t{1} << 20;
 
+// Begins the note of a backup of one table.
+constexpr std::string_view kHead = "table backup ";
+
 }  // namespace
 
 // Members in order of construction; destroyed in reverse.
 struct BackupReader::Impl {
   Impl(LockedFile given_hold, BackupEntry given_entry) : hold(std::move(given_hold)), entry(std::move(given_entry)) {}
-  ~Impl() {
-    if (db == nullptr) return;
-    for (const auto& [name, handle] : families) static_cast<void>(db->DestroyColumnFamilyHandle(handle));
-    static_cast<void>(db->Close());
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-
   absl::Status OpenDatabase(const rocksdb::BackupEngineOptions& options, uint32_t engine_id);
   absl::Status ReadTables();
   std::string Context() const { return Cat("backup ", entry.id); }
@@ -44,8 +42,7 @@ struct BackupReader::Impl {
   const LockedFile hold;
   const BackupEntry entry;
   std::shared_ptr<rocksdb::Env> env;
-  std::unique_ptr<rocksdb::DB> db;
-  StringMap<rocksdb::ColumnFamilyHandle*> families;
+  ReadOnlyDb rocks;
   std::vector<model::TableDescriptor> tables;
 };
 
@@ -82,38 +79,25 @@ absl::Status BackupReader::Impl::OpenDatabase(const rocksdb::BackupEngineOptions
   rocksdb::BackupInfo info;
   ARM_RETURN_IF_ERROR(FromRocks(engine->GetBackupInfo(engine_id, &info, /*include_file_details=*/true), Context()));
   env = info.env_for_open;
-  const DatabaseOptions database;
-  rocksdb::DBOptions db_options = MakeDbOptions(database);
+  rocksdb::DBOptions db_options = MakeDbOptions({});
   db_options.env = env.get();
   db_options.max_open_files = kReaderOpenFilesMax;
-  std::vector<std::string> names;
-  ARM_RETURN_IF_ERROR(FromRocks(rocksdb::DB::ListColumnFamilies(db_options, info.name_for_open, &names), Context()));
-  const rocksdb::ColumnFamilyOptions family_options =
-      MakeDataFamilyOptions(database, rocksdb::NewLRUCache(kReaderCacheBytes));
-  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
-  descriptors.reserve(names.size());
-  for (const std::string& name : names) descriptors.emplace_back(name, family_options);
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  rocksdb::DB* raw = nullptr;
-  ARM_RETURN_IF_ERROR(
-      FromRocks(rocksdb::DB::OpenForReadOnly(db_options, info.name_for_open, descriptors, &handles, &raw), Context()));
-  db.reset(raw);
-  for (rocksdb::ColumnFamilyHandle* const handle : handles) families[handle->GetName()] = handle;
-  return absl::OkStatus();
+  return FromRocks(rocks.Open(db_options, info.name_for_open, kReaderCacheBytes), Context());
 }
 
 absl::Status BackupReader::Impl::ReadTables() {
-  const auto meta = families.find(kMetaFamily);
-  if (meta == families.end()) return DataLossError(Cat(Context(), ": column family ", kMetaFamily, " is missing"));
+  const auto meta = rocks.families.find(kMetaFamily);
+  if (meta == rocks.families.end())
+    return DataLossError(Cat(Context(), ": column family ", kMetaFamily, " is missing"));
   rocksdb::ReadOptions read;
   read.total_order_seek = true;
-  const std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(read, meta->second));
+  const std::unique_ptr<rocksdb::Iterator> it(rocks.db->NewIterator(read, meta->second));
   const rocksdb::Slice prefix = ToSlice(kTablePrefix);
   for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
     ARM_ASSIGN_OR_RETURN(model::TableDescriptor table, ParseTableRecord(ToView(it->value())));
     const bool is_served = table.state == model::TableState::kActive || table.state == model::TableState::kUpdating;
     if (!is_served) continue;
-    if (!families.contains(DataFamilyName(table.id))) {
+    if (!rocks.families.contains(DataFamilyName(table.id))) {
       return DataLossError(Cat(Context(), ": the column family of table ", table.name, " is missing"));
     }
     tables.push_back(std::move(table));
@@ -123,21 +107,47 @@ absl::Status BackupReader::Impl::ReadTables() {
   return FromRocks(it->status(), Context());
 }
 
-absl::Status BackupReader::ReadTable(TableId table,
-                                     absl::FunctionRef<RowVerdict(std::string_view, std::string_view)> visit) {
+absl::Status BackupReader::ReadTable(TableId table, RowVisitor visit) {
   const bool is_known = std::any_of(impl_->tables.begin(), impl_->tables.end(),
                                     [&](const model::TableDescriptor& known) { return known.id == table; });
   if (!is_known) return absl::NotFoundError(Cat(impl_->Context(), " has no table with id ", table.value()));
-  const auto family = impl_->families.find(DataFamilyName(table));
+  const auto family = impl_->rocks.families.find(DataFamilyName(table));
   rocksdb::ReadOptions read;
   read.total_order_seek = true;
   read.fill_cache = false;
   read.readahead_size = kReadaheadBytes;
-  const std::unique_ptr<rocksdb::Iterator> it(impl_->db->NewIterator(read, family->second));
+  const std::unique_ptr<rocksdb::Iterator> it(impl_->rocks.db->NewIterator(read, family->second));
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     if (visit(ToView(it->key()), ToView(it->value())) == RowVerdict::kStop) return absl::OkStatus();
   }
   return FromRocks(it->status(), Cat("read table ", table.value(), " of ", impl_->Context()));
+}
+
+std::string EncodeTableBackupNote(const TableBackupNote& note) {
+  armature::disk::v1::TableBackupNote message;
+  message.set_arn(note.arn);
+  message.set_name(note.name);
+  message.set_creation_time_ms(note.creation_time_ms);
+  message.set_table_record(EncodeTableRecord(note.table));
+  message.set_item_count(note.item_count);
+  message.set_size_bytes(note.size_bytes);
+  return Cat(kHead, note.name, " of ", note.table.name, "\n", Sv(absl::Base64Escape(message.SerializeAsString())));
+}
+
+std::optional<TableBackupNote> ParseTableBackupNote(const std::string& text) {
+  const size_t end = text.find('\n');
+  if (!text.starts_with(kHead) || end == std::string::npos) return std::nullopt;
+  std::string bytes;
+  armature::disk::v1::TableBackupNote message;
+  if (!absl::Base64Unescape(text.substr(end + 1), &bytes) || !message.ParseFromString(bytes)) return std::nullopt;
+  absl::StatusOr<model::TableDescriptor> table = ParseTableRecord(message.table_record());
+  if (!table.ok()) return std::nullopt;
+  return TableBackupNote{.arn = message.arn(),
+                         .name = message.name(),
+                         .creation_time_ms = message.creation_time_ms(),
+                         .table = *std::move(table),
+                         .item_count = message.item_count(),
+                         .size_bytes = message.size_bytes()};
 }
 
 }  // namespace armature::store

@@ -1,9 +1,11 @@
 #ifndef ARMATURE_STORAGE_STORE_BACKUP_BACKUP_READER_H_
 #define ARMATURE_STORAGE_STORE_BACKUP_BACKUP_READER_H_
 
-// Reads a backup without restoring it. Used to restore single tables.
+// Backups of single tables: their notes, and reading a backup without restoring it.
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +35,8 @@ class BackupReader {
   const std::vector<model::TableDescriptor>& tables() const;
 
   // Calls `visit(key, value)` for all rows of the table's own keyspace in key order, until the visitor returns kStop.
-  // Values are as stored. The views are valid during the visit. Errors: NotFound; DataLoss.
-  absl::Status ReadTable(TableId table,
-                         absl::FunctionRef<RowVerdict(std::string_view key, std::string_view value)> visit);
+  // Values are as stored. Errors: NotFound; DataLoss.
+  absl::Status ReadTable(TableId table, RowVisitor visit);
 
  private:
   struct Impl;
@@ -43,6 +44,22 @@ class BackupReader {
 
   const std::unique_ptr<Impl> impl_;
 };
+
+// The note of a backup that was created through the API as a backup of one table. docs/FORMAT.md, "Backup directory".
+struct TableBackupNote {
+  std::string arn;
+  std::string name;
+  int64_t creation_time_ms = 0;  // since the epoch
+  model::TableDescriptor table;  // descriptor at the time of the backup
+  int64_t item_count = 0;
+  int64_t size_bytes = 0;
+};
+
+// One line for people, and one line for ParseTableBackupNote.
+std::string EncodeTableBackupNote(const TableBackupNote& note);
+
+// Nullopt if the note belongs to a backup without a table, or is of an unknown version.
+std::optional<TableBackupNote> ParseTableBackupNote(const std::string& text);
 
 }  // namespace armature::store
 

@@ -9,7 +9,6 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/store/catalog/catalog_record.h"
-#include "storage/store/column_family.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
@@ -202,7 +201,7 @@ absl::Status Catalog::CheckFamilyCeiling(const TableDescriptor& wanted) const {
 }
 
 absl::Status TableIsBeingCreatedError(std::string_view name) {
-  return ResourceInUseError(Cat("Attempt to change a resource which is still in use: Table is being created: ", name));
+  return StillInUseError(Cat("Table is being created: ", name));
 }
 
 absl::StatusOr<TableDescriptor> Catalog::Add(TableDescriptor descriptor) {
@@ -247,19 +246,15 @@ absl::StatusOr<TableDescriptor> Catalog::MarkDeleting(std::string_view name,
     case TableState::kCreating:
       return TableIsBeingCreatedError(name);
     case TableState::kUpdating:
-      return ResourceInUseError(Cat("Attempt to change a resource which is still in use: Table: ", name,
-                                    " is in the process of being updated."));
+      return StillInUseError(Cat("Table: ", name, " is in the process of being updated."));
     case TableState::kDeleting:
-      return ResourceInUseError(
-          Cat("Attempt to change a resource which is still in use: Table is being deleted: ", name));
+      return StillInUseError(Cat("Table is being deleted: ", name));
     case TableState::kActive:
       break;
   }
   for (const IndexDescriptor& index : descriptor.global_indexes) {
     if (index.state == IndexState::kActive) continue;
-    return ResourceInUseError(
-        "Attempt to change a resource which is still in use: Cannot delete table while indexes are being created, "
-        "updated, or deleted.");
+    return StillInUseError("Cannot delete table while indexes are being created, updated, or deleted.");
   }
   if (descriptor.settings.deletion_protection) {
     return ValidationError(

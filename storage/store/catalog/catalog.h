@@ -22,7 +22,7 @@
 #include "storage/base/timer_queue.h"
 #include "storage/model/table_descriptor.h"
 #include "storage/store/catalog/capacity_bucket.h"
-#include "storage/store/catalog/index_build.h"
+#include "storage/store/catalog/catalog_record.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/log/change_log.h"
 
@@ -41,6 +41,29 @@ class FamilyLease {
 
  private:
   const std::function<void()> on_release_;
+};
+
+// The state of an index build in memory, shared by all states of the catalog. Thread-safety: thread-safe.
+class IndexBuild {
+ public:
+  explicit IndexBuild(BuildState state) : state_(std::move(state)) {}
+
+  BuildState state() const {
+    const absl::MutexLock lock(&mutex_);
+    return state_;
+  }
+  BuildPhase phase() const {
+    const absl::MutexLock lock(&mutex_);
+    return state_.phase;
+  }
+  void Set(BuildState state) {
+    const absl::MutexLock lock(&mutex_);
+    state_ = std::move(state);
+  }
+
+ private:
+  mutable absl::Mutex mutex_;
+  BuildState state_ ABSL_GUARDED_BY(mutex_);
 };
 
 // An index and its keyspace.

@@ -14,7 +14,6 @@
 #include "storage/model/table_update.h"
 #include "storage/store/catalog/catalog.h"
 #include "storage/store/catalog/catalog_record.h"
-#include "storage/store/column_family.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"

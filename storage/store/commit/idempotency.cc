@@ -10,7 +10,6 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/model/wire.h"
-#include "storage/store/column_family.h"
 #include "storage/store/database.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/range_reader.h"

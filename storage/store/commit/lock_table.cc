@@ -9,7 +9,6 @@
 #include "absl/synchronization/mutex.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
-#include "storage/base/transaction_error.h"
 
 namespace armature::store {
 namespace {
@@ -113,10 +112,7 @@ void LockTable::Acquire(uint64_t row_hash, absl::Time deadline, Continuation the
     }
   }
   if (!locked) return std::move(then)(TooManyWaitError());
-  Guard guard;
-  guard.table_ = this;
-  guard.stripes_.push_back(stripe_index);
-  std::move(then)(std::move(guard));
+  std::move(then)(Guard(this, {stripe_index}));
 }
 
 std::optional<LockTable::Guard> LockTable::TryAcquire(uint64_t row_hash) {
@@ -128,10 +124,7 @@ std::optional<LockTable::Guard> LockTable::TryAcquire(uint64_t row_hash) {
     stripe.locked = true;
     stripe.by_transaction = false;
   }
-  Guard guard;
-  guard.table_ = this;
-  guard.stripes_.push_back(stripe_index);
-  return guard;
+  return Guard(this, {stripe_index});
 }
 
 void LockTable::AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time deadline, ContinuationOfAll then,
@@ -182,10 +175,7 @@ void LockTable::Advance(const std::shared_ptr<Request>& request) {
     if (refused) return std::move(request->then)(TooManyWaitError());
     ++request->held;
   }
-  Guard guard;
-  guard.table_ = this;
-  guard.stripes_ = request->stripes;
-  std::move(request->then)(std::move(guard));
+  std::move(request->then)(Guard(this, request->stripes));
 }
 
 void LockTable::ReleaseStripe(uint32_t stripe_index) {

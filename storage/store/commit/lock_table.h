@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -47,6 +48,8 @@ class LockTable {
 
    private:
     friend class LockTable;
+    Guard(LockTable* table, Stripes stripes) : table_(table), stripes_(std::move(stripes)) {}
+
     LockTable* table_ = nullptr;
     Stripes stripes_;
   };

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "storage/base/strong_type.h"
@@ -50,15 +51,26 @@ class WriteUnit {
 
   void Put(const Keyspace& keyspace, std::string_view key, std::string_view value) { Put(keyspace, key, value, {}); }
   // The value in two parts, which the caller need not join.
-  void Put(const Keyspace& keyspace, std::string_view key, std::string_view value_begin, std::string_view value_end);
-  void Delete(const Keyspace& keyspace, std::string_view key);
+  void Put(const Keyspace& keyspace, std::string_view key, std::string_view value_begin, std::string_view value_end) {
+    Append(OpKind::kPut, keyspace, key, 0);
+    bytes_.append(value_begin).append(value_end);
+    ops_.back().value_size = static_cast<uint32_t>(value_begin.size() + value_end.size());
+  }
+  void Delete(const Keyspace& keyspace, std::string_view key) { Append(OpKind::kDelete, keyspace, key, 0); }
   // Adds `delta` to the unsigned counter stored under `key` (an absent counter is 0; a counter at 0 is removed).
   // Counters are sizes of item collections: a unit that would raise one above
   // DatabaseOptions::item_collection_bytes_max is not committed.
-  void AddCounter(const Keyspace& keyspace, std::string_view key, int64_t delta);
-  void AddStats(const Keyspace& keyspace, StatsDelta delta);
+  void AddCounter(const Keyspace& keyspace, std::string_view key, int64_t delta) {
+    if (delta != 0) Append(OpKind::kCounter, keyspace, key, delta);
+  }
+  void AddStats(const Keyspace& keyspace, StatsDelta delta) {
+    if (delta.items != 0 || delta.bytes != 0) stats_.push_back(StatsOp{keyspace.stats, delta});
+  }
   // Appends `record` to the change log of `table`; the committer assigns its sequence. At most once per unit.
-  void SetChangeRecord(TableId table, std::string record);
+  void SetChangeRecord(TableId table, std::string record) {
+    record_table_ = table;
+    record_ = std::move(record);
+  }
   // The unit's record changes an index by `bytes` of rows, and counts in `backlog` once committed. Once per index.
   void AddToBacklog(IndexBacklog* backlog, uint64_t bytes) { backlogs_.push_back({backlog, bytes}); }
 
@@ -77,7 +89,12 @@ class WriteUnit {
   std::string_view value(const Op& op) const { return std::string_view(bytes_).substr(op.value_offset, op.value_size); }
 
  private:
-  void Append(OpKind kind, const Keyspace& keyspace, std::string_view key, int64_t delta);
+  void Append(OpKind kind, const Keyspace& keyspace, std::string_view key, int64_t delta) {
+    const auto key_offset = static_cast<uint32_t>(bytes_.size());
+    bytes_.append(key);
+    const auto key_size = static_cast<uint32_t>(key.size());
+    ops_.push_back(Op{kind, keyspace.family, key_offset, key_size, key_offset + key_size, /*value_size=*/0, delta});
+  }
 
   std::shared_ptr<const void> pin_;
   std::string bytes_;

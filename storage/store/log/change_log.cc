@@ -7,17 +7,11 @@
 
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
-#include "storage/store/log/sequence_tickets.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
 
 namespace armature::store {
-
-ChangeSequence IndexProgress::applied() const {
-  const absl::MutexLock lock(&mutex_);
-  return applied_;
-}
 
 void IndexProgress::Advance(ChangeSequence applied) {
   std::vector<Waiter> ready;
@@ -80,9 +74,28 @@ void IndexProgress::Expire(uint64_t id) {
   std::move(then)(DeadlineExceededError("The index did not reach the requested change sequence within the deadline"));
 }
 
-ChangeSequence ChangeLog::watermark() const { return tickets_->watermark(); }
+ChangeSequence SequenceTickets::Take(uint64_t count) {
+  const absl::MutexLock lock(&mutex_);
+  const uint64_t first = next_;
+  next_ += count;
+  out_.insert(first);
+  return ChangeSequence(first);
+}
 
-ChangeSequence ChangeLog::last_taken() const { return tickets_->last_taken(); }
+void SequenceTickets::Release(ChangeSequence first) {
+  const absl::MutexLock lock(&mutex_);
+  out_.erase(first.value());
+}
+
+ChangeSequence SequenceTickets::watermark() const {
+  const absl::MutexLock lock(&mutex_);
+  return ChangeSequence((out_.empty() ? next_ : *out_.begin()) - 1);
+}
+
+ChangeSequence SequenceTickets::last_taken() const {
+  const absl::MutexLock lock(&mutex_);
+  return ChangeSequence(next_ - 1);
+}
 
 absl::StatusOr<ChangeLog::ReadOutcome> ChangeLog::Read(
     TableId table, ChangeSequence after, ChangeSequence up_to, size_t records_max, size_t bytes_max,

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +24,6 @@
 namespace armature::store {
 
 class RocksDb;
-class SequenceTickets;
 
 // Notified when a table's log grows. Implemented above the store.
 class ChangeConsumer {
@@ -43,7 +43,10 @@ class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
   IndexProgress(ChangeSequence cursor, TimerQueue* timers) : applied_(cursor), timers_(timers) {}
 
   // The index contains all changes up to and including this sequence.
-  ChangeSequence applied() const;
+  ChangeSequence applied() const {
+    const absl::MutexLock lock(&mutex_);
+    return applied_;
+  }
 
   // Moves the cursor forward (a smaller value is ignored) and runs the waiters that it reaches.
   void Advance(ChangeSequence applied);
@@ -78,15 +81,43 @@ class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
   IndexBacklog backlog_;
 };
 
+// Assigns sequences to change records, and computes the log's watermark.
+//
+// A ticket is a run of sequences that its holder is about to write. Batches may finish in another order than they took
+// their tickets. Therefore a reader of the log never reads past the lowest outstanding ticket: it would skip the late
+// records for ever.
+//
+// Thread-safety: thread-safe.
+class SequenceTickets {
+ public:
+  // `last`: the highest sequence handed out before.
+  explicit SequenceTickets(ChangeSequence last) : next_(last.value() + 1) {}
+
+  // Takes `count` (at least 1) sequences; returns the first.
+  ChangeSequence Take(uint64_t count);
+  // Returns the ticket whose first sequence is `first`, after its batch was written or abandoned.
+  void Release(ChangeSequence first);
+
+  // Every sequence up to and including this one is in the log or never will be.
+  ChangeSequence watermark() const;
+  // The highest sequence handed out.
+  ChangeSequence last_taken() const;
+
+ private:
+  mutable absl::Mutex mutex_;
+  uint64_t next_ ABSL_GUARDED_BY(mutex_);
+  std::set<uint64_t> out_ ABSL_GUARDED_BY(mutex_);
+};
+
 // Thread-safety: thread-safe.
 class ChangeLog {
  public:
   ChangeLog(RocksDb* db, const SequenceTickets* tickets) : db_(db), tickets_(tickets) {}
 
   // All records up to this sequence may be read.
-  ChangeSequence watermark() const;
+  ChangeSequence watermark() const { return tickets_->watermark(); }
   // The highest sequence handed out. No change visible in a table has a higher one.
-  ChangeSequence last_taken() const;
+  ChangeSequence last_taken() const { return tickets_->last_taken(); }
 
   struct ReadOutcome {
     // Position to resume after: the last record read, or `up_to` if no more records exist up to there.

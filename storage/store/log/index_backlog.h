@@ -13,6 +13,9 @@
 
 namespace armature::store {
 
+class CatalogSnapshot;
+class ChangeLog;
+
 // Number of change records that touch an index, and the bytes of their index rows.
 struct BacklogLoad {
   uint64_t records = 0;
@@ -57,6 +60,11 @@ class IndexBacklog {
   std::deque<Sample> samples_ ABSL_GUARDED_BY(mutex_);
   int64_t spacing_ms_ ABSL_GUARDED_BY(mutex_) = 0;  // minimum distance of samples; grows with the time span they cover
 };
+
+// Sets the backlogs of all global indexes by reading the change log. Called before the first commit. Malformed records
+// are skipped; the applier reports them. If the log of a table cannot be read, its count ends there with a log message,
+// and the database can still be served. Cost: reads the whole backlog once.
+void CountBacklogs(const ChangeLog& log, const CatalogSnapshot& catalog);
 
 }  // namespace armature::store
 

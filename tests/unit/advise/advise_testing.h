@@ -13,10 +13,10 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "tools/advise/advice.h"
 #include "tools/advise/workload.h"
-#include "tools/advise/workload_json.h"
 
 namespace armature::advise {
 
@@ -137,7 +137,7 @@ inline std::vector<std::string> Summaries(const Advice& advice) {
     std::string text = (index.local ? "LOCAL " : "GLOBAL ") + index.key.ToString() + " ";
     text += ProjectionName(index.projection);
     for (const std::string& name : index.non_key) text += " " + name;
-    if (index.sparse) text += " sparse";
+    if (index.share < 1) text += " sparse";
     if (index.shards > 1) text += " x" + std::to_string(index.shards);
     summaries.push_back(std::move(text));
   }

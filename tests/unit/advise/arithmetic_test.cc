@@ -1,5 +1,3 @@
-#include "tools/advise/arithmetic.h"
-
 #include <gtest/gtest.h>
 
 #include "tests/unit/advise/advise_testing.h"

@@ -342,7 +342,7 @@ TEST(AdviseReasons, EveryChoiceHasOne) {
       for (const char* const topic : {"key", "kind", "projection", "cost"}) {
         EXPECT_NE(FindReason(index.reasons, topic), "") << name << " " << index.name << " " << topic;
       }
-      EXPECT_EQ(FindReason(index.reasons, "sparse") != "", index.sparse);
+      EXPECT_EQ(FindReason(index.reasons, "sparse") != "", index.share < 1);
       EXPECT_TRUE(FindReason(index.reasons, "sharding") != "" || index.shards == 1);
     }
     for (const PatternAdvice& pattern : advice.patterns) EXPECT_NE(pattern.reason, "");

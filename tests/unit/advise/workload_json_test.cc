@@ -1,5 +1,3 @@
-#include "tools/advise/workload_json.h"
-
 #include <cstddef>
 #include <fstream>
 #include <string>

@@ -15,7 +15,6 @@
 #include "storage/codec/change_codec.h"
 #include "storage/codec/item_codec.h"
 #include "storage/codec/key_codec.h"
-#include "storage/codec/partition_hash.h"
 #include "storage/codec/stored_item.h"
 #include "storage/store/meta_keys.h"
 #include "tools/armature/attribute_json.h"

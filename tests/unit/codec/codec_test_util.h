@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/model/value.h"
+#include "storage/model/item_view.h"
 #include "storage/model/wire.h"
 #include "tests/support/test_data.h"
 

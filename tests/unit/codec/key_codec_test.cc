@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "storage/codec/item_codec.h"
-#include "storage/codec/partition_hash.h"
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/model/naive_decimal.h"
 #include "tests/unit/model/random_seed.h"

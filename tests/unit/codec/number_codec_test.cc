@@ -1,4 +1,4 @@
-#include "storage/codec/number_codec.h"
+#include "storage/codec/key_codec.h"
 
 #include <gtest/gtest.h>
 

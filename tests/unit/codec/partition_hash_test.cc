@@ -1,4 +1,4 @@
-#include "storage/codec/partition_hash.h"
+#include "storage/codec/key_codec.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,6 @@
 
 #include "armature/api/v1/errors.pb.h"
 #include "storage/base/api_error.h"
-#include "storage/base/throttling_error.h"
-#include "storage/base/transaction_error.h"
 #include "tests/unit/codec/codec_test_util.h"
 
 namespace armature::daemon::error_map_test {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/synchronization/notification.h"
-#include "storage/base/transaction_error.h"
+#include "storage/base/api_error.h"
 #include "storage/store/log/change_log.h"
 #include "tests/unit/engine/engine_test_util.h"
 

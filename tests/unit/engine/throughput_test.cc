@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/base/throttling_error.h"
+#include "storage/base/api_error.h"
 #include "tests/unit/engine/engine_test_util.h"
 
 namespace armature::engine::throughput_test {

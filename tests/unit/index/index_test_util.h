@@ -10,7 +10,6 @@
 
 #include "storage/codec/item_codec.h"
 #include "storage/codec/key_codec.h"
-#include "storage/codec/partition_hash.h"
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/store/store_test_util.h"
 

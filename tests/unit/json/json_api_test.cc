@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "daemon/json/error_json.h"
-#include "storage/base/throttling_error.h"
+#include "storage/base/api_error.h"
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/json/json_api_test_util.h"
 

@@ -1,4 +1,4 @@
-#include "storage/model/index_definition.h"
+#include "storage/model/table_definition.h"
 
 #include <optional>
 #include <string>

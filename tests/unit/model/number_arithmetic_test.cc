@@ -1,4 +1,4 @@
-#include "storage/model/number_arithmetic.h"
+#include "storage/model/number.h"
 
 #include <gtest/gtest.h>
 

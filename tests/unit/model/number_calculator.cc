@@ -4,7 +4,7 @@
 #include <iostream>
 #include <string>
 
-#include "storage/model/number_arithmetic.h"
+#include "storage/model/number.h"
 
 namespace {
 

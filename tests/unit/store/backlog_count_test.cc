@@ -1,6 +1,6 @@
 // The backlog of global indexes is counted when a database is opened.
 
-#include "storage/store/log/backlog_count.h"
+#include "storage/store/log/index_backlog.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,6 @@
 
 #include "rocksdb/db.h"
 #include "storage/codec/change_codec.h"
-#include "storage/store/column_family.h"
 #include "storage/store/rocks_db.h"
 #include "tests/unit/store/store_test_util.h"
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "storage/base/strings.h"
+#include "tests/support/fault_points.h"
 #include "tests/unit/store/backup_test_util.h"
 
 namespace armature::store::backup_crash_test {
@@ -60,9 +61,8 @@ Ending Act(const std::string& action, const std::string& root, const std::string
 class BackupCrashTest : public BackupTest {
  protected:
   void SetUp() override {
-#ifndef ARMATURE_FAULT_POINTS
-    GTEST_SKIP() << "built without fault points";
-#endif
+    test::SkipWithoutFaultPoints();
+    if (IsSkipped()) return;
     BackupTest::SetUp();
     Back(OpenBackups(backups_path()).get());
     first_rows_ = rows_;

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "storage/base/strings.h"
-#include "storage/store/database_stats.h"
+#include "storage/store/database.h"
 #include "tests/unit/store/backup_test_util.h"
 
 namespace armature::store::backup_damage_test {

@@ -1,4 +1,4 @@
-#include "storage/store/backup/backup_manifest.h"
+#include "storage/store/backup/backup_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,6 @@
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/mutex.h"
 #include "storage/base/api_error.h"
-#include "storage/base/collection_error.h"
 #include "storage/model/wire.h"
 #include "storage/store/keyspace.h"
 #include "tests/unit/store/store_test_util.h"

@@ -1,4 +1,4 @@
-#include "storage/store/catalog/index_build.h"
+#include "storage/store/catalog/catalog_record.h"
 
 #include <gtest/gtest.h>
 

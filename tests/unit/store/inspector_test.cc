@@ -13,7 +13,6 @@
 #include "rocksdb/db.h"
 #include "storage/base/strings.h"
 #include "storage/store/meta_keys.h"
-#include "storage/store/meta_record.h"
 #include "tests/unit/store/store_test_util.h"
 
 namespace armature::store::inspector_test {

@@ -1,4 +1,4 @@
-#include "storage/store/meta_record.h"
+#include "storage/store/inspector.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "storage/store/log/sequence_tickets.h"
+#include "storage/store/log/change_log.h"
 
 #include <gtest/gtest.h>
 

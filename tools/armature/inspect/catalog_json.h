@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "storage/store/meta_record.h"
+#include "storage/store/inspector.h"
 #include "tools/armature/inspect/key_layout.h"
 #include "tools/armature/inspect/tables.h"
 #include "tools/armature/json_text.h"

@@ -4,8 +4,8 @@
 
 #include "glog/logging.h"
 #include "storage/base/strings.h"
+#include "storage/store/inspector.h"
 #include "storage/store/meta_keys.h"
-#include "storage/store/meta_record.h"
 #include "tools/armature/inspect/key_layout.h"
 #include "tools/armature/session.h"
 

@@ -7,7 +7,6 @@
 #include "storage/base/strings.h"
 #include "storage/codec/item_codec.h"
 #include "storage/codec/key_codec.h"
-#include "storage/codec/partition_hash.h"
 #include "tools/armature/text_table.h"
 
 namespace armature::cli {

@@ -12,7 +12,6 @@
 #include "storage/base/strong_type.h"
 #include "storage/model/table_descriptor.h"
 #include "storage/store/inspector.h"
-#include "storage/store/meta_record.h"
 #include "tools/armature/inspect/key_layout.h"
 
 namespace armature::cli {
