@@ -22,6 +22,17 @@ constexpr size_t kWriteUnitBytes = 1024;
 
 size_t Blocks(size_t bytes, size_t block) { return std::max<size_t>(1, (bytes + block - 1) / block); }
 
+// Write units for the change of one index.
+double EntryUnits(const index::EntryChange& change) {
+  const size_t old_size = change.old_size.value_or(0);
+  const size_t new_size = change.new_size.value_or(0);
+  // An entry whose key changes is deleted and written, each rounded up separately.
+  if (change.removed_key.has_value() && change.put_key.has_value()) {
+    return WriteUnits(old_size, 0) + WriteUnits(0, new_size);
+  }
+  return WriteUnits(old_size, new_size);
+}
+
 enum class Use : uint8_t { kRead, kWrite };
 
 constexpr std::string_view kTableText =
@@ -107,16 +118,6 @@ double ReadUnits(size_t blocks, bool consistent) { return static_cast<double>(bl
 
 double WriteUnits(size_t old_bytes, size_t new_bytes) {
   return static_cast<double>(Blocks(std::max(old_bytes, new_bytes), kWriteUnitBytes));
-}
-
-double EntryUnits(const index::EntryChange& change) {
-  const size_t old_size = change.old_size.value_or(0);
-  const size_t new_size = change.new_size.value_or(0);
-  // An entry whose key changes is deleted and written, each rounded up separately.
-  if (change.removed_key.has_value() && change.put_key.has_value()) {
-    return WriteUnits(old_size, 0) + WriteUnits(0, new_size);
-  }
-  return WriteUnits(old_size, new_size);
 }
 
 std::optional<ConsumedCapacity> ReportRead(CapacityReport report, std::string_view table_name,

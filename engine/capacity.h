@@ -50,9 +50,6 @@ double ReadUnits(size_t blocks, bool consistent);
 // Write units for an item or entry: one per 1 KB of the larger image, rounded up, at least one.
 double WriteUnits(size_t old_bytes, size_t new_bytes);
 
-// Write units for the change of one index.
-double EntryUnits(const index::EntryChange& change);
-
 // Consumed capacity of a read of a table (or of `index`, if not null); nullopt for kNone. `table_name` is the name or
 // ARN as in the request, which the report repeats. `fetched_units`: units that a read of a local index spent on items
 // of the table.

@@ -105,11 +105,6 @@ constexpr const Operation* FindOperation(std::string_view name) {
   return found != kOperations.end() && found->name == name ? found : nullptr;
 }
 
-// Operations on items have hand-made fast paths, and no line in the audit log.
-constexpr bool IsItemOperation(const Operation& operation) {
-  return operation.plane == Plane::kItem || operation.plane == Plane::kGroup;
-}
-
 }  // namespace armature::engine
 
 #endif  // ARMATURE_ENGINE_OPERATIONS_H_

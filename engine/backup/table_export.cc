@@ -1,6 +1,8 @@
 #include "engine/backup/table_export.h"
 
+#include <atomic>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -18,17 +20,27 @@ namespace {
 
 constexpr size_t kPageBytes = size_t{1} << 20;
 
+// One of the kExportsMax slots.
+class ExportSlot {
+ public:
+  // Nullopt if none is free. `taken`, the number of slots in use, must outlive the slot.
+  static std::optional<ExportSlot> Take(std::atomic<int>* taken) {
+    if (taken->fetch_add(1) < kExportsMax) return ExportSlot(taken);
+    taken->fetch_sub(1);
+    return std::nullopt;
+  }
+  ~ExportSlot() {
+    if (taken_ != nullptr) taken_->fetch_sub(1);
+  }
+  ExportSlot(ExportSlot&& other) noexcept : taken_(other.taken_) { other.taken_ = nullptr; }
+  ExportSlot& operator=(ExportSlot&&) = delete;
+
+ private:
+  explicit ExportSlot(std::atomic<int>* taken) : taken_(taken) {}
+  std::atomic<int>* taken_;  // null: moved from
+};
+
 }  // namespace
-
-std::optional<ExportSlot> ExportSlot::Take(std::atomic<int>* taken) {
-  if (taken->fetch_add(1) < kExportsMax) return ExportSlot(taken);
-  taken->fetch_sub(1);
-  return std::nullopt;
-}
-
-ExportSlot::~ExportSlot() {
-  if (taken_ != nullptr) taken_->fetch_sub(1);
-}
 
 // Members in order of construction; destroyed in reverse.
 struct TableExport::Held {

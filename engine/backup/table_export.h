@@ -3,7 +3,6 @@
 
 // Export of all items of a table at one point in time, page by page.
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,20 +22,6 @@ struct Parts;
 
 // Limit on concurrent exports: each keeps all overwritten versions of every row on disk.
 inline constexpr int kExportsMax = 4;
-
-// One of the kExportsMax slots.
-class ExportSlot {
- public:
-  // Nullopt if none is free. `taken`, the number of slots in use, must outlive the slot.
-  static std::optional<ExportSlot> Take(std::atomic<int>* taken);
-  ~ExportSlot();
-  ExportSlot(ExportSlot&& other) noexcept : taken_(other.taken_) { other.taken_ = nullptr; }
-  ExportSlot& operator=(ExportSlot&&) = delete;
-
- private:
-  explicit ExportSlot(std::atomic<int>* taken) : taken_(taken) {}
-  std::atomic<int>* taken_;  // null: moved from
-};
 
 // Made by Engine::OpenExport. Holds a snapshot and the table, whose files stay on disk even if the table is deleted. If
 // no page is requested for EngineOptions::export_patience, the export releases both, and the next page fails.

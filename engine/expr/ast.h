@@ -35,6 +35,15 @@ constexpr std::string_view KindName(ExpressionKind kind) {
   return kNames[static_cast<uint8_t>(kind)];
 }
 
+// The expressions of one request as sent; nullopt: absent.
+struct ExpressionTexts {
+  std::optional<std::string> update;
+  std::optional<std::string> condition;
+  std::optional<std::string> key_condition;
+  std::optional<std::string> filter;
+  std::optional<std::string> projection;
+};
+
 // Limit on nested parentheses and function calls. Each level of a legal expression needs at least one operator, except
 // for one pair of parentheses around the whole expression and one around an operand.
 inline constexpr int kNestingMax = model::kExpressionOperatorsMax + 2;

@@ -17,16 +17,16 @@
 namespace armature::expr {
 namespace {
 
-bool Has(const RequestExpressions& expressions, ExpressionKind kind) {
+bool Has(const ExpressionTexts& expressions, ExpressionKind kind) {
   // In the order of ExpressionKind.
-  const std::optional<std::string_view>* const texts[] = {&expressions.update, &expressions.condition,
-                                                          &expressions.key_condition, &expressions.filter,
-                                                          &expressions.projection};
+  const std::optional<std::string>* const texts[] = {&expressions.update, &expressions.condition,
+                                                     &expressions.key_condition, &expressions.filter,
+                                                     &expressions.projection};
   return texts[static_cast<size_t>(kind)]->has_value();
 }
 
 // Placeholders require an expression that can use them. Projections use names only.
-absl::Status CheckHasUse(const RequestExpressions& expressions, const Placeholders& placeholders,
+absl::Status CheckHasUse(const ExpressionTexts& expressions, const Placeholders& placeholders,
                          std::span<const ExpressionKind> known_kinds) {
   bool any_expression = false;
   bool any_with_values = false;
@@ -99,7 +99,7 @@ absl::StatusOr<Projection> MakeBoundProjection(std::string_view text, ParseCache
 
 }  // namespace
 
-absl::Status CheckBeforeValues(const RequestExpressions& expressions, const Placeholders& names,
+absl::Status CheckBeforeValues(const ExpressionTexts& expressions, const Placeholders& names,
                                std::span<const ExpressionKind> known_kinds) {
   Placeholders placeholders = names;
   placeholders.values = model::ItemView();
@@ -107,8 +107,7 @@ absl::Status CheckBeforeValues(const RequestExpressions& expressions, const Plac
   return CheckNameKeys(placeholders);
 }
 
-absl::StatusOr<BoundExpressions> BindExpressions(const RequestExpressions& expressions,
-                                                 const Placeholders& placeholders,
+absl::StatusOr<BoundExpressions> BindExpressions(const ExpressionTexts& expressions, const Placeholders& placeholders,
                                                  std::span<const ExpressionKind> known_kinds, ParseCache* cache) {
   ARM_RETURN_IF_ERROR(CheckHasUse(expressions, placeholders, known_kinds));
   PlaceholderTable table(placeholders);

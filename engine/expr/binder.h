@@ -7,7 +7,6 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "engine/expr/ast.h"
@@ -18,16 +17,7 @@
 
 namespace armature::expr {
 
-// The expressions of one request as sent; nullopt: absent.
-struct RequestExpressions {
-  std::optional<std::string_view> update;
-  std::optional<std::string_view> condition;
-  std::optional<std::string_view> key_condition;
-  std::optional<std::string_view> filter;
-  std::optional<std::string_view> projection;
-};
-
-// The same expressions, parsed, bound and checked. Move-only.
+// The expressions of one request, parsed, bound and checked. Move-only.
 //
 // Lifetime: values point into the bytes of Placeholders::values; nothing points into the texts.
 struct BoundExpressions {
@@ -54,14 +44,13 @@ inline constexpr ExpressionKind kScanKinds[] = {ExpressionKind::kProjection, Exp
 // syntax errors first, then the documented order of static checks); unused names, unused values; terms not allowed in
 // key conditions. Limits: kExpressionMaxBytes per text, so parsing is bounded in time and depth. `cache`: parsed trees,
 // or null.
-absl::StatusOr<BoundExpressions> BindExpressions(const RequestExpressions& expressions,
-                                                 const Placeholders& placeholders,
+absl::StatusOr<BoundExpressions> BindExpressions(const ExpressionTexts& expressions, const Placeholders& placeholders,
                                                  std::span<const ExpressionKind> known_kinds,
                                                  ParseCache* cache = nullptr);
 
 // The checks of BindExpressions that precede those of the values. For requests with malformed values: errors found here
 // are reported instead. `names`: placeholders without values.
-absl::Status CheckBeforeValues(const RequestExpressions& expressions, const Placeholders& names,
+absl::Status CheckBeforeValues(const ExpressionTexts& expressions, const Placeholders& names,
                                std::span<const ExpressionKind> known_kinds);
 
 }  // namespace armature::expr

@@ -151,11 +151,6 @@ absl::Status BindLegacy(const LegacyParameters& legacy, std::deque<std::string>*
   return absl::OkStatus();
 }
 
-std::optional<std::string_view> View(const std::optional<std::string>& text) {
-  if (!text.has_value()) return std::nullopt;
-  return std::string_view(*text);
-}
-
 std::string Join(const std::vector<std::string_view>& names) {
   std::string joined;
   for (const std::string_view name : names) joined += Cat(joined.empty() ? "" : ", ", name);
@@ -171,22 +166,16 @@ bool HasExpressionParameters(const ExpressionParameters& parameters) {
 absl::Status BindTexts(const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds,
                        expr::ParseCache* cache, RequestExpressions* result) {
   result->placeholders.names = parameters.names;
-  expr::RequestExpressions texts;
-  texts.update = View(parameters.update);
-  texts.condition = View(parameters.condition);
-  texts.key_condition = View(parameters.key_condition);
-  texts.filter = View(parameters.filter);
-  texts.projection = View(parameters.projection);
   if (parameters.values_wire.has_value()) {
     absl::StatusOr<codec::CanonicalItem> values = codec::CanonicalizeExpressionValues(*parameters.values_wire);
     if (!values.ok()) {
-      ARM_RETURN_IF_ERROR(expr::CheckBeforeValues(texts, result->placeholders, known_kinds));
+      ARM_RETURN_IF_ERROR(expr::CheckBeforeValues(parameters, result->placeholders, known_kinds));
       return values.status();
     }
     result->values = std::move(values->bytes);
     result->placeholders.values = model::ItemView(result->values);
   }
-  ARM_ASSIGN_OR_RETURN(result->bound, expr::BindExpressions(texts, result->placeholders, known_kinds, cache));
+  ARM_ASSIGN_OR_RETURN(result->bound, expr::BindExpressions(parameters, result->placeholders, known_kinds, cache));
   return absl::OkStatus();
 }
 

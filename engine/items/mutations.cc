@@ -130,7 +130,7 @@ class UpdateItem final : public RowMutation {
     return expressions_ != nullptr && expressions_->bound.update.has_value() ? *expressions_->bound.update : none_;
   }
 
-  const expr::Update none_;
+  const expr::Update none_ = {};
   expr::Projection updated_parts_;  // only if the answer shows them
 };
 

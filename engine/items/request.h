@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "engine/capacity.h"
+#include "engine/expr/ast.h"
 #include "engine/request_trace.h"
 #include "storage/base/strings.h"
 
@@ -89,12 +90,7 @@ struct LegacyParameters {
 };
 
 // Expression parameters and legacy parameters, as sent.
-struct ExpressionParameters {
-  std::optional<std::string> update;
-  std::optional<std::string> condition;
-  std::optional<std::string> key_condition;
-  std::optional<std::string> filter;
-  std::optional<std::string> projection;
+struct ExpressionParameters : expr::ExpressionTexts {
   std::optional<StringMap<std::string>> names;  // ExpressionAttributeNames
   // ExpressionAttributeValues as an Item whose names are the placeholders.
   std::optional<std::string> values_wire;

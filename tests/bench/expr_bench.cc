@@ -47,7 +47,7 @@ struct Bound {
   explicit Bound(const codec::Attributes& attributes) : values(codec::Item(attributes)) {
     placeholders.values = model::ItemView(values);
   }
-  BoundExpressions Bind(const RequestExpressions& texts, std::span<const ExpressionKind> kinds,
+  BoundExpressions Bind(const ExpressionTexts& texts, std::span<const ExpressionKind> kinds,
                         ParseCache* cache = nullptr) const {
     absl::StatusOr<BoundExpressions> bound = BindExpressions(texts, placeholders, kinds, cache);
     if (!bound.ok()) std::abort();
@@ -63,8 +63,8 @@ Bound FilterValues() {
                 {":p", codec::S("a10vv")},
                 {":x", codec::S("x")}});
 }
-RequestExpressions FilterTexts() {
-  RequestExpressions texts;
+ExpressionTexts FilterTexts() {
+  ExpressionTexts texts;
   texts.filter = kFilter;
   return texts;
 }
@@ -99,8 +99,8 @@ void EvaluateFilterOfFiveTerms(benchmark::State& state) {
 }
 BENCHMARK(EvaluateFilterOfFiveTerms);
 
-RequestExpressions UpdateTexts() {
-  RequestExpressions texts;
+ExpressionTexts UpdateTexts() {
+  ExpressionTexts texts;
   texts.update = "SET n = n + :x";
   return texts;
 }

@@ -16,7 +16,6 @@
 #include "tests/conformance/backend.h"
 #include "tests/conformance/request_message.h"
 #include "tests/support/daemon_process.h"
-#include "tools/armature/attribute_json.h"
 #include "tools/armature/message_json.h"
 
 namespace armature::conformance {

@@ -15,7 +15,7 @@
 #include "storage/base/strings.h"
 #include "tests/support/daemon_test.h"
 #include "tests/support/security_files.h"
-#include "tools/armature/commands.h"
+#include "tools/armature/command.h"
 
 namespace armature::test::access_test {
 

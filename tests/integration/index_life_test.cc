@@ -11,7 +11,7 @@
 #include "armature/client/wait.h"
 #include "storage/store/database.h"
 #include "tests/support/daemon_test.h"
-#include "tools/armature/commands.h"
+#include "tools/armature/command.h"
 
 namespace armature::test::index_life_test {
 

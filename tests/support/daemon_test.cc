@@ -6,7 +6,6 @@
 
 #include "armature/client/wait.h"
 #include "storage/base/strings.h"
-#include "tools/armature/attribute_json.h"
 #include "tools/armature/json_text.h"
 #include "tools/armature/message_json.h"
 

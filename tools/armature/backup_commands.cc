@@ -1,18 +1,23 @@
+#include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "armature/admin/v1/admin.pb.h"
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/backup/backup_repository.h"
 #include "tools/armature/command.h"
-#include "tools/armature/commands.h"
+#include "tools/armature/display.h"
 #include "tools/armature/message_json.h"
-#include "tools/armature/offline_backup.h"
-#include "tools/armature/text_table.h"
+#include "tools/armature/offline_engine.h"
 
 namespace armature::cli {
 namespace {
@@ -22,23 +27,91 @@ using store::BackupId;
 using store::BackupRepository;
 using store::BackupRepositoryOptions;
 
+constexpr absl::Duration kPollEvery = absl::Milliseconds(100);
+
+struct CreateBackupOptions {
+  std::string directory;            // empty: the backup directory of the daemon
+  std::string data_dir;             // data directory of a stopped daemon; empty: ask the running daemon
+  uint32_t keep = 0;                // 0: keep all backups
+  std::optional<uint32_t> rate_mb;  // absent: the limit of the daemon; 0: no limit
+  std::string note;
+  bool no_wait = false;
+};
+
+struct CancelBackupOptions {
+  uint64_t job = 0;
+};
+
+struct RestoreTableOptions {
+  std::string directory;  // on the daemon's machine; empty: the backup directory of the daemon
+  BackupId id = 0;
+  std::string table_name;
+  std::string target;
+  bool wait = false;
+};
+
+// Options of the commands that work on a directory of backups on this machine.
 struct BackupOptions {
   std::string directory;
   BackupId id = 0;  // 0: all backups
   std::string data_dir;
 };
 
+// Turns an error of a repository into a UsageError or InputError.
+absl::Status OrBackupError(const absl::Status& error) {
+  if (error.ok()) return error;
+  if (absl::IsFailedPrecondition(error) || absl::IsNotFound(error) || absl::IsAborted(error))
+    return UsageError(Sv(error.message()));
+  return InputError(Sv(error.message()));
+}
+
+template <class T>
+absl::StatusOr<T> OrBackupError(absl::StatusOr<T> result) {
+  if (result.ok()) return result;
+  return OrBackupError(result.status());
+}
+
 absl::StatusOr<std::unique_ptr<BackupRepository>> OpenRepository(const std::string& directory,
                                                                  BackupRepositoryOptions::Mode mode) {
   // The log lines would disturb the output of the command.
   FLAGS_minloglevel = google::GLOG_ERROR;
-  absl::StatusOr<std::unique_ptr<BackupRepository>> repository = BackupRepository::Open(directory, {.mode = mode});
-  if (!repository.ok()) return BackupError(repository.status());
-  return repository;
+  return OrBackupError(BackupRepository::Open(directory, {.mode = mode}));
 }
 
-std::string ShowTime(int64_t ms) {
-  return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", absl::FromUnixMillis(ms), absl::UTCTimeZone());
+// An observer that shows the progress of a repository in `bar`.
+store::BackupObserver ObserverOf(ProgressBar* bar, const std::string& what) {
+  return [bar, what](const store::BackupProgress& progress) {
+    bar->Show({.what = what,
+               .done = static_cast<int64_t>(progress.done_bytes),
+               .total = static_cast<int64_t>(progress.total_bytes)});
+    return true;
+  };
+}
+
+admin::v1::Backup ToMessage(const BackupEntry& entry) {
+  admin::v1::Backup message;
+  message.set_id(entry.id);
+  message.set_started_time_ms(entry.started_ms);
+  message.set_finished_time_ms(entry.finished_ms);
+  message.set_database_id(entry.database_id);
+  message.set_format_version(static_cast<uint32_t>(entry.format_version));
+  message.set_size_bytes(entry.size_bytes);
+  message.set_added_bytes(entry.added_bytes);
+  message.set_file_count(entry.file_count);
+  message.set_note(entry.note);
+  message.set_damage(entry.damage);
+  return message;
+}
+
+// The first line of a note, which is for people. The other lines are for programs.
+std::string NoteLine(const std::string& note) { return note.substr(0, note.find('\n')); }
+
+void PrintBackup(const Session& session, const admin::v1::Backup& backup) {
+  Json json = MessageToJson(backup);
+  session.Print(json, [&json, &backup] {
+    if (!backup.note().empty()) json["Note"] = NoteLine(backup.note());
+    return DetailsTable(json);
+  });
 }
 
 std::string BackupsTable(const std::vector<admin::v1::Backup>& backups) {
@@ -57,6 +130,110 @@ void PrintBackups(const Session& session, const std::vector<admin::v1::Backup>& 
   session.Print({{"Backups", list}}, [&backups] { return BackupsTable(backups); });
 }
 
+bool HasEnded(const admin::v1::BackupJob& job) {
+  return job.state() == admin::v1::BACKUP_JOB_STATE_DONE || job.state() == admin::v1::BACKUP_JOB_STATE_FAILED;
+}
+
+// The absolute path: the daemon has another working directory than this process.
+absl::StatusOr<std::string> Absolute(const std::string& path) {
+  if (path.empty()) return path;
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  if (error) return UsageError(Cat("cannot tell where ", path, " is: ", error.message()));
+  return absolute.lexically_normal().string();
+}
+
+absl::Status Finish(const Session& session, const admin::v1::BackupJob& job) {
+  // A failed job may have made a backup: then it failed to delete older ones.
+  if (job.has_backup()) PrintBackup(session, job.backup());
+  if (job.state() == admin::v1::BACKUP_JOB_STATE_DONE) return absl::OkStatus();
+  return InputError(job.error());
+}
+
+absl::Status CreateOnline(const Session& session, const CreateBackupOptions& options) {
+  admin::v1::StartBackupRequest request;
+  ARM_ASSIGN_OR_RETURN(*request.mutable_directory(), Absolute(options.directory));
+  request.set_keep(options.keep);
+  request.set_note(options.note);
+  if (options.rate_mb.has_value()) request.set_bytes_per_second_max(uint64_t{*options.rate_mb} << 20);
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  ARM_ASSIGN_OR_RETURN(const admin::v1::StartBackupResponse started, client.StartBackup(request));
+  admin::v1::BackupJob job = started.job();
+  if (options.no_wait) {
+    session.Print(MessageToJson(job));
+    return absl::OkStatus();
+  }
+  {
+    ProgressBar bar(&session.progress(), session.is_progress_live());
+    admin::v1::GetBackupJobRequest find;
+    find.set_id(job.id());
+    while (!HasEnded(job)) {
+      const bool is_waiting = job.state() == admin::v1::BACKUP_JOB_STATE_WAITING;
+      bar.Show({.what = Cat("backup ", job.directory()),
+                .done = static_cast<int64_t>(job.done_bytes()),
+                .total = static_cast<int64_t>(job.total_bytes()),
+                .note = is_waiting ? "waits for another one" : ""});
+      absl::SleepFor(kPollEvery);
+      ARM_ASSIGN_OR_RETURN(admin::v1::GetBackupJobResponse found, client.GetBackupJob(find));
+      job = std::move(*found.mutable_job());
+    }
+  }
+  return Finish(session, job);
+}
+
+absl::Status CreateOffline(const Session& session, const CreateBackupOptions& options) {
+  if (options.directory.empty()) return UsageError("with --data-dir, --to must name the directory of the backups");
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<OfflineEngine> engine, OfflineEngine::Open(options.data_dir));
+  ARM_ASSIGN_OR_RETURN(const auto repository,
+                       OrBackupError(BackupRepository::Open(
+                           options.directory, {.mode = BackupRepositoryOptions::Mode::kWrite,
+                                               .bytes_per_second_max = uint64_t{options.rate_mb.value_or(0)} << 20})));
+  absl::StatusOr<BackupEntry> made = absl::UnknownError("");
+  {
+    ProgressBar bar(&session.progress(), session.is_progress_live());
+    made = repository->Create(engine->database(), options.note, ObserverOf(&bar, Cat("backup ", options.directory)));
+  }
+  if (!made.ok()) return OrBackupError(made.status());
+  PrintBackup(session, ToMessage(*made));
+  if (options.keep == 0) return absl::OkStatus();
+  const auto may_go = [](const BackupEntry& each) { return each.note.empty(); };
+  return OrBackupError(repository->Prune(options.keep, may_go).status());
+}
+
+absl::Status CreateBackup(const Session& session, const CreateBackupOptions& options) {
+  return options.data_dir.empty() ? CreateOnline(session, options) : CreateOffline(session, options);
+}
+
+absl::Status CancelBackup(const Session& session, const CancelBackupOptions& options) {
+  admin::v1::CancelBackupJobRequest request;
+  request.set_id(options.job);
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  ARM_ASSIGN_OR_RETURN(const admin::v1::CancelBackupJobResponse answer, client.CancelBackupJob(request));
+  session.Print(MessageToJson(answer.job()));
+  return absl::OkStatus();
+}
+
+absl::Status RestoreTable(const Session& session, const RestoreTableOptions& options) {
+  admin::v1::RestoreTableRequest request;
+  ARM_ASSIGN_OR_RETURN(*request.mutable_directory(), Absolute(options.directory));
+  request.set_backup_id(options.id);
+  request.set_table_name(options.table_name);
+  request.set_target_table_name(options.target);
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  ARM_ASSIGN_OR_RETURN(const admin::v1::RestoreTableResponse answer, client.RestoreTable(request));
+  api::v1::TableDescription table = answer.table();
+  ProgressBar bar(&session.progress(), session.is_progress_live());
+  while (options.wait && table.table_status() == api::v1::TABLE_STATUS_CREATING) {
+    bar.Show({.what = Cat("restore ", options.target), .done = table.item_count()});
+    absl::SleepFor(kPollEvery);
+    // A table whose restore fails is deleted. The daemon's log has the reason.
+    ARM_ASSIGN_OR_RETURN(table, DescribeTable(client, options.target));
+  }
+  const Json json = MessageToJson(table);
+  session.Print(json, [&json] { return DetailsTable(json); });
+  return absl::OkStatus();
+}
+
 absl::Status ListBackups(const Session& session, const BackupOptions& options) {
   std::vector<admin::v1::Backup> backups;
   if (options.directory.empty()) {
@@ -66,9 +243,8 @@ absl::Status ListBackups(const Session& session, const BackupOptions& options) {
   } else {
     ARM_ASSIGN_OR_RETURN(const auto repository,
                          OpenRepository(options.directory, BackupRepositoryOptions::Mode::kRead));
-    const absl::StatusOr<std::vector<BackupEntry>> entries = repository->List();
-    if (!entries.ok()) return BackupError(entries.status());
-    for (const BackupEntry& entry : *entries) backups.push_back(ToMessage(entry));
+    ARM_ASSIGN_OR_RETURN(const std::vector<BackupEntry> entries, OrBackupError(repository->List()));
+    for (const BackupEntry& entry : entries) backups.push_back(ToMessage(entry));
   }
   PrintBackups(session, backups);
   return absl::OkStatus();
@@ -82,16 +258,15 @@ absl::StatusOr<std::vector<BackupEntry>> Chosen(BackupRepository* repository, Ba
 
 absl::Status VerifyBackups(const Session& session, const BackupOptions& options) {
   ARM_ASSIGN_OR_RETURN(const auto repository, OpenRepository(options.directory, BackupRepositoryOptions::Mode::kRead));
-  const absl::StatusOr<std::vector<BackupEntry>> chosen = Chosen(repository.get(), options.id);
-  if (!chosen.ok()) return BackupError(chosen.status());
+  ARM_ASSIGN_OR_RETURN(const std::vector<BackupEntry> chosen, OrBackupError(Chosen(repository.get(), options.id)));
   size_t damaged = 0;
   std::vector<admin::v1::Backup> backups;
-  for (const BackupEntry& entry : *chosen) {
+  for (const BackupEntry& entry : chosen) {
     ProgressBar bar(&session.progress(), session.is_progress_live());
     const absl::Status verified = repository->Verify(entry.id, ObserverOf(&bar, Cat("backup ", entry.id)));
     // Without --id, backups that are deleted meanwhile are left out.
     if (absl::IsNotFound(verified) && options.id == 0) continue;
-    if (!verified.ok() && !absl::IsDataLoss(verified)) return BackupError(verified);
+    if (!verified.ok() && !absl::IsDataLoss(verified)) return OrBackupError(verified);
     backups.push_back(ToMessage(entry));
     backups.back().set_damage(std::string(verified.message()));
     if (!verified.ok()) ++damaged;
@@ -103,25 +278,23 @@ absl::Status VerifyBackups(const Session& session, const BackupOptions& options)
 
 absl::Status DeleteBackup(const Session& session, const BackupOptions& options) {
   ARM_ASSIGN_OR_RETURN(const auto repository, OpenRepository(options.directory, BackupRepositoryOptions::Mode::kWrite));
-  const absl::StatusOr<BackupEntry> entry = repository->Find(options.id);
-  if (!entry.ok()) return BackupError(entry.status());
-  const std::string made = entry->finished_ms == 0 ? "" : Cat(" of ", ShowTime(entry->finished_ms));
+  ARM_ASSIGN_OR_RETURN(const BackupEntry entry, OrBackupError(repository->Find(options.id)));
+  const std::string made = entry.finished_ms == 0 ? "" : Cat(" of ", ShowTime(entry.finished_ms));
   ARM_RETURN_IF_ERROR(session.Confirm(Cat("Delete backup ", options.id, made, " in ", options.directory)));
-  ARM_RETURN_IF_ERROR(BackupError(repository->Delete(options.id)));
-  PrintBackup(session, ToMessage(*entry));
+  ARM_RETURN_IF_ERROR(OrBackupError(repository->Delete(options.id)));
+  PrintBackup(session, ToMessage(entry));
   return absl::OkStatus();
 }
 
 absl::Status RestoreBackup(const Session& session, const BackupOptions& options) {
   ARM_ASSIGN_OR_RETURN(const auto repository, OpenRepository(options.directory, BackupRepositoryOptions::Mode::kRead));
-  const absl::StatusOr<BackupEntry> entry = repository->Find(options.id);
-  if (!entry.ok()) return BackupError(entry.status());
+  ARM_ASSIGN_OR_RETURN(const BackupEntry entry, OrBackupError(repository->Find(options.id)));
   {
     ProgressBar bar(&session.progress(), session.is_progress_live());
-    ARM_RETURN_IF_ERROR(BackupError(
+    ARM_RETURN_IF_ERROR(OrBackupError(
         repository->Restore(options.id, options.data_dir, ObserverOf(&bar, Cat("restore ", options.data_dir)))));
   }
-  PrintBackup(session, ToMessage(*entry));
+  PrintBackup(session, ToMessage(entry));
   return absl::OkStatus();
 }
 

@@ -1,10 +1,14 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_COMMAND_H_
 #define ARMATURE_TOOLS_ARMATURE_COMMAND_H_
 
-// Connects the subcommands of CLI11 with the functions that run them.
+// All commands, and the parts that they share: they connect the subcommands of CLI11 with the functions that run them,
+// and build requests from their options.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <ostream>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -14,8 +18,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "armature/client/client.h"
+#include "google/protobuf/descriptor.h"
 #include "storage/base/status_macros.h"
-#include "tools/armature/request_options.h"
+#include "storage/base/strings.h"
+#include "tools/armature/json_text.h"
+#include "tools/armature/message_json.h"
 #include "tools/armature/session.h"
 
 namespace armature::cli {
@@ -34,7 +41,65 @@ Options& SetAction(CLI::App& command, Action* action, absl::Status (*run)(const 
   return *options;
 }
 
-// A command whose options are members of one request.
+enum class Presence { kOptional, kRequired };
+
+// An option that sets a field of a request: --key-condition-expression sets the field key_condition_expression, and so
+// on for all options. The type of the field decides the form of the option:
+//   string, enum      text
+//   integer           number
+//   bool              a flag: --x for true, --no-x for false
+//   flat message      Name=value,..., JSON, or @file; "flat" means that all its fields are scalars
+//   other message     JSON or @file
+// The option of a repeated field may be given more than once.
+struct OptionSpec {
+  const char* name;  // with its dashes
+  const char* help;
+  Presence presence = Presence::kOptional;
+};
+
+inline constexpr OptionSpec kTableNameOption{"--table-name", "Name or ARN of the table", Presence::kRequired};
+
+// Builds a request from the options of a command. --cli-input-json holds a whole request in its documented form; single
+// options override its members.
+//
+// Lifetime: must outlive the parser and the action of the command. Not thread-safe.
+class RequestOptions {
+ public:
+  // Adds the options, and --cli-input-json, to `command`. Precondition: `request` has a field for each option.
+  RequestOptions(CLI::App& command, const google::protobuf::Descriptor& request, const std::vector<OptionSpec>& specs);
+
+  RequestOptions(const RequestOptions&) = delete;
+  RequestOptions& operator=(const RequestOptions&) = delete;
+
+  // The request of the parsed command line. Request: the type of the constructor's descriptor. Errors: UsageError.
+  template <class Request>
+  absl::StatusOr<Request> Build() const {
+    ARM_ASSIGN_OR_RETURN(const Json json, ToJson());
+    Request request;
+    const absl::Status status = MessageFromJson(json, "", &request);
+    if (!status.ok()) return UsageError(Sv(status.message()));
+    return request;
+  }
+
+ private:
+  struct Entry {
+    OptionSpec spec;
+    const google::protobuf::FieldDescriptor* field = nullptr;
+    CLI::Option* option = nullptr;
+    std::vector<std::string> texts{};
+    int64_t integer = 0;
+    bool flag = false;
+  };
+
+  static void AddOption(CLI::App& command, Entry* entry);
+  static absl::StatusOr<Json> ValueOf(const Entry& entry);
+  absl::StatusOr<Json> ToJson() const;
+
+  std::vector<Entry> entries_;  // CLI11 holds pointers into it: not resized after the constructor
+  std::string input_json_;
+};
+
+// A command whose options are fields of one request.
 struct RequestCommand {
   const char* name;
   const char* description;
@@ -75,6 +140,41 @@ CLI::App& AddRequestCommand(CLI::App& group, Action* action, const RequestComman
         return absl::OkStatus();
       });
 }
+
+enum class Scalars {
+  kTexts,  // "AttributeName=1" means the text "1".
+  kTyped,  // "ReadCapacityUnits=1" means the number 1, "StreamEnabled=true" the boolean.
+};
+
+// Parses the shorthand of the AWS command line for one flat object: "AttributeName=a,AttributeType=S". Or JSON, if the
+// text begins with '{', '[' or '@'.
+absl::StatusOr<Json> ParseShorthand(const std::string& text, Scalars scalars);
+
+// Parses the arguments of one option into one array. An argument that is an array adds its elements.
+absl::StatusOr<Json> ParseShorthandList(const std::vector<std::string>& arguments);
+
+// Calls about tables that several commands make. The names are those of all tables, from all pages of ListTables.
+absl::StatusOr<std::vector<std::string>> ListTableNames(const client::Client& client);
+absl::StatusOr<api::v1::TableDescription> DescribeTable(const client::Client& client, const std::string& name);
+
+// Each function adds its commands to `app`. A command on the command line sets *action. Lifetime: `action` must outlive
+// `app`.
+void AddTableCommands(CLI::App& app, Action* action);
+void AddItemCommands(CLI::App& app, Action* action);    // also query and scan
+void AddStatusCommands(CLI::App& app, Action* action);  // index, server
+void AddCredentialsCommands(CLI::App& app, Action* action);
+void AddAdviseCommand(CLI::App& app, Action* action);
+void AddVerifyCommand(CLI::App& app, Action* action);
+void AddLoadCommand(CLI::App& app, Action* action);
+void AddOverviewCommand(CLI::App& app, Action* action);  // status
+void AddManualCommands(CLI::App& app, Action* action);   // completion and man, of all commands of `app`
+void AddExportCommand(CLI::App& app, Action* action);
+void AddImportCommand(CLI::App& app, Action* action);
+void AddBackupCommands(CLI::App& app, Action* action);
+void AddInspectCommands(CLI::App& app, Action* action);
+
+// Runs the whole tool. `arguments`: those after the program name. Returns the exit code, see ExitCode.
+int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace armature::cli
 

@@ -4,7 +4,6 @@
 #include "daemon/auth/crypto.h"
 #include "daemon/auth/secret_hash.h"
 #include "tools/armature/command.h"
-#include "tools/armature/commands.h"
 
 namespace armature::cli {
 namespace {

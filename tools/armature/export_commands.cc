@@ -12,11 +12,10 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
-#include "tools/armature/commands.h"
+#include "tools/armature/display.h"
 #include "tools/armature/export/item_writer.h"
 #include "tools/armature/export/manifest.h"
 #include "tools/armature/export/output_file.h"
-#include "tools/armature/progress_bar.h"
 
 namespace armature::cli {
 namespace {
@@ -137,11 +136,8 @@ class Exporter {
   absl::Status Write(const api::v1::Item& item) {
     record_.clear();
     ++items_;
-    if (csv_ == nullptr) {
-      AppendJsonLine(item, &record_);
-      return files_.Add(record_, head_);
-    }
-    ARM_RETURN_IF_ERROR(csv_->Append(item, &record_));
+    if (csv_ == nullptr) AppendJsonLine(item, &record_);
+    if (csv_ != nullptr) ARM_RETURN_IF_ERROR(csv_->Append(item, &record_));
     return files_.Add(record_, head_);
   }
 
@@ -176,8 +172,7 @@ absl::Status MakeEmptyDirectory(const std::string& path) {
 }
 
 void PrintExport(const Session& session, const Manifest& manifest, absl::Duration elapsed) {
-  const double seconds = std::max(absl::ToDoubleSeconds(elapsed), 0.001);
-  const auto rate = static_cast<int64_t>(static_cast<double>(manifest.items()) / seconds);
+  const int64_t rate = PerSecond(manifest.items(), elapsed);
   session.Print({{"Items", manifest.items()},
                  {"Files", manifest.files.size()},
                  {"Bytes", manifest.bytes()},

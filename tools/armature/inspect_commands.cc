@@ -1,4 +1,3 @@
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,12 +10,10 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/meta_keys.h"
-#include "tools/armature/commands.h"
-#include "tools/armature/inspect/catalog_json.h"
+#include "tools/armature/command.h"
+#include "tools/armature/display.h"
 #include "tools/armature/inspect/inspection.h"
 #include "tools/armature/inspect/record_json.h"
-#include "tools/armature/inspect/record_writer.h"
-#include "tools/armature/text_table.h"
 
 namespace armature::cli {
 namespace {
@@ -39,7 +36,86 @@ absl::StatusOr<std::unique_ptr<Inspection>> Open(const InspectOptions& options) 
   return Inspection::Open(options.data_dir);
 }
 
-std::string JoinedProblems(const std::vector<std::string>& problems) { return absl::StrJoin(problems, "; "); }
+// The problems as lines after a table. Empty without problems.
+std::string ProblemLines(const std::vector<std::string>& problems) {
+  std::string lines;
+  for (const std::string& problem : problems) lines += Cat("problem: ", problem, "\n");
+  return lines;
+}
+
+// Prints an answer with any number of records while they are read. In JSON: one object, whose list has one record on
+// each line. As a table: the header is repeated after some hundreds of rows, with the column widths of the following
+// rows.
+class RecordWriter {
+ public:
+  // `head`: members before the list. `list`: the name of the list. `columns`: before those of the problems.
+  RecordWriter(const Session& session, Inspection* inspection, const Json& head, const std::string& list,
+               std::vector<std::string> columns)
+      : session_(session),
+        inspection_(inspection),
+        is_json_(session.format() == OutputFormat::kJson),
+        columns_(std::move(columns)) {
+    columns_.emplace_back("PROBLEMS");
+    if (!is_json_) return;
+    std::string text = "{\n";
+    for (const auto& [name, value] : head.items()) text += Member(name, value) + ",\n";
+    session_.PrintText(Cat(text, "    ", CompactJson(Json(list)), ": ["));
+  }
+
+  // Number of records so far.
+  int64_t count() const { return count_; }
+
+  // `value`: the stored bytes. `cells` makes the row of a table, without the problems.
+  template <class Cells>
+  void Add(const Decoded& record, std::string_view value, Cells cells) {
+    if (!record.problems.empty()) inspection_->AddDamagedRecord();
+    if (is_json_) {
+      session_.PrintText(Cat(count_ == 0 ? "\n        " : ",\n        ", CompactJson(WithProblems(record, value))));
+    } else {
+      rows_.push_back(cells());
+      rows_.back().push_back(absl::StrJoin(record.problems, "; "));
+      if (rows_.size() >= kTableRowsMax) PrintTable();
+    }
+    ++count_;
+  }
+
+  // Prints the problems of the inspection and concludes it. `more`: members about the records beyond the limit.
+  absl::Status Finish(const Json& more = Json::object()) {
+    if (is_json_) {
+      std::string text = Cat(count_ == 0 ? "]" : "\n    ]", ",\n", Member("Problems", Json(inspection_->problems())));
+      for (const auto& [name, value] : more.items()) text += ",\n" + Member(name, value);
+      session_.PrintText(text + "\n}\n");
+    } else {
+      if (!rows_.empty() || count_ == 0) PrintTable();
+      for (const auto& [name, value] : more.items()) {
+        session_.PrintText(Cat("more: ", name, " ", ShowValue(value), "\n"));
+      }
+      session_.PrintText(ProblemLines(inspection_->problems()));
+    }
+    return inspection_->Conclude();
+  }
+
+ private:
+  static constexpr size_t kTableRowsMax = 500;
+
+  static std::string Member(const std::string& name, const Json& value) {
+    return Cat("    ", CompactJson(Json(name)), ": ", CompactJson(value));
+  }
+
+  void PrintTable() {
+    TextTable table(columns_);
+    for (std::vector<std::string>& row : rows_) table.AddRow(std::move(row));
+    session_.PrintText(table.ToString());
+    rows_.clear();
+  }
+
+  const Session& session_;
+  Inspection* const inspection_;
+  const bool is_json_;
+  std::vector<std::string> columns_;
+  std::vector<std::vector<std::string>> rows_;  // not printed yet
+  int64_t count_ = 0;
+};
 
 // The bytes of a key in hex.
 absl::StatusOr<std::string> FromHex(const std::string& hex) {
@@ -55,7 +131,7 @@ Json FamilyToJson(const store::FamilyFiles& family, const Tables& tables) {
   const FamilyOwner owner = tables.OwnerOf(family.name);
   if (owner.table != nullptr) json["TableName"] = owner.table->name;
   if (owner.index != nullptr) json["IndexName"] = owner.index->name;
-  if (const auto totals = tables.TotalsOf(family.name); totals.has_value()) json["Rows"] = totals->items;
+  if (const auto* const totals = tables.TotalsOf(family.name); totals != nullptr) json["Rows"] = totals->items;
   json["RowsEstimate"] = family.rows_estimate;
   json["LogRowsEstimate"] = family.memory_rows;
   json["FileBytes"] = family.file_bytes;
@@ -72,12 +148,10 @@ void CheckFamilies(Inspection* inspection) {
     if (!inspection->store().HasFamily(store::DataFamilyName(id))) {
       inspection->AddProblem(Cat("table ", table.name, ": family ", store::DataFamilyName(id), " is missing"));
     }
-    for (const auto* indexes : {&table.local_indexes, &table.global_indexes}) {
-      for (const model::IndexDescriptor& index : *indexes) {
-        const std::string family = FamilyOf(table, index);
-        if (index.state != model::IndexState::kActive || inspection->store().HasFamily(family)) continue;
-        inspection->AddProblem(Cat("index ", index.name, " of table ", table.name, ": family ", family, " is missing"));
-      }
+    for (const model::IndexDescriptor* const index : table.indexes()) {
+      const std::string family = FamilyOf(table, *index);
+      if (index->state != model::IndexState::kActive || inspection->store().HasFamily(family)) continue;
+      inspection->AddProblem(Cat("index ", index->name, " of table ", table.name, ": family ", family, " is missing"));
     }
   }
 }
@@ -97,25 +171,21 @@ absl::Status Directory(const Session& session, const InspectOptions& options) {
     result["Families"].push_back(FamilyToJson(family, inspection->tables()));
   }
   result["Problems"] = inspection->problems();
-  if (session.format() == OutputFormat::kJson) {
-    session.Print(result);
-  } else {
+  session.Print(result, [&] {
     const std::vector<std::string> columns = {"Family",       "Kind",      "TableName", "IndexName", "Rows",
                                               "RowsEstimate", "FileBytes", "Files",     "Levels"};
-    session.PrintText(Cat(DetailsTable(result), "\n", RecordsTable(result["Families"], columns),
-                          ProblemLines(inspection->problems())));
-  }
+    return Cat(DetailsTable(result), "\n", RecordsTable(result["Families"], columns),
+               ProblemLines(inspection->problems()));
+  });
   return inspection->Conclude();
 }
 
-void AddIndexRows(const model::TableDescriptor& table, const std::vector<model::IndexDescriptor>& indexes,
-                  const Json& list, TextTable* text) {
-  for (size_t i = 0; i < indexes.size(); ++i) {
-    const Json& json = list[i];
-    text->AddRow({table.name, indexes[i].name, CompactJson(json["IndexId"]), json["State"].get<std::string>(),
-                  KeySchemaText(indexes[i].key), json["Family"].get<std::string>(), CompactJson(json["Totals"]["Rows"]),
-                  CompactJson(json["Totals"]["Bytes"])});
-  }
+// Adds the row of a table (`index` is empty) or of an index with its JSON.
+void AddCatalogRow(const std::string& table, const std::string& index, const model::KeySchema& key, const Json& json,
+                   TextTable* text) {
+  text->AddRow({table, index, CompactJson(json[index.empty() ? "TableId" : "IndexId"]),
+                json["State"].get<std::string>(), KeySchemaText(key), json["Family"].get<std::string>(),
+                CompactJson(json["Totals"]["Rows"]), CompactJson(json["Totals"]["Bytes"])});
 }
 
 absl::Status ShowCatalog(const Session& session, const InspectOptions& options) {
@@ -127,19 +197,19 @@ absl::Status ShowCatalog(const Session& session, const InspectOptions& options) 
   TextTable text({"TABLE", "INDEX", "ID", "STATE", "KEY", "FAMILY", "ROWS", "BYTES"});
   for (const auto& [id, table] : inspection->tables().all()) {
     Json json = TableToJson(table, inspection->tables());
-    text.AddRow({table.name, "", CompactJson(json["TableId"]), json["State"].get<std::string>(),
-                 KeySchemaText(table.key), json["Family"].get<std::string>(), CompactJson(json["Totals"]["Rows"]),
-                 CompactJson(json["Totals"]["Bytes"])});
-    AddIndexRows(table, table.local_indexes, json["LocalIndexes"], &text);
-    AddIndexRows(table, table.global_indexes, json["GlobalIndexes"], &text);
+    AddCatalogRow(table.name, "", table.key, json, &text);
+    for (size_t i = 0; i < table.local_indexes.size(); ++i) {
+      AddCatalogRow(table.name, table.local_indexes[i].name, table.local_indexes[i].key, json["LocalIndexes"][i],
+                    &text);
+    }
+    for (size_t i = 0; i < table.global_indexes.size(); ++i) {
+      AddCatalogRow(table.name, table.global_indexes[i].name, table.global_indexes[i].key, json["GlobalIndexes"][i],
+                    &text);
+    }
     result["Tables"].push_back(std::move(json));
   }
   result["Problems"] = inspection->problems();
-  if (session.format() == OutputFormat::kJson) {
-    session.Print(result);
-  } else {
-    session.PrintText(Cat(text.ToString(), ProblemLines(inspection->problems())));
-  }
+  session.Print(result, [&] { return Cat(text.ToString(), ProblemLines(inspection->problems())); });
   return inspection->Conclude();
 }
 
@@ -181,36 +251,25 @@ absl::Status Rows(const Session& session, const InspectOptions& options) {
   ARM_ASSIGN_OR_RETURN(const std::string family, FamilyToRead(options, *inspection));
   const bool is_collections = KindOfFamily(family) == FamilyKind::kCollections;
   const KeyLayout layout = inspection->tables().LayoutOf(family);
-  RecordWriter writer(session, Json{{"Family", family}}, "Rows",
-                      is_collections ? std::vector<std::string>{"KEY", "COMPONENTS", "BYTES", "PROBLEMS"}
-                                     : std::vector<std::string>{"KEY", "COMPONENTS", "SIZE", "ITEM", "PROBLEMS"});
-  int64_t shown = 0;
+  RecordWriter writer(session, inspection.get(), Json{{"Family", family}}, "Rows",
+                      is_collections ? std::vector<std::string>{"KEY", "COMPONENTS", "BYTES"}
+                                     : std::vector<std::string>{"KEY", "COMPONENTS", "SIZE", "ITEM"});
   Json more = Json::object();
   inspection->Walk(family, {start, ""}, [&](std::string_view key, std::string_view value) {
-    if (options.limit > 0 && shown == options.limit) {
+    if (options.limit > 0 && writer.count() == options.limit) {
       more["NextKeyHex"] = Hex(key);
       return store::RowVerdict::kStop;
     }
-    ++shown;
     const Decoded row = is_collections ? DecodeCollection(key, value, layout) : DecodeRow(key, value, layout);
-    if (!row.problems.empty()) inspection->AddDamagedRecord();
-    writer.Add(WithProblems(row, value), [&] {
+    writer.Add(row, value, [&] {
       const auto cell = [&row](const char* name) { return row.json.contains(name) ? CompactJson(row.json[name]) : ""; };
       const std::string components = row.json.contains("Components") ? ComponentsText(row.json["Components"]) : "";
-      std::vector<std::string> cells = {Hex(key), components};
-      if (is_collections) {
-        cells.push_back(cell("CollectionBytes"));
-      } else {
-        cells.push_back(cell("ItemSize"));
-        cells.push_back(cell("Item"));
-      }
-      cells.push_back(JoinedProblems(row.problems));
-      return cells;
+      return is_collections ? std::vector<std::string>{Hex(key), components, cell("CollectionBytes")}
+                            : std::vector<std::string>{Hex(key), components, cell("ItemSize"), cell("Item")};
     });
     return store::RowVerdict::kContinue;
   });
-  writer.Finish(inspection->problems(), more);
-  return inspection->Conclude();
+  return writer.Finish(more);
 }
 
 std::vector<std::string> LogCells(const Decoded& record) {
@@ -232,7 +291,7 @@ std::vector<std::string> LogCells(const Decoded& record) {
       changes += Cat(changes.empty() ? "" : ", ", change["Kind"].get<std::string>(), " ", CompactJson(index));
     }
   }
-  return {cell("Sequence"), table, base, changes, JoinedProblems(record.problems)};
+  return {cell("Sequence"), table, base, changes};
 }
 
 absl::Status Log(const Session& session, const InspectOptions& options) {
@@ -245,43 +304,36 @@ absl::Status Log(const Session& session, const InspectOptions& options) {
     range.begin = store::LogKey(table->id, ChangeSequence(options.from));
     range.end = store::LogKey(TableId(table->id.value() + 1), ChangeSequence(0));
   }
-  RecordWriter writer(session, Json::object(), "Records", {"SEQUENCE", "TABLE", "ITEM", "CHANGES", "PROBLEMS"});
-  int64_t shown = 0;
+  RecordWriter writer(session, inspection.get(), Json::object(), "Records", {"SEQUENCE", "TABLE", "ITEM", "CHANGES"});
   Json more = Json::object();
   inspection->Walk(store::kLogFamily, range, [&](std::string_view key, std::string_view value) {
     const std::optional<ChangeSequence> sequence = store::SequenceOfLogKey(key);
     if (sequence.has_value() && sequence->value() < options.from) return store::RowVerdict::kContinue;
-    if (options.limit > 0 && shown == options.limit) {
+    if (options.limit > 0 && writer.count() == options.limit) {
       more["MoreRecords"] = true;
       if (!range.end.empty() && sequence.has_value()) more["NextSequence"] = sequence->value();
       return store::RowVerdict::kStop;
     }
-    ++shown;
     const Decoded record = DecodeLogRecord(key, value, inspection->tables());
-    if (!record.problems.empty()) inspection->AddDamagedRecord();
-    writer.Add(WithProblems(record, value), [&record] { return LogCells(record); });
+    writer.Add(record, value, [&record] { return LogCells(record); });
     return store::RowVerdict::kContinue;
   });
-  writer.Finish(inspection->problems(), more);
-  return inspection->Conclude();
+  return writer.Finish(more);
 }
 
 absl::Status Meta(const Session& session, const InspectOptions& options) {
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Inspection> inspection, Open(options));
-  RecordWriter writer(session, Json::object(), "Records", {"KIND", "RECORD", "PROBLEMS"});
+  RecordWriter writer(session, inspection.get(), Json::object(), "Records", {"KIND", "RECORD"});
   inspection->Walk(store::kMetaFamily, {}, [&](std::string_view key, std::string_view value) {
     const Decoded record = MetaRecordToJson(key, store::ParseMetaRecord(key, value));
-    if (!record.problems.empty()) inspection->AddDamagedRecord();
-    writer.Add(WithProblems(record, value), [&record] {
+    writer.Add(record, value, [&record] {
       Json rest = record.json;
       rest.erase("Kind");
-      return std::vector<std::string>{record.json["Kind"].get<std::string>(), CompactJson(rest),
-                                      JoinedProblems(record.problems)};
+      return std::vector<std::string>{record.json["Kind"].get<std::string>(), CompactJson(rest)};
     });
     return store::RowVerdict::kContinue;
   });
-  writer.Finish(inspection->problems());
-  return inspection->Conclude();
+  return writer.Finish();
 }
 
 absl::Status InspectKey(const Session& session, const InspectOptions& options) {
@@ -289,30 +341,29 @@ absl::Status InspectKey(const Session& session, const InspectOptions& options) {
   const Decoded decoded = DecodeKey(key, KeyLayout());
   Json json = decoded.json;
   json["Problems"] = decoded.problems;
-  if (session.format() == OutputFormat::kJson) {
-    session.Print(json);
-  } else {
+  session.Print(json, [&] {
     std::string components;
     if (json.contains("Components")) components = Cat(ComponentsText(json["Components"]), "\n");
-    session.PrintText(Cat(DetailsTable(json), components, ProblemLines(decoded.problems)));
-  }
+    return Cat(DetailsTable(json), components, ProblemLines(decoded.problems));
+  });
   return decoded.problems.empty() ? absl::OkStatus() : InputError(decoded.problems.front());
 }
 
 using InspectRun = absl::Status (*)(const Session&, const InspectOptions&);
 using Options = std::shared_ptr<InspectOptions>;
 
-CLI::App& AddCommand(CLI::App& group, const char* name, const char* description, InspectRun run, const Options& options,
-                     Action* action) {
-  CLI::App& command = *group.add_subcommand(name, description);
-  command.callback(
-      [options, run, action] { *action = [options, run](const Session& session) { return run(session, *options); }; });
-  return command;
-}
-
 void AddDataDir(CLI::App& command, const Options& options) {
   command.add_option("--data-dir", options->data_dir, "The data directory of a daemon that is stopped")
       ->type_name("DIR");
+}
+
+// Adds a command that reads a directory.
+CLI::App& AddCommand(CLI::App& group, const char* name, const char* description, InspectRun run, const Options& options,
+                     Action* action) {
+  CLI::App& command = *group.add_subcommand(name, description);
+  AddDataDir(command, options);
+  SetAction(command, action, [options, run](const Session& session) { return run(session, *options); });
+  return command;
 }
 
 void AddLimit(CLI::App& command, const Options& options) {
@@ -324,7 +375,6 @@ void AddLimit(CLI::App& command, const Options& options) {
 
 void AddRowsCommand(CLI::App& group, const Options& options, Action* action) {
   CLI::App& rows = AddCommand(group, "rows", "Rows of a table or an index", Rows, options, action);
-  AddDataDir(rows, options);
   rows.add_option("--table-name", options->table_name, "The table")->type_name("NAME");
   rows.add_option("--index-name", options->index_name, "This index of it")->type_name("NAME");
   rows.add_option("--family", options->family, "A family by its name, such as t1, l1.2, g1.3 or c1")->type_name("NAME");
@@ -350,21 +400,17 @@ void AddInspectCommands(CLI::App& app, Action* action) {
       "Exit codes: 0, 2 if a daemon runs or there is no database, 5 if something cannot be read.\n\n"
       "Examples:\n  armature inspect directory --data-dir /var/lib/armature\n"
       "  armature inspect key b3b91bbd3061000122828c\n");
-  AddDataDir(
-      AddCommand(group, "directory", "Format, database id, and families with their files", Directory, options, action),
-      options);
-  AddDataDir(
-      AddCommand(group, "catalog", "Tables and indexes with all that is stored of them", ShowCatalog, options, action),
-      options);
+  AddCommand(group, "directory", "Format, database id, and families with their files", Directory, options, action);
+  AddCommand(group, "catalog", "Tables and indexes with all that is stored of them", ShowCatalog, options, action);
   AddRowsCommand(group, options, action);
   CLI::App& log = AddCommand(group, "log", "Records of the change log behind global indexes", Log, options, action);
-  AddDataDir(log, options);
   log.add_option("--table-name", options->table_name, "Of this table; else of all")->type_name("NAME");
   log.add_option("--from", options->from, "From this change sequence on")->type_name("SEQ");
   AddLimit(log, options);
-  AddDataDir(AddCommand(group, "meta", "All records of the family meta", Meta, options, action), options);
-  CLI::App& key = AddCommand(group, "key", "Take a key apart; needs no directory", InspectKey, options, action);
+  AddCommand(group, "meta", "All records of the family meta", Meta, options, action);
+  CLI::App& key = *group.add_subcommand("key", "Take a key apart; needs no directory");
   key.add_option("hex", options->key_hex, "The key")->required()->type_name("HEX");
+  SetAction(key, action, [options](const Session& session) { return InspectKey(session, *options); });
 }
 
 }  // namespace armature::cli

@@ -1,11 +1,14 @@
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tools/armature/attribute_json.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
 #include "tools/armature/command.h"
-#include "tools/armature/commands.h"
-#include "tools/armature/text_table.h"
+#include "tools/armature/display.h"
+#include "tools/armature/message_json.h"
 
 namespace armature::cli {
 namespace {
@@ -81,6 +84,116 @@ constexpr char kDeleteExamples[] = R"(Examples:
       --key '{"UserId": {"S": "101"}, "GameTitle": {"S": "Galaxy Invaders"}}'
 )";
 
+void AddCapacity(const api::v1::Capacity& part, api::v1::Capacity* sum) {
+  sum->set_capacity_units(sum->capacity_units() + part.capacity_units());
+}
+
+void AddConsumed(const api::v1::ConsumedCapacity& page, api::v1::ConsumedCapacity* sum) {
+  sum->set_table_name(page.table_name());
+  sum->set_capacity_units(sum->capacity_units() + page.capacity_units());
+  if (page.has_table()) AddCapacity(page.table(), sum->mutable_table());
+  for (const auto& [name, part] : page.local_secondary_indexes()) {
+    AddCapacity(part, &(*sum->mutable_local_secondary_indexes())[name]);
+  }
+  for (const auto& [name, part] : page.global_secondary_indexes()) {
+    AddCapacity(part, &(*sum->mutable_global_secondary_indexes())[name]);
+  }
+}
+
+// Adds up the pages of a Query or Scan, and prints them as one page.
+class Collector {
+ public:
+  template <class Page>
+  void Add(const Page& page) {
+    for (const api::v1::Item& item : page.items()) items_.push_back(ItemToJson(item));
+    count_ += page.count();
+    scanned_count_ += page.scanned_count();
+    if (page.has_consumed_capacity()) {
+      if (!consumed_.has_value()) consumed_.emplace();
+      AddConsumed(page.consumed_capacity(), &*consumed_);
+    }
+    last_key_.reset();
+    if (page.has_last_evaluated_key()) last_key_ = ItemToJson(page.last_evaluated_key());
+  }
+
+  void Print(const Session& session, bool count_only) const {
+    session.Print(ToJson(count_only), [this] { return ToText(); });
+  }
+
+ private:
+  Json ToJson(bool count_only) const {
+    Json json = Json::object();
+    if (!count_only) json["Items"] = items_;
+    json["Count"] = count_;
+    json["ScannedCount"] = scanned_count_;
+    if (last_key_.has_value()) json["LastEvaluatedKey"] = *last_key_;
+    json["ConsumedCapacity"] = consumed_.has_value() ? MessageToJson(*consumed_) : Json();
+    return json;
+  }
+
+  std::string ToText() const {
+    std::string text = ItemsTable(items_);
+    if (!text.empty()) text += "\n";
+    text += Cat("Count: ", count_, "  ScannedCount: ", scanned_count_);
+    if (consumed_.has_value()) {
+      text += Cat("  CapacityUnits: ", CompactJson(Json(consumed_->capacity_units())));
+    }
+    text += "\n";
+    if (last_key_.has_value()) text += Cat("LastEvaluatedKey: ", CompactJson(*last_key_), "\n");
+    return text;
+  }
+
+  Json items_ = Json::array();
+  int64_t count_ = 0;
+  int64_t scanned_count_ = 0;
+  std::optional<Json> last_key_;
+  std::optional<api::v1::ConsumedCapacity> consumed_;
+};
+
+template <class Pages>
+absl::Status Collect(const Session& session, Pages pages, bool all_pages, bool count_only) {
+  Collector collector;
+  do {
+    ARM_ASSIGN_OR_RETURN(const auto page, pages.NextPage());
+    if (!page.has_value()) break;
+    collector.Add(*page);
+  } while (all_pages);
+  collector.Print(session, count_only);
+  return absl::OkStatus();
+}
+
+// Options that Query and Scan share, and then `more`.
+std::vector<OptionSpec> ReadOptions(const std::vector<OptionSpec>& more) {
+  std::vector<OptionSpec> specs{
+      kTableNameOption,
+      {"--index-name", "Read this index instead of the table"},
+      {"--filter-expression", "Drop the items that do not meet this condition, after they were read"},
+      {"--projection-expression", "Return only these attributes"},
+      kNames,
+      kValues,
+      {"--select", "ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES, SPECIFIC_ATTRIBUTES or COUNT"},
+      {"--limit", "Maximum number of entries to read for a page"},
+      {"--exclusive-start-key", "LastEvaluatedKey of the previous page"},
+      {"--consistent-read", "Strongly consistent: see all acknowledged writes; not on a global index"},
+      {"--at-least-sequence", "Global index: wait until it holds the write that returned this ChangeSequence"},
+      kCapacity,
+  };
+  specs.insert(specs.end(), more.begin(), more.end());
+  return specs;
+}
+
+template <class Request, class Pages>
+void AddRead(CLI::App& app, Action* action, const RequestCommand& command,
+             Pages (client::Client::*pages)(Request, client::CallOptions) const) {
+  const auto all_pages = std::make_shared<bool>(false);
+  AddRequestCommand<Request>(
+      app, action, command,
+      [all_pages, pages](const Session& session, const client::Client& client, const Request& request) {
+        return Collect(session, (client.*pages)(request, {}), *all_pages, request.select() == api::v1::SELECT_COUNT);
+      })
+      .add_flag("--all-pages", *all_pages, "Read all pages and print them as one");
+}
+
 }  // namespace
 
 void AddItemCommands(CLI::App& app, Action* action) {
@@ -113,6 +226,33 @@ void AddItemCommands(CLI::App& app, Action* action) {
   AddRequestCommand(group, action,
                     {"delete", "Delete an item by its key", WriteOptions(kReturnOld, {kKey}), kDeleteExamples},
                     &client::Client::DeleteItem, PrintWrite);
+
+  AddRead(app, action,
+          {"query", "Read the items of one partition, in the order of the sort key",
+           ReadOptions({{"--key-condition-expression",
+                         "A condition of equality on the partition key, and conditions on the sort key"},
+                        {"--scan-index-forward", "Ascending order; the default"}}),
+           R"(Examples:
+  armature query --table-name GameScores --index-name GameTitleIndex --no-scan-index-forward \
+      --key-condition-expression 'GameTitle = :v_title' \
+      --expression-attribute-values '{":v_title": {"S": "Meteor Blasters"}}'
+  armature --output table query --table-name orders-table --index-name OrdersByStatusDateAmount \
+      --key-condition-expression 'customer_id = :cust AND #status = :status' \
+      --expression-attribute-names '{"#status": "status"}' \
+      --expression-attribute-values '{":cust": {"S": "1A2B3C"}, ":status": {"S": "PENDING"}}'
+)"},
+          &client::Client::QueryPages);
+  AddRead(app, action,
+          {"scan", "Read a whole table or index",
+           ReadOptions({{"--segment", "Read only this segment of the table, counted from 0"},
+                        {"--total-segments", "Number of segments"}}),
+           R"(Examples:
+  armature scan --table-name Thread --all-pages
+  armature scan --table-name Thread --filter-expression 'Replies > :n' \
+      --expression-attribute-values '{":n": {"N": "10"}}'
+  armature scan --table-name Thread --segment 0 --total-segments 4 --all-pages
+)"},
+          &client::Client::ScanPages);
 }
 
 }  // namespace armature::cli

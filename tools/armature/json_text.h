@@ -3,6 +3,7 @@
 
 // Parses and prints JSON.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -21,9 +22,21 @@ inline constexpr int kJsonDepthMax = 80;
 // Parses one JSON document. A duplicate member of an object is an error too, because it is always a mistake.
 absl::StatusOr<Json> ParseJson(std::string_view text);
 
-// Parses the argument of an option that takes JSON: the text itself, or @file for the content of a file. Errors:
-// NOT_FOUND if the file cannot be read; INVALID_ARGUMENT.
+// Errors: NOT_FOUND if the file cannot be read; INVALID_ARGUMENT.
+absl::StatusOr<Json> ReadJsonFile(const std::string& path);
+
+// Parses the argument of an option that takes JSON: the text itself, or @file for the content of a file. Errors: those
+// of ReadJsonFile.
 absl::StatusOr<Json> ParseJsonArgument(const std::string& argument);
+
+// The member `name`, which must be a string or a number that is not negative. Both throw Json::exception if it is
+// missing or has another type.
+inline const std::string& TextAt(const Json& json, const char* name) {
+  return json.at(name).get_ref<const std::string&>();
+}
+inline int64_t NumberAt(const Json& json, const char* name) {
+  return static_cast<int64_t>(json.at(name).get_ref<const Json::number_unsigned_t&>());
+}
 
 // The JSON with an indentation of four blanks and a line break at its end. Never fails.
 std::string PrettyJson(const Json& json);

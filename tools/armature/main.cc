@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/armature/commands.h"
+#include "tools/armature/command.h"
 
 int main(int argc, char** argv) {
   return armature::cli::RunCli(std::vector<std::string>(argv + 1, argv + argc), std::cout, std::cerr);

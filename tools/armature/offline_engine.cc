@@ -25,9 +25,6 @@ void RaiseDescriptorLimit() {
 
 }  // namespace
 
-OfflineEngine::OfflineEngine(std::unique_ptr<store::Database> database)
-    : database_(std::move(database)), engine_(database_.get(), engine::EngineOptions()) {}
-
 absl::StatusOr<std::unique_ptr<OfflineEngine>> OfflineEngine::Open(const std::string& data_dir) {
   // Opening a missing database would create it.
   std::error_code error;

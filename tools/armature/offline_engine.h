@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -32,7 +33,8 @@ class OfflineEngine {
   absl::StatusOr<engine::VerifyTableResult> Verify(const engine::VerifyTableRequest& request);
 
  private:
-  explicit OfflineEngine(std::unique_ptr<store::Database> database);
+  explicit OfflineEngine(std::unique_ptr<store::Database> database)
+      : database_(std::move(database)), engine_(database_.get(), engine::EngineOptions()) {}
 
   const std::unique_ptr<store::Database> database_;
   engine::Engine engine_;

@@ -1,4 +1,4 @@
-#include "tools/armature/commands.h"
+#include "tools/armature/command.h"
 
 #include <unistd.h>
 
@@ -73,20 +73,12 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   app.require_subcommand(1);
   app.footer(kExamples);
   app.set_version_flag("--version", Cat("armature ", kVersion));
-  AddTableCommands(app, &action);
-  AddItemCommands(app, &action);
-  AddReadCommands(app, &action);
-  AddStatusCommands(app, &action);
-  AddCredentialsCommands(app, &action);
-  AddAdviseCommand(app, &action);
-  AddVerifyCommand(app, &action);
-  AddLoadCommand(app, &action);
-  AddOverviewCommand(app, &action);
-  AddManualCommands(app, &action);
-  AddExportCommand(app, &action);
-  AddImportCommand(app, &action);
-  AddBackupCommands(app, &action);
-  AddInspectCommands(app, &action);
+  // The order of the commands in the help.
+  for (const auto add : {AddTableCommands, AddItemCommands, AddStatusCommands, AddCredentialsCommands, AddAdviseCommand,
+                         AddVerifyCommand, AddLoadCommand, AddOverviewCommand, AddManualCommands, AddExportCommand,
+                         AddImportCommand, AddBackupCommands, AddInspectCommands}) {
+    add(app, &action);
+  }
   for (CLI::App* group : app.get_subcommands({})) {
     group->fallthrough();
     for (CLI::App* command : group->get_subcommands({})) command->fallthrough();

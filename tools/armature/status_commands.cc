@@ -1,15 +1,17 @@
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
-#include "tools/armature/commands.h"
-#include "tools/armature/progress_bar.h"
-#include "tools/armature/text_table.h"
+#include "tools/armature/display.h"
+#include "tools/armature/message_json.h"
 
 namespace armature::cli {
 namespace {
@@ -92,6 +94,91 @@ absl::Status ServerInfo(const Session& session) {
   return absl::OkStatus();
 }
 
+struct Overview {
+  admin::v1::GetServerInfoResponse server;
+  std::vector<api::v1::TableDescription> tables;
+  admin::v1::ListIndexStatusResponse indexes;
+};
+
+absl::StatusOr<Overview> Fetch(const client::Client& client) {
+  Overview overview;
+  ARM_ASSIGN_OR_RETURN(overview.server, client.GetServerInfo(admin::v1::GetServerInfoRequest()));
+  ARM_ASSIGN_OR_RETURN(const std::vector<std::string> names, ListTableNames(client));
+  for (const std::string& name : names) {
+    absl::StatusOr<api::v1::TableDescription> described = DescribeTable(client, name);
+    if (absl::IsNotFound(described.status())) continue;  // deleted since ListTables
+    if (!described.ok()) return described.status();
+    overview.tables.push_back(*std::move(described));
+  }
+  ARM_ASSIGN_OR_RETURN(overview.indexes, client.ListIndexStatus(admin::v1::ListIndexStatusRequest()));
+  return overview;
+}
+
+// The reason why the daemon refuses or slows down writes. Empty if it does neither.
+std::string Trouble(const admin::v1::GetServerInfoResponse& server) {
+  if (!server.writes_refused_reason().empty()) return Cat("REFUSED: ", server.writes_refused_reason());
+  if (server.writes_stopped()) return "STOPPED: compaction does not keep up";
+  if (server.writes_delayed_to_bytes_per_second() > 0) {
+    return Cat("SLOWED to ", ShowBytes(server.writes_delayed_to_bytes_per_second()),
+               "/s: compaction does not keep up, ", ShowBytes(server.compaction_pending_bytes()), " to go");
+  }
+  return "";
+}
+
+std::string ServerLines(const admin::v1::GetServerInfoResponse& server) {
+  const std::string trouble = Trouble(server);
+  const auto uptime = absl::Seconds(server.uptime_ms() / 1000);
+  std::string lines =
+      Cat("armatured ", server.version(), ", up ", Sv(absl::FormatDuration(uptime)), ", ",
+          ShowBytes(static_cast<uint64_t>(server.resident_bytes())), " of memory, pid ", server.pid(), "\n");
+  lines += Cat("data    ", server.data_directory(), ", ", ShowBytes(server.file_bytes()), " in ",
+               server.column_family_count(), " column families\n");
+  lines += Cat("disk    ", ShowBytes(server.disk_free_bytes()), " of ", ShowBytes(server.disk_total_bytes()),
+               " free, writes stop below ", ShowBytes(server.disk_reserve_bytes()), "\n");
+  lines += Cat("writes  ", trouble.empty() ? "ok" : trouble, ", ",
+               WithCommas(static_cast<int64_t>(server.commit_queue_units())), " waiting, held back ",
+               Sv(absl::FormatDuration(absl::Milliseconds(server.stall_ms_total()))), " in all\n");
+  return lines;
+}
+
+std::string StateOf(const admin::v1::IndexStatus& index) {
+  const std::string name = admin::v1::IndexState_Name(index.state()).substr(std::string_view("INDEX_STATE_").size());
+  if (!index.has_build() || index.build().items_total() == 0) return name;
+  return Cat(name, " ", 100 * index.build().items_read() / index.build().items_total(), "%");
+}
+
+std::string TableLines(const Overview& overview) {
+  TextTable table({"TABLE", "INDEX", "STATE", "ITEMS", "SIZE", "WAITING", "LAG"});
+  for (const api::v1::TableDescription& each : overview.tables) {
+    const std::string state = api::v1::TableStatus_Name(each.table_status());
+    table.AddRow({each.table_name(), "", state.substr(std::string_view("TABLE_STATUS_").size()),
+                  WithCommas(each.item_count()), ShowBytes(static_cast<uint64_t>(each.table_size_bytes()))});
+    for (const admin::v1::IndexStatus& index : overview.indexes.indexes()) {
+      if (index.table_name() != each.table_name()) continue;
+      const bool is_global = index.kind() == admin::v1::INDEX_KIND_GLOBAL;
+      table.AddRow(
+          {"", index.index_name(), StateOf(index), WithCommas(index.item_count()),
+           ShowBytes(static_cast<uint64_t>(index.size_bytes())),
+           is_global ? WithCommas(static_cast<int64_t>(index.backlog_records())) : "",
+           is_global ? std::string(Sv(absl::FormatDuration(absl::Milliseconds(index.backlog_age_ms())))) : ""});
+    }
+  }
+  return table.ToString();
+}
+
+absl::Status Status(const Session& session) {
+  ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
+  ARM_ASSIGN_OR_RETURN(const Overview overview, Fetch(client));
+  Json result = Json::object();
+  result["Server"] = MessageToJson(overview.server);
+  result["Tables"] = Json::array();
+  for (const api::v1::TableDescription& table : overview.tables) result["Tables"].push_back(MessageToJson(table));
+  const Json indexes = MessageToJson(overview.indexes);
+  result["Indexes"] = indexes.contains("Indexes") ? indexes["Indexes"] : Json::array();
+  session.Print(result, [&overview] { return Cat(ServerLines(overview.server), "\n", TableLines(overview)); });
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void AddStatusCommands(CLI::App& app, Action* action) {
@@ -124,6 +211,14 @@ void AddStatusCommands(CLI::App& app, Action* action) {
   CLI::App& info = *server.add_subcommand("info", "Version, process and memory of the daemon");
   info.footer("Examples:\n  armature --output table server info\n");
   SetAction(info, action, ServerInfo);
+}
+
+void AddOverviewCommand(CLI::App& app, Action* action) {
+  CLI::App& status = *app.add_subcommand("status", "Overview of the daemon, its tables and its indexes");
+  status.footer(
+      "WAITING is the number of changes that a global index has not applied yet, LAG the age of the oldest of them.\n\n"
+      "Examples:\n  armature status\n  armature status --output json\n");
+  SetAction(status, action, Status);
 }
 
 }  // namespace armature::cli

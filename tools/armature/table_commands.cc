@@ -7,9 +7,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/command.h"
-#include "tools/armature/commands.h"
-#include "tools/armature/table_calls.h"
-#include "tools/armature/text_table.h"
+#include "tools/armature/display.h"
 
 namespace armature::cli {
 namespace {

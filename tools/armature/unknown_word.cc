@@ -1,5 +1,7 @@
 #include "tools/armature/unknown_word.h"
 
+#include <algorithm>
+
 #include "storage/base/did_you_mean.h"
 #include "storage/base/strings.h"
 
@@ -23,13 +25,6 @@ std::vector<std::string> OptionNames(const CLI::App* command) {
   return names;
 }
 
-const CLI::App* FindSubcommand(const std::vector<const CLI::App*>& subcommands, const std::string& name) {
-  for (const CLI::App* subcommand : subcommands) {
-    if (subcommand->get_name() == name) return subcommand;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 std::string UnknownWord(const CLI::App& app, const std::vector<std::string>& arguments) {
@@ -46,14 +41,12 @@ std::string UnknownWord(const CLI::App& app, const std::vector<std::string>& arg
     if (word.starts_with("-")) continue;
     const std::vector<const CLI::App*> subcommands = command->get_subcommands([](const CLI::App*) { return true; });
     if (subcommands.empty()) continue;  // a value
-    const CLI::App* const subcommand = FindSubcommand(subcommands, word);
-    if (subcommand == nullptr) {
-      std::vector<std::string> names;
-      names.reserve(subcommands.size());
-      for (const CLI::App* known : subcommands) names.push_back(known->get_name());
-      return Cat("unknown command '", word, "'", DidYouMean(word, names));
-    }
-    command = subcommand;
+    std::vector<std::string> names;
+    names.reserve(subcommands.size());
+    for (const CLI::App* known : subcommands) names.push_back(known->get_name());
+    const auto found = std::find(names.begin(), names.end(), word);
+    if (found == names.end()) return Cat("unknown command '", word, "'", DidYouMean(word, names));
+    command = subcommands[static_cast<size_t>(found - names.begin())];
   }
   return {};
 }

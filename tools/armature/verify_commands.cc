@@ -9,13 +9,10 @@
 #include "armature/client/errors.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "tools/armature/attribute_json.h"
 #include "tools/armature/command.h"
-#include "tools/armature/commands.h"
+#include "tools/armature/display.h"
+#include "tools/armature/message_json.h"
 #include "tools/armature/offline_engine.h"
-#include "tools/armature/progress_bar.h"
-#include "tools/armature/table_calls.h"
-#include "tools/armature/text_table.h"
 
 namespace armature::cli {
 namespace {

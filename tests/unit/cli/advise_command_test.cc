@@ -17,7 +17,7 @@
 #include "armature/api/v1/service.grpc.pb.h"
 #include "storage/base/strings.h"
 #include "tests/support/temp_dir.h"
-#include "tools/armature/commands.h"
+#include "tools/armature/command.h"
 
 namespace armature::cli::advise_command_test {
 

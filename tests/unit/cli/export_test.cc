@@ -10,7 +10,6 @@
 #include "google/protobuf/util/message_differencer.h"
 #include "gtest/gtest.h"
 #include "storage/base/strings.h"
-#include "tools/armature/attribute_json.h"
 #include "tools/armature/export/item_writer.h"
 #include "tools/armature/export/manifest.h"
 #include "tools/armature/export/output_file.h"

@@ -17,10 +17,9 @@
 #include "storage/codec/key_codec.h"
 #include "storage/codec/stored_item.h"
 #include "storage/store/meta_keys.h"
-#include "tools/armature/attribute_json.h"
-#include "tools/armature/commands.h"
-#include "tools/armature/inspect/catalog_json.h"
+#include "tools/armature/command.h"
 #include "tools/armature/inspect/record_json.h"
+#include "tools/armature/message_json.h"
 
 namespace armature::cli::inspect_test {
 

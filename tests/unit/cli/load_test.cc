@@ -10,12 +10,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/base/strings.h"
-#include "tools/armature/attribute_json.h"
-#include "tools/armature/load/ack_tracker.h"
-#include "tools/armature/load/csv.h"
 #include "tools/armature/load/item_source.h"
 #include "tools/armature/load/line_reader.h"
 #include "tools/armature/load/load_state.h"
+#include "tools/armature/message_json.h"
 
 namespace armature::cli::load_test {
 

@@ -12,7 +12,7 @@
 #include "armature/version.h"
 #include "daemon/auth/credentials.h"
 #include "storage/base/strings.h"
-#include "tools/armature/commands.h"
+#include "tools/armature/command.h"
 
 namespace armature::cli::run_cli_test {
 

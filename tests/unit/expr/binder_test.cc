@@ -51,7 +51,7 @@ TEST(Binder, ValuesNeedAnExpressionThatUsesValues) {
 }
 
 TEST(Binder, PlaceholderParametersMayNotBeEmpty) {
-  RequestExpressions expressions;
+  ExpressionTexts expressions;
   expressions.filter = "a = :v";
   Placeholders placeholders;
   placeholders.values = model::ItemView();

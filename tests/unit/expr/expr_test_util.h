@@ -105,9 +105,9 @@ inline const std::map<std::string, Wire>& CommonValues() {
 class Request {
  public:
   Request& With(ExpressionKind kind, std::string_view text) {
-    std::optional<std::string_view>* const members[] = {&expressions_.update, &expressions_.condition,
-                                                        &expressions_.key_condition, &expressions_.filter,
-                                                        &expressions_.projection};
+    std::optional<std::string>* const members[] = {&expressions_.update, &expressions_.condition,
+                                                   &expressions_.key_condition, &expressions_.filter,
+                                                   &expressions_.projection};
     *members[static_cast<size_t>(kind)] = text;
     for (const Token& token : Tokenize(kind, text)) {
       const std::string word(token.text);
@@ -150,7 +150,7 @@ class Request {
   }
 
  private:
-  RequestExpressions expressions_;
+  ExpressionTexts expressions_;
   std::map<std::string, std::string> names_;
   std::map<std::string, Wire> values_;
   std::string value_bytes_;

@@ -67,7 +67,7 @@ TEST(ParseCache, ThreadsShareIt) {
 TEST(ParseCache, ABoundCopyLeavesTheCachedTreeAlone) {
   ParseCache cache(1 << 20);
   const std::string text = "NOT (#n = :v OR contains(m.l[0], :v)) AND size(#n) BETWEEN :v AND :v";
-  RequestExpressions expressions;
+  ExpressionTexts expressions;
   expressions.filter = text;
   for (const char* name : {"first", "second"}) {
     Placeholders placeholders;
@@ -85,7 +85,7 @@ TEST(ParseCache, ABoundCopyLeavesTheCachedTreeAlone) {
 
 TEST(ParseCache, ATextWithFaultsIsToldEachTime) {
   ParseCache cache(1 << 20);
-  RequestExpressions expressions;
+  ExpressionTexts expressions;
   expressions.filter = "((a = b))";
   const absl::Status first = BindExpressions(expressions, {}, kScanKinds, &cache).status();
   EXPECT_FALSE(first.ok());

@@ -6,8 +6,8 @@
 #include "absl/strings/ascii.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "tools/armature/attribute_json.h"
 #include "tools/armature/json_text.h"
+#include "tools/armature/message_json.h"
 #include "tools/armature/session.h"
 
 namespace armature::cli {

@@ -7,11 +7,11 @@
 #include <set>
 #include <utility>
 
+#include "daemon/auth/crypto.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/export/output_file.h"
-#include "tools/armature/export/sha256_stream.h"
-#include "tools/armature/json_file.h"
+#include "tools/armature/json_text.h"
 #include "tools/armature/message_json.h"
 #include "tools/armature/session.h"
 
@@ -48,6 +48,8 @@ Json ToJson(const Manifest& manifest) {
   }
   return json;
 }
+
+std::string ChecksumOf(const Json& json) { return daemon::Hex(daemon::Sha256(CompactJson(json))); }
 
 // True for the name of a file in the directory of the manifest, other than the manifest itself.
 bool IsFileName(const std::string& name) {
@@ -87,7 +89,7 @@ absl::StatusOr<Manifest> CheckedManifest(Json json, const std::string& path) {
   }
   const std::string checksum = TextAt(json, kChecksum);
   json.erase(kChecksum);
-  if (Sha256Hex(CompactJson(json)) != checksum) return InputError(Cat(path, " is damaged: its checksum differs"));
+  if (ChecksumOf(json) != checksum) return InputError(Cat(path, " is damaged: its checksum differs"));
   Manifest manifest;
   if (!FromJson(json, &manifest)) return InputError(Cat(path, " is not a manifest of armature export"));
   return manifest;
@@ -121,22 +123,19 @@ api::v1::CreateTableRequest DefinitionOf(const api::v1::TableDescription& table)
     for (const api::v1::KeySchemaElement& element : schema) keys.insert(element.attribute_name());
   };
   note_keys(table.key_schema());
-  for (const auto& from : table.local_secondary_indexes()) {
-    auto* const to = made.add_local_secondary_indexes();
+  const auto copy_index = [&note_keys](const auto& from, auto* to) {
     to->set_index_name(from.index_name());
     *to->mutable_key_schema() = from.key_schema();
     *to->mutable_projection() = from.projection();
     note_keys(from.key_schema());
-  }
+  };
+  for (const auto& from : table.local_secondary_indexes()) copy_index(from, made.add_local_secondary_indexes());
   for (const auto& from : table.global_secondary_indexes()) {
     if (from.index_status() == api::v1::INDEX_STATUS_DELETING) continue;
     auto* const to = made.add_global_secondary_indexes();
-    to->set_index_name(from.index_name());
-    *to->mutable_key_schema() = from.key_schema();
-    *to->mutable_projection() = from.projection();
+    copy_index(from, to);
     if (!is_on_demand) CopyThroughput(from.provisioned_throughput(), to->mutable_provisioned_throughput());
     if (from.has_on_demand_throughput()) *to->mutable_on_demand_throughput() = from.on_demand_throughput();
-    note_keys(from.key_schema());
   }
   for (const auto& definition : table.attribute_definitions()) {
     if (keys.contains(definition.attribute_name())) *made.add_attribute_definitions() = definition;
@@ -150,7 +149,7 @@ api::v1::CreateTableRequest DefinitionOf(const api::v1::TableDescription& table)
 
 absl::Status WriteManifest(const std::string& directory, const Manifest& manifest) {
   Json json = ToJson(manifest);
-  json[kChecksum] = Sha256Hex(CompactJson(json));
+  json[kChecksum] = ChecksumOf(json);
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
                        OutputFile::Create(PathIn(directory, kManifestName), Compression::kNone));
   ARM_RETURN_IF_ERROR(file->Write(PrettyJson(json)));

@@ -1,6 +1,7 @@
 #include "tools/armature/export/output_file.h"
 
 #include <fcntl.h>
+#include <openssl/evp.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -12,6 +13,8 @@
 #include <limits>
 #include <utility>
 
+#include "daemon/auth/crypto.h"
+#include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "tools/armature/session.h"
@@ -24,6 +27,24 @@ constexpr int kMemoryLevel = 8;             // zlib's default
 constexpr size_t kBufferBytes = 64 << 10;
 
 }  // namespace
+
+void Sha256Stream::Free::operator()(evp_md_ctx_st* context) const { EVP_MD_CTX_free(context); }
+
+// OpenSSL fails here only if it is out of memory.
+Sha256Stream::Sha256Stream() : context_(EVP_MD_CTX_new()) {
+  CHECK(context_ != nullptr);
+  CHECK_EQ(EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr), 1);
+}
+
+void Sha256Stream::Add(std::string_view bytes) {
+  CHECK_EQ(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()), 1);
+}
+
+std::string Sha256Stream::Hex() {
+  daemon::Sha256Digest digest{};
+  CHECK_EQ(EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr), 1);
+  return daemon::Hex(digest);
+}
 
 struct OutputFile::Deflater {
   Deflater() {
@@ -38,14 +59,12 @@ struct OutputFile::Deflater {
 };
 
 OutputFile::OutputFile(std::string path, int fd, std::unique_ptr<Deflater> deflater)
-    : path_(std::move(path)), fd_(fd), deflater_(std::move(deflater)) {}
+    : path_(std::move(path)), part_path_(Cat(path_, ".part")), fd_(fd), deflater_(std::move(deflater)) {}
 
 OutputFile::~OutputFile() {
   if (fd_ >= 0) close(fd_);
-  if (!is_finished_) std::remove(PartPath().c_str());
+  if (!is_finished_) std::remove(part_path_.c_str());
 }
-
-std::string OutputFile::PartPath() const { return Cat(path_, ".part"); }
 
 absl::Status OutputFile::Failed(int error) const {
   return InputError(Cat("cannot write ", path_, ": ", std::strerror(error)));
@@ -55,7 +74,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
   auto deflater = compression == Compression::kGzip ? std::make_unique<Deflater>() : nullptr;
   if (deflater != nullptr && !deflater->is_good) return absl::ResourceExhaustedError("no memory to compress with");
   std::unique_ptr<OutputFile> file(new OutputFile(path, -1, std::move(deflater)));
-  file->fd_ = open(file->PartPath().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  file->fd_ = open(file->part_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file->fd_ < 0) return file->Failed(errno);
   return file;
 }
@@ -98,7 +117,7 @@ absl::StatusOr<OutputFile::Finished> OutputFile::Finish() {
   ARM_RETURN_IF_ERROR(Pass("", /*is_last=*/true));
   if (fsync(fd_) != 0) return Failed(errno);
   if (close(std::exchange(fd_, -1)) != 0) return Failed(errno);
-  if (std::rename(PartPath().c_str(), path_.c_str()) != 0) return Failed(errno);
+  if (std::rename(part_path_.c_str(), path_.c_str()) != 0) return Failed(errno);
   is_finished_ = true;
   return Finished{.bytes = bytes_, .sha256 = hash_.Hex()};
 }

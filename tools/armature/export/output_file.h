@@ -1,7 +1,7 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_EXPORT_OUTPUT_FILE_H_
 #define ARMATURE_TOOLS_ARMATURE_EXPORT_OUTPUT_FILE_H_
 
-// A file that appears under its name only when it is complete.
+// A file that appears under its name only when it is complete, and its SHA-256.
 
 #include <cstdint>
 #include <memory>
@@ -10,9 +10,27 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tools/armature/export/sha256_stream.h"
+
+struct evp_md_ctx_st;  // of OpenSSL
 
 namespace armature::cli {
+
+// The SHA-256 of a stream of bytes. Not thread-safe.
+class Sha256Stream {
+ public:
+  Sha256Stream();
+
+  void Add(std::string_view bytes);
+
+  // The digest of all added bytes, in lower case. Called once.
+  std::string Hex();
+
+ private:
+  struct Free {
+    void operator()(evp_md_ctx_st* context) const;
+  };
+  std::unique_ptr<evp_md_ctx_st, Free> context_;
+};
 
 enum class Compression { kNone, kGzip };
 
@@ -40,13 +58,13 @@ class OutputFile {
  private:
   struct Deflater;
   OutputFile(std::string path, int fd, std::unique_ptr<Deflater> deflater);
-  std::string PartPath() const;
   // Writes the text through the compression. `is_last`: flushes the compression.
   absl::Status Pass(std::string_view text, bool is_last);
   absl::Status WriteBytes(std::string_view bytes);
   absl::Status Failed(int error) const;
 
   const std::string path_;
+  const std::string part_path_;
   int fd_;
   const std::unique_ptr<Deflater> deflater_;  // null: no compression
   bool is_finished_ = false;

@@ -1,13 +1,11 @@
 #include "tools/armature/load/file_load.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/time/clock.h"
 #include "armature/client/errors.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "tools/armature/load/load_state.h"
 
 namespace armature::cli {
 namespace {
@@ -16,10 +14,6 @@ constexpr absl::Duration kStateEvery = absl::Milliseconds(200);
 
 // Maximum size of an item message, far above the limit of the daemon. Larger items are not sent.
 constexpr size_t kItemBytesMax = 4 << 20;
-
-absl::Status TooLarge() {
-  return absl::InvalidArgumentError(Av(Cat("the item is larger than ", kItemBytesMax, " bytes")));
-}
 
 }  // namespace
 
@@ -67,7 +61,9 @@ absl::Status FileLoad::LoadAll() {
     const absl::StatusOr<bool> has_record = source_->Next(&record);
     if (!has_record.ok()) return StopFor(has_record.status());
     if (!*has_record) return puts_.Finish();
-    if (record.item.ok() && record.item->ByteSizeLong() > kItemBytesMax) record.item = TooLarge();
+    if (record.item.ok() && record.item->ByteSizeLong() > kItemBytesMax) {
+      record.item = absl::InvalidArgumentError(Cat("the item is larger than ", kItemBytesMax, " bytes"));
+    }
     const uint64_t ticket = tracker_->Begin(record.end);
     if (record.item.ok()) {
       ARM_RETURN_IF_ERROR(puts_.Put({.item = *std::move(record.item), .ticket = ticket, .line = record.line}));
@@ -104,11 +100,7 @@ absl::Status FileLoad::Settle(const PendingPut& put, const absl::Status& status)
 
 absl::Status FileLoad::Skip(uint64_t ticket, int64_t line, const absl::Status& why) {
   session_.progress() << file_.path << ":" << line << ": " << Sv(why.message()) << "\n" << std::flush;
-  if (++counts_->bad > file_.skip_bad) {
-    absl::Status stopped(why.code(), Av(Cat("stopped at ", file_.path, ":", line, ": ", Sv(why.message()))));
-    why.ForEachPayload([&stopped](auto url, const auto& payload) { stopped.SetPayload(url, payload); });
-    return stopped;
-  }
+  if (++counts_->bad > file_.skip_bad) return WithContext(why, Cat("stopped at ", file_.path, ":", line));
   tracker_->Done(ticket);
   return absl::OkStatus();
 }
@@ -132,24 +124,6 @@ void FileLoad::ShowProgress() {
                          .total = all,
                          .note = Cat(WithCommas(counts_->items), " items")});
   }
-}
-
-void AddKeyTypes(const api::v1::TableDescription& table, CsvTypes* types) {
-  for (const auto& definition : table.attribute_definitions()) {
-    const auto type = definition.attribute_type();
-    (*types)[definition.attribute_name()] = type == api::v1::SCALAR_ATTRIBUTE_TYPE_N   ? "N"
-                                            : type == api::v1::SCALAR_ATTRIBUTE_TYPE_B ? "B"
-                                                                                       : "S";
-  }
-}
-
-void PrintCounts(const Session& session, const LoadCounts& counts, absl::Duration elapsed) {
-  const double seconds = absl::ToDoubleSeconds(elapsed);
-  const auto rate = static_cast<int64_t>(static_cast<double>(counts.items) / std::max(seconds, 0.001));
-  session.Print({{"Items", counts.items}, {"Skipped", counts.bad}, {"ItemsPerSecond", rate}}, [&counts, rate] {
-    return Cat(WithCommas(counts.items), " items loaded, ", WithCommas(counts.bad), " lines skipped, ",
-               WithCommas(rate), " items/s\n");
-  });
 }
 
 }  // namespace armature::cli

@@ -10,13 +10,11 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "armature/api/v1/tables.pb.h"
 #include "armature/client/client.h"
-#include "tools/armature/load/ack_tracker.h"
-#include "tools/armature/load/csv.h"
+#include "tools/armature/display.h"
 #include "tools/armature/load/item_source.h"
+#include "tools/armature/load/load_state.h"
 #include "tools/armature/load/put_stream.h"
-#include "tools/armature/progress_bar.h"
 #include "tools/armature/session.h"
 
 namespace armature::cli {
@@ -79,11 +77,6 @@ class FileLoad {
   absl::Time last_saved_ = absl::InfinitePast();
   PutStream puts_;
 };
-
-// Sets the types of the key attributes to their types in the table, overriding other types.
-void AddKeyTypes(const api::v1::TableDescription& table, CsvTypes* types);
-
-void PrintCounts(const Session& session, const LoadCounts& counts, absl::Duration elapsed);
 
 }  // namespace armature::cli
 

@@ -18,8 +18,6 @@ namespace {
 constexpr size_t kBufferBytes = 256 << 10;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-gzFile File(void* file) { return static_cast<gzFile>(file); }
-
 int64_t SizeOf(const std::string& path) {
   struct stat status = {};
   return path != "-" && stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) ? status.st_size : 0;
@@ -27,10 +25,10 @@ int64_t SizeOf(const std::string& path) {
 
 }  // namespace
 
-LineReader::LineReader(std::string path, void* file, int64_t file_bytes)
+LineReader::LineReader(std::string path, gzFile_s* file, int64_t file_bytes)
     : path_(std::move(path)), file_(file), file_bytes_(file_bytes) {}
 
-LineReader::~LineReader() { gzclose(File(file_)); }
+LineReader::~LineReader() { gzclose(file_); }
 
 absl::StatusOr<std::unique_ptr<LineReader>> LineReader::Open(const std::string& path) {
   // The reader closes the duplicate and leaves standard input open.
@@ -68,11 +66,11 @@ absl::StatusOr<bool> LineReader::Refill() {
   if (buffer_.size() > kLineBytesMax) return Error(Cat("the line is longer than ", kLineBytesMax, " bytes"));
   const size_t kept = buffer_.size();
   buffer_.resize(kept + kBufferBytes);
-  const int read = gzread(File(file_), buffer_.data() + kept, kBufferBytes);
+  const int read = gzread(file_, buffer_.data() + kept, kBufferBytes);
   buffer_.resize(kept + static_cast<size_t>(read > 0 ? read : 0));
   if (read > 0) return true;
   int code = Z_OK;
-  const char* const text = gzerror(File(file_), &code);
+  const char* const text = gzerror(file_, &code);
   // At the end of the file only a truncated compressed stream is an error.
   if (code == Z_OK || code == Z_STREAM_END) return false;
   return Error(code == Z_ERRNO ? std::strerror(errno) : text);
@@ -107,6 +105,6 @@ absl::StatusOr<bool> LineReader::Next(std::string* line) {
   return true;
 }
 
-int64_t LineReader::file_bytes_read() const { return gzoffset(File(file_)); }
+int64_t LineReader::file_bytes_read() const { return gzoffset(file_); }
 
 }  // namespace armature::cli

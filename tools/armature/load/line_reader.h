@@ -11,6 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+struct gzFile_s;  // of zlib
+
 namespace armature::cli {
 
 // A position between two lines.
@@ -52,7 +54,7 @@ class LineReader {
   int64_t file_bytes_read() const;
 
  private:
-  LineReader(std::string path, void* file, int64_t file_bytes);
+  LineReader(std::string path, gzFile_s* file, int64_t file_bytes);
   // Length of the next line without and with its line break. 0 at the end.
   struct Extent {
     size_t text = 0;
@@ -68,7 +70,7 @@ class LineReader {
   absl::Status Error(const std::string& what) const;
 
   const std::string path_;
-  void* const file_;  // a gzFile
+  gzFile_s* const file_;
   const int64_t file_bytes_;
   std::string buffer_;
   size_t begin_ = 0;  // position of the next byte in `buffer_`

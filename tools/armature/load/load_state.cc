@@ -4,10 +4,11 @@
 #include <fstream>
 
 #include "storage/base/strings.h"
-#include "tools/armature/json_file.h"
+#include "tools/armature/json_text.h"
 #include "tools/armature/session.h"
 
 namespace armature::cli {
+
 std::string StatePathOf(const std::string& input_path) { return Cat(input_path, ".load-state"); }
 
 absl::StatusOr<std::optional<LoadState>> ReadLoadState(const std::string& path) {

@@ -1,9 +1,12 @@
 #ifndef ARMATURE_TOOLS_ARMATURE_LOAD_LOAD_STATE_H_
 #define ARMATURE_TOOLS_ARMATURE_LOAD_LOAD_STATE_H_
 
-// The position of a load, kept in a small file so that an interrupted load can continue.
+// The position of a load in its file, before which all records are done, and the small file that keeps it so that an
+// interrupted load can continue.
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 
@@ -12,6 +15,41 @@
 #include "tools/armature/load/line_reader.h"
 
 namespace armature::cli {
+
+// Tracks the position while records are done in any order. Not thread-safe.
+class AckTracker {
+ public:
+  explicit AckTracker(TextPosition begin) : position_(begin) {}
+
+  // Begins the next record, which ends at `end`. Returns its ticket.
+  uint64_t Begin(TextPosition end) {
+    open_.push_back({end, false});
+    return first_ + open_.size() - 1;
+  }
+
+  // Marks a record as done. Called once for each ticket, in any order.
+  void Done(uint64_t ticket) {
+    open_[static_cast<size_t>(ticket - first_)].is_done = true;
+    while (!open_.empty() && open_.front().is_done) {
+      position_ = open_.front().end;
+      open_.pop_front();
+      ++first_;
+    }
+  }
+
+  // All records before this position are done.
+  TextPosition position() const { return position_; }
+
+ private:
+  struct Record {
+    TextPosition end;
+    bool is_done = false;
+  };
+
+  std::deque<Record> open_;
+  uint64_t first_ = 0;  // ticket of the first open record
+  TextPosition position_;
+};
 
 struct LoadState {
   std::string table_name;

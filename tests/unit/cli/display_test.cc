@@ -1,10 +1,23 @@
-#include "tools/armature/progress_bar.h"
+#include "tools/armature/display.h"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-namespace armature::cli::progress_bar_test {
+namespace armature::cli::display_test {
+
+TEST(TextTableTest, AlignsAndEscapes) {
+  TextTable table({"Name", "Size"});
+  table.AddRow({"é\n", "1"});
+  table.AddRow({"longer", "200"});
+  EXPECT_EQ(table.ToString(), "Name    Size\né\\n        1\nlonger   200\n");
+}
+
+TEST(TextTableTest, ShowsItems) {
+  const auto items = ParseJson(R"([{"b":{"SS":["x","y"]},"a":{"S":"t"}},{"c":{"M":{"k":{"NULL":true}}}}])");
+  EXPECT_EQ(ItemsTable(*items), "a  b       c\nt  {x, y}\n           {\"k\":{\"NULL\":true}}\n");
+  EXPECT_EQ(ItemsTable(Json::array()), "");
+}
 
 TEST(ProgressBar, TellsShareRateAndTimeLeft) {
   EXPECT_EQ(ProgressLine({.what = "t/i", .done = 450'000, .total = 1'000'000, .per_second = 90'000, .seconds_left = 6}),
@@ -37,4 +50,4 @@ TEST(ProgressBar, LeavesNothingBehind) {
   EXPECT_EQ(quiet.str(), "");
 }
 
-}  // namespace armature::cli::progress_bar_test
+}  // namespace armature::cli::display_test

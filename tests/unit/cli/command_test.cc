@@ -1,68 +1,13 @@
-#include <string>
+#include "tools/armature/command.h"
 
-#include <gmock/gmock.h>
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
-#include "armature/api/v1/items.pb.h"
 #include "armature/api/v1/tables.pb.h"
-#include "storage/base/strings.h"
-#include "tools/armature/message_json.h"
-#include "tools/armature/request_options.h"
-#include "tools/armature/shorthand.h"
-#include "tools/armature/text_table.h"
 
-namespace armature::cli::request_json_test {
-
-using testing::HasSubstr;
-
-std::string Complaint(const std::string& text) {
-  api::v1::CreateTableRequest request;
-  return std::string(Sv(MessageFromJson(*ParseJson(text), "", &request).message()));
-}
-
-TEST(MessageJsonTest, NamesAreTheDocumentedOnes) {
-  EXPECT_EQ(JsonName("key_condition_expression"), "KeyConditionExpression");
-  EXPECT_EQ(JsonName("sse_specification"), "SSESpecification");
-  EXPECT_EQ(JsonName("kms_master_key_id"), "KMSMasterKeyId");
-  EXPECT_EQ(JsonName("creation_date_time_ms"), "CreationDateTime");
-  EXPECT_EQ(JsonName("size_estimate_range_gb"), "SizeEstimateRangeGB");
-}
-
-TEST(MessageJsonTest, CreateTableComesBackAsItWas) {
-  const std::string text =
-      R"({"TableName":"T","AttributeDefinitions":[{"AttributeName":"a","AttributeType":"S"}],)"
-      R"("KeySchema":[{"AttributeName":"a","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST",)"
-      R"("GlobalSecondaryIndexes":[{"IndexName":"I","KeySchema":[{"AttributeName":"b","KeyType":"RANGE"}],)"
-      R"("Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["c"]},)"
-      R"("ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":2}}]})";
-  api::v1::CreateTableRequest request;
-  const absl::Status status = MessageFromJson(*ParseJson(text), "", &request);
-  ASSERT_TRUE(status.ok()) << status;
-  EXPECT_EQ(request.global_secondary_indexes(0).provisioned_throughput().write_capacity_units(), 2);
-  EXPECT_EQ(CompactJson(MessageToJson(request)), text);
-}
-
-TEST(MessageJsonTest, ErrorsNameThePath) {
-  EXPECT_EQ(Complaint(R"({"KeySchema":[{"KeyType":"HASH"},{"KeyType":"SORT"}]})"),
-            R"(KeySchema[1].KeyType: "SORT" is not one of HASH, RANGE)");
-  EXPECT_THAT(Complaint(R"({"BillingMode":"UNSPECIFIED"})"), HasSubstr("is not one of PROVISIONED"));
-  EXPECT_EQ(Complaint(R"({"Tablename":"x"})"), "unknown member \"Tablename\"");
-  EXPECT_EQ(Complaint(R"({"KeySchema":{}})"), "KeySchema: must be an array, not object");
-  EXPECT_EQ(Complaint(R"({"ProvisionedThroughput":{"ReadCapacityUnits":"1"}})"),
-            "ProvisionedThroughput.ReadCapacityUnits: must be an integer, not string");
-  EXPECT_THAT(Complaint(R"({"ProvisionedThroughput":{"ReadCapacityUnits":18446744073709551615}})"),
-              HasSubstr("is out of range"));
-}
-
-TEST(MessageJsonTest, TimesAreSecondsAndZeroCountsAppear) {
-  api::v1::TableDescription table;
-  table.set_creation_date_time_ms(1500);
-  const Json json = MessageToJson(table);
-  EXPECT_EQ(json["CreationDateTime"], 1.5);
-  EXPECT_EQ(json["ItemCount"], 0);
-  EXPECT_FALSE(json.contains("TableName"));
-  EXPECT_FALSE(json.contains("BillingModeSummary"));
-}
+namespace armature::cli::command_test {
 
 TEST(ShorthandTest, ReadsPairsAndJson) {
   EXPECT_EQ(CompactJson(*ParseShorthand("AttributeName=1,AttributeType=S", Scalars::kTexts)),
@@ -74,19 +19,6 @@ TEST(ShorthandTest, ReadsPairsAndJson) {
   for (const std::string text : {"", "A", "=1", "A=1,", "A=1,A=2"}) {
     EXPECT_FALSE(ParseShorthand(text, Scalars::kTexts).ok()) << text;
   }
-}
-
-TEST(TextTableTest, AlignsAndEscapes) {
-  TextTable table({"Name", "Size"});
-  table.AddRow({"é\n", "1"});
-  table.AddRow({"longer", "200"});
-  EXPECT_EQ(table.ToString(), "Name    Size\né\\n        1\nlonger   200\n");
-}
-
-TEST(TextTableTest, ShowsItems) {
-  const auto items = ParseJson(R"([{"b":{"SS":["x","y"]},"a":{"S":"t"}},{"c":{"M":{"k":{"NULL":true}}}}])");
-  EXPECT_EQ(ItemsTable(*items), "a  b       c\nt  {x, y}\n           {\"k\":{\"NULL\":true}}\n");
-  EXPECT_EQ(ItemsTable(Json::array()), "");
 }
 
 // The request that `arguments` make with some options of each kind.
@@ -150,4 +82,4 @@ TEST(RequestOptionsTest, WrongUseIsAUsageError) {
   }
 }
 
-}  // namespace armature::cli::request_json_test
+}  // namespace armature::cli::command_test

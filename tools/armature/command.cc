@@ -1,10 +1,11 @@
-#include "tools/armature/request_options.h"
+#include "tools/armature/command.h"
 
-#include <utility>
+#include <string_view>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "glog/logging.h"
-#include "tools/armature/shorthand.h"
 
 namespace armature::cli {
 namespace {
@@ -31,6 +32,15 @@ bool TakesShorthand(const FieldDescriptor& field) {
 
 bool IsText(const FieldDescriptor& field) {
   return field.cpp_type() == FieldDescriptor::CPPTYPE_STRING || field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM;
+}
+
+Json ScalarFromText(const std::string& text, Scalars scalars) {
+  if (scalars == Scalars::kTyped) {
+    if (text == "true" || text == "false") return text == "true";
+    int64_t number = 0;
+    if (absl::SimpleAtoi(text, &number)) return number;
+  }
+  return text;
 }
 
 }  // namespace
@@ -96,6 +106,57 @@ absl::StatusOr<Json> RequestOptions::ToJson() const {
     }
   }
   return request;
+}
+
+absl::StatusOr<Json> ParseShorthand(const std::string& text, Scalars scalars) {
+  if (!text.empty() && std::string_view("{[@").find(text.front()) != std::string_view::npos) {
+    return ParseJsonArgument(text);
+  }
+  Json object = Json::object();
+  for (const absl::string_view piece : absl::StrSplit(text, ',')) {
+    const std::string_view member = Sv(piece);
+    const size_t equals = member.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+      return absl::InvalidArgumentError(Cat("\"", member, "\" is neither JSON nor of the form Name=value"));
+    }
+    const std::string name(member.substr(0, equals));
+    if (object.contains(name)) {
+      return absl::InvalidArgumentError(Cat("member \"", name, "\" occurs twice"));
+    }
+    object[name] = ScalarFromText(std::string(member.substr(equals + 1)), scalars);
+  }
+  return object;
+}
+
+absl::StatusOr<Json> ParseShorthandList(const std::vector<std::string>& arguments) {
+  Json list = Json::array();
+  for (const std::string& argument : arguments) {
+    ARM_ASSIGN_OR_RETURN(Json json, ParseShorthand(argument, Scalars::kTexts));
+    if (json.is_array()) {
+      for (Json& element : json) list.push_back(std::move(element));
+    } else {
+      list.push_back(std::move(json));
+    }
+  }
+  return list;
+}
+
+absl::StatusOr<std::vector<std::string>> ListTableNames(const client::Client& client) {
+  std::vector<std::string> names;
+  api::v1::ListTablesRequest request;
+  while (true) {
+    ARM_ASSIGN_OR_RETURN(const auto page, client.ListTables(request));
+    names.insert(names.end(), page.table_names().begin(), page.table_names().end());
+    if (!page.has_last_evaluated_table_name()) return names;
+    request.set_exclusive_start_table_name(page.last_evaluated_table_name());
+  }
+}
+
+absl::StatusOr<api::v1::TableDescription> DescribeTable(const client::Client& client, const std::string& name) {
+  api::v1::DescribeTableRequest request;
+  request.set_table_name(name);
+  ARM_ASSIGN_OR_RETURN(auto response, client.DescribeTable(request));
+  return std::move(*response.mutable_table());
 }
 
 }  // namespace armature::cli
