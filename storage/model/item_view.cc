@@ -111,15 +111,10 @@ size_t ApiSize(const ValueView& value) {
     case ValueType::kNull:
       return 1;
     case ValueType::kStringSet:
-    case ValueType::kBinarySet:
-      value.ForEachSetElement([&size](std::string_view element) {
-        size += element.size();
-        return true;
-      });
-      return size;
     case ValueType::kNumberSet:
-      value.ForEachSetElement([&size](std::string_view element) {
-        size += NumberApiSize(element);
+    case ValueType::kBinarySet:
+      value.ForEachSetElement([&size, is_number = value.type() == ValueType::kNumberSet](std::string_view element) {
+        size += is_number ? NumberApiSize(element) : element.size();
         return true;
       });
       return size;

@@ -165,14 +165,8 @@ void Database::CommitEach(std::vector<Commitment> commitments) {
 namespace {
 
 // Adds the rows and totals of `unit` to `batch`. In-memory totals change before the batch is written.
-void AddRows(const WriteUnit& unit, rocksdb::ColumnFamilyHandle* meta, rocksdb::WriteBatch* batch) {
-  for (const WriteUnit::Op& op : unit.ops()) {
-    if (op.kind == WriteUnit::OpKind::kPut) {
-      batch->Put(op.family->handle(), ToSlice(unit.key(op)), ToSlice(unit.value(op)));
-    } else {
-      batch->Delete(op.family->handle(), ToSlice(unit.key(op)));
-    }
-  }
+void AddRowsAndTotals(const WriteUnit& unit, rocksdb::ColumnFamilyHandle* meta, rocksdb::WriteBatch* batch) {
+  AddRows(unit, batch);
   for (const WriteUnit::StatsOp& op : unit.stats()) {
     op.stats->Add(op.delta);
     batch->Put(meta, StatsKey(op.stats->family_name()), EncodeStats(StatsDelta{op.stats->items(), op.stats->bytes()}));
@@ -190,7 +184,7 @@ absl::Status Database::CommitConsumed(const WriteUnit& unit, TableId table,
                                       const std::vector<std::pair<IndexId, ChangeSequence>>& cursors) {
   rocksdb::WriteBatch batch;
   rocksdb::ColumnFamilyHandle* const meta = impl_->rocks->meta()->handle();
-  AddRows(unit, meta, &batch);
+  AddRowsAndTotals(unit, meta, &batch);
   for (const auto& [index, cursor] : cursors) {
     batch.Put(meta, CursorKey(table, index), EncodeU64(cursor.value()));
   }
@@ -230,7 +224,7 @@ absl::Status Database::CommitBuilt(const WriteUnit& unit, TableId table, const I
   ARM_RETURN_IF_ERROR(impl_->rocks->space()->CheckClients());
   rocksdb::WriteBatch batch;
   rocksdb::ColumnFamilyHandle* const meta = impl_->rocks->meta()->handle();
-  AddRows(unit, meta, &batch);
+  AddRowsAndTotals(unit, meta, &batch);
   batch.Put(meta, BuildKey(table, index.descriptor.id), EncodeBuildState(state));
   ARM_FAULT_POINT("builder.before_write");
   const absl::Status status = impl_->rocks->Write(&batch, /*sync=*/false, Cat("fill index ", index.descriptor.name));

@@ -5,6 +5,7 @@
 #include "glog/logging.h"
 #include "rocksdb/convenience.h"
 #include "storage/base/status_macros.h"
+#include "storage/store/commit/write_unit.h"
 #include "storage/store/database.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_options.h"
@@ -113,21 +114,17 @@ size_t RocksDb::family_count() {
 }
 
 void RocksDb::HoldFamilies() {
-  const absl::MutexLock lock(&families_gate_);
-  families_gate_.Await(absl::Condition(
-      +[](bool* held) { return !*held; }, &families_held_));
-  families_held_ = true;
+  const absl::MutexLock lock(&families_gate_, absl::Condition(&families_free_));
+  families_free_ = false;
 }
 
 void RocksDb::ReleaseFamilies() {
   const absl::MutexLock lock(&families_gate_);
-  families_held_ = false;
+  families_free_ = true;
 }
 
 absl::Status RocksDb::CreateFamilies(const std::vector<std::string>& names) {
-  const absl::MutexLock families_lock(&families_gate_);
-  families_gate_.Await(absl::Condition(
-      +[](bool* held) { return !*held; }, &families_held_));
+  const absl::MutexLock families_lock(&families_gate_, absl::Condition(&families_free_));
   std::vector<rocksdb::ColumnFamilyDescriptor> missing;
   for (const std::string& name : names) {
     if (Find(name) != nullptr) continue;
@@ -147,9 +144,7 @@ absl::Status RocksDb::CreateFamilies(const std::vector<std::string>& names) {
 }
 
 absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
-  const absl::MutexLock families_lock(&families_gate_);
-  families_gate_.Await(absl::Condition(
-      +[](bool* held) { return !*held; }, &families_held_));
+  const absl::MutexLock families_lock(&families_gate_, absl::Condition(&families_free_));
   const absl::ReaderMutexLock gate(&write_gate_);
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
   std::vector<std::unique_ptr<ColumnFamily>> dropped;
@@ -298,6 +293,16 @@ rocksdb::Status RocksDb::ResumeEngine() {
 void RocksDb::CancelResume() {
   resume_cancelled_ = true;
   if (log_files_.resuming()) rocksdb::CancelAllBackgroundWork(db_.get(), /*wait=*/false);
+}
+
+void AddRows(const WriteUnit& unit, rocksdb::WriteBatch* batch) {
+  for (const WriteUnit::Op& op : unit.ops()) {
+    if (op.kind == WriteUnit::OpKind::kPut) {
+      batch->Put(op.family->handle(), ToSlice(unit.key(op)), ToSlice(unit.value(op)));
+    } else if (op.kind == WriteUnit::OpKind::kDelete) {
+      batch->Delete(op.family->handle(), ToSlice(unit.key(op)));
+    }
+  }
 }
 
 }  // namespace armature::store

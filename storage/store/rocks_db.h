@@ -24,6 +24,7 @@
 namespace armature::store {
 
 struct FileStats;
+class WriteUnit;
 
 // The column family behind a Keyspace.
 //
@@ -124,12 +125,15 @@ class RocksDb {
   absl::Mutex write_gate_;
   std::atomic<bool> resume_cancelled_ = false;
   absl::Mutex families_gate_;  // held while families are created or dropped
-  bool families_held_ ABSL_GUARDED_BY(families_gate_) = false;
+  bool families_free_ ABSL_GUARDED_BY(families_gate_) = true;
   absl::Mutex mutex_;
   std::map<std::string, std::unique_ptr<ColumnFamily>, std::less<>> families_ ABSL_GUARDED_BY(mutex_);
   ColumnFamily* meta_ = nullptr;
   ColumnFamily* log_ = nullptr;
 };
+
+// Adds the puts and deletes of `unit` to `batch`, not its counters.
+void AddRows(const WriteUnit& unit, rocksdb::WriteBatch* batch);
 
 template <class Fn>
 absl::Status RocksDb::ForEachWithPrefix(const ColumnFamily& family, std::string_view prefix, Fn fn) {

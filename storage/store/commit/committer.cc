@@ -63,7 +63,7 @@ class Committer::BatchBuilder {
   // Adds all units of one commit except their change records, or nothing on error.
   absl::Status Add(const std::vector<WriteUnit>& units) {
     ARM_RETURN_IF_ERROR(AddToCounters(units));
-    for (const WriteUnit& unit : units) AddRows(unit);
+    for (const WriteUnit& unit : units) AddRowsAndTotals(unit);
     return absl::OkStatus();
   }
 
@@ -127,20 +127,8 @@ class Committer::BatchBuilder {
     BacklogLoad load;
   };
 
-  void AddRows(const WriteUnit& unit) {
-    for (const WriteUnit::Op& op : unit.ops()) {
-      const rocksdb::Slice key = ToSlice(unit.key(op));
-      switch (op.kind) {
-        case WriteUnit::OpKind::kPut:
-          batch_.Put(op.family->handle(), key, ToSlice(unit.value(op)));
-          break;
-        case WriteUnit::OpKind::kDelete:
-          batch_.Delete(op.family->handle(), key);
-          break;
-        case WriteUnit::OpKind::kCounter:
-          break;  // done by AddToCounters
-      }
-    }
+  void AddRowsAndTotals(const WriteUnit& unit) {
+    AddRows(unit, &batch_);
     for (const WriteUnit::StatsOp& op : unit.stats()) {
       StatsDelta& total = stats_[op.stats];
       total.items += op.delta.items;
