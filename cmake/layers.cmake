@@ -13,7 +13,7 @@ set(ARMATURE_ALLOWED_engine base model codec store index expr)
 # Parts of the daemon without gRPC, so that sanitizers and fuzzers cover them.
 set(ARMATURE_ALLOWED_auth base)
 set(ARMATURE_ALLOWED_message_json base proto_messages)
-set(ARMATURE_ALLOWED_api base model codec store index expr engine auth proto_messages message_json)
+set(ARMATURE_ALLOWED_api base model codec store index expr engine proto_messages message_json)
 set(ARMATURE_ALLOWED_json base model codec store index expr engine auth proto_messages message_json api)
 set(ARMATURE_ALLOWED_http base)
 set(ARMATURE_ALLOWED_telemetry base model codec store index expr engine)

@@ -1,9 +1,16 @@
 // armatured: flags, logging, start and signals.
 
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstddef>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -19,11 +26,9 @@
 #include "absl/time/time.h"
 #include "armature/version.h"
 #include "daemon/config.h"
-#include "daemon/config_file.h"
-#include "daemon/flag_help.h"
+#include "daemon/flags.h"
 #include "daemon/metrics/metric_table.h"
 #include "daemon/server.h"
-#include "daemon/service_manager.h"
 #include "glog/logging.h"
 #include "storage/base/did_you_mean.h"
 #include "storage/base/strings.h"
@@ -257,6 +262,30 @@ void PrintReady(const armature::daemon::Server& server) {
   std::fflush(stdout);
 }
 
+// Sends `state` ("READY=1", "STOPPING=1") to systemd by the protocol of sd_notify(3): one datagram to the socket named
+// by the environment variable NOTIFY_SOCKET. Does nothing without it. A failure is only logged.
+void NotifyServiceManager(std::string_view state) {
+  const char* const name = std::getenv("NOTIFY_SOCKET");
+  if (name == nullptr) return;
+  const std::string_view path = name;
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (path.size() < 2 || path.size() > sizeof address.sun_path || (path[0] != '/' && path[0] != '@')) {
+    LOG(WARNING) << "server: NOTIFY_SOCKET is not a socket address";
+    return;
+  }
+  path.copy(address.sun_path, path.size());
+  // In an abstract name the first byte is zero for the kernel, '@' for systemd.
+  if (path[0] == '@') address.sun_path[0] = '\0';
+  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
+  if (fd < 0 ||
+      sendto(fd, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address), length) < 0) {
+    LOG(WARNING) << "server: cannot notify the service manager: " << std::strerror(errno);
+  }
+  if (fd >= 0) close(fd);
+}
+
 // Serves until a signal stops the daemon. Returns the signal.
 int WaitForEnd(armature::daemon::Server* server, const sigset_t& signals) {
   while (true) {
@@ -316,11 +345,11 @@ int main(int argc, char** argv) {
   if (!server.ok()) return Refuse(server.status());
   if (raw.insecure) LOG(WARNING) << "server: insecure, every client that reaches the address can read and write";
   PrintReady(**server);
-  armature::daemon::NotifyServiceManager("READY=1");
+  NotifyServiceManager("READY=1");
 
   const int received = WaitForEnd(server->get(), signals);
   LOG(INFO) << "server: got signal=" << received;
-  armature::daemon::NotifyServiceManager("STOPPING=1");
+  NotifyServiceManager("STOPPING=1");
   (*server)->Stop(config->drain_time);
   return 0;
 }

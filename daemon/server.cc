@@ -13,11 +13,8 @@
 #include "daemon/grpc/listener_credentials.h"
 #include "daemon/grpc/unary_service.h"
 #include "daemon/http/http_server.h"
-#include "daemon/http/tls_context.h"
-#include "daemon/json_front/engine_operations.h"
+#include "daemon/http/transport.h"
 #include "daemon/json_front/json_front.h"
-#include "daemon/json_front/signature_authenticator.h"
-#include "daemon/metrics/metrics_collector.h"
 #include "daemon/metrics/metrics_front.h"
 #include "daemon/telemetry/request_stats.h"
 #include "glog/logging.h"
@@ -62,12 +59,10 @@ struct Server::Impl {
   std::unique_ptr<grpc::Server> grpc;
   std::string address;
   std::unique_ptr<TlsContextKeeper> http_tls;
-  std::unique_ptr<SignatureAuthenticator> signatures;
-  std::unique_ptr<EngineOperations> operations;
+  std::unique_ptr<JsonApi> operations;
   std::unique_ptr<JsonFront> json;
   std::unique_ptr<HttpServer> http;
   std::string http_address;
-  std::unique_ptr<MetricsCollector> collector;
   std::unique_ptr<MetricsFront> metrics_front;
   std::unique_ptr<HttpServer> metrics;
   std::string metrics_address;
@@ -145,10 +140,11 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
   JsonFrontOptions front;
   front.stats = requests.get();
   if (authenticator != nullptr) {
-    signatures = std::make_unique<SignatureAuthenticator>(authenticator.get());
-    front.authenticator = signatures.get();
+    front.authenticate = [checker = authenticator.get()](const HttpRequest& request, absl::Duration* hold) {
+      return checker->AuthenticateRequest(request, absl::Now(), hold);
+    };
   }
-  operations = std::make_unique<EngineOperations>(engine.get(), audit.get());
+  operations = std::make_unique<JsonApi>(engine.get(), audit.get());
   json = std::make_unique<JsonFront>(operations.get(), front);
   HttpServerOptions options;
   options.listen = config.http_listen;
@@ -165,14 +161,13 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
 }
 
 absl::Status Server::Impl::StartMetrics(const std::string& listen) {
-  collector = std::make_unique<MetricsCollector>(
+  metrics_front = std::make_unique<MetricsFront>(
       MetricsSources{.engine = engine.get(), .requests = requests.get(), .http = http.get(), .audit = audit.get()});
-  metrics_front = std::make_unique<MetricsFront>(collector.get(), database.get());
   HttpServerOptions options;
   options.listen = listen;
   options.io_threads = 1;
   options.connections_max = kMetricsConnectionsMax;
-  options.body_bytes_max = kMetricsBodyBytesMax;
+  options.limits.body_bytes_max = kMetricsBodyBytesMax;
   ARM_ASSIGN_OR_RETURN(metrics, HttpServer::Start(options, metrics_front.get()));
   metrics_address = metrics->address();
   LOG(INFO) << "server: serving metrics=" << metrics_address;

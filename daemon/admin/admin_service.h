@@ -7,7 +7,6 @@
 
 #include "daemon/admin/export_stream.h"
 #include "daemon/grpc/call_gate.h"
-#include "daemon/grpc/stream_set.h"
 #include "daemon/grpc/unary_service.h"
 
 namespace armature::daemon {

@@ -94,11 +94,9 @@ void ExportStream::End(const absl::Status& status) {
   // Released before the client is informed, because the client may want the place.
   export_ = nullptr;
   counted_.Finish(status, "");
-  gate_->Audit({.caller = caller_.has_value() ? &*caller_ : nullptr,
-                .peer = context_->peer(),
-                .operation = kOperation,
-                .table = table_name_,
-                .result = status});
+  const std::string peer = context_->peer();
+  gate_->Audit(caller_.has_value() ? &*caller_ : nullptr,
+               {.principal = {}, .peer = peer, .operation = kOperation, .table = table_name_, .result = status});
   Finish(ToGrpcStatus(status));
 }
 

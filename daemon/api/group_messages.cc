@@ -1,10 +1,10 @@
-#include "daemon/api/group_messages.h"
+// Requests and answers of batches and transactions.
 
 #include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "daemon/api/enum_text.h"
+#include "daemon/api/item_messages.h"
 #include "daemon/api/message_parts.h"
 #include "engine/items/request.h"
 #include "storage/base/status_macros.h"
@@ -21,24 +21,27 @@ using model::AppendBytesField;
 using model::WireField;
 using model::WireType;
 
-// Field numbers of map entries.
-constexpr uint32_t kMapKeyField = 1;
-constexpr uint32_t kMapValueField = 2;
-
-// Passes fields with `number` to `take`, and appends the others to `rest` unless it is null.
-absl::Status TakeFields(std::string_view message, uint32_t number, std::string_view operation, std::string* rest,
-                        absl::FunctionRef<absl::Status(std::string_view)> take) {
+// Passes fields with the numbers from `first` to `last` to `take`, and appends the others to `rest` unless it is null.
+absl::Status TakeFields(std::string_view message, uint32_t first, uint32_t last, std::string_view operation,
+                        std::string* rest, absl::FunctionRef<absl::Status(const WireField&)> take) {
   while (!message.empty()) {
     WireField field;
     if (!model::TakeField(&message, &field)) return NotAMessageError(operation);
-    if (field.number != number) {
+    if (field.number < first || field.number > last) {
       if (rest != nullptr) rest->append(field.raw);
       continue;
     }
     if (field.type != WireType::kBytes) return NotAMessageError(operation);
-    ARM_RETURN_IF_ERROR(take(field.bytes));
+    ARM_RETURN_IF_ERROR(take(field));
   }
   return absl::OkStatus();
+}
+
+// The same for the bytes of the fields with one number.
+absl::Status TakeFields(std::string_view message, uint32_t number, std::string_view operation, std::string* rest,
+                        absl::FunctionRef<absl::Status(std::string_view)> take) {
+  return TakeFields(message, number, number, operation, rest,
+                    [take](const WireField& field) { return take(field.bytes); });
 }
 
 struct MapEntry {
@@ -88,7 +91,7 @@ absl::Status ReadTableKeys(std::string_view bytes, engine::TableKeys* to) {
   if (!keys.empty()) to->key_wires = std::move(keys);
   if (message.has_consistent_read()) to->consistent_read = message.consistent_read();
   if (message.has_projection_expression()) to->expressions.projection = message.projection_expression();
-  TakeNames(&message, &to->expressions);
+  TakeNames(message, &to->expressions);
   TakeAttributesToGet(message, &to->expressions);
   return absl::OkStatus();
 }
@@ -103,20 +106,14 @@ absl::Status ReadOneItem(std::string_view bytes, std::optional<std::string>* wir
 }
 
 absl::Status ReadWrite(std::string_view bytes, engine::BatchWrite* to) {
-  while (!bytes.empty()) {
-    WireField field;
-    if (!model::TakeField(&bytes, &field)) return NotAMessageError("BatchWriteItem");
-    if (field.number != v1::WriteRequest::kPutRequestFieldNumber &&
-        field.number != v1::WriteRequest::kDeleteRequestFieldNumber) {
-      continue;
-    }
-    if (field.type != WireType::kBytes) return NotAMessageError("BatchWriteItem");
-    *to = {};  // of the two operations the last one counts
-    to->is_put = field.number == v1::WriteRequest::kPutRequestFieldNumber;
-    to->is_delete = !to->is_put;
-    ARM_RETURN_IF_ERROR(ReadOneItem(field.bytes, to->is_put ? &to->put_wire : &to->delete_wire));
-  }
-  return absl::OkStatus();
+  using Request = v1::WriteRequest;
+  return TakeFields(bytes, Request::kPutRequestFieldNumber, Request::kDeleteRequestFieldNumber, "BatchWriteItem",
+                    nullptr, [to](const WireField& field) {
+                      *to = {};  // of the two operations the last one counts
+                      to->is_put = field.number == Request::kPutRequestFieldNumber;
+                      to->is_delete = !to->is_put;
+                      return ReadOneItem(field.bytes, to->is_put ? &to->put_wire : &to->delete_wire);
+                    });
 }
 
 // Reads an action. It has the members of its operation, with the same field numbers.
@@ -135,7 +132,7 @@ absl::Status ReadAction(std::string_view bytes, engine::WriteKind kind, engine::
   if constexpr (requires { message.update_expression(); }) {
     if (message.has_update_expression()) write.expressions.update = message.update_expression();
   }
-  TakeNames(&message, &write.expressions);
+  TakeNames(message, &write.expressions);
   write.expressions.values_wire = std::move(split.values);
   return absl::OkStatus();
 }
@@ -143,28 +140,20 @@ absl::Status ReadAction(std::string_view bytes, engine::WriteKind kind, engine::
 absl::Status ReadTransactWriteItem(std::string_view bytes, engine::TransactAction* to) {
   using Item = v1::TransactWriteItem;
   using Kind = engine::WriteKind;
-  while (!bytes.empty()) {
-    WireField field;
-    if (!model::TakeField(&bytes, &field)) return NotAMessageError("TransactWriteItems");
-    if (field.number < Item::kConditionCheckFieldNumber || field.number > Item::kUpdateFieldNumber) continue;
-    if (field.type != WireType::kBytes) return NotAMessageError("TransactWriteItems");
-    absl::Status read;
+  const auto read = [to](const WireField& field) {
     switch (field.number) {
       case Item::kConditionCheckFieldNumber:
-        read = ReadAction<v1::ConditionCheck>(field.bytes, Kind::kConditionCheck, to);
-        break;
+        return ReadAction<v1::ConditionCheck>(field.bytes, Kind::kConditionCheck, to);
       case Item::kPutFieldNumber:
-        read = ReadAction<v1::Put>(field.bytes, Kind::kPut, to);
-        break;
+        return ReadAction<v1::Put>(field.bytes, Kind::kPut, to);
       case Item::kDeleteFieldNumber:
-        read = ReadAction<v1::Delete>(field.bytes, Kind::kDelete, to);
-        break;
+        return ReadAction<v1::Delete>(field.bytes, Kind::kDelete, to);
       default:
-        read = ReadAction<v1::Update>(field.bytes, Kind::kUpdate, to);
+        return ReadAction<v1::Update>(field.bytes, Kind::kUpdate, to);
     }
-    ARM_RETURN_IF_ERROR(read);
-  }
-  return absl::OkStatus();
+  };
+  return TakeFields(bytes, Item::kConditionCheckFieldNumber, Item::kUpdateFieldNumber, "TransactWriteItems", nullptr,
+                    read);
 }
 
 absl::Status ReadGet(std::string_view bytes, engine::TransactGet* to) {
@@ -180,7 +169,7 @@ absl::Status ReadGet(std::string_view bytes, engine::TransactGet* to) {
                       if (message.has_projection_expression()) {
                         to->get.expressions.projection = message.projection_expression();
                       }
-                      TakeNames(&message, &to->get.expressions);
+                      TakeNames(message, &to->get.expressions);
                       return absl::OkStatus();
                     });
 }

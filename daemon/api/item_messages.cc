@@ -2,10 +2,7 @@
 
 #include <utility>
 
-#include "daemon/api/enum_text.h"
-#include "daemon/api/legacy_messages.h"
 #include "daemon/api/message_parts.h"
-#include "daemon/api/wire_split.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/model/wire.h"
@@ -14,6 +11,14 @@ namespace armature::daemon {
 namespace {
 
 namespace v1 = ::armature::api::v1;
+
+constexpr LegacyFields kPutLegacyFields{.expected = v1::PutItemRequest::kExpectedFieldNumber};
+constexpr LegacyFields kDeleteLegacyFields{.expected = v1::DeleteItemRequest::kExpectedFieldNumber};
+constexpr LegacyFields kUpdateLegacyFields{.attribute_updates = v1::UpdateItemRequest::kAttributeUpdatesFieldNumber,
+                                           .expected = v1::UpdateItemRequest::kExpectedFieldNumber};
+constexpr LegacyFields kQueryLegacyFields{.key_conditions = v1::QueryRequest::kKeyConditionsFieldNumber,
+                                          .query_filter = v1::QueryRequest::kQueryFilterFieldNumber};
+constexpr LegacyFields kScanLegacyFields{.scan_filter = v1::ScanRequest::kScanFilterFieldNumber};
 
 // Common part of puts, updates and deletes.
 template <class Message>
@@ -30,7 +35,7 @@ absl::StatusOr<engine::WriteRequest> ToWriteRequest(std::string_view bytes, std:
   request.return_item_collection_metrics = Text(message->return_item_collection_metrics());
   engine::ExpressionParameters& expressions = request.expressions;
   if (message->has_condition_expression()) expressions.condition = message->condition_expression();
-  TakeNames(message, &expressions);
+  TakeNames(*message, &expressions);
   expressions.values_wire = std::move(split.values);
   ARM_RETURN_IF_ERROR(ReadLegacyMaps(split.legacy, legacy, &expressions.legacy));
   expressions.legacy.conditional_operator = Text(message->conditional_operator());
@@ -53,12 +58,29 @@ absl::StatusOr<engine::ReadRequest> ToReadRequest(std::string_view bytes, std::s
   engine::ExpressionParameters& expressions = request.expressions;
   if (message->has_projection_expression()) expressions.projection = message->projection_expression();
   if (message->has_filter_expression()) expressions.filter = message->filter_expression();
-  TakeNames(message, &expressions);
+  TakeNames(*message, &expressions);
   expressions.values_wire = std::move(split.values);
   TakeAttributesToGet(*message, &expressions);
   ARM_RETURN_IF_ERROR(ReadLegacyMaps(split.legacy, legacy, &expressions.legacy));
   expressions.legacy.conditional_operator = Text(message->conditional_operator());
   return request;
+}
+
+constexpr uint32_t kIdField = 1;
+
+absl::Status NotAMessage() { return SerializationError("The bytes are not a message of type PipelineRequest."); }
+
+// The last operation counts. Repeated pieces of one operation are merged by joining them.
+void SetOperation(const model::WireField& field, PipelineOperation* operation) {
+  if (operation->number != field.number) {
+    operation->number = field.number;
+    operation->request = field.bytes;
+    return;
+  }
+  std::string joined(operation->request);
+  joined.append(field.bytes);
+  operation->joined = std::move(joined);
+  operation->request = operation->joined;
 }
 
 }  // namespace
@@ -71,7 +93,7 @@ absl::StatusOr<engine::GetItemRequest> ParseGetItem(std::string_view bytes) {
   request.key_wire = std::move(split.item).value_or(std::string());
   request.consistent_read = message.consistent_read();
   if (message.has_projection_expression()) request.expressions.projection = message.projection_expression();
-  TakeNames(&message, &request.expressions);
+  TakeNames(message, &request.expressions);
   TakeAttributesToGet(message, &request.expressions);
   request.return_consumed_capacity = Text(message.return_consumed_capacity());
   return request;
@@ -142,6 +164,29 @@ std::string SerializeRest(const engine::ReadResult& result) {
     model::AppendBytesField(v1::QueryResponse::kLastEvaluatedKeyFieldNumber, *result.last_evaluated_key, &bytes);
   }
   return bytes;
+}
+
+absl::Status ParsePipelineRequest(std::string_view message, PipelineOperation* operation) {
+  while (!message.empty()) {
+    model::WireField field;
+    if (!model::TakeField(&message, &field)) return NotAMessage();
+    if (field.number == kIdField) {
+      if (field.type != model::WireType::kVarint) return NotAMessage();
+      operation->id = field.varint;
+    } else if (field.number >= kPipelineNumberFirst && field.number <= kPipelineNumberLast) {
+      if (field.type != model::WireType::kBytes) return NotAMessage();
+      SetOperation(field, operation);
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::string PipelineResponseHead(uint64_t id, uint32_t number, size_t result_bytes) {
+  std::string head(1, static_cast<char>(model::WireTag(kIdField, model::WireType::kVarint)));
+  model::AppendVarint(id, &head);
+  head.push_back(static_cast<char>(model::WireTag(number, model::WireType::kBytes)));
+  model::AppendVarint(result_bytes, &head);
+  return head;
 }
 
 }  // namespace armature::daemon

@@ -1,12 +1,14 @@
 #include "daemon/api/table_messages.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "daemon/message_json/given_fields.h"
+#include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/model/table_name.h"
 
@@ -36,12 +38,44 @@ std::vector<model::AttributeDefinition> ToAttributeDefinitions(const Definitions
   return to;
 }
 
+// ProvisionedThroughput, OnDemandThroughput and WarmThroughput have the same two fields. An absent amount is
+// model::kThroughputNotGiven.
+model::Throughput ToThroughput(const Message& throughput) {
+  constexpr int kReadField = v1::ProvisionedThroughput::kReadCapacityUnitsFieldNumber;
+  constexpr int kWriteField = v1::ProvisionedThroughput::kWriteCapacityUnitsFieldNumber;
+  return {GivenInteger(throughput, kReadField).value_or(model::kThroughputNotGiven),
+          GivenInteger(throughput, kWriteField).value_or(model::kThroughputNotGiven)};
+}
+
 // Throughput of a table or a global index, in CreateTable or UpdateTable.
 template <class From>
 void ToThroughputs(const From& from, model::ThroughputSettings* to) {
   if (from.has_provisioned_throughput()) to->provisioned = ToThroughput(from.provisioned_throughput());
   if (from.has_on_demand_throughput()) to->on_demand_max = ToThroughput(from.on_demand_throughput());
   if (from.has_warm_throughput()) to->warm = ToThroughput(from.warm_throughput());
+}
+
+// `Index`: LocalSecondaryIndex or GlobalSecondaryIndex.
+template <class Index>
+model::IndexDefinition ToIndex(const Index& index) {
+  model::IndexDefinition to;
+  to.index_name = index.index_name();
+  to.key_schema = ToKeySchema(index.key_schema());
+  const v1::Projection& projection = index.projection();
+  to.projection.projection_type = EnumWord(projection, projection.kProjectionTypeFieldNumber);
+  if (IsListGiven(projection, projection.kNonKeyAttributesFieldNumber)) {
+    to.projection.non_key_attributes.emplace(projection.non_key_attributes().begin(),
+                                             projection.non_key_attributes().end());
+  }
+  if constexpr (!std::is_same_v<Index, v1::LocalSecondaryIndex>) ToThroughputs(index, &to);
+  return to;
+}
+
+template <class Indexes>
+std::vector<model::IndexDefinition> ToIndexes(const Indexes& indexes) {
+  std::vector<model::IndexDefinition> to;
+  for (const auto& index : indexes) to.push_back(ToIndex(index));
+  return to;
 }
 
 // `Request`: CreateTableRequest or UpdateTableRequest.
@@ -63,11 +97,55 @@ void ToSettings(const Request& request, model::SettingsDefinition* to) {
   to->deletion_protection = GivenBool(request, request.kDeletionProtectionEnabledFieldNumber);
 }
 
+void FillKeySchema(const model::KeySchema& key, google::protobuf::RepeatedPtrField<v1::KeySchemaElement>* to) {
+  for (const model::KeyAttribute& attribute : key.partition) {
+    v1::KeySchemaElement* const element = to->Add();
+    element->set_attribute_name(attribute.name);
+    element->set_key_type(v1::KEY_TYPE_HASH);
+  }
+  for (const model::KeyAttribute& attribute : key.sort) {
+    v1::KeySchemaElement* const element = to->Add();
+    element->set_attribute_name(attribute.name);
+    element->set_key_type(v1::KEY_TYPE_RANGE);
+  }
+}
+
+void FillProjection(const model::Projection& from, v1::Projection* to) {
+  to->set_projection_type(static_cast<v1::ProjectionType>(from.type));
+  std::vector<std::string> names = from.non_key_attributes;
+  std::sort(names.begin(), names.end());  // stored in the given order, described in this one
+  for (std::string& name : names) to->add_non_key_attributes(std::move(name));
+}
+
+void FillOnDemand(const model::Throughput& from, v1::OnDemandThroughput* to) {
+  to->set_max_read_request_units(from.read_units);
+  to->set_max_write_request_units(from.write_units);
+}
+
+// For a table with an enabled stream.
+void FillStreamSpecification(const model::TableSettings& settings, v1::StreamSpecification* to) {
+  to->set_stream_enabled(true);
+  SetEnum(to->kStreamViewTypeFieldNumber, settings.stream_view_type, to);
+}
+
+// For an encrypted table.
+void FillSse(const model::TableSettings& settings, v1::SseDescription* to) {
+  to->set_status(v1::SSE_STATUS_ENABLED);
+  to->set_sse_type(v1::SSE_TYPE_KMS);
+  if (!settings.sse_type.empty()) SetEnum(to->kSseTypeFieldNumber, settings.sse_type, to);
+  if (!settings.sse_kms_key.empty()) to->set_kms_master_key_arn(settings.sse_kms_key);
+}
+
 // An on-demand table or index reports zeros.
-void FillProvisioned(const std::optional<model::Throughput>& from, const model::ThroughputChanges& changes,
-                     int64_t now_ms, v1::ProvisionedThroughputDescription* to) {
+template <class Message>
+void FillProvisioned(const std::optional<model::Throughput>& from, Message* to) {
   to->set_read_capacity_units(from.has_value() ? from->read_units : 0);
   to->set_write_capacity_units(from.has_value() ? from->write_units : 0);
+}
+
+void FillProvisioned(const std::optional<model::Throughput>& from, const model::ThroughputChanges& changes,
+                     int64_t now_ms, v1::ProvisionedThroughputDescription* to) {
+  FillProvisioned(from, to);
   to->set_number_of_decreases_today(model::DecreasesOnDayOf(now_ms, changes));
   if (changes.last_increase_ms != 0) to->set_last_increase_date_time_ms(changes.last_increase_ms);
   if (changes.last_decrease_ms != 0) to->set_last_decrease_date_time_ms(changes.last_decrease_ms);
@@ -79,13 +157,19 @@ void FillWarm(const model::Throughput& from, Message* to) {
   to->set_write_units_per_second(from.write_units);
 }
 
+// Fills members that all kinds of index have, in descriptions and in backups.
+template <class Message>
+void FillIndex(const model::IndexDescriptor& index, Message* to) {
+  to->set_index_name(index.name);
+  FillKeySchema(index.key, to->mutable_key_schema());
+  FillProjection(index.projection, to->mutable_projection());
+}
+
 // Fills common members of both kinds of index.
 template <class Message>
 void FillIndex(const model::IndexDescriptor& index, const engine::Totals& totals, const std::string& table_arn,
                Message* to) {
-  to->set_index_name(index.name);
-  Fill(index.key, to->mutable_key_schema());
-  Fill(index.projection, to->mutable_projection());
+  FillIndex(index, to);
   to->set_index_size_bytes(totals.size_bytes);
   to->set_item_count(totals.item_count);
   to->set_index_arn(Cat(table_arn, "/index/", index.name));
@@ -169,70 +253,63 @@ model::GlobalIndexUpdate ToIndexUpdate(const v1::GlobalSecondaryIndexUpdate& ent
   return to;
 }
 
+v1::BackupStatus StatusOf(engine::BackupStatus status) {
+  switch (status) {
+    case engine::BackupStatus::kCreating:
+      return v1::BACKUP_STATUS_CREATING;
+    case engine::BackupStatus::kAvailable:
+      return v1::BACKUP_STATUS_AVAILABLE;
+    case engine::BackupStatus::kDeleted:
+      return v1::BACKUP_STATUS_DELETED;
+  }
+  return v1::BACKUP_STATUS_UNSPECIFIED;
+}
+
+void FillSource(const engine::TableBackup& backup, v1::SourceTableDetails* to) {
+  const model::TableDescriptor& table = backup.table;
+  to->set_table_name(table.name);
+  to->set_table_id(table.uuid);
+  to->set_table_arn(model::TableArn(table.name));
+  to->set_table_size_bytes(backup.size_bytes);
+  to->set_item_count(backup.item_count);
+  to->set_table_creation_date_time_ms(table.creation_time_ms);
+  FillKeySchema(table.key, to->mutable_key_schema());
+  to->set_billing_mode(static_cast<v1::BillingMode>(table.settings.billing_mode));
+  FillProvisioned(table.settings.provisioned, to->mutable_provisioned_throughput());
+  if (table.settings.on_demand_max.has_value()) {
+    FillOnDemand(*table.settings.on_demand_max, to->mutable_on_demand_throughput());
+  }
+}
+
+void FillFeatures(const model::TableDescriptor& table, v1::SourceTableFeatureDetails* to) {
+  for (const model::IndexDescriptor& index : table.local_indexes) FillIndex(index, to->add_local_secondary_indexes());
+  for (const model::IndexDescriptor& index : table.global_indexes) {
+    v1::GlobalSecondaryIndexInfo* const out = to->add_global_secondary_indexes();
+    FillIndex(index, out);
+    FillProvisioned(index.provisioned, out->mutable_provisioned_throughput());
+    if (index.on_demand_max.has_value()) FillOnDemand(*index.on_demand_max, out->mutable_on_demand_throughput());
+  }
+  const model::TableSettings& settings = table.settings;
+  if (settings.stream_enabled) FillStreamSpecification(settings, to->mutable_stream_description());
+  if (!settings.time_to_live_attribute.empty()) {
+    to->mutable_time_to_live_description()->set_time_to_live_status(v1::TIME_TO_LIVE_STATUS_ENABLED);
+    to->mutable_time_to_live_description()->set_attribute_name(settings.time_to_live_attribute);
+  }
+  if (settings.sse_enabled) FillSse(settings, to->mutable_sse_description());
+}
+
+// Fills common members of BackupDetails and BackupSummary.
+template <class Message>
+void FillSummary(const engine::TableBackup& backup, Message* to) {
+  to->set_backup_arn(backup.arn);
+  to->set_backup_name(backup.name);
+  to->set_backup_size_bytes(backup.size_bytes);
+  to->set_backup_status(StatusOf(backup.status));
+  to->set_backup_type(v1::BACKUP_TYPE_USER);
+  to->set_backup_creation_date_time_ms(backup.creation_time_ms);
+}
+
 }  // namespace
-
-model::Throughput ToThroughput(const Message& throughput) {
-  // ProvisionedThroughput, OnDemandThroughput and WarmThroughput have the same two fields.
-  constexpr int kReadField = v1::ProvisionedThroughput::kReadCapacityUnitsFieldNumber;
-  constexpr int kWriteField = v1::ProvisionedThroughput::kWriteCapacityUnitsFieldNumber;
-  return {GivenInteger(throughput, kReadField).value_or(model::kThroughputNotGiven),
-          GivenInteger(throughput, kWriteField).value_or(model::kThroughputNotGiven)};
-}
-
-template <class Index>
-model::IndexDefinition ToIndex(const Index& index) {
-  model::IndexDefinition to;
-  to.index_name = index.index_name();
-  to.key_schema = ToKeySchema(index.key_schema());
-  const v1::Projection& projection = index.projection();
-  to.projection.projection_type = EnumWord(projection, projection.kProjectionTypeFieldNumber);
-  if (IsListGiven(projection, projection.kNonKeyAttributesFieldNumber)) {
-    to.projection.non_key_attributes.emplace(projection.non_key_attributes().begin(),
-                                             projection.non_key_attributes().end());
-  }
-  if constexpr (!std::is_same_v<Index, v1::LocalSecondaryIndex>) ToThroughputs(index, &to);
-  return to;
-}
-
-template model::IndexDefinition ToIndex(const v1::LocalSecondaryIndex& index);
-template model::IndexDefinition ToIndex(const v1::GlobalSecondaryIndex& index);
-
-void Fill(const model::KeySchema& key, google::protobuf::RepeatedPtrField<v1::KeySchemaElement>* to) {
-  for (const model::KeyAttribute& attribute : key.partition) {
-    v1::KeySchemaElement* const element = to->Add();
-    element->set_attribute_name(attribute.name);
-    element->set_key_type(v1::KEY_TYPE_HASH);
-  }
-  for (const model::KeyAttribute& attribute : key.sort) {
-    v1::KeySchemaElement* const element = to->Add();
-    element->set_attribute_name(attribute.name);
-    element->set_key_type(v1::KEY_TYPE_RANGE);
-  }
-}
-
-void Fill(const model::Projection& from, v1::Projection* to) {
-  to->set_projection_type(static_cast<v1::ProjectionType>(from.type));
-  std::vector<std::string> names = from.non_key_attributes;
-  std::sort(names.begin(), names.end());  // stored in the given order, described in this one
-  for (std::string& name : names) to->add_non_key_attributes(std::move(name));
-}
-
-void FillOnDemand(const model::Throughput& from, v1::OnDemandThroughput* to) {
-  to->set_max_read_request_units(from.read_units);
-  to->set_max_write_request_units(from.write_units);
-}
-
-void FillStreamSpecification(const model::TableSettings& settings, v1::StreamSpecification* to) {
-  to->set_stream_enabled(true);
-  SetEnum(to->kStreamViewTypeFieldNumber, settings.stream_view_type, to);
-}
-
-void FillSse(const model::TableSettings& settings, v1::SseDescription* to) {
-  to->set_status(v1::SSE_STATUS_ENABLED);
-  to->set_sse_type(v1::SSE_TYPE_KMS);
-  if (!settings.sse_type.empty()) SetEnum(to->kSseTypeFieldNumber, settings.sse_type, to);
-  if (!settings.sse_kms_key.empty()) to->set_kms_master_key_arn(settings.sse_kms_key);
-}
 
 model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) {
   model::TableDefinition definition;
@@ -282,13 +359,69 @@ void Fill(const engine::TableDescription& description, v1::TableDescription* to)
     out->set_attribute_name(attribute.name);
     out->set_attribute_type(static_cast<v1::ScalarAttributeType>(attribute.type));
   }
-  Fill(table.key, to->mutable_key_schema());
+  FillKeySchema(table.key, to->mutable_key_schema());
   FillIndexes(description, arn, to);
 }
 
 void Fill(const engine::ListTablesResult& result, v1::ListTablesResponse* to) {
   for (const std::string& name : result.names) to->add_table_names(name);
   if (result.last_evaluated.has_value()) to->set_last_evaluated_table_name(*result.last_evaluated);
+}
+
+engine::CreateBackupRequest ToCreateBackup(const v1::CreateBackupRequest& request) {
+  return {.table_name = GivenText(request, request.kTableNameFieldNumber),
+          .backup_name = GivenText(request, request.kBackupNameFieldNumber)};
+}
+
+engine::ListTableBackupsRequest ToListTableBackups(const v1::ListBackupsRequest& request) {
+  return {.table_name = GivenText(request, request.kTableNameFieldNumber),
+          .limit = GivenInteger(request, request.kLimitFieldNumber),
+          .from_ms = GivenInteger(request, request.kTimeRangeLowerBoundMsFieldNumber),
+          .until_ms = GivenInteger(request, request.kTimeRangeUpperBoundMsFieldNumber),
+          .exclusive_start_arn = GivenText(request, request.kExclusiveStartBackupArnFieldNumber),
+          .type = GivenEnum(request, request.kBackupTypeFieldNumber)};
+}
+
+absl::StatusOr<engine::RestoreTableRequest> ToRestoreTable(const v1::RestoreTableFromBackupRequest& request) {
+  if (request.has_sse_specification_override()) {
+    return UnknownOperationError("SSESpecificationOverride is not available in this version");
+  }
+  engine::RestoreTableRequest to;
+  to.target_table_name = GivenText(request, request.kTargetTableNameFieldNumber);
+  to.backup_arn = GivenText(request, request.kBackupArnFieldNumber);
+  to.billing_mode = GivenEnum(request, request.kBillingModeOverrideFieldNumber);
+  if (request.has_local_secondary_index_override()) {
+    to.local_indexes = ToIndexes(request.local_secondary_index_override().indexes());
+  }
+  if (request.has_global_secondary_index_override()) {
+    to.global_indexes = ToIndexes(request.global_secondary_index_override().indexes());
+  }
+  if (request.has_provisioned_throughput_override()) {
+    to.provisioned = ToThroughput(request.provisioned_throughput_override());
+  }
+  if (request.has_on_demand_throughput_override()) {
+    to.on_demand_max = ToThroughput(request.on_demand_throughput_override());
+  }
+  return to;
+}
+
+void Fill(const engine::TableBackup& backup, v1::BackupDetails* to) { FillSummary(backup, to); }
+
+void Fill(const engine::TableBackup& backup, v1::BackupDescription* to) {
+  Fill(backup, to->mutable_backup_details());
+  FillSource(backup, to->mutable_source_table_details());
+  FillFeatures(backup.table, to->mutable_source_table_feature_details());
+}
+
+void Fill(const engine::ListTableBackupsResult& result, v1::ListBackupsResponse* to) {
+  for (const engine::TableBackup& backup : result.backups) {
+    v1::BackupSummary* const summary = to->add_backup_summaries();
+    FillSummary(backup, summary);
+    summary->set_table_name(backup.table.name);
+    summary->set_table_id(backup.table.uuid);
+    summary->set_table_arn(model::TableArn(backup.table.name));
+  }
+  if (result.last_evaluated_arn.has_value()) to->set_last_evaluated_backup_arn(*result.last_evaluated_arn);
 }
 
 }  // namespace armature::daemon

@@ -1,13 +1,12 @@
 #ifndef ARMATURE_DAEMON_API_TABLE_MESSAGES_H_
 #define ARMATURE_DAEMON_API_TABLE_MESSAGES_H_
 
-// Table requests and answers between the wire and the engine.
+// Requests and answers about tables and their backups, between the wire and the engine.
 
-#include <vector>
-
+#include "absl/status/statusor.h"
 #include "armature/api/v1/tables.pb.h"
+#include "engine/backup/table_backups.h"
 #include "engine/tables/table_ops.h"
-#include "google/protobuf/repeated_field.h"
 #include "storage/model/table_definition.h"
 #include "storage/model/table_update.h"
 
@@ -23,23 +22,14 @@ void Fill(const engine::TableDescription& description, api::v1::TableDescription
 
 void Fill(const engine::ListTablesResult& result, api::v1::ListTablesResponse* to);
 
-// Parts of these messages and of others. `Index` is LocalSecondaryIndex or GlobalSecondaryIndex.
-template <class Index>
-model::IndexDefinition ToIndex(const Index& index);
-template <class Indexes>
-std::vector<model::IndexDefinition> ToIndexes(const Indexes& indexes) {
-  std::vector<model::IndexDefinition> to;
-  for (const auto& index : indexes) to.push_back(ToIndex(index));
-  return to;
-}
-// ProvisionedThroughput, OnDemandThroughput or WarmThroughput. An absent amount is model::kThroughputNotGiven.
-model::Throughput ToThroughput(const google::protobuf::Message& throughput);
-void Fill(const model::KeySchema& key, google::protobuf::RepeatedPtrField<api::v1::KeySchemaElement>* to);
-void Fill(const model::Projection& from, api::v1::Projection* to);
-void FillOnDemand(const model::Throughput& from, api::v1::OnDemandThroughput* to);
-// For a table with an enabled stream, and for an encrypted table.
-void FillStreamSpecification(const model::TableSettings& settings, api::v1::StreamSpecification* to);
-void FillSse(const model::TableSettings& settings, api::v1::SseDescription* to);
+engine::CreateBackupRequest ToCreateBackup(const api::v1::CreateBackupRequest& request);
+engine::ListTableBackupsRequest ToListTableBackups(const api::v1::ListBackupsRequest& request);
+// Errors: UnknownOperationException for what is documented and not available.
+absl::StatusOr<engine::RestoreTableRequest> ToRestoreTable(const api::v1::RestoreTableFromBackupRequest& request);
+
+void Fill(const engine::TableBackup& backup, api::v1::BackupDetails* to);
+void Fill(const engine::TableBackup& backup, api::v1::BackupDescription* to);
+void Fill(const engine::ListTableBackupsResult& result, api::v1::ListBackupsResponse* to);
 
 }  // namespace armature::daemon
 

@@ -1,12 +1,19 @@
-// The operations on tables, on their messages.
+// The operations on tables, their settings and their backups, on their messages; those on streams, which are not
+// available.
 
-#include <optional>
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "daemon/api/operation_lists.h"
+#include "armature/api/v1/streams.pb.h"
+#include "armature/api/v1/tables.pb.h"
 #include "daemon/api/table_messages.h"
+#include "daemon/api/unary_operation.h"
 #include "daemon/message_json/given_fields.h"
+#include "engine/tables/table_settings.h"
 #include "storage/base/api_error.h"
+#include "storage/base/strings.h"
 
 namespace armature::daemon {
 namespace {
@@ -50,14 +57,229 @@ void UpdateTable(const OperationContext& context, const v1::UpdateTableRequest& 
       AnswerIn<engine::TableDescription>(response->mutable_table_description(), std::move(done), Fill));
 }
 
+engine::TagResourceRequest ToEngine(const v1::TagResourceRequest& request) {
+  engine::TagResourceRequest to;
+  to.resource_arn = GivenText(request, request.kResourceArnFieldNumber);
+  if (IsListGiven(request, request.kTagsFieldNumber)) to.tags.emplace();
+  for (const v1::Tag& tag : request.tags()) to.tags->emplace_back(tag.key(), tag.value());
+  return to;
+}
+
+engine::UntagResourceRequest ToEngine(const v1::UntagResourceRequest& request) {
+  engine::UntagResourceRequest to;
+  to.resource_arn = GivenText(request, request.kResourceArnFieldNumber);
+  if (IsListGiven(request, request.kTagKeysFieldNumber)) {
+    to.tag_keys.emplace(request.tag_keys().begin(), request.tag_keys().end());
+  }
+  return to;
+}
+
+void FillSettings(const engine::ListTagsOfResourceResult& result, v1::ListTagsOfResourceResponse* to) {
+  for (const auto& [key, value] : result.tags) {
+    v1::Tag* const tag = to->add_tags();
+    tag->set_key(key);
+    tag->set_value(value);
+  }
+  if (result.next_token.has_value()) to->set_next_token(*result.next_token);
+}
+
+void TagResource(const OperationContext& context, const v1::TagResourceRequest& request, v1::TagResourceResponse*,
+                 Finished done) {
+  context.engine->RunOnDatabase(AnswerNothing(std::move(done)), engine::TagResource, ToEngine(request));
+}
+
+void UntagResource(const OperationContext& context, const v1::UntagResourceRequest& request, v1::UntagResourceResponse*,
+                   Finished done) {
+  context.engine->RunOnDatabase(AnswerNothing(std::move(done)), engine::UntagResource, ToEngine(request));
+}
+
+void ListTagsOfResource(const OperationContext& context, const v1::ListTagsOfResourceRequest& request,
+                        v1::ListTagsOfResourceResponse* response, Finished done) {
+  const engine::ListTagsOfResourceRequest from = {GivenText(request, request.kResourceArnFieldNumber),
+                                                  GivenText(request, request.kNextTokenFieldNumber)};
+  AnswerIn<engine::ListTagsOfResourceResult>(
+      response, std::move(done), FillSettings)(engine::ListTagsOfResource(*context.engine->database(), from));
+}
+
+engine::UpdateTimeToLiveRequest ToEngine(const v1::UpdateTimeToLiveRequest& request) {
+  engine::UpdateTimeToLiveRequest to;
+  to.table_name = GivenText(request, request.kTableNameFieldNumber);
+  if (!request.has_time_to_live_specification()) return to;
+  const v1::TimeToLiveSpecification& from = request.time_to_live_specification();
+  to.specification = {GivenBool(from, from.kEnabledFieldNumber), GivenText(from, from.kAttributeNameFieldNumber)};
+  return to;
+}
+
+void FillSettings(const engine::TimeToLiveSpecification& specification, v1::UpdateTimeToLiveResponse* to) {
+  v1::TimeToLiveSpecification* const out = to->mutable_time_to_live_specification();
+  out->set_enabled(specification.enabled.value_or(false));
+  out->set_attribute_name(specification.attribute_name.value_or(""));
+}
+
+void FillSettings(const engine::TimeToLiveDescription& description, v1::DescribeTimeToLiveResponse* to) {
+  v1::TimeToLiveDescription* const out = to->mutable_time_to_live_description();
+  const bool is_on = !description.attribute_name.empty();
+  out->set_time_to_live_status(is_on ? v1::TIME_TO_LIVE_STATUS_ENABLED : v1::TIME_TO_LIVE_STATUS_DISABLED);
+  if (is_on) out->set_attribute_name(description.attribute_name);
+}
+
+void UpdateTimeToLive(const OperationContext& context, const v1::UpdateTimeToLiveRequest& request,
+                      v1::UpdateTimeToLiveResponse* response, Finished done) {
+  context.engine->RunOnDatabase(AnswerIn<engine::TimeToLiveSpecification>(response, std::move(done), FillSettings),
+                                engine::UpdateTimeToLive, ToEngine(request));
+}
+
+void DescribeTimeToLive(const OperationContext& context, const v1::DescribeTimeToLiveRequest& request,
+                        v1::DescribeTimeToLiveResponse* response, Finished done) {
+  AnswerIn<engine::TimeToLiveDescription>(response, std::move(done), FillSettings)(
+      engine::DescribeTimeToLive(*context.engine->database(), GivenText(request, request.kTableNameFieldNumber)));
+}
+
+engine::UpdateContinuousBackupsRequest ToEngine(const v1::UpdateContinuousBackupsRequest& request) {
+  engine::UpdateContinuousBackupsRequest to;
+  to.table_name = GivenText(request, request.kTableNameFieldNumber);
+  if (!request.has_point_in_time_recovery_specification()) return to;
+  const v1::PointInTimeRecoverySpecification& from = request.point_in_time_recovery_specification();
+  to.specification = {GivenBool(from, from.kPointInTimeRecoveryEnabledFieldNumber),
+                      GivenInteger(from, from.kRecoveryPeriodInDaysFieldNumber)};
+  return to;
+}
+
+// The answer of both operations.
+template <class Response>
+void FillSettings(const engine::ContinuousBackupsDescription& description, Response* response) {
+  v1::ContinuousBackupsDescription* const to = response->mutable_continuous_backups_description();
+  to->set_continuous_backups_status(description.enabled ? v1::CONTINUOUS_BACKUPS_STATUS_ENABLED
+                                                        : v1::CONTINUOUS_BACKUPS_STATUS_DISABLED);
+  v1::PointInTimeRecoveryDescription* const recovery = to->mutable_point_in_time_recovery_description();
+  recovery->set_point_in_time_recovery_status(description.recovery_enabled
+                                                  ? v1::POINT_IN_TIME_RECOVERY_STATUS_ENABLED
+                                                  : v1::POINT_IN_TIME_RECOVERY_STATUS_DISABLED);
+  if (!description.recovery_enabled) return;
+  recovery->set_recovery_period_in_days(static_cast<int32_t>(description.period_days));
+  recovery->set_earliest_restorable_date_time_ms(description.earliest_ms);
+  recovery->set_latest_restorable_date_time_ms(description.latest_ms);
+}
+
+void UpdateContinuousBackups(const OperationContext& context, const v1::UpdateContinuousBackupsRequest& request,
+                             v1::UpdateContinuousBackupsResponse* response, Finished done) {
+  context.engine->RunOnDatabase(AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done), FillSettings),
+                                engine::UpdateContinuousBackups, ToEngine(request));
+}
+
+void DescribeContinuousBackups(const OperationContext& context, const v1::DescribeContinuousBackupsRequest& request,
+                               v1::DescribeContinuousBackupsResponse* response, Finished done) {
+  AnswerIn<engine::ContinuousBackupsDescription>(response, std::move(done),
+                                                 FillSettings)(engine::DescribeContinuousBackups(
+      *context.engine->database(), GivenText(request, request.kTableNameFieldNumber)));
+}
+
+void DescribeLimits(const OperationContext&, const v1::DescribeLimitsRequest&, v1::DescribeLimitsResponse* response,
+                    Finished done) {
+  const engine::AccountLimits limits;
+  response->set_account_max_read_capacity_units(limits.account_read_units_max);
+  response->set_account_max_write_capacity_units(limits.account_write_units_max);
+  response->set_table_max_read_capacity_units(limits.table_read_units_max);
+  response->set_table_max_write_capacity_units(limits.table_write_units_max);
+  std::move(done)(absl::OkStatus());
+}
+
+// Answers with the address by which the client has reached the daemon.
+void DescribeEndpoints(const OperationContext& context, const v1::DescribeEndpointsRequest&,
+                       v1::DescribeEndpointsResponse* response, Finished done) {
+  v1::Endpoint* const endpoint = response->add_endpoints();
+  endpoint->set_address(context.authority.empty() ? "localhost" : std::string(context.authority));
+  endpoint->set_cache_period_in_minutes(engine::kEndpointCacheMinutes);
+  std::move(done)(absl::OkStatus());
+}
+
+void CreateBackup(const OperationContext& context, const v1::CreateBackupRequest& request,
+                  v1::CreateBackupResponse* response, Finished done) {
+  context.engine->CreateBackup(ToCreateBackup(request), AnswerIn<engine::TableBackup>(
+                                                            response->mutable_backup_details(), std::move(done), Fill));
+}
+
+void DescribeBackup(const OperationContext& context, const v1::DescribeBackupRequest& request,
+                    v1::DescribeBackupResponse* response, Finished done) {
+  context.engine->DescribeBackup(
+      GivenText(request, request.kBackupArnFieldNumber),
+      AnswerIn<engine::TableBackup>(response->mutable_backup_description(), std::move(done), Fill));
+}
+
+void ListBackups(const OperationContext& context, const v1::ListBackupsRequest& request,
+                 v1::ListBackupsResponse* response, Finished done) {
+  context.engine->ListTableBackups(ToListTableBackups(request),
+                                   AnswerIn<engine::ListTableBackupsResult>(response, std::move(done), Fill));
+}
+
+void DeleteBackup(const OperationContext& context, const v1::DeleteBackupRequest& request,
+                  v1::DeleteBackupResponse* response, Finished done) {
+  context.engine->DeleteBackup(
+      GivenText(request, request.kBackupArnFieldNumber),
+      AnswerIn<engine::TableBackup>(response->mutable_backup_description(), std::move(done), Fill));
+}
+
+void RestoreTableFromBackup(const OperationContext& context, const v1::RestoreTableFromBackupRequest& request,
+                            v1::RestoreTableFromBackupResponse* response, Finished done) {
+  absl::StatusOr<engine::RestoreTableRequest> restore = ToRestoreTable(request);
+  if (!restore.ok()) return std::move(done)(restore.status());
+  context.engine->RestoreTableFromBackup(
+      *std::move(restore),
+      AnswerIn<engine::TableDescription>(response->mutable_table_description(), std::move(done), Fill));
+}
+
+template <class Request, class Response>
+UnaryOperation NotAvailable() {
+  std::string name = Request::descriptor()->name();
+  name.resize(name.size() - std::string_view("Request").size());
+  return {"", UnaryOperation::Run<Request, Response>(
+                  [name](const OperationContext&, const Request&, Response*, Finished done) {
+                    std::move(done)(UnknownOperationError(Cat(name, " is not available in this version")));
+                  })};
+}
+
 }  // namespace
 
-void AddTableOperations(std::vector<UnaryOperation>* to) {
-  to->emplace_back(CreateTable);
-  to->emplace_back(DeleteTable);
-  to->emplace_back(DescribeTable);
-  to->emplace_back(ListTables);
-  to->emplace_back(UpdateTable);
+std::span<const UnaryOperation> TableOperations() {
+  static const auto* const kOperations = new std::vector<UnaryOperation>{
+      UnaryOperation(CreateTable),
+      UnaryOperation(DeleteTable),
+      UnaryOperation(DescribeTable),
+      UnaryOperation(ListTables),
+      UnaryOperation(UpdateTable),
+      UnaryOperation(DescribeContinuousBackups),
+      UnaryOperation(DescribeEndpoints),
+      UnaryOperation(DescribeLimits),
+      UnaryOperation(DescribeTimeToLive),
+      UnaryOperation(ListTagsOfResource),
+      UnaryOperation(TagResource),
+      UnaryOperation(UntagResource),
+      UnaryOperation(UpdateContinuousBackups),
+      UnaryOperation(UpdateTimeToLive),
+      UnaryOperation(CreateBackup),
+      UnaryOperation(DeleteBackup),
+      UnaryOperation(DescribeBackup),
+      UnaryOperation(ListBackups),
+      UnaryOperation(RestoreTableFromBackup),
+  };
+  return *kOperations;
+}
+
+const UnaryOperation* FindTableOperation(std::string_view name) {
+  const std::span<const UnaryOperation> all = TableOperations();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [name](const UnaryOperation& each) { return each.name() == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::span<const UnaryOperation> StreamOperations() {
+  static const auto* const kOperations = new std::vector<UnaryOperation>{
+      NotAvailable<v1::ListStreamsRequest, v1::ListStreamsResponse>(),
+      NotAvailable<v1::DescribeStreamRequest, v1::DescribeStreamResponse>(),
+      NotAvailable<v1::GetShardIteratorRequest, v1::GetShardIteratorResponse>(),
+      NotAvailable<v1::GetRecordsRequest, v1::GetRecordsResponse>(),
+  };
+  return *kOperations;
 }
 
 }  // namespace armature::daemon

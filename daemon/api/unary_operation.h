@@ -13,7 +13,6 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
-#include "daemon/auth/access.h"
 #include "engine/engine.h"
 #include "engine/operations.h"
 #include "google/protobuf/message.h"

@@ -112,13 +112,6 @@ Authenticator::Result Authenticator::AuthenticateRequest(const HttpRequest& requ
   return outcome.status;
 }
 
-void Authenticator::AuthenticateRequest(const HttpRequest& request, Done done) {
-  absl::Duration hold;
-  Result result = AuthenticateRequest(request, absl::Now(), &hold);
-  if (result.ok()) return std::move(done)(std::move(result));
-  Hold(hold, result.status(), std::move(done));
-}
-
 void Authenticator::AuthenticateCall(const CallerIdentity& caller, Done done) {
   if (caller.authorization.has_value()) {
     AuthenticateByKey(*caller.authorization, caller.peer, std::move(done));

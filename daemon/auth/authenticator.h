@@ -17,11 +17,10 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "daemon/auth/access.h"
 #include "daemon/auth/credentials.h"
-#include "daemon/auth/failure_limiter.h"
-#include "daemon/auth/failure_log.h"
-#include "daemon/auth/secret_checker.h"
+#include "daemon/auth/failures.h"
+#include "daemon/auth/policy.h"
+#include "daemon/auth/secret_hash.h"
 #include "daemon/auth/sigv4.h"
 #include "daemon/http/http_message.h"
 #include "storage/base/timer_queue.h"
@@ -66,9 +65,6 @@ class Authenticator {
   // Authenticates a request over HTTP by its signature. `*hold` is set to the time for which a refusal should be held
   // back.
   Result AuthenticateRequest(const HttpRequest& request, absl::Time now, absl::Duration* hold);
-  // The same, and holds the refusal back. `done` is called once, here or on the timer thread. `request` is used during
-  // the call only.
-  void AuthenticateRequest(const HttpRequest& request, Done done);
 
   // Authenticates a call over gRPC: by `Basic` and the base64 form of `key id:secret`, or else by the certificate.
   // `done` is called once, here or on another thread.

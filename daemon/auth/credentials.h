@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "daemon/auth/access.h"
-#include "daemon/auth/failure_log.h"
+#include "daemon/auth/failures.h"
+#include "daemon/auth/policy.h"
 #include "daemon/auth/secret_hash.h"
 #include "storage/base/strings.h"
 

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 
+#include "absl/strings/escaping.h"
 #include "glog/logging.h"
+#include "storage/base/strings.h"
 
 namespace armature::daemon {
 namespace {
@@ -65,16 +67,7 @@ Sha256Digest HmacSha256(std::string_view key, std::string_view message) {
   return Hash({outer.data(), outer.size()}, BytesOf(inner_digest));
 }
 
-std::string Hex(const Sha256Digest& digest) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * digest.size());
-  for (const uint8_t byte : digest) {
-    text.push_back(kDigits[byte >> 4]);
-    text.push_back(kDigits[byte & 15]);
-  }
-  return text;
-}
+std::string Hex(const Sha256Digest& digest) { return absl::BytesToHexString(Av(BytesOf(digest))); }
 
 bool EqualInConstantTime(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;

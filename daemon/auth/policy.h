@@ -1,7 +1,7 @@
 #ifndef ARMATURE_DAEMON_AUTH_POLICY_H_
 #define ARMATURE_DAEMON_AUTH_POLICY_H_
 
-// Policies: permitted operations on tables, as patterns.
+// Permissions of the sender of a request: policies, which permit operations on tables by patterns.
 
 #include <memory>
 #include <string>
@@ -9,10 +9,26 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "daemon/auth/access.h"
-#include "daemon/auth/failure_log.h"
+#include "daemon/auth/failures.h"
 
 namespace armature::daemon {
+
+// The sender of a request: its name and its permissions.
+//
+// Thread-safety: immutable. Lifetime: shared with the requests under way, so that they keep it when the credentials are
+// reloaded.
+class Access {
+ public:
+  virtual ~Access() = default;
+
+  // For logs: the id of the access key or the name of the certificate. Empty without authentication.
+  virtual const std::string& principal() const = 0;
+
+  // OK if this principal may run `operation` ("GetItem"; for the admin service "admin:GetStatus") on `table`, a name or
+  // an ARN. `table` is empty for operations that concern no table. Batches and transactions check each member. Errors:
+  // AccessDeniedException.
+  virtual absl::Status Check(std::string_view operation, std::string_view table) const = 0;
+};
 
 // True if the pattern matches all of `text`: `*` stands for any number of characters, `?` for one, others for
 // themselves.

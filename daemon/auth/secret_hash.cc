@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/escaping.h"
@@ -37,6 +38,8 @@ absl::Status FormError() {
   return absl::InvalidArgumentError(
       "must be $scrypt$ln=10..20,r=1..16,p=1..4$SALT$HASH with salt and hash in base64, and need at most 64 MiB");
 }
+
+constexpr size_t kKeyBytes = 32;
 
 }  // namespace
 
@@ -86,6 +89,57 @@ bool SecretHash::Matches(std::string_view secret) const {
 std::string SecretHash::ToString() const {
   return Cat("$scrypt$ln=", cost_.log_n, ",r=", cost_.r, ",p=", cost_.p, "$", absl::Base64Escape(salt_), "$",
              absl::Base64Escape(hash_));
+}
+
+SecretChecker::SecretChecker() : key_(RandomBytes(kKeyBytes)), pool_("auth-secrets", 1, kComputationsMax) {}
+
+std::string SecretChecker::NameOf(const SecretHash& hash, std::string_view secret) const {
+  return std::string(BytesOf(HmacSha256(key_, Cat(hash.ToString(), "\n", secret))));
+}
+
+bool SecretChecker::IsKnown(const SecretHash& hash, std::string_view secret) {
+  const std::string name = NameOf(hash, secret);
+  absl::MutexLock lock(&mutex_);
+  return remembered_.contains(name);
+}
+
+void SecretChecker::Check(const SecretHash& hash, std::string secret, Done done) {
+  std::string name = NameOf(hash, secret);
+  {
+    absl::MutexLock lock(&mutex_);
+    if (askers_ < kAskersMax) {
+      const auto [entry, is_new] = computing_.try_emplace(name);
+      if (!is_new) {
+        entry->second.push_back(std::move(done));
+        ++askers_;
+        return;
+      }
+      Task task = [this, hash, secret = std::move(secret), name] { Finish(name, hash.Matches(secret)); };
+      if (pool_.TryRun(task)) {
+        entry->second.push_back(std::move(done));
+        ++askers_;
+        return;
+      }
+      computing_.erase(entry);
+    }
+  }
+  std::move(done)(Answer::kBusy);
+}
+
+void SecretChecker::Finish(const std::string& name, bool right) {
+  std::vector<Done> askers;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = computing_.find(std::string_view(name));
+    askers = std::move(found->second);
+    computing_.erase(found);
+    askers_ -= askers.size();
+    if (right) {
+      if (remembered_.size() >= kRememberedMax) remembered_.clear();
+      remembered_.insert(name);
+    }
+  }
+  for (Done& done : askers) std::move(done)(right ? Answer::kRight : Answer::kWrong);
 }
 
 }  // namespace armature::daemon

@@ -19,7 +19,7 @@
 #include "absl/time/time.h"
 #include "daemon/auth/canonical_request.h"
 #include "daemon/auth/crypto.h"
-#include "daemon/auth/failure_log.h"
+#include "daemon/auth/failures.h"
 #include "daemon/http/http_message.h"
 #include "storage/base/strings.h"
 

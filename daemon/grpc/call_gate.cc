@@ -51,25 +51,15 @@ absl::Status AuditedCall::AllowAlso(std::string_view table) const {
 }
 
 void AuditedCall::Finish(const absl::Status& status) const {
-  if (log_ != nullptr) {
-    const std::shared_ptr<const Access>& access = call_.caller_.access_;
-    log_->Record({.principal = access == nullptr ? std::string_view() : access->principal(),
-                  .peer = peer_,
-                  .operation = operation_,
-                  .table = table_,
-                  .result = status});
-  }
+  gate_->Audit(&call_.caller_,
+               {.principal = {}, .peer = peer_, .operation = operation_, .table = table_, .result = status});
   call_.Finish(status);
 }
 
-void CallGate::Audit(const Ended& ended) const {
-  if (audit_ == nullptr) return;
-  const Access* const access = ended.caller == nullptr ? nullptr : ended.caller->access_.get();
-  audit_->Record({.principal = access == nullptr ? std::string_view() : access->principal(),
-                  .peer = ended.peer,
-                  .operation = ended.operation,
-                  .table = ended.table,
-                  .result = ended.result});
+void CallGate::Audit(const Caller* caller, AuditRecord record) const {
+  if (audit_ == nullptr || !engine::FindOperation(record.operation)->is_audited) return;
+  if (caller != nullptr && caller->access_ != nullptr) record.principal = caller->access_->principal();
+  audit_->Record(record);
 }
 
 void CallGate::AskAuthenticator(const grpc::CallbackServerContext& context, Authenticator::Done done) const {
@@ -104,8 +94,7 @@ grpc::ServerUnaryReactor* CallGate::AdmitAudited(grpc::CallbackServerContext* co
                                                  const engine::Operation& operation, std::string table,
                                                  AuditedWork work) const {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  AuditedCall call(Begin(context, reactor, operation.name), operation.is_audited ? audit_ : nullptr, context->peer(),
-                   operation.name, std::move(table));
+  AuditedCall call(Begin(context, reactor, operation.name), this, context->peer(), operation.name, std::move(table));
   if (authenticator_ == nullptr) {
     std::move(work)(call);
     return reactor;

@@ -21,6 +21,8 @@
 
 namespace armature::daemon {
 
+class CallGate;
+
 // An authenticated caller. Copies are cheap.
 class Caller {
  public:
@@ -73,11 +75,11 @@ class AuditedCall {
 
  private:
   friend class CallGate;
-  AuditedCall(UnaryCall call, AuditLog* log, std::string peer, std::string_view operation, std::string table)
-      : call_(std::move(call)), log_(log), peer_(std::move(peer)), operation_(operation), table_(std::move(table)) {}
+  AuditedCall(UnaryCall call, const CallGate* gate, std::string peer, std::string_view operation, std::string table)
+      : call_(std::move(call)), gate_(gate), peer_(std::move(peer)), operation_(operation), table_(std::move(table)) {}
 
   UnaryCall call_;
-  AuditLog* log_;
+  const CallGate* gate_;
   std::string peer_;
   std::string_view operation_;  // static storage
   std::string table_;
@@ -119,15 +121,9 @@ class CallGate {
   using Identified = absl::AnyInvocable<void(absl::StatusOr<Caller>) &&>;
   void Identify(const grpc::CallbackServerContext& context, Identified done) const;
 
-  // Records the end of such a call in the audit log, if there is one.
-  struct Ended {
-    const Caller* caller = nullptr;  // null: the caller is unknown
-    std::string peer;
-    std::string_view operation;
-    std::string_view table;
-    absl::Status result;
-  };
-  void Audit(const Ended& ended) const;
+  // Records the end of a call in the audit log, if there is one and it is about such operations. `caller`: null if it
+  // is unknown. The principal of `record` is the caller's.
+  void Audit(const Caller* caller, AuditRecord record) const;
 
   // True if the credentials have not been reloaded since the caller was authenticated.
   bool IsCurrent(const Caller& caller) const {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "armature/api/v1/errors.pb.h"
-#include "daemon/json/error_table.h"
+#include "daemon/json/error_json.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/store/data_directory.h"

@@ -3,16 +3,24 @@
 
 // The item operations, independent of their transport: a call of their own, or a message in a stream.
 
-#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
 #include <string_view>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "daemon/grpc/call_gate.h"
 #include "engine/items/request.h"
+#include "grpcpp/server_context.h"
 #include "grpcpp/support/byte_buffer.h"
 
 namespace armature::daemon {
+
+// Deadline and cancellation of a call for the engine. `context` must live until the request is done. `trace` may be
+// null.
+engine::RequestContext MakeRequestContext(grpc::CallbackServerContext* context,
+                                          std::shared_ptr<engine::RequestTrace> trace);
 
 // Receives the encoded response message, or an error. Called once, on any thread.
 using ItemAnswer = absl::AnyInvocable<void(const absl::Status& status, grpc::ByteBuffer response) &&>;
@@ -24,38 +32,17 @@ struct ItemCall {
   ItemAnswer answer;
 };
 
-// Each operation parses its request, authorises the caller, and starts. Does not block. `request` is used during the
-// call only. Errors, through `answer`: SerializationException, AccessDeniedException, and those of the engine.
-using ItemOperation = void (*)(ItemCall call, std::string_view request);
-void GetItem(ItemCall call, std::string_view request);
-void PutItem(ItemCall call, std::string_view request);
-void UpdateItem(ItemCall call, std::string_view request);
-void DeleteItem(ItemCall call, std::string_view request);
-void Query(ItemCall call, std::string_view request);
-void Scan(ItemCall call, std::string_view request);
-void BatchGetItem(ItemCall call, std::string_view request);
-void BatchWriteItem(ItemCall call, std::string_view request);
-void TransactGetItems(ItemCall call, std::string_view request);
-void TransactWriteItems(ItemCall call, std::string_view request);
-
-struct ItemOperationRow {
+struct ItemOperation {
   std::string_view name;
-  ItemOperation run;
+  size_t weight;  // of its work and its answer, in operations on a single item
+  // Parses the request, authorises the caller for the operation `name`, and starts. Does not block. `request` is used
+  // during the call only. Errors, through `answer`: SerializationException, AccessDeniedException, and those of the
+  // engine.
+  void (*run)(std::string_view name, ItemCall call, std::string_view request);
 };
 
 // In the order of their fields in PipelineRequest.
-inline constexpr auto kItemOperations = std::to_array<ItemOperationRow>({
-    {"GetItem", GetItem},
-    {"PutItem", PutItem},
-    {"UpdateItem", UpdateItem},
-    {"DeleteItem", DeleteItem},
-    {"Query", Query},
-    {"Scan", Scan},
-    {"BatchGetItem", BatchGetItem},
-    {"BatchWriteItem", BatchWriteItem},
-    {"TransactGetItems", TransactGetItems},
-    {"TransactWriteItems", TransactWriteItems},
-});
+std::span<const ItemOperation> ItemOperations();
 
 }  // namespace armature::daemon
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "daemon/grpc/byte_buffers.h"
-#include "daemon/grpc/request_contexts.h"
 #include "grpcpp/impl/codegen/server_callback_handlers.h"
 
 namespace armature::daemon {
@@ -14,10 +13,10 @@ using Context = grpc::CallbackServerContext;
 
 ItemService::ItemService(const CallGate* gate) : UnaryService(gate, {}) {
   using Handler = grpc::internal::CallbackUnaryHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
-  for (const ItemOperationRow& row : kItemOperations) {
-    AddMethod(*engine::FindOperation(row.name), grpc::internal::RpcMethod::NORMAL_RPC,
-              new Handler([this, &row](Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-                return Serve(row, context, request, response);
+  for (const ItemOperation& each : ItemOperations()) {
+    AddMethod(*engine::FindOperation(each.name), grpc::internal::RpcMethod::NORMAL_RPC,
+              new Handler([this, &each](Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+                return Serve(each, context, request, response);
               }));
   }
   using StreamHandler = grpc::internal::CallbackBidiHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
@@ -29,17 +28,16 @@ ItemService::ItemService(const CallGate* gate) : UnaryService(gate, {}) {
             }));
 }
 
-Reactor* ItemService::Serve(const ItemOperationRow& operation, Context* context, const grpc::ByteBuffer* request,
+Reactor* ItemService::Serve(const ItemOperation& operation, Context* context, const grpc::ByteBuffer* request,
                             grpc::ByteBuffer* response) const {
-  return gate()->Admit(
-      context, operation.name, [run = operation.run, context, request, response](const UnaryCall& call) {
-        ItemAnswer answer = [call, response](const absl::Status& status, const grpc::ByteBuffer& message) {
-          *response = message;
-          call.Finish(status);
-        };
-        run({call.caller(), MakeRequestContext(context, call.trace()), std::move(answer)},
-            MessageBytes(*request).view());
-      });
+  return gate()->Admit(context, operation.name, [&operation, context, request, response](const UnaryCall& call) {
+    ItemAnswer answer = [call, response](const absl::Status& status, const grpc::ByteBuffer& message) {
+      *response = message;
+      call.Finish(status);
+    };
+    operation.run(operation.name, {call.caller(), MakeRequestContext(context, call.trace()), std::move(answer)},
+                  MessageBytes(*request).view());
+  });
 }
 
 }  // namespace armature::daemon

@@ -6,7 +6,6 @@
 #include "daemon/grpc/call_gate.h"
 #include "daemon/grpc/item_operations.h"
 #include "daemon/grpc/pipeline_stream.h"
-#include "daemon/grpc/stream_set.h"
 #include "daemon/grpc/unary_service.h"
 
 namespace armature::daemon {
@@ -21,7 +20,7 @@ class ItemService final : public UnaryService {
   void Drain() { pipelines_.Drain(); }
 
  private:
-  grpc::ServerUnaryReactor* Serve(const ItemOperationRow& operation, grpc::CallbackServerContext* context,
+  grpc::ServerUnaryReactor* Serve(const ItemOperation& operation, grpc::CallbackServerContext* context,
                                   const grpc::ByteBuffer* request, grpc::ByteBuffer* response) const;
 
   StreamSet<PipelineStream> pipelines_;

@@ -1,40 +1,16 @@
 #include "daemon/grpc/pipeline_stream.h"
 
-#include <array>
 #include <string>
 #include <utility>
 
 #include "daemon/grpc/byte_buffers.h"
 #include "daemon/grpc/error_map.h"
 #include "daemon/grpc/item_operations.h"
-#include "daemon/grpc/request_contexts.h"
-#include "engine/operations.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "storage/store/data_directory.h"
 
 namespace armature::daemon {
-namespace {
-
-static_assert(kItemOperations.size() == kPipelineNumberLast - kPipelineNumberFirst + 1);
-
-constexpr size_t kItemRoom = 1;
-constexpr size_t kPageRoom = 8;
-constexpr size_t kGroupRoom = 32;
-
-constexpr size_t RoomOf(const ItemOperationRow& row) {
-  if (engine::FindOperation(row.name)->plane == engine::Plane::kGroup) return kGroupRoom;
-  return row.name == "Query" || row.name == "Scan" ? kPageRoom : kItemRoom;
-}
-
-// Indexed by the operation's field number minus kPipelineNumberFirst.
-constexpr auto kRooms = [] {
-  std::array<size_t, kItemOperations.size()> rooms = {};
-  for (size_t i = 0; i < rooms.size(); ++i) rooms[i] = RoomOf(kItemOperations[i]);
-  return rooms;
-}();
-
-}  // namespace
 
 void PipelineStream::Start() {
   counted_ = gate_->Count(Front::kGrpc, "Pipeline");
@@ -102,24 +78,24 @@ void PipelineStream::RunRequest() {
 
 void PipelineStream::RunOperation(const PipelineOperation& asked, const absl::Status& parsed) {
   const bool is_known = asked.number >= kPipelineNumberFirst && asked.number <= kPipelineNumberLast;
-  const size_t index = is_known ? asked.number - kPipelineNumberFirst : 0;
-  const ItemOperationRow* const row = is_known ? &kItemOperations[index] : nullptr;
+  const ItemOperation* const known = is_known ? &ItemOperations()[asked.number - kPipelineNumberFirst] : nullptr;
   const Operation operation{.id = asked.id,
                             .number = asked.number,
-                            .room = row == nullptr ? kItemRoom : kRooms[index],
-                            .counted = gate_->Count(Front::kPipeline, row == nullptr ? "" : row->name)};
+                            .room = is_known ? known->weight : 1,
+                            .counted = gate_->Count(Front::kPipeline, is_known ? known->name : "")};
   {
     absl::MutexLock lock(&mutex_);
     ++operations_;
     room_taken_ += operation.room;
   }
   if (!parsed.ok()) return Send(operation, parsed, {});
-  if (row == nullptr) return Send(operation, ValidationError("The request names no operation"), {});
+  if (!is_known) return Send(operation, ValidationError("The request names no operation"), {});
   ItemAnswer answer = [self = shared_from_this(), operation](const absl::Status& status,
                                                              const grpc::ByteBuffer& response) {
     self->Send(operation, status, response);
   };
-  row->run({*caller_, MakeRequestContext(context_, operation.counted.trace()), std::move(answer)}, asked.request);
+  known->run(known->name, {*caller_, MakeRequestContext(context_, operation.counted.trace()), std::move(answer)},
+             asked.request);
 }
 
 void PipelineStream::Send(const Operation& operation, const absl::Status& status, grpc::ByteBuffer response) {

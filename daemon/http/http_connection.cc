@@ -41,7 +41,7 @@ HttpConnection::HttpConnection(std::shared_ptr<IoLoop> loop, int socket, std::st
       socket_(loop_->io().get_executor()),
       transport_(std::move(transport)),
       peer_(std::move(peer)),
-      reader_(&loop_->state().limits),
+      reader_(&loop_->state().options.limits),
       share_(&loop_->state().budget) {
   boost::system::error_code ec;
   socket_.assign(socket, ec);

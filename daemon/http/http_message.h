@@ -3,6 +3,8 @@
 
 // HTTP requests and answers, independent of the library that parses them.
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,6 +57,12 @@ class HttpHandler {
   // The answer to bytes that do not form a request: 400 (malformed), 408 (too slow), 413 (body too large), 417 (unknown
   // Expect), 503 (memory limit reached). The connection is closed after it. Must not block.
   virtual HttpResponse Refuse(unsigned status) { return {.status = status, .headers = {}, .body = {}, .close = true}; }
+};
+
+struct RequestLimits {
+  size_t line_bytes_max = 16 << 10;  // request line; longer: 400
+  size_t head_bytes_max = 16 << 10;  // headers; longer: 400
+  size_t body_bytes_max = 16 << 20;  // as sent; larger: 413
 };
 
 enum class ConnectionHeader : uint8_t {

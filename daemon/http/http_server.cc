@@ -1,20 +1,289 @@
 #include "daemon/http/http_server.h"
 
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "daemon/http/io_loop.h"
-#include "daemon/http/listener.h"
 #include "daemon/http/server_state.h"
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
 #include "storage/base/thread_pool.h"
 
 namespace armature::daemon {
 namespace {
+
+namespace asio = boost::asio;
+
+constexpr int kBacklog = 4096;
+// Accepts before the loop's other work gets a turn.
+constexpr int kAcceptsPerTurn = 64;
+// Pause after descriptors ran out: they come back only when connections end.
+constexpr std::chrono::milliseconds kPause(50);
+// Repeated warnings are logged once per this many.
+constexpr int kLogEvery = 1000;
+
+constexpr std::string_view kTooMany =
+    "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+struct HostAndPort {
+  std::string host;
+  std::string port;
+};
+
+absl::StatusOr<HostAndPort> Split(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  HostAndPort split;
+  if (colon != std::string::npos) {
+    split = {.host = address.substr(0, colon), .port = address.substr(colon + 1)};
+    if (split.host.starts_with('[') && split.host.ends_with(']')) {
+      split.host = split.host.substr(1, split.host.size() - 2);
+    } else if (split.host.find(':') != std::string::npos) {
+      split.host.clear();
+    }
+  }
+  if (split.host.empty() || split.port.empty() || split.port.size() > 5 ||
+      split.port.find_first_not_of("0123456789") != std::string::npos || std::stoi(split.port) > 65535) {
+    return absl::InvalidArgumentError(Cat("'", address, "' is not an address; write HOST:PORT or [IPV6]:PORT"));
+  }
+  return split;
+}
+
+absl::Status CannotListen(const std::string& address, const char* why) {
+  return absl::UnavailableError(Cat("cannot listen on ", address, ": ", why));
+}
+
+struct FreeAddresses {
+  void operator()(addrinfo* list) const { freeaddrinfo(list); }
+};
+
+// Returns a listening socket, or -1 with errno set.
+int Bind(const addrinfo& info) {
+  const int fd = socket(info.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  if (bind(fd, info.ai_addr, info.ai_addrlen) == 0 && listen(fd, kBacklog) == 0) return fd;
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+std::string PortOf(int fd) {
+  sockaddr_storage bound = {};
+  socklen_t size = sizeof(bound);
+  getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size);
+  const in_port_t port = bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&bound)->sin6_port
+                                                     : reinterpret_cast<const sockaddr_in*>(&bound)->sin_port;
+  return std::to_string(ntohs(port));
+}
+
+std::string PeerText(const sockaddr_storage& peer, socklen_t size) {
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  if (getnameinfo(reinterpret_cast<const sockaddr*>(&peer), size, host.data(), host.size(), port.data(), port.size(),
+                  NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    return "unknown";
+  }
+  return peer.ss_family == AF_INET6 ? Cat("[", host.data(), "]:", port.data()) : Cat(host.data(), ":", port.data());
+}
+
+int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
+struct BoundSocket {
+  int socket = -1;
+  std::string address;  // as given, with the actual port
+};
+
+// Listens on HOST:PORT or [IPV6]:PORT. Errors: InvalidArgument, Unavailable.
+absl::StatusOr<BoundSocket> ListenOn(const std::string& address) {
+  absl::StatusOr<HostAndPort> split = Split(address);
+  if (!split.ok()) return split.status();
+  addrinfo hints = {};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int failed = getaddrinfo(split->host.c_str(), split->port.c_str(), &hints, &found);
+  if (failed != 0) return CannotListen(address, gai_strerror(failed));
+  const std::unique_ptr<addrinfo, FreeAddresses> list(found);
+  for (const addrinfo* info = list.get(); info != nullptr; info = info->ai_next) {
+    const int fd = Bind(*info);
+    if (fd >= 0)
+      return BoundSocket{.socket = fd, .address = Cat(address.substr(0, address.rfind(':')), ":", PortOf(fd))};
+  }
+  return CannotListen(address, std::strerror(errno));
+}
+
+// Accepts connections and gives each to the least loaded loop.
+//
+// Thread-safety: Start and Stop are thread-safe; the rest belongs to the first loop's thread.
+// Lifetime: the loops must outlive it. Destroy it after the first loop has ended.
+class Listener {
+ public:
+  // Takes ownership of `socket`. Errors: Unavailable.
+  static absl::StatusOr<std::unique_ptr<Listener>> Make(int socket, std::vector<std::shared_ptr<IoLoop>> loops);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  void Start();
+  // Accepts the connections made so far, and then no more. Blocks until that is done.
+  void Stop();
+
+ private:
+  using Executor = boost::asio::io_context::executor_type;
+  enum class Outcome : uint8_t { kAccepted, kNone, kNoDescriptors };
+
+  explicit Listener(std::vector<std::shared_ptr<IoLoop>> loops);
+  void Wait();
+  void AcceptSome(int connections_max);
+  Outcome AcceptOne();
+  void Pause();
+  void TurnAway(int socket);
+  void ShedOne();
+  IoLoop& LeastLoaded();
+
+  const std::vector<std::shared_ptr<IoLoop>> loops_;
+  boost::asio::posix::basic_stream_descriptor<Executor> socket_;
+  boost::asio::basic_waitable_timer<std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>,
+                                    Executor>
+      pause_;
+  bool is_pausing_ = false;
+  int spare_descriptor_ = -1;
+};
+
+Listener::Listener(std::vector<std::shared_ptr<IoLoop>> loops)
+    : loops_(std::move(loops)),
+      socket_(loops_[0]->io().get_executor()),
+      pause_(loops_[0]->io().get_executor()),
+      spare_descriptor_(OpenSpare()) {}
+
+Listener::~Listener() {
+  if (spare_descriptor_ >= 0) close(spare_descriptor_);
+}
+
+absl::StatusOr<std::unique_ptr<Listener>> Listener::Make(int socket, std::vector<std::shared_ptr<IoLoop>> loops) {
+  std::unique_ptr<Listener> listener(new Listener(std::move(loops)));
+  boost::system::error_code ec;
+  listener->socket_.assign(socket, ec);
+  if (ec) {
+    close(socket);
+    return absl::UnavailableError(Cat("cannot watch the listening socket: ", ec.message()));
+  }
+  return listener;
+}
+
+void Listener::Start() {
+  asio::post(loops_[0]->io(), [this] { Wait(); });
+}
+
+void Listener::Stop() {
+  absl::Notification stopped;
+  asio::post(loops_[0]->io(), [this, &stopped] {
+    AcceptSome(kBacklog);
+    boost::system::error_code ec;
+    socket_.close(ec);
+    pause_.cancel();
+    stopped.Notify();
+  });
+  stopped.WaitForNotification();
+}
+
+void Listener::Wait() {
+  socket_.async_wait(asio::posix::descriptor_base::wait_read, [this](const boost::system::error_code& ec) {
+    if (!ec) AcceptSome(kAcceptsPerTurn);
+    if (!ec && !is_pausing_) Wait();
+  });
+}
+
+void Listener::AcceptSome(int connections_max) {
+  for (int i = 0; i < connections_max; ++i) {
+    switch (AcceptOne()) {
+      case Outcome::kAccepted:
+        break;
+      case Outcome::kNone:
+        return;
+      case Outcome::kNoDescriptors:
+        return Pause();
+    }
+  }
+}
+
+Listener::Outcome Listener::AcceptOne() {
+  sockaddr_storage peer = {};
+  socklen_t size = sizeof(peer);
+  const int fd =
+      accept4(socket_.native_handle(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (fd < 0) {
+    if (errno == EAGAIN) return Outcome::kNone;
+    // Other errors concern that one connection only.
+    if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return Outcome::kAccepted;
+    LOG_EVERY_N(WARNING, kLogEvery) << "http: cannot accept connections error=" << std::strerror(errno);
+    ShedOne();
+    return Outcome::kNoDescriptors;
+  }
+  ServerState& state = loops_[0]->state();
+  if (!state.connections.TryAdd(state.options.connections_max)) {
+    TurnAway(fd);
+    return Outcome::kAccepted;
+  }
+  const int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  LeastLoaded().Adopt(fd, PeerText(peer, size));
+  return Outcome::kAccepted;
+}
+
+// Accepts and closes one waiting connection by means of the spare descriptor, so that its client gets an answer.
+void Listener::ShedOne() {
+  if (spare_descriptor_ < 0) return;
+  close(spare_descriptor_);
+  const int fd = accept4(socket_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (fd >= 0) TurnAway(fd);
+  spare_descriptor_ = OpenSpare();
+}
+
+void Listener::TurnAway(int socket) {
+  LOG_EVERY_N(WARNING, kLogEvery) << "http: too many connections, refused count=" << google::COUNTER;
+  // A TLS client would not understand a plain-text answer.
+  if (!loops_[0]->state().options.tls) send(socket, kTooMany.data(), kTooMany.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  close(socket);
+}
+
+void Listener::Pause() {
+  if (is_pausing_) return;
+  is_pausing_ = true;
+  pause_.expires_after(kPause);
+  pause_.async_wait([this](const boost::system::error_code& ec) {
+    is_pausing_ = false;
+    if (!ec) Wait();
+  });
+}
+
+IoLoop& Listener::LeastLoaded() {
+  size_t best = 0;
+  for (size_t i = 1; i < loops_.size(); ++i) {
+    if (loops_[i]->load() < loops_[best]->load()) best = i;
+  }
+  return *loops_[best];
+}
 
 // Lowers connections_max to the descriptors that are available.
 HttpServerOptions WithinDescriptors(HttpServerOptions options) {

@@ -27,9 +27,7 @@ struct HttpServerOptions {
   // lowered, but never below a quarter of that limit.
   size_t descriptors_reserved = 1024;
 
-  size_t line_bytes_max = 16 << 10;   // request line; longer: 400
-  size_t head_bytes_max = 16 << 10;   // headers; longer: 400
-  size_t body_bytes_max = 16 << 20;   // as sent; larger: 413
+  RequestLimits limits = {};
   size_t held_bytes_max = 512 << 20;  // all unfinished requests and unsent answers; more: 503
 
   absl::Duration idle_timeout = absl::Minutes(10);  // between requests

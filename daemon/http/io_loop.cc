@@ -10,7 +10,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "daemon/http/http_connection.h"
-#include "daemon/http/tls_context.h"
 #include "daemon/http/transport.h"
 #include "storage/base/thread_pool.h"
 

@@ -12,7 +12,6 @@
 #include "absl/time/time.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
-#include "daemon/http/request_parser.h"
 
 namespace armature::daemon {
 
@@ -96,15 +95,9 @@ class ConnectionCount {
 
 struct ServerState {
   ServerState(const HttpServerOptions& server_options, HttpHandler* request_handler)
-      : options(server_options),
-        limits{.line_bytes_max = server_options.line_bytes_max,
-               .head_bytes_max = server_options.head_bytes_max,
-               .body_bytes_max = server_options.body_bytes_max},
-        handler(request_handler),
-        budget(server_options.held_bytes_max) {}
+      : options(server_options), handler(request_handler), budget(server_options.held_bytes_max) {}
 
   const HttpServerOptions options;
-  const RequestLimits limits;
   HttpHandler* const handler;
   MemoryBudget budget;
   ConnectionCount connections;

@@ -340,18 +340,9 @@ absl::Status ReadAttributeValue(JsonValue value, std::string* wire) {
   return WireWriter(wire).Value(JsonDom::Element(value));
 }
 
-absl::Status ReadItem(JsonValue value, std::optional<std::string>* wire) {
-  return ReadOptional(value, wire, [](JsonValue v, std::string* result) { return ReadItem(v, result); });
-}
-
-absl::Status ReadAttributeValue(JsonValue value, std::optional<std::string>* wire) {
-  return ReadOptional(value, wire, [](JsonValue v, std::string* result) { return ReadAttributeValue(v, result); });
-}
-
-absl::Status ReadAttributeValueList(JsonValue value, std::optional<std::vector<std::string>>* wires) {
-  return ReadOptional(value, wires, [](JsonValue list, std::vector<std::string>* result) {
-    return ReadList(list, [result](JsonValue v) { return ReadAttributeValue(v, &result->emplace_back()); });
-  });
+absl::Status ReadAttributeValueList(JsonValue value, std::vector<std::string>* wires) {
+  wires->clear();
+  return ReadList(value, [wires](JsonValue v) { return ReadAttributeValue(v, &wires->emplace_back()); });
 }
 
 }  // namespace armature::daemon

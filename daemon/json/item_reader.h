@@ -20,13 +20,21 @@ namespace armature::daemon {
 // Reads a map of values: an item, a key, expression values. `wire` becomes an encoded armature.api.v1.Item. Among
 // entries with the same name the last one counts.
 absl::Status ReadItem(JsonValue value, std::string* wire);
-absl::Status ReadItem(JsonValue value, std::optional<std::string>* wire);
 
 // Reads one value. `wire` becomes an encoded armature.api.v1.AttributeValue. Null is a value without a type.
 absl::Status ReadAttributeValue(JsonValue value, std::string* wire);
-absl::Status ReadAttributeValue(JsonValue value, std::optional<std::string>* wire);
+absl::Status ReadAttributeValueList(JsonValue value, std::vector<std::string>* wires);
 
-absl::Status ReadAttributeValueList(JsonValue value, std::optional<std::vector<std::string>>* wires);
+// The same for members that may be absent.
+inline absl::Status ReadItem(JsonValue value, std::optional<std::string>* wire) {
+  return ReadItem(value, &wire->emplace());
+}
+inline absl::Status ReadAttributeValue(JsonValue value, std::optional<std::string>* wire) {
+  return ReadAttributeValue(value, &wire->emplace());
+}
+inline absl::Status ReadAttributeValueList(JsonValue value, std::optional<std::vector<std::string>>* wires) {
+  return ReadAttributeValueList(value, &wires->emplace());
+}
 
 }  // namespace armature::daemon
 

@@ -1,13 +1,46 @@
 #include "daemon/json/json_api.h"
 
+#include <memory>
 #include <utility>
 
-#include "daemon/json/operations.h"
+#include "daemon/json/error_json.h"
+#include "daemon/json/item_operations.h"
+#include "daemon/json/message_documents.h"
 #include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
 
 namespace armature::daemon {
+namespace {
 
-bool JsonApi::Knows(std::string_view target, std::string_view* operation) {
+// Reads the request and authorises the caller. `*table`: the name that was checked last, for the audit log.
+absl::Status Admit(const UnaryOperation& operation, const JsonCall& call, UnaryOperation::Messages* messages,
+                   std::string_view* table) {
+  ARM_RETURN_IF_ERROR(ReadRequest(call.body, messages->request.get()));
+  operation.FindSubject(messages);
+  if (!operation.facts().source.empty()) {
+    *table = messages->source;
+    ARM_RETURN_IF_ERROR(call.CheckAccess(call.operation, *table));
+  }
+  *table = messages->subject;
+  return call.CheckAccess(call.operation, *table);
+}
+
+// An answer without members has an empty body, not an empty object.
+std::string DocumentOf(const google::protobuf::Message& answer) {
+  if (answer.GetDescriptor()->field_count() == 0) return {};
+  JsonWriter writer;
+  WriteAnswer(answer, &writer);
+  return writer.Take();
+}
+
+}  // namespace
+
+absl::Status JsonCall::CheckAccess(std::string_view name, std::string_view table) const {
+  if (context.trace != nullptr) context.trace->set_table(table);
+  return access == nullptr ? absl::OkStatus() : access->Check(name, table);
+}
+
+bool JsonApi::Knows(std::string_view target, std::string_view* operation) const {
   constexpr std::string_view kPrefix = "DynamoDB_20120810.";
   if (!target.starts_with(kPrefix)) return false;
   const std::string_view name = target.substr(kPrefix.size());
@@ -17,14 +50,44 @@ bool JsonApi::Knows(std::string_view target, std::string_view* operation) {
 }
 
 void JsonApi::Call(JsonCall call, Done done) {
+  // The caller's view of the name may not live as long as the call.
   if (const JsonOperation* const on_items = FindItemOperation(call.operation); on_items != nullptr) {
-    call.operation = on_items->name;  // the caller's view may not live as long
+    call.operation = on_items->name;
     return on_items->run(engine_, call, std::move(done));
   }
   const UnaryOperation* const on_tables = FindTableOperation(call.operation);
-  if (on_tables == nullptr) return Fail(call, UnknownOperationError(""), std::move(done));
+  if (on_tables == nullptr) return std::move(done)(ErrorAnswer(UnknownOperationError(""), call.request_id));
   call.operation = on_tables->name();
-  RunTableOperation(*on_tables, engine_, call, std::move(done));
+  RunOnTables(*on_tables, std::move(call), std::move(done));
+}
+
+void JsonApi::RunOnTables(const UnaryOperation& operation, JsonCall call, Done done) {
+  const auto shared_call = std::make_shared<const JsonCall>(std::move(call));
+  const std::shared_ptr<UnaryOperation::Messages> messages = operation.NewMessages();
+  std::string_view table;
+  const absl::Status admitted = Admit(operation, *shared_call, messages.get(), &table);
+  auto answer = [this, shared_call, messages, table, done = std::move(done)](const absl::Status& status) mutable {
+    Audit(*shared_call, table, status);
+    std::move(done)(status.ok() ? JsonAnswer{.body = DocumentOf(*messages->response)}
+                                : ErrorAnswer(status, shared_call->request_id));
+  };
+  if (!admitted.ok()) return answer(admitted);
+  operation.Start({engine_, shared_call->host}, *messages, std::move(answer));
+}
+
+JsonAnswer JsonApi::Refuse(const JsonCall& call, const absl::Status& status) const {
+  Audit(call, "", status);
+  return ErrorAnswer(status, call.request_id);
+}
+
+void JsonApi::Audit(const JsonCall& call, std::string_view table, const absl::Status& result) const {
+  const engine::Operation* const known = engine::FindOperation(call.operation);
+  if (audit_ == nullptr || known == nullptr || !known->is_audited) return;
+  audit_->Record({.principal = call.access == nullptr ? std::string_view() : call.access->principal(),
+                  .peer = call.peer,
+                  .operation = call.operation,
+                  .table = table,
+                  .result = result});
 }
 
 }  // namespace armature::daemon

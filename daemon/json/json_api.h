@@ -11,7 +11,9 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
-#include "daemon/auth/access.h"
+#include "daemon/api/unary_operation.h"
+#include "daemon/auth/audit_log.h"
+#include "daemon/auth/policy.h"
 #include "engine/engine.h"
 
 namespace armature::daemon {
@@ -33,24 +35,48 @@ struct JsonCall {
   std::shared_ptr<const Access> access;
   uint64_t at_least_sequence = 0;  // Query and Scan of a global index
   std::string host;                // header Host, for DescribeEndpoints
+
+  // OK if the caller may run the operation on `table`, a name as sent; empty for no table.
+  absl::Status CheckAccess(std::string_view name, std::string_view table) const;
 };
 
-// Thread-safety: thread-safe. Lifetime: `engine` must outlive it.
-class JsonApi {
+// The operations behind the front end: JsonApi, or a fake in tests.
+//
+// Thread-safety: thread-safe. Lifetime: must outlive the front end that uses it.
+class JsonOperations {
  public:
   using Done = absl::AnyInvocable<void(JsonAnswer) &&>;
 
-  explicit JsonApi(engine::Engine* engine) : engine_(engine) {}
+  virtual ~JsonOperations() = default;
 
   // True if `target`, the value of X-Amz-Target ("DynamoDB_20120810.GetItem"), names a supported operation. Then
   // `*operation` is a part of `target`.
-  static bool Knows(std::string_view target, std::string_view* operation);
-
+  virtual bool Knows(std::string_view target, std::string_view* operation) const = 0;
   // Does not block. `done` is called exactly once, on this or another thread.
-  void Call(JsonCall call, Done done);
+  virtual void Call(JsonCall call, Done done) = 0;
+  // The answer to `call` if it fails with `status` before it starts. The operation is known; body and access are not
+  // set.
+  virtual JsonAnswer Refuse(const JsonCall& call, const absl::Status& status) const = 0;
+};
+
+// The operations of the engine. Operations on tables are recorded in the audit log.
+//
+// Lifetime: its arguments must outlive it.
+class JsonApi final : public JsonOperations {
+ public:
+  // `audit`: null without an audit log.
+  explicit JsonApi(engine::Engine* engine, AuditLog* audit = nullptr) : engine_(engine), audit_(audit) {}
+
+  bool Knows(std::string_view target, std::string_view* operation) const override;
+  void Call(JsonCall call, Done done) override;
+  JsonAnswer Refuse(const JsonCall& call, const absl::Status& status) const override;
 
  private:
+  void RunOnTables(const UnaryOperation& operation, JsonCall call, Done done);
+  void Audit(const JsonCall& call, std::string_view table, const absl::Status& result) const;
+
   engine::Engine* const engine_;
+  AuditLog* const audit_;
 };
 
 }  // namespace armature::daemon

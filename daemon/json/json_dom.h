@@ -5,14 +5,11 @@
 
 #include <bit>
 #include <cstring>
-#include <optional>
 #include <string_view>
-#include <utility>
 
 #include <simdjson.h>
 #include "absl/status/status.h"
 #include "daemon/json/json_reader.h"
-#include "storage/base/status_macros.h"
 
 namespace armature::daemon {
 
@@ -49,15 +46,6 @@ absl::Status NotMapError(element e, std::string_view value_shape);
 absl::Status NotStructureError(element e, std::string_view shape);
 absl::Status NotStringError(element e);
 absl::Status NotBooleanError(element e);
-
-// Reads a member that may be absent by `read(value, T*)`.
-template <class T, class Read>
-absl::Status ReadOptional(JsonValue value, std::optional<T>* to, Read read) {
-  T result{};
-  ARM_RETURN_IF_ERROR(read(value, &result));
-  *to = std::move(result);
-  return absl::OkStatus();
-}
 
 // Reads a boolean or a word for one. False if `e` is neither.
 bool GetFlag(element e, bool* flag);

@@ -198,21 +198,9 @@ absl::Status ReadLong(JsonValue value, int64_t* to) {
   return ReadNumber(value, "java.lang.Long", to);
 }
 
-absl::Status ReadString(JsonValue value, std::optional<std::string>* to) {
-  return ReadOptional(value, to, [](JsonValue v, std::string* result) { return ReadString(v, result); });
-}
-absl::Status ReadBoolean(JsonValue value, std::optional<bool>* to) {
-  return ReadOptional(value, to, [](JsonValue v, bool* result) { return ReadBoolean(v, result); });
-}
-absl::Status ReadLong(JsonValue value, std::optional<int64_t>* to) {
-  return ReadOptional(value, to, [](JsonValue v, int64_t* result) { return ReadLong(v, result); });
-}
-absl::Status ReadInteger(JsonValue value, std::optional<int64_t>* to) {
-  return ReadOptional(value, to,
-                      [](JsonValue v, int64_t* result) { return ReadNumber(v, "java.lang.Integer", result); });
-}
+absl::Status ReadInteger(JsonValue value, int64_t* to) { return ReadNumber(value, "java.lang.Integer", to); }
 
-absl::Status ReadTimestamp(JsonValue value, std::optional<int64_t>* to) {
+absl::Status ReadTimestamp(JsonValue value, int64_t* to) {
   const element e = JsonDom::Element(value);
   double seconds = 0;
   if (e.get(seconds) != simdjson::SUCCESS) return NotScalarError(e, "java.util.Date");
@@ -225,17 +213,10 @@ absl::Status ReadStringList(JsonValue value, std::vector<std::string>* to) {
   to->clear();
   return ReadList(value, [to](JsonValue member) { return ReadString(member, &to->emplace_back()); });
 }
-absl::Status ReadStringList(JsonValue value, std::optional<std::vector<std::string>>* to) {
-  return ReadOptional(value, to,
-                      [](JsonValue v, std::vector<std::string>* result) { return ReadStringList(v, result); });
-}
-
-absl::Status ReadStringMap(JsonValue value, std::optional<StringMap<std::string>>* to) {
-  return ReadOptional(value, to, [](JsonValue v, StringMap<std::string>* result) {
-    return ReadMap(v, "", [result](std::string_view key, JsonValue member) {
-      return ReadString(member, &(*result)[std::string(key)]);
-    });
-  });
+absl::Status ReadStringMap(JsonValue value, StringMap<std::string>* to) {
+  to->clear();
+  return ReadMap(value, "",
+                 [to](std::string_view key, JsonValue member) { return ReadString(member, &(*to)[std::string(key)]); });
 }
 
 }  // namespace armature::daemon

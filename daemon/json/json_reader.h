@@ -84,20 +84,31 @@ absl::Status ReadMap(JsonValue value, std::string_view value_shape, MemberReader
 absl::Status ReadList(JsonValue value, ElementReader read);
 
 absl::Status ReadString(JsonValue value, std::string* to);
-absl::Status ReadString(JsonValue value, std::optional<std::string>* to);
 // Reads a boolean, or one of the words for it.
 absl::Status ReadBoolean(JsonValue value, bool* to);
-absl::Status ReadBoolean(JsonValue value, std::optional<bool>* to);
 // Reads an Integer or a Long of the API. Numbers beyond 64 bits become the nearest one; fractions are errors. A Long
 // may be a string of digits, because a widespread graphical client sends capacity units this way.
-absl::Status ReadInteger(JsonValue value, std::optional<int64_t>* to);
+absl::Status ReadInteger(JsonValue value, int64_t* to);
 absl::Status ReadLong(JsonValue value, int64_t* to);
-absl::Status ReadLong(JsonValue value, std::optional<int64_t>* to);
 // Reads seconds since 1970, with or without a fraction, as milliseconds, limited to 64 bits.
-absl::Status ReadTimestamp(JsonValue value, std::optional<int64_t>* to);
+absl::Status ReadTimestamp(JsonValue value, int64_t* to);
 absl::Status ReadStringList(JsonValue value, std::vector<std::string>* to);
-absl::Status ReadStringList(JsonValue value, std::optional<std::vector<std::string>>* to);
-absl::Status ReadStringMap(JsonValue value, std::optional<StringMap<std::string>>* to);
+absl::Status ReadStringMap(JsonValue value, StringMap<std::string>* to);
+
+// The same for members that may be absent.
+inline absl::Status ReadString(JsonValue value, std::optional<std::string>* to) {
+  return ReadString(value, &to->emplace());
+}
+inline absl::Status ReadBoolean(JsonValue value, std::optional<bool>* to) { return ReadBoolean(value, &to->emplace()); }
+inline absl::Status ReadInteger(JsonValue value, std::optional<int64_t>* to) {
+  return ReadInteger(value, &to->emplace());
+}
+inline absl::Status ReadStringList(JsonValue value, std::optional<std::vector<std::string>>* to) {
+  return ReadStringList(value, &to->emplace());
+}
+inline absl::Status ReadStringMap(JsonValue value, std::optional<StringMap<std::string>>* to) {
+  return ReadStringMap(value, &to->emplace());
+}
 
 }  // namespace armature::daemon
 

@@ -3,15 +3,16 @@
 #include <zlib.h>
 
 #include <charconv>
+#include <cstdint>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "absl/random/random.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
 #include "daemon/json_front/content_coding.h"
-#include "daemon/json_front/request_id.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -37,6 +38,21 @@ std::string_view MediaType(const HttpRequest& request) {
   if (header == nullptr) return {};
   const std::string_view whole = *header;
   return Sv(absl::StripAsciiWhitespace(Av(whole.substr(0, whole.find(';')))));
+}
+
+// A request id: 52 upper-case letters and digits, like the API's. Unique for all practical purposes, not a secret.
+std::string NewRequestId() {
+  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ012345";
+  constexpr size_t kLettersPerNumber = 12;  // of five bits each
+  thread_local absl::InsecureBitGen generator;
+  std::string id(52, '\0');
+  uint64_t bits = 0;
+  for (size_t i = 0; i < id.size(); ++i) {
+    if (i % kLettersPerNumber == 0) bits = generator();
+    id[i] = kLetters[bits % kLetters.size()];
+    bits /= kLetters.size();
+  }
+  return id;
 }
 
 // A new answer with the headers of every answer.
@@ -175,8 +191,8 @@ void JsonFront::Handle(HttpRequest request, Done done) {
 }
 
 absl::Status JsonFront::Admit(Admitted* admitted, absl::Duration* hold) const {
-  if (options_.authenticator != nullptr) {
-    ARM_ASSIGN_OR_RETURN(admitted->access, options_.authenticator->Authenticate(admitted->request, hold));
+  if (options_.authenticate != nullptr) {
+    ARM_ASSIGN_OR_RETURN(admitted->access, options_.authenticate(admitted->request, hold));
   }
   return ReadSequence(admitted->request, &admitted->at_least_sequence);
 }

@@ -6,12 +6,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "daemon/auth/access.h"
+#include "daemon/auth/policy.h"
 #include "daemon/http/http_message.h"
 #include "daemon/json/json_api.h"
 #include "daemon/telemetry/request_stats.h"
@@ -20,34 +20,13 @@
 
 namespace armature::daemon {
 
-// Authenticates the sender of a request.
-//
-// Thread-safety: thread-safe. Lifetime: must outlive the front end that uses it.
-class HttpAuthenticator {
- public:
-  virtual ~HttpAuthenticator() = default;
-  // Does not block. Errors: those that JsonOperations::Refuse can write; then `*hold` may be set to the time for which
-  // the answer must be held back.
-  virtual absl::StatusOr<std::shared_ptr<const Access>> Authenticate(const HttpRequest& request,
-                                                                     absl::Duration* hold) = 0;
-};
-
-// The operations behind the front end: JsonApi, or a fake in tests.
-//
-// Thread-safety: thread-safe. Lifetime: must outlive the front end that uses it.
-class JsonOperations {
- public:
-  virtual ~JsonOperations() = default;
-  // As in JsonApi.
-  virtual bool Knows(std::string_view target, std::string_view* operation) const = 0;
-  virtual void Call(JsonCall call, JsonApi::Done done) = 0;
-  // The answer to `call` if it fails with `status` before it starts. The operation is known; body and access are not
-  // set.
-  virtual JsonAnswer Refuse(const JsonCall& call, const absl::Status& status) const = 0;
-};
+// Authenticates the sender of a request. Does not block. Errors: those that JsonOperations::Refuse can write; then
+// `*hold` may be set to the time for which the answer must be held back.
+using HttpAuthenticator =
+    std::function<absl::StatusOr<std::shared_ptr<const Access>>(const HttpRequest& request, absl::Duration* hold)>;
 
 struct JsonFrontOptions {
-  HttpAuthenticator* authenticator = nullptr;         // null: no authentication, all operations are permitted
+  HttpAuthenticator authenticate = nullptr;           // null: no authentication, all operations are permitted
   absl::Duration request_timeout = absl::Minutes(1);  // for the waits of a request; then DeadlineExceeded
   size_t body_bytes_max = 16 << 20;                   // inflated; larger: 413
   size_t compressed_answer_bytes_min = 4 << 10;       // smaller answers are never compressed

@@ -92,9 +92,7 @@ std::optional<std::string> GivenEnum(const Message& message, int number) {
   if (std::optional<std::string> kept = KeptText(message, number); kept.has_value()) return kept;
   const FieldDescriptor& field = FieldOf(message, number);
   const int value = message.GetReflection()->GetEnumValue(message, &field);
-  if (value == 0) return std::nullopt;
-  const EnumValueDescriptor* const named = field.enum_type()->FindValueByNumber(value);
-  return named == nullptr ? std::to_string(value) : std::string(EnumText(*named));
+  return value == 0 ? std::nullopt : std::optional(EnumText(*field.enum_type(), value));
 }
 
 bool IsListGiven(const Message& message, int number) {

@@ -118,6 +118,11 @@ std::string_view EnumText(const EnumValueDescriptor& value) {
   return std::string_view(value.name()).substr(EnumPrefix(*value.type()).size());
 }
 
+std::string EnumText(const EnumDescriptor& type, int number) {
+  const EnumValueDescriptor* const named = type.FindValueByNumber(number);
+  return named == nullptr ? std::to_string(number) : std::string(EnumText(*named));
+}
+
 const EnumValueDescriptor* FindEnumValue(const EnumDescriptor& type, std::string_view text) {
   const EnumValueDescriptor* const value = type.FindValueByName(Cat(EnumPrefix(type), text));
   return value != nullptr && value->number() != 0 ? value : nullptr;

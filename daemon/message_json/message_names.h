@@ -20,8 +20,10 @@ std::string JsonName(std::string_view field_name);
 // True if the field is a time in milliseconds, which JSON writes as a number of seconds and without the suffix.
 bool IsTime(const google::protobuf::FieldDescriptor& field);
 
-// The value of an enum without the name of its type: "HASH" of KEY_TYPE_HASH.
+// The value of an enum without the name of its type: "HASH" of KEY_TYPE_HASH. A number without a name is a decimal
+// text.
 std::string_view EnumText(const google::protobuf::EnumValueDescriptor& value);
+std::string EnumText(const google::protobuf::EnumDescriptor& type, int number);
 // The enum value with name `text`. Null if there is none, and for the zero value, which represents an absent member.
 const google::protobuf::EnumValueDescriptor* FindEnumValue(const google::protobuf::EnumDescriptor& type,
                                                            std::string_view text);

@@ -1,5 +1,7 @@
 #include "daemon/metrics/metric_table.h"
 
+#include <span>
+
 #include "storage/base/strings.h"
 
 namespace armature::daemon {
@@ -109,6 +111,11 @@ constexpr MetricDefinition kProcess[] = {
     {"process_start_time_seconds", kGauge, "", "Start time of the process, in seconds since 1970."},
 };
 
+// A heading of the document and the metrics below it.
+struct MetricGroup {
+  std::string_view title;
+  std::span<const MetricDefinition> metrics;
+};
 constexpr MetricGroup kGroups[] = {
     {"Requests", kRequests}, {"Group commit", kCommit},  {"Global indexes", kIndexes},
     {"Tables", kTables},     {"Pools", kPools},          {"Disk space", kDisk},
@@ -128,8 +135,6 @@ std::string_view KindName(MetricKind kind) {
 }
 
 }  // namespace
-
-std::span<const MetricGroup> MetricGroups() { return kGroups; }
 
 const MetricDefinition* FindMetric(std::string_view name) {
   for (const MetricGroup& group : kGroups) {

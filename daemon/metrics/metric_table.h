@@ -4,7 +4,6 @@
 // The table of all metrics: /metrics and docs/METRICS.md are generated from it.
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,14 +17,6 @@ struct MetricDefinition {
   std::string_view labels;  // "operation, result"; empty: none
   std::string_view help;
 };
-
-// A heading of the document and the metrics below it.
-struct MetricGroup {
-  std::string_view title;
-  std::span<const MetricDefinition> metrics;
-};
-
-std::span<const MetricGroup> MetricGroups();
 
 // The metric with that name, or null.
 const MetricDefinition* FindMetric(std::string_view name);

@@ -1,11 +1,299 @@
 #include "daemon/metrics/metrics_front.h"
 
+#include <jemalloc/jemalloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
+
+#include "armature/version.h"
+#include "daemon/metrics/metric_table.h"
+#include "glog/logging.h"
+#include "prometheus/metric_family.h"
+#include "prometheus/text_serializer.h"
+#include "storage/base/time_histogram.h"
+#include "storage/store/database.h"
 
 namespace armature::daemon {
 namespace {
+
+constexpr double kNsPerSecond = 1e9;
+
+prometheus::MetricType TypeOf(MetricKind kind) {
+  switch (kind) {
+    case MetricKind::kCounter:
+      return prometheus::MetricType::Counter;
+    case MetricKind::kGauge:
+      return prometheus::MetricType::Gauge;
+    case MetricKind::kHistogram:
+      break;
+  }
+  return prometheus::MetricType::Histogram;
+}
+
+// The metric values of one scrape.
+class MetricSet {
+ public:
+  using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
+
+  // `name` must be in the table of metrics (checked).
+  void Add(std::string_view name, double value, const Labels& labels = {});
+  void Add(std::string_view name, uint64_t value, const Labels& labels = {}) {
+    Add(name, static_cast<double>(value), labels);
+  }
+  void AddTimes(std::string_view name, const TimeHistogram::Counts& counts, const Labels& labels = {});
+  // `counts` has one element more than `bounds`; each value is counted in one bucket only.
+  void AddHistogram(std::string_view name, std::span<const double> bounds, std::span<const uint64_t> counts, double sum,
+                    const Labels& labels = {});
+
+  // The values in Prometheus' text format.
+  std::string Text() const;
+
+ private:
+  prometheus::ClientMetric* NewMetric(std::string_view name, const Labels& labels);
+
+  std::vector<prometheus::MetricFamily> families_;
+};
+
+prometheus::ClientMetric* MetricSet::NewMetric(std::string_view name, const Labels& labels) {
+  // Metrics of one family are added one after another.
+  if (families_.empty() || families_.back().name != name) {
+    const MetricDefinition* const definition = FindMetric(name);
+    CHECK(definition != nullptr) << name << " is not in the table of metrics";
+    prometheus::MetricFamily& family = families_.emplace_back();
+    family.name = std::string(name);
+    family.help = std::string(definition->help);
+    family.type = TypeOf(definition->kind);
+  }
+  prometheus::ClientMetric& metric = families_.back().metric.emplace_back();
+  for (const auto& [label, value] : labels) metric.label.push_back({std::string(label), std::string(value)});
+  return &metric;
+}
+
+void MetricSet::Add(std::string_view name, double value, const Labels& labels) {
+  prometheus::ClientMetric* const metric = NewMetric(name, labels);
+  // The family's type decides which value is printed.
+  metric->counter.value = value;
+  metric->gauge.value = value;
+}
+
+void MetricSet::AddHistogram(std::string_view name, std::span<const double> bounds, std::span<const uint64_t> counts,
+                             double sum, const Labels& labels) {
+  prometheus::ClientMetric::Histogram& histogram = NewMetric(name, labels)->histogram;
+  uint64_t total = 0;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    total += counts[i];
+    histogram.bucket.push_back({total, i < bounds.size() ? bounds[i] : std::numeric_limits<double>::infinity()});
+  }
+  histogram.sample_count = total;
+  histogram.sample_sum = sum;
+}
+
+void MetricSet::AddTimes(std::string_view name, const TimeHistogram::Counts& counts, const Labels& labels) {
+  std::array<double, TimeHistogram::kBoundsNs.size()> bounds = {};
+  for (size_t i = 0; i < bounds.size(); ++i)
+    bounds[i] = static_cast<double>(TimeHistogram::kBoundsNs[i]) / kNsPerSecond;
+  AddHistogram(name, bounds, counts.buckets, static_cast<double>(counts.sum_ns) / kNsPerSecond, labels);
+}
+
+std::string MetricSet::Text() const {
+  std::ostringstream text;
+  prometheus::TextSerializer().Serialize(text, families_);
+  return text.str();
+}
+
+constexpr std::array kFronts = {Front::kGrpc, Front::kHttp, Front::kPipeline};
+constexpr double kMicrosPerSecond = 1e6;
+
+void AddCommits(const store::CommitterCounters& commits, uint64_t change_sequence, MetricSet* set) {
+  std::array<double, store::CommitterCounters::kSizeBounds> bounds = {};
+  for (size_t i = 0; i < bounds.size(); ++i) bounds[i] = static_cast<double>(uint64_t{1} << i);
+  set->AddHistogram("armature_commit_batch_units", bounds, commits.sizes, static_cast<double>(commits.units));
+  set->AddTimes("armature_commit_duration_seconds", commits.write_times);
+  set->Add("armature_commit_bytes_total", commits.bytes);
+  set->Add("armature_commit_queue_units", commits.queue_commits);
+  set->Add("armature_commit_queue_bytes", commits.queue_bytes);
+  set->Add("armature_change_sequence", change_sequence);
+}
+
+void AddDisk(const store::DiskReport& disk, MetricSet* set) {
+  set->Add("armature_disk_total_bytes", disk.usage.total_bytes);
+  set->Add("armature_disk_free_bytes", disk.usage.free_bytes);
+  set->Add("armature_disk_reserve_bytes", disk.reserve_bytes);
+  set->Add("armature_disk_read_only", disk.is_low ? 1.0 : 0.0, {{"reason", "low"}});
+  set->Add("armature_disk_read_only", disk.has_failed ? 1.0 : 0.0, {{"reason", "full"}});
+  set->Add("armature_disk_read_only", disk.is_broken ? 1.0 : 0.0, {{"reason", "broken"}});
+  set->Add("armature_disk_refused_writes_total", disk.refused_total);
+  set->Add("armature_disk_failures_total", disk.failures_total);
+  set->Add("armature_disk_resumes_total", disk.resumes_total);
+}
+
+void AddBackups(const engine::BackupStats& backups, MetricSet* set) {
+  set->Add("armature_backups_total", backups.done_total, {{"result", "ok"}});
+  set->Add("armature_backups_total", backups.failed_total, {{"result", "failed"}});
+  set->Add("armature_backup_copied_bytes_total", backups.copied_bytes_total);
+  set->Add("armature_backup_running", backups.is_running ? 1.0 : 0.0);
+  set->Add("armature_backup_last_success_timestamp_seconds", static_cast<double>(backups.last_success_ms) / 1000);
+}
+
+void AddFiles(const store::FileStats& files, MetricSet* set) {
+  set->Add("armature_store_cache_bytes", files.cache_bytes);
+  set->Add("armature_store_cache_max_bytes", files.cache_max_bytes);
+  set->Add("armature_store_cache_pinned_bytes", files.cache_pinned_bytes);
+  set->Add("armature_store_cache_hits_total", files.cache_hits_total);
+  set->Add("armature_store_cache_misses_total", files.cache_misses_total);
+  set->Add("armature_store_filter_useful_total", files.filter_useful_total);
+  set->Add("armature_store_memtable_bytes", files.memtable_bytes);
+  set->Add("armature_store_table_reader_bytes", files.table_reader_bytes);
+  set->Add("armature_store_file_bytes", files.file_bytes);
+  set->Add("armature_store_log_bytes_total", files.log_bytes_total);
+  set->Add("armature_store_log_syncs_total", files.log_syncs_total);
+  set->Add("armature_store_flush_bytes_total", files.flush_bytes_total);
+  set->Add("armature_store_compaction_read_bytes_total", files.compaction_read_bytes_total);
+  set->Add("armature_store_compaction_written_bytes_total", files.compaction_written_bytes_total);
+  set->Add("armature_store_compaction_pending_bytes", files.compaction_pending_bytes);
+  set->Add("armature_store_flushes_running", files.flushes_running);
+  set->Add("armature_store_compactions_running", files.compactions_running);
+  set->Add("armature_store_write_stall_seconds_total",
+           static_cast<double>(files.stall_micros_total) / kMicrosPerSecond);
+  set->Add("armature_store_write_stopped", files.write_stopped);
+  set->Add("armature_store_delayed_write_bytes_per_second", files.delayed_write_bytes_per_second);
+  set->Add("armature_store_background_errors_total", files.background_errors_total);
+}
+
+// Number of entries in a folder of /proc/self; 0 if it cannot be read.
+uint64_t CountEntries(const char* folder) {
+  std::error_code error;
+  uint64_t count = 0;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) ++count;
+  return count;
+}
+
+double SecondsOf(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / kMicrosPerSecond;
+}
+
+uint64_t HeapBytes() {
+  // jemalloc updates its statistics only when the epoch is written.
+  uint64_t epoch = 1;
+  mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch);
+  size_t allocated = 0;
+  size_t size = sizeof allocated;
+  return mallctl("stats.allocated", &allocated, &size, nullptr, 0) == 0 ? allocated : 0;
+}
+
+void AddProcess(absl::Time start, MetricSet* set) {
+  set->Add("armature_build_info", 1.0, {{"version", kVersion}});
+  set->Add("armature_heap_bytes", HeapBytes());
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  set->Add("process_cpu_seconds_total", SecondsOf(usage.ru_utime) + SecondsOf(usage.ru_stime));
+  uint64_t pages = 0;
+  uint64_t resident_pages = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident_pages;
+  set->Add("process_resident_memory_bytes", resident_pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));
+  set->Add("process_open_fds", CountEntries("/proc/self/fd"));
+  rlimit descriptors = {};
+  getrlimit(RLIMIT_NOFILE, &descriptors);
+  set->Add("process_max_fds", uint64_t{descriptors.rlim_cur});
+  set->Add("process_threads", CountEntries("/proc/self/task"));
+  set->Add("process_start_time_seconds", absl::ToDoubleSeconds(start - absl::UnixEpoch()));
+}
+
+// Calls fn(table name, index) for each global index that receives writes.
+template <class Fn>
+void ForEachGlobalIndex(const store::CatalogSnapshot& catalog, Fn fn) {
+  for (const auto& [name, table] : catalog.tables()) {
+    for (const store::Index& index : table->global_indexes) {
+      if (index.progress != nullptr) fn(name, index);
+    }
+  }
+}
+
+void AddRequests(const MetricsSources& sources, MetricSet* set) {
+  const RequestStats& requests = *sources.requests;
+  for (const Front front : kFronts) {
+    for (size_t operation = 0; operation < kOperationCount; ++operation) {
+      for (size_t result = 0; result < kResultCount; ++result) {
+        const uint64_t count = requests.finished(front, operation, result);
+        if (count == 0) continue;
+        set->Add(
+            "armature_requests_total", count,
+            {{"front", FrontName(front)}, {"operation", OperationName(operation)}, {"result", ResultName(result)}});
+      }
+    }
+  }
+  for (const Front front : kFronts) {
+    for (size_t operation = 0; operation < kOperationCount; ++operation) {
+      const TimeHistogram::Counts times = requests.times(front, operation);
+      if (times.sum_ns == 0) continue;
+      set->AddTimes("armature_request_duration_seconds", times,
+                    {{"front", FrontName(front)}, {"operation", OperationName(operation)}});
+    }
+  }
+  for (const Front front : kFronts) {
+    set->Add("armature_requests_in_flight", requests.in_flight(front), {{"front", FrontName(front)}});
+  }
+  set->Add("armature_http_connections", sources.http == nullptr ? 0 : uint64_t{sources.http->connections()});
+  set->Add("armature_http_held_bytes", sources.http == nullptr ? 0 : uint64_t{sources.http->held_bytes()});
+  set->Add("armature_audit_lines_lost_total", sources.audit == nullptr ? 0 : sources.audit->lost_lines());
+}
+
+void AddTables(const store::CatalogSnapshot& catalog, MetricSet* set) {
+  const auto each_index = [&](std::string_view metric, auto value) {
+    ForEachGlobalIndex(catalog, [&](const std::string& table, const store::Index& index) {
+      set->Add(metric, value(index), {{"table", table}, {"index", index.descriptor.name}});
+    });
+  };
+  const int64_t now_ms = absl::ToUnixMillis(absl::Now());
+  each_index("armature_gsi_backlog_records",
+             [](const store::Index& index) { return index.progress->backlog().load().records; });
+  each_index("armature_gsi_backlog_bytes",
+             [](const store::Index& index) { return index.progress->backlog().load().bytes; });
+  each_index("armature_gsi_lag_seconds", [now_ms](const store::Index& index) {
+    const int64_t oldest_ms = index.progress->backlog().state().oldest_ms;
+    return oldest_ms == 0 ? 0.0 : static_cast<double>(std::max<int64_t>(now_ms - oldest_ms, 0)) / 1000;
+  });
+  each_index("armature_gsi_building", [](const store::Index& index) { return index.build != nullptr ? 1.0 : 0.0; });
+  const auto each_table = [&](std::string_view metric, auto value) {
+    for (const auto& [name, table] : catalog.tables()) {
+      if (table->data.stats != nullptr)
+        set->Add(metric, static_cast<double>(value(*table->data.stats)), {{"table", name}});
+    }
+  };
+  each_table("armature_table_items", [](const store::KeyspaceStats& stats) { return stats.items(); });
+  each_table("armature_table_bytes", [](const store::KeyspaceStats& stats) { return stats.bytes(); });
+}
+
+// The body of /metrics.
+std::string Collect(const MetricsSources& sources, absl::Time start) {
+  MetricSet set;
+  AddRequests(sources, &set);
+  const store::DatabaseStats database = sources.engine->database()->stats();
+  AddCommits(database.committer, database.change_sequence, &set);
+  AddTables(*sources.engine->database()->catalog(), &set);
+  set.Add("armature_column_families", uint64_t{database.column_families});
+  set.Add("armature_column_families_max", uint64_t{database.column_families_max});
+  const engine::EngineStats engine = sources.engine->stats();
+  set.Add("armature_pool_queue_tasks", uint64_t{engine.read_queue_tasks}, {{"pool", "read"}});
+  set.Add("armature_pool_queue_tasks", uint64_t{engine.check_queue_tasks}, {{"pool", "check"}});
+  AddDisk(database.disk, &set);
+  AddBackups(sources.engine->backups()->stats(), &set);
+  AddFiles(database.files, &set);
+  AddProcess(start, &set);
+  return set.Text();
+}
 
 HttpResponse Text(unsigned status, std::string body, std::string_view type = "text/plain; charset=utf-8") {
   HttpResponse response{.status = status, .headers = {}, .body = std::move(body)};
@@ -19,10 +307,10 @@ HttpResponse MetricsFront::Answer(const HttpRequest& request) const {
   const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
   if (path != "/metrics" && path != "/healthz" && path != "/readyz") return Text(404, "not found\n");
   if (request.method != "GET" && request.method != "HEAD") return Text(405, "only GET\n");
-  if (path == "/metrics") return Text(200, collector_->Collect(), "text/plain; version=0.0.4; charset=utf-8");
+  if (path == "/metrics") return Text(200, Collect(sources_, start_), "text/plain; version=0.0.4; charset=utf-8");
   if (path == "/healthz") return Text(200, "ok\n");
   if (stopping_) return Text(503, "stopping\n");
-  const store::DiskReport disk = database_->disk_report();
+  const store::DiskReport disk = sources_.engine->database()->disk_report();
   return Text(200, disk.is_low || disk.has_failed || disk.is_broken ? "ready, read-only\n" : "ready\n");
 }
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/json/item_answers.h"
 #include "daemon/json/item_json.h"
 #include "daemon/json/item_requests.h"
 #include "daemon/json/json_reader.h"

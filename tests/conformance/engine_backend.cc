@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "armature/api/v1/items.pb.h"
-#include "daemon/api/group_messages.h"
 #include "daemon/api/item_messages.h"
 #include "daemon/api/unary_operation.h"
 #include "engine/engine.h"

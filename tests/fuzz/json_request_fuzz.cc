@@ -18,7 +18,7 @@
 #include "daemon/json/item_requests.h"
 #include "daemon/json/json_api.h"
 #include "daemon/json/json_reader.h"
-#include "daemon/json/message_reader.h"
+#include "daemon/json/message_documents.h"
 #include "engine/engine.h"
 #include "engine/operations.h"
 #include "glog/logging.h"
@@ -148,7 +148,7 @@ void ReadOnly(const engine::Operation& operation, const std::string& body) {
 void Run(std::string_view name, const std::string& body) {
   const engine::Operation* const operation = engine::FindOperation(name);
   std::string_view served;
-  if (operation == nullptr || !daemon::JsonApi::Knows(Cat("DynamoDB_20120810.", name), &served)) return;
+  if (operation == nullptr || !daemon::JsonApi(nullptr).Knows(Cat("DynamoDB_20120810.", name), &served)) return;
   if (IsOnlyRead(*operation)) return ReadOnly(*operation, body);
   FLAGS_minloglevel = google::GLOG_WARNING;
   static Service service;

@@ -1,4 +1,4 @@
-#include "daemon/api/group_messages.h"
+#include "daemon/api/item_messages.h"
 
 #include <gtest/gtest.h>
 

@@ -190,8 +190,11 @@ TEST_F(AuthenticatorTest, ThoseWhoFailTooOftenWaitForTheirRefusal) {
   authenticator_->AuthenticateCall(guesser, count);
   HttpRequest unsigned_request = test::JsonRequest("GetItem", "{}");
   unsigned_request.peer = "192.0.2.1:1000";
-  authenticator_->AuthenticateRequest(unsigned_request, count);
-  EXPECT_EQ(answered, 3) << "both front ends share one account";
+  absl::Duration hold;
+  EXPECT_FALSE(authenticator_->AuthenticateRequest(unsigned_request, absl::Now(), &hold).ok());
+  EXPECT_EQ(hold, absl::InfiniteDuration()) << "both front ends share one account";
+  authenticator_->AuthenticateCall(guesser, count);
+  EXPECT_EQ(answered, 3);
   authenticator_->AuthenticateCall(guesser, count);
   EXPECT_EQ(answered, 4) << "no more than two are held back";
 

@@ -10,7 +10,7 @@
 
 #include "absl/synchronization/mutex.h"
 #include "daemon/http/http_server.h"
-#include "daemon/http/tls_context.h"
+#include "daemon/http/transport.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/base/strings.h"

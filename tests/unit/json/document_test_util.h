@@ -10,8 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/json/json_writer.h"
-#include "daemon/json/message_reader.h"
-#include "daemon/json/message_writer.h"
+#include "daemon/json/message_documents.h"
 
 namespace armature::daemon {
 

@@ -14,14 +14,15 @@
 namespace armature::daemon::json_api_test {
 
 TEST(JsonApi, KnowsWhatItServes) {
+  const JsonApi api(nullptr);
   std::string_view operation;
-  EXPECT_TRUE(JsonApi::Knows("DynamoDB_20120810.DescribeTable", &operation));
+  EXPECT_TRUE(api.Knows("DynamoDB_20120810.DescribeTable", &operation));
   EXPECT_EQ(operation, "DescribeTable");
   for (const std::string_view target : {"", "DescribeTable", "DynamoDB_20120810", "DynamoDB_20120810.",
                                         "DynamoDB_20120810.describeTable", "DynamoDB_20120810.DescribeTable ",
                                         "DynamoDB_20120810..DescribeTable", "DynamoDBStreams_20120810.DescribeTable",
                                         "dynamodb_20120810.DescribeTable", "DynamoDB_20111205.DescribeTable"}) {
-    EXPECT_FALSE(JsonApi::Knows(target, &operation)) << target;
+    EXPECT_FALSE(api.Knows(target, &operation)) << target;
   }
 }
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "armature/api/v1/tables.pb.h"
-#include "daemon/api/table_backup_messages.h"
 #include "daemon/api/table_messages.h"
 #include "daemon/message_json/given_fields.h"
 #include "storage/base/api_error.h"

@@ -87,10 +87,13 @@ class Somebody final : public Access {
 };
 
 // Accepts requests with an Authorization header.
-class FakeAuthenticator final : public HttpAuthenticator {
+class FakeAuthenticator {
  public:
-  absl::StatusOr<std::shared_ptr<const Access>> Authenticate(const HttpRequest& request,
-                                                             absl::Duration* hold) override {
+  HttpAuthenticator function() {
+    return [this](const HttpRequest& request, absl::Duration* hold) { return Authenticate(request, hold); };
+  }
+
+  absl::StatusOr<std::shared_ptr<const Access>> Authenticate(const HttpRequest& request, absl::Duration* hold) {
     body_sizes.push_back(request.body.size());
     if (request.Find("authorization") != nullptr) return std::make_shared<Somebody>();
     *hold = hold_refusals;
@@ -287,7 +290,7 @@ TEST_F(JsonFrontTest, EmptyBodiesAreNoJson) {
 
 TEST_F(JsonFrontTest, SendersAreAskedForBeforeTheBodyIsLookedAt) {
   FakeAuthenticator authenticator;
-  options_.authenticator = &authenticator;
+  options_.authenticate = authenticator.function();
   HttpRequest request = PutItem("no gzip at all");
   Set(&request, "content-encoding", "gzip");
   EXPECT_EQ(Answer(request).body, "error: who are you?");
@@ -305,7 +308,7 @@ TEST_F(JsonFrontTest, SendersAreAskedForBeforeTheBodyIsLookedAt) {
 
 TEST_F(JsonFrontTest, NobodyIsAskedWhoTheyAreForHealthAndPreflight) {
   FakeAuthenticator authenticator;
-  options_.authenticator = &authenticator;
+  options_.authenticate = authenticator.function();
   EXPECT_EQ(Answer({.method = "GET", .target = "/", .headers = {}, .body = {}, .peer = {}}).status, 200);
   EXPECT_EQ(Answer({.method = "OPTIONS", .target = "/", .headers = {{"origin", "x"}}, .body = {}, .peer = {}}).status,
             200);
@@ -415,7 +418,7 @@ TEST_F(JsonFrontTest, SmallAnswersAreNotCompressed) {
 TEST_F(JsonFrontTest, HoldsARefusalBackWithoutHoldingUpOthers) {
   FakeAuthenticator authenticator;
   authenticator.hold_refusals = absl::Milliseconds(50);
-  options_.authenticator = &authenticator;
+  options_.authenticate = authenticator.function();
   JsonFront front(&operations_, options_);
   const absl::Time begin = absl::Now();
   absl::Notification refused;
@@ -436,7 +439,7 @@ TEST_F(JsonFrontTest, HoldsARefusalBackWithoutHoldingUpOthers) {
 TEST_F(JsonFrontTest, RefusalsBeyondTheBoundAreSentAtOnce) {
   FakeAuthenticator authenticator;
   authenticator.hold_refusals = absl::Hours(1);
-  options_.authenticator = &authenticator;
+  options_.authenticate = authenticator.function();
   options_.held_back_max = 1;
   JsonFront front(&operations_, options_);
   front.Handle(PutItem("{}"), [](const HttpResponse&) { ADD_FAILURE() << "is held back for an hour"; });

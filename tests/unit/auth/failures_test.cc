@@ -1,11 +1,10 @@
-#include "daemon/auth/failure_limiter.h"
+#include "daemon/auth/failures.h"
 
 #include <gtest/gtest.h>
 
-#include "daemon/auth/failure_log.h"
 #include "glog/logging.h"
 
-namespace armature::daemon::failure_limiter_test {
+namespace armature::daemon::failures_test {
 
 const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
 
@@ -91,4 +90,4 @@ TEST(FailureLog, StrangersCannotWriteLines) {
   EXPECT_EQ(ForLog(std::string(1000, 'x')), std::string(128, 'x'));
 }
 
-}  // namespace armature::daemon::failure_limiter_test
+}  // namespace armature::daemon::failures_test

@@ -1,11 +1,12 @@
-#ifndef ARMATURE_DAEMON_JSON_MESSAGE_READER_H_
-#define ARMATURE_DAEMON_JSON_MESSAGE_READER_H_
+#ifndef ARMATURE_DAEMON_JSON_MESSAGE_DOCUMENTS_H_
+#define ARMATURE_DAEMON_JSON_MESSAGE_DOCUMENTS_H_
 
-// Converts the document of a request to its API message, by reflection.
+// Documents of requests to API messages, and API messages to documents of answers, by reflection.
 
 #include <string>
 
 #include "absl/status/status.h"
+#include "daemon/json/json_writer.h"
 #include "google/protobuf/message.h"
 
 namespace armature::daemon {
@@ -19,6 +20,10 @@ namespace armature::daemon {
 inline constexpr size_t kListElementsMax = 10'000;
 absl::Status ReadRequest(const std::string& json, google::protobuf::Message* request);
 
+// Writes the message as one object. Numbers and booleans without presence always appear. Texts, enums and lists appear
+// if they are not empty; lists of the answer itself always appear. message_names.h has names and forms of numbers.
+void WriteAnswer(const google::protobuf::Message& answer, JsonWriter* writer);
+
 }  // namespace armature::daemon
 
-#endif  // ARMATURE_DAEMON_JSON_MESSAGE_READER_H_
+#endif  // ARMATURE_DAEMON_JSON_MESSAGE_DOCUMENTS_H_

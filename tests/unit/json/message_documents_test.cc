@@ -1,4 +1,4 @@
-#include "daemon/json/message_reader.h"
+#include "daemon/json/message_documents.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "daemon/message_json/message_names.h"
 #include "tests/unit/json/document_test_util.h"
 
-namespace armature::daemon::message_reader_test {
+namespace armature::daemon::message_documents_test {
 
 namespace v1 = ::armature::api::v1;
 
@@ -76,4 +76,4 @@ TEST(MessageNames, FollowTheDocuments) {
   EXPECT_EQ(JsonName("size_estimate_range_gb"), "SizeEstimateRangeGB");
 }
 
-}  // namespace armature::daemon::message_reader_test
+}  // namespace armature::daemon::message_documents_test

@@ -1,8 +1,9 @@
-#ifndef ARMATURE_DAEMON_CONFIG_FILE_H_
-#define ARMATURE_DAEMON_CONFIG_FILE_H_
+#ifndef ARMATURE_DAEMON_FLAGS_H_
+#define ARMATURE_DAEMON_FLAGS_H_
 
-// Configuration files.
+// The text of `armatured --help`, and files of flags.
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,15 @@
 #include "absl/status/statusor.h"
 
 namespace armature::daemon {
+
+struct FlagText {
+  std::string help;
+  std::string default_value;
+};
+
+// The flags of `flags` (by name), in groups by subject, each with the unit of its value, its default and its help text.
+// A flag of no group is in the last one, "Others".
+std::string FlagHelp(const std::map<std::string, FlagText>& flags);
 
 // A line `name = value`.
 struct ConfigLine {
@@ -28,4 +38,4 @@ absl::StatusOr<std::vector<ConfigLine>> ReadConfigFile(const std::string& path);
 
 }  // namespace armature::daemon
 
-#endif  // ARMATURE_DAEMON_CONFIG_FILE_H_
+#endif  // ARMATURE_DAEMON_FLAGS_H_

@@ -1,4 +1,4 @@
-#include "daemon/json/group_requests.h"
+#include "daemon/json/item_requests.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "storage/base/strings.h"
 #include "storage/model/limits.h"
 
-namespace armature::daemon::group_requests_test {
+namespace armature::daemon::item_requests_test {
 
 constexpr int kMany = 5000;
 
@@ -67,4 +67,4 @@ TEST(GroupRequests, OfTwoTablesWithOneNameTheLastCounts) {
   EXPECT_EQ(request->tables[1].writes.size(), 1u);
 }
 
-}  // namespace armature::daemon::group_requests_test
+}  // namespace armature::daemon::item_requests_test
