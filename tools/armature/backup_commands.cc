@@ -38,10 +38,6 @@ struct CreateBackupOptions {
   bool no_wait = false;
 };
 
-struct CancelBackupOptions {
-  uint64_t job = 0;
-};
-
 struct RestoreTableOptions {
   std::string directory;  // on the daemon's machine; empty: the backup directory of the daemon
   BackupId id = 0;
@@ -204,9 +200,9 @@ absl::Status CreateBackup(const Session& session, const CreateBackupOptions& opt
   return options.data_dir.empty() ? CreateOnline(session, options) : CreateOffline(session, options);
 }
 
-absl::Status CancelBackup(const Session& session, const CancelBackupOptions& options) {
+absl::Status CancelBackup(const Session& session, const uint64_t& job) {
   admin::v1::CancelBackupJobRequest request;
-  request.set_id(options.job);
+  request.set_id(job);
   ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
   ARM_ASSIGN_OR_RETURN(const admin::v1::CancelBackupJobResponse answer, client.CancelBackupJob(request));
   session.Print(MessageToJson(answer.job()));
@@ -339,8 +335,8 @@ void AddCreate(CLI::App& group, Action* action) {
 
 void AddCancel(CLI::App& group, Action* action) {
   CLI::App& cancel = *group.add_subcommand("cancel", "Cancel a running backup");
-  CancelBackupOptions& options = SetAction(cancel, action, CancelBackup);
-  cancel.add_option("--job", options.job, "Number of its job, as backup create --no-wait prints it")
+  uint64_t& job = SetAction(cancel, action, CancelBackup);
+  cancel.add_option("--job", job, "Number of its job, as backup create --no-wait prints it")
       ->type_name("N")
       ->required();
 }

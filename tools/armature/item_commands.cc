@@ -39,10 +39,6 @@ void PrintWrite(const Session& session, const google::protobuf::Message& message
   PrintItem(session, response, "Attributes");
 }
 
-void PrintRead(const Session& session, const api::v1::GetItemResponse& response) {
-  PrintItem(session, MessageToJson(response), "Item");
-}
-
 // The options of a write. `more` follows the table name.
 std::vector<OptionSpec> WriteOptions(const char* return_values, const std::vector<OptionSpec>& more) {
   std::vector<OptionSpec> options{kTableNameOption};
@@ -213,7 +209,9 @@ void AddItemCommands(CLI::App& app, Action* action) {
                       kNames,
                       kCapacity},
                      kGetExamples},
-                    &client::Client::GetItem, PrintRead);
+                    &client::Client::GetItem, [](const Session& session, const api::v1::GetItemResponse& response) {
+                      PrintItem(session, MessageToJson(response), "Item");
+                    });
   AddRequestCommand(
       group, action,
       {"update", "Change some attributes of an item, or create it",

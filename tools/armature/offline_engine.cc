@@ -41,13 +41,6 @@ absl::StatusOr<std::unique_ptr<OfflineEngine>> OfflineEngine::Open(const std::st
   return std::unique_ptr<OfflineEngine>(new OfflineEngine(*std::move(database)));
 }
 
-std::vector<std::string> OfflineEngine::TableNames() const {
-  std::vector<std::string> names;
-  const std::shared_ptr<const store::CatalogSnapshot> catalog = database_->catalog();
-  for (const auto& [name, table] : catalog->tables()) names.push_back(name);
-  return names;
-}
-
 absl::StatusOr<engine::VerifyTableResult> OfflineEngine::Verify(const engine::VerifyTableRequest& request) {
   absl::Notification done;
   absl::StatusOr<engine::VerifyTableResult> result = absl::InternalError("no answer");

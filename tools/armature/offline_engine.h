@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/check/index_check.h"
@@ -26,8 +25,6 @@ class OfflineEngine {
   OfflineEngine(const OfflineEngine&) = delete;
   OfflineEngine& operator=(const OfflineEngine&) = delete;
 
-  // The names of all tables, sorted.
-  std::vector<std::string> TableNames() const;
   store::Database* database() { return database_.get(); }
   // VerifyTable of the admin service.
   absl::StatusOr<engine::VerifyTableResult> Verify(const engine::VerifyTableRequest& request);

@@ -133,7 +133,10 @@ absl::Status Verify(const Session& session, const VerifyOptions& options) {
   if (!options.table_name.empty()) tables.push_back(options.table_name);
   if (!options.data_dir.empty()) {
     ARM_ASSIGN_OR_RETURN(const std::unique_ptr<OfflineEngine> engine, OfflineEngine::Open(options.data_dir));
-    if (tables.empty()) tables = engine->TableNames();
+    const std::shared_ptr<const store::CatalogSnapshot> catalog = engine->database()->catalog();
+    if (tables.empty()) {
+      for (const auto& [name, table] : catalog->tables()) tables.push_back(name);
+    }
     return VerifyTables(session, tables, options,
                         [&engine](const engine::VerifyTableRequest& request) { return engine->Verify(request); });
   }

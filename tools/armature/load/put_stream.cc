@@ -35,21 +35,16 @@ absl::Status PutStream::Finish() {
   return absl::OkStatus();
 }
 
-absl::Status PutStream::Reopen() {
-  client::PipelineOptions options;
-  options.in_flight_max = kUnderWayMax + 1;
-  options.in_flight_bytes_max = 2 * kUnderWayBytesMax;
-  ARM_ASSIGN_OR_RETURN(pipeline_, client_.OpenPipeline(options));
-  return absl::OkStatus();
-}
-
 absl::Status PutStream::Send(std::shared_ptr<PendingPut> put) {
   if (under_way_ == 0) heard_ = absl::Now();
   ++under_way_;
   under_way_bytes_ += put->bytes;
   ++put->attempts;
   if (pipeline_ == nullptr || !pipeline_->status().ok()) {
-    if (const absl::Status opened = Reopen(); !opened.ok()) return HandleAnswer({std::move(put), opened});
+    absl::StatusOr<std::unique_ptr<client::Pipeline>> opened =
+        client_.OpenPipeline({.in_flight_max = kUnderWayMax + 1, .in_flight_bytes_max = 2 * kUnderWayBytesMax});
+    if (!opened.ok()) return HandleAnswer({std::move(put), opened.status()});
+    pipeline_ = *std::move(opened);
   }
   api::v1::PutItemRequest request;
   request.set_table_name(table_name_);

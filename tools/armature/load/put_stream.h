@@ -70,7 +70,6 @@ class PutStream {
   };
 
   absl::Status Send(std::shared_ptr<PendingPut> put);
-  absl::Status Reopen();
   // Settles the answered puts, and sends the puts that are due.
   absl::Status HandleAnswers();
   absl::Status HandleAnswer(const Answer& answer);
