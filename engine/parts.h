@@ -60,10 +60,10 @@ struct Parts {
   TableRestores restores{this};
 };
 
-// A table whose items may be read and written, and the snapshot that keeps it alive.
+// A table whose items may be read and written. It holds this state of the table, and nothing of other tables: they can
+// be deleted and changed meanwhile.
 struct PinnedTable {
-  std::shared_ptr<const store::CatalogSnapshot> snapshot;
-  const store::Table* table = nullptr;
+  std::shared_ptr<const store::Table> table;
 };
 
 // Finds a table by name or ARN, which has passed model::CheckTableReference. Errors: ResourceNotFound for a table that
