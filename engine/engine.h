@@ -61,7 +61,8 @@ struct EngineStats {
 //
 // Thread-safety: thread-safe.
 // Lifetime: the database must outlive the engine. Destroy the engine when no new requests arrive: the destructor
-// completes the requests in progress.
+// completes the requests in progress. Requests that wait for row locks or indexes end with ServiceUnavailable, the
+// others with their results. No callback runs after it.
 class Engine {
  public:
   Engine(store::Database* database, const EngineOptions& options);

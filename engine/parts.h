@@ -4,14 +4,17 @@
 // Shared state of all operations of the engine. Inside the engine only.
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "engine/backup/table_restore.h"
@@ -33,6 +36,54 @@ inline constexpr size_t kParseCacheBytes = 8 << 20;
 // Limit on queued pages of checks.
 inline constexpr size_t kChecksWaitingMax = 64;
 
+// Counts the requests that wait for row locks, commits or indexes. Their continuations run on threads of the engine, of
+// its database and of timers, and use the engine's parts, so the engine ends only after them.
+//
+// Thread-safety: thread-safe.
+class WaitingRequests {
+ public:
+  // Counts one request until it is destroyed. A request destroys it last.
+  class Token {
+   public:
+    Token() = default;
+    Token(Token&& other) noexcept : all_(std::exchange(other.all_, nullptr)) {}
+    Token& operator=(Token&& other) noexcept {
+      std::swap(all_, other.all_);
+      return *this;
+    }
+    ~Token() {
+      if (all_ != nullptr) all_->Add(-1);
+    }
+
+   private:
+    friend class WaitingRequests;
+    explicit Token(WaitingRequests* all) : all_(all) {}
+    WaitingRequests* all_ = nullptr;
+  };
+
+  Token Enter() {
+    Add(1);
+    return Token(this);
+  }
+  void AwaitNone() {
+    const absl::MutexLock lock(&mutex_);
+    const auto is_none = [this] {
+      mutex_.AssertHeld();
+      return count_ == 0;
+    };
+    mutex_.Await(absl::Condition(&is_none));
+  }
+
+ private:
+  void Add(int64_t delta) {
+    const absl::MutexLock lock(&mutex_);
+    count_ += delta;
+  }
+
+  absl::Mutex mutex_;
+  int64_t count_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
 // Members are declared in construction order; destroyed in reverse.
 struct Parts {
   Parts(store::Database* db, const EngineOptions& engine_options)
@@ -46,6 +97,7 @@ struct Parts {
 
   store::Database* const database;
   const EngineOptions options;
+  WaitingRequests waiting;
   TimerQueue timers;
   ThreadPool read_pool;
   // For work that waits for locks and indexes. It must not occupy threads of the read pool, which release both.

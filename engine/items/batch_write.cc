@@ -31,6 +31,7 @@ struct Member {
 };
 
 struct Batch {
+  WaitingRequests::Token token;  // first, so that it is destroyed last
   Parts* parts;
   RequestContext context;
   BatchWriteRequest request;
@@ -285,6 +286,7 @@ void Run(const BatchPtr& batch) {
 
 void RunBatchWrite(Parts* parts, RequestContext context, BatchWriteRequest request, Callback<BatchWriteResult> done) {
   auto batch = std::make_shared<Batch>();
+  batch->token = parts->waiting.Enter();
   batch->parts = parts;
   batch->context = std::move(context);
   batch->request = std::move(request);

@@ -13,6 +13,7 @@ namespace {
 
 // A write in progress.
 struct Write {
+  WaitingRequests::Token token;  // first, so that it is destroyed last
   Parts* parts;
   RequestContext context;
   Callback<WriteResult> done;
@@ -120,6 +121,7 @@ void ReadOld(const WritePtr& write, store::ReadMode mode) {
 void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const RowMutation> mutation,
                  Callback<WriteResult> done) {
   auto write = std::make_shared<Write>();
+  write->token = parts->waiting.Enter();
   write->parts = parts;
   write->context = std::move(context);
   write->done = std::move(done);

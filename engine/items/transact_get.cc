@@ -31,6 +31,7 @@ struct ReadRow {
 };
 
 struct ReadTransaction {
+  WaitingRequests::Token token;  // first, so that it is destroyed last
   Parts* parts;
   RequestContext context;
   TransactGetRequest request;
@@ -177,6 +178,7 @@ absl::Status CheckBeforeLocks(const ReadTransaction& transaction) {
 void RunTransactGet(Parts* parts, RequestContext context, TransactGetRequest request,
                     Callback<TransactGetResult> done) {
   auto transaction = std::make_shared<ReadTransaction>();
+  transaction->token = parts->waiting.Enter();
   transaction->parts = parts;
   transaction->context = std::move(context);
   transaction->request = std::move(request);

@@ -189,6 +189,7 @@ std::string FingerprintOf(const TransactWriteRequest& request, const TransactRow
 
 // A transaction in progress.
 struct Transaction {
+  WaitingRequests::Token token;  // first, so that it is destroyed last
   Parts* parts;
   RequestContext context;
   TransactWriteRequest request;
@@ -441,6 +442,7 @@ bool SweepOnce(Parts* parts) {
 void RunTransactWrite(Parts* parts, RequestContext context, TransactWriteRequest request,
                       Callback<TransactWriteResult> done) {
   auto transaction = std::make_shared<Transaction>();
+  transaction->token = parts->waiting.Enter();
   transaction->parts = parts;
   transaction->context = std::move(context);
   transaction->request = std::move(request);
