@@ -121,6 +121,7 @@ Engine::~Engine() {
   parts_->builder.Stop();
   parts_->applier.Stop();
   parts_->read_pool.Stop();
+  parts_->holder_pool.Stop();
 }
 
 void Engine::EndWaits() { parts_->database->EndWaits(ServerStopsError()); }
@@ -129,6 +130,7 @@ store::Database* Engine::database() const { return parts_->database; }
 
 EngineStats Engine::stats() const {
   return {.read_queue_tasks = parts_->read_pool.queue_length(),
+          .holder_queue_tasks = parts_->holder_pool.queue_length(),
           .check_queue_tasks = parts_->check_pool.queue_length()};
 }
 

@@ -40,8 +40,8 @@ void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status
   RunOnPool(&parts->read_pool, std::move(task), std::move(refused));
 }
 
-void RunHolderOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused) {
-  if (!parts->read_pool.TryRunAhead(task)) std::move(refused)(TooManyWaitError());
+void RunHolder(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused) {
+  RunOnPool(&parts->holder_pool, std::move(task), std::move(refused));
 }
 
 void RunOnPool(ThreadPool* pool, Task task, absl::AnyInvocable<void(absl::Status) &&> refused) {

@@ -90,7 +90,8 @@ struct Parts {
       : database(db),
         options(engine_options),
         read_pool("arm-read", options.read_threads, options.read_queue_max),
-        locks(options.lock_stripes, &read_pool, &timers, options.transaction_wait),
+        holder_pool("arm-locks", options.read_threads, options.read_queue_max),
+        locks(options.lock_stripes, &holder_pool, &timers, options.transaction_wait),
         applier(db),
         builder(db, &applier, options.index_build),
         backups(db, options.backup) {}
@@ -100,7 +101,10 @@ struct Parts {
   WaitingRequests waiting;
   TimerQueue timers;
   ThreadPool read_pool;
-  // For work that waits for locks and indexes. It must not occupy threads of the read pool, which release both.
+  // For requests that hold row locks: those that were handed a lock, and those that read their row from disk. Others
+  // may wait for the same rows, so scans and other long work must not occupy these threads.
+  ThreadPool holder_pool;
+  // For work that waits for locks and indexes. It must not occupy threads of the other pools, which release both.
   ThreadPool check_pool{"arm-check", 1, kChecksWaitingMax};
   std::atomic<int> exports = 0;  // number of open exports
   store::LockTable locks;
@@ -132,8 +136,8 @@ absl::Status NoSuchTableError(std::string_view name_or_arn);
 void RunOnPool(ThreadPool* pool, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
 // The same with the read pool.
 void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
-// The same for a request that holds row locks: it runs ahead of requests without locks; see ThreadPool.
-void RunHolderOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
+// The same for a request that holds row locks, with the pool of such requests.
+void RunHolder(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
 
 // Calls `start` with a callback, and blocks until the callback was called. Returns its argument.
 template <class T>

@@ -244,7 +244,7 @@ void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode) {
   }
   database.CommitEach(std::move(commits));
   if (cold.empty()) return;
-  RunHolderOnReadPool(
+  RunHolder(
       batch->parts, [batch, cold] { RunWave(batch, cold, store::ReadMode::kMayBlock); },
       [batch, cold](const absl::Status& status) {
         for (Member* const member : cold) End(batch, member, status);

@@ -104,7 +104,7 @@ void ReadOld(const WritePtr& write, store::ReadMode mode) {
   if (!read.ok()) return write->Fail(read.status());
   if (!*read) {
     write->wait_begin_ns = RequestTrace::Begin(write->context.trace);
-    RunHolderOnReadPool(
+    RunHolder(
         write->parts,
         [write] {
           RequestTrace::End(write->context.trace, WaitFor::kQueue, write->wait_begin_ns);

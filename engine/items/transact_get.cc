@@ -152,7 +152,7 @@ void ReadRows(const ReadTransactionPtr& transaction, store::ReadMode mode) {
         transaction->parts->database->Get(row.pinned.table->data, row.key, mode, &stored);
     if (!got.ok()) return End(transaction, got.status());
     if (*got == store::GetResult::kWouldBlock) {
-      RunHolderOnReadPool(
+      RunHolder(
           transaction->parts, [transaction] { ReadRows(transaction, store::ReadMode::kMayBlock); },
           [transaction](const absl::Status& status) { End(transaction, status); });
       return;

@@ -347,7 +347,7 @@ void ReadRows(const TransactionPtr& transaction, store::ReadMode mode, void (*th
     if (*read) continue;
     // A replayed request holds no rows.
     const bool holds_rows = !transaction->locks.empty();
-    (holds_rows ? RunHolderOnReadPool : RunOnReadPool)(
+    (holds_rows ? RunHolder : RunOnReadPool)(
         transaction->parts, [transaction, then] { ReadRows(transaction, store::ReadMode::kMayBlock, then); },
         [transaction](const absl::Status& status) { End(transaction, status); });
     return;

@@ -213,8 +213,7 @@ void LockTable::ReleaseStripe(uint32_t stripe_index) {
   }
   Unpark(next->bytes);
   timers_->Cancel(next->timer, next->timer_at);
-  // The request holds rows now, and other requests may wait for them.
-  pool_->RunAdmittedAhead([this, next] {
+  pool_->RunAdmitted([this, next] {
     ++next->held;
     Advance(next);
   });
