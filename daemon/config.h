@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -30,6 +31,8 @@ struct RawConfig {
   bool enforce_throughput = true;
   bool insecure = false;
   std::string http_listen = "off";
+  std::string http_hosts = {};
+  std::string cors_origins = {};
   std::string credentials_file = {};
   std::string tls_cert = {};
   std::string tls_key = {};
@@ -46,9 +49,12 @@ struct RawConfig {
 };
 
 struct Config {
-  std::string grpc_listen;       // empty: off
-  std::string http_listen;       // empty: off
-  std::string metrics_listen;    // empty: off
+  std::string grpc_listen;     // empty: off
+  std::string http_listen;     // empty: off
+  std::string metrics_listen;  // empty: off
+  // Further host names and permitted web pages of both HTTP listeners; see SiteRules.
+  std::vector<std::string> http_hosts;
+  std::vector<std::string> cors_origins;
   std::string credentials_file;  // empty: no authentication, all operations are permitted
   TlsFiles tls;                  // for all listeners except Unix sockets
   std::string audit_log;         // empty: off

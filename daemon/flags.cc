@@ -37,6 +37,8 @@ const std::vector<FlagGroup>& Groups() {
         {"tls_key", "FILE"},
         {"tls_client_ca", "FILE"},
         {"audit_log", "FILE"},
+        {"http_hosts", "NAMES"},
+        {"cors_origins", "ORIGINS"},
         {"insecure", ""}}},
       {"Resources",
        {{"cache_mb", "MIB"},

@@ -39,6 +39,13 @@ ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7700",
 ABSL_FLAG(std::string, http_listen, "127.0.0.1:7701",
           "Address for the original HTTP/JSON protocol: HOST:PORT, [IPV6]:PORT, or off. Port 0 picks a free one. Fixed "
           "at start.");
+ABSL_FLAG(std::string, http_hosts, "",
+          "Host names, separated by commas, under which HTTP clients reach this server. IP addresses, loopback names, "
+          "the name of this machine and the host of --http_listen are always accepted. Other names are refused unless "
+          "--credentials_file is given, because web pages of other sites could carry them. Fixed at start.");
+ABSL_FLAG(std::string, cors_origins, "",
+          "Origins of web pages that may send requests from a browser, such as https://app.example.org:8443, separated "
+          "by commas. Requests of all other web pages are refused. Fixed at start.");
 ABSL_FLAG(std::string, credentials_file, "",
           "File with access keys, certificate names and policies, mode 600 (docs/SECURITY.md). Empty: no "
           "authentication, all operations are permitted. Read again on SIGHUP.");
@@ -143,6 +150,8 @@ armature::daemon::RawConfig FromFlags() {
   raw.enforce_throughput = absl::GetFlag(FLAGS_enforce_throughput);
   raw.insecure = absl::GetFlag(FLAGS_insecure);
   raw.http_listen = absl::GetFlag(FLAGS_http_listen);
+  raw.http_hosts = absl::GetFlag(FLAGS_http_hosts);
+  raw.cors_origins = absl::GetFlag(FLAGS_cors_origins);
   raw.credentials_file = absl::GetFlag(FLAGS_credentials_file);
   raw.tls_cert = absl::GetFlag(FLAGS_tls_cert);
   raw.tls_key = absl::GetFlag(FLAGS_tls_key);
