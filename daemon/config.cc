@@ -250,6 +250,10 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
     return FlagError("transaction_wait", absl::FormatDuration(raw.transaction_wait), "must be between 1ms and 1h");
   }
   config.engine.transaction_wait = raw.transaction_wait;
+  if (raw.describe_wait < absl::ZeroDuration() || raw.describe_wait > absl::Seconds(20)) {
+    return FlagError("describe_wait", absl::FormatDuration(raw.describe_wait), "must be between 0 and 20s");
+  }
+  config.engine.describe_wait = raw.describe_wait;
   config.engine.enforce_throughput = raw.enforce_throughput;
   ARM_RETURN_IF_ERROR(ReadBackups(raw, &config.engine.backup));
   config.engine.read_threads = static_cast<size_t>(raw.read_threads);

@@ -28,6 +28,7 @@ struct RawConfig {
   int64_t gsi_backlog_max = 1'000'000;
   int64_t gsi_backlog_mb_max = 1024;
   absl::Duration transaction_wait = absl::Seconds(5);
+  absl::Duration describe_wait = absl::Seconds(1);
   bool enforce_throughput = true;
   bool insecure = false;
   std::string http_listen = "off";

@@ -49,6 +49,7 @@ const std::vector<FlagGroup>& Groups() {
        {{"gsi_backlog_max", "CHANGES"},
         {"gsi_backlog_mb_max", "MIB"},
         {"transaction_wait", "DURATION"},
+        {"describe_wait", "DURATION"},
         {"enforce_throughput", ""}}},
       {"Backups",
        {{"backup_dir", "DIRECTORY"},

@@ -82,6 +82,10 @@ ABSL_FLAG(int64_t, gsi_backlog_mb_max, 1024,
 ABSL_FLAG(absl::Duration, transaction_wait, absl::Seconds(5),
           "Longest wait of a transaction for row locks of other requests, and of a single-item write for a row lock of "
           "a transaction, before it fails with a conflict; 1ms to 1h. Fixed at start.");
+ABSL_FLAG(absl::Duration, describe_wait, absl::Seconds(1),
+          "Longest wait of DescribeTable for the end of a table's creation or deletion, so that clients that poll need "
+          "not ask twice, and of CreateTable for the end of the deletion of a table of that name; 0 to 20s. Fixed at "
+          "start.");
 ABSL_FLAG(bool, enforce_throughput, true,
           "Throttle requests beyond the provisioned throughput of tables and global indexes, or beyond the maximum "
           "throughput of on-demand tables. Fixed at start.");
@@ -147,6 +151,7 @@ armature::daemon::RawConfig FromFlags() {
   raw.gsi_backlog_max = absl::GetFlag(FLAGS_gsi_backlog_max);
   raw.gsi_backlog_mb_max = absl::GetFlag(FLAGS_gsi_backlog_mb_max);
   raw.transaction_wait = absl::GetFlag(FLAGS_transaction_wait);
+  raw.describe_wait = absl::GetFlag(FLAGS_describe_wait);
   raw.enforce_throughput = absl::GetFlag(FLAGS_enforce_throughput);
   raw.insecure = absl::GetFlag(FLAGS_insecure);
   raw.http_listen = absl::GetFlag(FLAGS_http_listen);

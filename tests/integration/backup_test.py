@@ -330,7 +330,8 @@ class BackupTest(CliTest):
         return answer["Table"]["TableStatus"] if status == 200 else answer["__type"].split("#")[1]
 
     def test_a_kill_during_the_restore_of_a_table_leaves_no_half_of_it(self):
-        flags = (f"--backup_dir={self.backups}",)
+        # Without waits, a restore can be killed before its end.
+        flags = (f"--backup_dir={self.backups}", "--describe_wait=0")
         self.open_daemon(*flags)
         self.create(TABLE)
         orders = [order(number) for number in range(20_000)]

@@ -250,6 +250,33 @@ class ServiceManager(unittest.TestCase):
         self.check_notified(f"@armature_service_{os.getpid()}")
 
 
+class TablesInTransition(unittest.TestCase):
+    ROUNDS = 10
+    KEY = {"BillingMode": "PAY_PER_REQUEST", "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+           "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]}
+
+    def test_clients_that_poll_see_the_end_at_once(self):
+        with Daemon(ARGS.armatured) as daemon:
+            for _ in range(self.ROUNDS):
+                status, created = daemon.json_call("CreateTable", TableName="Items", **self.KEY)
+                self.assertEqual((status, created["TableDescription"]["TableStatus"]), (200, "CREATING"))
+                _, described = daemon.json_call("DescribeTable", TableName="Items")
+                self.assertEqual(described["Table"]["TableStatus"], "ACTIVE")
+                status, deleted = daemon.json_call("DeleteTable", TableName="Items")
+                self.assertEqual((status, deleted["TableDescription"]["TableStatus"]), (200, "DELETING"))
+                status, described = daemon.json_call("DescribeTable", TableName="Items")
+                self.assertEqual((status, described["__type"].split("#")[1]), (400, "ResourceNotFoundException"))
+
+    def test_a_name_that_is_being_deleted_may_be_taken_again(self):
+        with Daemon(ARGS.armatured) as daemon:
+            daemon.create_table("Items")
+            for _ in range(self.ROUNDS):
+                self.assertEqual(daemon.json_call("DeleteTable", TableName="Items")[0], 200)
+                status, created = daemon.json_call("CreateTable", TableName="Items", **self.KEY)
+                self.assertEqual(status, 200, created)
+                self.assertEqual(daemon.json_call("DescribeTable", TableName="Items")[1]["Table"]["TableStatus"], "ACTIVE")
+
+
 class Drain(unittest.TestCase):
     def setUp(self):
         self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="armature_service_")))
@@ -360,7 +387,7 @@ class Drain(unittest.TestCase):
         with self.daemon("--drain_seconds=3600") as daemon:
             host, port = daemon.http.rsplit(":", 1)
             with socket.create_connection((host, int(port)), timeout=WAIT_S) as idle:
-                idle.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                idle.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 self.assertIn(b"200 OK", idle.recv(4096))
                 channel = grpc.insecure_channel(daemon.grpc)
                 grpc.channel_ready_future(channel).result(WAIT_S)

@@ -159,6 +159,8 @@ constexpr FlagCase kRefused[] = {
      "must be between 1ms and 1h"},
     {[](RawConfig* c) { c->transaction_wait = absl::InfiniteDuration(); }, "--transaction_wait=inf",
      "must be between 1ms and 1h"},
+    {[](RawConfig* c) { c->describe_wait = absl::Seconds(-1); }, "--describe_wait=-1s", "must be between 0 and 20s"},
+    {[](RawConfig* c) { c->describe_wait = absl::Seconds(21); }, "--describe_wait=21s", "must be between 0 and 20s"},
     {[](RawConfig* c) { c->durability = ""; }, "--durability=", kDurabilityForms},
     {[](RawConfig* c) { c->durability = "fast"; }, "--durability=fast", kDurabilityForms},
     {[](RawConfig* c) { c->durability = "interval:"; }, "--durability=interval:", kDurabilityForms},
