@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@
 #include "glog/logging.h"
 #include "storage/base/did_you_mean.h"
 #include "storage/base/strings.h"
+#include "storage/store/data_directory.h"
 
 ABSL_FLAG(std::string, data_dir, "", "Directory of the database. Created if it does not exist. Fixed at start.");
 ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7700",
@@ -268,6 +270,14 @@ void PrintHelp() {
               armature::daemon::FlagHelp(texts).c_str());
 }
 
+// A Unix socket is no file of the database: its users are those that the operator's umask and its directory permit.
+void OpenSocket(std::string_view address, unsigned given_umask) {
+  constexpr std::string_view kUnix = "unix:";
+  if (!address.starts_with(kUnix)) return;
+  const std::string path(address.substr(kUnix.size()));
+  if (chmod(path.c_str(), 0777 & ~given_umask) != 0) PLOG(WARNING) << "server: cannot set the mode of " << path;
+}
+
 void PrintReady(const armature::daemon::Server& server) {
   std::printf("ready grpc=%s", server.grpc_address().c_str());
   if (!server.http_address().empty()) std::printf(" http=%s", server.http_address().c_str());
@@ -355,9 +365,11 @@ int main(int argc, char** argv) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 
+  const unsigned given_umask = armature::store::RestrictNewFiles();
   absl::StatusOr<std::unique_ptr<armature::daemon::Server>> server = armature::daemon::Server::Start(*config);
   if (!server.ok()) return Refuse(server.status());
   if (raw.insecure) LOG(WARNING) << "server: insecure, every client that reaches the address can read and write";
+  OpenSocket((*server)->grpc_address(), given_umask);
   PrintReady(**server);
   NotifyServiceManager("READY=1");
 

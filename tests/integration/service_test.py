@@ -23,7 +23,7 @@ import grpc
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
-from armature_daemon import Daemon, has_fault_points  # noqa: E402
+from armature_daemon import Daemon, has_fault_points, open_to_others  # noqa: E402
 
 WAIT_S = 60
 ARGS = None
@@ -248,6 +248,36 @@ class ServiceManager(unittest.TestCase):
 
     def test_may_listen_on_an_abstract_socket(self):
         self.check_notified(f"@armature_service_{os.getpid()}")
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="armature_modes_")))
+
+    def test_data_and_backups_are_for_the_owner_only(self):
+        data, backups, socket_path = (self.directory / name for name in ("data", "backups", "socket"))
+        with Daemon(ARGS.armatured, f"--backup_dir={backups}", f"--grpc_listen=unix:{socket_path}", data_dir=data,
+                    umask=0) as daemon:
+            daemon.create_table("Items")
+            status, answer = daemon.json_call("CreateBackup", TableName="Items", BackupName="first")
+            self.assertEqual(status, 200, answer)
+            arn = answer["BackupDetails"]["BackupArn"]
+            wait_for(lambda: "AVAILABLE" in str(daemon.json_call("DescribeBackup", BackupArn=arn)), "the backup")
+            # The operator's umask and the directory decide who may connect.
+            self.assertEqual(socket_path.stat().st_mode & 0o777, 0o777)
+            self.assertEqual(daemon.stop(), 0)
+        self.assertEqual(open_to_others(data), [])
+        self.assertEqual(open_to_others(backups), [])
+
+    def test_a_directory_that_others_may_read_is_served_with_a_warning(self):
+        data = self.directory / "data"
+        data.mkdir(mode=0o750)
+        with Daemon(ARGS.armatured, data_dir=data) as daemon:
+            self.assertIn(f"other users may access the data directory path={data} mode=0750; run: chmod 700 {data}",
+                          daemon.log())
+        data.chmod(0o700)
+        with Daemon(ARGS.armatured, data_dir=data) as daemon:
+            self.assertNotIn("other users", daemon.log())
 
 
 class TablesInTransition(unittest.TestCase):
