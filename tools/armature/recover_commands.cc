@@ -4,6 +4,7 @@
 
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/store/data_directory.h"
 #include "storage/store/recovery.h"
 #include "tools/armature/command.h"
 #include "tools/armature/display.h"
@@ -36,6 +37,7 @@ absl::Status Recover(const Session& session, const RecoverOptions& options) {
     }
   }
   ARM_RETURN_IF_ERROR(session.Confirm(Cat("give up what is lost, and make ", options.data_dir, " start again")));
+  store::RestrictNewFiles();
   return store::AcceptLosses(options.data_dir);
 }
 
