@@ -1,8 +1,8 @@
 #include "tools/armature/json_text.h"
 
 #include <fstream>
-#include <iterator>
 #include <set>
+#include <sstream>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -38,9 +38,10 @@ absl::StatusOr<Json> ParseJson(std::string_view text) {
 
 absl::StatusOr<Json> ReadJsonFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || file.bad()) return absl::NotFoundError(Cat("cannot read file ", path));
-  absl::StatusOr<Json> json = ParseJson(text);
+  std::ostringstream text;
+  text << file.rdbuf();  // bad for a directory, which can be opened but not read
+  if (!file.is_open() || text.bad()) return absl::NotFoundError(Cat("cannot read file ", path));
+  absl::StatusOr<Json> json = ParseJson(text.str());
   if (!json.ok()) return absl::InvalidArgumentError(Cat(path, ": ", Sv(json.status().message())));
   return json;
 }

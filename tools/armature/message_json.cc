@@ -308,7 +308,10 @@ Json ListToJson(const Message& message, const FieldDescriptor& field) {
       case FieldDescriptor::CPPTYPE_DOUBLE:
         json.push_back(reflection.GetRepeatedDouble(message, &field, i));
         break;
-      default:  // The API repeats nothing else.
+      case FieldDescriptor::CPPTYPE_UINT32:
+        json.push_back(reflection.GetRepeatedUInt32(message, &field, i));
+        break;
+      default:  // the messages repeat nothing else
         break;
     }
   }

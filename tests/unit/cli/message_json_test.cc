@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "armature/admin/v1/admin.pb.h"
 #include "armature/api/v1/tables.pb.h"
 #include "storage/base/strings.h"
 
@@ -49,6 +50,19 @@ TEST(MessageJsonTest, ErrorsNameThePath) {
             "ProvisionedThroughput.ReadCapacityUnits: must be an integer, not string");
   EXPECT_THAT(Complaint(R"({"ProvisionedThroughput":{"ReadCapacityUnits":18446744073709551615}})"),
               HasSubstr("is out of range"));
+}
+
+TEST(MessageJsonTest, ListsOfNumbersAppear) {
+  admin::v1::BackupJob job;
+  job.add_deleted_ids(3);
+  job.add_deleted_ids(4);
+  EXPECT_EQ(CompactJson(MessageToJson(job)["DeletedIds"]), "[3,4]");
+}
+
+// A directory can be opened like a file.
+TEST(MessageJsonTest, DirectoryIsNoFile) {
+  EXPECT_EQ(ReadJsonFile("/").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ParseJsonArgument("@/").status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST(MessageJsonTest, TimesAreSecondsAndZeroCountsAppear) {
