@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -23,6 +24,16 @@ namespace {
 // the page ends at this size. The item that crosses it (below 2 MB encoded, except for huge numbers) is still included.
 constexpr size_t kPageMaxEncodedBytes = 2 << 20;
 constexpr int64_t kRowsBetweenChecks = 64;
+// Bound on the work of a page's filter on constants, as expr::CostPerItem counts: less than a second. Without it, a
+// filter with large constants would read them again for each of many small items.
+constexpr size_t kPageFilterBytesMax = 512 << 20;
+
+// The number of rows after which a page of `plan` ends.
+int64_t RowsMax(const ReadPlan& plan) {
+  const int64_t limit = plan.request.limit.value_or(INT64_MAX);
+  if (plan.filter() == nullptr) return limit;
+  return std::min(limit, static_cast<int64_t>(1 + kPageFilterBytesMax / expr::CostPerItem(*plan.filter())));
+}
 
 // Counts and filters rows, projects those that pass into the page, and decides where the page ends.
 //
@@ -38,7 +49,7 @@ class PageCollector final : public store::JoinVisitor {
         page_(page),
         count_only_(plan.request.select == "COUNT"),
         keeps_fetched_(plan.projection() != nullptr || plan.request.select == "ALL_ATTRIBUTES"),
-        rows_max_(plan.request.limit.value_or(INT64_MAX)) {}
+        rows_max_(RowsMax(plan)) {}
 
   // Stops at the first row that cannot be read; `status` holds the error.
   store::RowVerdict VisitRow(std::string_view value) {
