@@ -1,7 +1,11 @@
 #include "daemon/config.h"
 
 #include <charconv>
+#include <optional>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
+#include "daemon/http/site_rules.h"
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -144,6 +148,26 @@ absl::Status CheckListeners(const RawConfig& raw) {
   return absl::OkStatus();
 }
 
+// Reads a list separated by commas.
+absl::Status ReadList(std::string_view flag, const std::string& text,
+                      std::optional<std::string> (*parse)(std::string_view), std::string_view allowed,
+                      std::vector<std::string>* list) {
+  for (const std::string& entry : std::vector<std::string>(absl::StrSplit(text, ',', absl::SkipWhitespace()))) {
+    std::optional<std::string> parsed = parse(Sv(absl::StripAsciiWhitespace(entry)));
+    if (!parsed.has_value()) return FlagError(flag, text, allowed);
+    list->push_back(*std::move(parsed));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadSites(const RawConfig& raw, Config* config) {
+  ARM_RETURN_IF_ERROR(ReadList("http_hosts", raw.http_hosts, ParseHostName,
+                               "must be host names without ports, separated by commas", &config->http_hosts));
+  return ReadList("cors_origins", raw.cors_origins, ParseOrigin,
+                  "must be origins of web pages, such as https://app.example.org:8443, separated by commas",
+                  &config->cors_origins);
+}
+
 absl::Status ReadBackups(const RawConfig& raw, engine::BackupOptions* backup) {
   if (!raw.backup_dir.empty() && raw.backup_dir.front() != '/') {
     return FlagError("backup_dir", raw.backup_dir, "must be an absolute path");
@@ -198,6 +222,7 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   config.database.path = raw.data_dir;
   ARM_RETURN_IF_ERROR(CheckSecurity(raw));
   ARM_RETURN_IF_ERROR(CheckListeners(raw));
+  ARM_RETURN_IF_ERROR(ReadSites(raw, &config));
   if (raw.grpc_listen != kOff) config.grpc_listen = raw.grpc_listen;
   if (raw.http_listen != kOff) config.http_listen = raw.http_listen;
   if (raw.metrics_listen != kOff) config.metrics_listen = raw.metrics_listen;
@@ -225,6 +250,10 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
     return FlagError("transaction_wait", absl::FormatDuration(raw.transaction_wait), "must be between 1ms and 1h");
   }
   config.engine.transaction_wait = raw.transaction_wait;
+  if (raw.describe_wait < absl::ZeroDuration() || raw.describe_wait > absl::Seconds(20)) {
+    return FlagError("describe_wait", absl::FormatDuration(raw.describe_wait), "must be between 0 and 20s");
+  }
+  config.engine.describe_wait = raw.describe_wait;
   config.engine.enforce_throughput = raw.enforce_throughput;
   ARM_RETURN_IF_ERROR(ReadBackups(raw, &config.engine.backup));
   config.engine.read_threads = static_cast<size_t>(raw.read_threads);

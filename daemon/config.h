@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -27,9 +28,12 @@ struct RawConfig {
   int64_t gsi_backlog_max = 1'000'000;
   int64_t gsi_backlog_mb_max = 1024;
   absl::Duration transaction_wait = absl::Seconds(5);
+  absl::Duration describe_wait = absl::Seconds(1);
   bool enforce_throughput = true;
   bool insecure = false;
   std::string http_listen = "off";
+  std::string http_hosts = {};
+  std::string cors_origins = {};
   std::string credentials_file = {};
   std::string tls_cert = {};
   std::string tls_key = {};
@@ -46,9 +50,12 @@ struct RawConfig {
 };
 
 struct Config {
-  std::string grpc_listen;       // empty: off
-  std::string http_listen;       // empty: off
-  std::string metrics_listen;    // empty: off
+  std::string grpc_listen;     // empty: off
+  std::string http_listen;     // empty: off
+  std::string metrics_listen;  // empty: off
+  // Further host names and permitted web pages of both HTTP listeners; see SiteRules.
+  std::vector<std::string> http_hosts;
+  std::vector<std::string> cors_origins;
   std::string credentials_file;  // empty: no authentication, all operations are permitted
   TlsFiles tls;                  // for all listeners except Unix sockets
   std::string audit_log;         // empty: off

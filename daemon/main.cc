@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@
 #include "glog/logging.h"
 #include "storage/base/did_you_mean.h"
 #include "storage/base/strings.h"
+#include "storage/store/data_directory.h"
 
 ABSL_FLAG(std::string, data_dir, "", "Directory of the database. Created if it does not exist. Fixed at start.");
 ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7700",
@@ -39,6 +41,13 @@ ABSL_FLAG(std::string, grpc_listen, "127.0.0.1:7700",
 ABSL_FLAG(std::string, http_listen, "127.0.0.1:7701",
           "Address for the original HTTP/JSON protocol: HOST:PORT, [IPV6]:PORT, or off. Port 0 picks a free one. Fixed "
           "at start.");
+ABSL_FLAG(std::string, http_hosts, "",
+          "Host names, separated by commas, under which HTTP clients reach this server. IP addresses, loopback names, "
+          "the name of this machine and the host of --http_listen are always accepted. Other names are refused unless "
+          "--credentials_file is given, because web pages of other sites could carry them. Fixed at start.");
+ABSL_FLAG(std::string, cors_origins, "",
+          "Origins of web pages that may send requests from a browser, such as https://app.example.org:8443, separated "
+          "by commas. Requests of all other web pages are refused. Fixed at start.");
 ABSL_FLAG(std::string, credentials_file, "",
           "File with access keys, certificate names and policies, mode 600 (docs/SECURITY.md). Empty: no "
           "authentication, all operations are permitted. Read again on SIGHUP.");
@@ -75,6 +84,10 @@ ABSL_FLAG(int64_t, gsi_backlog_mb_max, 1024,
 ABSL_FLAG(absl::Duration, transaction_wait, absl::Seconds(5),
           "Longest wait of a transaction for row locks of other requests, and of a single-item write for a row lock of "
           "a transaction, before it fails with a conflict; 1ms to 1h. Fixed at start.");
+ABSL_FLAG(absl::Duration, describe_wait, absl::Seconds(1),
+          "Longest wait of DescribeTable for the end of a table's creation or deletion, so that clients that poll need "
+          "not ask twice, and of CreateTable for the end of the deletion of a table of that name; 0 to 20s. Fixed at "
+          "start.");
 ABSL_FLAG(bool, enforce_throughput, true,
           "Throttle requests beyond the provisioned throughput of tables and global indexes, or beyond the maximum "
           "throughput of on-demand tables. Fixed at start.");
@@ -140,9 +153,12 @@ armature::daemon::RawConfig FromFlags() {
   raw.gsi_backlog_max = absl::GetFlag(FLAGS_gsi_backlog_max);
   raw.gsi_backlog_mb_max = absl::GetFlag(FLAGS_gsi_backlog_mb_max);
   raw.transaction_wait = absl::GetFlag(FLAGS_transaction_wait);
+  raw.describe_wait = absl::GetFlag(FLAGS_describe_wait);
   raw.enforce_throughput = absl::GetFlag(FLAGS_enforce_throughput);
   raw.insecure = absl::GetFlag(FLAGS_insecure);
   raw.http_listen = absl::GetFlag(FLAGS_http_listen);
+  raw.http_hosts = absl::GetFlag(FLAGS_http_hosts);
+  raw.cors_origins = absl::GetFlag(FLAGS_cors_origins);
   raw.credentials_file = absl::GetFlag(FLAGS_credentials_file);
   raw.tls_cert = absl::GetFlag(FLAGS_tls_cert);
   raw.tls_key = absl::GetFlag(FLAGS_tls_key);
@@ -254,6 +270,14 @@ void PrintHelp() {
               armature::daemon::FlagHelp(texts).c_str());
 }
 
+// A Unix socket is no file of the database: its users are those that the operator's umask and its directory permit.
+void OpenSocket(std::string_view address, unsigned given_umask) {
+  constexpr std::string_view kUnix = "unix:";
+  if (!address.starts_with(kUnix)) return;
+  const std::string path(address.substr(kUnix.size()));
+  if (chmod(path.c_str(), 0777 & ~given_umask) != 0) PLOG(WARNING) << "server: cannot set the mode of " << path;
+}
+
 void PrintReady(const armature::daemon::Server& server) {
   std::printf("ready grpc=%s", server.grpc_address().c_str());
   if (!server.http_address().empty()) std::printf(" http=%s", server.http_address().c_str());
@@ -341,9 +365,11 @@ int main(int argc, char** argv) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 
+  const unsigned given_umask = armature::store::RestrictNewFiles();
   absl::StatusOr<std::unique_ptr<armature::daemon::Server>> server = armature::daemon::Server::Start(*config);
   if (!server.ok()) return Refuse(server.status());
   if (raw.insecure) LOG(WARNING) << "server: insecure, every client that reaches the address can read and write";
+  OpenSocket((*server)->grpc_address(), given_umask);
   PrintReady(**server);
   NotifyServiceManager("READY=1");
 

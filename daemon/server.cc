@@ -13,6 +13,7 @@
 #include "daemon/grpc/listener_credentials.h"
 #include "daemon/grpc/unary_service.h"
 #include "daemon/http/http_server.h"
+#include "daemon/http/site_rules.h"
 #include "daemon/http/transport.h"
 #include "daemon/json_front/json_front.h"
 #include "daemon/metrics/metrics_front.h"
@@ -39,6 +40,13 @@ constexpr size_t kMetricsBodyBytesMax = 1024;
 // Methods without authentication, for load balancers. The answer contains only the serving status.
 constexpr std::array<std::string_view, 2> kOpenMethods = {"/grpc.health.v1.Health/Check",
                                                           "/grpc.health.v1.Health/Watch"};
+
+SiteRules SitesOf(const Config& config, const std::string& listen, bool checks_host) {
+  SiteRulesOptions options{
+      .listen = listen, .hosts = config.http_hosts, .origins = config.cors_origins, .checks_host = checks_host};
+  if (std::string own = OwnHostName(); !own.empty()) options.hosts.push_back(std::move(own));
+  return SiteRules(std::move(options));
+}
 
 }  // namespace
 
@@ -70,7 +78,7 @@ struct Server::Impl {
   absl::Status StartSecurity(const Config& config);
   absl::Status StartGrpc(const std::string& listen);
   absl::Status StartHttp(const Config& config);
-  absl::Status StartMetrics(const std::string& listen);
+  absl::Status StartMetrics(const Config& config);
 };
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -144,6 +152,7 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
       return checker->AuthenticateRequest(request, absl::Now(), hold);
     };
   }
+  front.sites = SitesOf(config, config.http_listen, /*checks_host=*/authenticator == nullptr);
   operations = std::make_unique<JsonApi>(engine.get(), audit.get());
   json = std::make_unique<JsonFront>(operations.get(), front);
   HttpServerOptions options;
@@ -160,11 +169,13 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
   return absl::OkStatus();
 }
 
-absl::Status Server::Impl::StartMetrics(const std::string& listen) {
+absl::Status Server::Impl::StartMetrics(const Config& config) {
   metrics_front = std::make_unique<MetricsFront>(
-      MetricsSources{.engine = engine.get(), .requests = requests.get(), .http = http.get(), .audit = audit.get()});
+      MetricsSources{.engine = engine.get(), .requests = requests.get(), .http = http.get(), .audit = audit.get()},
+      // On other addresses than loopback the scraper may use any name.
+      SitesOf(config, config.metrics_listen, /*checks_host=*/IsLoopback(config.metrics_listen)));
   HttpServerOptions options;
-  options.listen = listen;
+  options.listen = config.metrics_listen;
   options.io_threads = 1;
   options.connections_max = kMetricsConnectionsMax;
   options.limits.body_bytes_max = kMetricsBodyBytesMax;
@@ -187,7 +198,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
   if (!config.http_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartHttp(config));
   if (!config.grpc_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartGrpc(config.grpc_listen));
   // Last, because /readyz must be true only when the other front ends serve.
-  if (!config.metrics_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartMetrics(config.metrics_listen));
+  if (!config.metrics_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartMetrics(config));
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 

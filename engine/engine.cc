@@ -100,6 +100,12 @@ void RunWrite(Parts* parts, RequestContext context, WriteKind kind, WriteRequest
   RunMutation(parts, std::move(context), *std::move(mutation), std::move(done));
 }
 
+bool IsBeingDeleted(const store::Database& database, std::string_view table_name) {
+  const std::shared_ptr<const store::CatalogSnapshot> catalog = database.catalog();
+  const store::Table* const table = catalog->Find(table_name);
+  return table != nullptr && table->descriptor.state == model::TableState::kDeleting;
+}
+
 // Runs `fn(target, request)`, which may block and returns a StatusOr<T>, on a pool.
 template <class T, class Fn, class Target, class Request>
 void RunBlocking(ThreadPool* pool, Callback<T> done, Fn fn, Target target, Request request) {
@@ -119,13 +125,17 @@ Engine::Engine(store::Database* database, const EngineOptions& options)
 }
 
 Engine::~Engine() {
+  parts_->table_waits.Stop();
   parts_->check_pool.Stop();
   parts_->builder.Stop();
   parts_->applier.Stop();
   parts_->read_pool.Stop();
 }
 
-void Engine::EndWaits() { parts_->database->EndWaits(ServiceUnavailableError("The server is stopping")); }
+void Engine::EndWaits() {
+  parts_->table_waits.End();
+  parts_->database->EndWaits(ServiceUnavailableError("The server is stopping"));
+}
 
 store::Database* Engine::database() const { return parts_->database; }
 
@@ -175,7 +185,13 @@ void Engine::Scan(RequestContext context, ReadRequest request, PageWriter* page,
 }
 
 void Engine::CreateTable(model::TableDefinition definition, Callback<TableDescription> done) {
-  RunBlocking(&parts_->read_pool, std::move(done), engine::CreateTable, parts_->database, std::move(definition));
+  const bool is_leaving = IsBeingDeleted(*parts_->database, definition.table_name);
+  const std::string name = definition.table_name;
+  parts_->table_waits.WhenSettled(
+      name, is_leaving ? parts_->options.describe_wait : absl::ZeroDuration(),
+      [parts = parts_.get(), definition = std::move(definition), done = std::move(done)]() mutable {
+        RunBlocking(&parts->read_pool, std::move(done), engine::CreateTable, parts->database, std::move(definition));
+      });
 }
 
 void Engine::DeleteTable(const std::optional<std::string>& name, Callback<TableDescription> done) {
@@ -187,7 +203,13 @@ void Engine::DeleteTable(const std::optional<std::string>& name, Callback<TableD
 }
 
 void Engine::DescribeTable(const std::optional<std::string>& name, Callback<TableDescription> done) {
-  std::move(done)(engine::DescribeTable(*parts_->database, name));
+  absl::StatusOr<TableDescription> described = engine::DescribeTable(*parts_->database, name);
+  if (!described.ok() || !IsInTransition(described->descriptor)) return std::move(done)(std::move(described));
+  // Clients poll in intervals of many seconds, and a creation ends within milliseconds of the first question.
+  parts_->table_waits.WhenSettled(described->descriptor.name, parts_->options.describe_wait,
+                                  [database = parts_->database, name, done = std::move(done)]() mutable {
+                                    std::move(done)(engine::DescribeTable(*database, name));
+                                  });
 }
 
 void Engine::ListTables(const std::optional<std::string>& start_after, std::optional<int64_t> limit,

@@ -45,6 +45,9 @@ struct EngineOptions {
   std::function<int64_t()> unix_ms = nullptr;
   // Time that a transaction waits for row locks, and that a single-item write waits for a transaction's row lock.
   absl::Duration transaction_wait = absl::Seconds(5);
+  // Time that DescribeTable of a table in creation or deletion waits for its end, and CreateTable for the end of the
+  // deletion of a table of the same name.
+  absl::Duration describe_wait = absl::ZeroDuration();
   absl::Duration export_patience = absl::Minutes(2);  // time after which an export without requests is closed
   BackupOptions backup = {};
   bool apply_changes = true;  // false: changes do not reach the global indexes; for tests, which apply them explicitly
@@ -123,7 +126,8 @@ class Engine {
   void ListDatabaseBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done);
   void RestoreTableOf(RestoreTableOfRequest request, Callback<TableDescription> done);
 
-  // Ends requests that wait for global indexes, present and future: the server is about to stop.
+  // Ends requests that wait for global indexes or for states of tables, present and future: the server is about to
+  // stop.
   void EndWaits();
 
   store::Database* database() const;

@@ -19,6 +19,7 @@
 #include "engine/expr/parse_cache.h"
 #include "engine/items/request.h"
 #include "engine/items/request_tokens.h"
+#include "engine/tables/table_waits.h"
 #include "index/gsi_applier.h"
 #include "index/index_builder.h"
 #include "storage/base/thread_pool.h"
@@ -42,6 +43,7 @@ struct Parts {
       : database(db),
         options(engine_options),
         read_pool("arm-read", options.read_threads, options.read_queue_max),
+        table_waits(db, &timers),
         locks(options.lock_stripes, &read_pool, &timers, options.transaction_wait),
         applier(db),
         builder(db, &applier, options.index_build),
@@ -53,6 +55,7 @@ struct Parts {
   ThreadPool read_pool;
   // For work that waits for locks and indexes. It must not occupy threads of the read pool, which release both.
   ThreadPool check_pool{"arm-check", 1, kChecksWaitingMax};
+  TableWaits table_waits;
   std::atomic<int> exports = 0;  // number of open exports
   store::LockTable locks;
   index::GsiApplier applier;

@@ -32,12 +32,12 @@ IndexBuilder::IndexBuilder(store::Database* database, GsiApplier* applier, const
 IndexBuilder::~IndexBuilder() { Stop(); }
 
 void IndexBuilder::Start() {
-  database_->SetCatalogListener([this] { Wake(); });
+  database_->SetCatalogListener(this, [this] { Wake(); });
   thread_ = std::thread([this] { Work(); });
 }
 
 void IndexBuilder::Stop() {
-  database_->SetCatalogListener(nullptr);
+  database_->SetCatalogListener(this, nullptr);
   {
     const absl::MutexLock lock(&mutex_);
     stopping_ = true;

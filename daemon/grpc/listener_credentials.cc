@@ -97,8 +97,10 @@ grpc_ssl_certificate_config_reload_status ListenerCredentials::NextCertificate(
   const std::shared_ptr<const TlsIdentity> identity = tls_->Current(&version);
   if (version == tls_version_) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
   const grpc_ssl_pem_key_cert_pair pair{identity->key_pem.c_str(), identity->certificate_pem.c_str()};
-  *config = grpc_ssl_server_certificate_config_create(
-      identity->client_ca_pem.empty() ? nullptr : identity->client_ca_pem.c_str(), &pair, 1);
+  // With a certificate fetcher gRPC requires a list of client authorities even if it requests no client certificates
+  // (it aborts otherwise). The server's own certificate stands in then: it admits no one, because no client is asked.
+  const std::string& client_roots = tls_->asks_clients() ? identity->client_ca_pem : identity->certificate_pem;
+  *config = grpc_ssl_server_certificate_config_create(client_roots.c_str(), &pair, 1);
   tls_version_ = version;
   return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
 }

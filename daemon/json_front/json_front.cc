@@ -31,6 +31,8 @@ constexpr std::string_view kUnavailable = R"({"__type":"com.amazonaws.dynamodb.v
                                           R"("message":"The server cannot take the request now; try again later."})";
 
 constexpr char kPreflightSeconds[] = "172800";
+// Headers of answers that browsers hide from pages by default.
+constexpr char kExposedHeaders[] = "x-amzn-RequestId, x-amz-crc32, x-armature-change-sequence";
 
 // "text/html; charset=utf-8" without the part after the semicolon.
 std::string_view MediaType(const HttpRequest& request) {
@@ -69,18 +71,35 @@ void AddChecksum(HttpResponse* response) {
   response->headers.emplace_back("x-amz-crc32", std::to_string(crc));
 }
 
-void AllowOrigin(HttpResponse* response) { response->headers.emplace_back("Access-Control-Allow-Origin", "*"); }
+// `origin`: permitted site that sent the request, or null.
+void AllowOrigin(const std::string* origin, HttpResponse* response) {
+  if (origin == nullptr) return;
+  response->headers.emplace_back("Access-Control-Allow-Origin", *origin);
+  response->headers.emplace_back("Access-Control-Expose-Headers", kExposedHeaders);
+  response->headers.emplace_back("Vary", "Origin");
+}
 
 void Echo(const HttpRequest& request, std::string_view from, std::string_view to, HttpResponse* response) {
   if (const std::string* const value = request.Find(from)) response->headers.emplace_back(to, *value);
 }
 
-HttpResponse Preflight(const HttpRequest& request) {
+HttpResponse Preflight(const HttpRequest& request, const std::string* origin) {
   HttpResponse response = MakeResponse(200, {});
-  AllowOrigin(&response);
+  AllowOrigin(origin, &response);
   Echo(request, "access-control-request-headers", "Access-Control-Allow-Headers", &response);
   Echo(request, "access-control-request-method", "Access-Control-Allow-Methods", &response);
+  // Chrome asks before a page of a public address reaches a private one.
+  Echo(request, "access-control-request-private-network", "Access-Control-Allow-Private-Network", &response);
   response.headers.emplace_back("Access-Control-Max-Age", kPreflightSeconds);
+  return response;
+}
+
+// `reason` has no characters that JSON escapes.
+HttpResponse Forbidden(std::string_view reason) {
+  HttpResponse response = MakeResponse(
+      403, Cat(R"({"__type":"com.amazon.coral.service#AccessDeniedException","message":")", reason, "\"}"));
+  response.headers.emplace_back("Content-Type", kPlainJson);  // browsers show it
+  AddChecksum(&response);
   return response;
 }
 
@@ -137,7 +156,7 @@ struct JsonFront::Exchange {
   std::string request_id = NewRequestId();
   std::string_view content_type;  // static
   ContentCoding coding = ContentCoding::kIdentity;
-  bool has_origin = false;
+  const std::string* origin = nullptr;  // permitted site that sent the request; lives as long as the front
   RequestStats::Request counted = {};
 };
 
@@ -159,21 +178,21 @@ HttpResponse JsonFront::Refuse(unsigned status) {
 }
 
 void JsonFront::Handle(HttpRequest request, Done done) {
-  const bool has_origin = request.Find("origin") != nullptr;
-  if (has_origin && request.method == "OPTIONS") return std::move(done)(Preflight(request));
+  const auto [refusal, origin] = options_.sites.Check(request);
+  if (!refusal.empty()) return std::move(done)(Forbidden(refusal));
+  if (origin != nullptr && request.method == "OPTIONS") return std::move(done)(Preflight(request, origin));
   const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
   const std::string_view media_type = MediaType(request);
   const bool is_health = request.method == "GET" && (path == "/" || path == "/healthz");
   if (is_health || request.method != "POST" ||
       (!request.body.empty() && media_type != kAmazonJson && media_type != kPlainJson)) {
     HttpResponse response = is_health ? Health(request) : NotFound();
-    if (has_origin) AllowOrigin(&response);
+    AllowOrigin(origin, &response);
     return std::move(done)(std::move(response));
   }
 
-  Exchange exchange{.done = std::move(done),
-                    .content_type = media_type == kAmazonJson ? kAmazonJson : kPlainJson,
-                    .has_origin = has_origin};
+  Exchange exchange{
+      .done = std::move(done), .content_type = media_type == kAmazonJson ? kAmazonJson : kPlainJson, .origin = origin};
   if (const std::string* const accepted = request.Find("accept-encoding")) exchange.coding = ChooseCoding(*accepted);
 
   const std::string* const target = request.Find("x-amz-target");
@@ -264,7 +283,7 @@ void JsonFront::Finish(Exchange exchange, JsonAnswer answer) {
   exchange.counted.Finish(answer.error, exchange.request_id);
   HttpResponse response = MakeResponse(answer.status, std::move(answer.body), std::move(exchange.request_id));
   response.headers.emplace_back("Content-Type", exchange.content_type);
-  if (exchange.has_origin) AllowOrigin(&response);
+  AllowOrigin(exchange.origin, &response);
   if (answer.change_sequence != 0) {
     response.headers.emplace_back("x-armature-change-sequence", std::to_string(answer.change_sequence));
   }

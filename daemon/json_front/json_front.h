@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "daemon/auth/policy.h"
 #include "daemon/http/http_message.h"
+#include "daemon/http/site_rules.h"
 #include "daemon/json/json_api.h"
 #include "daemon/telemetry/request_stats.h"
 #include "storage/base/thread_pool.h"
@@ -34,6 +35,7 @@ struct JsonFrontOptions {
   size_t coding_threads = 1;                          // for compression and inflation
   size_t coding_queue_max = 256;  // if full: answers are not compressed, compressed requests get 503
   RequestStats* stats = nullptr;  // null: requests are not counted
+  SiteRules sites = {};           // refused requests get 403; answers to permitted web pages have CORS headers
 };
 
 // Checks requests in the documented order, except that the body is parsed only after authentication

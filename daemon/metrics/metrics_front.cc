@@ -304,6 +304,7 @@ HttpResponse Text(unsigned status, std::string body, std::string_view type = "te
 }  // namespace
 
 HttpResponse MetricsFront::Answer(const HttpRequest& request) const {
+  if (const std::string refusal = sites_.Check(request).refusal; !refusal.empty()) return Text(403, refusal + "\n");
   const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
   if (path != "/metrics" && path != "/healthz" && path != "/readyz") return Text(404, "not found\n");
   if (request.method != "GET" && request.method != "HEAD") return Text(405, "only GET\n");

@@ -4,12 +4,14 @@
 // The HTTP front end for operators: GET /metrics, /healthz and /readyz, nothing else.
 
 #include <atomic>
+#include <utility>
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "daemon/auth/audit_log.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
+#include "daemon/http/site_rules.h"
 #include "daemon/telemetry/request_stats.h"
 #include "engine/engine.h"
 
@@ -25,12 +27,12 @@ struct MetricsSources {
 
 // /metrics: the values of all metrics; some milliseconds with very many tables. /healthz: 200 while the process lives.
 // /readyz: 200 while requests are accepted, 503 from the start of shutdown. The text of /readyz also says if writes are
-// refused; the status stays 200, because reads still work.
+// refused; the status stays 200, because reads still work. Requests that `sites` refuses get 403.
 //
 // Thread-safety: thread-safe. Lifetime: the sources must outlive the server that calls it.
 class MetricsFront final : public HttpHandler {
  public:
-  explicit MetricsFront(const MetricsSources& sources) : sources_(sources) {}
+  MetricsFront(const MetricsSources& sources, SiteRules sites) : sources_(sources), sites_(std::move(sites)) {}
 
   void Handle(HttpRequest request, Done done) override;
   void SetStopping() { stopping_ = true; }
@@ -39,6 +41,7 @@ class MetricsFront final : public HttpHandler {
   HttpResponse Answer(const HttpRequest& request) const;
 
   const MetricsSources sources_;
+  const SiteRules sites_;
   const absl::Time start_ = absl::Now();
   std::atomic<bool> stopping_ = false;
 };

@@ -17,6 +17,8 @@
 #include <system_error>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_format.h"
+#include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/durable_file.h"
@@ -35,7 +37,17 @@ absl::Status CheckRestored(const std::string& path) {
       Cat("data directory ", path, ": restoring it did not finish: run the restore again or remove it"));
 }
 
+// An operator may have reasons to let others read, so an existing directory is neither refused nor changed.
+void WarnIfOpenToOthers(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0 || (status.st_mode & 077) == 0) return;
+  LOG(WARNING) << "store: other users may access the data directory path=" << path
+               << absl::StrFormat(" mode=%04o", status.st_mode & 07777) << "; run: chmod 700 " << path;
+}
+
 }  // namespace
+
+unsigned RestrictNewFiles() { return umask(077); }
 
 absl::StatusOr<bool> IsUnusedDataDirectory(const std::string& path) {
   std::error_code error;
@@ -67,8 +79,11 @@ std::string RandomUuid() {
 absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string_view given_path) {
   const std::string path(given_path);
   std::error_code error;
+  const bool exists = fs::exists(path, error);
   fs::create_directories(path, error);
+  if (!exists && !error) fs::permissions(path, fs::perms::owner_all, error);
   if (error) return UnavailableError(Cat("cannot make data directory ", path, ": ", error.message()));
+  if (exists) WarnIfOpenToOthers(path);
   ARM_RETURN_IF_ERROR(CheckRestored(path));
   if (!fs::exists(Cat(path, kDataFormatFile), error)) {
     // Checked before the lock is taken: taking it would create a file in a directory that is not ours.
@@ -79,7 +94,7 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string_v
     }
   }
   const std::string lock_path = Cat(path, kDataLockFile);
-  const int lock_fd = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int lock_fd = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock_fd < 0) return ErrnoError("data directory is not writable: cannot open", lock_path, errno);
   auto directory = std::unique_ptr<DataDirectory>(new DataDirectory(path, lock_fd));
   if (flock(lock_fd, LOCK_EX | LOCK_NB) != 0) {

@@ -36,7 +36,8 @@ absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(const std::string& path);
 // Thread-safety: immutable.
 class DataDirectory {
  public:
-  // Opens `path`. Creates it if it does not exist or is empty.
+  // Opens `path`. Creates it, with mode 0700, if it does not exist. Warns about an existing one that other users may
+  // access.
   //
   // Errors (one line each, naming the path): FailedPrecondition if another process holds the directory, if it belongs
   // to another program, if a restore into it did not finish, or if its format is newer than this build's; Unavailable
@@ -76,6 +77,11 @@ class DataDirectory {
 std::string DataFormatText(int format_version, std::string_view database_id);
 // True if the directory is empty, or holds only the leftovers of an earlier start that died at once.
 absl::StatusOr<bool> IsUnusedDataDirectory(const std::string& path);
+
+// For programs that write data directories or backups: files and directories that the process creates from now on are
+// accessible to its user only. The engine has no option for it, so this sets the process's umask. Returns the old
+// umask.
+unsigned RestrictNewFiles();
 
 // A random version-4 UUID in its text form.
 std::string RandomUuid();

@@ -198,7 +198,9 @@ absl::Status Database::CommitConsumed(const WriteUnit& unit, TableId table,
 
 bool Database::IsKnownToAll(TableId table) const { return !impl_->catalog->HasHoldersOfEarlierStates(table); }
 
-void Database::SetCatalogListener(std::function<void()> listener) { impl_->ddl->SetListener(std::move(listener)); }
+void Database::SetCatalogListener(const void* owner, std::function<void()> listener) {
+  impl_->ddl->SetListener(owner, std::move(listener));
+}
 
 absl::Status Database::BeginIndexScan(TableId table, const Index& index) {
   BuildState state;

@@ -199,9 +199,9 @@ class Database {
   //
   // True when all holders of `table` see it with the index that was added last.
   bool IsKnownToAll(TableId table) const;
-  // Calls `listener` (on any thread) when IsKnownToAll, or the set of tables or indexes, may have changed; null removes
-  // the listener. The listener must be short.
-  void SetCatalogListener(std::function<void()> listener);
+  // Calls the listener of `owner` (on any thread) when IsKnownToAll, or the set or the states of tables or indexes, may
+  // have changed; null removes it. The listener must be short.
+  void SetCatalogListener(const void* owner, std::function<void()> listener);
   // Records the log position from which the index will apply changes, and begins the scan.
   absl::Status BeginIndexScan(TableId table, const Index& index);
   // Writes entries made by the scan together with its progress in one batch, without fsync.

@@ -40,7 +40,7 @@ absl::Status ErrnoError(std::string_view what, std::string_view path, int error)
 
 absl::Status WriteDurably(const std::string& path, std::string_view text) {
   const std::string temporary = Cat(path, kUnfinishedSuffix);
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) return ErrnoError("cannot write", temporary, errno);
   const bool written = WriteAll(fd, text) && fsync(fd) == 0;
   const int error = errno;
@@ -98,7 +98,7 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
 
 absl::StatusOr<LockedFile> LockedFile::Open(const std::string& path, Mode mode, bool make) {
   const int flags = make ? O_RDWR | O_CREAT : O_RDONLY;
-  LockedFile file(open(path.c_str(), flags | O_CLOEXEC, 0644));
+  LockedFile file(open(path.c_str(), flags | O_CLOEXEC, 0600));
   if (file.fd_ < 0 && errno == ENOENT) return absl::NotFoundError(Cat(path, " is missing"));
   if (file.fd_ < 0) return ErrnoError("cannot open", path, errno);
   if (flock(file.fd_, (mode == Mode::kAlone ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0) return file;

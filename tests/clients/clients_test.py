@@ -9,6 +9,7 @@ Run by CTest; by hand: clients_test.py --armatured PATH --work DIR [unittest arg
 
 import argparse
 import decimal
+import http.server
 import json
 import os
 import pathlib
@@ -17,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -283,6 +285,18 @@ class Boto3Signed(unittest.TestCase):
         self.assertNotIn("another-secret", self.daemon.log())
 
 
+class BlankPage(http.server.BaseHTTPRequestHandler):
+    """The site of a web page without content."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
 class Node(ClientTest):
     """Clients from npm."""
 
@@ -335,6 +349,18 @@ class Node(ClientTest):
             gui.stdout.close()
         for name in ("tables", "items", "created"):
             self.assertGreater((pictures / f"{name}.png").stat().st_size, 5000)
+
+    def test_a_web_page_in_a_browser(self):
+        if not os.access(CHROMIUM, os.X_OK):
+            self.skipTest(f"no {CHROMIUM}")
+        page = http.server.ThreadingHTTPServer(("127.0.0.1", 0), BlankPage)
+        self.addCleanup(page.server_close)
+        threading.Thread(target=page.serve_forever, daemon=True).start()
+        self.addCleanup(page.shutdown)
+        address = f"http://127.0.0.1:{page.server_port}"
+        with Daemon(OPTIONS.armatured, f"--cors_origins={address}") as permitting:
+            out = self.node("web_page.mjs", CHROMIUM=CHROMIUM, PAGE=address, PERMITTING=f"http://{permitting.http}")
+        self.assertIn("web page: all passed", out)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from armature_cli import (  # noqa: E402
     API_ERROR, DIFFERENCES, INPUT_ERROR, PATHS, UNREACHABLE, USAGE_ERROR, CliTest, run_tests)
-from armature_daemon import WAIT_S, Daemon  # noqa: E402
+from armature_daemon import WAIT_S, Daemon, open_to_others  # noqa: E402
 
 TABLE = {
     "TableName": "Orders",
@@ -329,8 +329,20 @@ class BackupTest(CliTest):
         status, answer = self.daemon.json_call("DescribeTable", TableName=table)
         return answer["Table"]["TableStatus"] if status == 200 else answer["__type"].split("#")[1]
 
+    def test_what_commands_write_is_for_its_owner_only(self):
+        with Daemon(PATHS.armatured, data_dir=self.directory / "data") as daemon:
+            daemon.create_table("Items")
+            self.assertEqual(daemon.stop(), 0)
+        self.cli("backup", "create", "--data-dir", self.directory / "data", "--to", self.backups, umask=0)
+        restored = self.directory / "restored"
+        self.cli("backup", "restore", "--dir", self.backups, "--id", 1, "--data-dir", restored, umask=0)
+        self.cli("verify", "--data-dir", restored, umask=0)
+        for directory in (self.backups, restored):
+            self.assertEqual(open_to_others(directory), [])
+
     def test_a_kill_during_the_restore_of_a_table_leaves_no_half_of_it(self):
-        flags = (f"--backup_dir={self.backups}",)
+        # Without waits, a restore can be killed before its end.
+        flags = (f"--backup_dir={self.backups}", "--describe_wait=0")
         self.open_daemon(*flags)
         self.create(TABLE)
         orders = [order(number) for number in range(20_000)]

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 import unittest
+import urllib.error
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
@@ -143,6 +145,14 @@ class Metrics(unittest.TestCase):
         self.assertEqual(self.daemon.get_text("/healthz"), (200, "ok\n"))
         self.assertEqual(self.daemon.get_text("/readyz"), (200, "ready\n"))
         self.assertEqual(self.daemon.get_text("/")[0], 404)
+
+    def test_web_pages_of_other_sites_read_nothing(self):
+        for headers in ({"Host": "evil.test"}, {"Origin": "https://evil.test"}, {"Sec-Fetch-Site": "cross-site"}):
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(
+                    urllib.request.Request(f"http://{self.daemon.metrics}/metrics", headers=headers), timeout=WAIT_S)
+            with refused.exception as error:
+                self.assertEqual(error.code, 403, headers)
 
     def test_a_read_only_daemon_is_ready_and_says_so(self):
         with Daemon(ARGS.armatured, "--metrics_listen=127.0.0.1:0", f"--disk_reserve={2**30}G") as daemon:

@@ -201,6 +201,29 @@ TEST(SecuredStart, RefusesWhatIsNotSafeInOneLine) {
   }
 }
 
+// The flags that the shipped configuration suggests.
+TEST(SecuredStart, TlsWithoutClientAuthoritiesServes) {
+  const SecurityFiles files;
+  DaemonProcess daemon({"--tls_cert=" + files.Path("server.pem"), "--tls_key=" + files.Path("server.key"),
+                        "--credentials_file=" + files.Path("credentials.json")},
+                       files.WithKey("AKROOT"));
+  EXPECT_TRUE(daemon.client().ListTables({}).ok());
+  // No certificate of a client is asked for, so none counts, not even one that the server's authority has issued.
+  EXPECT_EQ(
+      client::ErrorName(
+          daemon.ConnectWith(files.WithCertificate(files.authority(), "ops.example.org", {})).ListTables({}).status()),
+      "MissingAuthenticationTokenException");
+
+  const TestAuthority next("Next authority");
+  const CertificateAndKey renewed = next.Issue("armatured", {"IP:127.0.0.1"});
+  files.Write("server.pem", renewed.certificate_pem);
+  files.Write("server.key", renewed.key_pem);
+  daemon.Hangup();
+  EXPECT_TRUE(
+      Eventually([&] { return daemon.ConnectWith(SecurityFiles::WithKey(next, "AKROOT")).ListTables({}).ok(); }));
+  EXPECT_EQ(daemon.Stop(), 0);
+}
+
 TEST(SecuredStart, InsecureMustBeSaid) {
   const SecurityFiles files;
   const std::string credentials = "--credentials_file=" + files.Path("credentials.json");

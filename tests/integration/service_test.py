@@ -23,7 +23,7 @@ import grpc
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
-from armature_daemon import Daemon, has_fault_points  # noqa: E402
+from armature_daemon import Daemon, has_fault_points, open_to_others  # noqa: E402
 
 WAIT_S = 60
 ARGS = None
@@ -250,6 +250,63 @@ class ServiceManager(unittest.TestCase):
         self.check_notified(f"@armature_service_{os.getpid()}")
 
 
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="armature_modes_")))
+
+    def test_data_and_backups_are_for_the_owner_only(self):
+        data, backups, socket_path = (self.directory / name for name in ("data", "backups", "socket"))
+        with Daemon(ARGS.armatured, f"--backup_dir={backups}", f"--grpc_listen=unix:{socket_path}", data_dir=data,
+                    umask=0) as daemon:
+            daemon.create_table("Items")
+            status, answer = daemon.json_call("CreateBackup", TableName="Items", BackupName="first")
+            self.assertEqual(status, 200, answer)
+            arn = answer["BackupDetails"]["BackupArn"]
+            wait_for(lambda: "AVAILABLE" in str(daemon.json_call("DescribeBackup", BackupArn=arn)), "the backup")
+            # The operator's umask and the directory decide who may connect.
+            self.assertEqual(socket_path.stat().st_mode & 0o777, 0o777)
+            self.assertEqual(daemon.stop(), 0)
+        self.assertEqual(open_to_others(data), [])
+        self.assertEqual(open_to_others(backups), [])
+
+    def test_a_directory_that_others_may_read_is_served_with_a_warning(self):
+        data = self.directory / "data"
+        data.mkdir(mode=0o750)
+        with Daemon(ARGS.armatured, data_dir=data) as daemon:
+            self.assertIn(f"other users may access the data directory path={data} mode=0750; run: chmod 700 {data}",
+                          daemon.log())
+        data.chmod(0o700)
+        with Daemon(ARGS.armatured, data_dir=data) as daemon:
+            self.assertNotIn("other users", daemon.log())
+
+
+class TablesInTransition(unittest.TestCase):
+    ROUNDS = 10
+    KEY = {"BillingMode": "PAY_PER_REQUEST", "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+           "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]}
+
+    def test_clients_that_poll_see_the_end_at_once(self):
+        with Daemon(ARGS.armatured) as daemon:
+            for _ in range(self.ROUNDS):
+                status, created = daemon.json_call("CreateTable", TableName="Items", **self.KEY)
+                self.assertEqual((status, created["TableDescription"]["TableStatus"]), (200, "CREATING"))
+                _, described = daemon.json_call("DescribeTable", TableName="Items")
+                self.assertEqual(described["Table"]["TableStatus"], "ACTIVE")
+                status, deleted = daemon.json_call("DeleteTable", TableName="Items")
+                self.assertEqual((status, deleted["TableDescription"]["TableStatus"]), (200, "DELETING"))
+                status, described = daemon.json_call("DescribeTable", TableName="Items")
+                self.assertEqual((status, described["__type"].split("#")[1]), (400, "ResourceNotFoundException"))
+
+    def test_a_name_that_is_being_deleted_may_be_taken_again(self):
+        with Daemon(ARGS.armatured) as daemon:
+            daemon.create_table("Items")
+            for _ in range(self.ROUNDS):
+                self.assertEqual(daemon.json_call("DeleteTable", TableName="Items")[0], 200)
+                status, created = daemon.json_call("CreateTable", TableName="Items", **self.KEY)
+                self.assertEqual(status, 200, created)
+                self.assertEqual(daemon.json_call("DescribeTable", TableName="Items")[1]["Table"]["TableStatus"], "ACTIVE")
+
+
 class Drain(unittest.TestCase):
     def setUp(self):
         self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="armature_service_")))
@@ -360,7 +417,7 @@ class Drain(unittest.TestCase):
         with self.daemon("--drain_seconds=3600") as daemon:
             host, port = daemon.http.rsplit(":", 1)
             with socket.create_connection((host, int(port)), timeout=WAIT_S) as idle:
-                idle.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                idle.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 self.assertIn(b"200 OK", idle.recv(4096))
                 channel = grpc.insecure_channel(daemon.grpc)
                 grpc.channel_ready_future(channel).result(WAIT_S)

@@ -100,6 +100,12 @@ class Daemon:
         self.directory.cleanup()
 
 
+def open_to_others(directory):
+    """The directory and everything in it that other users may access."""
+    directory = pathlib.Path(directory)
+    return [str(path) for path in (directory, *directory.rglob("*")) if path.lstat().st_mode & 0o077]
+
+
 def client_environment(**more):
     """An environment for clients of the original protocol, without the machine's own AWS settings."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}

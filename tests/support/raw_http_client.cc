@@ -159,7 +159,7 @@ std::string RawHttpClient::ReadToEnd() {
 }
 
 std::string Post(std::string_view body, std::string_view headers) {
-  return Cat("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: ", body.size(), "\r\n", headers, "\r\n", body);
+  return Cat("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ", body.size(), "\r\n", headers, "\r\n", body);
 }
 
 }  // namespace armature::test

@@ -14,6 +14,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/backup/backup_repository.h"
+#include "storage/store/data_directory.h"
 #include "tools/armature/command.h"
 #include "tools/armature/display.h"
 #include "tools/armature/message_json.h"
@@ -71,6 +72,7 @@ absl::StatusOr<std::unique_ptr<BackupRepository>> OpenRepository(const std::stri
                                                                  BackupRepositoryOptions::Mode mode) {
   // The log lines would disturb the output of the command.
   FLAGS_minloglevel = google::GLOG_ERROR;
+  store::RestrictNewFiles();
   return OrBackupError(BackupRepository::Open(directory, {.mode = mode}));
 }
 

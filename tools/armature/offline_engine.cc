@@ -10,6 +10,7 @@
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/store/data_directory.h"
 #include "tools/armature/session.h"
 
 namespace armature::cli {
@@ -34,6 +35,7 @@ absl::StatusOr<std::unique_ptr<OfflineEngine>> OfflineEngine::Open(const std::st
   RaiseDescriptorLimit();
   // The log lines would disturb the output of the command.
   FLAGS_minloglevel = google::GLOG_ERROR;
+  store::RestrictNewFiles();
   store::DatabaseOptions options;
   options.path = data_dir;
   absl::StatusOr<std::unique_ptr<store::Database>> database = store::Database::Open(options);

@@ -63,14 +63,22 @@ void DdlWorker::Work() {
       woken_ = false;
     }
     RunOnce();
-    const absl::MutexLock lock(&listener_mutex_);
-    if (listener_) listener_();
+    CallListeners();
   }
 }
 
-void DdlWorker::SetListener(std::function<void()> listener) {
+void DdlWorker::SetListener(const void* owner, std::function<void()> listener) {
   const absl::MutexLock lock(&listener_mutex_);
-  listener_ = std::move(listener);
+  if (listener) {
+    listeners_[owner] = std::move(listener);
+  } else {
+    listeners_.erase(owner);
+  }
+}
+
+void DdlWorker::CallListeners() {
+  const absl::MutexLock lock(&listener_mutex_);
+  for (const auto& [owner, listener] : listeners_) listener();
 }
 
 void DdlWorker::RunOnce() {
@@ -108,6 +116,7 @@ void DdlWorker::ChangeTables(model::TableState state) {
     }
   }
   Report(creates, "tables", tables.size(), status);
+  CallListeners();  // before other changes, which may take long
 }
 
 void DdlWorker::ChangeIndexes(model::IndexState state) {

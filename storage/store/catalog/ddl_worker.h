@@ -4,6 +4,7 @@
 // The thread that creates and drops column families.
 
 #include <functional>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,9 +34,9 @@ class DdlWorker {
 
   // Wakes the thread: there may be work.
   void Wake();
-  // The listener is called after each RunOnce of the thread: the catalog may have changed, or a lease was released.
-  // Null removes the listener; it is not running when the call returns.
-  void SetListener(std::function<void()> listener);
+  // The listener of `owner` is called after each change, and after each RunOnce of the thread: the catalog may have
+  // changed, or a lease was released. Null removes the listener; it is not running when the call returns.
+  void SetListener(const void* owner, std::function<void()> listener);
 
   // Does the work that is possible now. Called by the thread, at open, and by tests.
   void RunOnce();
@@ -45,6 +46,7 @@ class DdlWorker {
 
  private:
   void Work();
+  void CallListeners();
   absl::Status ChangeFamilies(bool creates, const std::vector<std::string>& families);
   // Completes the creation or deletion of tables, or of global indexes, in `state`: CREATING or DELETING.
   void ChangeTables(model::TableState state);
@@ -58,7 +60,7 @@ class DdlWorker {
   bool woken_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Mutex listener_mutex_;
-  std::function<void()> listener_ ABSL_GUARDED_BY(listener_mutex_);
+  std::map<const void*, std::function<void()>> listeners_ ABSL_GUARDED_BY(listener_mutex_);
   std::thread thread_;
 };
 

@@ -31,6 +31,17 @@ TEST(Config, ValidFlagsBecomeOptions) {
   EXPECT_EQ(config->engine.read_threads, 8u);
 }
 
+TEST(Config, HostsAndOriginsAreLists) {
+  RawConfig raw = Valid();
+  EXPECT_TRUE(MakeConfig(raw)->http_hosts.empty());
+  raw.http_hosts = "DB.test, db";
+  raw.cors_origins = "https://app.test:443 ,http://localhost:3000,";
+  const absl::StatusOr<Config> config = MakeConfig(raw);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->http_hosts, (std::vector<std::string>{"db.test", "db"}));
+  EXPECT_EQ(config->cors_origins, (std::vector<std::string>{"https://app.test", "http://localhost:3000"}));
+}
+
 TEST(Config, DurabilityHasThreeForms) {
   RawConfig raw = Valid();
   EXPECT_EQ(MakeConfig(raw)->database.durability, store::Durability::kSync);
@@ -75,6 +86,9 @@ TEST(Config, TheLimitOfOpenFilesMustBeEnough) {
 
 constexpr char kAddressForms[] = "must be HOST:PORT, [IPV6]:PORT, unix:PATH or off; port 0 picks a free one";
 constexpr char kHttpAddressForms[] = "must be HOST:PORT, [IPV6]:PORT or off; port 0 picks a free one";
+constexpr char kHostForms[] = "must be host names without ports, separated by commas";
+constexpr char kOriginForms[] =
+    "must be origins of web pages, such as https://app.example.org:8443, separated by commas";
 constexpr char kDurabilityForms[] = "must be sync, os, or interval:<1 to 60000 milliseconds>";
 constexpr char kOpenAddress[] =
     "is reachable from other machines: give --credentials_file, --tls_cert and --tls_key, listen on 127.0.0.1, or say "
@@ -134,12 +148,19 @@ constexpr FlagCase kRefused[] = {
        c->tls_client_ca = "ca.pem";
      },
      "--tls_client_ca=ca.pem", "needs --credentials_file, which says what the owners of certificates may do"},
+    {[](RawConfig* c) { c->http_hosts = "db.test,db.test:80"; }, "--http_hosts=db.test,db.test:80", kHostForms},
+    {[](RawConfig* c) { c->http_hosts = "*"; }, "--http_hosts=*", kHostForms},
+    {[](RawConfig* c) { c->cors_origins = "app.test"; }, "--cors_origins=app.test", kOriginForms},
+    {[](RawConfig* c) { c->cors_origins = "http://app.test/"; }, "--cors_origins=http://app.test/", kOriginForms},
+    {[](RawConfig* c) { c->cors_origins = "*"; }, "--cors_origins=*", kOriginForms},
     {[](RawConfig* c) { c->gsi_backlog_max = 0; }, "--gsi_backlog_max=0", "must be between 1 and 1099511627776"},
     {[](RawConfig* c) { c->gsi_backlog_mb_max = 0; }, "--gsi_backlog_mb_max=0", "must be between 1 and 1048576"},
     {[](RawConfig* c) { c->transaction_wait = absl::ZeroDuration(); }, "--transaction_wait=0",
      "must be between 1ms and 1h"},
     {[](RawConfig* c) { c->transaction_wait = absl::InfiniteDuration(); }, "--transaction_wait=inf",
      "must be between 1ms and 1h"},
+    {[](RawConfig* c) { c->describe_wait = absl::Seconds(-1); }, "--describe_wait=-1s", "must be between 0 and 20s"},
+    {[](RawConfig* c) { c->describe_wait = absl::Seconds(21); }, "--describe_wait=21s", "must be between 0 and 20s"},
     {[](RawConfig* c) { c->durability = ""; }, "--durability=", kDurabilityForms},
     {[](RawConfig* c) { c->durability = "fast"; }, "--durability=fast", kDurabilityForms},
     {[](RawConfig* c) { c->durability = "interval:"; }, "--durability=interval:", kDurabilityForms},

@@ -131,6 +131,8 @@ std::string ValueOf(const HttpResponse& response, std::string_view name) {
 
 class JsonFrontTest : public testing::Test {
  protected:
+  JsonFrontTest() { options_.sites = SiteRules({.hosts = {"db.test"}, .origins = {"https://app.test"}}); }
+
   static HttpRequest PutItem(std::string body) {
     return {.method = "POST",
             .target = "/",
@@ -241,24 +243,53 @@ TEST_F(JsonFrontTest, HealthNamesTheHostThatWasAsked) {
   }
 }
 
-TEST_F(JsonFrontTest, BrowsersOfOtherSitesAreLetIn) {
+TEST_F(JsonFrontTest, PagesOfOtherSitesAreRefused) {
   HttpRequest request = PutItem("{}");
   Set(&request, "origin", "https://elsewhere.test");
-  EXPECT_EQ(ValueOf(Answer(request), "Access-Control-Allow-Origin"), "*");
+  for (const char* method : {"POST", "GET", "OPTIONS"}) {
+    request.method = method;
+    const HttpResponse response = Answer(request);
+    EXPECT_EQ(response.status, 403) << method;
+    EXPECT_EQ(response.body,
+              R"({"__type":"com.amazon.coral.service#AccessDeniedException","message":"The server does not accept )"
+              R"(requests from web pages of https://elsewhere.test. To permit them, start armatured with )"
+              R"(--cors_origins=https://elsewhere.test"})");
+    EXPECT_THAT(NamesOf(response), ElementsAre("Content-Type", "x-amz-crc32", "x-amzn-RequestId"));
+  }
+  request = PutItem("{}");
+  Set(&request, "host", "evil.test");
+  EXPECT_EQ(Answer(request).status, 403);
+  EXPECT_THAT(operations_.seen(), testing::IsEmpty());
+}
+
+TEST_F(JsonFrontTest, PermittedPagesReadTheAnswers) {
+  HttpRequest request = PutItem("{}");
+  Set(&request, "origin", "https://app.test");
+  const auto expect_readable = [this](const HttpRequest& sent) {
+    const HttpResponse response = Answer(sent);
+    EXPECT_EQ(ValueOf(response, "Access-Control-Allow-Origin"), "https://app.test");
+    EXPECT_EQ(ValueOf(response, "Access-Control-Expose-Headers"),
+              "x-amzn-RequestId, x-amz-crc32, x-armature-change-sequence");
+    EXPECT_EQ(ValueOf(response, "Vary"), "Origin");
+  };
+  expect_readable(request);
   Set(&request, "x-amz-target", "unknown");
-  EXPECT_EQ(ValueOf(Answer(request), "Access-Control-Allow-Origin"), "*");
+  expect_readable(request);
   request.method = "GET";
-  EXPECT_EQ(ValueOf(Answer(request), "Access-Control-Allow-Origin"), "*");
+  expect_readable(request);
 
   request.method = "OPTIONS";
   Set(&request, "access-control-request-headers", "x-amz-target, authorization");
   Set(&request, "access-control-request-method", "POST");
+  Set(&request, "access-control-request-private-network", "true");
+  expect_readable(request);
   const HttpResponse response = Answer(request);
   EXPECT_EQ(response.status, 200);
   EXPECT_EQ(response.body, "");
   EXPECT_THAT(NamesOf(response),
               ElementsAre("Access-Control-Allow-Headers", "Access-Control-Allow-Methods", "Access-Control-Allow-Origin",
-                          "Access-Control-Max-Age", "x-amzn-RequestId"));
+                          "Access-Control-Allow-Private-Network", "Access-Control-Expose-Headers",
+                          "Access-Control-Max-Age", "Vary", "x-amzn-RequestId"));
   EXPECT_EQ(ValueOf(response, "Access-Control-Allow-Headers"), "x-amz-target, authorization");
   EXPECT_EQ(ValueOf(response, "Access-Control-Allow-Methods"), "POST");
   EXPECT_EQ(ValueOf(response, "Access-Control-Max-Age"), "172800");
@@ -328,8 +359,10 @@ TEST_F(JsonFrontTest, NobodyIsAskedWhoTheyAreForHealthAndPreflight) {
   FakeAuthenticator authenticator;
   options_.authenticate = authenticator.function();
   EXPECT_EQ(Answer({.method = "GET", .target = "/", .headers = {}, .body = {}, .peer = {}}).status, 200);
-  EXPECT_EQ(Answer({.method = "OPTIONS", .target = "/", .headers = {{"origin", "x"}}, .body = {}, .peer = {}}).status,
-            200);
+  EXPECT_EQ(
+      Answer({.method = "OPTIONS", .target = "/", .headers = {{"origin", "https://app.test"}}, .body = {}, .peer = {}})
+          .status,
+      200);
   EXPECT_THAT(authenticator.body_sizes, testing::IsEmpty());
 }
 
@@ -540,7 +573,7 @@ TEST_F(JsonFrontTest, OnTheWire) {
   EXPECT_THAT(response.headers, testing::UnorderedElementsAre(
                                     Pair("content-type", "application/x-amz-json-1.0"), Pair("content-length", "2"),
                                     Pair("x-amz-crc32", "2745614147"), Key("x-amzn-requestid"), Key("date")));
-  client.Send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 16777217\r\n\r\n");
+  client.Send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16777217\r\n\r\n");
   const test::RawResponse too_large = client.Read();
   EXPECT_EQ(too_large.status, 413);
   EXPECT_THAT(too_large.headers, Not(Contains(Key("x-amzn-requestid"))));

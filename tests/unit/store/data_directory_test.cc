@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -29,6 +30,33 @@ TEST(DataDirectory, FreshOneIsMadeWithAnIdOfItsOwn) {
   EXPECT_EQ((*opened)->db_path(), dir.path("a/b") + "/db");
   EXPECT_EQ(ReadFile(dir.path("a/b") + "/armature.format"),
             "armature database\nformat: 1\ndatabase: " + (*opened)->database_id() + "\n");
+}
+
+unsigned ModeOf(const std::string& path) {
+  return static_cast<unsigned>(std::filesystem::status(path).permissions()) & 07777;
+}
+
+TEST(DataDirectory, FreshOneIsForItsOwnerOnly) {
+  const test::TempDir dir;
+  const mode_t given = umask(0);
+  ASSERT_TRUE(DataDirectory::Open(dir.path("data")).ok());
+  umask(given);
+  EXPECT_EQ(ModeOf(dir.path("data")), 0700u);
+  for (const std::string_view file : {kDataFormatFile, kDataLockFile, kDataNewFile}) {
+    EXPECT_EQ(ModeOf(dir.path("data") + std::string(file)), 0600u) << file;
+  }
+}
+
+TEST(DataDirectory, ExistingOneKeepsItsMode) {
+  const test::TempDir dir;
+  ASSERT_TRUE(DataDirectory::Open(dir.path("data")).ok());
+  std::filesystem::permissions(dir.path("data"), std::filesystem::perms(0750));
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(DataDirectory::Open(dir.path("data")).ok());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("other users may access the data directory path=" + dir.path("data") +
+                        " mode=0750; run: chmod 700 " + dir.path("data")));
+  EXPECT_EQ(ModeOf(dir.path("data")), 0750u);
 }
 
 TEST(DataDirectory, ReopenedOneKeepsItsId) {

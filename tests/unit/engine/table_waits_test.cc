@@ -1,0 +1,121 @@
+// DescribeTable and CreateTable wait for the end of a table's creation or deletion.
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "storage/base/strings.h"
+#include "tests/unit/engine/engine_test_util.h"
+
+namespace armature::engine::table_waits_test {
+
+EngineOptions Waiting(absl::Duration describe_wait) {
+  EngineOptions options;
+  options.describe_wait = describe_wait;
+  return options;
+}
+
+class TableWaitsTest : public testing::Test {
+ protected:
+  explicit TableWaitsTest(absl::Duration describe_wait = kPatience)
+      : engine_(store::Durability::kOs, Waiting(describe_wait)) {}
+
+  absl::StatusOr<TableDescription> Create(const std::string& name) {
+    Answer<TableDescription> answer;
+    engine_->CreateTable(PlainTable(name), answer.Catch());
+    return answer.Take();
+  }
+  Answer<TableDescription> StartDescribe(const std::string& name) {
+    Answer<TableDescription> answer;
+    engine_->DescribeTable(name, answer.Catch());
+    return answer;
+  }
+  Answer<TableDescription> StartCreate(const std::string& name) {
+    Answer<TableDescription> answer;
+    engine_->CreateTable(PlainTable(name), answer.Catch());
+    return answer;
+  }
+  // A table that stays DELETING while the result is held.
+  std::shared_ptr<const store::CatalogSnapshot> HoldDeleted(const std::string& name) {
+    EXPECT_TRUE(engine_.CreateTable(PlainTable(name)).ok());
+    std::shared_ptr<const store::CatalogSnapshot> held = engine_.database().catalog();
+    EXPECT_EQ(engine_.DeleteTable(name)->descriptor.state, model::TableState::kDeleting);
+    return held;
+  }
+
+  TestEngine engine_;
+};
+
+TEST_F(TableWaitsTest, TheFirstDescriptionOfANewTableIsActive) {
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = Cat("new", i);
+    ASSERT_EQ(Create(name)->descriptor.state, model::TableState::kCreating);
+    const absl::StatusOr<TableDescription> described = engine_.Describe(name);
+    ASSERT_TRUE(described.ok()) << described.status();
+    ASSERT_EQ(described->descriptor.state, model::TableState::kActive);
+  }
+}
+
+TEST_F(TableWaitsTest, TheFirstDescriptionOfADeletedTableFindsNone) {
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(Create("gone").ok());
+    ASSERT_TRUE(engine_.Describe("gone").ok());
+    ASSERT_EQ(engine_.DeleteTable("gone")->descriptor.state, model::TableState::kDeleting);
+    ASSERT_TRUE(absl::IsNotFound(engine_.Describe("gone").status()));
+  }
+}
+
+TEST_F(TableWaitsTest, ADescriptionWaitsWhileTheTableIsHeld) {
+  std::shared_ptr<const store::CatalogSnapshot> held = HoldDeleted("held");
+  Answer<TableDescription> described = StartDescribe("held");
+  Answer<TableDescription> created = StartCreate("held");
+  // Other tables come and go meanwhile.
+  ASSERT_TRUE(Create("other").ok());
+  EXPECT_EQ(engine_.Describe("other")->descriptor.state, model::TableState::kActive);
+  EXPECT_FALSE(described.IsThere());
+  EXPECT_FALSE(created.IsThere());
+  held.reset();
+  const absl::StatusOr<TableDescription> result = created.Take();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->descriptor.state, model::TableState::kCreating);
+  // The name may belong to the new table by now.
+  const absl::StatusOr<TableDescription> old = described.Take();
+  EXPECT_TRUE(absl::IsNotFound(old.status()) || old->descriptor.uuid == result->descriptor.uuid) << old.status();
+}
+
+TEST_F(TableWaitsTest, WaitsEndWithTheServer) {
+  const std::shared_ptr<const store::CatalogSnapshot> held = HoldDeleted("held");
+  Answer<TableDescription> described = StartDescribe("held");
+  Answer<TableDescription> created = StartCreate("held");
+  EXPECT_FALSE(described.IsThere());
+  engine_->EndWaits();
+  EXPECT_EQ(described.Take()->descriptor.state, model::TableState::kDeleting);
+  EXPECT_EQ(ErrorNameOf(created.Take().status()), "ResourceInUseException");
+  EXPECT_EQ(engine_.Describe("held")->descriptor.state, model::TableState::kDeleting);
+}
+
+class ShortTableWaitsTest : public TableWaitsTest {
+ protected:
+  ShortTableWaitsTest() : TableWaitsTest(absl::Milliseconds(1)) {}
+};
+
+TEST_F(ShortTableWaitsTest, WaitsAreBounded) {
+  const std::shared_ptr<const store::CatalogSnapshot> held = HoldDeleted("held");
+  EXPECT_EQ(engine_.Describe("held")->descriptor.state, model::TableState::kDeleting);
+  EXPECT_EQ(ErrorNameOf(StartCreate("held").Take().status()), "ResourceInUseException");
+}
+
+// A wait of a request that nobody ended must not outlive the engine.
+TEST_F(TableWaitsTest, TheEndOfTheEngineAnswersAll) {
+  std::shared_ptr<const store::CatalogSnapshot> held = HoldDeleted("held");
+  Answer<TableDescription> described = StartDescribe("held");
+  Answer<TableDescription> created = StartCreate("held");
+  const auto other = StartDescribe("held");
+  held.reset();
+  engine_.Reopen();
+  EXPECT_TRUE(described.IsThere());
+  EXPECT_TRUE(created.IsThere());
+  EXPECT_TRUE(other.IsThere());
+}
+
+}  // namespace armature::engine::table_waits_test
