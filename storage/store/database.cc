@@ -61,7 +61,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   impl->tickets = std::make_unique<SequenceTickets>(last);
   impl->log = std::make_unique<ChangeLog>(impl->rocks.get(), impl->tickets.get());
   impl->ddl = std::make_unique<DdlWorker>(impl->catalog.get(), impl->rocks.get());
-  impl->ddl->RemoveOrphans();
+  ARM_RETURN_IF_ERROR(impl->ddl->RemoveOrphans());
   impl->ddl->RunOnce();
   CountBacklogs(*impl->log, *impl->catalog->snapshot());
   impl->committer = std::make_unique<Committer>(options, impl->rocks.get(), impl->tickets.get(), impl->log.get());

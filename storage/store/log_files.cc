@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <string>
 #include <utility>
 
 #include "glog/logging.h"
 #include "rocksdb/file_system.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
 #include "storage/store/durable_file.h"
 
 namespace armature::store {
@@ -38,10 +41,11 @@ class PlainFile : public rocksdb::FSWritableFileOwnerWrapper {
   }
 };
 
+// A file of the write-ahead log.
 class LogFile final : public PlainFile {
  public:
-  LogFile(std::unique_ptr<rocksdb::FSWritableFile> file, LogFiles* files)
-      : PlainFile(std::move(file)), files_(files), number_(files->OnMade()) {}
+  LogFile(std::unique_ptr<rocksdb::FSWritableFile> file, LogName name, LogFiles* files)
+      : PlainFile(std::move(file)), name_(name), files_(files), number_(files->OnMade()) {}
 
   IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, IODebugContext* debug) override {
     if (closed_) return AnswerClosed();
@@ -61,32 +65,71 @@ class LogFile final : public PlainFile {
   using PlainFile::Append;
   // Syncs the good data of the file even when the file accepts no more.
   IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
-    return is_unsynced_ ? AnswerClosed() : CheckSync(FSWritableFileOwnerWrapper::Sync(options, debug));
+    const uint64_t size = size_;
+    return is_unsynced_ ? AnswerClosed() : CheckSync(FSWritableFileOwnerWrapper::Sync(options, debug), size);
   }
   IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
-    return is_unsynced_ ? AnswerClosed() : CheckSync(FSWritableFileOwnerWrapper::Fsync(options, debug));
+    const uint64_t size = size_;
+    return is_unsynced_ ? AnswerClosed() : CheckSync(FSWritableFileOwnerWrapper::Fsync(options, debug), size);
   }
 
  private:
   void CloseForEver() {
     closed_ = true;
     files_->OnClosed(number_);
+    if (files_->log_register() != nullptr) files_->log_register()->Abandon(name_);
   }
-  IOStatus CheckSync(IOStatus status) {
-    if (status.ok()) return status;
-    is_unsynced_ = true;
-    CloseForEver();
+  // `size` is the size of the file before the call.
+  IOStatus CheckSync(IOStatus status, uint64_t size) {
+    if (status.ok()) {
+      files_->OnSynced(name_, size);
+    } else {
+      is_unsynced_ = true;
+      CloseForEver();
+    }
     return status;
   }
   IOStatus AnswerClosed() const {
     return files_->resuming() ? IOStatus::OK() : IOStatus::Busy("the log file has failed before");
   }
 
+  const LogName name_;
   LogFiles* const files_;
   const uint64_t number_;
-  uint64_t size_ = 0;
+  std::atomic<uint64_t> size_ = 0;  // of the good data
   std::atomic<bool> closed_ = false;
   std::atomic<bool> is_unsynced_ = false;  // a sync failed: the state on disk is unknown
+};
+
+// The manifest: RocksDB's list of the files that make up the database.
+class ManifestFile final : public PlainFile {
+ public:
+  ManifestFile(std::unique_ptr<rocksdb::FSWritableFile> file, LogName name, LogRegister* logs)
+      : PlainFile(std::move(file)), name_(name), register_(logs) {}
+
+  IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, IODebugContext* debug) override {
+    IOStatus status = PlainFile::Append(data, options, debug);
+    if (status.ok()) size_ += data.size();
+    return status;
+  }
+  using PlainFile::Append;
+  IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
+    return Note(PlainFile::Sync(options, debug));
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
+    return Note(PlainFile::Fsync(options, debug));
+  }
+
+ private:
+  // RocksDB writes a manifest from one thread at a time.
+  IOStatus Note(IOStatus status) {
+    if (status.ok()) register_->SetSynced(name_, size_);
+    return status;
+  }
+
+  const LogName name_;
+  LogRegister* const register_;
+  uint64_t size_ = 0;
 };
 
 class FileSystem final : public rocksdb::FileSystemWrapper {
@@ -101,19 +144,60 @@ class FileSystem final : public rocksdb::FileSystemWrapper {
     errno = 0;
     IOStatus status = FileSystemWrapper::NewWritableFile(name, options, &file, debug);
     if (!status.ok()) return NameNoSpace(std::move(status), errno);
-    if (name.ends_with(".log")) {
-      *result = std::make_unique<LogFile>(std::move(file), files_);
+    LogName log;
+    if (!ParseLogName(name, &log)) {
+      *result = std::make_unique<PlainFile>(std::move(file));
+      return status;
+    }
+    LogRegister* const logs = files_->log_register();
+    if (logs != nullptr) {
+      if (IOStatus added = ToIoStatus(AddToRegister(name, log)); !added.ok()) return added;
+    }
+    if (log.kind == LogKind::kWriteAhead) {
+      *result = std::make_unique<LogFile>(std::move(file), log, files_);
+    } else if (logs != nullptr) {
+      *result = std::make_unique<ManifestFile>(std::move(file), log, logs);
     } else {
       *result = std::make_unique<PlainFile>(std::move(file));
     }
     return status;
   }
 
+  IOStatus DeleteFile(const std::string& name, const IOOptions& options, IODebugContext* debug) override {
+    LogName log;
+    if (files_->log_register() != nullptr && ParseLogName(name, &log)) {
+      if (IOStatus removed = ToIoStatus(files_->log_register()->Remove(log)); !removed.ok()) return removed;
+    }
+    return FileSystemWrapper::DeleteFile(name, options, debug);
+  }
+
  private:
+  static IOStatus ToIoStatus(const absl::Status& status) {
+    if (status.ok()) return IOStatus::OK();
+    const std::string text(Sv(status.message()));
+    return absl::IsResourceExhausted(status) ? IOStatus::NoSpace(text) : IOStatus::IOError(text);
+  }
+  absl::Status AddToRegister(const std::string& name, LogName log) {
+    // A registered file must be there after a power cut.
+    ARM_RETURN_IF_ERROR(SyncDirectory(std::filesystem::path(name).parent_path()));
+    return files_->log_register()->Add(log);
+  }
+
   LogFiles* const files_;
 };
 
 }  // namespace
+
+LogPosition LogFiles::synced() const {
+  const absl::MutexLock lock(&mutex_);
+  return synced_;
+}
+
+void LogFiles::OnSynced(LogName name, uint64_t size) {
+  if (register_ != nullptr) register_->SetSynced(name, size);
+  const absl::MutexLock lock(&mutex_);
+  synced_ = std::max(synced_, LogPosition{name.number, size});
+}
 
 IOStatus NameNoSpace(IOStatus status, int error) {
   if (status.ok() || status.IsNoSpace() || !IsNoSpaceError(error)) return status;

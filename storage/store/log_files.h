@@ -1,14 +1,19 @@
 #ifndef ARMATURE_STORAGE_STORE_LOG_FILES_H_
 #define ARMATURE_STORAGE_STORE_LOG_FILES_H_
 
-// Write-ahead log files that stay free of torn records when the disk is full. Inside the store only.
+// Write-ahead log files that stay free of torn records when the disk is full, and that are registered. Inside the store
+// only.
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "rocksdb/env.h"
 #include "rocksdb/io_status.h"
+#include "storage/store/wal/log_register.h"
+#include "storage/store/wal/sync_mark.h"
 
 namespace armature::store {
 
@@ -26,6 +31,12 @@ namespace armature::store {
 // Thread-safety: thread-safe.
 class LogFiles {
  public:
+  // `logs`, which outlives this object, learns of every log file; null: nobody does.
+  explicit LogFiles(LogRegister* logs) : register_(logs) {}
+
+  // How far the newest synced file of the write-ahead log is on disk, and with it all files before it.
+  LogPosition synced() const;
+
   // True if the newest file is closed permanently.
   bool newest_is_closed() const { return closed_.load() == made_.load() && made_.load() != 0; }
   void set_resuming(bool resuming) { resuming_.store(resuming); }
@@ -34,8 +45,13 @@ class LogFiles {
   uint64_t OnMade() { return made_.fetch_add(1) + 1; }
   void OnClosed(uint64_t number) { closed_.store(number); }
   bool resuming() const { return resuming_.load(); }
+  LogRegister* log_register() const { return register_; }
+  void OnSynced(LogName name, uint64_t size);
 
  private:
+  LogRegister* const register_;
+  mutable absl::Mutex mutex_;
+  LogPosition synced_ ABSL_GUARDED_BY(mutex_);
   std::atomic<uint64_t> made_ = 0;
   std::atomic<uint64_t> closed_ = 0;  // number of the last file that was closed permanently
   std::atomic<bool> resuming_ = false;

@@ -13,20 +13,24 @@
 
 namespace armature::store {
 
-RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, std::shared_ptr<rocksdb::Cache> cache)
+RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs)
     : options_(options),
       space_(options.disk_reserve, [path] { return MeasureDisk(path); }),
+      logs_(std::move(logs)),
+      log_files_(logs_.log_register.get()),
       env_(MakeEnv(&log_files_)),
-      cache_(std::move(cache)),
+      cache_(rocksdb::NewLRUCache(options.cache_bytes)),
       statistics_(rocksdb::CreateDBStatistics()) {
   // Counters only: timers cost two clock reads per operation.
   statistics_->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
 }
 
 absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, const DatabaseOptions& options,
-                                                       IfMissing if_missing) {
-  auto database = std::unique_ptr<RocksDb>(new RocksDb(path, options, rocksdb::NewLRUCache(options.cache_bytes)));
-  ARM_RETURN_IF_ERROR(database->OpenFamilies(path, if_missing));
+                                                       IfMissing if_missing, IfDamaged if_damaged) {
+  ARM_ASSIGN_OR_RETURN(CheckedLogs logs,
+                       CheckLogs(path, if_missing == IfMissing::kCreate, if_damaged == IfDamaged::kAcceptLosses));
+  auto database = std::unique_ptr<RocksDb>(new RocksDb(path, options, std::move(logs)));
+  ARM_RETURN_IF_ERROR(database->OpenFamilies(path, if_missing, if_damaged));
   ARM_RETURN_IF_ERROR(database->CreateFamilies({std::string(kMetaFamily), std::string(kLogFamily)}));
   database->meta_ = database->Find(kMetaFamily);
   database->log_ = database->Find(kLogFamily);
@@ -41,12 +45,16 @@ rocksdb::ColumnFamilyOptions RocksDb::MakeFamilyOptions(std::string_view name) c
   return MakeDataFamilyOptions(options_, cache_);
 }
 
-absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing) {
+absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing, IfDamaged if_damaged) {
   rocksdb::DBOptions db_options = MakeDbOptions(options_);
   db_options.env = env_.get();
   db_options.statistics = statistics_;
   db_options.listeners.push_back(MakeErrorListener(&space_));
   db_options.create_if_missing = if_missing == IfMissing::kCreate;
+  if (logs_.are_whole) db_options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
+  if (if_damaged == IfDamaged::kAcceptLosses) {
+    db_options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
+  }
   std::vector<std::string> names;
   if (const rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(db_options, path, &names); !listed.ok()) {
     if (if_missing == IfMissing::kFail) {
@@ -165,6 +173,15 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
     static_cast<void>(db_->DestroyColumnFamilyHandle(handle));
   }
   return status;
+}
+
+absl::StatusOr<bool> RocksDb::IsEmpty(const ColumnFamily& family) {
+  rocksdb::ReadOptions read;
+  read.total_order_seek = true;
+  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read, family.handle()));
+  it->SeekToFirst();
+  ARM_RETURN_IF_ERROR(FromRocks(it->status(), Cat("read from ", family.name())));
+  return !it->Valid();
 }
 
 absl::StatusOr<std::optional<std::string>> RocksDb::Get(const ColumnFamily& family, std::string_view key) {

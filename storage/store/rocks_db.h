@@ -20,6 +20,7 @@
 #include "storage/store/keyspace.h"
 #include "storage/store/log_files.h"
 #include "storage/store/options.h"
+#include "storage/store/wal/log_check.h"
 
 namespace armature::store {
 
@@ -47,10 +48,14 @@ class ColumnFamily {
 // Lifetime: outlives every ColumnFamily pointer it returns. DropFamilies destroys the objects of dropped families.
 class RocksDb {
  public:
-  // `if_missing`: action when `path` holds no database. kFail returns DataLoss and writes nothing.
+  // `if_missing`: action when `path`, a directory, holds no database. kFail returns DataLoss. DataLoss, too, if files
+  // of the write-ahead log are missing or damaged; the text names them.
   enum class IfMissing { kCreate, kFail };
+  // kAcceptLosses: missing files of the log are forgotten, damaged records in it are skipped.
+  enum class IfDamaged { kRefuse, kAcceptLosses };
   static absl::StatusOr<std::unique_ptr<RocksDb>> Open(const std::string& path, const DatabaseOptions& options,
-                                                       IfMissing if_missing = IfMissing::kCreate);
+                                                       IfMissing if_missing = IfMissing::kCreate,
+                                                       IfDamaged if_damaged = IfDamaged::kRefuse);
   ~RocksDb();
   RocksDb(const RocksDb&) = delete;
   RocksDb& operator=(const RocksDb&) = delete;
@@ -75,6 +80,8 @@ class RocksDb {
   void HoldFamilies();
   void ReleaseFamilies();
 
+  // True if `family` has no key.
+  absl::StatusOr<bool> IsEmpty(const ColumnFamily& family);
   // Point read. nullopt if the key does not exist.
   absl::StatusOr<std::optional<std::string>> Get(const ColumnFamily& family, std::string_view key);
   // Calls fn(key, value) for every key that begins with `prefix`.
@@ -85,6 +92,8 @@ class RocksDb {
   // would stop all later writes of the engine. After a write failed for lack of space, all writes return
   // ServiceUnavailable until Resume.
   absl::Status Write(rocksdb::WriteBatch* batch, bool sync, std::string_view context);
+  // How far the write-ahead log is synced.
+  LogPosition synced_log() const { return log_files_.synced(); }
   // Makes all writes without `sync` durable.
   absl::Status SyncLog();
 
@@ -105,9 +114,9 @@ class RocksDb {
   DiskSpace* space() { return &space_; }
 
  private:
-  RocksDb(const std::string& path, const DatabaseOptions& options, std::shared_ptr<rocksdb::Cache> cache);
+  RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs);
   void WriteMark();
-  absl::Status OpenFamilies(const std::string& path, IfMissing if_missing);
+  absl::Status OpenFamilies(const std::string& path, IfMissing if_missing, IfDamaged if_damaged);
   rocksdb::ColumnFamilyOptions MakeFamilyOptions(std::string_view name) const;
   absl::Status LoadStats();
   absl::Status AfterWrite(const rocksdb::Status& status, std::string_view context);
@@ -115,6 +124,7 @@ class RocksDb {
 
   const DatabaseOptions options_;
   DiskSpace space_;
+  const CheckedLogs logs_;
   LogFiles log_files_;
   const std::unique_ptr<rocksdb::Env> env_;
   const std::shared_ptr<rocksdb::Cache> cache_;

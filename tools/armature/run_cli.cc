@@ -76,7 +76,7 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   // The order of the commands in the help.
   for (const auto add : {AddTableCommands, AddItemCommands, AddStatusCommands, AddCredentialsCommands, AddAdviseCommand,
                          AddVerifyCommand, AddLoadCommand, AddOverviewCommand, AddManualCommands, AddExportCommand,
-                         AddImportCommand, AddBackupCommands, AddInspectCommands}) {
+                         AddImportCommand, AddBackupCommands, AddInspectCommands, AddRecoverCommand}) {
     add(app, &action);
   }
   for (CLI::App* group : app.get_subcommands({})) {

@@ -8,6 +8,9 @@
 
 #include "absl/time/time.h"
 #include "glog/logging.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
 #include "storage/base/thread_pool.h"
 #include "storage/store/catalog/catalog.h"
 #include "storage/store/meta_keys.h"
@@ -143,19 +146,34 @@ void DdlWorker::ChangeIndexes(model::IndexState state) {
   Report(creates, "indexes", indexes.size(), status);
 }
 
-void DdlWorker::RemoveOrphans() {
+std::vector<std::string> FamiliesWithoutTable(const CatalogSnapshot& catalog, RocksDb* db) {
   std::set<std::string> known = {"default", std::string(kMetaFamily), std::string(kLogFamily)};
-  const std::shared_ptr<const CatalogSnapshot> snapshot = catalog_->snapshot();
-  for (const auto& [name, table] : snapshot->tables()) {
+  for (const auto& [name, table] : catalog.tables()) {
     for (std::string& family : Catalog::FamilyNames(table->descriptor)) known.insert(std::move(family));
   }
-  std::vector<std::string> orphans;
-  for (std::string& name : db_->FamilyNames()) {
-    if (!known.contains(name)) orphans.push_back(std::move(name));
+  std::vector<std::string> families;
+  for (std::string& name : db->FamilyNames()) {
+    if (!known.contains(name)) families.push_back(std::move(name));
   }
-  if (orphans.empty()) return;
+  return families;
+}
+
+absl::Status DdlWorker::RemoveOrphans() {
+  const std::vector<std::string> orphans = FamiliesWithoutTable(*catalog_->snapshot(), db_);
+  std::string full;
+  for (const std::string& name : orphans) {
+    ARM_ASSIGN_OR_RETURN(const bool is_empty, db_->IsEmpty(*db_->Find(name)));
+    if (!is_empty) full += Cat(full.empty() ? "" : ", ", name);
+  }
+  if (!full.empty()) {
+    return DataLossError(Cat("column families with rows belong to no table of the catalog: ", full,
+                             "; the catalog has lost their tables; nothing was changed: restore a backup, or see ",
+                             "armature recover"));
+  }
+  if (orphans.empty()) return absl::OkStatus();
   const absl::Status status = db_->DropFamilies(orphans);
   LOG(WARNING) << "ddl: removed orphan families count=" << orphans.size() << " status=" << status;
+  return absl::OkStatus();
 }
 
 }  // namespace armature::store

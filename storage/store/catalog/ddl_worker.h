@@ -17,7 +17,11 @@
 namespace armature::store {
 
 class Catalog;
+class CatalogSnapshot;
 class RocksDb;
+
+// Names of the column families that belong to no table of `catalog`.
+std::vector<std::string> FamiliesWithoutTable(const CatalogSnapshot& catalog, RocksDb* db);
 
 // Creates the families of CREATING tables and indexes, and drops those of DELETING ones that no one holds any more. All
 // pending work is done in one call of the engine, because each call rewrites its options file. The catalog is the job
@@ -41,8 +45,9 @@ class DdlWorker {
   // Does the work that is possible now. Called by the thread, at open, and by tests.
   void RunOnce();
 
-  // Drops families that belong to no table, left by a crash during a creation. Called before serving.
-  void RemoveOrphans();
+  // Drops empty families that belong to no table, left by a crash during a creation. Called before serving. Errors:
+  // DataLoss, with nothing dropped, if such a family holds rows: the catalog has lost a table.
+  absl::Status RemoveOrphans();
 
  private:
   void Work();

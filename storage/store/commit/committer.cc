@@ -25,6 +25,7 @@
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
+#include "storage/store/wal/sync_mark.h"
 
 namespace armature::store {
 namespace {
@@ -57,8 +58,10 @@ absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamil
 // Merges write units into one RocksDB batch. One object per batch, used by the writing thread.
 class Committer::BatchBuilder {
  public:
-  BatchBuilder(RocksDb* db, SequenceTickets* tickets, uint64_t counter_max)
-      : db_(db), tickets_(tickets), counter_max_(counter_max) {}
+  BatchBuilder(RocksDb* db, SequenceTickets* tickets, uint64_t counter_max, bool is_unsynced_acknowledged)
+      : db_(db), tickets_(tickets), counter_max_(counter_max) {
+    batch_.PutLogData(EncodeSyncMark({db->synced_log(), is_unsynced_acknowledged}));
+  }
 
   // Adds all units of one commit except their change records, or nothing on error.
   absl::Status Add(const std::vector<WriteUnit>& units) {
@@ -290,7 +293,8 @@ std::vector<Committer::Pending> Committer::TakeBatch() {
 }
 
 void Committer::WriteBatch(std::vector<Pending>& pending) {
-  BatchBuilder builder(db_, tickets_, options_.item_collection_bytes_max);
+  const bool syncs = options_.durability == Durability::kSync;
+  BatchBuilder builder(db_, tickets_, options_.item_collection_bytes_max, /*is_unsynced_acknowledged=*/!syncs);
   uint64_t records = 0;
   bool any = false;
   for (Pending& p : pending) {
@@ -315,7 +319,7 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
   builder.Finish(records > 0);
   ARM_FAULT_POINT("committer.before_write");
   const int64_t start_ns = MonotonicNs();
-  const absl::Status status = db_->Write(builder.batch(), options_.durability == Durability::kSync, "commit");
+  const absl::Status status = db_->Write(builder.batch(), syncs, "commit");
   write_times_.Add(MonotonicNs() - start_ns);
   ARM_FAULT_POINT("committer.after_write");
   if (!status.ok()) {

@@ -1,0 +1,60 @@
+#ifndef ARMATURE_STORAGE_STORE_WAL_LOG_CHECK_H_
+#define ARMATURE_STORAGE_STORE_WAL_LOG_CHECK_H_
+
+// Compares the log files of a database with their register before RocksDB opens them. RocksDB by itself opens a
+// database whose write-ahead log lacks files, and either refuses every damaged log or drops what is behind the damage.
+// Inside the store only.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "storage/store/wal/log_register.h"
+
+namespace armature::store {
+
+// A log file with bytes behind its last good record that hold nothing acknowledged: a power cut leaves them.
+struct LogTail {
+  LogName name;
+  uint64_t size = 0;   // of the file
+  uint64_t whole = 0;  // where to cut it
+};
+
+// A fault of the log: acknowledged data is, or may be, missing.
+struct LogFault {
+  LogName name;
+  std::string text;     // names the file and the offset
+  uint64_t size = 0;    // of the file
+  uint64_t whole = 0;   // end of the last good record before the damage
+  uint64_t synced = 0;  // known to have been synced
+  bool is_missing = false;
+};
+
+struct LogFindings {
+  std::vector<LogTail> tails;
+  std::vector<LogFault> faults;
+};
+
+// Compares the log files in `database_path` with `entries`, their register; changes nothing. Errors: Unavailable.
+absl::StatusOr<LogFindings> FindLogFaults(const std::string& database_path, const std::map<LogName, LogEntry>& entries);
+
+// Cuts `tails` off, with a warning for each.
+absl::Status CutTails(const std::string& database_path, const std::vector<LogTail>& tails);
+
+struct CheckedLogs {
+  std::unique_ptr<LogRegister> log_register;  // null: there is no database
+  // False if nothing was known of the files: the database is restored, or was last used by another program.
+  bool are_whole = false;
+};
+
+// Opens the register of the database in `database_path`, compares it with the files, and cuts off unfinished writes.
+// Without a database there, makes the register of a new one if `may_create`. Errors, with nothing changed: DataLoss if
+// acknowledged writes may be missing, unless `accept_losses`: then missing files are forgotten; Unavailable.
+absl::StatusOr<CheckedLogs> CheckLogs(const std::string& database_path, bool may_create, bool accept_losses);
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_WAL_LOG_CHECK_H_

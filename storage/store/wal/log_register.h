@@ -1,0 +1,89 @@
+#ifndef ARMATURE_STORAGE_STORE_WAL_LOG_REGISTER_H_
+#define ARMATURE_STORAGE_STORE_WAL_LOG_REGISTER_H_
+
+// The register of a database's log files: which files exist, and how far each is known to be on disk. A start compares
+// it with the files that are there. RocksDB itself does not notice that a file of the write-ahead log is missing.
+// Format: docs/FORMAT.md, "Register of log files". Inside the store only.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+
+namespace armature::store {
+
+enum class LogKind : uint8_t { kWriteAhead = 1, kManifest = 2 };
+
+// Name of the register in the directory of the database.
+inline constexpr std::string_view kLogRegisterFile = "armature.logs";
+
+// A log file of RocksDB by kind and number. The number is part of the file's name.
+struct LogName {
+  LogKind kind = LogKind::kWriteAhead;
+  uint64_t number = 0;
+
+  auto operator<=>(const LogName&) const = default;
+};
+
+// The file's name without its directory, such as 000012.log.
+std::string FileName(LogName name);
+// Parses a file name, with or without a directory. False if it is not the name of a log file.
+bool ParseLogName(std::string_view file_name, LogName* name);
+
+struct LogEntry {
+  uint64_t synced = 0;        // the bytes up to here were synced: damage before is not the effect of a power cut
+  bool is_abandoned = false;  // a write to the file failed: nothing behind `synced` was acknowledged
+};
+
+// Thread-safety: thread-safe.
+class LogRegister {
+ public:
+  // Opens the register `path`. Makes an empty one if `may_create`. An entry that fails its checksum, which a power cut
+  // may leave, is dropped with a warning. Errors: NotFound; DataLoss if it is not a register; Unavailable;
+  // ResourceExhausted.
+  static absl::StatusOr<std::unique_ptr<LogRegister>> Open(const std::string& path, bool may_create);
+  ~LogRegister();
+  LogRegister(const LogRegister&) = delete;
+  LogRegister& operator=(const LogRegister&) = delete;
+
+  std::map<LogName, LogEntry> entries() const;
+
+  // Durable when they return. A file is added after it was made, and removed before it is deleted, so that a crash
+  // between the two leaves a file too many and never one too few.
+  absl::Status Add(LogName name);
+  absl::Status Remove(LogName name);
+
+  // Survives a crash of the process at once, and a power cut some time later; an older value is still true then.
+  void SetSynced(LogName name, uint64_t synced);
+  void Abandon(LogName name);
+
+ private:
+  struct Slot {
+    size_t index = 0;
+    LogEntry entry;
+  };
+
+  explicit LogRegister(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  absl::Status Load() ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status WriteSlot(LogName name, const Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status WriteBytes(size_t index, std::string_view bytes);
+  absl::Status Sync();
+
+  const std::string path_;
+  const int fd_;
+  mutable absl::Mutex mutex_;
+  std::map<LogName, Slot> slots_ ABSL_GUARDED_BY(mutex_);
+  std::vector<size_t> free_ ABSL_GUARDED_BY(mutex_);  // indexes of free slots
+  size_t slot_count_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_WAL_LOG_REGISTER_H_

@@ -1,0 +1,171 @@
+#include "storage/store/wal/log_scan.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <boost/crc.hpp>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/store/durable_file.h"
+
+namespace armature::store {
+namespace {
+
+constexpr size_t kBlockBytes = size_t{32} << 10;
+constexpr size_t kPartHeadBytes = 7;
+
+enum class PartType : uint8_t { kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
+
+// One part that passed its checksum.
+struct Part {
+  PartType type;
+  std::string_view data;
+};
+
+uint32_t LittleEndian(std::string_view bytes) {
+  uint32_t value = 0;
+  for (size_t i = bytes.size(); i > 0; --i) value = value << 8 | static_cast<unsigned char>(bytes[i - 1]);
+  return value;
+}
+
+// CRC-32C, changed as RocksDB stores it.
+uint32_t StoredChecksum(std::string_view bytes) {
+  boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
+  crc.process_bytes(bytes.data(), bytes.size());
+  return std::rotr(static_cast<uint32_t>(crc.checksum()), 15) + 0xA282EAD8;
+}
+
+// The part at the beginning of `bytes`, the rest of a block.
+std::optional<Part> ParsePart(std::string_view bytes) {
+  if (bytes.size() < kPartHeadBytes) return std::nullopt;
+  const auto type = static_cast<unsigned char>(bytes[6]);
+  const size_t size = LittleEndian(bytes.substr(4, 2));
+  if (type < 1 || type > 4 || size > bytes.size() - kPartHeadBytes) return std::nullopt;
+  if (StoredChecksum(bytes.substr(6, size + 1)) != LittleEndian(bytes.substr(0, 4))) return std::nullopt;
+  return Part{static_cast<PartType>(type), bytes.substr(kPartHeadBytes, size)};
+}
+
+// Puts records together from parts.
+class RecordReader {
+ public:
+  // Takes the part that begins at `offset`. True if it completes the record that begins at record_offset().
+  bool Take(const Part& part, uint64_t offset) {
+    const bool begins = part.type == PartType::kFull || part.type == PartType::kFirst;
+    // A record that another one interrupts was not written to its end.
+    is_torn_ = is_torn_ || begins == is_open_;
+    if (begins) {
+      data_.clear();
+      offset_ = offset;
+    } else if (!is_open_) {
+      return false;
+    }
+    data_.append(part.data);
+    is_open_ = part.type == PartType::kFirst || part.type == PartType::kMiddle;
+    return !is_open_;
+  }
+  void Forget() { is_open_ = false; }
+
+  // True if a part was not the one expected after the part before it.
+  bool is_torn() const { return is_torn_; }
+  uint64_t record_offset() const { return offset_; }
+  const std::string& data() const { return data_; }
+
+ private:
+  bool is_open_ = false;
+  bool is_torn_ = false;
+  uint64_t offset_ = 0;
+  std::string data_;
+};
+
+class Scanner {
+ public:
+  Scanner(LogScan* scan, LogVisitor visit) : scan_(scan), visit_(visit) {}
+
+  // `block` begins at `offset` of the file.
+  void ScanBlock(std::string_view block, uint64_t offset) {
+    size_t at = 0;
+    bool may_search = !is_damaged_;
+    while (at + kPartHeadBytes <= block.size()) {
+      const std::optional<Part> part = ParsePart(block.substr(at));
+      if (!part.has_value()) {
+        is_damaged_ = true;
+        records_.Forget();
+        // The size of a damaged part is unknown. The rest of the first damaged block is searched byte by byte; after
+        // that blocks suffice, because each begins with a part.
+        if (!may_search) return;
+        at = FindPart(block, at + 1);
+        may_search = false;
+        continue;
+      }
+      const size_t end = at + kPartHeadBytes + part->data.size();
+      if (records_.Take(*part, offset + at)) EndRecord(offset + end);
+      if (!is_damaged_ && records_.is_torn()) is_damaged_ = true;
+      at = end;
+    }
+    if (is_damaged_ || at >= block.size()) return;
+    // Zeros fill a block in which no head has room; at the end of the file they are an unfinished head.
+    const bool is_filled = block.size() == kBlockBytes && block.find_first_not_of('\0', at) == std::string_view::npos;
+    if (!is_filled) {
+      is_damaged_ = true;
+    } else if (scan_->whole == offset + at) {
+      scan_->whole = offset + block.size();
+    }
+  }
+
+ private:
+  void EndRecord(uint64_t end) {
+    const bool is_behind = is_damaged_ || records_.is_torn();
+    if (!is_behind) scan_->whole = end;
+    if (is_behind && !scan_->next_record.has_value()) scan_->next_record = records_.record_offset();
+    visit_(records_.data(), is_behind);
+  }
+
+  // Offset of the first part at or after `at`, or the end of the block.
+  static size_t FindPart(std::string_view block, size_t at) {
+    while (at < block.size() && !ParsePart(block.substr(at)).has_value()) ++at;
+    return at;
+  }
+
+  LogScan* const scan_;
+  const LogVisitor visit_;
+  RecordReader records_;
+  bool is_damaged_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<LogScan> ScanLog(const std::string& path, LogVisitor visit) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0 && errno == ENOENT) return absl::NotFoundError(Cat(path, " is missing"));
+  if (fd < 0) return ErrnoError("cannot read", path, errno);
+  LogScan scan;
+  Scanner scanner(&scan, visit);
+  std::vector<char> block(kBlockBytes);
+  absl::Status status;
+  while (status.ok()) {
+    size_t filled = 0;
+    while (filled < block.size()) {
+      const ssize_t got =
+          pread(fd, block.data() + filled, block.size() - filled, static_cast<off_t>(scan.size + filled));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) status = ErrnoError("cannot read", path, errno);
+      if (got <= 0) break;
+      filled += static_cast<size_t>(got);
+    }
+    if (filled == 0 || !status.ok()) break;
+    scanner.ScanBlock(std::string_view(block.data(), filled), scan.size);
+    scan.size += filled;
+  }
+  close(fd);
+  if (!status.ok()) return status;
+  return scan;
+}
+
+}  // namespace armature::store

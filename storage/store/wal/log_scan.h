@@ -1,0 +1,37 @@
+#ifndef ARMATURE_STORAGE_STORE_WAL_LOG_SCAN_H_
+#define ARMATURE_STORAGE_STORE_WAL_LOG_SCAN_H_
+
+// Reads a file in RocksDB's log format (write-ahead log or manifest) without RocksDB, and finds the place of its first
+// damage. Inside the store only.
+//
+// The format: blocks of 32 KiB, each a sequence of parts. A part is checksum u32 | size u16 | type u8 | data, numbers
+// little-endian; a record is one part (full) or several (first, middle, last).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+
+namespace armature::store {
+
+struct LogScan {
+  uint64_t size = 0;   // bytes of the file
+  uint64_t whole = 0;  // end of the last record before the first damage; equal to `size` without damage
+  // Where the first complete record behind the damage begins. A torn end, as a power cut leaves it, has none.
+  std::optional<uint64_t> next_record;
+
+  bool is_whole() const { return whole == size; }
+};
+
+// Called for each complete record, in order.
+using LogVisitor = absl::FunctionRef<void(std::string_view record, bool is_behind_damage)>;
+
+// Scans `path`. Holds one record in memory. Errors: NotFound; Unavailable if the file cannot be read.
+absl::StatusOr<LogScan> ScanLog(const std::string& path, LogVisitor visit);
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_WAL_LOG_SCAN_H_

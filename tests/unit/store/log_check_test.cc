@@ -1,0 +1,285 @@
+// Starts after files of the log were lost, damaged, or left unfinished by a power cut.
+
+#include "storage/store/wal/log_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "rocksdb/write_batch.h"
+#include "storage/store/recovery.h"
+#include "storage/store/rocks_db.h"
+#include "storage/store/wal/log_scan.h"
+#include "tests/unit/store/store_test_util.h"
+
+namespace armature::store::log_check_test {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string Read(const std::string& path) {
+  std::ostringstream all;
+  all << std::ifstream(path, std::ios::binary).rdbuf();
+  return all.str();
+}
+
+void Write(const std::string& path, std::string_view bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+class LogCheckTest : public testing::TestWithParam<Durability> {
+ protected:
+  LogCheckTest() { options_.durability = GetParam(); }
+  void SetUp() override { Open(); }
+
+  void Open() {
+    database_ = OpenDatabase(options_);
+    if (database_->catalog()->Find("t") == nullptr) CreateActive(database_.get(), PlainTable("t"));
+  }
+  void Close() { database_.reset(); }
+
+  // Commits a row on its own.
+  void Put(std::string_view key, size_t size = 100) {
+    WriteUnit unit(database_->catalog());
+    unit.Put(keyspace(), key, std::string(size, 'v'));
+    ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
+  }
+  // Writes a row as the worker of the indexes does: without a sync, and without a client that waits.
+  void PutUnsynced(std::string_view key) {
+    WriteUnit unit(database_->catalog());
+    unit.Put(keyspace(), key, std::string(100, 'u'));
+    ASSERT_TRUE(database_->CommitConsumed(unit, TableId(1), {}).ok());
+  }
+  std::vector<std::string> Keys() { return KeysOf(*database_, keyspace()); }
+  const Keyspace& keyspace() { return database_->catalog()->Find("t")->data; }
+
+  std::string db(std::string_view name = "") const { return options_.path + "/db" + std::string(name); }
+  std::string register_path() const { return db("/" + std::string(kLogRegisterFile)); }
+  std::vector<std::string> Logs() const {
+    std::vector<std::string> logs;
+    for (const auto& entry : fs::directory_iterator(db())) {
+      if (entry.path().extension() == ".log") logs.push_back(entry.path());
+    }
+    std::sort(logs.begin(), logs.end());
+    return logs;
+  }
+  std::string NewestLog() const { return Logs().back(); }
+  std::string Manifest() const {
+    const std::string current = Read(db("/CURRENT"));
+    return db("/" + current.substr(0, current.find('\n')));
+  }
+
+  // Everything in the directory, to compare.
+  std::map<std::string, std::string> Files() const {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::directory_iterator(db())) {
+      if (entry.path().filename() != "LOCK") files[entry.path().filename()] = Read(entry.path());
+    }
+    return files;
+  }
+
+  // Accepts the one loss, which `fault` and `loss` describe, and opens the database.
+  void Recover(const std::string& fault, const std::string& loss) {
+    const absl::StatusOr<std::vector<Damage>> damage = FindDamage(options_.path);
+    ASSERT_TRUE(damage.ok()) << damage.status();
+    ASSERT_EQ(damage->size(), 1u);
+    EXPECT_THAT(damage->front().fault, HasSubstr(fault));
+    EXPECT_THAT(damage->front().loss, HasSubstr(loss));
+    ASSERT_TRUE(AcceptLosses(options_.path).ok());
+    EXPECT_THAT(*FindDamage(options_.path), testing::IsEmpty());
+    Open();
+    ASSERT_NE(database_, nullptr);
+  }
+
+  // The open is refused with `text`, and changes no file.
+  void ExpectRefused(const std::string& text) {
+    const std::map<std::string, std::string> before = Files();
+    const auto opened = Database::Open(options_);
+    ASSERT_EQ(opened.status().code(), absl::StatusCode::kDataLoss) << opened.status();
+    EXPECT_THAT(std::string(opened.status().message()), HasSubstr(text));
+    EXPECT_THAT(std::string(opened.status().message()), HasSubstr("nothing was changed"));
+    EXPECT_EQ(Files(), before);
+  }
+
+  const test::TempDir dir_;
+  DatabaseOptions options_ = TestOptions(dir_.path("data"));
+  std::unique_ptr<Database> database_;
+};
+
+INSTANTIATE_TEST_SUITE_P(EveryDurability, LogCheckTest,
+                         testing::Values(Durability::kSync, Durability::kInterval, Durability::kOs));
+
+TEST_P(LogCheckTest, StartWithoutTheLogIsRefused) {
+  Put("a");
+  Close();
+  const std::string log = NewestLog();
+  for (const std::string& each : Logs()) fs::remove(each);
+  ExpectRefused(log + " is missing");
+}
+
+// As a directory of an earlier version: nothing tells whether files are missing, but rows without a table do.
+TEST_P(LogCheckTest, StartWithoutTheCatalogIsRefusedWithoutARegisterToo) {
+  for (int i = 0; i < 30; ++i) Put("row" + std::to_string(i), 100'000);
+  Close();
+  for (const std::string& each : Logs()) fs::remove(each);
+  fs::remove(register_path());
+  const auto opened = Database::Open(options_);
+  ASSERT_EQ(opened.status().code(), absl::StatusCode::kDataLoss) << opened.status();
+  EXPECT_THAT(std::string(opened.status().message()), HasSubstr("belong to no table of the catalog: t1"));
+}
+
+TEST_P(LogCheckTest, StartWithALostOlderLogIsRefused) {
+  // Full memtables begin new files; the catalog's memtable keeps the older ones.
+  for (int i = 0; i < 30; ++i) Put("row" + std::to_string(i), 100'000);
+  Close();
+  ASSERT_GE(Logs().size(), 2u);
+  const std::string older = Logs()[1];
+  fs::remove(older);
+  ExpectRefused(older + " is missing");
+  Recover(older + " is missing", "all writes that were only in this file");
+  EXPECT_THAT(Keys(), testing::Contains("row29"));
+}
+
+TEST_P(LogCheckTest, FlippedByteInTheMiddleStopsTheStart) {
+  for (int i = 0; i < 50; ++i) Put("row" + std::to_string(i));
+  Close();
+  const std::string log = NewestLog();
+  std::string bytes = Read(log);
+  bytes[bytes.size() / 2] ^= 1;
+  Write(log, bytes);
+  ExpectRefused(log + " is damaged at offset ");
+  Recover(log + " is damaged at offset ", "in the same block of 32 KiB");
+  EXPECT_GE(Keys().size(), 20u);
+  EXPECT_LT(Keys().size(), 50u);
+}
+
+TEST_P(LogCheckTest, UnfinishedEndIsCutOff) {
+  Put("a");
+  const std::string unfinished[] = {
+      std::string(5, '\0'),        // the file grew, its data did not arrive
+      std::string(100'000, '\0'),  // the same over several blocks
+      std::string(70'000, 'x'),    // garbage
+      std::string("\x12\x34\x56\x78\x20\x00\x01 half of a record", 24),
+  };
+  int n = 0;
+  for (const std::string& tail : unfinished) {
+    Close();
+    const std::string log = NewestLog();
+    Write(log, Read(log) + tail);
+    Open();
+    ASSERT_NE(database_, nullptr);
+    EXPECT_EQ(Keys().size(), static_cast<size_t>(++n));
+    Put("more" + std::to_string(n));
+  }
+}
+
+TEST_P(LogCheckTest, TheEndOfTheManifestIsCutOffIfItIsUnfinished) {
+  Put("a");
+  Close();
+  Write(Manifest(), Read(Manifest()) + std::string(300, '\0'));
+  Open();
+  ASSERT_NE(database_, nullptr);
+  EXPECT_EQ(Keys().size(), 1u);
+}
+
+TEST_P(LogCheckTest, DamagedManifestStopsTheStart) {
+  Put("a");
+  Close();
+  const std::string manifest = Manifest();
+  const std::string whole = Read(manifest);
+  for (const size_t at : {size_t{20}, whole.size() - 2}) {
+    std::string bytes = whole;
+    bytes[at] ^= 1;
+    Write(manifest, bytes);
+    ExpectRefused(manifest + " is damaged at offset ");
+  }
+}
+
+TEST_P(LogCheckTest, RegisterOfAnotherProgramsRunIsNotTrusted) {
+  Put("a");
+  const std::string stale = Read(register_path());
+  Close();
+  fs::remove(register_path());
+  Open();
+  Put("b");
+  Close();
+  Write(register_path(), stale);
+  Open();
+  ASSERT_NE(database_, nullptr);
+  EXPECT_EQ(Keys().size(), 2u);
+}
+
+TEST_P(LogCheckTest, RowsWithoutATableAreNotDeleted) {
+  Close();
+  {
+    const std::unique_ptr<RocksDb> rocks = *RocksDb::Open(db(), options_);
+    ASSERT_TRUE(rocks->CreateFamilies({"t98", "t99"}).ok());
+    rocksdb::WriteBatch batch;
+    batch.Put(rocks->Find("t99")->handle(), "k", "v");
+    ASSERT_TRUE(rocks->Write(&batch, /*sync=*/true, "test").ok());
+  }
+  for (int i = 0; i < 2; ++i) {
+    const auto opened = Database::Open(options_);
+    ASSERT_EQ(opened.status().code(), absl::StatusCode::kDataLoss) << opened.status();
+    EXPECT_THAT(std::string(opened.status().message()), HasSubstr("of the catalog: t99;"));
+  }
+  Recover("column family t99", "its rows, about 1 in");
+}
+
+// States that a power cut leaves while a batch is being synced. The register is as it was before.
+class PowerCutTest : public LogCheckTest {
+ protected:
+  // Commits `before`, writes `unsynced`, commits `last`; then the power is cut during the sync of the last commit, and
+  // the unsynced record does not reach the disk.
+  void CutPower(bool is_last_acknowledged) {
+    Put("before");
+    const std::string then = Read(register_path());
+    const std::string log = NewestLog();
+    const size_t begin = fs::file_size(log);
+    PutUnsynced("unsynced");
+    const size_t end = fs::file_size(log);
+    Put("last");
+    if (is_last_acknowledged) Put("later");
+    Close();
+    std::string bytes = Read(log);
+    std::fill(bytes.begin() + static_cast<ptrdiff_t>(begin), bytes.begin() + static_cast<ptrdiff_t>(end), '\0');
+    Write(log, bytes);
+    Write(register_path(), then);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Synced, PowerCutTest, testing::Values(Durability::kSync));
+
+TEST_P(PowerCutTest, HoleBeforeTheUnfinishedBatchIsCutOff) {
+  CutPower(/*is_last_acknowledged=*/false);
+  Open();
+  ASSERT_NE(database_, nullptr);
+  EXPECT_EQ(Keys(), std::vector<std::string>{"before"});
+}
+
+// The last record tells that the log was synced behind the hole, so the hole is damage.
+TEST_P(PowerCutTest, HoleBeforeAnAcknowledgedBatchStopsTheStart) {
+  CutPower(/*is_last_acknowledged=*/true);
+  ExpectRefused("the next good record is at offset");
+}
+
+TEST_P(PowerCutTest, SyncedEndIsNotCutOff) {
+  Put("a");
+  Put("b");
+  Close();
+  const std::string log = NewestLog();
+  const std::string bytes = Read(log);
+  Write(log, bytes.substr(0, bytes.size() - 10) + std::string(10, '\0'));
+  ExpectRefused("it was synced up to offset " + std::to_string(bytes.size()));
+  Write(log, bytes.substr(0, bytes.size() - 10));
+  ExpectRefused("it was synced up to offset " + std::to_string(bytes.size()));
+  fs::resize_file(log, 0);
+  ExpectRefused(log + " ends at offset 0");
+}
+
+}  // namespace armature::store::log_check_test
