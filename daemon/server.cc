@@ -186,7 +186,9 @@ absl::Status Server::Impl::StartMetrics(const Config& config) {
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
-  auto impl = std::make_unique<Impl>();
+  // From here on an error stops the front ends that serve already before the engine ends.
+  std::unique_ptr<Server> server(new Server(std::make_unique<Impl>()));
+  Impl* const impl = server->impl_.get();
   ARM_RETURN_IF_ERROR(CheckDescriptorLimit(RaiseDescriptorLimit(), config));
   ARM_RETURN_IF_ERROR(impl->StartSecurity(config));
   impl->requests = std::make_unique<RequestStats>(config.slow_request_ms * kNsPerMs);
@@ -199,7 +201,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
   if (!config.grpc_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartGrpc(config.grpc_listen));
   // Last, because /readyz must be true only when the other front ends serve.
   if (!config.metrics_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartMetrics(config));
-  return std::unique_ptr<Server>(new Server(std::move(impl)));
+  return server;
 }
 
 void Server::Reload() {

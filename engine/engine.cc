@@ -85,8 +85,8 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
   const absl::Time deadline = std::min(context.deadline, absl::Now() + kWaitForIndexMax);
   const int64_t begin_ns = RequestTrace::Begin(context.trace);
   index->progress->WhenApplied(at_least, deadline,
-                               [parts, context = std::move(context), plan = *plan, page, begin_ns,
-                                done = std::move(done)](const absl::Status& waited) mutable {
+                               [token = parts->waiting.Enter(), parts, context = std::move(context), plan = *plan, page,
+                                begin_ns, done = std::move(done)](const absl::Status& waited) mutable {
                                  RequestTrace::End(context.trace, WaitFor::kIndex, begin_ns);
                                  if (!waited.ok()) return std::move(done)(waited);
                                  ReadOnPool(parts, std::move(context), plan, page, std::move(done));
@@ -99,6 +99,8 @@ void RunWrite(Parts* parts, RequestContext context, WriteKind kind, WriteRequest
   if (!mutation.ok()) return std::move(done)(mutation.status());
   RunMutation(parts, std::move(context), *std::move(mutation), std::move(done));
 }
+
+absl::Status ServerStopsError() { return ServiceUnavailableError("The server is stopping"); }
 
 bool IsBeingDeleted(const store::Database& database, std::string_view table_name) {
   const std::shared_ptr<const store::CatalogSnapshot> catalog = database.catalog();
@@ -125,22 +127,30 @@ Engine::Engine(store::Database* database, const EngineOptions& options)
 }
 
 Engine::~Engine() {
+  // The order matters: every continuation of a request finds the parts that it uses. Requests that wait for each other
+  // or for indexes end at once; requests that were sent to the committer end with its answer.
+  EndWaits();
   parts_->table_waits.Stop();
+  parts_->locks.Close(ServerStopsError());
   parts_->check_pool.Stop();
+  parts_->waiting.AwaitNone();
   parts_->builder.Stop();
   parts_->applier.Stop();
   parts_->read_pool.Stop();
+  parts_->holder_pool.Stop();
 }
 
 void Engine::EndWaits() {
   parts_->table_waits.End();
-  parts_->database->EndWaits(ServiceUnavailableError("The server is stopping"));
+  parts_->database->EndWaits(ServerStopsError());
 }
 
 store::Database* Engine::database() const { return parts_->database; }
 
 EngineStats Engine::stats() const {
-  return {.read_queue_tasks = parts_->read_pool.queue_length(), .check_queue_tasks = parts_->check_pool.queue_length()};
+  return {.read_queue_tasks = parts_->read_pool.queue_length(),
+          .holder_queue_tasks = parts_->holder_pool.queue_length(),
+          .check_queue_tasks = parts_->check_pool.queue_length()};
 }
 
 void Engine::GetItem(const RequestContext&, GetItemRequest request, Callback<GetItemResult> done) {

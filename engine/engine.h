@@ -31,8 +31,10 @@ namespace armature::engine {
 struct Parts;
 
 struct EngineOptions {
-  size_t read_threads = 2;       // run queries, scans and all operations that wait for the disk
-  size_t read_queue_max = 4096;  // maximum number of requests waiting for these threads; further requests are throttled
+  // Two pools have this number of threads each: one runs queries, scans and operations that wait for the disk, the
+  // other requests that hold row locks.
+  size_t read_threads = 2;
+  size_t read_queue_max = 4096;  // maximum number of requests waiting for a pool; further requests are throttled
   size_t lock_stripes = 16'384;
   index::IndexBuilderOptions index_build;
   // Writes to a global index whose backlog has reached either limit are throttled.
@@ -56,6 +58,7 @@ struct EngineOptions {
 // Number of tasks that wait for a thread.
 struct EngineStats {
   size_t read_queue_tasks = 0;
+  size_t holder_queue_tasks = 0;
   size_t check_queue_tasks = 0;
 };
 
@@ -64,7 +67,8 @@ struct EngineStats {
 //
 // Thread-safety: thread-safe.
 // Lifetime: the database must outlive the engine. Destroy the engine when no new requests arrive: the destructor
-// completes the requests in progress.
+// completes the requests in progress. Requests that wait for row locks or indexes end with ServiceUnavailable, the
+// others with their results. No callback runs after it.
 class Engine {
  public:
   Engine(store::Database* database, const EngineOptions& options);

@@ -17,9 +17,7 @@ absl::Status TooManyWaitError() {
 }  // namespace
 
 absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::string_view name_or_arn) {
-  PinnedTable pinned;
-  pinned.snapshot = database.catalog();
-  pinned.table = pinned.snapshot->Find(model::LocalTableName(name_or_arn));
+  PinnedTable pinned{database.catalog()->Hold(model::LocalTableName(name_or_arn))};
   const bool is_usable = pinned.table != nullptr && pinned.table->lease != nullptr;
   if (!is_usable || pinned.table->descriptor.is_being_restored()) {
     return ResourceNotFoundError("Requested resource not found");
@@ -28,9 +26,7 @@ absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::stri
 }
 
 absl::StatusOr<PinnedTable> FindTableInAnyState(const store::Database& database, std::string_view name_or_arn) {
-  PinnedTable pinned;
-  pinned.snapshot = database.catalog();
-  pinned.table = pinned.snapshot->Find(model::LocalTableName(name_or_arn));
+  PinnedTable pinned{database.catalog()->Hold(model::LocalTableName(name_or_arn))};
   if (pinned.table == nullptr) return NoSuchTableError(name_or_arn);
   return pinned;
 }
@@ -44,8 +40,8 @@ void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status
   RunOnPool(&parts->read_pool, std::move(task), std::move(refused));
 }
 
-void RunHolderOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused) {
-  if (!parts->read_pool.TryRunAhead(task)) std::move(refused)(TooManyWaitError());
+void RunHolder(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused) {
+  RunOnPool(&parts->holder_pool, std::move(task), std::move(refused));
 }
 
 void RunOnPool(ThreadPool* pool, Task task, absl::AnyInvocable<void(absl::Status) &&> refused) {

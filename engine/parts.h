@@ -4,14 +4,17 @@
 // Shared state of all operations of the engine. Inside the engine only.
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "engine/backup/table_restore.h"
@@ -37,23 +40,76 @@ inline constexpr size_t kInlineBytesMax = 1 << 20;
 // Limit on queued pages of checks.
 inline constexpr size_t kChecksWaitingMax = 64;
 
+// Counts the requests that wait for row locks, commits or indexes. Their continuations run on threads of the engine, of
+// its database and of timers, and use the engine's parts, so the engine ends only after them.
+//
+// Thread-safety: thread-safe.
+class WaitingRequests {
+ public:
+  // Counts one request until it is destroyed. A request destroys it last.
+  class Token {
+   public:
+    Token() = default;
+    Token(Token&& other) noexcept : all_(std::exchange(other.all_, nullptr)) {}
+    Token& operator=(Token&& other) noexcept {
+      std::swap(all_, other.all_);
+      return *this;
+    }
+    ~Token() {
+      if (all_ != nullptr) all_->Add(-1);
+    }
+
+   private:
+    friend class WaitingRequests;
+    explicit Token(WaitingRequests* all) : all_(all) {}
+    WaitingRequests* all_ = nullptr;
+  };
+
+  Token Enter() {
+    Add(1);
+    return Token(this);
+  }
+  void AwaitNone() {
+    const absl::MutexLock lock(&mutex_);
+    const auto is_none = [this] {
+      mutex_.AssertHeld();
+      return count_ == 0;
+    };
+    mutex_.Await(absl::Condition(&is_none));
+  }
+
+ private:
+  void Add(int64_t delta) {
+    const absl::MutexLock lock(&mutex_);
+    count_ += delta;
+  }
+
+  absl::Mutex mutex_;
+  int64_t count_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
 // Members are declared in construction order; destroyed in reverse.
 struct Parts {
   Parts(store::Database* db, const EngineOptions& engine_options)
       : database(db),
         options(engine_options),
         read_pool("arm-read", options.read_threads, options.read_queue_max),
+        holder_pool("arm-locks", options.read_threads, options.read_queue_max),
         table_waits(db, &timers),
-        locks(options.lock_stripes, &read_pool, &timers, options.transaction_wait),
+        locks(options.lock_stripes, &holder_pool, &timers, options.transaction_wait),
         applier(db),
         builder(db, &applier, options.index_build),
         backups(db, options.backup) {}
 
   store::Database* const database;
   const EngineOptions options;
+  WaitingRequests waiting;
   TimerQueue timers;
   ThreadPool read_pool;
-  // For work that waits for locks and indexes. It must not occupy threads of the read pool, which release both.
+  // For requests that hold row locks: those that were handed a lock, and those that read their row from disk. Others
+  // may wait for the same rows, so scans and other long work must not occupy these threads.
+  ThreadPool holder_pool;
+  // For work that waits for locks and indexes. It must not occupy threads of the other pools, which release both.
   ThreadPool check_pool{"arm-check", 1, kChecksWaitingMax};
   TableWaits table_waits;
   std::atomic<int> exports = 0;  // number of open exports
@@ -66,10 +122,10 @@ struct Parts {
   TableRestores restores{this};
 };
 
-// A table whose items may be read and written, and the snapshot that keeps it alive.
+// A table whose items may be read and written. It holds this state of the table, and nothing of other tables: they can
+// be deleted and changed meanwhile.
 struct PinnedTable {
-  std::shared_ptr<const store::CatalogSnapshot> snapshot;
-  const store::Table* table = nullptr;
+  std::shared_ptr<const store::Table> table;
 };
 
 // Finds a table by name or ARN, which has passed model::CheckTableReference. Errors: ResourceNotFound for a table that
@@ -86,8 +142,8 @@ absl::Status NoSuchTableError(std::string_view name_or_arn);
 void RunOnPool(ThreadPool* pool, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
 // The same with the read pool.
 void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
-// The same for a request that holds row locks: it runs ahead of requests without locks; see ThreadPool.
-void RunHolderOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
+// The same for a request that holds row locks, with the pool of such requests.
+void RunHolder(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
 
 // Calls `start` with a callback, and blocks until the callback was called. Returns its argument.
 template <class T>

@@ -48,6 +48,18 @@ std::optional<std::string> EncodeIndexKey(model::IndexKind kind, const model::Ke
   return key;
 }
 
+absl::StatusOr<std::string> DecodeIndexKey(model::IndexKind kind, const model::KeySchema& index_key,
+                                           const model::KeySchema& table_key, std::string_view key) {
+  std::vector<model::KeyAttribute> attributes = index_key.partition;
+  const auto append = [&attributes](const std::vector<model::KeyAttribute>& more) {
+    attributes.insert(attributes.end(), more.begin(), more.end());
+  };
+  append(index_key.sort);
+  if (kind == model::IndexKind::kGlobal) append(table_key.partition);
+  append(table_key.sort);
+  return codec::DecodeKeyAttributes(attributes, key);
+}
+
 std::string ProjectEntry(const store::Index& index, const model::ItemView& item) {
   const model::Projection& projection = index.descriptor.projection;
   switch (projection.type) {

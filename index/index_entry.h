@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "storage/model/item_view.h"
 #include "storage/model/key_schema.h"
 #include "storage/model/table_descriptor.h"
@@ -36,6 +37,10 @@ std::optional<KeyFault> FindKeyFault(const model::KeySchema& index_key, const mo
 // table's whole key, which distinguishes entries with equal index keys.
 std::optional<std::string> EncodeIndexKey(model::IndexKind kind, const model::KeySchema& index_key,
                                           const model::KeySchema& table_key, const model::ItemView& item);
+
+// The key attributes of index and table, as canonical item bytes, from the key of an entry. Errors: DataLoss.
+absl::StatusOr<std::string> DecodeIndexKey(model::IndexKind kind, const model::KeySchema& index_key,
+                                           const model::KeySchema& table_key, std::string_view key);
 
 // The entry's item in canonical bytes: key attributes of index and table, plus the listed attributes (INCLUDE) or all
 // attributes (ALL).

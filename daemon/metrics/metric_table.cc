@@ -51,7 +51,8 @@ constexpr MetricDefinition kTables[] = {
 
 constexpr MetricDefinition kPools[] = {
     {"armature_pool_queue_tasks", kGauge, "pool",
-     "Tasks that wait for a thread. `pool` is read (queries, scans, reads from disk) or check (armature verify, "
+     "Tasks that wait for a thread. `pool` is read (queries, scans, reads from disk), locks (requests that hold row "
+     "locks) or check (armature verify, "
      "exports)."},
 };
 

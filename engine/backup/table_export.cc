@@ -45,20 +45,21 @@ class ExportSlot {
 // Members in order of construction; destroyed in reverse.
 struct TableExport::Held {
   ExportSlot slot;
-  PinnedTable pinned;
+  std::shared_ptr<const store::FamilyLease> table;
   std::unique_ptr<const store::KeyspaceSnapshot> snapshot;
 };
 
 absl::StatusOr<std::shared_ptr<TableExport>> TableExport::Open(Parts* parts, const std::string& table_name) {
   ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(table_name));
-  ARM_ASSIGN_OR_RETURN(PinnedTable pinned, FindTable(*parts->database, table_name));
+  ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTable(*parts->database, table_name));
   std::optional<ExportSlot> slot = ExportSlot::Take(&parts->exports);
   if (!slot.has_value()) {
     return LimitExceededError(Cat("At most ", kExportsMax, " exports can run at the same time"));
   }
   TableDescription description = Describe(*pinned.table);
-  auto held = std::make_unique<Held>(Held{*std::move(slot), std::move(pinned), nullptr});
-  held->snapshot = parts->database->TakeSnapshot(held->pinned.table->data);
+  // Only the table's rows are held for the whole time: its state, and all other tables, may change meanwhile.
+  auto held = std::make_unique<Held>(Held{*std::move(slot), pinned.table->lease, nullptr});
+  held->snapshot = parts->database->TakeSnapshot(pinned.table->data);
   std::shared_ptr<TableExport> made(new TableExport(parts, std::move(description), std::move(held)));
   absl::MutexLock lock(&made->mutex_);
   made->BeginWait();

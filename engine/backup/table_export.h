@@ -23,7 +23,8 @@ struct Parts;
 // Limit on concurrent exports: each keeps all overwritten versions of every row on disk.
 inline constexpr int kExportsMax = 4;
 
-// Made by Engine::OpenExport. Holds a snapshot and the table, whose files stay on disk even if the table is deleted. If
+// Made by Engine::OpenExport. Holds a snapshot and the table's rows, which stay on disk even if the table is deleted.
+// Other tables, and the table's indexes, are created and deleted meanwhile as at other times. If
 // no page is requested for EngineOptions::export_patience, the export releases both, and the next page fails.
 //
 // Pages are read by the thread that checks indexes, so that exports take no threads from clients' requests.

@@ -33,9 +33,7 @@ constexpr size_t kChunksAheadMax = 40;
 absl::Status StoppingError() { return absl::CancelledError("the server is about to stop"); }
 
 absl::StatusOr<PinnedTable> Pin(const Parts& parts, TableId id) {
-  PinnedTable pinned;
-  pinned.snapshot = parts.database->catalog();
-  pinned.table = pinned.snapshot->Find(id);
+  PinnedTable pinned{parts.database->catalog()->Hold(id)};
   if (pinned.table == nullptr) return absl::NotFoundError("the table is gone");
   return pinned;
 }
@@ -70,7 +68,7 @@ class RowLoader {
     rows_.clear();
     bytes_ = 0;
     waiting_.push_back(*committed);
-    // Takes a new snapshot, because a snapshot keeps tables alive that are deleted meanwhile.
+    // Pins the table anew, because an index that is removed meanwhile is dropped when no one holds the earlier state.
     ARM_ASSIGN_OR_RETURN(pinned_, Pin(*parts_, pinned_.table->descriptor.id));
     return WaitForIndexes(kChunksAheadMax);
   }
@@ -90,7 +88,7 @@ class RowLoader {
   absl::StatusOr<store::WriteUnit> UnitOf(std::string_view key, std::string_view value) const {
     const store::Table& table = *pinned_.table;
     ARM_ASSIGN_OR_RETURN(const codec::StoredItemView stored, codec::ParseStoredItem(value));
-    store::WriteUnit unit(pinned_.snapshot);
+    store::WriteUnit unit(pinned_.table);
     const store::StatsDelta delta{1, static_cast<int64_t>(stored.api_size)};
     unit.Put(table.data, key, value);
     unit.AddStats(table.data, delta);

@@ -284,7 +284,7 @@ class Verifier {
   }
 
   absl::Status Commit(const std::string& base_key, index::EntryChange change) const {
-    store::WriteUnit unit(pinned_.snapshot);
+    store::WriteUnit unit(pinned_.table);
     const bool global = IsGlobal(*change.index);
     std::vector<index::EntryChange> changes;
     changes.push_back(std::move(change));

@@ -31,6 +31,7 @@ struct Member {
 };
 
 struct Batch {
+  WaitingRequests::Token token;  // first, so that it is destroyed last
   Parts* parts;
   RequestContext context;
   BatchWriteRequest request;
@@ -214,7 +215,7 @@ absl::Status Decide(const Batch& batch, RowWrite* row) {
 void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode);
 
 void RunWaveOnPool(const BatchPtr& batch, const Wave& wave) {
-  RunHolderOnReadPool(
+  RunHolder(
       batch->parts, [batch, wave] { RunWave(batch, wave, store::ReadMode::kMayBlock); },
       [batch, wave](const absl::Status& status) {
         for (Member* const member : wave) End(batch, member, status);
@@ -295,6 +296,7 @@ void Run(const BatchPtr& batch) {
 
 void RunBatchWrite(Parts* parts, RequestContext context, BatchWriteRequest request, Callback<BatchWriteResult> done) {
   auto batch = std::make_shared<Batch>();
+  batch->token = parts->waiting.Enter();
   batch->parts = parts;
   batch->context = std::move(context);
   batch->request = std::move(request);

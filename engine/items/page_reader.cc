@@ -10,6 +10,7 @@
 #include "engine/expr/condition_eval.h"
 #include "engine/expr/projection.h"
 #include "engine/items/read_plan.h"
+#include "index/index_entry.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/codec/key_codec.h"
@@ -24,6 +25,9 @@ namespace {
 // the page ends at this size. The item that crosses it (below 2 MB encoded, except for huge numbers) is still included.
 constexpr size_t kPageMaxEncodedBytes = 2 << 20;
 constexpr int64_t kRowsBetweenChecks = 64;
+// A page ends behind about this number of deleted rows, even if it is empty, so that a read of a table that was mostly
+// deleted occupies its thread for some tens of milliseconds, not for seconds.
+constexpr uint64_t kPageSkippedMax = 50'000;
 // Bound on the work of a page's filter on constants, as expr::CostPerItem counts: less than a second. Without it, a
 // filter with large constants would read them again for each of many small items.
 constexpr size_t kPageFilterBytesMax = 512 << 20;
@@ -93,6 +97,17 @@ class PageCollector final : public store::JoinVisitor {
       if (plan_.fetch == Fetch::kPassing || Passes(fetched.item)) Keep(keeps_fetched_ ? fetched.item : stored.item);
     }
     return EndRow(stored.item);
+  }
+
+  // Ends the page behind the row with this key, which exists no more or was visited.
+  void EndBehind(std::string_view key) {
+    const store::Index* const index = plan_.index;
+    const model::KeySchema& table_key = plan_.table().descriptor.key;
+    absl::StatusOr<std::string> decoded =
+        index == nullptr ? codec::DecodeTableKey(table_key, key)
+                         : index::DecodeIndexKey(index->descriptor.kind, index->descriptor.key, table_key, key);
+    status_ = decoded.status();
+    if (decoded.ok()) last_key_ = *std::move(decoded);
   }
 
   const absl::Status& status() const { return status_; }
@@ -183,13 +198,20 @@ absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const Req
                                                    const ReadPlan& plan, store::ReadMode mode, PageWriter* page) {
   ARM_RETURN_IF_ERROR(CheckStillWanted(context));
   PageCollector collector(context, plan, page);
+  const auto goes_on = [&context] { return CheckStillWanted(context).ok(); };
+  store::SkipLimit limit{.skipped_max = kPageSkippedMax, .goes_on = goes_on, .passed = {}};
   absl::StatusOr<store::RangeEnd> end = store::RangeEnd::kReached;
   if (plan.fetch == Fetch::kNone) {
     end = parts.database->ReadRange(
         plan.keyspace(), plan.range, plan.direction,
-        [&collector](std::string_view, std::string_view value) { return collector.VisitRow(value); }, mode);
+        [&collector](std::string_view, std::string_view value) { return collector.VisitRow(value); }, mode, &limit);
   } else {
-    end = parts.database->ReadJoined(plan.keyspace(), plan.range, plan.direction, plan.table().data, &collector, mode);
+    end = parts.database->ReadJoined(plan.keyspace(), plan.range, plan.direction, plan.table().data, &collector, mode,
+                                     &limit);
+  }
+  if (end.ok() && *end == store::RangeEnd::kPaused) {
+    ARM_RETURN_IF_ERROR(CheckStillWanted(context));
+    collector.EndBehind(limit.passed);
   }
   if (end.ok() && !collector.status().ok()) end = collector.status();
   if (!end.ok()) return WithContext(end.status(), NameOf(plan));

@@ -13,6 +13,7 @@ namespace {
 
 // A write in progress.
 struct Write {
+  WaitingRequests::Token token;  // first, so that it is destroyed last
   Parts* parts;
   RequestContext context;
   Callback<WriteResult> done;
@@ -103,7 +104,7 @@ void ReadOld(const WritePtr& write, store::ReadMode mode) {
   if (!read.ok()) return write->Fail(read.status());
   if (!*read) {
     write->wait_begin_ns = RequestTrace::Begin(write->context.trace);
-    RunHolderOnReadPool(
+    RunHolder(
         write->parts,
         [write] {
           RequestTrace::End(write->context.trace, WaitFor::kQueue, write->wait_begin_ns);
@@ -114,7 +115,7 @@ void ReadOld(const WritePtr& write, store::ReadMode mode) {
   }
   if (mode == store::ReadMode::kMayBlock || DecisionCost(write->row) <= kInlineBytesMax) return DecideAndCommit(write);
   write->wait_begin_ns = RequestTrace::Begin(write->context.trace);
-  RunHolderOnReadPool(
+  RunHolder(
       write->parts,
       [write] {
         RequestTrace::End(write->context.trace, WaitFor::kQueue, write->wait_begin_ns);
@@ -128,6 +129,7 @@ void ReadOld(const WritePtr& write, store::ReadMode mode) {
 void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const RowMutation> mutation,
                  Callback<WriteResult> done) {
   auto write = std::make_shared<Write>();
+  write->token = parts->waiting.Enter();
   write->parts = parts;
   write->context = std::move(context);
   write->done = std::move(done);

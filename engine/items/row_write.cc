@@ -152,7 +152,7 @@ absl::Status CheckBacklogs(const Parts& parts, const RowWrite& row) {
 store::WriteUnit BuildUnit(RowWrite* row) {
   const store::Table& table = row->table();
   RowEffect& effect = row->effect;
-  store::WriteUnit unit(row->pinned.snapshot);
+  store::WriteUnit unit(row->pinned.table);
   store::StatsDelta delta;
   if (row->before.has_value()) {
     delta.items -= 1;

@@ -31,6 +31,7 @@ struct ReadRow {
 };
 
 struct ReadTransaction {
+  WaitingRequests::Token token;  // first, so that it is destroyed last
   Parts* parts;
   RequestContext context;
   TransactGetRequest request;
@@ -155,7 +156,7 @@ void ReadRows(const ReadTransactionPtr& transaction, store::ReadMode mode) {
         transaction->parts->database->Get(row.pinned.table->data, row.key, mode, &stored);
     if (!got.ok()) return End(transaction, got.status());
     if (*got == store::GetResult::kWouldBlock) {
-      RunHolderOnReadPool(
+      RunHolder(
           transaction->parts, [transaction] { ReadRows(transaction, store::ReadMode::kMayBlock); },
           [transaction](const absl::Status& status) { End(transaction, status); });
       return;
@@ -181,6 +182,7 @@ absl::Status CheckBeforeLocks(const ReadTransaction& transaction) {
 void RunTransactGet(Parts* parts, RequestContext context, TransactGetRequest request,
                     Callback<TransactGetResult> done) {
   auto transaction = std::make_shared<ReadTransaction>();
+  transaction->token = parts->waiting.Enter();
   transaction->parts = parts;
   transaction->context = std::move(context);
   transaction->request = std::move(request);

@@ -189,6 +189,7 @@ std::string FingerprintOf(const TransactWriteRequest& request, const TransactRow
 
 // A transaction in progress.
 struct Transaction {
+  WaitingRequests::Token token;  // first, so that it is destroyed last
   Parts* parts;
   RequestContext context;
   TransactWriteRequest request;
@@ -336,12 +337,12 @@ void Decide(const TransactionPtr& transaction) {
   });
 }
 
-// The same on the read pool if it is much work.
+// The same on the pool of lock holders if it is much work.
 void DecideOnFittingThread(const TransactionPtr& transaction) {
   size_t cost = 0;
   for (const auto& row : transaction->rows()) cost += DecisionCost(*row);
   if (cost <= kInlineBytesMax) return Decide(transaction);
-  RunHolderOnReadPool(
+  RunHolder(
       transaction->parts, [transaction] { Decide(transaction); },
       [transaction](const absl::Status& status) { End(transaction, status); });
 }
@@ -356,7 +357,7 @@ void ReadRows(const TransactionPtr& transaction, store::ReadMode mode, void (*th
     if (*read) continue;
     // A replayed request holds no rows.
     const bool holds_rows = !transaction->locks.empty();
-    (holds_rows ? RunHolderOnReadPool : RunOnReadPool)(
+    (holds_rows ? RunHolder : RunOnReadPool)(
         transaction->parts, [transaction, then] { ReadRows(transaction, store::ReadMode::kMayBlock, then); },
         [transaction](const absl::Status& status) { End(transaction, status); });
     return;
@@ -451,6 +452,7 @@ bool SweepOnce(Parts* parts) {
 void RunTransactWrite(Parts* parts, RequestContext context, TransactWriteRequest request,
                       Callback<TransactWriteResult> done) {
   auto transaction = std::make_shared<Transaction>();
+  transaction->token = parts->waiting.Enter();
   transaction->parts = parts;
   transaction->context = std::move(context);
   transaction->request = std::move(request);

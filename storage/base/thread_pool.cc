@@ -19,34 +19,25 @@ ThreadPool::ThreadPool(std::string_view name, size_t threads, size_t queue_max) 
   }
 }
 
-bool ThreadPool::TryPush(Queue* queue, Task& task) {
+bool ThreadPool::TryRun(Task& task) {
   const absl::MutexLock lock(&mutex_);
-  if (stopping_ || queue->size() >= queue_max_) return false;
-  queue->push_back(std::move(task));
+  if (stopping_ || queue_.size() >= queue_max_) return false;
+  queue_.push_back(std::move(task));
   if (idle_ > 0) wake_.Signal();
   return true;
 }
 
-void ThreadPool::Push(Queue* queue, Task task) {
+void ThreadPool::RunAdmitted(Task task) {
   {
     const absl::MutexLock lock(&mutex_);
     if (!stopping_) {
-      queue->push_back(std::move(task));
+      queue_.push_back(std::move(task));
       if (idle_ > 0) wake_.Signal();
       return;
     }
   }
   // The threads may have ended already, but an admitted task must run.
   std::move(task)();
-}
-
-Task ThreadPool::TakeNext() {
-  const bool ahead = !ahead_.empty() && (queue_.empty() || ahead_in_a_row_ < kAheadInARowMax);
-  ahead_in_a_row_ = ahead ? ahead_in_a_row_ + 1 : 0;
-  Queue& queue = ahead ? ahead_ : queue_;
-  Task task = std::move(queue.front());
-  queue.pop_front();
-  return task;
 }
 
 void ThreadPool::Stop() {
@@ -62,7 +53,7 @@ void ThreadPool::Stop() {
 
 size_t ThreadPool::queue_length() const {
   const absl::MutexLock lock(&mutex_);
-  return queue_.size() + ahead_.size();
+  return queue_.size();
 }
 
 void ThreadPool::Work() {
@@ -72,10 +63,11 @@ void ThreadPool::Work() {
     {
       const absl::MutexLock lock(&mutex_);
       ++idle_;
-      while (queue_.empty() && ahead_.empty() && !stopping_) wake_.Wait(&mutex_);
+      while (queue_.empty() && !stopping_) wake_.Wait(&mutex_);
       --idle_;
-      if (queue_.empty() && ahead_.empty()) return;
-      task = TakeNext();
+      if (queue_.empty()) return;
+      task = std::move(queue_.front());
+      queue_.pop_front();
     }
     std::move(task)();
   }

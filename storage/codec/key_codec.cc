@@ -5,10 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <utility>
 
 #include "storage/base/status_macros.h"
 #include "storage/model/limits.h"
+#include "storage/model/wire.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -228,6 +230,29 @@ absl::StatusOr<DecodedComponent> TakeKeyComponent(std::string_view* in) {
     default:
       return DataLossError(Cat("key component: unknown type code ", static_cast<int>(code)));
   }
+}
+
+absl::StatusOr<std::string> DecodeKeyAttributes(const std::vector<model::KeyAttribute>& attributes,
+                                                std::string_view key) {
+  if (key.size() < kPartitionHashBytes) return DataLossError("key: expected a hash");
+  key.remove_prefix(kPartitionHashBytes);
+  std::map<std::string_view, std::string> wires;  // values by name
+  for (const model::KeyAttribute& attribute : attributes) {
+    ARM_ASSIGN_OR_RETURN(const DecodedComponent component, TakeKeyComponent(&key));
+    if (component.type != attribute.type) return DataLossError("key component: another type than the schema's");
+    std::string& wire = wires[attribute.name];
+    wire.clear();
+    model::AppendBytesField(static_cast<uint32_t>(model::ToValueType(attribute.type)), component.scalar, &wire);
+  }
+  std::string item;
+  for (const auto& [name, wire] : wires) model::AppendAttribute(name, *model::ValueView::FromWire(wire), &item);
+  return item;
+}
+
+absl::StatusOr<std::string> DecodeTableKey(const model::KeySchema& schema, std::string_view key) {
+  std::vector<model::KeyAttribute> attributes = schema.partition;
+  attributes.insert(attributes.end(), schema.sort.begin(), schema.sort.end());
+  return DecodeKeyAttributes(attributes, key);
 }
 
 std::string PrefixSuccessor(std::string_view prefix) {

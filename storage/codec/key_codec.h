@@ -50,6 +50,14 @@ struct DecodedComponent {
 // Errors: DataLoss if the bytes are not a canonical component; `in` is then unspecified.
 absl::StatusOr<DecodedComponent> TakeKeyComponent(std::string_view* in);
 
+// The values of `attributes` in `key`, as canonical item bytes. They are the first components behind the key's hash; a
+// name that occurs twice has its value twice. Errors: DataLoss if the key does not hold them with their types.
+absl::StatusOr<std::string> DecodeKeyAttributes(const std::vector<model::KeyAttribute>& attributes,
+                                                std::string_view key);
+
+// The key attributes in the key of a row, as canonical item bytes. Errors: DataLoss.
+absl::StatusOr<std::string> DecodeTableKey(const model::KeySchema& schema, std::string_view key);
+
 // The smallest string greater than all strings that begin with `prefix`; empty if there is none (all FF).
 std::string PrefixSuccessor(std::string_view prefix);
 

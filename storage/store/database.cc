@@ -115,13 +115,14 @@ absl::StatusOr<GetResult> Database::GetCounter(const Keyspace& keyspace, std::st
 }
 
 absl::StatusOr<RangeEnd> Database::ReadRange(const Keyspace& keyspace, const KeyRange& range, Direction direction,
-                                             RowVisitor visit, ReadMode mode) const {
-  return ReadRows(impl_->rocks.get(), *keyspace.family, range, direction, mode, visit);
+                                             RowVisitor visit, ReadMode mode, SkipLimit* limit) const {
+  return ReadRows(impl_->rocks.get(), *keyspace.family, {range, direction, mode, limit}, visit);
 }
 
 absl::StatusOr<RangeEnd> Database::ReadJoined(const Keyspace& index, const KeyRange& range, Direction direction,
-                                              const Keyspace& rows, JoinVisitor* visitor, ReadMode mode) const {
-  return ReadJoinedRows(impl_->rocks.get(), *index.family, range, direction, *rows.family, mode, visitor);
+                                              const Keyspace& rows, JoinVisitor* visitor, ReadMode mode,
+                                              SkipLimit* limit) const {
+  return ReadJoinedRows(impl_->rocks.get(), *index.family, {range, direction, mode, limit}, *rows.family, visitor);
 }
 
 std::unique_ptr<KeyspaceSnapshot> Database::TakeSnapshot(const Keyspace& keyspace) const {

@@ -48,8 +48,18 @@ struct KeyRange {
 };
 
 // How a range read ended. kWouldBlock: the next row is not in memory, or behind very many deleted rows, and the caller
-// asked not to wait.
-enum class RangeEnd : uint8_t { kReached, kStopped, kWouldBlock };
+// asked not to wait. kPaused: a SkipLimit was reached.
+enum class RangeEnd : uint8_t { kReached, kStopped, kWouldBlock, kPaused };
+
+// Bounds the work that a range read spends on what it does not visit: deleted rows, and old versions of rows. They are
+// in the way until a compaction removes them, and there may be as many of them as the table has ever had rows.
+struct SkipLimit {
+  uint64_t skipped_max;               // about this number in all
+  absl::FunctionRef<bool()> goes_on;  // called once per thousand skipped in a row; false pauses the read at once
+  // After kPaused: a key in the range. All rows up to and including it, in reading direction, were visited or do not
+  // exist. Empty if there is none, which is possible only after `goes_on` returned false.
+  std::string passed;
+};
 
 // A range visitor's decision about the row it was given.
 enum class RowVerdict : uint8_t { kContinue, kStop };
@@ -159,10 +169,11 @@ class Database {
 
   // Calls `visit(key, value)` for the rows of `range` in `direction`, until the visitor returns kStop or the range
   // ends. One call sees one point in time. The views are valid during the visit. Empty or inverted ranges visit
-  // nothing. With kMemoryOnly some rows may already have been visited when the call returns kWouldBlock. Errors:
-  // DataLoss, Unavailable.
+  // nothing. With kMemoryOnly some rows may already have been visited when the call returns kWouldBlock. `limit`, for
+  // kMayBlock, may be null: no limit. Errors: DataLoss, Unavailable.
   absl::StatusOr<RangeEnd> ReadRange(const Keyspace& keyspace, const KeyRange& range, Direction direction,
-                                     RowVisitor visit, ReadMode mode = ReadMode::kMayBlock) const;
+                                     RowVisitor visit, ReadMode mode = ReadMode::kMayBlock,
+                                     SkipLimit* limit = nullptr) const;
 
   // Visits the entries of `range` in `index` as ReadRange does, each together with the row of `rows` that the visitor
   // chooses for it. Entries and rows are those of one point in time.
@@ -171,8 +182,8 @@ class Database {
   // entries before a failing entry are visited first; if the visitor stops among them, the error is not returned.
   // Cost: rows are read in batches. Up to 31 of them are read in vain when Visit stops before Choose does.
   absl::StatusOr<RangeEnd> ReadJoined(const Keyspace& index, const KeyRange& range, Direction direction,
-                                      const Keyspace& rows, JoinVisitor* visitor,
-                                      ReadMode mode = ReadMode::kMayBlock) const;
+                                      const Keyspace& rows, JoinVisitor* visitor, ReadMode mode = ReadMode::kMayBlock,
+                                      SkipLimit* limit = nullptr) const;
 
   // A snapshot of `keyspace` that contains every acknowledged write. May take some milliseconds.
   std::unique_ptr<KeyspaceSnapshot> TakeSnapshot(const Keyspace& keyspace) const;

@@ -51,7 +51,7 @@ class ColumnFamily;
 // Identifies the rows of one table or index in every operation of the store. Today each keyspace has its own column
 // family. Code above the store must not rely on that: many small tables may share a family later.
 //
-// Lifetime: valid while the CatalogSnapshot (or TableFamilies) it came from is held.
+// Lifetime: valid while the Table or CatalogSnapshot it came from, or the lease of its table or index, is held.
 struct Keyspace {
   ColumnFamily* family = nullptr;
   // Totals of this keyspace, updated exactly with every commit. Null if none are kept.

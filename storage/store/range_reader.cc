@@ -1,5 +1,6 @@
 #include "storage/store/range_reader.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "absl/strings/escaping.h"
 #include "rocksdb/db.h"
 #include "rocksdb/options.h"
+#include "rocksdb/perf_context.h"
 #include "rocksdb/slice.h"
 #include "rocksdb/snapshot.h"
 #include "storage/base/status_macros.h"
@@ -22,8 +24,20 @@
 namespace armature::store {
 namespace {
 
-// Limit on deleted and overwritten rows that a kMemoryOnly read may skip between two live rows.
-constexpr uint64_t kSkippedInMemoryMax = 1000;
+// Number of deleted and overwritten rows that an iterator skips before it stops and can be asked to go on.
+constexpr uint64_t kSkipStep = 1000;
+// Limit on rows that a kMemoryOnly read skips in all: skipping them takes as long as a disk read.
+constexpr uint64_t kSkippedInMemoryMax = 2 * kSkipStep;
+// RocksDB's property of an iterator that stopped after max_skippable_internal_keys: the key where it stopped.
+constexpr char kStoppedAtProperty[] = "rocksdb.iterator.internal-key";
+
+// Number of deleted rows and old versions that iterators of this thread have skipped so far. RocksDB counts the steps
+// over visited rows as well.
+uint64_t SkippedByThread() {
+  const rocksdb::PerfContext& counts = *rocksdb::get_perf_context();
+  return counts.internal_delete_skipped_count + counts.internal_recent_skipped_count +
+         counts.internal_key_skipped_count;
+}
 
 // Number of entries whose rows are read together: RocksDB's own batch size. The byte limit bounds the memory for
 // entries with large projections.
@@ -32,46 +46,96 @@ constexpr size_t kJoinBatchBytes = 256 << 10;
 
 std::string Hex(std::string_view key) { return absl::BytesToHexString(Av(key)); }
 
+uint64_t SkippedMax(const RangeRead& read) {
+  if (read.mode == ReadMode::kMemoryOnly) return kSkippedInMemoryMax;
+  return read.limit != nullptr ? read.limit->skipped_max : UINT64_MAX;
+}
+
 // Iterates over the rows of one range. The range is not empty, or has no end.
 class RangeCursor {
  public:
   // `snapshot`: null reads the current state.
-  RangeCursor(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction, ReadMode mode,
-              const rocksdb::Snapshot* snapshot, bool fill_cache = true)
-      : begin_(range.begin), end_(range.end), forward_(direction == Direction::kForward) {
+  RangeCursor(RocksDb* db, const ColumnFamily& family, const RangeRead& read, const rocksdb::Snapshot* snapshot,
+              bool fill_cache = true)
+      : begin_(read.range.begin),
+        end_(read.range.end),
+        forward_(read.direction == Direction::kForward),
+        limit_(read.mode == ReadMode::kMayBlock ? read.limit : nullptr),
+        skipped_max_(SkippedMax(read)),
+        skipped_before_(SkippedByThread()) {
     rocksdb::ReadOptions options;
     options.snapshot = snapshot;
     options.fill_cache = fill_cache;
     options.total_order_seek = true;
-    if (mode == ReadMode::kMemoryOnly) {
-      options.read_tier = rocksdb::kBlockCacheTier;
-      // Skipping a long run of deleted rows takes as long as a disk read.
-      options.max_skippable_internal_keys = kSkippedInMemoryMax;
-    }
+    if (read.mode == ReadMode::kMemoryOnly) options.read_tier = rocksdb::kBlockCacheTier;
+    if (skipped_max_ != UINT64_MAX) options.max_skippable_internal_keys = kSkipStep;
     options.iterate_lower_bound = &begin_;
-    if (!range.end.empty()) options.iterate_upper_bound = &end_;
+    if (!read.range.end.empty()) options.iterate_upper_bound = &end_;
     iterator_.reset(db->db()->NewIterator(options, family.handle()));
     forward_ ? iterator_->SeekToFirst() : iterator_->SeekToLast();
+    Settle();
   }
   RangeCursor(const RangeCursor&) = delete;
   RangeCursor& operator=(const RangeCursor&) = delete;
 
   bool Valid() const { return iterator_->Valid(); }
-  void Next() { forward_ ? iterator_->Next() : iterator_->Prev(); }
+  void Next() {
+    forward_ ? iterator_->Next() : iterator_->Prev();
+    ++steps_;
+    Settle();
+  }
+  // True if the read must end behind `key`, which was visited. End() then gives the reason.
+  bool EndsBehind(std::string_view key) {
+    if (skipped() < skipped_max_) return false;
+    Pause(key);
+    return true;
+  }
   std::string_view key() const { return ToView(iterator_->key()); }
   std::string_view value() const { return ToView(iterator_->value()); }
-  // The reason why Valid() is false.
+  // The reason why Valid() is false, or EndsBehind true.
   absl::StatusOr<RangeEnd> End(const ColumnFamily& family) const {
+    if (is_paused_) return limit_ != nullptr ? RangeEnd::kPaused : RangeEnd::kWouldBlock;
     const rocksdb::Status status = iterator_->status();
-    if (status.IsIncomplete()) return RangeEnd::kWouldBlock;
+    if (status.IsIncomplete() && limit_ == nullptr) return RangeEnd::kWouldBlock;
     ARM_RETURN_IF_ERROR(FromRocks(status, Cat("read range of ", family.name())));
     return RangeEnd::kReached;
   }
 
  private:
+  uint64_t skipped() const {
+    const uint64_t counted = SkippedByThread() - skipped_before_;
+    return counted - std::min(counted, steps_);
+  }
+
+  void Pause(std::string_view passed) {
+    is_paused_ = true;
+    if (limit_ != nullptr) limit_->passed = std::string(passed);
+  }
+
+  // Goes on over deleted rows while the limit allows it. The iterator may have stopped in the middle of a row's
+  // versions, so a key counts as passed only when the iterator has gone on from there and stopped at another one.
+  void Settle() {
+    if (limit_ == nullptr) return;
+    std::string stopped_at;
+    std::string passed;
+    while (!iterator_->Valid() && iterator_->status().IsIncomplete()) {
+      std::string key;
+      // RocksDB passes several keys in each step, whatever their number of versions.
+      if (!iterator_->GetProperty(kStoppedAtProperty, &key).ok() || key == stopped_at) return;
+      passed = std::exchange(stopped_at, std::move(key));
+      if (!limit_->goes_on() || (skipped() >= skipped_max_ && !passed.empty())) return Pause(passed);
+      forward_ ? iterator_->Seek(stopped_at) : iterator_->SeekForPrev(stopped_at);
+    }
+  }
+
   const rocksdb::Slice begin_;
   const rocksdb::Slice end_;
   const bool forward_;
+  SkipLimit* const limit_;
+  const uint64_t skipped_max_;
+  const uint64_t skipped_before_;
+  uint64_t steps_ = 0;
+  bool is_paused_ = false;
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 
@@ -80,6 +144,7 @@ bool IsEmpty(const KeyRange& range) { return !range.end.empty() && range.begin >
 absl::StatusOr<RangeEnd> Walk(const ColumnFamily& family, RangeCursor* cursor, RowVisitor visit) {
   for (; cursor->Valid(); cursor->Next()) {
     if (visit(cursor->key(), cursor->value()) == RowVerdict::kStop) return RangeEnd::kStopped;
+    if (cursor->EndsBehind(cursor->key())) break;
   }
   return cursor->End(family);
 }
@@ -87,11 +152,12 @@ absl::StatusOr<RangeEnd> Walk(const ColumnFamily& family, RangeCursor* cursor, R
 // State of one ReadJoined call.
 class JoinedReader {
  public:
-  JoinedReader(RocksDb* db, const ColumnFamily& index, const ColumnFamily& rows, ReadMode mode, JoinVisitor* visitor)
-      : db_(db), index_(index), rows_(rows), mode_(mode), visitor_(visitor), snapshot_(db->db()) {}
+  JoinedReader(RocksDb* db, const ColumnFamily& index, const ColumnFamily& rows, const RangeRead& read,
+               JoinVisitor* visitor)
+      : db_(db), index_(index), rows_(rows), read_(read), visitor_(visitor), snapshot_(db->db()) {}
 
-  absl::StatusOr<RangeEnd> Run(const KeyRange& range, Direction direction) {
-    RangeCursor cursor(db_, index_, range, direction, mode_, snapshot_.snapshot());
+  absl::StatusOr<RangeEnd> Run() {
+    RangeCursor cursor(db_, index_, read_, snapshot_.snapshot());
     while (true) {
       const bool more = Gather(&cursor);
       ReadChosen();
@@ -100,7 +166,7 @@ class JoinedReader {
         if (end.has_value()) return *end;
       }
       ARM_RETURN_IF_ERROR(choose_status_);
-      if (!more) return cursor.Valid() ? RangeEnd::kStopped : cursor.End(index_);
+      if (!more) return is_stopped_ ? RangeEnd::kStopped : cursor.End(index_);
     }
   }
 
@@ -129,7 +195,8 @@ class JoinedReader {
       entry.value = cursor->value();
       entry.row_key = std::move(choice->row_key);
       bytes += entry.value.size();
-      if (choice->verdict == RowVerdict::kStop) return false;
+      is_stopped_ = choice->verdict == RowVerdict::kStop;
+      if (is_stopped_ || cursor->EndsBehind(entry.key)) return false;
     }
     return cursor->Valid();
   }
@@ -138,7 +205,7 @@ class JoinedReader {
   void ReadChosen() {
     rocksdb::ReadOptions options;
     options.snapshot = snapshot_.snapshot();
-    if (mode_ == ReadMode::kMemoryOnly) {
+    if (read_.mode == ReadMode::kMemoryOnly) {
       // One by one: MultiGet is made for the disk, and may read from it in spite of read_tier.
       options.read_tier = rocksdb::kBlockCacheTier;
       for (Entry& entry : batch_) {
@@ -185,27 +252,26 @@ class JoinedReader {
   RocksDb* const db_;
   const ColumnFamily& index_;
   const ColumnFamily& rows_;
-  const ReadMode mode_;
+  const RangeRead read_;
   JoinVisitor* const visitor_;
   rocksdb::ManagedSnapshot snapshot_;
   std::vector<Entry> batch_;
   absl::Status choose_status_;
+  bool is_stopped_ = false;  // by the visitor's choice
 };
 
 }  // namespace
 
-absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction,
-                                  ReadMode mode, RowVisitor visit) {
-  if (IsEmpty(range)) return RangeEnd::kReached;
-  RangeCursor cursor(db, family, range, direction, mode, /*snapshot=*/nullptr);
+absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const RangeRead& read, RowVisitor visit) {
+  if (IsEmpty(read.range)) return RangeEnd::kReached;
+  RangeCursor cursor(db, family, read, /*snapshot=*/nullptr);
   return Walk(family, &cursor, visit);
 }
 
-absl::StatusOr<RangeEnd> ReadJoinedRows(RocksDb* db, const ColumnFamily& index, const KeyRange& range,
-                                        Direction direction, const ColumnFamily& rows, ReadMode mode,
-                                        JoinVisitor* visitor) {
-  if (IsEmpty(range)) return RangeEnd::kReached;
-  return JoinedReader(db, index, rows, mode, visitor).Run(range, direction);
+absl::StatusOr<RangeEnd> ReadJoinedRows(RocksDb* db, const ColumnFamily& index, const RangeRead& read,
+                                        const ColumnFamily& rows, JoinVisitor* visitor) {
+  if (IsEmpty(read.range)) return RangeEnd::kReached;
+  return JoinedReader(db, index, rows, read, visitor).Run();
 }
 
 struct KeyspaceSnapshot::Held {
@@ -228,8 +294,7 @@ KeyspaceSnapshot::~KeyspaceSnapshot() = default;
 
 absl::StatusOr<RangeEnd> KeyspaceSnapshot::ReadRange(const KeyRange& range, RowVisitor visit) const {
   if (IsEmpty(range)) return RangeEnd::kReached;
-  RangeCursor cursor(held_->rocks, held_->family, range, Direction::kForward, ReadMode::kMayBlock,
-                     held_->snapshot.snapshot(), /*fill_cache=*/false);
+  RangeCursor cursor(held_->rocks, held_->family, {range}, held_->snapshot.snapshot(), /*fill_cache=*/false);
   return Walk(held_->family, &cursor, visit);
 }
 

@@ -14,15 +14,21 @@ namespace armature::store {
 class ColumnFamily;
 class RocksDb;
 
+// The rows to read, and how.
+struct RangeRead {
+  const KeyRange& range;
+  Direction direction = Direction::kForward;
+  ReadMode mode = ReadMode::kMayBlock;
+  SkipLimit* limit = nullptr;
+};
+
 // See Database::ReadRange. Both bounds are always set, so that iterators never step over tombstones or rows outside the
 // range.
-absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const KeyRange& range, Direction direction,
-                                  ReadMode mode, RowVisitor visit);
+absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const RangeRead& read, RowVisitor visit);
 
 // See Database::ReadJoined. Entries and rows are read from one snapshot, which is released at the end of the call.
-absl::StatusOr<RangeEnd> ReadJoinedRows(RocksDb* db, const ColumnFamily& index, const KeyRange& range,
-                                        Direction direction, const ColumnFamily& rows, ReadMode mode,
-                                        JoinVisitor* visitor);
+absl::StatusOr<RangeEnd> ReadJoinedRows(RocksDb* db, const ColumnFamily& index, const RangeRead& read,
+                                        const ColumnFamily& rows, JoinVisitor* visitor);
 
 }  // namespace armature::store
 

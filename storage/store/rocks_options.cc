@@ -11,10 +11,16 @@
 #include "rocksdb/file_system.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
+#include "rocksdb/utilities/table_properties_collectors.h"
 #include "storage/store/disk_space.h"
 
 namespace armature::store {
 namespace {
+
+// A file in which this part of a run of entries is deletions is compacted soon, because readers would step over them
+// one by one. An update of an index is one deletion and one entry, so it does not reach this part.
+constexpr size_t kDeletionWindowEntries = 4096;
+constexpr size_t kDeletionsInWindow = 3072;
 
 rocksdb::CompressionType FastCompression() {
   const std::vector<rocksdb::CompressionType> supported = rocksdb::GetSupportedCompressions();
@@ -183,6 +189,8 @@ rocksdb::ColumnFamilyOptions MakeDataFamilyOptions(const DatabaseOptions& option
   table.whole_key_filtering = true;
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   family.level_compaction_dynamic_level_bytes = true;
+  family.table_properties_collector_factories.push_back(
+      rocksdb::NewCompactOnDeletionCollectorFactory(kDeletionWindowEntries, kDeletionsInWindow));
   return family;
 }
 

@@ -368,6 +368,21 @@ class Drain(unittest.TestCase):
         with self.daemon() as daemon:
             self.assertEqual(daemon.json_call("Scan", TableName="Items", Select="COUNT")[1]["Count"], 16)
 
+    def test_writes_of_a_hot_row_that_are_cut_off_end_before_what_they_use(self):
+        with self.daemon("--drain_seconds=0", hold="committer.before_write") as daemon:
+            daemon.create_table("Items")
+            with self.holding():
+                puts = [Call(daemon, "PutItem", TableName="Items", Item={"id": {"S": "hot"}, "n": {"N": str(n)}})
+                        for n in range(32)]
+                in_flight = 'armature_requests_in_flight{front="http"} 32'
+                wait_for(lambda: in_flight in daemon.get_text("/metrics")[1], "the writes")
+                daemon.process.send_signal(signal.SIGTERM)
+                # The front ends have stopped; the engine is next.
+                wait_for(lambda: self.is_refused(daemon.metrics), "the end of the front ends")
+            self.assertEqual(daemon.process.wait(WAIT_S), 0, daemon.log())
+            for put in puts:
+                put.result()
+
     def test_what_is_acknowledged_while_it_ends_is_there(self):
         """Clients write until they are refused, over both front ends and a stream."""
         kept = []

@@ -46,9 +46,16 @@ const Table* CatalogSnapshot::Find(std::string_view name) const {
   return found == tables_.end() ? nullptr : found->second.get();
 }
 
-const Table* CatalogSnapshot::Find(TableId id) const {
+const Table* CatalogSnapshot::Find(TableId id) const { return Hold(id).get(); }
+
+std::shared_ptr<const Table> CatalogSnapshot::Hold(std::string_view name) const {
+  const auto found = tables_.find(name);
+  return found == tables_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const Table> CatalogSnapshot::Hold(TableId id) const {
   for (const auto& [name, table] : tables_) {
-    if (table->descriptor.id == id) return table.get();
+    if (table->descriptor.id == id) return table;
   }
   return nullptr;
 }

@@ -86,7 +86,8 @@ struct Index {
   }
 };
 
-// A table and its keyspaces. Immutable. While the table is CREATING its keyspaces are null.
+// One state of a table, and its keyspaces. Immutable. While it is held, the families of the table and of its indexes
+// stay, and its users may see this state. While the table is CREATING its keyspaces are null.
 struct Table {
   model::TableDescriptor descriptor;
   Keyspace data;
@@ -109,6 +110,9 @@ class CatalogSnapshot {
   // The table called `name` in any state, or null.
   const Table* Find(std::string_view name) const;
   const Table* Find(TableId id) const;
+  // The same, to be held without the snapshot, which would keep all other tables from being deleted and changed.
+  std::shared_ptr<const Table> Hold(std::string_view name) const;
+  std::shared_ptr<const Table> Hold(TableId id) const;
   // Sorted by name in byte order.
   const std::map<std::string, std::shared_ptr<const Table>, std::less<>>& tables() const { return tables_; }
 

@@ -36,8 +36,7 @@ absl::StatusOr<std::vector<Expired>> FindExpired(RocksDb* rocks, int64_t now_ms,
     found.push_back({std::string(key), std::string(TokenOfTimeKey(key))});
     return found.size() > max ? RowVerdict::kStop : RowVerdict::kContinue;
   };
-  const absl::StatusOr<RangeEnd> end =
-      ReadRows(rocks, *rocks->meta(), range, Direction::kForward, ReadMode::kMayBlock, visit);
+  const absl::StatusOr<RangeEnd> end = ReadRows(rocks, *rocks->meta(), {range}, visit);
   if (!end.ok()) return end.status();
   return found;
 }

@@ -73,17 +73,14 @@ uint64_t LockTable::HashRow(uint32_t table, std::string_view key) const {
   return hash * 0x9E3779B97F4A7C15ULL;
 }
 
-bool LockTable::Park(size_t bytes) {
+absl::Status LockTable::Park(size_t bytes, bool holds_stripes) {
+  if (is_closed_.load(std::memory_order_acquire)) return closed_;
   const size_t others = parked_.fetch_add(1, std::memory_order_relaxed);
   const size_t bytes_of_others = parked_bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  if (others < kParkedMax && bytes_of_others + bytes <= kParkedBytesMax) return true;
+  const bool fits = others < kParkedMax && bytes_of_others + bytes <= kParkedBytesMax;
+  if (fits || holds_stripes) return absl::OkStatus();
   Unpark(bytes);
-  return false;
-}
-
-void LockTable::ParkAnyway(size_t bytes) {
-  parked_.fetch_add(1, std::memory_order_relaxed);
-  parked_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  return TooManyWaitError();
 }
 
 void LockTable::Unpark(size_t bytes) {
@@ -94,13 +91,13 @@ void LockTable::Unpark(size_t bytes) {
 void LockTable::Acquire(uint64_t row_hash, absl::Time deadline, Continuation then, size_t bytes) {
   const uint32_t stripe_index = StripeOf(row_hash);
   Stripe& stripe = stripes_[stripe_index];
-  bool locked = false;
+  absl::Status refused;
   {
     const absl::MutexLock lock(&stripe.mutex);
     if (!stripe.locked) {
-      stripe.locked = locked = true;
+      stripe.locked = true;
       stripe.by_transaction = false;
-    } else if (Park(bytes)) {
+    } else if (refused = Park(bytes, /*holds_stripes=*/false); refused.ok()) {
       auto request = std::make_shared<Request>();
       request->stripes.push_back(stripe_index);
       request->deadline = deadline;
@@ -111,7 +108,7 @@ void LockTable::Acquire(uint64_t row_hash, absl::Time deadline, Continuation the
       return;
     }
   }
-  if (!locked) return std::move(then)(TooManyWaitError());
+  if (!refused.ok()) return std::move(then)(std::move(refused));
   std::move(then)(Guard(this, {stripe_index}));
 }
 
@@ -156,13 +153,12 @@ void LockTable::Advance(const std::shared_ptr<Request>& request) {
   while (request->held < request->stripes.size()) {
     const uint32_t stripe_index = request->stripes[request->held];
     Stripe& stripe = stripes_[stripe_index];
-    bool refused = false;
+    absl::Status refused;
     {
       const absl::MutexLock lock(&stripe.mutex);
       if (stripe.locked) {
-        refused = request->held == 0 && !Park(request->bytes);
-        if (!refused) {
-          if (request->held > 0) ParkAnyway(request->bytes);
+        refused = Park(request->bytes, /*holds_stripes=*/request->held > 0);
+        if (refused.ok()) {
           SetTimer(request, stripe_index);
           stripe.waiters.push_back(request);
           return;
@@ -172,10 +168,33 @@ void LockTable::Advance(const std::shared_ptr<Request>& request) {
         stripe.by_transaction = true;
       }
     }
-    if (refused) return std::move(request->then)(TooManyWaitError());
+    if (!refused.ok()) return Refuse(request, refused);
     ++request->held;
   }
   std::move(request->then)(Guard(this, request->stripes));
+}
+
+void LockTable::Refuse(const std::shared_ptr<Request>& request, const absl::Status& status) {
+  for (size_t i = 0; i < request->held; ++i) ReleaseStripe(request->stripes[i]);
+  std::move(request->then)(status);
+}
+
+void LockTable::Close(const absl::Status& status) {
+  closed_ = status;
+  is_closed_.store(true, std::memory_order_release);
+  // A request that did not see the mark has parked before its stripe's turn here.
+  for (uint32_t i = 0; i <= mask_; ++i) {
+    std::deque<std::shared_ptr<Request>> ended;
+    {
+      const absl::MutexLock lock(&stripes_[i].mutex);
+      ended.swap(stripes_[i].waiters);
+    }
+    for (const std::shared_ptr<Request>& request : ended) {
+      Unpark(request->bytes);
+      timers_->Cancel(request->timer, request->timer_at);
+      Refuse(request, status);
+    }
+  }
 }
 
 void LockTable::ReleaseStripe(uint32_t stripe_index) {
@@ -194,8 +213,7 @@ void LockTable::ReleaseStripe(uint32_t stripe_index) {
   }
   Unpark(next->bytes);
   timers_->Cancel(next->timer, next->timer_at);
-  // The request holds rows now, and other requests may wait for them.
-  pool_->RunAdmittedAhead([this, next] {
+  pool_->RunAdmitted([this, next] {
     ++next->held;
     Advance(next);
   });

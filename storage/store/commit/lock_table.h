@@ -14,6 +14,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "storage/base/thread_pool.h"
@@ -25,9 +26,9 @@ namespace armature::store {
 // never correctness.
 //
 // A request that finds its stripe locked parks as a continuation. No thread blocks, so one hot key cannot starve a
-// pool. Waiters of a stripe are served in order of arrival. A waiter that gets its stripe runs ahead of other work
-// queued in the pool, so that the stripe is not held idle. Several rows are locked one after another in ascending order
-// of their stripes, so that no deadlock is possible.
+// pool. Waiters of a stripe are served in order of arrival. The pool that a waiter continues on must not run long work,
+// so that the stripe is not held idle. Several rows are locked one after another in ascending order of their stripes,
+// so that no deadlock is possible.
 //
 // A holder of several rows is a transaction. A single-row request waits for a transaction only for `conflict_wait`, and
 // then gets TransactionConflictException. It waits for other single-row requests until its deadline.
@@ -59,7 +60,7 @@ class LockTable {
   static constexpr size_t kParkedBytesMax = size_t{128} << 20;
 
   // Called with the guard, or with DeadlineExceeded if the locks were not free in time, or with ThrottlingException if
-  // too many requests are parked.
+  // too many requests are parked, or with the status of Close.
   using Continuation = absl::AnyInvocable<void(absl::StatusOr<Guard>) &&>;
   // The same for several rows. `stripe`: on error, the stripe that could not be locked.
   using ContinuationOfAll = absl::AnyInvocable<void(absl::StatusOr<Guard>, uint32_t stripe) &&>;
@@ -85,6 +86,10 @@ class LockTable {
   void AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time deadline, ContinuationOfAll then,
                   size_t bytes = 0);
 
+  // Ends the requests that are parked, and later ones that would have to park, with the error `status`: the server
+  // stops. Runs their continuations on this thread. Called once.
+  void Close(const absl::Status& status);
+
   // The stripe of a row hash.
   uint32_t StripeOf(uint64_t row_hash) const { return static_cast<uint32_t>(row_hash >> 32) & mask_; }
 
@@ -98,14 +103,15 @@ class LockTable {
   // Locks the remaining stripes of a request until it holds all of them or has to wait.
   void Advance(const std::shared_ptr<Request>& request);
   void ReleaseStripe(uint32_t stripe);
+  // Ends a request that does not wait any more: releases what it holds, and passes on the error.
+  void Refuse(const std::shared_ptr<Request>& request, const absl::Status& status);
   // Sets the timer of a request that is about to wait for `stripe`. Called with the stripe's mutex held.
   void SetTimer(const std::shared_ptr<Request>& request, uint32_t stripe_index);
   void Expire(const std::shared_ptr<Request>& request, uint32_t stripe);
 
-  // Counts a request that is about to park. Returns false if a limit is reached.
-  bool Park(size_t bytes);
-  // Counts a request that is about to park without checking the limits: it may hold stripes already.
-  void ParkAnyway(size_t bytes);
+  // Counts a request that is about to park. Errors: the table is closed, or a limit is reached. The limits do not apply
+  // to a request that holds stripes already.
+  absl::Status Park(size_t bytes, bool holds_stripes);
   void Unpark(size_t bytes);
 
   const uint32_t mask_;
@@ -115,6 +121,8 @@ class LockTable {
   std::unique_ptr<Stripe[]> stripes_;
   std::atomic<size_t> parked_ = 0;
   std::atomic<size_t> parked_bytes_ = 0;
+  std::atomic<bool> is_closed_ = false;
+  absl::Status closed_;  // set before is_closed_
 };
 
 }  // namespace armature::store

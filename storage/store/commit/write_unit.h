@@ -44,7 +44,7 @@ class WriteUnit {
     uint64_t bytes;
   };
 
-  // `pin` keeps column families alive. Usually it is the request's catalog snapshot.
+  // `pin` keeps column families alive. Usually it is the table that the request has pinned.
   explicit WriteUnit(std::shared_ptr<const void> pin) : pin_(std::move(pin)) {}
   WriteUnit(WriteUnit&&) = default;
   WriteUnit& operator=(WriteUnit&&) = default;

@@ -52,63 +52,6 @@ TEST(ThreadPool, RefusesWhenTheQueueIsFullAndLeavesTheTask) {
   EXPECT_EQ(ran, 12);
 }
 
-// A pool with one thread, blocked until `release` is notified.
-struct StoppedPool {
-  explicit StoppedPool(size_t queue_max) : pool("ahead", 1, queue_max) {
-    pool.RunAdmitted([this] { release.WaitForNotification(); });
-    while (pool.queue_length() > 0) std::this_thread::yield();
-  }
-  bool TryRun(char name) {
-    Task task = Tell(name);
-    return pool.TryRun(task);
-  }
-  bool TryRunAhead(char name) {
-    Task task = Tell(name);
-    return pool.TryRunAhead(task);
-  }
-  Task Tell(char name) {
-    return [this, name] { ran += name; };
-  }
-  const std::string& Run() {
-    release.Notify();
-    pool.Stop();
-    return ran;
-  }
-
-  absl::Notification release;
-  std::string ran;
-  ThreadPool pool;
-};
-
-TEST(ThreadPool, WhatOthersWaitForGoesAhead) {
-  StoppedPool stopped(10);
-  EXPECT_TRUE(stopped.TryRun('a'));
-  EXPECT_TRUE(stopped.TryRunAhead('1'));
-  stopped.pool.RunAdmitted(stopped.Tell('b'));
-  stopped.pool.RunAdmittedAhead(stopped.Tell('2'));
-  EXPECT_TRUE(stopped.TryRunAhead('3'));
-  EXPECT_EQ(stopped.pool.queue_length(), 5u);
-  EXPECT_EQ(stopped.Run(), "123ab");
-}
-
-TEST(ThreadPool, EachQueueIsFullByItself) {
-  StoppedPool stopped(1);
-  EXPECT_TRUE(stopped.TryRun('a'));
-  EXPECT_FALSE(stopped.TryRun('b'));
-  EXPECT_TRUE(stopped.TryRunAhead('1'));
-  EXPECT_FALSE(stopped.TryRunAhead('2'));
-  stopped.pool.RunAdmittedAhead(stopped.Tell('3'));
-  EXPECT_EQ(stopped.Run(), "13a");
-}
-
-TEST(ThreadPool, WhatGoesAheadDoesNotShutOutTheOthers) {
-  StoppedPool stopped(1000);
-  EXPECT_TRUE(stopped.TryRun('a'));
-  EXPECT_TRUE(stopped.TryRun('b'));
-  for (int i = 0; i < 13; ++i) EXPECT_TRUE(stopped.TryRunAhead('.'));
-  EXPECT_EQ(stopped.Run(), "....a....b.....");
-}
-
 TEST(ThreadPool, StoppedRefusesNewWorkAndRunsAdmittedWork) {
   ThreadPool pool("stopped", 2, 10);
   pool.Stop();

@@ -130,6 +130,20 @@ TEST(KeyCodec, TableKeyIsHashPartitionSort) {
   EXPECT_FALSE(EncodeTableKey(schema, model::ItemView(no_partition)));
 }
 
+TEST(KeyCodec, ATableKeyIsDecodedToItsAttributes) {
+  const model::KeySchema schema = {.partition = {{"z", ScalarType::kString}, {"b", ScalarType::kBinary}},
+                                   .sort = {{"sk", ScalarType::kNumber}}};
+  const std::string item =
+      CanonicalizeItem(Item({{"z", S(std::string("a\0b", 3))}, {"b", B("\xff")}, {"sk", N("-7.5")}}))->bytes;
+  const std::string key = *EncodeTableKey(schema, model::ItemView(item));
+  EXPECT_EQ(*DecodeTableKey(schema, key), item);
+  ForEachDamage(key, [&](std::string_view damaged) { static_cast<void>(DecodeTableKey(schema, damaged)); });
+  const model::KeySchema other = {.partition = schema.partition, .sort = {{"sk", ScalarType::kString}}};
+  EXPECT_TRUE(absl::IsDataLoss(DecodeTableKey(other, key).status()));
+  EXPECT_TRUE(absl::IsDataLoss(DecodeTableKey(schema, key.substr(0, 3)).status()));
+  EXPECT_TRUE(absl::IsDataLoss(DecodeTableKey(schema, key.substr(0, key.size() - 1)).status()));
+}
+
 TEST(KeyCodec, ComponentsOfAnItemAreAllOrNothing) {
   const std::vector<model::KeyAttribute> attributes = {{"a", ScalarType::kString}, {"b", ScalarType::kBinary}};
   const std::string whole = Item({{"a", S("1")}, {"b", B("2")}});

@@ -81,9 +81,11 @@ class TestEngine {
     Open();
   }
 
+  // Destroys the engine. Only Reopen may be called after it.
+  void StopEngine() { engine_.reset(); }
   // Simulates a clean restart of the daemon.
   void Reopen() {
-    engine_.reset();
+    StopEngine();
     database_.reset();
     Open();
   }

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "storage/base/strings.h"
 #include "tests/unit/engine/group_test_util.h"
 
@@ -21,6 +21,9 @@ using codec::S;
 
 constexpr char kTable[] = "things";
 constexpr char kIndexed[] = "indexed";
+
+// Far longer than a write, so that one that waits for the scan fails its test.
+constexpr absl::Duration kScanPatience = absl::Seconds(20);
 
 std::string Key(int row) { return PlainItem(Cat("row", row), "1"); }
 // So large that the row has a disk block of its own.
@@ -93,46 +96,14 @@ class HeldRowsTest : public testing::Test {
     EXPECT_EQ(CountOf(0), "1");
   }
 
-  // Starts `run`, which must answer on the read pool, behind many scans. Returns the number of scans that ended before
-  // it.
-  size_t ScansBefore(const std::function<void(std::function<void()> answered)>& run) {
-    struct Order {
-      absl::Mutex mutex;
-      size_t scans = 0;
-      size_t before = 0;
-      bool answered = false;
-    };
-    const auto order = std::make_shared<Order>();
+  // Starts `run` while a scan holds the read thread. Returns true if it was answered meanwhile.
+  bool AnsweredDuringAScan(const std::function<void(std::function<void()> answered)>& run) {
     const auto held = HoldThread();
-    constexpr size_t kScans = 20;
-    std::vector<Answer<ReadResult>> answers(kScans);
-    std::vector<ItemCollector> pages(kScans);
-    for (size_t i = 0; i < kScans; ++i) {
-      RequestContext context;
-      context.cancelled = [order, first = std::make_shared<bool>(true)] {
-        const absl::MutexLock lock(&order->mutex);
-        order->scans += std::exchange(*first, false) ? 1 : 0;
-        return false;
-      };
-      ReadRequest scan;
-      scan.table_name = kIndexed;
-      engine_->Scan(std::move(context), scan, &pages[i], answers[i].Catch());
-    }
-    run([order] {
-      const absl::MutexLock lock(&order->mutex);
-      order->before = order->scans;
-      order->answered = true;
-    });
-    {
-      const absl::MutexLock lock(&order->mutex);
-      EXPECT_FALSE(order->answered) << "it did not need the read pool";
-    }
+    const auto answered = std::make_shared<absl::Notification>();
+    run([answered] { answered->Notify(); });
+    const bool is_answered = answered->WaitForNotificationWithTimeout(kScanPatience);
     EXPECT_TRUE(held->Finish().ok());
-    for (Answer<ReadResult>& answer : answers) EXPECT_TRUE(answer.Take().ok());
-    const absl::MutexLock lock(&order->mutex);
-    const auto answered = [&order] { return order->answered; };
-    EXPECT_TRUE(order->mutex.AwaitWithTimeout(absl::Condition(&answered), kPatience));
-    return order->before;
+    return is_answered;
   }
 
   TestEngine engine_;
@@ -141,61 +112,56 @@ class HeldRowsTest : public testing::Test {
 // The rows are on disk, and these groups must read them.
 TEST_F(HeldRowsTest, RowsThatAreNotInMemory) { ExpectGroupsWork(); }
 
-TEST_F(HeldRowsTest, AReadFromDiskWithRowsLockedGoesAheadOfScans) {
-  EXPECT_EQ(ScansBefore([this](std::function<void()> answered) {
-              WriteRequest put = WriteTo(kTable, Key(0));
-              put.expressions.condition = "attribute_not_exists(pk)";
-              engine_->PutItem({}, put, [answered](const absl::StatusOr<WriteResult>& result) {
-                EXPECT_EQ(ErrorNameOf(result.status()), "ConditionalCheckFailedException");
-                answered();
-              });
-            }),
-            0u);
+TEST_F(HeldRowsTest, AReadFromDiskWithRowsLockedWaitsForNoScan) {
+  EXPECT_TRUE(AnsweredDuringAScan([this](std::function<void()> answered) {
+    WriteRequest put = WriteTo(kTable, Key(0));
+    put.expressions.condition = "attribute_not_exists(pk)";
+    engine_->PutItem({}, put, [answered](const absl::StatusOr<WriteResult>& result) {
+      EXPECT_EQ(ErrorNameOf(result.status()), "ConditionalCheckFailedException");
+      answered();
+    });
+  }));
   engine_.Reopen();
-  EXPECT_EQ(ScansBefore([this](std::function<void()> answered) {
-              // The row exists with this value, so the committer is not involved.
-              engine_->BatchWriteItem({}, BatchOf(kTable, {PutOf(Row(0))}),
-                                      [answered](const absl::StatusOr<BatchWriteResult>& result) {
-                                        EXPECT_TRUE(result.ok()) << result.status();
-                                        answered();
-                                      });
-            }),
-            0u);
+  EXPECT_TRUE(AnsweredDuringAScan([this](std::function<void()> answered) {
+    // The row exists with this value, so the committer is not involved.
+    engine_->BatchWriteItem({}, BatchOf(kTable, {PutOf(Row(0))}),
+                            [answered](const absl::StatusOr<BatchWriteResult>& result) {
+                              EXPECT_TRUE(result.ok()) << result.status();
+                              answered();
+                            });
+  }));
   engine_.Reopen();
-  EXPECT_EQ(ScansBefore([this](std::function<void()> answered) {
-              TransactAction check = ActionOf(WriteKind::kConditionCheck, kTable, Key(0), "attribute_not_exists(pk)");
-              engine_->TransactWriteItems({}, TransactionOf({std::move(check)}),
-                                          [answered](const absl::StatusOr<TransactWriteResult>& result) {
-                                            EXPECT_EQ(ReasonsOf(result.status()), "ConditionalCheckFailed");
-                                            answered();
-                                          });
-            }),
-            0u);
+  EXPECT_TRUE(AnsweredDuringAScan([this](std::function<void()> answered) {
+    TransactAction check = ActionOf(WriteKind::kConditionCheck, kTable, Key(0), "attribute_not_exists(pk)");
+    engine_->TransactWriteItems({}, TransactionOf({std::move(check)}),
+                                [answered](const absl::StatusOr<TransactWriteResult>& result) {
+                                  EXPECT_EQ(ReasonsOf(result.status()), "ConditionalCheckFailed");
+                                  answered();
+                                });
+  }));
   engine_.Reopen();
-  EXPECT_EQ(ScansBefore([this](std::function<void()> answered) {
-              engine_->TransactGetItems({}, ReadOf(kTable, {Key(0)}),
-                                        [answered](const absl::StatusOr<TransactGetResult>& result) {
-                                          EXPECT_TRUE(result.ok()) << result.status();
-                                          answered();
-                                        });
-            }),
-            0u);
+  EXPECT_TRUE(AnsweredDuringAScan([this](std::function<void()> answered) {
+    engine_->TransactGetItems({}, ReadOf(kTable, {Key(0)}),
+                              [answered](const absl::StatusOr<TransactGetResult>& result) {
+                                EXPECT_TRUE(result.ok()) << result.status();
+                                answered();
+                              });
+  }));
 }
 
-TEST_F(HeldRowsTest, ARowThatChangesHandsGoesAheadOfScans) {
-  EXPECT_EQ(ScansBefore([this](const std::function<void()>& answered) {
-              HeldRequest<WriteResult> held([this](RequestContext context) {
-                return engine_.Put(WriteTo(kIndexed, PlainItem("new", "1")), std::move(context));
-              });
-              WriteRequest put = WriteTo(kIndexed, PlainItem("new", "1"));
-              put.expressions.condition = "attribute_not_exists(pk)";
-              engine_->PutItem({}, put, [answered](const absl::StatusOr<WriteResult>& result) {
-                EXPECT_EQ(ErrorNameOf(result.status()), "ConditionalCheckFailedException");
-                answered();
-              });
-              EXPECT_TRUE(held.Finish().ok());
-            }),
-            0u);
+TEST_F(HeldRowsTest, ARowChangesHandsDuringAScan) {
+  EXPECT_TRUE(AnsweredDuringAScan([this](const std::function<void()>& answered) {
+    HeldRequest<WriteResult> held([this](RequestContext context) {
+      return engine_.Put(WriteTo(kIndexed, PlainItem("new", "1")), std::move(context));
+    });
+    WriteRequest put = WriteTo(kIndexed, PlainItem("new", "1"));
+    put.expressions.condition = "attribute_not_exists(pk)";
+    engine_->PutItem({}, put, [answered](const absl::StatusOr<WriteResult>& result) {
+      EXPECT_EQ(ErrorNameOf(result.status()), "ConditionalCheckFailedException");
+      answered();
+    });
+    EXPECT_TRUE(held.Finish().ok());
+  }));
 }
 
 class FullPoolTest : public HeldRowsTest {
@@ -204,7 +170,39 @@ class FullPoolTest : public HeldRowsTest {
   FullPoolTest() : HeldRowsTest(/*read_queue_max=*/2) {}
 };
 
+// Occupies the thread of requests with row locks.
+class HeldHolder {
+ public:
+  explicit HeldHolder(TestEngine* engine) {
+    const WriteRequest put = WriteTo(kIndexed, PlainItem("held", "1"));
+    HeldRequest<WriteResult> first([&](RequestContext context) { return engine->Put(put, std::move(context)); });
+    RequestContext context;
+    context.cancelled = [state = state_] {
+      if (!state->holds.HasBeenNotified()) state->holds.Notify();
+      state->release.WaitForNotification();
+      return false;
+    };
+    (*engine)->PutItem(std::move(context), put, answer_.Catch());
+    // The row changes hands.
+    EXPECT_TRUE(first.Finish().ok());
+    state_->holds.WaitForNotification();
+  }
+  absl::Status Finish() {
+    state_->release.Notify();
+    return answer_.Take().status();
+  }
+
+ private:
+  struct State {
+    absl::Notification holds;
+    absl::Notification release;
+  };
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
+  Answer<WriteResult> answer_;
+};
+
 TEST_F(FullPoolTest, WhatIsRefusedLeavesRowsAndTokenFree) {
+  HeldHolder held_holder(&engine_);
   const auto held = HoldThread();
   std::vector<Answer<ReadResult>> scans(2);
   std::vector<ItemCollector> pages(2);
@@ -217,6 +215,7 @@ TEST_F(FullPoolTest, WhatIsRefusedLeavesRowsAndTokenFree) {
   const std::string refused = "ThrottlingException: The server has more requests waiting than it can serve; slow down";
   EXPECT_EQ(RunGroups(), Cat(refused, "\n", refused, "\n", refused));
   EXPECT_EQ(ErrorNameOf(engine_.Put(WriteTo(kTable, Row(0))).status()), "ThrottlingException");
+  EXPECT_TRUE(held_holder.Finish().ok());
   EXPECT_TRUE(held->Finish().ok());
   for (Answer<ReadResult>& scan : scans) EXPECT_TRUE(scan.Take().ok());
   for (Answer<TransactGetResult>& read : reads) EXPECT_TRUE(read.Take().ok());

@@ -106,7 +106,7 @@ TEST_F(ItemCollectionTest, NothingIsToldUnaskedOrOfTablesWithoutLocalIndexes) {
 TEST_F(ItemCollectionTest, SizesAreToldInWholeGigabytes) {
   const auto snapshot = engine_.database().catalog();
   RowWrite row;
-  row.pinned = {snapshot, snapshot->Find(kTable)};
+  row.pinned = {snapshot->Hold(kTable)};
   absl::StatusOr<std::unique_ptr<const RowMutation>> put =
       MakeMutation(WriteKind::kPut, WriteTo(kTable, PlainItem("p", "1")), nullptr);
   ASSERT_TRUE(put.ok()) << put.status();

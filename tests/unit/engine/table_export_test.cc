@@ -86,6 +86,38 @@ TEST(TableExport, ATableThatIsDeletedMeanwhileIsExportedToItsEnd) {
   EXPECT_TRUE(engine.WaitForTableGone(kTable).ok());
 }
 
+// The client reads nothing meanwhile.
+TEST(TableExport, OtherTablesAreMadeAndDeletedAndIndexesBuiltMeanwhile) {
+  TestEngine engine;
+  MakeTable(engine);
+  ASSERT_TRUE(engine.CreateTable(PlainTable("before")).ok());
+  const Opened exported = Open(engine);
+  ASSERT_TRUE(exported.ok()) << exported.status();
+  ASSERT_TRUE(engine.DeleteTable("before").ok());
+  EXPECT_TRUE(engine.WaitForTableGone("before").ok());
+  ASSERT_TRUE(engine.CreateTable(PlainTable("meanwhile")).ok());
+  for (const char* const table : {"meanwhile", kTable}) {
+    model::TableUpdate update;
+    update.table_name = table;
+    update.attribute_definitions = {{"color", "S"}};
+    update.global_index_updates = {
+        {.update = {}, .create = IndexOf("ByColor", {{"color", "HASH"}}, "ALL"), .remove = {}}};
+    Answer<TableDescription> updated;
+    engine->UpdateTable(std::move(update), updated.Catch());
+    EXPECT_TRUE(updated.Take().ok());
+    EXPECT_TRUE(TestEngine::WaitUntil([&] {
+                  const absl::StatusOr<TableDescription> now = engine.Describe(table);
+                  return now.ok() && now->descriptor.FindIndex("ByColor")->state == model::IndexState::kActive;
+                }).ok())
+        << table;
+  }
+  ItemCollector page;
+  absl::StatusOr<bool> has_more = true;
+  while (has_more.ok() && *has_more) has_more = ReadPage(**exported, &page);
+  ASSERT_TRUE(has_more.ok()) << has_more.status();
+  EXPECT_EQ(page.items.size(), size_t{kItems});
+}
+
 TEST(TableExport, NoMoreThanAFewRunAtOnce) {
   TestEngine engine;
   MakeTable(engine);

@@ -32,6 +32,17 @@ TEST(IndexKey, GlobalKeyHashesAllPartitionAttributes) {
             HashedKey({"1", "2"}, {"s", "p", "s"}));
 }
 
+TEST(IndexKey, IsDecodedToTheKeyAttributesOfIndexAndTable) {
+  const std::string item = StringItem({{"g", "1"}, {"h", "2"}, {"pk", "p"}, {"sk", "s"}});
+  const model::KeySchema global = StringKey({"g", "h"}, {"sk"});
+  EXPECT_EQ(*DecodeIndexKey(IndexKind::kGlobal, global, kTableKey, *Key(IndexKind::kGlobal, global, item)), item);
+  const std::string local_item = StringItem({{"l", "x"}, {"pk", "p"}, {"sk", "s"}});
+  const model::KeySchema local = StringKey({"pk"}, {"l"});
+  EXPECT_EQ(*DecodeIndexKey(IndexKind::kLocal, local, kTableKey, *Key(IndexKind::kLocal, local, local_item)),
+            local_item);
+  EXPECT_TRUE(absl::IsDataLoss(DecodeIndexKey(IndexKind::kLocal, local, kTableKey, "short").status()));
+}
+
 TEST(IndexKey, ItemWithoutAKeyAttributeIsNotInTheIndex) {
   const model::KeySchema global = StringKey({"g"}, {"h"});
   EXPECT_FALSE(Key(IndexKind::kGlobal, global, StringItem({{"g", "1"}, {"pk", "p"}, {"sk", "s"}})).has_value());

@@ -150,6 +150,27 @@ TEST_F(LockTableTest, ExpiryGivesBackTheRowsThatWereHeldAlready) {
   LockNow({Row(1)});
 }
 
+TEST_F(LockTableTest, CloseEndsAllThatWaitsAndGivesBackWhatItHeld) {
+  LockTable::Guard held = LockNow({Row(2)});
+  std::vector<absl::Status> ended;
+  const auto note = [&ended](const absl::StatusOr<LockTable::Guard>& guard) { ended.push_back(guard.status()); };
+  table_.Acquire(Row(2), absl::InfiniteFuture(), note);
+  table_.AcquireAll({Row(1), Row(2)}, absl::InfiniteFuture(),
+                    [&note](const absl::StatusOr<LockTable::Guard>& guard, uint32_t) { note(guard); });
+  table_.Close(ServiceUnavailableError("closed"));
+  ASSERT_EQ(ended.size(), 2u);
+  LockNow({Row(1)});
+  // A request that would have to wait ends at once, also with a row locked already.
+  table_.Acquire(Row(2), absl::InfiniteFuture(), note);
+  table_.AcquireAll({Row(1), Row(2)}, absl::InfiniteFuture(),
+                    [&note](const absl::StatusOr<LockTable::Guard>& guard, uint32_t) { note(guard); });
+  ASSERT_EQ(ended.size(), 4u);
+  for (const absl::Status& status : ended) EXPECT_EQ(status.message(), "closed");
+  EXPECT_EQ(table_.waiting(), 0u);
+  held.Release();
+  LockNow({Row(1), Row(2)});
+}
+
 TEST_F(LockTableTest, RepeatedRowsAreLockedOnce) {
   LockTable::Guard guard = LockNow({Row(5), Row(5), Row(1), Row(5)});
   guard.Release();
