@@ -7,6 +7,7 @@
 
 #include "absl/time/clock.h"
 #include "engine/capacity.h"
+#include "engine/expr/condition_eval.h"
 #include "engine/items/entry_points.h"
 #include "engine/items/read_plan.h"
 #include "engine/items/row_mutation.h"
@@ -23,8 +24,16 @@ constexpr absl::Duration kWaitForIndexMax = absl::Seconds(60);
 
 using Plan = absl::StatusOr<std::shared_ptr<ReadPlan>>;
 
-// A page of at most this many rows is read on the caller's thread if it is in memory: another thread would cost more.
+// A page of at most this many rows is read on the caller's thread if it is in memory and its filter is cheap: another
+// thread would cost more.
 constexpr int64_t kInlineRowsMax = 128;
+
+bool ReadsInline(const ReadPlan& plan) {
+  const int64_t rows = plan.request.limit.value_or(INT64_MAX);
+  if (rows > kInlineRowsMax) return false;
+  return plan.filter() == nullptr ||
+         expr::CostPerItem(*plan.filter()) <= kInlineBytesMax / static_cast<size_t>(kInlineRowsMax);
+}
 
 void ReadOnPool(Parts* parts, RequestContext context, const std::shared_ptr<ReadPlan>& plan, PageWriter* page,
                 Callback<ReadResult> done) {
@@ -49,7 +58,7 @@ void ReadOnPool(Parts* parts, RequestContext context, const std::shared_ptr<Read
 
 void ReadNow(Parts* parts, RequestContext context, const std::shared_ptr<ReadPlan>& plan, PageWriter* page,
              Callback<ReadResult> done) {
-  if (plan->request.limit.value_or(INT64_MAX) <= kInlineRowsMax) {
+  if (ReadsInline(*plan)) {
     absl::StatusOr<std::optional<ReadResult>> result =
         ReadPage(*parts, context, *plan, store::ReadMode::kMemoryOnly, page);
     if (!result.ok()) return std::move(done)(result.status());

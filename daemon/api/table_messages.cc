@@ -311,6 +311,16 @@ void FillSummary(const engine::TableBackup& backup, Message* to) {
 
 }  // namespace
 
+model::Tags ToTags(const google::protobuf::RepeatedPtrField<v1::Tag>& tags, std::optional<size_t>* without_value) {
+  model::Tags to;
+  for (const v1::Tag& tag : tags) {
+    const std::optional<std::string> value = GivenText(tag, tag.kValueFieldNumber);
+    if (!value.has_value() && !without_value->has_value()) *without_value = to.size();
+    to.emplace_back(tag.key(), value.value_or(""));
+  }
+  return to;
+}
+
 model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) {
   model::TableDefinition definition;
   definition.table_name = request.table_name();
@@ -325,7 +335,7 @@ model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) 
     definition.global_indexes = ToIndexes(request.global_secondary_indexes());
   }
   ToSettings(request, &definition);
-  for (const v1::Tag& tag : request.tags()) definition.tags.emplace_back(tag.key(), tag.value());
+  definition.tags = ToTags(request.tags(), &definition.tag_without_value);
   return definition;
 }
 
@@ -346,7 +356,7 @@ void Fill(const engine::TableDescription& description, v1::TableDescription* to)
   const std::string arn = model::TableArn(table.name);
   to->set_table_name(table.name);
   to->set_table_status(static_cast<v1::TableStatus>(table.state));
-  to->set_creation_date_time_ms(table.creation_time_ms);
+  if (table.state != model::TableState::kDeleting) to->set_creation_date_time_ms(table.creation_time_ms);
   to->set_table_arn(arn);
   to->set_table_id(table.uuid);
   to->set_item_count(description.totals.item_count);

@@ -3,10 +3,14 @@
 
 // Requests and answers about tables and their backups, between the wire and the engine.
 
+#include <cstddef>
+#include <optional>
+
 #include "absl/status/statusor.h"
 #include "armature/api/v1/tables.pb.h"
 #include "engine/backup/table_backups.h"
 #include "engine/tables/table_ops.h"
+#include "google/protobuf/repeated_field.h"
 #include "storage/model/table_definition.h"
 #include "storage/model/table_update.h"
 
@@ -21,6 +25,9 @@ model::TableUpdate ToTableUpdate(const api::v1::UpdateTableRequest& request);
 void Fill(const engine::TableDescription& description, api::v1::TableDescription* to);
 
 void Fill(const engine::ListTablesResult& result, api::v1::ListTablesResponse* to);
+
+// `without_value`: position of the first tag whose value is absent; nullopt if there is none.
+model::Tags ToTags(const google::protobuf::RepeatedPtrField<api::v1::Tag>& tags, std::optional<size_t>* without_value);
 
 engine::CreateBackupRequest ToCreateBackup(const api::v1::CreateBackupRequest& request);
 engine::ListTableBackupsRequest ToListTableBackups(const api::v1::ListBackupsRequest& request);

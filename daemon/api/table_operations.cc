@@ -60,8 +60,7 @@ void UpdateTable(const OperationContext& context, const v1::UpdateTableRequest& 
 engine::TagResourceRequest ToEngine(const v1::TagResourceRequest& request) {
   engine::TagResourceRequest to;
   to.resource_arn = GivenText(request, request.kResourceArnFieldNumber);
-  if (IsListGiven(request, request.kTagsFieldNumber)) to.tags.emplace();
-  for (const v1::Tag& tag : request.tags()) to.tags->emplace_back(tag.key(), tag.value());
+  if (IsListGiven(request, request.kTagsFieldNumber)) to.tags = ToTags(request.tags(), &to.tag_without_value);
   return to;
 }
 

@@ -1,13 +1,18 @@
 #include "daemon/json/json_api.h"
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "daemon/json/error_json.h"
 #include "daemon/json/item_operations.h"
 #include "daemon/json/message_documents.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/model/constraint_list.h"
 
 namespace armature::daemon {
 namespace {
@@ -40,6 +45,13 @@ absl::Status JsonCall::CheckAccess(std::string_view name, std::string_view table
   return access == nullptr ? absl::OkStatus() : access->Check(name, table);
 }
 
+absl::Status NoSuchOperationError(std::string_view target) {
+  if (target.empty()) return UnknownOperationError("The request has no X-Amz-Target header, which names the operation");
+  const bool is_ascii = std::all_of(target.begin(), target.end(), [](char c) { return absl::ascii_isprint(c); });
+  return UnknownOperationError(Cat("The operation is unknown, or not available in this version",
+                                   is_ascii ? Cat(": ", model::Shown(target)) : std::string()));
+}
+
 bool JsonApi::Knows(std::string_view target, std::string_view* operation) const {
   constexpr std::string_view kPrefix = "DynamoDB_20120810.";
   if (!target.starts_with(kPrefix)) return false;
@@ -56,7 +68,7 @@ void JsonApi::Call(JsonCall call, Done done) {
     return on_items->run(engine_, call, std::move(done));
   }
   const UnaryOperation* const on_tables = FindTableOperation(call.operation);
-  if (on_tables == nullptr) return std::move(done)(ErrorAnswer(UnknownOperationError(""), call.request_id));
+  if (on_tables == nullptr) return std::move(done)(ErrorAnswer(NoSuchOperationError(call.operation), call.request_id));
   call.operation = on_tables->name();
   RunOnTables(*on_tables, std::move(call), std::move(done));
 }

@@ -40,6 +40,10 @@ struct JsonCall {
   absl::Status CheckAccess(std::string_view name, std::string_view table) const;
 };
 
+// UnknownOperationException for a target, or the operation in it, that is not known to Knows(). Empty: there is no
+// target.
+absl::Status NoSuchOperationError(std::string_view target);
+
 // The operations behind the front end: JsonApi, or a fake in tests.
 //
 // Thread-safety: thread-safe. Lifetime: must outlive the front end that uses it.

@@ -49,6 +49,10 @@ class MessageReader {
  private:
   absl::Status ReadMembers(JsonValue value, Message* message) {
     const JsonShape& shape = ShapeOf(*message->GetDescriptor());
+    // A text that may be empty is the only one inside a request whose absence is an error of its own.
+    for (const JsonShape::Member& member : shape.members) {
+      if (member.is_always_written) KeepAbsent(member.field->number(), message);
+    }
     return ReadStructure(value, shape.name, [&](std::string_view name, JsonValue member) {
       const auto found = shape.by_name.find(name);
       return found == shape.by_name.end() ? absl::OkStatus()

@@ -12,6 +12,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
+#include "daemon/json/error_json.h"
 #include "daemon/json_front/content_coding.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -25,7 +26,6 @@ constexpr std::string_view kPlainJson = "application/json";
 
 // Bodies of errors before an operation starts, byte by byte as documented.
 constexpr std::string_view kNotFound = "<UnknownOperationException/>\n";
-constexpr std::string_view kUnknownOperation = R"({"__type":"com.amazon.coral.service#UnknownOperationException"})";
 constexpr std::string_view kNotJson = R"({"__type":"com.amazon.coral.service#SerializationException"})";
 constexpr std::string_view kUnavailable = R"({"__type":"com.amazonaws.dynamodb.v20120810#ServiceUnavailable",)"
                                           R"("message":"The server cannot take the request now; try again later."})";
@@ -141,7 +141,10 @@ JsonAnswer Plain(unsigned status, std::string_view body, absl::Status error) {
   return {.status = status, .body = std::string(body), .error = std::move(error)};
 }
 
-JsonAnswer UnknownOperation() { return Plain(400, kUnknownOperation, UnknownOperationError("")); }
+// `target`: the header that names the operation, or null.
+JsonAnswer UnknownOperation(const std::string* target, std::string_view request_id) {
+  return ErrorAnswer(NoSuchOperationError(target == nullptr ? std::string_view() : *target), request_id);
+}
 JsonAnswer NotJson() { return Plain(400, kNotJson, SerializationError("")); }
 JsonAnswer Unavailable() { return Plain(503, kUnavailable, ServiceUnavailableError("")); }
 
@@ -196,7 +199,10 @@ void JsonFront::Handle(HttpRequest request, Done done) {
   std::string_view operation;
   const bool is_known = target != nullptr && operations_->Knows(*target, &operation);
   exchange.counted = RequestStats::Begin(options_.stats, Front::kHttp, operation);
-  if (!is_known) return Finish(std::move(exchange), UnknownOperation());
+  if (!is_known) {
+    JsonAnswer answer = UnknownOperation(target, exchange.request_id);
+    return Finish(std::move(exchange), std::move(answer));
+  }
   Admitted admitted{.request = std::move(request), .access = nullptr};
   absl::Duration hold;
   if (const absl::Status status = Admit(&admitted, &hold); !status.ok()) {

@@ -82,7 +82,7 @@ enum class Function : uint8_t {
   kIfNotExists,
   kListAppend,
   // NOT_CONTAINS of the legacy parameters. No expression text contains it. Not the negation of kContains: it is false
-  // if the attribute is absent, or of a type that cannot contain the value.
+  // if the attribute is absent.
   kNotContains,
 };
 

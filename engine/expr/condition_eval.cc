@@ -217,7 +217,7 @@ class Evaluator {
       case Function::kContains:
         return Contains(first, Resolve(call.arguments[1], item_)).value_or(false);
       case Function::kNotContains:
-        return !Contains(first, Resolve(call.arguments[1], item_)).value_or(true);
+        return first.has_value() && !Contains(first, Resolve(call.arguments[1], item_)).value_or(false);
       default:
         return false;
     }
@@ -270,7 +270,51 @@ bool ForEachPath(const ConditionNode& condition, const Fn& fn) {
                      [&fn](const ConditionNode& term) { return ForEachPath(term, fn); });
 }
 
+// Upper bound of the work of CostPerItem for a node, in bytes.
+constexpr size_t kNodeCost = 64;
+
+// Bytes of a constant that the function called with it reads whole.
+size_t ArgumentCost(const Operand& operand) {
+  if (const ValueOperand* const value = operand.value()) return value->value->wire().size();
+  return operand.call() != nullptr ? ArgumentCost(operand.call()->arguments[0]) : 0;
+}
+
+// Bytes of constants that a comparison reads: arguments of size(), and values compared with each other. A value that is
+// compared with a part of the item is read no further than that part.
+size_t ComparisonCost(const Operand& left, const Operand& right) {
+  size_t cost = kNodeCost;
+  for (const Operand* const operand : {&left, &right}) {
+    if (operand->call() != nullptr) cost += ArgumentCost(*operand);
+  }
+  if (left.value() != nullptr && right.value() != nullptr) {
+    cost += std::min(ArgumentCost(left), ArgumentCost(right));
+  }
+  return cost;
+}
+
+size_t NodeCost(const ConditionNode& condition) {
+  if (const auto* comparison = std::get_if<Comparison>(&condition.node)) {
+    return ComparisonCost(comparison->left, comparison->right);
+  }
+  if (const auto* between = std::get_if<Between>(&condition.node)) {
+    return ComparisonCost(between->tested, between->lower) + ComparisonCost(between->tested, between->upper);
+  }
+  size_t cost = 0;
+  if (const auto* membership = std::get_if<Membership>(&condition.node)) {
+    for (const Operand& choice : membership->choices) cost += ComparisonCost(membership->tested, choice);
+    return cost;
+  }
+  if (const auto* call = std::get_if<FunctionCall>(&condition.node)) {
+    return kNodeCost + ArgumentCost(call->arguments[0]);
+  }
+  if (const auto* negation = std::get_if<Negation>(&condition.node)) return NodeCost(*negation->inner);
+  for (const ConditionNode& term : std::get<Junction>(condition.node).terms) cost += NodeCost(term);
+  return cost;
+}
+
 }  // namespace
+
+size_t CostPerItem(const Condition& condition) { return NodeCost(condition.root); }
 
 bool Evaluate(const Condition& condition, const ItemView& item) { return Evaluator(item).Visit(condition.root); }
 
@@ -291,6 +335,15 @@ std::vector<std::string> TopLevelNames(const Condition& condition) {
     return true;
   });
   return names;
+}
+
+absl::Status CheckKeysAreWhole(const Condition& condition, const model::KeySchema& keys, bool index_keys) {
+  absl::Status status;
+  ForEachPath(condition.root, [&](const DocumentPath& path) {
+    if (path.nested() && keys.Contains(path.attribute())) status = NestedKeyError(path.attribute(), index_keys);
+    return status.ok();
+  });
+  return status;
 }
 
 absl::Status CheckFilterAvoidsKeys(std::string_view parameter, const Condition& filter, const model::KeySchema& keys) {

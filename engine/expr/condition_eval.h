@@ -5,6 +5,7 @@
 //
 // Source: the DynamoDB developer guide, "Comparison operator and function reference".
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,11 +25,18 @@ namespace armature::expr {
 // per operand; contains() is linear in both operands.
 bool Evaluate(const Condition& condition, const model::ItemView& item);
 
+// Upper bound of the work of Evaluate that does not depend on the size of the item, in bytes: the constants that it
+// reads whole, as in `contains(:v, a)`, and a fixed number for each comparison and function.
+size_t CostPerItem(const Condition& condition);
+
 // The first top-level attribute used in `condition`, in text order, that is one of `names`; nullopt if there is none.
 std::optional<std::string> FirstAttributeAmong(const Condition& condition, const std::vector<std::string>& names);
 
 // The top-level attributes used in `condition`, in text order, possibly with duplicates.
 std::vector<std::string> TopLevelNames(const Condition& condition);
+
+// Refuses paths into key attributes, as CheckKeysAreWhole of projection.h.
+absl::Status CheckKeysAreWhole(const Condition& condition, const model::KeySchema& keys, bool index_keys);
 
 // Checks that a Query's filter does not use key attributes of the queried table or index. `parameter` is the filter's
 // name in errors: "Filter Expression", or the legacy parameter's name.

@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <tuple>
 
 #include "absl/strings/ascii.h"
+#include "storage/base/api_error.h"
 #include "storage/base/strings.h"
+#include "storage/model/constraint_list.h"
+#include "storage/model/limits.h"
 #include "storage/model/number.h"
 
 namespace armature::expr {
@@ -115,7 +120,7 @@ std::string PathText(const DocumentPath& path) {
   std::string text = "[";
   for (const PathElement& element : path.elements) {
     if (text.size() > 1) text += ", ";
-    text += element.kind == PathElement::Kind::kIndex ? Cat("[", element.index, "]") : element.name;
+    text += element.kind == PathElement::Kind::kIndex ? Cat("[", element.index, "]") : model::Shown(element.name);
   }
   return text += "]";
 }
@@ -133,6 +138,12 @@ std::optional<ValueView> Follow(const DocumentPath& path, const ItemView& item) 
   return value;
 }
 
+absl::Status NestedKeyError(std::string_view attribute, bool index_key) {
+  return ValidationError(
+      Cat("Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: ",
+          index_key ? "IndexKey: " : "Key: ", attribute));
+}
+
 void BindPath(PlaceholderTable* table, FaultLog* reserved, FaultLog* undefined, DocumentPath* path) {
   for (PathElement& element : path->elements) {
     if (element.kind == PathElement::Kind::kName) {
@@ -142,6 +153,13 @@ void BindPath(PlaceholderTable* table, FaultLog* reserved, FaultLog* undefined, 
       }
     } else if (element.kind == PathElement::Kind::kPlaceholder) {
       if (const std::string* name = table->Name(element.name)) {
+        // A few bytes of text can stand for a name of 64 KB. Without a copy of the name, memory stays bounded.
+        if (table->replaced_bytes() > model::kReplacedNamesMaxBytes) {
+          reserved->Add(Fault::kPathLimit, Cat("The names that replace placeholders have exceeded the maximum allowed "
+                                               "size; maximum size: ",
+                                               model::kReplacedNamesMaxBytes));
+          continue;
+        }
         element = {PathElement::Kind::kName, *name};
       } else {
         undefined->Add(Fault::kUndefinedName,
@@ -160,18 +178,38 @@ void BindValue(PlaceholderTable* table, Fault category, FaultLog* undefined, Val
                                operand->placeholder));
 }
 
-// Compares all pairs: a text of kExpressionMaxBytes has at most about two thousand paths, and most pairs differ in the
-// first element.
+bool PathOrder::operator()(const DocumentPath* a, const DocumentPath* b) const {
+  return std::lexicographical_compare(a->elements.begin(), a->elements.end(), b->elements.begin(), b->elements.end(),
+                                      [](const PathElement& one, const PathElement& two) {
+                                        return std::tie(one.kind, one.index, one.name) <
+                                               std::tie(two.kind, two.index, two.name);
+                                      });
+}
+
+// If a path overlaps or conflicts with any of the paths before it, it does so with a neighbour in their order: paths
+// inside one parent are adjacent. Only then is the path compared with all.
 void CheckOverlaps(const std::vector<const DocumentPath*>& paths, FaultLog* faults) {
-  for (size_t two = 1; two < paths.size(); ++two) {
-    for (size_t one = 0; one < two; ++one) {
-      const Relation relation = Relate(*paths[one], *paths[two]);
-      if (relation == Relation::kApart) continue;
-      if (relation == Relation::kOverlap) {
-        faults->Add(Fault::kOverlap, PairText("overlap", *paths[one], *paths[two]));
-        return;  // overlap precedes all other faults
-      }
-      faults->Add(Fault::kConflict, PairText("conflict", *paths[one], *paths[two]));
+  if (paths.size() < 2) return;
+  std::set<const DocumentPath*, PathOrder> earlier;
+  bool has_conflict = false;
+  for (const DocumentPath* const path : paths) {
+    const auto [place, is_new] = earlier.insert(path);
+    const auto is_next_to = [&, place = place](Relation relation) {
+      return (place != earlier.begin() && Relate(**std::prev(place), *path) == relation) ||
+             (std::next(place) != earlier.end() && Relate(**std::next(place), *path) == relation);
+    };
+    const auto first = [&](Relation relation) -> const DocumentPath& {
+      return **std::find_if(paths.begin(), paths.end(), [&](const DocumentPath* other) {
+        return other == path || Relate(*other, *path) == relation;
+      });
+    };
+    if (!is_new || is_next_to(Relation::kOverlap)) {
+      faults->Add(Fault::kOverlap, PairText("overlap", first(Relation::kOverlap), *path));
+      return;  // overlap precedes all other faults
+    }
+    if (!has_conflict && is_next_to(Relation::kConflict)) {
+      has_conflict = true;
+      faults->Add(Fault::kConflict, PairText("conflict", first(Relation::kConflict), *path));
     }
   }
 }

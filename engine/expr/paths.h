@@ -4,11 +4,13 @@
 // Rules for operands and document paths in all kinds of expressions: reserved words, types, the order of values.
 
 #include <compare>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "engine/expr/ast.h"
 #include "engine/expr/fault_log.h"
 #include "engine/expr/placeholders.h"
@@ -28,14 +30,24 @@ std::string PathText(const DocumentPath& path);
 // item. Cost: linear in the lists on the way.
 std::optional<model::ValueView> Follow(const DocumentPath& path, const model::ItemView& item);
 
-// Replaces "#n" in a path by attribute names. Faults: kReservedWord and kUndefinedName, into their logs.
+// The error for a path into a key attribute, which is a scalar. `index_key`: of an index, which the error says.
+absl::Status NestedKeyError(std::string_view attribute, bool index_key);
+
+// Replaces "#n" in a path by attribute names. Faults: kReservedWord and kPathLimit (for names that are too long
+// together) into `reserved`, kUndefinedName into `undefined`.
 void BindPath(PlaceholderTable* table, FaultLog* reserved, FaultLog* undefined, DocumentPath* path);
 
 // Finds the value of ":v". Fault: `category` if it is undefined.
 void BindValue(PlaceholderTable* table, Fault category, FaultLog* undefined, ValueOperand* operand);
 
+// Orders paths so that those below one parent are adjacent, a path precedes those inside it, and names precede indexes.
+struct PathOrder {
+  bool operator()(const DocumentPath* a, const DocumentPath* b) const;
+};
+
 // Faults kOverlap and kConflict for paths that are written or projected. Two paths must not be equal, nor one a prefix
-// of the other, nor may they use the same parent both as a map and as a list.
+// of the other, nor may they use the same parent both as a map and as a list. Reports the first path in `paths` that
+// overlaps or conflicts with an earlier one, and the first such earlier one. Cost: n log n comparisons of paths.
 void CheckOverlaps(const std::vector<const DocumentPath*>& paths, FaultLog* faults);
 
 // The type of an operand that is known from the text: that of a bound value, or of a function's result. Nullopt if it

@@ -58,7 +58,10 @@ absl::Status CheckNameKeys(const Placeholders& placeholders) {
   for (const auto& [key, name] : *placeholders.names) keys.push_back(key);
   std::sort(keys.begin(), keys.end());
   for (const std::string_view key : keys) ARM_RETURN_IF_ERROR(CheckKey(kNames, key, '#'));
-  return absl::OkStatus();
+  const bool is_too_long = std::any_of(placeholders.names->begin(), placeholders.names->end(), [](const auto& entry) {
+    return entry.second.size() > model::kAttributeNameMaxBytes;
+  });
+  return is_too_long ? AttributeNameTooLongError() : absl::OkStatus();
 }
 
 absl::Status PlaceholderTable::CheckKeys() const {
@@ -92,6 +95,7 @@ const std::string* PlaceholderTable::Name(std::string_view placeholder) {
   const auto it = placeholders_.names->find(placeholder);
   if (it == placeholders_.names->end()) return nullptr;
   used_names_.insert(it->first);
+  replaced_bytes_ += it->second.size();
   return &it->second;
 }
 

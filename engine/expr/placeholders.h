@@ -3,6 +3,7 @@
 
 // ExpressionAttributeNames and ExpressionAttributeValues: their rules, and a record of which are used.
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -42,6 +43,8 @@ class PlaceholderTable {
 
   // The attribute name of "#n", marked as used; null if undefined.
   const std::string* Name(std::string_view placeholder);
+  // Bytes of all names that Name has returned.
+  size_t replaced_bytes() const { return replaced_bytes_; }
 
   // The value of ":v", marked as used; nullopt if undefined.
   std::optional<model::ValueView> Value(std::string_view placeholder);
@@ -59,10 +62,11 @@ class PlaceholderTable {
 
   const Placeholders& placeholders_;
   absl::flat_hash_set<std::string_view, StringHash, std::equal_to<>> used_names_;
+  size_t replaced_bytes_ = 0;
   absl::flat_hash_map<std::string_view, Use, StringHash, std::equal_to<>> values_;
 };
 
-// The part of CheckKeys about ExpressionAttributeNames.
+// The part of CheckKeys about ExpressionAttributeNames, which also must not be too long for attribute names.
 absl::Status CheckNameKeys(const Placeholders& placeholders);
 
 }  // namespace armature::expr

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "storage/base/api_error.h"
-#include "storage/base/strings.h"
+#include "engine/expr/paths.h"
 #include "storage/model/wire.h"
 
 namespace armature::expr {
@@ -32,8 +31,8 @@ ProjectionNode* Descend(ProjectionNode* parent, const PathElement& element) {
   return &*it;
 }
 
-// The projected parts of `value` in wire form; empty if there are none.
-std::string ProjectParts(const ProjectionNode& node, const ValueView& value);
+// Appends the projected parts of `value` in wire form. Returns false, with `out` unchanged, if there are none.
+bool AppendParts(const ProjectionNode& node, const ValueView& value, std::string* out);
 
 // Appends the projected entries of a map or item. Both lists are sorted by name.
 void AppendMembers(const ProjectionNode& node, const ItemView& item, std::string* out) {
@@ -45,10 +44,14 @@ void AppendMembers(const ProjectionNode& node, const ItemView& item, std::string
     if (wanted->name != attribute.name) return true;
     if (wanted->whole) {
       out->append(attribute.entry);
-    } else if (const std::string parts = ProjectParts(*wanted, attribute.value); !parts.empty()) {
-      if (const auto view = ValueView::FromWire(parts)) {
-        model::AppendAttribute(attribute.name, *view, out);
-      }
+      return true;
+    }
+    const size_t begin = out->size();
+    const model::OpenEntry entry = model::BeginEntry(attribute.name, attribute.value.wire().size(), out);
+    if (AppendParts(*wanted, attribute.value, out)) {
+      model::EndEntry(entry, out);
+    } else {
+      out->resize(begin);
     }
     return true;
   });
@@ -60,36 +63,55 @@ void AppendElements(const ProjectionNode& node, const ValueView& list, std::stri
   uint32_t index = 0;
   list.ForEachListElement([&](const ValueView& element) {
     if (wanted == end) return false;
-    if (wanted->index == index++) {
-      if (wanted->whole) {
-        model::AppendBytesField(1, element.wire(), out);
-      } else if (const std::string parts = ProjectParts(*wanted, element); !parts.empty()) {
-        model::AppendBytesField(1, parts, out);
-      }
-      ++wanted;
+    if (wanted->index != index++) return true;
+    const ProjectionNode& part = *wanted++;
+    if (part.whole) {
+      model::AppendBytesField(model::kElementsField, element.wire(), out);
+      return true;
+    }
+    const size_t begin = out->size();
+    const model::OpenLength length = model::BeginElement(element.wire().size(), out);
+    if (AppendParts(part, element, out)) {
+      model::EndLength(length, out);
+    } else {
+      out->resize(begin);
     }
     return true;
   });
 }
 
 // Recursion is bounded by the number of path elements.
-std::string ProjectParts(const ProjectionNode& node, const ValueView& value) {
-  std::string body;
-  if (value.type() == ValueType::kMap) AppendMembers(node, value.map(), &body);
-  if (value.type() == ValueType::kList) AppendElements(node, value, &body);
-  if (body.empty()) return body;
-  std::string wire;
-  model::AppendBytesField(static_cast<uint32_t>(value.type()), body, &wire);
-  return wire;
+bool AppendParts(const ProjectionNode& node, const ValueView& value, std::string* out) {
+  if (value.type() != ValueType::kMap && value.type() != ValueType::kList) return false;
+  const size_t begin = out->size();
+  out->push_back(static_cast<char>(model::WireTag(static_cast<uint32_t>(value.type()), model::WireType::kBytes)));
+  const model::OpenLength length = model::BeginLength(value.body().size(), out);
+  const size_t empty = out->size();
+  if (value.type() == ValueType::kMap) {
+    AppendMembers(node, value.map(), out);
+  } else {
+    AppendElements(node, value, out);
+  }
+  if (out->size() == empty) {
+    out->resize(begin);
+    return false;
+  }
+  model::EndLength(length, out);
+  return true;
 }
 
 }  // namespace
 
 Projection MakeProjection(std::vector<DocumentPath> paths) {
   Projection projection;
-  for (const DocumentPath& path : paths) {
+  // In this order, children are only appended.
+  std::vector<const DocumentPath*> sorted;
+  sorted.reserve(paths.size());
+  for (const DocumentPath& path : paths) sorted.push_back(&path);
+  std::sort(sorted.begin(), sorted.end(), PathOrder());
+  for (const DocumentPath* const path : sorted) {
     ProjectionNode* node = &projection.root;
-    for (const PathElement& element : path.elements) node = Descend(node, element);
+    for (const PathElement& element : path->elements) node = Descend(node, element);
     node->whole = true;
   }
   projection.paths = std::move(paths);
@@ -122,12 +144,7 @@ std::vector<std::string> TopLevelNames(const Projection& projection) {
 
 absl::Status CheckKeysAreWhole(const Projection& projection, const model::KeySchema& keys, bool index_keys) {
   for (const DocumentPath& path : projection.paths) {
-    if (path.nested() && keys.Contains(path.attribute())) {
-      return ValidationError(
-          Cat("Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
-              "allowed: ",
-              index_keys ? "IndexKey: " : "Key: ", path.attribute()));
-    }
+    if (path.nested() && keys.Contains(path.attribute())) return NestedKeyError(path.attribute(), index_keys);
   }
   return absl::OkStatus();
 }

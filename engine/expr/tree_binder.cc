@@ -13,6 +13,7 @@
 #include "engine/expr/paths.h"
 #include "engine/expr/update_eval.h"
 #include "storage/base/strings.h"
+#include "storage/model/constraint_list.h"
 #include "storage/model/item_view.h"
 #include "storage/model/limits.h"
 
@@ -34,11 +35,13 @@ std::string_view ComparatorText(Comparator comparator) {
   return kTexts[static_cast<uint8_t>(comparator)];
 }
 
-// "AttributeValue: {S:text}", with binaries in base64.
+// "AttributeValue: {S:text}", with binaries in base64. Long values are truncated.
 std::string LiteralText(const model::ValueView& value) {
-  const std::string body =
-      value.type() == ValueType::kBinary ? absl::Base64Escape(Av(value.scalar())) : std::string(value.scalar());
-  return Cat("AttributeValue: {", model::ValueTypeName(value.type()), ":", body, "}");
+  std::string text;
+  if (value.type() == ValueType::kBinary)
+    text = absl::Base64Escape(Av(value.scalar().substr(0, model::kShownMaxBytes)));
+  return Cat("AttributeValue: {", model::ValueTypeName(value.type()), ":",
+             model::Shown(value.type() == ValueType::kBinary ? std::string_view(text) : value.scalar()), "}");
 }
 
 class ConditionBinder {
@@ -192,7 +195,7 @@ class ConditionBinder {
     }
     const std::string_view name = operand.value()->value->scalar();
     if (std::find(std::begin(kTypeNames), std::end(kTypeNames), name) == std::end(kTypeNames)) {
-      here_.Add(Fault::kOperandType, Cat("Invalid attribute type name found; type: ", name,
+      here_.Add(Fault::kOperandType, Cat("Invalid attribute type name found; type: ", model::Shown(name),
                                          ", valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}"));
     }
   }

@@ -212,10 +212,25 @@ absl::Status Decide(const Batch& batch, RowWrite* row) {
   return TakeWrite(*batch.parts, row->table(), row->table_units(), row->effect.local, row->effect.global);
 }
 
+void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode);
+
+void RunWaveOnPool(const BatchPtr& batch, const Wave& wave) {
+  RunHolder(
+      batch->parts, [batch, wave] { RunWave(batch, wave, store::ReadMode::kMayBlock); },
+      [batch, wave](const absl::Status& status) {
+        for (Member* const member : wave) End(batch, member, status);
+      });
+}
+
 // Processes members that hold their row locks: reads and decides all, then commits them together. Members whose rows
-// are not in memory continue on the read pool.
+// are not in memory continue on the read pool, and all of them if they are much work.
 void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode) {
   store::Database& database = *batch->parts->database;
+  if (mode == store::ReadMode::kMemoryOnly) {
+    size_t cost = 0;
+    for (const Member* const member : wave) cost += DecisionCost(member->row);
+    if (cost > kInlineBytesMax) return RunWaveOnPool(batch, wave);
+  }
   Wave cold;
   std::vector<store::Commitment> commits;
   for (Member* const member : wave) {
@@ -243,12 +258,7 @@ void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode) {
     }
   }
   database.CommitEach(std::move(commits));
-  if (cold.empty()) return;
-  RunHolder(
-      batch->parts, [batch, cold] { RunWave(batch, cold, store::ReadMode::kMayBlock); },
-      [batch, cold](const absl::Status& status) {
-        for (Member* const member : cold) End(batch, member, status);
-      });
+  if (!cold.empty()) RunWaveOnPool(batch, cold);
 }
 
 void WaitForRow(const BatchPtr& batch, Member* member, size_t bytes) {

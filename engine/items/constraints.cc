@@ -14,9 +14,9 @@ absl::Status CheckShape(const std::optional<std::string>& table_name, const Requ
                         absl::FunctionRef<void(model::ConstraintList*)> add_others) {
   model::ConstraintList constraints;
   if (table_name.has_value() && member.given) {
-    ARM_RETURN_IF_ERROR(model::CheckTableReference(*table_name));
+    ARM_RETURN_IF_ERROR(model::CheckTableReference(*table_name, model::kTableNameMinChars));
   } else {
-    model::CheckTableReferenceShape(table_name, &constraints);
+    model::CheckTableReferenceShape(table_name, &constraints, model::kTableNameMinChars);
   }
   if (!member.given) constraints.AddNull(member.path);
   add_others(&constraints);
@@ -30,7 +30,10 @@ std::string PrintedRequestItems(std::string_view table_name, std::string_view pr
 void CheckRequestItemsKey(std::string_view name_or_arn, model::ConstraintList* constraints) {
   if (model::IsArn(name_or_arn)) return;
   const size_t length = model::CharacterCount(name_or_arn);
-  if (length >= 1 && length <= model::kTableNameMaxChars && model::HasOnlyNameCharacters(name_or_arn)) return;
+  if (length >= model::kTableNameMinChars && length <= model::kTableNameMaxChars &&
+      model::HasOnlyNameCharacters(name_or_arn)) {
+    return;
+  }
   constraints->Add(PrintedRequestItems(name_or_arn, "..."), "requestItems",
                    "Map keys must satisfy constraint: [Member must have length less than or equal to 255, Member must "
                    "have length greater than or equal to 3, Member must satisfy regular expression pattern: "

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/expr/condition_eval.h"
 #include "engine/expr/legacy_binder.h"
 #include "engine/items/constraints.h"
 #include "storage/base/api_error.h"
@@ -49,7 +50,7 @@ void CheckConditions(std::string_view parameter, std::span<const LegacyCondition
 
 absl::Status CheckAttributeName(std::string_view name) {
   if (name.size() > model::kAttributeNameMaxBytes) {
-    return ValidationError("1 validation error detected: Attribute name is too large, must be less than 65536 bytes");
+    return AttributeNameTooLongError();
   }
   return name.empty() ? InvalidParameterError("Empty attribute name") : absl::OkStatus();
 }
@@ -146,6 +147,9 @@ absl::Status BindLegacy(const LegacyParameters& legacy, std::deque<std::string>*
     ARM_ASSIGN_OR_RETURN(bound->filter, expr::BindLegacyFilter(conditions, kind));
   }
   if (legacy.attributes_to_get.has_value()) {
+    for (const std::string& name : *legacy.attributes_to_get) {
+      if (name.size() > model::kAttributeNameMaxBytes) return AttributeNameTooLongError();
+    }
     ARM_ASSIGN_OR_RETURN(bound->projection, expr::BindAttributesToGet(*legacy.attributes_to_get));
   }
   return absl::OkStatus();
@@ -255,6 +259,15 @@ absl::StatusOr<std::unique_ptr<RequestExpressions>> BindRequestExpressions(
   ARM_ASSIGN_OR_RETURN(std::unique_ptr<RequestExpressions> result, BindLegacyParameters(parameters));
   ARM_RETURN_IF_ERROR(BindExpressionParameters(parameters, known_kinds, cache, &result));
   return result;
+}
+
+absl::Status CheckKeysAreWhole(const RequestExpressions* expressions, const model::KeySchema& keys, bool index_keys) {
+  if (expressions == nullptr) return absl::OkStatus();
+  const expr::BoundExpressions& bound = expressions->bound;
+  if (bound.projection.has_value()) {
+    ARM_RETURN_IF_ERROR(expr::CheckKeysAreWhole(*bound.projection, keys, index_keys));
+  }
+  return bound.filter.has_value() ? expr::CheckKeysAreWhole(*bound.filter, keys, index_keys) : absl::OkStatus();
 }
 
 ItemBytes AnsweredItem(const RequestExpressions* expressions, const model::ItemView& item, std::string stored) {

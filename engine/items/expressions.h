@@ -46,6 +46,10 @@ absl::Status BindExpressionParameters(const ExpressionParameters& parameters,
                                       std::span<const expr::ExpressionKind> known_kinds, expr::ParseCache* cache,
                                       std::unique_ptr<RequestExpressions>* expressions);
 
+// Refuses paths of the projection, then of the filter, into attributes of `keys`, which are scalars. `expressions` may
+// be null. `index_keys`: the keys of an index, which the error says. Errors: ValidationException.
+absl::Status CheckKeysAreWhole(const RequestExpressions* expressions, const model::KeySchema& keys, bool index_keys);
+
 // The item of an answer: all of `item` without a copy, or the projection of `expressions` if there is one. `stored`:
 // the bytes that `item` points into.
 ItemBytes AnsweredItem(const RequestExpressions* expressions, const model::ItemView& item, std::string stored);

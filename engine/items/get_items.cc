@@ -43,6 +43,8 @@ absl::Status Prepare(Read* read) {
                        BindRequestExpressions(request.expressions, expr::kGetKinds, &read->parts->parse_cache));
   ARM_ASSIGN_OR_RETURN(read->pinned, FindTable(*read->parts->database, *request.table_name));
   ARM_ASSIGN_OR_RETURN(read->key, EncodeKeyParameter(*read->pinned.table, model::ItemView(key.bytes)));
+  ARM_RETURN_IF_ERROR(
+      CheckKeysAreWhole(read->expressions.get(), read->pinned.table->descriptor.key, /*index_keys=*/false));
   return AdmitRead(*read->parts, *read->pinned.table, nullptr);
 }
 
@@ -79,9 +81,6 @@ void FetchRow(const std::shared_ptr<Read>& read, store::ReadMode mode) {
   }
   std::move(read->done)(BuildResult(*read, *got == store::GetResult::kFound, std::move(stored)));
 }
-
-// Beyond this size a batch continues on the read pool.
-constexpr size_t kInlineBytesMax = 1 << 20;
 
 struct TableRead {
   PinnedTable pinned;
@@ -202,6 +201,9 @@ absl::Status Prepare(BatchRead* read) {
   for (BatchRow& row : read->rows) {
     ARM_ASSIGN_OR_RETURN(row.key,
                          EncodeKeyParameter(*read->tables[row.table].pinned.table, model::ItemView(row.canonical)));
+  }
+  for (const TableRead& table : read->tables) {
+    ARM_RETURN_IF_ERROR(CheckKeysAreWhole(table.expressions.get(), table.pinned.table->descriptor.key, false));
   }
   read->left.resize(request.tables.size());
   for (const TableKeys& table : request.tables) read->result.tables.push_back({table.table_name, {}});

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "engine/expr/paths.h"
 #include "engine/expr/update_eval.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -118,16 +119,10 @@ absl::Status CheckNoneEmpty(const model::KeySchema& schema, const model::ItemVie
   });
 }
 
-absl::Status NestedKeyError(std::string_view what, std::string_view attribute) {
-  return ValidationError(
-      Cat("Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: ", what, ": ",
-          attribute));
-}
-
 absl::Status CheckTableKeys(const model::KeySchema& key, const std::vector<const DocumentPath*>& targets) {
   for (const DocumentPath* const target : targets) {
     if (!key.Contains(target->attribute())) continue;
-    if (target->nested()) return NestedKeyError("Key", target->attribute());
+    if (target->nested()) return expr::NestedKeyError(target->attribute(), /*index_key=*/false);
     return InvalidParameterError(
         Cat("Cannot update attribute ", target->attribute(), ". This attribute is part of the key"));
   }
@@ -147,7 +142,7 @@ absl::Status CheckIndexTargets(const model::IndexDescriptor& index, const expr::
                                const std::vector<const DocumentPath*>& targets) {
   for (const DocumentPath* const target : targets) {
     if (target->nested() && index.key.Contains(target->attribute())) {
-      return NestedKeyError("IndexKey", target->attribute());
+      return expr::NestedKeyError(target->attribute(), /*index_key=*/true);
     }
   }
   for (const expr::SetAction& action : update.sets) {

@@ -121,7 +121,7 @@ class UpdateItem final : public RowMutation {
     return absl::OkStatus();
   }
 
-  std::string_view TooLargeText() const override { return "Item size to update has exceeded the maximum allowed size"; }
+  std::string_view TooLargeText() const override { return expr::kUpdateTooLarge; }
 
   std::string UpdatedPart(const model::ItemView& item) const override { return expr::Project(updated_parts_, item); }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -27,6 +28,16 @@ constexpr int64_t kRowsBetweenChecks = 64;
 // A page ends behind about this number of deleted rows, even if it is empty, so that a read of a table that was mostly
 // deleted occupies its thread for some tens of milliseconds, not for seconds.
 constexpr uint64_t kPageSkippedMax = 50'000;
+// Bound on the work of a page's filter on constants, as expr::CostPerItem counts: less than a second. Without it, a
+// filter with large constants would read them again for each of many small items.
+constexpr size_t kPageFilterBytesMax = 512 << 20;
+
+// The number of rows after which a page of `plan` ends.
+int64_t RowsMax(const ReadPlan& plan) {
+  const int64_t limit = plan.request.limit.value_or(INT64_MAX);
+  if (plan.filter() == nullptr) return limit;
+  return std::min(limit, static_cast<int64_t>(1 + kPageFilterBytesMax / expr::CostPerItem(*plan.filter())));
+}
 
 // Counts and filters rows, projects those that pass into the page, and decides where the page ends.
 //
@@ -42,7 +53,7 @@ class PageCollector final : public store::JoinVisitor {
         page_(page),
         count_only_(plan.request.select == "COUNT"),
         keeps_fetched_(plan.projection() != nullptr || plan.request.select == "ALL_ATTRIBUTES"),
-        rows_max_(plan.request.limit.value_or(INT64_MAX)) {}
+        rows_max_(RowsMax(plan)) {}
 
   // Stops at the first row that cannot be read; `status` holds the error.
   store::RowVerdict VisitRow(std::string_view value) {

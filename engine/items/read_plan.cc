@@ -240,6 +240,14 @@ absl::Status FindKeyspace(const store::Database& database, ReadPlan* plan) {
   return absl::OkStatus();
 }
 
+// Refuses paths into the keys of the index and of the table.
+absl::Status CheckKeyPaths(const ReadPlan& plan) {
+  if (plan.index != nullptr) {
+    ARM_RETURN_IF_ERROR(CheckKeysAreWhole(plan.expressions.get(), plan.index->descriptor.key, /*index_keys=*/true));
+  }
+  return CheckKeysAreWhole(plan.expressions.get(), plan.table().descriptor.key, /*index_keys=*/false);
+}
+
 // Checks Select and projection against the attributes of the index. Sets `plan->fetch`.
 absl::Status CheckSelect(ReadPlan* plan) {
   const std::string_view select = EffectiveSelect(*plan);
@@ -347,9 +355,7 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest re
   const PartitionRange wanted = RangeOfCondition(matched, schema);
   plan->range = wanted.range;
   ARM_RETURN_IF_ERROR(ApplyStartKey(wanted, matched, plan.get()));
-  if (plan->projection() != nullptr) {
-    ARM_RETURN_IF_ERROR(expr::CheckKeysAreWhole(*plan->projection(), schema, plan->index != nullptr));
-  }
+  ARM_RETURN_IF_ERROR(CheckKeyPaths(*plan));
   if (plan->filter() != nullptr) {
     const std::string_view name = parameters.legacy.query_filter.has_value() ? "QueryFilter" : "Filter Expression";
     ARM_RETURN_IF_ERROR(expr::CheckFilterAvoidsKeys(name, *plan->filter(), schema));
@@ -380,6 +386,7 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanScan(Parts* parts, ReadRequest req
     }
     StartAfter(key, plan->direction, &plan->range);
   }
+  ARM_RETURN_IF_ERROR(CheckKeyPaths(*plan));
   ARM_RETURN_IF_ERROR(CheckSelect(plan.get()));
   return plan;
 }

@@ -60,9 +60,9 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest re
 absl::StatusOr<std::shared_ptr<ReadPlan>> PlanScan(Parts* parts, ReadRequest request);
 
 // Reads one page of `plan.range` into `page`. The page ends after Limit rows, at 1 MB of items as the API counts them
-// (including items fetched from the table for a local index), at 2 MB encoded, or behind very many deleted rows.
-// Errors: DataLoss, naming table, index and entry key, if an entry has no item. With kMemoryOnly, returns nullopt with
-// an empty `page` if the read would wait for the disk.
+// (including items fetched from the table for a local index), at 2 MB encoded, behind very many deleted rows, or when
+// an expensive filter was evaluated on many rows. Errors: DataLoss, naming table, index and entry key, if an entry has
+// no item. With kMemoryOnly, returns nullopt with an empty `page` if the read would wait for the disk.
 absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const RequestContext& context,
                                                    const ReadPlan& plan, store::ReadMode mode, PageWriter* page);
 

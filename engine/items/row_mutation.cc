@@ -113,7 +113,15 @@ void ReadOld(const WritePtr& write, store::ReadMode mode) {
         [write](const absl::Status& status) { write->Fail(status); });
     return;
   }
-  DecideAndCommit(write);
+  if (mode == store::ReadMode::kMayBlock || DecisionCost(write->row) <= kInlineBytesMax) return DecideAndCommit(write);
+  write->wait_begin_ns = RequestTrace::Begin(write->context.trace);
+  RunHolder(
+      write->parts,
+      [write] {
+        RequestTrace::End(write->context.trace, WaitFor::kQueue, write->wait_begin_ns);
+        DecideAndCommit(write);
+      },
+      [write](const absl::Status& status) { write->Fail(status); });
 }
 
 }  // namespace

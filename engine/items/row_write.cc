@@ -32,6 +32,18 @@ absl::Status CheckSizeWithLocalIndexes(const store::Table& table, const codec::C
   return ValidationError(too_large_text);
 }
 
+// Number of times that the expressions of a request may read the item or a constant. Each reading takes some bytes of
+// text, or a value of the legacy parameters.
+size_t CountReadings(const RowMutation& mutation) {
+  constexpr size_t kTextPerReading = 8;
+  const ExpressionParameters& parameters = mutation.request().expressions;
+  size_t text = 0;
+  for (const auto* const expression : {&parameters.update, &parameters.condition}) {
+    if (expression->has_value()) text += (*expression)->size();
+  }
+  return text / kTextPerReading + mutation.expressions()->literals.size();
+}
+
 // Assigning an empty string would keep the memory.
 void GiveBack(std::string* bytes) { std::string().swap(*bytes); }
 
@@ -74,6 +86,17 @@ absl::StatusOr<bool> ReadBefore(const Parts& parts, store::ReadMode mode, bool w
   if (!parsed.ok()) return WithContext(parsed.status(), table.descriptor.name);
   row->before = *parsed;
   return true;
+}
+
+size_t DecisionCost(const RowWrite& row) {
+  const RowMutation& mutation = *row.mutation;
+  const store::Table& table = row.table();
+  const size_t images = row.old_value.size() + mutation.item_or_key().bytes().size();
+  const size_t constants = mutation.expressions() == nullptr ? 0 : mutation.expressions()->values.size();
+  // The row, the change record, and an entry in each index.
+  size_t cost = (images + constants) * (2 + table.local_indexes.size() + table.global_indexes.size());
+  if (mutation.expressions() != nullptr) cost += (images + constants) * CountReadings(mutation);
+  return cost;
 }
 
 absl::Status CheckCondition(const RowWrite& row) {

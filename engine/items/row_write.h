@@ -84,6 +84,10 @@ absl::StatusOr<bool> ReadBefore(const Parts& parts, store::ReadMode mode, bool w
 // Returns ConditionalCheckFailedException, with the item if the request asks for it, or OK.
 absl::Status CheckCondition(const RowWrite& row);
 
+// Upper bound of the bytes that CheckCondition, MakeEffect and BuildUnit read and write, for the choice of a thread:
+// with more than kInlineBytesMax they should run on the pool of lock holders.
+size_t DecisionCost(const RowWrite& row);
+
 // Computes `effect`. Errors: ValidationException.
 absl::Status MakeEffect(RowWrite* row);
 

@@ -45,7 +45,9 @@ void CheckActionCount(bool given, size_t count, model::ConstraintList* constrain
 void CheckActionTable(const std::optional<std::string>& name_or_arn, const std::string& path,
                       model::ConstraintList* constraints) {
   if (!name_or_arn.has_value()) return constraints->AddNull(path);
-  if (!model::IsArn(*name_or_arn)) constraints->CheckName(*name_or_arn, path, 1);
+  if (!model::IsArn(*name_or_arn)) {
+    model::CheckTableNameShape(*name_or_arn, path, model::kTableNameMinChars, constraints);
+  }
 }
 
 absl::Status CheckItemsOnce(const std::vector<ItemName>& items) {

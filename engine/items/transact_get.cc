@@ -68,7 +68,7 @@ absl::Status CheckGetsShape(const TransactGetRequest& request) {
 }
 
 absl::StatusOr<ReadRow> MakeRow(GetItemRequest* get, expr::ParseCache* cache) {
-  ARM_RETURN_IF_ERROR(model::CheckTableReference(*get->table_name));
+  ARM_RETURN_IF_ERROR(model::CheckTableReference(*get->table_name, model::kTableNameMinChars));
   ReadRow row;
   ARM_ASSIGN_OR_RETURN(codec::CanonicalItem key, codec::CanonicalizeItem(*get->key_wire));
   row.canonical = std::move(key.bytes);
@@ -94,6 +94,10 @@ absl::Status Prepare(ReadTransaction* transaction) {
     const store::Table& table = *row.pinned.table;
     ARM_RETURN_IF_ERROR(CheckNoEmptyKeys(table, model::ItemView(row.canonical)));
     absl::StatusOr<std::string> key = EncodeKeyParameter(table, model::ItemView(row.canonical));
+    if (key.ok()) {
+      absl::Status paths = CheckKeysAreWhole(row.expressions.get(), table.descriptor.key, /*index_keys=*/false);
+      if (!paths.ok()) key = std::move(paths);
+    }
     transaction->key_problems.push_back(key.status());
     if (!key.ok()) continue;
     row.key = *std::move(key);

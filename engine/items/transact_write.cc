@@ -337,6 +337,16 @@ void Decide(const TransactionPtr& transaction) {
   });
 }
 
+// The same on the pool of lock holders if it is much work.
+void DecideOnFittingThread(const TransactionPtr& transaction) {
+  size_t cost = 0;
+  for (const auto& row : transaction->rows()) cost += DecisionCost(*row);
+  if (cost <= kInlineBytesMax) return Decide(transaction);
+  RunHolder(
+      transaction->parts, [transaction] { Decide(transaction); },
+      [transaction](const absl::Status& status) { End(transaction, status); });
+}
+
 // Reads all rows, from memory or from the disk, then calls `then(transaction)`.
 void ReadRows(const TransactionPtr& transaction, store::ReadMode mode, void (*then)(const TransactionPtr&)) {
   const std::string& metrics = transaction->request.return_item_collection_metrics;
@@ -364,7 +374,7 @@ void OnLocked(const TransactionPtr& transaction, absl::StatusOr<store::LockTable
   if (const absl::Status wanted = CheckStillWanted(transaction->context); !wanted.ok()) {
     return End(transaction, wanted);
   }
-  ReadRows(transaction, store::ReadMode::kMemoryOnly, Decide);
+  ReadRows(transaction, store::ReadMode::kMemoryOnly, DecideOnFittingThread);
 }
 
 void Begin(const TransactionPtr& transaction) {

@@ -181,6 +181,7 @@ absl::Status TagResource(store::Database* database, const TagResourceRequest& re
   model::ConstraintList constraints;
   CheckArnShape(request.resource_arn, &constraints);
   if (!request.tags.has_value()) constraints.AddNull("tags");
+  model::CheckTagValueGiven(request.tag_without_value, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOf(request.resource_arn));
   if (request.tags->empty()) return ValidationError("Atleast one Tag needs to be provided as Input.");

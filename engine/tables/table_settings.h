@@ -20,6 +20,7 @@ namespace armature::engine {
 struct TagResourceRequest {
   std::optional<std::string> resource_arn;
   std::optional<model::Tags> tags;
+  std::optional<size_t> tag_without_value = {};  // position in `tags` of the first tag whose value is absent
 };
 
 struct UntagResourceRequest {

@@ -163,10 +163,6 @@ class Canonicalizer {
     size_t end = 0;
     size_t api_size = 0;
   };
-  struct LengthSlot {
-    size_t position = 0;
-    size_t size = 0;
-  };
 
   absl::StatusOr<size_t> AppendEntries(std::string_view wire, int depth);
   absl::StatusOr<size_t> AppendEntry(const Entry& entry, int depth);
@@ -184,37 +180,18 @@ class Canonicalizer {
   absl::StatusOr<size_t> AppendMap(std::string_view body, int depth);
 
   void AppendTag(uint32_t field) { out_.push_back(static_cast<char>(WireTag(field, WireType::kBytes))); }
-  LengthSlot OpenLength(size_t guess) {
-    const LengthSlot slot{out_.size(), model::VarintSize(guess)};
-    out_.append(slot.size, '\0');
-    return slot;
-  }
-  void CloseLength(const LengthSlot& slot);
 
   const bool placeholders_;
   std::string out_;
   std::vector<std::string_view> elements_;  // elements of the current set; sets do not nest
 };
 
-void Canonicalizer::CloseLength(const LengthSlot& slot) {
-  uint64_t length = out_.size() - slot.position - slot.size;
-  const size_t needed = model::VarintSize(length);
-  if (needed > slot.size) {
-    out_.insert(slot.position, needed - slot.size, '\0');
-  } else if (needed < slot.size) {
-    out_.erase(slot.position, slot.size - needed);
-  }
-  char* next = out_.data() + slot.position;
-  for (; length >= 0x80; length >>= 7) *next++ = static_cast<char>(length | 0x80);
-  *next = static_cast<char>(length);
-}
-
 absl::Status Canonicalizer::CheckName(std::string_view name, int depth) const {
   if (!IsValidUtf8(name)) return Utf8Error("an attribute name");
   // The caller checks placeholders.
   if (placeholders_ && depth == kTopLevelDepth) return absl::OkStatus();
   if (name.size() > model::kAttributeNameMaxBytes) {
-    return ValidationError("1 validation error detected: Attribute name is too large, must be less than 65536 bytes");
+    return AttributeNameTooLongError();
   }
   if (name.empty() && depth == kTopLevelDepth) return InvalidParameterError("Empty attribute name");
   return absl::OkStatus();
@@ -269,11 +246,11 @@ void Canonicalizer::SortEntries(std::vector<WrittenEntry>* entries) {
 
 absl::StatusOr<size_t> Canonicalizer::AppendEntry(const Entry& entry, int depth) {
   AppendTag(kEntriesField);
-  const LengthSlot entry_length =
-      OpenLength(model::BytesFieldSize(entry.name.size()) + model::BytesFieldSize(entry.value.size()));
+  const model::OpenLength entry_length =
+      model::BeginLength(model::BytesFieldSize(entry.name.size()) + model::BytesFieldSize(entry.value.size()), &out_);
   model::AppendBytesField(kEntryNameField, entry.name, &out_);
   AppendTag(kEntryValueField);
-  const LengthSlot value_length = OpenLength(entry.value.size());
+  const model::OpenLength value_length = model::BeginLength(entry.value.size(), &out_);
   const absl::StatusOr<size_t> api_size = AppendValue(entry.value, depth + 1);
   if (!api_size.ok()) {
     const std::optional<ApiError> error = GetApiError(api_size.status());
@@ -283,8 +260,8 @@ absl::StatusOr<size_t> Canonicalizer::AppendEntry(const Entry& entry, int depth)
     return ValidationError(
         Cat("ExpressionAttributeValues contains invalid value: ", error->message, " for key ", entry.name));
   }
-  CloseLength(value_length);
-  CloseLength(entry_length);
+  model::EndLength(value_length, &out_);
+  model::EndLength(entry_length, &out_);
   return entry.name.size() + *api_size;
 }
 
@@ -384,9 +361,9 @@ absl::StatusOr<size_t> Canonicalizer::AppendSet(ValueType type, std::string_view
         Cat("An ", type == ValueType::kStringSet ? "string" : "number", " set  may not be empty"));
   }
   AppendTag(static_cast<uint32_t>(type));
-  const LengthSlot length = OpenLength(body.size());
+  const model::OpenLength length = model::BeginLength(body.size(), &out_);
   ARM_ASSIGN_OR_RETURN(const size_t api_size, type == ValueType::kNumberSet ? AppendNumberSet() : AppendByteSet(type));
-  CloseLength(length);
+  model::EndLength(length, &out_);
   return api_size;
 }
 
@@ -445,7 +422,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendNumberSet() {
 
 absl::StatusOr<size_t> Canonicalizer::AppendList(std::string_view body, int depth) {
   AppendTag(static_cast<uint32_t>(ValueType::kList));
-  const LengthSlot length = OpenLength(body.size());
+  const model::OpenLength length = model::BeginLength(body.size(), &out_);
   size_t api_size = kDocumentApiSize;
   while (!body.empty()) {
     WireField field;
@@ -453,20 +430,20 @@ absl::StatusOr<size_t> Canonicalizer::AppendList(std::string_view body, int dept
     if (field.number != kElementsField) continue;
     if (field.type != WireType::kBytes) return WrongWireTypeError("an element of a list");
     AppendTag(kElementsField);
-    const LengthSlot element_length = OpenLength(field.bytes.size());
+    const model::OpenLength element_length = model::BeginLength(field.bytes.size(), &out_);
     ARM_ASSIGN_OR_RETURN(const size_t element_size, AppendValue(field.bytes, depth + 1));
-    CloseLength(element_length);
+    model::EndLength(element_length, &out_);
     api_size += kMemberApiSize + element_size;
   }
-  CloseLength(length);
+  model::EndLength(length, &out_);
   return api_size;
 }
 
 absl::StatusOr<size_t> Canonicalizer::AppendMap(std::string_view body, int depth) {
   AppendTag(static_cast<uint32_t>(ValueType::kMap));
-  const LengthSlot length = OpenLength(body.size());
+  const model::OpenLength length = model::BeginLength(body.size(), &out_);
   ARM_ASSIGN_OR_RETURN(const size_t entries_size, AppendEntries(body, depth));
-  CloseLength(length);
+  model::EndLength(length, &out_);
   return kDocumentApiSize + entries_size;
 }
 

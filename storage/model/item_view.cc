@@ -98,8 +98,6 @@ std::optional<ValueView> ItemView::Find(std::string_view name) const {
 }
 
 size_t ApiSize(const ValueView& value) {
-  // Lists and maps cost three bytes, and one byte per member.
-  constexpr size_t kDocumentOverhead = 3;
   size_t size = 0;
   switch (value.type()) {
     case ValueType::kString:
@@ -119,14 +117,14 @@ size_t ApiSize(const ValueView& value) {
       });
       return size;
     case ValueType::kList:
-      size = kDocumentOverhead;
+      size = kDocumentApiBytes;  // and one byte per member
       value.ForEachListElement([&size](const ValueView& element) {
         size += 1 + ApiSize(element);
         return true;
       });
       return size;
     case ValueType::kMap:
-      size = kDocumentOverhead;
+      size = kDocumentApiBytes;  // and one byte per member
       value.map().ForEach([&size](const AttributeView& member) {
         size += 1 + member.name.size() + ApiSize(member.value);
         return true;
@@ -151,6 +149,26 @@ void AppendAttribute(std::string_view name, const ValueView& value, std::string*
   AppendVarint(entry, item_bytes);
   AppendBytesField(1, name, item_bytes);
   AppendBytesField(2, value.wire(), item_bytes);
+}
+
+OpenEntry BeginEntry(std::string_view name, size_t expected_bytes, std::string* item_bytes) {
+  OpenEntry open;
+  item_bytes->push_back(kEntryTag);
+  open.entry = BeginLength(BytesFieldSize(name.size()) + BytesFieldSize(expected_bytes), item_bytes);
+  AppendBytesField(1, name, item_bytes);
+  item_bytes->push_back(kValueTag);
+  open.value = BeginLength(expected_bytes, item_bytes);
+  return open;
+}
+
+void EndEntry(const OpenEntry& entry, std::string* item_bytes) {
+  EndLength(entry.value, item_bytes);
+  EndLength(entry.entry, item_bytes);
+}
+
+OpenLength BeginElement(size_t expected_bytes, std::string* list_body) {
+  list_body->push_back(static_cast<char>(WireTag(kElementsField, WireType::kBytes)));
+  return BeginLength(expected_bytes, list_body);
 }
 
 }  // namespace armature::model

@@ -56,6 +56,8 @@ class ValueView {
 
   // S: UTF-8 text; N: canonical decimal text; B: the bytes. Empty for other types.
   std::string_view scalar() const { return body_; }
+  // SS, NS, BS, L and M: the encoded elements or entries.
+  std::string_view body() const { return body_; }
   // BOOL only.
   bool boolean() const { return boolean_; }
   // M only: its entries, which have the structure of an item.
@@ -133,6 +135,9 @@ class ItemView {
 
 inline ItemView ValueView::map() const { return ItemView(body_); }
 
+// API size of a list or map itself, without members.
+inline constexpr size_t kDocumentApiBytes = 3;
+
 // API size of a value or an item in bytes: attribute names in UTF-8 plus values.
 // Source: the developer guide, "Item sizes and formats".
 size_t ApiSize(const ValueView& value);
@@ -140,6 +145,20 @@ size_t ApiSize(const ItemView& item);
 
 // Appends one attribute in wire form to an item under construction; names must come in ascending order.
 void AppendAttribute(std::string_view name, const ValueView& value, std::string* item_bytes);
+
+// The same in steps: between the calls, the caller appends the value in wire form. `expected_bytes` as for BeginLength.
+struct OpenEntry {
+  OpenLength entry;
+  OpenLength value;
+};
+OpenEntry BeginEntry(std::string_view name, size_t expected_bytes, std::string* item_bytes);
+void EndEntry(const OpenEntry& entry, std::string* item_bytes);
+
+// Field number of the elements in the messages of lists and sets.
+inline constexpr uint32_t kElementsField = 1;
+
+// Begins an element of a list. The caller appends the value in wire form and calls EndLength.
+OpenLength BeginElement(size_t expected_bytes, std::string* list_body);
 
 }  // namespace armature::model
 

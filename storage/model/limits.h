@@ -44,6 +44,9 @@ inline constexpr int kDocumentPathDepthMax = 32;
 inline constexpr size_t kAttributesToGetMax = 255;
 inline constexpr size_t kPlaceholderMaxBytes = 255;  // including its sign
 inline constexpr size_t kPlaceholderMapsMaxBytes = 2 << 20;
+// Bytes of all names that replace placeholders in the expressions of a request; ours. The longest expression has room
+// for 1,365 placeholders, so it is enough for names of 255 bytes everywhere, and eight of the longest name.
+inline constexpr size_t kReplacedNamesMaxBytes = 512 << 10;
 
 // Batches and transactions.
 inline constexpr size_t kBatchGetKeysMax = 100;

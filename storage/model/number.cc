@@ -184,11 +184,7 @@ absl::StatusOr<Number> Number::Parse(std::string_view text) {
   };
   size_t first = 0;
   while (first < total && digit_at(first) == '0') ++first;
-  if (first == total) {
-    // Zero has no leading digit. The exponent of its last written digit is checked instead.
-    ARM_RETURN_IF_ERROR(CheckExponent(AddClamped(literal->exponent, -static_cast<int64_t>(literal->fraction.size()))));
-    return Number();
-  }
+  if (first == total) return Number();  // zero has no leading digit, so no exponent is out of range
   size_t last = total - 1;
   while (digit_at(last) == '0') --last;
 

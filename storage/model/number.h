@@ -27,7 +27,7 @@ class Number {
   // Parses `[+-]? ( digits [ "." digits* ] | "." digits ) ( [eE] [+-]? digits )?`; no blanks, no hex.
   //
   // Errors: ValidationException with the documented texts. Overflow and underflow are checked before the number of
-  // digits. A zero is checked by its written exponent.
+  // digits. Zero is valid with any exponent of 64 bits.
   static absl::StatusOr<Number> Parse(std::string_view text);
 
   // For decoders. Digits have values 0..9, the first and the last are not 0, at most 38. `count` 0 makes zero. The

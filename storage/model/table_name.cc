@@ -41,8 +41,8 @@ std::string_view ResourcePart(std::string_view arn) {
   return arn;
 }
 
-void CheckShape(std::string_view name_or_arn, ConstraintList* constraints) {
-  if (!IsArn(name_or_arn)) return constraints->CheckName(name_or_arn, kTableNamePath, 1);
+void CheckShape(std::string_view name_or_arn, size_t chars_min, ConstraintList* constraints) {
+  if (!IsArn(name_or_arn)) return CheckTableNameShape(name_or_arn, kTableNamePath, chars_min, constraints);
   constraints->CheckLengthMax(PrintedValue(name_or_arn), CharacterCount(name_or_arn), kTableNamePath,
                               kTableArnMaxChars);
 }
@@ -91,9 +91,9 @@ absl::Status ParseArn(std::string_view text, Arn* arn) {
   return absl::OkStatus();
 }
 
-absl::Status CheckTableReference(std::string_view name_or_arn) {
+absl::Status CheckTableReference(std::string_view name_or_arn, size_t chars_min) {
   ConstraintList constraints;
-  CheckShape(name_or_arn, &constraints);
+  CheckShape(name_or_arn, chars_min, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   if (!IsArn(name_or_arn)) return absl::OkStatus();
   Arn arn;
@@ -115,9 +115,14 @@ absl::Status CheckRequiredTableReference(const std::optional<std::string>& name_
   return constraints.ToStatus();
 }
 
-void CheckTableReferenceShape(const std::optional<std::string>& name_or_arn, ConstraintList* constraints) {
+void CheckTableReferenceShape(const std::optional<std::string>& name_or_arn, ConstraintList* constraints,
+                              size_t chars_min) {
   if (!name_or_arn.has_value()) return constraints->AddNull(kTableNamePath);
-  CheckShape(*name_or_arn, constraints);
+  CheckShape(*name_or_arn, chars_min, constraints);
+}
+
+void CheckTableNameShape(std::string_view name, std::string_view path, size_t chars_min, ConstraintList* constraints) {
+  constraints->CheckName(name, path, name.empty() ? 1 : chars_min);
 }
 
 }  // namespace armature::model

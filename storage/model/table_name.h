@@ -42,16 +42,21 @@ struct Arn {
 // Errors: ValidationException that names the first invalid part.
 absl::Status ParseArn(std::string_view text, Arn* arn);
 
-// Checks the parameter TableName of all operations except CreateTable, which accepts a name only. Errors:
+// Checks the parameter TableName of all operations except CreateTable, which accepts a name only. Operations on items
+// also refuse names that are too short for a table: their `chars_min` is kTableNameMinChars. Errors:
 // ValidationException; for a name by the rules of ConstraintList::CheckName, for an ARN with its first invalid part.
-absl::Status CheckTableReference(std::string_view name_or_arn);
+absl::Status CheckTableReference(std::string_view name_or_arn, size_t chars_min = 1);
 
 // The same for operations without other required members. An absent parameter is an error.
 absl::Status CheckRequiredTableReference(const std::optional<std::string>& name_or_arn);
 
 // The same where violations are collected: adds to `constraints` that the parameter is missing, or has an invalid
 // length or character. CheckTableReference checks the parts of an ARN afterwards.
-void CheckTableReferenceShape(const std::optional<std::string>& name_or_arn, ConstraintList* constraints);
+void CheckTableReferenceShape(const std::optional<std::string>& name_or_arn, ConstraintList* constraints,
+                              size_t chars_min = 1);
+// The same for the name in `path`, which is not an ARN. The error for an empty name states that one character is
+// missing.
+void CheckTableNameShape(std::string_view name, std::string_view path, size_t chars_min, ConstraintList* constraints);
 
 }  // namespace armature::model
 

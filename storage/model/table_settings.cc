@@ -162,6 +162,10 @@ absl::Status CheckTags(const Tags& tags) {
   return CheckCount(tags);
 }
 
+void CheckTagValueGiven(const std::optional<size_t>& without_value, ConstraintList* faults) {
+  if (without_value.has_value()) faults->AddNull(Cat("tags.", *without_value + 1, ".member.value"));
+}
+
 absl::Status MergeTags(const Tags& added, Tags* tags) {
   for (const auto& [key, value] : added) {
     const auto same =

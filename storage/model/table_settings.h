@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "storage/model/constraint_list.h"
 
 namespace armature::model {
 
@@ -25,6 +26,9 @@ using Tags = std::vector<std::pair<std::string, std::string>>;
 // Checks the tags of one request: each is valid, no key occurs twice, and there are not more than a table may have.
 // Errors: ValidationException.
 absl::Status CheckTags(const Tags& tags);
+
+// Adds a violation for the tag at `without_value`, whose value is absent, if there is one.
+void CheckTagValueGiven(const std::optional<size_t>& without_value, ConstraintList* faults);
 
 // Adds `added`, which has passed CheckTags, to `tags`; existing tags with the same keys are replaced. Errors:
 // ValidationException if there are too many; `tags` is unspecified then.

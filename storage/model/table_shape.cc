@@ -177,6 +177,7 @@ absl::Status CheckTableShape(const TableDefinition& definition) {
   CheckIndexShapes(definition.global_indexes, IndexKind::kGlobal, "globalSecondaryIndexes", &faults);
   CheckIndexShapes(definition.local_indexes, IndexKind::kLocal, "localSecondaryIndexes", &faults);
   CheckStream(definition.stream, /*is_update=*/false, &faults);
+  CheckTagValueGiven(definition.tag_without_value, &faults);
   return faults.ToStatus();
 }
 

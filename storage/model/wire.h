@@ -47,6 +47,34 @@ inline void AppendBytesField(uint32_t field, std::string_view bytes, std::string
 // Number of bytes that AppendBytesField appends.
 constexpr size_t BytesFieldSize(size_t bytes) { return 1 + VarintSize(bytes) + bytes; }
 
+// The length of a field whose bytes are appended behind it.
+struct OpenLength {
+  size_t position = 0;
+  size_t size = 0;  // reserved for the length
+};
+
+// Reserves as many bytes as the length `expected` takes. Write the field's tag first.
+inline OpenLength BeginLength(size_t expected, std::string* out) {
+  const OpenLength open{out->size(), VarintSize(expected)};
+  out->append(open.size, '\0');
+  return open;
+}
+
+// Writes the number of bytes that were appended since BeginLength. The bytes are moved if their number takes more or
+// fewer bytes than the expected one.
+inline void EndLength(const OpenLength& open, std::string* out) {
+  uint64_t length = out->size() - open.position - open.size;
+  const size_t needed = VarintSize(length);
+  if (needed > open.size) {
+    out->insert(open.position, needed - open.size, '\0');
+  } else if (needed < open.size) {
+    out->erase(open.position, open.size - needed);
+  }
+  char* next = out->data() + open.position;
+  for (; length >= 0x80; length >>= 7) *next++ = static_cast<char>(length | 0x80);
+  *next = static_cast<char>(length);
+}
+
 // Takes a varint from the front of `in`. Returns false, with `in` unspecified, if there is none.
 inline bool TakeVarint(std::string_view* in, uint64_t* value) {
   // Most varints are one-byte lengths and tags.

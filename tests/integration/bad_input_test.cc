@@ -98,6 +98,24 @@ TEST_F(BadInput, ItemsThatAreTooLarge) {
   Delete("Bad", R"({"p": {"S": "a"}, "r": {"S": "b"}})");
 }
 
+// An update of three kilobytes whose results would have ten gigabytes: a list of 100,000 numbers, each 131 bytes long
+// once it is stored, appended to itself 150 times.
+TEST_F(BadInput, UpdatesThatMultiplyALargeList) {
+  ASSERT_TRUE(PutWith("l", client::L(std::vector<client::AttributeValue>(100'000, N("1e125")))).ok());
+  const std::string key = R"({"p": {"S": "a"}, "r": {"S": "b"}})";
+  std::string clauses;
+  for (int i = 0; i < 150; ++i) clauses += (i == 0 ? "b" : ", b") + std::to_string(i) + " = list_append(l, l)";
+  const std::string update =
+      R"({"TableName": "Bad", "Key": )" + key + R"(, "UpdateExpression": "SET )" + clauses + R"("})";
+  const std::string too_large = "Item size to update has exceeded the maximum allowed size";
+  EXPECT_THAT(client().UpdateItem(FromJson<api::v1::UpdateItemRequest>(update)).status(), IsRefused(kVe, too_large));
+  const std::string transaction = R"({"TransactItems": [{"Update": )" + update + "}]}";
+  EXPECT_EQ(client::ErrorName(
+                client().TransactWriteItems(FromJson<api::v1::TransactWriteItemsRequest>(transaction)).status()),
+            "TransactionCanceledException");
+  Delete("Bad", key);
+}
+
 TEST_F(BadInput, NumbersThatAreNone) {
   EXPECT_THAT(PutWith("x", N("1234567890123456789012345678901234567891")),
               IsRefused(kVe, "Attempting to store more than 38 significant digits in a Number"));

@@ -236,6 +236,27 @@ TEST_F(EngineTest, APageThatIsPartlyInMemoryIsReadOnce) {
   }
 }
 
+TEST_F(EngineTest, APageEndsWhenAnExpensiveFilterWasEvaluatedOnSomeRows) {
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(engine_.Put(WriteTo(kTable, PlainItem("a", std::to_string(i), {{"x", codec::S("y")}}))).ok());
+  }
+  // Each row costs 200 searches through two megabytes.
+  ReadRequest request = ScanOf(kTable);
+  std::string filter = "contains(:v, x)";
+  for (int i = 1; i < 200; ++i) filter += " OR contains(:v,x)";
+  request.expressions.filter = filter;
+  request.expressions.values_wire = codec::Item({{":v", codec::S(std::string(2'000'000, 'v'))}});
+  std::vector<int64_t> pages;
+  do {
+    const auto page = engine_.Scan(request);
+    ASSERT_TRUE(page.ok()) << page.status();
+    EXPECT_EQ(page->result.count, 0);
+    pages.push_back(page->result.scanned_count);
+    request.exclusive_start_key_wire = page->result.last_evaluated_key;
+  } while (request.exclusive_start_key_wire.has_value() && pages.size() < 10);
+  EXPECT_EQ(pages, (std::vector<int64_t>{2, 2, 1}));
+}
+
 TEST_F(EngineTest, ChargesByStartedKilobytes) {
   WriteRequest put = WriteTo(kTable, PlainItem("a", "1", {{"x", codec::S(std::string(5000, 'x'))}}));
   put.return_consumed_capacity = "TOTAL";

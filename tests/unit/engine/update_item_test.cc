@@ -391,6 +391,24 @@ TEST_F(UpdateItemTest, ResultMustNotBeTooLarge) {
   EXPECT_EQ(Error(UpdateOf("SET l = :l", {{":l", S("l")}}, kIndexed)), kTooLarge);
 }
 
+TEST_F(UpdateItemTest, MuchWorkIsNotDoneOnTheThreadOfTheCaller) {
+  const auto is_refused_here = [this](size_t item_bytes) {
+    Put({{"x", S(std::string(item_bytes, 'x'))}});
+    std::thread::id thread;
+    Answer<WriteResult> answer;
+    engine_->UpdateItem({}, UpdateOf("SET y = absent, z = x"),
+                        [&thread, done = answer.Catch()](absl::StatusOr<WriteResult> result) mutable {
+                          thread = std::this_thread::get_id();
+                          std::move(done)(std::move(result));
+                        });
+    EXPECT_EQ(TextOf(answer.Take().status()),
+              "The provided expression refers to an attribute that does not exist in the item");
+    return thread == std::this_thread::get_id();
+  };
+  EXPECT_TRUE(is_refused_here(1000));
+  EXPECT_FALSE(is_refused_here(400'000));
+}
+
 TEST_F(UpdateItemTest, ConcurrentIncrementsAreAllCounted) {
   constexpr int kThreads = 8;
   constexpr int kIncrements = 50;

@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <random>
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_join.h"
 #include "storage/model/limits.h"
 #include "tests/unit/expr/expr_test_util.h"
 
@@ -178,6 +183,80 @@ TEST(Binder, ResultOutlivesTheTexts) {
   const auto& comparison = std::get<Comparison>(bound->filter->root.node);
   EXPECT_EQ(comparison.left.path()->elements[1].name, "and_another_long_name");
   EXPECT_EQ(comparison.right.value()->value->scalar(), "abc");
+}
+
+TEST(Binder, NamesThatReplacePlaceholdersAreBoundedTogether) {
+  const auto error = [](int paths, size_t name_bytes) {
+    std::string text;
+    for (int i = 0; i < paths; ++i) text += Cat(text.empty() ? "" : ", ", "#n.a", i);
+    return ErrorText(Request().With(kProjection, text).WithName("#n", std::string(name_bytes, 'n')).Bind().status());
+  };
+  EXPECT_EQ(error(400, 255), "OK");
+  EXPECT_EQ(error(8, 65'535), "OK");
+  EXPECT_EQ(error(9, 65'535),
+            "Invalid ProjectionExpression: The names that replace placeholders have exceeded the maximum allowed size; "
+            "maximum size: 524288");
+}
+
+TEST(Binder, NamesAreNotLongerThanThoseOfAttributes) {
+  EXPECT_EQ(ErrorText(Request().With(kFilter, "#n = :s").WithName("#n", std::string(65'536, 'n')).Bind().status()),
+            "1 validation error detected: Attribute name is too large, must be less than 65536 bytes");
+}
+
+TEST(Binder, ErrorsQuoteLongNamesAndValuesInPart) {
+  const std::string name(60'000, 'n');
+  Request paths;
+  paths.With(kProjection, "#n.a, #n.a").WithName("#n", name);
+  EXPECT_LT(ErrorText(paths.Bind().status()).size(), size_t{1000});
+  Request bounds;
+  bounds.With(kFilter, "a BETWEEN :x AND :y").WithValue(":x", S("z" + name)).WithValue(":y", S(name));
+  const std::string error = ErrorText(bounds.Bind().status());
+  EXPECT_TRUE(error.starts_with("Invalid FilterExpression: The BETWEEN operator requires upper bound")) << error;
+  EXPECT_LT(error.size(), size_t{1000});
+}
+
+// The error of the first path, in the order of the text, that clashes with one before it.
+std::string FirstClash(const std::vector<std::vector<std::string>>& paths) {
+  const auto text = [](const std::vector<std::string>& path) { return Cat("[", absl::StrJoin(path, ", "), "]"); };
+  std::string conflict;
+  for (size_t two = 0; two < paths.size(); ++two) {
+    for (size_t one = 0; one < two; ++one) {
+      size_t i = 0;
+      while (i < std::min(paths[one].size(), paths[two].size()) && paths[one][i] == paths[two][i]) ++i;
+      const bool overlaps = i == std::min(paths[one].size(), paths[two].size());
+      if (!overlaps && (paths[one][i].front() == '[') == (paths[two][i].front() == '[')) continue;
+      std::string error =
+          Cat("Invalid ProjectionExpression: Two document paths ", overlaps ? "overlap" : "conflict",
+              " with each other; must remove or rewrite one of these paths; path one: ", text(paths[one]),
+              ", path two: ", text(paths[two]));
+      if (overlaps) return error;
+      if (conflict.empty()) conflict = std::move(error);
+    }
+  }
+  return conflict.empty() ? "OK" : conflict;
+}
+
+TEST(Binder, FindsThePathsThatClash) {
+  std::mt19937 random(20);
+  std::map<std::string, int> outcomes;
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<std::vector<std::string>> paths(1 + random() % 6);
+    std::string text;
+    for (std::vector<std::string>& path : paths) {
+      path.push_back(std::string(1, static_cast<char>('a' + random() % 3)));
+      std::string one = path.front();
+      for (uint32_t more = random() % 4; more > 0; --more) {
+        const bool by_index = random() % 2 == 0;
+        path.push_back(by_index ? Cat("[", random() % 3, "]") : std::string(1, static_cast<char>('a' + random() % 3)));
+        one += by_index ? path.back() : Cat(".", path.back());
+      }
+      text += Cat(text.empty() ? "" : ", ", one);
+    }
+    const std::string expected = FirstClash(paths);
+    EXPECT_EQ(ErrorText(Request().With(kProjection, text).Bind().status()), expected) << text;
+    ++outcomes[expected.substr(0, 60)];
+  }
+  EXPECT_EQ(outcomes.size(), 3u) << "not all outcomes occurred";
 }
 
 }  // namespace armature::expr::binder_test

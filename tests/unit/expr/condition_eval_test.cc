@@ -364,4 +364,37 @@ TEST(CheckFilterAvoidsKeys, NamesTheKeyAttribute) {
             "h");
 }
 
+TEST(CheckKeysAreWhole, NamesTheKeyAttributeThatIsReadInto) {
+  const model::KeySchema keys{{{"h", ScalarType::kString}}, {{"r", ScalarType::kNumber}}};
+  const auto error = [&keys](std::string_view text, bool index_keys) {
+    Request request;
+    const auto bound = request.With(ExpressionKind::kFilter, text).Bind();
+    return bound.ok() ? ErrorText(CheckKeysAreWhole(*bound->filter, keys, index_keys)) : ErrorText(bound.status());
+  };
+  const std::string scalars =
+      "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: ";
+  EXPECT_EQ(error("a.b = :s AND r > :n AND #h <> :s", false), "OK");
+  EXPECT_EQ(error("a.b = :s OR size(r[0]) > :n", false), scalars + "Key: r");
+  EXPECT_EQ(error("NOT attribute_exists(#h.x)", true), scalars + "IndexKey: h");
+}
+
+TEST(CostPerItem, CountsTheConstantsThatAreReadWhole) {
+  const std::string text(100'000, 'x');
+  const auto cost = [&text](std::string_view condition) {
+    Request request;
+    const auto bound = request.With(kCondition, condition).WithValue(":big", S(text)).Bind();
+    return bound.ok() ? CostPerItem(*bound->condition) : 0;
+  };
+  for (const char* const cheap : {"a = :big", "a < :big AND begins_with(a, :big)", "contains(a, :big)",
+                                  "a IN (:n, :big)", "a BETWEEN :big AND b", ":big = :n"}) {
+    EXPECT_LT(cost(cheap), 1000u) << cheap;
+  }
+  for (const char* const dear : {"contains(:big, a)", "size(:big) > a", "NOT contains(:big, a)",
+                                 "a = b OR (a = c AND begins_with(:big, a))", ":big = :big"}) {
+    EXPECT_GT(cost(dear), text.size()) << dear;
+    EXPECT_LT(cost(dear), 2 * text.size()) << dear;
+  }
+  EXPECT_GT(cost("contains(:big, a) OR contains(:big, b)"), 2 * text.size());
+}
+
 }  // namespace armature::expr::condition_eval_test

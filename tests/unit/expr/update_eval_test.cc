@@ -1,6 +1,7 @@
 #include "engine/expr/update_eval.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <map>
 #include <string>
@@ -36,6 +37,13 @@ constexpr char kTooDeep[] =
     "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit";
 
 using Members = std::map<std::string, Wire>;
+
+// The largest memory of this process so far.
+size_t PeakMemoryKb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<size_t>(usage.ru_maxrss);
+}
 
 // One update and the items it was applied to.
 class Applied {
@@ -104,6 +112,11 @@ TEST(UpdateEval, OperandsAreReadFromTheItemBefore) {
       {"SET b = a[2]", {{"a", L({N("1"), N("2")})}}, kAbsent},
       {"SET b = a[0]", {{"a", M({{"0", N("1")}})}}, kAbsent},
   });
+}
+
+TEST(UpdateEval, AnUpdateThatCreatesAnItemReadsItsKey) {
+  EXPECT_EQ(Applied("SET b = h, c = if_not_exists(h, :n)").ToNothing(), "b=S:k, c=S:k, h=S:k");
+  EXPECT_EQ(Applied("SET b = a").ToNothing(), kAbsent);
 }
 
 TEST(UpdateEval, AddsAndSubtracts) {
@@ -221,9 +234,6 @@ TEST(UpdateEval, MissingItemIsMadeFromItsKeyUnlessOnlyRemovalsAreAsked) {
   EXPECT_EQ(Applied("DELETE a :ss").ToNothing(), "nothing");
   EXPECT_EQ(Applied("REMOVE a.b[1], c DELETE d.e :ss").ToNothing(), "nothing");
   EXPECT_EQ(Applied("SET a = :n REMOVE b.c DELETE d.e :ss").ToNothing(), "a=N:5, h=S:k");
-  // Without an item, operands see no attributes, not even the key.
-  EXPECT_EQ(Applied("SET a = h").ToNothing(), kAbsent);
-  EXPECT_EQ(Applied("SET a = if_not_exists(h, :n)").ToNothing(), "a=N:5, h=S:k");
   EXPECT_EQ(Applied("SET a.b = :n").ToNothing(), kWrongPath);
   EXPECT_EQ(Applied("SET a[0] = :n").ToNothing(), kWrongPath);
 }
@@ -282,7 +292,77 @@ TEST(UpdateEval, NewAttributesHaveANameOfLegalLength) {
   EXPECT_EQ(error("ADD m.#name :n", std::string(65'536, 'x')), kTooLong);
   EXPECT_EQ(error("SET #name = :n", ""), "One or more parameter values were invalid: Empty attribute name");
   EXPECT_EQ(error("SET m.#name = :n", ""), "OK");  // map keys may be empty
-  EXPECT_EQ(error("REMOVE #name", std::string(65'536, 'x')), "OK");
+  EXPECT_EQ(error("REMOVE #name", std::string(65'536, 'x')), kTooLong);
+}
+
+// A list of `count` numbers of the largest exponent: three bytes each by the API, 131 encoded.
+Wire LongNumbers(size_t count) { return L(std::vector<Wire>(count, N("1" + std::string(125, '0')))); }
+
+constexpr char kTooLarge[] = "Item size to update has exceeded the maximum allowed size";
+
+TEST(UpdateEval, ValuesThatAreTooLargeTogetherAreNotCopied) {
+  const Members item = {{"l", LongNumbers(100'000)}, {"s", S(std::string(200'000, 's'))}};
+  std::string appends = "SET b0 = list_append(l, l)";
+  for (int i = 1; i < 150; ++i) appends += ", b" + std::to_string(i) + " = list_append(l, l)";
+  const struct {
+    std::string update;
+    std::string after;
+  } kCases[] = {
+      {appends, kTooLarge},
+      {"SET a = list_append(l, l)", kTooLarge},
+      {"SET a = list_append(l, if_not_exists(x, list_append(l, l)))", kTooLarge},
+      {"SET l[0] = list_append(l, l)", kTooLarge},
+      {"SET a = s, b = s, c = s", kTooLarge},
+      {"SET a = l, b = l", kTooLarge},
+      // Ends before the operand of the second clause is found absent.
+      {"SET a = list_append(l, l), b = absent", kTooLarge},
+  };
+  const size_t before = PeakMemoryKb();
+  for (const auto& c : kCases) EXPECT_EQ(Applied(c.update).To(item), c.after) << c.update;
+  // Without a budget, the first update alone takes four gigabytes.
+  EXPECT_LT(PeakMemoryKb() - before, size_t{200} << 10);
+}
+
+TEST(UpdateEval, ValuesUpToTheLimitAreWritten) {
+  const size_t max = model::kItemSizeMaxBytes;
+  Request request;
+  request.With(ExpressionKind::kUpdate, "SET a = :a, b = :b").WithValue(":a", S(std::string(max / 2, 'a')));
+  const auto apply = [&request, max](size_t more) {
+    request.WithValue(":b", S(std::string(max / 2 + more, 'b')));
+    const absl::StatusOr<BoundExpressions> bound = request.Bind();
+    if (!bound.ok()) return ErrorText(bound.status());
+    return ErrorText(ApplyUpdate(*bound->update, std::nullopt, model::ItemView()).status());
+  };
+  EXPECT_EQ(apply(0), "OK");
+  EXPECT_EQ(apply(1), kTooLarge);
+  // A value that goes does not count.
+  EXPECT_EQ(Applied("SET a = list_append(l, :l) REMOVE l").To({{"l", L({N("1")})}}), "a=[N:1, N:1, S:a]");
+  // The limit is one on API sizes: these 130,000 numbers have 17 megabytes encoded.
+  EXPECT_NE(Applied("SET a = list_append(l, l) REMOVE l").To({{"l", LongNumbers(65'000)}}), kTooLarge);
+  EXPECT_EQ(Applied("ADD a :s", {{":s", SS({std::string(max, 's')})}}).To({{"a", SS({"x"})}}), kTooLarge);
+}
+
+TEST(UpdateEval, DeeplyNestedTargetsCopyTheItemOnce) {
+  constexpr int kDepth = 30;
+  Wire value = LongNumbers(100'000);
+  std::string path = "a";
+  for (int i = 0; i < kDepth; ++i) {
+    value = M({{"k", value}});
+    path += ".k";
+  }
+  const std::string item = Item({{"a", value}});
+  value.clear();
+  Request request;
+  request.With(ExpressionKind::kUpdate, "SET " + path + "[1] = :n");
+  const absl::StatusOr<BoundExpressions> bound = request.Bind();
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  const size_t before = PeakMemoryKb();
+  const absl::StatusOr<std::optional<std::string>> after =
+      ApplyUpdate(*bound->update, model::ItemView(item), model::ItemView());
+  EXPECT_LT(PeakMemoryKb() - before, size_t{60} << 10) << "the item has 13 megabytes";
+  ASSERT_TRUE(after.ok()) << after.status();
+  // A digit instead of 126, whose element has a length of one byte instead of two.
+  EXPECT_EQ((*after)->size(), item.size() - 126);
 }
 
 TEST(UpdateEval, ResultIsCanonical) {

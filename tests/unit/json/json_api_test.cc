@@ -112,7 +112,9 @@ TEST_F(JsonApiTest, AsksWhatTheCallerMay) {
 }
 
 TEST_F(JsonApiTest, AnOperationThatItDoesNotHaveIsUnknown) {
-  EXPECT_EQ(Body("DoMagic", "{}"), R"(400 {"__type":"com.amazon.coral.service#UnknownOperationException"})");
+  EXPECT_EQ(Body("DoMagic", "{}"),
+            R"(400 {"__type":"com.amazon.coral.service#UnknownOperationException",)"
+            R"("message":"The operation is unknown, or not available in this version: DoMagic"})");
 }
 
 }  // namespace armature::daemon::json_api_test

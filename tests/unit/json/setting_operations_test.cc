@@ -35,6 +35,11 @@ TEST_F(SettingOperations, TaggingAnswersAnEmptyBody) {
                  Cat(R"({"ResourceArn":")", kArn, R"(","Tags":[{"Key":"a","Value":"x"},{"Key":"b\"","Value":""}]})")),
             ErrorBody("ValidationException", R"(The Tag Key provided is invalid, Key: b\")"));
   EXPECT_EQ(Body("TagResource", Cat(R"({"ResourceArn":")", kArn, R"(","Tags":[{"Key":"a","Value":"x"},{"Key":"b"}]})")),
+            ErrorBody("ValidationException",
+                      "1 validation error detected: Value null at 'tags.2.member.value' failed to satisfy constraint: "
+                      "Member must not be null"));
+  EXPECT_EQ(Body("TagResource",
+                 Cat(R"({"ResourceArn":")", kArn, R"(","Tags":[{"Key":"a","Value":"x"},{"Key":"b","Value":""}]})")),
             "");
   EXPECT_EQ(Body("ListTagsOfResource", Cat(R"({"ResourceArn":")", kArn, R"("})")),
             R"({"Tags":[{"Key":"a","Value":"x"},{"Key":"b","Value":""}]})");

@@ -225,6 +225,8 @@ TEST_F(TableOperations, ADescriptionHasEveryMember) {
                  R"("WarmThroughput":{"ReadUnitsPerSecond":8,"WriteUnitsPerSecond":9,"Status":"CREATING"}}]})")));
   table.state = model::TableState::kDeleting;
   std::string deleting = head + "}";
+  const std::string created = R"("CreationDateTime":1700000000.500,)";
+  deleting.erase(deleting.find(created), created.size());
   for (int times = 0; times < 2; ++times) deleting.replace(deleting.find("ACTIVE"), 6, "DELETING");
   EXPECT_EQ(printed(), Sorted(deleting));
 }

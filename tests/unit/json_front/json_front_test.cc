@@ -27,7 +27,11 @@ using testing::Not;
 using testing::Pair;
 
 constexpr std::string_view kNotJson = R"({"__type":"com.amazon.coral.service#SerializationException"})";
-constexpr std::string_view kUnknown = R"({"__type":"com.amazon.coral.service#UnknownOperationException"})";
+
+// The answer to a target that is not known.
+std::string Unknown(std::string_view text) {
+  return Cat(R"({"__type":"com.amazon.coral.service#UnknownOperationException","message":")", text, R"("})");
+}
 
 // Echoes each call and records it.
 class FakeOperations final : public JsonOperations {
@@ -293,18 +297,32 @@ TEST_F(JsonFrontTest, PermittedPagesReadTheAnswers) {
 }
 
 TEST_F(JsonFrontTest, UnknownTargetsAreSaidToBe) {
-  for (const char* target : {"", "PutItem", "DynamoDB_20120810.putItem", "DynamoDB_20120810.PutItem.x"}) {
+  const std::string absent = Unknown("The request has no X-Amz-Target header, which names the operation");
+  const std::string unknown = "The operation is unknown, or not available in this version";
+  const struct {
+    std::string target;
+    std::string body;
+  } kCases[] = {
+      {"", absent},
+      {"PutItem", Unknown(unknown + ": PutItem")},
+      {"DynamoDB_20120810.putItem", Unknown(unknown + ": DynamoDB_20120810.putItem")},
+      {"DynamoDB_20120810.PutItem.x", Unknown(unknown + ": DynamoDB_20120810.PutItem.x")},
+      {"\"\\", Unknown(unknown + R"(: \"\\)")},
+      {"\xff", Unknown(unknown)},
+      {std::string(1000, 'x'), Unknown(unknown + ": " + std::string(255, 'x') + "...")},
+  };
+  for (const auto& c : kCases) {
     HttpRequest request = PutItem("not even JSON");
-    Set(&request, "x-amz-target", target);
+    Set(&request, "x-amz-target", c.target);
     const HttpResponse response = Answer(std::move(request));
     EXPECT_EQ(response.status, 400);
-    EXPECT_EQ(response.body, kUnknown);
-    EXPECT_EQ(ValueOf(response, "x-amz-crc32"), Crc(kUnknown));
+    EXPECT_EQ(response.body, c.body);
+    EXPECT_EQ(ValueOf(response, "x-amz-crc32"), Crc(c.body));
     EXPECT_EQ(ValueOf(response, "Content-Type"), "application/x-amz-json-1.0");
   }
   HttpRequest request = PutItem("{}");
   Unset(&request, "x-amz-target");
-  EXPECT_EQ(Answer(std::move(request)).body, kUnknown);
+  EXPECT_EQ(Answer(std::move(request)).body, absent);
 }
 
 TEST_F(JsonFrontTest, EmptyBodiesAreNoJson) {
