@@ -47,7 +47,8 @@ absl::Status JsonCall::CheckAccess(std::string_view name, std::string_view table
 
 absl::Status NoSuchOperationError(std::string_view target) {
   if (target.empty()) return UnknownOperationError("The request has no X-Amz-Target header, which names the operation");
-  const bool is_ascii = std::all_of(target.begin(), target.end(), [](char c) { return absl::ascii_isprint(c); });
+  const bool is_ascii =
+      std::all_of(target.begin(), target.end(), [](unsigned char c) { return absl::ascii_isprint(c); });
   return UnknownOperationError(Cat("The operation is unknown, or not available in this version",
                                    is_ascii ? Cat(": ", model::Shown(target)) : std::string()));
 }

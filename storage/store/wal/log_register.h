@@ -29,7 +29,7 @@ struct LogName {
   LogKind kind = LogKind::kWriteAhead;
   uint64_t number = 0;
 
-  auto operator<=>(const LogName&) const = default;
+  auto operator<=>(const LogName&) const = default;  // NOLINT(modernize-use-nullptr): a fault of clang-tidy 14
 };
 
 // The file's name without its directory, such as 000012.log.

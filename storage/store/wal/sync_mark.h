@@ -18,7 +18,7 @@ struct LogPosition {
   uint64_t file = 0;  // number of the file; 0: before all files
   uint64_t offset = 0;
 
-  auto operator<=>(const LogPosition&) const = default;
+  auto operator<=>(const LogPosition&) const = default;  // NOLINT(modernize-use-nullptr): a fault of clang-tidy 14
 };
 
 struct SyncMark {
