@@ -82,7 +82,7 @@ class Metrics(unittest.TestCase):
         self.assertEqual(self.daemon.json_call("GetItem", TableName="Nothing", Key={"id": {"S": "x"}})[0], 400)
         self.assertEqual(self.daemon.json_call("NoSuchOperation")[0], 400)
         self.assertEqual(self.cli("item", "get", "--table-name", "Items", "--key", '{"id": {"S": "item-1"}}').returncode, 0)
-        self.assertNotEqual(self.cli("item", "get", "--table-name", "No", "--key", '{"id": {"S": "x"}}').returncode, 0)
+        self.assertNotEqual(self.cli("item", "get", "--table-name", "Nothing", "--key", '{"id": {"S": "x"}}').returncode, 0)
         after = self.scrape()
 
         def grown(name, **labels):

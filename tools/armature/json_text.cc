@@ -1,8 +1,10 @@
 #include "tools/armature/json_text.h"
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <system_error>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -38,9 +40,13 @@ absl::StatusOr<Json> ParseJson(std::string_view text) {
 
 absl::StatusOr<Json> ReadJsonFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
+  // A directory can be opened, and reading it throws.
+  std::error_code error;
+  if (!file.is_open() || std::filesystem::is_directory(path, error)) {
+    return absl::NotFoundError(Cat("cannot read file ", path));
+  }
   std::ostringstream text;
-  text << file.rdbuf();  // bad for a directory, which can be opened but not read
-  if (!file.is_open() || text.bad()) return absl::NotFoundError(Cat("cannot read file ", path));
+  text << file.rdbuf();
   absl::StatusOr<Json> json = ParseJson(text.str());
   if (!json.ok()) return absl::InvalidArgumentError(Cat(path, ": ", Sv(json.status().message())));
   return json;

@@ -125,6 +125,7 @@ TEST_P(LogCheckTest, StartWithoutTheLogIsRefused) {
 // As a directory of an earlier version: nothing tells whether files are missing, but rows without a table do.
 TEST_P(LogCheckTest, StartWithoutTheCatalogIsRefusedWithoutARegisterToo) {
   for (int i = 0; i < 30; ++i) Put("row" + std::to_string(i), 100'000);
+  ASSERT_TRUE(Eventually([this] { return database_->stats().files.file_bytes > 0; }));
   Close();
   for (const std::string& each : Logs()) fs::remove(each);
   fs::remove(register_path());
