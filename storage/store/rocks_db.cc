@@ -100,6 +100,10 @@ RocksDb::~RocksDb() {
     }
     families_.clear();
   }
+  // After an orderly end, a start of any boot can tell damage from writes that were not synced.
+  if (const rocksdb::Status synced = db_->SyncWAL(); !synced.ok()) {
+    LOG(WARNING) << "store: cannot sync the write-ahead log at the end status=" << synced.ToString();
+  }
   static_cast<void>(db_->Close());
 }
 
@@ -155,24 +159,27 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
   const absl::MutexLock families_lock(&families_gate_, absl::Condition(&families_free_));
   const absl::ReaderMutexLock gate(&write_gate_);
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
-  std::vector<std::unique_ptr<ColumnFamily>> dropped;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  {
-    const absl::MutexLock lock(&mutex_);
-    for (const std::string& name : names) {
-      const auto found = families_.find(name);
-      if (found == families_.end()) continue;
-      handles.push_back(found->second->handle());
-      dropped.push_back(std::move(found->second));
-      families_.erase(found);
-    }
+  for (const std::string& name : names) {
+    if (const ColumnFamily* const family = Find(name)) handles.push_back(family->handle());
   }
   if (handles.empty()) return absl::OkStatus();
-  const absl::Status status = FromRocks(db_->DropColumnFamilies(handles), "drop column families");
-  for (rocksdb::ColumnFamilyHandle* handle : handles) {
+  const rocksdb::Status all = db_->DropColumnFamilies(handles);
+  absl::Status result;
+  for (rocksdb::ColumnFamilyHandle* const handle : handles) {
+    // If the call failed half-way, only the first families are gone: to drop these again is an invalid argument.
+    const rocksdb::Status dropped = all.ok() ? all : db_->DropColumnFamily(handle);
+    if (!dropped.ok() && !dropped.IsInvalidArgument()) {
+      result = FromRocks(dropped, "drop column families");
+      continue;
+    }
+    {
+      const absl::MutexLock lock(&mutex_);
+      families_.erase(handle->GetName());
+    }
     static_cast<void>(db_->DestroyColumnFamilyHandle(handle));
   }
-  return status;
+  return result;
 }
 
 absl::StatusOr<bool> RocksDb::IsEmpty(const ColumnFamily& family) {

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,15 +23,15 @@ namespace armature::store::resume_test {
 constexpr absl::Duration kWait = absl::Seconds(60);
 constexpr size_t kValueBytes = 100 << 10;
 
-// Limits the size of all files that this process writes to half a value.
+// Limits the size of all files that this process writes, to half a value unless told otherwise.
 class FilesAreFull {
  public:
-  FilesAreFull() {
+  explicit FilesAreFull(uint64_t bytes = kValueBytes / 2) {
     // Otherwise SIGXFSZ ends the process.
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before_);
     rlimit full = before_;
-    full.rlim_cur = kValueBytes / 2;
+    full.rlim_cur = bytes;
     setrlimit(RLIMIT_FSIZE, &full);
   }
   ~FilesAreFull() { setrlimit(RLIMIT_FSIZE, &before_); }
@@ -225,6 +226,62 @@ TEST_F(ResumeTest, WithoutAMarkTheNextAttemptSucceeds) {
     ASSERT_TRUE(rocks_->Resume().ok());
   }
   EXPECT_TRUE(Put(1).ok());
+}
+
+// A record that is larger than RocksDB's buffer reaches the file in several parts, and the disk is full in its middle.
+TEST_F(ResumeTest, OnlyWholeRecordsCountAsSynced) {
+  ASSERT_TRUE(Put(0).ok());
+  {
+    const FilesAreFull full(size_t{3} << 20);
+    rocksdb::WriteBatch batch;
+    batch.Put(rocks_->Find("a")->handle(), "large", std::string(size_t{5} << 20, 'x'));
+    EXPECT_FALSE(rocks_->Write(&batch, /*sync=*/true, "put").ok());
+  }
+  // As the end of a flush does.
+  ASSERT_TRUE(rocks_->db()->SyncWAL().ok());
+  // The process is killed before the memtables are flushed.
+  const std::string killed = dir_.path("killed");
+  std::filesystem::copy(options_.path, killed, std::filesystem::copy_options::recursive);
+  absl::StatusOr<std::unique_ptr<RocksDb>> opened = RocksDb::Open(killed, options_);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_TRUE((*(*opened)->Get(*(*opened)->Find("a"), "0")).has_value());
+  EXPECT_FALSE((*(*opened)->Get(*(*opened)->Find("a"), "large")).has_value());
+}
+
+TEST_F(ResumeTest, FamiliesWhoseDropFailsAreKept) {
+  ASSERT_TRUE(rocks_->CreateFamilies({"b", "c"}).ok());
+  ASSERT_TRUE(Put(0).ok());
+  {
+    const FilesAreFull full(1);
+    EXPECT_FALSE(rocks_->DropFamilies({"b", "a", "c"}).ok());
+  }
+  for (const char* const name : {"a", "b", "c"}) ASSERT_NE(rocks_->Find(name), nullptr) << name;
+  EXPECT_TRUE((*rocks_->Get(*rocks_->Find("a"), "0")).has_value());
+  ASSERT_TRUE(rocks_->Resume().ok());
+  ASSERT_TRUE(rocks_->DropFamilies({"a", "b"}).ok());
+  Open();
+  EXPECT_EQ(rocks_->Find("a"), nullptr);
+  EXPECT_NE(rocks_->Find("c"), nullptr);
+}
+
+// The drop of the first family reaches the manifest, that of the second one does not.
+TEST_F(ResumeTest, FamiliesDroppedByACallThatFailedHalfWayAreGone) {
+  ASSERT_TRUE(rocks_->CreateFamilies({"b", "c"}).ok());
+  uint64_t manifest_bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(options_.path)) {
+    if (entry.path().filename().string().starts_with("MANIFEST-")) manifest_bytes = entry.file_size();
+  }
+  bool is_dropped = false;
+  {
+    const FilesAreFull full(manifest_bytes + 25);
+    is_dropped = rocks_->DropFamilies({"b", "a", "c"}).ok();
+  }
+  EXPECT_EQ(rocks_->Find("b"), nullptr);
+  EXPECT_EQ(rocks_->Find("a") == nullptr, is_dropped);
+  ASSERT_TRUE(rocks_->Resume().ok());
+  EXPECT_TRUE(rocks_->DropFamilies({"b", "a", "c"}).ok());
+  Open();
+  for (const char* const name : {"a", "b", "c"}) EXPECT_EQ(rocks_->Find(name), nullptr) << name;
 }
 
 }  // namespace armature::store::resume_test
