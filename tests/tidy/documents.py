@@ -44,6 +44,7 @@ README_FOLDERS = (
     "tests/integration",
     "tests/conformance",
     "tests/crash",
+    "tests/chaos",
     "tests/clients",
     "tests/fuzz",
     "tests/bench",

@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+"""Attacks the real daemon and checks its promises: chaos.py KIND --armatured PATH --armature PATH [options]
+
+Prints one report line per run. Exit code 1: a promise was broken; the message names the directory that is kept.
+"""
+
+import argparse
+import pathlib
+import random
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from arena import Arena, Failed, Report, commit_of_tree  # noqa: E402
+from kills import KillRun  # noqa: E402
+
+KINDS = {"kills": KillRun}
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("--armatured", required=True, help="the daemon")
+    parser.add_argument("--armature", required=True, help="the command line tool")
+    parser.add_argument("--shim", help="libarmature_chaos_shim.so, for every kind but kills")
+    parser.add_argument("--seed", type=int, help="repeats the random choices of a run, though not its timing")
+    parser.add_argument("--seconds", type=float, default=60, help="a run ends after the cycle that reaches this")
+    parser.add_argument("--faults", type=int, help="a run ends after so many faults")
+    parser.add_argument("--dir", help="where databases are made; a memory file system by default")
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse_arguments()
+    seed = arguments.seed if arguments.seed is not None else random.SystemRandom().getrandbits(32)
+    report = Report(arguments.kind, seed, commit_of_tree())
+    print(f"chaos {arguments.kind}: begins with seed {seed}", flush=True)
+    arena = Arena(arguments, report, arguments.dir)
+
+    def is_over():
+        enough = arguments.faults is not None and report.counts["faults"] >= arguments.faults
+        return enough or time.monotonic() - report.begun >= arguments.seconds
+
+    try:
+        KINDS[arguments.kind](arena).run(is_over)
+        arena.close()
+        return 0
+    except Failed as failed:
+        print(failed, file=sys.stderr)
+        return 1
+    finally:
+        print(report.line(), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
