@@ -206,7 +206,7 @@ absl::Status RocksDb::Write(rocksdb::WriteBatch* batch, bool sync, std::string_v
 
 // RocksDB does not know that the log's disk is full; see LogFiles.
 absl::Status RocksDb::AfterWrite(const rocksdb::Status& status, std::string_view context) {
-  if (!status.ok() && log_files_.newest_is_closed()) space_.SetFailed();
+  if (!status.ok() && log_files_.newest_is_closed()) space_.SetFailed(Shortage::kSpace);
   // The reason why writes are stopped says more than the failure of this write.
   if (!status.ok()) ARM_RETURN_IF_ERROR(space_.CheckEngine());
   return FromRocks(status, context);

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -36,6 +38,25 @@ class FilesAreFull {
   ~FilesAreFull() { setrlimit(RLIMIT_FSIZE, &before_); }
   FilesAreFull(const FilesAreFull&) = delete;
   FilesAreFull& operator=(const FilesAreFull&) = delete;
+
+ private:
+  rlimit before_ = {};
+};
+
+// Lets this process open no more files.
+class NoDescriptorsLeft {
+ public:
+  NoDescriptorsLeft() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const int lowest_free = dup(0);
+    close(lowest_free);
+    rlimit none = before_;
+    none.rlim_cur = static_cast<rlim_t>(lowest_free);
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptorsLeft() { setrlimit(RLIMIT_NOFILE, &before_); }
+  NoDescriptorsLeft(const NoDescriptorsLeft&) = delete;
+  NoDescriptorsLeft& operator=(const NoDescriptorsLeft&) = delete;
 
  private:
   rlimit before_ = {};
@@ -215,6 +236,51 @@ TEST_F(ResumeTest, AFailureRightAfterAResumptionIsResumedToo) {
   EXPECT_TRUE(Put(3).ok());
   Open();
   for (int i = 0; i <= 3; ++i) EXPECT_EQ((*rocks_->Get(*rocks_->Find("a"), std::to_string(i))).has_value(), i % 3 == 0);
+}
+
+TEST_F(ResumeTest, AShortageOfDescriptorsEndsWithoutARestart) {
+  int count = 0;
+  std::set<int> refused;
+  for (int turn = 0; turn < 2; ++turn) {
+    {
+      const NoDescriptorsLeft none;
+      EXPECT_FALSE(CanOpenFiles(1));
+      absl::Status put;
+      // Fails with the memtable's first change of files.
+      while (put.ok()) put = Put(count++);
+      EXPECT_EQ(put.message(),
+                "The server has no file descriptors left: writes are refused until some are free again; reads go on");
+      EXPECT_TRUE(rocks_->space()->lacks_descriptors());
+    }
+    refused.insert(count - 1);
+    EXPECT_TRUE(CanOpenFiles(1));
+    const absl::Status resumed = rocks_->Resume();
+    ASSERT_TRUE(resumed.ok()) << resumed;
+    EXPECT_TRUE(Put(count++).ok());
+  }
+  Open();
+  for (int i = 0; i < count; ++i) {
+    if (refused.contains(i)) continue;
+    EXPECT_TRUE((*rocks_->Get(*rocks_->Find("a"), std::to_string(i))).has_value()) << i;
+  }
+}
+
+// A flush opens the file that it has written, and fails there.
+TEST_F(ResumeTest, AFlushWithoutDescriptorsIsResumed) {
+  int count = 0;
+  {
+    FlushThreads threads;
+    count = PutUntilFlush();
+    const NoDescriptorsLeft none;
+    threads.Release();
+    EXPECT_TRUE(rocks_->space()->lacks_descriptors());
+  }
+  EXPECT_FALSE(Put(count).ok());
+  const absl::Status resumed = rocks_->Resume();
+  ASSERT_TRUE(resumed.ok()) << resumed;
+  EXPECT_TRUE(Put(count).ok());
+  Open();
+  for (int i = 0; i <= count; ++i) EXPECT_TRUE((*rocks_->Get(*rocks_->Find("a"), std::to_string(i))).has_value()) << i;
 }
 
 // The memtable of the mark was flushed at a moment when the mark could not be rewritten.
