@@ -232,6 +232,7 @@ void Server::Stop(absl::Duration grace) {
       impl_->grpc->Wait();
     }
   }
+  if (impl_->json != nullptr) impl_->json->Stop();
   // Stops after the other front ends, so that /readyz answers until they have drained.
   if (impl_->metrics != nullptr) impl_->metrics->Stop(absl::ZeroDuration());
   impl_->engine.reset();

@@ -7,7 +7,6 @@
 
 #include "absl/time/clock.h"
 #include "engine/capacity.h"
-#include "engine/expr/condition_eval.h"
 #include "engine/items/entry_points.h"
 #include "engine/items/read_plan.h"
 #include "engine/items/row_mutation.h"
@@ -24,16 +23,11 @@ constexpr absl::Duration kWaitForIndexMax = absl::Seconds(60);
 
 using Plan = absl::StatusOr<std::shared_ptr<ReadPlan>>;
 
-// A page of at most this many rows is read on the caller's thread if it is in memory and its filter is cheap: another
-// thread would cost more.
+// A page of at most this many rows is read on the caller's thread, as far as it is in memory and its filter is cheap:
+// another thread would cost more.
 constexpr int64_t kInlineRowsMax = 128;
 
-bool ReadsInline(const ReadPlan& plan) {
-  const int64_t rows = plan.request.limit.value_or(INT64_MAX);
-  if (rows > kInlineRowsMax) return false;
-  return plan.filter() == nullptr ||
-         expr::CostPerItem(*plan.filter()) <= kInlineBytesMax / static_cast<size_t>(kInlineRowsMax);
-}
+bool ReadsInline(const ReadPlan& plan) { return plan.request.limit.value_or(INT64_MAX) <= kInlineRowsMax; }
 
 void ReadOnPool(Parts* parts, RequestContext context, const std::shared_ptr<ReadPlan>& plan, PageWriter* page,
                 Callback<ReadResult> done) {
@@ -212,11 +206,13 @@ void Engine::DeleteTable(const std::optional<std::string>& name, Callback<TableD
   RunBlocking(&parts_->read_pool, std::move(done), delete_table, parts_.get(), name);
 }
 
-void Engine::DescribeTable(const std::optional<std::string>& name, Callback<TableDescription> done) {
+void Engine::DescribeTable(const std::optional<std::string>& name, Callback<TableDescription> done,
+                           absl::Time deadline) {
   absl::StatusOr<TableDescription> described = engine::DescribeTable(*parts_->database, name);
   if (!described.ok() || !IsInTransition(described->descriptor)) return std::move(done)(std::move(described));
   // Clients poll in intervals of many seconds, and a creation ends within milliseconds of the first question.
-  parts_->table_waits.WhenSettled(described->descriptor.name, parts_->options.describe_wait,
+  const absl::Duration patience = std::min(parts_->options.describe_wait, (deadline - absl::Now()) / 2);
+  parts_->table_waits.WhenSettled(described->descriptor.name, patience,
                                   [database = parts_->database, name, done = std::move(done)]() mutable {
                                     std::move(done)(engine::DescribeTable(*database, name));
                                   });

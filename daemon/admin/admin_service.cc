@@ -134,6 +134,7 @@ absl::Status EchoBytes(const grpc::ByteBuffer& request, grpc::ByteBuffer* respon
 std::string_view WhyWritesAreRefused(const store::DiskReport& disk) {
   if (disk.is_broken) return "a write has failed; the daemon must be restarted";
   if (disk.has_failed) return "a write has failed for want of space; writes go on when there is some";
+  if (disk.has_no_descriptors) return "no file descriptors were left; writes go on when there are some";
   if (disk.is_low) return "less space than the reserve is free; writes go on when there is more";
   return "";
 }

@@ -33,7 +33,8 @@ void CreateTable(const OperationContext& context, const v1::CreateTableRequest& 
 void DescribeTable(const OperationContext& context, const v1::DescribeTableRequest& request,
                    v1::DescribeTableResponse* response, Finished done) {
   context.engine->DescribeTable(GivenText(request, request.kTableNameFieldNumber),
-                                AnswerIn<engine::TableDescription>(response->mutable_table(), std::move(done), Fill));
+                                AnswerIn<engine::TableDescription>(response->mutable_table(), std::move(done), Fill),
+                                context.deadline);
 }
 
 void ListTables(const OperationContext& context, const v1::ListTablesRequest& request, v1::ListTablesResponse* response,

@@ -13,6 +13,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "engine/engine.h"
 #include "engine/operations.h"
 #include "google/protobuf/message.h"
@@ -22,6 +23,7 @@ namespace armature::daemon {
 struct OperationContext {
   engine::Engine* engine;
   std::string_view authority;  // address that the client has used, "host:port"; valid during the call only
+  absl::Time deadline = absl::InfiniteFuture();  // the client's
 };
 
 // Called once, on any thread, when the answer is filled or the operation has failed.

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "daemon/grpc/item_operations.h"
 #include "grpcpp/impl/codegen/proto_utils.h"
 #include "grpcpp/impl/codegen/server_callback_handlers.h"
 #include "storage/base/strings.h"
@@ -64,15 +65,16 @@ Reactor* UnaryService::Serve(const UnaryOperation& operation, Context* context, 
   if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, Message>(&bytes, messages->request.get()).ok()) return nullptr;
   messages->request->DiscardUnknownFields();
   operation.FindSubject(messages.get());
+  const absl::Time deadline = MakeRequestContext(context, nullptr).deadline;
   const grpc::string_ref authority = context->ExperimentalGetAuthority();
-  const auto run = [&operation, messages, response,
+  const auto run = [&operation, messages, response, deadline,
                     authority = std::string(authority.data(), authority.size())](const AuditedCall& call) {
     if (!operation.facts().source.empty()) {
       if (const absl::Status status = call.AllowAlso(messages->source); !status.ok()) return call.Finish(status);
     }
     const absl::StatusOr<engine::Engine*> engine = call.Allow();
     if (!engine.ok()) return call.Finish(engine.status());
-    operation.Start({*engine, authority}, *messages, [call, messages, response](const absl::Status& status) {
+    operation.Start({*engine, authority, deadline}, *messages, [call, messages, response](const absl::Status& status) {
       bool owned = false;
       messages->response->DiscardUnknownFields();
       if (status.ok()) {

@@ -247,6 +247,7 @@ void JsonFront::Inflate(Admitted admitted, Exchange exchange) {
   auto work = std::make_shared<Work>(Work{std::move(admitted), std::move(exchange)});
   Task task = [this, work] {
     std::string body;
+    if (stopping_) return Finish(std::move(work->exchange), Unavailable());
     switch (InflateGzip(work->admitted.request.body, options_.body_bytes_max, &body)) {
       case InflateResult::kOk:
         break;
@@ -261,6 +262,11 @@ void JsonFront::Inflate(Admitted admitted, Exchange exchange) {
     Call(std::move(work->admitted), std::move(work->exchange));
   };
   if (!coders_.TryRun(task)) Finish(std::move(work->exchange), Unavailable());
+}
+
+void JsonFront::Stop() {
+  stopping_ = true;
+  coders_.Stop();
 }
 
 void JsonFront::Call(Admitted admitted, Exchange exchange) {

@@ -53,6 +53,10 @@ class JsonFront final : public HttpHandler {
   void Handle(HttpRequest request, Done done) override;
   HttpResponse Refuse(unsigned status) override;
 
+  // No request reaches the operations after it, not even one that is being inflated; later answers are not compressed.
+  // For the time between the end of the server and that of the operations.
+  void Stop();
+
  private:
   struct Exchange;
 
@@ -72,6 +76,7 @@ class JsonFront final : public HttpHandler {
   JsonOperations* const operations_;
   const JsonFrontOptions options_;
   std::atomic<size_t> held_back_ = 0;
+  std::atomic<bool> stopping_ = false;
   ThreadPool coders_;
   TimerQueue timers_;
 };

@@ -62,7 +62,8 @@ constexpr MetricDefinition kDisk[] = {
     {"armature_disk_reserve_bytes", kGauge, "", "Free space below which writes are refused, --disk_reserve."},
     {"armature_disk_read_only", kGauge, "reason",
      "1 while writes are refused. `reason` is low (less than the reserve is free), full (a write has failed; writes "
-     "resume when there is space) or broken (needs a restart)."},
+     "resume when there is space), descriptors (no file could be opened; writes resume when that is possible again) or "
+     "broken (needs a restart)."},
     {"armature_disk_refused_writes_total", kCounter, "", "Writes refused because of the disk."},
     {"armature_disk_failures_total", kCounter, "", "Failed writes of the storage engine."},
     {"armature_disk_resumes_total", kCounter, "", "Number of times that writes resumed after a failure."},

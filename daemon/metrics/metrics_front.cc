@@ -133,6 +133,7 @@ void AddDisk(const store::DiskReport& disk, MetricSet* set) {
   set->Add("armature_disk_reserve_bytes", disk.reserve_bytes);
   set->Add("armature_disk_read_only", disk.is_low ? 1.0 : 0.0, {{"reason", "low"}});
   set->Add("armature_disk_read_only", disk.has_failed ? 1.0 : 0.0, {{"reason", "full"}});
+  set->Add("armature_disk_read_only", disk.has_no_descriptors ? 1.0 : 0.0, {{"reason", "descriptors"}});
   set->Add("armature_disk_read_only", disk.is_broken ? 1.0 : 0.0, {{"reason", "broken"}});
   set->Add("armature_disk_refused_writes_total", disk.refused_total);
   set->Add("armature_disk_failures_total", disk.failures_total);
@@ -313,7 +314,7 @@ HttpResponse MetricsFront::Answer(const HttpRequest& request) const {
   if (path == "/healthz") return Text(200, "ok\n");
   if (stopping_) return Text(503, "stopping\n");
   const store::DiskReport disk = sources_.engine->database()->disk_report();
-  return Text(200, disk.is_low || disk.has_failed || disk.is_broken ? "ready, read-only\n" : "ready\n");
+  return Text(200, disk.is_read_only() ? "ready, read-only\n" : "ready\n");
 }
 
 void MetricsFront::Handle(HttpRequest request, Done done) { std::move(done)(Answer(request)); }

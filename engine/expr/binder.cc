@@ -135,6 +135,7 @@ absl::StatusOr<BoundExpressions> BindExpressions(const ExpressionTexts& expressi
   if (key_condition.has_value()) {
     ARM_ASSIGN_OR_RETURN(bound.key_condition, RestrictToKeys(*key_condition));
   }
+  bound.replaced_bytes = table.replaced_bytes();
   return bound;
 }
 

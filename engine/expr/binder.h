@@ -26,6 +26,7 @@ struct BoundExpressions {
   std::optional<KeyCondition> key_condition;
   std::optional<Condition> filter;
   std::optional<Projection> projection;
+  size_t replaced_bytes = 0;  // of all names that stand in place of placeholders
 };
 
 // The kinds of expressions that each operation accepts, in the order in which errors list them.

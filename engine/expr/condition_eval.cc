@@ -270,8 +270,13 @@ bool ForEachPath(const ConditionNode& condition, const Fn& fn) {
                      [&fn](const ConditionNode& term) { return ForEachPath(term, fn); });
 }
 
-// Upper bound of the work of CostPerItem for a node, in bytes.
+// Work of a comparison or a function call besides the bytes that it reads.
 constexpr size_t kNodeCost = 64;
+
+size_t Readings(const Operand& operand) {
+  if (operand.path() != nullptr) return 1;
+  return operand.call() != nullptr ? Readings(operand.call()->arguments[0]) : 0;
+}
 
 // Bytes of a constant that the function called with it reads whole.
 size_t ArgumentCost(const Operand& operand) {
@@ -279,33 +284,36 @@ size_t ArgumentCost(const Operand& operand) {
   return operand.call() != nullptr ? ArgumentCost(operand.call()->arguments[0]) : 0;
 }
 
-// Bytes of constants that a comparison reads: arguments of size(), and values compared with each other. A value that is
+// Constants that a comparison reads whole are arguments of size(), and values compared with each other. A value that is
 // compared with a part of the item is read no further than that part.
-size_t ComparisonCost(const Operand& left, const Operand& right) {
-  size_t cost = kNodeCost;
+EvaluationCost ComparisonCost(const Operand& left, const Operand& right) {
+  EvaluationCost cost = {Readings(left) + Readings(right), kNodeCost};
   for (const Operand* const operand : {&left, &right}) {
-    if (operand->call() != nullptr) cost += ArgumentCost(*operand);
+    if (operand->call() != nullptr) cost.constant_bytes += ArgumentCost(*operand);
   }
   if (left.value() != nullptr && right.value() != nullptr) {
-    cost += std::min(ArgumentCost(left), ArgumentCost(right));
+    cost.constant_bytes += std::min(ArgumentCost(left), ArgumentCost(right));
   }
   return cost;
 }
 
-size_t NodeCost(const ConditionNode& condition) {
+EvaluationCost NodeCost(const ConditionNode& condition) {
   if (const auto* comparison = std::get_if<Comparison>(&condition.node)) {
     return ComparisonCost(comparison->left, comparison->right);
   }
+  EvaluationCost cost;
   if (const auto* between = std::get_if<Between>(&condition.node)) {
-    return ComparisonCost(between->tested, between->lower) + ComparisonCost(between->tested, between->upper);
+    cost = ComparisonCost(between->tested, between->lower);
+    return cost += ComparisonCost(between->tested, between->upper);
   }
-  size_t cost = 0;
   if (const auto* membership = std::get_if<Membership>(&condition.node)) {
     for (const Operand& choice : membership->choices) cost += ComparisonCost(membership->tested, choice);
     return cost;
   }
   if (const auto* call = std::get_if<FunctionCall>(&condition.node)) {
-    return kNodeCost + ArgumentCost(call->arguments[0]);
+    cost.constant_bytes = kNodeCost + ArgumentCost(call->arguments[0]);
+    for (const Operand& argument : call->arguments) cost.readings += Readings(argument);
+    return cost;
   }
   if (const auto* negation = std::get_if<Negation>(&condition.node)) return NodeCost(*negation->inner);
   for (const ConditionNode& term : std::get<Junction>(condition.node).terms) cost += NodeCost(term);
@@ -314,7 +322,7 @@ size_t NodeCost(const ConditionNode& condition) {
 
 }  // namespace
 
-size_t CostPerItem(const Condition& condition) { return NodeCost(condition.root); }
+EvaluationCost CostOf(const Condition& condition) { return NodeCost(condition.root); }
 
 bool Evaluate(const Condition& condition, const ItemView& item) { return Evaluator(item).Visit(condition.root); }
 

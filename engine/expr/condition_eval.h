@@ -25,9 +25,22 @@ namespace armature::expr {
 // per operand; contains() is linear in both operands.
 bool Evaluate(const Condition& condition, const model::ItemView& item);
 
-// Upper bound of the work of Evaluate that does not depend on the size of the item, in bytes: the constants that it
-// reads whole, as in `contains(:v, a)`, and a fixed number for each comparison and function.
-size_t CostPerItem(const Condition& condition);
+// Upper bound of the work of evaluating an expression on one item.
+struct EvaluationCost {
+  size_t readings = 0;  // number of times that the item is read, by its paths
+  // Work that does not depend on the item: the constants that are read whole, as in `contains(:v, a)`, and a fixed
+  // number of bytes for each comparison and function.
+  size_t constant_bytes = 0;
+
+  size_t BytesFor(size_t item_bytes) const { return readings * item_bytes + constant_bytes; }
+  EvaluationCost& operator+=(const EvaluationCost& other) {
+    readings += other.readings;
+    constant_bytes += other.constant_bytes;
+    return *this;
+  }
+};
+
+EvaluationCost CostOf(const Condition& condition);
 
 // The first top-level attribute used in `condition`, in text order, that is one of `names`; nullopt if there is none.
 std::optional<std::string> FirstAttributeAmong(const Condition& condition, const std::vector<std::string>& names);

@@ -192,6 +192,14 @@ ConditionNode MakeNode(const std::string& attribute, LegacyOperator op, std::spa
   }
 }
 
+// A condition is evaluated for each item that is read, and under the lock of a row, hence the limit, which expressions
+// have, too.
+absl::Status CheckCount(size_t conditions) {
+  if (conditions <= model::kExpressionOperatorsMax) return absl::OkStatus();
+  return InvalidParameterError(
+      Cat("Too many conditions: ", conditions, ". Maximum number of conditions: ", model::kExpressionOperatorsMax));
+}
+
 Condition Join(std::vector<ConditionNode> terms, Junction::Kind kind) {
   if (terms.size() == 1) return Condition{std::move(terms.front())};
   return Condition{ConditionNode{Junction{kind, std::move(terms)}}};
@@ -268,6 +276,7 @@ absl::Status CheckLegacyConditions(std::span<const LegacyCondition> conditions) 
 
 absl::StatusOr<Condition> BindLegacyFilter(std::span<const LegacyCondition> conditions, Junction::Kind kind) {
   ARM_RETURN_IF_ERROR(CheckLegacyConditions(conditions));
+  ARM_RETURN_IF_ERROR(CheckCount(conditions.size()));
   std::vector<ConditionNode> terms;
   for (const LegacyCondition& condition : conditions) {
     terms.push_back(MakeNode(condition.attribute, condition.op, condition.arguments));
@@ -276,6 +285,7 @@ absl::StatusOr<Condition> BindLegacyFilter(std::span<const LegacyCondition> cond
 }
 
 absl::StatusOr<Condition> BindExpected(std::span<const LegacyExpectation> expectations, Junction::Kind kind) {
+  ARM_RETURN_IF_ERROR(CheckCount(expectations.size()));
   std::vector<ConditionNode> terms;
   for (const LegacyExpectation& expected : expectations) {
     ARM_ASSIGN_OR_RETURN(ConditionNode term, MakeExpected(expected));

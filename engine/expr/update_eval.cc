@@ -452,6 +452,19 @@ absl::StatusOr<std::optional<std::string>> ApplyUpdate(const Update& update, con
   return after;
 }
 
+size_t ReadingsOf(const Update& update) {
+  const auto readings = [](const Operand& operand) -> size_t {
+    if (const FunctionCall* const call = operand.call()) return call->arguments.size();
+    return operand.path() != nullptr ? 1 : 0;
+  };
+  size_t sum = update.adds.size() + update.deletes.size();
+  for (const SetAction& action : update.sets) {
+    sum += readings(action.value.left);
+    if (action.value.right.has_value()) sum += readings(*action.value.right);
+  }
+  return sum;
+}
+
 std::vector<const DocumentPath*> TargetsOf(const Update& update) {
   std::vector<const DocumentPath*> targets;
   for (const SetAction& action : update.sets) targets.push_back(&action.target);

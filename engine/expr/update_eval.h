@@ -40,6 +40,10 @@ absl::StatusOr<std::optional<std::string>> ApplyUpdate(const Update& update,
                                                        const std::optional<model::ItemView>& before,
                                                        const model::ItemView& key);
 
+// Number of times that ApplyUpdate reads the item, by the paths of its operands, beside the pass that writes the new
+// one.
+size_t ReadingsOf(const Update& update);
+
 // The targets of `update` in text order.
 std::vector<const DocumentPath*> TargetsOf(const Update& update);
 

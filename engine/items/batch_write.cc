@@ -223,25 +223,27 @@ void RunWaveOnPool(const BatchPtr& batch, const Wave& wave) {
 }
 
 // Processes members that hold their row locks: reads and decides all, then commits them together. Members whose rows
-// are not in memory continue on the read pool, and all of them if they are much work.
+// are not in memory, and all after kInlineBytesMax of work, continue on the pool of lock holders.
 void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode) {
   store::Database& database = *batch->parts->database;
-  if (mode == store::ReadMode::kMemoryOnly) {
-    size_t cost = 0;
-    for (const Member* const member : wave) cost += DecisionCost(member->row);
-    if (cost > kInlineBytesMax) return RunWaveOnPool(batch, wave);
-  }
+  const size_t cost_max = mode == store::ReadMode::kMemoryOnly ? kInlineBytesMax : SIZE_MAX;
+  size_t cost = 0;
   Wave cold;
   std::vector<store::Commitment> commits;
   for (Member* const member : wave) {
     RowWrite& row = member->row;
+    if (cost > cost_max) {
+      cold.push_back(member);
+      continue;
+    }
     if (absl::Status wanted = CheckStillWanted(batch->context); !wanted.ok()) {
       End(batch, member, std::move(wanted));
       continue;
     }
     const bool with_collection = WantsCollection(batch->request.return_item_collection_metrics, row);
     absl::StatusOr<bool> read = ReadBefore(*batch->parts, mode, with_collection, &row);
-    if (read.ok() && !*read) {
+    if (read.ok() && *read) cost += DecisionCost(row);
+    if (read.ok() && (!*read || cost > cost_max)) {
       cold.push_back(member);
       continue;
     }

@@ -28,16 +28,9 @@ constexpr int64_t kRowsBetweenChecks = 64;
 // A page ends behind about this number of deleted rows, even if it is empty, so that a read of a table that was mostly
 // deleted occupies its thread for some tens of milliseconds, not for seconds.
 constexpr uint64_t kPageSkippedMax = 50'000;
-// Bound on the work of a page's filter on constants, as expr::CostPerItem counts: less than a second. Without it, a
-// filter with large constants would read them again for each of many small items.
+// Bound on the work of a page's filter, as expr::EvaluationCost counts: about a second. Without it, a filter with many
+// conditions would read large items, or large constants, again and again for one page.
 constexpr size_t kPageFilterBytesMax = 512 << 20;
-
-// The number of rows after which a page of `plan` ends.
-int64_t RowsMax(const ReadPlan& plan) {
-  const int64_t limit = plan.request.limit.value_or(INT64_MAX);
-  if (plan.filter() == nullptr) return limit;
-  return std::min(limit, static_cast<int64_t>(1 + kPageFilterBytesMax / expr::CostPerItem(*plan.filter())));
-}
 
 // Counts and filters rows, projects those that pass into the page, and decides where the page ends.
 //
@@ -47,13 +40,16 @@ int64_t RowsMax(const ReadPlan& plan) {
 // Lifetime: all arguments outlive it.
 class PageCollector final : public store::JoinVisitor {
  public:
-  PageCollector(const RequestContext& context, const ReadPlan& plan, PageWriter* page)
+  PageCollector(const RequestContext& context, const ReadPlan& plan, store::ReadMode mode, PageWriter* page)
       : context_(context),
         plan_(plan),
         page_(page),
+        filter_cost_(plan.filter() == nullptr ? expr::EvaluationCost() : expr::CostOf(*plan.filter())),
+        is_inline_(mode == store::ReadMode::kMemoryOnly),
+        filter_bytes_max_(is_inline_ ? kInlineBytesMax : kPageFilterBytesMax),
         count_only_(plan.request.select == "COUNT"),
         keeps_fetched_(plan.projection() != nullptr || plan.request.select == "ALL_ATTRIBUTES"),
-        rows_max_(RowsMax(plan)) {}
+        rows_max_(plan.request.limit.value_or(INT64_MAX)) {}
 
   // Stops at the first row that cannot be read; `status` holds the error.
   store::RowVerdict VisitRow(std::string_view value) {
@@ -64,7 +60,7 @@ class PageCollector final : public store::JoinVisitor {
     }
     ++visited_.rows;
     visited_.entry_bytes += stored->api_size;
-    if (Passes(stored->item)) Keep(stored->item);
+    if (Passes(stored->item, &visited_)) Keep(stored->item);
     return EndRow(stored->item);
   }
 
@@ -75,7 +71,7 @@ class PageCollector final : public store::JoinVisitor {
     ++chosen_.rows;
     chosen_.entry_bytes += stored.api_size;
     Choice choice;
-    if (plan_.fetch == Fetch::kAll || Passes(stored.item)) {
+    if (plan_.fetch == Fetch::kAll || Passes(stored.item, &chosen_)) {
       choice.row_key = codec::EncodeTableKey(plan_.table().descriptor.key, stored.item);
       if (!choice.row_key.has_value()) return DataLossError("an entry lacks key attributes of the table");
       ++chosen_.fetched_blocks;
@@ -88,13 +84,15 @@ class PageCollector final : public store::JoinVisitor {
     ARM_ASSIGN_OR_RETURN(const codec::StoredItemView stored, codec::ParseStoredItem(entry));
     ++visited_.rows;
     visited_.entry_bytes += stored.api_size;
+    // With kPassing, the filter was applied to the entry, and only those that passed it are fetched.
+    if (plan_.fetch == Fetch::kPassing) visited_.filter_bytes += filter_cost_.BytesFor(stored.item.bytes().size());
     if (row.has_value()) {
       ARM_ASSIGN_OR_RETURN(const codec::StoredItemView fetched, codec::ParseStoredItem(*row));
       const size_t blocks = ReadBlocks(fetched.api_size);
       visited_.fetched_blocks += blocks;
       chosen_.fetched_blocks += blocks - 1;
-      // With kPassing, only entries that passed the filter are fetched.
-      if (plan_.fetch == Fetch::kPassing || Passes(fetched.item)) Keep(keeps_fetched_ ? fetched.item : stored.item);
+      if (plan_.fetch == Fetch::kPassing || Passes(fetched.item, &visited_))
+        Keep(keeps_fetched_ ? fetched.item : stored.item);
     }
     return EndRow(stored.item);
   }
@@ -111,6 +109,10 @@ class PageCollector final : public store::JoinVisitor {
   }
 
   const absl::Status& status() const { return status_; }
+  // True if the filter is too much work for the caller's thread.
+  bool needs_pool() const {
+    return is_inline_ && std::max(visited_.filter_bytes, chosen_.filter_bytes) > kInlineBytesMax;
+  }
   // Amounts read: API sizes of rows (of entries, for plans with fetch), and 4 KB blocks of fetched items.
   size_t entry_bytes() const { return visited_.entry_bytes; }
   size_t fetched_blocks() const { return visited_.fetched_blocks; }
@@ -129,20 +131,29 @@ class PageCollector final : public store::JoinVisitor {
     int64_t rows = 0;
     size_t entry_bytes = 0;
     size_t fetched_blocks = 0;
+    size_t filter_bytes = 0;
   };
 
   absl::StatusOr<codec::StoredItemView> Parse(std::string_view value, int64_t rows_before) const {
-    if (rows_before % kRowsBetweenChecks == kRowsBetweenChecks - 1) ARM_RETURN_IF_ERROR(CheckStillWanted(context_));
+    // Large items with a filter are few to a page, and long to evaluate.
+    const bool is_long = plan_.filter() != nullptr && filter_cost_.BytesFor(value.size()) > kInlineBytesMax;
+    if (is_long || rows_before % kRowsBetweenChecks == kRowsBetweenChecks - 1) {
+      ARM_RETURN_IF_ERROR(CheckStillWanted(context_));
+    }
     return codec::ParseStoredItem(value);
   }
 
-  bool Passes(const model::ItemView& item) const {
-    return plan_.filter() == nullptr || expr::Evaluate(*plan_.filter(), item);
+  bool Passes(const model::ItemView& item, Progress* progress) const {
+    if (plan_.filter() == nullptr) return true;
+    progress->filter_bytes += filter_cost_.BytesFor(item.bytes().size());
+    // Too much for the caller's thread: the page is read again on the pool.
+    if (is_inline_ && progress->filter_bytes > kInlineBytesMax) return false;
+    return expr::Evaluate(*plan_.filter(), item);
   }
 
   // True if a page with this progress accepts no more rows.
   bool IsFull(const Progress& progress) const {
-    if (progress.rows >= rows_max_) return true;
+    if (progress.rows >= rows_max_ || progress.filter_bytes > filter_bytes_max_) return true;
     // Source: the developer guide, "Read capacity units" of local secondary indexes: with fetches, the size of a page
     // is the sum of the entries' sizes rounded up to 4 KB, plus the size of each fetched item rounded up to 4 KB.
     const size_t bytes = plan_.fetch == Fetch::kNone
@@ -174,6 +185,9 @@ class PageCollector final : public store::JoinVisitor {
   const RequestContext& context_;
   const ReadPlan& plan_;
   PageWriter* const page_;
+  const expr::EvaluationCost filter_cost_;
+  const bool is_inline_;
+  const size_t filter_bytes_max_;
   const bool count_only_;
   // plans with fetch: items come from the table, not from the index
   const bool keeps_fetched_;
@@ -197,7 +211,7 @@ std::string NameOf(const ReadPlan& plan) {
 absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const RequestContext& context,
                                                    const ReadPlan& plan, store::ReadMode mode, PageWriter* page) {
   ARM_RETURN_IF_ERROR(CheckStillWanted(context));
-  PageCollector collector(context, plan, page);
+  PageCollector collector(context, plan, mode, page);
   const auto goes_on = [&context] { return CheckStillWanted(context).ok(); };
   store::SkipLimit limit{.skipped_max = kPageSkippedMax, .goes_on = goes_on, .passed = {}};
   absl::StatusOr<store::RangeEnd> end = store::RangeEnd::kReached;
@@ -215,7 +229,7 @@ absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const Req
   }
   if (end.ok() && !collector.status().ok()) end = collector.status();
   if (!end.ok()) return WithContext(end.status(), NameOf(plan));
-  if (*end == store::RangeEnd::kWouldBlock) {
+  if (*end == store::RangeEnd::kWouldBlock || collector.needs_pool()) {
     page->Clear();
     return std::nullopt;
   }

@@ -139,7 +139,9 @@ void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const Row
   // Checked first, so that a client that ignores throttling costs little.
   if (const absl::Status admitted = AdmitWrite(*parts, row.table()); !admitted.ok()) return write->Fail(admitted);
   // Estimate: the original request and the structures made from it.
-  const size_t bytes = sizeof(Write) + 2 * write->request().message_bytes;
+  const RequestExpressions* const expressions = row.mutation->expressions();
+  const size_t names = expressions == nullptr ? 0 : expressions->bound.replaced_bytes;
+  const size_t bytes = sizeof(Write) + 2 * (write->request().message_bytes + names);
   write->wait_begin_ns = RequestTrace::Begin(write->context.trace);
   parts->locks.Acquire(
       LockOf(*parts, row), write->context.deadline,

@@ -32,18 +32,6 @@ absl::Status CheckSizeWithLocalIndexes(const store::Table& table, const codec::C
   return ValidationError(too_large_text);
 }
 
-// Number of times that the expressions of a request may read the item or a constant. Each reading takes some bytes of
-// text, or a value of the legacy parameters.
-size_t CountReadings(const RowMutation& mutation) {
-  constexpr size_t kTextPerReading = 8;
-  const ExpressionParameters& parameters = mutation.request().expressions;
-  size_t text = 0;
-  for (const auto* const expression : {&parameters.update, &parameters.condition}) {
-    if (expression->has_value()) text += (*expression)->size();
-  }
-  return text / kTextPerReading + mutation.expressions()->literals.size();
-}
-
 // Assigning an empty string would keep the memory.
 void GiveBack(std::string* bytes) { std::string().swap(*bytes); }
 
@@ -94,9 +82,16 @@ size_t DecisionCost(const RowWrite& row) {
   const size_t images = row.old_value.size() + mutation.item_or_key().bytes().size();
   const size_t constants = mutation.expressions() == nullptr ? 0 : mutation.expressions()->values.size();
   // The row, the change record, and an entry in each index.
-  size_t cost = (images + constants) * (2 + table.local_indexes.size() + table.global_indexes.size());
-  if (mutation.expressions() != nullptr) cost += (images + constants) * CountReadings(mutation);
-  return cost;
+  return (images + constants) * (2 + table.local_indexes.size() + table.global_indexes.size()) + EvaluationBytes(row);
+}
+
+size_t EvaluationBytes(const RowWrite& row) {
+  if (row.mutation->expressions() == nullptr) return 0;
+  const expr::BoundExpressions& bound = row.mutation->expressions()->bound;
+  expr::EvaluationCost cost;
+  if (bound.condition.has_value()) cost += expr::CostOf(*bound.condition);
+  if (bound.update.has_value()) cost.readings += expr::ReadingsOf(*bound.update);
+  return cost.BytesFor(row.old_value.size());
 }
 
 absl::Status CheckCondition(const RowWrite& row) {

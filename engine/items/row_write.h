@@ -86,7 +86,10 @@ absl::Status CheckCondition(const RowWrite& row);
 
 // Upper bound of the bytes that CheckCondition, MakeEffect and BuildUnit read and write, for the choice of a thread:
 // with more than kInlineBytesMax they should run on the pool of lock holders.
+// ReadBefore must have been called.
 size_t DecisionCost(const RowWrite& row);
+// The part of it that is due to the expressions.
+size_t EvaluationBytes(const RowWrite& row);
 
 // Computes `effect`. Errors: ValidationException.
 absl::Status MakeEffect(RowWrite* row);

@@ -155,7 +155,8 @@ void ReadRows(const ReadTransactionPtr& transaction, store::ReadMode mode) {
     const absl::StatusOr<store::GetResult> got =
         transaction->parts->database->Get(row.pinned.table->data, row.key, mode, &stored);
     if (!got.ok()) return End(transaction, got.status());
-    if (*got == store::GetResult::kWouldBlock) {
+    const bool is_much = mode == store::ReadMode::kMemoryOnly && transaction->bytes + stored.size() > kInlineBytesMax;
+    if (*got == store::GetResult::kWouldBlock || is_much) {
       RunHolder(
           transaction->parts, [transaction] { ReadRows(transaction, store::ReadMode::kMayBlock); },
           [transaction](const absl::Status& status) { End(transaction, status); });

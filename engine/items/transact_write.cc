@@ -31,6 +31,9 @@ namespace {
 // Validity of a token, from the completion of its request.
 constexpr int64_t kTokenLifeMs = 600'000;
 constexpr size_t kSweepTokensMax = 1000;
+// Bound on the bytes that the expressions of a transaction read, which takes some seconds under the locks of all its
+// rows. A hundred items of 400 KB may be read a dozen times each.
+constexpr size_t kEvaluationBytesMax = 1 << 30;
 
 struct TransactRows {
   std::vector<std::unique_ptr<RowWrite>> rows;  // one per action
@@ -200,6 +203,7 @@ struct Transaction {
   std::vector<uint64_t> locks;
   store::LockTable::Guard guard;
   size_t read = 0;  // number of rows read
+  size_t read_bytes = 0;
   TransactWriteResult result;
   int64_t wait_begin_ns = 0;  // start of the current wait
 
@@ -241,8 +245,12 @@ absl::Status MakeEffects(const Transaction& transaction) {
 
 // Checks all conditions and reports the failed ones together. If one fails, all reads are charged.
 absl::Status JudgeConditions(const Transaction& transaction) {
-  absl::Status judged =
-      CanceledIfAny(transaction.size(), [&transaction](size_t i) { return CheckCondition(*transaction.rows()[i]); });
+  absl::Status unwanted;
+  absl::Status judged = CanceledIfAny(transaction.size(), [&transaction, &unwanted](size_t i) {
+    unwanted.Update(CheckStillWanted(transaction.context));
+    return unwanted.ok() ? CheckCondition(*transaction.rows()[i]) : unwanted;
+  });
+  ARM_RETURN_IF_ERROR(unwanted);
   if (judged.ok()) return judged;
   for (const auto& row : transaction.rows()) {
     ChargeWrite(*transaction.parts, row->table(), kTransactionUnitsFactor * row->lost_units());
@@ -340,7 +348,15 @@ void Decide(const TransactionPtr& transaction) {
 // The same on the pool of lock holders if it is much work.
 void DecideOnFittingThread(const TransactionPtr& transaction) {
   size_t cost = 0;
-  for (const auto& row : transaction->rows()) cost += DecisionCost(*row);
+  size_t evaluated = 0;
+  for (const auto& row : transaction->rows()) {
+    cost += DecisionCost(*row);
+    evaluated += EvaluationBytes(*row);
+  }
+  if (evaluated > kEvaluationBytesMax) {
+    return End(transaction, ValidationError(Cat("The conditions and updates of the transaction would read ", evaluated,
+                                                " bytes; maximum: ", kEvaluationBytesMax)));
+  }
   if (cost <= kInlineBytesMax) return Decide(transaction);
   RunHolder(
       transaction->parts, [transaction] { Decide(transaction); },
@@ -354,7 +370,8 @@ void ReadRows(const TransactionPtr& transaction, store::ReadMode mode, void (*th
     RowWrite* const row = transaction->rows()[transaction->read].get();
     const absl::StatusOr<bool> read = ReadBefore(*transaction->parts, mode, WantsCollection(metrics, *row), row);
     if (!read.ok()) return End(transaction, read.status());
-    if (*read) continue;
+    if (*read) transaction->read_bytes += row->old_value.size();
+    if (*read && (mode == store::ReadMode::kMayBlock || transaction->read_bytes <= kInlineBytesMax)) continue;
     // A replayed request holds no rows.
     const bool holds_rows = !transaction->locks.empty();
     (holds_rows ? RunHolder : RunOnReadPool)(

@@ -1,11 +1,14 @@
 #include "storage/store/disk_space.h"
 
+#include <fcntl.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -31,6 +34,8 @@ constexpr absl::Duration kInterval = absl::Seconds(1);
 constexpr uint64_t kRoomBytes = uint64_t{4} << 20;
 // Upper limit as a fraction of the disk, for small disks: flushed rows are compressed.
 constexpr uint64_t kRoomFraction = 16;
+// Descriptors needed to resume: for a new log, a manifest and other files, and for a flushed file of each family.
+constexpr size_t kRoomFiles = 16;
 
 }  // namespace
 
@@ -51,6 +56,9 @@ absl::Status DiskSpace::CheckEngine() const {
     case Fault::kNoSpace:
       return ServiceUnavailableError(
           "The server's disk is full: writes are refused until there is space again; reads go on");
+    case Fault::kNoDescriptors:
+      return ServiceUnavailableError(
+          "The server has no file descriptors left: writes are refused until some are free again; reads go on");
     case Fault::kBroken:
       break;
   }
@@ -96,11 +104,15 @@ void DiskSpace::Look() {
   }
 }
 
-void DiskSpace::SetFailed() {
+void DiskSpace::SetFailed(Shortage shortage) {
   Fault none = Fault::kNone;
   failures_.fetch_add(1, std::memory_order_relaxed);
-  if (!fault_.compare_exchange_strong(none, Fault::kNoSpace, std::memory_order_acq_rel)) return;
-  LOG(ERROR) << "store: the disk is full, writes are refused until there is space, reads continue";
+  const Fault fault = shortage == Shortage::kSpace ? Fault::kNoSpace : Fault::kNoDescriptors;
+  if (!fault_.compare_exchange_strong(none, fault, std::memory_order_acq_rel)) return;
+  LOG(ERROR) << (shortage == Shortage::kSpace
+                     ? "store: the disk is full, writes are refused until there is space, reads continue"
+                     : "store: no file descriptors are left, writes are refused until there are some, reads continue; "
+                       "raise the limit of open files");
 }
 
 void DiskSpace::SetBroken() {
@@ -110,8 +122,8 @@ void DiskSpace::SetBroken() {
 }
 
 void DiskSpace::SetResumed() {
-  Fault full = Fault::kNoSpace;
-  if (!fault_.compare_exchange_strong(full, Fault::kNone, std::memory_order_acq_rel)) return;
+  Fault fault = fault_.load(std::memory_order_acquire);
+  if (!IsShortage(fault) || !fault_.compare_exchange_strong(fault, Fault::kNone, std::memory_order_acq_rel)) return;
   resumes_.fetch_add(1, std::memory_order_relaxed);
   LOG(INFO) << "store: writes are accepted again";
 }
@@ -123,10 +135,22 @@ DiskReport DiskSpace::report() const {
           .reserve_bytes = reserve_bytes_,
           .is_low = low_.load(std::memory_order_relaxed),
           .has_failed = fault == Fault::kNoSpace,
+          .has_no_descriptors = fault == Fault::kNoDescriptors,
           .is_broken = fault == Fault::kBroken,
           .refused_total = refused_.load(std::memory_order_relaxed),
           .failures_total = failures_.load(std::memory_order_relaxed),
           .resumes_total = resumes_.load(std::memory_order_relaxed)};
+}
+
+bool CanOpenFiles(size_t count) {
+  std::vector<int> opened;
+  while (opened.size() < count) {
+    const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) break;
+    opened.push_back(fd);
+  }
+  for (const int fd : opened) close(fd);
+  return opened.size() == count;
 }
 
 DiskGuard::DiskGuard(RocksDb* db, DiskSpace* space) : db_(db), space_(space) {
@@ -156,16 +180,20 @@ void DiskGuard::Work() {
 void DiskGuard::RunOnce() {
   space_->Look();
   db_->KeepResumable();
-  if (!space_->has_failed()) return;
-  // Resuming flushes memtables. An attempt without room for that would fail, and after a failed attempt RocksDB may
-  // wait for a flush that it does not start any more.
-  const DiskUsage usage = space_->report().usage;
-  const uint64_t room = kRoomBytes + std::min(2 * db_->memtable_bytes(), usage.total_bytes / kRoomFraction);
-  if (space_->is_low() || usage.free_bytes < room) return;
+  if (!space_->has_failed() || !HasRoomToResume()) return;
   const absl::Status resumed = db_->Resume();
   if (!resumed.ok()) {
     LOG_EVERY_N(WARNING, 60) << "store: cannot resume writes yet status=" << resumed;
   }
+}
+
+// Resuming flushes memtables. An attempt without room for that would fail, and after a failed attempt RocksDB may wait
+// for a flush that it does not start any more.
+bool DiskGuard::HasRoomToResume() {
+  const DiskUsage usage = space_->report().usage;
+  const uint64_t room = kRoomBytes + std::min(2 * db_->memtable_bytes(), usage.total_bytes / kRoomFraction);
+  if (space_->is_low() || usage.free_bytes < room) return false;
+  return !space_->lacks_descriptors() || CanOpenFiles(kRoomFiles + 2 * db_->family_count());
 }
 
 }  // namespace armature::store

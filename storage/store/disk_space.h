@@ -28,13 +28,19 @@ struct DiskUsage {
 // Measures the file system that holds `path`. Errors: Unavailable.
 absl::StatusOr<DiskUsage> MeasureDisk(const std::string& path);
 
+// The lack that made a write fail.
+enum class Shortage : uint8_t { kSpace, kDescriptors };
+
 // For status reports.
 struct DiskReport {
   DiskUsage usage;
   uint64_t reserve_bytes = 0;
-  bool is_low = false;      // free space is below the reserve
-  bool has_failed = false;  // a write failed for lack of space, and the engine has not been resumed
-  bool is_broken = false;   // only a restart helps
+  bool is_low = false;              // free space is below the reserve
+  bool has_failed = false;          // a write failed for lack of space, and the engine has not been resumed
+  bool has_no_descriptors = false;  // the same for lack of file descriptors
+  bool is_broken = false;           // only a restart helps
+
+  bool is_read_only() const { return is_low || has_failed || has_no_descriptors || is_broken; }
   uint64_t refused_total = 0;
   uint64_t failures_total = 0;
   uint64_t resumes_total = 0;
@@ -62,18 +68,20 @@ class DiskSpace {
   // Measures the disk. A failed measurement changes nothing.
   void Look();
 
-  // A write failed for lack of space (SetFailed), or in a way that only a restart repairs (SetBroken).
-  void SetFailed();
+  // A write failed for lack of space or descriptors (SetFailed), or in a way that only a restart repairs (SetBroken).
+  void SetFailed(Shortage shortage);
   void SetBroken();
   // The engine accepts writes again.
   void SetResumed();
-  bool has_failed() const { return fault_.load(std::memory_order_acquire) == Fault::kNoSpace; }
+  bool has_failed() const { return IsShortage(fault_.load(std::memory_order_acquire)); }
+  bool lacks_descriptors() const { return fault_.load(std::memory_order_acquire) == Fault::kNoDescriptors; }
   bool is_low() const { return low_.load(std::memory_order_relaxed); }
 
   DiskReport report() const;
 
  private:
-  enum class Fault : uint8_t { kNone, kNoSpace, kBroken };
+  enum class Fault : uint8_t { kNone, kNoSpace, kNoDescriptors, kBroken };
+  static bool IsShortage(Fault fault) { return fault == Fault::kNoSpace || fault == Fault::kNoDescriptors; }
 
   const DiskReserve reserve_;
   const Measure measure_;
@@ -88,8 +96,11 @@ class DiskSpace {
   uint64_t reserve_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
+// True if this process can open `count` more files now. Opens as many for a moment.
+bool CanOpenFiles(size_t count);
+
 // One thread that measures the free space once a second, and resumes the database after a write failed for lack of
-// space.
+// space or descriptors.
 //
 // Thread-safety: owned by one thread. Lifetime: both arguments outlive it; the destructor joins the thread.
 class DiskGuard {
@@ -102,6 +113,7 @@ class DiskGuard {
  private:
   void Work();
   void RunOnce();
+  bool HasRoomToResume();
 
   RocksDb* const db_;
   DiskSpace* const space_;

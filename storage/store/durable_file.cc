@@ -31,11 +31,16 @@ bool WriteAll(int fd, std::string_view text) {
 
 }  // namespace
 
-bool IsNoSpaceError(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
+bool IsShortageError(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EMFILE || error == ENFILE;
+}
+
+// The texts of EMFILE and ENFILE begin alike.
+bool IsAboutDescriptors(std::string_view text) { return text.find("Too many open files") != std::string_view::npos; }
 
 absl::Status ErrnoError(std::string_view what, std::string_view path, int error) {
   const std::string message = Cat(what, " ", path, ": ", std::strerror(error));
-  return IsNoSpaceError(error) ? absl::ResourceExhaustedError(message) : UnavailableError(message);
+  return IsShortageError(error) ? absl::ResourceExhaustedError(message) : UnavailableError(message);
 }
 
 absl::Status WriteDurably(const std::string& path, std::string_view text) {

@@ -15,11 +15,14 @@ namespace armature::store {
 // Suffix of a file that WriteDurably has not completed yet.
 inline constexpr std::string_view kUnfinishedSuffix = ".new";
 
-// Status for errno `error` of the action `what` on `path`: ResourceExhausted if there is no space, Unavailable
-// otherwise.
+// Status for errno `error` of the action `what` on `path`: ResourceExhausted if space or descriptors are lacking,
+// Unavailable otherwise.
 absl::Status ErrnoError(std::string_view what, std::string_view path, int error);
-// True if `error` means that no more space is available.
-bool IsNoSpaceError(int error);
+// True if `error` means that no more space is available, or that the process or the system has no descriptor left: a
+// retry may succeed later.
+bool IsShortageError(int error);
+// True if `text`, which quotes a system error, is about a lack of descriptors.
+bool IsAboutDescriptors(std::string_view text);
 
 // Writes a file atomically: after a crash the file is complete, or as it was before.
 absl::Status WriteDurably(const std::string& path, std::string_view text);

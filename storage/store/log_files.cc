@@ -35,7 +35,7 @@ class PlainFile : public rocksdb::FSWritableFileOwnerWrapper {
   IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, IODebugContext* debug) override {
     errno = 0;
     IOStatus status = FSWritableFileOwnerWrapper::Append(data, options, debug);
-    return NameNoSpace(std::move(status), errno);
+    return NameShortage(std::move(status), errno);
   }
   IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, const rocksdb::DataVerificationInfo&,
                   IODebugContext* debug) override {
@@ -147,7 +147,7 @@ class FileSystem final : public rocksdb::FileSystemWrapper {
     std::unique_ptr<rocksdb::FSWritableFile> file;
     errno = 0;
     IOStatus status = FileSystemWrapper::NewWritableFile(name, options, &file, debug);
-    if (!status.ok()) return NameNoSpace(std::move(status), errno);
+    if (!status.ok()) return NameShortage(std::move(status), errno);
     LogName log;
     if (!ParseLogName(name, &log)) {
       *result = std::make_unique<PlainFile>(std::move(file));
@@ -165,6 +165,13 @@ class FileSystem final : public rocksdb::FileSystemWrapper {
       *result = std::make_unique<PlainFile>(std::move(file));
     }
     return status;
+  }
+
+  IOStatus NewRandomAccessFile(const std::string& name, const rocksdb::FileOptions& options,
+                               std::unique_ptr<rocksdb::FSRandomAccessFile>* result, IODebugContext* debug) override {
+    errno = 0;
+    IOStatus status = FileSystemWrapper::NewRandomAccessFile(name, options, result, debug);
+    return NameShortage(std::move(status), errno);
   }
 
   IOStatus DeleteFile(const std::string& name, const IOOptions& options, IODebugContext* debug) override {
@@ -203,8 +210,8 @@ void LogFiles::OnSynced(LogName name, uint64_t size) {
   synced_ = std::max(synced_, LogPosition{name.number, size});
 }
 
-IOStatus NameNoSpace(IOStatus status, int error) {
-  if (status.ok() || status.IsNoSpace() || !IsNoSpaceError(error)) return status;
+IOStatus NameShortage(IOStatus status, int error) {
+  if (status.ok() || status.IsNoSpace() || !IsShortageError(error)) return status;
   return IOStatus::NoSpace(status.ToString());
 }
 

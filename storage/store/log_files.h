@@ -57,11 +57,12 @@ class LogFiles {
   std::atomic<bool> resuming_ = false;
 };
 
-// `status` of a call that left `error` in errno, changed to NoSpace if `error` means that no more space is available.
-rocksdb::IOStatus NameNoSpace(rocksdb::IOStatus status, int error);
+// `status` of a call that left `error` in errno, changed to NoSpace if `error` is a shortage (IsShortageError). RocksDB
+// would treat a shortage of descriptors as a failure that only a restart repairs.
+rocksdb::IOStatus NameShortage(rocksdb::IOStatus status, int error);
 
-// The file system given to RocksDB: it makes log files as above, and reports every kind of missing space (full disk,
-// quota, file size limit) as NoSpace. `files` outlives it.
+// The file system given to RocksDB: it makes log files as above, and reports every shortage (full disk, quota, file
+// size limit, descriptors) as NoSpace. `files` outlives it.
 std::unique_ptr<rocksdb::Env> MakeEnv(LogFiles* files);
 
 }  // namespace armature::store

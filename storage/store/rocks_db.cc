@@ -161,25 +161,23 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   for (const std::string& name : names) {
-    if (const ColumnFamily* const family = Find(name)) handles.push_back(family->handle());
+    if (ColumnFamily* const family = Find(name); family != nullptr) handles.push_back(family->handle());
   }
   if (handles.empty()) return absl::OkStatus();
   const rocksdb::Status all = db_->DropColumnFamilies(handles);
-  absl::Status result;
+  absl::Status status;
   for (rocksdb::ColumnFamilyHandle* const handle : handles) {
-    // If the call failed half-way, only the first families are gone: to drop these again is an invalid argument.
+    // A family that is still there is kept, so that a later call drops it. To drop one twice is an invalid argument.
     const rocksdb::Status dropped = all.ok() ? all : db_->DropColumnFamily(handle);
     if (!dropped.ok() && !dropped.IsInvalidArgument()) {
-      result = FromRocks(dropped, "drop column families");
+      status = FromRocks(dropped, "drop column families");
       continue;
     }
-    {
-      const absl::MutexLock lock(&mutex_);
-      families_.erase(handle->GetName());
-    }
+    const absl::MutexLock lock(&mutex_);
+    families_.erase(families_.find(handle->GetName()));
     static_cast<void>(db_->DestroyColumnFamilyHandle(handle));
   }
-  return result;
+  return status;
 }
 
 absl::StatusOr<bool> RocksDb::IsEmpty(const ColumnFamily& family) {
@@ -213,7 +211,7 @@ absl::Status RocksDb::Write(rocksdb::WriteBatch* batch, bool sync, std::string_v
 
 // RocksDB does not know that the log's disk is full; see LogFiles.
 absl::Status RocksDb::AfterWrite(const rocksdb::Status& status, std::string_view context) {
-  if (!status.ok() && log_files_.newest_is_closed()) space_.SetFailed();
+  if (!status.ok() && log_files_.newest_is_closed()) space_.SetFailed(Shortage::kSpace);
   // The reason why writes are stopped says more than the failure of this write.
   if (!status.ok()) ARM_RETURN_IF_ERROR(space_.CheckEngine());
   return FromRocks(status, context);

@@ -98,9 +98,9 @@ class RocksDb {
   // Makes all writes without `sync` durable.
   absl::Status SyncLog();
 
-  // Re-enables writes after one failed for lack of space: flushes all memtables, so that the failed log is not needed
-  // any more, and begins a new log. Waits for writes in progress and blocks new ones. Errors, with nothing changed:
-  // ResourceExhausted if there is still no space, Unavailable.
+  // Re-enables writes after one failed for lack of space or descriptors: flushes all memtables, so that the failed log
+  // is not needed any more, and begins a new log. Waits for writes in progress and blocks new ones. Errors, with
+  // nothing changed: ResourceExhausted if there is still no space, Unavailable.
   absl::Status Resume();
   // Ends a present or future Resume with an error. Called before the database closes.
   void CancelResume();

@@ -13,6 +13,7 @@
 #include "rocksdb/table.h"
 #include "rocksdb/utilities/table_properties_collectors.h"
 #include "storage/store/disk_space.h"
+#include "storage/store/durable_file.h"
 
 namespace armature::store {
 namespace {
@@ -69,7 +70,7 @@ class ErrorListener final : public rocksdb::EventListener {
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
     LOG(ERROR) << "store: background error status=" << status->ToString();
     using Severity = rocksdb::Status::Severity;
-    // A new log file could not be created for lack of space. The old log is intact.
+    // A new log file could not be created for lack of space or descriptors. The old log is intact.
     if (reason == rocksdb::BackgroundErrorReason::kMemTable && status->IsNoSpace()) {
       *status = rocksdb::Status(*status, Severity::kHardError);
     }
@@ -77,7 +78,7 @@ class ErrorListener final : public rocksdb::EventListener {
       space_->SetBroken();
     } else if (status->severity() == Severity::kHardError && status->IsNoSpace()) {
       // RocksDB recovers from soft errors, such as those of a compaction, by itself.
-      space_->SetFailed();
+      space_->SetFailed(IsAboutDescriptors(status->ToString()) ? Shortage::kDescriptors : Shortage::kSpace);
     }
   }
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool* auto_recovery) override {

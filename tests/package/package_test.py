@@ -129,7 +129,7 @@ class Installed(unittest.TestCase):
 
     def test_a_program_over_the_cmake_package(self):
         build = self.work / "consumer"
-        run(ARGS.cmake, "-S", HERE / "consumer", "-B", build, f"-DCMAKE_CXX_COMPILER={ARGS.cxx}",
+        run(ARGS.cmake, "-G", "Ninja", "-S", HERE / "consumer", "-B", build, f"-DCMAKE_CXX_COMPILER={ARGS.cxx}",
             f"-DCMAKE_PREFIX_PATH={self.prefix}")
         run(ARGS.cmake, "--build", build)
         self.check_consumer(build / "consumer", (build / "daemon").read_text())
@@ -151,7 +151,7 @@ class Installed(unittest.TestCase):
 class Embedded(unittest.TestCase):
     def test_the_host_keeps_its_settings_and_gets_no_tests(self):
         with tempfile.TemporaryDirectory(prefix="armature_host_") as build:
-            run(ARGS.cmake, "-S", HERE / "host", "-B", build, f"-DARMATURE_SOURCE={ROOT}",
+            run(ARGS.cmake, "-G", "Ninja", "-S", HERE / "host", "-B", build, f"-DARMATURE_SOURCE={ROOT}",
                 f"-DCMAKE_CXX_COMPILER={ARGS.cxx}")
 
 

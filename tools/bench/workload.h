@@ -1,9 +1,10 @@
+#ifndef ARMATURE_TOOLS_BENCH_WORKLOAD_H_
+#define ARMATURE_TOOLS_BENCH_WORKLOAD_H_
+
 // The values of the command line, the stored items, and the measured calls.
 //
 // Each item for put, get, scan and update has a partition of its own: key {pk: "u" + 16 hex digits, sk: 1000000000}.
 // The items for query are kQueryPartitions partitions of one page each: {pk: "q" + 16 hex digits, sk: 1000000000 + i}.
-#ifndef ARMATURE_TOOLS_BENCH_WORKLOAD_H_
-#define ARMATURE_TOOLS_BENCH_WORKLOAD_H_
 
 #include <cstdint>
 #include <string>

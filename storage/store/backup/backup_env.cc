@@ -33,7 +33,7 @@ class File final : public rocksdb::FSWritableFileOwnerWrapper {
     errno = 0;
     IOStatus status = FSWritableFileOwnerWrapper::Append(data, options, debug);
     const int error = errno;
-    if (!status.ok()) return attempt_->OnError(NameNoSpace(std::move(status), error));
+    if (!status.ok()) return attempt_->OnError(NameShortage(std::move(status), error));
     if (!attempt_->work()->Advance(data.size()).ok()) return attempt_->OnError(IOStatus::Aborted("cancelled"));
     return status;
   }
@@ -60,7 +60,7 @@ class BackupFileSystem final : public rocksdb::FileSystemWrapper {
     errno = 0;
     IOStatus status = FileSystemWrapper::NewWritableFile(name, options, &file, debug);
     const int error = errno;
-    if (!status.ok()) return attempt_->OnError(NameNoSpace(std::move(status), error));
+    if (!status.ok()) return attempt_->OnError(NameShortage(std::move(status), error));
     *result = std::make_unique<File>(std::move(file), attempt_);
     return status;
   }

@@ -56,6 +56,16 @@ TEST_F(TableWaitsTest, TheFirstDescriptionOfANewTableIsActive) {
   }
 }
 
+TEST_F(TableWaitsTest, ADescriptionLeavesItsClientHalfOfTheTime) {
+  const std::shared_ptr<const store::CatalogSnapshot> held = HoldDeleted("held");
+  const absl::Time deadline = absl::Now() + absl::Milliseconds(200);
+  Answer<TableDescription> answer;
+  engine_->DescribeTable("held", answer.Catch(), deadline);
+  const absl::StatusOr<TableDescription> described = answer.Take();
+  ASSERT_TRUE(described.ok()) << described.status();
+  EXPECT_EQ(described->descriptor.state, model::TableState::kDeleting);
+}
+
 TEST_F(TableWaitsTest, TheFirstDescriptionOfADeletedTableFindsNone) {
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(Create("gone").ok());

@@ -378,12 +378,12 @@ TEST(CheckKeysAreWhole, NamesTheKeyAttributeThatIsReadInto) {
   EXPECT_EQ(error("NOT attribute_exists(#h.x)", true), scalars + "IndexKey: h");
 }
 
-TEST(CostPerItem, CountsTheConstantsThatAreReadWhole) {
+TEST(CostOf, CountsTheConstantsThatAreReadWhole) {
   const std::string text(100'000, 'x');
   const auto cost = [&text](std::string_view condition) {
     Request request;
     const auto bound = request.With(kCondition, condition).WithValue(":big", S(text)).Bind();
-    return bound.ok() ? CostPerItem(*bound->condition) : 0;
+    return bound.ok() ? CostOf(*bound->condition).constant_bytes : 0;
   };
   for (const char* const cheap : {"a = :big", "a < :big AND begins_with(a, :big)", "contains(a, :big)",
                                   "a IN (:n, :big)", "a BETWEEN :big AND b", ":big = :n"}) {
@@ -395,6 +395,19 @@ TEST(CostPerItem, CountsTheConstantsThatAreReadWhole) {
     EXPECT_LT(cost(dear), 2 * text.size()) << dear;
   }
   EXPECT_GT(cost("contains(:big, a) OR contains(:big, b)"), 2 * text.size());
+}
+
+TEST(CostOf, CountsTheReadingsOfTheItem) {
+  const auto readings = [](std::string_view condition) -> size_t {
+    Request request;
+    const auto bound = request.With(kCondition, condition).WithValue(":n", N("1")).Bind();
+    return bound.ok() ? CostOf(*bound->condition).readings : 0;
+  };
+  EXPECT_EQ(readings("a = :n"), 1u);
+  EXPECT_EQ(readings("a.b[1] < c OR d = :n"), 3u);
+  EXPECT_EQ(readings("a BETWEEN :n AND b"), 3u);
+  EXPECT_EQ(readings("a IN (b, :n, c)"), 5u);
+  EXPECT_EQ(readings("NOT (size(a) > :n OR (attribute_exists(b) AND contains(c, d)))"), 4u);
 }
 
 }  // namespace armature::expr::condition_eval_test

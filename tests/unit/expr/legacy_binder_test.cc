@@ -342,6 +342,17 @@ TEST_F(LegacyTest, KeyConditionsTakeOnlyWhatKeysAreOrderedBy) {
   }
 }
 
+TEST_F(LegacyTest, ConditionsHaveTheLimitOfExpressions) {
+  LegacyExpectation absent;
+  absent.attribute = "a";
+  absent.exists = false;
+  EXPECT_EQ(ErrorText(BindExpected(std::vector(300, absent), kAnd).status()), "OK");
+  const std::string error = Invalid("Too many conditions: 301. Maximum number of conditions: 300");
+  EXPECT_EQ(ErrorText(BindExpected(std::vector(301, absent), kAnd).status()), error);
+  const LegacyCondition null = On("a", "NULL", {});
+  EXPECT_EQ(ErrorText(BindLegacyFilter(std::vector(301, null), kOr).status()), error);
+}
+
 TEST_F(LegacyTest, AttributesToGetAreAProjectionOfWholeAttributes) {
   const std::vector<std::string> names = {"m.k", "b", "absent"};
   const auto projection = BindAttributesToGet(names);

@@ -95,7 +95,7 @@ TEST(DiskSpace, ADiskThatCannotBeLookedAtChangesNothing) {
 TEST(DiskSpace, AFailureStopsTheEngineUntilItIsResumed) {
   Disk disk;
   DiskSpace space(kTenMiB, disk.Measure());
-  space.SetFailed();
+  space.SetFailed(Shortage::kSpace);
   EXPECT_FALSE(space.CheckEngine().ok());
   EXPECT_EQ(
       Refusal(space),
@@ -106,13 +106,27 @@ TEST(DiskSpace, AFailureStopsTheEngineUntilItIsResumed) {
   EXPECT_EQ(space.report().resumes_total, 1u);
 }
 
+TEST(DiskSpace, AShortageOfDescriptorsIsNamedAndEnds) {
+  Disk disk;
+  DiskSpace space(kTenMiB, disk.Measure());
+  space.SetFailed(Shortage::kDescriptors);
+  EXPECT_EQ(
+      Refusal(space),
+      "ServiceUnavailable: The server has no file descriptors left: writes are refused until some are free again; "
+      "reads go on");
+  EXPECT_TRUE(space.report().has_no_descriptors);
+  EXPECT_FALSE(space.report().has_failed);
+  space.SetResumed();
+  EXPECT_TRUE(space.CheckClients().ok());
+}
+
 TEST(DiskSpace, WhatIsBrokenStaysSo) {
   Disk disk;
   DiskSpace space(kTenMiB, disk.Measure());
-  space.SetFailed();
+  space.SetFailed(Shortage::kSpace);
   space.SetBroken();
   space.SetResumed();
-  space.SetFailed();
+  space.SetFailed(Shortage::kSpace);
   EXPECT_FALSE(space.has_failed());
   EXPECT_EQ(Refusal(space),
             "ServiceUnavailable: The server's disk has failed: writes are refused until the server is restarted; reads "
