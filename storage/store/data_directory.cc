@@ -22,6 +22,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/durable_file.h"
+#include "storage/store/wal/log_register.h"
 
 namespace armature::store {
 namespace {
@@ -99,6 +100,7 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string_v
   if (lock_fd < 0) return ErrnoError("data directory is not writable: cannot open", lock_path, errno);
   auto directory = std::unique_ptr<DataDirectory>(new DataDirectory(path, lock_fd));
   if (flock(lock_fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return ErrnoError("cannot lock", lock_path, errno);
     return FailedPreconditionError(
         Cat("data directory ", path, " is in use by another process (", lock_path, " is locked)"));
   }
@@ -134,6 +136,8 @@ absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(const std::string& path) {
       std::from_chars(value.data(), value.data() + value.size(), format.version);
     } else if (line.compare(0, colon, "database") == 0) {
       format.database_id = value;
+    } else if (line.compare(0, colon, "logs") == 0) {
+      format.has_logs = true;
     }
   }
   if (format.version < 1 || format.database_id.empty()) {
@@ -150,6 +154,23 @@ absl::Status DataDirectory::ReadFormat() {
   }
   format_version_ = format.version;
   database_id_ = format.database_id;
+  has_logs_ = format.has_logs;
+  return absl::OkStatus();
+}
+
+absl::Status DataDirectory::CheckLogs() const {
+  const std::string file = Cat(db_path(), "/", kLogRegisterFile);
+  if (is_new_ || !has_logs_ || PathExists(file)) return absl::OkStatus();
+  return DataLossError(Cat("the register of log files ", file, " is missing, and log files may be, too; nothing was ",
+                           "changed: put the files back, restore a backup, or see armature recover"));
+}
+
+absl::Status DataDirectory::NoteLogs() {
+  if (has_logs_) return absl::OkStatus();
+  const std::string file = Cat(path_, kDataFormatFile);
+  ARM_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(file));
+  ARM_RETURN_IF_ERROR(WriteDurably(file, Cat(text, text.ends_with('\n') ? "" : "\n", "logs: 1\n")));
+  has_logs_ = true;
   return absl::OkStatus();
 }
 

@@ -26,6 +26,7 @@ inline constexpr std::string_view kDataDatabase = "/db";
 struct DirectoryFormat {
   int version = 0;
   std::string database_id;
+  bool has_logs = false;  // the register of log files exists
 };
 // Reads the format file of the directory `path`. Errors: FailedPrecondition if it is damaged, Unavailable if it cannot
 // be read. Not an error: a version newer than this build's.
@@ -61,6 +62,12 @@ class DataDirectory {
   // Records durably that the database has been created. Before that the directory holds nothing of value.
   absl::Status FinishCreation();
 
+  // Checks that the register of log files is there if it ever was: a copy may lack it, and log files with it. Errors:
+  // DataLoss.
+  absl::Status CheckLogs() const;
+  // Records durably that the register of log files exists.
+  absl::Status NoteLogs();
+
  private:
   DataDirectory(std::string path, int lock_fd) : path_(std::move(path)), lock_fd_(lock_fd) {}
   absl::Status ReadFormat();
@@ -71,6 +78,7 @@ class DataDirectory {
   std::string database_id_;
   int format_version_ = 0;
   bool is_new_ = false;
+  bool has_logs_ = false;
 };
 
 // Text of the format file.

@@ -44,6 +44,7 @@ Database::~Database() = default;
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options) {
   auto impl = std::make_unique<Impl>();
   ARM_ASSIGN_OR_RETURN(impl->directory, DataDirectory::Open(options.path));
+  ARM_RETURN_IF_ERROR(impl->directory->CheckLogs());
   const std::string db_path = impl->directory->db_path();
   if (impl->directory->is_new()) {
     // An interrupted creation may leave a database that cannot be opened. It holds no data.
@@ -56,6 +57,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
       impl->rocks, RocksDb::Open(db_path, options,
                                  impl->directory->is_new() ? RocksDb::IfMissing::kCreate : RocksDb::IfMissing::kFail));
   ARM_RETURN_IF_ERROR(impl->directory->FinishCreation());
+  ARM_RETURN_IF_ERROR(impl->directory->NoteLogs());
   ARM_ASSIGN_OR_RETURN(impl->catalog, Catalog::Open(impl->rocks.get(), &impl->timers));
   ARM_ASSIGN_OR_RETURN(const ChangeSequence last, Catalog::ReadLastSequence(impl->rocks.get()));
   impl->tickets = std::make_unique<SequenceTickets>(last);

@@ -34,15 +34,15 @@ constexpr int kOpenFilesMax = 512;
 
 // Ways to open the database, each more tolerant than the one before.
 struct Attempt {
-  bool is_strict;
+  Inspector::Extent extent;
   rocksdb::WALRecoveryMode mode;
   std::string_view what;  // consequence, shown if all earlier attempts failed
 };
 constexpr Attempt kAttempts[] = {
-    {true, rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords, ""},
-    {true, rocksdb::WALRecoveryMode::kPointInTimeRecovery,
+    {Inspector::Extent::kAll, rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords, ""},
+    {Inspector::Extent::kBeforeDamage, rocksdb::WALRecoveryMode::kPointInTimeRecovery,
      "what follows is the state before the damage in RocksDB's log; later writes are left out"},
-    {false, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords,
+    {Inspector::Extent::kSome, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords,
      "what follows is all that can be read, which need not be the state of one moment"}};
 
 rocksdb::DBOptions ReadOnlyOptions(const DatabaseOptions& options, const Attempt& attempt, rocksdb::Env* env) {
@@ -50,7 +50,7 @@ rocksdb::DBOptions ReadOnlyOptions(const DatabaseOptions& options, const Attempt
   db_options.env = env;
   db_options.create_if_missing = false;
   db_options.max_open_files = kOpenFilesMax;
-  db_options.paranoid_checks = attempt.is_strict;
+  db_options.paranoid_checks = attempt.extent != Inspector::Extent::kSome;
   db_options.wal_recovery_mode = attempt.mode;
   return db_options;
 }
@@ -321,10 +321,11 @@ void Inspector::OpenRocks() {
     const rocksdb::Status status =
         rocks->open.Open(ReadOnlyOptions(options, attempt, rocks->env.get()), path, options.cache_bytes);
     if (!status.ok()) {
-      if (failure.empty()) failure = Cat("the database in ", path, " is damaged: ", status.ToString());
+      if (failure.empty()) failure = Cat("the database in ", path, " cannot be opened: ", status.ToString());
       continue;
     }
     rocks_ = std::move(rocks);
+    extent_ = attempt.extent;
     if (!failure.empty()) problems_.push_back(Cat(failure, "; ", attempt.what));
     return;
   }

@@ -64,6 +64,9 @@ class Inspector {
   // Problems found when the directory was opened, one line each. Empty: a daemon could open it, too. If nothing of the
   // RocksDB database can be read, a line says so and there are no families.
   const std::vector<std::string>& problems() const { return problems_; }
+  // How much of the database can be read: all; what was written before a damage of its log; some; nothing.
+  enum class Extent { kAll, kBeforeDamage, kSome, kNothing };
+  Extent extent() const { return extent_; }
 
   // All families, by name.
   std::vector<FamilyFiles> Families() const;
@@ -86,6 +89,7 @@ class Inspector {
   DirectoryFormat format_;
   bool is_new_ = false;
   std::vector<std::string> problems_;
+  Extent extent_ = Extent::kNothing;
   std::unique_ptr<Rocks> rocks_;  // null: RocksDB cannot open the database
 };
 

@@ -1,10 +1,15 @@
 #include "storage/store/recovery.h"
 
+#include <algorithm>
+#include <charconv>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "glog/logging.h"
+#include "rocksdb/write_batch.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -16,61 +21,181 @@
 #include "storage/store/inspector.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
+#include "storage/store/rocks_status.h"
 #include "storage/store/wal/log_check.h"
 
 namespace armature::store {
 namespace {
 
-std::string DatabasePath(const std::string& data_dir) { return Cat(data_dir, kDataDatabase); }
-
 std::string LossOf(const LogFault& fault) {
   if (fault.name.kind == LogKind::kManifest) return "";
   if (fault.is_missing) return Cat("all writes that were only in this file, of at least ", fault.synced, " bytes");
-  if (fault.size < fault.synced) return Cat("the writes from offset ", fault.whole, " to ", fault.synced);
-  return Cat("the writes from offset ", fault.whole, " on in the same block of 32 KiB; later ones are kept");
+  if (fault.scan.is_whole()) return Cat("the writes from offset ", fault.scan.size, " to ", fault.synced);
+  return Cat("the writes in ", fault.scan.lost_bytes, " bytes of the file, from offset ", fault.scan.whole, " on in ",
+             fault.scan.lost_places, fault.scan.lost_places == 1 ? " place" : " places", "; the others are kept");
 }
 
-absl::Status AddLogDamage(const std::string& data_dir, std::vector<Damage>* damage) {
-  const std::string path = DatabasePath(data_dir);
+// Adds the faults of the log. nullopt: the register tells nothing of the log.
+absl::StatusOr<std::optional<size_t>> AddLogFaults(const std::string& data_dir, bool has_logs,
+                                                   std::vector<Damage>* damage) {
+  const std::string path = Cat(data_dir, kDataDatabase);
   const absl::StatusOr<std::unique_ptr<LogRegister>> opened =
       LogRegister::Open(Cat(path, "/", kLogRegisterFile), LogRegister::Access::kRead);
-  if (absl::IsNotFound(opened.status())) return absl::OkStatus();
+  if (absl::IsNotFound(opened.status()) && !has_logs) return std::nullopt;
+  if (absl::IsNotFound(opened.status()) || absl::IsDataLoss(opened.status())) {
+    damage->push_back({std::string(Sv(opened.status().message())),
+                       "writes in log files that are missing or too short, of which nothing is known", ""});
+    return std::nullopt;
+  }
   ARM_RETURN_IF_ERROR(opened.status());
-  ARM_ASSIGN_OR_RETURN(const LogFindings findings, FindLogFaults(path, **opened));
-  for (const LogFault& fault : findings.faults) damage->push_back({fault.text, LossOf(fault)});
-  return absl::OkStatus();
+  const absl::StatusOr<LogFindings> findings = FindLogFaults(path, **opened);
+  // Without a manifest RocksDB opens nothing.
+  if (absl::IsNotFound(findings.status()) || absl::IsDataLoss(findings.status())) return std::nullopt;
+  ARM_RETURN_IF_ERROR(findings.status());
+  if (!findings->are_registered) return std::nullopt;
+  for (const LogFault& fault : findings->faults) damage->push_back({fault.text, LossOf(fault), ""});
+  return findings->faults.size();
 }
 
-// Families with rows that belong to no table.
-absl::Status AddLostTables(const Inspector& inspector, std::vector<Damage>* damage) {
+// Adds what prevents RocksDB from opening the database, beyond the faults of its log.
+void AddOpenProblem(const Inspector& inspector, std::optional<size_t> log_faults, std::vector<Damage>* damage) {
+  using Extent = Inspector::Extent;
+  if (inspector.format().version == 0) damage->push_back({inspector.problems().front(), "", ""});
+  const Extent extent = inspector.extent();
+  if (extent == Extent::kAll) return;
+  // The register knows which damage of the log matters.
+  if (extent == Extent::kBeforeDamage && log_faults.has_value()) return;
+  if (extent == Extent::kSome && log_faults.value_or(0) > 0) return;
+  const bool may_be_log = extent != Extent::kNothing && !log_faults.has_value();
+  damage->push_back({inspector.problems().back(),
+                     may_be_log ? "the writes in damaged blocks (of 32 KiB) of the log; the others are kept" : "", ""});
+}
+
+// Adds damage of the catalog, and families with rows that belong to no table.
+absl::Status AddCatalogDamage(const Inspector& inspector, std::vector<Damage>* damage) {
+  if (!inspector.HasFamily(kMetaFamily)) return absl::OkStatus();
   std::set<std::string> known = {"default", std::string(kMetaFamily), std::string(kLogFamily)};
-  const auto read = [&known](std::string_view key, std::string_view value) {
+  const auto read = [&](std::string_view key, std::string_view value) {
     const MetaRecord record = ParseMetaRecord(key, value);
-    if (record.kind != MetaKind::kTable) return RowVerdict::kContinue;
+    const bool stops_start = record.kind == MetaKind::kTable || record.kind == MetaKind::kNextId ||
+                             record.kind == MetaKind::kSequence || record.kind == MetaKind::kStats;
+    if (stops_start && !record.status.ok()) damage->push_back({std::string(Sv(record.status.message())), "", ""});
+    if (record.kind != MetaKind::kTable || !record.status.ok()) return RowVerdict::kContinue;
     for (std::string& family : Catalog::FamilyNames(record.descriptor)) known.insert(std::move(family));
     return RowVerdict::kContinue;
   };
-  if (!inspector.HasFamily(kMetaFamily)) return absl::OkStatus();
-  ARM_RETURN_IF_ERROR(inspector.ForEachRow(kMetaFamily, {}, read, [](const ReadGap&) {}).status());
+  const auto add_gap = [damage](const ReadGap& gap) {
+    damage->push_back({Cat("the catalog cannot be read: ", Sv(gap.reason.message())), "", ""});
+  };
+  ARM_RETURN_IF_ERROR(inspector.ForEachRow(kMetaFamily, {}, read, add_gap).status());
   for (const FamilyFiles& family : inspector.Families()) {
-    if (known.contains(family.name) || family.rows_estimate == 0) continue;
+    if (known.contains(family.name)) continue;
+    bool has_rows = false;
+    const auto see = [&has_rows](std::string_view, std::string_view) {
+      has_rows = true;
+      return RowVerdict::kStop;
+    };
+    ARM_RETURN_IF_ERROR(
+        inspector.ForEachRow(family.name, {}, see, [&has_rows](const ReadGap&) { has_rows = true; }).status());
+    if (!has_rows) continue;
     damage->push_back({Cat("column family ", family.name, " belongs to no table of the catalog"),
-                       Cat("its rows, about ", family.rows_estimate, " in ", family.file_bytes, " bytes of files")});
+                       Cat("its rows, about ", std::max<uint64_t>(family.rows_estimate, 1), " in ", family.file_bytes,
+                           " bytes of files"),
+                       family.name});
   }
   return absl::OkStatus();
 }
+
+// Removes the records of families from the change log and from `meta`, and takes care that ids and change sequences
+// that were in use are not used again.
+class Forgetting {
+ public:
+  Forgetting(RocksDb* rocks, const std::set<std::string>* families) : rocks_(rocks), families_(families) {}
+
+  absl::Status Run() {
+    for (const std::string& name : rocks_->FamilyNames()) SawIdsOf(name);
+    ARM_RETURN_IF_ERROR(ReadMeta());
+    ARM_RETURN_IF_ERROR(ReadLog());
+    rocksdb::ColumnFamilyHandle* const meta = rocks_->meta()->handle();
+    batch_.Put(meta, ToSlice(kNextIdKey), EncodeU32(next_id_));
+    batch_.Put(meta, ToSlice(kSequenceKey), EncodeU64(sequence_));
+    return rocks_->Write(&batch_, /*sync=*/true, "forget lost tables");
+  }
+
+ private:
+  void SawId(uint32_t id) { next_id_ = std::max(next_id_, id + 1); }
+  // The name of a family is a letter, the table's id, and for an index a dot and the index's id.
+  void SawIdsOf(std::string_view family) {
+    uint32_t id = 0;
+    for (const size_t at : {size_t{1}, family.find('.') + 1}) {
+      if (at >= family.size()) continue;
+      if (std::from_chars(family.data() + at, family.data() + family.size(), id).ec == std::errc()) SawId(id);
+    }
+  }
+
+  absl::Status ReadMeta() {
+    ColumnFamily* const meta = rocks_->meta();
+    return rocks_->ForEachWithPrefix(*meta, "", [&](std::string_view key, std::string_view value) {
+      const MetaRecord record = ParseMetaRecord(key, value);
+      bool is_lost = false;
+      if (record.kind == MetaKind::kNextId) next_id_ = std::max(next_id_, static_cast<uint32_t>(record.number));
+      if (record.kind == MetaKind::kSequence) sequence_ = std::max(sequence_, record.number);
+      if (record.kind == MetaKind::kCursor || record.kind == MetaKind::kBuild) {
+        SawId(record.table.value());
+        SawId(record.index.value());
+        is_lost = families_->contains(GlobalIndexFamilyName(record.table, record.index));
+      }
+      if (record.kind == MetaKind::kCursor) sequence_ = std::max(sequence_, record.number);
+      if (record.kind == MetaKind::kStats) is_lost = families_->contains(record.name);
+      if (is_lost) batch_.Delete(meta->handle(), ToSlice(key));
+      return absl::OkStatus();
+    });
+  }
+
+  // Reads the last record of each table.
+  absl::Status ReadLog() {
+    rocksdb::ReadOptions read;
+    read.total_order_seek = true;
+    rocksdb::ColumnFamilyHandle* const log = rocks_->log()->handle();
+    const std::unique_ptr<rocksdb::Iterator> it(rocks_->db()->NewIterator(read, log));
+    it->SeekToLast();
+    while (it->Valid()) {
+      const std::string_view key = ToView(it->key());
+      const std::optional<uint32_t> id = ParseU32(key.substr(0, sizeof(uint32_t)));
+      const std::optional<ChangeSequence> sequence = SequenceOfLogKey(key);
+      if (!id.has_value() || !sequence.has_value()) return DataLossError("change log: a malformed key");
+      SawId(*id);
+      sequence_ = std::max(sequence_, sequence->value());
+      const std::string begin = LogKey(TableId(*id), ChangeSequence(0));
+      if (families_->contains(DataFamilyName(TableId(*id)))) {
+        batch_.DeleteRange(log, begin, LogKey(TableId(*id + 1), ChangeSequence(0)));
+      }
+      it->Seek(begin);
+      if (it->Valid()) it->Prev();
+    }
+    return FromRocks(it->status(), "read the change log");
+  }
+
+  RocksDb* const rocks_;
+  const std::set<std::string>* const families_;
+  rocksdb::WriteBatch batch_;
+  uint32_t next_id_ = 1;
+  uint64_t sequence_ = 0;
+};
 
 }  // namespace
 
 absl::StatusOr<std::vector<Damage>> FindDamage(const std::string& data_dir) {
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Inspector> inspector, Inspector::Open(data_dir));
   std::vector<Damage> damage;
-  ARM_RETURN_IF_ERROR(AddLogDamage(data_dir, &damage));
-  ARM_RETURN_IF_ERROR(AddLostTables(*inspector, &damage));
+  ARM_ASSIGN_OR_RETURN(const std::optional<size_t> log_faults,
+                       AddLogFaults(data_dir, inspector->format().has_logs && !inspector->is_new(), &damage));
+  AddOpenProblem(*inspector, log_faults, &damage);
+  ARM_RETURN_IF_ERROR(AddCatalogDamage(*inspector, &damage));
   return damage;
 }
 
-absl::Status AcceptLosses(const std::string& data_dir) {
+absl::Status AcceptLosses(const std::string& data_dir, const std::vector<Damage>& accepted) {
   if (!PathExists(Cat(data_dir, kDataFormatFile))) {
     return FailedPreconditionError(Cat(data_dir, " holds no database of Armature"));
   }
@@ -82,8 +207,18 @@ absl::Status AcceptLosses(const std::string& data_dir) {
       RocksDb::Open(directory->db_path(), options, RocksDb::IfMissing::kFail, RocksDb::IfDamaged::kAcceptLosses));
   TimerQueue timers;
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Catalog> catalog, Catalog::Open(rocks.get(), &timers));
-  const std::vector<std::string> lost = FamiliesWithoutTable(*catalog->snapshot(), rocks.get());
-  ARM_RETURN_IF_ERROR(rocks->DropFamilies(lost));
+  std::set<std::string> lost;
+  for (std::string& family : FamiliesWithoutTable(*catalog->snapshot(), rocks.get())) {
+    const bool is_accepted = std::any_of(accepted.begin(), accepted.end(),
+                                         [&family](const Damage& damage) { return damage.family == family; });
+    if (!is_accepted) {
+      ARM_ASSIGN_OR_RETURN(const bool is_empty, rocks->IsEmpty(*rocks->Find(family)));
+      if (!is_empty) continue;
+    }
+    lost.insert(std::move(family));
+  }
+  ARM_RETURN_IF_ERROR(Forgetting(rocks.get(), &lost).Run());
+  ARM_RETURN_IF_ERROR(rocks->DropFamilies({lost.begin(), lost.end()}));
   LOG(WARNING) << "store: started without lost writes path=" << data_dir << " dropped_families=" << lost.size();
   return absl::OkStatus();
 }

@@ -12,18 +12,21 @@
 namespace armature::store {
 
 struct Damage {
-  std::string fault;  // names the file and the offset, or the column family
-  std::string loss;   // given up by AcceptLosses; empty: AcceptLosses cannot help
+  std::string fault;   // names the file and the offset, or the column family
+  std::string loss;    // given up by AcceptLosses; empty: AcceptLosses cannot help
+  std::string family;  // a column family with rows that belongs to no table; otherwise empty
 };
 
-// Finds the damage that stops a start of the database in `data_dir`. Changes nothing. Errors: FailedPrecondition if
-// there is no database, or a process uses it; Unavailable.
+// Finds the damage that stops a start of the database in `data_dir`. Changes nothing. Not found: damaged rows of
+// tables, which stop no start. Errors: FailedPrecondition if there is no database, or a process uses it; Unavailable.
 absl::StatusOr<std::vector<Damage>> FindDamage(const std::string& data_dir);
 
-// Makes a start possible: forgets missing log files, skips damaged records of the log, and drops column families that
-// belong to no table. Rows and indexes may differ afterwards. Errors as above, and DataLoss, with nothing changed, if
-// the database cannot be opened even so.
-absl::Status AcceptLosses(const std::string& data_dir);
+// Makes a start possible without what `accepted` names: forgets missing log files, skips damaged records of the log,
+// and drops the accepted column families, and those without rows that belong to no table. Rows and indexes may differ
+// afterwards. Only then can further column families be known to belong to no table: see FindDamage. Errors as above,
+// and DataLoss if the database cannot be opened even so. Then at most the ends of log files that were being written,
+// which every start removes, and a register of log files that could not be read are gone.
+absl::Status AcceptLosses(const std::string& data_dir, const std::vector<Damage>& accepted);
 
 }  // namespace armature::store
 

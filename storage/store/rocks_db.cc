@@ -31,6 +31,7 @@ absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, 
                        CheckLogs(path, if_missing == IfMissing::kCreate, if_damaged == IfDamaged::kAcceptLosses));
   auto database = std::unique_ptr<RocksDb>(new RocksDb(path, options, std::move(logs)));
   ARM_RETURN_IF_ERROR(database->OpenFamilies(path, if_missing, if_damaged));
+  for (const LogName name : database->logs_.missing) ARM_RETURN_IF_ERROR(database->logs_.log_register->Remove(name));
   ARM_RETURN_IF_ERROR(database->CreateFamilies({std::string(kMetaFamily), std::string(kLogFamily)}));
   database->meta_ = database->Find(kMetaFamily);
   database->log_ = database->Find(kLogFamily);
@@ -57,6 +58,8 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   }
   std::vector<std::string> names;
   if (const rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(db_options, path, &names); !listed.ok()) {
+    const bool is_damaged = listed.IsCorruption() || listed.IsNotFound() || listed.IsPathNotFound();
+    if (if_missing == IfMissing::kFail && !is_damaged) return FromRocks(listed, Cat("open ", path));
     if (if_missing == IfMissing::kFail) {
       return DataLossError(Cat("the database in ", path, " is missing or damaged (", listed.ToString(),
                                "); nothing was changed: restore it, or name another data directory"));
@@ -201,6 +204,7 @@ absl::Status RocksDb::Write(rocksdb::WriteBatch* batch, bool sync, std::string_v
   rocksdb::WriteOptions options;
   options.sync = sync;
   options.ignore_missing_column_families = true;
+  if (sync) batch->PutLogData(EncodeSyncMark({synced_log(), /*is_unsynced_acknowledged=*/false}));
   space_.Spend(batch->GetDataSize());
   // Checked before the gate as well: the gate is closed while the engine resumes.
   ARM_RETURN_IF_ERROR(space_.CheckEngine());

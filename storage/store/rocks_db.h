@@ -91,7 +91,7 @@ class RocksDb {
 
   // The only way to write to the database. A batch that names a dropped family is applied without that part: an error
   // would stop all later writes of the engine. After a write failed for lack of space, all writes return
-  // ServiceUnavailable until Resume.
+  // ServiceUnavailable until Resume. A batch that is synced gets a mark in the log; see SyncMark.
   absl::Status Write(rocksdb::WriteBatch* batch, bool sync, std::string_view context);
   // How far the write-ahead log is synced.
   LogPosition synced_log() const { return log_files_.synced(); }

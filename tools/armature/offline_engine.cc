@@ -14,17 +14,13 @@
 #include "tools/armature/session.h"
 
 namespace armature::cli {
-namespace {
 
-// Raises the limit of open files to its maximum, because the database keeps its files open.
 void RaiseDescriptorLimit() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
 }
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<OfflineEngine>> OfflineEngine::Open(const std::string& data_dir) {
   // Opening a missing database would create it.

@@ -14,6 +14,9 @@
 
 namespace armature::cli {
 
+// Raises the limit of open files to its maximum, because the database keeps its files open.
+void RaiseDescriptorLimit();
+
 // The daemon's engine in this process. Like a start of the daemon, opening recovers the database after a crash and
 // continues its background work.
 //

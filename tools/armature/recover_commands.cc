@@ -8,6 +8,7 @@
 #include "storage/store/recovery.h"
 #include "tools/armature/command.h"
 #include "tools/armature/display.h"
+#include "tools/armature/offline_engine.h"
 
 namespace armature::cli {
 namespace {
@@ -27,6 +28,7 @@ void PrintDamage(const Session& session, const std::vector<store::Damage>& damag
 }
 
 absl::Status Recover(const Session& session, const RecoverOptions& options) {
+  RaiseDescriptorLimit();
   ARM_ASSIGN_OR_RETURN(const std::vector<store::Damage> damage, store::FindDamage(options.data_dir));
   PrintDamage(session, damage);
   if (damage.empty()) return absl::OkStatus();
@@ -38,7 +40,12 @@ absl::Status Recover(const Session& session, const RecoverOptions& options) {
   }
   ARM_RETURN_IF_ERROR(session.Confirm(Cat("give up what is lost, and make ", options.data_dir, " start again")));
   store::RestrictNewFiles();
-  return store::AcceptLosses(options.data_dir);
+  ARM_RETURN_IF_ERROR(store::AcceptLosses(options.data_dir, damage));
+  // Without the lost writes, more tables may be unknown.
+  ARM_ASSIGN_OR_RETURN(const std::vector<store::Damage> left, store::FindDamage(options.data_dir));
+  if (left.empty()) return absl::OkStatus();
+  return InputError(
+      Cat("this was accepted, but a start is still refused: ", left.front().fault, ": run the command again"));
 }
 
 }  // namespace

@@ -58,9 +58,10 @@ absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamil
 // Merges write units into one RocksDB batch. One object per batch, used by the writing thread.
 class Committer::BatchBuilder {
  public:
-  BatchBuilder(RocksDb* db, SequenceTickets* tickets, uint64_t counter_max, bool is_unsynced_acknowledged)
+  // `syncs`: the batch is synced before it is acknowledged.
+  BatchBuilder(RocksDb* db, SequenceTickets* tickets, uint64_t counter_max, bool syncs)
       : db_(db), tickets_(tickets), counter_max_(counter_max) {
-    batch_.PutLogData(EncodeSyncMark({db->synced_log(), is_unsynced_acknowledged}));
+    if (!syncs) batch_.PutLogData(EncodeSyncMark({db->synced_log(), /*is_unsynced_acknowledged=*/true}));
   }
 
   // Adds all units of one commit except their change records, or nothing on error.
@@ -294,7 +295,7 @@ std::vector<Committer::Pending> Committer::TakeBatch() {
 
 void Committer::WriteBatch(std::vector<Pending>& pending) {
   const bool syncs = options_.durability == Durability::kSync;
-  BatchBuilder builder(db_, tickets_, options_.item_collection_bytes_max, /*is_unsynced_acknowledged=*/!syncs);
+  BatchBuilder builder(db_, tickets_, options_.item_collection_bytes_max, syncs);
   uint64_t records = 0;
   bool any = false;
   for (Pending& p : pending) {

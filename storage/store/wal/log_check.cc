@@ -156,8 +156,8 @@ class Checker {
   void CheckMissing(const std::vector<LogName>& names) {
     for (const auto& [name, entry] : entries_) {
       if (name.kind != LogKind::kWriteAhead || std::binary_search(names.begin(), names.end(), name)) continue;
-      findings_.faults.push_back({name, Cat("the file of the write-ahead log ", PathOf(path_, name), " is missing"), 0,
-                                  0, entry.synced, /*is_missing=*/true});
+      findings_.faults.push_back({name, Cat("the file of the write-ahead log ", PathOf(path_, name), " is missing"),
+                                  LogScan{}, entry.synced, /*is_missing=*/true});
     }
   }
 
@@ -178,7 +178,7 @@ class Checker {
     if (log.scan.is_whole()) text = Cat(PathOf(path_, log.name), " ends at offset ", log.scan.size);
     if (synced > log.scan.whole) text += Cat("; it was synced up to offset ", synced);
     if (log.scan.next_record) text += Cat("; the next good record is at offset ", *log.scan.next_record);
-    findings_.faults.push_back({log.name, std::move(text), log.scan.size, log.scan.whole, synced});
+    findings_.faults.push_back({log.name, std::move(text), log.scan, synced});
   }
 
   void AddTail(const ScannedLog& log, uint64_t lost) {
@@ -233,7 +233,7 @@ absl::Status CheckFiles(const std::string& database_path, bool accept_losses, Ch
   if (!findings.faults.empty() && !accept_losses) return ToError(database_path, findings.faults);
   for (const LogFault& fault : findings.faults) {
     LOG(WARNING) << "store: accepted a loss: " << fault.text;
-    if (fault.is_missing) ARM_RETURN_IF_ERROR(logs.Remove(fault.name));
+    if (fault.is_missing) checked->missing.push_back(fault.name);
   }
   checked->are_whole = findings.faults.empty();
   return CutTails(database_path, findings);
@@ -256,8 +256,12 @@ absl::StatusOr<CheckedLogs> CheckLogs(const std::string& database_path, bool may
   if (!is_new && (absl::IsNotFound(manifest) || absl::IsDataLoss(manifest))) return checked;
   if (!is_new) ARM_RETURN_IF_ERROR(manifest);
   ARM_RETURN_IF_ERROR(MakeDirectories(database_path));
-  ARM_ASSIGN_OR_RETURN(checked.log_register,
-                       LogRegister::Open(Cat(database_path, "/", kLogRegisterFile), LogRegister::Access::kCreate));
+  const std::string path = Cat(database_path, "/", kLogRegisterFile);
+  absl::StatusOr<std::unique_ptr<LogRegister>> opened = LogRegister::Open(path, LogRegister::Access::kCreate);
+  if (absl::IsDataLoss(opened.status()) && accept_losses) {
+    opened = LogRegister::Open(path, LogRegister::Access::kReplace);
+  }
+  ARM_ASSIGN_OR_RETURN(checked.log_register, std::move(opened));
   if (!is_new) ARM_RETURN_IF_ERROR(CheckFiles(database_path, accept_losses, &checked));
   ARM_RETURN_IF_ERROR(checked.log_register->SetBoot(CurrentBoot()));
   return checked;

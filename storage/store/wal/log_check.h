@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "storage/store/wal/log_register.h"
+#include "storage/store/wal/log_scan.h"
 
 namespace armature::store {
 
@@ -28,9 +29,8 @@ struct LogTail {
 // A fault of the log: acknowledged data is, or may be, missing.
 struct LogFault {
   LogName name;
-  std::string text;     // names the file and the offset
-  uint64_t size = 0;    // of the file
-  uint64_t whole = 0;   // end of the last good record before the damage
+  std::string text;  // names the file and the offset
+  LogScan scan;
   uint64_t synced = 0;  // known to have been synced
   bool is_missing = false;
 };
@@ -51,11 +51,13 @@ struct CheckedLogs {
   std::unique_ptr<LogRegister> log_register;  // null: there is no database, or it is damaged as RocksDB reports
   // False if nothing was known of the files: the database is restored, or was last used by another program.
   bool are_whole = false;
+  std::vector<LogName> missing;  // to be removed from the register when the database could be opened without them
 };
 
 // Opens the register of the database in `database_path`, compares it with the files, and cuts off unfinished writes.
 // Without a database there, makes the register of a new one if `may_create`. Errors, with nothing changed: DataLoss if
-// acknowledged writes may be missing, unless `accept_losses`: then missing files are forgotten; Unavailable.
+// acknowledged writes may be missing, unless `accept_losses`, which also replaces a register that cannot be read;
+// Unavailable.
 absl::StatusOr<CheckedLogs> CheckLogs(const std::string& database_path, bool may_create, bool accept_losses);
 
 }  // namespace armature::store

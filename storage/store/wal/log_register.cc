@@ -78,7 +78,7 @@ uint64_t CurrentBoot() {
 LogRegister::~LogRegister() { close(fd_); }
 
 absl::StatusOr<std::unique_ptr<LogRegister>> LogRegister::Open(const std::string& path, Access access) {
-  if (access == Access::kCreate && !PathExists(path)) {
+  if (access == Access::kReplace || (access == Access::kCreate && !PathExists(path))) {
     ARM_RETURN_IF_ERROR(WriteDurably(path, Cat(kRegisterMagic, std::string(kFirstSlots * kSlotBytes, '\0'))));
   }
   const int fd = open(path.c_str(), (access == Access::kRead ? O_RDONLY : O_RDWR) | O_CLOEXEC);
@@ -92,7 +92,8 @@ absl::StatusOr<std::unique_ptr<LogRegister>> LogRegister::Open(const std::string
 absl::Status LogRegister::Load() {
   ARM_ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(path_));
   if (!bytes.starts_with(kRegisterMagic)) {
-    return DataLossError(Cat(path_, " is damaged: it does not begin as a register of log files"));
+    return DataLossError(Cat(path_, " is damaged: it does not begin as a register of log files; nothing was changed: ",
+                             "restore a backup, or see armature recover"));
   }
   const absl::MutexLock lock(&mutex_);
   slot_count_ = bytes.size() / kSlotBytes - 1;

@@ -49,8 +49,9 @@ uint64_t CurrentBoot();
 // Thread-safety: thread-safe.
 class LogRegister {
  public:
-  // kRead: the register is not to be changed. kCreate: an empty one is made if there is none.
-  enum class Access { kRead, kCreate };
+  // kRead: the register is not to be changed. kCreate: an empty one is made if there is none. kReplace: an
+  // empty one is made.
+  enum class Access { kRead, kCreate, kReplace };
   // Opens the register `path`. An entry that fails its checksum, which a power cut may leave, is dropped with a
   // warning. Errors: NotFound; DataLoss if it is not a register; Unavailable; ResourceExhausted.
   static absl::StatusOr<std::unique_ptr<LogRegister>> Open(const std::string& path, Access access);

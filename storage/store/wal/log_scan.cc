@@ -96,6 +96,7 @@ class Scanner {
       const std::optional<Part> part = ParsePart(block.substr(at));
       if (!part.has_value()) {
         is_damaged_ = true;
+        given_up_ = offset + block.size();
         records_.Forget();
         // The size of a damaged part is unknown. The rest of the first damaged block is searched byte by byte; after
         // that blocks suffice, because each begins with a part.
@@ -119,12 +120,27 @@ class Scanner {
     }
   }
 
+  void Finish() {
+    if (!scan_->is_whole()) SkipTo(scan_->size);
+  }
+
  private:
   void EndRecord(uint64_t end) {
     const bool is_behind = is_damaged_ || records_.is_torn();
     if (!is_behind) scan_->whole = end;
     if (is_behind && !scan_->next_record.has_value()) scan_->next_record = records_.record_offset();
+    if (records_.record_offset() >= given_up_) {
+      if (is_behind) SkipTo(records_.record_offset());
+      kept_ = end;
+    }
     visit_(records_.data(), is_behind);
+  }
+
+  // Counts what lies between the last record that RocksDB keeps and `offset`. Less than a head fills a block.
+  void SkipTo(uint64_t offset) {
+    if (offset < kept_ + kPartHeadBytes) return;
+    scan_->lost_bytes += offset - kept_;
+    ++scan_->lost_places;
   }
 
   // Offset of the first part at or after `at`, or the end of the block.
@@ -137,6 +153,8 @@ class Scanner {
   const LogVisitor visit_;
   RecordReader records_;
   bool is_damaged_ = false;
+  uint64_t given_up_ = 0;  // RocksDB reads nothing between a damage and this place
+  uint64_t kept_ = 0;      // end of the last record that RocksDB keeps
 };
 
 }  // namespace
@@ -165,6 +183,7 @@ absl::StatusOr<LogScan> ScanLog(const std::string& path, LogVisitor visit) {
   }
   close(fd);
   if (!status.ok()) return status;
+  scanner.Finish();
   return scan;
 }
 

@@ -11,9 +11,12 @@
 #include <sstream>
 
 #include "rocksdb/write_batch.h"
+#include "storage/store/catalog/catalog.h"
+#include "storage/store/meta_keys.h"
 #include "storage/store/recovery.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/wal/log_scan.h"
+#include "storage/store/wal/sync_mark.h"
 #include "tests/unit/store/store_test_util.h"
 
 namespace armature::store::log_check_test {
@@ -84,6 +87,13 @@ class LogCheckTest : public testing::TestWithParam<Durability> {
     return files;
   }
 
+  // As left by a program without the register.
+  void ForgetRegister() {
+    fs::remove(register_path());
+    const std::string format = Read(options_.path + "/armature.format");
+    Write(options_.path + "/armature.format", format.substr(0, format.find("logs:")));
+  }
+
   // Accepts the one loss, which `fault` and `loss` describe, and opens the database.
   void Recover(const std::string& fault, const std::string& loss) {
     const absl::StatusOr<std::vector<Damage>> damage = FindDamage(options_.path);
@@ -91,7 +101,8 @@ class LogCheckTest : public testing::TestWithParam<Durability> {
     ASSERT_EQ(damage->size(), 1u);
     EXPECT_THAT(damage->front().fault, HasSubstr(fault));
     EXPECT_THAT(damage->front().loss, HasSubstr(loss));
-    ASSERT_TRUE(AcceptLosses(options_.path).ok());
+    const absl::Status accepted = AcceptLosses(options_.path, *damage);
+    ASSERT_TRUE(accepted.ok()) << accepted;
     EXPECT_THAT(*FindDamage(options_.path), testing::IsEmpty());
     Open();
     ASSERT_NE(database_, nullptr);
@@ -129,7 +140,7 @@ TEST_P(LogCheckTest, StartWithoutTheCatalogIsRefusedWithoutARegisterToo) {
   ASSERT_TRUE(Eventually([this] { return database_->stats().files.file_bytes > 0; }));
   Close();
   for (const std::string& each : Logs()) fs::remove(each);
-  fs::remove(register_path());
+  ForgetRegister();
   const auto opened = Database::Open(options_);
   ASSERT_EQ(opened.status().code(), absl::StatusCode::kDataLoss) << opened.status();
   EXPECT_THAT(std::string(opened.status().message()), HasSubstr("belong to no table of the catalog: t1"));
@@ -155,7 +166,7 @@ TEST_P(LogCheckTest, FlippedByteInTheMiddleStopsTheStart) {
   bytes[bytes.size() / 2] ^= 1;
   Write(log, bytes);
   ExpectRefused(log + " is damaged at offset ");
-  Recover(log + " is damaged at offset ", "in the same block of 32 KiB");
+  Recover(log + " is damaged at offset ", "from offset ");
   EXPECT_GE(Keys().size(), 20u);
   EXPECT_LT(Keys().size(), 50u);
 }
@@ -206,7 +217,7 @@ TEST_P(LogCheckTest, RegisterOfAnotherProgramsRunIsNotTrusted) {
   Put("a");
   const std::string stale = Read(register_path());
   Close();
-  fs::remove(register_path());
+  ForgetRegister();
   Open();
   Put("b");
   Close();
@@ -216,48 +227,21 @@ TEST_P(LogCheckTest, RegisterOfAnotherProgramsRunIsNotTrusted) {
   EXPECT_EQ(Keys().size(), 2u);
 }
 
-TEST_P(LogCheckTest, RowsWithoutATableAreNotDeleted) {
+// The first start of a directory of an older version, or of a restored backup, has no register to compare with.
+TEST_P(LogCheckTest, DamageInALogThatIsNotRegisteredIsFound) {
+  for (int i = 0; i < 50; ++i) Put("row" + std::to_string(i));
   Close();
-  {
-    const std::unique_ptr<RocksDb> rocks = *RocksDb::Open(db(), options_);
-    ASSERT_TRUE(rocks->CreateFamilies({"t98", "t99"}).ok());
-    rocksdb::WriteBatch batch;
-    batch.Put(rocks->Find("t99")->handle(), "k", "v");
-    ASSERT_TRUE(rocks->Write(&batch, /*sync=*/true, "test").ok());
+  ForgetRegister();
+  const std::string log = NewestLog();
+  std::string bytes = Read(log);
+  bytes[bytes.size() / 2] ^= 1;
+  Write(log, bytes);
+  if (GetParam() == Durability::kSync) {
+    EXPECT_FALSE(Database::Open(options_).ok());
+    ForgetRegister();
   }
-  for (int i = 0; i < 2; ++i) {
-    const auto opened = Database::Open(options_);
-    ASSERT_EQ(opened.status().code(), absl::StatusCode::kDataLoss) << opened.status();
-    EXPECT_THAT(std::string(opened.status().message()), HasSubstr("of the catalog: t99;"));
-  }
-  Recover("column family t99", "its rows, about 1 in");
-}
-
-TEST_P(LogCheckTest, RegisterOutlastsADamagedCurrent) {
-  Put("a");
-  Close();
-  const std::string current = Read(db("/CURRENT"));
-  for (const std::string& damaged : {std::string("garbage"), std::string("MANIFEST-999999\n"), std::string()}) {
-    Write(db("/CURRENT"), damaged);
-    ExpectRefused("nothing was changed");
-  }
-  fs::remove(db("/CURRENT"));
-  fs::create_directory(db("/CURRENT"));  // cannot be read
-  EXPECT_EQ(Database::Open(options_).status().code(), absl::StatusCode::kUnavailable);
-  fs::remove(db("/CURRENT"));
-  Write(db("/CURRENT"), current);
-  fs::remove(NewestLog());
-  ExpectRefused(" is missing");
-}
-
-// The entry of a log that is not needed any more is removed before the file, whose removal a power cut may undo.
-TEST_P(LogCheckTest, DamagedLogsThatAreNotNeededDoNotMatter) {
-  Put("a");
-  Close();
-  Write(db("/000001.log"), std::string(100, 'x'));
-  Open();
-  ASSERT_NE(database_, nullptr);
-  EXPECT_EQ(Keys().size(), 1u);
+  Recover("the database in", "the writes in damaged blocks");
+  EXPECT_GE(Keys().size(), 20u);
 }
 
 // States that a power cut leaves while a batch is being synced. The register is as it was before.
@@ -354,6 +338,155 @@ TEST_P(PowerCutTest, SyncedEndIsNotCutOff) {
   ChangeRegister([](LogRegister* logs) { EXPECT_TRUE(logs->SetBoot(CurrentBoot() + 1).ok()); });
   fs::resize_file(log, 0);
   ExpectRefused(log + " ends at offset 0");
+}
+
+// Damage that has the same effect at every durability.
+class DamageTest : public LogCheckTest {};
+
+INSTANTIATE_TEST_SUITE_P(OneDurability, DamageTest, testing::Values(Durability::kOs));
+
+TEST_P(DamageTest, RowsWithoutATableAreNotDeleted) {
+  Close();
+  {
+    const std::unique_ptr<RocksDb> rocks = *RocksDb::Open(db(), options_);
+    ASSERT_TRUE(rocks->CreateFamilies({"t98", "t99", "g99.120"}).ok());
+    rocksdb::WriteBatch batch;
+    batch.Put(rocks->Find("t99")->handle(), "k", "v");
+    batch.Delete(rocks->Find("t99")->handle(), "x");  // the estimated number of rows is 0
+    batch.Put(rocks->log()->handle(), LogKey(TableId(99), ChangeSequence(700)), "record");
+    batch.Put(rocks->meta()->handle(), CursorKey(TableId(99), IndexId(120)), EncodeU64(300));
+    batch.Put(rocks->meta()->handle(), StatsKey("t99"), EncodeStats({1, 1}));
+    ASSERT_TRUE(rocks->Write(&batch, /*sync=*/true, "test").ok());
+    EXPECT_TRUE(FindSyncMark(batch.Data()).has_value());
+  }
+  for (int i = 0; i < 2; ++i) {
+    const auto opened = Database::Open(options_);
+    ASSERT_EQ(opened.status().code(), absl::StatusCode::kDataLoss) << opened.status();
+    EXPECT_THAT(std::string(opened.status().message()), HasSubstr("of the catalog: t99;"));
+    // Only families that were shown are dropped.
+    EXPECT_TRUE(AcceptLosses(options_.path, {}).ok());
+  }
+  Recover("column family t99", "its rows, about 1 in");
+  // Nothing is left of the table, and its ids and sequences are not used again.
+  const auto created = database_->CreateTable(PlainTable("next"));
+  ASSERT_TRUE(created.ok()) << created.status();
+  EXPECT_EQ(created->id.value(), 121u);
+  Close();
+  const std::unique_ptr<RocksDb> rocks = *RocksDb::Open(db(), options_);
+  EXPECT_FALSE((*rocks->Get(*rocks->log(), LogKey(TableId(99), ChangeSequence(700)))).has_value());
+  EXPECT_FALSE((*rocks->Get(*rocks->meta(), CursorKey(TableId(99), IndexId(120)))).has_value());
+  EXPECT_FALSE((*rocks->Get(*rocks->meta(), StatsKey("t99"))).has_value());
+  EXPECT_EQ(Catalog::ReadLastSequence(rocks.get())->value(), 700u);
+}
+
+TEST_P(DamageTest, ShownLossIsWhatRocksDbGivesUp) {
+  constexpr size_t kRows = 200;
+  const std::string log = NewestLog();
+  const size_t begin = fs::file_size(log);
+  for (size_t i = 0; i < kRows; ++i) Put("row" + std::to_string(1000 + i), 1000);
+  Close();
+  const double record_bytes = static_cast<double>(fs::file_size(log) - begin) / kRows;
+  std::string bytes = Read(log);
+  for (const size_t block : {1, 2, 4}) bytes[block * (32 << 10) + 12'000] ^= 1;
+  Write(log, bytes);
+  const auto scan = ScanLog(log, [](std::string_view, bool) {});
+  ASSERT_TRUE(scan.ok()) << scan.status();
+  EXPECT_EQ(scan->lost_places, 3u);
+  Recover("is damaged at offset ",
+          " bytes of the file, from offset " + std::to_string(scan->whole) + " on in 3 places");
+  EXPECT_NEAR(static_cast<double>(scan->lost_bytes) / record_bytes, static_cast<double>(kRows - Keys().size()), 3);
+}
+
+TEST_P(DamageTest, DamageOfOtherFilesIsFound) {
+  for (int i = 0; i < 30; ++i) Put("row" + std::to_string(i), 100'000);
+  ASSERT_TRUE(Eventually([this] { return database_->stats().files.file_bytes > 0; }));
+  Close();
+  std::string table;
+  for (const auto& entry : fs::directory_iterator(db())) {
+    if (entry.path().extension() == ".sst") table = entry.path();
+  }
+  for (const std::string& file : {table, Manifest(), db("/CURRENT")}) {
+    fs::rename(file, dir_.path("moved"));
+    EXPECT_FALSE(Database::Open(options_).ok()) << file;
+    const auto damage = FindDamage(options_.path);
+    ASSERT_TRUE(damage.ok()) << damage.status();
+    ASSERT_EQ(damage->size(), 1u) << file;
+    EXPECT_EQ(damage->front().loss, "");
+    fs::rename(dir_.path("moved"), file);
+  }
+  EXPECT_THAT(*FindDamage(options_.path), testing::IsEmpty());
+}
+
+TEST_P(DamageTest, LossesThatDoNotHelpAreNotAccepted) {
+  for (int i = 0; i < 30; ++i) Put("row" + std::to_string(i), 100'000);
+  Close();
+  const std::string older = Logs()[1];
+  fs::remove(older);
+  const std::string manifest = Read(Manifest());
+  std::string damaged = manifest;
+  damaged[20] ^= 1;
+  Write(Manifest(), damaged);
+  EXPECT_EQ(AcceptLosses(options_.path, {}).code(), absl::StatusCode::kDataLoss);
+  Write(Manifest(), manifest);
+  ExpectRefused(older + " is missing");
+}
+
+TEST_P(DamageTest, MissingRegisterStopsTheStart) {
+  Put("a");
+  Close();
+  for (const std::string& each : Logs()) fs::remove(each);
+  fs::remove(register_path());
+  ExpectRefused(register_path() + " is missing");
+  Recover(register_path() + " is missing", "of which nothing is known");
+}
+
+TEST_P(DamageTest, DamagedRegisterCanBeGivenUp) {
+  Put("a");
+  Close();
+  std::string bytes = Read(register_path());
+  bytes[0] ^= 1;
+  Write(register_path(), bytes);
+  ExpectRefused(register_path() + " is damaged");
+  Recover(register_path() + " is damaged", "of which nothing is known");
+  EXPECT_EQ(Keys().size(), 1u);
+}
+
+TEST_P(DamageTest, FailuresToReadAreNoDamage) {
+  Put("a");
+  Close();
+  ForgetRegister();
+  const std::string manifest = Manifest();
+  fs::remove(manifest);
+  fs::create_directory(manifest);  // cannot be read
+  const absl::Status opened = Database::Open(options_).status();
+  EXPECT_EQ(opened.code(), absl::StatusCode::kUnavailable) << opened;
+}
+
+TEST_P(DamageTest, RegisterOutlastsADamagedCurrent) {
+  Put("a");
+  Close();
+  const std::string current = Read(db("/CURRENT"));
+  for (const std::string& damaged : {std::string("garbage"), std::string("MANIFEST-999999\n"), std::string()}) {
+    Write(db("/CURRENT"), damaged);
+    ExpectRefused("nothing was changed");
+  }
+  fs::remove(db("/CURRENT"));
+  fs::create_directory(db("/CURRENT"));  // cannot be read
+  EXPECT_EQ(Database::Open(options_).status().code(), absl::StatusCode::kUnavailable);
+  fs::remove(db("/CURRENT"));
+  Write(db("/CURRENT"), current);
+  fs::remove(NewestLog());
+  ExpectRefused(" is missing");
+}
+
+// The entry of a log that is not needed any more is removed before the file, whose removal a power cut may undo.
+TEST_P(DamageTest, DamagedLogsThatAreNotNeededDoNotMatter) {
+  Put("a");
+  Close();
+  Write(db("/000001.log"), std::string(100, 'x'));
+  Open();
+  ASSERT_NE(database_, nullptr);
+  EXPECT_EQ(Keys().size(), 1u);
 }
 
 }  // namespace armature::store::log_check_test

@@ -48,6 +48,14 @@ TEST_F(LogRegisterTest, EntriesSurvive) {
   EXPECT_EQ(register_->entries().count(kLog), 0u);
 }
 
+TEST_F(LogRegisterTest, AccessForReadingChangesNothing) {
+  const auto opened = LogRegister::Open(path_, LogRegister::Access::kRead);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_FALSE((*opened)->Add(kLog).ok());
+  Reopen();
+  EXPECT_TRUE(register_->entries().empty());
+}
+
 TEST_F(LogRegisterTest, BootIsKept) {
   EXPECT_EQ(register_->boot(), 0u);
   ASSERT_TRUE(register_->SetBoot(7).ok());
