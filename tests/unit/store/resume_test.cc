@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <set>
@@ -21,18 +24,33 @@
 
 namespace armature::store::resume_test {
 
+std::atomic<bool> no_room_to_sync = false;
+
+}  // namespace armature::store::resume_test
+
+// Takes the place of the C library's function for RocksDB.
+extern "C" int fdatasync(int descriptor) {
+  if (armature::store::resume_test::no_room_to_sync) {
+    errno = ENOSPC;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_fdatasync, descriptor));
+}
+
+namespace armature::store::resume_test {
+
 constexpr absl::Duration kWait = absl::Seconds(60);
 constexpr size_t kValueBytes = 100 << 10;
 
-// Limits the size of all files that this process writes to half a value.
+// Limits the size of all files that this process writes, by default to half a value.
 class FilesAreFull {
  public:
-  FilesAreFull() {
+  explicit FilesAreFull(rlim_t bytes = kValueBytes / 2) {
     // Otherwise SIGXFSZ ends the process.
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before_);
     rlimit full = before_;
-    full.rlim_cur = kValueBytes / 2;
+    full.rlim_cur = bytes;
     setrlimit(RLIMIT_FSIZE, &full);
   }
   ~FilesAreFull() { setrlimit(RLIMIT_FSIZE, &before_); }
@@ -224,6 +242,29 @@ TEST_F(ResumeTest, EachFailureIsFollowedByANewLog) {
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ((*rocks_->Get(*rocks_->Find("a"), std::to_string(i))).has_value(), i % 2 == 0) << i;
   }
+}
+
+TEST_F(ResumeTest, AManifestThatFailedBehindTheLogIsReplaced) {
+  ASSERT_TRUE(Put(0).ok());
+  {
+    ASSERT_TRUE(Put(1).ok());
+    const FilesAreFull full(1);
+    no_room_to_sync = true;
+    EXPECT_FALSE(rocks_->SyncLog().ok());
+    // A creation that was under way. A new one is refused.
+    rocksdb::ColumnFamilyHandle* none = nullptr;
+    EXPECT_FALSE(rocks_->db()->CreateColumnFamily({}, "b", &none).ok());
+    no_room_to_sync = false;
+  }
+  ASSERT_TRUE(rocks_->space()->has_failed());
+  const absl::Status resumed = rocks_->Resume();
+  ASSERT_TRUE(resumed.ok()) << resumed;
+  const absl::Status created = rocks_->CreateFamilies({"c"});
+  EXPECT_TRUE(created.ok()) << created;
+  EXPECT_TRUE(Put(2).ok());
+  Open();
+  EXPECT_NE(rocks_->Find("c"), nullptr);
+  for (int i = 0; i <= 2; ++i) EXPECT_TRUE((*rocks_->Get(*rocks_->Find("a"), std::to_string(i))).has_value()) << i;
 }
 
 TEST_F(ResumeTest, AFailureRightAfterAResumptionIsResumedToo) {
