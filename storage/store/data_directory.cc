@@ -80,8 +80,9 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string_v
   const std::string path(given_path);
   std::error_code error;
   const bool exists = fs::exists(path, error);
-  fs::create_directories(path, error);
-  if (!exists && !error) fs::permissions(path, fs::perms::owner_all, error);
+  // Durably: a power cut after the first acknowledged write must not lose the whole directory.
+  ARM_RETURN_IF_ERROR(MakeDirectories(path));
+  if (!exists) fs::permissions(path, fs::perms::owner_all, error);
   if (error) return UnavailableError(Cat("cannot make data directory ", path, ": ", error.message()));
   if (exists) WarnIfOpenToOthers(path);
   ARM_RETURN_IF_ERROR(CheckRestored(path));

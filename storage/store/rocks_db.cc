@@ -155,21 +155,22 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
   const absl::MutexLock families_lock(&families_gate_, absl::Condition(&families_free_));
   const absl::ReaderMutexLock gate(&write_gate_);
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
-  std::vector<std::unique_ptr<ColumnFamily>> dropped;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  {
-    const absl::MutexLock lock(&mutex_);
-    for (const std::string& name : names) {
-      const auto found = families_.find(name);
-      if (found == families_.end()) continue;
-      handles.push_back(found->second->handle());
-      dropped.push_back(std::move(found->second));
-      families_.erase(found);
-    }
+  for (const std::string& name : names) {
+    if (ColumnFamily* const family = Find(name); family != nullptr) handles.push_back(family->handle());
   }
   if (handles.empty()) return absl::OkStatus();
-  const absl::Status status = FromRocks(db_->DropColumnFamilies(handles), "drop column families");
-  for (rocksdb::ColumnFamilyHandle* handle : handles) {
+  const rocksdb::Status all = db_->DropColumnFamilies(handles);
+  absl::Status status;
+  for (rocksdb::ColumnFamilyHandle* const handle : handles) {
+    // A family that is still there is kept, so that a later call drops it. To drop one twice is an invalid argument.
+    const rocksdb::Status dropped = all.ok() ? all : db_->DropColumnFamily(handle);
+    if (!dropped.ok() && !dropped.IsInvalidArgument()) {
+      status = FromRocks(dropped, "drop column families");
+      continue;
+    }
+    const absl::MutexLock lock(&mutex_);
+    families_.erase(families_.find(handle->GetName()));
     static_cast<void>(db_->DestroyColumnFamilyHandle(handle));
   }
   return status;

@@ -36,11 +36,23 @@ class Promises:
         self.index = []
         self.backups = []
 
+    def resolve_index(self, connection):
+        """Decides the request about the index that was not answered: a new life shows if it was executed."""
+        if self.index and self.index[-1].answered is None:
+            if has_index(wait_active(connection, MAIN)) == (self.index[-1].kind == "create"):
+                self.index[-1].answered = time.monotonic_ns()
+            else:
+                self.index.pop()
+
     def forget(self):
         """After a check with `settle`: nothing is left of the cycled tables."""
         self.tables = {}
         self.index = self.index[-1:]
         self.backups = []
+
+
+def has_index(description):
+    return any(index["IndexName"] == "added" for index in description.get("GlobalSecondaryIndexes", ()))
 
 
 class Administrator(threading.Thread):
@@ -150,18 +162,19 @@ class BackupMaker(Administrator):
             return
         arn = document["BackupDetails"]["BackupArn"]
 
-        def is_made():
-            status, answer = self.connection.call("DescribeBackup", {"BackupArn": arn})
-            return status != 200 or answer["BackupDescription"]["BackupDetails"]["BackupStatus"] != "CREATING"
-
-        self.wait_until(is_made)
-        if self.stop.is_set():
+        self.wait_until(lambda: self.state_of(arn) != "CREATING")
+        if self.stop.is_set() or self.state_of(arn) != "AVAILABLE":
             return
         event.answered = time.monotonic_ns()
         self.promises.backups.append(event)
         if self.rng.random() < 0.5:
             self.restore(arn, f"restored{number}")
         self.stop.wait(self.rng.random() * 0.2)
+
+    def state_of(self, arn):
+        """State of a backup; None if it failed."""
+        status, answer = self.connection.call("DescribeBackup", {"BackupArn": arn})
+        return answer["BackupDescription"]["BackupDetails"]["BackupStatus"] if status == 200 else None
 
     def restore(self, arn, name):
         restored = Event("restore", name)
@@ -179,15 +192,18 @@ class BackupMaker(Administrator):
             self.request(deleted, "DeleteTable", {"TableName": name})
 
 
-def check_promises(connection, promises, items, at):
-    """Violations of the promises about tables and the added index. `items`: of the table of the writers."""
+def check_promises(connection, promises, items, at, has_rows=True):
+    """Violations of the promises about tables and the added index.
+
+    items: of the table of the writers. has_rows: rows that were acknowledged in tables of the administrators are there.
+    """
     found = []
     for name, events in promises.tables.items():
-        found += check_table(connection, name, events, at)
+        found += check_table(connection, name, events, at, has_rows)
     return found + check_index(connection, promises.index, items, at)
 
 
-def check_table(connection, name, events, at):
+def check_table(connection, name, events, at, has_rows):
     begun = [event for event in events if event.submitted <= at]
     if not begun:
         status, _ = connection.call("DescribeTable", {"TableName": name})
@@ -200,7 +216,7 @@ def check_table(connection, name, events, at):
         return []
     if description is None:
         return [Violation(LOST, f"table {name} is gone; its {made.kind} was acknowledged")] if made.is_answered(at) else []
-    if made.kind == "restore":
+    if made.kind == "restore" or not made.rows or not has_rows:
         return []
     rows = {int(item["id"]["S"]) for item in scan(connection, name, ConsistentRead=True)}
     wanted = set(range(sum(1 for answered in made.rows if answered <= at)))
@@ -221,7 +237,7 @@ def check_index(connection, events, items, at):
     description = wait_active(connection, MAIN)
     if description is None:
         return []  # reported with the items of the writers
-    is_there = any(index["IndexName"] == "added" for index in description.get("GlobalSecondaryIndexes", ()))
+    is_there = has_index(description)
     last = begun[-1] if begun else None
     if last is not None and last.is_answered(at) and is_there != (last.kind == "create"):
         return [Violation(LOST, f"the index is {'there' if is_there else 'gone'} after its acknowledged {last.kind}")]
@@ -236,8 +252,7 @@ def settle_promises(connection, promises):
         if wait_active_or_gone(connection, name) is not None:
             must(connection.call("DeleteTable", {"TableName": name}))
     description = wait_active(connection, MAIN)
-    is_there = any(index["IndexName"] == "added" for index in description.get("GlobalSecondaryIndexes", ()))
-    event = Event("create" if is_there else "delete", "added")
+    event = Event("create" if has_index(description) else "delete", "added")
     event.answered = time.monotonic_ns()
     promises.forget()
     promises.index = [event]

@@ -2,6 +2,7 @@
 
 import collections
 import itertools
+import json
 import pathlib
 import random
 import shutil
@@ -11,11 +12,12 @@ import threading
 import time
 
 from administration import BackupMaker, IndexMaker, Promises, TableMaker
-from history import History
+from history import LOST, History, Violation
 from server import Server
 from workload import Writer
 
 WRITERS = 5
+BACKUPS_KEPT = 3
 
 
 class Failed(Exception):
@@ -69,12 +71,32 @@ class Arena:
         """Begins with an empty database."""
         self.home = self.root / f"database{next(self.numbers)}"
         self.home.mkdir()
-        self.data = self.home / "data"
-        self.backups = self.home / "backups"
-        self.backups.mkdir(mode=0o700)
+        self.use(self.home)
         self.history = History()
         self.promises = Promises()
         self.names = itertools.count(1)
+
+    def use(self, directory):
+        """Puts data and backups of the database into this directory."""
+        self.data = directory / "data"
+        self.backups = directory / "backups"
+
+    def list_backups(self, command="list"):
+        """The backups, as `armature backup list` or `verify` shows them."""
+        done = subprocess.run([self.programs.armature, "backup", command, "--dir", self.backups], capture_output=True,
+                              check=False)
+        return json.loads(done.stdout)["Backups"] if done.stdout else []
+
+    def judge_backups(self, at):
+        """Violations if a backup that was complete at the time is not whole."""
+        made = [event for event in self.promises.backups if event.is_answered(at)]
+        if not made:
+            return []
+        listed = self.list_backups("verify")
+        if any(each.get("Damage") for each in listed) or len(listed) < min(len(made), BACKUPS_KEPT):
+            return [Violation(LOST, f"{len(made)} backups were made; verify finds {listed}")]
+        self.report.counts["verified_backups"] += 1
+        return []
 
     def discard(self):
         """Removes the database and begins with an empty one."""
@@ -83,7 +105,7 @@ class Arena:
 
     def server(self, data=None, flags=(), **options):
         data = data or self.data
-        flags = (f"--backup_dir={self.backups}", "--backup_keep=3", "--describe_wait=0", "--cache_mb=16", *flags)
+        flags = (f"--backup_dir={self.backups}", f"--backup_keep={BACKUPS_KEPT}", "--describe_wait=0", "--cache_mb=16", *flags)
         return Server(self.programs.armatured, data, self.home / "stderr", flags, **options)
 
     def attack(self, server, administrators=True):

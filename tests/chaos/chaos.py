@@ -13,9 +13,11 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from arena import Arena, Failed, Report, commit_of_tree  # noqa: E402
+from calls import CallRun  # noqa: E402
+from cuts import CutRun  # noqa: E402
 from kills import KillRun  # noqa: E402
 
-KINDS = {"kills": KillRun}
+KINDS = {"kills": KillRun, "cuts": CutRun, "calls": CallRun}
 
 
 def parse_arguments():

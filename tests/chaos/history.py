@@ -67,6 +67,21 @@ class WriterHistory:
         return found
 
 
+    def resolve(self, recovered, now):
+        """Decides the steps without an answer by the recovered items. The items were checked before, so no step is there in part
+        unless it may be."""
+        later = set()  # keys that executed later steps have written
+        for step in reversed(self.steps):
+            if step.outcome == UNKNOWN:
+                shown = {key: item for key, item in step.writes.items() if key in later or recovered.get(key) == item}
+                if not step.atomic:
+                    step.writes = shown
+                step.outcome = DONE if len(shown) == len(step.writes) else REFUSED
+                step.answered = now
+            if step.outcome == DONE:
+                later.update(step.writes)
+
+
 class History:
     """All writers. Thread-safety: `writer` and `stamp` are thread-safe; checks need quiet writers."""
 
@@ -90,15 +105,8 @@ class History:
     def settle(self, recovered, counters, forget=True):
         """After a successful check: unknown steps become what the recovered items say. With `forget` the items become the
         base, and the steps go; without it, later checks may look back to any time."""
-        now = time.monotonic_ns()
         for writer in self.writers.values():
-            for step in writer.steps:
-                if step.outcome == UNKNOWN:
-                    there = [recovered.get(key) == item for key, item in step.writes.items()]
-                    if not step.atomic:
-                        step.writes = {key: item for key, item in step.writes.items() if recovered.get(key) == item}
-                    step.outcome = DONE if any(there) else REFUSED
-                    step.answered = now
+            writer.resolve(recovered, time.monotonic_ns())
             if forget:
                 keys = {*writer.base, *(key for step in writer.steps for key in step.writes)}
                 writer.base = {key: recovered[key] for key in keys if key in recovered}

@@ -160,6 +160,14 @@ class HistoryTest(unittest.TestCase):
         self.step("w", {A: None})
         self.assertEqual(self.kinds({}, {COUNTER: 7}), [])
 
+    def test_steps_without_an_answer_are_settled_by_what_is_there(self):
+        self.step("w", {A: 1})
+        self.step("w", {A: 2, B: None}, UNKNOWN)
+        self.step("w", {A: 3, C: 3}, UNKNOWN, atomic=False)
+        self.history.settle({A: 1, C: 3}, {}, forget=False)
+        self.assertEqual([step.outcome for step in self.history.writer("w").steps], [DONE, REFUSED, DONE])
+        self.assertEqual(self.history.writer("w").steps[2].writes, {C: 3})
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,5 @@
 """SIGKILL at random moments: under writes and changes of tables, while the daemon ends, and while it starts."""
 
-import json
 import shutil
 import subprocess
 import time
@@ -92,9 +91,9 @@ class KillRun:
     def judge_backup(self, made):
         """Restores the newest backup: it holds all that was acknowledged before `made` began, and no hole."""
         tool, directory = self.arena.programs.armature, self.arena.backups
-        listed = json.loads(subprocess.run([tool, "backup", "list", "--dir", directory], capture_output=True, check=True).stdout)
+        newest = self.arena.list_backups()[-1]["Id"]
         copy = self.arena.home / "restored"
-        subprocess.run([tool, "backup", "restore", "--dir", directory, "--id", str(listed["Backups"][-1]["Id"]),
+        subprocess.run([tool, "backup", "restore", "--dir", directory, "--id", str(newest),
                         "--data-dir", copy], capture_output=True, check=True)
         self.arena.report.counts["restored_backups"] += 1
         with self.start(data=copy) as server:

@@ -61,6 +61,7 @@ class Server:
         self.log_path = log_path
         self.environment = {**os.environ, **(environment or {})}
         self.before = before
+        self.log_begin = 0
         self.process = None
         self.http = None
         self.grpc = None
@@ -68,6 +69,7 @@ class Server:
     def spawn(self):
         """Starts the process without waiting for it to serve."""
         with open(self.log_path, "ab") as errors:
+            self.log_begin = errors.tell()
             self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=errors, stdin=subprocess.DEVNULL,
                                             env=self.environment, preexec_fn=self.before)
 
@@ -95,7 +97,8 @@ class Server:
 
     def last_words(self):
         with open(self.log_path, "rb") as log:
-            return log.read()[-2000:].decode(errors="replace")
+            log.seek(self.log_begin)
+            return log.read()[-1000:].decode(errors="replace")
 
     def is_alive(self):
         return self.process is not None and self.process.poll() is None

@@ -60,14 +60,23 @@ def wait_active(connection, table):
         if status == 400:
             return None
         found = must((status, document))["Table"]
+        if found["TableStatus"] == "DELETING":
+            continue
         states = [found["TableStatus"], *(index["IndexStatus"] for index in found.get("GlobalSecondaryIndexes", ()))]
         if all(state == "ACTIVE" for state in states):
             return found
     raise RuntimeError(f"table {table} is still {states} after {SETTLE_S} s")
 
 
-def read_state(connection, tables=(MAIN, OTHER)):
-    return State({table: scan(connection, table, ConsistentRead=True) for table in tables})
+def read_state(connection):
+    """All items. A table that does not exist has none."""
+    return State({table: scan(connection, table, ConsistentRead=True) if wait_active(connection, table) else []
+                  for table in (MAIN, OTHER)})
+
+
+def read_items(connection):
+    """The same of tables that exist, also while they are changed."""
+    return State({table: scan(connection, table, ConsistentRead=True) for table in (MAIN, OTHER)})
 
 
 def sort_items(items):
@@ -90,6 +99,8 @@ def compare_index(connection, table, index, needs, items):
 def compare_indexes(connection, state):
     found = []
     for table, items in state.items.items():
+        if not items and wait_active(connection, table) is None:
+            continue
         for index, needs in INDEXES[table].items():
             found += compare_index(connection, table, index, needs, items)
     return found

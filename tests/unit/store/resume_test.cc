@@ -42,15 +42,15 @@ namespace armature::store::resume_test {
 constexpr absl::Duration kWait = absl::Seconds(60);
 constexpr size_t kValueBytes = 100 << 10;
 
-// Limits the size of all files that this process writes, by default to half a value.
+// Limits the size of all files that this process writes.
 class FilesAreFull {
  public:
-  explicit FilesAreFull(rlim_t bytes = kValueBytes / 2) {
+  explicit FilesAreFull(rlim_t bytes_max = kValueBytes / 2) {
     // Otherwise SIGXFSZ ends the process.
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before_);
     rlimit full = before_;
-    full.rlim_cur = bytes;
+    full.rlim_cur = bytes_max;
     setrlimit(RLIMIT_FSIZE, &full);
   }
   ~FilesAreFull() { setrlimit(RLIMIT_FSIZE, &before_); }
@@ -332,6 +332,22 @@ TEST_F(ResumeTest, WithoutAMarkTheNextAttemptSucceeds) {
     ASSERT_TRUE(rocks_->Resume().ok());
   }
   EXPECT_TRUE(Put(1).ok());
+}
+
+TEST_F(ResumeTest, AFamilyThatCouldNotBeDroppedIsDroppedLater) {
+  ASSERT_TRUE(Put(0).ok());
+  {
+    const FilesAreFull full(10);
+    EXPECT_FALSE(rocks_->DropFamilies({"a"}).ok());
+  }
+  if (rocks_->space()->has_failed()) {
+    ASSERT_TRUE(rocks_->Resume().ok());
+  }
+  const absl::Status dropped = rocks_->DropFamilies({"a"});
+  ASSERT_TRUE(dropped.ok()) << dropped;
+  EXPECT_EQ(rocks_->Find("a"), nullptr);
+  Open();
+  EXPECT_EQ(rocks_->Find("a"), nullptr);
 }
 
 }  // namespace armature::store::resume_test
