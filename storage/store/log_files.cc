@@ -11,6 +11,8 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/durable_file.h"
+#include "storage/store/rocks_status.h"
+#include "storage/store/wal/log_scan.h"
 
 namespace armature::store {
 namespace {
@@ -51,12 +53,13 @@ class LogFile final : public PlainFile {
     if (closed_) return AnswerClosed();
     IOStatus status = PlainFile::Append(data, options, debug);
     if (status.ok()) {
-      size_ += data.size();
+      ends_.Append(ToView(data));
+      whole_ = ends_.last();
       return status;
     }
     CloseForEver();
-    const IOStatus cut = FSWritableFileOwnerWrapper::Truncate(size_, options, debug);
-    LOG(ERROR) << "store: a write to the write-ahead log failed, the file was truncated bytes=" << size_
+    const IOStatus cut = FSWritableFileOwnerWrapper::Truncate(whole_, options, debug);
+    LOG(ERROR) << "store: a write to the write-ahead log failed, the file was truncated bytes=" << whole_
                << " status=" << status.ToString() << " cut=" << cut.ToString();
     // RocksDB must not continue behind a torn end. An error of unknown kind stops it until a restart.
     if (!cut.ok()) return IOStatus::IOError(status.ToString());
@@ -65,12 +68,12 @@ class LogFile final : public PlainFile {
   using PlainFile::Append;
   // Syncs the good data of the file even when the file accepts no more.
   IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
-    const uint64_t size = size_;
-    return is_unsynced_ ? AnswerClosed() : CheckSync(FSWritableFileOwnerWrapper::Sync(options, debug), size);
+    const uint64_t whole = whole_;
+    return is_unsynced_ ? AnswerClosed() : CheckSync(FSWritableFileOwnerWrapper::Sync(options, debug), whole);
   }
   IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
-    const uint64_t size = size_;
-    return is_unsynced_ ? AnswerClosed() : CheckSync(FSWritableFileOwnerWrapper::Fsync(options, debug), size);
+    const uint64_t whole = whole_;
+    return is_unsynced_ ? AnswerClosed() : CheckSync(FSWritableFileOwnerWrapper::Fsync(options, debug), whole);
   }
 
  private:
@@ -79,10 +82,10 @@ class LogFile final : public PlainFile {
     files_->OnClosed(number_);
     if (files_->log_register() != nullptr) files_->log_register()->Abandon(name_);
   }
-  // `size` is the size of the file before the call.
-  IOStatus CheckSync(IOStatus status, uint64_t size) {
+  // `whole` is the end of the last record that was written before the call.
+  IOStatus CheckSync(IOStatus status, uint64_t whole) {
     if (status.ok()) {
-      files_->OnSynced(name_, size);
+      files_->OnSynced(name_, whole);
     } else {
       is_unsynced_ = true;
       CloseForEver();
@@ -96,7 +99,8 @@ class LogFile final : public PlainFile {
   const LogName name_;
   LogFiles* const files_;
   const uint64_t number_;
-  std::atomic<uint64_t> size_ = 0;  // of the good data
+  RecordEnds ends_;                  // changed by the one thread that writes the log
+  std::atomic<uint64_t> whole_ = 0;  // end of the last whole record
   std::atomic<bool> closed_ = false;
   std::atomic<bool> is_unsynced_ = false;  // a sync failed: the state on disk is unknown
 };

@@ -21,7 +21,7 @@ namespace armature::store {
 //
 // On a full disk the log may end in a torn record. Once resumed, RocksDB would write the rest of that record to the
 // same file, behind the torn part; a crash would then leave a log with damage in its middle. So a log file whose write
-// has failed is truncated to the last good byte and closed permanently: refused writes leave no trace in it. While
+// has failed is truncated to its last whole record and closed permanently: refused writes leave no trace in it. While
 // `resuming` is set, further data for a closed file is dropped without an error, so that RocksDB can switch to a new
 // file.
 //

@@ -33,10 +33,10 @@ std::string LossOf(const LogFault& fault) {
 absl::Status AddLogDamage(const std::string& data_dir, std::vector<Damage>* damage) {
   const std::string path = DatabasePath(data_dir);
   const absl::StatusOr<std::unique_ptr<LogRegister>> opened =
-      LogRegister::Open(Cat(path, "/", kLogRegisterFile), /*may_create=*/false);
+      LogRegister::Open(Cat(path, "/", kLogRegisterFile), LogRegister::Access::kRead);
   if (absl::IsNotFound(opened.status())) return absl::OkStatus();
   ARM_RETURN_IF_ERROR(opened.status());
-  ARM_ASSIGN_OR_RETURN(const LogFindings findings, FindLogFaults(path, (*opened)->entries()));
+  ARM_ASSIGN_OR_RETURN(const LogFindings findings, FindLogFaults(path, **opened));
   for (const LogFault& fault : findings.faults) damage->push_back({fault.text, LossOf(fault)});
   return absl::OkStatus();
 }

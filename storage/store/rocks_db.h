@@ -73,7 +73,8 @@ class RocksDb {
 
   // Creates those of `names` that do not exist, in one call, because each call rewrites the options file.
   absl::Status CreateFamilies(const std::vector<std::string>& names);
-  // Drops those of `names` that exist. The caller ensures that no one uses them.
+  // Drops those of `names` that exist. The caller ensures that no one uses them. On an error some of them may be
+  // dropped; the others remain.
   absl::Status DropFamilies(const std::vector<std::string>& names);
 
   // Blocks the creation and dropping of families by any thread until ReleaseFamilies. To be held briefly.

@@ -38,8 +38,8 @@ absl::StatusOr<ScannedLog> Scan(const std::string& path, LogName name) {
 
 // The marks of records behind a damage.
 struct MarksBehind {
-  LogPosition synced;            // the highest
-  bool is_acknowledged = false;  // a record was acknowledged without a sync
+  LogPosition synced;         // the highest
+  uint64_t acknowledged = 0;  // batches that were acknowledged without a sync
 };
 
 // Adds the marks in `path`: those of all records, or of the records behind the first damage.
@@ -50,7 +50,7 @@ absl::Status AddMarks(const std::string& path, bool all, MarksBehind* marks) {
                    const std::optional<SyncMark> mark = FindSyncMark(record);
                    if (!mark.has_value()) return;
                    marks->synced = std::max(marks->synced, mark->synced);
-                   marks->is_acknowledged = marks->is_acknowledged || mark->is_unsynced_acknowledged;
+                   if (mark->is_unsynced_acknowledged) ++marks->acknowledged;
                  })
       .status();
 }
@@ -68,28 +68,45 @@ absl::StatusOr<std::vector<LogName>> ListLogs(const std::string& database_path) 
   return names;
 }
 
-// The manifest that CURRENT names. nullopt if CURRENT is missing or damaged, which RocksDB reports.
-std::optional<LogName> CurrentManifest(const std::string& database_path) {
-  const absl::StatusOr<std::string> current = ReadWholeFile(database_path + "/CURRENT");
+// The manifest that CURRENT names. Errors as FindLogFaults.
+absl::StatusOr<LogName> CurrentManifest(const std::string& database_path) {
+  const std::string path = database_path + "/CURRENT";
+  ARM_ASSIGN_OR_RETURN(const std::string current, ReadWholeFile(path));
   LogName name;
-  if (!current.ok() || !ParseLogName(current->substr(0, current->find('\n')), &name)) return std::nullopt;
-  return name.kind == LogKind::kManifest ? std::optional(name) : std::nullopt;
+  const std::string_view line = std::string_view(current).substr(0, current.find('\n'));
+  if (line.size() == current.size() || !ParseLogName(line, &name) || name.kind != LogKind::kManifest) {
+    return DataLossError(Cat(path, " is damaged: it does not name a manifest"));
+  }
+  if (!PathExists(PathOf(database_path, name))) {
+    return DataLossError(Cat(PathOf(database_path, name), ", which ", path, " names, is missing"));
+  }
+  return name;
 }
 
 class Checker {
  public:
-  Checker(const std::string& database_path, const std::map<LogName, LogEntry>& entries)
-      : path_(database_path), entries_(entries) {}
+  Checker(const std::string& database_path, const LogRegister& logs) : path_(database_path), entries_(logs.entries()) {
+    const uint64_t now = CurrentBoot();
+    findings_.has_machine_stopped = logs.boot() != 0 && now != 0 && logs.boot() != now;
+  }
 
-  absl::Status CheckManifest() {
-    const std::optional<LogName> name = CurrentManifest(path_);
-    if (!name.has_value() || !PathExists(PathOf(path_, *name))) return absl::OkStatus();
-    ARM_ASSIGN_OR_RETURN(const ScannedLog log, Scan(PathOf(path_, *name), *name));
-    const uint64_t synced = EntryOf(*name).synced;
+  absl::Status Check(LogName manifest) {
+    findings_.are_registered = entries_.contains(manifest);
+    if (!findings_.are_registered) return absl::OkStatus();
+    ARM_RETURN_IF_ERROR(CheckManifest(manifest));
+    return CheckWriteAheadLog();
+  }
+
+  LogFindings TakeFindings() { return std::move(findings_); }
+
+ private:
+  absl::Status CheckManifest(LogName name) {
+    ARM_ASSIGN_OR_RETURN(const ScannedLog log, Scan(PathOf(path_, name), name));
+    const uint64_t synced = EntryOf(name).synced;
     if (log.scan.whole < synced || (!log.scan.is_whole() && log.scan.next_record.has_value())) {
       AddFault(log, synced);
     } else if (!log.scan.is_whole()) {
-      AddTail(log);
+      AddTail(log, 0);
     }
     return absl::OkStatus();
   }
@@ -105,23 +122,32 @@ class Checker {
       const ScannedLog& log = logs[i];
       const LogEntry entry = EntryOf(log.name);
       if (log.scan.is_whole() && log.scan.size >= entry.synced) continue;
-      bool is_unfinished = log.scan.whole >= entry.synced;
-      if (is_unfinished && !entry.is_abandoned) {
-        ARM_ASSIGN_OR_RETURN(is_unfinished, IsUnfinished(logs, i));
+      // Not needed any more: its entry was removed, and a power cut undid the removal of the file.
+      const LogName first = entries_.begin()->first;
+      if (first.kind == LogKind::kWriteAhead && log.name < first) {
+        AddTail(log, 0);
+        continue;
       }
-      if (!is_unfinished) {
+      MarksBehind marks;
+      ARM_RETURN_IF_ERROR(FindMarks(logs, i, entry.is_abandoned, &marks));
+      const bool is_synced =
+          log.scan.whole < entry.synced || marks.synced > LogPosition{log.name.number, log.scan.whole};
+      // Acknowledged writes that were not synced survive a kill, but no power cut.
+      if (is_synced || (marks.acknowledged > 0 && !findings_.has_machine_stopped)) {
         AddFault(log, entry.synced);
         continue;
       }
-      AddTail(log);
-      if (!entry.is_abandoned) return AddTailsAfter(logs, i);
+      AddTail(log, marks.acknowledged);
+      if (entry.is_abandoned) continue;
+      // Nothing behind an unfinished record was acknowledged, or synced.
+      for (size_t later = i + 1; later < logs.size(); ++later) {
+        if (logs[later].scan.size > 0) AddTail({logs[later].name, {logs[later].scan.size, 0, std::nullopt}}, 0);
+      }
+      break;
     }
     return absl::OkStatus();
   }
 
-  LogFindings TakeFindings() { return std::move(findings_); }
-
- private:
   LogEntry EntryOf(LogName name) const {
     const auto found = entries_.find(name);
     return found == entries_.end() ? LogEntry{} : found->second;
@@ -135,24 +161,14 @@ class Checker {
     }
   }
 
-  absl::StatusOr<bool> IsUnfinished(const std::vector<ScannedLog>& logs, size_t i) {
-    const ScannedLog& log = logs[i];
-    const LogPosition damage = {log.name.number, log.scan.whole};
-    MarksBehind marks;
-    ARM_RETURN_IF_ERROR(AddMarks(PathOf(path_, log.name), /*all=*/false, &marks));
-    for (size_t later = i + 1; later < logs.size(); ++later) {
-      ARM_RETURN_IF_ERROR(AddMarks(PathOf(path_, logs[later].name), /*all=*/true, &marks));
+  // The marks behind the damage of a file. Later files do not continue an abandoned one.
+  absl::Status FindMarks(const std::vector<ScannedLog>& logs, size_t i, bool is_abandoned, MarksBehind* marks) {
+    ARM_RETURN_IF_ERROR(AddMarks(PathOf(path_, logs[i].name), /*all=*/false, marks));
+    for (size_t later = i + 1; later < logs.size() && !is_abandoned; ++later) {
+      ARM_RETURN_IF_ERROR(AddMarks(PathOf(path_, logs[later].name), /*all=*/true, marks));
       // A later file is synced after all files before it.
       const uint64_t synced = EntryOf(logs[later].name).synced;
-      if (synced > 0) marks.synced = std::max(marks.synced, LogPosition{logs[later].name.number, synced});
-    }
-    return marks.synced <= damage && !marks.is_acknowledged;
-  }
-
-  // Nothing behind an unfinished record was acknowledged.
-  absl::Status AddTailsAfter(const std::vector<ScannedLog>& logs, size_t i) {
-    for (size_t later = i + 1; later < logs.size(); ++later) {
-      if (logs[later].scan.size > 0) AddTail({logs[later].name, {logs[later].scan.size, 0, std::nullopt}});
+      if (synced > 0) marks->synced = std::max(marks->synced, LogPosition{logs[later].name.number, synced});
     }
     return absl::OkStatus();
   }
@@ -165,10 +181,12 @@ class Checker {
     findings_.faults.push_back({log.name, std::move(text), log.scan.size, log.scan.whole, synced});
   }
 
-  void AddTail(const ScannedLog& log) { findings_.tails.push_back({log.name, log.scan.size, log.scan.whole}); }
+  void AddTail(const ScannedLog& log, uint64_t lost) {
+    findings_.tails.push_back({log.name, log.scan.size, log.scan.whole, lost});
+  }
 
   const std::string& path_;
-  const std::map<LogName, LogEntry>& entries_;
+  const std::map<LogName, LogEntry> entries_;
   LogFindings findings_;
 };
 
@@ -182,19 +200,13 @@ absl::Status ToError(const std::string& database_path, const std::vector<LogFaul
       Cat(text, "; nothing was changed: put the files back, restore a backup, or see armature recover"));
 }
 
-}  // namespace
-
-absl::StatusOr<LogFindings> FindLogFaults(const std::string& database_path,
-                                          const std::map<LogName, LogEntry>& entries) {
-  Checker checker(database_path, entries);
-  ARM_RETURN_IF_ERROR(checker.CheckManifest());
-  ARM_RETURN_IF_ERROR(checker.CheckWriteAheadLog());
-  return checker.TakeFindings();
-}
-
-absl::Status CutTails(const std::string& database_path, const std::vector<LogTail>& tails) {
+// Cuts the tails off, with a warning for each.
+absl::Status CutTails(const std::string& database_path, const LogFindings& findings) {
+  const std::string_view cause = findings.has_machine_stopped
+                                     ? "when the machine stopped, and holds no synced write"
+                                     : "when the daemon stopped, and holds no acknowledged write";
   // The last file first: if this is interrupted, the next start finds the same.
-  for (auto tail = tails.rbegin(); tail != tails.rend(); ++tail) {
+  for (auto tail = findings.tails.rbegin(); tail != findings.tails.rend(); ++tail) {
     const std::string path = PathOf(database_path, tail->name);
     const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) return ErrnoError("cannot open", path, errno);
@@ -202,39 +214,52 @@ absl::Status CutTails(const std::string& database_path, const std::vector<LogTai
     const int error = errno;
     close(fd);
     if (!cut) return ErrnoError("cannot truncate", path, error);
-    LOG(WARNING)
-        << "store: cut off the end of a log file, which was being written when the machine or the daemon stopped"
-        << " and holds no acknowledged write path=" << path << " offset=" << tail->whole
-        << " bytes=" << tail->size - tail->whole;
+    LOG(WARNING) << "store: cut off the end of a log file, which was being written " << cause << " path=" << path
+                 << " offset=" << tail->whole << " bytes=" << tail->size - tail->whole
+                 << " unsynced_acknowledged_batches=" << tail->lost;
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<CheckedLogs> CheckLogs(const std::string& database_path, bool may_create, bool accept_losses) {
-  CheckedLogs checked;
-  const bool exists = PathExists(database_path + "/CURRENT");
-  if (!exists && !may_create) return checked;  // damaged, which RocksDB reports
-  ARM_RETURN_IF_ERROR(MakeDirectories(database_path));
-  ARM_ASSIGN_OR_RETURN(checked.log_register,
-                       LogRegister::Open(Cat(database_path, "/", kLogRegisterFile), /*may_create=*/true));
-  if (!exists) return checked;
-  const std::map<LogName, LogEntry> entries = checked.log_register->entries();
-  // Every program that opens a database makes a new manifest. If it is not registered, a program without this register
-  // made it, and may have deleted files.
-  const std::optional<LogName> manifest = CurrentManifest(database_path);
-  checked.are_whole = manifest.has_value() && entries.contains(*manifest);
-  if (!checked.are_whole) {
-    for (const auto& [name, entry] : entries) ARM_RETURN_IF_ERROR(checked.log_register->Remove(name));
-    return checked;
+absl::Status CheckFiles(const std::string& database_path, bool accept_losses, CheckedLogs* checked) {
+  LogRegister& logs = *checked->log_register;
+  ARM_ASSIGN_OR_RETURN(const LogFindings findings, FindLogFaults(database_path, logs));
+  if (!findings.are_registered) {
+    // Every program that opens a database makes a new manifest. A program without this register made this one, and may
+    // have deleted files.
+    for (const auto& [name, entry] : logs.entries()) ARM_RETURN_IF_ERROR(logs.Remove(name));
+    return absl::OkStatus();
   }
-  ARM_ASSIGN_OR_RETURN(const LogFindings findings, FindLogFaults(database_path, entries));
   if (!findings.faults.empty() && !accept_losses) return ToError(database_path, findings.faults);
   for (const LogFault& fault : findings.faults) {
     LOG(WARNING) << "store: accepted a loss: " << fault.text;
-    if (fault.is_missing) ARM_RETURN_IF_ERROR(checked.log_register->Remove(fault.name));
+    if (fault.is_missing) ARM_RETURN_IF_ERROR(logs.Remove(fault.name));
   }
-  checked.are_whole = findings.faults.empty();
-  ARM_RETURN_IF_ERROR(CutTails(database_path, findings.tails));
+  checked->are_whole = findings.faults.empty();
+  return CutTails(database_path, findings);
+}
+
+}  // namespace
+
+absl::StatusOr<LogFindings> FindLogFaults(const std::string& database_path, const LogRegister& logs) {
+  ARM_ASSIGN_OR_RETURN(const LogName manifest, CurrentManifest(database_path));
+  Checker checker(database_path, logs);
+  ARM_RETURN_IF_ERROR(checker.Check(manifest));
+  return checker.TakeFindings();
+}
+
+absl::StatusOr<CheckedLogs> CheckLogs(const std::string& database_path, bool may_create, bool accept_losses) {
+  CheckedLogs checked;
+  const absl::Status manifest = CurrentManifest(database_path).status();
+  const bool is_new = absl::IsNotFound(manifest) && may_create;
+  // RocksDB reports the damage.
+  if (!is_new && (absl::IsNotFound(manifest) || absl::IsDataLoss(manifest))) return checked;
+  if (!is_new) ARM_RETURN_IF_ERROR(manifest);
+  ARM_RETURN_IF_ERROR(MakeDirectories(database_path));
+  ARM_ASSIGN_OR_RETURN(checked.log_register,
+                       LogRegister::Open(Cat(database_path, "/", kLogRegisterFile), LogRegister::Access::kCreate));
+  if (!is_new) ARM_RETURN_IF_ERROR(CheckFiles(database_path, accept_losses, &checked));
+  ARM_RETURN_IF_ERROR(checked.log_register->SetBoot(CurrentBoot()));
   return checked;
 }
 

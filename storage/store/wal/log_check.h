@@ -16,11 +16,13 @@
 
 namespace armature::store {
 
-// A log file with bytes behind its last good record that hold nothing acknowledged: a power cut leaves them.
+// A log file with bytes behind its last good record that hold nothing acknowledged, or nothing synced if the machine
+// has stopped: a power cut leaves them.
 struct LogTail {
   LogName name;
   uint64_t size = 0;   // of the file
   uint64_t whole = 0;  // where to cut it
+  uint64_t lost = 0;   // readable batches behind that place, of all files, that were acknowledged without a sync
 };
 
 // A fault of the log: acknowledged data is, or may be, missing.
@@ -34,18 +36,19 @@ struct LogFault {
 };
 
 struct LogFindings {
+  // False if the register tells nothing: the database is restored, or was last used by a program without the register.
+  bool are_registered = false;
+  bool has_machine_stopped = false;  // since the database was last open
   std::vector<LogTail> tails;
   std::vector<LogFault> faults;
 };
 
-// Compares the log files in `database_path` with `entries`, their register; changes nothing. Errors: Unavailable.
-absl::StatusOr<LogFindings> FindLogFaults(const std::string& database_path, const std::map<LogName, LogEntry>& entries);
-
-// Cuts `tails` off, with a warning for each.
-absl::Status CutTails(const std::string& database_path, const std::vector<LogTail>& tails);
+// Compares the log files in `database_path` with their register; changes nothing. Errors: NotFound or DataLoss if
+// CURRENT, or the manifest that it names, is missing or CURRENT is damaged; Unavailable.
+absl::StatusOr<LogFindings> FindLogFaults(const std::string& database_path, const LogRegister& logs);
 
 struct CheckedLogs {
-  std::unique_ptr<LogRegister> log_register;  // null: there is no database
+  std::unique_ptr<LogRegister> log_register;  // null: there is no database, or it is damaged as RocksDB reports
   // False if nothing was known of the files: the database is restored, or was last used by another program.
   bool are_whole = false;
 };

@@ -28,6 +28,7 @@ static_assert(kRegisterMagic.size() == kSlotBytes);
 constexpr std::string_view kLogSuffix = ".log";
 constexpr std::string_view kManifestPrefix = "MANIFEST-";
 constexpr uint64_t kAbandonedFlag = 0x100;
+constexpr LogName kBootName = {LogKind::kBoot, 0};
 
 std::string EncodeSlot(LogName name, const LogEntry& entry) {
   const uint64_t flags = static_cast<uint64_t>(name.kind) | (entry.is_abandoned ? kAbandonedFlag : 0);
@@ -69,13 +70,18 @@ bool ParseLogName(std::string_view file_name, LogName* name) {
   return error == std::errc() && rest == end;
 }
 
+uint64_t CurrentBoot() {
+  const absl::StatusOr<std::string> id = ReadWholeFile("/proc/sys/kernel/random/boot_id");
+  return id.ok() && !id->empty() ? XXH3_64bits(id->data(), id->size()) : 0;
+}
+
 LogRegister::~LogRegister() { close(fd_); }
 
-absl::StatusOr<std::unique_ptr<LogRegister>> LogRegister::Open(const std::string& path, bool may_create) {
-  if (may_create && !PathExists(path)) {
+absl::StatusOr<std::unique_ptr<LogRegister>> LogRegister::Open(const std::string& path, Access access) {
+  if (access == Access::kCreate && !PathExists(path)) {
     ARM_RETURN_IF_ERROR(WriteDurably(path, Cat(kRegisterMagic, std::string(kFirstSlots * kSlotBytes, '\0'))));
   }
-  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int fd = open(path.c_str(), (access == Access::kRead ? O_RDONLY : O_RDWR) | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT) return absl::NotFoundError(Cat(path, " is missing"));
   if (fd < 0) return ErrnoError("cannot open", path, errno);
   auto opened = std::unique_ptr<LogRegister>(new LogRegister(path, fd));
@@ -109,11 +115,25 @@ std::map<LogName, LogEntry> LogRegister::entries() const {
   const absl::MutexLock lock(&mutex_);
   std::map<LogName, LogEntry> entries;
   for (const auto& [name, slot] : slots_) entries[name] = slot.entry;
+  entries.erase(kBootName);
   return entries;
 }
 
-absl::Status LogRegister::Add(LogName name) {
+uint64_t LogRegister::boot() const {
   const absl::MutexLock lock(&mutex_);
+  const auto found = slots_.find(kBootName);
+  return found == slots_.end() ? 0 : found->second.entry.synced;
+}
+
+absl::Status LogRegister::SetBoot(uint64_t boot) {
+  const absl::MutexLock lock(&mutex_);
+  Slot& slot = TakeSlot(kBootName);
+  if (slot.entry.synced == boot) return absl::OkStatus();
+  slot.entry.synced = boot;
+  return WriteSlot(kBootName, slot);
+}
+
+LogRegister::Slot& LogRegister::TakeSlot(LogName name) {
   Slot& slot = slots_[name];
   if (slot.index == 0 && !free_.empty()) {
     slot.index = free_.back();
@@ -121,6 +141,12 @@ absl::Status LogRegister::Add(LogName name) {
   } else if (slot.index == 0) {
     slot.index = ++slot_count_;
   }
+  return slot;
+}
+
+absl::Status LogRegister::Add(LogName name) {
+  const absl::MutexLock lock(&mutex_);
+  Slot& slot = TakeSlot(name);
   slot.entry = {};
   ARM_RETURN_IF_ERROR(WriteSlot(name, slot));
   return Sync();

@@ -19,7 +19,8 @@
 
 namespace armature::store {
 
-enum class LogKind : uint8_t { kWriteAhead = 1, kManifest = 2 };
+// kBoot is no file: its entry holds the run of the machine in which the database was last open.
+enum class LogKind : uint8_t { kWriteAhead = 1, kManifest = 2, kBoot = 3 };
 
 // Name of the register in the directory of the database.
 inline constexpr std::string_view kLogRegisterFile = "armature.logs";
@@ -39,21 +40,27 @@ bool ParseLogName(std::string_view file_name, LogName* name);
 
 struct LogEntry {
   uint64_t synced = 0;        // the bytes up to here were synced: damage before is not the effect of a power cut
-  bool is_abandoned = false;  // a write to the file failed: nothing behind `synced` was acknowledged
+  bool is_abandoned = false;  // a write or a sync of the file failed: later writes are in later files
 };
+
+// Identifies the run of this machine since it was last started. 0: the system does not tell.
+uint64_t CurrentBoot();
 
 // Thread-safety: thread-safe.
 class LogRegister {
  public:
-  // Opens the register `path`. Makes an empty one if `may_create`. An entry that fails its checksum, which a power cut
-  // may leave, is dropped with a warning. Errors: NotFound; DataLoss if it is not a register; Unavailable;
-  // ResourceExhausted.
-  static absl::StatusOr<std::unique_ptr<LogRegister>> Open(const std::string& path, bool may_create);
+  // kRead: the register is not to be changed. kCreate: an empty one is made if there is none.
+  enum class Access { kRead, kCreate };
+  // Opens the register `path`. An entry that fails its checksum, which a power cut may leave, is dropped with a
+  // warning. Errors: NotFound; DataLoss if it is not a register; Unavailable; ResourceExhausted.
+  static absl::StatusOr<std::unique_ptr<LogRegister>> Open(const std::string& path, Access access);
   ~LogRegister();
   LogRegister(const LogRegister&) = delete;
   LogRegister& operator=(const LogRegister&) = delete;
 
   std::map<LogName, LogEntry> entries() const;
+  // The run of the machine in which the database was last open, as CurrentBoot; 0 if unknown.
+  uint64_t boot() const;
 
   // Durable when they return. A file is added after it was made, and removed before it is deleted, so that a crash
   // between the two leaves a file too many and never one too few.
@@ -64,6 +71,10 @@ class LogRegister {
   void SetSynced(LogName name, uint64_t synced);
   void Abandon(LogName name);
 
+  // To be called when the files are known to be good. Lasts like SetSynced: a machine that was started again has
+  // another boot in any case.
+  absl::Status SetBoot(uint64_t boot);
+
  private:
   struct Slot {
     size_t index = 0;
@@ -72,6 +83,7 @@ class LogRegister {
 
   explicit LogRegister(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   absl::Status Load() ABSL_LOCKS_EXCLUDED(mutex_);
+  Slot& TakeSlot(LogName name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status WriteSlot(LogName name, const Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status WriteBytes(size_t index, std::string_view bytes);
   absl::Status Sync();

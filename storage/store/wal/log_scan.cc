@@ -168,4 +168,25 @@ absl::StatusOr<LogScan> ScanLog(const std::string& path, LogVisitor visit) {
   return scan;
 }
 
+void RecordEnds::Append(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const uint64_t block_left = kBlockBytes - size_ % kBlockBytes;
+    const bool is_in_data = head_.size() == kPartHeadBytes;
+    // The end of a block that has no room for a head is filled up.
+    const bool is_filler = head_.empty() && block_left < kPartHeadBytes;
+    uint64_t left = is_filler ? block_left : kPartHeadBytes - head_.size();
+    if (is_in_data) left = part_end_ - size_;
+    const size_t taken = std::min<uint64_t>(left, bytes.size());
+    if (!is_in_data && !is_filler) head_ += bytes.substr(0, taken);
+    size_ += taken;
+    bytes.remove_prefix(taken);
+    if (head_.size() < kPartHeadBytes) continue;
+    if (!is_in_data) part_end_ = size_ + LittleEndian(std::string_view(head_).substr(4, 2));
+    if (size_ < part_end_) continue;
+    const auto type = static_cast<PartType>(head_[6]);
+    if (type == PartType::kFull || type == PartType::kLast) last_ = size_;
+    head_.clear();
+  }
+}
+
 }  // namespace armature::store

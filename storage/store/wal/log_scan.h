@@ -32,6 +32,22 @@ using LogVisitor = absl::FunctionRef<void(std::string_view record, bool is_behin
 // Scans `path`. Holds one record in memory. Errors: NotFound; Unavailable if the file cannot be read.
 absl::StatusOr<LogScan> ScanLog(const std::string& path, LogVisitor visit);
 
+// Finds the ends of records in a log file while it is written. A record that is larger than RocksDB's buffer is
+// appended in several pieces, which end anywhere.
+class RecordEnds {
+ public:
+  // Takes the next bytes of the file.
+  void Append(std::string_view bytes);
+  // End of the last whole record.
+  uint64_t last() const { return last_; }
+
+ private:
+  uint64_t size_ = 0;
+  uint64_t last_ = 0;
+  std::string head_;       // the bytes that were taken of the head of a part
+  uint64_t part_end_ = 0;  // of the part whose head was complete last
+};
+
 }  // namespace armature::store
 
 #endif  // ARMATURE_STORAGE_STORE_WAL_LOG_SCAN_H_

@@ -39,7 +39,8 @@ class LogCheckTest : public testing::TestWithParam<Durability> {
 
   void Open() {
     database_ = OpenDatabase(options_);
-    if (database_->catalog()->Find("t") == nullptr) CreateActive(database_.get(), PlainTable("t"));
+    if (database_ != nullptr && database_->catalog()->Find("t") == nullptr)
+      CreateActive(database_.get(), PlainTable("t"));
   }
   void Close() { database_.reset(); }
 
@@ -232,12 +233,46 @@ TEST_P(LogCheckTest, RowsWithoutATableAreNotDeleted) {
   Recover("column family t99", "its rows, about 1 in");
 }
 
+TEST_P(LogCheckTest, RegisterOutlastsADamagedCurrent) {
+  Put("a");
+  Close();
+  const std::string current = Read(db("/CURRENT"));
+  for (const std::string& damaged : {std::string("garbage"), std::string("MANIFEST-999999\n"), std::string()}) {
+    Write(db("/CURRENT"), damaged);
+    ExpectRefused("nothing was changed");
+  }
+  fs::remove(db("/CURRENT"));
+  fs::create_directory(db("/CURRENT"));  // cannot be read
+  EXPECT_EQ(Database::Open(options_).status().code(), absl::StatusCode::kUnavailable);
+  fs::remove(db("/CURRENT"));
+  Write(db("/CURRENT"), current);
+  fs::remove(NewestLog());
+  ExpectRefused(" is missing");
+}
+
+// The entry of a log that is not needed any more is removed before the file, whose removal a power cut may undo.
+TEST_P(LogCheckTest, DamagedLogsThatAreNotNeededDoNotMatter) {
+  Put("a");
+  Close();
+  Write(db("/000001.log"), std::string(100, 'x'));
+  Open();
+  ASSERT_NE(database_, nullptr);
+  EXPECT_EQ(Keys().size(), 1u);
+}
+
 // States that a power cut leaves while a batch is being synced. The register is as it was before.
 class PowerCutTest : public LogCheckTest {
  protected:
+  PowerCutTest() { options_.sync_interval_ms = 3'600'000; }
+
   // Commits `before`, writes `unsynced`, commits `last`; then the power is cut during the sync of the last commit, and
   // the unsynced record does not reach the disk.
   void CutPower(bool is_last_acknowledged) {
+    LeaveHole(is_last_acknowledged);
+    ChangeRegister([](LogRegister* logs) { EXPECT_TRUE(logs->SetBoot(CurrentBoot() + 1).ok()); });
+  }
+  // The same without a start of the machine: a damage.
+  void LeaveHole(bool is_last_acknowledged) {
     Put("before");
     const std::string then = Read(register_path());
     const std::string log = NewestLog();
@@ -252,23 +287,60 @@ class PowerCutTest : public LogCheckTest {
     Write(log, bytes);
     Write(register_path(), then);
   }
+  void ChangeRegister(absl::FunctionRef<void(LogRegister*)> change) {
+    const auto opened = LogRegister::Open(register_path(), LogRegister::Access::kCreate);
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    change(opened->get());
+  }
+  LogName NewestName() const {
+    LogName name;
+    EXPECT_TRUE(ParseLogName(NewestLog(), &name));
+    return name;
+  }
 };
 
-INSTANTIATE_TEST_SUITE_P(Synced, PowerCutTest, testing::Values(Durability::kSync));
+INSTANTIATE_TEST_SUITE_P(EveryDurability, PowerCutTest,
+                         testing::Values(Durability::kSync, Durability::kInterval, Durability::kOs));
 
 TEST_P(PowerCutTest, HoleBeforeTheUnfinishedBatchIsCutOff) {
   CutPower(/*is_last_acknowledged=*/false);
+  const auto logs = LogRegister::Open(register_path(), LogRegister::Access::kRead);
+  ASSERT_TRUE(logs.ok()) << logs.status();
+  const auto found = FindLogFaults(db(), **logs);
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_EQ(found->tails.size(), 1u);
+  EXPECT_EQ(found->tails[0].lost, GetParam() == Durability::kSync ? 0u : 1u);
+  Open();
+  ASSERT_NE(database_, nullptr);
+  EXPECT_EQ(Keys(), std::vector<std::string>{"before"});
+  Put("after");
+  Close();
+  Open();
+  EXPECT_EQ(Keys(), (std::vector<std::string>{"after", "before"}));
+}
+
+// With a sync before each answer, the last record tells that the log was synced behind the hole: the hole is damage.
+TEST_P(PowerCutTest, HoleBeforeASyncedBatchStopsTheStart) {
+  CutPower(/*is_last_acknowledged=*/true);
+  if (GetParam() == Durability::kSync) return ExpectRefused("the next good record is at offset");
   Open();
   ASSERT_NE(database_, nullptr);
   EXPECT_EQ(Keys(), std::vector<std::string>{"before"});
 }
 
-// The last record tells that the log was synced behind the hole, so the hole is damage.
-TEST_P(PowerCutTest, HoleBeforeAnAcknowledgedBatchStopsTheStart) {
-  CutPower(/*is_last_acknowledged=*/true);
+// A kill loses nothing, so the hole is damage at every durability.
+TEST_P(PowerCutTest, HoleBeforeAnAcknowledgedBatchStopsAStartWithoutAPowerCut) {
+  LeaveHole(/*is_last_acknowledged=*/true);
   ExpectRefused("the next good record is at offset");
 }
 
+TEST_P(PowerCutTest, AcknowledgedBatchesInALogThatFailedLaterAreNotCutOff) {
+  LeaveHole(/*is_last_acknowledged=*/true);
+  ChangeRegister([this](LogRegister* logs) { logs->Abandon(NewestName()); });
+  ExpectRefused("the next good record is at offset");
+}
+
+// An orderly end syncs the log at every durability.
 TEST_P(PowerCutTest, SyncedEndIsNotCutOff) {
   Put("a");
   Put("b");
@@ -279,6 +351,7 @@ TEST_P(PowerCutTest, SyncedEndIsNotCutOff) {
   ExpectRefused("it was synced up to offset " + std::to_string(bytes.size()));
   Write(log, bytes.substr(0, bytes.size() - 10));
   ExpectRefused("it was synced up to offset " + std::to_string(bytes.size()));
+  ChangeRegister([](LogRegister* logs) { EXPECT_TRUE(logs->SetBoot(CurrentBoot() + 1).ok()); });
   fs::resize_file(log, 0);
   ExpectRefused(log + " ends at offset 0");
 }

@@ -19,7 +19,7 @@ class LogRegisterTest : public testing::Test {
  protected:
   void Reopen() {
     register_.reset();
-    auto opened = LogRegister::Open(path_, /*may_create=*/true);
+    auto opened = LogRegister::Open(path_, LogRegister::Access::kCreate);
     ASSERT_TRUE(opened.ok()) << opened.status();
     register_ = *std::move(opened);
   }
@@ -46,6 +46,18 @@ TEST_F(LogRegisterTest, EntriesSurvive) {
   ASSERT_TRUE(register_->Remove(kLog).ok());
   Reopen();
   EXPECT_EQ(register_->entries().count(kLog), 0u);
+}
+
+TEST_F(LogRegisterTest, BootIsKept) {
+  EXPECT_EQ(register_->boot(), 0u);
+  ASSERT_TRUE(register_->SetBoot(7).ok());
+  ASSERT_TRUE(register_->SetBoot(5).ok());
+  ASSERT_TRUE(register_->Add(kLog).ok());
+  Reopen();
+  EXPECT_EQ(register_->boot(), 5u);
+  EXPECT_EQ(register_->entries().size(), 1u);
+  EXPECT_NE(CurrentBoot(), 0u);
+  EXPECT_EQ(CurrentBoot(), CurrentBoot());
 }
 
 TEST_F(LogRegisterTest, PlacesAreUsedAgainAndMoreAreMade) {
@@ -78,9 +90,10 @@ TEST_F(LogRegisterTest, DamagedEntryIsDropped) {
 
 TEST_F(LogRegisterTest, OtherFilesAreRefused) {
   std::ofstream(path_, std::ios::trunc) << "something else";
-  const auto opened = LogRegister::Open(path_, /*may_create=*/true);
+  const auto opened = LogRegister::Open(path_, LogRegister::Access::kCreate);
   EXPECT_EQ(opened.status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(LogRegister::Open(dir_.path("none"), /*may_create=*/false).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(LogRegister::Open(dir_.path("none"), LogRegister::Access::kRead).status().code(),
+            absl::StatusCode::kNotFound);
 }
 
 TEST(LogName, FileNames) {
@@ -119,12 +132,16 @@ TEST(SyncMark, Format) {
 
 TEST(LogRegisterFormat, Format) {
   const test::TempDir dir;
-  const auto opened = LogRegister::Open(dir.path("logs"), /*may_create=*/true);
+  const auto opened = LogRegister::Open(dir.path("logs"), LogRegister::Access::kCreate);
   ASSERT_TRUE((*opened)->Add(kManifest).ok());
   (*opened)->SetSynced(kManifest, 0x102);
   (*opened)->Abandon(kManifest);
   std::ostringstream all;
   all << std::ifstream(dir.path("logs"), std::ios::binary).rdbuf();
+  ASSERT_TRUE((*opened)->SetBoot(0x304).ok());
+  std::ostringstream with_boot;
+  with_boot << std::ifstream(dir.path("logs"), std::ios::binary).rdbuf();
+  EXPECT_EQ(with_boot.str().substr(64, 24), std::string("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\x04\0\0\0\0\0\0\0\x03", 24));
   EXPECT_EQ(all.str().substr(0, 56), "armature logs 1\n                " +
                                          std::string("\0\0\0\0\0\0\0\x0c\0\0\0\0\0\0\x01\x02\0\0\0\0\0\0\x01\x02", 24));
 }

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <set>
@@ -332,6 +333,26 @@ TEST_F(ResumeTest, WithoutAMarkTheNextAttemptSucceeds) {
     ASSERT_TRUE(rocks_->Resume().ok());
   }
   EXPECT_TRUE(Put(1).ok());
+}
+
+// A record that is larger than RocksDB's buffer reaches the file in several parts, and the disk is full in its middle.
+TEST_F(ResumeTest, OnlyWholeRecordsCountAsSynced) {
+  ASSERT_TRUE(Put(0).ok());
+  {
+    const FilesAreFull full(size_t{3} << 20);
+    rocksdb::WriteBatch batch;
+    batch.Put(rocks_->Find("a")->handle(), "large", std::string(size_t{5} << 20, 'x'));
+    EXPECT_FALSE(rocks_->Write(&batch, /*sync=*/true, "put").ok());
+  }
+  // As the end of a flush does.
+  ASSERT_TRUE(rocks_->db()->SyncWAL().ok());
+  // The process is killed before the memtables are flushed.
+  const std::string killed = dir_.path("killed");
+  std::filesystem::copy(options_.path, killed, std::filesystem::copy_options::recursive);
+  absl::StatusOr<std::unique_ptr<RocksDb>> opened = RocksDb::Open(killed, options_);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_TRUE((*(*opened)->Get(*(*opened)->Find("a"), "0")).has_value());
+  EXPECT_FALSE((*(*opened)->Get(*(*opened)->Find("a"), "large")).has_value());
 }
 
 TEST_F(ResumeTest, AFamilyThatCouldNotBeDroppedIsDroppedLater) {
