@@ -127,9 +127,11 @@ Engine::~Engine() {
   parts_->table_waits.Stop();
   parts_->locks.Close(ServerStopsError());
   parts_->check_pool.Stop();
+  parts_->export_pool.Stop();
   parts_->waiting.AwaitNone();
   parts_->builder.Stop();
   parts_->applier.Stop();
+  parts_->table_pool.Stop();
   parts_->read_pool.Stop();
   parts_->holder_pool.Stop();
 }
@@ -144,6 +146,7 @@ store::Database* Engine::database() const { return parts_->database; }
 EngineStats Engine::stats() const {
   return {.read_queue_tasks = parts_->read_pool.queue_length(),
           .holder_queue_tasks = parts_->holder_pool.queue_length(),
+          .table_queue_tasks = parts_->table_pool.queue_length(),
           .check_queue_tasks = parts_->check_pool.queue_length()};
 }
 
@@ -194,7 +197,7 @@ void Engine::CreateTable(model::TableDefinition definition, Callback<TableDescri
   parts_->table_waits.WhenSettled(
       name, is_leaving ? parts_->options.describe_wait : absl::ZeroDuration(),
       [parts = parts_.get(), definition = std::move(definition), done = std::move(done)]() mutable {
-        RunBlocking(&parts->read_pool, std::move(done), engine::CreateTable, parts->database, std::move(definition));
+        RunBlocking(&parts->table_pool, std::move(done), engine::CreateTable, parts->database, std::move(definition));
       });
 }
 
@@ -203,7 +206,7 @@ void Engine::DeleteTable(const std::optional<std::string>& name, Callback<TableD
     ARM_RETURN_IF_ERROR(CheckNotBeingBackedUp(*parts, table));
     return engine::DeleteTable(parts->database, table);
   };
-  RunBlocking(&parts_->read_pool, std::move(done), delete_table, parts_.get(), name);
+  RunBlocking(&parts_->table_pool, std::move(done), delete_table, parts_.get(), name);
 }
 
 void Engine::DescribeTable(const std::optional<std::string>& name, Callback<TableDescription> done,
@@ -224,31 +227,31 @@ void Engine::ListTables(const std::optional<std::string>& start_after, std::opti
 }
 
 void Engine::UpdateTable(model::TableUpdate update, Callback<TableDescription> done) {
-  RunBlocking(&parts_->read_pool, std::move(done), engine::UpdateTable, parts_->database, std::move(update));
+  RunBlocking(&parts_->table_pool, std::move(done), engine::UpdateTable, parts_->database, std::move(update));
 }
 
-void Engine::PostToReadPool(absl::AnyInvocable<void() &&> run, absl::AnyInvocable<void(absl::Status) &&> refused) {
-  RunOnPool(&parts_->read_pool, std::move(run), std::move(refused));
+void Engine::PostToTablePool(absl::AnyInvocable<void() &&> run, absl::AnyInvocable<void(absl::Status) &&> refused) {
+  RunOnPool(&parts_->table_pool, std::move(run), std::move(refused));
 }
 
 void Engine::CreateBackup(CreateBackupRequest request, Callback<TableBackup> done) {
-  RunBlocking(&parts_->read_pool, std::move(done), engine::CreateTableBackup, parts_.get(), std::move(request));
+  RunBlocking(&parts_->table_pool, std::move(done), engine::CreateTableBackup, parts_.get(), std::move(request));
 }
 
 void Engine::DescribeBackup(std::optional<std::string> arn, Callback<TableBackup> done) {
-  RunBlocking(&parts_->read_pool, std::move(done), engine::DescribeTableBackup, std::cref(*parts_), std::move(arn));
+  RunBlocking(&parts_->table_pool, std::move(done), engine::DescribeTableBackup, std::cref(*parts_), std::move(arn));
 }
 
 void Engine::ListTableBackups(ListTableBackupsRequest request, Callback<ListTableBackupsResult> done) {
-  RunBlocking(&parts_->read_pool, std::move(done), engine::ListTableBackups, std::cref(*parts_), std::move(request));
+  RunBlocking(&parts_->table_pool, std::move(done), engine::ListTableBackups, std::cref(*parts_), std::move(request));
 }
 
 void Engine::DeleteBackup(std::optional<std::string> arn, Callback<TableBackup> done) {
-  RunBlocking(&parts_->read_pool, std::move(done), engine::DeleteTableBackup, parts_.get(), std::move(arn));
+  RunBlocking(&parts_->table_pool, std::move(done), engine::DeleteTableBackup, parts_.get(), std::move(arn));
 }
 
 void Engine::RestoreTableFromBackup(RestoreTableRequest request, Callback<TableDescription> done) {
-  RunBlocking(&parts_->read_pool, std::move(done), engine::RestoreTableFromBackup, parts_.get(), std::move(request));
+  RunBlocking(&parts_->table_pool, std::move(done), engine::RestoreTableFromBackup, parts_.get(), std::move(request));
 }
 
 void Engine::ListIndexViolations(ListIndexViolationsRequest request, Callback<ListIndexViolationsResult> done) {
@@ -261,7 +264,7 @@ void Engine::VerifyTable(VerifyTableRequest request, Callback<VerifyTableResult>
 }
 
 void Engine::OpenExport(std::string table_name, Callback<std::shared_ptr<TableExport>> done) {
-  RunBlocking(&parts_->check_pool, std::move(done), TableExport::Open, parts_.get(), std::move(table_name));
+  RunBlocking(&parts_->export_pool, std::move(done), TableExport::Open, parts_.get(), std::move(table_name));
 }
 
 BackupJobs* Engine::backups() { return &parts_->backups; }
@@ -275,11 +278,11 @@ void Engine::ListDatabaseBackups(std::string directory, Callback<std::vector<sto
     }
     return entries;
   };
-  RunBlocking(&parts_->check_pool, std::move(done), list, &parts_->backups, std::move(directory));
+  RunBlocking(&parts_->table_pool, std::move(done), list, &parts_->backups, std::move(directory));
 }
 
 void Engine::RestoreTableOf(RestoreTableOfRequest request, Callback<TableDescription> done) {
-  RunBlocking(&parts_->check_pool, std::move(done), engine::RestoreTableOf, parts_.get(), std::move(request));
+  RunBlocking(&parts_->table_pool, std::move(done), engine::RestoreTableOf, parts_.get(), std::move(request));
 }
 
 void Engine::ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done) {

@@ -59,6 +59,7 @@ struct EngineOptions {
 struct EngineStats {
   size_t read_queue_tasks = 0;
   size_t holder_queue_tasks = 0;
+  size_t table_queue_tasks = 0;
   size_t check_queue_tasks = 0;
 };
 
@@ -109,7 +110,7 @@ class Engine {
         std::move (*shared_done)(fn(database, request));
       }
     };
-    PostToReadPool(run, [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
+    PostToTablePool(run, [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
   }
 
   // See table_backups.h. ListTableBackups is the operation ListBackups.
@@ -140,7 +141,7 @@ class Engine {
   EngineStats stats() const;
 
  private:
-  void PostToReadPool(absl::AnyInvocable<void() &&> run, absl::AnyInvocable<void(absl::Status) &&> refused);
+  void PostToTablePool(absl::AnyInvocable<void() &&> run, absl::AnyInvocable<void(absl::Status) &&> refused);
 
   const std::unique_ptr<Parts> parts_;
 };

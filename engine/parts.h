@@ -95,6 +95,7 @@ struct Parts {
         options(engine_options),
         read_pool("arm-read", options.read_threads, options.read_queue_max),
         holder_pool("arm-locks", options.read_threads, options.read_queue_max),
+        table_pool("arm-tables", 2, options.read_queue_max),
         table_waits(db, &timers),
         locks(options.lock_stripes, &holder_pool, &timers, options.transaction_wait),
         applier(db),
@@ -111,6 +112,9 @@ struct Parts {
   ThreadPool holder_pool;
   // For work that waits for locks and indexes. It must not occupy threads of the other pools, which release both.
   ThreadPool check_pool{"arm-check", 1, kChecksWaitingMax};
+  ThreadPool export_pool{"arm-export", 1, kChecksWaitingMax};
+  // Operations on tables and lists of backups. They wait for the disk, and those that create families for each other.
+  ThreadPool table_pool;
   TableWaits table_waits;
   std::atomic<int> exports = 0;  // number of open exports
   store::LockTable locks;

@@ -52,8 +52,7 @@ constexpr MetricDefinition kTables[] = {
 constexpr MetricDefinition kPools[] = {
     {"armature_pool_queue_tasks", kGauge, "pool",
      "Tasks that wait for a thread. `pool` is read (queries, scans, reads from disk), locks (requests that hold row "
-     "locks) or check (armature verify, "
-     "exports)."},
+     "locks), tables (operations on tables and backups) or check (armature verify)."},
 };
 
 constexpr MetricDefinition kDisk[] = {

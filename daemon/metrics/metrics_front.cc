@@ -289,6 +289,7 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   const engine::EngineStats engine = sources.engine->stats();
   set.Add("armature_pool_queue_tasks", uint64_t{engine.read_queue_tasks}, {{"pool", "read"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.holder_queue_tasks}, {{"pool", "locks"}});
+  set.Add("armature_pool_queue_tasks", uint64_t{engine.table_queue_tasks}, {{"pool", "tables"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.check_queue_tasks}, {{"pool", "check"}});
   AddDisk(database.disk, &set);
   AddBackups(sources.engine->backups()->stats(), &set);

@@ -104,8 +104,8 @@ void TableExport::ReadPage(PageWriter* page, Callback<bool> done) {
     return std::move(done)(
         DeadlineExceededError("The export was given up, as nothing more of it was read for too long"));
   }
-  // Not refused when many pages of checks wait: there are few exports, each with one page in progress.
-  parts_->check_pool.RunAdmitted(
+  // Never refused: there are few exports, each with one page in progress.
+  parts_->export_pool.RunAdmitted(
       [self = shared_from_this(), held = std::move(held), page, done = std::move(done)]() mutable {
         absl::StatusOr<bool> has_more = self->ReadPageNow(*held, page);
         self->EndPage(has_more.ok() && *has_more);

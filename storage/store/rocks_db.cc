@@ -304,7 +304,13 @@ rocksdb::Status RocksDb::ResumeEngine() {
   // Read after set_resuming. CancelResume writes and reads the two in the opposite order, so one of them sees the
   // other.
   if (resume_cancelled_) return rocksdb::Status::ShutdownInProgress();
-  if (const rocksdb::Status resumed = db_->Resume(); !resumed.ok()) return resumed;
+  // RocksDB's Resume requires that the failure of a manifest has disabled file deletions, which a family being created
+  // behind the failure of a log does not do, and would abort. A successful Resume enables
+  // them for all, so a backup in progress may miss a file, and fails.
+  if (const rocksdb::Status disabled = db_->DisableFileDeletions(); !disabled.ok()) return disabled;
+  const rocksdb::Status resumed = db_->Resume();
+  db_->EnableFileDeletions(/*force=*/false);
+  if (!resumed.ok()) return resumed;
   // Without a background error of its own, RocksDB's Resume does nothing.
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   {

@@ -2,8 +2,10 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "absl/synchronization/notification.h"
 #include "storage/base/strings.h"
 #include "tests/unit/engine/engine_test_util.h"
 
@@ -64,6 +66,40 @@ TEST_F(TableWaitsTest, ADescriptionLeavesItsClientHalfOfTheTime) {
   const absl::StatusOr<TableDescription> described = answer.Take();
   ASSERT_TRUE(described.ok()) << described.status();
   EXPECT_EQ(described->descriptor.state, model::TableState::kDeleting);
+}
+
+// Blocks its reader at the first item until it is released.
+class BlockedPage final : public PageWriter {
+ public:
+  void Add(std::string_view) override {
+    reached_.Notify();
+    released_.WaitForNotification();
+  }
+  void Clear() override {}
+  void AwaitReader() { reached_.WaitForNotification(); }
+  void Release() { released_.Notify(); }
+
+ private:
+  absl::Notification reached_;
+  absl::Notification released_;
+};
+
+TEST(TableWork, GoesOnWhileAllReadersAreBusy) {
+  EngineOptions options;
+  options.read_threads = 1;
+  TestEngine engine(store::Durability::kOs, options);
+  ASSERT_TRUE(engine.CreateTable(PlainTable("read")).ok());
+  ASSERT_TRUE(engine.Put(WriteTo("read", PlainItem("p", "1"))).ok());
+  BlockedPage page;
+  ReadRequest scan;
+  scan.table_name = "read";
+  Answer<ReadResult> scanned;
+  engine->Scan({}, scan, &page, scanned.Catch());
+  page.AwaitReader();
+  EXPECT_EQ(engine.CreateTable(PlainTable("created")), absl::OkStatus());
+  EXPECT_TRUE(engine.DeleteTable("created").ok());
+  page.Release();
+  EXPECT_TRUE(scanned.Take().ok());
 }
 
 TEST_F(TableWaitsTest, TheFirstDescriptionOfADeletedTableFindsNone) {

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -19,6 +22,21 @@
 #include "rocksdb/write_batch.h"
 #include "storage/store/rocks_db.h"
 #include "tests/unit/store/store_test_util.h"
+
+namespace armature::store::resume_test {
+
+std::atomic<bool> no_room_to_sync = false;
+
+}  // namespace armature::store::resume_test
+
+// Takes the place of the C library's function for RocksDB.
+extern "C" int fdatasync(int descriptor) {
+  if (armature::store::resume_test::no_room_to_sync) {
+    errno = ENOSPC;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_fdatasync, descriptor));
+}
 
 namespace armature::store::resume_test {
 
@@ -225,6 +243,29 @@ TEST_F(ResumeTest, EachFailureIsFollowedByANewLog) {
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ((*rocks_->Get(*rocks_->Find("a"), std::to_string(i))).has_value(), i % 2 == 0) << i;
   }
+}
+
+TEST_F(ResumeTest, AManifestThatFailedBehindTheLogIsReplaced) {
+  ASSERT_TRUE(Put(0).ok());
+  {
+    ASSERT_TRUE(Put(1).ok());
+    const FilesAreFull full(1);
+    no_room_to_sync = true;
+    EXPECT_FALSE(rocks_->SyncLog().ok());
+    // A creation that was under way. A new one is refused.
+    rocksdb::ColumnFamilyHandle* none = nullptr;
+    EXPECT_FALSE(rocks_->db()->CreateColumnFamily({}, "b", &none).ok());
+    no_room_to_sync = false;
+  }
+  ASSERT_TRUE(rocks_->space()->has_failed());
+  const absl::Status resumed = rocks_->Resume();
+  ASSERT_TRUE(resumed.ok()) << resumed;
+  const absl::Status created = rocks_->CreateFamilies({"c"});
+  EXPECT_TRUE(created.ok()) << created;
+  EXPECT_TRUE(Put(2).ok());
+  Open();
+  EXPECT_NE(rocks_->Find("c"), nullptr);
+  for (int i = 0; i <= 2; ++i) EXPECT_TRUE((*rocks_->Get(*rocks_->Find("a"), std::to_string(i))).has_value()) << i;
 }
 
 TEST_F(ResumeTest, AFailureRightAfterAResumptionIsResumedToo) {
