@@ -22,7 +22,7 @@ struct LogScan {
   uint64_t whole = 0;  // end of the last record before the first damage; equal to `size` without damage
   // Where the first complete record behind the damage begins. A torn end, as a power cut leaves it, has none.
   std::optional<uint64_t> next_record;
-  // What RocksDB loses when it skips the damage: it gives up the rest of a damaged block, and records that end there.
+  // The loss if RocksDB skips the damage: it gives up the rest of a damaged block, and records that end there.
   uint64_t lost_bytes = 0;
   size_t lost_places = 0;
 
