@@ -254,6 +254,13 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
     return FlagError("describe_wait", absl::FormatDuration(raw.describe_wait), "must be between 0 and 20s");
   }
   config.engine.describe_wait = raw.describe_wait;
+  if (raw.index_reads != "eventual" && raw.index_reads != "settled") {
+    return FlagError("index_reads", raw.index_reads, "must be eventual or settled");
+  }
+  if (raw.index_read_wait < absl::Milliseconds(1) || raw.index_read_wait > absl::Seconds(20)) {
+    return FlagError("index_read_wait", absl::FormatDuration(raw.index_read_wait), "must be between 1ms and 20s");
+  }
+  if (raw.index_reads == "settled") config.engine.index_read_wait = raw.index_read_wait;
   config.engine.enforce_throughput = raw.enforce_throughput;
   ARM_RETURN_IF_ERROR(ReadBackups(raw, &config.engine.backup));
   config.engine.read_threads = static_cast<size_t>(raw.read_threads);

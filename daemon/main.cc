@@ -88,6 +88,11 @@ ABSL_FLAG(absl::Duration, describe_wait, absl::Seconds(1),
           "Longest wait of DescribeTable for the end of a table's creation or deletion, so that clients that poll need "
           "not ask twice, and of CreateTable for the end of the deletion of a table of that name; 0 to 20s. Fixed at "
           "start.");
+ABSL_FLAG(std::string, index_reads, "eventual",
+          "Reads of global indexes: eventual, from the entries that are there; or settled, after a wait of up to "
+          "--index_read_wait for the writes that were acknowledged before the read. Fixed at start.");
+ABSL_FLAG(absl::Duration, index_read_wait, absl::Milliseconds(100),
+          "Longest wait of a settled read of a global index. Then it reads what is there; 1ms to 20s. Fixed at start.");
 ABSL_FLAG(bool, enforce_throughput, true,
           "Throttle requests beyond the provisioned throughput of tables and global indexes, or beyond the maximum "
           "throughput of on-demand tables. Fixed at start.");
@@ -154,6 +159,8 @@ armature::daemon::RawConfig FromFlags() {
   raw.gsi_backlog_mb_max = absl::GetFlag(FLAGS_gsi_backlog_mb_max);
   raw.transaction_wait = absl::GetFlag(FLAGS_transaction_wait);
   raw.describe_wait = absl::GetFlag(FLAGS_describe_wait);
+  raw.index_reads = absl::GetFlag(FLAGS_index_reads);
+  raw.index_read_wait = absl::GetFlag(FLAGS_index_read_wait);
   raw.enforce_throughput = absl::GetFlag(FLAGS_enforce_throughput);
   raw.insecure = absl::GetFlag(FLAGS_insecure);
   raw.http_listen = absl::GetFlag(FLAGS_http_listen);

@@ -61,30 +61,49 @@ void ReadNow(Parts* parts, RequestContext context, const std::shared_ptr<ReadPla
   ReadOnPool(parts, std::move(context), plan, page, std::move(done));
 }
 
+// Reads when `index` contains all changes up to `at_least`. At the deadline the read fails, or, `if_late`, goes on.
+void ReadWhenApplied(Parts* parts, RequestContext context, const std::shared_ptr<ReadPlan>& plan,
+                     ChangeSequence at_least, absl::Time deadline, bool if_late, PageWriter* page,
+                     Callback<ReadResult> done) {
+  // If the table's log is empty up to the sequence, only a run of the applier advances the cursor.
+  parts->applier.OnAppended({plan->table().descriptor.id});
+  const int64_t begin_ns = RequestTrace::Begin(context.trace);
+  plan->index->progress->WhenApplied(at_least, deadline,
+                                     [token = parts->waiting.Enter(), parts, context = std::move(context), plan, page,
+                                      begin_ns, if_late, done = std::move(done)](const absl::Status& waited) mutable {
+                                       RequestTrace::End(context.trace, WaitFor::kIndex, begin_ns);
+                                       if (!waited.ok() && !(if_late && absl::IsDeadlineExceeded(waited)))
+                                         return std::move(done)(waited);
+                                       ReadOnPool(parts, std::move(context), plan, page, std::move(done));
+                                     });
+}
+
 void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, Callback<ReadResult> done) {
   if (!plan.ok()) return std::move(done)(plan.status());
   const absl::Status admitted = AdmitRead(*parts, (*plan)->table(), (*plan)->index);
   if (!admitted.ok()) return std::move(done)(admitted);
   const store::Index* const index = (*plan)->index;
-  const ChangeSequence at_least((*plan)->request.at_least_sequence);
-  if (index == nullptr || index->progress == nullptr || index->progress->applied() >= at_least) {
+  if (index == nullptr || index->progress == nullptr) {
+    return ReadNow(parts, std::move(context), *plan, page, std::move(done));
+  }
+  const absl::Time now = absl::Now();
+  const absl::Duration patience = std::min(parts->options.index_read_wait, (context.deadline - now) / 2);
+  const bool is_late = index->progress->backlog().load().records > 0;
+  ChangeSequence at_least((*plan)->request.at_least_sequence);
+  if (at_least == ChangeSequence() && patience > absl::ZeroDuration() && is_late) {
+    at_least = index->progress->backlog().last();
+    return ReadWhenApplied(parts, std::move(context), *plan, at_least, now + patience, /*if_late=*/true, page,
+                           std::move(done));
+  }
+  if (index->progress->applied() >= at_least) {
     return ReadNow(parts, std::move(context), *plan, page, std::move(done));
   }
   if (const ChangeSequence last = parts->database->change_log().watermark(); at_least > last) {
     return std::move(done)(ValidationError(
         Cat("AtLeastSequence ", at_least.value(), " is none of this server's: its last change is ", last.value())));
   }
-  // If the table's log is empty up to the sequence, only a run of the applier advances the cursor.
-  parts->applier.OnAppended({(*plan)->table().descriptor.id});
-  const absl::Time deadline = std::min(context.deadline, absl::Now() + kWaitForIndexMax);
-  const int64_t begin_ns = RequestTrace::Begin(context.trace);
-  index->progress->WhenApplied(at_least, deadline,
-                               [token = parts->waiting.Enter(), parts, context = std::move(context), plan = *plan, page,
-                                begin_ns, done = std::move(done)](const absl::Status& waited) mutable {
-                                 RequestTrace::End(context.trace, WaitFor::kIndex, begin_ns);
-                                 if (!waited.ok()) return std::move(done)(waited);
-                                 ReadOnPool(parts, std::move(context), plan, page, std::move(done));
-                               });
+  const absl::Time deadline = std::min(context.deadline, now + kWaitForIndexMax);
+  ReadWhenApplied(parts, std::move(context), *plan, at_least, deadline, /*if_late=*/false, page, std::move(done));
 }
 
 void RunWrite(Parts* parts, RequestContext context, WriteKind kind, WriteRequest request, Callback<WriteResult> done) {

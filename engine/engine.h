@@ -50,6 +50,8 @@ struct EngineOptions {
   // Time that DescribeTable of a table in creation or deletion waits for its end, and CreateTable for the end of the
   // deletion of a table of the same name.
   absl::Duration describe_wait = absl::ZeroDuration();
+  // Time that a read of a global index waits for the writes that were acknowledged before it. Zero: it does not wait.
+  absl::Duration index_read_wait = absl::ZeroDuration();
   absl::Duration export_patience = absl::Minutes(2);  // time after which an export without requests is closed
   BackupOptions backup = {};
   bool apply_changes = true;  // false: changes do not reach the global indexes; for tests, which apply them explicitly

@@ -44,6 +44,11 @@ class IndexBacklog {
     return {records_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed)};
   }
   State state() const;
+  // The sequence of the last record that was appended.
+  ChangeSequence last() const {
+    const absl::MutexLock lock(&mutex_);
+    return last_;
+  }
 
  private:
   // Sequence and commit time of a record. Records between two samples were committed between their times.

@@ -104,6 +104,55 @@ TEST_F(BacklogTest, CountsForEachIndexWhatTouchesIt) {
   }
 }
 
+EngineOptions Settled(absl::Duration wait) {
+  EngineOptions options = Stalled(1000, 1u << 20);
+  options.index_read_wait = wait;
+  return options;
+}
+
+class SettledReadTest : public BacklogTest {
+ protected:
+  explicit SettledReadTest(absl::Duration wait = kPatience) : BacklogTest(Settled(wait)) {}
+};
+
+TEST_F(SettledReadTest, WaitsForTheWritesThatWereAcknowledged) {
+  ASSERT_TRUE(Put("a", {{"color", S("red")}}).ok());
+  ReadRequest request;
+  request.table_name = kTable;
+  request.index_name = "colors";
+  ItemCollector page;
+  Answer<ReadResult> answer;
+  engine_->Scan({}, request, &page, answer.Catch());
+  EXPECT_FALSE(answer.IsThere());
+  // It does not wait for an index that no write has touched.
+  EXPECT_TRUE(EntriesOf("sizes", "size").empty());
+  Apply();
+  ASSERT_TRUE(answer.Take().ok());
+  EXPECT_EQ(page.items.size(), 1u);
+}
+
+TEST_F(SettledReadTest, LeavesItsClientHalfOfTheTime) {
+  ASSERT_TRUE(Put("a", {{"color", S("red")}}).ok());
+  ReadRequest request;
+  request.table_name = kTable;
+  request.index_name = "colors";
+  RequestContext context;
+  context.deadline = absl::Now() + absl::Milliseconds(500);
+  const absl::StatusOr<Page> page = engine_.Scan(request, context);
+  ASSERT_TRUE(page.ok()) << page.status();
+  EXPECT_TRUE(page->items.empty());
+}
+
+class BrieflySettledReadTest : public SettledReadTest {
+ protected:
+  BrieflySettledReadTest() : SettledReadTest(absl::Milliseconds(5)) {}
+};
+
+TEST_F(BrieflySettledReadTest, ReadsWhatIsThereAfterTheLongestWait) {
+  ASSERT_TRUE(Put("a", {{"color", S("red")}}).ok());
+  EXPECT_TRUE(EntriesOf("colors", "color").empty());
+}
+
 TEST_F(BacklogTest, IsCountedAnewAfterARestart) {
   ASSERT_TRUE(Put("a", {{"color", S("red")}}).ok());
   ASSERT_TRUE(Put("b", {{"color", S("red")}, {"size", S("big")}}).ok());
