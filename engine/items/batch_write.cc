@@ -251,7 +251,7 @@ void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode) {
     if (!decided.ok()) {
       End(batch, member, std::move(decided));
     } else if (row.changes_nothing()) {
-      End(batch, member, database.change_log().watermark());
+      End(batch, member, database.CommitNothing());
     } else {
       commits.push_back({BuildUnit(&row), [batch, member](absl::StatusOr<ChangeSequence> sequence) {
                            End(batch, member, std::move(sequence));

@@ -82,8 +82,10 @@ void DecideAndCommit(const WritePtr& write) {
   RowWrite& row = write->row;
   if (const absl::Status decided = Decide(*write->parts, &row); !decided.ok()) return write->Fail(decided);
   if (row.changes_nothing()) {
+    const absl::StatusOr<ChangeSequence> sequence = write->parts->database->CommitNothing();
+    if (!sequence.ok()) return write->Fail(sequence.status());
     FillResult(write.get());
-    return Answer(write, write->parts->database->change_log().watermark());
+    return Answer(write, *sequence);
   }
   store::WriteUnit unit = BuildUnit(&row);
   FillResult(write.get());

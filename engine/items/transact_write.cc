@@ -332,7 +332,9 @@ void Decide(const TransactionPtr& transaction) {
   std::vector<store::WriteUnit> units = BuildUnits(transaction);
   FillReports(transaction);
   if (units.empty()) {
-    transaction->result.change_sequence = database.change_log().watermark().value();
+    const absl::StatusOr<ChangeSequence> sequence = database.CommitNothing();
+    if (!sequence.ok()) return End(transaction, sequence.status());
+    transaction->result.change_sequence = sequence->value();
     return End(transaction, std::move(transaction->result));
   }
   for (const auto& row : transaction->rows()) ReleaseImages(row.get());

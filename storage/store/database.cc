@@ -242,6 +242,11 @@ absl::Status Database::CommitBuilt(const WriteUnit& unit, TableId table, const I
   return absl::OkStatus();
 }
 
+absl::StatusOr<ChangeSequence> Database::CommitNothing() const {
+  ARM_RETURN_IF_ERROR(impl_->rocks->space()->CheckEngine());
+  return impl_->log->watermark();
+}
+
 absl::Status Database::ActivateIndex(TableId table, IndexId index) {
   return impl_->catalog->ActivateIndex(table, index);
 }

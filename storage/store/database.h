@@ -192,6 +192,9 @@ class Database {
   void Commit(WriteUnit unit, CommitCallback done);
   void CommitAll(std::vector<WriteUnit> units, CommitCallback done);
   void CommitEach(std::vector<Commitment> commitments);
+  // The sequence with which a write that changes nothing is answered. Errors: ServiceUnavailable after a write has
+  // failed: the restart decides whether that one is there, so nothing may be acknowledged behind it.
+  absl::StatusOr<ChangeSequence> CommitNothing() const;
 
   // Idempotency tokens of requests; see idempotency.h. `record` is unspecified unless kFound. Errors: as Get.
   absl::StatusOr<GetResult> FindToken(std::string_view token, ReadMode mode, TokenRecord* record) const;

@@ -103,9 +103,10 @@ RocksDb::~RocksDb() {
     }
     families_.clear();
   }
-  // After an orderly end, a start of any boot can tell damage from writes that were not synced.
-  if (const rocksdb::Status synced = db_->SyncWAL(); !synced.ok()) {
-    LOG(WARNING) << "store: cannot sync the write-ahead log at the end status=" << synced.ToString();
+  // After an orderly end, a start of any boot can tell damage from writes that were not synced. After a failed write
+  // RocksDB would abort.
+  if (const absl::Status synced = SyncLog(); !synced.ok()) {
+    LOG(WARNING) << "store: cannot sync the write-ahead log at the end status=" << synced;
   }
   static_cast<void>(db_->Close());
 }

@@ -330,10 +330,15 @@ void Catalog::SetReleaseListener(std::function<void()> listener) {
 
 absl::StatusOr<ChangeSequence> Catalog::ReadLastSequence(RocksDb* db) {
   ARM_ASSIGN_OR_RETURN(const std::optional<std::string> stored, db->Get(*db->meta(), kSequenceKey));
-  if (!stored.has_value()) return ChangeSequence(0);
-  const std::optional<uint64_t> value = ParseU64(*stored);
+  const std::optional<uint64_t> value = stored.has_value() ? ParseU64(*stored) : 0;
   if (!value.has_value()) return DataLossError("meta: sequence must have eight bytes");
-  return ChangeSequence(*value);
+  uint64_t last = *value;
+  // An index passes the sequences of a batch that failed. It would skip changes that got them again.
+  ARM_RETURN_IF_ERROR(db->ForEachWithPrefix(*db->meta(), kCursorPrefix, [&](std::string_view, std::string_view cursor) {
+    last = std::max(last, ParseU64(cursor).value_or(0));
+    return absl::OkStatus();
+  }));
+  return ChangeSequence(last);
 }
 
 }  // namespace armature::store

@@ -177,7 +177,7 @@ class Catalog {
   // Names of all families that a table of `descriptor` has.
   static std::vector<std::string> FamilyNames(const model::TableDescriptor& descriptor);
 
-  // Reads the highest change sequence ever used.
+  // Reads the highest change sequence that was ever used, or that an index has passed.
   static absl::StatusOr<ChangeSequence> ReadLastSequence(RocksDb* db);
 
  private:

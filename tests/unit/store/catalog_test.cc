@@ -72,6 +72,19 @@ TEST_F(CatalogTest, TablesSurviveReopen) {
   EXPECT_EQ(database_->catalog()->Find("t")->descriptor, before);
 }
 
+// The sequences of a batch that failed are never written, but indexes pass them.
+TEST_F(CatalogTest, SequencesThatAnIndexHasPassedAreNotUsedAgain) {
+  Open();
+  auto snapshot = CreateActive(database_.get(), IndexedTable("t"));
+  const model::TableDescriptor table = snapshot->Find("t")->descriptor;
+  snapshot.reset();
+  const absl::Status consumed = database_->CommitConsumed(WriteUnit(/*pin=*/nullptr), table.id,
+                                                          {{table.global_indexes[0].id, ChangeSequence(7)}});
+  ASSERT_TRUE(consumed.ok()) << consumed;
+  Open();
+  EXPECT_EQ(database_->change_log().last_taken(), ChangeSequence(7));
+}
+
 TEST_F(CatalogTest, ATakenNameIsInUse) {
   Open();
   CreateActive(database_.get(), PlainTable("t"));
