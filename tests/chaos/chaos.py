@@ -14,10 +14,12 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from arena import Arena, Failed, Report, commit_of_tree  # noqa: E402
 from calls import CallRun  # noqa: E402
+from clocks import ClockRun  # noqa: E402
 from cuts import CutRun  # noqa: E402
 from kills import KillRun  # noqa: E402
+from limits import LimitRun  # noqa: E402
 
-KINDS = {"kills": KillRun, "cuts": CutRun, "calls": CallRun}
+KINDS = {"kills": KillRun, "cuts": CutRun, "calls": CallRun, "clocks": ClockRun, "limits": LimitRun}
 
 
 def parse_arguments():
@@ -25,7 +27,7 @@ def parse_arguments():
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--armatured", required=True, help="the daemon")
     parser.add_argument("--armature", required=True, help="the command line tool")
-    parser.add_argument("--shim", help="libarmature_chaos_shim.so, for every kind but kills")
+    parser.add_argument("--shim", help="libarmature_chaos_shim.so, for cuts, calls and clocks")
     parser.add_argument("--seed", type=int, help="repeats the random choices of a run, though not its timing")
     parser.add_argument("--seconds", type=float, default=60, help="a run ends after the cycle that reaches this")
     parser.add_argument("--faults", type=int, help="a run ends after so many faults")

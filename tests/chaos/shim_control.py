@@ -56,8 +56,9 @@ class ShimControl:
     def set_fsync_us(self, microseconds):
         self.put("<q", _FSYNC, microseconds)
 
-    def environment(self, shim, roots, journal=None):
-        """The environment of a daemon with the shim."""
+    def environment(self, shim, roots, journal=None, boot=None):
+        """The environment of a daemon with the shim. boot: file with the id of the machine's run."""
         found = {"LD_PRELOAD": str(shim), "ARMATURE_CHAOS_CONTROL": str(self.path),
                  "ARMATURE_CHAOS_ROOT": ":".join(map(str, roots))}
-        return {**found, "ARMATURE_CHAOS_JOURNAL": str(journal)} if journal else found
+        optional = {"ARMATURE_CHAOS_JOURNAL": journal, "ARMATURE_CHAOS_BOOT": boot}
+        return {**found, **{name: str(value) for name, value in optional.items() if value}}

@@ -34,7 +34,7 @@ uint64_t FileAt(const char* path) {
 
 int Open(const char* path, int flags, mode_t mode) {
   if (!IsWatchedPath(path)) {
-    const auto fd = static_cast<int>(Answer(RawCall(SYS_openat, AT_FDCWD, Arg(path), flags, mode)));
+    const auto fd = static_cast<int>(Answer(RawCall(SYS_openat, AT_FDCWD, Arg(Redirected(path)), flags, mode)));
     Forget(fd);
     return fd;
   }

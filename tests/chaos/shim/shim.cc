@@ -22,6 +22,7 @@ struct State {
   Control* control = nullptr;
   int journal = -1;
   std::string_view roots;
+  const char* boot = nullptr;
   uint64_t time_ns = 0;
 };
 State state;
@@ -53,6 +54,7 @@ __attribute__((constructor)) void ReadEnvironment() {
   const int64_t mapped = RawCall(SYS_mmap, 0, sizeof(Control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (mapped < 0) std::abort();
   state.roots = roots;
+  state.boot = std::getenv("ARMATURE_CHAOS_BOOT");
   if (journal != nullptr) {
     state.journal = OpenRaw(journal, O_WRONLY | O_APPEND | O_CREAT);
     if (state.journal < 0) std::abort();
@@ -105,6 +107,11 @@ void Watch(int fd, const char* path) {
 
 void Forget(int fd) {
   if (fd >= 0 && fd < kDescriptors) paths[fd][0] = '\0';
+}
+
+const char* Redirected(const char* path) {
+  if (state.boot == nullptr || path == nullptr) return path;
+  return std::strcmp(path, "/proc/sys/kernel/random/boot_id") == 0 ? state.boot : path;
 }
 
 bool Fails(Call call, std::string_view path, bool* is_short) {

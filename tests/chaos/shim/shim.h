@@ -5,6 +5,7 @@
 //   ARMATURE_CHAOS_CONTROL  file with the Control page
 //   ARMATURE_CHAOS_ROOT     directories whose files are watched, separated by colons
 //   ARMATURE_CHAOS_JOURNAL  file to which changes of watched files are appended; unset: none
+//   ARMATURE_CHAOS_BOOT     file that is read in place of the id of the machine's run; unset: none
 //
 // Everything here works before constructors of other libraries have run, and allocates no memory.
 
@@ -30,6 +31,9 @@ bool IsWatchedPath(const char* path);
 std::string_view PathOf(int fd);
 void Watch(int fd, const char* path);
 void Forget(int fd);
+
+// The file to open for `path`: another one for the id of the machine's run, if one was given.
+const char* Redirected(const char* path);
 
 // Counts a call. True if it fails: errno is set, or `*is_short` if the write is to be short.
 bool Fails(Call call, std::string_view path, bool* is_short = nullptr);
