@@ -40,11 +40,13 @@ std::string_view ResultName(const absl::Status& result) {
   return error.has_value() ? ApiErrorName(error->type) : "InternalServerError";
 }
 
+std::string TimeText(absl::Time time) { return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", time, absl::UTCTimeZone()); }
+
 }  // namespace
 
 std::string AuditLine(const AuditRecord& record, absl::Time time) {
   std::string line = "{";
-  AppendJsonText("time", absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", time, absl::UTCTimeZone()), &line);
+  AppendJsonText("time", TimeText(time), &line);
   AppendJsonText("principal", record.principal, &line);
   AppendJsonText("peer", record.peer, &line);
   AppendJsonText("operation", record.operation, &line);
@@ -70,8 +72,23 @@ void AuditLog::CountLost() {
   LOG_EVERY_N(ERROR, 1000) << "audit: line lost path=" << path_ << " lost_lines=" << lost;
 }
 
+std::optional<uint64_t> AuditLog::AdmitStranger(absl::Time now) {
+  const absl::MutexLock lock(&mutex_);
+  if (strangers_.Take(kStrangers, now)) return std::exchange(left_out_, 0);
+  ++left_out_;
+  return std::nullopt;
+}
+
 void AuditLog::Record(const AuditRecord& record) {
-  Task task = [this, line = AuditLine(record, absl::Now())] { Write(line); };
+  const absl::Time now = absl::Now();
+  std::string line;
+  if (record.principal.empty() && !record.result.ok()) {
+    const std::optional<uint64_t> left_out = AdmitStranger(now);
+    if (!left_out.has_value()) return;
+    if (*left_out > 0) line = Cat(R"({"time":")", TimeText(now), R"(","left_out":")", *left_out, "\"}\n");
+  }
+  line += AuditLine(record, now);
+  Task task = [this, line = std::move(line)] { Write(line); };
   if (!writer_.TryRun(task)) CountLost();
 }
 

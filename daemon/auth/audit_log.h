@@ -7,12 +7,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "daemon/auth/failures.h"
 #include "storage/base/thread_pool.h"
 
 namespace armature::daemon {
@@ -27,11 +31,13 @@ struct AuditRecord {
 
 // {"time":"2025-11-04T12:00:00.123456Z","principal":"AKOPS","peer":"ipv4:127.0.0.1:4711","operation":"CreateTable",
 //  "table":"orders","result":"OK"}; after an error `result` is the name of the exception. Lines are appended in the
-//  order
-// of Record calls, each by one write.
+// order of Record calls, each by one write.
 //
 // Record does not block: the log's own thread writes, behind a queue of kWaitingMax lines. A line is lost if the queue
 // is full or the write fails. Lost lines are counted in the daemon's log.
+//
+// Refusals of callers without a principal are written at the rate kStrangers, so that strangers can fill neither the
+// disk nor the queue. A line {"time":...,"left_out":"7"} counts those that were left out before it.
 //
 // Thread-safety: thread-safe. Lifetime: the destructor writes the queued lines.
 class AuditLog {
@@ -58,7 +64,15 @@ class AuditLog {
   void Write(const std::string& line);
   void CountLost();
 
+  static constexpr TokenBucket::Rate kStrangers = {.burst = 1000, .per_second = 10};
+
+  // Number of refusals that were left out, if there is room for the next one; nullopt if it is left out, too.
+  std::optional<uint64_t> AdmitStranger(absl::Time now);
+
   const std::string path_;
+  absl::Mutex mutex_;
+  TokenBucket strangers_ ABSL_GUARDED_BY(mutex_){kStrangers};
+  uint64_t left_out_ ABSL_GUARDED_BY(mutex_) = 0;
   int fd_;  // used by the writer's thread only
   std::atomic<uint64_t> lost_lines_ = 0;
   ThreadPool writer_;

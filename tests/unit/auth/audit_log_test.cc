@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -64,6 +65,27 @@ TEST_F(AuditLogTest, AppendsInOrder) {
     EXPECT_NE(line.find(Cat("\"table\":\"t", i, "\"")), std::string::npos) << line;
   }
   EXPECT_FALSE(std::getline(lines, line));
+}
+
+TEST_F(AuditLogTest, RefusalsOfStrangersAreWrittenAtALimitedRate) {
+  constexpr int kRefusals = 20'000;
+  {
+    const auto log = AuditLog::Open(Path("log"));
+    ASSERT_TRUE(log.ok()) << log.status();
+    AuditRecord refused = About("orders");
+    refused.principal = "";
+    refused.result = ResourceInUseError("no");
+    for (int i = 0; i < kRefusals; ++i) (*log)->Record(refused);
+    for (int i = 0; i < 3; ++i) (*log)->Record(About("mine"));
+    EXPECT_EQ((*log)->lost_lines(), 0u);
+  }
+  const std::string text = Read("log");
+  const auto lines = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  EXPECT_GE(lines, 1003);
+  EXPECT_LT(lines, kRefusals / 2);
+  size_t mine = 0;
+  for (size_t at = 0; (at = text.find("mine", at)) != std::string::npos; ++at) ++mine;
+  EXPECT_EQ(mine, 3u);
 }
 
 TEST_F(AuditLogTest, ReopenDividesTheLines) {
