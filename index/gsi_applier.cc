@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
@@ -147,7 +149,33 @@ void GsiApplier::Stop() {
 
 void GsiApplier::OnAppended(const std::vector<TableId>& tables) {
   const absl::MutexLock lock(&mutex_);
-  for (const TableId table : tables) Enqueue(table);
+  for (const TableId table : tables) {
+    if (!set_apart_.contains(table)) Enqueue(table);
+  }
+}
+
+absl::Time GsiApplier::EnqueueDue() {
+  absl::Time next = absl::InfiniteFuture();
+  if (set_apart_.empty()) return next;
+  const absl::Time now = absl::Now();
+  absl::erase_if(set_apart_, [&](const auto& each) {
+    if (each.second > now) {
+      next = std::min(next, each.second);
+      return false;
+    }
+    Enqueue(each.first);
+    return true;
+  });
+  return next;
+}
+
+void GsiApplier::SetStalled(TableId table_id, bool is_stalled) {
+  const std::shared_ptr<const store::CatalogSnapshot> snapshot = database_->catalog();
+  const store::Table* const table = snapshot->Find(table_id);
+  if (table == nullptr) return;
+  for (const store::Index& index : table->global_indexes) {
+    if (index.progress != nullptr) index.progress->set_stalled(is_stalled);
+  }
 }
 
 void GsiApplier::Enqueue(TableId table) {
@@ -158,23 +186,31 @@ void GsiApplier::Enqueue(TableId table) {
 
 void GsiApplier::Work() {
   SetThreadName("arm-gsi");
+  absl::flat_hash_set<TableId> stalled;
   while (true) {
     TableId table;
     {
       const absl::MutexLock lock(&mutex_);
-      while (queue_.empty() && !stopping_) wake_.Wait(&mutex_);
+      absl::Time next = EnqueueDue();
+      while (queue_.empty() && !stopping_) {
+        wake_.WaitWithDeadline(&mutex_, next);
+        next = EnqueueDue();
+      }
       if (stopping_) return;
       table = queue_.front();
       queue_.pop_front();
       queued_.erase(table);
     }
     const absl::StatusOr<bool> drained = RunOnce(table);
+    if (drained.ok() ? stalled.erase(table) > 0 : stalled.insert(table).second) SetStalled(table, !drained.ok());
     const absl::MutexLock lock(&mutex_);
     if (!drained.ok()) {
-      LOG_EVERY_N(ERROR, 60) << "gsi: run failed table=" << table.value() << " status=" << drained.status();
-      if (!stopping_) wake_.WaitWithTimeout(&mutex_, kRetryAfter);
+      LOG_EVERY_N(ERROR, 60) << "gsi: changes cannot be applied, the global indexes of the table stand still table="
+                             << table.value() << " status=" << drained.status();
+      set_apart_[table] = absl::Now() + kRetryAfter;
+    } else if (!*drained) {
+      Enqueue(table);
     }
-    if (!drained.ok() || !*drained) Enqueue(table);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "storage/base/strong_type.h"
 #include "storage/store/catalog/catalog.h"
 #include "storage/store/database.h"
@@ -50,6 +51,10 @@ class GsiApplier : public store::ChangeConsumer {
  private:
   void Work();
   void Enqueue(TableId table) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Enqueues the tables that were set apart long enough. Returns the time at which the next one is due.
+  absl::Time EnqueueDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Tells the indexes of a table that their changes can, or cannot, be applied.
+  void SetStalled(TableId table, bool is_stalled);
   // Does a run up to `up_to` for indexes of a table with equal cursors. An index under construction forms its own
   // group.
   absl::StatusOr<store::ChangeLog::ReadOutcome> RunGroup(const std::shared_ptr<const store::CatalogSnapshot>& snapshot,
@@ -62,6 +67,8 @@ class GsiApplier : public store::ChangeConsumer {
   absl::CondVar wake_;
   std::deque<TableId> queue_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<TableId, bool> queued_ ABSL_GUARDED_BY(mutex_);
+  // Tables whose last run failed, with the time of the next attempt. They do not delay the others.
+  absl::flat_hash_map<TableId, absl::Time> set_apart_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   // Position up to which a table's log was trimmed, and records applied since. Used by the working thread only.
   struct Trims {

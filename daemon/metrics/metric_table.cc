@@ -38,6 +38,8 @@ constexpr MetricDefinition kIndexes[] = {
     {"armature_gsi_backlog_bytes", kGauge, "table, index", "Bytes of index rows in the changes not yet applied."},
     {"armature_gsi_lag_seconds", kGauge, "table, index",
      "Age of the oldest change not yet applied; 0 without a backlog."},
+    {"armature_gsi_stalled", kGauge, "table, index",
+     "1 while changes cannot be applied to the index, because they or the index are damaged."},
     {"armature_gsi_building", kGauge, "table, index", "1 while the index is being built."},
 };
 

@@ -266,6 +266,8 @@ void AddTables(const store::CatalogSnapshot& catalog, MetricSet* set) {
     const int64_t oldest_ms = index.progress->backlog().state().oldest_ms;
     return oldest_ms == 0 ? 0.0 : static_cast<double>(std::max<int64_t>(now_ms - oldest_ms, 0)) / 1000;
   });
+  each_index("armature_gsi_stalled",
+             [](const store::Index& index) { return index.progress->is_stalled() ? 1.0 : 0.0; });
   each_index("armature_gsi_building", [](const store::Index& index) { return index.build != nullptr ? 1.0 : 0.0; });
   const auto each_table = [&](std::string_view metric, auto value) {
     for (const auto& [name, table] : catalog.tables()) {

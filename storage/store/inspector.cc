@@ -21,6 +21,7 @@
 #include "storage/store/options.h"
 #include "storage/store/rocks_options.h"
 #include "storage/store/rocks_status.h"
+#include "storage/store/wal/log_check.h"
 
 namespace armature::store {
 namespace {
@@ -272,7 +273,9 @@ absl::Status ParseValue(std::string_view value, MetaRecord* record) {
 }  // namespace
 
 struct Inspector::Rocks {
-  std::unique_ptr<rocksdb::Env> env = MakeReadOnlyEnv();  // outlives the database
+  explicit Rocks(std::string current) : env(MakeReadOnlyEnv(std::move(current))) {}
+
+  std::unique_ptr<rocksdb::Env> env;  // outlives the database
   ReadOnlyDb open;
 };
 
@@ -316,8 +319,13 @@ void Inspector::OpenRocks() {
   DatabaseOptions options;
   options.cache_bytes = kCacheBytes;
   std::string failure;
+  std::string current;
+  if (const absl::StatusOr<LogName> manifest = FindLostManifest(path); manifest.ok()) {
+    current = CurrentText(*manifest);
+    problems_.push_back(Cat(path, "/CURRENT is missing or damaged; ", FileName(*manifest), " is read, which it named"));
+  }
   for (const Attempt& attempt : kAttempts) {
-    auto rocks = std::make_unique<Rocks>();
+    auto rocks = std::make_unique<Rocks>(current);
     const rocksdb::Status status =
         rocks->open.Open(ReadOnlyOptions(options, attempt, rocks->env.get()), path, options.cache_bytes);
     if (!status.ok()) {

@@ -49,8 +49,14 @@ absl::StatusOr<std::optional<size_t>> AddLogFaults(const std::string& data_dir, 
   }
   ARM_RETURN_IF_ERROR(opened.status());
   const absl::StatusOr<LogFindings> findings = FindLogFaults(path, **opened);
-  // Without a manifest RocksDB opens nothing.
-  if (absl::IsNotFound(findings.status()) || absl::IsDataLoss(findings.status())) return std::nullopt;
+  if (absl::IsNotFound(findings.status()) || absl::IsDataLoss(findings.status())) {
+    const absl::StatusOr<LogName> manifest = FindLostManifest(path);
+    // Without a manifest RocksDB opens nothing.
+    if (!manifest.ok()) return std::nullopt;
+    damage->push_back({std::string(Sv(findings.status().message())),
+                       Cat("nothing: the file is written anew, and names ", FileName(*manifest)), ""});
+    return std::nullopt;
+  }
   ARM_RETURN_IF_ERROR(findings.status());
   if (!findings->are_registered) return std::nullopt;
   for (const LogFault& fault : findings->faults) damage->push_back({fault.text, LossOf(fault), ""});
@@ -200,6 +206,9 @@ absl::Status AcceptLosses(const std::string& data_dir, const std::vector<Damage>
     return FailedPreconditionError(Cat(data_dir, " holds no database of Armature"));
   }
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<DataDirectory> directory, DataDirectory::Open(data_dir));
+  if (const absl::StatusOr<LogName> manifest = FindLostManifest(directory->db_path()); manifest.ok()) {
+    ARM_RETURN_IF_ERROR(WriteDurably(directory->db_path() + "/CURRENT", CurrentText(*manifest)));
+  }
   DatabaseOptions options;
   options.path = data_dir;
   ARM_ASSIGN_OR_RETURN(

@@ -21,11 +21,12 @@ struct Damage {
 // tables, which stop no start. Errors: FailedPrecondition if there is no database, or a process uses it; Unavailable.
 absl::StatusOr<std::vector<Damage>> FindDamage(const std::string& data_dir);
 
-// Makes a start possible without what `accepted` names: forgets missing log files, skips damaged records of the log,
-// and drops the accepted column families, and those without rows that belong to no table. Rows and indexes may differ
-// afterwards. Only then can further column families be known to belong to no table: see FindDamage. Errors as above,
-// and DataLoss if the database cannot be opened even so. Then at most the ends of log files that were being written,
-// which every start removes, and a register of log files that could not be read are gone.
+// Makes a start possible without what `accepted` names: writes a lost CURRENT anew, forgets missing log files, skips
+// damaged records of the log, and drops the accepted column families, and those without rows that belong to no table.
+// Rows and indexes may differ afterwards. Only then can further column families be known to belong to no table: see
+// FindDamage. Errors as above, and DataLoss if the database cannot be opened even so. Then at most the ends of log
+// files that were being written, which every start removes, and a register of log files that could not be read are
+// gone, and CURRENT is written anew.
 absl::Status AcceptLosses(const std::string& data_dir, const std::vector<Damage>& accepted);
 
 }  // namespace armature::store

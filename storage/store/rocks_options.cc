@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "glog/logging.h"
@@ -96,9 +98,39 @@ using rocksdb::IOStatus;
 
 IOStatus Refuse(const std::string& name) { return IOStatus::NotSupported("opened for reading only", name); }
 
+class TextFile final : public rocksdb::FSSequentialFile {
+ public:
+  explicit TextFile(std::string text) : text_(std::move(text)) {}
+
+  IOStatus Read(size_t size, const IOOptions&, rocksdb::Slice* result, char* scratch, IODebugContext*) override {
+    const size_t taken = text_.copy(scratch, size, at_);
+    *result = rocksdb::Slice(scratch, taken);
+    at_ += taken;
+    return IOStatus::OK();
+  }
+  IOStatus Skip(uint64_t size) override {
+    at_ = std::min<size_t>(text_.size(), at_ + size);
+    return IOStatus::OK();
+  }
+
+ private:
+  const std::string text_;
+  size_t at_ = 0;
+};
+
 class ReadOnlyFileSystem final : public rocksdb::FileSystemWrapper {
  public:
-  ReadOnlyFileSystem() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  explicit ReadOnlyFileSystem(std::string current)
+      : FileSystemWrapper(rocksdb::FileSystem::Default()), current_(std::move(current)) {}
+
+  IOStatus NewSequentialFile(const std::string& name, const FileOptions& options,
+                             std::unique_ptr<rocksdb::FSSequentialFile>* result, IODebugContext* debug) override {
+    if (current_.empty() || !name.ends_with("/CURRENT")) {
+      return FileSystemWrapper::NewSequentialFile(name, options, result, debug);
+    }
+    *result = std::make_unique<TextFile>(current_);
+    return IOStatus::OK();
+  }
 
   const char* Name() const override { return "ArmatureReadOnlyFileSystem"; }
 
@@ -147,6 +179,9 @@ class ReadOnlyFileSystem final : public rocksdb::FileSystemWrapper {
   IOStatus LockFile(const std::string& name, const IOOptions&, rocksdb::FileLock**, IODebugContext*) override {
     return Refuse(name);
   }
+
+ private:
+  const std::string current_;
 };
 
 }  // namespace
@@ -217,8 +252,8 @@ std::shared_ptr<rocksdb::EventListener> MakeErrorListener(DiskSpace* space) {
   return std::make_shared<ErrorListener>(space);
 }
 
-std::unique_ptr<rocksdb::Env> MakeReadOnlyEnv() {
-  return rocksdb::NewCompositeEnv(std::make_shared<ReadOnlyFileSystem>());
+std::unique_ptr<rocksdb::Env> MakeReadOnlyEnv(std::string current) {
+  return rocksdb::NewCompositeEnv(std::make_shared<ReadOnlyFileSystem>(std::move(current)));
 }
 
 ReadOnlyDb::~ReadOnlyDb() {

@@ -45,7 +45,8 @@ std::shared_ptr<rocksdb::Logger> MakeRocksLogger();
 std::shared_ptr<rocksdb::EventListener> MakeErrorListener(DiskSpace* space);
 
 // A file system that cannot be changed: refuses to create, write, rename, link and remove files and directories.
-std::unique_ptr<rocksdb::Env> MakeReadOnlyEnv();
+// `current`, if not empty, is shown instead of the content of CURRENT.
+std::unique_ptr<rocksdb::Env> MakeReadOnlyEnv(std::string current);
 
 // A database opened for reading only, and its column families by name.
 struct ReadOnlyDb {

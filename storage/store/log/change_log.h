@@ -3,6 +3,7 @@
 
 // The durable change log behind global indexes, and its consumers' progress.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -59,6 +60,10 @@ class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
   // Ends all waits, present and future, with the error `status`: the index is removed, or the server stops.
   void Close(const absl::Status& status);
 
+  // True while the changes of the index cannot be applied, because its table's log or the index is damaged.
+  bool is_stalled() const { return stalled_.load(std::memory_order_relaxed); }
+  void set_stalled(bool is_stalled) { stalled_.store(is_stalled, std::memory_order_relaxed); }
+
   // The changes that are not applied yet. Lifetime: that of this object.
   IndexBacklog& backlog() { return backlog_; }
 
@@ -78,6 +83,7 @@ class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
   uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
   absl::Status closed_ ABSL_GUARDED_BY(mutex_);
   TimerQueue* const timers_;
+  std::atomic<bool> stalled_ = false;
   IndexBacklog backlog_;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -247,6 +248,22 @@ absl::StatusOr<LogFindings> FindLogFaults(const std::string& database_path, cons
   ARM_RETURN_IF_ERROR(checker.Check(manifest));
   return checker.TakeFindings();
 }
+
+absl::StatusOr<LogName> FindLostManifest(const std::string& database_path) {
+  const absl::Status current = CurrentManifest(database_path).status();
+  const absl::Status unknown = absl::NotFoundError("no lost manifest");
+  if (!absl::IsNotFound(current) && !absl::IsDataLoss(current)) return current.ok() ? unknown : current;
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<LogRegister> logs,
+                       LogRegister::Open(Cat(database_path, "/", kLogRegisterFile), LogRegister::Access::kRead));
+  const std::map<LogName, LogEntry> entries = logs->entries();
+  // While a manifest replaces another, both are registered, and either may be the good one.
+  const auto found = entries.upper_bound({LogKind::kWriteAhead, UINT64_MAX});
+  if (found == entries.end() || std::next(found) != entries.end()) return unknown;
+  if (!PathExists(PathOf(database_path, found->first))) return unknown;
+  return found->first;
+}
+
+std::string CurrentText(LogName manifest) { return FileName(manifest) + "\n"; }
 
 absl::StatusOr<CheckedLogs> CheckLogs(const std::string& database_path, bool may_create, bool accept_losses) {
   CheckedLogs checked;

@@ -47,6 +47,12 @@ struct LogFindings {
 // CURRENT, or the manifest that it names, is missing or CURRENT is damaged; Unavailable.
 absl::StatusOr<LogFindings> FindLogFaults(const std::string& database_path, const LogRegister& logs);
 
+// The manifest that a missing or damaged CURRENT must have named: the only registered one. Errors: NotFound if CURRENT
+// is good, or the register does not tell; Unavailable.
+absl::StatusOr<LogName> FindLostManifest(const std::string& database_path);
+// The content of a CURRENT that names `manifest`.
+std::string CurrentText(LogName manifest);
+
 struct CheckedLogs {
   std::unique_ptr<LogRegister> log_register;  // null: there is no database, or it is damaged as RocksDB reports
   // False if nothing was known of the files: the database is restored, or was last used by another program.

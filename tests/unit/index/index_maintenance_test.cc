@@ -240,6 +240,35 @@ TEST_F(IndexMaintenanceTest, ADamagedRecordStopsTheRunWithNothingApplied) {
   EXPECT_EQ(by_g().progress->applied(), ChangeSequence(0));
 }
 
+TEST_F(IndexMaintenanceTest, ATableWithADamagedRecordDelaysNoOther) {
+  store::CreateActive(database_.get(), store::IndexedTable("other"));
+  WriteUnit damaged(snapshot_);
+  damaged.SetChangeRecord(id(), "damaged");
+  ASSERT_TRUE(store::CommitAndWait(database_.get(), std::move(damaged)).ok());
+  applier_->Start();
+  snapshot_ = database_->catalog();
+  const store::Index& healthy = snapshot_->Find("other")->global_indexes[0];
+  // Each append wakes the applier for both tables. A pause after each failure would take a second of each round.
+  const absl::Time deadline = absl::Now() + absl::Seconds(40);
+  for (int i = 0; i < 100; ++i) {
+    Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", std::to_string(i)}});
+    WriteUnit unit(snapshot_);
+    unit.SetChangeRecord(snapshot_->Find("other")->descriptor.id, codec::EncodeChangeRecord({}));
+    const absl::StatusOr<ChangeSequence> sequence = store::CommitAndWait(database_.get(), std::move(unit));
+    ASSERT_TRUE(sequence.ok()) << sequence.status();
+    absl::Notification applied;
+    healthy.progress->WhenApplied(*sequence, deadline, [&](const absl::Status& status) {
+      EXPECT_TRUE(status.ok()) << status;
+      applied.Notify();
+    });
+    applied.WaitForNotification();
+    if (HasFailure()) break;
+  }
+  EXPECT_TRUE(by_g().progress->is_stalled());
+  EXPECT_FALSE(healthy.progress->is_stalled());
+  applier_->Stop();
+}
+
 TEST_F(IndexMaintenanceTest, ThreadAppliesWhatWaitsAndWhatComes) {
   const auto wait_for = [this](ChangeSequence sequence) {
     absl::Notification applied;

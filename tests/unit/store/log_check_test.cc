@@ -12,6 +12,7 @@
 
 #include "rocksdb/write_batch.h"
 #include "storage/store/catalog/catalog.h"
+#include "storage/store/inspector.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/recovery.h"
 #include "storage/store/rocks_db.h"
@@ -405,7 +406,7 @@ TEST_P(DamageTest, DamageOfOtherFilesIsFound) {
   for (const auto& entry : fs::directory_iterator(db())) {
     if (entry.path().extension() == ".sst") table = entry.path();
   }
-  for (const std::string& file : {table, Manifest(), db("/CURRENT")}) {
+  for (const std::string& file : {table, Manifest()}) {
     fs::rename(file, dir_.path("moved"));
     EXPECT_FALSE(Database::Open(options_).ok()) << file;
     const auto damage = FindDamage(options_.path);
@@ -415,6 +416,23 @@ TEST_P(DamageTest, DamageOfOtherFilesIsFound) {
     fs::rename(dir_.path("moved"), file);
   }
   EXPECT_THAT(*FindDamage(options_.path), testing::IsEmpty());
+}
+
+TEST_P(DamageTest, LostCurrentIsReplaced) {
+  Put("a");
+  for (const std::string_view damaged : {"", "garbage", "MANIFEST-999999\n"}) {
+    Close();
+    Write(db("/CURRENT"), damaged);
+    if (damaged.empty()) fs::remove(db("/CURRENT"));
+    {
+      const auto inspector = Inspector::Open(options_.path);
+      ASSERT_TRUE(inspector.ok()) << inspector.status();
+      EXPECT_EQ((*inspector)->problems().size(), 1u);
+      EXPECT_TRUE((*inspector)->HasFamily("t1"));
+    }
+    Recover("CURRENT", "nothing: the file is written anew");
+    EXPECT_EQ(Keys().size(), 1u);
+  }
 }
 
 TEST_P(DamageTest, LossesThatDoNotHelpAreNotAccepted) {
