@@ -179,9 +179,9 @@ absl::Status IndexBuilder::ScanPage(const std::shared_ptr<const store::CatalogSn
                               << " status=" << stored.status();
       ++state.skipped;
     } else if (const std::optional<Entry> entry = MakeEntry(index, table.descriptor.key, stored->item)) {
-      unit.Put(index.keyspace, entry->key, codec::EncodeStoredItem(entry->item, entry->api_size));
+      unit.Put(index.keyspace, entry->key, codec::EncodeStoredItem(entry->item));
       ++total.items;
-      total.bytes += static_cast<int64_t>(entry->api_size);
+      total.bytes += static_cast<int64_t>(entry->item.api_size);
     } else if (FindKeyFault(index.descriptor.key, stored->item).has_value()) {
       ++state.skipped;
     }

@@ -32,17 +32,17 @@ std::vector<EntryChange> IndexDelta(const std::vector<store::Index>& indexes, co
     std::optional<Entry> new_entry = EntryOf(index, table_key, after);
     if (!old_entry.has_value() && !new_entry.has_value()) continue;
     const bool same_key = old_entry.has_value() && new_entry.has_value() && old_entry->key == new_entry->key;
-    if (same_key && old_entry->item == new_entry->item) continue;
+    if (same_key && old_entry->item.bytes == new_entry->item.bytes) continue;
     EntryChange change;
     change.index = &index;
     if (old_entry.has_value()) {
-      change.old_size = old_entry->api_size;
+      change.old_size = old_entry->item.api_size;
       if (!same_key) change.removed_key = std::move(old_entry->key);
     }
     if (new_entry.has_value()) {
-      change.new_size = new_entry->api_size;
+      change.new_size = new_entry->item.api_size;
       change.put_key = std::move(new_entry->key);
-      change.put_value = codec::EncodeStoredItem(new_entry->item, new_entry->api_size);
+      change.put_value = codec::EncodeStoredItem(new_entry->item);
     }
     changes.push_back(std::move(change));
   }

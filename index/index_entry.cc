@@ -81,8 +81,8 @@ std::optional<Entry> MakeEntry(const store::Index& index, const model::KeySchema
   std::optional<std::string> key = EncodeIndexKey(index.descriptor.kind, index.descriptor.key, table_key, item);
   if (!key.has_value()) return std::nullopt;
   std::string projected = ProjectEntry(index, item);
-  const size_t api_size = model::ApiSize(model::ItemView(projected));
-  return Entry{std::move(*key), std::move(projected), api_size};
+  const model::ItemMeasure measure = model::Measure(model::ItemView(projected));
+  return Entry{std::move(*key), {std::move(projected), measure.api_size, measure.compact_numbers}};
 }
 
 bool ProjectsAttribute(const store::Index& index, std::string_view name) {

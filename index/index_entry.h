@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "storage/codec/item_codec.h"
 #include "storage/model/item_view.h"
 #include "storage/model/key_schema.h"
 #include "storage/model/table_descriptor.h"
@@ -49,8 +50,7 @@ std::string ProjectEntry(const store::Index& index, const model::ItemView& item)
 // The entry of an item in an index.
 struct Entry {
   std::string key;
-  std::string item;     // canonical bytes
-  size_t api_size = 0;  // of `item`
+  codec::CanonicalItem item;
 };
 
 // The entry of `item` in `index` (of a table with key `table_key`), or nullopt if the item is not in the index.

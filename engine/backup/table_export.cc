@@ -12,6 +12,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/stored_item.h"
+#include "storage/model/plain_item.h"
 #include "storage/model/table_name.h"
 #include "storage/store/database.h"
 
@@ -137,8 +138,14 @@ absl::StatusOr<bool> TableExport::ReadPageNow(const Held& held, PageWriter* page
                                                                      " of table ", description_.descriptor.name));
                            return store::RowVerdict::kStop;
                          }
-                         page->Add(stored->item.bytes());
-                         bytes += value.size();
+                         if (stored->compact_numbers) {
+                           const std::string item = model::PlainItem(stored->item.bytes());
+                           page->Add(item);
+                           bytes += item.size();
+                         } else {
+                           page->Add(stored->item.bytes());
+                           bytes += value.size();
+                         }
                          last_key = key;
                          return bytes < kPageBytes ? store::RowVerdict::kContinue : store::RowVerdict::kStop;
                        }));

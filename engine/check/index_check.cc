@@ -14,6 +14,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/codec/key_codec.h"
 #include "storage/codec/stored_item.h"
+#include "storage/model/plain_item.h"
 #include "storage/model/table_name.h"
 
 namespace armature::engine {
@@ -87,7 +88,13 @@ std::vector<const store::Index*> CheckableIndexes(const store::Table& table) {
 bool IsGlobal(const store::Index& index) { return index.descriptor.kind == model::IndexKind::kGlobal; }
 
 std::string KeyOf(const store::Table& table, const model::ItemView& item) {
-  return model::PickAttributes(item, table.key_names);
+  return model::PlainItem(model::PickAttributes(item, table.key_names));
+}
+
+// True if a row holds this item, in whatever version.
+bool IsSame(std::string_view value, const codec::CanonicalItem& item) {
+  const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(value);
+  return stored.ok() && stored->api_size == item.api_size && stored->item.bytes() == item.bytes;
 }
 
 // A check of one table. The caller holds its snapshot.
@@ -159,7 +166,7 @@ class Verifier {
 
   absl::StatusOr<bool> Holds(const store::Index& index, const index::Entry& entry) const {
     ARM_ASSIGN_OR_RETURN(const std::optional<std::string> value, Get(index.keyspace, entry.key));
-    return value == codec::EncodeStoredItem(entry.item, entry.api_size);
+    return value.has_value() && IsSame(*value, entry.item);
   }
 
   // The entry that an index should hold for a row. For an unreadable row nothing is known: its entries may be the only
@@ -229,19 +236,18 @@ class Verifier {
     }
     if (!entry.has_value()) return absl::OkStatus();
     ARM_ASSIGN_OR_RETURN(const std::optional<std::string> found, Get(index.keyspace, entry->key));
-    std::string wanted = codec::EncodeStoredItem(entry->item, entry->api_size);
-    if (found == wanted) return absl::OkStatus();
+    if (found.has_value() && IsSame(*found, entry->item)) return absl::OkStatus();
     index::EntryChange change;
     change.index = &index;
     change.put_key = entry->key;
-    change.put_value = std::move(wanted);
-    change.new_size = entry->api_size;
+    change.put_value = codec::EncodeStoredItem(entry->item);
+    change.new_size = entry->item.api_size;
     if (found.has_value()) {
       const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(*found);
       change.old_size = stored.ok() ? stored->api_size : 0;
     }
     return Report({index.descriptor.name, found.has_value() ? Kind::kWrong : Kind::kMissing,
-                   KeyOf(table_, model::ItemView(entry->item)), entry->key, false},
+                   KeyOf(table_, entry->item.view()), entry->key, false},
                   base_key, std::move(change), result);
   }
 

@@ -16,7 +16,7 @@ struct Parts;
 
 // An item that an index leaves out although it has the key attributes.
 struct IndexViolation {
-  std::string key_bytes;  // the item's key, canonical item bytes
+  std::string key_bytes;  // the item's key, as answers show it
   index::KeyFault fault;
 };
 
@@ -41,7 +41,7 @@ struct IndexDifference {
   enum class Kind : uint8_t { kMissing = 1, kWrong = 2, kOrphan = 3, kDamaged = 4 };
   std::string index_name;  // empty: an unreadable row of the table itself
   Kind kind = Kind::kMissing;
-  std::string key_bytes;  // the item's key, canonical item bytes; empty if the entry is unreadable
+  std::string key_bytes;  // the item's key, as answers show it; empty if the entry is unreadable
   std::string entry_key;  // key of the index row
   bool repaired = false;
 };

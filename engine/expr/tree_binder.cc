@@ -16,6 +16,7 @@
 #include "storage/model/constraint_list.h"
 #include "storage/model/item_view.h"
 #include "storage/model/limits.h"
+#include "storage/model/number.h"
 
 namespace armature::expr {
 namespace {
@@ -38,10 +39,14 @@ std::string_view ComparatorText(Comparator comparator) {
 // "AttributeValue: {S:text}", with binaries in base64. Long values are truncated.
 std::string LiteralText(const model::ValueView& value) {
   std::string text;
-  if (value.type() == ValueType::kBinary)
-    text = absl::Base64Escape(Av(value.scalar().substr(0, model::kShownMaxBytes)));
-  return Cat("AttributeValue: {", model::ValueTypeName(value.type()), ":",
-             model::Shown(value.type() == ValueType::kBinary ? std::string_view(text) : value.scalar()), "}");
+  std::string_view shown = value.scalar();
+  if (value.type() == ValueType::kBinary) {
+    shown = text = absl::Base64Escape(Av(shown.substr(0, model::kShownMaxBytes)));
+  } else if (value.type() == ValueType::kNumber) {
+    model::AppendPlainNumber(value.scalar(), &text);
+    shown = text;
+  }
+  return Cat("AttributeValue: {", model::ValueTypeName(value.type()), ":", model::Shown(shown), "}");
 }
 
 class ConditionBinder {

@@ -301,7 +301,7 @@ class Updater {
     ARM_ASSIGN_OR_RETURN(const model::Number sum, operation == UpdateValue::Operation::kMinus
                                                       ? model::Subtract(*left, *right)
                                                       : model::Add(*left, *right));
-    return Make(ValueType::kNumber, sum.ToString());
+    return Make(ValueType::kNumber, sum.CanonicalText());
   }
 
   absl::StatusOr<Computed> Added(const OperandAction& action, UpdateStyle style) {

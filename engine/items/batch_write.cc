@@ -18,6 +18,7 @@
 #include "storage/base/strings.h"
 #include "storage/codec/key_codec.h"
 #include "storage/model/limits.h"
+#include "storage/model/plain_item.h"
 
 namespace armature::engine {
 namespace {
@@ -166,7 +167,7 @@ absl::Status ErrorOf(const Batch& batch) {
 BatchWrite AgainOf(const RowWrite& row, bool is_put) {
   BatchWrite write;
   (is_put ? write.is_put : write.is_delete) = true;
-  (is_put ? write.put_wire : write.delete_wire) = std::string(row.mutation->item_or_key().bytes());
+  (is_put ? write.put_wire : write.delete_wire) = model::PlainItem(row.mutation->item_or_key().bytes());
   return write;
 }
 

@@ -8,10 +8,12 @@
 #include "engine/expr/condition_eval.h"
 #include "engine/expr/legacy_binder.h"
 #include "engine/items/constraints.h"
+#include "engine/parts.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/codec/item_codec.h"
 #include "storage/model/limits.h"
+#include "storage/model/plain_item.h"
 
 namespace armature::engine {
 namespace {
@@ -270,11 +272,20 @@ absl::Status CheckKeysAreWhole(const RequestExpressions* expressions, const mode
   return bound.filter.has_value() ? expr::CheckKeysAreWhole(*bound.filter, keys, index_keys) : absl::OkStatus();
 }
 
-ItemBytes AnsweredItem(const RequestExpressions* expressions, const model::ItemView& item, std::string stored) {
+std::string AnsweredBytes(std::string canonical, bool compact_numbers) {
+  return compact_numbers ? model::PlainItem(canonical) : std::move(canonical);
+}
+
+bool IsLongToAnswer(std::string_view stored) {
+  return stored.size() > kInlineBytesMax / model::kPlainGrowthMax && !codec::IsSimpleItem(stored);
+}
+
+ItemBytes AnsweredItem(const RequestExpressions* expressions, const codec::StoredItemView& item, std::string stored) {
   if (expressions != nullptr && expressions->bound.projection.has_value()) {
-    return {expr::Project(*expressions->bound.projection, item), 0};
+    return {AnsweredBytes(expr::Project(*expressions->bound.projection, item.item), item.compact_numbers), 0};
   }
-  const size_t head = stored.size() - item.bytes().size();
+  if (item.compact_numbers) return {model::PlainItem(item.item.bytes()), 0};
+  const size_t head = stored.size() - item.item.bytes().size();
   return {std::move(stored), head};
 }
 

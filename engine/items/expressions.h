@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "engine/expr/binder.h"
 #include "engine/items/request.h"
+#include "storage/codec/stored_item.h"
 #include "storage/model/constraint_list.h"
 
 namespace armature::engine {
@@ -50,9 +51,15 @@ absl::Status BindExpressionParameters(const ExpressionParameters& parameters,
 // be null. `index_keys`: the keys of an index, which the error says. Errors: ValidationException.
 absl::Status CheckKeysAreWhole(const RequestExpressions* expressions, const model::KeySchema& keys, bool index_keys);
 
-// The item of an answer: all of `item` without a copy, or the projection of `expressions` if there is one. `stored`:
-// the bytes that `item` points into.
-ItemBytes AnsweredItem(const RequestExpressions* expressions, const model::ItemView& item, std::string stored);
+// The item, or part of an item, as answers show it, from canonical bytes. Without compact numbers they are not copied.
+std::string AnsweredBytes(std::string canonical, bool compact_numbers);
+
+// True if the answer of a row, given as stored, is too much work for the caller's thread.
+bool IsLongToAnswer(std::string_view stored);
+
+// The item of an answer: all of `item`, or the projection of `expressions` if there is one. `stored`: the value that
+// `item` was parsed from. An item without compact numbers is not copied.
+ItemBytes AnsweredItem(const RequestExpressions* expressions, const codec::StoredItemView& item, std::string stored);
 
 }  // namespace armature::engine
 

@@ -16,6 +16,7 @@
 #include "storage/codec/item_codec.h"
 #include "storage/codec/stored_item.h"
 #include "storage/model/limits.h"
+#include "storage/model/plain_item.h"
 #include "storage/model/wire.h"
 
 namespace armature::engine {
@@ -54,7 +55,7 @@ absl::StatusOr<GetItemResult> BuildResult(const Read& read, bool found, std::str
   if (found) {
     ARM_ASSIGN_OR_RETURN(const codec::StoredItemView view, codec::ParseStoredItem(stored));
     size = view.api_size;
-    result.item = AnsweredItem(read.expressions.get(), view.item, std::move(stored));
+    result.item = AnsweredItem(read.expressions.get(), view, std::move(stored));
   }
   ARM_ASSIGN_OR_RETURN(const CapacityReport report, ParseCapacityReport(read.request.return_consumed_capacity));
   const double units = ReadUnits(ReadBlocks(size), read.request.consistent_read);
@@ -68,7 +69,7 @@ void FetchRow(const std::shared_ptr<Read>& read, store::ReadMode mode) {
   const absl::StatusOr<store::GetResult> got =
       read->parts->database->Get(read->pinned.table->data, read->key, mode, &stored);
   if (!got.ok()) return std::move(read->done)(got.status());
-  if (*got == store::GetResult::kWouldBlock) {
+  if (*got == store::GetResult::kWouldBlock || (mode == store::ReadMode::kMemoryOnly && IsLongToAnswer(stored))) {
     RunOnReadPool(
         read->parts,
         [read] {
@@ -210,7 +211,7 @@ absl::Status Prepare(BatchRead* read) {
   return absl::OkStatus();
 }
 
-void LeaveOut(BatchRead* read, BatchRow* row) { read->left[row->table].push_back(std::move(row->canonical)); }
+void LeaveOut(BatchRead* read, BatchRow* row) { read->left[row->table].push_back(model::PlainItem(row->canonical)); }
 
 void Finish(const BatchReadPtr& read) {
   bool any = false;
@@ -238,7 +239,7 @@ absl::StatusOr<bool> TakeItem(BatchRead* read, const BatchRow& row, bool found, 
   if (found) {
     ARM_ASSIGN_OR_RETURN(const codec::StoredItemView view, codec::ParseStoredItem(stored));
     size = view.api_size;
-    ItemBytes item = AnsweredItem(table.expressions.get(), view.item, std::move(stored));
+    ItemBytes item = AnsweredItem(table.expressions.get(), view, std::move(stored));
     if (read->bytes + size > model::kBatchGetMaxBytes ||
         read->wire_bytes + item.view().size() > model::kBatchGetMaxWireBytes) {
       return false;
@@ -284,7 +285,8 @@ void ReadRows(const BatchReadPtr& read, store::ReadMode mode) {
     const absl::StatusOr<store::GetResult> got =
         read->parts->database->Get(table.pinned.table->data, row.key, mode, &stored);
     if (!got.ok()) return std::move(read->done)(got.status());
-    if (*got == store::GetResult::kWouldBlock) return ReadOnPool(read);
+    const bool is_much = mode == store::ReadMode::kMemoryOnly && IsLongToAnswer(stored);
+    if (*got == store::GetResult::kWouldBlock || is_much) return ReadOnPool(read);
     const absl::StatusOr<bool> taken = TakeItem(read.get(), row, *got == store::GetResult::kFound, std::move(stored));
     if (!taken.ok()) return std::move(read->done)(taken.status());
     if (!*taken) LeaveOutRest(read.get());

@@ -29,6 +29,10 @@ absl::Status CheckWriteRequest(const WriteRequest& request, std::string_view ite
   return CheckParameterStyles(request.expressions);
 }
 
+bool IsTooLarge(const codec::CanonicalItem& item) {
+  return item.api_size > model::kItemSizeMaxBytes || item.bytes.size() > model::kItemEncodedMaxBytes;
+}
+
 absl::Status CheckReturnsAllOldOrNone(const WriteRequest& request) {
   if (request.return_values.empty() || request.return_values == "ALL_OLD" || request.return_values == "NONE") {
     return absl::OkStatus();
@@ -45,9 +49,7 @@ class PutItem final : public RowMutation {
     ARM_ASSIGN_OR_RETURN(given_, codec::CanonicalizeItem(*request_.item_wire));
     request_.item_wire.reset();  // gives its memory back before the wait for the row and the commit
     ARM_RETURN_IF_ERROR(CheckReturnsAllOldOrNone(request_));
-    if (given_.api_size > model::kItemSizeMaxBytes) {
-      return ValidationError("Item size has exceeded the maximum allowed size");
-    }
+    if (IsTooLarge(given_)) return ValidationError("Item size has exceeded the maximum allowed size");
     ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kPutKinds, cache));
     return absl::OkStatus();
   }
@@ -111,13 +113,15 @@ class UpdateItem final : public RowMutation {
     ARM_ASSIGN_OR_RETURN(std::optional<std::string> after, expr::ApplyUpdate(update(), before, item_or_key()));
     if (!after.has_value()) return nullptr;
     made->bytes = *std::move(after);
-    made->api_size = model::ApiSize(model::ItemView(made->bytes));
+    const model::ItemMeasure measure = model::Measure(made->view());
+    made->api_size = measure.api_size;
+    made->compact_numbers = measure.compact_numbers;
     return made;
   }
 
   absl::Status CheckResult(const store::Table& table, const codec::CanonicalItem& after, bool created) const override {
-    ARM_RETURN_IF_ERROR(CheckUpdatedIndexKeys(table, update(), created, model::ItemView(after.bytes)));
-    if (after.api_size > model::kItemSizeMaxBytes) return ValidationError(TooLargeText());
+    ARM_RETURN_IF_ERROR(CheckUpdatedIndexKeys(table, update(), created, after.view()));
+    if (IsTooLarge(after)) return ValidationError(TooLargeText());
     return absl::OkStatus();
   }
 

@@ -9,6 +9,7 @@
 #include "engine/capacity.h"
 #include "engine/expr/condition_eval.h"
 #include "engine/expr/projection.h"
+#include "engine/items/expressions.h"
 #include "engine/items/read_plan.h"
 #include "index/index_entry.h"
 #include "storage/base/status_macros.h"
@@ -17,12 +18,13 @@
 #include "storage/codec/stored_item.h"
 #include "storage/model/key_schema.h"
 #include "storage/model/limits.h"
+#include "storage/model/plain_item.h"
 
 namespace armature::engine {
 namespace {
 
 // gRPC clients accept messages of 4 MB by default. Items with many tiny attributes grow up to fivefold on the wire, so
-// the page ends at this size. The item that crosses it (below 2 MB encoded, except for huge numbers) is still included.
+// the page ends at this size. The item that crosses it is still included.
 constexpr size_t kPageMaxEncodedBytes = 2 << 20;
 constexpr int64_t kRowsBetweenChecks = 64;
 // A page ends behind about this number of deleted rows, even if it is empty, so that a read of a table that was mostly
@@ -60,7 +62,7 @@ class PageCollector final : public store::JoinVisitor {
     }
     ++visited_.rows;
     visited_.entry_bytes += stored->api_size;
-    if (Passes(stored->item, &visited_)) Keep(stored->item);
+    if (Passes(stored->item, &visited_)) Keep(*stored);
     return EndRow(stored->item);
   }
 
@@ -91,8 +93,7 @@ class PageCollector final : public store::JoinVisitor {
       const size_t blocks = ReadBlocks(fetched.api_size);
       visited_.fetched_blocks += blocks;
       chosen_.fetched_blocks += blocks - 1;
-      if (plan_.fetch == Fetch::kPassing || Passes(fetched.item, &visited_))
-        Keep(keeps_fetched_ ? fetched.item : stored.item);
+      if (plan_.fetch == Fetch::kPassing || Passes(fetched.item, &visited_)) Keep(keeps_fetched_ ? fetched : stored);
     }
     return EndRow(stored.item);
   }
@@ -109,7 +110,7 @@ class PageCollector final : public store::JoinVisitor {
   }
 
   const absl::Status& status() const { return status_; }
-  // True if the filter is too much work for the caller's thread.
+  // True if the page is too much work for the caller's thread.
   bool needs_pool() const {
     return is_inline_ && std::max(visited_.filter_bytes, chosen_.filter_bytes) > kInlineBytesMax;
   }
@@ -131,7 +132,7 @@ class PageCollector final : public store::JoinVisitor {
     int64_t rows = 0;
     size_t entry_bytes = 0;
     size_t fetched_blocks = 0;
-    size_t filter_bytes = 0;
+    size_t filter_bytes = 0;  // on the caller's thread, also those of answers with compact numbers
   };
 
   absl::StatusOr<codec::StoredItemView> Parse(std::string_view value, int64_t rows_before) const {
@@ -162,23 +163,31 @@ class PageCollector final : public store::JoinVisitor {
     return bytes >= model::kPageMaxBytes;
   }
 
-  void Keep(const model::ItemView& item) {
+  void Keep(const codec::StoredItemView& stored) {
     ++kept_;
     if (count_only_) return;
-    if (plan_.projection() == nullptr) {
-      encoded_bytes_ += item.bytes().size();
-      page_->Add(item.bytes());
-      return;
+    if (stored.compact_numbers && is_inline_) {
+      visited_.filter_bytes += stored.item.bytes().size() * model::kPlainGrowthMax;
+      if (visited_.filter_bytes > kInlineBytesMax) return;
     }
-    const std::string projected = expr::Project(*plan_.projection(), item);
-    encoded_bytes_ += projected.size();
-    page_->Add(projected);
+    if (plan_.projection() != nullptr) {
+      Add(AnsweredBytes(expr::Project(*plan_.projection(), stored.item), stored.compact_numbers));
+    } else if (stored.compact_numbers) {
+      Add(model::PlainItem(stored.item.bytes()));
+    } else {
+      Add(stored.item.bytes());
+    }
+  }
+
+  void Add(std::string_view item) {
+    encoded_bytes_ += item.size();
+    page_->Add(item);
   }
 
   // Ends a row after it was counted and filtered. `key_source` provides the page's last key.
   store::RowVerdict EndRow(const model::ItemView& key_source) {
     if (!IsFull(visited_) && encoded_bytes_ < kPageMaxEncodedBytes) return store::RowVerdict::kContinue;
-    last_key_ = model::PickAttributes(key_source, plan_.key_names());
+    last_key_ = model::PlainItem(model::PickAttributes(key_source, plan_.key_names()));
     return store::RowVerdict::kStop;
   }
 

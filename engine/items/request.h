@@ -107,7 +107,7 @@ struct GetItemRequest {
   std::string return_consumed_capacity;
 };
 
-// An item in canonical bytes, inside the buffer it was read into.
+// An item as answers show it, inside the buffer it was read into.
 class ItemBytes {
  public:
   ItemBytes() = default;
@@ -147,7 +147,7 @@ struct WriteRequest {
 
 // Metrics of the item collection of a write: all items and local index entries of one partition key value.
 struct ItemCollectionMetrics {
-  std::string key;  // canonical item bytes
+  std::string key;  // item bytes as answers show them
   double lower_gb = 0;
   double upper_gb = 0;
 };
@@ -181,7 +181,7 @@ struct ReadRequest {
 class PageWriter {
  public:
   virtual ~PageWriter() = default;
-  // `item_bytes`: canonical; valid during the call.
+  // `item_bytes`: as answers show them, with plain numbers; valid during the call.
   virtual void Add(std::string_view item_bytes) = 0;
   // Drops all items, because the page is read again.
   virtual void Clear() = 0;
@@ -190,7 +190,7 @@ class PageWriter {
 struct ReadResult {
   int64_t count = 0;                              // after the filter
   int64_t scanned_count = 0;                      // before the filter
-  std::optional<std::string> last_evaluated_key;  // canonical item bytes
+  std::optional<std::string> last_evaluated_key;  // item bytes as answers show them
   std::optional<ConsumedCapacity> capacity;
 };
 
@@ -213,7 +213,7 @@ struct BatchGetResult {
     std::vector<ItemBytes> items;
   };
   std::vector<Table> tables;           // every table of the request
-  std::vector<TableKeys> unprocessed;  // tables with unread keys; keys are canonical
+  std::vector<TableKeys> unprocessed;  // tables with unread keys, as answers show them
   std::vector<ConsumedCapacity> capacity;
 };
 
@@ -245,7 +245,7 @@ struct TableCollections {
 };
 
 struct BatchWriteResult {
-  std::vector<TableWrites> unprocessed;  // items and keys are canonical
+  std::vector<TableWrites> unprocessed;  // items and keys as answers show them
   std::vector<ConsumedCapacity> capacity;
   std::vector<TableCollections> collections;
   uint64_t change_sequence = 0;  // sequence of the last completed write

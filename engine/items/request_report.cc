@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/model/key_schema.h"
+#include "storage/model/plain_item.h"
 
 namespace armature::engine {
 
@@ -30,7 +31,7 @@ ItemCollectionMetrics MetricsOf(const RowWrite& row, int64_t growth) {
   for (const model::KeyAttribute& attribute : row.table().descriptor.key.partition) names.push_back(attribute.name);
   std::sort(names.begin(), names.end());
   ItemCollectionMetrics metrics;
-  metrics.key = model::PickAttributes(row.mutation->item_or_key(), names);
+  metrics.key = model::PlainItem(model::PickAttributes(row.mutation->item_or_key(), names));
   // The size was read before the write. Other writes may have shrunk the collection since.
   const int64_t bytes = static_cast<int64_t>(row.collection_bytes) + growth;
   metrics.lower_gb = static_cast<double>(std::max<int64_t>(bytes, 0) >> 30);

@@ -7,6 +7,7 @@
 #include "engine/items/row_write.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
+#include "storage/model/limits.h"
 
 namespace armature::engine {
 namespace {
@@ -42,13 +43,20 @@ void Answer(const WritePtr& write, ChangeSequence sequence) {
 // The attributes requested by ReturnValues, if any. Moves the bytes of a whole item out of `row`.
 std::optional<ItemBytes> TakeAttributes(std::string_view mode, RowWrite* row) {
   if (mode.ends_with("_OLD") ? !row->before.has_value() : row->effect.after == nullptr) return std::nullopt;
-  if (mode == "ALL_OLD") return AnsweredItem(nullptr, row->before->item, std::move(row->old_value));
-  if (mode == "ALL_NEW") return ItemBytes(std::move(row->effect.made.bytes), 0);
+  if (mode == "ALL_OLD") return AnsweredItem(nullptr, *row->before, std::move(row->old_value));
+  codec::CanonicalItem& made = row->effect.made;
+  if (mode == "ALL_NEW") return ItemBytes(AnsweredBytes(std::move(made.bytes), made.compact_numbers), 0);
   std::string part;
-  if (mode == "UPDATED_OLD") part = row->mutation->UpdatedPart(row->before->item);
-  if (mode == "UPDATED_NEW") part = row->mutation->UpdatedPart(model::ItemView(row->effect.after->bytes));
+  bool compact_numbers = false;
+  if (mode == "UPDATED_OLD") {
+    part = row->mutation->UpdatedPart(row->before->item);
+    compact_numbers = row->before->compact_numbers;
+  } else if (mode == "UPDATED_NEW") {
+    part = row->mutation->UpdatedPart(row->effect.after->view());
+    compact_numbers = row->effect.after->compact_numbers;
+  }
   if (part.empty()) return std::nullopt;
-  return ItemBytes(std::move(part), 0);
+  return ItemBytes(AnsweredBytes(std::move(part), compact_numbers), 0);
 }
 
 // Fills the answer. Nothing uses the items after this.
@@ -69,7 +77,8 @@ void FillResult(Write* write) {
 absl::Status Decide(const Parts& parts, RowWrite* row) {
   // Admission is repeated: other requests may have used the capacity during the wait for the row lock.
   ARM_RETURN_IF_ERROR(AdmitWrite(parts, row->table()));
-  if (absl::Status condition = CheckCondition(*row); !condition.ok()) {
+  size_t item_bytes_left = model::kTransactMaxWireBytes;
+  if (absl::Status condition = CheckCondition(*row, &item_bytes_left); !condition.ok()) {
     ChargeWrite(parts, row->table(), row->lost_units());
     return condition;
   }

@@ -38,7 +38,7 @@ class RowMutation {
 
   // The item of a put, or the key of another write, in canonical bytes. Has the key attributes if EncodeKey returned
   // OK.
-  model::ItemView item_or_key() const { return model::ItemView(given_.bytes); }
+  model::ItemView item_or_key() const { return given_.view(); }
   // Checks the item or key against the schema of the table and returns the row key.
   virtual absl::StatusOr<std::string> EncodeKey(const store::Table& table) const = 0;
   // The item after the write, or null if there is none: `made` if Apply wrote it there, or an item of this mutation.

@@ -1,16 +1,20 @@
 #include "engine/items/row_write.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
 #include "engine/expr/condition_eval.h"
+#include "engine/expr/update_eval.h"
+#include "engine/items/expressions.h"
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/model/limits.h"
+#include "storage/model/plain_item.h"
 #include "storage/store/log/index_backlog.h"
 
 namespace armature::engine {
@@ -25,7 +29,7 @@ absl::Status CheckSizeWithLocalIndexes(const store::Table& table, const codec::C
   if (item.api_size * (1 + table.local_indexes.size()) <= model::kItemSizeMaxBytes) return absl::OkStatus();
   size_t total = item.api_size;
   for (const index::EntryChange& entry :
-       index::IndexDelta(table.local_indexes, table.descriptor.key, std::nullopt, model::ItemView(item.bytes))) {
+       index::IndexDelta(table.local_indexes, table.descriptor.key, std::nullopt, item.view())) {
     total += entry.new_size.value_or(0);
   }
   if (total <= model::kItemSizeMaxBytes) return absl::OkStatus();
@@ -81,6 +85,7 @@ size_t DecisionCost(const RowWrite& row) {
   const store::Table& table = row.table();
   const size_t images = row.old_value.size() + mutation.item_or_key().bytes().size();
   const size_t constants = mutation.expressions() == nullptr ? 0 : mutation.expressions()->values.size();
+  if (IsLongToAnswer(row.old_value)) return kInlineBytesMax + 1;
   // The row, the change record, and an entry in each index.
   return (images + constants) * (2 + table.local_indexes.size() + table.global_indexes.size()) + EvaluationBytes(row);
 }
@@ -94,14 +99,20 @@ size_t EvaluationBytes(const RowWrite& row) {
   return cost.BytesFor(row.old_value.size());
 }
 
-absl::Status CheckCondition(const RowWrite& row) {
+absl::Status CheckCondition(const RowWrite& row, size_t* item_bytes_left) {
   const RequestExpressions* const expressions = row.mutation->expressions();
   if (expressions == nullptr || !expressions->bound.condition.has_value()) return absl::OkStatus();
   const std::optional<model::ItemView> before = row.before_item();
   if (expr::Evaluate(*expressions->bound.condition, before.value_or(model::ItemView()))) return absl::OkStatus();
   const bool with_item =
       row.mutation->request().return_values_on_condition_check_failure == "ALL_OLD" && before.has_value();
-  return ConditionalCheckFailedError(with_item ? before->bytes() : std::string_view());
+  if (!with_item) return ConditionalCheckFailedError({});
+  std::string plain;
+  std::string_view item = before->bytes();
+  if (row.before->compact_numbers) item = plain = model::PlainItem(item);
+  if (item.size() > *item_bytes_left) return ConditionalCheckFailedError({});
+  *item_bytes_left -= item.size();
+  return ConditionalCheckFailedError(item);
 }
 
 absl::Status MakeEffect(RowWrite* row) {
@@ -112,7 +123,7 @@ absl::Status MakeEffect(RowWrite* row) {
   ARM_ASSIGN_OR_RETURN(effect.after, row->mutation->Apply(before, &effect.made));
   std::optional<model::ItemView> after;
   if (effect.after != nullptr) {
-    after = model::ItemView(effect.after->bytes);
+    after = effect.after->view();
     ARM_RETURN_IF_ERROR(row->mutation->CheckResult(table, *effect.after, /*created=*/!before.has_value()));
     ARM_RETURN_IF_ERROR(CheckSizeWithLocalIndexes(table, *effect.after, row->mutation->TooLargeText()));
   }
@@ -156,7 +167,7 @@ store::WriteUnit BuildUnit(RowWrite* row) {
   if (effect.after != nullptr) {
     delta.items += 1;
     delta.bytes += static_cast<int64_t>(effect.after->api_size);
-    unit.Put(table.data, row->key, codec::StoredItemHead(effect.after->api_size), effect.after->bytes);
+    unit.Put(table.data, row->key, codec::StoredItemHead(*effect.after), effect.after->bytes);
   } else {
     unit.Delete(table.data, row->key);
   }
@@ -169,7 +180,10 @@ store::WriteUnit BuildUnit(RowWrite* row) {
 void ReleaseImages(RowWrite* row) {
   RowEffect& effect = row->effect;
   row->images_released = true;
-  if (row->before.has_value()) row->before->item = model::ItemView();
+  if (row->before.has_value()) {
+    row->before->item = model::ItemView();
+    row->before->converted.reset();
+  }
   GiveBack(&row->old_value);
   GiveBack(&effect.made.bytes);
   for (std::vector<index::EntryChange>* const changes : {&effect.local, &effect.global}) {

@@ -81,8 +81,9 @@ bool WantsCollection(std::string_view metrics, const RowWrite& row);
 // Errors: DataLoss, Unavailable.
 absl::StatusOr<bool> ReadBefore(const Parts& parts, store::ReadMode mode, bool with_collection, RowWrite* row);
 
-// Returns ConditionalCheckFailedException, with the item if the request asks for it, or OK.
-absl::Status CheckCondition(const RowWrite& row);
+// Returns ConditionalCheckFailedException, with the item if the request asks for it, or OK. An item of more than
+// `item_bytes_left` is left out; the bytes of others are subtracted.
+absl::Status CheckCondition(const RowWrite& row, size_t* item_bytes_left);
 
 // Upper bound of the bytes that CheckCondition, MakeEffect and BuildUnit read and write, for the choice of a thread:
 // with more than kInlineBytesMax they should run on the pool of lock holders.

@@ -40,7 +40,8 @@ struct ReadTransaction {
   std::vector<absl::Status> key_problems;
   std::vector<uint64_t> locks;
   store::LockTable::Guard guard;
-  size_t bytes = 0;  // API size of the items
+  size_t bytes = 0;       // API size of the items
+  size_t wire_bytes = 0;  // size of their parts in the answer
   TransactGetResult result;
 };
 using ReadTransactionPtr = std::shared_ptr<ReadTransaction>;
@@ -132,7 +133,12 @@ absl::Status TakeItem(ReadTransaction* transaction, ReadRow* row, bool found, st
       return ValidationError(
           Cat("The aggregate size of the items in the transaction cannot exceed ", model::kTransactMaxBytes, " bytes"));
     }
-    item = AnsweredItem(row->expressions.get(), view.item, std::move(stored));
+    item = AnsweredItem(row->expressions.get(), view, std::move(stored));
+    transaction->wire_bytes += item->view().size();
+    if (transaction->wire_bytes > model::kTransactMaxWireBytes) {
+      return ValidationError(Cat("The items in the transaction, with their numbers written out, cannot exceed ",
+                                 model::kTransactMaxWireBytes, " bytes"));
+    }
   }
   row->units = kTransactionUnitsFactor * ReadUnits(ReadBlocks(size), /*consistent=*/true);
   return absl::OkStatus();
@@ -155,7 +161,8 @@ void ReadRows(const ReadTransactionPtr& transaction, store::ReadMode mode) {
     const absl::StatusOr<store::GetResult> got =
         transaction->parts->database->Get(row.pinned.table->data, row.key, mode, &stored);
     if (!got.ok()) return End(transaction, got.status());
-    const bool is_much = mode == store::ReadMode::kMemoryOnly && transaction->bytes + stored.size() > kInlineBytesMax;
+    const bool is_much = mode == store::ReadMode::kMemoryOnly &&
+                         (transaction->bytes + stored.size() > kInlineBytesMax || IsLongToAnswer(stored));
     if (*got == store::GetResult::kWouldBlock || is_much) {
       RunHolder(
           transaction->parts, [transaction] { ReadRows(transaction, store::ReadMode::kMayBlock); },

@@ -245,10 +245,11 @@ absl::Status MakeEffects(const Transaction& transaction) {
 
 // Checks all conditions and reports the failed ones together. If one fails, all reads are charged.
 absl::Status JudgeConditions(const Transaction& transaction) {
+  size_t item_bytes_left = model::kTransactMaxWireBytes;
   absl::Status unwanted;
-  absl::Status judged = CanceledIfAny(transaction.size(), [&transaction, &unwanted](size_t i) {
+  absl::Status judged = CanceledIfAny(transaction.size(), [&](size_t i) {
     unwanted.Update(CheckStillWanted(transaction.context));
-    return unwanted.ok() ? CheckCondition(*transaction.rows()[i]) : unwanted;
+    return unwanted.ok() ? CheckCondition(*transaction.rows()[i], &item_bytes_left) : unwanted;
   });
   ARM_RETURN_IF_ERROR(unwanted);
   if (judged.ok()) return judged;

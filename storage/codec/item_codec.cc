@@ -49,10 +49,10 @@ absl::Status WrongWireTypeError(std::string_view what) {
 
 absl::Status Utf8Error(std::string_view what) { return SerializationError(Cat("Invalid UTF-8 in ", what)); }
 
-// True only if `text` is what Number::ToString returns. Does not create a number. Longer canonical texts are not
+// True only if `text` is what Number::CanonicalText returns. Does not create a number. Longer canonical texts are not
 // recognized and take the slow path.
 bool IsShortCanonicalNumber(std::string_view text) {
-  if (text.empty() || text.size() > model::kNumberDigitsMax) return false;
+  if (text.empty() || text.size() > model::kNumberDigitsMax || model::HasRunOfZeros(text)) return false;
   const bool negative = text.front() == '-';
   size_t i = negative ? 1 : 0;
   const size_t begin = i;
@@ -151,6 +151,7 @@ class Canonicalizer {
   absl::StatusOr<size_t> AppendValue(std::string_view wire, int depth);
 
   std::string TakeOutput() { return std::move(out_); }
+  bool compact_numbers() const { return compact_numbers_; }
 
   // Depth of an item. Its values are at level one.
   static constexpr int kTopLevelDepth = 0;
@@ -173,6 +174,7 @@ class Canonicalizer {
   absl::StatusOr<size_t> AppendFlag(const WireField& member);
   absl::StatusOr<size_t> AppendText(std::string_view text);
   absl::StatusOr<size_t> AppendNumber(uint32_t field, std::string_view text);
+  size_t AppendParsed(uint32_t field, const model::Number& number);
   absl::StatusOr<size_t> AppendSet(ValueType type, std::string_view body);
   absl::StatusOr<size_t> AppendByteSet(ValueType type);
   absl::StatusOr<size_t> AppendNumberSet();
@@ -183,6 +185,7 @@ class Canonicalizer {
 
   const bool placeholders_;
   std::string out_;
+  bool compact_numbers_ = false;
   std::vector<std::string_view> elements_;  // elements of the current set; sets do not nest
 };
 
@@ -346,9 +349,14 @@ absl::StatusOr<size_t> Canonicalizer::AppendNumber(uint32_t field, std::string_v
   // The error quotes the text, so the text must be valid UTF-8.
   if (!IsValidUtf8(text)) return Utf8Error("a number value");
   ARM_ASSIGN_OR_RETURN(const model::Number number, model::Number::Parse(text));
-  const std::string canonical = number.ToString();
-  model::AppendBytesField(field, canonical, &out_);
-  return model::NumberApiSize(canonical);
+  return AppendParsed(field, number);
+}
+
+size_t Canonicalizer::AppendParsed(uint32_t field, const model::Number& number) {
+  const std::string text = number.CanonicalText();
+  compact_numbers_ = compact_numbers_ || model::IsCompactNumber(text);
+  model::AppendBytesField(field, text, &out_);
+  return model::NumberApiSize(text);
 }
 
 absl::StatusOr<size_t> Canonicalizer::AppendSet(ValueType type, std::string_view body) {
@@ -410,13 +418,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendNumberSet() {
     }
   }
   size_t api_size = 0;
-  std::string text;
-  for (const model::Number& number : numbers) {
-    text.clear();
-    number.AppendTo(&text);
-    model::AppendBytesField(kElementsField, text, &out_);
-    api_size += model::NumberApiSize(text);
-  }
+  for (const model::Number& number : numbers) api_size += AppendParsed(kElementsField, number);
   return api_size;
 }
 
@@ -452,6 +454,7 @@ absl::StatusOr<CanonicalItem> CanonicalizeEntries(std::string_view wire, bool pl
   CanonicalItem item;
   ARM_ASSIGN_OR_RETURN(item.api_size, canonicalizer.AppendTopLevel(wire));
   item.bytes = canonicalizer.TakeOutput();
+  item.compact_numbers = canonicalizer.compact_numbers();
   return item;
 }
 

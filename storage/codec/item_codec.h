@@ -15,12 +15,16 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "storage/model/item_view.h"
 
 namespace armature::codec {
 
 struct CanonicalItem {
-  std::string bytes;    // canonical item bytes, readable by model::ItemView
-  size_t api_size = 0;  // as model::ApiSize counts
+  std::string bytes;             // canonical item bytes, readable by model::ItemView
+  size_t api_size = 0;           // as model::ApiSize counts
+  bool compact_numbers = false;  // some numbers have compact texts (model/number.h)
+
+  model::ItemView view() const { return model::ItemView(bytes); }
 };
 
 // `wire` is the wire form of an armature.api.v1.Item. A concatenation of several is merged; the last entry of a name

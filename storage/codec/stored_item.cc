@@ -1,25 +1,48 @@
 #include "storage/codec/stored_item.h"
 
+#include <utility>
+
 #include "storage/base/status_macros.h"
+#include "storage/model/number.h"
 #include "storage/model/wire.h"
 
 namespace armature::codec {
+namespace {
 
-std::string StoredItemHead(size_t api_size) {
-  std::string head(1, kStoredItemVersion);
-  model::AppendVarint(api_size, &head);
+constexpr char kPlainVersion = 1;    // format 1: numbers in plain texts of any length
+constexpr char kVersion = 2;         // no compact number
+constexpr char kCompactVersion = 3;  // with compact numbers
+
+// Makes the item of a row of format 1 canonical.
+absl::Status Convert(StoredItemView* stored) {
+  if (!model::HasRunOfZeros(stored->item.bytes())) return absl::OkStatus();
+  absl::StatusOr<CanonicalItem> item = CanonicalizeItem(stored->item.bytes());
+  if (!item.ok()) return DataLossError(Cat("stored item: expected a canonical item; ", Sv(item.status().message())));
+  if (!item->compact_numbers) return absl::OkStatus();
+  stored->converted = std::make_shared<const std::string>(std::move(item->bytes));
+  stored->item = model::ItemView(*stored->converted);
+  stored->compact_numbers = true;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string StoredItemHead(const CanonicalItem& item) {
+  std::string head(1, item.compact_numbers ? kCompactVersion : kVersion);
+  model::AppendVarint(item.api_size, &head);
   return head;
 }
 
-std::string EncodeStoredItem(std::string_view item_bytes, size_t api_size) {
-  return Cat(StoredItemHead(api_size), item_bytes);
-}
+std::string EncodeStoredItem(const CanonicalItem& item) { return Cat(StoredItemHead(item), item.bytes); }
+
+bool IsSimpleItem(std::string_view value) { return value.starts_with(kVersion); }
 
 absl::StatusOr<StoredItemView> ParseStoredItem(std::string_view value) {
   if (value.empty()) return DataLossError("stored item: expected a version byte, found nothing");
-  if (value.front() != kStoredItemVersion) {
-    return DataLossError(Cat("stored item: expected version ", static_cast<int>(kStoredItemVersion), ", found ",
-                             static_cast<int>(static_cast<uint8_t>(value.front()))));
+  const char version = value.front();
+  if (version < kPlainVersion || version > kCompactVersion) {
+    return DataLossError(Cat("stored item: expected a version up to ", static_cast<int>(kCompactVersion), ", found ",
+                             static_cast<int>(static_cast<uint8_t>(version))));
   }
   value.remove_prefix(1);
   const size_t size_before = value.size();
@@ -27,7 +50,9 @@ absl::StatusOr<StoredItemView> ParseStoredItem(std::string_view value) {
   if (!model::TakeVarint(&value, &api_size) || size_before - value.size() != model::VarintSize(api_size)) {
     return DataLossError("stored item: expected the size as a varint of least length");
   }
-  return StoredItemView{api_size, model::ItemView(value)};
+  StoredItemView stored{api_size, model::ItemView(value), version == kCompactVersion, nullptr};
+  if (version == kPlainVersion) ARM_RETURN_IF_ERROR(Convert(&stored));
+  return stored;
 }
 
 }  // namespace armature::codec

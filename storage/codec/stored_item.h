@@ -4,26 +4,34 @@
 // The value of a row in a table or an index: version byte, API size, item bytes. docs/FORMAT.md, "Item values".
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "storage/codec/item_codec.h"
 #include "storage/model/item_view.h"
 
 namespace armature::codec {
 
-inline constexpr char kStoredItemVersion = 1;
-
 struct StoredItemView {
   size_t api_size = 0;
-  model::ItemView item;  // points into the value
+  model::ItemView item;          // canonical bytes: points into the value, or into `converted`
+  bool compact_numbers = false;  // some numbers have compact texts: answers need model::PlainItem
+  // Set for a row of format 1 with plain texts that are not canonical any more: its item in canonical bytes.
+  std::shared_ptr<const std::string> converted;
 };
 
 // The bytes before those of the item.
-std::string StoredItemHead(size_t api_size);
-std::string EncodeStoredItem(std::string_view item_bytes, size_t api_size);
+std::string StoredItemHead(const CanonicalItem& item);
+std::string EncodeStoredItem(const CanonicalItem& item);
 
-// Errors: DataLoss for an unknown version or a malformed head; the message says what was expected.
+// True if answers copy the item of this row: it was written with this format, without compact numbers.
+bool IsSimpleItem(std::string_view value);
+
+// Errors: DataLoss for an unknown version, a malformed head, or a malformed item that must be converted; the message
+// says what was expected. Cost: constant, except for rows of format 1, which are searched for runs of zeros, and
+// converted if there are any.
 absl::StatusOr<StoredItemView> ParseStoredItem(std::string_view value);
 
 }  // namespace armature::codec

@@ -97,36 +97,44 @@ std::optional<ValueView> ItemView::Find(std::string_view name) const {
   return std::nullopt;
 }
 
-size_t ApiSize(const ValueView& value) {
+namespace {
+
+size_t AddNumber(std::string_view text, bool* compact_numbers) {
+  *compact_numbers = *compact_numbers || IsCompactNumber(text);
+  return NumberApiSize(text);
+}
+
+// Returns the API size. Sets `compact_numbers` if there is a compact number.
+size_t MeasureValue(const ValueView& value, bool* compact_numbers) {
   size_t size = 0;
   switch (value.type()) {
     case ValueType::kString:
     case ValueType::kBinary:
       return value.scalar().size();
     case ValueType::kNumber:
-      return NumberApiSize(value.scalar());
+      return AddNumber(value.scalar(), compact_numbers);
     case ValueType::kBool:
     case ValueType::kNull:
       return 1;
     case ValueType::kStringSet:
     case ValueType::kNumberSet:
     case ValueType::kBinarySet:
-      value.ForEachSetElement([&size, is_number = value.type() == ValueType::kNumberSet](std::string_view element) {
-        size += is_number ? NumberApiSize(element) : element.size();
+      value.ForEachSetElement([&, is_number = value.type() == ValueType::kNumberSet](std::string_view element) {
+        size += is_number ? AddNumber(element, compact_numbers) : element.size();
         return true;
       });
       return size;
     case ValueType::kList:
       size = kDocumentApiBytes;  // and one byte per member
-      value.ForEachListElement([&size](const ValueView& element) {
-        size += 1 + ApiSize(element);
+      value.ForEachListElement([&](const ValueView& element) {
+        size += 1 + MeasureValue(element, compact_numbers);
         return true;
       });
       return size;
     case ValueType::kMap:
       size = kDocumentApiBytes;  // and one byte per member
-      value.map().ForEach([&size](const AttributeView& member) {
-        size += 1 + member.name.size() + ApiSize(member.value);
+      value.map().ForEach([&](const AttributeView& member) {
+        size += 1 + member.name.size() + MeasureValue(member.value, compact_numbers);
         return true;
       });
       return size;
@@ -134,13 +142,22 @@ size_t ApiSize(const ValueView& value) {
   return 0;
 }
 
-size_t ApiSize(const ItemView& item) {
-  size_t size = 0;
-  item.ForEach([&size](const AttributeView& attribute) {
-    size += attribute.name.size() + ApiSize(attribute.value);
+}  // namespace
+
+size_t ApiSize(const ValueView& value) {
+  bool compact_numbers = false;
+  return MeasureValue(value, &compact_numbers);
+}
+
+size_t ApiSize(const ItemView& item) { return Measure(item).api_size; }
+
+ItemMeasure Measure(const ItemView& item) {
+  ItemMeasure measure;
+  item.ForEach([&measure](const AttributeView& attribute) {
+    measure.api_size += attribute.name.size() + MeasureValue(attribute.value, &measure.compact_numbers);
     return true;
   });
-  return size;
+  return measure;
 }
 
 void AppendAttribute(std::string_view name, const ValueView& value, std::string* item_bytes) {

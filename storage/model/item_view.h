@@ -143,6 +143,13 @@ inline constexpr size_t kDocumentApiBytes = 3;
 size_t ApiSize(const ValueView& value);
 size_t ApiSize(const ItemView& item);
 
+// The API size of an item, and true if some of its numbers have compact texts (number.h).
+struct ItemMeasure {
+  size_t api_size = 0;
+  bool compact_numbers = false;
+};
+ItemMeasure Measure(const ItemView& item);
+
 // Appends one attribute in wire form to an item under construction; names must come in ascending order.
 void AppendAttribute(std::string_view name, const ValueView& value, std::string* item_bytes);
 

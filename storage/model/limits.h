@@ -11,6 +11,9 @@ namespace armature::model {
 
 // Items.
 inline constexpr size_t kItemSizeMaxBytes = 409'600;  // attribute names included
+// Canonical bytes of an item; ours. Canonical bytes of large items are at most ten times the API size, so no item that
+// keeps the limit of the API exceeds it: it bounds memory even if the two sizes are not as related as thought.
+inline constexpr size_t kItemEncodedMaxBytes = 4 << 20;
 inline constexpr size_t kAttributeNameMaxBytes = 65'535;
 inline constexpr size_t kKeyAttributeNameMaxBytes = 255;
 inline constexpr int kNestingDepthMax = 32;  // the top-level attribute counts as level one
@@ -21,6 +24,9 @@ inline constexpr size_t kSortKeyMaxBytes = 1024;
 inline constexpr int kNumberDigitsMax = 38;
 inline constexpr int kNumberExponentMin = -130;  // decimal exponent of the leading digit
 inline constexpr int kNumberExponentMax = 125;
+// Number of zeros that only place the decimal point from which canonical texts have an exponent instead; ours. The
+// plain texts of all integers of 64 bits are canonical.
+inline constexpr size_t kPlacingZerosMin = 20;
 
 // Tables and indexes.
 inline constexpr size_t kTableNameMinChars = 3;
@@ -55,6 +61,7 @@ inline constexpr size_t kBatchGetMaxBytes = 16 << 20;      // API size of the it
 inline constexpr size_t kBatchGetMaxWireBytes = 32 << 20;  // encoded size of the items
 inline constexpr size_t kTransactActionsMax = 100;
 inline constexpr size_t kTransactMaxBytes = 4 << 20;
+inline constexpr size_t kTransactMaxWireBytes = 32 << 20;  // items of an answer or a cancellation as sent; ours
 inline constexpr size_t kClientTokenMaxChars = 36;
 
 // Accounting: storage overhead per table item or index entry beyond its attributes.

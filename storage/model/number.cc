@@ -109,6 +109,36 @@ absl::Status CheckExponent(int64_t exponent) {
   return absl::OkStatus();
 }
 
+// The parts of a compact text. The value is `digits` * 10^`exponent`.
+struct Compact {
+  std::string_view sign;  // "-" or empty
+  std::string_view digits;
+  int exponent = 0;
+};
+
+// Length of the longest exponent of a compact text with its 'e': e-167.
+constexpr size_t kExponentTextMax = 5;
+// A number of 38 digits and the lowest exponent ends this many places behind the point.
+constexpr int kPlacesMax = kNumberDigitsMax - 1 - kNumberExponentMin;
+
+// Nullopt if `text` is not compact. Bounds the exponent, because the text may come from damaged bytes.
+std::optional<Compact> CutCompact(std::string_view text) {
+  if (!IsCompactNumber(text)) return std::nullopt;
+  Compact compact;
+  compact.sign = text.substr(0, text.starts_with('-') ? 1 : 0);
+  text.remove_prefix(compact.sign.size());
+  compact.digits = TakeDigits(&text);
+  if (compact.digits.empty() || !text.starts_with('e')) return std::nullopt;
+  text.remove_prefix(1);
+  const std::optional<int64_t> exponent = TakeExponent(&text);
+  if (!exponent.has_value() || !text.empty() || *exponent > kNumberExponentMax || *exponent < -kPlacesMax) {
+    return std::nullopt;
+  }
+  compact.exponent = static_cast<int>(*exponent);
+  if (compact.exponent < 0 && compact.digits.size() > static_cast<size_t>(-compact.exponent)) return std::nullopt;
+  return compact;
+}
+
 // Maximum span of decimal places of two operands. With one place more than a Number has digits, the leading place may
 // still cancel out; with two more the result never fits. One further place is for the carry.
 constexpr int kSpreadMax = kNumberDigitsMax + 1;
@@ -239,6 +269,15 @@ void Number::AppendTo(std::string* out) const {
   if (integer_digits > count_) out->append(integer_digits - count_, '0');
 }
 
+std::string Number::CanonicalText() const {
+  const int last = LowestPlace(*this);  // exponent of the last digit
+  const int zeros = exponent_ < 0 ? -exponent_ - 1 : last;
+  if (count_ == 0 || zeros < static_cast<int>(kPlacingZerosMin)) return ToString();
+  std::string text(negative_ ? "-" : "");
+  for (size_t i = 0; i < count_; ++i) text.push_back(static_cast<char>('0' + digits_[i]));
+  return Cat(text, "e", last);
+}
+
 std::strong_ordering operator<=>(const Number& a, const Number& b) {
   const auto sign = [](const Number& n) { return n.is_zero() ? 0 : (n.negative_ ? -1 : 1); };
   const int sign_a = sign(a);
@@ -252,7 +291,51 @@ std::strong_ordering operator<=>(const Number& a, const Number& b) {
   return std::is_gt(order) ? std::strong_ordering::less : order;
 }
 
+bool IsCompactNumber(std::string_view canonical_text) {
+  const size_t searched = std::min(canonical_text.size(), kExponentTextMax);
+  return canonical_text.substr(canonical_text.size() - searched).find('e') != std::string_view::npos;
+}
+
+size_t PlainNumberSize(std::string_view canonical_text) {
+  const std::optional<Compact> compact = CutCompact(canonical_text);
+  if (!compact.has_value()) return canonical_text.size();
+  if (compact->exponent < 0) return compact->sign.size() + 2 + static_cast<size_t>(-compact->exponent);
+  return compact->sign.size() + compact->digits.size() + static_cast<size_t>(compact->exponent);
+}
+
+void AppendPlainNumber(std::string_view canonical_text, std::string* out) {
+  const std::optional<Compact> compact = CutCompact(canonical_text);
+  if (!compact.has_value()) {
+    out->append(canonical_text);
+    return;
+  }
+  out->append(compact->sign);
+  if (compact->exponent < 0) {
+    out->append("0.").append(static_cast<size_t>(-compact->exponent) - compact->digits.size(), '0');
+    out->append(compact->digits);
+  } else {
+    out->append(compact->digits).append(static_cast<size_t>(compact->exponent), '0');
+  }
+}
+
+bool HasRunOfZeros(std::string_view bytes) {
+  // Every run covers one of these places.
+  for (size_t i = kPlacingZerosMin - 1; i < bytes.size(); i += kPlacingZerosMin) {
+    if (bytes[i] != '0') continue;
+    const size_t before = bytes.substr(0, i).find_last_not_of('0');
+    const size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    const size_t end = std::min(bytes.find_first_not_of('0', i), bytes.size());
+    if (end - begin >= kPlacingZerosMin) return true;
+  }
+  return false;
+}
+
 std::strong_ordering CompareCanonicalNumbers(std::string_view a, std::string_view b) {
+  if (IsCompactNumber(a) || IsCompactNumber(b)) {
+    const absl::StatusOr<Number> left = Number::Parse(a);
+    const absl::StatusOr<Number> right = Number::Parse(b);
+    if (left.ok() && right.ok()) return *left <=> *right;
+  }
   const bool negative = a.starts_with('-');
   if (negative != b.starts_with('-')) return negative ? std::strong_ordering::less : std::strong_ordering::greater;
   if (negative) {
@@ -273,6 +356,10 @@ size_t NumberApiSize(std::string_view canonical_text) {
   if (!canonical_text.empty() && canonical_text.front() == '-') {
     ++size;
     canonical_text.remove_prefix(1);
+  }
+  if (IsCompactNumber(canonical_text)) {
+    // The digits, all on one side of the point.
+    canonical_text = canonical_text.substr(0, canonical_text.find('e'));
   }
   const size_t point = canonical_text.find('.');
   std::string_view integer = canonical_text.substr(0, point);

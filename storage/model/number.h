@@ -42,9 +42,11 @@ class Number {
   // Value 0..9 of digit i, counted from the leading digit.
   uint8_t digit(size_t i) const { return digits_[i]; }
 
-  // Plain decimal text as the API returns it: no exponent, no superfluous zeros. At most 170 bytes.
+  // Plain text: decimal, as the API returns it: no exponent, no superfluous zeros. At most 170 bytes.
   std::string ToString() const;
   void AppendTo(std::string* out) const;
+  // Canonical text; see below. At most 60 bytes.
+  std::string CanonicalText() const;
 
   // Numeric order.
   friend std::strong_ordering operator<=>(const Number& a, const Number& b);
@@ -57,7 +59,24 @@ class Number {
   std::array<uint8_t, kNumberDigitsMax> digits_{};
 };
 
-// Compares two numbers by their canonical texts, without creating numbers. Other texts have an unspecified order.
+// Canonical texts are how numbers are held and stored: equal numbers have equal texts, and a text is at most
+// 12 times as long as the number's API size. A canonical text is the plain text, unless kPlacingZerosMin or more zeros
+// in that only place the decimal point. Then it is compact: the digits as an integer, `e`, and the exponent of the last
+// digit: 1e125, -25e-30.
+
+// True if the canonical text is compact.
+bool IsCompactNumber(std::string_view canonical_text);
+
+// The plain text of the number with this canonical text, and its size. Texts that are not compact are unchanged.
+size_t PlainNumberSize(std::string_view canonical_text);
+void AppendPlainNumber(std::string_view canonical_text, std::string* out);
+
+// True if `bytes` has a run of kPlacingZerosMin characters '0'. Every plain text that is not canonical has one. Cost:
+// looks at every twentieth byte.
+bool HasRunOfZeros(std::string_view bytes);
+
+// Compares two numbers by their canonical texts. Other texts have an unspecified order. Creates numbers only for
+// compact texts.
 std::strong_ordering CompareCanonicalNumbers(std::string_view a, std::string_view b);
 
 // API size of a number, from its canonical text: one byte, plus one per two significant digits on each side of the

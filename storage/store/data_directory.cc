@@ -183,6 +183,21 @@ absl::Status DataDirectory::FinishCreation() {
   return absl::OkStatus();
 }
 
+absl::Status DataDirectory::RaiseFormat() {
+  if (format_version_ == kFormatVersion) return absl::OkStatus();
+  const std::string file = Cat(path_, kDataFormatFile);
+  ARM_ASSIGN_OR_RETURN(std::string text, ReadWholeFile(file));
+  const std::string line = Cat("\nformat: ", format_version_, "\n");
+  const size_t at = text.find(line);
+  if (at == std::string::npos) return FailedPreconditionError(Cat(file, " is damaged: it must name a format"));
+  text.replace(at, line.size(), Cat("\nformat: ", kFormatVersion, "\n"));  // all other lines stay
+  ARM_RETURN_IF_ERROR(WriteDurably(file, text));
+  LOG(INFO) << "store: raised the format of the data directory path=" << path_ << " from=" << format_version_
+            << " to=" << kFormatVersion;
+  format_version_ = kFormatVersion;
+  return absl::OkStatus();
+}
+
 absl::Status DataDirectory::WriteFormat() {
   database_id_ = RandomUuid();
   format_version_ = kFormatVersion;

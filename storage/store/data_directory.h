@@ -11,8 +11,8 @@
 
 namespace armature::store {
 
-// The format that this build writes and reads.
-inline constexpr int kFormatVersion = 1;
+// The format that this build writes. It reads all formats up to it.
+inline constexpr int kFormatVersion = 2;
 
 // Names of entries, relative to the directory's path.
 inline constexpr std::string_view kDataFormatFile = "/armature.format";
@@ -61,6 +61,9 @@ class DataDirectory {
   bool is_new() const { return is_new_; }
   // Records durably that the database has been created. Before that the directory holds nothing of value.
   absl::Status FinishCreation();
+  // Records durably that the directory has this build's format, before anything of that format is written: from then on
+  // older builds refuse the directory. Needed in a directory of an older format.
+  absl::Status RaiseFormat();
 
   // Checks that the register of log files is there if it ever was: a copy may lack it, and log files with it. Errors:
   // DataLoss.

@@ -57,6 +57,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
       impl->rocks, RocksDb::Open(db_path, options,
                                  impl->directory->is_new() ? RocksDb::IfMissing::kCreate : RocksDb::IfMissing::kFail));
   ARM_RETURN_IF_ERROR(impl->directory->FinishCreation());
+  ARM_RETURN_IF_ERROR(impl->directory->RaiseFormat());
   ARM_RETURN_IF_ERROR(impl->directory->NoteLogs());
   ARM_ASSIGN_OR_RETURN(impl->catalog, Catalog::Open(impl->rocks.get(), &impl->timers));
   ARM_ASSIGN_OR_RETURN(const ChangeSequence last, Catalog::ReadLastSequence(impl->rocks.get()));

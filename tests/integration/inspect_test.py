@@ -185,7 +185,7 @@ class InspectTest(unittest.TestCase):
 
     def test_directory_and_catalog_tell_of_all_families(self):
         directory = self.inspect("directory", "--data-dir", self.stopped)
-        self.assertEqual((directory["FormatVersion"], directory["IsNew"], directory["Problems"]), (1, False, []))
+        self.assertEqual((directory["FormatVersion"], directory["IsNew"], directory["Problems"]), (2, False, []))
         self.assertIn(directory["DatabaseId"], (self.stopped / "armature.format").read_text())
         families = {family["Family"]: family for family in directory["Families"]}
         table, = self.inspect("catalog", "--data-dir", self.stopped)["Tables"]
@@ -299,6 +299,41 @@ class InspectTest(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             for word in words:
                 self.assertIn(word, done.stdout)
+
+
+class NumbersWithManyZeros(unittest.TestCase):
+    """An item has 3 bytes for each `1e125` in a list by the rules of the API, and 126 in an answer."""
+
+    def test_rows_and_entries_have_a_small_multiple_of_the_size_of_their_item(self):
+        sent = {"pk": {"S": "p"}, "g": {"S": "g"}, "l": {"L": [{"N": "1e125"}] * 97_000}}
+        shown = {**sent, "l": {"L": [{"N": "1" + "0" * 125}] * 97_000}}
+        with tempfile.TemporaryDirectory(prefix="armature_inspect_") as directory:
+            with Daemon(PATHS.armatured, data_dir=directory + "/data") as daemon:
+                status, answer = daemon.json_call(
+                    "CreateTable", TableName="Long", BillingMode="PAY_PER_REQUEST",
+                    AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "g")],
+                    KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+                    GlobalSecondaryIndexes=[{"IndexName": "Global", "Projection": {"ProjectionType": "ALL"},
+                                             "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}]}])
+                self.assertEqual(status, 200, answer)
+                while daemon.json_call("DescribeTable", TableName="Long")[1]["Table"]["TableStatus"] != "ACTIVE":
+                    pass
+                status, answer = daemon.json_call("PutItem", TableName="Long", Item=sent)
+                self.assertEqual(status, 200, answer)
+                while (page := daemon.json_call("Scan", TableName="Long", IndexName="Global")[1])["Count"] == 0:
+                    pass
+                self.assertTrue(page["Items"] == [shown], "an index answers another item")
+                got = daemon.json_call("GetItem", TableName="Long", Key={"pk": {"S": "p"}})[1]["Item"]
+                self.assertTrue(got == shown, "the table answers another item")
+                self.assertEqual(daemon.stop(), 0)
+            for index in ([], ["--index-name", "Global"]):
+                done = subprocess.run(
+                    [PATHS.armature, "inspect", "rows", "--data-dir", directory + "/data", "--table-name", "Long", *index],
+                    capture_output=True, text=True, timeout=WAIT_S)
+                row, = json.loads(done.stdout)["Rows"]
+                self.assertTrue(row["Item"] == shown, "the inspection shows another item")
+                self.assertGreater(row["ItemSize"], 3 * 97_000)
+                self.assertLess(row["StoredBytes"], 4 * row["ItemSize"])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Data directories of released formats, opened by this build.
 
-tests/data/directory/v<N>.tar.gz was made by the first build of format N, with `upgrade_test.py --armatured PATH --make FILE`, and never
+tests/data/directory/v<N>.tar.gz was made by a build of format N, with `upgrade_test.py --armatured PATH --make FILE`, and never
 changes. Some rows are in table files, others only in the log of a killed daemon.
 """
 
@@ -28,11 +28,18 @@ ALL_TYPES = {
     "bs": {"BS": ["AA==", "AQ=="]}, "l": {"L": [{"N": "1"}, {"L": []}]}, "m": {"M": {"x": {"M": {}}, "y": {"S": ""}}},
 }
 COLORS = ("red", "green", "blue")
+GOOGOL = "1" + "0" * 100
+# Numbers with many zeros are stored in other bytes since format 2.
+ZEROS = {"zg": {"N": GOOGOL}, "zs": {"NS": ["-" + GOOGOL, "0." + "0" * 120 + "25", "7"]},
+         "zl": {"L": [{"N": "-0." + "0" * 99 + "1"}, {"M": {"x": {"N": GOOGOL + "0"}}}]}}
+# The first directory has none. This is its name.
+WITHOUT_ZEROS = "v1.tar.gz"
+PRESENT_FORMAT = 2
 
 
-def item(number):
+def item(number, zeros):
     return {"pk": {"S": f"p{number % 3}"}, "sk": {"N": str(number)}, "color": {"S": COLORS[number % 3]},
-            "rank": {"N": str(-number)}, **ALL_TYPES}
+            "rank": {"N": str(-number)}, **ALL_TYPES, **(ZEROS if zeros else {})}
 
 
 def key_schema(partition, sort):
@@ -51,9 +58,9 @@ def wait_for_table(daemon):
         pass
 
 
-def put(daemon, numbers):
+def put(daemon, numbers, zeros=True):
     for number in numbers:
-        check(daemon.json_call("PutItem", TableName="Golden", Item=item(number)))
+        check(daemon.json_call("PutItem", TableName="Golden", Item=item(number, zeros)))
 
 
 def count_by_color(daemon, color):
@@ -100,7 +107,7 @@ def make(archive):
 
 class Upgrade(unittest.TestCase):
     def test_there_is_a_directory_of_the_present_format(self):
-        self.assertTrue((DIRECTORIES / "v1.tar.gz").is_file())
+        self.assertTrue((DIRECTORIES / f"v{PRESENT_FORMAT}.tar.gz").is_file())
 
     def test_directories_of_all_formats_are_served(self):
         for archive in sorted(DIRECTORIES.glob("v*.tar.gz")):
@@ -110,12 +117,14 @@ class Upgrade(unittest.TestCase):
                 # Two starts, because the result of the first must be readable, too.
                 for turn in range(2):
                     with Daemon(ARGS.armatured, data_dir=directory + "/data") as daemon:
-                        self.check_contents(daemon, turn)
+                        self.check_contents(daemon, turn, archive.name != WITHOUT_ZEROS)
                         self.assertEqual(daemon.stop(), 0)
+                    # From the first start on, daemons of older formats refuse the directory.
+                    self.assertIn(f"format: {PRESENT_FORMAT}\n", pathlib.Path(directory, "data/armature.format").read_text())
                 self.check_indexes(directory + "/data")
 
-    def check_contents(self, daemon, added):
-        expected = {number: item(number) for number in [*range(1, 30), *range(100, 100 + added)]}
+    def check_contents(self, daemon, added, zeros):
+        expected = {number: item(number, zeros) for number in [*range(1, 30), *range(100, 100 + added)]}
         items = check(daemon.json_call("Scan", TableName="Golden"))["Items"]
         self.assertEqual({int(each["sk"]["N"]): each for each in items}, expected)
         table = check(daemon.json_call("DescribeTable", TableName="Golden"))["Table"]
@@ -130,7 +139,11 @@ class Upgrade(unittest.TestCase):
         self.assertEqual(tags, [{"Key": "kind", "Value": "golden"}])
         to_live = check(daemon.json_call("DescribeTimeToLive", TableName="Golden"))["TimeToLiveDescription"]
         self.assertEqual(to_live["AttributeName"], "expires")
-        put(daemon, [100 + added])
+        found = check(daemon.json_call(
+            "Scan", TableName="Golden", IndexName="by_rank", FilterExpression="zg = :g AND zl[1].x > zg AND contains(zs, :s)",
+            ExpressionAttributeValues={":g": {"N": "1e100"}, ":s": {"N": "-1e100"}}))["Items"]
+        self.assertEqual(len(found), len(expected) if zeros else 0)
+        put(daemon, [100 + added], zeros)
 
     def check_indexes(self, data_dir):
         verified = subprocess.run([ARGS.armature, "verify", "--data-dir", data_dir], capture_output=True, text=True,

@@ -61,9 +61,7 @@ class InspectTest : public testing::Test {
     EXPECT_TRUE(item.ok()) << item.status();
     return *item;
   }
-  static std::string Stored(const codec::CanonicalItem& item) {
-    return codec::EncodeStoredItem(item.bytes, item.api_size);
-  }
+  static std::string Stored(const codec::CanonicalItem& item) { return codec::EncodeStoredItem(item); }
   std::string TableKey(const codec::CanonicalItem& item) const {
     return *codec::EncodeTableKey(table_.key, model::ItemView(item.bytes));
   }
@@ -143,10 +141,13 @@ TEST_F(InspectTest, DamagedRowsTellWhatIsWrongWithThem) {
   const auto problems = [&](const std::string& damaged) { return DecodeRow(key, damaged, layout).problems; };
   EXPECT_THAT(problems(value), IsEmpty());
   EXPECT_THAT(problems(""), ElementsAre(HasSubstr("expected a version byte")));
-  EXPECT_THAT(problems("\2" + value.substr(1)), ElementsAre(HasSubstr("expected version 1")));
+  EXPECT_THAT(problems("\1" + value.substr(1)), IsEmpty()) << "a row of format 1";
+  EXPECT_THAT(problems("\3" + value.substr(1)), ElementsAre("item: not in canonical form"));
+  EXPECT_THAT(problems("\4" + value.substr(1)), ElementsAre(HasSubstr("expected a version up to 3")));
   EXPECT_THAT(problems(value.substr(0, value.size() - 1)), ElementsAre("item: malformed"));
-  EXPECT_THAT(problems(codec::EncodeStoredItem(item.bytes, item.api_size + 1)), ElementsAre(HasSubstr("its size is ")));
-  EXPECT_THAT(problems(codec::EncodeStoredItem(item.bytes + item.bytes, item.api_size)),
+  EXPECT_THAT(problems(codec::EncodeStoredItem({item.bytes, item.api_size + 1, false})),
+              ElementsAre(HasSubstr("its size is ")));
+  EXPECT_THAT(problems(codec::EncodeStoredItem({item.bytes + item.bytes, item.api_size, false})),
               ElementsAre("item: not in canonical form"));
   EXPECT_THAT(problems(Stored(Item(R"({"pk": {"S": "b"}, "sk": {"N": "7"}})"))),
               ElementsAre("item: has another pk than its key"));

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "storage/base/strings.h"
 #include "storage/model/item_view.h"
 #include "storage/model/wire.h"
 #include "tests/support/test_data.h"
@@ -50,9 +51,10 @@ inline std::vector<std::string> Cut(std::string_view text, std::string_view sepa
   }
 }
 
-// The vectors of a file in tests/data/format/v1: lines of fields between " | ", comments after '#'.
-inline std::vector<std::vector<std::string>> ReadGolden(std::string_view file, size_t fields) {
-  std::ifstream in(test::TestDataPath("format/v1/") + std::string(file));
+// The vectors of a file in tests/data/format/v<format>: lines of fields between " | ", comments after '#'. The
+// directory of a format has the files of what the format changed.
+inline std::vector<std::vector<std::string>> ReadGolden(std::string_view file, size_t fields, int format = 1) {
+  std::ifstream in(test::TestDataPath(Cat("format/v", format, "/")) + std::string(file));
   EXPECT_TRUE(in.good()) << file;
   std::vector<std::vector<std::string>> vectors;
   for (std::string line; std::getline(in, line);) {

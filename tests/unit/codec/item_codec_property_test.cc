@@ -13,14 +13,45 @@
 #include "storage/codec/item_codec.h"
 #include "storage/model/item_view.h"
 #include "storage/model/number.h"
+#include "storage/model/plain_item.h"
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/codec/random_item.h"
+#include "tests/unit/model/naive_decimal.h"
 #include "tests/unit/model/random_seed.h"
 
 namespace armature::codec::item_codec_property_test {
 
+void ExpectPlainNumbers(const model::ItemView& item);
+
+void ExpectPlainNumber(std::string_view text) { EXPECT_EQ(model::NaiveDecimal::OfPlain(text).Plain(), text); }
+
+void ExpectPlainNumbers(const model::ValueView& value) {
+  if (value.type() == model::ValueType::kNumber) ExpectPlainNumber(value.scalar());
+  if (value.type() == model::ValueType::kMap) ExpectPlainNumbers(value.map());
+  if (value.type() == model::ValueType::kNumberSet) {
+    value.ForEachSetElement([](std::string_view element) {
+      ExpectPlainNumber(element);
+      return true;
+    });
+  }
+  if (value.type() == model::ValueType::kList) {
+    value.ForEachListElement([](const model::ValueView& element) {
+      ExpectPlainNumbers(element);
+      return true;
+    });
+  }
+}
+
+void ExpectPlainNumbers(const model::ItemView& item) {
+  item.ForEach([](const model::AttributeView& attribute) {
+    ExpectPlainNumbers(attribute.value);
+    return true;
+  });
+}
+
 TEST(CanonicalizeItemProperty, OneMeaningHasOneForm) {
   TwinMaker maker(PrintedTestSeed());
+  int compact = 0;
   for (int i = 0; i < 20'000; ++i) {
     const auto [first, second] = maker.Item(5);
     const absl::StatusOr<CanonicalItem> item = CanonicalizeItem(first);
@@ -33,7 +64,16 @@ TEST(CanonicalizeItemProperty, OneMeaningHasOneForm) {
     const absl::StatusOr<CanonicalItem> again = CanonicalizeItem(item->bytes);
     ASSERT_TRUE(again.ok()) << again.status();
     ASSERT_EQ(ToHex(again->bytes), ToHex(item->bytes)) << "canonical bytes are a fixed point";
+    const model::ItemMeasure measure = model::Measure(item->view());
+    ASSERT_EQ(measure.api_size, item->api_size);
+    ASSERT_EQ(measure.compact_numbers, item->compact_numbers);
+    const std::string plain = model::PlainItem(item->bytes);
+    ASSERT_EQ(plain == item->bytes, !item->compact_numbers);
+    compact += item->compact_numbers ? 1 : 0;
+    ExpectPlainNumbers(model::ItemView(plain));
+    ASSERT_EQ(ToHex(CanonicalizeItem(plain)->bytes), ToHex(item->bytes));
   }
+  EXPECT_GT(compact, 1000);
 }
 
 // Accepted input is canonical: it can be read to its end, in order, and canonicalizing leaves it unchanged.

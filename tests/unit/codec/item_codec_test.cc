@@ -59,13 +59,20 @@ std::string Nest(int levels, bool lists, std::string value) {
 }
 
 TEST(CanonicalizeItem, MatchesTheGoldenVectors) {
-  for (const auto& vector : ReadGolden("item.golden", 4)) {
+  for (const auto& vector : ReadGolden("item.golden", 4, /*format=*/2)) {
     const absl::StatusOr<CanonicalItem> item = CanonicalizeItem(FromHex(vector[0]));
     ASSERT_TRUE(item.ok()) << vector[0] << " " << item.status();
     EXPECT_EQ(ToHex(item->bytes), vector[1]);
     EXPECT_EQ(std::to_string(item->api_size), vector[2]);
     EXPECT_EQ(CanonicalizeItem(item->bytes)->bytes, item->bytes);
     EXPECT_EQ(model::ApiSize(model::ItemView(item->bytes)), item->api_size);
+    EXPECT_EQ(model::Measure(item->view()).compact_numbers, item->compact_numbers);
+  }
+}
+
+TEST(CanonicalizeItem, TextsOfFormat1AreStillAccepted) {
+  for (const auto& vector : ReadGolden("item.golden", 4)) {
+    EXPECT_EQ(ToHex(CanonicalizeItem(FromHex(vector[1]))->bytes), ToHex(CanonicalizeItem(FromHex(vector[0]))->bytes));
   }
 }
 
@@ -78,8 +85,11 @@ TEST(CanonicalizeItem, NormalisesValues) {
       {"number", N("+007.50"), N("7.5")},
       {"negative zero", N("-0.0"), N("0")},
       {"canonical number", N("-123.456"), N("-123.456")},
-      {"canonical long number", N("1" + std::string(125, '0')), N("1" + std::string(125, '0'))},
-      {"exponent, which makes the length grow", N("1e125"), N("1" + std::string(125, '0'))},
+      {"plain text with too many zeros", N("1" + std::string(125, '0')), N("1e125")},
+      {"plain text with too many zeros that is short", N("-5" + std::string(20, '0')), N("-5e20")},
+      {"compact number", N("12e-130"), N("12e-130")},
+      {"exponent, which makes the length grow", N("1e19"), N("1" + std::string(19, '0'))},
+      {"zeros between digits", N("1" + std::string(30, '0') + "1"), N("1" + std::string(30, '0') + "1")},
       {"true of any value", Bool(300), Bool(1)},
       {"false", Bool(0), Bool(0)},
       {"null of any value", Null(2), Null(1)},

@@ -2,31 +2,51 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <string_view>
 
+#include "storage/model/plain_item.h"
 #include "tests/unit/codec/codec_test_util.h"
 
 namespace armature::codec::stored_item_test {
 
 TEST(StoredItem, MatchesTheGoldenVectors) {
-  for (const auto& vector : ReadGolden("item.golden", 4)) {
-    const std::string item = FromHex(vector[1]);
-    const size_t api_size = std::stoul(vector[2]);
-    EXPECT_EQ(ToHex(EncodeStoredItem(item, api_size)), vector[3]);
+  for (const auto& vector : ReadGolden("item.golden", 4, /*format=*/2)) {
+    const CanonicalItem item = *CanonicalizeItem(FromHex(vector[0]));
+    EXPECT_EQ(ToHex(EncodeStoredItem(item)), vector[3]);
     const std::string value = FromHex(vector[3]);
     const absl::StatusOr<StoredItemView> view = ParseStoredItem(value);
     ASSERT_TRUE(view.ok()) << view.status();
-    EXPECT_EQ(view->api_size, api_size);
+    EXPECT_EQ(std::to_string(view->api_size), vector[2]);
     EXPECT_EQ(ToHex(view->item.bytes()), vector[1]);
+    EXPECT_EQ(view->compact_numbers, item.compact_numbers);
+    EXPECT_EQ(view->item.bytes().data(), value.data() + value.size() - view->item.bytes().size()) << "not copied";
   }
+}
+
+// Rows of format 1 have plain numbers of any length. They appear as rows of this format.
+TEST(StoredItem, ReadsTheGoldenVectorsOfFormat1) {
+  int converted = 0;
+  for (const auto& vector : ReadGolden("item.golden", 4)) {
+    const CanonicalItem item = *CanonicalizeItem(FromHex(vector[0]));
+    const std::string value = FromHex(vector[3]);
+    const absl::StatusOr<StoredItemView> view = ParseStoredItem(value);
+    ASSERT_TRUE(view.ok()) << view.status();
+    EXPECT_EQ(std::to_string(view->api_size), vector[2]);
+    EXPECT_EQ(ToHex(view->item.bytes()), ToHex(item.bytes));
+    EXPECT_EQ(view->compact_numbers, item.compact_numbers);
+    EXPECT_EQ(ToHex(model::PlainItem(view->item.bytes())), vector[1]);
+    converted += view->converted != nullptr ? 1 : 0;
+  }
+  EXPECT_EQ(converted, 1);
 }
 
 TEST(StoredItem, SizesOfAnyLengthComeBack) {
   for (const size_t api_size :
        {size_t{0}, size_t{127}, size_t{128}, size_t{409'600}, std::numeric_limits<size_t>::max()}) {
-    const std::string value = EncodeStoredItem("item", api_size);
+    const std::string value = EncodeStoredItem({"item", api_size, false});
     EXPECT_EQ(ParseStoredItem(value)->api_size, api_size);
     EXPECT_EQ(ParseStoredItem(value)->item.bytes(), "item");
   }
@@ -38,11 +58,14 @@ TEST(StoredItem, RefusesAnotherVersionAndAMalformedHead) {
     const char* message;
   } kCases[] = {
       {"", "stored item: expected a version byte, found nothing"},
-      {"0200", "stored item: expected version 1, found 2"},
-      {"ff00", "stored item: expected version 1, found 255"},
-      {"01", "stored item: expected the size as a varint of least length"},
-      {"0180", "stored item: expected the size as a varint of least length"},
+      {"0000", "stored item: expected a version up to 3, found 0"},
+      {"0400", "stored item: expected a version up to 3, found 4"},
+      {"ff00", "stored item: expected a version up to 3, found 255"},
+      {"02", "stored item: expected the size as a varint of least length"},
+      {"0280", "stored item: expected the size as a varint of least length"},
       {"018000", "stored item: expected the size as a varint of least length"},
+      {"01000a7f3030303030303030303030303030303030303030",
+       "stored item: expected a canonical item; Malformed item in the request"},
   };
   for (const auto& c : kCases) {
     const std::string bytes = FromHex(c.hex);
@@ -53,14 +76,23 @@ TEST(StoredItem, RefusesAnotherVersionAndAMalformedHead) {
   }
 }
 
-TEST(StoredItem, DamagedValuesAreRefusedOrCanonical) {
-  const std::string item = Item({{"a", S("text")}, {"m", M({{"n", N("1")}})}});
-  ForEachDamage(EncodeStoredItem(item, 300), [](std::string_view damaged) {
-    const absl::StatusOr<StoredItemView> view = ParseStoredItem(damaged);
-    if (!view.ok()) return;
-    ASSERT_EQ(ToHex(EncodeStoredItem(view->item.bytes(), view->api_size)), ToHex(damaged));
-    view->item.ForEach([](const model::AttributeView&) { return true; });
-  });
+TEST(StoredItem, DamagedValuesAreRefusedOrCanBeRead) {
+  const CanonicalItem item =
+      *CanonicalizeItem(Item({{"a", S("text")}, {"m", M({{"n", N("1e125")}})}, {"z", N("5" + std::string(25, '0'))}}));
+  ASSERT_TRUE(item.compact_numbers);
+  std::string old = model::PlainItem(item.bytes);
+  old.insert(0, "\x01\x14");
+  for (const std::string& value : {EncodeStoredItem(item), old}) {
+    ForEachDamage(value, [](std::string_view damaged) {
+      const absl::StatusOr<StoredItemView> view = ParseStoredItem(damaged);
+      if (!view.ok()) return;
+      if (damaged.front() != '\x01') {
+        const CanonicalItem read{std::string(view->item.bytes()), view->api_size, view->compact_numbers};
+        ASSERT_EQ(ToHex(EncodeStoredItem(read)), ToHex(damaged));
+      }
+      model::PlainItem(view->item.bytes());
+    });
+  }
 }
 
 }  // namespace armature::codec::stored_item_test

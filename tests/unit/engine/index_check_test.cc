@@ -122,10 +122,11 @@ TEST_F(IndexCheckTest, EveryKindOfDamageIsFoundAndMended) {
       // Damages: a missing entry, an entry with wrong content, an entry without an item, an unreadable entry.
       unit->Delete(keyspace, rows[0].key);
       unit->AddStats(keyspace, {-1, -static_cast<int64_t>(codec::ParseStoredItem(rows[0].value)->api_size)});
-      unit->Put(keyspace, rows[1].key, codec::EncodeStoredItem(item_of(rows[1]) + codec::Item({{"zz", N("1")}}), 99));
+      unit->Put(keyspace, rows[1].key,
+                codec::EncodeStoredItem({item_of(rows[1]) + codec::Item({{"zz", N("1")}}), 99, false}));
       unit->AddStats(keyspace, {0, 99 - static_cast<int64_t>(codec::ParseStoredItem(rows[1].value)->api_size)});
       const std::string orphan = codec::Item({{"color", S("red")}, {"pk", S("nobody")}, {"sk", N("1")}});
-      unit->Put(keyspace, rows[2].key + "x", codec::EncodeStoredItem(orphan, 40));
+      unit->Put(keyspace, rows[2].key + "x", codec::EncodeStoredItem({orphan, 40, false}));
       unit->AddStats(keyspace, {1, 40});
       unit->Put(keyspace, rows[3].key + "y", "no stored item");
       unit->AddStats(keyspace, {1, 0});

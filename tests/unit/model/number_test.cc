@@ -203,11 +203,66 @@ TEST(Number, CountsItsSizeAsTheApi) {
   }
 }
 
+TEST(Number, CanonicalTextsHaveAnExponentInsteadOfManyZeros) {
+  const struct {
+    std::string text;
+    std::string canonical;
+  } kCases[] = {
+      {"0", "0"},
+      {"0e125", "0"},
+      {"123.45", "123.45"},
+      {"1e19", "1" + Digits(19, '0')},
+      {"1e20", "1e20"},
+      {"-120e19", "-12e20"},
+      {"9223372036854775807", "9223372036854775807"},
+      {"1" + Digits(20, '0') + "1", "1" + Digits(20, '0') + "1"},
+      {"1" + Digits(20, '0') + ".5", "1" + Digits(20, '0') + ".5"},
+      {"1e-20", "0." + Digits(19, '0') + "1"},
+      {"1e-21", "1e-21"},
+      {"-0." + Digits(20, '0') + "25", "-25e-22"},
+      {"1e125", "1e125"},
+      {"-1e-130", "-1e-130"},
+      {Digits(38) + "e87", Digits(38) + "e87"},
+      {"-" + Digits(38) + "e-167", "-" + Digits(38) + "e-167"},
+  };
+  for (const auto& c : kCases) {
+    const Number number = *Number::Parse(c.text);
+    EXPECT_EQ(number.CanonicalText(), c.canonical);
+    EXPECT_EQ(IsCompactNumber(c.canonical), c.canonical.find('e') != std::string::npos);
+    std::string plain = "before ";
+    AppendPlainNumber(c.canonical, &plain);
+    EXPECT_EQ(plain, "before " + number.ToString());
+  }
+}
+
+TEST(Number, TextsThatAreNotCompactAreUnchanged) {
+  for (const char* text : {"", "e", "1e", "e20", "-e20", "1e+", "1e126", "1e-168", "1e9999", "1e2a", "1.5e20", "12e-1x",
+                           "1e99999999999999999999", "123456e-5", "some", "1E20"}) {
+    std::string plain;
+    AppendPlainNumber(text, &plain);
+    EXPECT_EQ(plain, text);
+    EXPECT_EQ(PlainNumberSize(text), plain.size());
+    NumberApiSize(text);
+    for (const char* other : {"", "1e20", "7", "e"}) CompareCanonicalNumbers(text, other);
+  }
+}
+
+TEST(Number, RunsOfZerosAreFoundAnywhere) {
+  for (size_t before = 0; before < 45; ++before) {
+    for (size_t zeros = 0; zeros < 45; ++zeros) {
+      const std::string text = Digits(before, 'x') + Digits(zeros, '0') + "x0" + Digits(19, '0').substr(before % 19);
+      EXPECT_EQ(HasRunOfZeros(text), zeros >= 20 || before % 19 == 0) << before << " " << zeros;
+    }
+  }
+  EXPECT_FALSE(HasRunOfZeros(""));
+}
+
 TEST(Number, AgreesWithNaiveDecimals) {
   std::mt19937_64 rng(PrintedTestSeed());
   RandomNumber before = MakeRandomNumber(rng);
   Number before_number = *Number::Parse(before.text);
   int equal = 0;
+  int compact = 0;
   for (int i = 0; i < 100'000; ++i) {
     const RandomNumber next = MakeRandomNumber(rng);
     const absl::StatusOr<Number> number = Number::Parse(next.text);
@@ -218,8 +273,19 @@ TEST(Number, AgreesWithNaiveDecimals) {
 
     const int naive = NaiveDecimal::Compare(before.value, next.value);
     ASSERT_EQ(before_number <=> *number, naive <=> 0) << before.text << " " << next.text;
-    ASSERT_EQ(CompareCanonicalNumbers(before_number.ToString(), number->ToString()), naive <=> 0)
+    const std::string canonical = number->CanonicalText();
+    ASSERT_EQ(CompareCanonicalNumbers(before_number.CanonicalText(), canonical), naive <=> 0)
         << before.text << " " << next.text;
+    ASSERT_EQ(before_number.CanonicalText() == canonical, naive == 0) << before.text << " " << next.text;
+    std::string plain;
+    AppendPlainNumber(canonical, &plain);
+    ASSERT_EQ(plain, number->ToString());
+    ASSERT_EQ(PlainNumberSize(canonical), plain.size());
+    ASSERT_EQ(NumberApiSize(canonical), NumberApiSize(plain)) << canonical;
+    ASSERT_EQ(canonical == plain, !IsCompactNumber(canonical));
+    ASSERT_TRUE(canonical == plain || HasRunOfZeros(plain)) << plain;
+    ASSERT_LE(canonical.size(), 12 * NumberApiSize(canonical)) << canonical;
+    compact += canonical == plain ? 0 : 1;
     ASSERT_EQ(before_number == *number, naive == 0) << before.text << " " << next.text;
     equal += naive == 0 ? 1 : 0;
 
@@ -230,6 +296,7 @@ TEST(Number, AgreesWithNaiveDecimals) {
     before_number = *number;
   }
   EXPECT_GT(equal, 10) << "the numbers are too far apart to test equality";
+  EXPECT_GT(compact, 1000);
 }
 
 }  // namespace armature::model::number_test

@@ -29,7 +29,22 @@ TEST(DataDirectory, FreshOneIsMadeWithAnIdOfItsOwn) {
   EXPECT_EQ((*opened)->database_id().size(), 36u);
   EXPECT_EQ((*opened)->db_path(), dir.path("a/b") + "/db");
   EXPECT_EQ(ReadFile(dir.path("a/b") + "/armature.format"),
-            "armature database\nformat: 1\ndatabase: " + (*opened)->database_id() + "\n");
+            "armature database\nformat: 2\ndatabase: " + (*opened)->database_id() + "\n");
+}
+
+TEST(DataDirectory, OlderFormatIsRaisedWhenAsked) {
+  const test::TempDir dir;
+  std::filesystem::create_directory(dir.path("data"));
+  const std::string old = "armature database\nnote: hello\nformat: 1\ndatabase: abc\nlogs: 1\n";
+  WriteFile(dir.path("data/armature.format"), old);
+  const auto opened = DataDirectory::Open(dir.path("data"));
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_EQ((*opened)->format_version(), 1);
+  EXPECT_EQ(ReadFile(dir.path("data/armature.format")), old) << "a start may still fail";
+  ASSERT_TRUE((*opened)->RaiseFormat().ok());
+  EXPECT_EQ((*opened)->format_version(), 2);
+  EXPECT_EQ(ReadFile(dir.path("data/armature.format")),
+            "armature database\nnote: hello\nformat: 2\ndatabase: abc\nlogs: 1\n");
 }
 
 unsigned ModeOf(const std::string& path) {
@@ -83,7 +98,7 @@ struct RefusedCase {
   std::string_view text;
 };
 constexpr RefusedCase kRefused[] = {
-    {"armature database\nformat: 2\ndatabase: x\n", "has format 2; this build reads formats up to 1"},
+    {"armature database\nformat: 3\ndatabase: x\n", "has format 3; this build reads formats up to 2"},
     {"armature database\nformat: 999\ndatabase: x\n", "use a newer armatured"},
     {"armature database\ndatabase: x\n", "is damaged"},
     {"armature database\nformat: 1\n", "is damaged"},

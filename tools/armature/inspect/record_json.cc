@@ -13,6 +13,7 @@
 #include "storage/codec/item_codec.h"
 #include "storage/codec/key_codec.h"
 #include "storage/codec/stored_item.h"
+#include "storage/model/plain_item.h"
 #include "storage/model/wire.h"
 #include "storage/store/meta_keys.h"
 #include "tools/armature/display.h"
@@ -94,8 +95,10 @@ void AddItem(std::string_view key, std::string_view value, const KeyLayout& layo
   }
   decoded->json["ItemSize"] = stored->api_size;
   const std::string_view bytes = stored->item.bytes();
+  const std::string plain = stored->compact_numbers ? model::PlainItem(bytes) : std::string();
+  const std::string_view shown = stored->compact_numbers ? plain : bytes;
   api::v1::Item item;
-  if (!item.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (!item.ParseFromArray(shown.data(), static_cast<int>(shown.size()))) {
     decoded->problems.emplace_back("item: malformed");
     return;
   }
@@ -103,7 +106,7 @@ void AddItem(std::string_view key, std::string_view value, const KeyLayout& layo
   const absl::StatusOr<codec::CanonicalItem> canonical = codec::CanonicalizeItem(bytes);
   if (!canonical.ok()) {
     decoded->problems.push_back(Cat("item: ", Sv(canonical.status().message())));
-  } else if (canonical->bytes != bytes) {
+  } else if (canonical->bytes != bytes || canonical->compact_numbers != stored->compact_numbers) {
     decoded->problems.emplace_back("item: not in canonical form");
   } else if (canonical->api_size != stored->api_size) {
     decoded->problems.push_back(Cat("item: its size is ", canonical->api_size, ", not ", stored->api_size));
