@@ -228,6 +228,12 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   if (raw.metrics_listen != kOff) config.metrics_listen = raw.metrics_listen;
   ARM_RETURN_IF_ERROR(CheckRange("slow_request_ms", raw.slow_request_ms, 0, 3'600'000));
   config.slow_request_ms = raw.slow_request_ms;
+  ARM_RETURN_IF_ERROR(CheckRange("connections_max", raw.connections_max, 1, 1'000'000));
+  ARM_RETURN_IF_ERROR(CheckRange("connections_per_address_max", raw.connections_per_address_max, 0, 1'000'000));
+  ARM_RETURN_IF_ERROR(CheckRange("request_memory_mb", raw.request_memory_mb, 64, 1 << 20));
+  config.connections = {.connections_max = static_cast<size_t>(raw.connections_max),
+                        .per_address_max = static_cast<size_t>(raw.connections_per_address_max)};
+  config.request_memory_bytes = static_cast<size_t>(raw.request_memory_mb) << 20;
   ARM_RETURN_IF_ERROR(CheckRange("drain_seconds", raw.drain_seconds, 0, 3600));
   config.drain_time = absl::Seconds(raw.drain_seconds);
   config.credentials_file = raw.credentials_file;

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/auth/tls_identity.h"
+#include "daemon/net/connection_ledger.h"
 #include "engine/engine.h"
 #include "storage/store/options.h"
 
@@ -44,6 +45,9 @@ struct RawConfig {
   std::string disk_reserve = "auto";
   std::string metrics_listen = "off";
   int64_t slow_request_ms = 0;
+  int64_t connections_max = 20'000;
+  int64_t connections_per_address_max = 0;
+  int64_t request_memory_mb = 512;
   int64_t drain_seconds = 10;
   std::string backup_dir = {};
   absl::Duration backup_interval;
@@ -62,7 +66,10 @@ struct Config {
   TlsFiles tls;                  // for all listeners except Unix sockets
   std::string audit_log;         // empty: off
   int64_t slow_request_ms = 0;   // 0: slow requests are not logged
-  absl::Duration drain_time;     // time for running requests to finish at the end
+  // The gRPC and the HTTP front together. A per_address_max of 0 is half of connections_max.
+  ConnectionLimits connections;
+  size_t request_memory_bytes = 0;  // of both fronts
+  absl::Duration drain_time;        // time for running requests to finish at the end
   store::DatabaseOptions database;
   engine::EngineOptions engine;
 };

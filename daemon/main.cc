@@ -102,6 +102,16 @@ ABSL_FLAG(std::string, metrics_listen, "off",
 ABSL_FLAG(int64_t, slow_request_ms, 0,
           "Requests that take at least this long are logged with the durations of their waits, 0 to 3600000; 0: none. "
           "Fixed at start.");
+ABSL_FLAG(
+    int64_t, connections_max, 20'000,
+    "Limit on connections of gRPC and HTTP clients together, 1 to 1000000. Further ones are closed at once. Fixed "
+    "at start.");
+ABSL_FLAG(int64_t, connections_per_address_max, 0,
+          "Limit on connections from one IPv4 address or one IPv6 network of 64 bits, 1 to 1000000; 0: half of "
+          "--connections_max. Fixed at start.");
+ABSL_FLAG(int64_t, request_memory_mb, 512,
+          "Memory for requests being received and answers not yet sent, in MiB, 64 to 1048576. When it is used up, "
+          "large requests are refused with a retryable error. Fixed at start.");
 ABSL_FLAG(int64_t, drain_seconds, 10, "Time for running requests to finish after SIGTERM, 0 to 3600. Fixed at start.");
 ABSL_FLAG(std::string, backup_dir, "",
           "Directory of backups, an absolute path, best on another disk: for --backup_interval and for requests that "
@@ -174,6 +184,9 @@ armature::daemon::RawConfig FromFlags() {
   raw.disk_reserve = absl::GetFlag(FLAGS_disk_reserve);
   raw.metrics_listen = absl::GetFlag(FLAGS_metrics_listen);
   raw.slow_request_ms = absl::GetFlag(FLAGS_slow_request_ms);
+  raw.connections_max = absl::GetFlag(FLAGS_connections_max);
+  raw.connections_per_address_max = absl::GetFlag(FLAGS_connections_per_address_max);
+  raw.request_memory_mb = absl::GetFlag(FLAGS_request_memory_mb);
   raw.drain_seconds = absl::GetFlag(FLAGS_drain_seconds);
   raw.backup_dir = absl::GetFlag(FLAGS_backup_dir);
   raw.backup_interval = absl::GetFlag(FLAGS_backup_interval);

@@ -9,6 +9,8 @@
 #include "daemon/auth/audit_log.h"
 #include "daemon/auth/authenticator.h"
 #include "daemon/grpc/call_gate.h"
+#include "daemon/grpc/call_ledger.h"
+#include "daemon/grpc/connection_acceptor.h"
 #include "daemon/grpc/item_service.h"
 #include "daemon/grpc/listener_credentials.h"
 #include "daemon/grpc/unary_service.h"
@@ -17,11 +19,15 @@
 #include "daemon/http/transport.h"
 #include "daemon/json_front/json_front.h"
 #include "daemon/metrics/metrics_front.h"
+#include "daemon/net/coarse_clock.h"
+#include "daemon/net/connection_ledger.h"
+#include "daemon/net/memory_budget.h"
 #include "daemon/telemetry/request_stats.h"
 #include "glog/logging.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
+#include "grpcpp/resource_quota.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/thread_pool.h"
 
@@ -31,7 +37,16 @@ namespace {
 // The API's limit of a request, plus room for the message around the items.
 constexpr int kRequestMaxBytes = (16 << 20) + (64 << 10);
 // Further calls wait in the client: answers that a client does not read must not accumulate without bound.
-constexpr int kCallsPerConnectionMax = 1024;
+// With as many answers of pages, one client does not use up the default memory budget.
+constexpr int kCallsPerConnectionMax = 256;
+// Threads of gRPC's own services, such as reflection: each of their streams has one.
+constexpr int kServiceThreadsMax = 64;
+// More than clients can send between two looks of the CallLedger.
+constexpr size_t kQuotaRoomBytes = 256 << 20;
+
+// As for the HTTP front: TLS handshake and first frame of a client, and a connection without calls.
+constexpr int kHandshakeMs = 20'000;
+constexpr int kIdleMs = 600'000;
 
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr size_t kMetricsConnectionsMax = 64;
@@ -56,14 +71,18 @@ struct Server::Impl {
   std::unique_ptr<Authenticator> authenticator;  // null: no authentication, all operations are permitted
   std::unique_ptr<AuditLog> audit;
   std::unique_ptr<RequestStats> requests;
+  std::unique_ptr<ConnectionLedger> connections;  // of the gRPC and the HTTP front, like the next one
+  std::unique_ptr<MemoryBudget> memory;
   std::unique_ptr<store::Database> database;
   std::unique_ptr<engine::Engine> engine;
+  std::unique_ptr<CallLedger> calls;
   std::unique_ptr<CallGate> gate;
   std::unique_ptr<ItemService> items;
   std::unique_ptr<UnaryService> tables;
   std::unique_ptr<UnaryService> streams;
   std::unique_ptr<AdminService> admin;
   std::shared_ptr<ListenerCredentials> credentials;
+  std::unique_ptr<ConnectionAcceptor> acceptor;
   std::unique_ptr<grpc::Server> grpc;
   std::string address;
   std::unique_ptr<TlsContextKeeper> http_tls;
@@ -76,7 +95,7 @@ struct Server::Impl {
   std::string metrics_address;
 
   absl::Status StartSecurity(const Config& config);
-  absl::Status StartGrpc(const std::string& listen);
+  absl::Status StartGrpc(const std::string& listen, size_t request_memory_bytes);
   absl::Status StartHttp(const Config& config);
   absl::Status StartMetrics(const Config& config);
 };
@@ -103,7 +122,7 @@ absl::Status Server::Impl::StartSecurity(const Config& config) {
   return absl::OkStatus();
 }
 
-absl::Status Server::Impl::StartGrpc(const std::string& listen) {
+absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_memory_bytes) {
   items = std::make_unique<ItemService>(gate.get());
   tables = std::make_unique<UnaryService>(gate.get(), TableOperations());
   streams = std::make_unique<UnaryService>(gate.get(), StreamOperations());
@@ -119,10 +138,10 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort(listen, credentials, &port);
-  // A second process on the same port must fail, not share the port.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  ARM_ASSIGN_OR_RETURN(acceptor, ConnectionAcceptor::Make(listen, connections.get()));
+  acceptor->AddTo(&builder, credentials);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
   builder.SetMaxReceiveMessageSize(kRequestMaxBytes);
   builder.SetMaxSendMessageSize(-1);
   // Compressed messages are refused: gRPC checks the size only after inflating, so a small message could take all
@@ -130,15 +149,21 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen) {
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kCallsPerConnectionMax);
+  // The last resort, for messages that the CallLedger does not see: gRPC ends streams at random when it needs more.
+  grpc::ResourceQuota quota("armature");
+  quota.Resize(2 * request_memory_bytes + kQuotaRoomBytes);
+  quota.SetMaxThreads(kServiceThreadsMax);
+  builder.SetResourceQuota(quota);
   builder.RegisterService(items.get());
   builder.RegisterService(tables.get());
   builder.RegisterService(streams.get());
   builder.RegisterService(admin.get());
   grpc = builder.BuildAndStart();
-  if (grpc == nullptr) {
-    return UnavailableError(Cat("cannot listen on ", listen, ": the address is in use or not ours"));
-  }
-  address = is_socket ? listen : Cat(listen.substr(0, listen.rfind(':')), ":", port);
+  if (grpc == nullptr) return UnavailableError(Cat("cannot serve gRPC on ", listen));
+  acceptor->Start(CallLedger::kInterval, [this] {
+    calls->Sweep(CoarseNowNs(), acceptor.get());
+  });
+  address = acceptor->address();
   LOG(INFO) << "server: serving grpc=" << address << " tls=" << (tls != nullptr && !is_socket)
             << " credentials=" << (authenticator != nullptr);
   return absl::OkStatus();
@@ -157,6 +182,8 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
   json = std::make_unique<JsonFront>(operations.get(), front);
   HttpServerOptions options;
   options.listen = config.http_listen;
+  options.ledger = connections.get();
+  options.budget = memory.get();
   if (config.tls.enabled()) {
     http_tls = std::make_unique<TlsContextKeeper>(config.tls.certificate, config.tls.key);
     ARM_RETURN_IF_ERROR(http_tls->Load());
@@ -171,7 +198,14 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
 
 absl::Status Server::Impl::StartMetrics(const Config& config) {
   metrics_front = std::make_unique<MetricsFront>(
-      MetricsSources{.engine = engine.get(), .requests = requests.get(), .http = http.get(), .audit = audit.get()},
+      MetricsSources{.engine = engine.get(),
+                     .requests = requests.get(),
+                     .http = http.get(),
+                     .grpc = acceptor.get(),
+                     .connections = connections.get(),
+                     .memory = memory.get(),
+                     .calls = calls.get(),
+                     .audit = audit.get()},
       // On other addresses than loopback the scraper may use any name.
       SitesOf(config, config.metrics_listen, /*checks_host=*/IsLoopback(config.metrics_listen)));
   HttpServerOptions options;
@@ -189,16 +223,21 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
   // From here on an error stops the front ends that serve already before the engine ends.
   std::unique_ptr<Server> server(new Server(std::make_unique<Impl>()));
   Impl* const impl = server->impl_.get();
-  ARM_RETURN_IF_ERROR(CheckDescriptorLimit(RaiseDescriptorLimit(), config));
+  const uint64_t descriptors = RaiseDescriptorLimit();
+  ARM_RETURN_IF_ERROR(CheckDescriptorLimit(descriptors, config));
   ARM_RETURN_IF_ERROR(impl->StartSecurity(config));
   impl->requests = std::make_unique<RequestStats>(config.slow_request_ms * kNsPerMs);
+  impl->connections = std::make_unique<ConnectionLedger>(WithinDescriptors(config.connections, descriptors));
+  impl->memory = std::make_unique<MemoryBudget>(config.request_memory_bytes);
   ARM_ASSIGN_OR_RETURN(impl->database, store::Database::Open(config.database));
   impl->engine = std::make_unique<engine::Engine>(impl->database.get(), config.engine);
+  impl->calls = std::make_unique<CallLedger>(impl->memory.get(), CallLimits{});
   impl->gate = std::make_unique<CallGate>(impl->engine.get(), impl->authenticator.get(), impl->audit.get(),
-                                          impl->requests.get());
+                                          impl->calls.get(), impl->requests.get());
   impl->admin = std::make_unique<AdminService>(impl->gate.get(), config.database.path);
   if (!config.http_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartHttp(config));
-  if (!config.grpc_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartGrpc(config.grpc_listen));
+  if (!config.grpc_listen.empty())
+    ARM_RETURN_IF_ERROR(impl->StartGrpc(config.grpc_listen, config.request_memory_bytes));
   // Last, because /readyz must be true only when the other front ends serve.
   if (!config.metrics_listen.empty()) ARM_RETURN_IF_ERROR(impl->StartMetrics(config));
   return server;
@@ -226,6 +265,7 @@ void Server::Stop(absl::Duration grace) {
       if (impl_->http != nullptr) impl_->http->Stop(grace);
     });
     if (impl_->grpc != nullptr) {
+      impl_->acceptor->StopAccepting();
       impl_->items->Drain();
       impl_->admin->Drain();
       impl_->grpc->Shutdown(absl::ToChronoTime(absl::Now() + grace));

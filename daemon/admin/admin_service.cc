@@ -28,7 +28,6 @@
 namespace armature::daemon {
 namespace {
 
-using Reactor = grpc::ServerUnaryReactor;
 using Context = grpc::CallbackServerContext;
 namespace v1 = ::armature::admin::v1;
 using daemon::Fill;  // beside those below
@@ -115,6 +114,7 @@ void Fill(const engine::VerifyTableResult& from, v1::VerifyTableResponse* to) {
   to->set_next_position(from.next_position);
 }
 
+// Answers with the payload, or with as many bytes as requested: the cost of an empty call.
 absl::Status EchoBytes(const grpc::ByteBuffer& request, grpc::ByteBuffer* response) {
   const MessageBytes bytes(request);
   std::string_view rest = bytes.view();
@@ -311,17 +311,13 @@ AdminService::AdminService(const CallGate* gate, std::string data_dir)
                 return std::make_shared<ExportStream>(this->gate(), context, request, std::move(ended));
               });
             }));
-  using EchoHandler = grpc::internal::CallbackUnaryHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
-  AddMethod(*engine::FindOperation(kEcho), grpc::internal::RpcMethod::NORMAL_RPC,
-            new EchoHandler([this](Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-              return Echo(context, request, response);
-            }));
-}
-
-Reactor* AdminService::Echo(Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) const {
-  return gate()->Admit(context, kEcho, [request, response](const UnaryCall& call) {
-    if (const auto engine = call.caller().Allow(kEcho, ""); !engine.ok()) return call.Finish(engine.status());
-    call.Finish(EchoBytes(*request, response));
+  AddGuarded(*engine::FindOperation(kEcho), [this](Context* context, grpc::ByteBuffer* response) {
+    const auto run = [](const UnaryCall& call, const grpc::ByteBuffer& request) {
+      if (const auto engine = call.caller().Allow(kEcho, ""); !engine.ok()) return call.Finish(engine.status());
+      call.Finish(EchoBytes(request, call.response()));
+    };
+    const CallKind kind{.only_reads = true, .is_large = false};
+    return this->gate()->Admit(context, response, *engine::FindOperation(kEcho), kind, run);
   });
 }
 

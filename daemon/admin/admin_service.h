@@ -20,10 +20,6 @@ class AdminService final : public UnaryService {
   void Drain() { exports_.Drain(); }
 
  private:
-  // Returns the payload, or as many bytes as requested: the cost of an empty call.
-  grpc::ServerUnaryReactor* Echo(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                 grpc::ByteBuffer* response) const;
-
   StreamSet<ExportStream> exports_;
 };
 

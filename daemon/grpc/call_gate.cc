@@ -6,10 +6,14 @@
 #include "daemon/grpc/error_map.h"
 #include "grpc/grpc_security_constants.h"
 #include "grpcpp/security/auth_context.h"
+#include "storage/base/api_error.h"
 #include "storage/store/data_directory.h"
 
 namespace armature::daemon {
 namespace {
+
+// The usual size of a large answer.
+constexpr size_t kPageBytes = 1 << 20;
 
 std::string_view ViewOf(const grpc::string_ref& text) { return {text.data(), text.size()}; }
 
@@ -26,9 +30,9 @@ absl::StatusOr<engine::Engine*> Caller::Allow(std::string_view operation, std::s
   return engine_;
 }
 
-UnaryCall::UnaryCall(Caller caller, grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor,
+UnaryCall::UnaryCall(Caller caller, grpc::CallbackServerContext* context, GuardedCall* guarded, CallKind kind,
                      RequestStats::Request counted)
-    : caller_(std::move(caller)), reactor_(reactor), counted_(std::move(counted)) {
+    : caller_(std::move(caller)), guarded_(guarded), kind_(kind), counted_(std::move(counted)) {
   if (counted_.trace() == nullptr) return;
   // The client gets an id of the call, to ask the operator about a slow one.
   request_id_ = std::make_shared<const std::string>(store::RandomUuid());
@@ -36,9 +40,16 @@ UnaryCall::UnaryCall(Caller caller, grpc::CallbackServerContext* context, grpc::
 }
 
 void UnaryCall::Finish(const absl::Status& status) const {
+  absl::Status held = status;
+  if (status.ok()) held = guarded_->HoldResponse(kind_.only_reads);
   const std::string_view request_id = request_id_ == nullptr ? std::string_view() : *request_id_;
-  counted_.Finish(status, request_id);
-  reactor_->Finish(ToGrpcStatus(status, request_id));
+  counted_.Finish(held, request_id);
+  guarded_->End(ToGrpcStatus(held, request_id));
+}
+
+void UnaryCall::FinishUnread() const {
+  counted_.Finish(SerializationError("The request cannot be read"), {});
+  guarded_->End(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, ""));
 }
 
 absl::StatusOr<engine::Engine*> AuditedCall::Allow() const {
@@ -90,21 +101,37 @@ void CallGate::Identify(const grpc::CallbackServerContext& context, Identified d
                    });
 }
 
-grpc::ServerUnaryReactor* CallGate::AdmitAudited(grpc::CallbackServerContext* context,
-                                                 const engine::Operation& operation, std::string table,
-                                                 AuditedWork work) const {
-  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  AuditedCall call(Begin(context, reactor, operation.name), this, context->peer(), operation.name, std::move(table));
+UnaryCall CallGate::Begin(grpc::CallbackServerContext* context, GuardedCall* guarded,
+                          const engine::Operation& operation, CallKind kind, Caller caller) const {
+  return {std::move(caller), context, guarded, kind, Count(Front::kGrpc, operation.name)};
+}
+
+GuardedCall* CallGate::Admit(grpc::CallbackServerContext* context, grpc::ByteBuffer* response,
+                             const engine::Operation& operation, CallKind kind, Work work) const {
+  auto* const guarded = new GuardedCall(ledger_, context, response);  // ends itself
+  auto run = [this, context, &operation, kind, guarded, work = std::move(work)](absl::StatusOr<Caller> caller) mutable {
+    if (absl::Status room = caller.ok() && kind.is_large ? ledger_->CheckRoom(kPageBytes) : caller.status();
+        !room.ok()) {
+      Audit(caller.ok() ? &*caller : nullptr,
+            {.principal = {}, .peer = context->peer(), .operation = operation.name, .table = {}, .result = room});
+      return Begin(context, guarded, operation, kind, Caller(engine_, nullptr, 0)).Finish(room);
+    }
+    guarded->ReadRequest([this, context, &operation, kind, guarded, caller = *std::move(caller),
+                          work = std::move(work)](bool ok) mutable {
+      // As gRPC ends the call of a client that sends no request.
+      if (!ok) return guarded->End(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, ""));
+      const grpc::ByteBuffer request = guarded->TakeRequest();
+      const UnaryCall call = Begin(context, guarded, operation, kind, std::move(caller));
+      if (absl::Status room = guarded->HoldRequest(request.Length()); !room.ok()) return call.Finish(room);
+      std::move(work)(call, request);
+    });
+  };
   if (authenticator_ == nullptr) {
-    std::move(work)(call);
-    return reactor;
+    run(Caller(engine_, nullptr, 0));
+  } else {
+    Identify(*context, std::move(run));
   }
-  AskAuthenticator(*context, [call = std::move(call), work = std::move(work)](Authenticator::Result result) mutable {
-    if (!result.ok()) return call.Finish(result.status());
-    call.call_.caller_.access_ = *std::move(result);
-    std::move(work)(call);
-  });
-  return reactor;
+  return guarded;
 }
 
 }  // namespace armature::daemon

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "daemon/auth/audit_log.h"
 #include "daemon/auth/authenticator.h"
+#include "daemon/grpc/guarded_call.h"
 #include "daemon/telemetry/request_stats.h"
 #include "engine/engine.h"
 #include "engine/operations.h"
@@ -22,6 +23,12 @@
 namespace armature::daemon {
 
 class CallGate;
+
+// Effect of a spent memory budget on a call.
+struct CallKind {
+  bool only_reads = false;  // it may be refused after it was executed
+  bool is_large = false;    // its answer usually is: it is refused before it is read
+};
 
 // An authenticated caller. Copies are cheap.
 class Caller {
@@ -45,9 +52,13 @@ class Caller {
 class UnaryCall {
  public:
   const Caller& caller() const { return caller_; }
+  grpc::ByteBuffer* response() const { return guarded_->response(); }
 
-  // Ends the call. Call it once.
+  // Ends the call, with the response if the status is OK. Call it once.
   void Finish(const absl::Status& status) const;
+
+  // Ends a call whose request cannot be understood, as gRPC does for a service of its own.
+  void FinishUnread() const;
 
   // Trace of the call's waits, for the engine; may be null.
   const std::shared_ptr<engine::RequestTrace>& trace() const { return counted_.trace(); }
@@ -55,11 +66,12 @@ class UnaryCall {
  private:
   friend class CallGate;
   friend class AuditedCall;
-  UnaryCall(Caller caller, grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor,
+  UnaryCall(Caller caller, grpc::CallbackServerContext* context, GuardedCall* guarded, CallKind kind,
             RequestStats::Request counted);
 
   Caller caller_;
-  grpc::ServerUnaryReactor* reactor_;
+  GuardedCall* guarded_;
+  CallKind kind_;
   RequestStats::Request counted_;
   std::shared_ptr<const std::string> request_id_;  // null: the id is made if an internal error occurs
 };
@@ -71,6 +83,7 @@ class AuditedCall {
   absl::StatusOr<engine::Engine*> Allow() const;
   // OK if the caller may run the same operation on `table`, too. Errors: AccessDeniedException.
   absl::Status AllowAlso(std::string_view table) const;
+  grpc::ByteBuffer* response() const { return call_.response(); }
   void Finish(const absl::Status& status) const;
 
  private:
@@ -89,32 +102,21 @@ class AuditedCall {
 class CallGate {
  public:
   // `authenticator`: null without authentication. `audit`: null without an audit log. `stats`: null without statistics.
-  CallGate(engine::Engine* engine, Authenticator* authenticator, AuditLog* audit, RequestStats* stats = nullptr)
-      : engine_(engine), authenticator_(authenticator), audit_(audit), stats_(stats) {}
+  CallGate(engine::Engine* engine, Authenticator* authenticator, AuditLog* audit, CallLedger* ledger,
+           RequestStats* stats)
+      : engine_(engine), authenticator_(authenticator), audit_(audit), ledger_(ledger), stats_(stats) {}
 
-  // Runs `work(const UnaryCall&)` after authentication, on this or another thread; ends the call if it fails. Does not
-  // block. `operation`: name for the statistics.
-  template <class Work>
-  grpc::ServerUnaryReactor* Admit(grpc::CallbackServerContext* context, std::string_view operation, Work work) const {
-    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-    UnaryCall call = Begin(context, reactor, operation);
-    if (authenticator_ == nullptr) {
-      work(call);
-    } else {
-      Identify(*context, [call = std::move(call), work = std::move(work)](absl::StatusOr<Caller> caller) mutable {
-        if (!caller.ok()) return call.Finish(caller.status());
-        call.caller_ = *std::move(caller);
-        work(call);
-      });
-    }
-    return reactor;
+  // Authenticates the caller, then reads the request and runs `work` with it, on this or another thread. Ends the call
+  // if that fails, or if there is no memory for the request. Does not block. Refusals of an audited operation are
+  // recorded.
+  using Work = absl::AnyInvocable<void(const UnaryCall& call, const grpc::ByteBuffer& request) &&>;
+  GuardedCall* Admit(grpc::CallbackServerContext* context, grpc::ByteBuffer* response,
+                     const engine::Operation& operation, CallKind kind, Work work) const;
+
+  // Makes an audited call of an admitted one. Records nothing for an operation that is not audited.
+  AuditedCall WithAudit(UnaryCall call, std::string peer, const engine::Operation& operation, std::string table) const {
+    return {std::move(call), this, std::move(peer), operation.name, std::move(table)};
   }
-
-  // The same for audited calls, including refused ones: runs `work(const AuditedCall&)`. Records nothing for an
-  // operation that is not audited. `operation`: one of engine::kOperations.
-  using AuditedWork = absl::AnyInvocable<void(const AuditedCall&) &&>;
-  grpc::ServerUnaryReactor* AdmitAudited(grpc::CallbackServerContext* context, const engine::Operation& operation,
-                                         std::string table, AuditedWork work) const;
 
   // For long calls that check access repeatedly: calls `done` once, on this or another thread. Does not block. Errors:
   // those of Authenticator::AuthenticateCall.
@@ -130,21 +132,23 @@ class CallGate {
     return authenticator_ == nullptr || authenticator_->generation() == caller.generation_;
   }
 
+  CallLedger* ledger() const { return ledger_; }
+
   // Starts to count a request. Does nothing without statistics.
   RequestStats::Request Count(Front front, std::string_view operation) const {
     return RequestStats::Begin(stats_, front, operation);
   }
 
  private:
-  UnaryCall Begin(grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor,
-                  std::string_view operation) const {
-    return {Caller(engine_, nullptr, 0), context, reactor, Count(Front::kGrpc, operation)};
-  }
+  // Starts to count a call, and gives it an id if slow requests are logged.
+  UnaryCall Begin(grpc::CallbackServerContext* context, GuardedCall* guarded, const engine::Operation& operation,
+                  CallKind kind, Caller caller) const;
   void AskAuthenticator(const grpc::CallbackServerContext& context, Authenticator::Done done) const;
 
   engine::Engine* const engine_;
   Authenticator* const authenticator_;
   AuditLog* const audit_;
+  CallLedger* const ledger_;
   RequestStats* const stats_;
 };
 

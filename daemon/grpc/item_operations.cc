@@ -110,18 +110,21 @@ void RunPage(std::string_view name, ItemCall call, std::string_view request) {
 constexpr size_t kItem = 1;
 constexpr size_t kPage = 8;
 constexpr size_t kGroup = 32;
+constexpr bool kReads = true;
+constexpr bool kWrites = false;
 
 constexpr auto kItemOperations = std::to_array<ItemOperation>({
-    {"GetItem", kItem, Run<ParseGetItem, &Engine::GetItem, engine::GetItemResult>},
-    {"PutItem", kItem, Run<ParsePutItem, &Engine::PutItem, engine::WriteResult>},
-    {"UpdateItem", kItem, Run<ParseUpdateItem, &Engine::UpdateItem, engine::WriteResult>},
-    {"DeleteItem", kItem, Run<ParseDeleteItem, &Engine::DeleteItem, engine::WriteResult>},
-    {"Query", kPage, RunPage<ParseQuery, &Engine::Query>},
-    {"Scan", kPage, RunPage<ParseScan, &Engine::Scan>},
-    {"BatchGetItem", kGroup, Run<ParseBatchGetItem, &Engine::BatchGetItem, engine::BatchGetResult>},
-    {"BatchWriteItem", kGroup, Run<ParseBatchWriteItem, &Engine::BatchWriteItem, engine::BatchWriteResult>},
-    {"TransactGetItems", kGroup, Run<ParseTransactGetItems, &Engine::TransactGetItems, engine::TransactGetResult>},
-    {"TransactWriteItems", kGroup,
+    {"GetItem", kItem, kReads, Run<ParseGetItem, &Engine::GetItem, engine::GetItemResult>},
+    {"PutItem", kItem, kWrites, Run<ParsePutItem, &Engine::PutItem, engine::WriteResult>},
+    {"UpdateItem", kItem, kWrites, Run<ParseUpdateItem, &Engine::UpdateItem, engine::WriteResult>},
+    {"DeleteItem", kItem, kWrites, Run<ParseDeleteItem, &Engine::DeleteItem, engine::WriteResult>},
+    {"Query", kPage, kReads, RunPage<ParseQuery, &Engine::Query>},
+    {"Scan", kPage, kReads, RunPage<ParseScan, &Engine::Scan>},
+    {"BatchGetItem", kGroup, kReads, Run<ParseBatchGetItem, &Engine::BatchGetItem, engine::BatchGetResult>},
+    {"BatchWriteItem", kGroup, kWrites, Run<ParseBatchWriteItem, &Engine::BatchWriteItem, engine::BatchWriteResult>},
+    {"TransactGetItems", kGroup, kReads,
+     Run<ParseTransactGetItems, &Engine::TransactGetItems, engine::TransactGetResult>},
+    {"TransactWriteItems", kGroup, kWrites,
      Run<ParseTransactWriteItems, &Engine::TransactWriteItems, engine::TransactWriteResult>},
 });
 static_assert(kItemOperations.size() == kPipelineNumberLast - kPipelineNumberFirst + 1);

@@ -35,6 +35,7 @@ struct ItemCall {
 struct ItemOperation {
   std::string_view name;
   size_t weight;  // of its work and its answer, in operations on a single item
+  bool only_reads;
   // Parses the request, authorises the caller for the operation `name`, and starts. Does not block. `request` is used
   // during the call only. Errors, through `answer`: SerializationException, AccessDeniedException, and those of the
   // engine.

@@ -4,20 +4,17 @@
 #include <utility>
 
 #include "daemon/grpc/byte_buffers.h"
+#include "engine/operations.h"
 #include "grpcpp/impl/codegen/server_callback_handlers.h"
 
 namespace armature::daemon {
 
-using Reactor = grpc::ServerUnaryReactor;
 using Context = grpc::CallbackServerContext;
 
 ItemService::ItemService(const CallGate* gate) : UnaryService(gate, {}) {
-  using Handler = grpc::internal::CallbackUnaryHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
   for (const ItemOperation& each : ItemOperations()) {
-    AddMethod(*engine::FindOperation(each.name), grpc::internal::RpcMethod::NORMAL_RPC,
-              new Handler([this, &each](Context* context, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-                return Serve(each, context, request, response);
-              }));
+    AddGuarded(*engine::FindOperation(each.name),
+               [this, &each](Context* context, grpc::ByteBuffer* response) { return Serve(each, context, response); });
   }
   using StreamHandler = grpc::internal::CallbackBidiHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
   AddMethod(*engine::FindOperation("Pipeline"), grpc::internal::RpcMethod::BIDI_STREAMING,
@@ -28,16 +25,18 @@ ItemService::ItemService(const CallGate* gate) : UnaryService(gate, {}) {
             }));
 }
 
-Reactor* ItemService::Serve(const ItemOperation& operation, Context* context, const grpc::ByteBuffer* request,
-                            grpc::ByteBuffer* response) const {
-  return gate()->Admit(context, operation.name, [&operation, context, request, response](const UnaryCall& call) {
-    ItemAnswer answer = [call, response](const absl::Status& status, const grpc::ByteBuffer& message) {
-      *response = message;
-      call.Finish(status);
-    };
-    operation.run(operation.name, {call.caller(), MakeRequestContext(context, call.trace()), std::move(answer)},
-                  MessageBytes(*request).view());
-  });
+GuardedCall* ItemService::Serve(const ItemOperation& operation, Context* context, grpc::ByteBuffer* response) const {
+  const CallKind kind{.only_reads = operation.only_reads, .is_large = operation.only_reads && operation.weight > 1};
+  return gate()->Admit(context, response, *engine::FindOperation(operation.name), kind,
+                       [&operation, context](const UnaryCall& call, const grpc::ByteBuffer& request) {
+                         ItemAnswer answer = [call](const absl::Status& status, const grpc::ByteBuffer& message) {
+                           *call.response() = message;
+                           call.Finish(status);
+                         };
+                         operation.run(operation.name,
+                                       {call.caller(), MakeRequestContext(context, call.trace()), std::move(answer)},
+                                       MessageBytes(request).view());
+                       });
 }
 
 }  // namespace armature::daemon

@@ -20,8 +20,8 @@ class ItemService final : public UnaryService {
   void Drain() { pipelines_.Drain(); }
 
  private:
-  grpc::ServerUnaryReactor* Serve(const ItemOperation& operation, grpc::CallbackServerContext* context,
-                                  const grpc::ByteBuffer* request, grpc::ByteBuffer* response) const;
+  GuardedCall* Serve(const ItemOperation& operation, grpc::CallbackServerContext* context,
+                     grpc::ByteBuffer* response) const;
 
   StreamSet<PipelineStream> pipelines_;
 };

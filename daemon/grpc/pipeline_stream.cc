@@ -13,6 +13,7 @@
 namespace armature::daemon {
 
 void PipelineStream::Start() {
+  gate_->ledger()->Add(this);
   counted_ = gate_->Count(Front::kGrpc, "Pipeline");
   if (counted_.trace() != nullptr) {
     // The id of a slow operation in the log: this id, a slash, and the operation's id.
@@ -82,6 +83,7 @@ void PipelineStream::RunOperation(const PipelineOperation& asked, const absl::St
   const Operation operation{.id = asked.id,
                             .number = asked.number,
                             .room = is_known ? known->weight : 1,
+                            .only_reads = is_known && known->only_reads,
                             .counted = gate_->Count(Front::kPipeline, is_known ? known->name : "")};
   {
     absl::MutexLock lock(&mutex_);
@@ -98,7 +100,11 @@ void PipelineStream::RunOperation(const PipelineOperation& asked, const absl::St
              asked.request);
 }
 
-void PipelineStream::Send(const Operation& operation, const absl::Status& status, grpc::ByteBuffer response) {
+void PipelineStream::Send(const Operation& operation, const absl::Status& result, grpc::ByteBuffer response) {
+  absl::Status status = result;
+  if (status.ok() && operation.only_reads && MemoryShare::Counts(response.Length())) {
+    status = gate_->ledger()->CheckRoom(response.Length());
+  }
   const std::string request_id = request_id_.empty() ? "" : Cat(request_id_, "/", operation.id);
   operation.counted.Finish(status, request_id);
   if (!status.ok()) response = TakeBytes(ToGrpcStatus(status, request_id).error_details());
@@ -110,6 +116,7 @@ void PipelineStream::Send(const Operation& operation, const absl::Status& status
     unsent_bytes_ += answer.message.Length();
     unsent_.push_back(std::move(answer));
     if (is_broken_) Break();
+    share_.Set(unsent_bytes_);
   }
   Pump();
 }
@@ -123,6 +130,7 @@ void PipelineStream::OnWriteDone(bool ok) {
     --operations_;
     sent_.message.Clear();
     if (!ok) Break();
+    CountUnsent();
   }
   Pump();
 }
@@ -131,6 +139,7 @@ void PipelineStream::OnCancel() {
   {
     absl::MutexLock lock(&mutex_);
     Break();
+    CountUnsent();
   }
   Pump();
 }
@@ -138,6 +147,7 @@ void PipelineStream::OnCancel() {
 void PipelineStream::OnDone() {
   // Keeps the stream alive while `ended_` runs.
   const std::shared_ptr<PipelineStream> self = shared_from_this();
+  gate_->ledger()->Remove(this);
   ended_(this);
 }
 
@@ -149,6 +159,12 @@ void PipelineStream::Break() {
     --operations_;
   }
   unsent_.clear();
+}
+
+void PipelineStream::CountUnsent() {
+  share_.Set(unsent_bytes_);
+  // The client has made progress: its time begins anew.
+  Set(unsent_bytes_ > 0 ? CallPhase::kSending : CallPhase::kRunning, unsent_bytes_);
 }
 
 bool PipelineStream::MayRead() const {
@@ -168,6 +184,7 @@ PipelineStream::Step PipelineStream::NextStep() {
     sent_ = std::move(unsent_.front());
     unsent_.pop_front();
     more_follow_ = !unsent_.empty();
+    CountUnsent();
     return Step::kWrite;
   }
   if (MayRead()) {

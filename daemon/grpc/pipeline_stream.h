@@ -16,6 +16,7 @@
 #include "absl/synchronization/mutex.h"
 #include "daemon/api/item_messages.h"
 #include "daemon/grpc/call_gate.h"
+#include "daemon/grpc/call_ledger.h"
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/server_callback.h"
 
@@ -35,16 +36,23 @@ struct PipelineLimits {
 // authenticated again first, and an unknown caller ends the stream.
 //
 // The stream ends with OK when the client has sent all requests and got all answers, with UNAVAILABLE when the daemon
-// stops. A cancelled stream ends when the running operations notice.
+// stops. A cancelled stream ends when the running operations notice. A stream whose client does not read its answers is
+// ended by the CallLedger.
 //
 // Thread-safety: thread-safe. No thread waits, and gRPC is never called with the lock held.
 // Lifetime: the owner releases it when it calls `ended`, its last action. The gate must outlive it.
 class PipelineStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
-                             public std::enable_shared_from_this<PipelineStream> {
+                             public std::enable_shared_from_this<PipelineStream>,
+                             private TrackedCall {
  public:
   PipelineStream(const CallGate* gate, grpc::CallbackServerContext* context, PipelineLimits limits,
                  std::function<void(PipelineStream*)> ended)
-      : gate_(gate), context_(context), limits_(limits), ended_(std::move(ended)) {}
+      : TrackedCall(context),
+        gate_(gate),
+        context_(context),
+        limits_(limits),
+        ended_(std::move(ended)),
+        share_(gate->ledger()->budget()) {}
 
   // Call it once, before anything else.
   void Start();
@@ -63,6 +71,7 @@ class PipelineStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
     uint64_t id = 0;
     uint32_t number = 0;
     size_t room = 0;
+    bool only_reads = false;
     RequestStats::Request counted;
   };
   struct Answer {
@@ -74,7 +83,7 @@ class PipelineStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   void Identified(absl::StatusOr<Caller> caller, bool has_request);
   void RunRequest();
   void RunOperation(const PipelineOperation& asked, const absl::Status& parsed);
-  void Send(const Operation& operation, const absl::Status& status, grpc::ByteBuffer response);
+  void Send(const Operation& operation, const absl::Status& result, grpc::ByteBuffer response);
   // Takes the next steps until there is none.
   void Pump();
   Step NextStep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -84,6 +93,8 @@ class PipelineStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   void End(const absl::Status& status);
   // The client no longer reads answers.
   void Break() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Counts the unsent answers against the memory budget.
+  void CountUnsent() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const CallGate* const gate_;
   grpc::CallbackServerContext* const context_;
@@ -103,6 +114,7 @@ class PipelineStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   mutable absl::Mutex mutex_;
   std::deque<Answer> unsent_ ABSL_GUARDED_BY(mutex_);
   size_t unsent_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // including `sent_`
+  MemoryShare share_ ABSL_GUARDED_BY(mutex_);
   size_t operations_ ABSL_GUARDED_BY(mutex_) = 0;    // read, but not yet answered
   size_t room_taken_ ABSL_GUARDED_BY(mutex_) = 0;    // weight of these operations
   int starting_ ABSL_GUARDED_BY(mutex_) = 0;         // threads about to call gRPC

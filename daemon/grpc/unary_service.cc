@@ -13,7 +13,6 @@ namespace armature::daemon {
 namespace {
 
 using google::protobuf::Message;
-using Reactor = grpc::ServerUnaryReactor;
 using Context = grpc::CallbackServerContext;
 
 std::string_view ServiceOf(engine::Plane plane) {
@@ -39,14 +38,15 @@ std::string MethodPath(const engine::Operation& operation) {
 
 UnaryService::UnaryService(const CallGate* gate, std::span<const UnaryOperation> operations)
     : gate_(gate), operations_(operations.begin(), operations.end()) {
-  using Handler = grpc::internal::CallbackUnaryHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
   for (const UnaryOperation& each : operations_) {
-    AddMethod(each.facts(), grpc::internal::RpcMethod::NORMAL_RPC,
-              new Handler([this, operation = &each](Context* context, const grpc::ByteBuffer* request,
-                                                    grpc::ByteBuffer* response) {
-                return Serve(*operation, context, request, response);
-              }));
+    AddGuarded(each.facts(), [this, operation = &each](Context* context, grpc::ByteBuffer* response) {
+      return Serve(*operation, context, response);
+    });
   }
+}
+
+void UnaryService::AddGuarded(const engine::Operation& operation, GuardedHandler::Begin admit) {
+  AddMethod(operation, grpc::internal::RpcMethod::CLIENT_STREAMING, new GuardedHandler(std::move(admit)));
 }
 
 void UnaryService::AddMethod(const engine::Operation& operation, grpc::internal::RpcMethod::RpcType type,
@@ -57,33 +57,36 @@ void UnaryService::AddMethod(const engine::Operation& operation, grpc::internal:
   MarkMethodRawCallback(number, handler);
 }
 
-Reactor* UnaryService::Serve(const UnaryOperation& operation, Context* context, const grpc::ByteBuffer* request,
-                             grpc::ByteBuffer* response) const {
-  const std::shared_ptr<UnaryOperation::Messages> messages = operation.NewMessages();
-  grpc::ByteBuffer bytes = *request;
-  // Without a reactor, gRPC ends the call like a generated service that cannot parse its request.
-  if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, Message>(&bytes, messages->request.get()).ok()) return nullptr;
-  messages->request->DiscardUnknownFields();
-  operation.FindSubject(messages.get());
-  const absl::Time deadline = MakeRequestContext(context, nullptr).deadline;
-  const grpc::string_ref authority = context->ExperimentalGetAuthority();
-  const auto run = [&operation, messages, response, deadline,
-                    authority = std::string(authority.data(), authority.size())](const AuditedCall& call) {
+GuardedCall* UnaryService::Serve(const UnaryOperation& operation, Context* context, grpc::ByteBuffer* response) const {
+  const auto run = [this, &operation, context](const UnaryCall& unary, const grpc::ByteBuffer& request) {
+    const std::shared_ptr<UnaryOperation::Messages> messages = operation.NewMessages();
+    grpc::ByteBuffer bytes = request;
+    // As gRPC ends the call of a generated service that cannot parse its request.
+    if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, Message>(&bytes, messages->request.get()).ok()) {
+      return unary.FinishUnread();
+    }
+    messages->request->DiscardUnknownFields();
+    operation.FindSubject(messages.get());
+    const AuditedCall call = gate_->WithAudit(unary, context->peer(), operation.facts(), messages->subject);
     if (!operation.facts().source.empty()) {
       if (const absl::Status status = call.AllowAlso(messages->source); !status.ok()) return call.Finish(status);
     }
     const absl::StatusOr<engine::Engine*> engine = call.Allow();
     if (!engine.ok()) return call.Finish(engine.status());
-    operation.Start({*engine, authority, deadline}, *messages, [call, messages, response](const absl::Status& status) {
-      bool owned = false;
-      messages->response->DiscardUnknownFields();
-      if (status.ok()) {
-        grpc::GenericSerialize<grpc::ProtoBufferWriter, Message>(*messages->response, response, &owned);
-      }
-      call.Finish(status);
-    });
+    const grpc::string_ref authority = context->ExperimentalGetAuthority();
+    const absl::Time deadline = MakeRequestContext(context, nullptr).deadline;
+    operation.Start({*engine, {authority.data(), authority.size()}, deadline}, *messages,
+                    [call, messages](const absl::Status& status) {
+                      bool owned = false;
+                      messages->response->DiscardUnknownFields();
+                      if (status.ok()) {
+                        grpc::GenericSerialize<grpc::ProtoBufferWriter, Message>(*messages->response, call.response(),
+                                                                                 &owned);
+                      }
+                      call.Finish(status);
+                    });
   };
-  return gate_->AdmitAudited(context, operation.facts(), messages->subject, run);
+  return gate_->Admit(context, response, operation.facts(), {}, run);
 }
 
 }  // namespace armature::daemon

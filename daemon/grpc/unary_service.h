@@ -31,15 +31,17 @@ class UnaryService : public grpc::Service {
   UnaryService(const CallGate* gate, std::span<const UnaryOperation> operations);
 
  protected:
-  // Serves the operation with `handler`, which gRPC takes over. For operations that are not unary calls over messages.
+  // Serves the operation, whose calls have one request and one answer, by the call that `admit` begins.
+  void AddGuarded(const engine::Operation& operation, GuardedHandler::Begin admit);
+  // Serves the operation with `handler`, which gRPC takes over. For streams.
   void AddMethod(const engine::Operation& operation, grpc::internal::RpcMethod::RpcType type,
                  grpc::internal::MethodHandler* handler);
 
   const CallGate* gate() const { return gate_; }
 
  private:
-  grpc::ServerUnaryReactor* Serve(const UnaryOperation& operation, grpc::CallbackServerContext* context,
-                                  const grpc::ByteBuffer* request, grpc::ByteBuffer* response) const;
+  GuardedCall* Serve(const UnaryOperation& operation, grpc::CallbackServerContext* context,
+                     grpc::ByteBuffer* response) const;
 
   const CallGate* const gate_;
   const std::vector<UnaryOperation> operations_;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "daemon/http/http_message.h"
+#include "daemon/net/coarse_clock.h"
 
 namespace armature::daemon {
 namespace {
@@ -35,19 +36,20 @@ thread_local const HttpConnection* handled = nullptr;
 
 }  // namespace
 
-HttpConnection::HttpConnection(std::shared_ptr<IoLoop> loop, int socket, std::string peer,
+HttpConnection::HttpConnection(std::shared_ptr<IoLoop> loop, AcceptedSocket accepted,
                                std::unique_ptr<Transport> transport)
     : loop_(std::move(loop)),
       socket_(loop_->io().get_executor()),
       transport_(std::move(transport)),
-      peer_(std::move(peer)),
+      peer_(std::move(accepted.peer)),
+      network_(accepted.network),
       reader_(&loop_->state().options.limits),
-      share_(&loop_->state().budget) {
+      share_(loop_->state().budget) {
   boost::system::error_code ec;
-  socket_.assign(socket, ec);
+  socket_.assign(accepted.socket, ec);
   if (ec) {
     // The socket has no owner then, and no event will ever arrive.
-    close(socket);
+    close(accepted.socket);
   }
 }
 
@@ -115,13 +117,13 @@ void HttpConnection::OnReady() {
 
 void HttpConnection::SetDeadline(Wait wait, absl::Duration timeout) {
   wait_ = wait;
-  deadline_ns_ = IoLoop::NowNs() + absl::ToInt64Nanoseconds(timeout);
+  deadline_ns_ = CoarseNowNs() + absl::ToInt64Nanoseconds(timeout);
 }
 
 // Extends the deadline by the time that `bytes` may take at the minimum rate.
 void HttpConnection::Credit(size_t bytes) {
   const double seconds = static_cast<double>(bytes) / static_cast<double>(options().bytes_per_second_min);
-  const int64_t latest = IoLoop::NowNs() + absl::ToInt64Nanoseconds(options().stall_timeout);
+  const int64_t latest = CoarseNowNs() + absl::ToInt64Nanoseconds(options().stall_timeout);
   deadline_ns_ = std::min(deadline_ns_ + absl::ToInt64Nanoseconds(absl::Seconds(seconds)), latest);
 }
 
@@ -266,7 +268,7 @@ void HttpConnection::AfterTurn(Stop stop) {
   took_request_ = false;
   received_ = 0;
   CountHeld();
-  if (share_.is_counted() && loop_->state().budget.IsSpent()) return RefuseAndEnd(503);
+  if (share_.is_counted() && loop_->state().budget->IsSpent()) return RefuseAndEnd(503);
   WaitFor(Transport::Result::kWaitReadable);
 }
 
@@ -280,7 +282,7 @@ void HttpConnection::HandleRequest() {
   HttpRequest request = std::move(reader_.request());
   reader_.Next();
   is_head_ = request.method == "HEAD";
-  if (loop_->state().budget.IsSpent()) {
+  if (loop_->state().budget->IsSpent()) {
     HttpResponse refusal = loop_->state().handler->Refuse(503);
     refusal.close = false;
     return Write(std::move(refusal));

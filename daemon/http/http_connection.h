@@ -26,8 +26,8 @@ namespace armature::daemon {
 // Lifetime: the loop holds it until it is closed. A request under way holds it, and with it the loop, until its answer.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
-  // Takes ownership of `socket`.
-  HttpConnection(std::shared_ptr<IoLoop> loop, int socket, std::string peer, std::unique_ptr<Transport> transport);
+  // Takes ownership of the socket.
+  HttpConnection(std::shared_ptr<IoLoop> loop, AcceptedSocket accepted, std::unique_ptr<Transport> transport);
   ~HttpConnection();
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
@@ -44,6 +44,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // Index of this connection in the loop's list.
   size_t slot() const { return slot_; }
   void set_slot(size_t slot) { slot_ = slot; }
+  const std::optional<PeerNetwork>& network() const { return network_; }
 
  private:
   enum class Phase : uint8_t { kHandshake, kOpen, kLingering, kClosed };
@@ -87,6 +88,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   boost::asio::posix::basic_stream_descriptor<boost::asio::io_context::executor_type> socket_;
   const std::unique_ptr<Transport> transport_;
   const std::string peer_;
+  const std::optional<PeerNetwork> network_;
   size_t slot_ = 0;
 
   Phase phase_ = Phase::kHandshake;

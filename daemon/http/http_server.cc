@@ -1,7 +1,6 @@
 #include "daemon/http/http_server.h"
 
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
@@ -9,18 +8,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/synchronization/notification.h"
 #include "daemon/http/io_loop.h"
 #include "daemon/http/server_state.h"
+#include "daemon/net/connection_ledger.h"
+#include "daemon/net/listening_socket.h"
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -31,7 +32,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr int kBacklog = 4096;
+constexpr int kAcceptsAtEnd = 4096;
 // Accepts before the loop's other work gets a turn.
 constexpr int kAcceptsPerTurn = 64;
 // Pause after descriptors ran out: they come back only when connections end.
@@ -42,95 +43,7 @@ constexpr int kLogEvery = 1000;
 constexpr std::string_view kTooMany =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
-struct HostAndPort {
-  std::string host;
-  std::string port;
-};
-
-absl::StatusOr<HostAndPort> Split(const std::string& address) {
-  const size_t colon = address.rfind(':');
-  HostAndPort split;
-  if (colon != std::string::npos) {
-    split = {.host = address.substr(0, colon), .port = address.substr(colon + 1)};
-    if (split.host.starts_with('[') && split.host.ends_with(']')) {
-      split.host = split.host.substr(1, split.host.size() - 2);
-    } else if (split.host.find(':') != std::string::npos) {
-      split.host.clear();
-    }
-  }
-  if (split.host.empty() || split.port.empty() || split.port.size() > 5 ||
-      split.port.find_first_not_of("0123456789") != std::string::npos || std::stoi(split.port) > 65535) {
-    return absl::InvalidArgumentError(Cat("'", address, "' is not an address; write HOST:PORT or [IPV6]:PORT"));
-  }
-  return split;
-}
-
-absl::Status CannotListen(const std::string& address, const char* why) {
-  return absl::UnavailableError(Cat("cannot listen on ", address, ": ", why));
-}
-
-struct FreeAddresses {
-  void operator()(addrinfo* list) const { freeaddrinfo(list); }
-};
-
-// Returns a listening socket, or -1 with errno set.
-int Bind(const addrinfo& info) {
-  const int fd = socket(info.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return -1;
-  const int on = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  if (bind(fd, info.ai_addr, info.ai_addrlen) == 0 && listen(fd, kBacklog) == 0) return fd;
-  const int error = errno;
-  close(fd);
-  errno = error;
-  return -1;
-}
-
-std::string PortOf(int fd) {
-  sockaddr_storage bound = {};
-  socklen_t size = sizeof(bound);
-  getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size);
-  const in_port_t port = bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&bound)->sin6_port
-                                                     : reinterpret_cast<const sockaddr_in*>(&bound)->sin_port;
-  return std::to_string(ntohs(port));
-}
-
-std::string PeerText(const sockaddr_storage& peer, socklen_t size) {
-  std::array<char, NI_MAXHOST> host{};
-  std::array<char, NI_MAXSERV> port{};
-  if (getnameinfo(reinterpret_cast<const sockaddr*>(&peer), size, host.data(), host.size(), port.data(), port.size(),
-                  NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
-    return "unknown";
-  }
-  return peer.ss_family == AF_INET6 ? Cat("[", host.data(), "]:", port.data()) : Cat(host.data(), ":", port.data());
-}
-
 int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
-
-struct BoundSocket {
-  int socket = -1;
-  std::string address;  // as given, with the actual port
-};
-
-// Listens on HOST:PORT or [IPV6]:PORT. Errors: InvalidArgument, Unavailable.
-absl::StatusOr<BoundSocket> ListenOn(const std::string& address) {
-  absl::StatusOr<HostAndPort> split = Split(address);
-  if (!split.ok()) return split.status();
-  addrinfo hints = {};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int failed = getaddrinfo(split->host.c_str(), split->port.c_str(), &hints, &found);
-  if (failed != 0) return CannotListen(address, gai_strerror(failed));
-  const std::unique_ptr<addrinfo, FreeAddresses> list(found);
-  for (const addrinfo* info = list.get(); info != nullptr; info = info->ai_next) {
-    const int fd = Bind(*info);
-    if (fd >= 0)
-      return BoundSocket{.socket = fd, .address = Cat(address.substr(0, address.rfind(':')), ":", PortOf(fd))};
-  }
-  return CannotListen(address, std::strerror(errno));
-}
 
 // Accepts connections and gives each to the least loaded loop.
 //
@@ -198,7 +111,7 @@ void Listener::Start() {
 void Listener::Stop() {
   absl::Notification stopped;
   asio::post(loops_[0]->io(), [this, &stopped] {
-    AcceptSome(kBacklog);
+    AcceptSome(kAcceptsAtEnd);
     boost::system::error_code ec;
     socket_.close(ec);
     pause_.cancel();
@@ -241,13 +154,15 @@ Listener::Outcome Listener::AcceptOne() {
     return Outcome::kNoDescriptors;
   }
   ServerState& state = loops_[0]->state();
-  if (!state.connections.TryAdd(state.options.connections_max)) {
+  const std::optional<PeerNetwork> network = NetworkOf(peer);
+  if (!state.ledger->TryAdd(fd, network)) {
     TurnAway(fd);
     return Outcome::kAccepted;
   }
+  state.connections.Add();
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-  LeastLoaded().Adopt(fd, PeerText(peer, size));
+  LeastLoaded().Adopt({.socket = fd, .peer = PeerText(peer, size), .network = network});
   return Outcome::kAccepted;
 }
 
@@ -261,7 +176,6 @@ void Listener::ShedOne() {
 }
 
 void Listener::TurnAway(int socket) {
-  LOG_EVERY_N(WARNING, kLogEvery) << "http: too many connections, refused count=" << google::COUNTER;
   // A TLS client would not understand a plain-text answer.
   if (!loops_[0]->state().options.tls) send(socket, kTooMany.data(), kTooMany.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   close(socket);
@@ -285,20 +199,6 @@ IoLoop& Listener::LeastLoaded() {
   return *loops_[best];
 }
 
-// Lowers connections_max to the descriptors that are available.
-HttpServerOptions WithinDescriptors(HttpServerOptions options) {
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return options;
-  const size_t allowed = limit.rlim_cur;
-  const size_t reserved = std::min(options.descriptors_reserved, allowed - allowed / 4);
-  if (options.connections_max > allowed - reserved) {
-    options.connections_max = allowed - reserved;
-    LOG(INFO) << "http: connections_max lowered to fit the descriptor limit connections_max=" << options.connections_max
-              << " descriptors=" << allowed;
-  }
-  return options;
-}
-
 }  // namespace
 
 struct HttpServer::Impl {
@@ -314,16 +214,16 @@ HttpServer::~HttpServer() { Stop(absl::ZeroDuration()); }
 
 const std::string& HttpServer::address() const { return impl_->address; }
 size_t HttpServer::connections() const { return impl_->state->connections.value(); }
-size_t HttpServer::held_bytes() const { return impl_->state->budget.held(); }
+size_t HttpServer::held_bytes() const { return impl_->state->budget->held(); }
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& options, HttpHandler* handler) {
   auto impl = std::make_unique<Impl>();
-  impl->state = std::make_shared<ServerState>(WithinDescriptors(options), handler);
+  impl->state = std::make_shared<ServerState>(options, handler);
   const size_t threads = std::max<size_t>(options.io_threads, 1);
   for (size_t i = 0; i < threads; ++i) impl->loops.push_back(std::make_shared<IoLoop>(impl->state));
-  ARM_ASSIGN_OR_RETURN(BoundSocket bound, ListenOn(options.listen));
+  ARM_ASSIGN_OR_RETURN(BoundSockets bound, Listen(options.listen, ListenOn::kFirst));
   impl->address = std::move(bound.address);
-  ARM_ASSIGN_OR_RETURN(impl->listener, Listener::Make(bound.socket, impl->loops));
+  ARM_ASSIGN_OR_RETURN(impl->listener, Listener::Make(bound.sockets.front(), impl->loops));
   impl->threads = std::make_unique<ThreadPool>("armature-http", threads, threads);
   for (const auto& loop : impl->loops) impl->threads->RunAdmitted([loop] { loop->Run(); });
   impl->listener->Start();

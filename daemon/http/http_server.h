@@ -15,20 +15,24 @@
 
 namespace armature::daemon {
 
+class ConnectionLedger;
+class MemoryBudget;
 class TlsContext;
 
 struct HttpServerOptions {
   // HOST:PORT or [IPV6]:PORT; port 0 lets the system choose.
   std::string listen = "127.0.0.1:0";
   size_t io_threads = 2;
-  // Further connections are answered 503 and closed.
+  // Counts the connections, together with those of other servers. Connections that it refuses are answered 503 and
+  // closed. Null: a ledger of this server with `connections_max`. Outlives the server.
+  ConnectionLedger* ledger = nullptr;
   size_t connections_max = 20'000;
-  // Descriptors reserved for the rest of the process. If the process's limit is too low for both, connections_max is
-  // lowered, but never below a quarter of that limit.
-  size_t descriptors_reserved = 1024;
 
   RequestLimits limits = {};
-  size_t held_bytes_max = 512 << 20;  // all unfinished requests and unsent answers; more: 503
+  // Counts the memory of unfinished requests and unsent answers, together with that of other servers. When it is spent,
+  // requests are answered 503. Null: a budget of this server of `held_bytes_max`. Outlives the server.
+  MemoryBudget* budget = nullptr;
+  size_t held_bytes_max = 512 << 20;
 
   absl::Duration idle_timeout = absl::Minutes(10);  // between requests
   absl::Duration head_timeout = absl::Seconds(20);  // TLS handshake; also first byte to last header
@@ -49,7 +53,7 @@ struct HttpServerOptions {
 //
 // Requests of one connection are handled one after another. A few threads do all input and output and call the handler.
 // Memory: an idle connection holds less than 1 KB (with TLS also OpenSSL's state). Requests and answers are bounded by
-// `held_bytes_max`, except for answers that the handler produces after the limit is reached.
+// the budget, except for answers that the handler produces after it is spent.
 //
 // Thread-safety: owned by one thread.
 class HttpServer {
@@ -64,7 +68,7 @@ class HttpServer {
   // The listening address with the actual port: "127.0.0.1:41234".
   const std::string& address() const;
   size_t connections() const;
-  // Bytes counted against `held_bytes_max`.
+  // Bytes counted against the budget, by all its servers.
   size_t held_bytes() const;
 
   // Accepts no new connections, closes idle ones, and answers requests that have arrived with `Connection: close`.

@@ -11,6 +11,7 @@
 #include "absl/time/clock.h"
 #include "daemon/http/http_connection.h"
 #include "daemon/http/transport.h"
+#include "daemon/net/coarse_clock.h"
 #include "storage/base/thread_pool.h"
 
 namespace armature::daemon {
@@ -51,18 +52,16 @@ void IoLoop::Run() {
   dropped.swap(answered_);
 }
 
-void IoLoop::Adopt(int socket, std::string peer) {
+void IoLoop::Adopt(AcceptedSocket accepted) {
   load_.fetch_add(1, std::memory_order_relaxed);
-  asio::post(io_, [this, socket, peer = std::move(peer)]() mutable {
-    std::unique_ptr<Transport> transport = aborted_ ? nullptr : MakeTransport(state_->options, socket);
+  asio::post(io_, [this, accepted = std::move(accepted)]() mutable {
+    std::unique_ptr<Transport> transport = aborted_ ? nullptr : MakeTransport(state_->options, accepted.socket);
     if (transport == nullptr) {
-      close(socket);
-      load_.fetch_sub(1, std::memory_order_relaxed);
-      state_->connections.Remove();
+      close(accepted.socket);
+      Uncount(accepted.network);
       return;
     }
-    auto connection =
-        std::make_shared<HttpConnection>(shared_from_this(), socket, std::move(peer), std::move(transport));
+    auto connection = std::make_shared<HttpConnection>(shared_from_this(), std::move(accepted), std::move(transport));
     connection->set_slot(connections_.size());
     connections_.push_back(connection);
     StartSweep();
@@ -79,7 +78,13 @@ void IoLoop::Remove(HttpConnection* connection) {
     connections_[slot]->set_slot(slot);
   }
   connections_.pop_back();
+  Uncount(removed->network());
+}
+
+void IoLoop::Uncount(const std::optional<PeerNetwork>& network) {
   load_.fetch_sub(1, std::memory_order_relaxed);
+  state_->ledger->Remove(network);
+  // Last: the server may end then, and its owner destroys the ledger.
   state_->connections.Remove();
 }
 
@@ -130,18 +135,12 @@ void IoLoop::StartSweep() {
 }
 
 void IoLoop::Sweep() {
-  const int64_t now_ns = NowNs();
+  const int64_t now_ns = CoarseNowNs();
   for (size_t i = connections_.size(); i-- > 0;) {
     // Sweeping from the end is safe: a removal moves a connection that has already been swept.
     const std::shared_ptr<HttpConnection> connection = connections_[i];
     connection->Sweep(now_ns);
   }
-}
-
-int64_t IoLoop::NowNs() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 std::string_view IoLoop::Date() {

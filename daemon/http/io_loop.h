@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,12 @@
 namespace armature::daemon {
 
 class HttpConnection;
+
+struct AcceptedSocket {
+  int socket = -1;
+  std::string peer;
+  std::optional<PeerNetwork> network;
+};
 
 // An io_context with one thread, and the connections on it.
 //
@@ -42,8 +49,8 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   // Runs until Abort.
   void Run();
 
-  // Takes ownership of the connected `socket`, which is already counted.
-  void Adopt(int socket, std::string peer);
+  // Takes ownership of the connected socket, which is already counted.
+  void Adopt(AcceptedSocket accepted);
   // Passes the answer of a request to its connection's thread. No effect after Abort.
   void Answer(std::shared_ptr<HttpConnection> connection, HttpResponse response);
   // The server drains: closes idle connections. The others close after their answers.
@@ -58,8 +65,6 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   bool draining() const { return state_->draining.load(std::memory_order_relaxed); }
   void Remove(HttpConnection* connection);
 
-  // A clock for deadlines, with a resolution of a few milliseconds.
-  static int64_t NowNs();
   // The Date header's value.
   std::string_view Date();
 
@@ -73,6 +78,7 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
     HttpResponse response;
   };
 
+  void Uncount(const std::optional<PeerNetwork>& network);
   void DeliverAnswers();
   void StartSweep();
   void Sweep();

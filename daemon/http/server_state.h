@@ -12,62 +12,17 @@
 #include "absl/time/time.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
+#include "daemon/net/connection_ledger.h"
+#include "daemon/net/memory_budget.h"
 
 namespace armature::daemon {
-
-// Counts bytes of requests being received and of unsent answers, over all connections.
-//
-// Thread-safety: thread-safe.
-class MemoryBudget {
- public:
-  explicit MemoryBudget(size_t bytes_max) : bytes_max_(bytes_max) {}
-
-  // Never refuses, because answers exist already. IsSpent() is true if no more may be received.
-  void Add(size_t bytes) { held_.fetch_add(bytes, std::memory_order_relaxed); }
-  void Remove(size_t bytes) { held_.fetch_sub(bytes, std::memory_order_relaxed); }
-  bool IsSpent() const { return held() > bytes_max_; }
-  size_t held() const { return held_.load(std::memory_order_relaxed); }
-
- private:
-  const size_t bytes_max_;
-  std::atomic<size_t> held_ = 0;
-};
-
-// The part of a budget that one connection holds.
-//
-// Small amounts are not counted, so that an ordinary request touches no shared counter.
-// Thread-safety: thread-compatible.
-class MemoryShare {
- public:
-  explicit MemoryShare(MemoryBudget* budget) : budget_(budget) {}
-  ~MemoryShare() { Set(0); }
-  MemoryShare(const MemoryShare&) = delete;
-  MemoryShare& operator=(const MemoryShare&) = delete;
-
-  void Set(size_t bytes) {
-    if (bytes <= kFreeBytes) bytes = 0;
-    if (bytes > counted_) budget_->Add(bytes - counted_);
-    if (bytes < counted_) budget_->Remove(counted_ - bytes);
-    counted_ = bytes;
-  }
-  bool is_counted() const { return counted_ > 0; }
-
- private:
-  static constexpr size_t kFreeBytes = 8 << 10;
-
-  MemoryBudget* const budget_;
-  size_t counted_ = 0;
-};
 
 // Counts connections. Thread-safety: thread-safe.
 class ConnectionCount {
  public:
-  // False, without counting, if there are `max` already.
-  bool TryAdd(size_t max) {
+  void Add() {
     absl::MutexLock lock(&mutex_);
-    if (count_ >= max) return false;
     ++count_;
-    return true;
   }
   void Remove() {
     absl::MutexLock lock(&mutex_);
@@ -95,11 +50,19 @@ class ConnectionCount {
 
 struct ServerState {
   ServerState(const HttpServerOptions& server_options, HttpHandler* request_handler)
-      : options(server_options), handler(request_handler), budget(server_options.held_bytes_max) {}
+      : options(server_options),
+        handler(request_handler),
+        own_ledger({.connections_max = server_options.connections_max}),
+        own_budget(server_options.held_bytes_max),
+        ledger(options.ledger == nullptr ? &own_ledger : options.ledger),
+        budget(options.budget == nullptr ? &own_budget : options.budget) {}
 
   const HttpServerOptions options;
   HttpHandler* const handler;
-  MemoryBudget budget;
+  ConnectionLedger own_ledger;
+  MemoryBudget own_budget;
+  ConnectionLedger* const ledger;
+  MemoryBudget* const budget;
   ConnectionCount connections;
   // The server stops: answers close their connections.
   std::atomic<bool> draining = false;

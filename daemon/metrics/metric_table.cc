@@ -19,8 +19,16 @@ constexpr MetricDefinition kRequests[] = {
      "Time from the moment a request was read to its answer, without the network."},
     {"armature_requests_in_flight", kGauge, "front", "Requests started and not yet answered."},
     {"armature_http_connections", kGauge, "", "Open connections of the HTTP front."},
-    {"armature_http_held_bytes", kGauge, "",
-     "Memory of the HTTP front for requests being received and answers not yet sent."},
+    {"armature_grpc_connections", kGauge, "", "Open connections of the gRPC front."},
+    {"armature_connections_refused_total", kCounter, "reason",
+     "Connections closed at once. `reason` is limit (--connections_max), address (--connections_per_address_max) or "
+     "descriptors (the rest is reserved for the database's files)."},
+    {"armature_request_memory_bytes", kGauge, "",
+     "Memory of both fronts for requests being received and answers not yet sent; at most --request_memory_mb."},
+    {"armature_grpc_calls_ended_total", kCounter, "reason",
+     "gRPC calls whose clients did not finish their requests or read their answers. `reason` is stalled (for 20 s) or "
+     "memory (--request_memory_mb was used up)."},
+    {"armature_grpc_calls_refused_total", kCounter, "", "gRPC calls refused because --request_memory_mb was used up."},
     {"armature_audit_lines_lost_total", kCounter, "", "Lines that the audit log lost."},
 };
 

@@ -246,8 +246,17 @@ void AddRequests(const MetricsSources& sources, MetricSet* set) {
   for (const Front front : kFronts) {
     set->Add("armature_requests_in_flight", requests.in_flight(front), {{"front", FrontName(front)}});
   }
+  const ConnectionCounts connections = sources.connections->counts();
   set->Add("armature_http_connections", sources.http == nullptr ? 0 : uint64_t{sources.http->connections()});
-  set->Add("armature_http_held_bytes", sources.http == nullptr ? 0 : uint64_t{sources.http->held_bytes()});
+  set->Add("armature_grpc_connections", sources.grpc == nullptr ? 0 : uint64_t{sources.grpc->connections()});
+  set->Add("armature_connections_refused_total", connections.refused_total_limit, {{"reason", "limit"}});
+  set->Add("armature_connections_refused_total", connections.refused_address_limit, {{"reason", "address"}});
+  set->Add("armature_connections_refused_total", connections.refused_descriptors, {{"reason", "descriptors"}});
+  set->Add("armature_request_memory_bytes", uint64_t{sources.memory->held()});
+  const CallLedgerCounts calls = sources.calls->counts();
+  set->Add("armature_grpc_calls_ended_total", calls.ended_stalled, {{"reason", "stalled"}});
+  set->Add("armature_grpc_calls_ended_total", calls.ended_spent, {{"reason", "memory"}});
+  set->Add("armature_grpc_calls_refused_total", calls.refused);
   set->Add("armature_audit_lines_lost_total", sources.audit == nullptr ? 0 : sources.audit->lost_lines());
 }
 

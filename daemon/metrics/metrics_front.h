@@ -9,9 +9,13 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "daemon/auth/audit_log.h"
+#include "daemon/grpc/call_ledger.h"
+#include "daemon/grpc/connection_acceptor.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/site_rules.h"
+#include "daemon/net/connection_ledger.h"
+#include "daemon/net/memory_budget.h"
 #include "daemon/telemetry/request_stats.h"
 #include "engine/engine.h"
 
@@ -21,8 +25,12 @@ namespace armature::daemon {
 struct MetricsSources {
   engine::Engine* engine = nullptr;
   const RequestStats* requests = nullptr;
-  const HttpServer* http = nullptr;  // null: off
-  const AuditLog* audit = nullptr;   // null: off
+  const HttpServer* http = nullptr;  // null: off, like the next one
+  const ConnectionAcceptor* grpc = nullptr;
+  const ConnectionLedger* connections = nullptr;
+  const MemoryBudget* memory = nullptr;
+  const CallLedger* calls = nullptr;
+  const AuditLog* audit = nullptr;  // null: off
 };
 
 // /metrics: the values of all metrics; some milliseconds with very many tables. /healthz: 200 while the process lives.

@@ -228,6 +228,8 @@ absl::Status AcceptLosses(const std::string& data_dir, const std::vector<Damage>
   }
   ARM_RETURN_IF_ERROR(Forgetting(rocks.get(), &lost).Run());
   ARM_RETURN_IF_ERROR(rocks->DropFamilies({lost.begin(), lost.end()}));
+  // RocksDB keeps a log until the next flush if it read nothing of it, and the next start would find its damage again.
+  ARM_RETURN_IF_ERROR(FromRocks(rocks->db()->Flush(rocksdb::FlushOptions()), "forget damaged logs"));
   LOG(WARNING) << "store: started without lost writes path=" << data_dir << " dropped_families=" << lost.size();
   return absl::OkStatus();
 }

@@ -65,6 +65,7 @@ class Arena:
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="armature_chaos_", dir=parent))
         self.numbers = itertools.count(1)
         self.rng = random.Random(report.seed)
+        self.servers = []
         self.reset()
 
     def reset(self):
@@ -106,7 +107,14 @@ class Arena:
     def server(self, data=None, flags=(), **options):
         data = data or self.data
         flags = (f"--backup_dir={self.backups}", f"--backup_keep={BACKUPS_KEPT}", "--describe_wait=0", "--cache_mb=16", *flags)
-        return Server(self.programs.armatured, data, self.home / "stderr", flags, **options)
+        made = Server(self.programs.armatured, data, self.home / "stderr", flags, **options)
+        self.servers = [each for each in self.servers if each.is_alive()] + [made]
+        return made
+
+    def kill_servers(self):
+        """Ends every daemon of the run, also those that a failure left."""
+        for server in self.servers:
+            server.kill()
 
     def attack(self, server, administrators=True):
         """Starts clients. Returns an object whose `stop` ends and joins them."""

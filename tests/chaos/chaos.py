@@ -54,6 +54,7 @@ def main():
         print(failed, file=sys.stderr)
         return 1
     finally:
+        arena.kill_servers()
         print(report.line(), flush=True)
 
 

@@ -35,6 +35,7 @@ README_FOLDERS = (
     "daemon/json_front",
     "daemon/message_json",
     "daemon/metrics",
+    "daemon/net",
     "daemon/telemetry",
     "client",
     "client/src",

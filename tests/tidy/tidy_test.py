@@ -35,6 +35,7 @@ LAYER_OF_FOLDER = (
     # The request that signatures are made over.
     ("daemon/http/http_message.h", "auth"),
     ("daemon/http", "http"),
+    ("daemon/net", "net"),
     ("daemon/api", "api"),
     ("daemon/json", "json"),
     ("daemon/message_json", "message_json"),

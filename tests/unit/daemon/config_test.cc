@@ -29,6 +29,8 @@ TEST(Config, ValidFlagsBecomeOptions) {
   EXPECT_EQ(config->database.column_families_max, 2000u);
   EXPECT_EQ(config->database.item_collection_bytes_max, uint64_t{3} << 20);
   EXPECT_EQ(config->engine.read_threads, 8u);
+  EXPECT_EQ(config->connections.connections_max, 20'000u);
+  EXPECT_EQ(config->request_memory_bytes, size_t{512} << 20);
 }
 
 TEST(Config, HostsAndOriginsAreLists) {
@@ -176,6 +178,10 @@ constexpr FlagCase kRefused[] = {
     {[](RawConfig* c) { c->cache_mb = 1048577; }, "--cache_mb=1048577", "must be between 8 and 1048576"},
     {[](RawConfig* c) { c->read_threads = 0; }, "--read_threads=0", "must be between 1 and 256"},
     {[](RawConfig* c) { c->read_threads = 257; }, "--read_threads=257", "must be between 1 and 256"},
+    {[](RawConfig* c) { c->connections_max = 0; }, "--connections_max=0", "must be between 1 and 1000000"},
+    {[](RawConfig* c) { c->connections_per_address_max = -1; }, "--connections_per_address_max=-1",
+     "must be between 0 and 1000000"},
+    {[](RawConfig* c) { c->request_memory_mb = 63; }, "--request_memory_mb=63", "must be between 64 and 1048576"},
     {[](RawConfig* c) { c->column_families_max = -1; }, "--column_families_max=-1", "must be between 1 and 10000"},
     {[](RawConfig* c) { c->column_families_max = 10001; }, "--column_families_max=10001",
      "must be between 1 and 10000"},

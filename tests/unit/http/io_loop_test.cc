@@ -5,6 +5,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -25,8 +26,9 @@ TEST(IoLoop, AnAnswerAfterItsEndKeepsNothingAlive) {
   std::thread thread([&loop] { loop->Run(); });
   std::array<int, 2> ends = {};
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0);
-  ASSERT_TRUE(state->connections.TryAdd(1));
-  loop->Adopt(ends[0], "test");
+  ASSERT_TRUE(state->ledger->TryAdd(ends[0], std::nullopt));
+  state->connections.Add();
+  loop->Adopt({.socket = ends[0], .peer = "test", .network = std::nullopt});
   const std::string request = test::Post("x");
   ASSERT_EQ(write(ends[1], request.data(), request.size()), static_cast<ssize_t>(request.size()));
   std::vector<HoldingHandler::Held> held = handler.Take(1);

@@ -172,6 +172,22 @@ TEST_P(LogCheckTest, FlippedByteInTheMiddleStopsTheStart) {
   EXPECT_LT(Keys().size(), 50u);
 }
 
+// RocksDB reads nothing of it, so it flushes nothing, and keeps the file.
+TEST_P(LogCheckTest, ALogThatIsLostAsAWholeIsAcceptedOnce) {
+  for (int i = 0; i < 50; ++i) Put("row" + std::to_string(i));
+  Close();
+  Open();
+  for (int i = 50; i < 60; ++i) Put("row" + std::to_string(i));
+  Close();
+  const std::string log = NewestLog();
+  std::string bytes = Read(log);
+  bytes[0] ^= 1;
+  Write(log, bytes);
+  ExpectRefused(log + " is damaged at offset 0 ");
+  Recover(log + " is damaged at offset 0 ", "");
+  EXPECT_EQ(Keys().size(), 50u);
+}
+
 TEST_P(LogCheckTest, UnfinishedEndIsCutOff) {
   Put("a");
   const std::string unfinished[] = {

@@ -1,0 +1,161 @@
+#ifndef ARMATURE_DAEMON_GRPC_CALL_LEDGER_H_
+#define ARMATURE_DAEMON_GRPC_CALL_LEDGER_H_
+
+// Open calls of gRPC, their part of the memory budget, and the end of those that make no progress.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "daemon/net/memory_budget.h"
+#include "grpcpp/server_context.h"
+
+namespace armature::daemon {
+
+enum class CallPhase : uint8_t {
+  kReading,  // its request has not arrived as a whole
+  kRunning,
+  kSending,  // its answer has not been sent as a whole
+};
+
+// State of a call that the ledger uses. Part of the call's reactor.
+//
+// Thread-safety: Set and the readers are thread-safe.
+class TrackedCall {
+ public:
+  explicit TrackedCall(grpc::CallbackServerContext* context) : context_(context) {}
+
+  // `bytes`: size of the unsent answers.
+  void Set(CallPhase phase, size_t bytes = 0);
+
+ private:
+  friend class CallLedger;
+
+  grpc::CallbackServerContext* const context_;
+  std::atomic<CallPhase> phase_ = CallPhase::kRunning;
+  std::atomic<size_t> bytes_ = 0;
+  std::atomic<int64_t> since_ns_ = 0;  // of the phase, or of the last progress in it
+};
+
+// Bytes that a connection has transferred, by the system's count.
+struct TransferCounts {
+  uint64_t received = 0;
+  uint64_t acknowledged = 0;
+};
+
+// The connections of calls. A client's address is as gRPC writes it; clients on Unix sockets have none.
+class ConnectionTable {
+ public:
+  virtual ~ConnectionTable() = default;
+  // nullopt if the connection is unknown.
+  virtual std::optional<TransferCounts> Transferred(const std::string& peer) const = 0;
+  // Breaks the connection off.
+  virtual void Break(const std::string& peer) = 0;
+};
+
+struct CallLimits {
+  // A call that has been receiving its request or sending its answer for this long is ended if its connection transfers
+  // less than `bytes_per_second_min`, as in HttpServerOptions.
+  absl::Duration stall_timeout = absl::Seconds(20);
+  size_t bytes_per_second_min = 1024;
+  // When the budget is spent, or has no room for a request, connections with answers that have waited for their clients
+  // this long are broken off, and requests under way ended, first those of the connection that holds most.
+  absl::Duration grace = absl::Seconds(1);
+  // The largest request.
+  size_t request_bytes_max = 16 << 20;
+};
+
+struct CallLedgerCounts {
+  uint64_t ended_stalled = 0;  // calls ended because their client stalled
+  uint64_t ended_spent = 0;    // calls ended because the budget was spent
+  uint64_t refused = 0;        // calls refused because the budget was spent
+};
+
+// The budget counts large answers exactly, from their end to the moment when the system has taken them. gRPC does not
+// tell how much of a request it holds, so requests under way are estimated by what their connections have received
+// since they began; this never falls short by more than one interval. Each open call counts with kCallBytes besides.
+//
+// Thread-safety: thread-safe, except Sweep, which one thread calls. Lifetime: `budget` outlives it; it outlives the
+// calls.
+class CallLedger {
+ public:
+  // Memory that gRPC and the daemon allocate for a call.
+  static constexpr size_t kCallBytes = 8 << 10;
+  static constexpr absl::Duration kInterval = absl::Milliseconds(100);
+
+  CallLedger(MemoryBudget* budget, CallLimits limits) : budget_(budget), limits_(limits) {}
+  CallLedger(const CallLedger&) = delete;
+  CallLedger& operator=(const CallLedger&) = delete;
+
+  // A call is there from Add to Remove. Its context must be valid so long.
+  void Add(TrackedCall* call);
+  void Remove(TrackedCall* call) ABSL_NO_THREAD_SAFETY_ANALYSIS;
+
+  MemoryBudget* budget() { return budget_; }
+  // OK, or ServiceUnavailable if the budget has no room for `bytes` more.
+  absl::Status CheckRoom(size_t bytes);
+
+  // Counts what requests under way hold, and ends calls as CallLimits says. Called every kInterval.
+  void Sweep(int64_t now_ns, ConnectionTable* table);
+
+  CallLedgerCounts counts() const;
+
+ private:
+  struct Waiting {
+    TrackedCall* call;
+    CallPhase phase;
+    int64_t since_ns;
+    size_t bytes;
+  };
+  // The calls of a connection that wait for its client.
+  struct Connection {
+    std::vector<Waiting> calls;
+    size_t reading = 0;
+    size_t answer_bytes = 0;
+    size_t request_bytes = 0;  // estimated
+    bool is_slow = false;
+  };
+  // A connection since it first had a call that waits.
+  struct Streak {
+    int64_t start_ns = 0;
+    TransferCounts start;
+    bool is_seen = false;
+  };
+  struct Shard {
+    absl::Mutex mutex;
+    absl::flat_hash_set<TrackedCall*> calls ABSL_GUARDED_BY(mutex);
+  };
+  using Connections = absl::flat_hash_map<std::string, Connection>;
+
+  Shard& ShardOf(const TrackedCall* call);
+  // Returns the number of open calls.
+  size_t Collect(int64_t now_ns, Connections* connections);
+  void Estimate(int64_t now_ns, const ConnectionTable& table, Connections* connections);
+  void EndStalled(int64_t now_ns, Connections* connections);
+  void EndLargest(int64_t now_ns, size_t wanted, const Connections& connections, ConnectionTable* table);
+  bool Cancel(const Waiting& waiting);
+
+  MemoryBudget* const budget_;
+  const CallLimits limits_;
+  std::array<Shard, 16> shards_;
+  absl::flat_hash_map<std::string, Streak> streaks_;  // of Sweep's thread
+  std::atomic<uint64_t> ended_stalled_ = 0;
+  std::atomic<uint64_t> ended_spent_ = 0;
+  std::atomic<uint64_t> refused_ = 0;
+  uint64_t refused_seen_ = 0;  // by Sweep
+};
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_GRPC_CALL_LEDGER_H_

@@ -1,0 +1,258 @@
+#include "daemon/grpc/connection_acceptor.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "daemon/net/coarse_clock.h"
+#include "glog/logging.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+
+namespace armature::daemon {
+namespace {
+
+// Accepts before ended connections get a turn.
+constexpr int kAcceptsPerTurn = 64;
+// Pause after the system could not make a descriptor: they come back only when something is closed.
+constexpr int kPauseMs = 50;
+constexpr int kLogEvery = 1000;
+
+// A vanished client is noticed after about two minutes without traffic.
+constexpr int kProbeAfterSeconds = 60;
+constexpr int kProbeIntervalSeconds = 10;
+constexpr int kProbes = 6;
+
+void Set(int socket, int level, int option, int value) { setsockopt(socket, level, option, &value, sizeof(value)); }
+
+void SetOptions(int socket) {
+  Set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  // Also ends a connection whose client keeps its window closed.
+  Set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT,
+      static_cast<int>(absl::ToInt64Milliseconds(ConnectionAcceptor::kStallTimeout)));
+  Set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  Set(socket, IPPROTO_TCP, TCP_KEEPIDLE, kProbeAfterSeconds);
+  Set(socket, IPPROTO_TCP, TCP_KEEPINTVL, kProbeIntervalSeconds);
+  Set(socket, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+}
+
+epoll_event EventOf(int fd, uint32_t events) {
+  epoll_event event = {};
+  event.events = events;
+  event.data.fd = fd;
+  return event;
+}
+
+// The address of a peer as ServerContext::peer() writes it.
+std::string GrpcPeer(const sockaddr_storage& peer) {
+  std::array<char, INET6_ADDRSTRLEN> host{};
+  if (peer.ss_family == AF_INET) {
+    const auto& address = reinterpret_cast<const sockaddr_in&>(peer);
+    inet_ntop(AF_INET, &address.sin_addr, host.data(), host.size());
+    return Cat("ipv4:", host.data(), ":", ntohs(address.sin_port));
+  }
+  if (peer.ss_family != AF_INET6) return "unix:";
+  const auto& address = reinterpret_cast<const sockaddr_in6&>(peer);
+  if (IN6_IS_ADDR_V4MAPPED(&address.sin6_addr)) {
+    inet_ntop(AF_INET, &address.sin6_addr.s6_addr[12], host.data(), host.size());
+    return Cat("ipv4:", host.data(), ":", ntohs(address.sin6_port));
+  }
+  inet_ntop(AF_INET6, &address.sin6_addr, host.data(), host.size());
+  return Cat("ipv6:%5B", host.data(), "%5D:", ntohs(address.sin6_port));
+}
+
+void Wake(int eventfd) {
+  const uint64_t one = 1;
+  static_cast<void>(write(eventfd, &one, sizeof(one)));
+}
+
+}  // namespace
+
+ConnectionAcceptor::ConnectionAcceptor(BoundSockets bound, ConnectionLedger* ledger)
+    : bound_(std::move(bound)), ledger_(ledger) {}
+
+absl::StatusOr<std::unique_ptr<ConnectionAcceptor>> ConnectionAcceptor::Make(const std::string& address,
+                                                                             ConnectionLedger* ledger) {
+  ARM_ASSIGN_OR_RETURN(BoundSockets bound, Listen(address, ListenOn::kAll));
+  std::unique_ptr<ConnectionAcceptor> acceptor(new ConnectionAcceptor(std::move(bound), ledger));
+  ARM_RETURN_IF_ERROR(acceptor->Watch());
+  return acceptor;
+}
+
+absl::Status ConnectionAcceptor::Watch() {
+  poll_ = epoll_create1(EPOLL_CLOEXEC);
+  wakeup_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  epoll_event event = EventOf(wakeup_, EPOLLIN);
+  if (poll_ < 0 || wakeup_ < 0 || epoll_ctl(poll_, EPOLL_CTL_ADD, wakeup_, &event) != 0) {
+    return absl::UnavailableError(Cat("cannot watch the listening socket: ", std::strerror(errno)));
+  }
+  return absl::OkStatus();
+}
+
+ConnectionAcceptor::~ConnectionAcceptor() {
+  StopAccepting();
+  ends_ = true;
+  if (wakeup_ >= 0) Wake(wakeup_);
+  thread_.reset();
+  for (const auto& [fd, connection] : watched_) {
+    ledger_->Remove(connection.network);
+    close(fd);
+  }
+  if (wakeup_ >= 0) close(wakeup_);
+  if (poll_ >= 0) close(poll_);
+}
+
+void ConnectionAcceptor::AddTo(grpc::ServerBuilder* builder, std::shared_ptr<grpc::ServerCredentials> credentials) {
+  using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+  grpc_ = builder->experimental().AddExternalConnectionAcceptor(Type::FROM_FD, std::move(credentials));
+}
+
+void ConnectionAcceptor::Start(absl::Duration interval, Sweep sweep) {
+  interval_ = interval;
+  sweep_ = std::move(sweep);
+  WatchListeners(true);
+  thread_ = std::make_unique<ThreadPool>("arm-accept", 1, 1);
+  thread_->RunAdmitted([this] { Run(); });
+}
+
+void ConnectionAcceptor::StopAccepting() {
+  if (!accepts_.exchange(false)) return;
+  if (thread_ == nullptr) return CloseListeners();
+  Wake(wakeup_);
+  closed_.WaitForNotification();
+}
+
+void ConnectionAcceptor::WatchListeners(bool on) {
+  for (const int listener : bound_.sockets) {
+    epoll_event event = EventOf(listener, EPOLLIN);
+    epoll_ctl(poll_, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listener, &event);
+  }
+  is_pausing_ = !on;
+}
+
+void ConnectionAcceptor::CloseListeners() {
+  sockaddr_un name = {};
+  socklen_t size = sizeof(name);
+  for (const int listener : bound_.sockets) {
+    getsockname(listener, reinterpret_cast<sockaddr*>(&name), &size);
+    if (name.sun_family == AF_UNIX) unlink(name.sun_path);
+    close(listener);
+  }
+}
+
+void ConnectionAcceptor::Run() {
+  std::array<epoll_event, 64> events;
+  bool listens = true;
+  while (!ends_) {
+    const int wait_ms = is_pausing_ ? kPauseMs : static_cast<int>(absl::ToInt64Milliseconds(interval_));
+    const int count = epoll_wait(poll_, events.data(), events.size(), wait_ms);
+    SweepIfDue();
+    if (listens && !accepts_) {
+      listens = false;
+      CloseListeners();
+      closed_.Notify();
+    }
+    if (is_pausing_ && listens) WatchListeners(true);
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& event = events[static_cast<size_t>(i)];
+      const int fd = event.data.fd;
+      if (fd == wakeup_) {
+        uint64_t value = 0;
+        static_cast<void>(read(wakeup_, &value, sizeof(value)));
+      } else if (watched_.contains(fd)) {
+        if ((event.events & EPOLLHUP) != 0) Forget(fd);
+      } else if (listens) {
+        AcceptSome(fd);
+      }
+    }
+  }
+}
+
+void ConnectionAcceptor::SweepIfDue() {
+  const int64_t now_ns = CoarseNowNs();
+  if (now_ns < next_sweep_ns_) return;
+  sweep_();
+  next_sweep_ns_ = now_ns + absl::ToInt64Nanoseconds(interval_);
+}
+
+std::optional<TransferCounts> ConnectionAcceptor::Transferred(const std::string& peer) const {
+  const auto found = by_peer_.find(peer);
+  if (found == by_peer_.end()) return std::nullopt;
+  tcp_info info = {};
+  socklen_t size = sizeof(info);
+  if (getsockopt(found->second, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+  return TransferCounts{.received = info.tcpi_bytes_received, .acknowledged = info.tcpi_bytes_acked};
+}
+
+void ConnectionAcceptor::Break(const std::string& peer) {
+  const auto found = by_peer_.find(peer);
+  // gRPC sees the end of the connection, and closes it.
+  if (found != by_peer_.end()) shutdown(found->second, SHUT_RDWR);
+}
+
+void ConnectionAcceptor::AcceptSome(int listener) {
+  int accepted = 0;
+  while (accepted < kAcceptsPerTurn && AcceptOne(listener)) ++accepted;
+}
+
+// False if there is nothing more to accept now.
+bool ConnectionAcceptor::AcceptOne(int listener) {
+  const int socket = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (socket >= 0) {
+    Adopt(socket);
+    return true;
+  }
+  if (errno == EAGAIN) return false;
+  // Other errors concern that one connection only.
+  if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return true;
+  LOG_EVERY_N(WARNING, kLogEvery) << "grpc: cannot accept connections error=" << std::strerror(errno);
+  if (!is_pausing_) WatchListeners(false);
+  return false;
+}
+
+void ConnectionAcceptor::Adopt(int socket) {
+  sockaddr_storage peer = {};
+  socklen_t size = sizeof(peer);
+  const int watched = fcntl(socket, F_DUPFD_CLOEXEC, 0);
+  const bool is_connected = watched >= 0 && getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
+  const std::optional<PeerNetwork> network = NetworkOf(peer);
+  if (!is_connected || !ledger_->TryAdd(std::max(socket, watched), network)) {
+    if (watched >= 0) close(watched);
+    close(socket);
+    return;
+  }
+  if (peer.ss_family != AF_UNIX) SetOptions(socket);
+  std::string name = GrpcPeer(peer);
+  by_peer_[name] = watched;
+  watched_.emplace(watched, Connection{.network = network, .peer = std::move(name)});
+  open_.store(watched_.size(), std::memory_order_relaxed);
+  grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+  parameters.fd = socket;
+  grpc_->HandleNewConnection(&parameters);
+  // EPOLLHUP is always reported, but not more than once.
+  epoll_event event = EventOf(watched, EPOLLET);
+  if (epoll_ctl(poll_, EPOLL_CTL_ADD, watched, &event) != 0) Forget(watched);
+}
+
+void ConnectionAcceptor::Forget(int watched) {
+  const auto found = watched_.find(watched);
+  ledger_->Remove(found->second.network);
+  const auto peer = by_peer_.find(found->second.peer);
+  if (peer != by_peer_.end() && peer->second == watched) by_peer_.erase(peer);
+  close(watched);
+  watched_.erase(found);
+  open_.store(watched_.size(), std::memory_order_relaxed);
+}
+
+}  // namespace armature::daemon

@@ -1,0 +1,100 @@
+#ifndef ARMATURE_DAEMON_GRPC_CONNECTION_ACCEPTOR_H_
+#define ARMATURE_DAEMON_GRPC_CONNECTION_ACCEPTOR_H_
+
+// Accepts connections for gRPC, which itself limits neither their number nor the descriptors that they use.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
+#include "daemon/grpc/call_ledger.h"
+#include "daemon/net/connection_ledger.h"
+#include "daemon/net/listening_socket.h"
+#include "grpcpp/security/server_credentials.h"
+#include "grpcpp/server_builder.h"
+#include "storage/base/thread_pool.h"
+
+namespace armature::daemon {
+
+// Hands connections to gRPC up to the limits of the ledger, and closes further ones at once. One thread accepts them
+// and notices their end, by a duplicate of the descriptor: gRPC shuts a socket down before it closes it, and the
+// duplicate sees that. So a connection uses two descriptors. A connection whose client takes nothing of what was sent
+// for kStallTimeout, or that has vanished, is ended by the system.
+//
+// Thread-safety: owned by one thread. Lifetime: `ledger` outlives it; it outlives the gRPC server.
+class ConnectionAcceptor final : public ConnectionTable {
+ public:
+  static constexpr absl::Duration kStallTimeout = absl::Seconds(20);
+
+  // Listens on HOST:PORT, [IPV6]:PORT or unix:PATH. Errors: those of Listen.
+  static absl::StatusOr<std::unique_ptr<ConnectionAcceptor>> Make(const std::string& address, ConnectionLedger* ledger);
+  ~ConnectionAcceptor() override;
+  ConnectionAcceptor(const ConnectionAcceptor&) = delete;
+  ConnectionAcceptor& operator=(const ConnectionAcceptor&) = delete;
+
+  // Call before the server is built.
+  void AddTo(grpc::ServerBuilder* builder, std::shared_ptr<grpc::ServerCredentials> credentials);
+  // Accepts from now on. Call after the server was started. `sweep` is called on the acceptor's thread every
+  // `interval`.
+  using Sweep = std::function<void()>;
+  void Start(absl::Duration interval, Sweep sweep);
+  // Accepts no more. Call before the server is shut down. Idempotent.
+  void StopAccepting();
+
+  // Called within `sweep` only.
+  std::optional<TransferCounts> Transferred(const std::string& peer) const override;
+  void Break(const std::string& peer) override;
+
+  // The listening address with the actual port.
+  const std::string& address() const { return bound_.address; }
+  size_t connections() const { return open_.load(std::memory_order_relaxed); }
+
+ private:
+  explicit ConnectionAcceptor(BoundSockets bound, ConnectionLedger* ledger);
+  absl::Status Watch();
+  void Run();
+  void SweepIfDue();
+  void AcceptSome(int listener);
+  bool AcceptOne(int listener);
+  // Takes over `socket`, or closes it.
+  void Adopt(int socket);
+  void Forget(int watched);
+  void WatchListeners(bool on);
+  void CloseListeners();
+
+  const BoundSockets bound_;
+  ConnectionLedger* const ledger_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> grpc_;
+  int poll_ = -1;
+  int wakeup_ = -1;  // an event for the thread
+  std::atomic<bool> accepts_ = true;
+  std::atomic<bool> ends_ = false;
+  std::atomic<size_t> open_ = 0;
+  absl::Notification closed_;
+
+  // Members of the thread.
+  bool is_pausing_ = false;
+  struct Connection {
+    std::optional<PeerNetwork> network;
+    std::string peer;
+  };
+  absl::flat_hash_map<int, Connection> watched_;  // by the duplicate of the descriptor
+  absl::flat_hash_map<std::string, int> by_peer_;
+  absl::Duration interval_;
+  int64_t next_sweep_ns_ = 0;
+  Sweep sweep_;
+
+  std::unique_ptr<ThreadPool> thread_;
+};
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_GRPC_CONNECTION_ACCEPTOR_H_

@@ -1,0 +1,82 @@
+#ifndef ARMATURE_DAEMON_GRPC_GUARDED_CALL_H_
+#define ARMATURE_DAEMON_GRPC_GUARDED_CALL_H_
+
+// One call with one request and one answer. Its request is read only after its caller is known.
+
+#include <cstddef>
+#include <functional>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "daemon/grpc/call_ledger.h"
+#include "grpcpp/impl/codegen/call.h"
+#include "grpcpp/impl/codegen/call_op_set.h"
+#include "grpcpp/impl/codegen/callback_common.h"
+#include "grpcpp/impl/codegen/server_callback_handlers.h"
+#include "grpcpp/support/byte_buffer.h"
+#include "grpcpp/support/server_callback.h"
+#include "grpcpp/support/status.h"
+
+namespace armature::daemon {
+
+// On the wire a unary call. gRPC reads the request of a unary method before it calls anybody, but not that of a method
+// with a stream of requests. So GuardedHandler serves a method that is registered as such a stream, and the call reads
+// one message.
+//
+// Thread-safety: one thread at a time. Lifetime: ends itself when gRPC is done with it. The ledger outlives it.
+class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall {
+ public:
+  // `context`: of a call that a GuardedHandler serves.
+  GuardedCall(CallLedger* ledger, grpc::CallbackServerContext* context, grpc::ByteBuffer* response);
+
+  // Reads the request, then calls `done`, with false if the client sends none.
+  using ReadDone = absl::AnyInvocable<void(bool ok) &&>;
+  void ReadRequest(ReadDone done);
+  // The request that was read.
+  grpc::ByteBuffer TakeRequest();
+  // Counts the request against the budget until the response. ServiceUnavailable if there is no room for it.
+  absl::Status HoldRequest(size_t bytes);
+
+  grpc::ByteBuffer* response() { return response_; }
+  // Counts the response against the budget. ServiceUnavailable, without a response, if there is no room for it and
+  // `may_refuse`. Call it once, before End.
+  absl::Status HoldResponse(bool may_refuse);
+  // Ends the call.
+  void End(const grpc::Status& status);
+
+  void OnDone() override;
+  void OnCancel() override {}
+  // OnDone is short enough for gRPC's threads. In a thread of its own, gRPC's usual way, it would cost a quarter of a
+  // GetItem.
+  bool InternalInlineable() override { return true; }
+
+ private:
+  using ReadOps = grpc::internal::CallOpSet<grpc::internal::CallOpRecvMessage<grpc::ByteBuffer>>;
+
+  void OnReadDone(bool ok);
+
+  CallLedger* const ledger_;
+  grpc::internal::Call call_;
+  ReadOps read_ops_;
+  grpc::internal::CallbackWithSuccessTag read_tag_;
+  grpc::ByteBuffer* const response_;
+  grpc::ByteBuffer request_;
+  ReadDone read_done_;
+  MemoryShare share_;
+};
+
+// Serves a method whose calls are GuardedCalls. To be registered as CLIENT_STREAMING.
+class GuardedHandler final : public grpc::internal::MethodHandler {
+ public:
+  // `begin` makes the GuardedCall of a call.
+  using Begin = std::function<GuardedCall*(grpc::CallbackServerContext* context, grpc::ByteBuffer* response)>;
+  explicit GuardedHandler(Begin begin);
+  void RunHandler(const HandlerParameter& parameter) override;
+
+ private:
+  grpc::internal::CallbackUnaryHandler<grpc::ByteBuffer, grpc::ByteBuffer> unary_;
+};
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_GRPC_GUARDED_CALL_H_

@@ -1,0 +1,32 @@
+#ifndef ARMATURE_DAEMON_NET_LISTENING_SOCKET_H_
+#define ARMATURE_DAEMON_NET_LISTENING_SOCKET_H_
+
+// Listening sockets of the front ends.
+
+#include <sys/socket.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace armature::daemon {
+
+// Sockets that listen without blocking. Whoever takes them closes them.
+struct BoundSockets {
+  std::vector<int> sockets;
+  std::string address;  // as given, with the actual port
+};
+
+// Listens on HOST:PORT, [IPV6]:PORT or unix:PATH; port 0 lets the system choose. A name may have several addresses:
+// kFirst listens on one of them, kAll on all that are ours. A socket file that a killed process left is replaced.
+// Errors: InvalidArgument if the address is malformed; Unavailable if it is in use or not ours.
+enum class ListenOn { kFirst, kAll };
+absl::StatusOr<BoundSockets> Listen(const std::string& address, ListenOn which);
+
+// "127.0.0.1:41234", "[::1]:41234", or "unknown".
+std::string PeerText(const sockaddr_storage& peer, socklen_t size);
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_NET_LISTENING_SOCKET_H_

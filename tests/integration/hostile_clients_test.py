@@ -1,0 +1,236 @@
+#!/usr/bin/python3
+"""Clients of the gRPC front that stall, flood or never read: the daemon's memory stays within its limits, and others are served."""
+
+import argparse
+import contextlib
+import http.client
+import json
+import pathlib
+import resource
+import socket
+import sys
+import tempfile
+import threading
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from armature_daemon import Daemon  # noqa: E402
+from raw_grpc_client import RawGrpcClient, field, text_item  # noqa: E402
+
+ITEMS = "/armature.api.v1.ItemService/"
+WAIT_S = 60
+REQUEST_BYTES = 16 << 20
+# Memory beyond the budget: arrivals between two looks at it, free memory that the allocator keeps, threads.
+SLACK_MB = 250
+CREDENTIALS = json.dumps({
+    "access_keys": [{"id": "AKOPS", "secret": "a-secret-of-some-length", "policy": "ops"}],
+    "policies": {"ops": {"allow": [{"operations": ["*"], "tables": ["*"]}], "admin": True}},
+})
+ARGS = None
+
+
+class ServingDaemon(Daemon):
+    """A daemon with the table Items, which holds the item `a`."""
+
+    def __init__(self, *flags, descriptors=None):
+        def limit():
+            if descriptors is not None:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+        super().__init__(ARGS.armatured, "--metrics_listen=127.0.0.1:0", *flags, preexec_fn=limit)
+
+    def __enter__(self):
+        super().__enter__()
+        self.create_table("Items")
+        self.put("a", "x")
+        self.bystander = RawGrpcClient(self.grpc)
+        self.kept = http.client.HTTPConnection(self.http, timeout=WAIT_S)
+        self.ask("ListTables")
+        return self
+
+    def __exit__(self, *error):
+        self.bystander.close()
+        self.kept.close()
+        super().__exit__(*error)
+
+    def put(self, key, text):
+        status, answer = self.json_call("PutItem", TableName="Items", Item={"id": {"S": key}, "text": {"S": text}})
+        if status != 200:
+            raise RuntimeError(f"not put: {answer}")
+
+    def ask(self, operation, **members):
+        """Calls an operation over a connection made at the start. Returns the status."""
+        self.kept.request("POST", "/", json.dumps(members), {"X-Amz-Target": f"DynamoDB_20120810.{operation}",
+                                                            "Content-Type": "application/x-amz-json-1.0"})
+        answer = self.kept.getresponse()
+        answer.read()
+        return answer.status
+
+    def serves(self):
+        """True if another client's GetItem succeeds."""
+        answer = self.bystander.call(ITEMS + "GetItem", field(1, b"Items") + field(2, text_item(id="a")))
+        return bool(answer)
+
+    def peak_mb(self):
+        return peak_mb(self)
+
+    def metric(self, name):
+        """The sum of a metric's values."""
+        _, text = self.get_text("/metrics")
+        return sum(float(line.split()[-1]) for line in text.splitlines() if line.startswith(name))
+
+
+def peak_mb(daemon):
+    """The most memory that the daemon has used so far."""
+    status = pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text(encoding="ascii")
+    line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) >> 10
+
+
+def bare_connections(address, count, source="127.0.0.1"):
+    """Connections that send nothing."""
+    host, port = address.rsplit(":", 1)
+    return [socket.create_connection((host, int(port)), WAIT_S, (source, 0)) for _ in range(count)]
+
+
+def is_open(connection):
+    """False if the server has closed the connection."""
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) != b""
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def closing(connections):
+    try:
+        yield connections
+    finally:
+        for connection in connections:
+            connection.close()
+
+
+def wait_until(condition):
+    for _ in range(WAIT_S * 100):
+        if condition():
+            return True
+        # The condition concerns another process.
+        with contextlib.suppress(TimeoutError):
+            a, b = socket.socketpair()
+            with a, b:
+                a.settimeout(0.01)
+                a.recv(1)
+    return False
+
+
+class IdleConnections(unittest.TestCase):
+    def test_connections_beyond_the_limits_are_closed(self):
+        with ServingDaemon("--connections_max=60", "--connections_per_address_max=40") as daemon, \
+             closing(bare_connections(daemon.grpc, 60)) as one, \
+             closing(bare_connections(daemon.grpc, 60, "127.0.0.2")) as other:
+            self.assertTrue(wait_until(lambda: sum(map(is_open, one)) == 38), sum(map(is_open, one)))
+            self.assertTrue(wait_until(lambda: sum(map(is_open, other)) == 20), sum(map(is_open, other)))
+            self.assertTrue(daemon.serves())
+            # Closed connections make room.
+            for connection in other:
+                connection.close()
+            with closing(bare_connections(daemon.grpc, 1, "127.0.0.3")):
+                pass
+
+            def is_served():
+                client = RawGrpcClient(daemon.grpc)
+                with contextlib.closing(client):
+                    return client.call(ITEMS + "GetItem", field(1, b"Items")) is not None
+            for connection in one:
+                connection.close()
+            self.assertTrue(wait_until(is_served))
+
+    def test_the_database_keeps_descriptors(self):
+        # More connections than the daemon may have descriptors.
+        with ServingDaemon(descriptors=1024) as daemon, contextlib.ExitStack() as stack:
+            for number in range(1, 5):
+                idle = stack.enter_context(closing(bare_connections(daemon.grpc, 300, f"127.0.0.{number}")))
+                self.assertTrue(wait_until(lambda: sum(map(is_open, idle)) <= 128))  # pylint: disable=W0640
+            # New tables need new files.
+            for number in range(3):
+                self.assertEqual(daemon.ask("CreateTable", TableName=f"More{number}", BillingMode="PAY_PER_REQUEST",
+                                            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+                                            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}]), 200)
+            for number in range(20):
+                self.assertEqual(daemon.ask("PutItem", TableName="Items", Item={"id": {"S": str(number)}}), 200)
+            self.assertTrue(daemon.serves())
+            self.assertNotIn("Too many open files", daemon.log())
+
+
+class UnfinishedRequests(unittest.TestCase):
+    def flood(self, daemon):
+        """Two clients send all but the last byte of 60 requests of 16 MB each."""
+        with contextlib.closing(RawGrpcClient(daemon.grpc)) as one, contextlib.closing(RawGrpcClient(daemon.grpc)) as other:
+            threads = [threading.Thread(target=client.send_unfinished, args=(ITEMS + "PutItem", 60, REQUEST_BYTES))
+                       for client in (one, other)]
+            for thread in threads:
+                thread.start()
+            served = 0
+            while any(thread.is_alive() for thread in threads):
+                self.assertTrue(daemon.serves())
+                served += 1
+            self.assertGreater(served, 10)
+
+    def test_they_stay_within_the_memory(self):
+        with ServingDaemon("--request_memory_mb=64") as daemon:
+            before_mb = daemon.peak_mb()
+            self.flood(daemon)
+            self.assertLess(daemon.peak_mb() - before_mb, 64 + SLACK_MB)
+            self.assertTrue(daemon.serves())
+
+    def test_nothing_is_taken_from_strangers(self):
+        with tempfile.TemporaryDirectory() as directory:
+            credentials = pathlib.Path(directory) / "credentials.json"
+            credentials.write_text(CREDENTIALS)
+            credentials.chmod(0o600)
+            with Daemon(ARGS.armatured, f"--credentials_file={credentials}", "--insecure") as daemon:
+                with contextlib.closing(RawGrpcClient(daemon.grpc)) as client:
+                    before_mb = peak_mb(daemon)
+                    sent = client.send_unfinished(ITEMS + "PutItem", 60, REQUEST_BYTES)
+                    self.assertLess(sent, 60 << 18)
+                    self.assertLess(peak_mb(daemon) - before_mb, 60)
+
+
+class UnreadAnswers(unittest.TestCase):
+    def test_they_stay_within_the_memory(self):
+        with ServingDaemon("--request_memory_mb=64") as daemon, contextlib.ExitStack() as stack:
+            for key in range(4):
+                daemon.put(f"large-{key}", "x" * 300_000)
+            before_mb = daemon.peak_mb()
+            for _ in range(4):
+                client = stack.enter_context(contextlib.closing(RawGrpcClient(daemon.grpc, receive_bytes=4096)))
+                frames = b"".join(client.call_frames(ITEMS + "Scan", field(1, b"Items"))[0] for _ in range(250))
+                client.socket.sendall(frames)
+            for _ in range(200):
+                self.assertTrue(daemon.serves())
+            self.assertTrue(wait_until(lambda: daemon.metric("armature_requests_in_flight") == 0))
+            self.assertLess(daemon.peak_mb() - before_mb, 64 + SLACK_MB)
+            # A client that reads gets its answers again.
+            reader = stack.enter_context(contextlib.closing(RawGrpcClient(daemon.grpc, window=1 << 30)))
+            self.assertTrue(wait_until(lambda: len(reader.call(ITEMS + "Scan", field(1, b"Items"))) > 900_000))
+
+    def test_a_client_that_reads_is_refused_nothing(self):
+        with ServingDaemon() as daemon:
+            for key in range(4):
+                daemon.put(f"large-{key}", "x" * 300_000)
+            with contextlib.closing(RawGrpcClient(daemon.grpc, window=1 << 30)) as client:
+                streams = []
+                for _ in range(200):
+                    frames, stream = client.call_frames(ITEMS + "Scan", field(1, b"Items"))
+                    client.socket.sendall(frames)
+                    streams.append(stream)
+                self.assertGreater(min(len(answer) for answer in client.answers(streams).values()), 900_000)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--armatured", required=True)
+    ARGS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])
