@@ -158,14 +158,15 @@ absl::Time GsiApplier::EnqueueDue() {
   absl::Time next = absl::InfiniteFuture();
   if (set_apart_.empty()) return next;
   const absl::Time now = absl::Now();
-  absl::erase_if(set_apart_, [&](const auto& each) {
-    if (each.second > now) {
-      next = std::min(next, each.second);
-      return false;
+  for (auto it = set_apart_.begin(); it != set_apart_.end();) {
+    if (it->second > now) {
+      next = std::min(next, it->second);
+      ++it;
+      continue;
     }
-    Enqueue(each.first);
-    return true;
-  });
+    Enqueue(it->first);
+    set_apart_.erase(it++);
+  }
   return next;
 }
 
