@@ -35,7 +35,7 @@ namespace armature::engine {
 // Enough for some thousand expressions, more than most applications have.
 inline constexpr size_t kParseCacheBytes = 8 << 20;
 // Bytes that a request reads, evaluates or writes on the caller's thread: about a millisecond. Beyond, it continues on
-// the read pool.
+// a pool: of lock holders if it holds row locks, else the read pool.
 inline constexpr size_t kInlineBytesMax = 1 << 20;
 // Limit on queued pages of checks.
 inline constexpr size_t kChecksWaitingMax = 64;
