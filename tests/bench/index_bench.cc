@@ -6,6 +6,8 @@
 //   index_bench --target=HOST:PORT --mode=lag                time from the answer of a write until the index has it,
 //                                                            at a fixed rate of other writes; throttled ones are
 //                                                            counted and not repeated
+//   index_bench --target=HOST:PORT --mode=reads              reads of the index beside other writes at a fixed rate, to
+//                                                            compare daemons with different --index_reads
 //   index_bench --target=HOST:PORT --mode=build              writes while indexes are built on their tables, compared
 //                                                            with the same writes before
 //
@@ -38,11 +40,15 @@
 #include "tools/bench/histogram.h"
 
 ABSL_FLAG(std::string, target, "127.0.0.1:7700", "Address of the daemon.");
-ABSL_FLAG(std::string, mode, "read_your_writes", "read_your_writes, lag or build.");
-ABSL_FLAG(int, clients, 8, "Clients with a connection each, and one call under way. lag: streams.");
+ABSL_FLAG(std::string, mode, "read_your_writes", "read_your_writes, lag, reads or build.");
+ABSL_FLAG(int, clients, 8, "Clients with a connection each, and one call under way. lag, reads: streams.");
+ABSL_FLAG(int, readers, 2, "reads: clients that read, one call after the other.");
+ABSL_FLAG(double, reads_per_second, 0, "reads: reads a second of all readers together; 0: as fast as answers come.");
 ABSL_FLAG(int, pairs, 100'000, "read_your_writes: writes that are queried for.");
-ABSL_FLAG(double, rate, 0, "Writes a second of all clients together; 0: as fast as answers come. lag: 5000 if 0.");
-ABSL_FLAG(double, seconds, 30, "lag: length. build: length of the part before, and the least of the part while.");
+ABSL_FLAG(double, rate, 0,
+          "Writes a second of all clients together; 0: as fast as answers come. lag, reads: 5000 if 0.");
+ABSL_FLAG(double, seconds, 30,
+          "lag, reads: length. build: length of the part before, and the least of the part while.");
 ABSL_FLAG(int, tables, 3, "build: tables, each with so many clients.");
 ABSL_FLAG(int, indexes, 3, "build: indexes that each table gets, one after another.");
 ABSL_FLAG(int, items, 200'000, "build: items of each table before the first index.");
@@ -289,8 +295,23 @@ void Probe(const std::string& table, absl::Time end, Latencies* lags) {
   lags->Merge(lag);
 }
 
-void Lag() {
-  const std::string table = "lag";
+// Reads the index for random items, without a wait of its own.
+void Read(const std::string& table, absl::Time end, uint64_t seed, Latencies* reads) {
+  const Client client = NewClient();
+  std::mt19937_64 random(seed);
+  Pace pace(absl::GetFlag(FLAGS_reads_per_second) / absl::GetFlag(FLAGS_readers));
+  Histogram read;
+  while (absl::Now() < end) {
+    pace.Wait();
+    const api::v1::PutItemRequest put = PutOf(table, static_cast<int64_t>(random() % kKeys), random(), 1);
+    OrFail("Query", Timed(&read, [&] { return client.Query(QueryFor(put, 0)); }));
+  }
+  reads->Merge(read);
+}
+
+// Runs `observe(number, end, latencies)` in `observers` threads while other threads put at the rate.
+void BesideWrites(const std::string& table, int observers, const std::string& name,
+                  const std::function<void(int, absl::Time, Latencies*)>& observe) {
   Create(NewClient(), table, 1);
   absl::SetFlag(&FLAGS_indexes, 1);
   const int clients = absl::GetFlag(FLAGS_clients);
@@ -298,17 +319,32 @@ void Lag() {
   const absl::Time begin = absl::Now();
   const absl::Time end = begin + absl::Seconds(absl::GetFlag(FLAGS_seconds));
   PutResults puts;
-  Latencies lags;
-  InThreads(clients + 1, [&](int n) {
-    if (n == clients) return Probe(table, end, &lags);
+  Latencies observed;
+  InThreads(clients + observers, [&](int n) {
+    if (n >= clients) return observe(n, end, &observed);
     PutAtRate(table, rate / clients, end, static_cast<uint64_t>(n), &puts);
   });
   if (const absl::Status failed = puts.first_error(); !failed.ok()) Fail("PutItem", failed);
+  const double seconds = absl::ToDoubleSeconds(absl::Now() - begin);
   puts.writes().Print("write");
-  lags.Print("lag, with a query's time");
-  std::printf("%.0f writes a second beside the probe, and %ld throttled ones in all\n",
-              static_cast<double>(puts.writes().count()) / absl::ToDoubleSeconds(absl::Now() - begin),
+  observed.Print(name);
+  std::printf("%.0f writes a second beside %.0f reads a second, and %ld throttled writes in all\n",
+              static_cast<double>(puts.writes().count()) / seconds, static_cast<double>(observed.count()) / seconds,
               static_cast<long>(puts.throttled()));
+}
+
+void Lag() {
+  BesideWrites("lag", 1, "lag, with a query's time",
+               [](int /*number*/, absl::Time end, Latencies* lags) { Probe("lag", end, lags); });
+}
+
+void Reads() {
+  // A table of its own for each run, so that runs on one daemon can be compared.
+  const std::string table = "reads-" + std::to_string(absl::ToUnixMillis(absl::Now()));
+  BesideWrites(table, absl::GetFlag(FLAGS_readers), "read of the index",
+               [&table](int number, absl::Time end, Latencies* reads) {
+                 Read(table, end, static_cast<uint64_t>(number), reads);
+               });
 }
 
 void CreateIndex(const Client& client, const std::string& table, int number) {
@@ -409,6 +445,8 @@ int main(int argc, char** argv) {
   const std::string mode = absl::GetFlag(FLAGS_mode);
   if (mode == "read_your_writes") {
     armature::bench::ReadYourWrites();
+  } else if (mode == "reads") {
+    armature::bench::Reads();
   } else if (mode == "lag") {
     armature::bench::Lag();
   } else if (mode == "build") {
