@@ -44,10 +44,13 @@ class PlainFile : public rocksdb::FSWritableFileOwnerWrapper {
 };
 
 // A file of the write-ahead log.
-class LogFile final : public PlainFile {
+class LogFile final : public PlainFile, public LogFiles::File {
  public:
   LogFile(std::unique_ptr<rocksdb::FSWritableFile> file, LogName name, LogFiles* files)
-      : PlainFile(std::move(file)), name_(name), files_(files), number_(files->OnMade()) {}
+      : PlainFile(std::move(file)), name_(name), files_(files), number_(files->OnMade(this)) {}
+  ~LogFile() override { files_->OnGone(this); }
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
 
   IOStatus Append(const rocksdb::Slice& data, const IOOptions& options, IODebugContext* debug) override {
     if (closed_) return AnswerClosed();
@@ -76,7 +79,26 @@ class LogFile final : public PlainFile {
     return is_unsynced_ ? AnswerClosed() : CheckSync(FSWritableFileOwnerWrapper::Fsync(options, debug), whole);
   }
 
+  void RefuseLastRecord() override {
+    if (is_refused_) return;
+    CloseForEver();
+    is_refused_ = true;
+    whole_ = ends_.previous();
+    const IOStatus cut = Cut();
+    LOG(ERROR) << "store: the write-ahead log could not be synced, the refused batch was cut off bytes=" << whole_
+               << " cut=" << cut.ToString();
+  }
+  IOStatus SyncRefusal() override {
+    if (!is_refused_ || is_refusal_synced_) return IOStatus::OK();
+    errno = 0;
+    IOStatus status = Cut();
+    if (status.ok()) status = FSWritableFileOwnerWrapper::Fsync(IOOptions(), nullptr);
+    is_refusal_synced_ = status.ok();
+    return NameShortage(std::move(status), errno);
+  }
+
  private:
+  IOStatus Cut() { return FSWritableFileOwnerWrapper::Truncate(whole_, IOOptions(), nullptr); }
   void CloseForEver() {
     closed_ = true;
     files_->OnClosed(number_);
@@ -89,6 +111,7 @@ class LogFile final : public PlainFile {
     } else {
       is_unsynced_ = true;
       CloseForEver();
+      files_->OnSyncFailed();
     }
     return status;
   }
@@ -103,6 +126,9 @@ class LogFile final : public PlainFile {
   std::atomic<uint64_t> whole_ = 0;  // end of the last whole record
   std::atomic<bool> closed_ = false;
   std::atomic<bool> is_unsynced_ = false;  // a sync failed: the state on disk is unknown
+  // Changed by the thread that writes the log, or before a new file is made, when no thread does.
+  bool is_refused_ = false;
+  bool is_refusal_synced_ = false;
 };
 
 // The manifest: RocksDB's list of the files that make up the database.
@@ -144,12 +170,16 @@ class FileSystem final : public rocksdb::FileSystemWrapper {
 
   IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
                            std::unique_ptr<rocksdb::FSWritableFile>* result, IODebugContext* debug) override {
+    LogName log;
+    const bool is_log = ParseLogName(name, &log);
+    if (is_log && log.kind == LogKind::kWriteAhead) {
+      if (IOStatus refusal = files_->SyncRefusal(); !refusal.ok()) return refusal;
+    }
     std::unique_ptr<rocksdb::FSWritableFile> file;
     errno = 0;
     IOStatus status = FileSystemWrapper::NewWritableFile(name, options, &file, debug);
     if (!status.ok()) return NameShortage(std::move(status), errno);
-    LogName log;
-    if (!ParseLogName(name, &log)) {
+    if (!is_log) {
       *result = std::make_unique<PlainFile>(std::move(file));
       return status;
     }
@@ -197,7 +227,34 @@ class FileSystem final : public rocksdb::FileSystemWrapper {
   LogFiles* const files_;
 };
 
+thread_local bool is_synced_write = false;
+
 }  // namespace
+
+LogFiles::SyncedWrite::SyncedWrite() { is_synced_write = true; }
+LogFiles::SyncedWrite::~SyncedWrite() { is_synced_write = false; }
+
+uint64_t LogFiles::OnMade(File* file) {
+  const absl::MutexLock lock(&mutex_);
+  newest_ = file;
+  return made_.fetch_add(1) + 1;
+}
+
+void LogFiles::OnGone(File* file) {
+  const absl::MutexLock lock(&mutex_);
+  if (newest_ == file) newest_ = nullptr;
+}
+
+void LogFiles::OnSyncFailed() {
+  if (!is_synced_write) return;
+  const absl::MutexLock lock(&mutex_);
+  if (newest_ != nullptr) newest_->RefuseLastRecord();
+}
+
+IOStatus LogFiles::SyncRefusal() {
+  const absl::MutexLock lock(&mutex_);
+  return newest_ == nullptr ? IOStatus::OK() : newest_->SyncRefusal();
+}
 
 LogPosition LogFiles::synced() const {
   const absl::MutexLock lock(&mutex_);

@@ -25,6 +25,11 @@ namespace armature::store {
 // `resuming` is set, further data for a closed file is dropped without an error, so that RocksDB can switch to a new
 // file.
 //
+// A batch is refused, too, if the sync that is part of its write fails. RocksDB leaves its record in the log, uses its
+// sequence numbers again, and would replay it after a crash, perhaps for those families only that were not flushed
+// since. So the record is cut off, and no new log file is made before the cut is on disk. Until then no flush can
+// make the old file unnecessary for a part of the families.
+//
 // The failed write is reported to RocksDB as Busy. If it were reported as NoSpace, RocksDB would stop flushes, forget a
 // flush in progress, and wait for that flush forever when resumed. Writers call newest_is_closed() instead.
 //
@@ -41,9 +46,36 @@ class LogFiles {
   bool newest_is_closed() const { return closed_.load() == made_.load() && made_.load() != 0; }
   void set_resuming(bool resuming) { resuming_.store(resuming); }
 
+  // In its scope, a log file that cannot be synced on this thread refuses the last record of the newest file. Holds for
+  // the thread that writes a batch and syncs it, not for one that syncs what was acknowledged before.
+  class SyncedWrite {
+   public:
+    SyncedWrite();
+    ~SyncedWrite();
+    SyncedWrite(const SyncedWrite&) = delete;
+    SyncedWrite& operator=(const SyncedWrite&) = delete;
+  };
+
+  // A file of the write-ahead log, as far as this class needs it.
+  class File {
+   public:
+    // Removes the last record that was appended, and accepts no more. Called by the thread that writes the log.
+    virtual void RefuseLastRecord() = 0;
+    // Makes the removal durable. OK if no record was refused.
+    virtual rocksdb::IOStatus SyncRefusal() = 0;
+
+   protected:
+    ~File() = default;
+  };
+
   // Called by the files.
-  uint64_t OnMade() { return made_.fetch_add(1) + 1; }
+  uint64_t OnMade(File* file);
+  void OnGone(File* file);
   void OnClosed(uint64_t number) { closed_.store(number); }
+  // Called when a file could not be synced.
+  void OnSyncFailed();
+  // To be called before a new file is made. An error: it must not be made now.
+  rocksdb::IOStatus SyncRefusal();
   bool resuming() const { return resuming_.load(); }
   LogRegister* log_register() const { return register_; }
   void OnSynced(LogName name, uint64_t size);
@@ -52,6 +84,7 @@ class LogFiles {
   LogRegister* const register_;
   mutable absl::Mutex mutex_;
   LogPosition synced_ ABSL_GUARDED_BY(mutex_);
+  File* newest_ ABSL_GUARDED_BY(mutex_) = nullptr;
   std::atomic<uint64_t> made_ = 0;
   std::atomic<uint64_t> closed_ = 0;  // number of the last file that was closed permanently
   std::atomic<bool> resuming_ = false;

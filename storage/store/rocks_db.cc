@@ -211,6 +211,8 @@ absl::Status RocksDb::Write(rocksdb::WriteBatch* batch, bool sync, std::string_v
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
   const absl::ReaderMutexLock gate(&write_gate_);
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
+  if (!sync) return AfterWrite(db_->Write(options, batch), context);
+  const LogFiles::SyncedWrite synced_write;
   return AfterWrite(db_->Write(options, batch), context);
 }
 

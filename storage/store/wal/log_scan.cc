@@ -203,7 +203,10 @@ void RecordEnds::Append(std::string_view bytes) {
     if (!is_in_data) part_end_ = size_ + LittleEndian(std::string_view(head_).substr(4, 2));
     if (size_ < part_end_) continue;
     const auto type = static_cast<PartType>(head_[6]);
-    if (type == PartType::kFull || type == PartType::kLast) last_ = size_;
+    if (type == PartType::kFull || type == PartType::kLast) {
+      previous_ = last_;
+      last_ = size_;
+    }
     head_.clear();
   }
 }

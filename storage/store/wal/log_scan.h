@@ -43,10 +43,13 @@ class RecordEnds {
   void Append(std::string_view bytes);
   // End of the last whole record.
   uint64_t last() const { return last_; }
+  // End of the whole record before it.
+  uint64_t previous() const { return previous_; }
 
  private:
   uint64_t size_ = 0;
   uint64_t last_ = 0;
+  uint64_t previous_ = 0;
   std::string head_;       // the bytes that were taken of the head of a part
   uint64_t part_end_ = 0;  // of the part whose head was complete last
 };

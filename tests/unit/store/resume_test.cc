@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -26,6 +28,14 @@
 namespace armature::store::resume_test {
 
 std::atomic<bool> no_room_to_sync = false;
+// If positive, so many syncs of manifests succeed before one fails.
+std::atomic<int> manifest_syncs_left = 0;
+
+bool IsManifest(int descriptor) {
+  char name[PATH_MAX] = {};
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+  return readlink(link.c_str(), name, sizeof(name) - 1) > 0 && strstr(name, "MANIFEST") != nullptr;
+}
 
 }  // namespace armature::store::resume_test
 
@@ -33,6 +43,11 @@ std::atomic<bool> no_room_to_sync = false;
 extern "C" int fdatasync(int descriptor) {
   if (armature::store::resume_test::no_room_to_sync) {
     errno = ENOSPC;
+    return -1;
+  }
+  if (armature::store::resume_test::manifest_syncs_left > 0 && armature::store::resume_test::IsManifest(descriptor) &&
+      --armature::store::resume_test::manifest_syncs_left == 0) {
+    errno = EIO;
     return -1;
   }
   return static_cast<int>(syscall(SYS_fdatasync, descriptor));
@@ -353,6 +368,81 @@ TEST_F(ResumeTest, OnlyWholeRecordsCountAsSynced) {
   ASSERT_TRUE(opened.ok()) << opened.status();
   EXPECT_TRUE((*(*opened)->Get(*(*opened)->Find("a"), "0")).has_value());
   EXPECT_FALSE((*(*opened)->Get(*(*opened)->Find("a"), "large")).has_value());
+}
+
+// Two families get the same value in one batch.
+class RefusedBatchTest : public ResumeTest {
+ protected:
+  RefusedBatchTest() { EXPECT_TRUE(rocks_->CreateFamilies({"b"}).ok()); }
+
+  absl::Status PutBoth(const std::string& value) {
+    rocksdb::WriteBatch batch;
+    for (const char* family : {"a", "b"}) batch.Put(rocks_->Find(family)->handle(), "key", value);
+    return rocks_->Write(&batch, /*sync=*/true, "put");
+  }
+  void RefuseBoth(const std::string& value) {
+    no_room_to_sync = true;
+    EXPECT_FALSE(PutBoth(value).ok());
+    no_room_to_sync = false;
+    EXPECT_TRUE(rocks_->space()->has_failed());
+  }
+  void ExpectBoth(const std::string& value) {
+    for (const char* family : {"a", "b"}) EXPECT_EQ(**rocks_->Get(*rocks_->Find(family), "key"), value) << family;
+  }
+};
+
+TEST_F(RefusedBatchTest, IsNotThereAfterARestart) {
+  ASSERT_TRUE(PutBoth("first").ok());
+  RefuseBoth("refused");
+  Open();
+  ExpectBoth("first");
+}
+
+TEST_F(RefusedBatchTest, KeepsWhatWasWrittenBeforeItWithoutASync) {
+  ASSERT_TRUE(PutBoth("first").ok());
+  ASSERT_TRUE(Put(0).ok());
+  RefuseBoth("refused");
+  Open();
+  ExpectBoth("first");
+  EXPECT_TRUE((*rocks_->Get(*rocks_->Find("a"), "0")).has_value());
+}
+
+// The families are flushed one after the other, and the process ends between two of them.
+TEST_F(RefusedBatchTest, IsNotReplayedForAPartOfItsFamilies) {
+  for (int manifest_syncs = 1; manifest_syncs <= 8; ++manifest_syncs) {
+    const std::string value = "value " + std::to_string(manifest_syncs);
+    ASSERT_TRUE(PutBoth(value).ok());
+    RefuseBoth("refused");
+    manifest_syncs_left = manifest_syncs;
+    static_cast<void>(rocks_->Resume());
+    manifest_syncs_left = 0;
+    Open();
+    ExpectBoth(value);
+  }
+}
+
+TEST_F(RefusedBatchTest, IsCutOffDurablyBeforeWritesGoOn) {
+  ASSERT_TRUE(PutBoth("first").ok());
+  no_room_to_sync = true;
+  EXPECT_FALSE(PutBoth("refused").ok());
+  EXPECT_FALSE(rocks_->Resume().ok());
+  no_room_to_sync = false;
+  const absl::Status resumed = rocks_->Resume();
+  ASSERT_TRUE(resumed.ok()) << resumed;
+  ExpectBoth("first");
+  ASSERT_TRUE(PutBoth("second").ok());
+  Open();
+  ExpectBoth("second");
+}
+
+TEST_F(ResumeTest, ASyncOfAcknowledgedWritesThatFailsRefusesNone) {
+  ASSERT_TRUE(Put(0).ok());
+  ASSERT_TRUE(Put(1).ok());
+  no_room_to_sync = true;
+  EXPECT_FALSE(rocks_->SyncLog().ok());
+  no_room_to_sync = false;
+  Open();
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE((*rocks_->Get(*rocks_->Find("a"), std::to_string(i))).has_value()) << i;
 }
 
 TEST_F(ResumeTest, AFamilyThatCouldNotBeDroppedIsDroppedLater) {
