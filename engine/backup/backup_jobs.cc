@@ -140,18 +140,17 @@ void BackupJobs::FindLastBackup() {
 
 void BackupJobs::Schedule(absl::Time due) {
   if (options_.interval <= absl::ZeroDuration() || is_stopping_) return;
-  timers_.Cancel(timer_, due_);
+  timers_.Cancel(timer_);
   // If the clock was set back, the schedule would be delayed by as much.
-  due_ = std::min(due, absl::Now() + options_.interval);
-  stats_.next_due_ms = absl::ToUnixMillis(due_);
-  timer_ = timers_.At(due_, [this] { StartScheduled(); });
+  due = std::min(due, absl::Now() + options_.interval);
+  stats_.next_due_ms = absl::ToUnixMillis(due);
+  timer_ = timers_.At(due, [this, turn = ++turn_] { StartScheduled(turn); });
 }
 
-void BackupJobs::StartScheduled() {
+void BackupJobs::StartScheduled(uint64_t turn) {
   const absl::MutexLock lock(&mutex_);
-  // An earlier timer may fire at the same moment.
-  if (is_stopping_ || absl::Now() < due_) return;
-  due_ = absl::InfiniteFuture();
+  // A timer that was replaced may fire at the same moment.
+  if (is_stopping_ || turn != turn_) return;
   StartBackupRequest request;
   request.keep = options_.keep;
   Add(std::move(request), options_.directory)->job.is_scheduled = true;

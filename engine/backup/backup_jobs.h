@@ -102,7 +102,7 @@ class BackupJobs {
   Work* FindWork(uint64_t id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Work* Add(StartBackupRequest request, std::string directory) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Schedule(absl::Time due) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void StartScheduled();
+  void StartScheduled(uint64_t turn);
   void FindLastBackup();
   void Run(Work* work);
   absl::StatusOr<std::unique_ptr<store::BackupRepository>> OpenInTurn(const Work& work);
@@ -116,9 +116,8 @@ class BackupJobs {
   uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
   // In ascending order of ids; waiting jobs are last. The running job is never removed.
   std::deque<std::unique_ptr<Work>> works_ ABSL_GUARDED_BY(mutex_);
-  absl::Time due_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();  // time of the next scheduled backup and of its
-                                                                     // timer
-  TimerQueue::TimerId timer_ ABSL_GUARDED_BY(mutex_) = 0;
+  TimerQueue::TimerId timer_ ABSL_GUARDED_BY(mutex_) = 0;  // of the next scheduled backup
+  uint64_t turn_ ABSL_GUARDED_BY(mutex_) = 0;              // of that timer; others have been replaced
   BackupStats stats_ ABSL_GUARDED_BY(mutex_);
   ThreadPool pool_{"arm-backup", 1, 1};
   TimerQueue timers_;  // destroyed first, because its callbacks add work to the pool

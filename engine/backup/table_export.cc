@@ -76,21 +76,21 @@ TableExport::TableExport(Parts* parts, TableDescription description, std::unique
 TableExport::~TableExport() {
   // The timer's callback has a weak pointer only and does nothing once this object is gone.
   absl::MutexLock lock(&mutex_);
-  parts_->timers.Cancel(timer_, patience_end_);
+  parts_->timers.Cancel(timer_);
 }
 
 void TableExport::BeginWait() {
-  patience_end_ = absl::Now() + parts_->options.export_patience;
-  timer_ = parts_->timers.At(patience_end_, [weak = weak_from_this()] {
-    if (const std::shared_ptr<TableExport> self = weak.lock()) self->GiveUpIfIdle();
+  const int64_t patience_end_ns = MonotonicAfter(parts_->options.export_patience);
+  timer_ = parts_->timers.AtMonotonic(patience_end_ns, [weak = weak_from_this(), wait = ++wait_] {
+    if (const std::shared_ptr<TableExport> self = weak.lock()) self->GiveUpIfIdle(wait);
   });
 }
 
-void TableExport::GiveUpIfIdle() {
+void TableExport::GiveUpIfIdle(uint64_t wait) {
   std::shared_ptr<const Held> last;  // destroyed after the lock is released
   absl::MutexLock lock(&mutex_);
   // The timer of an earlier wait may fire late.
-  if (!is_reading_ && absl::Now() >= patience_end_) last = std::move(held_);
+  if (!is_reading_ && wait == wait_) last = std::move(held_);
 }
 
 void TableExport::ReadPage(PageWriter* page, Callback<bool> done) {
@@ -99,7 +99,7 @@ void TableExport::ReadPage(PageWriter* page, Callback<bool> done) {
     absl::MutexLock lock(&mutex_);
     held = held_;
     is_reading_ = held != nullptr;
-    if (is_reading_) parts_->timers.Cancel(timer_, patience_end_);
+    if (is_reading_) parts_->timers.Cancel(timer_);
   }
   if (held == nullptr) {
     return std::move(done)(

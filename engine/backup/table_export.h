@@ -55,7 +55,7 @@ class TableExport : public std::enable_shared_from_this<TableExport> {
   absl::StatusOr<bool> ReadPageNow(const Held& held, PageWriter* page);
   void EndPage(bool has_more);
   void BeginWait() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void GiveUpIfIdle();
+  void GiveUpIfIdle(uint64_t wait);
 
   Parts* const parts_;
   const TableDescription description_;
@@ -64,7 +64,7 @@ class TableExport : public std::enable_shared_from_this<TableExport> {
   absl::Mutex mutex_;
   std::shared_ptr<const Held> held_ ABSL_GUARDED_BY(mutex_);  // null: released
   bool is_reading_ ABSL_GUARDED_BY(mutex_) = false;
-  absl::Time patience_end_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
+  uint64_t wait_ ABSL_GUARDED_BY(mutex_) = 0;  // number of waits for the next request
   TimerQueue::TimerId timer_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/synchronization/notification.h"
-#include "absl/time/clock.h"
+#include "storage/base/monotonic_wait.h"
 
 namespace armature::engine {
 
@@ -30,11 +30,9 @@ void TableWaits::WhenSettled(std::string_view name, absl::Duration patience, abs
     const bool may_wait = !ended_ && patience > absl::ZeroDuration() && waiters_.size() < kWaitersMax;
     if (may_wait && table != nullptr && IsInTransition(table->descriptor)) {
       const uint64_t id = next_id_++;
-      const absl::Time deadline = absl::Now() + patience;
       waiters_.emplace(id, Waiter{.name = std::string(name),
                                   .table = table->descriptor.id,
-                                  .deadline = deadline,
-                                  .timer = timers_->At(deadline, [this, id] { Expire(id); }),
+                                  .timer = timers_->AtMonotonic(MonotonicAfter(patience), [this, id] { Expire(id); }),
                                   .then = std::move(then)});
       return;
     }
@@ -62,7 +60,7 @@ void TableWaits::RunSettled() {
     }
   }
   for (Waiter& waiter : settled) {
-    timers_->Cancel(waiter.timer, waiter.deadline);
+    timers_->Cancel(waiter.timer);
     std::move(waiter.then)();
   }
 }
@@ -87,7 +85,7 @@ void TableWaits::End() {
     ended.swap(waiters_);
   }
   for (auto& [id, waiter] : ended) {
-    timers_->Cancel(waiter.timer, waiter.deadline);
+    timers_->Cancel(waiter.timer);
     std::move(waiter.then)();
   }
 }

@@ -48,7 +48,6 @@ class TableWaits {
   struct Waiter {
     std::string name;
     TableId table;
-    absl::Time deadline;
     TimerQueue::TimerId timer;
     absl::AnyInvocable<void() &&> then;
   };

@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "storage/base/monotonic_wait.h"
 
 namespace armature {
 
@@ -26,20 +28,26 @@ class TimerQueue {
   TimerQueue(const TimerQueue&) = delete;
   TimerQueue& operator=(const TimerQueue&) = delete;
 
-  // Runs `callback` once at `when` or soon after. A timer at InfiniteFuture never runs.
-  TimerId At(absl::Time when, absl::AnyInvocable<void() &&> callback);
+  // Runs `callback` once at `when` or soon after. A timer at InfiniteFuture never runs. The time that is left is taken
+  // now: it does not change when the wall clock is set.
+  TimerId At(absl::Time when, absl::AnyInvocable<void() &&> callback) {
+    return AtMonotonic(MonotonicAt(when), std::move(callback));
+  }
+  // The same at a time of MonotonicNs.
+  TimerId AtMonotonic(int64_t due_ns, absl::AnyInvocable<void() &&> callback);
 
   // Removes a timer. Returns false if its callback has run, is running, or never existed: the caller must expect the
   // callback.
-  bool Cancel(TimerId id, absl::Time when);
+  bool Cancel(TimerId id);
 
  private:
-  using Key = std::pair<absl::Time, TimerId>;
+  using Key = std::pair<int64_t, TimerId>;
   void Work();
 
   absl::Mutex mutex_;
-  absl::CondVar wake_;
+  MonotonicWait wake_;
   std::map<Key, absl::AnyInvocable<void() &&>> timers_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<TimerId, int64_t> due_ns_ ABSL_GUARDED_BY(mutex_);  // of each timer
   TimerId next_id_ ABSL_GUARDED_BY(mutex_) = 1;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;

@@ -161,7 +161,7 @@ DiskGuard::~DiskGuard() {
   {
     const absl::MutexLock lock(&mutex_);
     stopping_ = true;
-    stop_.Signal();
+    stop_.Notify();
   }
   db_->CancelResume();
   thread_.join();
@@ -172,7 +172,7 @@ void DiskGuard::Work() {
   while (true) {
     RunOnce();
     const absl::MutexLock lock(&mutex_);
-    if (!stopping_) stop_.WaitWithTimeout(&mutex_, kInterval);
+    if (!stopping_) stop_.Until(&mutex_, MonotonicAfter(kInterval));
     if (stopping_) return;
   }
 }

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/store/options.h"
 
 namespace armature::store {
@@ -118,7 +119,7 @@ class DiskGuard {
   RocksDb* const db_;
   DiskSpace* const space_;
   absl::Mutex mutex_;
-  absl::CondVar stop_;
+  MonotonicWait stop_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

@@ -195,7 +195,7 @@ Committer::~Committer() {
     const absl::MutexLock lock(&mutex_);
     stopping_ = true;
     work_.SignalAll();
-    sync_stop_.SignalAll();
+    sync_stop_.Notify();
   }
   write_thread_.join();
   callback_thread_.join();
@@ -374,7 +374,7 @@ void Committer::SyncLoop() {
   while (!stop) {
     {
       const absl::MutexLock lock(&mutex_);
-      if (!stopping_) sync_stop_.WaitWithTimeout(&mutex_, interval);
+      if (!stopping_) sync_stop_.Until(&mutex_, MonotonicAfter(interval));
       stop = stopping_;
     }
     const absl::Status status = db_->SyncLog();

@@ -15,6 +15,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/strong_type.h"
 #include "storage/base/time_histogram.h"
 #include "storage/store/commit/write_unit.h"
@@ -107,7 +108,7 @@ class Committer {
   mutable absl::Mutex mutex_;
   absl::CondVar work_;
   absl::CondVar finished_work_;
-  absl::CondVar sync_stop_;
+  MonotonicWait sync_stop_;
   std::deque<Pending> queue_ ABSL_GUARDED_BY(mutex_);
   size_t queue_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::deque<std::vector<Pending>> finished_ ABSL_GUARDED_BY(mutex_);

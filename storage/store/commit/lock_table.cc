@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <deque>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -24,11 +24,11 @@ absl::Status TooManyWaitError() {
 struct LockTable::Request {
   Stripes stripes;  // ascending, without duplicates
   size_t held = 0;  // number of stripes locked, from the front
-  absl::Time deadline;
+  int64_t deadline_ns = kMonotonicNever;
   Continuation then;
   bool of_transaction = false;
   TimerQueue::TimerId timer = 0;
-  absl::Time timer_at;
+  int64_t timer_ns = 0;
   size_t bytes = 0;  // counted while the request is parked
 };
 
@@ -37,7 +37,8 @@ struct alignas(64) LockTable::Stripe {
   absl::Mutex mutex;
   bool locked ABSL_GUARDED_BY(mutex) = false;
   bool by_transaction ABSL_GUARDED_BY(mutex) = false;  // valid while locked
-  std::deque<std::shared_ptr<Request>> waiters ABSL_GUARDED_BY(mutex);
+  uint64_t next_ticket ABSL_GUARDED_BY(mutex) = 0;
+  std::map<uint64_t, std::shared_ptr<Request>> waiters ABSL_GUARDED_BY(mutex);  // by ticket, so in order of arrival
 };
 
 LockTable::Guard::Guard(Guard&& other) noexcept
@@ -100,11 +101,10 @@ void LockTable::Acquire(uint64_t row_hash, absl::Time deadline, Continuation the
     } else if (refused = Park(bytes, /*holds_stripes=*/false); refused.ok()) {
       auto request = std::make_shared<Request>();
       request->stripes.push_back(stripe_index);
-      request->deadline = deadline;
+      request->deadline_ns = MonotonicAt(deadline);
       request->then = std::move(then);
       request->bytes = bytes;
-      SetTimer(request, stripe_index);
-      stripe.waiters.push_back(request);
+      Queue(request, stripe_index);
       return;
     }
   }
@@ -130,7 +130,7 @@ void LockTable::AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time d
   for (const uint64_t hash : row_hashes) request->stripes.push_back(StripeOf(hash));
   std::sort(request->stripes.begin(), request->stripes.end());
   request->stripes.erase(std::unique(request->stripes.begin(), request->stripes.end()), request->stripes.end());
-  request->deadline = deadline;
+  request->deadline_ns = MonotonicAt(deadline);
   request->of_transaction = true;
   request->bytes = bytes;
   request->then = [raw = request.get(), then = std::move(then)](absl::StatusOr<Guard> guard) mutable {
@@ -140,13 +140,20 @@ void LockTable::AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time d
   Advance(request);
 }
 
-void LockTable::SetTimer(const std::shared_ptr<Request>& request, uint32_t stripe_index) {
-  request->timer_at = request->deadline;
+void LockTable::Queue(const std::shared_ptr<Request>& request, uint32_t stripe_index) {
+  Stripe& stripe = stripes_[stripe_index];
+  stripe.mutex.AssertHeld();
+  const uint64_t ticket = stripe.next_ticket++;
+  SetTimer(request.get(), stripe_index, ticket);
+  stripe.waiters.emplace_hint(stripe.waiters.end(), ticket, request);
+}
+
+void LockTable::SetTimer(Request* request, uint32_t stripe_index, uint64_t ticket) {
+  request->timer_ns = request->deadline_ns;
   // When this timer fires, Expire checks whether a transaction holds the stripe.
-  if (!request->of_transaction && conflict_wait_ != absl::InfiniteDuration()) {
-    request->timer_at = std::min(request->deadline, absl::Now() + conflict_wait_);
-  }
-  request->timer = timers_->At(request->timer_at, [this, request, stripe_index] { Expire(request, stripe_index); });
+  if (!request->of_transaction) request->timer_ns = std::min(request->deadline_ns, MonotonicAfter(conflict_wait_));
+  request->timer =
+      timers_->AtMonotonic(request->timer_ns, [this, stripe_index, ticket] { Expire(stripe_index, ticket); });
 }
 
 void LockTable::Advance(const std::shared_ptr<Request>& request) {
@@ -159,8 +166,7 @@ void LockTable::Advance(const std::shared_ptr<Request>& request) {
       if (stripe.locked) {
         refused = Park(request->bytes, /*holds_stripes=*/request->held > 0);
         if (refused.ok()) {
-          SetTimer(request, stripe_index);
-          stripe.waiters.push_back(request);
+          Queue(request, stripe_index);
           return;
         }
       } else {
@@ -184,14 +190,14 @@ void LockTable::Close(const absl::Status& status) {
   is_closed_.store(true, std::memory_order_release);
   // A request that did not see the mark has parked before its stripe's turn here.
   for (uint32_t i = 0; i <= mask_; ++i) {
-    std::deque<std::shared_ptr<Request>> ended;
+    std::map<uint64_t, std::shared_ptr<Request>> ended;
     {
       const absl::MutexLock lock(&stripes_[i].mutex);
       ended.swap(stripes_[i].waiters);
     }
-    for (const std::shared_ptr<Request>& request : ended) {
+    for (const auto& [ticket, request] : ended) {
       Unpark(request->bytes);
-      timers_->Cancel(request->timer, request->timer_at);
+      timers_->Cancel(request->timer);
       Refuse(request, status);
     }
   }
@@ -207,28 +213,30 @@ void LockTable::ReleaseStripe(uint32_t stripe_index) {
       return;
     }
     // The stripe stays locked and passes to the first waiter, so that no later request overtakes it.
-    next = std::move(stripe.waiters.front());
-    stripe.waiters.pop_front();
+    next = std::move(stripe.waiters.begin()->second);
+    stripe.waiters.erase(stripe.waiters.begin());
     stripe.by_transaction = next->of_transaction;
   }
   Unpark(next->bytes);
-  timers_->Cancel(next->timer, next->timer_at);
+  timers_->Cancel(next->timer);
   pool_->RunAdmitted([this, next] {
     ++next->held;
     Advance(next);
   });
 }
 
-void LockTable::Expire(const std::shared_ptr<Request>& request, uint32_t stripe_index) {
+void LockTable::Expire(uint32_t stripe_index, uint64_t ticket) {
   Stripe& stripe = stripes_[stripe_index];
+  std::shared_ptr<Request> request;
   bool conflict = false;
   {
     const absl::MutexLock lock(&stripe.mutex);
-    const auto position = std::find(stripe.waiters.begin(), stripe.waiters.end(), request);
+    const auto position = stripe.waiters.find(ticket);
     if (position == stripe.waiters.end()) return;  // it just got the stripe
-    if (request->timer_at < request->deadline) {
+    request = position->second;
+    if (request->timer_ns < request->deadline_ns) {
       conflict = stripe.by_transaction;
-      if (!conflict) return SetTimer(request, stripe_index);
+      if (!conflict) return SetTimer(request.get(), stripe_index, ticket);
     }
     stripe.waiters.erase(position);
   }

@@ -28,7 +28,7 @@ namespace armature::store {
 // A request that finds its stripe locked parks as a continuation. No thread blocks, so one hot key cannot starve a
 // pool. Waiters of a stripe are served in order of arrival. The pool that a waiter continues on must not run long work,
 // so that the stripe is not held idle. Several rows are locked one after another in ascending order of their stripes,
-// so that no deadlock is possible.
+// so that no deadlock is possible. Waiting, handing over and expiry cost a logarithm of the number of waiters.
 //
 // A holder of several rows is a transaction. A single-row request waits for a transaction only for `conflict_wait`, and
 // then gets TransactionConflictException. It waits for other single-row requests until its deadline.
@@ -105,9 +105,10 @@ class LockTable {
   void ReleaseStripe(uint32_t stripe);
   // Ends a request that does not wait any more: releases what it holds, and passes on the error.
   void Refuse(const std::shared_ptr<Request>& request, const absl::Status& status);
-  // Sets the timer of a request that is about to wait for `stripe`. Called with the stripe's mutex held.
-  void SetTimer(const std::shared_ptr<Request>& request, uint32_t stripe_index);
-  void Expire(const std::shared_ptr<Request>& request, uint32_t stripe);
+  // Adds a request to the waiters of its stripe. Called with the stripe's mutex held.
+  void Queue(const std::shared_ptr<Request>& request, uint32_t stripe_index);
+  void SetTimer(Request* request, uint32_t stripe_index, uint64_t ticket);
+  void Expire(uint32_t stripe_index, uint64_t ticket);
 
   // Counts a request that is about to park. Errors: the table is closed, or a limit is reached. The limits do not apply
   // to a request that holds stripes already.

@@ -25,7 +25,7 @@ void IndexProgress::Advance(ChangeSequence applied) {
     waiters_.erase(first_ready, waiters_.end());
   }
   for (Waiter& waiter : ready) {
-    timers_->Cancel(waiter.timer, waiter.deadline);
+    timers_->Cancel(waiter.timer);
     std::move(waiter.then)(absl::OkStatus());
   }
 }
@@ -41,7 +41,7 @@ void IndexProgress::WhenApplied(ChangeSequence sequence, absl::Time deadline,
       const TimerQueue::TimerId timer = timers_->At(deadline, [weak = weak_from_this(), id] {
         if (const std::shared_ptr<IndexProgress> self = weak.lock()) self->Expire(id);
       });
-      waiters_.push_back(Waiter{sequence, deadline, timer, id, std::move(then)});
+      waiters_.push_back(Waiter{sequence, timer, id, std::move(then)});
       return;
     }
   }
@@ -56,7 +56,7 @@ void IndexProgress::Close(const absl::Status& status) {
     ended.swap(waiters_);
   }
   for (Waiter& waiter : ended) {
-    timers_->Cancel(waiter.timer, waiter.deadline);
+    timers_->Cancel(waiter.timer);
     std::move(waiter.then)(status);
   }
 }

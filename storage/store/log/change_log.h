@@ -70,7 +70,6 @@ class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
  private:
   struct Waiter {
     ChangeSequence sequence;
-    absl::Time deadline;
     TimerQueue::TimerId timer;
     uint64_t id;
     absl::AnyInvocable<void(absl::Status) &&> then;

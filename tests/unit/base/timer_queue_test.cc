@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <vector>
 
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "tests/support/wall_clock.h"
 
 namespace armature::timer_queue_test {
 
@@ -47,13 +50,31 @@ TEST(TimerQueue, CancelForgetsOnlyWhatHasNotStarted) {
   TimerQueue queue;
   const absl::Time later = absl::Now() + absl::Milliseconds(20);
   const TimerQueue::TimerId cancelled = queue.At(later, [&] { cancelled_ran = true; });
-  EXPECT_TRUE(queue.Cancel(cancelled, later));
-  EXPECT_FALSE(queue.Cancel(cancelled, later)) << "only once";
+  EXPECT_TRUE(queue.Cancel(cancelled));
+  EXPECT_FALSE(queue.Cancel(cancelled)) << "only once";
   const TimerQueue::TimerId running = queue.At(later, [&] { done.Notify(); });
   done.WaitForNotification();
-  EXPECT_FALSE(queue.Cancel(running, later)) << "it has started";
+  EXPECT_FALSE(queue.Cancel(running)) << "it has started";
   EXPECT_FALSE(cancelled_ran);
-  EXPECT_FALSE(queue.Cancel(12345, later)) << "never was";
+  EXPECT_FALSE(queue.Cancel(12345)) << "never was";
+}
+
+TEST(TimerQueue, RunsInTimeWhenTheClockIsSetBack) {
+  std::promise<void> ran;
+  TimerQueue queue;
+  queue.At(absl::Now() + absl::Milliseconds(50), [&] { ran.set_value(); });
+  const test::WallClockSet set_back(-absl::Hours(1));
+  EXPECT_EQ(ran.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+}
+
+TEST(TimerQueue, DoesNotRunEarlyWhenTheClockIsSetForward) {
+  std::promise<void> ran;
+  TimerQueue queue;
+  const TimerQueue::TimerId early = queue.At(absl::Now() + absl::Hours(1), [] {});
+  const test::WallClockSet set_forward(absl::Hours(2));
+  queue.At(absl::Now(), [&] { ran.set_value(); });
+  ran.get_future().wait();
+  EXPECT_TRUE(queue.Cancel(early)) << "it has not run, although another ran after it was due by the clock";
 }
 
 TEST(TimerQueue, CallbacksMayAddTimers) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/wall_clock.h"
 #include "tests/unit/engine/engine_test_util.h"
 
 namespace armature::engine::backup_jobs_test {
@@ -166,6 +167,15 @@ TEST_F(BackupJobsTest, OfTheScheduleComeInTheirTimeBesideADamagedOne) {
   ASSERT_TRUE(TestEngine::WaitUntil([&] { return jobs.stats().failed_total == 1; }).ok());
   EXPECT_THAT(Ids(jobs, ""), ElementsAre(1u, 2u));
   EXPECT_GT(jobs.stats().next_due_ms, absl::ToUnixMillis(absl::Now() + absl::Minutes(30)));
+}
+
+TEST_F(BackupJobsTest, AreDueWhenTheClockIsSetBack) {
+  const BackupOptions options{.directory = path(), .interval = absl::Milliseconds(200), .keep = 1};
+  BackupJobs jobs(&engine_.database(), options);
+  ASSERT_TRUE(TestEngine::WaitUntil([&] { return jobs.stats().done_total >= 1; }).ok());
+  const uint64_t done = jobs.stats().done_total;
+  const test::WallClockSet set_back(-absl::Hours(1));
+  EXPECT_TRUE(TestEngine::WaitUntil([&] { return jobs.stats().done_total > done + 1; }).ok());
 }
 
 TEST_F(BackupJobsTest, AreDueOnceInTheInterval) {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <random>
@@ -97,6 +99,43 @@ TEST_F(LockTableTest, WhatIsParkedIsBoundedInBytes) {
   EXPECT_EQ(table_.waiting(), 1u);
   again.Release();
   done.WaitForNotification();
+}
+
+// Processor time in which requests expire behind `before` others that do not.
+double SecondsToExpire(size_t before) {
+  constexpr int kExpiring = 4000;
+  ThreadPool pool("test", 1, 1000);
+  TimerQueue timers;
+  LockTable table(1, &pool, &timers);
+  std::optional<LockTable::Guard> held = table.TryAcquire(Row(0));
+  absl::BlockingCounter left(static_cast<int>(before));
+  for (size_t i = 0; i < before; ++i) {
+    table.Acquire(Row(0), absl::InfiniteFuture(), [&](absl::StatusOr<LockTable::Guard>) { left.DecrementCount(); });
+  }
+  const std::clock_t begin = std::clock();
+  absl::BlockingCounter expired(kExpiring);
+  for (int i = 0; i < kExpiring; ++i) {
+    table.Acquire(Row(0), absl::InfinitePast(), [&](const absl::StatusOr<LockTable::Guard>& guard) {
+      EXPECT_TRUE(absl::IsDeadlineExceeded(guard.status()));
+      expired.DecrementCount();
+    });
+  }
+  expired.Wait();
+  const std::clock_t end = std::clock();
+  held.reset();
+  left.Wait();
+  pool.Stop();
+  return static_cast<double>(end - begin) / CLOCKS_PER_SEC;
+}
+
+TEST(LockTableWork, ExpiryDoesNotGrowWithTheWaiters) {
+  double least_alone = 1e9;
+  double least_behind = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    least_alone = std::min(least_alone, SecondsToExpire(0));
+    least_behind = std::min(least_behind, SecondsToExpire(12'000));
+  }
+  EXPECT_LT(least_behind, 4 * least_alone + 0.005);
 }
 
 TEST_F(LockTableTest, WaitersGoInTheOrderTheyCame) {
