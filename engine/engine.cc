@@ -86,14 +86,16 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
   if (index == nullptr || index->progress == nullptr) {
     return ReadNow(parts, std::move(context), *plan, page, std::move(done));
   }
-  const absl::Time now = absl::Now();
-  const absl::Duration patience = std::min(parts->options.index_read_wait, (context.deadline - now) / 2);
-  const bool is_late = index->progress->backlog().load().records > 0;
   ChangeSequence at_least((*plan)->request.at_least_sequence);
-  if (at_least == ChangeSequence() && patience > absl::ZeroDuration() && is_late) {
-    at_least = index->progress->backlog().last();
-    return ReadWhenApplied(parts, std::move(context), *plan, at_least, now + patience, /*if_late=*/true, page,
-                           std::move(done));
+  const bool is_settled = at_least == ChangeSequence() && parts->options.index_read_wait > absl::ZeroDuration();
+  if (is_settled && index->progress->backlog().load().records > 0) {
+    const absl::Time now = absl::Now();
+    const absl::Duration patience = std::min(parts->options.index_read_wait, (context.deadline - now) / 2);
+    if (patience > absl::ZeroDuration()) {
+      at_least = index->progress->backlog().last();
+      return ReadWhenApplied(parts, std::move(context), *plan, at_least, now + patience, /*if_late=*/true, page,
+                             std::move(done));
+    }
   }
   if (index->progress->applied() >= at_least) {
     return ReadNow(parts, std::move(context), *plan, page, std::move(done));
@@ -102,7 +104,7 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
     return std::move(done)(ValidationError(
         Cat("AtLeastSequence ", at_least.value(), " is none of this server's: its last change is ", last.value())));
   }
-  const absl::Time deadline = std::min(context.deadline, now + kWaitForIndexMax);
+  const absl::Time deadline = std::min(context.deadline, absl::Now() + kWaitForIndexMax);
   ReadWhenApplied(parts, std::move(context), *plan, at_least, deadline, /*if_late=*/false, page, std::move(done));
 }
 
@@ -136,6 +138,7 @@ Engine::Engine(store::Database* database, const EngineOptions& options)
     : parts_(std::make_unique<Parts>(database, options)) {
   if (options.apply_changes) parts_->applier.Start();
   parts_->builder.Start();
+  StartTokenClock(parts_.get());
   SweepTokensIfDue(parts_.get());
 }
 

@@ -43,7 +43,7 @@ struct EngineOptions {
   bool enforce_throughput = true;  // throttle requests beyond provisioned throughput and the maxima of on-demand tables
   // Monotonic clock in nanoseconds; null: the system's. Called on any thread. For tests.
   std::function<int64_t()> monotonic_ns = nullptr;
-  // Wall clock in milliseconds since 1970; null: the system's. For tests.
+  // Wall clock in milliseconds since 1970, where the clock of tokens starts; null: the system's. For tests.
   std::function<int64_t()> unix_ms = nullptr;
   // Time that a transaction waits for row locks, and that a single-item write waits for a transaction's row lock.
   absl::Duration transaction_wait = absl::Seconds(5);

@@ -37,6 +37,9 @@ class Caller {
   // engine. Batches and transactions check each member. Errors: AccessDeniedException.
   absl::StatusOr<engine::Engine*> Allow(std::string_view operation, std::string_view table) const;
 
+  // See Access::principal.
+  std::string principal() const { return access_ == nullptr ? std::string() : access_->principal(); }
+
  private:
   friend class CallGate;
   friend class AuditedCall;

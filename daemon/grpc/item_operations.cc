@@ -84,6 +84,7 @@ void Run(std::string_view name, ItemCall call, std::string_view request) {
   auto parsed = kParse(request);
   const absl::StatusOr<Engine*> engine = Admit(name, call, parsed);
   if (!engine.ok()) return Fail(std::move(call.answer), engine.status());
+  if constexpr (requires { parsed->token_scope; }) parsed->token_scope = call.caller.principal();
   ((*engine)->*kMethod)(std::move(call.context), *std::move(parsed),
                         [answer = std::move(call.answer)](const absl::StatusOr<Result>& result) mutable {
                           if (!result.ok()) return Fail(std::move(answer), result.status());

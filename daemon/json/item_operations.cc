@@ -148,6 +148,9 @@ void Run(Engine* engine, const JsonCall& call, JsonApi::Done done) {
   if (const absl::Status status = Admit(call, request); !status.ok()) {
     return std::move(done)(ErrorAnswer(status, call.request_id));
   }
+  if constexpr (requires { request->token_scope; }) {
+    if (call.access != nullptr) request->token_scope = call.access->principal();
+  }
   (engine->*kMethod)(
       call.context, *std::move(request),
       [request_id = call.request_id, done = std::move(done)](const absl::StatusOr<Result>& result) mutable {

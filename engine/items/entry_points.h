@@ -32,6 +32,8 @@ void RunTransactWrite(Parts* parts, RequestContext context, TransactWriteRequest
 
 // Starts the removal of expired tokens in the background, if it is due.
 void SweepTokensIfDue(Parts* parts);
+// Sets the clock of tokens, before the first sweep and the first transaction. Reads from disk.
+void StartTokenClock(Parts* parts);
 
 }  // namespace armature::engine
 

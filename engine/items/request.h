@@ -263,6 +263,7 @@ struct TransactWriteRequest {
   bool given = true;  // TransactItems is present
   std::vector<TransactAction> actions;
   std::optional<std::string> client_request_token;
+  std::string token_scope;  // the principal, so that principals do not share tokens; empty without authentication
   std::string return_consumed_capacity;
   std::string return_item_collection_metrics;
   size_t message_bytes = 0;  // see WriteRequest

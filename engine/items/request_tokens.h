@@ -1,7 +1,7 @@
 #ifndef ARMATURE_ENGINE_ITEMS_REQUEST_TOKENS_H_
 #define ARMATURE_ENGINE_ITEMS_REQUEST_TOKENS_H_
 
-// Idempotency tokens of requests in progress, and the schedule for removing expired tokens from disk.
+// Idempotency tokens of requests in progress, their clock, and the schedule for removing expired tokens from disk.
 
 #include <cstdint>
 #include <functional>
@@ -18,9 +18,18 @@ namespace armature::engine {
 
 // Only the request that has claimed a token reads and writes its record, until the token is released.
 //
+// Tokens expire by a clock of their own. It counts the time that the server runs, so the wall clock may be set: a token
+// never expires early. It goes on from the newest token on disk, so time when the server is down does not count, nor
+// the time between its last token and its end.
+//
 // Thread-safety: thread-safe.
 class RequestTokens {
  public:
+  // Sets the clock of tokens to `now_ms` at the monotonic time `now_ns`. Called once, before all others.
+  void SetClock(int64_t now_ms, int64_t now_ns) { origin_ms_ = now_ms - now_ns / kNsPerMs; }
+  // The clock of tokens, in milliseconds, at the monotonic time `now_ns`.
+  int64_t ClockMs(int64_t now_ns) const { return origin_ms_ + now_ns / kNsPerMs; }
+
   // Returns false if another request has claimed the token.
   bool Claim(std::string_view token) {
     const absl::MutexLock lock(&mutex_);
@@ -54,7 +63,9 @@ class RequestTokens {
 
  private:
   static constexpr int64_t kSweepIntervalMs = 1000;
+  static constexpr int64_t kNsPerMs = 1'000'000;
 
+  int64_t origin_ms_ = 0;  // the clock of tokens at the monotonic time 0
   mutable absl::Mutex mutex_;
   absl::flat_hash_set<std::string, StringHash, std::equal_to<>> claimed_ ABSL_GUARDED_BY(mutex_);
   bool sweeping_ ABSL_GUARDED_BY(mutex_) = false;

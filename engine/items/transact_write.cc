@@ -20,6 +20,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/base/time_histogram.h"
 #include "storage/model/limits.h"
 #include "storage/model/table_name.h"
 #include "storage/store/commit/idempotency.h"
@@ -171,6 +172,8 @@ std::string FingerprintOf(const TransactWriteRequest& request, const TransactRow
     const WriteRequest& write = mutation.request();
     all.Add(SingleOperation(request.actions[i].kind));
     all.Add(model::TableNamePart(*write.table_name));
+    // A table that was created again under its name is another table.
+    all.Add(std::to_string(rows.rows[i]->table().descriptor.id.value()));
     all.Add(mutation.item_or_key().bytes());
     all.AddOptional(write.expressions.update);
     all.AddOptional(write.expressions.condition);
@@ -198,6 +201,7 @@ struct Transaction {
   TransactWriteRequest request;
   Callback<TransactWriteResult> done;
   TransactRows actions;
+  std::string token_key;    // the token within its scope; empty without a token
   std::string fingerprint;  // empty without a token
   bool has_claim = false;   // claim on the token
   std::vector<uint64_t> locks;
@@ -212,15 +216,23 @@ struct Transaction {
 };
 using TransactionPtr = std::shared_ptr<Transaction>;
 
-int64_t NowMs(const Parts& parts) {
-  return parts.options.unix_ms != nullptr ? parts.options.unix_ms() : absl::ToUnixMillis(absl::Now());
+int64_t NowNs(const Parts& parts) {
+  return parts.options.monotonic_ns != nullptr ? parts.options.monotonic_ns() : MonotonicNs();
+}
+
+int64_t TokenClockMs(const Parts& parts) { return parts.tokens.ClockMs(NowNs(parts)); }
+
+// The token as stored. The bytes 0xff are in no token.
+std::string TokenKeyOf(const TransactWriteRequest& request) {
+  const std::string& token = *request.client_request_token;
+  return request.token_scope.empty() ? token : Cat("\xff", request.token_scope, "\xff", token);
 }
 
 void End(const TransactionPtr& transaction, absl::StatusOr<TransactWriteResult> result) {
   Parts* const parts = transaction->parts;
   transaction->guard.Release();
   if (transaction->has_claim) {
-    parts->tokens.Release(*transaction->request.client_request_token);
+    parts->tokens.Release(transaction->token_key);
     SweepTokensIfDue(parts);
   }
   // Last, because the engine may be destroyed after the answer.
@@ -292,7 +304,7 @@ std::vector<store::WriteUnit> BuildUnits(const TransactionPtr& transaction) {
   if (request.client_request_token.has_value()) {
     store::WriteUnit unit(/*pin=*/nullptr);
     transaction->parts->database->AddToken(
-        *request.client_request_token, {NowMs(*transaction->parts) + kTokenLifeMs, transaction->fingerprint}, &unit);
+        transaction->token_key, {TokenClockMs(*transaction->parts) + kTokenLifeMs, transaction->fingerprint}, &unit);
     units.push_back(std::move(unit));
   }
   return units;
@@ -435,7 +447,7 @@ void AnswerReplay(const TransactionPtr& transaction) {
 void LookUpToken(const TransactionPtr& transaction, store::ReadMode mode) {
   store::TokenRecord record;
   const absl::StatusOr<store::GetResult> got =
-      transaction->parts->database->FindToken(*transaction->request.client_request_token, mode, &record);
+      transaction->parts->database->FindToken(transaction->token_key, mode, &record);
   if (!got.ok()) return End(transaction, got.status());
   if (*got == store::GetResult::kWouldBlock) {
     RunOnReadPool(
@@ -443,7 +455,9 @@ void LookUpToken(const TransactionPtr& transaction, store::ReadMode mode) {
         [transaction](const absl::Status& status) { End(transaction, status); });
     return;
   }
-  if (*got == store::GetResult::kMissing || record.expires_ms <= NowMs(*transaction->parts)) return Begin(transaction);
+  if (*got == store::GetResult::kMissing || record.expires_ms <= TokenClockMs(*transaction->parts)) {
+    return Begin(transaction);
+  }
   if (record.fingerprint != transaction->fingerprint) return End(transaction, IdempotentParameterMismatchError());
   ReadRows(transaction, store::ReadMode::kMemoryOnly, AnswerReplay);
 }
@@ -452,7 +466,7 @@ void LookUpToken(const TransactionPtr& transaction, store::ReadMode mode) {
 bool SweepOnce(Parts* parts) {
   std::vector<std::string> claimed;
   const absl::StatusOr<store::TokenSweep> sweep = parts->database->SweepExpiredTokens(
-      NowMs(*parts), parts->tokens.resume(), kSweepTokensMax, [&](std::string_view token) {
+      TokenClockMs(*parts), parts->tokens.resume(), kSweepTokensMax, [&](std::string_view token) {
         if (!parts->tokens.Claim(token)) return false;
         claimed.emplace_back(token);
         return true;
@@ -481,17 +495,27 @@ void RunTransactWrite(Parts* parts, RequestContext context, TransactWriteRequest
   if (!prepared.ok()) return End(transaction, prepared);
   if (!transaction->request.client_request_token.has_value()) return Begin(transaction);
   transaction->fingerprint = FingerprintOf(transaction->request, transaction->actions);
-  transaction->has_claim = parts->tokens.Claim(*transaction->request.client_request_token);
+  transaction->token_key = TokenKeyOf(transaction->request);
+  transaction->has_claim = parts->tokens.Claim(transaction->token_key);
   if (!transaction->has_claim) return End(transaction, TransactionInProgressError());
   LookUpToken(transaction, store::ReadMode::kMemoryOnly);
 }
 
+void StartTokenClock(Parts* parts) {
+  const absl::StatusOr<int64_t> last = parts->database->LastTokenExpiry();
+  if (!last.ok()) LOG(ERROR) << "tokens: the newest token cannot be read status=" << last.status();
+  const bool has_token = last.ok() && *last >= kTokenLifeMs;
+  const int64_t wall_ms =
+      parts->options.unix_ms != nullptr ? parts->options.unix_ms() : absl::ToUnixMillis(absl::Now());
+  parts->tokens.SetClock(has_token ? *last - kTokenLifeMs : wall_ms, NowNs(*parts));
+}
+
 void SweepTokensIfDue(Parts* parts) {
-  if (!parts->tokens.BeginSweep(NowMs(*parts))) return;
+  if (!parts->tokens.BeginSweep(TokenClockMs(*parts))) return;
   RunOnReadPool(
       parts,
       [parts] {
-        while (SweepOnce(parts) && parts->tokens.BeginSweep(NowMs(*parts))) {
+        while (SweepOnce(parts) && parts->tokens.BeginSweep(TokenClockMs(*parts))) {
         }
       },
       [parts](const absl::Status&) { parts->tokens.EndSweep(parts->tokens.resume(), /*more=*/false); });

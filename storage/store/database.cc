@@ -149,6 +149,8 @@ void Database::AddToken(std::string_view token, const TokenRecord& record, Write
   unit->Put(meta, TokenTimeKey(record.expires_ms, token), {});
 }
 
+absl::StatusOr<int64_t> Database::LastTokenExpiry() const { return store::LastTokenExpiry(impl_->rocks.get()); }
+
 absl::StatusOr<TokenSweep> Database::SweepExpiredTokens(int64_t now_ms, const std::string& from, size_t max,
                                                         absl::FunctionRef<bool(std::string_view token)> claim) {
   return SweepTokens(impl_->rocks.get(), now_ms, from, max, claim);

@@ -200,6 +200,7 @@ class Database {
   absl::StatusOr<GetResult> FindToken(std::string_view token, ReadMode mode, TokenRecord* record) const;
   // Adds the record of `token` to `unit`, to be committed together with the effects of the request.
   void AddToken(std::string_view token, const TokenRecord& record, WriteUnit* unit) const;
+  absl::StatusOr<int64_t> LastTokenExpiry() const;
   absl::StatusOr<TokenSweep> SweepExpiredTokens(int64_t now_ms, const std::string& from, size_t max,
                                                 absl::FunctionRef<bool(std::string_view token)> claim);
 

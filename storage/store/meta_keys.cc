@@ -54,6 +54,12 @@ std::string_view TokenOfTimeKey(std::string_view key) {
   return key.substr(std::min(key.size(), kTokenTimePrefix.size() + sizeof(uint64_t)));
 }
 
+int64_t ExpiryOfTimeKey(std::string_view key) {
+  if (key.size() < kTokenTimePrefix.size()) return 0;
+  const std::string_view time = key.substr(kTokenTimePrefix.size(), sizeof(uint64_t));
+  return static_cast<int64_t>(ParseBigEndian<uint64_t>(time).value_or(0));
+}
+
 std::string LogKey(TableId table, ChangeSequence sequence) {
   return Cat(EncodeU32(table.value()), EncodeU64(sequence.value()));
 }

@@ -40,6 +40,8 @@ std::string TokenKey(std::string_view token);
 inline constexpr std::string_view kTokenTimePrefix = "token_at/";
 std::string TokenTimeKey(int64_t expires_ms, std::string_view token);
 std::string_view TokenOfTimeKey(std::string_view key);
+// The time in such a key; 0 for other keys.
+int64_t ExpiryOfTimeKey(std::string_view key);
 
 // log: table | sequence.
 std::string LogKey(TableId table, ChangeSequence sequence);

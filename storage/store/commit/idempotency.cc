@@ -1,6 +1,7 @@
 #include "storage/store/commit/idempotency.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -75,6 +76,20 @@ absl::StatusOr<TokenRecord> ParseTokenRecord(std::string_view value) {
     return DataLossError("token record: expected a time and a fingerprint");
   }
   return TokenRecord{static_cast<int64_t>(expires_ms), std::string(value)};
+}
+
+absl::StatusOr<int64_t> LastTokenExpiry(RocksDb* rocks) {
+  KeyRange range;
+  range.begin = TokenTimeKey(0, "");
+  range.end = TokenTimeKey(std::numeric_limits<int64_t>::max(), "");
+  int64_t last_ms = 0;
+  const auto visit = [&last_ms](std::string_view key, std::string_view) {
+    last_ms = ExpiryOfTimeKey(key);
+    return RowVerdict::kStop;
+  };
+  const absl::StatusOr<RangeEnd> end = ReadRows(rocks, *rocks->meta(), {range, Direction::kReverse}, visit);
+  if (!end.ok()) return end.status();
+  return last_ms;
 }
 
 absl::StatusOr<TokenSweep> SweepTokens(RocksDb* rocks, int64_t now_ms, const std::string& from, size_t max,

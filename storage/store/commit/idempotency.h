@@ -21,7 +21,7 @@ class RocksDb;
 struct TokenRecord {
   static constexpr size_t kFingerprintBytes = 16;
 
-  int64_t expires_ms = 0;   // since the epoch
+  int64_t expires_ms = 0;   // by the clock of tokens, which starts as the wall clock
   std::string fingerprint;  // fingerprint of the request, kFingerprintBytes long
   friend bool operator==(const TokenRecord&, const TokenRecord&) = default;
 };
@@ -30,6 +30,9 @@ struct TokenRecord {
 std::string EncodeTokenRecord(const TokenRecord& record);
 // Errors: DataLoss for another version or malformed bytes.
 absl::StatusOr<TokenRecord> ParseTokenRecord(std::string_view value);
+
+// The latest time at which a token expires; 0 without tokens. Errors: DataLoss, Unavailable.
+absl::StatusOr<int64_t> LastTokenExpiry(RocksDb* rocks);
 
 struct TokenSweep {
   size_t removed = 0;

@@ -114,9 +114,9 @@ int Tokens() {
 }
 
 TEST(TokenGrowth, ExpiredTokensLeaveNothing) {
-  const auto now_ms = std::make_shared<std::atomic<int64_t>>(1'700'000'000'000);
+  const auto now_ns = std::make_shared<std::atomic<int64_t>>(0);
   EngineOptions options;
-  options.unix_ms = [now_ms] { return now_ms->load(); };
+  options.monotonic_ns = [now_ns] { return now_ns->load(); };
   TestEngine engine(store::Durability::kOs, options, [](store::DatabaseOptions* database) {
     // Small, so that cache and memtable are full after the first round.
     database->cache_bytes = size_t{1} << 20;
@@ -152,7 +152,7 @@ TEST(TokenGrowth, ExpiredTokensLeaveNothing) {
       ASSERT_TRUE(done.ok()) << done;
     }
     EXPECT_GE(left(), static_cast<size_t>(tokens));
-    *now_ms += 600'001;
+    *now_ns += 600'001LL * 1'000'000;
     // The sweep starts at the end of a transaction.
     ASSERT_TRUE(transact(Cat("last of ", round)).ok());
     ASSERT_TRUE(TestEngine::WaitUntil([&left] { return left() == 1; }).ok()) << left() << " rows are left";

@@ -41,6 +41,8 @@ TEST(TokenKeys, AreInOrderOfTime) {
   EXPECT_LT(TokenTimeKey(255, "z"), TokenTimeKey(256, "a"));
   EXPECT_EQ(TokenOfTimeKey(TokenTimeKey(256, "abc")), "abc");
   EXPECT_EQ(TokenOfTimeKey("token_at/"), "");
+  EXPECT_EQ(ExpiryOfTimeKey(TokenTimeKey(256, "abc")), 256);
+  EXPECT_EQ(ExpiryOfTimeKey("token_at/"), 0);
 }
 
 class TokenSweepTest : public testing::Test {
@@ -93,9 +95,11 @@ TEST_F(TokenSweepTest, TakesWhatHasExpired) {
   EXPECT_FALSE(Has("a"));
   EXPECT_FALSE(Has("b"));
   EXPECT_TRUE(Has("c"));
+  EXPECT_EQ(*database_->LastTokenExpiry(), 30);
   EXPECT_EQ(Sweep(20).removed, 0u);
   EXPECT_EQ(Sweep(1000).removed, 1u);
   EXPECT_FALSE(Has("c"));
+  EXPECT_EQ(*database_->LastTokenExpiry(), 0);
 }
 
 TEST_F(TokenSweepTest, GoesOnWhereItHasStopped) {
