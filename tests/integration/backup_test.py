@@ -281,6 +281,9 @@ class BackupTest(CliTest):
         self.assertIn("--yes", self.failing(USAGE_ERROR, "backup", "delete", "--dir", self.backups, "--id", 2))
         self.cli("backup", "delete", "--dir", self.backups, "--id", 2, "--yes")
         self.assertIn("2", self.failing(USAGE_ERROR, "backup", "delete", "--dir", self.backups, "--id", 2, "--yes"))
+        missing = self.directory / "missing"
+        self.failing(USAGE_ERROR, "backup", "delete", "--dir", missing, "--id", 1, "--yes")
+        self.assertFalse(missing.exists())
         self.create_backup()
         self.assertEqual([each["Id"] for each in self.listed()], [4, 5])
         self.restore(5, "copy")

@@ -275,6 +275,8 @@ absl::Status VerifyBackups(const Session& session, const BackupOptions& options)
 }
 
 absl::Status DeleteBackup(const Session& session, const BackupOptions& options) {
+  // Opening it for writing would create a directory that does not exist.
+  ARM_RETURN_IF_ERROR(OpenRepository(options.directory, BackupRepositoryOptions::Mode::kRead).status());
   ARM_ASSIGN_OR_RETURN(const auto repository, OpenRepository(options.directory, BackupRepositoryOptions::Mode::kWrite));
   ARM_ASSIGN_OR_RETURN(const BackupEntry entry, OrBackupError(repository->Find(options.id)));
   const std::string made = entry.finished_ms == 0 ? "" : Cat(" of ", ShowTime(entry.finished_ms));

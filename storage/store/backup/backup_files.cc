@@ -202,7 +202,12 @@ absl::StatusOr<std::vector<BackupFile>> ParseEngineMeta(std::string_view text) {
     }
     file.name = std::string(*name);
   }
-  if (files.size() != count || files.empty()) return damaged();
+  if (files.size() != count) return damaged();
+  // RocksDB 7.8 may leave the manifest out of a copy. Nothing could be restored from it.
+  for (const std::string_view needed : {"/CURRENT", "/MANIFEST-"}) {
+    const auto is_needed = [needed](const BackupFile& file) { return file.name.find(needed) != std::string::npos; };
+    if (std::none_of(files.begin(), files.end(), is_needed)) return DataLossError(Cat("names no file ", needed.substr(1)));
+  }
   return files;
 }
 

@@ -82,7 +82,7 @@ TEST(BackupManifest, LinesThatAreMissingOrMeanNothingAreRefused) {
 
 TEST(EngineMeta, FilesAreReadAsRocksWritesThem) {
   const auto files =
-      ParseEngineMeta("1700000000\n77\nmetadata 00FF\n2\nprivate/1/CURRENT crc32 12\nshared/a crc32 0\n");
+      ParseEngineMeta("1700000000\n77\nmetadata 00FF\n2\nprivate/1/CURRENT crc32 12\nprivate/1/MANIFEST-5 crc32 0\n");
   ASSERT_TRUE(files.ok()) << files.status();
   ASSERT_EQ(files->size(), 2u);
   EXPECT_EQ(files->front().name, "private/1/CURRENT");
@@ -92,6 +92,13 @@ TEST(EngineMeta, FilesAreReadAsRocksWritesThem) {
         "1\n2\n1\na crc32\n", "1\n2\n1\na crc32 x\n", "1\n2\n1\na xxh 1\n", "1\n2\n1\n/a crc32 1\n",
         "1\n2\n1\na crc32 1", "schema_version 2.0\n1\n2\n1\na crc32 1\n"}) {
     EXPECT_EQ(ParseEngineMeta(other).status().code(), StatusCode::kDataLoss) << other;
+  }
+}
+
+TEST(EngineMeta, ACopyWithoutManifestIsNoBackup) {
+  for (const std::string_view text : {"1\n2\n2\nprivate/1/CURRENT crc32 12\nshared/a crc32 0\n",
+                                      "1\n2\n2\nprivate/1/MANIFEST-5 crc32 12\nshared/a crc32 0\n"}) {
+    EXPECT_EQ(ParseEngineMeta(text).status().code(), StatusCode::kDataLoss) << text;
   }
 }
 
