@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "glog/logging.h"
@@ -107,6 +106,23 @@ store::WriteUnit ToWriteUnit(const Indexes& indexes, const Run& run, std::shared
   return unit;
 }
 
+// Indexes that are run together. Indexes under construction, and indexes that lag behind the others, form groups of
+// their own, so that up-to-date indexes never wait. Groups that drain the log end at the same cursor, and merge.
+std::vector<Indexes> GroupsOf(const store::Table& table, bool with_stalled) {
+  std::map<ChangeSequence, Indexes> level;
+  std::vector<Indexes> groups;
+  for (const store::Index& index : table.global_indexes) {
+    if (!index.is_maintained() || (index.progress->is_stalled() && !with_stalled)) continue;
+    if (index.build == nullptr) {
+      level[index.progress->applied()].push_back(&index);
+    } else if (index.build->phase() == store::BuildPhase::kCatchingUp) {
+      groups.push_back({&index});
+    }
+  }
+  for (auto& [applied, group] : level) groups.push_back(std::move(group));
+  return groups;
+}
+
 // Sequence up to which the log may be trimmed. Nullopt if the position of some index is not known yet.
 std::optional<ChangeSequence> AppliedByAll(const store::Table& table) {
   std::optional<ChangeSequence> through;
@@ -149,34 +165,23 @@ void GsiApplier::Stop() {
 
 void GsiApplier::OnAppended(const std::vector<TableId>& tables) {
   const absl::MutexLock lock(&mutex_);
-  for (const TableId table : tables) {
-    if (!set_apart_.contains(table)) Enqueue(table);
-  }
+  for (const TableId table : tables) Enqueue(table);
 }
 
 absl::Time GsiApplier::EnqueueDue() {
   absl::Time next = absl::InfiniteFuture();
-  if (set_apart_.empty()) return next;
+  if (retry_at_.empty()) return next;
   const absl::Time now = absl::Now();
-  for (auto it = set_apart_.begin(); it != set_apart_.end();) {
+  for (auto it = retry_at_.begin(); it != retry_at_.end();) {
     if (it->second > now) {
       next = std::min(next, it->second);
       ++it;
       continue;
     }
     Enqueue(it->first);
-    set_apart_.erase(it++);
+    retry_at_.erase(it++);
   }
   return next;
-}
-
-void GsiApplier::SetStalled(TableId table_id, bool is_stalled) {
-  const std::shared_ptr<const store::CatalogSnapshot> snapshot = database_->catalog();
-  const store::Table* const table = snapshot->Find(table_id);
-  if (table == nullptr) return;
-  for (const store::Index& index : table->global_indexes) {
-    if (index.progress != nullptr) index.progress->set_stalled(is_stalled);
-  }
 }
 
 void GsiApplier::Enqueue(TableId table) {
@@ -187,9 +192,9 @@ void GsiApplier::Enqueue(TableId table) {
 
 void GsiApplier::Work() {
   SetThreadName("arm-gsi");
-  absl::flat_hash_set<TableId> stalled;
   while (true) {
     TableId table;
+    bool retries = false;
     {
       const absl::MutexLock lock(&mutex_);
       absl::Time next = EnqueueDue();
@@ -201,50 +206,47 @@ void GsiApplier::Work() {
       table = queue_.front();
       queue_.pop_front();
       queued_.erase(table);
+      retries = !retry_at_.contains(table);
     }
-    const absl::StatusOr<bool> drained = RunOnce(table);
-    if (drained.ok() ? stalled.erase(table) > 0 : stalled.insert(table).second) SetStalled(table, !drained.ok());
+    const Turn turn = RunTable(table, retries);
     const absl::MutexLock lock(&mutex_);
-    if (!drained.ok()) {
-      LOG_EVERY_N(ERROR, 60) << "gsi: changes cannot be applied, the global indexes of the table stand still table="
-                             << table.value() << " status=" << drained.status();
-      set_apart_[table] = absl::Now() + kRetryAfter;
-    } else if (!*drained) {
-      Enqueue(table);
+    if (!turn.failed.ok()) {
+      LOG_EVERY_N(ERROR, 60) << "gsi: changes cannot be applied, global indexes of the table stand still table="
+                             << table.value() << " status=" << turn.failed;
+      retry_at_[table] = absl::Now() + kRetryAfter;
     }
+    if (!turn.drained) Enqueue(table);
   }
 }
 
-absl::StatusOr<bool> GsiApplier::RunOnce(TableId table_id) {
+absl::StatusOr<bool> GsiApplier::RunOnce(TableId table) {
+  const Turn turn = RunTable(table, /*retries=*/true);
+  ARM_RETURN_IF_ERROR(turn.failed);
+  return turn.drained;
+}
+
+GsiApplier::Turn GsiApplier::RunTable(TableId table_id, bool retries) {
+  Turn turn;
   const std::shared_ptr<const store::CatalogSnapshot> snapshot = database_->catalog();
   const store::Table* const table = snapshot->Find(table_id);
   if (table == nullptr || table->lease == nullptr || table->global_indexes.empty()) {
     trims_.erase(table_id);
-    return true;
+    return turn;
   }
-  // Indexes under construction, and indexes that lag behind the others, form groups of their own, so that up-to-date
-  // indexes never wait. Groups that drain the log end at the same cursor, and merge.
-  std::map<ChangeSequence, Indexes> level;
-  std::vector<Indexes> groups;
-  for (const store::Index& index : table->global_indexes) {
-    if (!index.is_maintained()) continue;
-    if (index.build == nullptr) {
-      level[index.progress->applied()].push_back(&index);
-    } else if (index.build->phase() == store::BuildPhase::kCatchingUp) {
-      groups.push_back({&index});
-    }
-  }
-  for (auto& [applied, group] : level) groups.push_back(std::move(group));
   const ChangeSequence up_to = database_->change_log().watermark();
-  bool drained = true;
   size_t records = 0;
-  for (const Indexes& group : groups) {
-    ARM_ASSIGN_OR_RETURN(const store::ChangeLog::ReadOutcome outcome, RunGroup(snapshot, table_id, group, up_to));
-    drained = drained && outcome.drained;
-    records += outcome.records;
+  for (const Indexes& group : GroupsOf(*table, retries)) {
+    const absl::StatusOr<store::ChangeLog::ReadOutcome> outcome = RunGroup(snapshot, table_id, group, up_to);
+    for (const store::Index* const index : group) index->progress->set_stalled(!outcome.ok());
+    if (!outcome.ok()) {
+      turn.failed.Update(outcome.status());
+      continue;
+    }
+    turn.drained = turn.drained && outcome->drained;
+    records += outcome->records;
   }
-  ARM_RETURN_IF_ERROR(MaybeTrim(*table, records, drained));
-  return drained;
+  turn.failed.Update(MaybeTrim(*table, records, turn.drained && turn.failed.ok()));
+  return turn;
 }
 
 absl::StatusOr<store::ChangeLog::ReadOutcome> GsiApplier::RunGroup(

@@ -27,7 +27,8 @@ namespace armature::index {
 // A run reads the records behind the cursors of a group of indexes with equal cursors. It collapses them per index row
 // (the last change of a row wins), and writes the rows together with the advanced cursors in one batch: exactly once,
 // in order per item, across restarts and kills. An index under construction is skipped until its scan is done (see
-// IndexBuilder); the log is kept for it.
+// IndexBuilder); the log is kept for it. An index whose changes cannot be applied stands still, with its log, and is
+// tried again every second; the other indexes go on.
 //
 // Thread-safety: thread-safe. Lifetime: the database must outlive it.
 class GsiApplier : public store::ChangeConsumer {
@@ -44,17 +45,21 @@ class GsiApplier : public store::ChangeConsumer {
 
   void OnAppended(const std::vector<TableId>& tables) override;
 
-  // Does one run for one table. Returns true if the table's log is drained. Called by the thread, and by tests without
-  // Start. Errors: those of the store, with nothing applied.
+  // Does one run for one table. Returns true if the table's log is drained. Called by tests without Start. Errors:
+  // those of the store, with nothing applied to the indexes that stand still.
   absl::StatusOr<bool> RunOnce(TableId table);
 
  private:
   void Work();
   void Enqueue(TableId table) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Enqueues the tables that were set apart long enough. Returns the time at which the next one is due.
+  // Enqueues the tables whose stalled indexes are due for another attempt. Returns the time at which the next one is.
   absl::Time EnqueueDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Tells the indexes of a table that their changes can, or cannot, be applied.
-  void SetStalled(TableId table, bool is_stalled);
+  struct Turn {
+    bool drained = true;  // nothing is left for the indexes that go on
+    absl::Status failed;  // the first failure of an index
+  };
+  // Does one run for one table, without its stalled indexes unless `retries`.
+  Turn RunTable(TableId table, bool retries);
   // Does a run up to `up_to` for indexes of a table with equal cursors. An index under construction forms its own
   // group.
   absl::StatusOr<store::ChangeLog::ReadOutcome> RunGroup(const std::shared_ptr<const store::CatalogSnapshot>& snapshot,
@@ -67,8 +72,8 @@ class GsiApplier : public store::ChangeConsumer {
   absl::CondVar wake_;
   std::deque<TableId> queue_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<TableId, bool> queued_ ABSL_GUARDED_BY(mutex_);
-  // Tables whose last run failed, with the time of the next attempt. They do not delay the others.
-  absl::flat_hash_map<TableId, absl::Time> set_apart_ ABSL_GUARDED_BY(mutex_);
+  // Tables with stalled indexes, and the time of the next attempt.
+  absl::flat_hash_map<TableId, absl::Time> retry_at_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   // Position up to which a table's log was trimmed, and records applied since. Used by the working thread only.
   struct Trims {

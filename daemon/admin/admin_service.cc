@@ -77,6 +77,7 @@ void Fill(const engine::IndexStatus& from, v1::IndexStatus* to) {
   to->set_backlog_records(from.backlog.records);
   to->set_backlog_bytes(from.backlog.bytes);
   to->set_backlog_age_ms(from.backlog.age_ms);
+  to->set_stalled(from.is_stalled);
   to->set_item_count(from.totals.item_count);
   to->set_size_bytes(from.totals.size_bytes);
   if (from.build.has_value()) Fill(*from.build, from.table_item_count, to->mutable_build());

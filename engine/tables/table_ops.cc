@@ -30,6 +30,7 @@ void AppendStatus(const store::ChangeLog& log, const store::Table& table, std::v
       if (index.build != nullptr) status.build = index.build->state();
       if (const std::optional<Backlog> backlog = BacklogOf(index)) {
         status.applied_sequence = index.progress->applied().value();
+        status.is_stalled = index.progress->is_stalled();
         status.log_sequence = log.watermark().value();
         status.backlog = *backlog;
       }

@@ -23,6 +23,7 @@ struct IndexStatus {
   uint64_t applied_sequence = 0;
   uint64_t log_sequence = 0;
   Backlog backlog;
+  bool is_stalled = false;  // its changes cannot be applied
   Totals totals;
   int64_t table_item_count = 0;
   std::optional<store::BuildState> build;  // set while the index is under construction

@@ -182,8 +182,9 @@ class BackupMaker(Administrator):
         if self.request(restored, "RestoreTableFromBackup", {"TargetTableName": name, "BackupArn": arn}) is None:
             return
         restored.answered = None  # promised once it is ACTIVE
+        # A restore that fails, perhaps because the backup cannot be read, deletes its table.
         self.wait_until(lambda: self.status_of(name) in ("ACTIVE", None))
-        if self.stop.is_set():
+        if self.stop.is_set() or self.status_of(name) != "ACTIVE":
             return
         restored.answered = time.monotonic_ns()
         if self.rng.random() < 0.5:

@@ -237,6 +237,21 @@ class CommandLineTest(ToolsTest):
         self.assertIn("ByYear", json.dumps(self.cli("index", "status")))
         self.cli("server", "info")
 
+    def test_an_index_is_rebuilt(self):
+        self.create_table()
+        for year in range(3):
+            self.put("Acme Band", str(year), Year={"N": str(year)})
+        before = self.cli("table", "describe", "--table-name", "Music")["Table"]
+        rebuilt = self.cli("--yes", "index", "rebuild", "--table-name", "Music", "--index-name", "ByYear")
+        self.assertEqual([(index["State"], index["ItemCount"]) for index in rebuilt["Indexes"]], [("ACTIVE", 3)])
+        after = self.cli("table", "describe", "--table-name", "Music")["Table"]
+        for member in ("KeySchema", "Projection", "IndexName"):
+            index_before, index_after = (table["GlobalSecondaryIndexes"][0][member] for table in (before, after))
+            self.assertEqual(index_before, index_after)
+        self.assertEqual(before["AttributeDefinitions"], after["AttributeDefinitions"])
+        line = self.cli("--yes", "index", "rebuild", "--table-name", "Music", "--index-name", "Gone", exit_code=2)
+        self.assertIn("has no global index Gone", line)
+
 
 class SamplesTest(ToolsTest):
     def test_samples_load_twice(self):

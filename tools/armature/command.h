@@ -160,8 +160,9 @@ absl::StatusOr<api::v1::TableDescription> DescribeTable(const client::Client& cl
 // Each function adds its commands to `app`. A command on the command line sets *action. Lifetime: `action` must outlive
 // `app`.
 void AddTableCommands(CLI::App& app, Action* action);
-void AddItemCommands(CLI::App& app, Action* action);    // also query and scan
-void AddStatusCommands(CLI::App& app, Action* action);  // index, server
+void AddItemCommands(CLI::App& app, Action* action);  // also query and scan
+void AddIndexCommands(CLI::App& app, Action* action);
+void AddStatusCommands(CLI::App& app, Action* action);  // server
 void AddCredentialsCommands(CLI::App& app, Action* action);
 void AddAdviseCommand(CLI::App& app, Action* action);
 void AddVerifyCommand(CLI::App& app, Action* action);

@@ -16,76 +16,6 @@
 namespace armature::cli {
 namespace {
 
-constexpr absl::Duration kFollowEvery = absl::Milliseconds(200);
-
-Progress ProgressOf(const admin::v1::IndexStatus& index) {
-  const admin::v1::IndexBuild& build = index.build();
-  Progress progress{.what = Cat(index.table_name(), "/", index.index_name()),
-                    .done = build.items_read(),
-                    .total = build.items_total(),
-                    .per_second = build.items_per_second(),
-                    .seconds_left = build.seconds_left()};
-  if (build.phase() == admin::v1::INDEX_BUILD_PHASE_WAITING) progress.note = "waits for earlier requests";
-  if (build.phase() == admin::v1::INDEX_BUILD_PHASE_CATCHING_UP) {
-    progress.per_second = 0;
-    progress.note = Cat("catches up: ", WithCommas(static_cast<int64_t>(index.backlog_records())), " changes left");
-  }
-  if (build.items_skipped() > 0) progress.note += Cat(" (", WithCommas(build.items_skipped()), " skipped)");
-  return progress;
-}
-
-// True also for an index that waits for its column family.
-bool IsBuilding(const admin::v1::IndexStatus& index) { return index.state() == admin::v1::INDEX_STATE_CREATING; }
-
-// Shows the progress of the first index under construction until no index is under construction.
-absl::Status Follow(const Session& session, const client::Client& client,
-                    const admin::v1::ListIndexStatusRequest& request, admin::v1::ListIndexStatusResponse* response) {
-  ProgressBar bar(&session.progress(), session.is_progress_live());
-  while (true) {
-    const auto& indexes = response->indexes();
-    const auto building = std::find_if(indexes.begin(), indexes.end(), IsBuilding);
-    if (building == indexes.end()) return absl::OkStatus();
-    bar.Show(ProgressOf(*building));
-    absl::SleepFor(kFollowEvery);
-    ARM_ASSIGN_OR_RETURN(*response, client.ListIndexStatus(request));
-  }
-}
-
-absl::Status IndexStatus(const Session& session, const client::Client& client,
-                         const admin::v1::ListIndexStatusRequest& request, bool follow) {
-  ARM_ASSIGN_OR_RETURN(auto response, client.ListIndexStatus(request));
-  if (follow) ARM_RETURN_IF_ERROR(Follow(session, client, request, &response));
-  Json result = MessageToJson(response);
-  if (!result.contains("Indexes")) result["Indexes"] = Json::array();
-  session.Print(result, [&result, &response] {
-    std::string text =
-        RecordsTable(result["Indexes"], {"TableName", "IndexName", "Kind", "State", "AppliedSequence", "LogSequence",
-                                         "BacklogRecords", "BacklogBytes", "BacklogAgeMs", "ItemCount", "SizeBytes"});
-    for (const admin::v1::IndexStatus& index : response.indexes()) {
-      if (IsBuilding(index)) text += Cat(ProgressLine(ProgressOf(index)), "\n");
-    }
-    return text;
-  });
-  return absl::OkStatus();
-}
-
-// Prints the violations of all pages.
-absl::Status IndexViolations(const Session& session, const client::Client& client,
-                             admin::v1::ListIndexViolationsRequest request) {
-  Json violations = Json::array();
-  int64_t items_read = 0;
-  do {
-    ARM_ASSIGN_OR_RETURN(const auto page, client.ListIndexViolations(request));
-    for (const admin::v1::IndexViolation& violation : page.violations()) violations.push_back(MessageToJson(violation));
-    items_read += page.items_read();
-    request.set_start_position(page.next_position());
-  } while (!request.start_position().empty());
-  session.Print({{"Violations", violations}, {"ItemsRead", items_read}}, [&violations] {
-    return RecordsTable(violations, {"Key", "AttributeName", "Reason"});
-  });
-  return absl::OkStatus();
-}
-
 absl::Status ServerInfo(const Session& session) {
   ARM_ASSIGN_OR_RETURN(const client::Client client, session.Connect());
   ARM_ASSIGN_OR_RETURN(const auto response, client.GetServerInfo(admin::v1::GetServerInfoRequest()));
@@ -142,6 +72,7 @@ std::string ServerLines(const admin::v1::GetServerInfoResponse& server) {
 }
 
 std::string StateOf(const admin::v1::IndexStatus& index) {
+  if (index.stalled()) return "STALLED";
   const std::string name = admin::v1::IndexState_Name(index.state()).substr(std::string_view("INDEX_STATE_").size());
   if (!index.has_build() || index.build().items_total() == 0) return name;
   return Cat(name, " ", 100 * index.build().items_read() / index.build().items_total(), "%");
@@ -182,30 +113,6 @@ absl::Status Status(const Session& session) {
 }  // namespace
 
 void AddStatusCommands(CLI::App& app, Action* action) {
-  CLI::App& index = *app.add_subcommand("index", "State of the indexes");
-  index.require_subcommand(1);
-  const auto follow = std::make_shared<bool>(false);
-  AddRequestCommand<admin::v1::ListIndexStatusRequest>(
-      index, action,
-      {"status",
-       "State and backlog of the indexes",
-       {{"--table-name", "Only indexes of this table"}},
-       "Examples:\n  armature --output table index status\n"
-       "  armature index status --table-name GameScores --follow\n"},
-      [follow](const Session& session, const client::Client& client, const admin::v1::ListIndexStatusRequest& request) {
-        return IndexStatus(session, client, request, *follow);
-      })
-      .add_flag("--follow", *follow, "Wait until no index is under construction, and show the progress");
-  AddRequestCommand<admin::v1::ListIndexViolationsRequest>(
-      index, action,
-      {"violations",
-       "Items that a global index leaves out because of their key attributes",
-       {kTableNameOption, {"--index-name", "The global index", Presence::kRequired}},
-       "Such items are older than the index: an attribute of its key has another type (TYPE), is empty\n"
-       "(EMPTY) or too long (TOO_LONG). The command reads the whole table.\n\n"
-       "Example:\n  armature index violations --table-name GameScores --index-name ByScore\n"},
-      IndexViolations);
-
   CLI::App& server = *app.add_subcommand("server", "Information about the daemon");
   server.require_subcommand(1);
   CLI::App& info = *server.add_subcommand("info", "Version, process and memory of the daemon");

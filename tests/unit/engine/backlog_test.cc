@@ -87,6 +87,18 @@ class BacklogTest : public testing::Test {
   TestEngine engine_;
 };
 
+TEST_F(BacklogTest, AnIndexThatStandsStillThrottlesNobody) {
+  int writes = 0;
+  while (Put(std::to_string(writes), {{"color", S("red")}}).ok()) ASSERT_LT(++writes, 100);
+  const auto snapshot = engine_.database().catalog();
+  snapshot->Find(kTable)->global_indexes[0].progress->set_stalled(true);
+  EXPECT_TRUE(StatusOf("colors").is_stalled);
+  EXPECT_FALSE(StatusOf("sizes").is_stalled);
+  EXPECT_TRUE(Put("more", {{"color", S("red")}}).ok());
+  snapshot->Find(kTable)->global_indexes[0].progress->set_stalled(false);
+  EXPECT_FALSE(Put("still more", {{"color", S("red")}}).ok());
+}
+
 TEST_F(BacklogTest, CountsForEachIndexWhatTouchesIt) {
   ASSERT_TRUE(Put("a", {{"color", S("red")}}).ok());
   ASSERT_TRUE(Put("b", {{"color", S("red")}, {"size", S("big")}}).ok());

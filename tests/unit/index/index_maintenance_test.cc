@@ -269,6 +269,37 @@ TEST_F(IndexMaintenanceTest, ATableWithADamagedRecordDelaysNoOther) {
   applier_->Stop();
 }
 
+// An index that was added or rebuilt behind the damage, or whose own state is good, does not wait for the others.
+TEST_F(IndexMaintenanceTest, AnIndexBehindADamagedRecordGoesOn) {
+  WriteUnit damaged(snapshot_);
+  damaged.SetChangeRecord(id(), "damaged");
+  const absl::StatusOr<ChangeSequence> damage = store::CommitAndWait(database_.get(), std::move(damaged));
+  ASSERT_TRUE(damage.ok()) << damage.status();
+  by_h().progress->Advance(*damage);
+  const ChangeSequence last = Write({}, {{"g", "1"}, {"h", "1"}, {"pk", "p"}, {"sk", "s"}});
+  EXPECT_EQ(applier_->RunOnce(id()).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(by_h().progress->applied(), last);
+  EXPECT_EQ(Keys(by_h()).size(), 1u);
+  EXPECT_FALSE(by_h().progress->is_stalled());
+  EXPECT_TRUE(by_g().progress->is_stalled());
+  EXPECT_EQ(by_g().progress->applied(), ChangeSequence(0));
+
+  applier_->Start();
+  // A pause after each failure would take a second of each round.
+  const absl::Time deadline = absl::Now() + absl::Seconds(40);
+  for (int i = 0; i < 100 && !HasFailure(); ++i) {
+    const ChangeSequence next = Write({}, {{"h", "1"}, {"pk", "p"}, {"sk", std::to_string(i)}});
+    absl::Notification applied;
+    by_h().progress->WhenApplied(next, deadline, [&](const absl::Status& status) {
+      EXPECT_TRUE(status.ok()) << status;
+      applied.Notify();
+    });
+    applied.WaitForNotification();
+  }
+  applier_->Stop();
+  EXPECT_TRUE(by_g().progress->is_stalled());
+}
+
 TEST_F(IndexMaintenanceTest, ThreadAppliesWhatWaitsAndWhatComes) {
   const auto wait_for = [this](ChangeSequence sequence) {
     absl::Notification applied;
