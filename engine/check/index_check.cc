@@ -9,6 +9,7 @@
 
 #include "absl/time/clock.h"
 #include "engine/parts.h"
+#include "glog/logging.h"
 #include "index/index_delta.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -105,49 +106,85 @@ class Verifier {
 
   // Checks rows of the table: each must have its entries.
   absl::StatusOr<std::string> CheckTablePage(const std::string& begin, VerifyTableResult* result) {
-    ARM_ASSIGN_OR_RETURN(const Page page, ReadPageOfRows(database(), table_.data, begin));
-    result->rows_checked = static_cast<int64_t>(page.rows.size());
+    absl::StatusOr<Page> page = ReadPageOfRows(database(), table_.data, begin);
     result->keyspace_rows = table_.data.stats->items();
-    const std::vector<const store::Index*> indexes = CheckableIndexes(table_);
-    for (const CheckedRow& row : page.rows) {
+    // The rest of the table cannot be read; the indexes can.
+    if (absl::IsDataLoss(page.status())) {
+      ReportUnreadable("", begin, page.status(), result);
+      return "";
+    }
+    ARM_RETURN_IF_ERROR(page.status());
+    result->rows_checked = static_cast<int64_t>(page->rows.size());
+    std::vector<const store::Index*> indexes = CheckableIndexes(table_);
+    for (const CheckedRow& row : page->rows) {
       const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(row.value);
       if (!stored.ok()) {
         result->differences.push_back({"", Kind::kDamaged, "", row.key, false});
         continue;
       }
-      for (const store::Index* const index : indexes) {
-        const std::optional<index::Entry> entry = index::MakeEntry(*index, table_.descriptor.key, stored->item);
-        if (!entry.has_value()) continue;
-        ARM_ASSIGN_OR_RETURN(const bool agrees, Holds(*index, *entry));
-        if (!agrees) ARM_RETURN_IF_ERROR(Recheck(*index, row.key, std::nullopt, result));
+      for (auto index = indexes.begin(); index != indexes.end();) {
+        const absl::Status checked = CheckRow(**index, row.key, stored->item, result);
+        if (!checked.ok() && !absl::IsDataLoss(checked)) return checked;
+        if (!checked.ok()) ReportUnreadable((*index)->descriptor.name, "", checked, result);
+        index = checked.ok() ? index + 1 : indexes.erase(index);
       }
     }
-    return page.next_key;
+    return page->next_key;
   }
 
   // Checks rows of an index: each must belong to an item.
   absl::StatusOr<std::string> CheckIndexPage(const store::Index& index, const std::string& begin,
                                              VerifyTableResult* result) {
-    ARM_ASSIGN_OR_RETURN(const Page page, ReadPageOfRows(database(), index.keyspace, begin));
-    result->rows_checked = static_cast<int64_t>(page.rows.size());
     result->keyspace = index.descriptor.name;
     result->keyspace_rows = index.keyspace.stats->items();
-    for (const CheckedRow& row : page.rows) {
-      const std::optional<std::string> base_key = BaseKeyOf(row.value);
-      if (!base_key.has_value()) {
-        ARM_RETURN_IF_ERROR(RemoveDamaged(index, row, result));
-        continue;
-      }
-      ARM_ASSIGN_OR_RETURN(const Expected expected, ExpectedOf(index, *base_key));
-      if (!expected.is_readable) continue;
-      // The contents of an entry at its right place were compared by the check of the table.
-      const bool stands = expected.entry.has_value() && expected.entry->key == row.key;
-      if (!stands) ARM_RETURN_IF_ERROR(Recheck(index, *base_key, row.key, result));
+    const absl::StatusOr<Page> page = ReadPageOfRows(database(), index.keyspace, begin);
+    if (absl::IsDataLoss(page.status())) {
+      ReportUnreadable(index.descriptor.name, begin, page.status(), result);
+      return "";
     }
-    return page.next_key;
+    ARM_RETURN_IF_ERROR(page.status());
+    result->rows_checked = static_cast<int64_t>(page->rows.size());
+    for (const CheckedRow& row : page->rows) {
+      const absl::Status checked = CheckEntry(index, row, result);
+      if (absl::IsDataLoss(checked)) {
+        ReportUnreadable(index.descriptor.name, row.key, checked, result);
+        return "";
+      }
+      ARM_RETURN_IF_ERROR(checked);
+    }
+    return page->next_key;
   }
 
  private:
+  // Compares the index with a row of the table.
+  absl::Status CheckRow(const store::Index& index, const std::string& base_key, const model::ItemView& item,
+                        VerifyTableResult* result) {
+    const std::optional<index::Entry> entry = index::MakeEntry(index, table_.descriptor.key, item);
+    if (!entry.has_value()) return absl::OkStatus();
+    ARM_ASSIGN_OR_RETURN(const bool agrees, Holds(index, *entry));
+    return agrees ? absl::OkStatus() : Recheck(index, base_key, std::nullopt, result);
+  }
+
+  // Compares an entry of the index with its row of the table.
+  absl::Status CheckEntry(const store::Index& index, const CheckedRow& row, VerifyTableResult* result) {
+    const std::optional<std::string> base_key = BaseKeyOf(row.value);
+    if (!base_key.has_value()) return RemoveDamaged(index, row, result);
+    ARM_ASSIGN_OR_RETURN(const Expected expected, ExpectedOf(index, *base_key));
+    if (!expected.is_readable) return absl::OkStatus();
+    // The contents of an entry at its right place were compared by the check of the table.
+    const bool stands = expected.entry.has_value() && expected.entry->key == row.key;
+    return stands ? absl::OkStatus() : Recheck(index, *base_key, row.key, result);
+  }
+
+  // Reports a part of an index, or of the table if `name` is empty, that cannot be read. The status names the file,
+  // which clients need not know.
+  void ReportUnreadable(const std::string& name, const std::string& key, const absl::Status& status,
+                        VerifyTableResult* result) const {
+    LOG(ERROR) << "verify: cannot be read table=" << table_.descriptor.name << " index=" << name
+               << " status=" << status;
+    result->differences.push_back({name, Kind::kDamaged, "", key, false});
+  }
+
   const store::Database& database() const { return *parts_->database; }
 
   // Key of the table row that the entry belongs to.
@@ -176,9 +213,11 @@ class Verifier {
     std::optional<index::Entry> entry;
   };
   absl::StatusOr<Expected> ExpectedOf(const store::Index& index, std::string_view base_key) const {
-    ARM_ASSIGN_OR_RETURN(const std::optional<std::string> value, Get(table_.data, base_key));
-    if (!value.has_value()) return Expected();
-    const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(*value);
+    const absl::StatusOr<std::optional<std::string>> value = Get(table_.data, base_key);
+    if (absl::IsDataLoss(value.status())) return Expected{false, std::nullopt};
+    ARM_RETURN_IF_ERROR(value.status());
+    if (!value->has_value()) return Expected();
+    const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(**value);
     if (!stored.ok()) return Expected{false, std::nullopt};
     return Expected{true, index::MakeEntry(index, table_.descriptor.key, stored->item)};
   }
@@ -205,28 +244,35 @@ class Verifier {
   // Waits until the index contains all acknowledged writes.
   absl::Status WaitForIndex(const store::Index& index, absl::Duration patience = kRowPatience) const {
     if (!IsGlobal(index)) return absl::OkStatus();
+    if (index.progress->is_stalled()) {
+      return DataLossError(Cat("the index ", index.descriptor.name, " stands still: its changes cannot be applied"));
+    }
     const ChangeSequence last = parts_->database->change_log().watermark();
     parts_->applier.OnAppended({table_.descriptor.id});
     return Await<absl::Status>(
         [&](auto then) { index.progress->WhenApplied(last, absl::Now() + patience, std::move(then)); });
   }
 
+  // Locks the row at a moment when the index contains all acknowledged writes.
+  absl::StatusOr<store::LockTable::Guard> LockWithIndex(const store::Index& index, const std::string& base_key) const {
+    for (int attempt = 1;; ++attempt) {
+      // Waits without the lock first: clients must not wait for an index that lags behind.
+      ARM_RETURN_IF_ERROR(WaitForIndex(index));
+      ARM_ASSIGN_OR_RETURN(store::LockTable::Guard guard, Lock(base_key));
+      const absl::Status caught_up = WaitForIndex(index, kLockedPatience);
+      if (caught_up.ok()) return guard;
+      if (attempt == kAttemptsMax || !absl::IsDeadlineExceeded(caught_up)) return caught_up;
+    }
+  }
+
   // Compares the index's entry for the row with the expected one, while neither can change. `entry_key`: the suspicious
   // entry, if any.
   absl::Status Recheck(const store::Index& index, const std::string& base_key,
                        const std::optional<std::string>& entry_key, VerifyTableResult* result) {
-    // Waits without the lock first: clients must not wait for an index that lags behind.
-    store::LockTable::Guard guard;
-    for (int attempt = 1;; ++attempt) {
-      ARM_RETURN_IF_ERROR(WaitForIndex(index));
-      ARM_ASSIGN_OR_RETURN(const bool agrees, Agrees(index, base_key, entry_key));
-      if (agrees) return absl::OkStatus();
-      ARM_ASSIGN_OR_RETURN(guard, Lock(base_key));
-      const absl::Status caught_up = WaitForIndex(index, kLockedPatience);
-      if (caught_up.ok()) break;
-      guard.Release();
-      if (attempt == kAttemptsMax || !absl::IsDeadlineExceeded(caught_up)) return caught_up;
-    }
+    ARM_RETURN_IF_ERROR(WaitForIndex(index));
+    ARM_ASSIGN_OR_RETURN(const bool agrees, Agrees(index, base_key, entry_key));
+    if (agrees) return absl::OkStatus();
+    ARM_ASSIGN_OR_RETURN(const store::LockTable::Guard guard, LockWithIndex(index, base_key));
     ARM_ASSIGN_OR_RETURN(const Expected expected, ExpectedOf(index, base_key));
     if (!expected.is_readable) return absl::OkStatus();
     const std::optional<index::Entry>& entry = expected.entry;
@@ -266,10 +312,20 @@ class Verifier {
                   std::move(change), result);
   }
 
-  // Reports an unreadable entry. If it is a row's right entry, the check of the table has rewritten it already. Nobody
-  // else writes it.
+  // Reports an unreadable entry. If it is a row's right entry, the check of the table has rewritten it already. But a
+  // write of that row may make it the right entry meanwhile, so the row is locked. Nobody writes an entry whose key is
+  // that of no row.
   absl::Status RemoveDamaged(const store::Index& index, const CheckedRow& row, VerifyTableResult* result) {
-    ARM_RETURN_IF_ERROR(WaitForIndex(index));
+    const absl::StatusOr<std::string> attributes =
+        index::DecodeIndexKey(index.descriptor.kind, index.descriptor.key, table_.descriptor.key, row.key);
+    std::optional<std::string> base_key;
+    if (attributes.ok()) base_key = codec::EncodeTableKey(table_.descriptor.key, model::ItemView(*attributes));
+    store::LockTable::Guard guard;
+    if (base_key.has_value()) {
+      ARM_ASSIGN_OR_RETURN(guard, LockWithIndex(index, *base_key));
+    } else {
+      ARM_RETURN_IF_ERROR(WaitForIndex(index));
+    }
     ARM_ASSIGN_OR_RETURN(const std::optional<std::string> now, Get(index.keyspace, row.key));
     if (now != row.value) return absl::OkStatus();
     index::EntryChange change;

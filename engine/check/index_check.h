@@ -42,7 +42,9 @@ struct IndexDifference {
   std::string index_name;  // empty: an unreadable row of the table itself
   Kind kind = Kind::kMissing;
   std::string key_bytes;  // the item's key, as answers show it; empty if the entry is unreadable
-  std::string entry_key;  // key of the index row
+  // Key of the index row. For a part of the files that cannot be read, a key before it, or empty; then kind is kDamaged
+  // and a repair is not possible.
+  std::string entry_key;
   bool repaired = false;
 };
 

@@ -125,7 +125,9 @@ absl::Status VerifyTables(const Session& session, const std::vector<std::string>
   if (findings.differences.empty()) return absl::OkStatus();
   const int64_t left = static_cast<int64_t>(findings.differences.size()) - findings.repaired;
   return DifferencesError(left == 0 ? "the differences were repaired: verify again to see that nothing differs"
-                                    : Cat(left, " differences; --repair repairs those of indexes"));
+                                    : Cat(left,
+                                          " differences; --repair repairs those of indexes, and armature index "
+                                          "rebuild builds a damaged global index again"));
 }
 
 absl::Status Verify(const Session& session, const VerifyOptions& options) {

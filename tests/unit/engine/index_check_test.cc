@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -14,9 +15,11 @@
 
 #include "engine/check/index_check.h"
 #include "storage/codec/stored_item.h"
+#include "storage/store/meta_keys.h"
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/engine/item_model.h"
 #include "tests/unit/model/random_seed.h"
+#include "tests/unit/store/damaged_files.h"
 
 namespace armature::engine::index_check_test {
 
@@ -37,6 +40,9 @@ std::string ToText(const IndexDifference& difference) {
 
 class IndexCheckTest : public testing::Test {
  protected:
+  explicit IndexCheckTest(std::function<void(store::DatabaseOptions*)> adjust = nullptr)
+      : engine_(store::Durability::kOs, {}, std::move(adjust)) {}
+
   void SetUp() override {
     model::TableDefinition definition = PlainTable(kTable);
     definition.attribute_definitions = {{"pk", "S"}, {"sk", "N"}, {"color", "S"}};
@@ -102,7 +108,9 @@ class IndexCheckTest : public testing::Test {
   }
 
   static constexpr int kItems = 700;  // more than one page
+  std::string damaged_family_;        // its files are damaged when the database is opened
   TestEngine engine_;
+  std::string blue_;  // key of an entry
   int64_t rows_checked_ = 0;
 };
 
@@ -175,6 +183,78 @@ TEST_F(IndexCheckTest, ARowThatCannotBeReadIsTold) {
   // Its entries may be all that remains of the item, so they stay.
   EXPECT_THAT(Verify(/*repair=*/true), ElementsAre(" damaged -"));
   EXPECT_THAT(Verify(), ElementsAre(" damaged -"));
+}
+
+// A write makes an unreadable entry the right one of its item, while a repair removes it.
+TEST_F(IndexCheckTest, ARepairRemovesNoEntryThatIsBeingWritten) {
+  std::mt19937 random(static_cast<uint32_t>(PrintedTestSeed()));
+  for (int round = 0; round < 3; ++round) {
+    for (const char* name : {"Local", "Global"}) {
+      ASSERT_TRUE(Put(3, "blue").ok());
+      ASSERT_TRUE(CatchUp().ok());
+      Damage(name, [&](const store::Keyspace& keyspace, store::WriteUnit*) {
+        for (const StoredRow& row : Rows(keyspace)) {
+          const absl::StatusOr<codec::StoredItemView> stored = codec::ParseStoredItem(row.value);
+          if (stored->item.Find("color")->scalar() == "blue") blue_ = row.key;
+        }
+      });
+      ASSERT_TRUE(Put(3, "red").ok());
+      ASSERT_TRUE(CatchUp().ok());
+      Damage(name, [&](const store::Keyspace& keyspace, store::WriteUnit* unit) {
+        unit->Put(keyspace, blue_, "no stored item");
+        unit->AddStats(keyspace, {1, 0});
+      });
+      std::thread writer([&, pause = absl::Microseconds(random() % 20'000)] {
+        const absl::Time begin = absl::Now();
+        while (absl::Now() - begin < pause) std::this_thread::yield();
+        EXPECT_TRUE(Put(3, "blue").ok());
+      });
+      Verify(/*repair=*/true);
+      writer.join();
+      ASSERT_TRUE(CatchUp().ok());
+      ASSERT_THAT(Verify(), IsEmpty()) << name << " " << round;
+    }
+  }
+}
+
+// A database whose table files can be damaged while it is closed.
+class DamagedFilesTest : public IndexCheckTest {
+ protected:
+  DamagedFilesTest()
+      : IndexCheckTest([this](store::DatabaseOptions* options) {
+          if (!damaged_family_.empty()) store::DamageFilesOf(damaged_family_, options->path);
+        }) {}
+
+  // Flips a byte of the first block of the family's files when the database is opened again.
+  void DamageFamily(const std::string& name) {
+    {
+      const std::shared_ptr<const store::CatalogSnapshot> catalog = engine_.database().catalog();
+      const store::Table& table = *catalog->Find(kTable);
+      damaged_family_ = name.empty()
+                            ? store::DataFamilyName(table.descriptor.id)
+                            : store::GlobalIndexFamilyName(table.descriptor.id, table.FindIndex(name)->descriptor.id);
+    }
+    engine_.Reopen();
+    damaged_family_.clear();
+  }
+};
+
+TEST_F(DamagedFilesTest, AnIndexWithADamagedBlockIsNamedAndTheOthersAreChecked) {
+  Damage("Local", [&](const store::Keyspace& keyspace, store::WriteUnit* unit) {
+    unit->Put(keyspace, Rows(keyspace)[3].key + "y", "no stored item");
+  });
+  DamageFamily("Global");
+  const std::vector<std::string> found = Verify();
+  EXPECT_THAT(found, testing::Contains("Global damaged -"));
+  EXPECT_THAT(found, testing::Contains("Local damaged -"));
+  for (const std::string& difference : found) EXPECT_THAT(difference, testing::EndsWith(" damaged -"));
+}
+
+TEST_F(DamagedFilesTest, ATableWithADamagedBlockIsNamedAndItsIndexesStay) {
+  DamageFamily("");
+  const std::vector<std::string> found = Verify(/*repair=*/true);
+  EXPECT_THAT(found, testing::Each(" damaged -"));
+  EXPECT_THAT(found, testing::Not(IsEmpty()));
 }
 
 TEST_F(IndexCheckTest, WritesUnderWayAreNoDifferences) {
