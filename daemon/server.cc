@@ -11,6 +11,7 @@
 #include "daemon/grpc/call_gate.h"
 #include "daemon/grpc/call_ledger.h"
 #include "daemon/grpc/connection_acceptor.h"
+#include "daemon/grpc/health_service.h"
 #include "daemon/grpc/item_service.h"
 #include "daemon/grpc/listener_credentials.h"
 #include "daemon/grpc/unary_service.h"
@@ -26,7 +27,6 @@
 #include "glog/logging.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
-#include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/resource_quota.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/thread_pool.h"
@@ -48,17 +48,22 @@ constexpr size_t kQuotaRoomBytes = 256 << 20;
 constexpr int kHandshakeMs = 20'000;
 constexpr int kIdleMs = 600'000;
 
+// No client may use up the memory of requests and answers: it takes so many to do it.
+constexpr size_t kClientsAtLeast = 2;
+
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr size_t kMetricsConnectionsMax = 64;
 constexpr size_t kMetricsBodyBytesMax = 1024;
 
 // Methods without authentication, for load balancers. The answer contains only the serving status.
-constexpr std::array<std::string_view, 2> kOpenMethods = {"/grpc.health.v1.Health/Check",
-                                                          "/grpc.health.v1.Health/Watch"};
+constexpr std::array<std::string_view, 2> kOpenMethods = {HealthService::kCheck, HealthService::kWatch};
 
-SiteRules SitesOf(const Config& config, const std::string& listen, bool checks_host) {
-  SiteRulesOptions options{
-      .listen = listen, .hosts = config.http_hosts, .origins = config.cors_origins, .checks_host = checks_host};
+SiteRules SitesOf(const Config& config, const std::string& listen, bool is_tls, bool checks_host) {
+  SiteRulesOptions options{.listen = listen,
+                           .hosts = config.http_hosts,
+                           .origins = config.cors_origins,
+                           .is_tls = is_tls,
+                           .checks_host = checks_host};
   if (std::string own = OwnHostName(); !own.empty()) options.hosts.push_back(std::move(own));
   return SiteRules(std::move(options));
 }
@@ -81,6 +86,7 @@ struct Server::Impl {
   std::unique_ptr<UnaryService> tables;
   std::unique_ptr<UnaryService> streams;
   std::unique_ptr<AdminService> admin;
+  std::unique_ptr<HealthService> health;
   std::shared_ptr<ListenerCredentials> credentials;
   std::unique_ptr<ConnectionAcceptor> acceptor;
   std::unique_ptr<grpc::Server> grpc;
@@ -98,6 +104,7 @@ struct Server::Impl {
   absl::Status StartGrpc(const std::string& listen, size_t request_memory_bytes);
   absl::Status StartHttp(const Config& config);
   absl::Status StartMetrics(const Config& config);
+  void ReloadTls();
 };
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -135,7 +142,7 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_m
   const bool is_socket = listen.starts_with("unix:");
   credentials = ListenerCredentials::Make(is_socket ? nullptr : tls.get(), std::move(filter));
 
-  grpc::EnableDefaultHealthCheckService(true);
+  health = std::make_unique<HealthService>(calls.get());
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   ARM_ASSIGN_OR_RETURN(acceptor, ConnectionAcceptor::Make(listen, connections.get()));
@@ -158,6 +165,7 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_m
   builder.RegisterService(tables.get());
   builder.RegisterService(streams.get());
   builder.RegisterService(admin.get());
+  builder.RegisterService(health.get());
   grpc = builder.BuildAndStart();
   if (grpc == nullptr) return UnavailableError(Cat("cannot serve gRPC on ", listen));
   acceptor->Start(CallLedger::kInterval, [this] { calls->Sweep(CoarseNowNs(), acceptor.get()); });
@@ -175,7 +183,7 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
       return checker->AuthenticateRequest(request, absl::Now(), hold);
     };
   }
-  front.sites = SitesOf(config, config.http_listen, /*checks_host=*/authenticator == nullptr);
+  front.sites = SitesOf(config, config.http_listen, config.tls.enabled(), /*checks_host=*/authenticator == nullptr);
   operations = std::make_unique<JsonApi>(engine.get(), audit.get());
   json = std::make_unique<JsonFront>(operations.get(), front);
   HttpServerOptions options;
@@ -205,7 +213,7 @@ absl::Status Server::Impl::StartMetrics(const Config& config) {
                      .calls = calls.get(),
                      .audit = audit.get()},
       // On other addresses than loopback the scraper may use any name.
-      SitesOf(config, config.metrics_listen, /*checks_host=*/IsLoopback(config.metrics_listen)));
+      SitesOf(config, config.metrics_listen, /*is_tls=*/false, /*checks_host=*/IsLoopback(config.metrics_listen)));
   HttpServerOptions options;
   options.listen = config.metrics_listen;
   options.io_threads = 1;
@@ -226,7 +234,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
   ARM_RETURN_IF_ERROR(impl->StartSecurity(config));
   impl->requests = std::make_unique<RequestStats>(config.slow_request_ms * kNsPerMs);
   impl->connections = std::make_unique<ConnectionLedger>(WithinDescriptors(config.connections, descriptors));
-  impl->memory = std::make_unique<MemoryBudget>(config.request_memory_bytes);
+  impl->memory =
+      std::make_unique<MemoryBudget>(config.request_memory_bytes, config.request_memory_bytes / kClientsAtLeast);
   ARM_ASSIGN_OR_RETURN(impl->database, store::Database::Open(config.database));
   impl->engine = std::make_unique<engine::Engine>(impl->database.get(), config.engine);
   impl->calls = std::make_unique<CallLedger>(impl->memory.get(), CallLimits{});
@@ -241,12 +250,25 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
   return server;
 }
 
+// Both fronts take the new certificate, or neither does.
+void Server::Impl::ReloadTls() {
+  if (tls == nullptr) return;
+  absl::StatusOr<TlsIdentity> identity = tls->Read();
+  if (!identity.ok()) return;
+  if (http_tls != nullptr) {
+    absl::StatusOr<std::shared_ptr<const TlsContext>> context = http_tls->Read();
+    if (!context.ok()) {
+      LOG(ERROR) << "server: both fronts keep the old certificate: " << context.status();
+      return;
+    }
+    http_tls->Use(*std::move(context));
+  }
+  tls->Use(*std::move(identity));
+}
+
 void Server::Reload() {
   // Each Reload logs its own outcome.
-  if (impl_->tls != nullptr && impl_->tls->Reload().ok() && impl_->http_tls != nullptr) {
-    const absl::Status loaded = impl_->http_tls->Load();
-    if (!loaded.ok()) LOG(ERROR) << "server: HTTP keeps the old certificate: " << loaded;
-  }
+  impl_->ReloadTls();
   if (impl_->authenticator != nullptr) impl_->authenticator->Reload().IgnoreError();
   if (impl_->audit != nullptr) impl_->audit->Reopen();
 }
@@ -266,6 +288,7 @@ void Server::Stop(absl::Duration grace) {
       impl_->acceptor->StopAccepting();
       impl_->items->Drain();
       impl_->admin->Drain();
+      impl_->health->Drain();
       impl_->grpc->Shutdown(absl::ToChronoTime(absl::Now() + grace));
       impl_->grpc->Wait();
     }

@@ -305,11 +305,11 @@ std::vector<UnaryOperation> Operations(std::string data_dir) {
 
 AdminService::AdminService(const CallGate* gate, std::string data_dir)
     : UnaryService(gate, Operations(std::move(data_dir))) {
-  using ExportHandler = grpc::internal::CallbackServerStreamingHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
-  AddMethod(*engine::FindOperation("admin:ExportTable"), grpc::internal::RpcMethod::SERVER_STREAMING,
-            new ExportHandler([this](Context* context, const grpc::ByteBuffer* request) {
-              return exports_.Open([this, context, request](StreamSet<ExportStream>::Ended ended) {
-                return std::make_shared<ExportStream>(this->gate(), context, request, std::move(ended));
+  using ExportHandler = grpc::internal::CallbackBidiHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
+  AddMethod(*engine::FindOperation("admin:ExportTable"), grpc::internal::RpcMethod::BIDI_STREAMING,
+            new ExportHandler([this](Context* context) {
+              return exports_.Open([this, context](StreamSet<ExportStream>::Ended ended) {
+                return std::make_shared<ExportStream>(this->gate(), context, std::move(ended));
               });
             }));
   AddGuarded(*engine::FindOperation(kEcho), [this](Context* context, grpc::ByteBuffer* response) {

@@ -41,28 +41,43 @@ class ExportStream::Page final : public engine::PageWriter {
 };
 
 void ExportStream::Start() {
+  gate_->ledger()->Add(this);
   counted_ = gate_->Count(Front::kGrpc, kOperation);
-  v1::ExportTableRequest request;
-  const MessageBytes message(*request_);
-  const bool is_read = request.ParseFromArray(message.view().data(), static_cast<int>(message.view().size()));
-  table_name_ = request.table_name();
-  gate_->Identify(*context_, [self = shared_from_this(), is_read](absl::StatusOr<Caller> caller) {
+  gate_->Identify(*context_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
     if (!caller.ok()) return self->End(caller.status());
     self->caller_ = *std::move(caller);
-    const absl::StatusOr<engine::Engine*> engine = self->caller_->Allow(kOperation, self->table_name_);
-    if (!engine.ok()) return self->End(engine.status());
-    if (!is_read) return self->End(SerializationError("The request is no ExportTableRequest"));
-    (*engine)->OpenExport(self->table_name_, [self](absl::StatusOr<std::shared_ptr<engine::TableExport>> opened) {
-      self->Opened(std::move(opened));
-    });
+    self->Set(CallPhase::kReading);
+    self->StartRead(&self->request_);
   });
+}
+
+void ExportStream::OnReadDone(bool ok) {
+  Set(CallPhase::kRunning);
+  gate_->ledger()->Received(*this, request_.Length());
+  v1::ExportTableRequest request;
+  const MessageBytes message(request_);
+  const bool is_read = ok && request.ParseFromArray(message.view().data(), static_cast<int>(message.view().size()));
+  request_.Clear();
+  table_name_ = request.table_name();
+  const absl::StatusOr<engine::Engine*> engine = caller_->Allow(kOperation, table_name_);
+  if (!engine.ok()) return End(engine.status());
+  if (!is_read) return End(SerializationError("The request is no ExportTableRequest"));
+  (*engine)->OpenExport(table_name_,
+                        [self = shared_from_this()](absl::StatusOr<std::shared_ptr<engine::TableExport>> opened) {
+                          self->Opened(std::move(opened));
+                        });
+}
+
+void ExportStream::Send(grpc::ByteBuffer message) {
+  sent_ = std::move(message);
+  share_.Set(sent_.Length());
+  StartWrite(&sent_);
 }
 
 void ExportStream::Opened(absl::StatusOr<std::shared_ptr<engine::TableExport>> opened) {
   if (!opened.ok()) return End(opened.status());
   export_ = *std::move(opened);
-  sent_ = HeadOf(*export_);
-  StartWrite(&sent_);
+  Send(HeadOf(*export_));
 }
 
 void ExportStream::OnWriteDone(bool ok) {
@@ -79,8 +94,7 @@ void ExportStream::ReadPage() {
     if (!has_more.ok()) return self->End(has_more.status());
     if (absl::Status stop = self->CheckGoesOn(); !stop.ok()) return self->End(stop);
     self->has_more_ = *has_more;
-    self->sent_ = page->Take();
-    self->StartWrite(&self->sent_);
+    self->Send(page->Take());
   });
 }
 
@@ -103,6 +117,7 @@ void ExportStream::End(const absl::Status& status) {
 void ExportStream::OnDone() {
   // Keeps the stream alive while `ended_` runs.
   const std::shared_ptr<ExportStream> self = shared_from_this();
+  gate_->ledger()->Remove(this);
   ended_(this);
 }
 

@@ -13,12 +13,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/grpc/call_gate.h"
+#include "daemon/grpc/call_ledger.h"
 #include "engine/backup/table_export.h"
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/server_callback.h"
 
 namespace armature::daemon {
 
+// The request is read only after its caller is known, and counts against the memory budget while it arrives. So the
+// method is registered as one with a stream of requests, of which one is read.
+//
 // Reads a page after the previous one was written, so that it holds one page at a time. Each step starts the next one.
 //
 // The stream ends with OK after the last item, with UNAVAILABLE when the daemon stops. A cancelled stream ends after
@@ -26,12 +30,16 @@ namespace armature::daemon {
 //
 // Thread-safety: thread-safe. No thread waits.
 // Lifetime: the owner releases it when it calls `ended`, its last action. Gate and engine must outlive it.
-class ExportStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
-                           public std::enable_shared_from_this<ExportStream> {
+class ExportStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
+                           public std::enable_shared_from_this<ExportStream>,
+                           private TrackedCall {
  public:
-  ExportStream(const CallGate* gate, grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-               std::function<void(ExportStream*)> ended)
-      : gate_(gate), context_(context), request_(request), ended_(std::move(ended)) {}
+  ExportStream(const CallGate* gate, grpc::CallbackServerContext* context, std::function<void(ExportStream*)> ended)
+      : TrackedCall(context),
+        gate_(gate),
+        context_(context),
+        ended_(std::move(ended)),
+        share_(gate->ledger()->budget(), Client()) {}
 
   // Call it once, before anything else.
   void Start();
@@ -39,6 +47,7 @@ class ExportStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   // Ends the stream after the current step.
   void Drain() { is_draining_.store(true); }
 
+  void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
   void OnCancel() override { is_cancelled_.store(true); }
   void OnDone() override;
@@ -48,18 +57,20 @@ class ExportStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
 
   void Opened(absl::StatusOr<std::shared_ptr<engine::TableExport>> opened);
   void ReadPage();
+  void Send(grpc::ByteBuffer message);
   // OK if there may be a next step. Otherwise the reason to end.
   absl::Status CheckGoesOn() const;
   void End(const absl::Status& status);
 
   const CallGate* const gate_;
   grpc::CallbackServerContext* const context_;
-  const grpc::ByteBuffer* const request_;
   const std::function<void(ExportStream*)> ended_;
   std::atomic<bool> is_draining_ = false;
   std::atomic<bool> is_cancelled_ = false;
 
   // Members of the current step.
+  grpc::ByteBuffer request_;
+  MemoryShare share_;  // the page that is being sent
   RequestStats::Request counted_;
   std::string table_name_;
   std::optional<Caller> caller_;

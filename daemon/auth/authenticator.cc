@@ -154,23 +154,27 @@ void Authenticator::AuthenticateByKey(std::string_view authorization, std::strin
 
 void Authenticator::CheckHashedSecret(const AccessKey& key, std::string secret, std::string_view peer, Done done) {
   if (secrets_.IsKnown(*key.secret_hash, secret)) return std::move(done)(key.access);
-  // An address that guesses secrets must not block the checker for others.
-  if (limiter_.IsSlowed(peer, absl::Now())) {
-    return RefuseAsBusy(peer, key.id, std::move(done));
-  }
-  secrets_.Check(*key.secret_hash, std::move(secret),
-                 [this, access = key.access, key_id = key.id, from = std::string(peer),
-                  done = std::move(done)](SecretChecker::Answer answer) mutable {
-                   switch (answer) {
-                     case SecretChecker::Answer::kRight:
-                       return std::move(done)(std::move(access));
-                     case SecretChecker::Answer::kWrong:
-                       return Refuse(UnrecognizedClientError(), AuthFailure::kWrongSecret, from, key_id,
-                                     std::move(done));
-                     case SecretChecker::Answer::kBusy:
-                       return RefuseAsBusy(from, key_id, std::move(done));
-                   }
-                 });
+  // An address that guesses secrets must not block the checker for others, so each computation counts as a failure
+  // until the secret turns out to be right. Calls that share a computation do not.
+  const auto counted = std::make_shared<bool>(false);
+  secrets_.Check(
+      *key.secret_hash, std::move(secret), [&] { return *counted = !limiter_.Failed(peer, absl::Now()); },
+      [this, counted, access = key.access, key_id = key.id, from = std::string(peer),
+       done = std::move(done)](SecretChecker::Answer answer) mutable {
+        if (answer != SecretChecker::Answer::kWrong && *counted) limiter_.TakeBack(from, absl::Now());
+        switch (answer) {
+          case SecretChecker::Answer::kRight:
+            return std::move(done)(std::move(access));
+          case SecretChecker::Answer::kWrong:
+            if (!*counted) {
+              return Refuse(UnrecognizedClientError(), AuthFailure::kWrongSecret, from, key_id, std::move(done));
+            }
+            log_->Failed(AuthFailure::kWrongSecret, from, key_id, absl::Now());
+            return std::move(done)(UnrecognizedClientError());
+          case SecretChecker::Answer::kBusy:
+            return RefuseAsBusy(from, key_id, std::move(done));
+        }
+      });
 }
 
 }  // namespace armature::daemon

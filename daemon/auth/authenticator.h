@@ -38,7 +38,7 @@ struct AuthenticatorOptions {
 // The caller's identity as gRPC reports it. The views are used during AuthenticateCall only.
 struct CallerIdentity {
   std::optional<std::string_view> authorization;    // metadata "authorization"
-  std::vector<std::string_view> certificate_names;  // of a verified certificate: alternative names, then common name
+  std::vector<std::string_view> certificate_names;  // of a verified certificate: alternative names, or else common name
   std::string_view peer;
 };
 

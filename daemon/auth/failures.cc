@@ -68,9 +68,12 @@ std::string AddressOf(std::string_view peer) {
   const std::string text(peer.substr(0, peer.find_first_of("]%")));
   in6_addr address{};
   if (inet_pton(AF_INET6, text.c_str(), &address) != 1) return text;
+  char printed[INET6_ADDRSTRLEN] = {};
+  if (IN6_IS_ADDR_V4MAPPED(&address)) {
+    return inet_ntop(AF_INET, &address.s6_addr[12], printed, sizeof printed);
+  }
   constexpr size_t kNetworkBytes = 8;
   for (size_t i = kNetworkBytes; i < sizeof address.s6_addr; ++i) address.s6_addr[i] = 0;
-  char printed[INET6_ADDRSTRLEN] = {};
   inet_ntop(AF_INET6, &address, printed, sizeof printed);
   return Cat(printed, "/64");
 }
@@ -92,9 +95,9 @@ bool FailureLimiter::Failed(std::string_view peer, absl::Time now) {
   return !BucketOf(peer, now).Take(options_.failures, now);
 }
 
-bool FailureLimiter::IsSlowed(std::string_view peer, absl::Time now) {
+void FailureLimiter::TakeBack(std::string_view peer, absl::Time now) {
   absl::MutexLock lock(&mutex_);
-  return BucketOf(peer, now).IsEmpty(options_.failures, now);
+  BucketOf(peer, now).Return(options_.failures);
 }
 
 }  // namespace armature::daemon

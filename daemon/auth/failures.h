@@ -40,10 +40,7 @@ class TokenBucket {
     return true;
   }
 
-  bool IsEmpty(const Rate& rate, absl::Time now) {
-    Fill(rate, now);
-    return tokens_ < 1;
-  }
+  void Return(const Rate& rate) { tokens_ = std::min(rate.burst, tokens_ + 1); }
 
   // True if the bucket equals a new one.
   bool IsFull(const Rate& rate, absl::Time now) {
@@ -129,8 +126,8 @@ class FailureLimiter {
   // Counts a failure. True if the address has used up its allowance: hold the answer back.
   bool Failed(std::string_view peer, absl::Time now);
 
-  // True if the next failure would exceed the allowance.
-  bool IsSlowed(std::string_view peer, absl::Time now);
+  // Takes back a failure that was counted before its outcome was known.
+  void TakeBack(std::string_view peer, absl::Time now);
 
  private:
   TokenBucket& BucketOf(std::string_view peer, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -142,7 +139,8 @@ class FailureLimiter {
   absl::Time swept_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
 };
 
-// The address that failures are counted for: a peer without its port; for IPv6 its /64 network, which has one owner.
+// The address that failures are counted for: a peer without its port; for IPv6 its /64 network, which has one owner. An
+// IPv4 address in the form of IPv6 counts as that IPv4 address.
 // Takes the forms of HTTP ("127.0.0.1:80", "[::1]:80") and of gRPC ("ipv4:127.0.0.1:80", "ipv6:%5B::1%5D:80", "unix:").
 std::string AddressOf(std::string_view peer);
 

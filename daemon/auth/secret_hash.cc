@@ -103,7 +103,7 @@ bool SecretChecker::IsKnown(const SecretHash& hash, std::string_view secret) {
   return remembered_.contains(name);
 }
 
-void SecretChecker::Check(const SecretHash& hash, std::string secret, Done done) {
+void SecretChecker::Check(const SecretHash& hash, std::string secret, MayCompute may_compute, Done done) {
   std::string name = NameOf(hash, secret);
   {
     absl::MutexLock lock(&mutex_);
@@ -115,7 +115,7 @@ void SecretChecker::Check(const SecretHash& hash, std::string secret, Done done)
         return;
       }
       Task task = [this, hash, secret = std::move(secret), name] { Finish(name, hash.Matches(secret)); };
-      if (pool_.TryRun(task)) {
+      if (may_compute() && pool_.TryRun(task)) {
         entry->second.push_back(std::move(done));
         ++askers_;
         return;

@@ -13,6 +13,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "storage/base/strings.h"
@@ -73,8 +74,10 @@ class SecretChecker {
   bool IsKnown(const SecretHash& hash, std::string_view secret);
 
   // Calls `done` once, here or on the checker's thread; kBusy if too many wait. Callers with the same hash and secret
-  // share one computation.
-  void Check(const SecretHash& hash, std::string secret, Done done);
+  // share one computation. `may_compute` is asked, at most once and here, before a new computation is accepted; if it
+  // returns false, the answer is kBusy.
+  using MayCompute = absl::FunctionRef<bool()>;
+  void Check(const SecretHash& hash, std::string secret, MayCompute may_compute, Done done);
 
  private:
   std::string NameOf(const SecretHash& hash, std::string_view secret) const;

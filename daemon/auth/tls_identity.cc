@@ -37,9 +37,16 @@ Owned<BIO> Reader(const std::string& pem) {
   return Owned<BIO>(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 
-// The first certificate of the file.
+// The first certificate of the file. Null if there is none, or if another one is damaged.
 Owned<X509> ReadCertificate(const std::string& pem) {
-  return Owned<X509>(PEM_read_bio_X509(Reader(pem).get(), nullptr, nullptr, nullptr));
+  const Owned<BIO> reader = Reader(pem);
+  Owned<X509> first(PEM_read_bio_X509(reader.get(), nullptr, nullptr, nullptr));
+  if (first == nullptr) return nullptr;
+  while (Owned<X509>(PEM_read_bio_X509(reader.get(), nullptr, nullptr, nullptr)) != nullptr) {
+  }
+  const bool is_whole = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+  ERR_clear_error();
+  return is_whole ? std::move(first) : nullptr;
 }
 
 Owned<EVP_PKEY> ReadKey(const std::string& pem) {
@@ -55,7 +62,7 @@ absl::StatusOr<TlsIdentity> LoadTlsIdentity(const TlsFiles& files) {
   ARM_ASSIGN_OR_RETURN(identity.certificate_pem, ReadPublicFile(files.certificate, kCertificateBytesMax));
   ARM_ASSIGN_OR_RETURN(identity.key_pem, ReadPrivateFile(files.key, kKeyBytesMax));
   const Owned<X509> certificate = ReadCertificate(identity.certificate_pem);
-  if (certificate == nullptr) return Unusable(files.certificate, "holds no certificate in PEM form");
+  if (certificate == nullptr) return Unusable(files.certificate, "holds no certificate in PEM form, or a damaged one");
   const Owned<EVP_PKEY> key = ReadKey(identity.key_pem);
   if (key == nullptr) return Unusable(files.key, "holds no private key in PEM form without a password");
   if (X509_check_private_key(certificate.get(), key.get()) != 1) {
@@ -67,7 +74,7 @@ absl::StatusOr<TlsIdentity> LoadTlsIdentity(const TlsFiles& files) {
   if (!files.client_ca.empty()) {
     ARM_ASSIGN_OR_RETURN(identity.client_ca_pem, ReadPublicFile(files.client_ca, kCertificateBytesMax));
     if (ReadCertificate(identity.client_ca_pem) == nullptr) {
-      return Unusable(files.client_ca, "holds no certificate in PEM form");
+      return Unusable(files.client_ca, "holds no certificate in PEM form, or a damaged one");
     }
   }
   return identity;
@@ -75,21 +82,22 @@ absl::StatusOr<TlsIdentity> LoadTlsIdentity(const TlsFiles& files) {
 
 absl::StatusOr<std::unique_ptr<TlsKeeper>> TlsKeeper::Start(TlsFiles files) {
   std::unique_ptr<TlsKeeper> made(new TlsKeeper(std::move(files)));
-  ARM_RETURN_IF_ERROR(made->Reload());
+  ARM_ASSIGN_OR_RETURN(TlsIdentity identity, made->Read());
+  made->Use(std::move(identity));
   return made;
 }
 
-absl::Status TlsKeeper::Reload() {
+absl::StatusOr<TlsIdentity> TlsKeeper::Read() const {
   absl::StatusOr<TlsIdentity> loaded = LoadTlsIdentity(files_);
-  if (!loaded.ok()) {
-    LOG(ERROR) << "tls: the certificate is not read: " << loaded.status().message();
-    return loaded.status();
-  }
+  if (!loaded.ok()) LOG(ERROR) << "tls: the certificate is not read: " << loaded.status().message();
+  return loaded;
+}
+
+void TlsKeeper::Use(TlsIdentity identity) {
   LOG(INFO) << "tls: certificate read path=" << files_.certificate;
   absl::MutexLock lock(&mutex_);
-  identity_ = std::make_shared<const TlsIdentity>(*std::move(loaded));
+  identity_ = std::make_shared<const TlsIdentity>(std::move(identity));
   ++version_;
-  return absl::OkStatus();
 }
 
 std::shared_ptr<const TlsIdentity> TlsKeeper::Current(uint64_t* version) const {

@@ -40,9 +40,10 @@ class TlsKeeper {
  public:
   static absl::StatusOr<std::unique_ptr<TlsKeeper>> Start(TlsFiles files);
 
-  // Reads the files again for new connections; open connections keep theirs. Errors: those of LoadTlsIdentity; the old
-  // identity then stays. Logs either way.
-  absl::Status Reload();
+  // Reads the files again, without effect on connections. Errors: those of LoadTlsIdentity; they are logged.
+  absl::StatusOr<TlsIdentity> Read() const;
+  // For new connections; open connections keep theirs.
+  void Use(TlsIdentity identity);
 
   // `*version` increases with each reload, so that callers notice a new identity.
   std::shared_ptr<const TlsIdentity> Current(uint64_t* version) const;

@@ -82,7 +82,7 @@ void CallGate::AskAuthenticator(const grpc::CallbackServerContext& context, Auth
   if (!authorization.has_value()) {
     const std::shared_ptr<const grpc::AuthContext> transport = context.auth_context();
     AppendNames(*transport, GRPC_X509_SAN_PROPERTY_NAME, &names);
-    AppendNames(*transport, GRPC_X509_CN_PROPERTY_NAME, &names);
+    if (names.empty()) AppendNames(*transport, GRPC_X509_CN_PROPERTY_NAME, &names);
   }
   const std::string peer = context.peer();
   authenticator_->AuthenticateCall(
@@ -110,7 +110,7 @@ GuardedCall* CallGate::Admit(grpc::CallbackServerContext* context, grpc::ByteBuf
                              const engine::Operation& operation, CallKind kind, Work work) const {
   auto* const guarded = new GuardedCall(ledger_, context, response);  // ends itself
   auto run = [this, context, &operation, kind, guarded, work = std::move(work)](absl::StatusOr<Caller> caller) mutable {
-    if (absl::Status room = caller.ok() && kind.is_large ? ledger_->CheckRoom(kPageBytes) : caller.status();
+    if (absl::Status room = caller.ok() && kind.is_large ? guarded->CheckRoom(kPageBytes) : caller.status();
         !room.ok()) {
       Audit(caller.ok() ? &*caller : nullptr,
             {.principal = {}, .peer = context->peer(), .operation = operation.name, .table = {}, .result = room});

@@ -18,11 +18,19 @@ constexpr size_t kWindowBytes = 64 << 10;
 // Part of the budget that is freed when a request was refused.
 constexpr size_t kPartFreed = 4;
 constexpr int kLogEvery = 1000;
+// Bytes around a message: its headers, and frames of the connection in an interval. Estimated high, because what is not
+// subtracted would add up as long as a stream is open.
+constexpr size_t kHeadBytes = 512;
+constexpr size_t kControlBytes = 64;
+// A message in frames and TLS records is larger by less than this part. So are window updates for answers.
+constexpr size_t kFramingPart = 128;
 
 // The lock that this thread holds during TryCancel, where gRPC may end the call at once.
 thread_local const absl::Mutex* cancelling = nullptr;
 
 }  // namespace
+
+BudgetClient TrackedCall::Client() const { return ClientOf(NetworkOf(std::string_view(Peer()))); }
 
 void TrackedCall::Set(CallPhase phase, size_t bytes) {
   since_ns_.store(CoarseNowNs(), std::memory_order_relaxed);
@@ -50,10 +58,39 @@ void CallLedger::Remove(TrackedCall* call) {
   shard.calls.erase(call);
 }
 
-absl::Status CallLedger::CheckRoom(size_t bytes) {
-  if (budget_->HasRoomFor(bytes)) return absl::OkStatus();
+absl::Status CallLedger::CheckRoom(const BudgetClient& client, size_t bytes) {
+  if (budget_->HasRoomFor(client, bytes)) return absl::OkStatus();
   refused_.fetch_add(1, std::memory_order_relaxed);
   return ServiceUnavailableError("The server's memory for requests and answers is used up: try again");
+}
+
+void CallLedger::Received(const TrackedCall& call, size_t bytes) {
+  if (!has_streaks_.load(std::memory_order_relaxed)) return;
+  const std::string peer = call.Peer();
+  const absl::MutexLock lock(&streaks_mutex_);
+  const auto found = streaks_.find(peer);
+  if (found != streaks_.end()) found->second.whole_bytes += bytes + bytes / kFramingPart + kHeadBytes;
+}
+
+void CallLedger::Cancelled(const TrackedCall& call) {
+  const std::string peer = call.Peer();
+  const absl::MutexLock lock(&cancelled_mutex_);
+  ++cancelled_[peer];
+}
+
+void CallLedger::BreakCancelling(ConnectionTable* table) {
+  absl::flat_hash_map<std::string, size_t> cancelled;
+  {
+    const absl::MutexLock lock(&cancelled_mutex_);
+    cancelled.swap(cancelled_);
+  }
+  for (const auto& [peer, calls] : cancelled) {
+    if (calls <= limits_.cancelled_max) continue;
+    LOG_EVERY_N(WARNING, kLogEvery) << "grpc: connection broken off, because it cancels its calls peer=" << peer
+                                    << " calls=" << calls;
+    table->Break(peer);
+    broken_cancelling_.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 size_t CallLedger::Collect(int64_t now_ns, Connections* connections) {
@@ -67,7 +104,7 @@ size_t CallLedger::Collect(int64_t now_ns, Connections* connections) {
                             .since_ns = call->since_ns_.load(std::memory_order_relaxed),
                             .bytes = call->bytes_.load(std::memory_order_relaxed)};
       if (waiting.phase == CallPhase::kRunning || now_ns - waiting.since_ns < kSlowNs) continue;
-      Connection& connection = (*connections)[call->context_->peer()];
+      Connection& connection = (*connections)[call->Peer()];
       connection.calls.push_back(waiting);
       if (waiting.phase == CallPhase::kReading) ++connection.reading;
       connection.answer_bytes += waiting.bytes;
@@ -76,31 +113,47 @@ size_t CallLedger::Collect(int64_t now_ns, Connections* connections) {
   return open;
 }
 
+void CallLedger::EstimateOne(int64_t now_ns, const TransferCounts& counts, Streak* streak,
+                             Connection* connection) const {
+  const uint64_t received = counts.received - streak->start.received;
+  const uint64_t acknowledged = counts.acknowledged - streak->start.acknowledged;
+  streak->held_bytes += counts.received - streak->seen_received;
+  streak->seen_received = counts.received;
+  const size_t other_bytes = std::exchange(streak->whole_bytes, 0) + kControlBytes;
+  streak->held_bytes -= std::min(streak->held_bytes, other_bytes);
+  // Streams that have begun and sent nothing hold nothing.
+  connection->request_bytes =
+      std::min<size_t>(streak->held_bytes + connection->reading * kWindowBytes, counts.received);
+  const double seconds = static_cast<double>(now_ns - streak->start_ns) / kNsPerSecond;
+  connection->is_slow = static_cast<double>(received + acknowledged) <
+                        seconds * static_cast<double>(limits_.bytes_per_second_min * connection->calls.size());
+}
+
 void CallLedger::Estimate(int64_t now_ns, const ConnectionTable& table, Connections* connections) {
+  const absl::MutexLock lock(&streaks_mutex_);
   for (auto& [peer, streak] : streaks_) streak.is_seen = false;
   for (auto& [peer, connection] : *connections) {
     const std::optional<TransferCounts> counts = table.Transferred(peer);
+    if (!counts.has_value()) {
+      connection.request_bytes = connection.reading * (limits_.request_bytes_max + kWindowBytes);
+      connection.is_slow = true;
+      continue;
+    }
     const auto [found, is_new] = streaks_.try_emplace(peer);
     Streak& streak = found->second;
     streak.is_seen = true;
     if (is_new) {
       streak.start_ns = now_ns;
-      streak.start = counts.value_or(TransferCounts{});
+      streak.start = *counts;
+      streak.seen_received = counts->received;
+      // A fast client has sent much of its request by now.
+      streak.held_bytes = std::min<size_t>(counts->received - counts->received_before,
+                                           connection.reading * (limits_.request_bytes_max + kWindowBytes));
     }
-    const size_t most = connection.reading * (limits_.request_bytes_max + kWindowBytes);
-    if (!counts.has_value()) {
-      connection.request_bytes = most;
-      connection.is_slow = true;
-      continue;
-    }
-    const uint64_t received = counts->received - streak.start.received;
-    const uint64_t acknowledged = counts->acknowledged - streak.start.acknowledged;
-    connection.request_bytes = std::min<size_t>(received + connection.reading * kWindowBytes, most);
-    const double seconds = static_cast<double>(now_ns - streak.start_ns) / kNsPerSecond;
-    connection.is_slow = static_cast<double>(received + acknowledged) <
-                         seconds * static_cast<double>(limits_.bytes_per_second_min * connection.calls.size());
+    EstimateOne(now_ns, *counts, &streak, &connection);
   }
   absl::erase_if(streaks_, [](const auto& each) { return !each.second.is_seen; });
+  has_streaks_.store(!streaks_.empty(), std::memory_order_relaxed);
 }
 
 void CallLedger::Sweep(int64_t now_ns, ConnectionTable* table) {
@@ -108,14 +161,39 @@ void CallLedger::Sweep(int64_t now_ns, ConnectionTable* table) {
   const size_t open = Collect(now_ns, &connections);
   Estimate(now_ns, *table, &connections);
   size_t estimate = open * kCallBytes;
-  for (const auto& [peer, connection] : connections) estimate += connection.request_bytes;
-  budget_->SetEstimate(estimate);
+  BytesByClient by_client;
+  for (const auto& [peer, connection] : connections) {
+    if (connection.request_bytes == 0) continue;
+    estimate += connection.request_bytes;
+    by_client[ClientOf(NetworkOf(std::string_view(peer)))] += connection.request_bytes;
+  }
+  budget_->SetEstimate(estimate, std::move(by_client));
+  BreakCancelling(table);
   EndStalled(now_ns, &connections);
+  EndExcess(now_ns, connections, table);
+}
+
+void CallLedger::EndExcess(int64_t now_ns, const Connections& connections, ConnectionTable* table) {
   size_t wanted = budget_->excess();
   // Somebody else needs the room of those who do not read.
   const uint64_t refused = refused_.load(std::memory_order_relaxed);
-  if (std::exchange(refused_seen_, refused) != refused) wanted += budget_->bytes_max() / kPartFreed;
-  if (wanted > 0) EndLargest(now_ns, wanted, connections, table);
+  const bool is_wanted = std::exchange(refused_seen_, refused) != refused;
+  if (is_wanted) wanted += budget_->bytes_max() / kPartFreed;
+  ConnectionList all;
+  absl::flat_hash_map<BudgetClient, ConnectionList> of_client;
+  for (const auto& each : connections) {
+    if (each.second.held_bytes() == 0) continue;
+    all.push_back(&each);
+    of_client[ClientOf(NetworkOf(std::string_view(each.first)))].push_back(&each);
+  }
+  for (auto& [client, its_connections] : of_client) {
+    const size_t held = budget_->held_by(client) + (is_wanted ? budget_->client_bytes_max() / kPartFreed : 0);
+    if (held <= budget_->client_bytes_max()) continue;
+    EndLargest(now_ns, held - budget_->client_bytes_max(), std::move(its_connections), table);
+  }
+  if (wanted > 0 && (budget_->excess() > 0 || budget_->IsTight({}))) {
+    EndLargest(now_ns, wanted, std::move(all), table);
+  }
 }
 
 void CallLedger::EndStalled(int64_t now_ns, Connections* connections) {
@@ -123,36 +201,38 @@ void CallLedger::EndStalled(int64_t now_ns, Connections* connections) {
   for (auto& [peer, connection] : *connections) {
     if (!connection.is_slow) continue;
     for (const Waiting& waiting : connection.calls) {
-      if (now_ns - waiting.since_ns < timeout_ns || !Cancel(waiting)) continue;
+      if (waiting.phase == CallPhase::kListening || now_ns - waiting.since_ns < timeout_ns) continue;
+      if (!Cancel(waiting)) continue;
       ended_stalled_.fetch_add(1, std::memory_order_relaxed);
     }
   }
 }
 
-void CallLedger::EndLargest(int64_t now_ns, size_t wanted, const Connections& connections, ConnectionTable* table) {
-  std::vector<const Connections::value_type*> largest;
-  for (const auto& each : connections) largest.push_back(&each);
-  const auto held = [](const auto* each) { return each->second.request_bytes + each->second.answer_bytes; };
-  std::sort(largest.begin(), largest.end(), [&](const auto* a, const auto* b) { return held(a) > held(b); });
+void CallLedger::EndLargest(int64_t now_ns, size_t wanted, ConnectionList connections, ConnectionTable* table) {
+  std::sort(connections.begin(), connections.end(),
+            [](const auto* a, const auto* b) { return a->second.held_bytes() > b->second.held_bytes(); });
   const int64_t grace_ns = absl::ToInt64Nanoseconds(limits_.grace);
-  for (const auto* each : largest) {
+  for (const auto* each : connections) {
     size_t ended = 0;
     bool has_unread = false;
     for (const Waiting& waiting : each->second.calls) {
+      // A stream that listens may have received no part of a message.
+      if (waiting.phase == CallPhase::kListening && each->second.request_bytes < kWindowBytes) continue;
+      const bool is_answer = waiting.phase == CallPhase::kSending;
       // A request grows until it is whole. An answer only shrinks.
-      const bool is_reading = waiting.phase == CallPhase::kReading;
-      if (!is_reading && now_ns - waiting.since_ns < grace_ns) continue;
-      has_unread = has_unread || !is_reading;
+      if (is_answer && now_ns - waiting.since_ns < grace_ns) continue;
+      has_unread = has_unread || is_answer;
       if (Cancel(waiting)) ++ended;
     }
     // gRPC keeps the answers of a cancelled call until its connection has written what it had begun to write.
     if (has_unread) table->Break(each->first);
     if (ended == 0) continue;
     ended_spent_.fetch_add(ended, std::memory_order_relaxed);
+    const size_t held = each->second.held_bytes();
     LOG_EVERY_N(WARNING, kLogEvery) << "grpc: the memory for requests and answers is used up, calls ended peer="
-                                    << each->first << " calls=" << ended << " bytes=" << held(each);
-    if (held(each) >= wanted) return;
-    wanted -= held(each);
+                                    << each->first << " calls=" << ended << " bytes=" << held;
+    if (held >= wanted) return;
+    wanted -= held;
   }
 }
 
@@ -164,7 +244,7 @@ bool CallLedger::Cancel(const Waiting& waiting) {
   // The call has made progress, or another one has taken its place.
   if (waiting.call->since_ns_.load(std::memory_order_relaxed) != waiting.since_ns) return false;
   cancelling = &shard.mutex;
-  waiting.call->context_->TryCancel();
+  waiting.call->Cancel();
   cancelling = nullptr;
   return true;
 }
@@ -172,6 +252,7 @@ bool CallLedger::Cancel(const Waiting& waiting) {
 CallLedgerCounts CallLedger::counts() const {
   return {.ended_stalled = ended_stalled_.load(std::memory_order_relaxed),
           .ended_spent = ended_spent_.load(std::memory_order_relaxed),
+          .broken_cancelling = broken_cancelling_.load(std::memory_order_relaxed),
           .refused = refused_.load(std::memory_order_relaxed)};
 }
 

@@ -26,7 +26,8 @@ namespace armature::daemon {
 enum class CallPhase : uint8_t {
   kReading,  // its request has not arrived as a whole
   kRunning,
-  kSending,  // its answer has not been sent as a whole
+  kSending,    // its answer has not been sent as a whole
+  kListening,  // a stream that waits for its next message, a part of which may have arrived
 };
 
 // State of a call that the ledger uses. Part of the call's reactor.
@@ -35,12 +36,24 @@ enum class CallPhase : uint8_t {
 class TrackedCall {
  public:
   explicit TrackedCall(grpc::CallbackServerContext* context) : context_(context) {}
+  TrackedCall(const TrackedCall&) = delete;
+  TrackedCall& operator=(const TrackedCall&) = delete;
+
+  // The client, for the budget.
+  BudgetClient Client() const;
 
   // `bytes`: size of the unsent answers.
   void Set(CallPhase phase, size_t bytes = 0);
 
+ protected:
+  virtual ~TrackedCall() = default;
+
  private:
   friend class CallLedger;
+
+  // Replaced in tests.
+  virtual std::string Peer() const { return context_->peer(); }
+  virtual void Cancel() { context_->TryCancel(); }
 
   grpc::CallbackServerContext* const context_;
   std::atomic<CallPhase> phase_ = CallPhase::kRunning;
@@ -52,15 +65,16 @@ class TrackedCall {
 struct TransferCounts {
   uint64_t received = 0;
   uint64_t acknowledged = 0;
+  uint64_t received_before = 0;  // up to a moment at most about a second ago
 };
 
 // The connections of calls. A client's address is as gRPC writes it; clients on Unix sockets have none.
 class ConnectionTable {
  public:
   virtual ~ConnectionTable() = default;
-  // nullopt if the connection is unknown.
+  // nullopt if the connection is unknown, or on a Unix socket.
   virtual std::optional<TransferCounts> Transferred(const std::string& peer) const = 0;
-  // Breaks the connection off.
+  // Breaks the connection off; of those on Unix sockets all that have much unsent output.
   virtual void Break(const std::string& peer) = 0;
 };
 
@@ -74,17 +88,22 @@ struct CallLimits {
   absl::Duration grace = absl::Seconds(1);
   // The largest request.
   size_t request_bytes_max = 16 << 20;
+  // Calls that a connection may cancel within an interval: all that it may have open, twice.
+  size_t cancelled_max = 512;
 };
 
 struct CallLedgerCounts {
-  uint64_t ended_stalled = 0;  // calls ended because their client stalled
-  uint64_t ended_spent = 0;    // calls ended because the budget was spent
-  uint64_t refused = 0;        // calls refused because the budget was spent
+  uint64_t ended_stalled = 0;      // calls ended because their client stalled
+  uint64_t ended_spent = 0;        // calls ended because the budget was spent
+  uint64_t broken_cancelling = 0;  // connections broken off because they cancelled too many calls
+  uint64_t refused = 0;            // calls refused because the budget was spent
 };
 
 // The budget counts large answers exactly, from their end to the moment when the system has taken them. gRPC does not
-// tell how much of a request it holds, so requests under way are estimated by what their connections have received
-// since they began; this never falls short by more than one interval. Each open call counts with kCallBytes besides.
+// tell how much of a message it holds, and it takes more than the largest request if the client announces more. So
+// messages under way are estimated: by what their connection has received since the first of them began, less the
+// messages that were received as a whole. This falls short by no more than the arrivals of one interval. Each open call
+// counts with kCallBytes besides.
 //
 // Thread-safety: thread-safe, except Sweep, which one thread calls. Lifetime: `budget` outlives it; it outlives the
 // calls.
@@ -103,8 +122,13 @@ class CallLedger {
   void Remove(TrackedCall* call) ABSL_NO_THREAD_SAFETY_ANALYSIS;
 
   MemoryBudget* budget() { return budget_; }
-  // OK, or ServiceUnavailable if the budget has no room for `bytes` more.
-  absl::Status CheckRoom(size_t bytes);
+  // OK, or ServiceUnavailable if the budget, or the client's share of it, has no room for `bytes` more.
+  absl::Status CheckRoom(const BudgetClient& client, size_t bytes);
+  // Tells that a message of the call has arrived as a whole.
+  void Received(const TrackedCall& call, size_t bytes);
+  // Tells that the client has cancelled the call. A connection that cancels more calls in an interval than it may have
+  // open is broken off: each costs the daemon more than the client.
+  void Cancelled(const TrackedCall& call);
 
   // Counts what requests under way hold, and ends calls as CallLimits says. Called every kInterval.
   void Sweep(int64_t now_ns, ConnectionTable* table);
@@ -125,11 +149,16 @@ class CallLedger {
     size_t answer_bytes = 0;
     size_t request_bytes = 0;  // estimated
     bool is_slow = false;
+
+    size_t held_bytes() const { return answer_bytes + request_bytes; }
   };
   // A connection since it first had a call that waits.
   struct Streak {
     int64_t start_ns = 0;
     TransferCounts start;
+    uint64_t seen_received = 0;  // when it was last looked at
+    size_t held_bytes = 0;       // of messages under way, then
+    size_t whole_bytes = 0;      // of messages that arrived as a whole since then
     bool is_seen = false;
   };
   struct Shard {
@@ -137,19 +166,29 @@ class CallLedger {
     absl::flat_hash_set<TrackedCall*> calls ABSL_GUARDED_BY(mutex);
   };
   using Connections = absl::flat_hash_map<std::string, Connection>;
+  using ConnectionList = std::vector<const Connections::value_type*>;
 
   Shard& ShardOf(const TrackedCall* call);
   // Returns the number of open calls.
   size_t Collect(int64_t now_ns, Connections* connections);
   void Estimate(int64_t now_ns, const ConnectionTable& table, Connections* connections);
+  void EstimateOne(int64_t now_ns, const TransferCounts& counts, Streak* streak, Connection* connection) const;
   void EndStalled(int64_t now_ns, Connections* connections);
-  void EndLargest(int64_t now_ns, size_t wanted, const Connections& connections, ConnectionTable* table);
+  void BreakCancelling(ConnectionTable* table);
+  void EndExcess(int64_t now_ns, const Connections& connections, ConnectionTable* table);
+  // Ends calls of these connections, those of the largest first, until `wanted` bytes are freed.
+  void EndLargest(int64_t now_ns, size_t wanted, ConnectionList connections, ConnectionTable* table);
   bool Cancel(const Waiting& waiting);
 
   MemoryBudget* const budget_;
   const CallLimits limits_;
   std::array<Shard, 16> shards_;
-  absl::flat_hash_map<std::string, Streak> streaks_;  // of Sweep's thread
+  absl::Mutex streaks_mutex_;
+  absl::flat_hash_map<std::string, Streak> streaks_ ABSL_GUARDED_BY(streaks_mutex_);
+  std::atomic<bool> has_streaks_ = false;
+  absl::Mutex cancelled_mutex_;
+  absl::flat_hash_map<std::string, size_t> cancelled_ ABSL_GUARDED_BY(cancelled_mutex_);
+  std::atomic<uint64_t> broken_cancelling_ = 0;
   std::atomic<uint64_t> ended_stalled_ = 0;
   std::atomic<uint64_t> ended_spent_ = 0;
   std::atomic<uint64_t> refused_ = 0;

@@ -85,11 +85,14 @@ class ConnectionAcceptor final : public ConnectionTable {
   struct Connection {
     std::optional<PeerNetwork> network;
     std::string peer;
+    uint64_t received_before = 0;  // see TransferCounts
   };
+  void NoteReceived();
   absl::flat_hash_map<int, Connection> watched_;  // by the duplicate of the descriptor
   absl::flat_hash_map<std::string, int> by_peer_;
   absl::Duration interval_;
   int64_t next_sweep_ns_ = 0;
+  int64_t next_note_ns_ = 0;
   Sweep sweep_;
 
   std::unique_ptr<ThreadPool> thread_;

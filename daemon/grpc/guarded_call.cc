@@ -46,6 +46,7 @@ void GuardedCall::ReadRequest(ReadDone done) {
 
 void GuardedCall::OnReadDone(bool ok) {
   Set(CallPhase::kRunning);
+  ledger_->Received(*this, request_.Length());
   ReadDone done = std::move(read_done_);
   std::move(done)(ok);
 }
@@ -58,18 +59,23 @@ grpc::ByteBuffer GuardedCall::TakeRequest() {
 
 absl::Status GuardedCall::HoldRequest(size_t bytes) {
   if (!MemoryShare::Counts(bytes)) return absl::OkStatus();
-  if (absl::Status room = ledger_->CheckRoom(bytes); !room.ok()) return room;
+  const BudgetClient client = Client();
+  if (absl::Status room = ledger_->CheckRoom(client, bytes); !room.ok()) return room;
+  share_.set_client(client);
   share_.Set(bytes);
   return absl::OkStatus();
 }
 
 absl::Status GuardedCall::HoldResponse(bool may_refuse) {
   const size_t bytes = response_->Length();
-  if (may_refuse && MemoryShare::Counts(bytes)) {
-    if (absl::Status room = ledger_->CheckRoom(bytes); !room.ok()) {
+  if (MemoryShare::Counts(bytes)) {
+    const BudgetClient client = Client();
+    const absl::Status room = may_refuse ? ledger_->CheckRoom(client, bytes) : absl::OkStatus();
+    if (!room.ok()) {
       response_->Clear();
       return room;
     }
+    if (!share_.is_counted()) share_.set_client(client);
   }
   share_.Set(bytes);
   return absl::OkStatus();

@@ -32,6 +32,8 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall {
   // Reads the request, then calls `done`, with false if the client sends none.
   using ReadDone = absl::AnyInvocable<void(bool ok) &&>;
   void ReadRequest(ReadDone done);
+  // OK, or ServiceUnavailable if there is no room for `bytes`.
+  absl::Status CheckRoom(size_t bytes) { return ledger_->CheckRoom(Client(), bytes); }
   // The request that was read.
   grpc::ByteBuffer TakeRequest();
   // Counts the request against the budget until the response. ServiceUnavailable if there is no room for it.
@@ -45,7 +47,7 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall {
   void End(const grpc::Status& status);
 
   void OnDone() override;
-  void OnCancel() override {}
+  void OnCancel() override { ledger_->Cancelled(*this); }
   // OnDone is short enough for gRPC's threads. In a thread of its own, gRPC's usual way, it would cost a quarter of a
   // GetItem.
   bool InternalInlineable() override { return true; }

@@ -34,7 +34,7 @@ void AppendNames(const grpc_auth_context* context, const char* property, std::ve
 std::vector<std::string_view> CertificateNames(const grpc_auth_context* context) {
   std::vector<std::string_view> names;
   AppendNames(context, GRPC_X509_SAN_PROPERTY_NAME, &names);
-  AppendNames(context, GRPC_X509_CN_PROPERTY_NAME, &names);
+  if (names.empty()) AppendNames(context, GRPC_X509_CN_PROPERTY_NAME, &names);
   return names;
 }
 

@@ -51,11 +51,13 @@ void PipelineStream::OnReadDone(bool ok) {
   {
     absl::MutexLock lock(&mutex_);
     is_reading_ = false;
+    if (unsent_bytes_ == 0) Set(CallPhase::kRunning);
     has_read_all_ = has_read_all_ || !ok;
     is_handling_ = ok && !is_finished_ && !is_broken_;
     ok = is_handling_;
   }
   if (!ok) return Pump();
+  gate_->ledger()->Received(*this, request_.Length());
   if (gate_->IsCurrent(*caller_)) return RunRequest();
   gate_->Identify(*context_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
     self->Identified(std::move(caller), /*has_request=*/true);
@@ -103,7 +105,7 @@ void PipelineStream::RunOperation(const PipelineOperation& asked, const absl::St
 void PipelineStream::Send(const Operation& operation, const absl::Status& result, grpc::ByteBuffer response) {
   absl::Status status = result;
   if (status.ok() && operation.only_reads && MemoryShare::Counts(response.Length())) {
-    status = gate_->ledger()->CheckRoom(response.Length());
+    status = gate_->ledger()->CheckRoom(client_, response.Length());
   }
   const std::string request_id = request_id_.empty() ? "" : Cat(request_id_, "/", operation.id);
   operation.counted.Finish(status, request_id);
@@ -164,7 +166,8 @@ void PipelineStream::Break() {
 void PipelineStream::CountUnsent() {
   share_.Set(unsent_bytes_);
   // The client has made progress: its time begins anew.
-  Set(unsent_bytes_ > 0 ? CallPhase::kSending : CallPhase::kRunning, unsent_bytes_);
+  const CallPhase waiting = is_reading_ ? CallPhase::kListening : CallPhase::kRunning;
+  Set(unsent_bytes_ > 0 ? CallPhase::kSending : waiting, unsent_bytes_);
 }
 
 bool PipelineStream::MayRead() const {
@@ -189,6 +192,7 @@ PipelineStream::Step PipelineStream::NextStep() {
   }
   if (MayRead()) {
     is_reading_ = true;
+    if (unsent_bytes_ == 0) Set(CallPhase::kListening);
     return Step::kRead;
   }
   if (!MayFinish()) return Step::kNothing;

@@ -52,7 +52,8 @@ class PipelineStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
         context_(context),
         limits_(limits),
         ended_(std::move(ended)),
-        share_(gate->ledger()->budget()) {}
+        client_(Client()),
+        share_(gate->ledger()->budget(), client_) {}
 
   // Call it once, before anything else.
   void Start();
@@ -100,6 +101,7 @@ class PipelineStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   grpc::CallbackServerContext* const context_;
   const PipelineLimits limits_;
   const std::function<void(PipelineStream*)> ended_;
+  const BudgetClient client_;
   RequestStats::Request counted_;  // of the stream itself
   std::string request_id_;         // of the stream; empty unless slow requests are logged
 

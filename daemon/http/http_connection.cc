@@ -43,8 +43,9 @@ HttpConnection::HttpConnection(std::shared_ptr<IoLoop> loop, AcceptedSocket acce
       transport_(std::move(transport)),
       peer_(std::move(accepted.peer)),
       network_(accepted.network),
+      client_(ClientOf(network_)),
       reader_(&loop_->state().options.limits),
-      share_(loop_->state().budget) {
+      share_(loop_->state().budget, client_) {
   boost::system::error_code ec;
   socket_.assign(accepted.socket, ec);
   if (ec) {
@@ -128,6 +129,11 @@ void HttpConnection::Credit(size_t bytes) {
 }
 
 void HttpConnection::Sweep(int64_t now_ns) {
+  if (wait_ == Wait::kWriting && share_.is_counted() &&
+      now_ns - writing_since_ns_ >= absl::ToInt64Nanoseconds(options().unread_grace) &&
+      loop_->state().budget->IsTight(client_)) {
+    return Reset();
+  }
   if (now_ns < deadline_ns_) return;
   switch (wait_) {
     case Wait::kHead:
@@ -268,7 +274,7 @@ void HttpConnection::AfterTurn(Stop stop) {
   took_request_ = false;
   received_ = 0;
   CountHeld();
-  if (share_.is_counted() && loop_->state().budget->IsSpent()) return RefuseAndEnd(503);
+  if (share_.is_counted() && !loop_->state().budget->HasRoomFor(client_, 0)) return RefuseAndEnd(503);
   WaitFor(Transport::Result::kWaitReadable);
 }
 
@@ -282,11 +288,11 @@ void HttpConnection::HandleRequest() {
   HttpRequest request = std::move(reader_.request());
   reader_.Next();
   is_head_ = request.method == "HEAD";
-  if (loop_->state().budget->IsSpent()) {
-    HttpResponse refusal = loop_->state().handler->Refuse(503);
-    refusal.close = false;
-    return Write(std::move(refusal));
-  }
+  const MemoryBudget& budget = *loop_->state().budget;
+  const size_t bytes = request.body.capacity();
+  const size_t uncounted_bytes = bytes - std::min(bytes, share_.counted());
+  const bool has_room = MemoryShare::Counts(bytes) ? budget.HasRoomFor(client_, uncounted_bytes) : !budget.IsFull();
+  if (!has_room) return Write(RefuseForMemory());
   request.peer = peer_;
   handled_bytes_ = request.body.capacity();
   CountHeld();
@@ -321,6 +327,13 @@ void HttpConnection::OnAnswer(HttpResponse response) {
   Turn({});
 }
 
+// The refusal of one request. The connection stays open.
+HttpResponse HttpConnection::RefuseForMemory() {
+  HttpResponse refusal = loop_->state().handler->Refuse(503);
+  refusal.close = false;
+  return refusal;
+}
+
 // Continues after the unsent output has been written.
 void HttpConnection::Resume() {
   if (early_answer_.has_value()) {
@@ -351,6 +364,10 @@ void HttpConnection::RefuseAndEnd(unsigned status) {
 // ---- Writing
 
 void HttpConnection::Write(HttpResponse response) {
+  if (response.only_reads && MemoryShare::Counts(response.body.size()) &&
+      !loop_->state().budget->HasRoomFor(client_, response.body.size())) {
+    response = RefuseForMemory();
+  }
   closing_ = response.close || !keep_alive_ || (loop_->draining() && !more_was_read_);
   const ConnectionHeader header = closing_       ? ConnectionHeader::kClose
                                   : is_http_1_0_ ? ConnectionHeader::kKeepAlive
@@ -410,6 +427,7 @@ void HttpConnection::KeepUnsent(std::string_view head, std::string_view body, si
     Credit(sent);
   } else {
     SetDeadline(Wait::kWriting, options().stall_timeout);
+    writing_since_ns_ = CoarseNowNs();
   }
   CountHeld();
 }

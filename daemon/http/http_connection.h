@@ -75,6 +75,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void Resume();
   void Refuse(unsigned status);
   void RefuseAndEnd(unsigned status);
+  HttpResponse RefuseForMemory();
 
   void Write(HttpResponse response);
   bool Flush();
@@ -89,6 +90,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   const std::unique_ptr<Transport> transport_;
   const std::string peer_;
   const std::optional<PeerNetwork> network_;
+  const BudgetClient client_;
   size_t slot_ = 0;
 
   Phase phase_ = Phase::kHandshake;
@@ -117,6 +119,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   size_t received_ = 0;  // in this turn
   Wait wait_ = Wait::kIdle;
   int64_t deadline_ns_ = 0;
+  int64_t writing_since_ns_ = 0;
   size_t linger_left_ = 0;
 };
 

@@ -41,7 +41,8 @@ struct HttpResponse {
   unsigned status = 200;
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
-  bool close = false;  // closes the connection after this answer
+  bool close = false;       // closes the connection after this answer
+  bool only_reads = false;  // the request may be refused although it was executed, if there is no memory for the answer
 };
 
 // Answers requests.

@@ -29,8 +29,9 @@ struct HttpServerOptions {
   size_t connections_max = 20'000;
 
   RequestLimits limits = {};
-  // Counts the memory of unfinished requests and unsent answers, together with that of other servers. When it is spent,
-  // requests are answered 503. Null: a budget of this server of `held_bytes_max`. Outlives the server.
+  // Counts the memory of unfinished requests and unsent answers, together with that of other servers. When it or the
+  // client's share is spent, large requests, and reads with large answers, are answered 503; when it is full, all are.
+  // Null: a budget of this server of `held_bytes_max`. Outlives the server.
   MemoryBudget* budget = nullptr;
   size_t held_bytes_max = 512 << 20;
 
@@ -40,6 +41,9 @@ struct HttpServerOptions {
   // can accumulate.
   size_t bytes_per_second_min = 1024;
   absl::Duration stall_timeout = absl::Seconds(20);
+  // When the budget or the client's share of it is nearly used, answers that the client has not taken for this long are
+  // broken off.
+  absl::Duration unread_grace = absl::Seconds(1);
   // Time after the last answer for the client to close. Input until then is discarded, up to `linger_bytes_max`:
   // closing at once could destroy the answer in transit.
   absl::Duration linger_timeout = absl::Seconds(20);

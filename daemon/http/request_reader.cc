@@ -19,8 +19,9 @@ namespace http = boost::beast::http;
 constexpr size_t kLineRest = 12;
 // Length of ": " and the line end.
 constexpr size_t kFieldRest = 4;
-// Bodies up to this size are reserved at once. Larger ones grow as they arrive, because Content-Length is only a claim.
-constexpr size_t kReserveMax = 64 << 10;
+// Bodies up to this size are reserved at once. Larger ones grow as they arrive, because Content-Length is only a claim:
+// a body holds at most twice what has arrived of it.
+constexpr size_t kReserveMax = 4 << 10;
 constexpr size_t kHeadersExpected = 16;
 
 std::string_view Sv(boost::beast::string_view view) { return {view.data(), view.size()}; }
@@ -124,7 +125,7 @@ std::size_t RequestParser::on_body_impl(View body, ErrorCode&) {
   if (needed > request_.body.capacity()) {
     // reserve() would at least double the capacity.
     std::string larger;
-    larger.reserve(std::max(needed, std::min(promised_bytes_, 2 * request_.body.capacity())));
+    larger.reserve(std::max(needed, std::min(promised_bytes_, 2 * needed)));
     larger.append(request_.body);
     request_.body = std::move(larger);
   }

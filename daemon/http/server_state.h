@@ -53,7 +53,7 @@ struct ServerState {
       : options(server_options),
         handler(request_handler),
         own_ledger({.connections_max = server_options.connections_max}),
-        own_budget(server_options.held_bytes_max),
+        own_budget(server_options.held_bytes_max, server_options.held_bytes_max),
         ledger(options.ledger == nullptr ? &own_ledger : options.ledger),
         budget(options.budget == nullptr ? &own_budget : options.budget) {}
 

@@ -89,9 +89,9 @@ std::string SiteRules::Refusal(const HttpRequest& request, const std::string** o
       *origin = &*listed;
       return {};
     }
-    const size_t scheme_end = sender->find("://");
-    const bool is_own = host != nullptr && !host->empty() && scheme_end != std::string::npos &&
-                        EqualNames(std::string_view(*sender).substr(scheme_end + 3), *host);
+    // A page of the same host by the other scheme may come from anybody on the way.
+    const bool is_own =
+        host != nullptr && !host->empty() && EqualNames(*sender, Cat(options_.is_tls ? "https://" : "http://", *host));
     if (!is_own) {
       const std::optional<std::string> parsed = ParseOrigin(*sender);
       return Cat("The server does not accept requests from web pages of ", Quotable(*sender),

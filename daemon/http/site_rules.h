@@ -20,6 +20,7 @@ struct SiteRulesOptions {
   std::string listen = {};                // HOST:PORT of the listener; its host is accepted
   std::vector<std::string> hosts = {};    // further accepted host names, as ParseHostName returns them
   std::vector<std::string> origins = {};  // sites whose pages may send requests, as ParseOrigin returns them
+  bool is_tls = false;                    // scheme of our own pages
   // False if all operations need a signature: it covers Host, and a web page cannot make one.
   bool checks_host = true;
 };

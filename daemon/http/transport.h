@@ -79,13 +79,22 @@ class TlsContextKeeper {
   TlsContextKeeper(std::string certificate_file, std::string key_file)
       : certificate_file_(std::move(certificate_file)), key_file_(std::move(key_file)) {}
 
-  // Reads the files, at the start or again. Errors: those of TlsContext::Load; the old context then stays.
-  absl::Status Load() {
-    absl::StatusOr<std::shared_ptr<const TlsContext>> loaded = TlsContext::Load(certificate_file_, key_file_);
-    if (!loaded.ok()) return loaded.status();
+  // Reads the files, without effect on connections. Errors: those of TlsContext::Load.
+  absl::StatusOr<std::shared_ptr<const TlsContext>> Read() const {
+    return TlsContext::Load(certificate_file_, key_file_);
+  }
+
+  // For connections from now on.
+  void Use(std::shared_ptr<const TlsContext> context) {
     const absl::MutexLock lock(&mutex_);
-    context_ = *std::move(loaded);
-    return absl::OkStatus();
+    context_ = std::move(context);
+  }
+
+  // Reads the files and uses them. Errors: those of TlsContext::Load; the old context then stays.
+  absl::Status Load() {
+    absl::StatusOr<std::shared_ptr<const TlsContext>> loaded = Read();
+    if (loaded.ok()) Use(*loaded);
+    return loaded.status();
   }
 
   std::shared_ptr<const TlsContext> Current() const {

@@ -2,8 +2,10 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -145,6 +147,12 @@ JsonAnswer Plain(unsigned status, std::string_view body, absl::Status error) {
 JsonAnswer UnknownOperation(const std::string* target, std::string_view request_id) {
   return ErrorAnswer(NoSuchOperationError(target == nullptr ? std::string_view() : *target), request_id);
 }
+// True if an operation may be refused after it was executed.
+bool OnlyReads(std::string_view operation) {
+  constexpr std::string_view kReads[] = {"BatchGetItem", "GetItem", "Query", "Scan", "TransactGetItems"};
+  return std::find(std::begin(kReads), std::end(kReads), operation) != std::end(kReads);
+}
+
 JsonAnswer NotJson() { return Plain(400, kNotJson, SerializationError("")); }
 JsonAnswer Unavailable() { return Plain(503, kUnavailable, ServiceUnavailableError("")); }
 
@@ -157,6 +165,7 @@ struct JsonFront::Exchange {
   std::string_view content_type;  // static
   ContentCoding coding = ContentCoding::kIdentity;
   const std::string* origin = nullptr;  // permitted site that sent the request; lives as long as the front
+  bool only_reads = false;
   RequestStats::Request counted = {};
 };
 
@@ -198,6 +207,7 @@ void JsonFront::Handle(HttpRequest request, Done done) {
   const std::string* const target = request.Find("x-amz-target");
   std::string_view operation;
   const bool is_known = target != nullptr && operations_->Knows(*target, &operation);
+  exchange.only_reads = is_known && OnlyReads(operation);
   exchange.counted = RequestStats::Begin(options_.stats, Front::kHttp, operation);
   if (!is_known) {
     JsonAnswer answer = UnknownOperation(target, exchange.request_id);
@@ -288,6 +298,7 @@ void JsonFront::Call(Admitted admitted, Exchange exchange) {
 void JsonFront::Finish(Exchange exchange, JsonAnswer answer) {
   exchange.counted.Finish(answer.error, exchange.request_id);
   HttpResponse response = MakeResponse(answer.status, std::move(answer.body), std::move(exchange.request_id));
+  response.only_reads = exchange.only_reads;
   response.headers.emplace_back("Content-Type", exchange.content_type);
   AllowOrigin(exchange.origin, &response);
   if (answer.change_sequence != 0) {

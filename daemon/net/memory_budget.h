@@ -5,63 +5,98 @@
 
 #include <atomic>
 #include <cstddef>
+#include <optional>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/net/connection_ledger.h"
 
 namespace armature::daemon {
 
+// Clients count by their networks. All clients on Unix sockets, which have none, count as one.
+using BudgetClient = PeerNetwork;
+inline BudgetClient ClientOf(const std::optional<PeerNetwork>& network) { return network.value_or(PeerNetwork{}); }
+using BytesByClient = absl::flat_hash_map<BudgetClient, size_t>;
+
 // Counts bytes of requests being received and of unsent answers, over all connections.
+//
+// Large requests and answers, those that a MemoryShare counts, may use all but the last eighth, and those of one client
+// no more than its share. Small ones are admitted until all is used.
 //
 // Thread-safety: thread-safe.
 class MemoryBudget {
  public:
-  explicit MemoryBudget(size_t bytes_max) : bytes_max_(bytes_max) {}
+  // `client_bytes_max`: share of one client.
+  MemoryBudget(size_t bytes_max, size_t client_bytes_max)
+      : bytes_max_(bytes_max), large_max_(bytes_max - bytes_max / 8), client_max_(client_bytes_max) {}
 
-  // Never refuses, because answers exist already. IsSpent() is true if no more may be received.
-  void Add(size_t bytes) { counted_.fetch_add(bytes, std::memory_order_relaxed); }
-  void Remove(size_t bytes) { counted_.fetch_sub(bytes, std::memory_order_relaxed); }
-  bool IsSpent() const { return held() > bytes_max_; }
-  bool HasRoomFor(size_t bytes) const { return held() + bytes <= bytes_max_; }
-  // Bytes beyond the limit.
+  // Never refuses, because answers exist already.
+  void Add(const BudgetClient& client, size_t bytes);
+  void Remove(const BudgetClient& client, size_t bytes);
+
+  // True if not even small requests may be received.
+  bool IsFull() const { return held() > bytes_max_; }
+  // True if a large request or answer of `bytes` may be added.
+  bool HasRoomFor(const BudgetClient& client, size_t bytes) const;
+  // True if more than three quarters of what large messages or this client may use is used.
+  bool IsTight(const BudgetClient& client) const;
+
+  // Bytes beyond what large messages may use.
   size_t excess() const {
     const size_t bytes = held();
-    return bytes > bytes_max_ ? bytes - bytes_max_ : 0;
+    return bytes > large_max_ ? bytes - large_max_ : 0;
   }
   size_t bytes_max() const { return bytes_max_; }
+  size_t client_bytes_max() const { return client_max_; }
   size_t held() const { return counted_.load(std::memory_order_relaxed) + estimate_.load(std::memory_order_relaxed); }
+  size_t held_by(const BudgetClient& client) const;
 
-  // Replaces the part that cannot be counted, but only estimated from time to time.
-  void SetEstimate(size_t bytes) { estimate_.store(bytes, std::memory_order_relaxed); }
+  // Replaces the part that cannot be counted, but only estimated from time to time. `bytes`: of all clients, including
+  // those of `by_client`.
+  void SetEstimate(size_t bytes, BytesByClient by_client);
 
  private:
   const size_t bytes_max_;
+  const size_t large_max_;
+  const size_t client_max_;
   std::atomic<size_t> counted_ = 0;
   std::atomic<size_t> estimate_ = 0;
+  mutable absl::Mutex mutex_;
+  BytesByClient counted_by_client_ ABSL_GUARDED_BY(mutex_);
+  BytesByClient estimated_by_client_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The part of a budget that one connection holds.
+// The part of a budget that one connection or call holds.
 //
 // Small amounts are not counted, so that an ordinary request touches no shared counter.
 // Thread-safety: thread-compatible.
 class MemoryShare {
  public:
   explicit MemoryShare(MemoryBudget* budget) : budget_(budget) {}
+  MemoryShare(MemoryBudget* budget, const BudgetClient& client) : budget_(budget), client_(client) {}
   ~MemoryShare() { Set(0); }
   MemoryShare(const MemoryShare&) = delete;
   MemoryShare& operator=(const MemoryShare&) = delete;
 
   static bool Counts(size_t bytes) { return bytes > kFreeBytes; }
 
+  // Call it before anything is counted.
+  void set_client(const BudgetClient& client) { client_ = client; }
   void Set(size_t bytes) {
     if (!Counts(bytes)) bytes = 0;
-    if (bytes > counted_) budget_->Add(bytes - counted_);
-    if (bytes < counted_) budget_->Remove(counted_ - bytes);
+    if (bytes > counted_) budget_->Add(client_, bytes - counted_);
+    if (bytes < counted_) budget_->Remove(client_, counted_ - bytes);
     counted_ = bytes;
   }
   bool is_counted() const { return counted_ > 0; }
+  size_t counted() const { return counted_; }
 
  private:
   static constexpr size_t kFreeBytes = 8 << 10;
 
   MemoryBudget* const budget_;
+  BudgetClient client_ = {};
   size_t counted_ = 0;
 };
 

@@ -16,10 +16,11 @@ from arena import Arena, Failed, Report, commit_of_tree  # noqa: E402
 from calls import CallRun  # noqa: E402
 from clocks import ClockRun  # noqa: E402
 from cuts import CutRun  # noqa: E402
+from hostile import HostileRun  # noqa: E402
 from kills import KillRun  # noqa: E402
 from limits import LimitRun  # noqa: E402
 
-KINDS = {"kills": KillRun, "cuts": CutRun, "calls": CallRun, "clocks": ClockRun, "limits": LimitRun}
+KINDS = {"kills": KillRun, "cuts": CutRun, "calls": CallRun, "clocks": ClockRun, "limits": LimitRun, "hostile": HostileRun}
 
 
 def parse_arguments():

@@ -84,6 +84,8 @@ TEST_F(AccessTest, CertificatesAreKnownByTheirNames) {
   EXPECT_EQ(list(ours, "anything", {"DNS:other.example.org", "DNS:ops.example.org"}), "OK");
   EXPECT_EQ(list(ours, "x", {"URI:spiffe://example.org/reader"}), "AccessDeniedException");
   EXPECT_EQ(list(ours, "stranger", {"DNS:stranger.example.org"}), "UnrecognizedClientException");
+  EXPECT_EQ(list(ours, "ops.example.org", {"DNS:stranger.example.org"}), "UnrecognizedClientException")
+      << "the common name counts only without alternative names";
   const TestAuthority other("Another authority");
   EXPECT_THAT(list(other, "ops.example.org", {}), HasSubstr("UNAVAILABLE"));
 

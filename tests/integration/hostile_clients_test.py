@@ -198,6 +198,32 @@ class UnfinishedRequests(unittest.TestCase):
                     self.assertLess(peak_mb(daemon) - before_mb, 60)
 
 
+class UncountedMessages(unittest.TestCase):
+    """Messages of all kinds of methods, and one that announces more than any request may have."""
+
+    def check(self, method, count, size):
+        with ServingDaemon("--request_memory_mb=64") as daemon:
+            before_mb = daemon.peak_mb()
+            with contextlib.closing(RawGrpcClient(daemon.grpc)) as client:
+                sent = client.send_unfinished(method, count, size)
+                self.assertLess(sent, count * size)
+                self.assertLess(daemon.peak_mb() - before_mb, 64 + SLACK_MB, method)
+                self.assertTrue(daemon.serves())
+
+    def test_a_message_larger_than_any_request(self):
+        self.check(ITEMS + "PutItem", 1, 1 << 30)
+
+    def test_messages_of_a_pipeline(self):
+        self.check(ITEMS + "Pipeline", 64, REQUEST_BYTES)
+
+    def test_health_checks_of_strangers(self):
+        self.check("/grpc.health.v1.Health/Check", 64, REQUEST_BYTES)
+        self.check("/grpc.health.v1.Health/Watch", 64, REQUEST_BYTES)
+
+    def test_exports(self):
+        self.check("/armature.admin.v1.AdminService/ExportTable", 64, REQUEST_BYTES)
+
+
 class UnreadAnswers(unittest.TestCase):
     def test_they_stay_within_the_memory(self):
         with ServingDaemon("--request_memory_mb=64") as daemon, contextlib.ExitStack() as stack:

@@ -100,6 +100,20 @@ TEST_F(ReloadTest, BadFilesChangeNothing) {
   EXPECT_TRUE(Works(files_.WithKey("AKROOT")));
 }
 
+// HTTP would refuse it, and gRPC would take it.
+TEST_F(ReloadTest, ADamagedIntermediateCertificateChangesNothing) {
+  const TestAuthority next("Next authority");
+  const CertificateAndKey server = next.Issue("armatured", {"IP:127.0.0.1"});
+  files_.Write("server.pem",
+               Cat(server.certificate_pem, "-----BEGIN CERTIFICATE-----\nbm9uZQ==\n-----END CERTIFICATE-----\n"));
+  files_.Write("server.key", server.key_pem);
+  daemon_.Hangup();
+  EXPECT_TRUE(Eventually([&] {
+    return daemon_.ReadStderr().find("holds no certificate in PEM form, or a damaged one") != std::string::npos;
+  }));
+  EXPECT_TRUE(Works(files_.WithKey("AKROOT")));
+}
+
 std::vector<std::string> Lines(const std::string& text) {
   std::vector<std::string> lines = absl::StrSplit(text, '\n', absl::SkipEmpty());
   // Removes the parts that differ between runs.
@@ -148,7 +162,7 @@ TEST(AuditLog, HasALineForEachOperationOnTablesAndForEachOfTheAdminService) {
           R"("principal":"AKROOT","operation":"admin:GetServerInfo","table":"","result":"OK"})",
           R"("principal":"AKROOT","operation":"admin:ExportTable","table":"none","result":"ResourceNotFoundException"})",
           R"("principal":"AKREADER","operation":"admin:ExportTable","table":"none","result":"AccessDeniedException"})",
-          R"("principal":"","operation":"admin:ExportTable","table":"none","result":"UnrecognizedClientException"})"));
+          R"("principal":"","operation":"admin:ExportTable","table":"","result":"UnrecognizedClientException"})"));
   EXPECT_THAT(Lines(files.Read("audit")),
               ElementsAre(R"("principal":"AKROOT","operation":"ListTables","table":"","result":"OK"})"));
   EXPECT_THAT(files.Read("audit"), testing::MatchesRegex(R"(\{"time":"2[0-9T:.-]+Z",.*\}.)"));

@@ -206,6 +206,34 @@ TEST_F(AuthenticatorTest, ThoseWhoFailTooOftenWaitForTheirRefusal) {
   EXPECT_EQ(authenticator_->count(AuthFailure::kOverloaded), 1u);
 }
 
+TEST_F(AuthenticatorTest, NoMoreGuessesOfAnAddressAreComputedThanItMayFail) {
+  options_.limiter.failures = {.burst = 3, .per_second = 1e-9};
+  options_.delay = absl::ZeroDuration();
+  Start(File(Hashed()));
+  constexpr int kGuesses = 30;
+  absl::BlockingCounter answered(kGuesses);
+  std::atomic<int> computed = 0;
+  for (int i = 0; i < kGuesses; ++i) {
+    const std::string guess = Basic("AKHASHED", Cat("guess-", i));
+    authenticator_->AuthenticateCall({.authorization = guess, .certificate_names = {}, .peer = kPeer},
+                                     [&](const Authenticator::Result& result) {
+                                       if (NameOf(result) == "UnrecognizedClientException") ++computed;
+                                       answered.DecrementCount();
+                                     });
+  }
+  answered.Wait();
+  EXPECT_EQ(computed, 3);
+}
+
+TEST_F(AuthenticatorTest, RightSecretsDoNotUseUpWhatAnAddressMayFail) {
+  options_.limiter.failures = {.burst = 1, .per_second = 1e-9};
+  options_.delay = absl::ZeroDuration();
+  Start(File(Hashed()));
+  EXPECT_EQ(CallWith(Basic("AKHASHED", kHashedSecret)), "AKHASHED");
+  EXPECT_EQ(CallWith(Basic("AKHASHED", "wrong")), "UnrecognizedClientException");
+  EXPECT_EQ(CallWith(Basic("AKHASHED", "wronger")), "ThrottlingException");
+}
+
 TEST_F(AuthenticatorTest, WhatIsHeldBackComesLater) {
   options_.limiter.failures = {.burst = 0, .per_second = 0};
   options_.delay = absl::Milliseconds(20);
@@ -266,17 +294,18 @@ TEST(SecretChecker, TooManyComputationsAreRefused) {
   int busy = 0;
   {
     SecretChecker checker;
-    checker.Check(hash, "first", [&](SecretChecker::Answer) { hold.WaitForNotification(); });
+    constexpr auto kAlways = [] { return true; };
+    checker.Check(hash, "first", kAlways, [&](SecretChecker::Answer) { hold.WaitForNotification(); });
     // Fills the queue. Depending on timing, the first check waits or runs.
     for (size_t i = 0; i < SecretChecker::kComputationsMax + 10; ++i) {
-      checker.Check(hash, Cat("guess", i), [&](SecretChecker::Answer answer) {
+      checker.Check(hash, Cat("guess", i), kAlways, [&](SecretChecker::Answer answer) {
         if (answer == SecretChecker::Answer::kBusy) ++busy;
         if (answer == SecretChecker::Answer::kWrong) ++wrong;
       });
     }
     EXPECT_GE(busy, 10);
     EXPECT_LE(busy, 11);
-    checker.Check(hash, "guess0", [&](SecretChecker::Answer answer) {
+    checker.Check(hash, "guess0", kAlways, [&](SecretChecker::Answer answer) {
       EXPECT_EQ(answer, SecretChecker::Answer::kWrong) << "what is computed already takes no place";
     });
     hold.Notify();

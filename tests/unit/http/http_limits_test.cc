@@ -255,6 +255,52 @@ TEST(HttpLimits, BodiesOfAllConnectionsTogetherAreBounded) {
   AwaitHeldBytes(*server, 0);
 }
 
+TEST(HttpLimits, SmallRequestsAreServedWhileLargeOnesUseTheirPart) {
+  HoldingHandler handler;
+  const auto server = Serve(&handler, {.held_bytes_max = 1 << 20});
+  RawHttpClient holder(server->address());
+  holder.Send(Post(std::string(500 << 10, 'x')));
+  RawHttpClient second(server->address());
+  second.Send(Post(std::string(370 << 10, 'x')));
+  std::vector<HoldingHandler::Held> held = handler.Take(2);
+  RawHttpClient large(server->address());
+  large.Send(Post(std::string(60 << 10, 'x')));
+  EXPECT_EQ(large.Read().status, 503);
+  RawHttpClient small(server->address());
+  small.Send(Post("small"));
+  std::vector<HoldingHandler::Held> others = handler.Take(1);
+  std::move(others[0].done)({.headers = {}, .body = "served"});
+  EXPECT_EQ(small.Read().body, "served");
+  for (HoldingHandler::Held& each : held) std::move(each.done)({.headers = {}, .body = "at last"});
+  EXPECT_EQ(holder.Read().body, "at last");
+  EXPECT_EQ(second.Read().body, "at last");
+}
+
+TEST(HttpLimits, ReadsWithLargeAnswersAreRefusedWithoutRoom) {
+  InlineHandler handler([](const HttpRequest& request) {
+    return HttpResponse{.headers = {}, .body = std::string(2 << 20, 'x'), .only_reads = request.body == "read"};
+  });
+  const auto server = Serve(&handler, {.held_bytes_max = 1 << 20});
+  RawHttpClient client(server->address());
+  client.Send(Post("read"));
+  EXPECT_EQ(client.Read().status, 503);
+  client.Send(Post("write"));
+  EXPECT_EQ(client.Read().body.size(), 2u << 20) << "it has happened";
+}
+
+TEST(HttpLimits, UnreadAnswersAreBrokenOffWhenMemoryIsShort) {
+  InlineHandler handler(
+      [](const HttpRequest&) { return HttpResponse{.headers = {}, .body = std::string(32 << 20, 'x')}; });
+  // Stalls alone end nothing here.
+  const auto server = Serve(
+      &handler,
+      {.held_bytes_max = 1 << 20, .head_timeout = kShort, .stall_timeout = absl::Hours(1), .unread_grace = kShort});
+  RawHttpClient client(server->address(), /*receive_buffer=*/4096);
+  client.Send(Post("a"));
+  while (server->held_bytes() == 0) std::this_thread::yield();
+  AwaitHeldBytes(*server, 0);
+}
+
 TEST(HttpLimits, WhileUnreadAnswersFillTheMemoryRequestsAreTurnedAway) {
   InlineHandler handler([](const HttpRequest& request) {
     return HttpResponse{.headers = {}, .body = request.body == "much" ? std::string(32 << 20, 'x') : request.body};

@@ -170,6 +170,21 @@ TEST(RequestReader, RefusesWhatTwoReadersCouldReadDifferently) {
   }
 }
 
+TEST(RequestReader, HoldsNoMoreThanTwiceWhatHasArrivedOfABody) {
+  const RequestLimits limits;
+  RequestReader reader(&limits);
+  size_t consumed = 0;
+  const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 16000000\r\n\r\n";
+  EXPECT_EQ(reader.Read(head, &consumed), State::kNeedsMore);
+  EXPECT_LT(reader.held_bytes(), 5000u);
+  size_t arrived = 0;
+  for (const size_t piece : {100u, 9000u, 60000u, 60000u}) {
+    EXPECT_EQ(reader.Read(std::string(piece, 'x'), &consumed), State::kNeedsMore);
+    arrived += piece;
+    EXPECT_LE(reader.held_bytes(), 2 * arrived + 5000);
+  }
+}
+
 TEST(RequestReader, ManySmallHeadersAreTooMuchToo) {
   std::string flood(kPost);
   for (int i = 0; i < 5000; ++i) flood += "a:\r\n";

@@ -78,6 +78,13 @@ TEST(SiteRules, PermitsListedSitesAndItself) {
   EXPECT_EQ(rules.Check(own).refusal, "");
   EXPECT_EQ(rules.Check(own).origin, nullptr);
   EXPECT_EQ(RefusalOf(rules, {{"host", "localhost:7701"}, {"sec-fetch-site", "none"}}), "");
+  // A page by the other scheme is not our own.
+  EXPECT_THAT(RefusalOf(SiteRules(), {{"host", "localhost:7701"}, {"origin", "https://localhost:7701"}}),
+              HasSubstr("--cors_origins"));
+  const SiteRules secure(SiteRulesOptions{.is_tls = true});
+  EXPECT_EQ(RefusalOf(secure, {{"host", "localhost:7701"}, {"origin", "https://localhost:7701"}}), "");
+  EXPECT_THAT(RefusalOf(secure, {{"host", "localhost:7701"}, {"origin", "http://localhost:7701"}}),
+              HasSubstr("--cors_origins"));
 }
 
 TEST(SiteRules, OriginsAreReadAsBrowsersSendThem) {

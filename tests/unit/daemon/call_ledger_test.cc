@@ -1,0 +1,231 @@
+#include "daemon/grpc/call_ledger.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/net/coarse_clock.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace armature::daemon::call_ledger_test {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr size_t kMb = 1 << 20;
+constexpr int64_t kSecondNs = 1'000'000'000;
+constexpr char kOne[] = "ipv4:192.0.2.1:1000";
+constexpr char kNeighbour[] = "ipv4:192.0.2.1:2000";  // the same client
+constexpr char kOther[] = "ipv4:192.0.2.2:1000";
+constexpr char kUnix[] = "unix:";
+
+class FakeCall final : public TrackedCall {
+ public:
+  FakeCall(CallLedger* ledger, std::string peer) : TrackedCall(nullptr), ledger_(ledger), peer_(std::move(peer)) {
+    ledger_->Add(this);
+  }
+  ~FakeCall() override { ledger_->Remove(this); }
+  FakeCall(const FakeCall&) = delete;
+  FakeCall& operator=(const FakeCall&) = delete;
+
+  bool is_cancelled() const { return is_cancelled_; }
+
+ private:
+  std::string Peer() const override { return peer_; }
+  void Cancel() override { is_cancelled_ = true; }
+
+  CallLedger* const ledger_;
+  const std::string peer_;
+  bool is_cancelled_ = false;
+};
+
+class FakeConnections final : public ConnectionTable {
+ public:
+  std::optional<TransferCounts> Transferred(const std::string& peer) const override {
+    const auto found = counts.find(peer);
+    return found == counts.end() ? std::nullopt : std::optional(found->second);
+  }
+  void Break(const std::string& peer) override { broken.push_back(peer); }
+
+  std::map<std::string, TransferCounts> counts;
+  std::vector<std::string> broken;
+};
+
+class CallLedgerTest : public testing::Test {
+ protected:
+  CallLedgerTest() {
+    for (const char* const peer : {kOne, kNeighbour, kOther}) table_.counts[peer] = {};
+  }
+
+  std::unique_ptr<FakeCall> Call(const char* peer, CallPhase phase, size_t bytes = 0) {
+    auto call = std::make_unique<FakeCall>(&ledger_, peer);
+    call->Set(phase, bytes);
+    return call;
+  }
+  // Looks at the calls as so many seconds later.
+  void SweepAfter(double seconds) {
+    now_ns_ += static_cast<int64_t>(seconds * kSecondNs);
+    ledger_.Sweep(now_ns_, &table_);
+  }
+  void Receive(const char* peer, size_t bytes) { table_.counts[peer].received += bytes; }
+
+  MemoryBudget budget_{64 * kMb, 32 * kMb};
+  CallLedger ledger_{&budget_, CallLimits{}};
+  FakeConnections table_;
+  int64_t now_ns_ = CoarseNowNs();
+};
+
+TEST_F(CallLedgerTest, CountsWhatUnfinishedRequestsHaveReceived) {
+  const auto call = Call(kOne, CallPhase::kReading);
+  SweepAfter(0.1);
+  Receive(kOne, 10 * kMb);
+  SweepAfter(0.1);
+  EXPECT_GT(budget_.held_by(ClientOf(NetworkOf(std::string_view(kOne)))), 10 * kMb - 1000);
+  EXPECT_LT(budget_.held(), 11 * kMb);
+  EXPECT_FALSE(call->is_cancelled());
+}
+
+TEST_F(CallLedgerTest, CountsAMessageThatIsLargerThanTheLargestRequest) {
+  const auto liar = Call(kOne, CallPhase::kReading);
+  SweepAfter(0.1);
+  for (int i = 0; i < 5; ++i) {
+    Receive(kOne, 10 * kMb);
+    SweepAfter(0.1);
+  }
+  EXPECT_TRUE(liar->is_cancelled());
+}
+
+TEST_F(CallLedgerTest, CountsWhatArrivedBeforeItFirstLooked) {
+  Receive(kOne, 100 * kMb);  // of earlier calls
+  table_.counts[kOne].received_before = 100 * kMb;
+  const auto call = Call(kOne, CallPhase::kReading);
+  Receive(kOne, 10 * kMb);
+  SweepAfter(0.1);
+  EXPECT_GT(budget_.held(), 10 * kMb - 1000);
+  EXPECT_LT(budget_.held(), 11 * kMb);
+}
+
+TEST_F(CallLedgerTest, CountsMessagesUnderWayOnStreamsThatListen) {
+  const auto stream = Call(kOne, CallPhase::kListening);
+  SweepAfter(0.1);
+  Receive(kOne, 10 * kMb);
+  SweepAfter(0.1);
+  EXPECT_GT(budget_.held(), 10 * kMb - 1000);
+  Receive(kOne, 30 * kMb);
+  SweepAfter(0.1);
+  EXPECT_TRUE(stream->is_cancelled());
+}
+
+TEST_F(CallLedgerTest, AStreamThatListensBesideOtherCallsHoldsNothing) {
+  const auto stream = Call(kOne, CallPhase::kListening);
+  const auto other = Call(kOne, CallPhase::kRunning);
+  SweepAfter(0.1);
+  for (int interval = 0; interval < 1000; ++interval) {
+    for (int call = 0; call < 10; ++call) {
+      Receive(kOne, 20'000 + 300);
+      ledger_.Received(*other, 20'000);
+    }
+    SweepAfter(0.1);
+  }
+  EXPECT_LE(budget_.held(), 2 * CallLedger::kCallBytes);
+  SweepAfter(100);
+  EXPECT_FALSE(stream->is_cancelled()) << "it may wait for ever";
+}
+
+TEST_F(CallLedgerTest, StreamsThatSentNothingHoldNothing) {
+  std::vector<std::unique_ptr<FakeCall>> calls;
+  for (int i = 0; i < 256; ++i) calls.push_back(Call(kOne, CallPhase::kReading));
+  Receive(kOne, 30'000);
+  SweepAfter(0.1);
+  EXPECT_LE(budget_.held(), 30'000 + 256 * CallLedger::kCallBytes);
+}
+
+TEST_F(CallLedgerTest, EndsRequestsThatStall) {
+  const auto stalled = Call(kOne, CallPhase::kReading);
+  const auto arriving = Call(kOther, CallPhase::kReading);
+  for (int second = 0; second < 25; ++second) {
+    Receive(kOther, 100'000);
+    SweepAfter(1);
+  }
+  EXPECT_TRUE(stalled->is_cancelled());
+  EXPECT_FALSE(arriving->is_cancelled());
+  EXPECT_EQ(ledger_.counts().ended_stalled > 0, true);
+}
+
+TEST_F(CallLedgerTest, AClientBeyondItsShareLosesItsLargestConnectionAndOthersNothing) {
+  const auto large = Call(kOne, CallPhase::kReading);
+  const auto small = Call(kNeighbour, CallPhase::kReading);
+  const auto others = Call(kOther, CallPhase::kReading);
+  SweepAfter(0.1);
+  Receive(kOne, 20 * kMb);
+  Receive(kNeighbour, 15 * kMb);
+  Receive(kOther, 10 * kMb);
+  SweepAfter(0.1);
+  EXPECT_TRUE(large->is_cancelled());
+  EXPECT_FALSE(small->is_cancelled());
+  EXPECT_FALSE(others->is_cancelled());
+}
+
+TEST_F(CallLedgerTest, UnreadAnswersAreBrokenOffAfterTheGraceIfOthersNeedTheRoom) {
+  const auto unread = Call(kOne, CallPhase::kSending, 20 * kMb);
+  const auto fresh = Call(kOther, CallPhase::kSending, 20 * kMb);
+  MemoryShare one(&budget_, ClientOf(NetworkOf(std::string_view(kOne))));
+  MemoryShare other(&budget_, ClientOf(NetworkOf(std::string_view(kOther))));
+  one.Set(30 * kMb);
+  other.Set(30 * kMb);
+  SweepAfter(0.5);
+  EXPECT_THAT(table_.broken, IsEmpty());
+  fresh->Set(CallPhase::kRunning);
+  SweepAfter(0.6);
+  EXPECT_THAT(table_.broken, ElementsAre(kOne));
+  EXPECT_TRUE(unread->is_cancelled());
+}
+
+TEST_F(CallLedgerTest, RefusesBeyondTheShareOfTheClient) {
+  const BudgetClient client = ClientOf(NetworkOf(std::string_view(kOne)));
+  MemoryShare share(&budget_, client);
+  share.Set(31 * kMb);
+  EXPECT_FALSE(ledger_.CheckRoom(client, 2 * kMb).ok());
+  EXPECT_TRUE(ledger_.CheckRoom(ClientOf(NetworkOf(std::string_view(kOther))), 2 * kMb).ok());
+  EXPECT_EQ(ledger_.counts().refused, 1u);
+}
+
+TEST_F(CallLedgerTest, RequestsOnUnixSocketsCountAsLargeAsTheyMayBe) {
+  const auto first = Call(kUnix, CallPhase::kReading);
+  SweepAfter(0.1);
+  EXPECT_GT(budget_.held(), 16 * kMb);
+  EXPECT_FALSE(first->is_cancelled());
+  const auto second = Call(kUnix, CallPhase::kReading);
+  SweepAfter(0.1);
+  EXPECT_TRUE(first->is_cancelled());
+}
+
+TEST_F(CallLedgerTest, BreaksOffWhoeverBeginsAndCancelsCallsWithoutEnd) {
+  const auto call = Call(kOne, CallPhase::kRunning);
+  const auto other = Call(kOther, CallPhase::kRunning);
+  for (int i = 0; i < 513; ++i) ledger_.Cancelled(*call);
+  for (int i = 0; i < 512; ++i) ledger_.Cancelled(*other);
+  SweepAfter(0.1);
+  EXPECT_THAT(table_.broken, ElementsAre(kOne));
+  EXPECT_EQ(ledger_.counts().broken_cancelling, 1u);
+  ledger_.Cancelled(*other);
+  SweepAfter(0.1);
+  EXPECT_THAT(table_.broken, ElementsAre(kOne)) << "each interval counts for itself";
+}
+
+TEST_F(CallLedgerTest, TheEstimateEndsWithItsCalls) {
+  {
+    const auto call = Call(kOne, CallPhase::kReading);
+    SweepAfter(0.1);
+    Receive(kOne, 10 * kMb);
+    SweepAfter(0.1);
+    EXPECT_GT(budget_.held(), 9 * kMb);
+  }
+  SweepAfter(0.1);
+  EXPECT_EQ(budget_.held(), 0u);
+}
+
+}  // namespace armature::daemon::call_ledger_test
