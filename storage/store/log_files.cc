@@ -206,13 +206,26 @@ class FileSystem final : public rocksdb::FileSystemWrapper {
 
   IOStatus DeleteFile(const std::string& name, const IOOptions& options, IODebugContext* debug) override {
     LogName log;
-    if (files_->log_register() != nullptr && ParseLogName(name, &log)) {
+    const bool is_log = ParseLogName(name, &log);
+    if (is_log && log.kind == LogKind::kManifest && MayBeCurrent(name)) {
+      LOG(ERROR) << "store: the manifest in use is not deleted path=" << name;
+      return IOStatus::IOError(name, "is the manifest in use");
+    }
+    if (files_->log_register() != nullptr && is_log) {
       if (IOStatus removed = ToIoStatus(files_->log_register()->Remove(log)); !removed.ok()) return removed;
     }
     return FileSystemWrapper::DeleteFile(name, options, debug);
   }
 
  private:
+  // True unless CURRENT is known to name another manifest than `name`. After a new manifest could not be written,
+  // RocksDB deletes the one before, which CURRENT still names, and the database could not be opened any more.
+  static bool MayBeCurrent(const std::string& name) {
+    const std::filesystem::path path(name);
+    const absl::StatusOr<std::string> current = ReadWholeFile(path.parent_path() / "CURRENT");
+    if (!current.ok()) return !absl::IsNotFound(current.status());
+    return *current == path.filename().string() + "\n";
+  }
   static IOStatus ToIoStatus(const absl::Status& status) {
     if (status.ok()) return IOStatus::OK();
     const std::string text(Sv(status.message()));

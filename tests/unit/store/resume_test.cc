@@ -30,6 +30,7 @@ namespace armature::store::resume_test {
 std::atomic<bool> no_room_to_sync = false;
 // If positive, so many syncs of manifests succeed before one fails.
 std::atomic<int> manifest_syncs_left = 0;
+std::atomic<bool> manifests_fail = false;
 
 bool IsManifest(int descriptor) {
   char name[PATH_MAX] = {};
@@ -39,7 +40,7 @@ bool IsManifest(int descriptor) {
 
 }  // namespace armature::store::resume_test
 
-// Takes the place of the C library's function for RocksDB.
+// Take the places of the C library's functions for RocksDB.
 extern "C" int fdatasync(int descriptor) {
   if (armature::store::resume_test::no_room_to_sync) {
     errno = ENOSPC;
@@ -51,6 +52,14 @@ extern "C" int fdatasync(int descriptor) {
     return -1;
   }
   return static_cast<int>(syscall(SYS_fdatasync, descriptor));
+}
+
+extern "C" ssize_t write(int descriptor, const void* data, size_t size) {
+  if (armature::store::resume_test::manifests_fail && armature::store::resume_test::IsManifest(descriptor)) {
+    errno = EIO;
+    return -1;
+  }
+  return syscall(SYS_write, descriptor, data, size);
 }
 
 namespace armature::store::resume_test {
@@ -443,6 +452,21 @@ TEST_F(ResumeTest, ASyncOfAcknowledgedWritesThatFailsRefusesNone) {
   no_room_to_sync = false;
   Open();
   for (int i = 0; i < 2; ++i) EXPECT_TRUE((*rocks_->Get(*rocks_->Find("a"), std::to_string(i))).has_value()) << i;
+}
+
+// RocksDB begins a new manifest after a failed one, which fails too, and takes the one before it for obsolete.
+TEST_F(ResumeTest, TheManifestInUseIsNotDeleted) {
+  ASSERT_TRUE(Put(0).ok());
+  ASSERT_TRUE(rocks_->CreateFamilies({"b", "c"}).ok());
+  manifests_fail = true;
+  EXPECT_FALSE(rocks_->DropFamilies({"b", "c"}).ok());
+  // As a backup does that ends then.
+  EXPECT_TRUE(rocks_->db()->DisableFileDeletions().ok());
+  EXPECT_TRUE(rocks_->db()->EnableFileDeletions(/*force=*/true).ok());
+  manifests_fail = false;
+  Open();
+  ASSERT_NE(rocks_, nullptr);
+  EXPECT_TRUE((*rocks_->Get(*rocks_->Find("a"), "0")).has_value());
 }
 
 TEST_F(ResumeTest, AFamilyThatCouldNotBeDroppedIsDroppedLater) {
