@@ -68,8 +68,8 @@ void ExportStream::OnReadDone(bool ok) {
                         });
 }
 
-void ExportStream::Send(grpc::ByteBuffer message) {
-  sent_ = std::move(message);
+void ExportStream::Send(const grpc::ByteBuffer& message) {
+  sent_ = message;  // shares the bytes
   share_.Set(sent_.Length());
   StartWrite(&sent_);
 }

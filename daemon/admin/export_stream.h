@@ -57,7 +57,7 @@ class ExportStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
 
   void Opened(absl::StatusOr<std::shared_ptr<engine::TableExport>> opened);
   void ReadPage();
-  void Send(grpc::ByteBuffer message);
+  void Send(const grpc::ByteBuffer& message);
   // OK if there may be a next step. Otherwise the reason to end.
   absl::Status CheckGoesOn() const;
   void End(const absl::Status& status);

@@ -136,7 +136,9 @@ absl::StatusOr<JsonDocument> JsonDocument::Parse(const std::string& text) {
   }
   document.parser_->keep = text.size() <= kKeptTextBytesMax;
   element root;
-  if (document.parser_->parser.parse(text).get(root) != simdjson::SUCCESS) return NoDocumentError();
+  const auto error = document.parser_->parser.parse(text).get(root);
+  if (error == simdjson::MEMALLOC) return absl::ResourceExhaustedError("no memory to parse a document");
+  if (error != simdjson::SUCCESS) return NoDocumentError();
   if (!root.is_object()) return NoDocumentError();
   document.root_ = JsonDom::Value(root);
   return document;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -240,12 +241,15 @@ class FileSystem final : public rocksdb::FileSystemWrapper {
   LogFiles* const files_;
 };
 
-thread_local bool is_synced_write = false;
+// No zero: mold 1.10 misplaces a program's only thread-local byte if it has no initial value, and the program does not
+// start.
+enum class SyncOf : uint8_t { kAcknowledgedWrites = 1, kOwnWrite = 2 };
+thread_local SyncOf sync_of = SyncOf::kAcknowledgedWrites;
 
 }  // namespace
 
-LogFiles::SyncedWrite::SyncedWrite() { is_synced_write = true; }
-LogFiles::SyncedWrite::~SyncedWrite() { is_synced_write = false; }
+LogFiles::SyncedWrite::SyncedWrite() { sync_of = SyncOf::kOwnWrite; }
+LogFiles::SyncedWrite::~SyncedWrite() { sync_of = SyncOf::kAcknowledgedWrites; }
 
 uint64_t LogFiles::OnMade(File* file) {
   const absl::MutexLock lock(&mutex_);
@@ -259,7 +263,7 @@ void LogFiles::OnGone(File* file) {
 }
 
 void LogFiles::OnSyncFailed() {
-  if (!is_synced_write) return;
+  if (sync_of != SyncOf::kOwnWrite) return;
   const absl::MutexLock lock(&mutex_);
   if (newest_ != nullptr) newest_->RefuseLastRecord();
 }
