@@ -206,7 +206,8 @@ absl::StatusOr<std::vector<BackupFile>> ParseEngineMeta(std::string_view text) {
   // RocksDB 7.8 may leave the manifest out of a copy. Nothing could be restored from it.
   for (const std::string_view needed : {"/CURRENT", "/MANIFEST-"}) {
     const auto is_needed = [needed](const BackupFile& file) { return file.name.find(needed) != std::string::npos; };
-    if (std::none_of(files.begin(), files.end(), is_needed)) return DataLossError(Cat("names no file ", needed.substr(1)));
+    if (std::none_of(files.begin(), files.end(), is_needed))
+      return DataLossError(Cat("names no file ", needed.substr(1)));
   }
   return files;
 }
