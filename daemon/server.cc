@@ -178,6 +178,7 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_m
 absl::Status Server::Impl::StartHttp(const Config& config) {
   JsonFrontOptions front;
   front.stats = requests.get();
+  front.budget = memory.get();
   if (authenticator != nullptr) {
     front.authenticate = [checker = authenticator.get()](const HttpRequest& request, absl::Duration* hold) {
       return checker->AuthenticateRequest(request, absl::Now(), hold);

@@ -12,9 +12,6 @@
 namespace armature::daemon {
 namespace {
 
-// The usual size of a large answer.
-constexpr size_t kPageBytes = 1 << 20;
-
 std::string_view ViewOf(const grpc::string_ref& text) { return {text.data(), text.size()}; }
 
 void AppendNames(const grpc::AuthContext& context, const char* property, std::vector<std::string>* names) {
@@ -110,7 +107,7 @@ GuardedCall* CallGate::Admit(grpc::CallbackServerContext* context, grpc::ByteBuf
                              const engine::Operation& operation, CallKind kind, Work work) const {
   auto* const guarded = new GuardedCall(ledger_, context, response);  // ends itself
   auto run = [this, context, &operation, kind, guarded, work = std::move(work)](absl::StatusOr<Caller> caller) mutable {
-    if (absl::Status room = caller.ok() && kind.is_large ? guarded->CheckRoom(kPageBytes) : caller.status();
+    if (absl::Status room = caller.ok() && kind.is_large ? guarded->CheckRoom(kLargeAnswerBytes) : caller.status();
         !room.ok()) {
       Audit(caller.ok() ? &*caller : nullptr,
             {.principal = {}, .peer = context->peer(), .operation = operation.name, .table = {}, .result = room});

@@ -43,7 +43,7 @@ constexpr int kProbes = 6;
 void Set(int socket, int level, int option, int value) { setsockopt(socket, level, option, &value, sizeof(value)); }
 
 void SetOptions(int socket) {
-  Set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  SetTcpOptions(socket);
   // Also ends a connection whose client keeps its window closed.
   Set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT,
       static_cast<int>(absl::ToInt64Milliseconds(ConnectionAcceptor::kStallTimeout)));

@@ -292,8 +292,9 @@ void HttpConnection::HandleRequest() {
   const size_t bytes = request.body.capacity();
   const size_t uncounted_bytes = bytes - std::min(bytes, share_.counted());
   const bool has_room = MemoryShare::Counts(bytes) ? budget.HasRoomFor(client_, uncounted_bytes) : !budget.IsFull();
-  if (!has_room) return Write(RefuseForMemory());
+  if (!has_room) return Write(RefusalForMemory(&loop_->state()));
   request.peer = peer_;
+  request.client = client_;
   handled_bytes_ = request.body.capacity();
   CountHeld();
   handling_ = true;
@@ -327,9 +328,8 @@ void HttpConnection::OnAnswer(HttpResponse response) {
   Turn({});
 }
 
-// The refusal of one request. The connection stays open.
-HttpResponse HttpConnection::RefuseForMemory() {
-  HttpResponse refusal = loop_->state().handler->Refuse(503);
+HttpResponse HttpConnection::RefusalForMemory(ServerState* state) {
+  HttpResponse refusal = state->handler->Refuse(503);
   refusal.close = false;
   return refusal;
 }
@@ -366,7 +366,7 @@ void HttpConnection::RefuseAndEnd(unsigned status) {
 void HttpConnection::Write(HttpResponse response) {
   if (response.only_reads && MemoryShare::Counts(response.body.size()) &&
       !loop_->state().budget->HasRoomFor(client_, response.body.size())) {
-    response = RefuseForMemory();
+    response = RefusalForMemory(&loop_->state());
   }
   closing_ = response.close || !keep_alive_ || (loop_->draining() && !more_was_read_);
   const ConnectionHeader header = closing_       ? ConnectionHeader::kClose

@@ -32,6 +32,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
 
+  // The refusal of one request, after which the connection stays open.
+  static HttpResponse RefusalForMemory(ServerState* state);
+
   void Start();
   // The answer to the request being handled.
   void OnAnswer(HttpResponse response);
@@ -75,7 +78,6 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void Resume();
   void Refuse(unsigned status);
   void RefuseAndEnd(unsigned status);
-  HttpResponse RefuseForMemory();
 
   void Write(HttpResponse response);
   bool Flush();

@@ -3,6 +3,7 @@
 
 // HTTP requests and answers, independent of the library that parses them.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -26,6 +27,8 @@ struct HttpRequest {
   std::vector<Header> headers;  // in the order sent
   std::string body;             // as sent: still compressed if there is a Content-Encoding
   std::string peer;             // "127.0.0.1:41234"
+  // The BudgetClient (daemon/net/memory_budget.h).
+  std::array<uint8_t, 8> client = {};
 
   // The first header with `name` (lower case), or null.
   const std::string* Find(std::string_view name) const {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -160,8 +159,7 @@ Listener::Outcome Listener::AcceptOne() {
     return Outcome::kAccepted;
   }
   state.connections.Add();
-  const int on = 1;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  SetTcpOptions(fd);
   LeastLoaded().Adopt({.socket = fd, .peer = PeerText(peer, size), .network = network});
   return Outcome::kAccepted;
 }

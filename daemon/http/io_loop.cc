@@ -46,7 +46,7 @@ IoLoop::~IoLoop() = default;
 void IoLoop::Run() {
   SetThreadName("armature-http");
   io_.run();
-  std::vector<Answered> dropped;
+  std::deque<Answered> dropped;
   absl::MutexLock lock(&mutex_);
   ended_ = true;
   dropped.swap(answered_);
@@ -88,21 +88,33 @@ void IoLoop::Uncount(const std::optional<PeerNetwork>& network) {
   state_->connections.Remove();
 }
 
+IoLoop::Answered::Answered(std::shared_ptr<HttpConnection> to, HttpResponse made, MemoryBudget* budget)
+    : connection(std::move(to)), response(std::move(made)), share(budget, ClientOf(connection->network())) {
+  share.Set(response.body.size());
+}
+
 void IoLoop::Answer(std::shared_ptr<HttpConnection> connection, HttpResponse response) {
+  // Not later on the connection's thread: operations may be faster than it.
+  if (std::exchange(response.only_reads, false) && MemoryShare::Counts(response.body.size()) &&
+      !state_->budget->HasRoomFor(ClientOf(connection->network()), response.body.size())) {
+    response = HttpConnection::RefusalForMemory(state_.get());
+  }
   absl::MutexLock lock(&mutex_);
   if (ended_) return;
-  answered_.push_back({std::move(connection), std::move(response)});
+  answered_.emplace_back(std::move(connection), std::move(response), state_->budget);
   // One wakeup delivers all answers queued before it runs.
   if (answered_.size() == 1) asio::post(io_, [this] { DeliverAnswers(); });
 }
 
 void IoLoop::DeliverAnswers() {
-  std::vector<Answered> answered;
+  std::deque<Answered> answered;
   {
     absl::MutexLock lock(&mutex_);
     answered.swap(answered_);
   }
-  for (Answered& each : answered) each.connection->OnAnswer(std::move(each.response));
+  for (; !answered.empty(); answered.pop_front()) {
+    answered.front().connection->OnAnswer(std::move(answered.front().response));
+  }
 }
 
 void IoLoop::Drain() {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,9 +74,12 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   std::string& output() { return output_; }
 
  private:
+  // An answer on the way to its connection, which counts it from its delivery on.
   struct Answered {
-    std::shared_ptr<HttpConnection> connection;
+    Answered(std::shared_ptr<HttpConnection> to, HttpResponse made, MemoryBudget* budget);
+    const std::shared_ptr<HttpConnection> connection;
     HttpResponse response;
+    MemoryShare share;
   };
 
   void Uncount(const std::optional<PeerNetwork>& network);
@@ -100,7 +104,7 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   std::string date_;
 
   absl::Mutex mutex_;
-  std::vector<Answered> answered_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Answered> answered_ ABSL_GUARDED_BY(mutex_);
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -79,7 +79,8 @@ std::string Compress(std::string_view text, ContentCoding coding) {
   return compressed;
 }
 
-InflateResult InflateGzip(std::string_view gzip, size_t bytes_max, std::string* text) {
+InflateResult InflateGzip(std::string_view gzip, size_t bytes_max, absl::FunctionRef<bool(size_t)> has_room,
+                          std::string* text) {
   text->clear();
   z_stream stream = {};
   if (inflateInit2(&stream, kWindowBits + kGzipFormat) != Z_OK) return InflateResult::kTooLarge;
@@ -97,6 +98,10 @@ InflateResult InflateGzip(std::string_view gzip, size_t bytes_max, std::string* 
       break;
     }
     text->append(piece.data(), got);
+    if (!has_room(text->capacity())) {
+      result = InflateResult::kNoRoom;
+      break;
+    }
     if (status == Z_STREAM_END && stream.avail_in == 0) {
       result = InflateResult::kOk;
       break;

@@ -147,6 +147,7 @@ JsonAnswer Plain(unsigned status, std::string_view body, absl::Status error) {
 JsonAnswer UnknownOperation(const std::string* target, std::string_view request_id) {
   return ErrorAnswer(NoSuchOperationError(target == nullptr ? std::string_view() : *target), request_id);
 }
+
 // True if an operation may be refused after it was executed.
 bool OnlyReads(std::string_view operation) {
   constexpr std::string_view kReads[] = {"BatchGetItem", "GetItem", "Query", "Scan", "TransactGetItems"};
@@ -166,6 +167,7 @@ struct JsonFront::Exchange {
   ContentCoding coding = ContentCoding::kIdentity;
   const std::string* origin = nullptr;  // permitted site that sent the request; lives as long as the front
   bool only_reads = false;
+  std::unique_ptr<MemoryShare> inflated = nullptr;  // what an inflated body holds until the answer
   RequestStats::Request counted = {};
 };
 
@@ -221,8 +223,15 @@ void JsonFront::Handle(HttpRequest request, Done done) {
   if (admitted.request.body.empty() || HasOtherCoding(admitted.request)) {
     return Finish(std::move(exchange), NotJson());
   }
+  if (exchange.only_reads && operation != "GetItem" && !HasRoom(admitted.request.client, kLargeAnswerBytes)) {
+    return Finish(std::move(exchange), Unavailable());
+  }
   if (IsGzip(admitted.request)) return Inflate(std::move(admitted), std::move(exchange));
   Call(std::move(admitted), std::move(exchange));
+}
+
+bool JsonFront::HasRoom(const BudgetClient& client, size_t bytes) const {
+  return options_.budget == nullptr || options_.budget->HasRoomFor(client, bytes);
 }
 
 absl::Status JsonFront::Admit(Admitted* admitted, absl::Duration* hold) const {
@@ -254,15 +263,28 @@ void JsonFront::Inflate(Admitted admitted, Exchange exchange) {
     Admitted admitted;
     Exchange exchange;
   };
+  if (options_.budget != nullptr) {
+    exchange.inflated = std::make_unique<MemoryShare>(options_.budget, admitted.request.client);
+  }
   auto work = std::make_shared<Work>(Work{std::move(admitted), std::move(exchange)});
-  Task task = [this, work] {
+  const auto grow = [this](const Work& on, size_t bytes) {
+    MemoryShare* const share = on.exchange.inflated.get();
+    if (share == nullptr || !MemoryShare::Counts(bytes)) return true;
+    if (!HasRoom(on.admitted.request.client, bytes - share->counted())) return false;
+    share->Set(bytes);
+    return true;
+  };
+  Task task = [this, work, grow] {
     std::string body;
     if (stopping_) return Finish(std::move(work->exchange), Unavailable());
-    switch (InflateGzip(work->admitted.request.body, options_.body_bytes_max, &body)) {
+    const auto has_room = [&](size_t bytes) { return grow(*work, bytes); };
+    switch (InflateGzip(work->admitted.request.body, options_.body_bytes_max, has_room, &body)) {
       case InflateResult::kOk:
         break;
       case InflateResult::kMalformed:
         return Finish(std::move(work->exchange), NotJson());
+      case InflateResult::kNoRoom:
+        return Finish(std::move(work->exchange), Unavailable());
       case InflateResult::kTooLarge:
         work->exchange.counted.Finish(SerializationError(""), work->exchange.request_id);
         return std::move(work->exchange.done)(Refuse(413));

@@ -15,6 +15,7 @@
 #include "daemon/http/http_message.h"
 #include "daemon/http/site_rules.h"
 #include "daemon/json/json_api.h"
+#include "daemon/net/memory_budget.h"
 #include "daemon/telemetry/request_stats.h"
 #include "storage/base/thread_pool.h"
 #include "storage/base/timer_queue.h"
@@ -35,7 +36,10 @@ struct JsonFrontOptions {
   size_t coding_threads = 1;                          // for compression and inflation
   size_t coding_queue_max = 256;  // if full: answers are not compressed, compressed requests get 503
   RequestStats* stats = nullptr;  // null: requests are not counted
-  SiteRules sites = {};           // refused requests get 403; answers to permitted web pages have CORS headers
+  // The server's. Without room, reads with large answers are refused before they run, and bodies are not inflated.
+  // Null: neither. Outlives the front.
+  MemoryBudget* budget = nullptr;
+  SiteRules sites = {};  // refused requests get 403; answers to permitted web pages have CORS headers
 };
 
 // Checks requests in the documented order, except that the body is parsed only after authentication
@@ -67,6 +71,7 @@ class JsonFront final : public HttpHandler {
     uint64_t at_least_sequence = 0;
   };
 
+  bool HasRoom(const BudgetClient& client, size_t bytes) const;
   absl::Status Admit(Admitted* admitted, absl::Duration* hold) const;
   void Refuse(const Admitted& admitted, const absl::Status& status, absl::Duration hold, Exchange exchange);
   void Inflate(Admitted admitted, Exchange exchange);

@@ -2,6 +2,7 @@
 
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -125,6 +126,12 @@ absl::StatusOr<BoundSockets> Listen(const std::string& address, ListenOn which) 
   if (bound.sockets.empty()) return CannotListen(address, std::strerror(error));
   bound.address = Cat(address.substr(0, address.rfind(':')), ":", ntohs(port));
   return bound;
+}
+
+void SetTcpOptions(int socket) {
+  const int on = 1;
+  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytesMax, sizeof(kUnsentBytesMax));
 }
 
 std::string PeerText(const sockaddr_storage& peer, socklen_t size) {

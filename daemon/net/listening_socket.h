@@ -24,6 +24,12 @@ struct BoundSockets {
 enum class ListenOn { kFirst, kAll };
 absl::StatusOr<BoundSockets> Listen(const std::string& address, ListenOn which);
 
+// Options of an accepted TCP connection: segments are sent at once, and the system takes only about `kUnsentBytesMax`
+// beyond what the client has room for. Without that limit it keeps megabytes for each client that does not read, which
+// no budget of ours counts; beyond some gigabytes it drops packets of all connections of the machine.
+inline constexpr int kUnsentBytesMax = 128 << 10;
+void SetTcpOptions(int socket);
+
 // "127.0.0.1:41234", "[::1]:41234", or "unknown".
 std::string PeerText(const sockaddr_storage& peer, socklen_t size);
 

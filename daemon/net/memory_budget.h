@@ -19,6 +19,9 @@ using BudgetClient = PeerNetwork;
 inline BudgetClient ClientOf(const std::optional<PeerNetwork>& network) { return network.value_or(PeerNetwork{}); }
 using BytesByClient = absl::flat_hash_map<BudgetClient, size_t>;
 
+// The usual size of a large answer. A read that may have one is refused before it runs, unless there is room for it.
+inline constexpr size_t kLargeAnswerBytes = 1 << 20;
+
 // Counts bytes of requests being received and of unsent answers, over all connections.
 //
 // Large requests and answers, those that a MemoryShare counts, may use all but the last eighth, and those of one client

@@ -3,6 +3,7 @@
 
 // Handlers and servers for tests of the HTTP server.
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -39,6 +40,10 @@ class HoldingHandler final : public HttpHandler {
   };
 
   void Handle(HttpRequest request, Done done) override {
+    if (on_request) {
+      is_in_request = true;
+      on_request();
+    }
     absl::MutexLock lock(&mutex_);
     held_.push_back({std::move(request), std::move(done)});
     came_.Signal();
@@ -50,6 +55,10 @@ class HoldingHandler final : public HttpHandler {
     while (held_.size() < count) came_.Wait(&mutex_);
     return std::exchange(held_, {});
   }
+
+  // Called on the I/O thread; set it while no request is on the way.
+  std::function<void()> on_request;
+  std::atomic<bool> is_in_request = false;
 
  private:
   absl::Mutex mutex_;

@@ -5,12 +5,17 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/synchronization/notification.h"
 #include "daemon/http/http_server.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -286,6 +291,55 @@ TEST(HttpLimits, ReadsWithLargeAnswersAreRefusedWithoutRoom) {
   EXPECT_EQ(client.Read().status, 503);
   client.Send(Post("write"));
   EXPECT_EQ(client.Read().body.size(), 2u << 20) << "it has happened";
+}
+
+// Bytes that the system keeps to be sent, over all connections from the local port of `address`.
+size_t KeptBySystem(const std::string& address) {
+  const std::string port = absl::StrFormat(":%04X", std::stoi(address.substr(address.rfind(':') + 1)));
+  std::ifstream table("/proc/net/tcp");
+  size_t kept = 0;
+  for (std::string line; std::getline(table, line);) {
+    const std::vector<std::string> words = absl::StrSplit(line, ' ', absl::SkipEmpty());
+    constexpr size_t kLocal = 1;
+    constexpr size_t kQueues = 4;
+    if (words.size() > kQueues && absl::EndsWith(words[kLocal], port)) kept += std::stoul(words[kQueues], nullptr, 16);
+  }
+  return kept;
+}
+
+TEST(HttpLimits, TheSystemKeepsLittleOfUnreadAnswers) {
+  InlineHandler handler(
+      [](const HttpRequest&) { return HttpResponse{.headers = {}, .body = std::string(8 << 20, 'x')}; });
+  const auto server = Serve(&handler);
+  RawHttpClient client(server->address(), /*receive_buffer=*/4096);
+  client.Send(Post("a"));
+  while (server->held_bytes() == 0) std::this_thread::yield();
+  EXPECT_LT(KeptBySystem(server->address()), 512u << 10);
+}
+
+TEST(HttpLimits, AnswersCountBeforeTheirConnectionsTakeThem) {
+  HoldingHandler handler;
+  const auto server = Serve(&handler, {.io_threads = 1, .held_bytes_max = 8 << 20});
+  RawHttpClient first(server->address());
+  RawHttpClient second(server->address());
+  RawHttpClient busy(server->address());
+  first.Send(Post("a"));
+  second.Send(Post("b"));
+  std::vector<HoldingHandler::Held> held = handler.Take(2);
+  // Answers of other threads come faster than the only I/O thread takes them.
+  absl::Notification goes_on;
+  handler.on_request = [&] { goes_on.WaitForNotification(); };
+  busy.Send(Post("c"));
+  while (!handler.is_in_request) std::this_thread::yield();
+  for (HoldingHandler::Held& each : held) {
+    std::move(each.done)({.headers = {}, .body = std::string(5 << 20, 'x'), .only_reads = true});
+  }
+  EXPECT_EQ(server->held_bytes(), 5u << 20) << "the second was refused at once";
+  goes_on.Notify();
+  std::move(handler.Take(1).front().done)({.headers = {}, .body = "d"});
+  EXPECT_EQ(busy.Read().body, "d");
+  const int statuses = first.Read().status + second.Read().status;
+  EXPECT_EQ(statuses, 200 + 503);
 }
 
 TEST(HttpLimits, UnreadAnswersAreBrokenOffWhenMemoryIsShort) {

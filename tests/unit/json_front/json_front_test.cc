@@ -16,6 +16,7 @@
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 #include "tests/support/raw_http_client.h"
+#include "tests/unit/json_front/json_front_fixture.h"
 
 namespace armature::daemon::json_front_test {
 
@@ -32,143 +33,6 @@ constexpr std::string_view kNotJson = R"({"__type":"com.amazon.coral.service#Ser
 std::string Unknown(std::string_view text) {
   return Cat(R"({"__type":"com.amazon.coral.service#UnknownOperationException","message":")", text, R"("})");
 }
-
-// Echoes each call and records it.
-class FakeOperations final : public JsonOperations {
- public:
-  struct Seen {
-    std::string operation;
-    std::string body;
-    std::string principal;
-    uint64_t at_least_sequence = 0;
-    absl::Duration time_left;
-  };
-
-  bool Knows(std::string_view target, std::string_view* operation) const override {
-    if (target != "DynamoDB_20120810.PutItem") return false;
-    *operation = target.substr(target.find('.') + 1);
-    return true;
-  }
-
-  void Call(JsonCall call, JsonApi::Done done) override {
-    {
-      absl::MutexLock lock(&mutex_);
-      seen_.push_back({.operation = std::string(call.operation),
-                       .body = call.body,
-                       .principal = call.access == nullptr ? "" : call.access->principal(),
-                       .at_least_sequence = call.at_least_sequence,
-                       .time_left = call.context.deadline - absl::Now()});
-    }
-    std::move(done)(
-        {.status = answer_status, .body = answer_body.value_or(call.body), .change_sequence = change_sequence});
-  }
-
-  JsonAnswer Refuse(const JsonCall&, const absl::Status& status) const override {
-    return {.status = 400, .body = Cat("error: ", Sv(status.message()))};
-  }
-
-  std::vector<Seen> seen() {
-    absl::MutexLock lock(&mutex_);
-    return seen_;
-  }
-
-  unsigned answer_status = 200;
-  std::optional<std::string> answer_body;
-  uint64_t change_sequence = 0;
-
- private:
-  absl::Mutex mutex_;
-  std::vector<Seen> seen_;
-};
-
-class Somebody final : public Access {
- public:
-  const std::string& principal() const override { return principal_; }
-  absl::Status Check(std::string_view, std::string_view) const override { return absl::OkStatus(); }
-
- private:
-  const std::string principal_ = "somebody";
-};
-
-// Accepts requests with an Authorization header.
-class FakeAuthenticator {
- public:
-  HttpAuthenticator function() {
-    return [this](const HttpRequest& request, absl::Duration* hold) { return Authenticate(request, hold); };
-  }
-
-  absl::StatusOr<std::shared_ptr<const Access>> Authenticate(const HttpRequest& request, absl::Duration* hold) {
-    body_sizes.push_back(request.body.size());
-    if (request.Find("authorization") != nullptr) return std::make_shared<Somebody>();
-    *hold = hold_refusals;
-    return ValidationError("who are you?");
-  }
-
-  absl::Duration hold_refusals;
-
-  std::vector<size_t> body_sizes;
-};
-
-std::string Gzip(std::string_view text) { return Compress(text, ContentCoding::kGzip); }
-
-std::string Crc(std::string_view body) {
-  return std::to_string(crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size())));
-}
-
-// The names of the headers. Each must occur once.
-std::set<std::string> NamesOf(const HttpResponse& response) {
-  std::set<std::string> names;
-  for (const auto& [name, value] : response.headers) EXPECT_TRUE(names.insert(name).second) << name << " twice";
-  return names;
-}
-
-std::string ValueOf(const HttpResponse& response, std::string_view name) {
-  for (const auto& [each, value] : response.headers) {
-    if (each == name) return value;
-  }
-  return "(none)";
-}
-
-class JsonFrontTest : public testing::Test {
- protected:
-  JsonFrontTest() { options_.sites = SiteRules({.hosts = {"db.test"}, .origins = {"https://app.test"}}); }
-
-  static HttpRequest PutItem(std::string body) {
-    return {.method = "POST",
-            .target = "/",
-            .headers = {{"host", "db.test:8000"},
-                        {"x-amz-target", "DynamoDB_20120810.PutItem"},
-                        {"content-type", "application/x-amz-json-1.0"}},
-            .body = std::move(body),
-            .peer = "127.0.0.1:1"};
-  }
-
-  static void Set(HttpRequest* request, std::string_view name, std::string_view value) {
-    std::erase_if(request->headers, [name](const auto& header) { return header.name == name; });
-    request->headers.push_back({std::string(name), std::string(value)});
-  }
-  static void Unset(HttpRequest* request, std::string_view name) {
-    std::erase_if(request->headers, [name](const auto& header) { return header.name == name; });
-  }
-
-  HttpResponse Answer(HttpRequest request) {
-    JsonFront front(&operations_, options_);
-    return Answer(&front, std::move(request));
-  }
-  static HttpResponse Answer(JsonFront* front, HttpRequest request) {
-    HttpResponse response;
-    absl::Notification answered;
-    front->Handle(std::move(request), [&](HttpResponse made) {
-      response = std::move(made);
-      answered.Notify();
-    });
-    answered.WaitForNotification();
-    return response;
-  }
-
-  FakeOperations operations_;
-  JsonFrontOptions options_;
-};
 
 TEST_F(JsonFrontTest, CallsTheOperationAndSendsItsAnswer) {
   const HttpResponse response = Answer(PutItem("{}"));
@@ -447,7 +311,9 @@ TEST_F(JsonFrontTest, LargeAnswersAreCompressedForThoseWhoAsk) {
     EXPECT_EQ(response.body == large, coding == std::string_view("(none)")) << accepted;
     std::string text;
     if (coding == std::string_view("gzip")) {
-      EXPECT_EQ(InflateGzip(response.body, 1 << 20, &text), InflateResult::kOk);
+      EXPECT_EQ(InflateGzip(
+                    response.body, 1 << 20, [](size_t) { return true; }, &text),
+                InflateResult::kOk);
       EXPECT_EQ(text, large);
     } else if (coding == std::string_view("deflate")) {
       text.resize(large.size());
