@@ -9,9 +9,11 @@
 #include <memory>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/btree_map.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -69,16 +71,15 @@ class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
 
  private:
   struct Waiter {
-    ChangeSequence sequence;
     TimerQueue::TimerId timer;
-    uint64_t id;
     absl::AnyInvocable<void(absl::Status) &&> then;
   };
-  void Expire(uint64_t id);
+  using WaiterKey = std::pair<ChangeSequence, uint64_t>;  // the awaited sequence, and a number of its own
+  void Expire(const WaiterKey& key);
 
   mutable absl::Mutex mutex_;
   ChangeSequence applied_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Waiter> waiters_ ABSL_GUARDED_BY(mutex_);
+  absl::btree_map<WaiterKey, Waiter> waiters_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
   absl::Status closed_ ABSL_GUARDED_BY(mutex_);
   TimerQueue* const timers_;
