@@ -254,12 +254,15 @@ absl::StatusOr<store::ChangeLog::ReadOutcome> GsiApplier::RunGroup(
     ChangeSequence up_to) {
   const ChangeSequence from = indexes.front()->progress->applied();
   store::ChangeLog& log = database_->change_log();
+  // A run contains records of this process or of earlier ones, never both, because they are counted apart.
+  const bool ends_early = from < log.opened_at() && log.opened_at() < up_to;
   Run run;
-  ARM_ASSIGN_OR_RETURN(
-      const store::ChangeLog::ReadOutcome outcome,
-      log.Read(table, from, up_to, kRunRecordsMax, kRunBytesMax, [&](ChangeSequence sequence, std::string_view record) {
-        return Collapse(indexes, sequence, record, &run);
-      }));
+  ARM_ASSIGN_OR_RETURN(store::ChangeLog::ReadOutcome outcome,
+                       log.Read(table, from, ends_early ? log.opened_at() : up_to, kRunRecordsMax, kRunBytesMax,
+                                [&](ChangeSequence sequence, std::string_view record) {
+                                  return Collapse(indexes, sequence, record, &run);
+                                }));
+  outcome.drained = outcome.drained && !ends_early;
   if (outcome.records > 0) {
     if (indexes.front()->build != nullptr) ARM_RETURN_IF_ERROR(CountByRows(*database_, *indexes.front(), &run));
     std::vector<std::pair<IndexId, ChangeSequence>> cursors;

@@ -118,10 +118,13 @@ class SequenceTickets {
 // Thread-safety: thread-safe.
 class ChangeLog {
  public:
-  ChangeLog(RocksDb* db, const SequenceTickets* tickets) : db_(db), tickets_(tickets) {}
+  ChangeLog(RocksDb* db, const SequenceTickets* tickets)
+      : db_(db), tickets_(tickets), opened_at_(tickets->last_taken()) {}
 
   // All records up to this sequence may be read.
   ChangeSequence watermark() const { return tickets_->watermark(); }
+  // The last sequence of earlier runs of the process.
+  ChangeSequence opened_at() const { return opened_at_; }
   // The highest sequence handed out. No change visible in a table has a higher one.
   ChangeSequence last_taken() const { return tickets_->last_taken(); }
 
@@ -149,6 +152,7 @@ class ChangeLog {
  private:
   RocksDb* const db_;
   const SequenceTickets* const tickets_;
+  const ChangeSequence opened_at_;
   absl::Mutex mutex_;
   ChangeConsumer* consumer_ ABSL_GUARDED_BY(mutex_) = nullptr;
 };
