@@ -88,7 +88,7 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
   }
   ChangeSequence at_least((*plan)->request.at_least_sequence);
   const bool is_settled = at_least == ChangeSequence() && parts->options.index_read_wait > absl::ZeroDuration();
-  if (is_settled && index->progress->backlog().load().records > 0) {
+  if (is_settled && index->progress->backlog().may_wait()) {
     const absl::Time now = absl::Now();
     const absl::Duration patience = std::min(parts->options.index_read_wait, (context.deadline - now) / 2);
     if (patience > absl::ZeroDuration()) {

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "glog/logging.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/thread_pool.h"
 #include "storage/codec/change_codec.h"
@@ -158,7 +158,7 @@ void GsiApplier::Stop() {
   {
     const absl::MutexLock lock(&mutex_);
     stopping_ = true;
-    wake_.SignalAll();
+    wake_.Notify();
   }
   if (thread_.joinable()) thread_.join();
 }
@@ -168,26 +168,26 @@ void GsiApplier::OnAppended(const std::vector<TableId>& tables) {
   for (const TableId table : tables) Enqueue(table);
 }
 
-absl::Time GsiApplier::EnqueueDue() {
-  absl::Time next = absl::InfiniteFuture();
-  if (retry_at_.empty()) return next;
-  const absl::Time now = absl::Now();
-  for (auto it = retry_at_.begin(); it != retry_at_.end();) {
-    if (it->second > now) {
-      next = std::min(next, it->second);
+int64_t GsiApplier::EnqueueDue() {
+  int64_t next_ns = kMonotonicNever;
+  if (retry_at_ns_.empty()) return next_ns;
+  const int64_t now_ns = MonotonicNs();
+  for (auto it = retry_at_ns_.begin(); it != retry_at_ns_.end();) {
+    if (it->second > now_ns) {
+      next_ns = std::min(next_ns, it->second);
       ++it;
       continue;
     }
     Enqueue(it->first);
-    retry_at_.erase(it++);
+    retry_at_ns_.erase(it++);
   }
-  return next;
+  return next_ns;
 }
 
 void GsiApplier::Enqueue(TableId table) {
   if (!queued_.try_emplace(table, true).second) return;
   queue_.push_back(table);
-  wake_.Signal();
+  wake_.Notify();
 }
 
 void GsiApplier::Work() {
@@ -197,23 +197,23 @@ void GsiApplier::Work() {
     bool retries = false;
     {
       const absl::MutexLock lock(&mutex_);
-      absl::Time next = EnqueueDue();
+      int64_t next_ns = EnqueueDue();
       while (queue_.empty() && !stopping_) {
-        wake_.WaitWithDeadline(&mutex_, next);
-        next = EnqueueDue();
+        wake_.Until(&mutex_, next_ns);
+        next_ns = EnqueueDue();
       }
       if (stopping_) return;
       table = queue_.front();
       queue_.pop_front();
       queued_.erase(table);
-      retries = !retry_at_.contains(table);
+      retries = !retry_at_ns_.contains(table);
     }
     const Turn turn = RunTable(table, retries);
     const absl::MutexLock lock(&mutex_);
     if (!turn.failed.ok()) {
       LOG_EVERY_N(ERROR, 60) << "gsi: changes cannot be applied, global indexes of the table stand still table="
                              << table.value() << " status=" << turn.failed;
-      retry_at_[table] = absl::Now() + kRetryAfter;
+      retry_at_ns_[table] = MonotonicAfter(kRetryAfter);
     }
     if (!turn.drained) Enqueue(table);
   }
@@ -254,12 +254,15 @@ absl::StatusOr<store::ChangeLog::ReadOutcome> GsiApplier::RunGroup(
     ChangeSequence up_to) {
   const ChangeSequence from = indexes.front()->progress->applied();
   store::ChangeLog& log = database_->change_log();
+  // A run contains records of this process or of earlier ones, never both, because they are counted apart.
+  const bool ends_early = from < log.opened_at() && log.opened_at() < up_to;
   Run run;
-  ARM_ASSIGN_OR_RETURN(
-      const store::ChangeLog::ReadOutcome outcome,
-      log.Read(table, from, up_to, kRunRecordsMax, kRunBytesMax, [&](ChangeSequence sequence, std::string_view record) {
-        return Collapse(indexes, sequence, record, &run);
-      }));
+  ARM_ASSIGN_OR_RETURN(store::ChangeLog::ReadOutcome outcome,
+                       log.Read(table, from, ends_early ? log.opened_at() : up_to, kRunRecordsMax, kRunBytesMax,
+                                [&](ChangeSequence sequence, std::string_view record) {
+                                  return Collapse(indexes, sequence, record, &run);
+                                }));
+  outcome.drained = outcome.drained && !ends_early;
   if (outcome.records > 0) {
     if (indexes.front()->build != nullptr) ARM_RETURN_IF_ERROR(CountByRows(*database_, *indexes.front(), &run));
     std::vector<std::pair<IndexId, ChangeSequence>> cursors;

@@ -14,7 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/strong_type.h"
 #include "storage/store/catalog/catalog.h"
 #include "storage/store/database.h"
@@ -52,8 +52,9 @@ class GsiApplier : public store::ChangeConsumer {
  private:
   void Work();
   void Enqueue(TableId table) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Enqueues the tables whose stalled indexes are due for another attempt. Returns the time at which the next one is.
-  absl::Time EnqueueDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Enqueues the tables whose stalled indexes are due for another attempt. Returns the time of MonotonicNs at which the
+  // next one is.
+  int64_t EnqueueDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   struct Turn {
     bool drained = true;  // nothing is left for the indexes that go on
     absl::Status failed;  // the first failure of an index
@@ -69,11 +70,11 @@ class GsiApplier : public store::ChangeConsumer {
 
   store::Database* const database_;
   absl::Mutex mutex_;
-  absl::CondVar wake_;
+  MonotonicWait wake_;
   std::deque<TableId> queue_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<TableId, bool> queued_ ABSL_GUARDED_BY(mutex_);
-  // Tables with stalled indexes, and the time of the next attempt.
-  absl::flat_hash_map<TableId, absl::Time> retry_at_ ABSL_GUARDED_BY(mutex_);
+  // Tables with stalled indexes, and the time (MonotonicNs) of the next attempt.
+  absl::flat_hash_map<TableId, int64_t> retry_at_ns_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   // Position up to which a table's log was trimmed, and records applied since. Used by the working thread only.
   struct Trims {

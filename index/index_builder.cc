@@ -41,7 +41,7 @@ void IndexBuilder::Stop() {
   {
     const absl::MutexLock lock(&mutex_);
     stopping_ = true;
-    wake_.SignalAll();
+    wake_.Notify();
   }
   if (thread_.joinable()) thread_.join();
 }
@@ -49,15 +49,13 @@ void IndexBuilder::Stop() {
 void IndexBuilder::Wake() {
   const absl::MutexLock lock(&mutex_);
   woken_ = true;
-  wake_.Signal();
+  wake_.Notify();
 }
 
 void IndexBuilder::WaitForWork(absl::Duration pause) {
-  const absl::Time until = absl::Now() + pause;
+  const int64_t until_ns = MonotonicAfter(pause);
   const absl::MutexLock lock(&mutex_);
-  while (!woken_ && !stopping_) {
-    if (wake_.WaitWithDeadline(&mutex_, until)) break;
-  }
+  while (!woken_ && !stopping_ && MonotonicNs() < until_ns) wake_.Until(&mutex_, until_ns);
   woken_ = false;
 }
 
@@ -68,13 +66,13 @@ void IndexBuilder::Work() {
       const absl::MutexLock lock(&mutex_);
       if (stopping_) return;
     }
-    const absl::Time begin = absl::Now();
+    const int64_t begin_ns = MonotonicNs();
     const absl::StatusOr<Turn> turn = RunOnce();
     if (!turn.ok()) {
       LOG_EVERY_N(ERROR, 60) << "index build: turn failed status=" << turn.status();
       WaitForWork(kScanRetryAfter);
     } else if (turn->advanced) {
-      GiveWay(absl::Now() - begin);
+      GiveWay(absl::Nanoseconds(MonotonicNs() - begin_ns));
     } else {
       WaitForWork(turn->building ? kCatchUpPoll : absl::InfiniteDuration());
     }
@@ -88,11 +86,9 @@ void IndexBuilder::GiveWay(absl::Duration busy) {
   units_seen_ = units;
   if (!loaded || options_.share_under_load >= 1) return;
   const absl::Duration pause = busy * (1 / options_.share_under_load - 1);
-  const absl::Time until = absl::Now() + std::min(pause, kGiveWayMax);
+  const int64_t until_ns = MonotonicAfter(std::min(pause, kGiveWayMax));
   const absl::MutexLock lock(&mutex_);
-  while (!stopping_) {
-    if (wake_.WaitWithDeadline(&mutex_, until)) break;
-  }
+  while (!stopping_ && MonotonicNs() < until_ns) wake_.Until(&mutex_, until_ns);
 }
 
 absl::StatusOr<IndexBuilder::Turn> IndexBuilder::RunOnce() {

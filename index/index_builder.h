@@ -14,6 +14,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "index/gsi_applier.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/strong_type.h"
 #include "storage/store/catalog/catalog.h"
 #include "storage/store/database.h"
@@ -73,7 +74,7 @@ class IndexBuilder {
   uint64_t units_seen_ = 0;
   absl::flat_hash_map<IndexId, ChangeSequence> scanned_;
   absl::Mutex mutex_;
-  absl::CondVar wake_;
+  MonotonicWait wake_;
   bool woken_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;

@@ -8,12 +8,12 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
 #include "daemon/net/connection_ledger.h"
 #include "daemon/net/memory_budget.h"
+#include "storage/base/monotonic_wait.h"
 
 namespace armature::daemon {
 
@@ -26,7 +26,7 @@ class ConnectionCount {
   }
   void Remove() {
     absl::MutexLock lock(&mutex_);
-    if (--count_ == 0) none_.SignalAll();
+    if (--count_ == 0) none_.Notify();
   }
   size_t value() const {
     absl::MutexLock lock(&mutex_);
@@ -34,17 +34,15 @@ class ConnectionCount {
   }
   // Waits until there are none. False if `timeout` ends first.
   bool AwaitNone(absl::Duration timeout) const {
+    const int64_t due_ns = MonotonicAfter(timeout);
     absl::MutexLock lock(&mutex_);
-    const absl::Time deadline = absl::Now() + timeout;
-    while (count_ > 0) {
-      if (none_.WaitWithDeadline(&mutex_, deadline)) return count_ == 0;
-    }
-    return true;
+    while (count_ > 0 && MonotonicNs() < due_ns) none_.Until(&mutex_, due_ns);
+    return count_ == 0;
   }
 
  private:
   mutable absl::Mutex mutex_;
-  mutable absl::CondVar none_;
+  mutable MonotonicWait none_;
   size_t count_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

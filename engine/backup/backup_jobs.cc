@@ -34,6 +34,7 @@ BackupJobs::BackupJobs(store::Database* database, BackupOptions options)
 BackupJobs::~BackupJobs() {
   const absl::MutexLock lock(&mutex_);
   is_stopping_ = true;
+  over_.Notify();
 }
 
 absl::StatusOr<std::string> BackupJobs::DirectoryOf(const std::string& requested) const {
@@ -93,6 +94,7 @@ absl::StatusOr<BackupJob> BackupJobs::Cancel(uint64_t id) {
   Work* const work = FindWork(id);
   if (work == nullptr) return ResourceNotFoundError(Cat("There is no backup job ", id));
   work->is_cancelled = true;
+  over_.Notify();
   if (work->job.state == BackupJob::State::kWaiting) {
     work->job.state = BackupJob::State::kFailed;
     work->job.result = absl::CancelledError("the backup was cancelled");
@@ -177,11 +179,10 @@ absl::StatusOr<std::unique_ptr<store::BackupRepository>> BackupJobs::OpenInTurn(
       store::BackupRepository::Open(work.job.directory, options);
   while (absl::IsAborted(repository.status())) {
     {
-      const auto is_over = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return is_stopping_ || work.is_cancelled; };
+      const int64_t due_ns = MonotonicAfter(kOpenEvery);
       const absl::MutexLock lock(&mutex_);
-      if (mutex_.AwaitWithTimeout(absl::Condition(&is_over), kOpenEvery)) {
-        return absl::CancelledError("the backup was cancelled");
-      }
+      while (!is_stopping_ && !work.is_cancelled && MonotonicNs() < due_ns) over_.Until(&mutex_, due_ns);
+      if (is_stopping_ || work.is_cancelled) return absl::CancelledError("the backup was cancelled");
     }
     repository = store::BackupRepository::Open(work.job.directory, options);
   }

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/thread_pool.h"
 #include "storage/base/timer_queue.h"
 #include "storage/store/backup/backup_repository.h"
@@ -112,6 +113,7 @@ class BackupJobs {
   store::Database* const database_;
   const BackupOptions options_;
   mutable absl::Mutex mutex_;
+  MonotonicWait over_;  // notified when jobs are cancelled or the server stops
   bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
   // In ascending order of ids; waiting jobs are last. The running job is never removed.

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "engine/parts.h"
 #include "glog/logging.h"
@@ -46,7 +45,7 @@ bool IsThrottling(const absl::Status& status) {
 // Collects rows of one table and commits them. Used by one thread.
 class RowLoader {
  public:
-  RowLoader(Parts* parts, PinnedTable pinned, const absl::Notification* stopping)
+  RowLoader(Parts* parts, PinnedTable pinned, StopSignal* stopping)
       : parts_(parts), pinned_(std::move(pinned)), stopping_(stopping) {}
 
   // `value` is the row as stored. Errors: DataLoss; those of Database::CommitAll.
@@ -61,7 +60,7 @@ class RowLoader {
     absl::StatusOr<ChangeSequence> committed = Commit();
     // The commit queue is full of clients' writes.
     while (IsThrottling(committed.status())) {
-      if (stopping_->WaitForNotificationWithTimeout(kPatience)) return StoppingError();
+      if (stopping_->WaitFor(kPatience)) return StoppingError();
       committed = Commit();
     }
     if (!committed.ok()) return committed.status();
@@ -112,7 +111,7 @@ class RowLoader {
   }
 
   absl::Status WaitForIndex(store::IndexProgress& progress, ChangeSequence sequence) const {
-    while (!stopping_->HasBeenNotified()) {
+    while (!stopping_->is_stopped()) {
       // If the table's log is empty up to the sequence, only a run of the applier advances the cursor.
       parts_->applier.OnAppended({pinned_.table->descriptor.id});
       const absl::Status applied = Await<absl::Status>(
@@ -124,7 +123,7 @@ class RowLoader {
 
   Parts* const parts_;
   PinnedTable pinned_;
-  const absl::Notification* const stopping_;
+  StopSignal* const stopping_;
   std::vector<std::pair<std::string, std::string>> rows_;  // rows of the next chunk
   size_t bytes_ = 0;
   std::deque<ChangeSequence> waiting_;  // sequences of chunks that the indexes may not contain yet
@@ -137,15 +136,15 @@ void TableRestores::Start(Restore restore) {
 }
 
 void TableRestores::Run(Restore restore) {
-  const absl::Time start = absl::Now();
+  const int64_t start_ns = MonotonicNs();
   absl::Status status = Fill(restore);
-  if (stopping_.HasBeenNotified()) return;
+  if (stopping_.is_stopped()) return;
   // Before the table becomes visible: clients may delete the backup then.
   restore.backup.reset();
   if (status.ok()) status = parts_->database->FinishRestore(restore.target);
   if (status.ok()) {
     LOG(INFO) << "restore: done table=" << restore.target.value()
-              << " took_ms=" << absl::ToInt64Milliseconds(absl::Now() - start);
+              << " took_ms=" << (MonotonicNs() - start_ns) / 1'000'000;
     return;
   }
   LOG(ERROR) << "restore: failed, deleting the table table=" << restore.target.value() << " status=" << status;
@@ -153,20 +152,20 @@ void TableRestores::Run(Restore restore) {
   absl::Status abandoned = parts_->database->AbandonRestore(restore.target);
   while (!abandoned.ok()) {
     LOG_EVERY_N(ERROR, 60) << "restore: cannot delete the table yet status=" << abandoned;
-    if (stopping_.WaitForNotificationWithTimeout(kAbandonEvery)) return;
+    if (stopping_.WaitFor(kAbandonEvery)) return;
     abandoned = parts_->database->AbandonRestore(restore.target);
   }
 }
 
 absl::Status TableRestores::Fill(const Restore& restore) {
   while (!parts_->database->AwaitOpen(restore.target, kPatience)) {
-    if (stopping_.HasBeenNotified()) return StoppingError();
+    if (stopping_.is_stopped()) return StoppingError();
   }
   ARM_ASSIGN_OR_RETURN(PinnedTable pinned, Pin(*parts_, restore.target));
   RowLoader loader(parts_, std::move(pinned), &stopping_);
   absl::Status loaded;
   ARM_RETURN_IF_ERROR(restore.backup->ReadTable(restore.source, [&](std::string_view key, std::string_view value) {
-    loaded = stopping_.HasBeenNotified() ? StoppingError() : loader.Add(key, value);
+    loaded = stopping_.is_stopped() ? StoppingError() : loader.Add(key, value);
     return loaded.ok() ? store::RowVerdict::kContinue : store::RowVerdict::kStop;
   }));
   ARM_RETURN_IF_ERROR(loaded);

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "absl/status/status.h"
-#include "absl/synchronization/notification.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/strong_type.h"
 #include "storage/base/thread_pool.h"
 #include "storage/store/backup/backup_reader.h"
@@ -30,7 +30,7 @@ class TableRestores {
   };
 
   explicit TableRestores(Parts* parts) : parts_(parts) {}
-  ~TableRestores() { stopping_.Notify(); }
+  ~TableRestores() { stopping_.Stop(); }
   TableRestores(const TableRestores&) = delete;
   TableRestores& operator=(const TableRestores&) = delete;
 
@@ -46,7 +46,7 @@ class TableRestores {
   absl::Status Fill(const Restore& restore);
 
   Parts* const parts_;
-  absl::Notification stopping_;
+  StopSignal stopping_;
   ThreadPool pool_{"arm-restore", 1, 1};
 };
 

@@ -36,7 +36,8 @@ inline int64_t MonotonicAt(absl::Time when) {
 // Thread-safety: thread-safe.
 class MonotonicWait {
  public:
-  // Waits until Notify or until `due_ns`, without `mutex`. May return early.
+  // Waits until Notify or until `due_ns`, without `mutex`. May return early: call it in a loop over the condition and
+  // MonotonicNs.
   void Until(absl::Mutex* mutex, int64_t due_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     Held held{mutex};
     wake_.wait_until(held, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(due_ns)));
@@ -53,6 +54,34 @@ class MonotonicWait {
   };
 
   std::condition_variable_any wake_;
+};
+
+// An order to stop that interrupts the pauses of threads which look for it.
+//
+// Thread-safety: thread-safe.
+class StopSignal {
+ public:
+  void Stop() {
+    const absl::MutexLock lock(&mutex_);
+    is_stopped_ = true;
+    wake_.Notify();
+  }
+  bool is_stopped() const {
+    const absl::MutexLock lock(&mutex_);
+    return is_stopped_;
+  }
+  // Waits for Stop, at most `pause`. Returns is_stopped().
+  bool WaitFor(absl::Duration pause) {
+    const int64_t due_ns = MonotonicAfter(pause);
+    const absl::MutexLock lock(&mutex_);
+    while (!is_stopped_ && MonotonicNs() < due_ns) wake_.Until(&mutex_, due_ns);
+    return is_stopped_;
+  }
+
+ private:
+  mutable absl::Mutex mutex_;
+  MonotonicWait wake_;
+  bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace armature

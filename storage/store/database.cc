@@ -16,6 +16,7 @@
 #include "storage/store/catalog/ddl_worker.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/disk_space.h"
+#include "storage/store/log/backlog_count.h"
 #include "storage/store/log/change_log.h"
 #include "storage/store/log/index_backlog.h"
 #include "storage/store/meta_keys.h"
@@ -34,6 +35,7 @@ struct Database::Impl {
   std::unique_ptr<SequenceTickets> tickets;
   std::unique_ptr<ChangeLog> log;
   std::unique_ptr<DdlWorker> ddl;
+  std::unique_ptr<BacklogCount> backlog_count;
   std::unique_ptr<Committer> committer;
   std::unique_ptr<DiskGuard> guard;
 };
@@ -66,7 +68,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   impl->ddl = std::make_unique<DdlWorker>(impl->catalog.get(), impl->rocks.get());
   ARM_RETURN_IF_ERROR(impl->ddl->RemoveOrphans());
   impl->ddl->RunOnce();
-  CountBacklogs(*impl->log, *impl->catalog->snapshot());
+  impl->backlog_count = std::make_unique<BacklogCount>(impl->log.get(), impl->catalog.get());
   impl->committer = std::make_unique<Committer>(options, impl->rocks.get(), impl->tickets.get(), impl->log.get());
   impl->guard = std::make_unique<DiskGuard>(impl->rocks.get(), impl->rocks->space());
   LOG(INFO) << "store: opened path=" << options.path << " database=" << impl->directory->database_id()

@@ -191,7 +191,8 @@ void DiskGuard::RunOnce() {
 // for a flush that it does not start any more.
 bool DiskGuard::HasRoomToResume() {
   const DiskUsage usage = space_->report().usage;
-  const uint64_t room = kRoomBytes + std::min(2 * db_->memtable_bytes(), usage.total_bytes / kRoomFraction);
+  const uint64_t room =
+      kRoomBytes + db_->spare_bytes() + std::min(2 * db_->memtable_bytes(), usage.total_bytes / kRoomFraction);
   if (space_->is_low() || usage.free_bytes < room) return false;
   return !space_->lacks_descriptors() || CanOpenFiles(kRoomFiles + 2 * db_->family_count());
 }

@@ -1,5 +1,7 @@
 #include "storage/store/rocks_db.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "glog/logging.h"
@@ -12,11 +14,20 @@
 #include "storage/store/rocks_status.h"
 
 namespace armature::store {
+namespace {
+
+// More than any memtable takes for what the log may hold.
+constexpr size_t kReplayedMemtableBytes = size_t{64} << 30;
+// The space that must be free to keep a spare file, as a multiple of its size.
+constexpr uint64_t kSpareRoomFactor = 2;
+
+}  // namespace
 
 RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs)
     : options_(options),
       space_(options.disk_reserve, [path] { return MeasureDisk(path); }),
       logs_(std::move(logs)),
+      spare_(path),
       log_files_(logs_.log_register.get()),
       env_(MakeEnv(&log_files_)),
       cache_(rocksdb::NewLRUCache(options.cache_bytes)),
@@ -41,9 +52,30 @@ absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, 
 }
 
 rocksdb::ColumnFamilyOptions RocksDb::MakeFamilyOptions(std::string_view name) const {
-  if (name == kLogFamily) return MakeLogFamilyOptions(options_, cache_);
-  if (IsDataFamilyName(name)) return MakeTableFamilyOptions(options_, cache_);
-  return MakeDataFamilyOptions(options_, cache_);
+  rocksdb::ColumnFamilyOptions family = name == kLogFamily       ? MakeLogFamilyOptions(options_, cache_)
+                                        : IsDataFamilyName(name) ? MakeTableFamilyOptions(options_, cache_)
+                                                                 : MakeDataFamilyOptions(options_, cache_);
+  if (replayed_memtable_bytes_ > 0) {
+    // The filter's size is a fraction of this.
+    family.memtable_prefix_bloom_size_ratio *=
+        static_cast<double>(family.write_buffer_size) / static_cast<double>(replayed_memtable_bytes_);
+    family.write_buffer_size = replayed_memtable_bytes_;
+  }
+  return family;
+}
+
+// After a kill, the log may hold as much as all memtables, and a replay flushes them.
+bool RocksDb::LacksSpaceToReplay(const std::string& path) const {
+  uint64_t log_bytes = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    LogName name;
+    if (!ParseLogName(it->path().filename().string(), &name) || name.kind != LogKind::kWriteAhead) continue;
+    std::error_code unknown;
+    const uint64_t size = it->file_size(unknown);
+    if (!unknown) log_bytes += size;
+  }
+  return space_.report().usage.free_bytes < log_bytes + SpareFile::kBytes;
 }
 
 absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing, IfDamaged if_damaged) {
@@ -55,6 +87,14 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   if (logs_.are_whole) db_options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
   if (if_damaged == IfDamaged::kAcceptLosses) {
     db_options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
+  }
+  const bool lacks_space =
+      if_missing == IfMissing::kFail && if_damaged == IfDamaged::kRefuse && LacksSpaceToReplay(path);
+  if (lacks_space) {
+    spare_.Release();
+    db_options.avoid_flush_during_recovery = true;
+    // A full memtable would be flushed all the same.
+    replayed_memtable_bytes_ = kReplayedMemtableBytes;
   }
   std::vector<std::string> names;
   if (const rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(db_options, path, &names); !listed.ok()) {
@@ -79,6 +119,8 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   for (rocksdb::ColumnFamilyHandle* handle : handles) {
     families_[handle->GetName()] = std::make_unique<ColumnFamily>(handle->GetName(), handle, StatsDelta{});
   }
+  // Resume flushes the memtables.
+  if (lacks_space) space_.SetFailed(Shortage::kSpace);
   return absl::OkStatus();
 }
 
@@ -234,6 +276,10 @@ absl::Status RocksDb::SyncLog() {
 // default family, which is otherwise empty, gets a mark in its memtable: the deletion of a key that never existed. The
 // mark is not written to the log.
 void RocksDb::KeepResumable() {
+  if (const DiskReport disk = space_.report();
+      !disk.is_read_only() && disk.usage.free_bytes > disk.reserve_bytes + kSpareRoomFactor * SpareFile::kBytes) {
+    spare_.Keep();
+  }
   rocksdb::ColumnFamilyHandle* const family = db_->DefaultColumnFamily();
   uint64_t entries = 0;
   if (!db_->GetIntProperty(family, rocksdb::DB::Properties::kNumEntriesActiveMemTable, &entries) || entries > 0) return;
@@ -295,6 +341,7 @@ absl::Status RocksDb::Resume() {
   const rocksdb::Status resumed = ResumeEngine();
   log_files_.set_resuming(false);
   ARM_RETURN_IF_ERROR(FromRocks(resumed, "resume"));
+  ARM_RETURN_IF_ERROR(FromRocks(ShrinkMemtables(), "resume"));
   // Written before any other write, because the next write may fail like the last one.
   WriteMark();
   // All memtables were empty. The mark makes one non-empty, so the next attempt begins a new log.
@@ -323,6 +370,25 @@ rocksdb::Status RocksDb::ResumeEngine() {
   rocksdb::FlushOptions flush;
   flush.allow_write_stall = true;
   return db_->Flush(flush, handles);
+}
+
+// Gives the memtables their configured size, after they were flushed.
+rocksdb::Status RocksDb::ShrinkMemtables() {
+  if (replayed_memtable_bytes_ == 0) return rocksdb::Status::OK();
+  replayed_memtable_bytes_ = 0;
+  const absl::MutexLock lock(&mutex_);
+  for (const auto& [name, family] : families_) {
+    const rocksdb::ColumnFamilyOptions wanted = MakeFamilyOptions(name);
+    const rocksdb::Status changed = db_->SetOptions(
+        family->handle(),
+        {{"write_buffer_size", std::to_string(wanted.write_buffer_size)},
+         {"memtable_prefix_bloom_size_ratio", std::to_string(wanted.memtable_prefix_bloom_size_ratio)}});
+    if (!changed.ok()) {
+      replayed_memtable_bytes_ = kReplayedMemtableBytes;
+      return changed;
+    }
+  }
+  return rocksdb::Status::OK();
 }
 
 void RocksDb::CancelResume() {

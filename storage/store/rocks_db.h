@@ -20,6 +20,7 @@
 #include "storage/store/keyspace.h"
 #include "storage/store/log_files.h"
 #include "storage/store/options.h"
+#include "storage/store/spare_file.h"
 #include "storage/store/wal/log_check.h"
 
 namespace armature::store {
@@ -104,10 +105,12 @@ class RocksDb {
   absl::Status Resume();
   // Ends a present or future Resume with an error. Called before the database closes.
   void CancelResume();
-  // Call periodically: keeps Resume possible.
+  // Call periodically from one thread: keeps Resume, and a start on a full disk, possible.
   void KeepResumable();
 
   FileStats file_stats();
+  // Free space that must be left for the spare file.
+  uint64_t spare_bytes() const { return spare_.is_released() ? SpareFile::kBytes : 0; }
   // Size of all memtables, including those that are being flushed.
   uint64_t memtable_bytes();
 
@@ -118,7 +121,9 @@ class RocksDb {
   RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs);
   void WriteMark();
   absl::Status OpenFamilies(const std::string& path, IfMissing if_missing, IfDamaged if_damaged);
+  bool LacksSpaceToReplay(const std::string& path) const;
   rocksdb::ColumnFamilyOptions MakeFamilyOptions(std::string_view name) const;
+  rocksdb::Status ShrinkMemtables();
   absl::Status LoadStats();
   absl::Status AfterWrite(const rocksdb::Status& status, std::string_view context);
   rocksdb::Status ResumeEngine();
@@ -126,6 +131,7 @@ class RocksDb {
   const DatabaseOptions options_;
   DiskSpace space_;
   const CheckedLogs logs_;
+  SpareFile spare_;  // used by the open, then by the thread of KeepResumable
   LogFiles log_files_;
   const std::unique_ptr<rocksdb::Env> env_;
   const std::shared_ptr<rocksdb::Cache> cache_;
@@ -135,6 +141,8 @@ class RocksDb {
   // for the failed log.
   absl::Mutex write_gate_;
   std::atomic<bool> resume_cancelled_ = false;
+  // Size of a memtable, if it differs from the configured one, because the log was replayed without space for flushes.
+  size_t replayed_memtable_bytes_ = 0;
   absl::Mutex families_gate_;  // held while families are created or dropped
   bool families_free_ ABSL_GUARDED_BY(families_gate_) = true;
   absl::Mutex mutex_;

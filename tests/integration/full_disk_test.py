@@ -150,12 +150,14 @@ class FullDisk(unittest.TestCase):
     @contextlib.contextmanager
     def ballast(self, disk):
         """A context in which the disk is full."""
-        ballast = disk / "ballast"
-        with open(ballast, "wb", buffering=0) as file, contextlib.suppress(OSError):
+        self.fill(disk)
+        yield
+        (disk / "ballast").unlink()
+
+    def fill(self, disk):
+        with open(disk / "ballast", "ab", buffering=0) as file, contextlib.suppress(OSError):
             while True:
                 file.write(b"x" * 4096)
-        yield
-        ballast.unlink()
 
     def test_writes_go_on_without_a_restart_after_the_disk_was_full(self):
         with small_disk(DISK_BYTES) as disk, TestedDaemon(disk / "data", "--disk_reserve=0") as daemon:
@@ -182,6 +184,35 @@ class FullDisk(unittest.TestCase):
             with TestedDaemon(disk / "data", "--disk_reserve=0") as again:
                 again.kept = daemon.kept
                 self.assertEqual(again.lost(), [])
+
+    def test_a_killed_daemon_starts_on_a_full_disk_for_reads(self):
+        with small_disk(DISK_BYTES) as disk, contextlib.ExitStack() as daemons:
+            def start():
+                return daemons.enter_context(TestedDaemon(disk / "data", "--disk_reserve=0"))
+            daemon = start()
+            daemon.create()
+            self.wait_for_spare(disk / "data")
+            with self.ballast(disk):
+                daemon.put_until("filling", is_refused)
+                kept = daemon.kept
+                for turn in range(3):
+                    daemon.process.kill()
+                    daemon.process.wait()
+                    if turn == 0:
+                        self.fill(disk)  # a process that ends gives space back
+                    daemon = start()
+                    daemon.kept = kept
+                    self.assertEqual(daemon.lost(), [])
+                    self.check_refusal(daemon.put("refused"), "The server's disk is full")
+            daemon.put_until("resumed", is_taken)
+            self.wait_for_spare(disk / "data")
+            self.check_reads_and_restart(daemon, disk / "data")
+
+    def wait_for_spare(self, data_dir):
+        deadline = time.monotonic() + WAIT_S
+        while not (data_dir / "db" / "armature.spare").exists():
+            self.assertLess(time.monotonic(), deadline)
+            threading.Event().wait(0.02)
 
     def test_a_log_that_takes_no_more_is_followed_by_a_new_one(self):
         with tempfile.TemporaryDirectory(prefix="armature_full_") as directory:

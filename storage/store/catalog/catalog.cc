@@ -162,8 +162,10 @@ bool Catalog::AwaitOpen(TableId id, absl::Duration patience) const {
     const Table* const table = snapshot_->Find(id);
     return table == nullptr || table->lease != nullptr;
   };
-  const absl::ReaderMutexLock lock(&snapshot_mutex_);
-  return snapshot_mutex_.AwaitWithTimeout(absl::Condition(&is_decided), patience);
+  const int64_t due_ns = MonotonicAfter(patience);
+  const absl::MutexLock lock(&snapshot_mutex_);
+  while (!is_decided() && MonotonicNs() < due_ns) published_.Until(&snapshot_mutex_, due_ns);
+  return is_decided();
 }
 
 absl::Status Catalog::Persist(const TableDescriptor& descriptor) {
@@ -194,6 +196,7 @@ void Catalog::Publish(std::vector<std::shared_ptr<const Table>> changed, std::st
     earlier_states_.erase(gone->descriptor.id);
   }
   old = std::exchange(snapshot_, std::move(next));
+  published_.Notify();
 }
 
 // Refuses a table whose families would exceed the limit, because the DDL worker could not create them later.

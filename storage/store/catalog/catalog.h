@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/strong_type.h"
 #include "storage/base/timer_queue.h"
 #include "storage/model/table_descriptor.h"
@@ -208,6 +209,7 @@ class Catalog {
   absl::Mutex mutex_;
   uint32_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
   mutable absl::Mutex snapshot_mutex_;
+  mutable MonotonicWait published_;  // notified when the snapshot changes
   std::shared_ptr<const CatalogSnapshot> snapshot_ ABSL_GUARDED_BY(snapshot_mutex_);
   // Leases of DELETING tables and indexes; index 0 is the table itself.
   std::map<std::pair<TableId, IndexId>, std::weak_ptr<FamilyLease>> detached_ ABSL_GUARDED_BY(snapshot_mutex_);

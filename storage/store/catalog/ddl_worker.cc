@@ -43,7 +43,7 @@ DdlWorker::~DdlWorker() {
   {
     const absl::MutexLock lock(&mutex_);
     stopping_ = true;
-    wake_.Signal();
+    wake_.Notify();
   }
   thread_.join();
 }
@@ -51,17 +51,16 @@ DdlWorker::~DdlWorker() {
 void DdlWorker::Wake() {
   const absl::MutexLock lock(&mutex_);
   woken_ = true;
-  wake_.Signal();
+  wake_.Notify();
 }
 
 void DdlWorker::Work() {
   SetThreadName("arm-ddl");
   while (true) {
     {
+      const int64_t retry_ns = MonotonicAfter(kRetryAfter);
       const absl::MutexLock lock(&mutex_);
-      while (!woken_ && !stopping_) {
-        if (wake_.WaitWithTimeout(&mutex_, kRetryAfter)) break;
-      }
+      while (!woken_ && !stopping_ && MonotonicNs() < retry_ns) wake_.Until(&mutex_, retry_ns);
       if (stopping_) return;
       woken_ = false;
     }

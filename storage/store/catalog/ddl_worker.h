@@ -12,6 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/model/table_descriptor.h"
 
 namespace armature::store {
@@ -61,7 +62,7 @@ class DdlWorker {
   RocksDb* const db_;
   absl::Mutex run_mutex_;  // one RunOnce at a time
   absl::Mutex mutex_;
-  absl::CondVar wake_;
+  MonotonicWait wake_;
   bool woken_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Mutex listener_mutex_;

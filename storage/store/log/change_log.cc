@@ -1,6 +1,8 @@
 #include "storage/store/log/change_log.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +14,11 @@
 #include "storage/store/rocks_status.h"
 
 namespace armature::store {
+namespace {
+
+constexpr uint64_t kIdMax = std::numeric_limits<uint64_t>::max();
+
+}  // namespace
 
 void IndexProgress::Advance(ChangeSequence applied) {
   std::vector<Waiter> ready;
@@ -19,10 +26,9 @@ void IndexProgress::Advance(ChangeSequence applied) {
     const absl::MutexLock lock(&mutex_);
     if (applied <= applied_) return;
     applied_ = applied;
-    const auto first_ready = std::partition(waiters_.begin(), waiters_.end(),
-                                            [applied](const Waiter& waiter) { return waiter.sequence > applied; });
-    std::move(first_ready, waiters_.end(), std::back_inserter(ready));
-    waiters_.erase(first_ready, waiters_.end());
+    const auto first_waiting = waiters_.upper_bound({applied, kIdMax});
+    for (auto it = waiters_.begin(); it != first_waiting; ++it) ready.push_back(std::move(it->second));
+    waiters_.erase(waiters_.begin(), first_waiting);
   }
   for (Waiter& waiter : ready) {
     timers_->Cancel(waiter.timer);
@@ -37,11 +43,11 @@ void IndexProgress::WhenApplied(ChangeSequence sequence, absl::Time deadline,
     const absl::MutexLock lock(&mutex_);
     status = closed_;
     if (applied_ < sequence && status.ok()) {
-      const uint64_t id = next_id_++;
-      const TimerQueue::TimerId timer = timers_->At(deadline, [weak = weak_from_this(), id] {
-        if (const std::shared_ptr<IndexProgress> self = weak.lock()) self->Expire(id);
+      const WaiterKey key(sequence, next_id_++);
+      const TimerQueue::TimerId timer = timers_->At(deadline, [weak = weak_from_this(), key] {
+        if (const std::shared_ptr<IndexProgress> self = weak.lock()) self->Expire(key);
       });
-      waiters_.push_back(Waiter{sequence, timer, id, std::move(then)});
+      waiters_.emplace(key, Waiter{timer, std::move(then)});
       return;
     }
   }
@@ -49,26 +55,25 @@ void IndexProgress::WhenApplied(ChangeSequence sequence, absl::Time deadline,
 }
 
 void IndexProgress::Close(const absl::Status& status) {
-  std::vector<Waiter> ended;
+  absl::btree_map<WaiterKey, Waiter> ended;
   {
     const absl::MutexLock lock(&mutex_);
     closed_ = status;
     ended.swap(waiters_);
   }
-  for (Waiter& waiter : ended) {
+  for (auto& [key, waiter] : ended) {
     timers_->Cancel(waiter.timer);
     std::move(waiter.then)(status);
   }
 }
 
-void IndexProgress::Expire(uint64_t id) {
+void IndexProgress::Expire(const WaiterKey& key) {
   absl::AnyInvocable<void(absl::Status) &&> then;
   {
     const absl::MutexLock lock(&mutex_);
-    const auto found =
-        std::find_if(waiters_.begin(), waiters_.end(), [id](const Waiter& waiter) { return waiter.id == id; });
+    const auto found = waiters_.find(key);
     if (found == waiters_.end()) return;
-    then = std::move(found->then);
+    then = std::move(found->second.then);
     waiters_.erase(found);
   }
   std::move(then)(DeadlineExceededError("The index did not reach the requested change sequence within the deadline"));

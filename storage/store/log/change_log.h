@@ -9,9 +9,11 @@
 #include <memory>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/btree_map.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -69,16 +71,15 @@ class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
 
  private:
   struct Waiter {
-    ChangeSequence sequence;
     TimerQueue::TimerId timer;
-    uint64_t id;
     absl::AnyInvocable<void(absl::Status) &&> then;
   };
-  void Expire(uint64_t id);
+  using WaiterKey = std::pair<ChangeSequence, uint64_t>;  // the awaited sequence, and a number of its own
+  void Expire(const WaiterKey& key);
 
   mutable absl::Mutex mutex_;
   ChangeSequence applied_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Waiter> waiters_ ABSL_GUARDED_BY(mutex_);
+  absl::btree_map<WaiterKey, Waiter> waiters_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
   absl::Status closed_ ABSL_GUARDED_BY(mutex_);
   TimerQueue* const timers_;
@@ -117,10 +118,13 @@ class SequenceTickets {
 // Thread-safety: thread-safe.
 class ChangeLog {
  public:
-  ChangeLog(RocksDb* db, const SequenceTickets* tickets) : db_(db), tickets_(tickets) {}
+  ChangeLog(RocksDb* db, const SequenceTickets* tickets)
+      : db_(db), tickets_(tickets), opened_at_(tickets->last_taken()) {}
 
   // All records up to this sequence may be read.
   ChangeSequence watermark() const { return tickets_->watermark(); }
+  // The last sequence of earlier runs of the process.
+  ChangeSequence opened_at() const { return opened_at_; }
   // The highest sequence handed out. No change visible in a table has a higher one.
   ChangeSequence last_taken() const { return tickets_->last_taken(); }
 
@@ -148,6 +152,7 @@ class ChangeLog {
  private:
   RocksDb* const db_;
   const SequenceTickets* const tickets_;
+  const ChangeSequence opened_at_;
   absl::Mutex mutex_;
   ChangeConsumer* consumer_ ABSL_GUARDED_BY(mutex_) = nullptr;
 };

@@ -3,16 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string_view>
-#include <vector>
-
-#include "absl/status/statusor.h"
-#include "glog/logging.h"
-#include "storage/codec/change_codec.h"
-#include "storage/store/catalog/catalog.h"
-#include "storage/store/log/change_log.h"
-#include "storage/store/meta_keys.h"
 
 namespace armature::store {
 namespace {
@@ -22,58 +12,63 @@ constexpr int64_t kSpacingMinMs = 500;
 // some minutes.
 constexpr size_t kSamplesMax = 128;
 
-// Adds a record to the backlogs of those of `indexes` that it touches and that have not applied it.
-void CountRecord(const std::vector<const Index*>& indexes, ChangeSequence sequence, std::string_view bytes) {
-  const absl::StatusOr<codec::ChangeRecord> record = codec::ParseChangeRecord(bytes);
-  if (!record.ok()) return;
-  for (const Index* const index : indexes) {
-    if (sequence <= index->progress->applied()) continue;
-    BacklogLoad load;
-    for (const codec::IndexRowChange& change : record->index_changes) {
-      if (change.index != index->descriptor.id) continue;
-      load.records = 1;
-      load.bytes += codec::RowBytes(change);
-    }
-    if (load.records > 0) index->progress->backlog().Append(sequence, record->time_ms, load);
-  }
-}
-
 }  // namespace
 
-void IndexBacklog::Append(ChangeSequence last, int64_t time_ms, BacklogLoad load) {
-  const absl::MutexLock lock(&mutex_);
-  last_ = last;
+void IndexBacklog::Add(BacklogLoad load) {
   records_.fetch_add(load.records, std::memory_order_relaxed);
   bytes_.fetch_add(load.bytes, std::memory_order_relaxed);
-  AddSample({last, time_ms});
 }
 
-void IndexBacklog::AddSample(Sample sample) {
-  if (samples_.empty()) spacing_ms_ = kSpacingMinMs;
-  if (!samples_.empty() && sample.time_ms - samples_.back().time_ms < spacing_ms_) {
-    // The sample also represents later records, and is removed with the last of them.
-    samples_.back().sequence = sample.sequence;
-    return;
-  }
-  samples_.push_back(sample);
-  if (samples_.size() < kSamplesMax) return;
-  std::deque<Sample> kept;
-  for (size_t i = 0; i < samples_.size(); i += 2) {
-    const size_t last = std::min(i + 1, samples_.size() - 1);
-    kept.push_back({samples_[last].sequence, samples_[i].time_ms});
-  }
-  samples_.swap(kept);
-  spacing_ms_ *= 2;
-}
-
-void IndexBacklog::Applied(ChangeSequence through, BacklogLoad load) {
-  const absl::MutexLock lock(&mutex_);
-  // Clamped at 0: a record that was applied but never counted must not underflow the backlog.
+// Clamped at 0: a record that was applied but never counted must not underflow the backlog.
+void IndexBacklog::Take(BacklogLoad load) {
   records_.store(records_.load(std::memory_order_relaxed) - std::min(load.records, this->load().records),
                  std::memory_order_relaxed);
   bytes_.store(bytes_.load(std::memory_order_relaxed) - std::min(load.bytes, this->load().bytes),
                std::memory_order_relaxed);
-  while (!samples_.empty() && samples_.front().sequence <= through) samples_.pop_front();
+}
+
+void IndexBacklog::Append(ChangeSequence last, int64_t time_ms, BacklogLoad load) {
+  const absl::MutexLock lock(&mutex_);
+  last_ = last;
+  Add(load);
+  samples_.Add({last, time_ms});
+}
+
+void IndexBacklog::Samples::Add(Sample sample) {
+  if (all.empty()) spacing_ms = kSpacingMinMs;
+  if (!all.empty() && sample.time_ms - all.back().time_ms < spacing_ms) {
+    // The sample also represents later records, and is removed with the last of them.
+    all.back().sequence = sample.sequence;
+    return;
+  }
+  all.push_back(sample);
+  if (all.size() < kSamplesMax) return;
+  std::deque<Sample> kept;
+  for (size_t i = 0; i < all.size(); i += 2) {
+    const size_t last = std::min(i + 1, all.size() - 1);
+    kept.push_back({all[last].sequence, all[i].time_ms});
+  }
+  all.swap(kept);
+  spacing_ms *= 2;
+}
+
+void IndexBacklog::Samples::Forget(ChangeSequence through) {
+  while (!all.empty() && all.front().sequence <= through) all.pop_front();
+}
+
+void IndexBacklog::Applied(ChangeSequence through, BacklogLoad load) {
+  const absl::MutexLock lock(&mutex_);
+  applied_ = through;
+  samples_.Forget(through);
+  counted_samples_.Forget(through);
+  if (through > count_end_) Take(load);
+  // At most those records of earlier runs that were counted are taken back.
+  BacklogLoad counted = counted_load_;
+  if (through < counted_) counted = {std::min(load.records, counted.records), std::min(load.bytes, counted.bytes)};
+  counted_load_.records -= counted.records;
+  counted_load_.bytes -= counted.bytes;
+  Take(counted);
+  if (through >= count_end_) is_counted_.store(true, std::memory_order_relaxed);
 }
 
 bool IndexBacklog::BeginAt(ChangeSequence from) {
@@ -81,43 +76,35 @@ bool IndexBacklog::BeginAt(ChangeSequence from) {
   if (last_ > from) return false;
   records_.store(0, std::memory_order_relaxed);
   bytes_.store(0, std::memory_order_relaxed);
-  samples_.clear();
+  samples_ = {};
   return true;
 }
+
+void IndexBacklog::BeginCount(ChangeSequence end) {
+  const absl::MutexLock lock(&mutex_);
+  last_ = end;
+  count_end_ = end;
+  is_counted_.store(false, std::memory_order_relaxed);
+}
+
+void IndexBacklog::Count(ChangeSequence sequence, int64_t time_ms, BacklogLoad load) {
+  const absl::MutexLock lock(&mutex_);
+  counted_ = sequence;
+  if (sequence <= applied_) return;
+  Add(load);
+  counted_load_.records += load.records;
+  counted_load_.bytes += load.bytes;
+  counted_samples_.Add({sequence, time_ms});
+}
+
+void IndexBacklog::EndCount() { is_counted_.store(true, std::memory_order_relaxed); }
 
 IndexBacklog::State IndexBacklog::state() const {
   const absl::MutexLock lock(&mutex_);
   State state{load(), 0};
-  if (state.load.records > 0 && !samples_.empty()) state.oldest_ms = samples_.front().time_ms;
+  const Samples& oldest = counted_samples_.all.empty() ? samples_ : counted_samples_;
+  if (state.load.records > 0 && !oldest.all.empty()) state.oldest_ms = oldest.all.front().time_ms;
   return state;
-}
-
-void CountBacklogs(const ChangeLog& log, const CatalogSnapshot& catalog) {
-  for (const auto& [name, table] : catalog.tables()) {
-    std::vector<const Index*> indexes;
-    std::optional<ChangeSequence> from;
-    for (const Index& index : table->global_indexes) {
-      // An index that waits for its scan has no position yet. BeginIndexScan starts its count.
-      const bool waits = index.build != nullptr && index.build->phase() == BuildPhase::kWaiting;
-      if (index.progress == nullptr || waits) continue;
-      indexes.push_back(&index);
-      const ChangeSequence applied = index.progress->applied();
-      from = std::min(from.value_or(applied), applied);
-    }
-    if (indexes.empty()) continue;
-    ChangeSequence counted = *from;
-    const absl::Status read = log.Read(table->descriptor.id, *from, log.watermark(), SIZE_MAX, SIZE_MAX,
-                                       [&](ChangeSequence sequence, std::string_view record) {
-                                         CountRecord(indexes, sequence, record);
-                                         counted = sequence;
-                                         return absl::OkStatus();
-                                       })
-                                  .status();
-    if (!read.ok()) {
-      LOG(ERROR) << "store: cannot read the change log, backlog counts are incomplete family=" << kLogFamily
-                 << " table=" << name << " after_sequence=" << counted.value() << " status=" << read;
-    }
-  }
 }
 
 }  // namespace armature::store

@@ -13,9 +13,6 @@
 
 namespace armature::store {
 
-class CatalogSnapshot;
-class ChangeLog;
-
 // Number of change records that touch an index, and the bytes of their index rows.
 struct BacklogLoad {
   uint64_t records = 0;
@@ -34,15 +31,28 @@ class IndexBacklog {
   // Records were written, the last one as `last`, at `time_ms` since the epoch. Called before readers of the log may
   // see the records, so that Append always precedes Applied.
   void Append(ChangeSequence last, int64_t time_ms, BacklogLoad load);
-  // `load` was applied. No record up to and including `through` waits any more.
+  // `load` was applied. No record up to and including `through` waits any more. While records of earlier runs are
+  // counted, a run must not go from below their end to behind it.
   void Applied(ChangeSequence through, BacklogLoad load);
   // Empties the backlog: the index begins at `from`. Returns false, and changes nothing, if a later record was counted
   // already; the caller then retries with the next position.
   [[nodiscard]] bool BeginAt(ChangeSequence from);
 
+  // Records of earlier runs of the process, up to and including `end`, may wait. They are counted while records are
+  // appended and applied. Called before the first Append.
+  void BeginCount(ChangeSequence end);
+  // Adds a record, like Append. In ascending order. A record that has been applied meanwhile is ignored.
+  void Count(ChangeSequence sequence, int64_t time_ms, BacklogLoad load);
+  // All records are counted.
+  void EndCount();
+  // False before EndCount, or until all records that are to be counted were applied.
+  bool is_counted() const { return is_counted_.load(std::memory_order_relaxed); }
+
   BacklogLoad load() const {
     return {records_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed)};
   }
+  // False if it is certain that no record waits.
+  bool may_wait() const { return load().records > 0 || !is_counted(); }
   State state() const;
   // The sequence of the last record that was appended.
   ChangeSequence last() const {
@@ -56,20 +66,29 @@ class IndexBacklog {
     ChangeSequence sequence;
     int64_t time_ms;
   };
-  void AddSample(Sample sample) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  struct Samples {
+    std::deque<Sample> all;
+    int64_t spacing_ms = 0;  // minimum distance of samples; grows with the time span they cover
+
+    void Add(Sample sample);
+    void Forget(ChangeSequence through);
+  };
+  void Add(BacklogLoad load) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Take(BacklogLoad load) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   std::atomic<uint64_t> records_ = 0;  // changed under mutex_
   std::atomic<uint64_t> bytes_ = 0;
+  std::atomic<bool> is_counted_ = true;
   mutable absl::Mutex mutex_;
   ChangeSequence last_ ABSL_GUARDED_BY(mutex_);
-  std::deque<Sample> samples_ ABSL_GUARDED_BY(mutex_);
-  int64_t spacing_ms_ ABSL_GUARDED_BY(mutex_) = 0;  // minimum distance of samples; grows with the time span they cover
+  ChangeSequence applied_ ABSL_GUARDED_BY(mutex_);
+  Samples samples_ ABSL_GUARDED_BY(mutex_);
+  // The records of earlier runs of the process.
+  ChangeSequence count_end_ ABSL_GUARDED_BY(mutex_);
+  ChangeSequence counted_ ABSL_GUARDED_BY(mutex_);    // the last of them that was counted
+  BacklogLoad counted_load_ ABSL_GUARDED_BY(mutex_);  // those of them that wait; a part of the whole load
+  Samples counted_samples_ ABSL_GUARDED_BY(mutex_);
 };
-
-// Sets the backlogs of all global indexes by reading the change log. Called before the first commit. Malformed records
-// are skipped; the applier reports them. If the log of a table cannot be read, its count ends there with a log message,
-// and the database can still be served. Cost: reads the whole backlog once.
-void CountBacklogs(const ChangeLog& log, const CatalogSnapshot& catalog);
 
 }  // namespace armature::store
 

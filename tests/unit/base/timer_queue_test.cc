@@ -5,11 +5,13 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <thread>
 #include <vector>
 
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "storage/base/monotonic_wait.h"
 #include "tests/support/wall_clock.h"
 
 namespace armature::timer_queue_test {
@@ -75,6 +77,23 @@ TEST(TimerQueue, DoesNotRunEarlyWhenTheClockIsSetForward) {
   queue.At(absl::Now(), [&] { ran.set_value(); });
   ran.get_future().wait();
   EXPECT_TRUE(queue.Cancel(early)) << "it has not run, although another ran after it was due by the clock";
+}
+
+TEST(StopSignal, APauseIsAsLongAsItSaysWhenTheClockIsSet) {
+  StopSignal signal;
+  const int64_t start_ns = MonotonicNs();
+  const test::WallClockSet set_forward(absl::Hours(1));
+  EXPECT_FALSE(signal.WaitFor(absl::Milliseconds(5)));
+  EXPECT_GE(MonotonicNs() - start_ns, 5'000'000);
+}
+
+TEST(StopSignal, EndsPausesNowAndLater) {
+  StopSignal signal;
+  std::thread waiter([&] { EXPECT_TRUE(signal.WaitFor(absl::InfiniteDuration())); });
+  signal.Stop();
+  waiter.join();
+  EXPECT_TRUE(signal.is_stopped());
+  EXPECT_TRUE(signal.WaitFor(absl::InfiniteDuration()));
 }
 
 TEST(TimerQueue, CallbacksMayAddTimers) {

@@ -61,4 +61,49 @@ TEST(IndexBacklogTest, BeginsWhereNothingLaterWasCounted) {
   EXPECT_EQ(backlog.state().oldest_ms, 0);
 }
 
+TEST(IndexBacklogTest, RecordsOfEarlierRunsAreCountedBesideNewOnes) {
+  IndexBacklog backlog;
+  backlog.BeginCount(ChangeSequence(10));
+  EXPECT_FALSE(backlog.is_counted());
+  EXPECT_TRUE(backlog.may_wait());
+  EXPECT_EQ(backlog.last(), ChangeSequence(10));
+  backlog.Append(ChangeSequence(11), 50'000, {1, 100});
+  backlog.Count(ChangeSequence(4), 20'000, {1, 10});
+  backlog.Count(ChangeSequence(6), 30'000, {1, 10});
+  EXPECT_EQ(backlog.load().records, 3u);
+  EXPECT_EQ(backlog.state().oldest_ms, 20'000);
+  // A run that is behind the count.
+  backlog.Applied(ChangeSequence(5), {1, 10});
+  EXPECT_EQ(backlog.load().records, 2u);
+  EXPECT_EQ(backlog.load().bytes, 110u);
+  EXPECT_EQ(backlog.state().oldest_ms, 30'000);
+  // A run that overtakes the count: 6 was counted, 7 and 8 were not.
+  backlog.Applied(ChangeSequence(8), {3, 30});
+  EXPECT_EQ(backlog.load().records, 1u) << "the new record still waits";
+  EXPECT_EQ(backlog.load().bytes, 100u);
+  EXPECT_EQ(backlog.state().oldest_ms, 50'000);
+  backlog.Count(ChangeSequence(7), 30'000, {1, 10});
+  backlog.Count(ChangeSequence(8), 30'000, {1, 10});
+  EXPECT_EQ(backlog.load().records, 1u) << "they were applied before they were counted";
+  backlog.Count(ChangeSequence(9), 40'000, {1, 10});
+  EXPECT_EQ(backlog.load().records, 2u);
+  backlog.EndCount();
+  EXPECT_TRUE(backlog.is_counted());
+  backlog.Applied(ChangeSequence(10), {1, 10});
+  EXPECT_EQ(backlog.load().records, 1u);
+  backlog.Applied(ChangeSequence(11), {1, 100});
+  EXPECT_EQ(backlog.load().records, 0u);
+  EXPECT_EQ(backlog.load().bytes, 0u);
+  EXPECT_FALSE(backlog.may_wait());
+}
+
+TEST(IndexBacklogTest, ACountEndsWhenAllItsRecordsWereApplied) {
+  IndexBacklog backlog;
+  backlog.BeginCount(ChangeSequence(10));
+  backlog.Count(ChangeSequence(4), 20'000, {1, 10});
+  backlog.Applied(ChangeSequence(10), {5, 50});
+  EXPECT_TRUE(backlog.is_counted());
+  EXPECT_FALSE(backlog.may_wait());
+}
+
 }  // namespace armature::store::index_backlog_test
