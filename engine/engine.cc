@@ -166,14 +166,15 @@ void Engine::EndWaits() {
 store::Database* Engine::database() const { return parts_->database; }
 
 EngineStats Engine::stats() const {
-  return {.read_queue_tasks = parts_->read_pool.queue_length(),
+  return {.read_queue_tasks = parts_->read_pool.length(),
+          .read_queue_refused = parts_->read_pool.refused(),
           .holder_queue_tasks = parts_->holder_pool.queue_length(),
           .table_queue_tasks = parts_->table_pool.queue_length(),
           .check_queue_tasks = parts_->check_pool.queue_length()};
 }
 
-void Engine::GetItem(const RequestContext&, GetItemRequest request, Callback<GetItemResult> done) {
-  RunGetItem(parts_.get(), std::move(request), std::move(done));
+void Engine::GetItem(const RequestContext& context, GetItemRequest request, Callback<GetItemResult> done) {
+  RunGetItem(parts_.get(), context, std::move(request), std::move(done));
 }
 
 void Engine::PutItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
@@ -308,7 +309,7 @@ void Engine::RestoreTableOf(RestoreTableOfRequest request, Callback<TableDescrip
 }
 
 void Engine::ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done) {
-  RunBlocking(&parts_->read_pool, std::move(done), engine::ListIndexStatus, parts_->database, std::move(table_name));
+  RunBlocking(&parts_->table_pool, std::move(done), engine::ListIndexStatus, parts_->database, std::move(table_name));
 }
 
 }  // namespace armature::engine

@@ -60,6 +60,7 @@ struct EngineOptions {
 // Number of tasks that wait for a thread.
 struct EngineStats {
   size_t read_queue_tasks = 0;
+  uint64_t read_queue_refused = 0;  // since the start: the queue was full, or the task had waited too long
   size_t holder_queue_tasks = 0;
   size_t table_queue_tasks = 0;
   size_t check_queue_tasks = 0;

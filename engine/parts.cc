@@ -6,16 +6,6 @@
 #include "storage/model/table_name.h"
 
 namespace armature::engine {
-namespace {
-
-constexpr int64_t kThrottleRetryMs = 50;
-
-absl::Status TooManyWaitError() {
-  return ThrottlingError("The server has more requests waiting than it can serve; slow down", kThrottleRetryMs);
-}
-
-}  // namespace
-
 absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::string_view name_or_arn) {
   PinnedTable pinned{database.catalog()->Hold(model::LocalTableName(name_or_arn))};
   const bool is_usable = pinned.table != nullptr && pinned.table->lease != nullptr;
@@ -37,7 +27,7 @@ absl::Status NoSuchTableError(std::string_view name_or_arn) {
 }
 
 void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused) {
-  RunOnPool(&parts->read_pool, std::move(task), std::move(refused));
+  parts->read_pool.Run(std::move(task), std::move(refused));
 }
 
 void RunHolder(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused) {

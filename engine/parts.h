@@ -22,6 +22,7 @@
 #include "engine/expr/parse_cache.h"
 #include "engine/items/request.h"
 #include "engine/items/request_tokens.h"
+#include "engine/request_queue.h"
 #include "engine/tables/table_waits.h"
 #include "index/gsi_applier.h"
 #include "index/index_builder.h"
@@ -93,7 +94,7 @@ struct Parts {
   Parts(store::Database* db, const EngineOptions& engine_options)
       : database(db),
         options(engine_options),
-        read_pool("arm-read", options.read_threads, options.read_queue_max),
+        read_pool("arm-read", options.read_threads, options.read_queue_max, options.monotonic_ns),
         holder_pool("arm-locks", options.read_threads, options.read_queue_max),
         table_pool("arm-tables", 2, options.read_queue_max),
         table_waits(db, &timers),
@@ -106,7 +107,7 @@ struct Parts {
   const EngineOptions options;
   WaitingRequests waiting;
   TimerQueue timers;
-  ThreadPool read_pool;
+  RequestQueue read_pool;
   // For requests that hold row locks: those that were handed a lock, and those that read their row from disk. Others
   // may wait for the same rows, so scans and other long work must not occupy these threads.
   ThreadPool holder_pool;
@@ -144,7 +145,7 @@ absl::Status NoSuchTableError(std::string_view name_or_arn);
 
 // Runs `task` on `pool`. If its queue is full, calls `refused` with a ThrottlingException on this thread.
 void RunOnPool(ThreadPool* pool, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
-// The same with the read pool.
+// The same with the read pool, which refuses requests also later (RequestQueue).
 void RunOnReadPool(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);
 // The same for a request that holds row locks, with the pool of such requests.
 void RunHolder(Parts* parts, Task task, absl::AnyInvocable<void(absl::Status) &&> refused);

@@ -42,7 +42,10 @@ constexpr MetricDefinition kCommit[] = {
 };
 
 constexpr MetricDefinition kIndexes[] = {
-    {"armature_gsi_backlog_records", kGauge, "table, index", "Changes not yet applied to a global index."},
+    {"armature_gsi_backlog_records", kGauge, "table, index",
+     "Changes not yet applied to a global index. After a start they are counted while the daemon serves: until then "
+     "the "
+     "value is too small."},
     {"armature_gsi_backlog_bytes", kGauge, "table, index", "Bytes of index rows in the changes not yet applied."},
     {"armature_gsi_lag_seconds", kGauge, "table, index",
      "Age of the oldest change not yet applied; 0 without a backlog."},
@@ -63,6 +66,9 @@ constexpr MetricDefinition kPools[] = {
     {"armature_pool_queue_tasks", kGauge, "pool",
      "Tasks that wait for a thread. `pool` is read (queries, scans, reads from disk), locks (requests that hold row "
      "locks), tables (operations on tables and backups) or check (armature verify)."},
+    {"armature_pool_refused_total", kCounter, "pool",
+     "Requests that were throttled without being run, because too many waited for a thread of the pool, or they had "
+     "waited too long."},
 };
 
 constexpr MetricDefinition kDisk[] = {

@@ -302,6 +302,7 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   set.Add("armature_pool_queue_tasks", uint64_t{engine.holder_queue_tasks}, {{"pool", "locks"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.table_queue_tasks}, {{"pool", "tables"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.check_queue_tasks}, {{"pool", "check"}});
+  set.Add("armature_pool_refused_total", engine.read_queue_refused, {{"pool", "read"}});
   AddDisk(database.disk, &set);
   AddBackups(sources.engine->backups()->stats(), &set);
   AddFiles(database.files, &set);

@@ -9,7 +9,7 @@
 namespace armature::engine {
 
 // Answers on the caller's thread if the row is in memory, otherwise from the read pool.
-void RunGetItem(Parts* parts, GetItemRequest request, Callback<GetItemResult> done);
+void RunGetItem(Parts* parts, const RequestContext& context, GetItemRequest request, Callback<GetItemResult> done);
 
 // Reads rows on the caller's thread while they are in memory, and continues on the read pool at the first row that is
 // not, or once much data was read. Rows refused for lack of capacity, and rows beyond the first 16 MB, are returned as

@@ -64,7 +64,7 @@ absl::StatusOr<GetItemResult> BuildResult(const Read& read, bool found, std::str
   return result;
 }
 
-void FetchRow(const std::shared_ptr<Read>& read, store::ReadMode mode) {
+void FetchRow(const std::shared_ptr<Read>& read, const RequestContext& context, store::ReadMode mode) {
   std::string stored;
   const absl::StatusOr<store::GetResult> got =
       read->parts->database->Get(read->pinned.table->data, read->key, mode, &stored);
@@ -72,10 +72,11 @@ void FetchRow(const std::shared_ptr<Read>& read, store::ReadMode mode) {
   if (*got == store::GetResult::kWouldBlock || (mode == store::ReadMode::kMemoryOnly && IsLongToAnswer(stored))) {
     RunOnReadPool(
         read->parts,
-        [read] {
-          const absl::Status admitted = AdmitRead(*read->parts, *read->pinned.table, nullptr);
+        [read, context] {
+          absl::Status admitted = CheckStillWanted(context);
+          if (admitted.ok()) admitted = AdmitRead(*read->parts, *read->pinned.table, nullptr);
           if (!admitted.ok()) return std::move(read->done)(admitted);
-          FetchRow(read, store::ReadMode::kMayBlock);
+          FetchRow(read, context, store::ReadMode::kMayBlock);
         },
         [read](const absl::Status& status) { std::move(read->done)(status); });
     return;
@@ -297,13 +298,13 @@ void ReadRows(const BatchReadPtr& read, store::ReadMode mode) {
 
 }  // namespace
 
-void RunGetItem(Parts* parts, GetItemRequest request, Callback<GetItemResult> done) {
+void RunGetItem(Parts* parts, const RequestContext& context, GetItemRequest request, Callback<GetItemResult> done) {
   auto read = std::make_shared<Read>();
   read->parts = parts;
   read->request = std::move(request);
   read->done = std::move(done);
   if (const absl::Status status = Prepare(read.get()); !status.ok()) return std::move(read->done)(status);
-  FetchRow(read, store::ReadMode::kMemoryOnly);
+  FetchRow(read, context, store::ReadMode::kMemoryOnly);
 }
 
 void RunBatchGet(Parts* parts, RequestContext context, BatchGetRequest request, Callback<BatchGetResult> done) {

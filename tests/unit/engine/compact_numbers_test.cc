@@ -201,6 +201,13 @@ TEST_F(CompactNumbersTest, ReadsAnswerPlainNumbers) {
   EXPECT_EQ(Shown(transaction->items[0]->view()), shown);
 }
 
+TEST_F(CompactNumbersTest, LongReadsOfClientsThatHaveGoneAreNotExecuted) {
+  PutMany("1", 50'000);
+  const RequestContext gone{.deadline = absl::InfinitePast(), .cancelled = nullptr};
+  const absl::Status read = engine_.Get(GetFrom(kTable, PlainItem("a", "1")), gone).status();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(read)) << read;
+}
+
 TEST_F(CompactNumbersTest, AnExportHasPlainNumbers) {
   Put(Thing("1e30"));
   Answer<std::shared_ptr<TableExport>> opened;

@@ -134,9 +134,9 @@ class TestEngine {
     engine_->DeleteItem(std::move(context), std::move(request), answer.Catch());
     return answer.Take();
   }
-  absl::StatusOr<GetItemResult> Get(GetItemRequest request) {
+  absl::StatusOr<GetItemResult> Get(GetItemRequest request, const RequestContext& context = {}) {
     Answer<GetItemResult> answer;
-    engine_->GetItem({}, std::move(request), answer.Catch());
+    engine_->GetItem(context, std::move(request), answer.Catch());
     return answer.Take();
   }
   absl::StatusOr<Page> Query(ReadRequest request, RequestContext context = {}) {

@@ -1,0 +1,84 @@
+#include "engine/request_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "storage/base/api_error.h"
+#include "storage/base/time_histogram.h"
+
+namespace armature::engine {
+namespace {
+
+constexpr int64_t kThrottleRetryMs = 50;
+constexpr size_t kRefusedAtOnce = 16;
+// A request counts with this part in the mean.
+constexpr int64_t kPartOfMean = 16;
+
+}  // namespace
+
+absl::Status TooManyWaitError() {
+  return ThrottlingError("The server has more requests waiting than it can serve; slow down", kThrottleRetryMs);
+}
+
+RequestQueue::RequestQueue(std::string_view name, size_t threads, size_t queue_max, std::function<int64_t()> now_ns)
+    : threads_(threads),
+      queue_max_(queue_max),
+      now_ns_(now_ns != nullptr ? std::move(now_ns) : MonotonicNs),
+      pool_(name, threads, queue_max) {}
+
+void RequestQueue::Run(Task run, Refused refused) {
+  const int64_t now_ns = now_ns_();
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (queue_.size() < queue_max_) {
+      queue_.push_back({std::move(run), std::move(refused), now_ns});
+      run = nullptr;
+    }
+  }
+  if (run != nullptr) return Refuse(std::move(refused));
+  pool_.RunAdmitted([this] { RunNext(); });
+}
+
+void RequestQueue::RunNext() {
+  const int64_t begin_ns = now_ns_();
+  std::deque<Waiting> late;
+  Waiting next = TakeNext(begin_ns, &late);
+  for (Waiting& each : late) Refuse(std::move(each.refused));
+  if (next.run == nullptr) return;
+  const int64_t run_begin_ns = late.empty() ? begin_ns : now_ns_();
+  std::move(next.run)();
+  const int64_t run_ns = now_ns_() - run_begin_ns;
+  const absl::MutexLock lock(&mutex_);
+  mean_run_ns_ += (run_ns - mean_run_ns_) / kPartOfMean;
+}
+
+RequestQueue::Waiting RequestQueue::TakeNext(int64_t now_ns, std::deque<Waiting>* late) {
+  const absl::MutexLock lock(&mutex_);
+  const int64_t patience_ns = std::max(kPatienceNs, static_cast<int64_t>(kShortQueue) * mean_run_ns_);
+  const auto work_ns = static_cast<int64_t>(queue_.size() / threads_) * mean_run_ns_;
+  is_overloaded_ = is_overloaded_ || work_ns > patience_ns;
+  while (is_overloaded_ && !queue_.empty() && late->size() < kRefusedAtOnce &&
+         now_ns - queue_.front().since_ns > patience_ns) {
+    late->push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  Waiting next;
+  if (!queue_.empty()) {
+    next = std::move(is_overloaded_ ? queue_.back() : queue_.front());
+    is_overloaded_ ? queue_.pop_back() : queue_.pop_front();
+  }
+  is_overloaded_ = is_overloaded_ && !queue_.empty();
+  return next;
+}
+
+void RequestQueue::Refuse(Refused refused) {
+  refused_.fetch_add(1, std::memory_order_relaxed);
+  std::move(refused)(TooManyWaitError());
+}
+
+size_t RequestQueue::length() const {
+  const absl::MutexLock lock(&mutex_);
+  return queue_.size();
+}
+
+}  // namespace armature::engine

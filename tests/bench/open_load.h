@@ -1,0 +1,63 @@
+#ifndef ARMATURE_TESTS_BENCH_OPEN_LOAD_H_
+#define ARMATURE_TESTS_BENCH_OPEN_LOAD_H_
+
+// One request, repeated on many connections of HTTP or gRPC: by a schedule that knows nothing of answers (open loop),
+// or as fast as answers come (closed loop). It parses as little of the answers as possible, because it shares the
+// machine with the server.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/bench/histogram.h"
+
+namespace armature::bench {
+
+struct OpenLoadOptions {
+  std::string address;  // HOST:PORT with a numeric host
+  bool is_grpc = false;
+  std::string operation;  // "GetItem"
+  // Body of the request, or the protobuf message. Sixteen # are replaced by a different number each time.
+  std::string request;
+  size_t connections = 64;
+  size_t calls_per_connection = 1;  // at once; HTTP: 1
+};
+
+struct LoadPhase {
+  double seconds = 0;     // from the first to the last arrival
+  uint64_t arrivals = 0;  // requests due
+  uint64_t unsent = 0;    // for which no connection was free
+  uint64_t refused = 0;   // answered by an error
+  uint64_t broken = 0;    // whose connection ended
+  double client_cpu = 0;  // cores that this thread used
+  Histogram admitted;     // latencies from the scheduled time
+  // Seconds after the start until the end of the last slice of 100 ms with a refusal, an unsent request, or an admitted
+  // request slower than `slow_ns`.
+  double last_trouble = 0;
+
+  double admitted_per_second() const { return seconds > 0 ? static_cast<double>(admitted.count()) / seconds : 0; }
+};
+
+// Thread-safety: owned by one thread. Errors: anything unexpected ends the process with a line on stderr.
+class OpenLoad {
+ public:
+  explicit OpenLoad(OpenLoadOptions options);
+  ~OpenLoad();
+  OpenLoad(const OpenLoad&) = delete;
+  OpenLoad& operator=(const OpenLoad&) = delete;
+
+  // `calls` at once, each begun when the one before has its answer.
+  LoadPhase Closed(size_t calls, double seconds);
+  // Arrivals at even distances, then waits for the answers, at most `drain_seconds`.
+  LoadPhase Open(double per_second, double seconds, uint64_t slow_ns, double drain_seconds);
+
+ private:
+  struct Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace armature::bench
+
+#endif  // ARMATURE_TESTS_BENCH_OPEN_LOAD_H_

@@ -1,0 +1,74 @@
+#!/usr/bin/python3
+"""Overload of a daemon of its own on both fronts, by a schedule: the generator on one core, the daemon on the others."""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "support"))
+from armature_daemon import Daemon  # noqa: E402
+from raw_grpc_client import field, text_item  # noqa: E402
+
+ROWS = 5000
+TABLE = "Load"
+NUMBER = "#" * 16
+
+
+# Operation, request over HTTP, request over gRPC.
+WORKLOADS = {
+    "get": ("GetItem", b'{"TableName":"Load","Key":{"id":{"S":"k7"}}}',
+            field(1, TABLE.encode()) + field(2, text_item(id="k7"))),
+    "put": ("PutItem", b'{"TableName":"Load","Item":{"id":{"S":"%s"},"note":{"S":"x"}}}' % NUMBER.encode(),
+            field(1, TABLE.encode()) + field(2, text_item(id=NUMBER, note="x"))),
+    # Reads all rows on the read pool, and answers with none.
+    "scan": ("Scan", b'{"TableName":"Load","FilterExpression":"note = :t","ExpressionAttributeValues":{":t":{"S":"y"}}}',
+             field(1, TABLE.encode()) + field(9, b"note = :t") + field(15, field(1, b":t") + field(2, field(1, b"y")))),
+}
+
+
+def fill(daemon):
+    daemon.create_table(TABLE)
+    for begin in range(0, ROWS, 25):
+        daemon.json_call("BatchWriteItem", RequestItems={TABLE: [
+            {"PutRequest": {"Item": {"id": {"S": f"k{key}"}, "note": {"S": "x" * 100}}}}
+            for key in range(begin, begin + 25)]})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--armatured", required=True)
+    parser.add_argument("--bench", required=True, help="overload_bench")
+    parser.add_argument("--workloads", default="get,put,scan")
+    parser.add_argument("--fronts", default="http,grpc")
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--times", type=float, default=20)
+    parser.add_argument("--connections", type=int, default=1000)
+    arguments = parser.parse_args()
+    cores = sorted(os.sched_getaffinity(0))
+    generator, served = cores[-1], cores[:-1] or cores
+    for name in arguments.workloads.split(","):
+        for front in arguments.fronts.split(","):
+            operation, json_request, grpc_request = WORKLOADS[name]
+            with tempfile.NamedTemporaryFile() as request, \
+                    Daemon(arguments.armatured, "--metrics_listen=127.0.0.1:0",
+                           preexec_fn=lambda: os.sched_setaffinity(0, served)) as daemon:
+                request.write(json_request if front == "http" else grpc_request)
+                request.flush()
+                fill(daemon)
+                is_grpc = front == "grpc"
+                print(f"{name} over {front}:", flush=True)
+                subprocess.run(
+                    [arguments.bench, f"--address={daemon.grpc if is_grpc else daemon.http}", f"--operation={operation}",
+                     f"--grpc={str(is_grpc).lower()}", f"--request={request.name}", f"--pid={daemon.process.pid}",
+                     f"--connections={32 if is_grpc else arguments.connections}",
+                     f"--calls_per_connection={200 if is_grpc else 1}", f"--seconds={arguments.seconds}",
+                     f"--times={arguments.times}"],
+                    check=True, preexec_fn=lambda: os.sched_setaffinity(0, {generator}))
+
+
+if __name__ == "__main__":
+    main()
