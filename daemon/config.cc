@@ -244,6 +244,12 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   ARM_RETURN_IF_ERROR(CheckRange("read_threads", raw.read_threads, 1, 256));
   ARM_RETURN_IF_ERROR(CheckRange("column_families_max", raw.column_families_max, 1, 10'000));
   ARM_RETURN_IF_ERROR(CheckRange("item_collection_mb_max", raw.item_collection_mb_max, 1, 1 << 20));
+  if (raw.stream_retention < absl::Minutes(1) || raw.stream_retention > absl::Hours(8760)) {
+    return FlagError("stream_retention", absl::FormatDuration(raw.stream_retention), "must be between 1m and 8760h");
+  }
+  config.database.streams.retention_ms = absl::ToInt64Milliseconds(raw.stream_retention);
+  ARM_RETURN_IF_ERROR(CheckRange("stream_mb_max", raw.stream_mb_max, 16, 1 << 20));
+  config.database.streams.bytes_max = static_cast<uint64_t>(raw.stream_mb_max) << 20;
   ARM_RETURN_IF_ERROR(ParseDiskReserve(raw.disk_reserve, &config.database.disk_reserve));
   config.database.item_collection_bytes_max = static_cast<uint64_t>(raw.item_collection_mb_max) << 20;
   config.database.cache_bytes = static_cast<size_t>(raw.cache_mb) << 20;

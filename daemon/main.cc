@@ -72,6 +72,12 @@ ABSL_FLAG(int64_t, column_families_max, 2000,
 ABSL_FLAG(int64_t, item_collection_mb_max, 10'240,
           "Limit in MiB on an item collection (items and local index entries with one partition key value, in tables "
           "with local indexes), 1 to 1048576. Writes that would exceed it are refused. Fixed at start.");
+ABSL_FLAG(absl::Duration, stream_retention, absl::Hours(24),
+          "How long the records of streams are kept, 1m to 8760h. Fixed at start.");
+ABSL_FLAG(
+    int64_t, stream_mb_max, 16'384,
+    "Limit in MiB on the records of all streams together, 16 to 1048576. Beyond it, the oldest are removed before "
+    "their time, with a warning. Fixed at start.");
 ABSL_FLAG(
     std::string, disk_reserve, "auto",
     "Free space on the disk of --data_dir below which writes are refused, so that the disk never becomes full: bytes "
@@ -165,6 +171,8 @@ armature::daemon::RawConfig FromFlags() {
   raw.read_threads = absl::GetFlag(FLAGS_read_threads);
   raw.column_families_max = absl::GetFlag(FLAGS_column_families_max);
   raw.item_collection_mb_max = absl::GetFlag(FLAGS_item_collection_mb_max);
+  raw.stream_retention = absl::GetFlag(FLAGS_stream_retention);
+  raw.stream_mb_max = absl::GetFlag(FLAGS_stream_mb_max);
   raw.gsi_backlog_max = absl::GetFlag(FLAGS_gsi_backlog_max);
   raw.gsi_backlog_mb_max = absl::GetFlag(FLAGS_gsi_backlog_mb_max);
   raw.transaction_wait = absl::GetFlag(FLAGS_transaction_wait);

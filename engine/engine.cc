@@ -257,6 +257,16 @@ void Engine::PostToTablePool(absl::AnyInvocable<void() &&> run, absl::AnyInvocab
   RunOnPool(&parts_->table_pool, std::move(run), std::move(refused));
 }
 
+void Engine::GetRecords(GetRecordsRequest request, Callback<GetRecordsResult> done) {
+  auto shared_done = std::make_shared<Callback<GetRecordsResult>>(std::move(done));
+  RunOnReadPool(
+      parts_.get(),
+      [parts = parts_.get(), shared_done, request = std::move(request)] {
+        std::move (*shared_done)(engine::GetRecords(*parts->database, request));
+      },
+      [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
+}
+
 void Engine::CreateBackup(CreateBackupRequest request, Callback<TableBackup> done) {
   RunBlocking(&parts_->table_pool, std::move(done), engine::CreateTableBackup, parts_.get(), std::move(request));
 }

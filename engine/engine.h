@@ -21,6 +21,7 @@
 #include "engine/backup/table_export.h"
 #include "engine/check/index_check.h"
 #include "engine/items/request.h"
+#include "engine/streams/stream_ops.h"
 #include "engine/tables/table_ops.h"
 #include "index/index_builder.h"
 #include "storage/model/table_update.h"
@@ -115,6 +116,9 @@ class Engine {
     };
     PostToTablePool(run, [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
   }
+
+  // See stream_ops.h. The other operations on streams need the database only and do not block.
+  void GetRecords(GetRecordsRequest request, Callback<GetRecordsResult> done);
 
   // See table_backups.h. ListTableBackups is the operation ListBackups.
   void CreateBackup(CreateBackupRequest request, Callback<TableBackup> done);

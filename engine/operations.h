@@ -17,7 +17,7 @@ enum class Plane : uint8_t {
   kItem,    // one item, or a page of items
   kGroup,   // batches and transactions
   kTable,   // tables, their settings and their backups
-  kStream,  // the changes of tables: not available yet
+  kStream,  // the changes of tables
   kAdmin,   // the daemon and its indexes; gRPC only
 };
 
@@ -51,8 +51,8 @@ inline constexpr auto kOperations = std::to_array<Operation>({
     {.name = "DescribeTable", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
     {.name = "DescribeTimeToLive", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
     {.name = "GetItem", .plane = Plane::kItem},
-    {.name = "GetRecords", .plane = Plane::kStream, .is_audited = true},
-    {.name = "GetShardIterator", .plane = Plane::kStream, .subject = "stream_arn", .is_audited = true},
+    {.name = "GetRecords", .plane = Plane::kStream, .subject = "shard_iterator"},  // begins with the ARN of the stream
+    {.name = "GetShardIterator", .plane = Plane::kStream, .subject = "stream_arn"},
     {.name = "ListBackups", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
     {.name = "ListStreams", .plane = Plane::kStream, .subject = "table_name", .is_audited = true},
     {.name = "ListTables", .plane = Plane::kTable, .is_audited = true},

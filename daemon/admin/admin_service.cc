@@ -24,6 +24,8 @@
 #include "storage/model/wire.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/database.h"
+#include "storage/store/stream/stream_keeper.h"
+#include "storage/store/stream/stream_log.h"
 
 namespace armature::daemon {
 namespace {
@@ -153,6 +155,10 @@ void FillStore(const store::Database& database, v1::GetServerInfoResponse* to) {
   to->set_writes_delayed_to_bytes_per_second(stats.files.delayed_write_bytes_per_second);
   to->set_stall_ms_total(stats.files.stall_micros_total / 1000);
   to->set_compaction_pending_bytes(stats.files.compaction_pending_bytes);
+  to->set_stream_count(database.streams().streams().size());
+  to->set_stream_bytes(database.streams().bytes());
+  to->set_stream_max_bytes(database.stream_keeper().options().bytes_max);
+  to->set_stream_segments_trimmed_early(database.stream_keeper().trimmed_early());
 }
 
 engine::StartBackupRequest ToEngine(const v1::StartBackupRequest& from) {

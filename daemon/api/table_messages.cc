@@ -97,19 +97,6 @@ void ToSettings(const Request& request, model::SettingsDefinition* to) {
   to->deletion_protection = GivenBool(request, request.kDeletionProtectionEnabledFieldNumber);
 }
 
-void FillKeySchema(const model::KeySchema& key, google::protobuf::RepeatedPtrField<v1::KeySchemaElement>* to) {
-  for (const model::KeyAttribute& attribute : key.partition) {
-    v1::KeySchemaElement* const element = to->Add();
-    element->set_attribute_name(attribute.name);
-    element->set_key_type(v1::KEY_TYPE_HASH);
-  }
-  for (const model::KeyAttribute& attribute : key.sort) {
-    v1::KeySchemaElement* const element = to->Add();
-    element->set_attribute_name(attribute.name);
-    element->set_key_type(v1::KEY_TYPE_RANGE);
-  }
-}
-
 void FillProjection(const model::Projection& from, v1::Projection* to) {
   to->set_projection_type(static_cast<v1::ProjectionType>(from.type));
   std::vector<std::string> names = from.non_key_attributes;
@@ -310,6 +297,19 @@ void FillSummary(const engine::TableBackup& backup, Message* to) {
 }
 
 }  // namespace
+
+void FillKeySchema(const model::KeySchema& key, google::protobuf::RepeatedPtrField<v1::KeySchemaElement>* to) {
+  for (const model::KeyAttribute& attribute : key.partition) {
+    v1::KeySchemaElement* const element = to->Add();
+    element->set_attribute_name(attribute.name);
+    element->set_key_type(v1::KEY_TYPE_HASH);
+  }
+  for (const model::KeyAttribute& attribute : key.sort) {
+    v1::KeySchemaElement* const element = to->Add();
+    element->set_attribute_name(attribute.name);
+    element->set_key_type(v1::KEY_TYPE_RANGE);
+  }
+}
 
 model::Tags ToTags(const google::protobuf::RepeatedPtrField<v1::Tag>& tags, std::optional<size_t>* without_value) {
   model::Tags to;

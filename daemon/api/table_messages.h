@@ -24,6 +24,8 @@ model::TableUpdate ToTableUpdate(const api::v1::UpdateTableRequest& request);
 // indexes.
 void Fill(const engine::TableDescription& description, api::v1::TableDescription* to);
 
+void FillKeySchema(const model::KeySchema& key, google::protobuf::RepeatedPtrField<api::v1::KeySchemaElement>* to);
+
 void Fill(const engine::ListTablesResult& result, api::v1::ListTablesResponse* to);
 
 // `without_value`: position of the first tag whose value is absent; nullopt if there is none.

@@ -1,12 +1,10 @@
-// The operations on tables, their settings and their backups, on their messages; those on streams, which are not
-// available.
+// The operations on tables, their settings and their backups, on their messages.
 
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "armature/api/v1/streams.pb.h"
 #include "armature/api/v1/tables.pb.h"
 #include "daemon/api/table_messages.h"
 #include "daemon/api/unary_operation.h"
@@ -228,16 +226,6 @@ void RestoreTableFromBackup(const OperationContext& context, const v1::RestoreTa
       AnswerIn<engine::TableDescription>(response->mutable_table_description(), std::move(done), Fill));
 }
 
-template <class Request, class Response>
-UnaryOperation NotAvailable() {
-  std::string name = Request::descriptor()->name();
-  name.resize(name.size() - std::string_view("Request").size());
-  return {"", UnaryOperation::Run<Request, Response>(
-                  [name](const OperationContext&, const Request&, Response*, Finished done) {
-                    std::move(done)(UnknownOperationError(Cat(name, " is not available in this version")));
-                  })};
-}
-
 }  // namespace
 
 std::span<const UnaryOperation> TableOperations() {
@@ -270,16 +258,6 @@ const UnaryOperation* FindTableOperation(std::string_view name) {
   const auto found =
       std::find_if(all.begin(), all.end(), [name](const UnaryOperation& each) { return each.name() == name; });
   return found == all.end() ? nullptr : &*found;
-}
-
-std::span<const UnaryOperation> StreamOperations() {
-  static const auto* const kOperations = new std::vector<UnaryOperation>{
-      NotAvailable<v1::ListStreamsRequest, v1::ListStreamsResponse>(),
-      NotAvailable<v1::DescribeStreamRequest, v1::DescribeStreamResponse>(),
-      NotAvailable<v1::GetShardIteratorRequest, v1::GetShardIteratorResponse>(),
-      NotAvailable<v1::GetRecordsRequest, v1::GetRecordsResponse>(),
-  };
-  return *kOperations;
 }
 
 }  // namespace armature::daemon

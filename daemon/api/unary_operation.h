@@ -87,8 +87,9 @@ class UnaryOperation {
 std::span<const UnaryOperation> TableOperations();
 const UnaryOperation* FindTableOperation(std::string_view name);
 
-// The operations on streams of changes. Each answers that it is not available.
+// The operations on streams of changes. FindStreamOperation returns the one with `name`, or null.
 std::span<const UnaryOperation> StreamOperations();
+const UnaryOperation* FindStreamOperation(std::string_view name);
 
 // Answers with the engine's result, which `fill` writes into the message.
 template <class Result, class Message>

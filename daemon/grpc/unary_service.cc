@@ -86,7 +86,9 @@ GuardedCall* UnaryService::Serve(const UnaryOperation& operation, Context* conte
                       call.Finish(status);
                     });
   };
-  return gate_->Admit(context, response, operation.facts(), {}, run);
+  // A page of a stream is as large as one of a table.
+  const bool is_page = operation.name() == "GetRecords";
+  return gate_->Admit(context, response, operation.facts(), {.only_reads = is_page, .is_large = is_page}, run);
 }
 
 }  // namespace armature::daemon

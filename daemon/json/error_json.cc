@@ -42,6 +42,8 @@ constexpr ErrorRow kRows[] = {
     {Type::kContinuousBackupsUnavailable, Code::kFailedPrecondition, 400, kApi, kLower},
     {Type::kBackupNotFound, Code::kNotFound, 400, kApi, kLower},
     {Type::kBackupInUse, Code::kFailedPrecondition, 400, kApi, kLower},
+    {Type::kTrimmedDataAccess, Code::kOutOfRange, 400, kApi, kLower},
+    {Type::kExpiredIterator, Code::kFailedPrecondition, 400, kApi, kLower},
     {Type::kTableAlreadyExists, Code::kAlreadyExists, 400, kApi, kLower},
     {Type::kUnknownOperation, Code::kUnimplemented, 400, kService, kLower},
     {Type::kMissingAuthenticationToken, Code::kUnauthenticated, 400, kService, kLower},

@@ -55,11 +55,13 @@ absl::Status NoSuchOperationError(std::string_view target) {
 
 bool JsonApi::Knows(std::string_view target, std::string_view* operation) const {
   constexpr std::string_view kPrefix = "DynamoDB_20120810.";
-  if (!target.starts_with(kPrefix)) return false;
-  const std::string_view name = target.substr(kPrefix.size());
-  if (FindItemOperation(name) == nullptr && FindTableOperation(name) == nullptr) return false;
-  *operation = name;
-  return true;
+  constexpr std::string_view kStreamPrefix = "DynamoDBStreams_20120810.";
+  const std::string_view name = target.substr(std::min(target.size(), target.find('.') + 1));
+  const bool is_known = target == Cat(kPrefix, name)
+                            ? FindItemOperation(name) != nullptr || FindTableOperation(name) != nullptr
+                            : target == Cat(kStreamPrefix, name) && FindStreamOperation(name) != nullptr;
+  if (is_known) *operation = name;
+  return is_known;
 }
 
 void JsonApi::Call(JsonCall call, Done done) {
@@ -68,7 +70,8 @@ void JsonApi::Call(JsonCall call, Done done) {
     call.operation = on_items->name;
     return on_items->run(engine_, call, std::move(done));
   }
-  const UnaryOperation* const on_tables = FindTableOperation(call.operation);
+  const UnaryOperation* on_tables = FindTableOperation(call.operation);
+  if (on_tables == nullptr) on_tables = FindStreamOperation(call.operation);
   if (on_tables == nullptr) return std::move(done)(ErrorAnswer(NoSuchOperationError(call.operation), call.request_id));
   call.operation = on_tables->name();
   RunOnTables(*on_tables, std::move(call), std::move(done));

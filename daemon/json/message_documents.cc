@@ -7,9 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "armature/api/v1/types.pb.h"
+#include "daemon/json/item_json.h"
 #include "daemon/json/json_reader.h"
 #include "daemon/message_json/given_fields.h"
 #include "daemon/message_json/message_names.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 
@@ -147,6 +151,17 @@ using google::protobuf::Reflection;
 
 void WriteMessage(const Message& message, bool is_answer, JsonWriter* writer);
 
+// The wire form with the attributes in the order of their names.
+std::string BytesOf(const Message& item) {
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);
+  item.SerializeToCodedStream(&coded);
+  coded.Trim();
+  return bytes;
+}
+
 bool Appears(const Message& message, const JsonShape::Member& member, bool is_answer) {
   const Reflection& reflection = *message.GetReflection();
   const FieldDescriptor& field = *member.field;
@@ -178,6 +193,10 @@ void WriteSingular(const Message& message, const JsonShape::Member& member, Json
       writer->String(GivenEnum(message, field->number()).value_or(""));
       break;
     case FieldDescriptor::CPPTYPE_MESSAGE:
+      if (field->message_type() == api::v1::Item::descriptor()) {
+        WriteItem(BytesOf(reflection.GetMessage(message, field)), writer);
+        break;
+      }
       WriteMessage(reflection.GetMessage(message, field), false, writer);
       break;
     case FieldDescriptor::CPPTYPE_INT32:

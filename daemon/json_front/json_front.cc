@@ -150,7 +150,7 @@ JsonAnswer UnknownOperation(const std::string* target, std::string_view request_
 
 // True if an operation may be refused after it was executed.
 bool OnlyReads(std::string_view operation) {
-  constexpr std::string_view kReads[] = {"BatchGetItem", "GetItem", "Query", "Scan", "TransactGetItems"};
+  constexpr std::string_view kReads[] = {"BatchGetItem", "GetItem", "GetRecords", "Query", "Scan", "TransactGetItems"};
   return std::find(std::begin(kReads), std::end(kReads), operation) != std::end(kReads);
 }
 

@@ -32,6 +32,15 @@ constexpr FieldException kFieldExceptions[] = {
     {"armature.api.v1.ListBackupsRequest.time_range_upper_bound_ms", "TimeRangeUpperBound", NumberForm::kTime},
     {"armature.api.v1.IndexBacklog.age_ms", "AgeSeconds", NumberForm::kWholeSeconds},
     {"armature.api.v1.Tag.value", "Value", NumberForm::kPlain, true},
+    {"armature.api.v1.Record.event_id", "eventID"},
+    {"armature.api.v1.Record.event_name", "eventName"},
+    {"armature.api.v1.Record.event_version", "eventVersion"},
+    {"armature.api.v1.Record.event_source", "eventSource"},
+    {"armature.api.v1.Record.aws_region", "awsRegion"},
+    {"armature.api.v1.Record.dynamodb", "dynamodb"},
+    {"armature.api.v1.Record.user_identity", "userIdentity"},
+    {"armature.api.v1.StreamRecord.approximate_creation_date_time_ms", "ApproximateCreationDateTime",
+     NumberForm::kWholeSeconds},
 };
 
 // Members that are documented but not available. Requests with them get an error.

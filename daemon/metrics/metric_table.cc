@@ -62,6 +62,16 @@ constexpr MetricDefinition kTables[] = {
      "The limit on column families of tables and indexes, --column_families_max."},
 };
 
+constexpr MetricDefinition kStreams[] = {
+    {"armature_stream_count", kGauge, "state",
+     "Streams of tables whose records are kept. `state` is enabled, or disabled: also those of deleted tables."},
+    {"armature_stream_bytes", kGauge, "", "Size of the records of all streams, approximately."},
+    {"armature_stream_max_bytes", kGauge, "", "The limit on the size of the records, --stream_mb_max."},
+    {"armature_stream_age_seconds", kGauge, "", "Age of the oldest records: time since their segment began."},
+    {"armature_stream_segments_trimmed_early_total", kCounter, "",
+     "Segments of the streams that were removed before their time, because of --stream_mb_max."},
+};
+
 constexpr MetricDefinition kPools[] = {
     {"armature_pool_queue_tasks", kGauge, "pool",
      "Tasks that wait for a thread. `pool` is read (queries, scans, reads from disk), locks (requests that hold row "
@@ -134,9 +144,9 @@ struct MetricGroup {
   std::span<const MetricDefinition> metrics;
 };
 constexpr MetricGroup kGroups[] = {
-    {"Requests", kRequests}, {"Group commit", kCommit},  {"Global indexes", kIndexes},
-    {"Tables", kTables},     {"Pools", kPools},          {"Disk space", kDisk},
-    {"Backups", kBackups},   {"Storage engine", kStore}, {"Process", kProcess},
+    {"Requests", kRequests},    {"Group commit", kCommit}, {"Global indexes", kIndexes}, {"Tables", kTables},
+    {"Streams", kStreams},      {"Pools", kPools},         {"Disk space", kDisk},        {"Backups", kBackups},
+    {"Storage engine", kStore}, {"Process", kProcess},
 };
 
 std::string_view KindName(MetricKind kind) {

@@ -24,6 +24,8 @@
 #include "prometheus/text_serializer.h"
 #include "storage/base/time_histogram.h"
 #include "storage/store/database.h"
+#include "storage/store/stream/stream_keeper.h"
+#include "storage/store/stream/stream_log.h"
 
 namespace armature::daemon {
 namespace {
@@ -288,6 +290,22 @@ void AddTables(const store::CatalogSnapshot& catalog, MetricSet* set) {
   each_table("armature_table_bytes", [](const store::KeyspaceStats& stats) { return stats.bytes(); });
 }
 
+void AddStreams(const store::Database& database, MetricSet* set) {
+  uint64_t enabled = 0;
+  const std::vector<model::StreamDescriptor> streams = database.streams().streams();
+  for (const model::StreamDescriptor& stream : streams) enabled += stream.is_enabled() ? 1 : 0;
+  set->Add("armature_stream_count", enabled, {{"state", "enabled"}});
+  set->Add("armature_stream_count", streams.size() - enabled, {{"state", "disabled"}});
+  const store::StreamKeeper& keeper = database.stream_keeper();
+  set->Add("armature_stream_bytes", database.streams().bytes());
+  set->Add("armature_stream_max_bytes", keeper.options().bytes_max);
+  const std::vector<store::StreamSegment> segments = database.streams().segments();
+  const int64_t now_ms = absl::ToUnixMillis(absl::Now());
+  const int64_t age_ms = segments.empty() ? 0 : std::max<int64_t>(0, now_ms - segments.front().begin_ms);
+  set->Add("armature_stream_age_seconds", static_cast<double>(age_ms) / 1000);
+  set->Add("armature_stream_segments_trimmed_early_total", keeper.trimmed_early());
+}
+
 // The body of /metrics.
 std::string Collect(const MetricsSources& sources, absl::Time start) {
   MetricSet set;
@@ -295,6 +313,7 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   const store::DatabaseStats database = sources.engine->database()->stats();
   AddCommits(database.committer, database.change_sequence, &set);
   AddTables(*sources.engine->database()->catalog(), &set);
+  AddStreams(*sources.engine->database(), &set);
   set.Add("armature_column_families", uint64_t{database.column_families});
   set.Add("armature_column_families_max", uint64_t{database.column_families_max});
   const engine::EngineStats engine = sources.engine->stats();

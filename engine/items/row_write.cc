@@ -9,6 +9,7 @@
 #include "engine/expr/condition_eval.h"
 #include "engine/expr/update_eval.h"
 #include "engine/items/expressions.h"
+#include "engine/items/stream_change.h"
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
@@ -175,7 +176,9 @@ store::WriteUnit BuildUnit(RowWrite* row) {
   }
   unit.AddStats(table.data, delta);
   effect.collection_growth = index::AddLocalIndexChanges(table, row->key, delta, effect.local, &unit);
-  index::RecordGlobalIndexChanges(table, row->key, absl::ToUnixMillis(absl::Now()), effect.global, &unit);
+  const int64_t now_ms = absl::ToUnixMillis(absl::Now());
+  index::RecordGlobalIndexChanges(table, row->key, now_ms, effect.global, &unit);
+  RecordStreamChange(*row, now_ms, &unit);
   return unit;
 }
 

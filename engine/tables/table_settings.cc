@@ -52,23 +52,31 @@ bool HasTags(const model::TableDescriptor& table) {
   return table.state == model::TableState::kActive || table.state == model::TableState::kUpdating;
 }
 
-// OK if `arn` names `table` itself and the table has tags.
-absl::Status CheckResource(std::string_view arn, const model::TableDescriptor& table) {
-  if (!HasTags(table)) return NotFound(arn);
-  if (!IsStream(arn)) return absl::OkStatus();
-  const std::string label = table.LatestStreamLabel();
-  if (label.empty() || !arn.ends_with(Cat(kStreamInfix, label))) return NotFound(arn);
-  return UnknownOperationError("Tags of streams are not available in this version");
-}
+std::string_view LabelOf(std::string_view arn) { return arn.substr(arn.find(kStreamInfix) + kStreamInfix.size()); }
 
 absl::Status ChangeTags(store::Database* database, const std::string& arn, std::string_view table,
                         absl::FunctionRef<absl::Status(model::Tags*)> change) {
+  if (IsStream(arn)) {
+    ARM_ASSIGN_OR_RETURN(const bool is_there, database->streams().ChangeTags(table, LabelOf(arn), change));
+    return is_there ? absl::OkStatus() : NotFound(arn);
+  }
   ARM_ASSIGN_OR_RETURN(const std::optional<model::TableDescriptor> changed,
                        database->UpdateTable(table, [&](model::TableDescriptor* descriptor) -> absl::Status {
-                         ARM_RETURN_IF_ERROR(CheckResource(arn, *descriptor));
+                         if (!HasTags(*descriptor)) return NotFound(arn);
                          return change(&descriptor->settings.tags);
                        }));
   return changed.has_value() ? absl::OkStatus() : NotFound(arn);
+}
+
+absl::StatusOr<model::Tags> TagsOf(const store::Database& database, const std::string& arn, std::string_view table) {
+  if (IsStream(arn)) {
+    const std::optional<model::StreamDescriptor> stream = database.streams().Find(table, LabelOf(arn));
+    return stream.has_value() ? absl::StatusOr<model::Tags>(stream->tags) : NotFound(arn);
+  }
+  const std::shared_ptr<const store::CatalogSnapshot> catalog = database.catalog();
+  const store::Table* const found = catalog->Find(table);
+  if (found == nullptr || !HasTags(found->descriptor)) return NotFound(arn);
+  return found->descriptor.settings.tags;
 }
 
 // The key behind which the page begins.
@@ -210,11 +218,7 @@ absl::StatusOr<ListTagsOfResourceResult> ListTagsOfResource(const store::Databas
   CheckArnShape(request.resource_arn, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
   ARM_ASSIGN_OR_RETURN(const std::string_view name, TableOf(request.resource_arn));
-  const std::shared_ptr<const store::CatalogSnapshot> catalog = database.catalog();
-  const store::Table* const table = catalog->Find(name);
-  if (table == nullptr) return NotFound(*request.resource_arn);
-  ARM_RETURN_IF_ERROR(CheckResource(*request.resource_arn, table->descriptor));
-  model::Tags sorted = table->descriptor.settings.tags;
+  ARM_ASSIGN_OR_RETURN(model::Tags sorted, TagsOf(database, *request.resource_arn, name));
   std::sort(sorted.begin(), sorted.end());
   const std::string after = KeyOf(request.next_token);
   ListTagsOfResourceResult result;

@@ -38,9 +38,8 @@ struct ListTagsOfResourceResult {
   std::optional<std::string> next_token;
 };
 
-// Errors: ValidationException; ResourceNotFoundException, also for a table that is not ACTIVE;
-// UnknownOperationException for the ARN of a stream, because tags of streams are not stored. TagResource and
-// UntagResource block: they write to disk.
+// The resource is a table or a stream. Errors: ValidationException; ResourceNotFoundException, also for a table that is
+// not ACTIVE. TagResource and UntagResource block: they write to disk.
 absl::Status TagResource(store::Database* database, const TagResourceRequest& request);
 absl::Status UntagResource(store::Database* database, const UntagResourceRequest& request);
 // Returns a page of at most ten tags. An invalid token starts from the beginning.

@@ -54,6 +54,8 @@ constexpr TypeRow kTypes[] = {
     {Type::kBackupNotFound, Code::kNotFound, "BackupNotFoundException"},
     {Type::kBackupInUse, Code::kFailedPrecondition, "BackupInUseException"},
     {Type::kTableAlreadyExists, Code::kAlreadyExists, "TableAlreadyExistsException"},
+    {Type::kTrimmedDataAccess, Code::kOutOfRange, "TrimmedDataAccessException"},
+    {Type::kExpiredIterator, Code::kFailedPrecondition, "ExpiredIteratorException"},
     {Type::kMissingAuthenticationToken, Code::kUnauthenticated, "MissingAuthenticationTokenException"},
     {Type::kIncompleteSignature, Code::kUnauthenticated, "IncompleteSignatureException"},
     {Type::kInvalidSignature, Code::kUnauthenticated, "InvalidSignatureException"},

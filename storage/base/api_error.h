@@ -43,6 +43,8 @@ enum class ApiErrorType : uint8_t {
   kBackupNotFound,
   kBackupInUse,
   kTableAlreadyExists,
+  kTrimmedDataAccess,
+  kExpiredIterator,
   kMissingAuthenticationToken,
   kIncompleteSignature,
   kInvalidSignature,
@@ -99,6 +101,13 @@ inline absl::Status BackupInUseError(std::string_view text) { return MakeApiErro
 // The target table of a restore exists already.
 inline absl::Status TableAlreadyExistsError(std::string_view text) {
   return MakeApiError(ApiErrorType::kTableAlreadyExists, text);
+}
+// The records of a stream at this position are no longer kept.
+inline absl::Status TrimmedDataAccessError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kTrimmedDataAccess, text);
+}
+inline absl::Status ExpiredIteratorError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kExpiredIterator, text);
 }
 inline absl::Status ServiceUnavailableError(std::string_view text) {
   return MakeApiError(ApiErrorType::kServiceUnavailable, text);

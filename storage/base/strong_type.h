@@ -30,6 +30,10 @@ class StrongInt {
 // Tables and indexes get their ids from one counter. An id is never reused.
 using TableId = StrongInt<struct TableIdTag, uint32_t>;
 using IndexId = StrongInt<struct IndexIdTag, uint32_t>;
+// Streams of tables get their ids from the same counter.
+using StreamId = StrongInt<struct StreamIdTag, uint32_t>;
+// Segments of the stream family are numbered in the order of time, from 1.
+using SegmentId = StrongInt<struct SegmentIdTag, uint32_t>;
 // Position in the change log. Grows with every change record of the whole database. 0 precedes the first record.
 using ChangeSequence = StrongInt<struct ChangeSequenceTag, uint64_t>;
 // Size of an item as the API counts it (attribute names and values). Differs from its size on disk.

@@ -1,5 +1,6 @@
 #include "storage/store/database.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -23,6 +24,8 @@
 #include "storage/store/range_reader.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
+#include "storage/store/stream/stream_keeper.h"
+#include "storage/store/stream/stream_log.h"
 
 namespace armature::store {
 
@@ -31,8 +34,10 @@ struct Database::Impl {
   std::unique_ptr<DataDirectory> directory;
   TimerQueue timers;
   std::unique_ptr<RocksDb> rocks;
-  std::unique_ptr<Catalog> catalog;
   std::unique_ptr<SequenceTickets> tickets;
+  std::unique_ptr<StreamLog> streams;
+  std::unique_ptr<StreamKeeper> stream_keeper;
+  std::unique_ptr<Catalog> catalog;
   std::unique_ptr<ChangeLog> log;
   std::unique_ptr<DdlWorker> ddl;
   std::unique_ptr<BacklogCount> backlog_count;
@@ -61,15 +66,20 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   ARM_RETURN_IF_ERROR(impl->directory->FinishCreation());
   ARM_RETURN_IF_ERROR(impl->directory->RaiseFormat());
   ARM_RETURN_IF_ERROR(impl->directory->NoteLogs());
-  ARM_ASSIGN_OR_RETURN(impl->catalog, Catalog::Open(impl->rocks.get(), &impl->timers));
-  ARM_ASSIGN_OR_RETURN(const ChangeSequence last, Catalog::ReadLastSequence(impl->rocks.get()));
+  ARM_ASSIGN_OR_RETURN(const ChangeSequence last_change, Catalog::ReadLastSequence(impl->rocks.get()));
+  ARM_ASSIGN_OR_RETURN(const ChangeSequence last_in_stream, StreamLog::ReadLastSequence(impl->rocks.get()));
+  const ChangeSequence last = std::max(last_change, last_in_stream);
   impl->tickets = std::make_unique<SequenceTickets>(last);
+  ARM_ASSIGN_OR_RETURN(impl->streams, StreamLog::Open(impl->rocks.get(), impl->tickets.get()));
+  ARM_ASSIGN_OR_RETURN(impl->catalog, Catalog::Open(impl->rocks.get(), &impl->timers, impl->streams.get()));
   impl->log = std::make_unique<ChangeLog>(impl->rocks.get(), impl->tickets.get());
   impl->ddl = std::make_unique<DdlWorker>(impl->catalog.get(), impl->rocks.get());
   ARM_RETURN_IF_ERROR(impl->ddl->RemoveOrphans());
   impl->ddl->RunOnce();
   impl->backlog_count = std::make_unique<BacklogCount>(impl->log.get(), impl->catalog.get());
-  impl->committer = std::make_unique<Committer>(options, impl->rocks.get(), impl->tickets.get(), impl->log.get());
+  impl->committer = std::make_unique<Committer>(options, impl->rocks.get(), impl->tickets.get(), impl->log.get(),
+                                                impl->streams.get());
+  impl->stream_keeper = std::make_unique<StreamKeeper>(impl->streams.get(), options.streams);
   impl->guard = std::make_unique<DiskGuard>(impl->rocks.get(), impl->rocks->space());
   LOG(INFO) << "store: opened path=" << options.path << " database=" << impl->directory->database_id()
             << " families=" << impl->rocks->family_count() << " sequence=" << last.value();
@@ -257,6 +267,10 @@ absl::Status Database::ActivateIndex(TableId table, IndexId index) {
 }
 
 ChangeLog& Database::change_log() { return *impl_->log; }
+
+StreamLog& Database::streams() const { return *impl_->streams; }
+
+const StreamKeeper& Database::stream_keeper() const { return *impl_->stream_keeper; }
 
 std::shared_ptr<const CatalogSnapshot> Database::catalog() const { return impl_->catalog->snapshot(); }
 

@@ -34,6 +34,7 @@
 namespace armature::store {
 
 class RocksDb;
+class StreamKeeper;
 
 // Result of a point read. kWouldBlock: the row is not in memory and the caller asked not to wait for the disk.
 enum class GetResult : uint8_t { kFound, kMissing, kWouldBlock };
@@ -209,6 +210,9 @@ class Database {
   absl::Status CommitConsumed(const WriteUnit& unit, TableId table,
                               const std::vector<std::pair<IndexId, ChangeSequence>>& cursors);
   ChangeLog& change_log();
+  // The streams of tables and their records.
+  StreamLog& streams() const;
+  const StreamKeeper& stream_keeper() const;
 
   // Steps in the construction of a global index on a live table; see IndexBuild. All but the first two write.
   //

@@ -174,7 +174,8 @@ MetaKind KindOf(std::string_view key, std::string_view* rest) {
   if (key == kSequenceKey) return MetaKind::kSequence;
   constexpr std::pair<std::string_view, MetaKind> kPrefixes[] = {
       {kTablePrefix, MetaKind::kTable},         {kCursorPrefix, MetaKind::kCursor}, {kBuildPrefix, MetaKind::kBuild},
-      {kTokenTimePrefix, MetaKind::kTokenTime}, {kTokenPrefix, MetaKind::kToken},   {kStatsPrefix, MetaKind::kStats}};
+      {kTokenTimePrefix, MetaKind::kTokenTime}, {kTokenPrefix, MetaKind::kToken},   {kStatsPrefix, MetaKind::kStats},
+      {kSegmentPrefix, MetaKind::kSegment},     {kStreamPrefix, MetaKind::kStream}};
   for (const auto& [prefix, kind] : kPrefixes) {
     if (!key.starts_with(prefix)) continue;
     *rest = key.substr(prefix.size());
@@ -208,6 +209,14 @@ absl::Status ParseKey(std::string_view rest, MetaRecord* record) {
         record->index = IndexId(static_cast<uint32_t>(*index));
       }
       return rest.empty() ? absl::OkStatus() : malformed;
+    }
+    case MetaKind::kStream:
+    case MetaKind::kSegment: {
+      const std::optional<uint64_t> id = TakeNumber(&rest, sizeof(uint32_t));
+      if (!id.has_value() || !rest.empty()) return malformed;
+      record->stream = StreamId(static_cast<uint32_t>(*id));
+      record->segment = SegmentId(static_cast<uint32_t>(*id));
+      return absl::OkStatus();
     }
     case MetaKind::kTokenTime: {
       const std::optional<uint64_t> expires = TakeNumber(&rest, sizeof(uint64_t));
@@ -264,6 +273,15 @@ absl::Status ParseValue(std::string_view value, MetaRecord* record) {
       return Store(ParseTokenRecord(value), &record->token);
     case MetaKind::kTokenTime:
       return value.empty() ? absl::OkStatus() : DataLossError("time of a token: expected an empty value");
+    case MetaKind::kStream:
+      ARM_RETURN_IF_ERROR(Store(ParseStreamDescriptor(value), &record->stream_descriptor));
+      if (record->stream_descriptor.id == record->stream) return absl::OkStatus();
+      return DataLossError(Cat("stream record: of stream ", record->stream_descriptor.id.value(),
+                               " under the key of stream ", record->stream.value()));
+    case MetaKind::kSegment:
+      return ParseSegmentRecord(value, &record->begin_ms, &record->number)
+                 ? absl::OkStatus()
+                 : DataLossError("segment record: expected version 1, a time and a sequence");
     case MetaKind::kUnknown:
       break;
   }

@@ -95,7 +95,19 @@ class Inspector {
 
 // Parser for any record of the family `meta`, for tools that read all records. The daemon reads each kind where it
 // needs it. docs/FORMAT.md, "The meta family".
-enum class MetaKind : uint8_t { kUnknown, kNextId, kSequence, kTable, kCursor, kBuild, kStats, kToken, kTokenTime };
+enum class MetaKind : uint8_t {
+  kUnknown,
+  kNextId,
+  kSequence,
+  kTable,
+  kCursor,
+  kBuild,
+  kStats,
+  kToken,
+  kTokenTime,
+  kStream,
+  kSegment
+};
 
 struct MetaRecord {
   MetaKind kind = MetaKind::kUnknown;  // decided by the key
@@ -106,15 +118,19 @@ struct MetaRecord {
   // From the key.
   TableId table;           // kTable, kCursor, kBuild
   IndexId index;           // kCursor, kBuild
+  StreamId stream;         // kStream
+  SegmentId segment;       // kSegment
   std::string name;        // kStats: the column family; kToken, kTokenTime: the token
   int64_t expires_ms = 0;  // kTokenTime: since the epoch
 
   // From the value.
-  uint64_t number = 0;                // kNextId, kSequence, kCursor
-  model::TableDescriptor descriptor;  // kTable
-  BuildState build;                   // kBuild
-  StatsDelta totals;                  // kStats
-  TokenRecord token;                  // kToken
+  uint64_t number = 0;                        // kNextId, kSequence, kCursor, kSegment
+  model::TableDescriptor descriptor;          // kTable
+  BuildState build;                           // kBuild
+  StatsDelta totals;                          // kStats
+  TokenRecord token;                          // kToken
+  model::StreamDescriptor stream_descriptor;  // kStream
+  uint64_t begin_ms = 0;                      // kSegment; `number` is its first sequence
 };
 
 // Never fails: parse errors are in `status`.

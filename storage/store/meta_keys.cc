@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "storage/base/strings.h"
+#include "storage/model/wire.h"
 
 namespace armature::store {
 namespace {
@@ -24,6 +25,9 @@ std::optional<T> ParseBigEndian(std::string_view bytes) {
   for (const char c : bytes) value = static_cast<T>(value << 8 | static_cast<uint8_t>(c));
   return value;
 }
+
+constexpr char kSegmentVersion = 1;
+constexpr size_t kStreamRecordKeyBytes = 17;
 
 }  // namespace
 
@@ -58,6 +62,39 @@ int64_t ExpiryOfTimeKey(std::string_view key) {
   if (key.size() < kTokenTimePrefix.size()) return 0;
   const std::string_view time = key.substr(kTokenTimePrefix.size(), sizeof(uint64_t));
   return static_cast<int64_t>(ParseBigEndian<uint64_t>(time).value_or(0));
+}
+
+std::string StreamKey(StreamId stream) { return Cat(kStreamPrefix, EncodeU32(stream.value())); }
+
+std::string SegmentKey(SegmentId segment) { return Cat(kSegmentPrefix, EncodeU32(segment.value())); }
+
+std::string EncodeSegmentRecord(int64_t begin_ms, uint64_t first_sequence) {
+  std::string value(1, kSegmentVersion);
+  model::AppendVarint(static_cast<uint64_t>(begin_ms), &value);
+  model::AppendVarint(first_sequence, &value);
+  return value;
+}
+
+bool ParseSegmentRecord(std::string_view value, uint64_t* begin_ms, uint64_t* first_sequence) {
+  if (value.empty() || value[0] != kSegmentVersion) return false;
+  value.remove_prefix(1);
+  return model::TakeVarint(&value, begin_ms) && model::TakeVarint(&value, first_sequence) && value.empty() &&
+         *first_sequence > 0;
+}
+
+std::string StreamRecordKey(SegmentId segment, StreamId stream, uint8_t slot, ChangeSequence sequence) {
+  std::string key;
+  key.reserve(kStreamRecordKeyBytes);
+  key.append(EncodeU32(segment.value())).append(EncodeU32(stream.value()));
+  key.push_back(static_cast<char>(slot));
+  return key.append(EncodeU64(sequence.value()));
+}
+
+std::string SegmentDataKey(SegmentId segment) { return EncodeU32(segment.value()); }
+
+std::optional<ChangeSequence> SequenceOfStreamRecordKey(std::string_view key) {
+  if (key.size() != kStreamRecordKeyBytes) return std::nullopt;
+  return ChangeSequence(*ParseU64(key.substr(kStreamRecordKeyBytes - sizeof(uint64_t))));
 }
 
 std::string LogKey(TableId table, ChangeSequence sequence) {

@@ -1,7 +1,8 @@
 #ifndef ARMATURE_STORAGE_STORE_META_KEYS_H_
 #define ARMATURE_STORAGE_STORE_META_KEYS_H_
 
-// Every key of the families `meta` and `log`. docs/FORMAT.md, "The meta family" and "Change log".
+// Every key of the families `meta`, `log` and `stream`. docs/FORMAT.md, "The meta family", "Change log" and
+// "Streams".
 
 #include <cstdint>
 #include <optional>
@@ -14,6 +15,7 @@ namespace armature::store {
 
 inline constexpr std::string_view kMetaFamily = "meta";
 inline constexpr std::string_view kLogFamily = "log";
+inline constexpr std::string_view kStreamFamily = "stream";
 
 // meta: the next table or index id, u32.
 inline constexpr std::string_view kNextIdKey = "next_id";
@@ -43,10 +45,27 @@ std::string_view TokenOfTimeKey(std::string_view key);
 // The time in such a key; 0 for other keys.
 int64_t ExpiryOfTimeKey(std::string_view key);
 
+// meta: descriptor of a stream.
+inline constexpr std::string_view kStreamPrefix = "stream/";
+std::string StreamKey(StreamId stream);
+// meta: begin of a segment of the streams.
+inline constexpr std::string_view kSegmentPrefix = "stream_segment/";
+std::string SegmentKey(SegmentId segment);
+std::string EncodeSegmentRecord(int64_t begin_ms, uint64_t first_sequence);
+// False for another version or malformed bytes.
+bool ParseSegmentRecord(std::string_view value, uint64_t* begin_ms, uint64_t* first_sequence);
+
+// stream: segment | stream | slot | sequence. Prefix of a segment's records: SegmentDataKey.
+std::string StreamRecordKey(SegmentId segment, StreamId stream, uint8_t slot, ChangeSequence sequence);
+std::string SegmentDataKey(SegmentId segment);
+std::optional<ChangeSequence> SequenceOfStreamRecordKey(std::string_view key);
+
 // log: table | sequence.
 std::string LogKey(TableId table, ChangeSequence sequence);
 std::optional<ChangeSequence> SequenceOfLogKey(std::string_view key);
 
+// True for the families of logs: the change log and the streams.
+constexpr bool IsLogFamilyName(std::string_view name) { return name == kLogFamily || name == kStreamFamily; }
 // Column family names of a table.
 std::string DataFamilyName(TableId table);
 bool IsDataFamilyName(std::string_view name);

@@ -20,6 +20,12 @@ struct DiskReserve {
   uint32_t percent = 100;
 };
 
+// The records of streams are kept for `retention_ms`, or, with a warning, for less if they take more than `bytes_max`.
+struct StreamOptions {
+  int64_t retention_ms = int64_t{24} * 3600 * 1000;
+  uint64_t bytes_max = uint64_t{16} << 30;
+};
+
 struct DatabaseOptions {
   std::string path;
   Durability durability = Durability::kSync;
@@ -36,6 +42,7 @@ struct DatabaseOptions {
   size_t lock_stripes = 16'384;
   // A commit that would raise a counter (the size of an item collection) above this value is refused.
   uint64_t item_collection_bytes_max = uint64_t{10} << 30;
+  StreamOptions streams;
   // Client writes are refused when less than this is free.
   DiskReserve disk_reserve;
 };

@@ -80,11 +80,13 @@ void AddOpenProblem(const Inspector& inspector, std::optional<size_t> log_faults
 // Adds damage of the catalog, and families with rows that belong to no table.
 absl::Status AddCatalogDamage(const Inspector& inspector, std::vector<Damage>* damage) {
   if (!inspector.HasFamily(kMetaFamily)) return absl::OkStatus();
-  std::set<std::string> known = {"default", std::string(kMetaFamily), std::string(kLogFamily)};
+  std::set<std::string> known = {"default", std::string(kMetaFamily), std::string(kLogFamily),
+                                 std::string(kStreamFamily)};
   const auto read = [&](std::string_view key, std::string_view value) {
     const MetaRecord record = ParseMetaRecord(key, value);
     const bool stops_start = record.kind == MetaKind::kTable || record.kind == MetaKind::kNextId ||
-                             record.kind == MetaKind::kSequence || record.kind == MetaKind::kStats;
+                             record.kind == MetaKind::kSequence || record.kind == MetaKind::kStats ||
+                             record.kind == MetaKind::kStream || record.kind == MetaKind::kSegment;
     if (stops_start && !record.status.ok()) damage->push_back({std::string(Sv(record.status.message())), "", ""});
     if (record.kind != MetaKind::kTable || !record.status.ok()) return RowVerdict::kContinue;
     for (std::string& family : Catalog::FamilyNames(record.descriptor)) known.insert(std::move(family));
@@ -151,6 +153,7 @@ class Forgetting {
         SawId(record.index.value());
         is_lost = families_->contains(GlobalIndexFamilyName(record.table, record.index));
       }
+      if (record.kind == MetaKind::kStream) SawId(record.stream.value());
       if (record.kind == MetaKind::kCursor) sequence_ = std::max(sequence_, record.number);
       if (record.kind == MetaKind::kStats) is_lost = families_->contains(record.name);
       if (is_lost) batch_.Delete(meta->handle(), ToSlice(key));
@@ -215,7 +218,9 @@ absl::Status AcceptLosses(const std::string& data_dir, const std::vector<Damage>
       const std::unique_ptr<RocksDb> rocks,
       RocksDb::Open(directory->db_path(), options, RocksDb::IfMissing::kFail, RocksDb::IfDamaged::kAcceptLosses));
   TimerQueue timers;
-  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Catalog> catalog, Catalog::Open(rocks.get(), &timers));
+  const SequenceTickets tickets(ChangeSequence(0));
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<StreamLog> streams, StreamLog::Open(rocks.get(), &tickets));
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Catalog> catalog, Catalog::Open(rocks.get(), &timers, streams.get()));
   std::set<std::string> lost;
   for (std::string& family : FamiliesWithoutTable(*catalog->snapshot(), rocks.get())) {
     const bool is_accepted = std::any_of(accepted.begin(), accepted.end(),

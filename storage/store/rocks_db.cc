@@ -43,16 +43,18 @@ absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, 
   auto database = std::unique_ptr<RocksDb>(new RocksDb(path, options, std::move(logs)));
   ARM_RETURN_IF_ERROR(database->OpenFamilies(path, if_missing, if_damaged));
   for (const LogName name : database->logs_.missing) ARM_RETURN_IF_ERROR(database->logs_.log_register->Remove(name));
-  ARM_RETURN_IF_ERROR(database->CreateFamilies({std::string(kMetaFamily), std::string(kLogFamily)}));
+  ARM_RETURN_IF_ERROR(
+      database->CreateFamilies({std::string(kMetaFamily), std::string(kLogFamily), std::string(kStreamFamily)}));
   database->meta_ = database->Find(kMetaFamily);
   database->log_ = database->Find(kLogFamily);
+  database->stream_ = database->Find(kStreamFamily);
   ARM_RETURN_IF_ERROR(database->LoadStats());
   database->KeepResumable();
   return database;
 }
 
 rocksdb::ColumnFamilyOptions RocksDb::MakeFamilyOptions(std::string_view name) const {
-  rocksdb::ColumnFamilyOptions family = name == kLogFamily       ? MakeLogFamilyOptions(options_, cache_)
+  rocksdb::ColumnFamilyOptions family = IsLogFamilyName(name)    ? MakeLogFamilyOptions(options_, cache_)
                                         : IsDataFamilyName(name) ? MakeTableFamilyOptions(options_, cache_)
                                                                  : MakeDataFamilyOptions(options_, cache_);
   if (replayed_memtable_bytes_ > 0) {

@@ -64,6 +64,7 @@ class RocksDb {
   rocksdb::DB* db() { return db_.get(); }
   ColumnFamily* meta() { return meta_; }
   ColumnFamily* log() { return log_; }
+  ColumnFamily* stream() { return stream_; }
 
   // Returns the family called `name`, or null.
   ColumnFamily* Find(std::string_view name);
@@ -149,6 +150,7 @@ class RocksDb {
   std::map<std::string, std::unique_ptr<ColumnFamily>, std::less<>> families_ ABSL_GUARDED_BY(mutex_);
   ColumnFamily* meta_ = nullptr;
   ColumnFamily* log_ = nullptr;
+  ColumnFamily* stream_ = nullptr;
 };
 
 // Adds the puts and deletes of `unit` to `batch`, not its counters.

@@ -34,7 +34,10 @@ ZEROS = {"zg": {"N": GOOGOL}, "zs": {"NS": ["-" + GOOGOL, "0." + "0" * 120 + "25
          "zl": {"L": [{"N": "-0." + "0" * 99 + "1"}, {"M": {"x": {"N": GOOGOL + "0"}}}]}}
 # The first directory has none. This is its name.
 WITHOUT_ZEROS = "v1.tar.gz"
-PRESENT_FORMAT = 2
+PRESENT_FORMAT = 3
+# Directories of these formats have no stream.
+STREAM_RECORDS = [("INSERT", {"N": "1"}), ("MODIFY", {"N": "2"}), ("REMOVE", None)]
+WITHOUT_STREAMS = ("v1", "v2")
 
 
 def item(number, zeros):
@@ -76,6 +79,25 @@ def wait_for_index(daemon, color, count):
             raise AssertionError(f"{found} items of {color}, expected {count}")
 
 
+def make_stream(daemon):
+    daemon.create_table("Streamed", StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"})
+    for value in ("1", "2"):
+        check(daemon.json_call("PutItem", TableName="Streamed", Item={"id": {"S": "a"}, "v": {"N": value}}))
+    stream = check(daemon.stream_call("ListStreams", TableName="Streamed"))["Streams"][0]["StreamArn"]
+    check(daemon.json_call("TagResource", ResourceArn=stream, Tags=[{"Key": "of", "Value": "stream"}]))
+
+
+def read_stream(daemon, arn):
+    """Events and new values of all records."""
+    found = []
+    for shard in check(daemon.stream_call("DescribeStream", StreamArn=arn))["StreamDescription"]["Shards"]:
+        iterator = check(daemon.stream_call("GetShardIterator", StreamArn=arn, ShardId=shard["ShardId"],
+                                            ShardIteratorType="TRIM_HORIZON"))["ShardIterator"]
+        for record in check(daemon.stream_call("GetRecords", ShardIterator=iterator))["Records"]:
+            found.append((record["eventName"], record["dynamodb"].get("NewImage", {}).get("v")))
+    return found
+
+
 def make(archive):
     with tempfile.TemporaryDirectory(prefix="armature_golden_") as directory:
         data = f"{directory}/data"
@@ -93,12 +115,14 @@ def make(archive):
             check(daemon.json_call("UpdateTimeToLive", TableName="Golden",
                                    TimeToLiveSpecification={"AttributeName": "expires", "Enabled": True}))
             put(daemon, range(20))
+            make_stream(daemon)
             wait_for_index(daemon, "red", 7)
             daemon.stop()
         # A restart moves the rows in the log to table files.
         with Daemon(ARGS.armatured, data_dir=data) as daemon:
             put(daemon, range(20, 30))
             check(daemon.json_call("DeleteItem", TableName="Golden", Key={"pk": {"S": "p0"}, "sk": {"N": "0"}}))
+            check(daemon.json_call("DeleteItem", TableName="Streamed", Key={"id": {"S": "a"}}))
             daemon.process.kill()
             daemon.process.wait()
         with tarfile.open(archive, "w:gz") as tar:
@@ -118,6 +142,7 @@ class Upgrade(unittest.TestCase):
                 for turn in range(2):
                     with Daemon(ARGS.armatured, data_dir=directory + "/data") as daemon:
                         self.check_contents(daemon, turn, archive.name != WITHOUT_ZEROS)
+                        self.check_stream(daemon, not archive.name.startswith(WITHOUT_STREAMS))
                         self.assertEqual(daemon.stop(), 0)
                     # From the first start on, daemons of older formats refuse the directory.
                     self.assertIn(f"format: {PRESENT_FORMAT}\n", pathlib.Path(directory, "data/armature.format").read_text())
@@ -144,6 +169,15 @@ class Upgrade(unittest.TestCase):
             ExpressionAttributeValues={":g": {"N": "1e100"}, ":s": {"N": "-1e100"}}))["Items"]
         self.assertEqual(len(found), len(expected) if zeros else 0)
         put(daemon, [100 + added], zeros)
+
+    def check_stream(self, daemon, is_there):
+        streams = check(daemon.stream_call("ListStreams"))["Streams"]
+        self.assertEqual(len(streams), 1 if is_there else 0)
+        for stream in streams:
+            tags = check(daemon.json_call("ListTagsOfResource", ResourceArn=stream["StreamArn"]))["Tags"]
+            self.assertEqual(tags, [{"Key": "of", "Value": "stream"}])
+            # Records are kept for a day, and the directory grows older.
+            self.assertIn(read_stream(daemon, stream["StreamArn"]), ([], STREAM_RECORDS))
 
     def check_indexes(self, data_dir):
         verified = subprocess.run([ARGS.armature, "verify", "--data-dir", data_dir], capture_output=True, text=True,

@@ -48,17 +48,22 @@ class Daemon:
         self.metrics = addresses.get("metrics")
         return self
 
-    def json_call(self, operation, timeout=WAIT_S, **members):
+    def json_call(self, operation, timeout=WAIT_S, service="DynamoDB_20120810", **members):
         """Calls an operation of the JSON protocol. Returns status and document."""
         request = urllib.request.Request(
             f"http://{self.http}/", data=json.dumps(members).encode(),
-            headers={"X-Amz-Target": f"DynamoDB_20120810.{operation}", "Content-Type": "application/x-amz-json-1.0"})
+            headers={"X-Amz-Target": f"{service}.{operation}", "Content-Type": "application/x-amz-json-1.0"})
         try:
             with urllib.request.urlopen(request, timeout=timeout) as answer:
-                return answer.status, json.load(answer)
+                body = answer.read()
+                return answer.status, json.loads(body) if body else {}
         except urllib.error.HTTPError as error:
             with error:
                 return error.code, json.load(error)
+
+    def stream_call(self, operation, **members):
+        """The same for an operation on streams."""
+        return self.json_call(operation, service="DynamoDBStreams_20120810", **members)
 
     def create_table(self, name, **members):
         """Creates a table with the string key `id`. Returns when it is active."""

@@ -238,7 +238,7 @@ absl::StatusOr<std::string> FamilyToRead(const InspectOptions& options, const In
     return UsageError(Cat("the database has no family ", family));
   }
   const FamilyKind kind = KindOfFamily(family);
-  if (kind == FamilyKind::kMeta || kind == FamilyKind::kLog) {
+  if (kind == FamilyKind::kMeta || kind == FamilyKind::kLog || kind == FamilyKind::kStream) {
     return UsageError(Cat("family ", family, " has no rows of items: see armature inspect ", family));
   }
   return family;
@@ -316,6 +316,29 @@ absl::Status Log(const Session& session, const InspectOptions& options) {
     }
     const Decoded record = DecodeLogRecord(key, value, inspection->tables());
     writer.Add(record, value, [&record] { return LogCells(record); });
+    return store::RowVerdict::kContinue;
+  });
+  return writer.Finish(more);
+}
+
+absl::Status StreamRecords(const Session& session, const InspectOptions& options) {
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Inspection> inspection, Open(options));
+  RecordWriter writer(session, inspection.get(), Json::object(), "Records", {"SEQUENCE", "STREAM", "EVENT", "RECORD"});
+  Json more = Json::object();
+  inspection->Walk(store::kStreamFamily, {}, [&](std::string_view key, std::string_view value) {
+    if (options.limit > 0 && writer.count() == options.limit) {
+      more["MoreRecords"] = true;
+      return store::RowVerdict::kStop;
+    }
+    const Decoded record = DecodeStreamRecord(key, value);
+    writer.Add(record, value, [&record] {
+      const auto cell = [&record](const char* name) {
+        return record.json.contains(name) ? CompactJson(record.json[name]) : std::string("?");
+      };
+      Json rest = record.json;
+      for (const char* const shown : {"Sequence", "StreamId", "Event"}) rest.erase(shown);
+      return std::vector<std::string>{cell("Sequence"), cell("StreamId"), cell("Event"), CompactJson(rest)};
+    });
     return store::RowVerdict::kContinue;
   });
   return writer.Finish(more);
@@ -407,6 +430,8 @@ void AddInspectCommands(CLI::App& app, Action* action) {
   log.add_option("--table-name", options->table_name, "Of this table; else of all")->type_name("NAME");
   log.add_option("--from", options->from, "From this change sequence on")->type_name("SEQ");
   AddLimit(log, options);
+  CLI::App& stream = AddCommand(group, "stream", "Records of the streams of tables", StreamRecords, options, action);
+  AddLimit(stream, options);
   AddCommand(group, "meta", "All records of the family meta", Meta, options, action);
   CLI::App& key = *group.add_subcommand("key", "Take a key apart; needs no directory");
   key.add_option("hex", options->key_hex, "The key")->required()->type_name("HEX");

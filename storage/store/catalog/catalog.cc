@@ -60,20 +60,22 @@ std::shared_ptr<const Table> CatalogSnapshot::Hold(TableId id) const {
   return nullptr;
 }
 
-Catalog::Catalog(RocksDb* db, TimerQueue* timers)
+Catalog::Catalog(RocksDb* db, TimerQueue* timers, StreamLog* streams)
     : db_(db),
       timers_(timers),
+      streams_(streams),
       release_(std::make_shared<ReleaseSignal>()),
       snapshot_(std::make_shared<CatalogSnapshot>()) {}
 
-absl::StatusOr<std::unique_ptr<Catalog>> Catalog::Open(RocksDb* db, TimerQueue* timers) {
-  auto catalog = std::unique_ptr<Catalog>(new Catalog(db, timers));
+absl::StatusOr<std::unique_ptr<Catalog>> Catalog::Open(RocksDb* db, TimerQueue* timers, StreamLog* streams) {
+  auto catalog = std::unique_ptr<Catalog>(new Catalog(db, timers, streams));
+  const absl::MutexLock lock(&catalog->mutex_);
   ARM_RETURN_IF_ERROR(catalog->Load());
+  ARM_RETURN_IF_ERROR(catalog->BeginMissingStreams());
   return catalog;
 }
 
 absl::Status Catalog::Load() {
-  const absl::MutexLock lock(&mutex_);
   ARM_ASSIGN_OR_RETURN(const std::optional<std::string> next_id, db_->Get(*db_->meta(), kNextIdKey));
   if (next_id.has_value()) {
     const std::optional<uint32_t> id = ParseU32(*next_id);
@@ -90,6 +92,32 @@ absl::Status Catalog::Load() {
         return absl::OkStatus();
       }));
   Publish(std::move(tables), {});
+  return absl::OkStatus();
+}
+
+std::unique_ptr<StreamLog::Change> Catalog::AddTable(const TableDescriptor& table, uint32_t* next_id,
+                                                     rocksdb::WriteBatch* batch) {
+  rocksdb::ColumnFamilyHandle* const meta = db_->meta()->handle();
+  StreamId stream;
+  if (streams_->BeginsStream(table)) {
+    stream = StreamId((*next_id)++);
+    batch->Put(meta, ToSlice(kNextIdKey), EncodeU32(*next_id));
+  }
+  batch->Put(meta, TableKey(table.id), EncodeTableRecord(table));
+  return streams_->Prepare(table, stream, absl::ToUnixMillis(absl::Now()), batch);
+}
+
+absl::Status Catalog::BeginMissingStreams() {
+  const std::shared_ptr<const CatalogSnapshot> tables = snapshot();
+  for (const auto& [name, table] : tables->tables()) {
+    if (!streams_->BeginsStream(table->descriptor)) continue;
+    rocksdb::WriteBatch batch;
+    uint32_t next_id = next_id_;
+    const std::unique_ptr<StreamLog::Change> change = AddTable(table->descriptor, &next_id, &batch);
+    ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: begin the stream of ", name)));
+    next_id_ = next_id;
+    change->Apply();
+  }
   return absl::OkStatus();
 }
 
@@ -152,6 +180,7 @@ absl::StatusOr<std::shared_ptr<const Table>> Catalog::OpenTable(TableDescriptor 
     ARM_ASSIGN_OR_RETURN(Index opened, OpenGlobalIndex(descriptor, index));
     table->global_indexes.push_back(std::move(opened));
   }
+  table->stream = streams_->SwitchOf(id);
   table->state_lease = NewLease();
   table->descriptor = std::move(descriptor);
   return table;
@@ -166,12 +195,6 @@ bool Catalog::AwaitOpen(TableId id, absl::Duration patience) const {
   const absl::MutexLock lock(&snapshot_mutex_);
   while (!is_decided() && MonotonicNs() < due_ns) published_.Until(&snapshot_mutex_, due_ns);
   return is_decided();
-}
-
-absl::Status Catalog::Persist(const TableDescriptor& descriptor) {
-  rocksdb::WriteBatch batch;
-  batch.Put(db_->meta()->handle(), TableKey(descriptor.id), EncodeTableRecord(descriptor));
-  return db_->Write(&batch, /*sync=*/true, Cat("catalog: table ", descriptor.name));
 }
 
 void Catalog::Publish(std::vector<std::shared_ptr<const Table>> changed, std::string_view removed) {
@@ -235,9 +258,10 @@ absl::StatusOr<TableDescriptor> Catalog::Add(TableDescriptor descriptor) {
   descriptor.state = TableState::kCreating;
   rocksdb::WriteBatch batch;
   batch.Put(db_->meta()->handle(), ToSlice(kNextIdKey), EncodeU32(next_id));
-  batch.Put(db_->meta()->handle(), TableKey(descriptor.id), EncodeTableRecord(descriptor));
+  const std::unique_ptr<StreamLog::Change> stream = AddTable(descriptor, &next_id, &batch);
   ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: create ", descriptor.name)));
   next_id_ = next_id;
+  if (stream != nullptr) stream->Apply();
   ARM_ASSIGN_OR_RETURN(std::shared_ptr<const Table> table, OpenTable(descriptor));
   Publish({std::move(table)}, {});
   return descriptor;
@@ -271,7 +295,11 @@ absl::StatusOr<TableDescriptor> Catalog::MarkDeleting(std::string_view name,
         "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.");
   }
   descriptor.state = TableState::kDeleting;
-  ARM_RETURN_IF_ERROR(Persist(descriptor));
+  rocksdb::WriteBatch batch;
+  uint32_t next_id = next_id_;
+  const std::unique_ptr<StreamLog::Change> stream = AddTable(descriptor, &next_id, &batch);
+  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: delete ", name)));
+  if (stream != nullptr) stream->Apply();
   for (const Index& index : table->global_indexes) left->push_back(index.progress);
   {
     const absl::MutexLock snapshot_lock(&snapshot_mutex_);
@@ -323,6 +351,7 @@ absl::Status Catalog::Remove(const TableDescriptor& table) {
     detached_.erase({table.id, IndexId(0)});
   }
   Publish({}, table.name);
+  streams_->Forget(table.id);
   return absl::OkStatus();
 }
 

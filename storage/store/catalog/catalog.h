@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "rocksdb/write_batch.h"
 #include "storage/base/monotonic_wait.h"
 #include "storage/base/strong_type.h"
 #include "storage/base/timer_queue.h"
@@ -26,6 +27,7 @@
 #include "storage/store/catalog/catalog_record.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/log/change_log.h"
+#include "storage/store/stream/stream_log.h"
 
 namespace armature::store {
 
@@ -98,6 +100,8 @@ struct Table {
   std::vector<Index> global_indexes;
   std::shared_ptr<FamilyLease> lease;
   std::shared_ptr<FamilyLease> state_lease;  // lease of this state of the table
+  // The stream of the table. Shared by all its states.
+  std::shared_ptr<const StreamSwitch> stream;
   // Capacity of the table. Shared by all its usable states.
   std::shared_ptr<CapacityBuckets> buckets = std::make_shared<CapacityBuckets>();
 
@@ -129,7 +133,8 @@ absl::Status TableIsBeingCreatedError(std::string_view name);
 class Catalog {
  public:
   // Reads the descriptors, and opens the keyspaces of every table that has its families.
-  static absl::StatusOr<std::unique_ptr<Catalog>> Open(RocksDb* db, TimerQueue* timers);
+  // Begins the streams of tables whose settings have one that does not exist: format 2 kept the setting only.
+  static absl::StatusOr<std::unique_ptr<Catalog>> Open(RocksDb* db, TimerQueue* timers, StreamLog* streams);
 
   std::shared_ptr<const CatalogSnapshot> snapshot() const;
   // Waits until the table is gone or has its families. Returns false if that takes longer than `patience`.
@@ -184,8 +189,13 @@ class Catalog {
  private:
   struct ReleaseSignal;
 
-  Catalog(RocksDb* db, TimerQueue* timers);
-  absl::Status Load();
+  Catalog(RocksDb* db, TimerQueue* timers, StreamLog* streams);
+  absl::Status Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status BeginMissingStreams() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Adds the record of the table, and those of a stream that begins or ends with the change, to `batch`. Apply the
+  // change, if it is not null, after the batch was written.
+  std::unique_ptr<StreamLog::Change> AddTable(const model::TableDescriptor& table, uint32_t* next_id,
+                                              rocksdb::WriteBatch* batch);
   absl::StatusOr<std::shared_ptr<const Table>> OpenTable(model::TableDescriptor descriptor)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<Index> OpenGlobalIndex(const model::TableDescriptor& table, const model::IndexDescriptor& descriptor);
@@ -198,12 +208,12 @@ class Catalog {
   // A copy of `table` for its next state.
   std::shared_ptr<Table> NextState(const Table& table) const;
   absl::Status CheckFamilyCeiling(const model::TableDescriptor& wanted) const;
-  absl::Status Persist(const model::TableDescriptor& descriptor);
   void Publish(std::vector<std::shared_ptr<const Table>> changed, std::string_view removed)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   RocksDb* const db_;
   TimerQueue* const timers_;
+  StreamLog* const streams_;
   const std::shared_ptr<ReleaseSignal> release_;
   // Serializes changes; held during their writes.
   absl::Mutex mutex_;

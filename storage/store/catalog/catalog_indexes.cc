@@ -110,9 +110,10 @@ absl::StatusOr<std::optional<TableDescriptor>> Catalog::Update(std::string_view 
     batch.Put(db_->meta()->handle(), ToSlice(kNextIdKey), EncodeU32(next_id));
   }
   if (next_id != next_id_) ARM_RETURN_IF_ERROR(CheckFamilyCeiling(descriptor));
-  batch.Put(db_->meta()->handle(), TableKey(descriptor.id), EncodeTableRecord(descriptor));
+  const std::unique_ptr<StreamLog::Change> stream = AddTable(descriptor, &next_id, &batch);
   ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: update table ", name)));
   next_id_ = next_id;
+  if (stream != nullptr) stream->Apply();
   // Families and index progress stay the same: requests in progress continue to use both.
   const std::shared_ptr<Table> updated = NextState(*table);
   updated->descriptor = descriptor;

@@ -28,7 +28,8 @@ using google::protobuf::Reflection;
 template <class T>
 concept Enum = std::is_enum_v<T>;
 template <class T>
-concept Id = std::same_as<T, TableId> || std::same_as<T, IndexId>;
+concept Id =
+    std::same_as<T, TableId> || std::same_as<T, IndexId> || std::same_as<T, StreamId> || std::same_as<T, SegmentId>;
 // A struct of the model that lists its fields by their names on disk.
 template <class T>
 concept Struct = requires(T& value) {
@@ -56,6 +57,9 @@ class Writer {
   void Set(const FieldDescriptor* field, int32_t value) const { reflection_.SetInt32(message_, field, value); }
   void Set(const FieldDescriptor* field, int64_t value) const { reflection_.SetInt64(message_, field, value); }
   void Set(const FieldDescriptor* field, Id auto value) const { reflection_.SetUInt32(message_, field, value.value()); }
+  void Set(const FieldDescriptor* field, ChangeSequence value) const {
+    reflection_.SetUInt64(message_, field, value.value());
+  }
   void Set(const FieldDescriptor* field, Enum auto value) const {
     reflection_.SetEnumValue(message_, field, static_cast<int>(value));
   }
@@ -110,6 +114,9 @@ class Reader {
   template <Id T>
   void Get(const FieldDescriptor* field, T* to) const {
     *to = T(reflection_.GetUInt32(message_, field));
+  }
+  void Get(const FieldDescriptor* field, ChangeSequence* to) const {
+    *to = ChangeSequence(reflection_.GetUInt64(message_, field));
   }
   template <Enum T>
   void Get(const FieldDescriptor* field, T* to) const {
@@ -198,6 +205,32 @@ absl::StatusOr<model::TableDescriptor> ParseTableRecord(std::string_view value) 
       !HaveNames(descriptor.attribute_definitions) || !HaveKeys(descriptor.local_indexes) ||
       !HaveKeys(descriptor.global_indexes)) {
     return DataLossError(Cat("table record ", descriptor.name, ": holds values this build does not know"));
+  }
+  return descriptor;
+}
+
+std::string EncodeStreamDescriptor(const model::StreamDescriptor& descriptor) {
+  disk::v1::StreamRecord record;
+  model::StreamDescriptor::VisitFields(descriptor, Writer(&record));
+  std::string value(1, kStreamRecordVersion);
+  record.AppendToString(&value);
+  return value;
+}
+
+absl::StatusOr<model::StreamDescriptor> ParseStreamDescriptor(std::string_view value) {
+  if (value.empty() || value[0] != kStreamRecordVersion) return DataLossError("stream record: expected version 1");
+  value.remove_prefix(1);
+  disk::v1::StreamRecord record;
+  if (!record.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
+    return DataLossError("stream record: malformed");
+  }
+  model::StreamDescriptor descriptor;
+  bool is_known = true;
+  model::StreamDescriptor::VisitFields(descriptor, Reader(record, &is_known));
+  if (!is_known || descriptor.id == StreamId(0) || descriptor.table_name.empty() || descriptor.label.empty() ||
+      !IsKey(descriptor.key) || descriptor.first_segment == SegmentId(0)) {
+    return DataLossError(
+        Cat("stream record ", descriptor.table_name, " ", descriptor.label, ": holds values this build does not know"));
   }
   return descriptor;
 }

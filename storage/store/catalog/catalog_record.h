@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_CATALOG_CATALOG_RECORD_H_
 #define ARMATURE_STORAGE_STORE_CATALOG_CATALOG_RECORD_H_
 
-// Records of tables and of index builds on disk. docs/FORMAT.md, "Table records" and "The meta family".
+// Records of tables, streams and index builds on disk. docs/FORMAT.md, "Table records" and "The meta family".
 
 #include <cstdint>
 #include <string>
@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "storage/base/strong_type.h"
+#include "storage/model/stream_descriptor.h"
 #include "storage/model/table_descriptor.h"
 
 namespace armature::store {
@@ -19,6 +20,13 @@ std::string EncodeTableRecord(const model::TableDescriptor& descriptor);
 
 // Errors: DataLoss for an unknown version or bytes that do not describe a table.
 absl::StatusOr<model::TableDescriptor> ParseTableRecord(std::string_view value);
+
+inline constexpr char kStreamRecordVersion = 1;
+
+std::string EncodeStreamDescriptor(const model::StreamDescriptor& descriptor);
+
+// Errors: DataLoss, as ParseTableRecord.
+absl::StatusOr<model::StreamDescriptor> ParseStreamDescriptor(std::string_view value);
 
 // Values are on disk: never renumber.
 enum class BuildPhase : uint8_t {

@@ -146,7 +146,8 @@ void DdlWorker::ChangeIndexes(model::IndexState state) {
 }
 
 std::vector<std::string> FamiliesWithoutTable(const CatalogSnapshot& catalog, RocksDb* db) {
-  std::set<std::string> known = {"default", std::string(kMetaFamily), std::string(kLogFamily)};
+  std::set<std::string> known = {"default", std::string(kMetaFamily), std::string(kLogFamily),
+                                 std::string(kStreamFamily)};
   for (const auto& [name, table] : catalog.tables()) {
     for (std::string& family : Catalog::FamilyNames(table->descriptor)) known.insert(std::move(family));
   }

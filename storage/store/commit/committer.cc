@@ -25,6 +25,7 @@
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
+#include "storage/store/stream/stream_log.h"
 #include "storage/store/wal/sync_mark.h"
 
 namespace armature::store {
@@ -43,7 +44,11 @@ size_t ByteSize(const std::vector<WriteUnit>& units) {
 
 uint64_t RecordsIn(const std::vector<WriteUnit>& units) {
   return static_cast<uint64_t>(
-      std::count_if(units.begin(), units.end(), [](const WriteUnit& unit) { return unit.has_record(); }));
+      std::count_if(units.begin(), units.end(), [](const WriteUnit& unit) { return unit.has_sequence(); }));
+}
+
+bool HasStreamRecord(const std::vector<WriteUnit>& units) {
+  return std::any_of(units.begin(), units.end(), [](const WriteUnit& unit) { return unit.has_stream_record(); });
 }
 
 }  // namespace
@@ -69,6 +74,14 @@ class Committer::BatchBuilder {
     ARM_RETURN_IF_ERROR(AddToCounters(units));
     for (const WriteUnit& unit : units) AddRowsAndTotals(unit);
     return absl::OkStatus();
+  }
+
+  // `stream_batch`: null if no unit of the batch has a stream record.
+  void AddRecords(const WriteUnit& unit, ChangeSequence sequence, StreamLog::Batch* stream_batch) {
+    if (unit.has_stream_record()) {
+      stream_batch->Add(unit.stream(), unit.stream_slot(), sequence, unit.stream_record(), &batch_);
+    }
+    if (unit.has_record()) AddRecord(unit, sequence);
   }
 
   void AddRecord(const WriteUnit& unit, ChangeSequence sequence) {
@@ -183,8 +196,9 @@ class Committer::BatchBuilder {
   std::vector<TableId> tables_;
 };
 
-Committer::Committer(const DatabaseOptions& options, RocksDb* db, SequenceTickets* tickets, ChangeLog* log)
-    : options_(options), db_(db), tickets_(tickets), log_(log) {
+Committer::Committer(const DatabaseOptions& options, RocksDb* db, SequenceTickets* tickets, ChangeLog* log,
+                     StreamLog* streams)
+    : options_(options), db_(db), tickets_(tickets), log_(log), streams_(streams) {
   callback_thread_ = std::thread([this] { CallbackLoop(); });
   write_thread_ = std::thread([this] { WriteLoop(); });
   if (options_.durability == Durability::kInterval) sync_thread_ = std::thread([this] { SyncLoop(); });
@@ -298,6 +312,7 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
   BatchBuilder builder(db_, tickets_, options_.item_collection_bytes_max, syncs);
   uint64_t records = 0;
   bool any = false;
+  bool has_stream_records = false;
   for (Pending& p : pending) {
     if (absl::Status refused = builder.Add(p.units); !refused.ok()) {
       p.answer = std::move(refused);
@@ -305,15 +320,21 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
     }
     any = true;
     records += RecordsIn(p.units);
+    has_stream_records = has_stream_records || HasStreamRecord(p.units);
   }
   if (!any) return;
+  // Before the sequences are taken: the changes of streams and segments need to know which records are theirs.
+  std::optional<StreamLog::Batch> stream_batch;
+  if (has_stream_records) stream_batch.emplace(streams_);
   ChangeSequence first;
   if (records > 0) first = tickets_->Take(records);
   uint64_t next = records > 0 ? first.value() : tickets_->last_taken().value() + 1;
   for (Pending& p : pending) {
     if (!p.answer.ok()) continue;
     for (const WriteUnit& unit : p.units) {
-      if (unit.has_record()) builder.AddRecord(unit, ChangeSequence(next++));
+      if (unit.has_sequence()) {
+        builder.AddRecords(unit, ChangeSequence(next++), stream_batch.has_value() ? &*stream_batch : nullptr);
+      }
     }
     p.answer = ChangeSequence(next - 1);
   }
@@ -332,6 +353,7 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
       if (p.answer.ok()) p.answer = known.ok() ? status : known;
     }
   }
+  if (status.ok() && stream_batch.has_value()) stream_batch->Written();
   if (status.ok()) builder.CountBacklogs();
   if (records > 0) tickets_->Release(first);
   if (status.ok() && !builder.tables().empty()) log_->NotifyAppended(builder.tables());

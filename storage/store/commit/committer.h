@@ -27,8 +27,10 @@ class ChangeLog;
 class ColumnFamily;
 class RocksDb;
 class SequenceTickets;
+class StreamLog;
 
-// Result of a commit: the sequence of the unit's change record, or of the last record before it if the unit has none.
+// Result of a commit: the sequence of the unit's change or stream record, or of the last record before it if the unit
+// has none.
 using CommitCallback = absl::AnyInvocable<void(absl::StatusOr<ChangeSequence>) &&>;
 
 // A write unit and its callback.
@@ -63,7 +65,7 @@ absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamil
 // Thread-safety: thread-safe.
 class Committer {
  public:
-  Committer(const DatabaseOptions& options, RocksDb* db, SequenceTickets* tickets, ChangeLog* log);
+  Committer(const DatabaseOptions& options, RocksDb* db, SequenceTickets* tickets, ChangeLog* log, StreamLog* streams);
   // Commits all queued units, runs all callbacks, and joins the threads.
   ~Committer();
   Committer(const Committer&) = delete;
@@ -104,6 +106,7 @@ class Committer {
   RocksDb* const db_;
   SequenceTickets* const tickets_;
   ChangeLog* const log_;
+  StreamLog* const streams_;
 
   mutable absl::Mutex mutex_;
   absl::CondVar work_;

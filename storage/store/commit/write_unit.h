@@ -17,8 +17,8 @@
 
 namespace armature::store {
 
-// Rows of the base table and its local indexes, the change in item collection size, totals, and the change record. All
-// of it becomes visible and durable together, or none.
+// Rows of the base table and its local indexes, the change in item collection size, totals, and the records of
+// the change log and of the table's stream. All of it becomes visible and durable together, or none.
 //
 // Thread-safety: owned by one thread at a time.
 // Lifetime: holds `pin` until it is destroyed. The pin must keep the keyspaces and backlogs named in the unit alive.
@@ -71,12 +71,19 @@ class WriteUnit {
     record_table_ = table;
     record_ = std::move(record);
   }
+  // Adds `record`, of the change of a row in `slot` of the partition keys, to a stream; the committer assigns its
+  // sequence, the same as that of the change record. At most once per unit.
+  void SetStreamRecord(StreamId stream, uint8_t slot, std::string record) {
+    stream_ = stream;
+    stream_slot_ = slot;
+    stream_record_ = std::move(record);
+  }
   // The unit's record changes an index by `bytes` of rows, and counts in `backlog` once committed. Once per index.
   void AddToBacklog(IndexBacklog* backlog, uint64_t bytes) { backlogs_.push_back({backlog, bytes}); }
 
-  bool empty() const { return ops_.empty() && record_.empty(); }
+  bool empty() const { return ops_.empty() && record_.empty() && stream_record_.empty(); }
   // Memory held, for the limits of the commit queue.
-  size_t byte_size() const { return bytes_.size() + record_.size() + 64; }
+  size_t byte_size() const { return bytes_.size() + record_.size() + stream_record_.size() + 64; }
 
   // Read by the committer.
   const std::vector<Op>& ops() const { return ops_; }
@@ -85,6 +92,12 @@ class WriteUnit {
   bool has_record() const { return !record_.empty(); }
   TableId record_table() const { return record_table_; }
   const std::string& record() const { return record_; }
+  bool has_stream_record() const { return !stream_record_.empty(); }
+  StreamId stream() const { return stream_; }
+  uint8_t stream_slot() const { return stream_slot_; }
+  const std::string& stream_record() const { return stream_record_; }
+  // True if the unit takes a sequence of its own.
+  bool has_sequence() const { return has_record() || has_stream_record(); }
   std::string_view key(const Op& op) const { return std::string_view(bytes_).substr(op.key_offset, op.key_size); }
   std::string_view value(const Op& op) const { return std::string_view(bytes_).substr(op.value_offset, op.value_size); }
 
@@ -103,6 +116,9 @@ class WriteUnit {
   std::vector<BacklogOp> backlogs_;
   TableId record_table_;
   std::string record_;
+  StreamId stream_;
+  uint8_t stream_slot_ = 0;
+  std::string stream_record_;
 };
 
 }  // namespace armature::store

@@ -307,15 +307,19 @@ class CutOffTest : public CatalogTest {
     if (!std::filesystem::exists(options_.path)) Open();
     database_.reset();
     rocks_ = *RocksDb::Open(options_.path + "/db", options_);
-    catalog_ = *Catalog::Open(rocks_.get(), &timers_);
+    streams_ = *StreamLog::Open(rocks_.get(), &tickets_);
+    catalog_ = *Catalog::Open(rocks_.get(), &timers_, streams_.get());
   }
   void CloseFiles() {
     catalog_.reset();
+    streams_.reset();
     rocks_.reset();
   }
 
   TimerQueue timers_;
+  const SequenceTickets tickets_{ChangeSequence(0)};
   std::unique_ptr<RocksDb> rocks_;
+  std::unique_ptr<StreamLog> streams_;
   std::unique_ptr<Catalog> catalog_;
 };
 

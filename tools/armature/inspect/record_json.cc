@@ -13,6 +13,7 @@
 #include "storage/codec/item_codec.h"
 #include "storage/codec/key_codec.h"
 #include "storage/codec/stored_item.h"
+#include "storage/codec/stream_codec.h"
 #include "storage/model/plain_item.h"
 #include "storage/model/wire.h"
 #include "storage/store/meta_keys.h"
@@ -142,6 +143,10 @@ Json ToJson(const std::string& value) { return value; }
 Json ToJson(const std::integral auto& value) { return value; }
 Json ToJson(TableId id) { return id.value(); }
 Json ToJson(IndexId id) { return id.value(); }
+Json ToJson(StreamId id) { return id.value(); }
+Json ToJson(SegmentId id) { return id.value(); }
+Json ToJson(ChangeSequence sequence) { return sequence.value(); }
+Json ToJson(model::StreamView view) { return model::StreamViewName(view); }
 Json ToJson(model::ScalarType type) { return model::ScalarTypeName(type); }
 Json ToJson(model::TableState state) { return model::TableStateName(state); }
 Json ToJson(model::ProjectionType type) { return model::ProjectionTypeName(type); }
@@ -155,6 +160,8 @@ template <>
 constexpr std::string_view kKind<model::TableDescriptor> = "Table";
 template <>
 constexpr std::string_view kKind<model::IndexDescriptor> = "Index";
+template <>
+constexpr std::string_view kKind<model::StreamDescriptor> = "Stream";
 template <>
 constexpr std::string_view kKind<model::KeyAttribute> = "Attribute";
 template <>
@@ -266,6 +273,13 @@ void SetContent(const store::MetaRecord& record, Json* json) {
       to["ExpiresDateTime"] = Seconds(record.token.expires_ms);
       to["FingerprintHex"] = Hex(record.token.fingerprint);
       break;
+    case store::MetaKind::kStream:
+      to.update(ToJson(record.stream_descriptor));
+      break;
+    case store::MetaKind::kSegment:
+      to["BeginDateTime"] = Seconds(static_cast<int64_t>(record.begin_ms));
+      to["FirstSequence"] = record.number;
+      break;
     case store::MetaKind::kTokenTime:
     case store::MetaKind::kUnknown:
       break;
@@ -280,6 +294,8 @@ void SetKeyParts(const store::MetaRecord& record, Json* json) {
     (*json)["TableId"] = record.table.value();
   }
   if (kind == MetaKind::kCursor || kind == MetaKind::kBuild) (*json)["IndexId"] = record.index.value();
+  if (kind == MetaKind::kStream) (*json)["StreamId"] = record.stream.value();
+  if (kind == MetaKind::kSegment) (*json)["Segment"] = record.segment.value();
   if (kind == MetaKind::kStats) (*json)["Family"] = record.name;
   if (kind == MetaKind::kToken || kind == MetaKind::kTokenTime) SetToken(record.name, json);
   if (kind == MetaKind::kTokenTime) (*json)["ExpiresDateTime"] = Seconds(record.expires_ms);
@@ -375,6 +391,39 @@ Decoded DecodeLogRecord(std::string_view key, std::string_view value, const Tabl
     changes.push_back(ChangeToJson(change, table, tables.FindIndex(id, change.index), &decoded));
   }
   decoded.json["Changes"] = std::move(changes);
+  return decoded;
+}
+
+Decoded DecodeStreamRecord(std::string_view key, std::string_view value) {
+  Decoded decoded;
+  const std::optional<ChangeSequence> sequence = store::SequenceOfStreamRecordKey(key);
+  if (!sequence.has_value()) {
+    decoded.json["KeyHex"] = Hex(key);
+    decoded.problems.emplace_back("key of the streams: expected a segment, a stream, a slot and a sequence");
+    return decoded;
+  }
+  constexpr size_t kIdBytes = sizeof(uint32_t);
+  decoded.json["Segment"] = *store::ParseU32(key.substr(0, kIdBytes));
+  decoded.json["StreamId"] = *store::ParseU32(key.substr(kIdBytes, kIdBytes));
+  decoded.json["Slot"] = static_cast<int>(static_cast<uint8_t>(key[2 * kIdBytes]));
+  decoded.json["Sequence"] = sequence->value();
+  const absl::StatusOr<codec::StreamRecord> record = codec::ParseStreamRecord(value);
+  if (!record.ok()) {
+    decoded.problems.emplace_back(Sv(record.status().message()));
+    return decoded;
+  }
+  decoded.json["Event"] = codec::StreamEventName(record->event);
+  if (record->is_expiry) decoded.json["Expiry"] = true;
+  decoded.json["DateTime"] = Seconds(record->time_ms);
+  const std::pair<const char*, const std::optional<std::string_view>&> images[] = {
+      {"Keys", record->keys}, {"NewImage", record->new_image}, {"OldImage", record->old_image}};
+  for (const auto& [name, image] : images) {
+    if (!image.has_value()) continue;
+    Decoded item;
+    AddItem("", *image, {}, &item);
+    Append(item.problems, name, &decoded.problems);
+    if (item.json.contains("Item")) decoded.json[name] = item.json["Item"];
+  }
   return decoded;
 }
 

@@ -43,6 +43,9 @@ Decoded DecodeCollection(std::string_view key, std::string_view value, const Key
 // does not know the table.
 Decoded DecodeLogRecord(std::string_view key, std::string_view value, const Tables& tables);
 
+// A record of a stream: Segment, StreamId, Slot, Sequence, Event, DateTime, and the images that it has.
+Decoded DecodeStreamRecord(std::string_view key, std::string_view value);
+
 // The JSON with the problems. If there are problems, also with the value in hex.
 Json WithProblems(const Decoded& decoded, std::string_view value);
 

@@ -1,0 +1,178 @@
+// The operations on streams of changes, on their messages.
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "armature/api/v1/streams.pb.h"
+#include "daemon/api/table_messages.h"
+#include "daemon/api/unary_operation.h"
+#include "daemon/message_json/given_fields.h"
+#include "engine/streams/stream_ops.h"
+#include "storage/model/table_name.h"
+#include "storage/store/stream/stream_log.h"
+
+namespace armature::daemon {
+namespace {
+
+namespace v1 = ::armature::api::v1;
+
+constexpr std::string_view kEventVersion = "1.1";
+constexpr std::string_view kEventSource = "aws:dynamodb";
+constexpr std::string_view kServicePrincipal = "dynamodb.amazonaws.com";
+constexpr std::string_view kServiceType = "Service";
+
+v1::StreamViewType ToMessage(model::StreamView view) {
+  switch (view) {
+    case model::StreamView::kKeysOnly:
+      return v1::STREAM_VIEW_TYPE_KEYS_ONLY;
+    case model::StreamView::kNewImage:
+      return v1::STREAM_VIEW_TYPE_NEW_IMAGE;
+    case model::StreamView::kOldImage:
+      return v1::STREAM_VIEW_TYPE_OLD_IMAGE;
+    case model::StreamView::kNewAndOldImages:
+      break;
+  }
+  return v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES;
+}
+
+v1::EventName ToMessage(codec::StreamEvent event) {
+  switch (event) {
+    case codec::StreamEvent::kInsert:
+      return v1::EVENT_NAME_INSERT;
+    case codec::StreamEvent::kModify:
+      return v1::EVENT_NAME_MODIFY;
+    case codec::StreamEvent::kRemove:
+      break;
+  }
+  return v1::EVENT_NAME_REMOVE;
+}
+
+std::string ArnOf(const model::StreamDescriptor& stream) { return model::StreamArn(stream.table_name, stream.label); }
+
+void FillStream(const engine::ListStreamsResult& result, v1::ListStreamsResponse* to) {
+  for (const model::StreamDescriptor& stream : result.streams) {
+    v1::StreamSummary* const summary = to->add_streams();
+    summary->set_stream_arn(ArnOf(stream));
+    summary->set_table_name(stream.table_name);
+    summary->set_stream_label(stream.label);
+  }
+  if (result.last_evaluated_stream_arn.has_value())
+    to->set_last_evaluated_stream_arn(*result.last_evaluated_stream_arn);
+}
+
+void FillShard(const engine::ShardRange& shard, v1::Shard* to) {
+  to->set_shard_id(engine::ShardIdText(shard.key));
+  v1::SequenceNumberRange* const range = to->mutable_sequence_number_range();
+  range->set_starting_sequence_number(engine::SequenceText(shard.first));
+  if (shard.last.has_value()) range->set_ending_sequence_number(engine::SequenceText(*shard.last));
+  if (shard.has_parent) {
+    to->set_parent_shard_id(engine::ShardIdText({SegmentId(shard.key.segment.value() - 1), shard.key.slot}));
+  }
+}
+
+void FillStream(const engine::DescribeStreamResult& result, v1::DescribeStreamResponse* response) {
+  const model::StreamDescriptor& stream = result.stream;
+  v1::StreamDescription* const to = response->mutable_stream_description();
+  to->set_stream_arn(ArnOf(stream));
+  to->set_stream_label(stream.label);
+  to->set_stream_status(stream.is_enabled() ? v1::STREAM_STATUS_ENABLED : v1::STREAM_STATUS_DISABLED);
+  to->set_stream_view_type(ToMessage(stream.view));
+  to->set_creation_request_date_time_ms(stream.creation_time_ms);
+  to->set_table_name(stream.table_name);
+  FillKeySchema(stream.key, to->mutable_key_schema());
+  for (const engine::ShardRange& shard : result.shards) FillShard(shard, to->add_shards());
+  if (result.last_evaluated_shard.has_value()) {
+    to->set_last_evaluated_shard_id(engine::ShardIdText(*result.last_evaluated_shard));
+  }
+}
+
+void FillStream(const std::string& iterator, v1::GetShardIteratorResponse* to) { to->set_shard_iterator(iterator); }
+
+void FillRecord(const engine::ChangeOfItem& change, model::StreamView view, v1::Record* to) {
+  constexpr int64_t kMsPerSecond = 1000;
+  to->set_event_id(engine::EventId(change.sequence));
+  to->set_event_name(ToMessage(change.event));
+  to->set_event_version(std::string(kEventVersion));
+  to->set_event_source(std::string(kEventSource));
+  to->set_aws_region(std::string(model::kRegion));
+  v1::StreamRecord* const record = to->mutable_dynamodb();
+  record->set_approximate_creation_date_time_ms(change.time_ms / kMsPerSecond * kMsPerSecond);
+  record->mutable_keys()->ParseFromString(change.keys);
+  if (change.new_image.has_value()) record->mutable_new_image()->ParseFromString(*change.new_image);
+  if (change.old_image.has_value()) record->mutable_old_image()->ParseFromString(*change.old_image);
+  record->set_sequence_number(engine::SequenceText(change.sequence));
+  record->set_size_bytes(change.api_size);
+  record->set_stream_view_type(ToMessage(view));
+  if (!change.is_expiry) return;
+  v1::Identity* const identity = to->mutable_user_identity();
+  identity->set_principal_id(std::string(kServicePrincipal));
+  identity->set_type(std::string(kServiceType));
+}
+
+void FillStream(const engine::GetRecordsResult& result, v1::GetRecordsResponse* to) {
+  for (const engine::ChangeOfItem& change : result.records) FillRecord(change, result.view, to->add_records());
+  if (result.next_shard_iterator.has_value()) to->set_next_shard_iterator(*result.next_shard_iterator);
+}
+
+void ListStreams(const OperationContext& context, const v1::ListStreamsRequest& request,
+                 v1::ListStreamsResponse* response, Finished done) {
+  engine::ListStreamsRequest from{GivenText(request, request.kTableNameFieldNumber),
+                                  GivenInteger(request, request.kLimitFieldNumber),
+                                  GivenText(request, request.kExclusiveStartStreamArnFieldNumber)};
+  AnswerIn<engine::ListStreamsResult>(response, std::move(done),
+                                      FillStream)(engine::ListStreams(*context.engine->database(), from));
+}
+
+void DescribeStream(const OperationContext& context, const v1::DescribeStreamRequest& request,
+                    v1::DescribeStreamResponse* response, Finished done) {
+  engine::DescribeStreamRequest from{GivenText(request, request.kStreamArnFieldNumber),
+                                     GivenInteger(request, request.kLimitFieldNumber),
+                                     GivenText(request, request.kExclusiveStartShardIdFieldNumber),
+                                     {}};
+  if (request.has_shard_filter()) {
+    const v1::ShardFilter& filter = request.shard_filter();
+    from.shard_filter = {GivenEnum(filter, filter.kTypeFieldNumber), GivenText(filter, filter.kShardIdFieldNumber)};
+  }
+  AnswerIn<engine::DescribeStreamResult>(response, std::move(done),
+                                         FillStream)(engine::DescribeStream(*context.engine->database(), from));
+}
+
+void GetShardIterator(const OperationContext& context, const v1::GetShardIteratorRequest& request,
+                      v1::GetShardIteratorResponse* response, Finished done) {
+  const engine::GetShardIteratorRequest from{GivenText(request, request.kStreamArnFieldNumber),
+                                             GivenText(request, request.kShardIdFieldNumber),
+                                             GivenEnum(request, request.kShardIteratorTypeFieldNumber),
+                                             GivenText(request, request.kSequenceNumberFieldNumber)};
+  AnswerIn<std::string>(response, std::move(done),
+                        FillStream)(engine::GetShardIterator(*context.engine->database(), from));
+}
+
+void GetRecords(const OperationContext& context, const v1::GetRecordsRequest& request, v1::GetRecordsResponse* response,
+                Finished done) {
+  context.engine->GetRecords(
+      {GivenText(request, request.kShardIteratorFieldNumber), GivenInteger(request, request.kLimitFieldNumber)},
+      AnswerIn<engine::GetRecordsResult>(response, std::move(done), FillStream));
+}
+
+}  // namespace
+
+std::span<const UnaryOperation> StreamOperations() {
+  static const auto* const kOperations = new std::vector<UnaryOperation>{
+      UnaryOperation(ListStreams),
+      UnaryOperation(DescribeStream),
+      UnaryOperation(GetShardIterator),
+      UnaryOperation(GetRecords),
+  };
+  return *kOperations;
+}
+
+const UnaryOperation* FindStreamOperation(std::string_view name) {
+  const std::span<const UnaryOperation> all = StreamOperations();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [name](const UnaryOperation& each) { return each.name() == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace armature::daemon

@@ -1,0 +1,49 @@
+#include "engine/items/stream_change.h"
+
+#include <string>
+
+#include "storage/codec/stream_codec.h"
+#include "storage/model/key_schema.h"
+#include "storage/store/stream/stream_log.h"
+
+namespace armature::engine {
+namespace {
+
+// The slot of a row: its key begins with the hash of the partition key.
+uint8_t SlotOf(std::string_view row_key) {
+  return row_key.empty() ? 0 : static_cast<uint8_t>(static_cast<uint8_t>(row_key[0]) % store::kStreamSlots);
+}
+
+codec::StreamEvent EventOf(const RowWrite& row) {
+  if (!row.before.has_value()) return codec::StreamEvent::kInsert;
+  return row.effect.after == nullptr ? codec::StreamEvent::kRemove : codec::StreamEvent::kModify;
+}
+
+}  // namespace
+
+void RecordStreamChange(const RowWrite& row, int64_t now_ms, store::WriteUnit* unit) {
+  const store::StreamSwitch::State stream = row.table().stream->state();
+  if (stream.stream == StreamId(0)) return;
+  const codec::CanonicalItem* const after = row.effect.after;
+  codec::StreamImages images;
+  std::string new_head;
+  if (model::HasNewImages(stream.view) && after != nullptr) {
+    new_head = codec::StoredItemHead(*after);
+    images.new_image = {new_head, after->bytes};
+  }
+  if (model::HasOldImages(stream.view) && row.before.has_value()) images.old_image = {row.old_value, {}};
+  codec::CanonicalItem keys;
+  std::string keys_head;
+  if (!images.new_image.has_value() && !images.old_image.has_value()) {
+    const model::ItemView item = after != nullptr ? after->view() : row.before->item;
+    keys.bytes = model::PickAttributes(item, row.table().key_names);
+    keys.api_size = model::ApiSize(keys.view());
+    keys.compact_numbers = after != nullptr ? after->compact_numbers : row.before->compact_numbers;
+    keys_head = codec::StoredItemHead(keys);
+    images.keys = {keys_head, keys.bytes};
+  }
+  unit->SetStreamRecord(stream.stream, SlotOf(row.key),
+                        codec::EncodeStreamRecord(EventOf(row), /*is_expiry=*/false, now_ms, images));
+}
+
+}  // namespace armature::engine

@@ -1,0 +1,339 @@
+#include "engine/streams/stream_ops.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
+#include "storage/model/constraint_list.h"
+#include "storage/model/limits.h"
+#include "storage/model/plain_item.h"
+#include "storage/model/table_name.h"
+#include "storage/store/stream/stream_keeper.h"
+
+namespace armature::engine {
+
+using model::StreamDescriptor;
+
+namespace {
+
+constexpr int64_t kStreamsLimitMax = 100;
+constexpr int64_t kRecordsLimitMax = 1000;
+constexpr size_t kArnMinChars = 37;
+constexpr size_t kArnMaxChars = 1024;
+constexpr size_t kShardIdMinChars = 28;
+constexpr size_t kShardIdMaxChars = 65;
+constexpr size_t kSequenceMinChars = 21;
+constexpr size_t kSequenceMaxChars = 40;
+constexpr size_t kIteratorMaxChars = 2048;
+constexpr int64_t kIteratorLifeMs = int64_t{15} * 60 * 1000;
+// Records that a page passes over because they are older than the retention.
+constexpr size_t kOldRecordsMax = 10'000;
+constexpr std::string_view kChildShards[] = {"CHILD_SHARDS"};
+constexpr std::string_view kIteratorTypes[] = {"TRIM_HORIZON", "LATEST", "AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER"};
+
+int64_t NowMs() { return absl::ToUnixMillis(absl::Now()); }
+
+std::string ArnOf(const StreamDescriptor& stream) { return model::StreamArn(stream.table_name, stream.label); }
+
+void CheckLength(const std::string& text, std::string_view path, size_t min, size_t max,
+                 model::ConstraintList* constraints) {
+  const std::string printed = model::PrintedValue(model::Shown(text, 2 * max));
+  constraints->CheckLengthMin(printed, model::CharacterCount(text), path, min);
+  constraints->CheckLengthMax(printed, model::CharacterCount(text), path, max);
+}
+
+void CheckRequired(const std::optional<std::string>& text, std::string_view path, size_t min, size_t max,
+                   model::ConstraintList* constraints) {
+  if (!text.has_value()) return constraints->AddNull(path);
+  CheckLength(*text, path, min, max, constraints);
+}
+
+void CheckOptional(const std::optional<std::string>& text, std::string_view path, size_t min, size_t max,
+                   model::ConstraintList* constraints) {
+  if (text.has_value()) CheckLength(*text, path, min, max, constraints);
+}
+
+void CheckLimit(int64_t limit, int64_t max, model::ConstraintList* constraints) {
+  constraints->CheckMinimum(limit, "limit", 1);
+  constraints->CheckMaximum(limit, "limit", max);
+}
+
+// OK for the ARN of a stream of any daemon.
+absl::Status CheckStreamArn(std::string_view arn) {
+  const absl::Status invalid = ValidationError("Invalid StreamArn");
+  model::Arn parts;
+  if (!model::ParseArn(arn, &parts).ok() || !parts.resource.starts_with("table/")) return invalid;
+  constexpr std::string_view kInfix = "/stream/";
+  const size_t infix = parts.resource.find(kInfix);
+  if (infix == std::string_view::npos || parts.resource.size() == infix + kInfix.size()) return invalid;
+  const std::string_view table_arn = arn.substr(0, arn.find(kInfix));
+  if (!model::CheckTableReference(table_arn).ok()) return invalid;
+  absl::Time time;
+  const std::string label(parts.resource.substr(infix + kInfix.size()));
+  return absl::ParseTime("%Y-%m-%dT%H:%M:%E*S", label, absl::UTCTimeZone(), &time, nullptr) ? absl::OkStatus()
+                                                                                            : invalid;
+}
+
+absl::StatusOr<StreamDescriptor> FindStream(const store::Database& database, const std::string& arn) {
+  ARM_RETURN_IF_ERROR(CheckStreamArn(arn));
+  if (const std::optional<StreamName> name = ParseStreamArn(arn); name.has_value()) {
+    std::optional<StreamDescriptor> stream = database.streams().Find(name->table, name->label);
+    if (stream.has_value()) return *std::move(stream);
+  }
+  return NoSuchStreamError(arn);
+}
+
+absl::Status NoSuchShardError() { return ResourceNotFoundError("Requested resource not found: Shard does not exist"); }
+
+absl::Status TrimmedError() {
+  return TrimmedDataAccessError(
+      "The operation attempted to read past the oldest stream record in a shard; the records are no longer kept");
+}
+
+absl::StatusOr<ShardKey> FindShard(const StreamDescriptor& stream, const std::vector<store::StreamSegment>& segments,
+                                   const std::string& id) {
+  const std::optional<ShardKey> shard = ParseShardId(id);
+  if (!shard.has_value() || !IsShardOf(stream, segments, *shard)) return NoSuchShardError();
+  return *shard;
+}
+
+const ShardRange* FindRange(const std::vector<ShardRange>& shards, ShardKey key) {
+  const auto found =
+      std::find_if(shards.begin(), shards.end(), [&](const ShardRange& each) { return each.key == key; });
+  return found == shards.end() ? nullptr : &*found;
+}
+
+// The position for a sequence number that the client has given: the records behind it are read.
+absl::StatusOr<ChangeSequence> PositionAt(const store::Database& database, const ShardRange& range,
+                                          const std::string& text, bool is_after) {
+  const std::optional<ChangeSequence> given = ParseSequenceText(text);
+  if (!given.has_value()) return ValidationError("Invalid SequenceNumber");
+  if (*given < range.first) return TrimmedError();
+  if (*given > range.last.value_or(std::max(database.streams().watermark(), range.first))) {
+    return ValidationError("Invalid SequenceNumber: it is none of the shard's");
+  }
+  return is_after ? *given : ChangeSequence(given->value() - 1);
+}
+
+absl::Status CheckShape(const GetShardIteratorRequest& request) {
+  model::ConstraintList constraints;
+  CheckRequired(request.stream_arn, "streamArn", kArnMinChars, kArnMaxChars, &constraints);
+  CheckRequired(request.shard_id, "shardId", kShardIdMinChars, kShardIdMaxChars, &constraints);
+  if (request.type.has_value()) {
+    constraints.CheckEnum(*request.type, "shardIteratorType", kIteratorTypes);
+  } else {
+    constraints.AddNull("shardIteratorType");
+  }
+  CheckOptional(request.sequence_number, "sequenceNumber", kSequenceMinChars, kSequenceMaxChars, &constraints);
+  return constraints.ToStatus();
+}
+
+struct Image {
+  std::string plain;
+  size_t api_size = 0;
+  codec::StoredItemView stored;
+};
+
+absl::StatusOr<std::optional<Image>> ReadImage(const std::optional<std::string_view>& bytes) {
+  if (!bytes.has_value()) return std::nullopt;
+  Image image;
+  ARM_ASSIGN_OR_RETURN(image.stored, codec::ParseStoredItem(*bytes));
+  image.api_size = image.stored.api_size;
+  const std::string_view item = image.stored.item.bytes();
+  image.plain = image.stored.compact_numbers ? model::PlainItem(item) : std::string(item);
+  return std::optional<Image>(std::move(image));
+}
+
+}  // namespace
+
+absl::Status NoSuchStreamError(std::string_view arn) {
+  return ResourceNotFoundError(Cat("Requested resource not found: Stream: ", arn, " not found"));
+}
+
+absl::StatusOr<ListStreamsResult> ListStreams(const store::Database& database, const ListStreamsRequest& request) {
+  const int64_t limit = request.limit.value_or(kStreamsLimitMax);
+  model::ConstraintList constraints;
+  if (request.table_name.has_value()) model::CheckTableReferenceShape(request.table_name, &constraints);
+  CheckLimit(limit, kStreamsLimitMax, &constraints);
+  CheckOptional(request.exclusive_start_stream_arn, "exclusiveStartStreamArn", kArnMinChars, kArnMaxChars,
+                &constraints);
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  if (request.table_name.has_value()) ARM_RETURN_IF_ERROR(model::CheckTableReference(*request.table_name));
+  std::pair<std::string_view, std::string_view> after;
+  if (request.exclusive_start_stream_arn.has_value()) {
+    ARM_RETURN_IF_ERROR(CheckStreamArn(*request.exclusive_start_stream_arn));
+    const std::optional<StreamName> name = ParseStreamArn(*request.exclusive_start_stream_arn);
+    if (!name.has_value()) return NoSuchStreamError(*request.exclusive_start_stream_arn);
+    after = {name->table, name->label};
+  }
+  std::vector<StreamDescriptor> streams = request.table_name.has_value()
+                                              ? database.streams().StreamsOf(model::LocalTableName(*request.table_name))
+                                              : database.streams().streams();
+  const auto name_of = [](const StreamDescriptor& stream) {
+    return std::pair<std::string_view, std::string_view>(stream.table_name, stream.label);
+  };
+  std::sort(streams.begin(), streams.end(), [&](const auto& a, const auto& b) { return name_of(a) < name_of(b); });
+  ListStreamsResult result;
+  for (StreamDescriptor& stream : streams) {
+    if (name_of(stream) <= after) continue;
+    if (static_cast<int64_t>(result.streams.size()) == limit) {
+      result.last_evaluated_stream_arn = ArnOf(result.streams.back());
+      break;
+    }
+    result.streams.push_back(std::move(stream));
+  }
+  return result;
+}
+
+absl::StatusOr<DescribeStreamResult> DescribeStream(const store::Database& database,
+                                                    const DescribeStreamRequest& request) {
+  const int64_t limit = request.limit.value_or(kStreamsLimitMax);
+  model::ConstraintList constraints;
+  CheckRequired(request.stream_arn, "streamArn", kArnMinChars, kArnMaxChars, &constraints);
+  CheckLimit(limit, kStreamsLimitMax, &constraints);
+  CheckOptional(request.exclusive_start_shard_id, "exclusiveStartShardId", kShardIdMinChars, kShardIdMaxChars,
+                &constraints);
+  if (request.shard_filter.has_value()) {
+    const ShardFilter& filter = *request.shard_filter;
+    if (filter.type.has_value()) {
+      constraints.CheckEnum(*filter.type, "shardFilter.type", kChildShards);
+    } else {
+      constraints.AddNull("shardFilter.type");
+    }
+    CheckRequired(filter.shard_id, "shardFilter.shardId", kShardIdMinChars, kShardIdMaxChars, &constraints);
+  }
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  DescribeStreamResult result;
+  ARM_ASSIGN_OR_RETURN(result.stream, FindStream(database, *request.stream_arn));
+  const std::vector<store::StreamSegment> segments = database.streams().segments();
+  std::optional<ShardKey> after;
+  if (request.exclusive_start_shard_id.has_value()) {
+    ARM_ASSIGN_OR_RETURN(after, FindShard(result.stream, segments, *request.exclusive_start_shard_id));
+  }
+  std::optional<ShardKey> parent;
+  if (request.shard_filter.has_value()) {
+    ARM_ASSIGN_OR_RETURN(parent, FindShard(result.stream, segments, *request.shard_filter->shard_id));
+  }
+  for (const ShardRange& shard : ShardsOf(result.stream, segments)) {
+    if (after.has_value() && shard.key <= *after) continue;
+    const bool is_child =
+        parent.has_value() && shard.key == ShardKey{SegmentId(parent->segment.value() + 1), parent->slot};
+    if (parent.has_value() && !is_child) continue;
+    if (static_cast<int64_t>(result.shards.size()) == limit) {
+      result.last_evaluated_shard = result.shards.back().key;
+      break;
+    }
+    result.shards.push_back(shard);
+  }
+  return result;
+}
+
+absl::StatusOr<std::string> GetShardIterator(const store::Database& database, const GetShardIteratorRequest& request) {
+  ARM_RETURN_IF_ERROR(CheckShape(request));
+  const std::string_view type = *request.type;
+  const bool needs_sequence = type.ends_with("_SEQUENCE_NUMBER");
+  if (needs_sequence != request.sequence_number.has_value()) {
+    return ValidationError(needs_sequence ? "SequenceNumber is required for this ShardIteratorType"
+                                          : "SequenceNumber must not be specified for this ShardIteratorType");
+  }
+  if (needs_sequence && !ParseSequenceText(*request.sequence_number).has_value()) {
+    return ValidationError("Invalid SequenceNumber");
+  }
+  ARM_ASSIGN_OR_RETURN(const StreamDescriptor stream, FindStream(database, *request.stream_arn));
+  const std::vector<store::StreamSegment> segments = database.streams().segments();
+  ShardIterator iterator{ArnOf(stream), {}, {}, NowMs()};
+  ARM_ASSIGN_OR_RETURN(iterator.shard, FindShard(stream, segments, *request.shard_id));
+  const std::vector<ShardRange> shards = ShardsOf(stream, segments);
+  const ShardRange* const range = FindRange(shards, iterator.shard);
+  if (range == nullptr) return needs_sequence ? TrimmedError() : NoSuchShardError();
+  if (needs_sequence) {
+    ARM_ASSIGN_OR_RETURN(iterator.after, PositionAt(database, *range, *request.sequence_number,
+                                                    /*is_after=*/type == "AFTER_SEQUENCE_NUMBER"));
+  } else if (type == "LATEST") {
+    iterator.after = range->last.value_or(database.streams().watermark());
+  } else {
+    iterator.after = ChangeSequence(range->first.value() - 1);
+  }
+  return EncodeIterator(iterator);
+}
+
+absl::StatusOr<ChangeOfItem> ReadChange(const model::KeySchema& key, ChangeSequence sequence, std::string_view record) {
+  ARM_ASSIGN_OR_RETURN(const codec::StreamRecord parsed, codec::ParseStreamRecord(record));
+  ARM_ASSIGN_OR_RETURN(std::optional<Image> keys, ReadImage(parsed.keys));
+  ARM_ASSIGN_OR_RETURN(std::optional<Image> new_image, ReadImage(parsed.new_image));
+  ARM_ASSIGN_OR_RETURN(std::optional<Image> old_image, ReadImage(parsed.old_image));
+  ChangeOfItem change{sequence, parsed.event, parsed.is_expiry, parsed.time_ms, {}, {}, {}, 0};
+  if (keys.has_value()) {
+    change.keys = std::move(keys->plain);
+    change.api_size += static_cast<int64_t>(keys->api_size);
+  } else {
+    const codec::StoredItemView& item = new_image.has_value() ? new_image->stored : old_image->stored;
+    change.keys = model::PickAttributes(item.item, model::UnionOfKeyNames(key, {}));
+    change.api_size += static_cast<int64_t>(model::ApiSize(model::ItemView(change.keys)));
+    if (item.compact_numbers) change.keys = model::PlainItem(change.keys);
+  }
+  for (const auto& [image, to] : {std::pair{&new_image, &change.new_image}, std::pair{&old_image, &change.old_image}}) {
+    if (!image->has_value()) continue;
+    change.api_size += static_cast<int64_t>((*image)->api_size);
+    *to = std::move((*image)->plain);
+  }
+  return change;
+}
+
+absl::StatusOr<GetRecordsResult> GetRecords(const store::Database& database, const GetRecordsRequest& request) {
+  const int64_t limit = request.limit.value_or(kRecordsLimitMax);
+  model::ConstraintList constraints;
+  CheckRequired(request.shard_iterator, "shardIterator", 1, kIteratorMaxChars, &constraints);
+  CheckLimit(limit, kRecordsLimitMax, &constraints);
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  std::optional<ShardIterator> iterator = ParseIterator(*request.shard_iterator);
+  if (!iterator.has_value()) return ValidationError("Invalid ShardIterator");
+  const int64_t now_ms = NowMs();
+  if (now_ms - iterator->issued_ms > kIteratorLifeMs) {
+    return ExpiredIteratorError("The shard iterator has expired: it was created more than 15 minutes ago");
+  }
+  ARM_ASSIGN_OR_RETURN(const StreamDescriptor stream, FindStream(database, iterator->stream_arn));
+  const store::StreamLog& log = database.streams();
+  // The end of the shard is known before it is read: a shard that is closed then gets no more records.
+  const std::vector<ShardRange> shards = ShardsOf(stream, log.segments());
+  const ShardRange* const range = FindRange(shards, iterator->shard);
+  if (range == nullptr) return TrimmedError();
+  GetRecordsResult result;
+  result.view = stream.view;
+  size_t bytes = 0;
+  size_t passed_over = 0;
+  const int64_t oldest_ms = now_ms - database.stream_keeper().options().retention_ms;
+  ARM_ASSIGN_OR_RETURN(const bool is_drained,
+                       log.Read(iterator->shard.segment, stream.id, iterator->shard.slot, iterator->after,
+                                [&](ChangeSequence sequence, std::string_view record) -> absl::StatusOr<bool> {
+                                  ARM_ASSIGN_OR_RETURN(ChangeOfItem change, ReadChange(stream.key, sequence, record));
+                                  const size_t size = change.keys.size() + change.new_image.value_or("").size() +
+                                                      change.old_image.value_or("").size();
+                                  const bool is_full = static_cast<int64_t>(result.records.size()) == limit ||
+                                                       (!result.records.empty() && bytes + size > model::kPageMaxBytes);
+                                  if (is_full || passed_over == kOldRecordsMax) return false;
+                                  iterator->after = sequence;
+                                  if (change.time_ms < oldest_ms) {
+                                    ++passed_over;
+                                    return true;
+                                  }
+                                  bytes += size;
+                                  result.records.push_back(std::move(change));
+                                  return true;
+                                }));
+  // A segment that was trimmed meanwhile may have been read in part.
+  if (const std::vector<store::StreamSegment> left = log.segments();
+      left.empty() || left.front().id > iterator->shard.segment) {
+    return TrimmedError();
+  }
+  iterator->issued_ms = now_ms;
+  if (!is_drained || !range->last.has_value()) result.next_shard_iterator = EncodeIterator(*iterator);
+  return result;
+}
+
+}  // namespace armature::engine

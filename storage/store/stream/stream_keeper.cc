@@ -1,0 +1,101 @@
+#include "storage/store/stream/stream_keeper.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "glog/logging.h"
+#include "storage/base/status_macros.h"
+#include "storage/base/thread_pool.h"
+
+namespace armature::store {
+namespace {
+
+constexpr absl::Duration kInterval = absl::Seconds(1);
+
+int64_t SystemUnixMs() { return absl::ToUnixMillis(absl::Now()); }
+
+}  // namespace
+
+StreamKeeper::StreamKeeper(StreamLog* log, const StreamOptions& options, std::function<int64_t()> unix_ms)
+    : log_(log), options_(options), unix_ms_(unix_ms ? std::move(unix_ms) : SystemUnixMs) {
+  thread_ = std::thread([this] { Work(); });
+  const auto wake = [this] {
+    const absl::MutexLock lock(&mutex_);
+    woken_ = true;
+    wake_.Notify();
+  };
+  log_->SetGrowthListener(wake, std::max<uint64_t>(1, options_.bytes_max / (4 * kSegmentsPerSpace)));
+}
+
+StreamKeeper::~StreamKeeper() {
+  log_->SetGrowthListener(nullptr, UINT64_MAX);
+  {
+    const absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+    wake_.Notify();
+  }
+  thread_.join();
+}
+
+void StreamKeeper::Work() {
+  SetThreadName("arm-streams");
+  while (true) {
+    {
+      const int64_t due_ns = MonotonicAfter(kInterval);
+      const absl::MutexLock lock(&mutex_);
+      while (!woken_ && !stopping_ && MonotonicNs() < due_ns) wake_.Until(&mutex_, due_ns);
+      if (stopping_) return;
+      woken_ = false;
+    }
+    if (const absl::Status status = RunOnce(); !status.ok()) {
+      LOG_EVERY_N(WARNING, 60) << "store: cannot trim the streams status=" << status;
+    }
+  }
+}
+
+absl::Status StreamKeeper::RunOnce() {
+  const absl::MutexLock lock(&run_mutex_);
+  const int64_t now_ms = unix_ms_();
+  const std::vector<StreamSegment> segments = log_->segments();
+  if (segments.empty()) return absl::OkStatus();
+  const StreamSegment& current = segments.back();
+  const bool is_old = now_ms - current.begin_ms >= options_.retention_ms / kSegmentsPerRetention;
+  const bool is_large = current.bytes >= options_.bytes_max / kSegmentsPerSpace;
+  if (current.bytes > 0 && (is_old || is_large)) ARM_RETURN_IF_ERROR(log_->BeginSegment(now_ms));
+  ARM_RETURN_IF_ERROR(TrimOld(now_ms));
+  ARM_RETURN_IF_ERROR(TrimToSpace());
+  return RemoveOldStreams(now_ms);
+}
+
+absl::Status StreamKeeper::TrimOld(int64_t now_ms) {
+  const std::vector<StreamSegment> segments = log_->segments();
+  for (size_t i = 1; i < segments.size() && segments[i].begin_ms <= now_ms - options_.retention_ms; ++i) {
+    ARM_RETURN_IF_ERROR(log_->TrimOldest());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StreamKeeper::TrimToSpace() {
+  while (log_->bytes() > options_.bytes_max && log_->segments().size() > 1) {
+    const StreamSegment oldest = log_->segments().front();
+    ARM_RETURN_IF_ERROR(log_->TrimOldest());
+    trimmed_early_.fetch_add(1, std::memory_order_relaxed);
+    LOG(WARNING) << "store: streams exceed their space, records removed before their time segment=" << oldest.id.value()
+                 << " bytes=" << oldest.bytes << " begun_ms=" << oldest.begin_ms << " bytes_max=" << options_.bytes_max
+                 << " (--stream_mb_max)";
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StreamKeeper::RemoveOldStreams(int64_t now_ms) {
+  for (const model::StreamDescriptor& stream : log_->streams()) {
+    if (stream.is_enabled() || stream.ended_ms > now_ms - options_.retention_ms) continue;
+    ARM_RETURN_IF_ERROR(log_->Remove(stream.id));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace armature::store

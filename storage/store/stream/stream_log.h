@@ -1,0 +1,191 @@
+#ifndef ARMATURE_STORAGE_STORE_STREAM_STREAM_LOG_H_
+#define ARMATURE_STORAGE_STORE_STREAM_STREAM_LOG_H_
+
+// The streams of tables and their change records: docs/FORMAT.md, "Streams".
+//
+// The records of all streams are in one column family, ordered by segment, stream, slot and sequence. A segment is a
+// period of time, common to all streams. A new one begins every few hours, and the oldest is removed as a whole, by
+// range. A slot is a part of the partition keys, by their hash. A shard of the API is one slot of one stream in one
+// segment, so shards roll over together and a trim removes whole shards.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "rocksdb/write_batch.h"
+#include "storage/base/strong_type.h"
+#include "storage/model/stream_descriptor.h"
+#include "storage/model/table_descriptor.h"
+
+namespace armature::store {
+
+class RocksDb;
+class SequenceTickets;
+
+// Number of slots of a stream.
+inline constexpr uint8_t kStreamSlots = 4;
+
+// The stream that the writes of a table must record their changes for, now. All states of a table share it.
+//
+// A writer asks while it holds the row's lock. So once a change of an item was recorded, later changes of the item are,
+// too, whatever state of the table their requests hold.
+//
+// Thread-safety: thread-safe.
+class StreamSwitch {
+ public:
+  struct State {
+    StreamId stream;  // 0: none
+    model::StreamView view = model::StreamView::kKeysOnly;
+  };
+
+  State state() const {
+    const uint64_t packed = packed_.load(std::memory_order_acquire);
+    return {StreamId(static_cast<uint32_t>(packed >> 8)), static_cast<model::StreamView>(packed & 0xFF)};
+  }
+  void Set(State state) {
+    packed_.store(uint64_t{state.stream.value()} << 8 | static_cast<uint64_t>(state.view), std::memory_order_release);
+  }
+
+ private:
+  std::atomic<uint64_t> packed_ = 0;
+};
+
+// A period of time. It ends where the next one begins; the last one is current.
+struct StreamSegment {
+  SegmentId id;
+  int64_t begin_ms = 0;           // since the epoch
+  ChangeSequence first_sequence;  // least sequence of its records
+  uint64_t bytes = 0;             // size of its records, approximately
+};
+
+// Thread-safety: thread-safe.
+class StreamLog {
+ public:
+  // Reads streams and segments. Both must outlive the log.
+  static absl::StatusOr<std::unique_ptr<StreamLog>> Open(RocksDb* db, const SequenceTickets* tickets);
+  // The greatest sequence that a segment or a stream in `db` has passed. Later changes need greater ones.
+  static absl::StatusOr<ChangeSequence> ReadLastSequence(RocksDb* db);
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // For the catalog.
+
+  // A change of the set of streams that is being written. While it lives, no batch with stream records is written, so
+  // that the first and the last record of a stream are certain.
+  class Change {
+   public:
+    ~Change();
+    Change(const Change&) = delete;
+    Change& operator=(const Change&) = delete;
+    // Makes the change visible. Called after the batch was written.
+    void Apply();
+
+   private:
+    friend class StreamLog;
+    explicit Change(StreamLog* log);
+
+    StreamLog* const log_;
+    const std::unique_ptr<absl::MutexLock> gate_;
+    std::vector<model::StreamDescriptor> changed_;
+    std::optional<StreamSegment> first_segment_;  // a segment that begins with this change, because there was none
+  };
+
+  // Adds the records to `batch` that begin or end the stream of the table, as its settings after the change ask for.
+  // `stream_id`: the id for a new stream. Null if the streams stay as they are. A table in deletion has no stream.
+  std::unique_ptr<Change> Prepare(const model::TableDescriptor& table, StreamId stream_id, int64_t now_ms,
+                                  rocksdb::WriteBatch* batch);
+  // True if Prepare would begin a stream, which needs an id.
+  bool BeginsStream(const model::TableDescriptor& table) const;
+  // The switch of a table, the same for all its states. Forget releases it.
+  std::shared_ptr<const StreamSwitch> SwitchOf(TableId table);
+  void Forget(TableId table);
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // For the committer.
+
+  // The stream records of one batch. One batch at a time.
+  class Batch {
+   public:
+    explicit Batch(StreamLog* log);
+    // Adds the record, unless its stream has ended: then the change is later than the stream.
+    void Add(StreamId stream, uint8_t slot, ChangeSequence sequence, std::string_view record,
+             rocksdb::WriteBatch* batch);
+    // Called after the batch was written.
+    void Written();
+
+   private:
+    StreamLog* const log_;
+    const absl::MutexLock gate_;
+    const SegmentId segment_;
+    uint64_t bytes_ = 0;
+  };
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // For readers.
+
+  std::vector<model::StreamDescriptor> streams() const;                          // sorted by id
+  std::vector<model::StreamDescriptor> StreamsOf(std::string_view table) const;  // the same, of tables of this name
+  std::optional<model::StreamDescriptor> Find(std::string_view table_name, std::string_view label) const;
+  std::vector<StreamSegment> segments() const;  // in the order of time
+  uint64_t bytes() const;                       // of all segments
+  // All records up to this sequence may be read.
+  ChangeSequence watermark() const;
+
+  // Calls fn(sequence, record) for the records of a slot behind `after`, in order, until it returns false. Returns true
+  // if all were read. Errors: DataLoss, Unavailable, or what `fn` returned.
+  absl::StatusOr<bool> Read(
+      SegmentId segment, StreamId stream, uint8_t slot, ChangeSequence after,
+      absl::FunctionRef<absl::StatusOr<bool>(ChangeSequence sequence, std::string_view record)> fn) const;
+
+  // Changes the tags of a stream. False if there is no such stream. Errors: what `change` returned.
+  absl::StatusOr<bool> ChangeTags(std::string_view table_name, std::string_view label,
+                                  absl::FunctionRef<absl::Status(model::Tags*)> change);
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // For the keeper.
+
+  // Ends the current segment and begins the next.
+  absl::Status BeginSegment(int64_t now_ms);
+  // Removes the oldest segment, which must not be the current one, with all its records.
+  absl::Status TrimOldest();
+  // Removes a stream that has ended. Its records are removed with their segments.
+  absl::Status Remove(StreamId stream);
+  // Calls `wake` (on any thread) when the current segment has grown by `bytes`. Null removes it; it is not running when
+  // the call returns.
+  void SetGrowthListener(std::function<void()> wake, uint64_t bytes);
+
+ private:
+  StreamLog(RocksDb* db, const SequenceTickets* tickets) : db_(db), tickets_(tickets) {}
+  absl::Status Load();
+  const model::StreamDescriptor* FindEnabled(TableId table) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SetSwitch(TableId table, StreamSwitch::State state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void CountWritten(SegmentId segment, uint64_t bytes);
+
+  RocksDb* const db_;
+  const SequenceTickets* const tickets_;
+  // Held while a batch with stream records, a change of the set of streams, or the begin of a segment is written.
+  absl::Mutex gate_;
+  mutable absl::Mutex mutex_;  // taken inside the gate
+  std::map<StreamId, model::StreamDescriptor> streams_ ABSL_GUARDED_BY(mutex_);
+  std::vector<StreamSegment> segments_ ABSL_GUARDED_BY(mutex_);
+  std::map<TableId, std::shared_ptr<StreamSwitch>> switches_ ABSL_GUARDED_BY(mutex_);
+  uint64_t grown_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // since the last call of the listener
+  absl::Mutex listener_mutex_;
+  std::function<void()> on_growth_ ABSL_GUARDED_BY(listener_mutex_);
+  std::atomic<uint64_t> growth_bytes_ = UINT64_MAX;
+};
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_STREAM_STREAM_LOG_H_
