@@ -19,6 +19,7 @@ namespace armature::engine {
 struct ShardKey {
   SegmentId segment;
   uint8_t slot = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy takes the 0 of a defaulted <=> for a pointer.
   friend auto operator<=>(const ShardKey&, const ShardKey&) = default;
 };
 

@@ -201,7 +201,8 @@ absl::StatusOr<bool> StreamLog::ChangeTags(std::string_view table_name, std::str
   batch.Put(db_->meta()->handle(), StreamKey(stream->id), EncodeStreamDescriptor(*stream));
   ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("tags of a stream of table ", table_name)));
   const absl::MutexLock lock(&mutex_);
-  streams_[stream->id] = *std::move(stream);
+  const StreamId id = stream->id;
+  streams_[id] = *std::move(stream);
   return true;
 }
 
