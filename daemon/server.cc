@@ -85,6 +85,7 @@ struct Server::Impl {
   std::unique_ptr<ItemService> items;
   std::unique_ptr<UnaryService> tables;
   std::unique_ptr<UnaryService> streams;
+  std::unique_ptr<UnaryService> statements;
   std::unique_ptr<AdminService> admin;
   std::unique_ptr<HealthService> health;
   std::shared_ptr<ListenerCredentials> credentials;
@@ -133,6 +134,7 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_m
   items = std::make_unique<ItemService>(gate.get());
   tables = std::make_unique<UnaryService>(gate.get(), TableOperations());
   streams = std::make_unique<UnaryService>(gate.get(), StreamOperations());
+  statements = std::make_unique<UnaryService>(gate.get(), StatementOperations());
   CallFilter filter{.authenticator = authenticator.get(), .passed_methods = {}};
   for (const std::string_view method : kOpenMethods) filter.passed_methods.emplace(method);
   // All operations ask the gate themselves.
@@ -164,6 +166,7 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_m
   builder.RegisterService(items.get());
   builder.RegisterService(tables.get());
   builder.RegisterService(streams.get());
+  builder.RegisterService(statements.get());
   builder.RegisterService(admin.get());
   builder.RegisterService(health.get());
   grpc = builder.BuildAndStart();

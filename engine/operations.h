@@ -18,6 +18,7 @@ enum class Plane : uint8_t {
   kGroup,   // batches and transactions
   kTable,   // tables, their settings and their backups
   kStream,  // the changes of tables
+  kStatement,  // PartiQL statements, which name their tables themselves
   kAdmin,   // the daemon and its indexes; gRPC only
 };
 
@@ -36,6 +37,7 @@ struct Operation {
 
 // Sorted by name.
 inline constexpr auto kOperations = std::to_array<Operation>({
+    {.name = "BatchExecuteStatement", .plane = Plane::kStatement},
     {.name = "BatchGetItem", .plane = Plane::kGroup},
     {.name = "BatchWriteItem", .plane = Plane::kGroup},
     {.name = "CreateBackup", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
@@ -50,6 +52,8 @@ inline constexpr auto kOperations = std::to_array<Operation>({
     {.name = "DescribeStream", .plane = Plane::kStream, .subject = "stream_arn", .is_audited = true},
     {.name = "DescribeTable", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
     {.name = "DescribeTimeToLive", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
+    {.name = "ExecuteStatement", .plane = Plane::kStatement},
+    {.name = "ExecuteTransaction", .plane = Plane::kStatement},
     {.name = "GetItem", .plane = Plane::kItem},
     {.name = "GetRecords", .plane = Plane::kStream, .subject = "shard_iterator"},  // begins with the ARN of the stream
     {.name = "GetShardIterator", .plane = Plane::kStream, .subject = "stream_arn"},

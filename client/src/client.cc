@@ -136,7 +136,7 @@ void ForEachTable(const Request& request, const Fn& fn) {
       if (item.has_delete_()) fn(item.delete_().table_name());
       if (item.has_update()) fn(item.update().table_name());
     }
-  } else {
+  } else if constexpr (requires { request.table_name(); }) {  // a statement names its table itself
     fn(request.table_name());
   }
 }

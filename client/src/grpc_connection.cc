@@ -69,7 +69,8 @@ class GrpcConnection final : public Connection {
       auto channel = grpc::CreateCustomChannel(std::string(target), credentials, ArgumentsOf(options));
       Stubs stubs;
       stubs.all = {api::v1::ItemService::NewStub(channel), api::v1::TableService::NewStub(channel),
-                   api::v1::StreamService::NewStub(channel), admin::v1::AdminService::NewStub(channel)};
+                   api::v1::StreamService::NewStub(channel), api::v1::StatementService::NewStub(channel),
+                   admin::v1::AdminService::NewStub(channel)};
       lanes_.push_back({std::move(channel), std::move(stubs)});
     }
   }

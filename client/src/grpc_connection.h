@@ -17,7 +17,8 @@ namespace armature::client {
 // The stubs of one channel, found by type. Thread-safety: thread-safe, as the stubs are.
 struct Stubs {
   std::tuple<std::unique_ptr<api::v1::ItemService::Stub>, std::unique_ptr<api::v1::TableService::Stub>,
-             std::unique_ptr<api::v1::StreamService::Stub>, std::unique_ptr<admin::v1::AdminService::Stub>>
+             std::unique_ptr<api::v1::StreamService::Stub>, std::unique_ptr<api::v1::StatementService::Stub>,
+             std::unique_ptr<admin::v1::AdminService::Stub>>
       all;
 };
 

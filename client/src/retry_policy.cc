@@ -29,8 +29,9 @@ constexpr std::array<std::string_view, 4> kPassingReasons = {"None", "Transactio
 const absl::flat_hash_set<std::string>& IdempotentMethods() {
   static const auto* const kMethods = [] {
     auto* const marked = new absl::flat_hash_set<std::string>;
-    for (const char* const service : {"armature.api.v1.ItemService", "armature.api.v1.TableService",
-                                      "armature.api.v1.StreamService", "armature.admin.v1.AdminService"}) {
+    for (const char* const service :
+         {"armature.api.v1.ItemService", "armature.api.v1.TableService", "armature.api.v1.StreamService",
+          "armature.api.v1.StatementService", "armature.admin.v1.AdminService"}) {
       const auto* const type = google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(service);
       for (int i = 0; type != nullptr && i < type->method_count(); ++i) {
         using google::protobuf::MethodOptions;

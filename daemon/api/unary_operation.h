@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "engine/engine.h"
 #include "engine/operations.h"
+#include "engine/partiql/statements.h"
 #include "google/protobuf/message.h"
 
 namespace armature::daemon {
@@ -24,6 +25,11 @@ struct OperationContext {
   engine::Engine* engine;
   std::string_view authority;  // address that the client has used, "host:port"; valid during the call only
   absl::Time deadline = absl::InfiniteFuture();  // the client's
+  // Authorises each statement of an operation on statements. Empty: everything is permitted.
+  engine::StatementGate allow = nullptr;
+  uint64_t at_least_sequence = 0;     // from the headers of the request; see QueryRequest
+  std::string principal = {};         // of the caller; empty without authentication
+  bool is_original_protocol = false;  // the JSON protocol, which refuses what the original API refuses
 };
 
 // Called once, on any thread, when the answer is filled or the operation has failed.
@@ -90,6 +96,10 @@ const UnaryOperation* FindTableOperation(std::string_view name);
 // The operations on streams of changes. FindStreamOperation returns the one with `name`, or null.
 std::span<const UnaryOperation> StreamOperations();
 const UnaryOperation* FindStreamOperation(std::string_view name);
+
+// The operations on statements. FindStatementOperation returns the one with `name`, or null.
+std::span<const UnaryOperation> StatementOperations();
+const UnaryOperation* FindStatementOperation(std::string_view name);
 
 // Answers with the engine's result, which `fill` writes into the message.
 template <class Result, class Message>

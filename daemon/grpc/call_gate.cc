@@ -54,6 +54,8 @@ absl::StatusOr<engine::Engine*> AuditedCall::Allow() const {
   return call_.caller().Allow(operation_, table_);
 }
 
+engine::Engine* AuditedCall::ForStatements() const { return call_.caller().engine_; }
+
 absl::Status AuditedCall::AllowAlso(std::string_view table) const {
   return call_.caller().Allow(operation_, table).status();
 }

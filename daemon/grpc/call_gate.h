@@ -84,6 +84,8 @@ class AuditedCall {
  public:
   // As in Caller and UnaryCall.
   absl::StatusOr<engine::Engine*> Allow() const;
+  // The engine, for an operation whose statements are authorised one by one (OperationContext::allow).
+  engine::Engine* ForStatements() const;
   // OK if the caller may run the same operation on `table`, too. Errors: AccessDeniedException.
   absl::Status AllowAlso(std::string_view table) const;
   grpc::ByteBuffer* response() const { return call_.response(); }

@@ -25,8 +25,12 @@ constexpr size_t kRequestBytesMax = 256;
 
 // True for the whole server and for its services.
 bool IsKnownService(const grpc::ByteBuffer& request) {
-  constexpr std::string_view kServices[] = {"", "armature.api.v1.ItemService", "armature.api.v1.TableService",
-                                            "armature.api.v1.StreamService", "armature.admin.v1.AdminService"};
+  constexpr std::string_view kServices[] = {"",
+                                            "armature.api.v1.ItemService",
+                                            "armature.api.v1.TableService",
+                                            "armature.api.v1.StreamService",
+                                            "armature.api.v1.StatementService",
+                                            "armature.admin.v1.AdminService"};
   if (request.Length() > kRequestBytesMax) return false;
   const MessageBytes message(request);
   google::protobuf::UnknownFieldSet fields;

@@ -24,6 +24,8 @@ std::string_view ServiceOf(engine::Plane plane) {
       return "armature.api.v1.TableService";
     case engine::Plane::kStream:
       return "armature.api.v1.StreamService";
+    case engine::Plane::kStatement:
+      return "armature.api.v1.StatementService";
     case engine::Plane::kAdmin:
       return "armature.admin.v1.AdminService";
   }
@@ -71,24 +73,32 @@ GuardedCall* UnaryService::Serve(const UnaryOperation& operation, Context* conte
     if (!operation.facts().source.empty()) {
       if (const absl::Status status = call.AllowAlso(messages->source); !status.ok()) return call.Finish(status);
     }
-    const absl::StatusOr<engine::Engine*> engine = call.Allow();
+    const bool names_tables = operation.facts().plane == engine::Plane::kStatement;
+    const absl::StatusOr<engine::Engine*> engine =
+        names_tables ? absl::StatusOr<engine::Engine*>(call.ForStatements()) : call.Allow();
     if (!engine.ok()) return call.Finish(engine.status());
     const grpc::string_ref authority = context->ExperimentalGetAuthority();
     const absl::Time deadline = MakeRequestContext(context, nullptr).deadline;
-    operation.Start({*engine, {authority.data(), authority.size()}, deadline}, *messages,
-                    [call, messages](const absl::Status& status) {
-                      bool owned = false;
-                      messages->response->DiscardUnknownFields();
-                      if (status.ok()) {
-                        grpc::GenericSerialize<grpc::ProtoBufferWriter, Message>(*messages->response, call.response(),
-                                                                                 &owned);
-                      }
-                      call.Finish(status);
-                    });
+    const auto allow = [caller = unary.caller()](const engine::StatementFacts& facts) {
+      return caller.Allow(facts.action, facts.table).status();
+    };
+    OperationContext made{*engine, {authority.data(), authority.size()}, deadline};
+    made.allow = allow;
+    made.principal = unary.caller().principal();
+    operation.Start(made, *messages, [call, messages](const absl::Status& status) {
+      bool owned = false;
+      messages->response->DiscardUnknownFields();
+      if (status.ok()) {
+        grpc::GenericSerialize<grpc::ProtoBufferWriter, Message>(*messages->response, call.response(), &owned);
+      }
+      call.Finish(status);
+    });
   };
   // A page of a stream is as large as one of a table.
-  const bool is_page = operation.name() == "GetRecords";
-  return gate_->Admit(context, response, operation.facts(), {.only_reads = is_page, .is_large = is_page}, run);
+  const bool is_page = operation.name() == "GetRecords" || operation.name() == "ExecuteStatement";
+  return gate_->Admit(context, response, operation.facts(),
+                      {.only_reads = is_page && operation.facts().plane == engine::Plane::kStream, .is_large = is_page},
+                      run);
 }
 
 }  // namespace armature::daemon

@@ -22,6 +22,8 @@ absl::Status Admit(const UnaryOperation& operation, const JsonCall& call, UnaryO
                    std::string_view* table) {
   ARM_RETURN_IF_ERROR(ReadRequest(call.body, messages->request.get()));
   operation.FindSubject(messages);
+  // Each statement is authorised for its table.
+  if (operation.facts().plane == engine::Plane::kStatement) return absl::OkStatus();
   if (!operation.facts().source.empty()) {
     *table = messages->source;
     ARM_RETURN_IF_ERROR(call.CheckAccess(call.operation, *table));
@@ -58,7 +60,8 @@ bool JsonApi::Knows(std::string_view target, std::string_view* operation) const 
   constexpr std::string_view kStreamPrefix = "DynamoDBStreams_20120810.";
   const std::string_view name = target.substr(std::min(target.size(), target.find('.') + 1));
   const bool is_known = target == Cat(kPrefix, name)
-                            ? FindItemOperation(name) != nullptr || FindTableOperation(name) != nullptr
+                            ? FindItemOperation(name) != nullptr || FindTableOperation(name) != nullptr ||
+                                  FindStatementOperation(name) != nullptr
                             : target == Cat(kStreamPrefix, name) && FindStreamOperation(name) != nullptr;
   if (is_known) *operation = name;
   return is_known;
@@ -72,6 +75,7 @@ void JsonApi::Call(JsonCall call, Done done) {
   }
   const UnaryOperation* on_tables = FindTableOperation(call.operation);
   if (on_tables == nullptr) on_tables = FindStreamOperation(call.operation);
+  if (on_tables == nullptr) on_tables = FindStatementOperation(call.operation);
   if (on_tables == nullptr) return std::move(done)(ErrorAnswer(NoSuchOperationError(call.operation), call.request_id));
   call.operation = on_tables->name();
   RunOnTables(*on_tables, std::move(call), std::move(done));
@@ -88,7 +92,14 @@ void JsonApi::RunOnTables(const UnaryOperation& operation, JsonCall call, Done d
                                 : ErrorAnswer(status, shared_call->request_id));
   };
   if (!admitted.ok()) return answer(admitted);
-  operation.Start({engine_, shared_call->host}, *messages, std::move(answer));
+  OperationContext context{engine_, shared_call->host};
+  context.allow = [shared_call](const engine::StatementFacts& facts) {
+    return shared_call->CheckAccess(facts.action, facts.table);
+  };
+  if (shared_call->access != nullptr) context.principal = shared_call->access->principal();
+  context.at_least_sequence = shared_call->at_least_sequence;
+  context.is_original_protocol = true;
+  operation.Start(context, *messages, std::move(answer));
 }
 
 JsonAnswer JsonApi::Refuse(const JsonCall& call, const absl::Status& status) const {

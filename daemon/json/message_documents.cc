@@ -9,6 +9,7 @@
 
 #include "armature/api/v1/types.pb.h"
 #include "daemon/json/item_json.h"
+#include "daemon/json/item_reader.h"
 #include "daemon/json/json_reader.h"
 #include "daemon/message_json/given_fields.h"
 #include "daemon/message_json/message_names.h"
@@ -52,6 +53,11 @@ class MessageReader {
 
  private:
   absl::Status ReadMembers(JsonValue value, Message* message) {
+    if (message->GetDescriptor() == api::v1::AttributeValue::descriptor()) {
+      std::string wire;
+      ARM_RETURN_IF_ERROR(ReadAttributeValue(value, &wire));
+      return message->ParseFromString(wire) ? absl::OkStatus() : SerializationError("");
+    }
     const JsonShape& shape = ShapeOf(*message->GetDescriptor());
     // A text that may be empty is the only one inside a request whose absence is an error of its own.
     for (const JsonShape::Member& member : shape.members) {
@@ -165,7 +171,10 @@ std::string BytesOf(const Message& item) {
 bool Appears(const Message& message, const JsonShape::Member& member, bool is_answer) {
   const Reflection& reflection = *message.GetReflection();
   const FieldDescriptor& field = *member.field;
-  if (field.is_repeated()) return is_answer || reflection.FieldSize(message, &field) > 0;
+  if (field.is_repeated()) {
+    const bool is_report = field.message_type() == api::v1::ConsumedCapacity::descriptor();
+    return (is_answer && !is_report) || reflection.FieldSize(message, &field) > 0;
+  }
   if (member.is_always_written || reflection.HasField(message, &field)) return true;
   return !field.has_presence() && field.cpp_type() != FieldDescriptor::CPPTYPE_STRING &&
          field.cpp_type() != FieldDescriptor::CPPTYPE_ENUM;
@@ -205,6 +214,9 @@ void WriteSingular(const Message& message, const JsonShape::Member& member, Json
     case FieldDescriptor::CPPTYPE_INT64:
       WriteNumber(reflection.GetInt64(message, field), member.form, writer);
       break;
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      writer->Double(reflection.GetDouble(message, field));
+      break;
     case FieldDescriptor::CPPTYPE_UINT64:
       WriteNumber(static_cast<int64_t>(reflection.GetUInt64(message, field)), member.form, writer);
       break;
@@ -217,7 +229,9 @@ void WriteList(const Message& message, const FieldDescriptor& field, JsonWriter*
   const Reflection& reflection = *message.GetReflection();
   writer->BeginArray();
   for (int i = 0; i < reflection.FieldSize(message, &field); ++i) {
-    if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+    if (field.message_type() == api::v1::Item::descriptor()) {
+      WriteItem(BytesOf(reflection.GetRepeatedMessage(message, &field, i)), writer);
+    } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
       WriteMessage(reflection.GetRepeatedMessage(message, &field, i), false, writer);
     } else {
       writer->String(reflection.GetRepeatedString(message, &field, i));
@@ -226,12 +240,27 @@ void WriteList(const Message& message, const FieldDescriptor& field, JsonWriter*
   writer->EndArray();
 }
 
+// A map of messages, as an object.
+void WriteMap(const Message& message, const FieldDescriptor& field, JsonWriter* writer) {
+  const Reflection& reflection = *message.GetReflection();
+  const FieldDescriptor* const value = field.message_type()->map_value();
+  writer->BeginObject();
+  for (int i = 0; i < reflection.FieldSize(message, &field); ++i) {
+    const Message& entry = reflection.GetRepeatedMessage(message, &field, i);
+    writer->Key(entry.GetReflection()->GetString(entry, field.message_type()->map_key()));
+    WriteMessage(entry.GetReflection()->GetMessage(entry, value), false, writer);
+  }
+  writer->EndObject();
+}
+
 void WriteMessage(const Message& message, bool is_answer, JsonWriter* writer) {
   writer->BeginObject();
   for (const JsonShape::Member& member : ShapeOf(*message.GetDescriptor()).members) {
     if (!Appears(message, member, is_answer)) continue;
     writer->Key(member.name);
-    if (member.field->is_repeated()) {
+    if (member.field->is_map()) {
+      WriteMap(message, *member.field, writer);
+    } else if (member.field->is_repeated()) {
       WriteList(message, *member.field, writer);
     } else {
       WriteSingular(message, member, writer);

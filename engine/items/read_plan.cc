@@ -356,7 +356,7 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest re
   plan->range = wanted.range;
   ARM_RETURN_IF_ERROR(ApplyStartKey(wanted, matched, plan.get()));
   ARM_RETURN_IF_ERROR(CheckKeyPaths(*plan));
-  if (plan->filter() != nullptr) {
+  if (plan->filter() != nullptr && !plan->request.filter_may_use_keys) {
     const std::string_view name = parameters.legacy.query_filter.has_value() ? "QueryFilter" : "Filter Expression";
     ARM_RETURN_IF_ERROR(expr::CheckFilterAvoidsKeys(name, *plan->filter(), schema));
   }

@@ -168,6 +168,8 @@ struct ReadRequest {
   std::optional<std::string> exclusive_start_key_wire;
   ExpressionParameters expressions;
   std::string select;
+  // The filter of a Query may name key attributes, which the API does not allow. For statements.
+  bool filter_may_use_keys = false;
   bool consistent_read = false;
   bool scan_index_forward = true;  // Query
   std::optional<int64_t> limit;

@@ -56,6 +56,7 @@ constexpr TypeRow kTypes[] = {
     {Type::kTableAlreadyExists, Code::kAlreadyExists, "TableAlreadyExistsException"},
     {Type::kTrimmedDataAccess, Code::kOutOfRange, "TrimmedDataAccessException"},
     {Type::kExpiredIterator, Code::kFailedPrecondition, "ExpiredIteratorException"},
+    {Type::kDuplicateItem, Code::kAlreadyExists, "DuplicateItemException"},
     {Type::kMissingAuthenticationToken, Code::kUnauthenticated, "MissingAuthenticationTokenException"},
     {Type::kIncompleteSignature, Code::kUnauthenticated, "IncompleteSignatureException"},
     {Type::kInvalidSignature, Code::kUnauthenticated, "InvalidSignatureException"},

@@ -45,6 +45,7 @@ enum class ApiErrorType : uint8_t {
   kTableAlreadyExists,
   kTrimmedDataAccess,
   kExpiredIterator,
+  kDuplicateItem,
   kMissingAuthenticationToken,
   kIncompleteSignature,
   kInvalidSignature,
@@ -108,6 +109,10 @@ inline absl::Status TrimmedDataAccessError(std::string_view text) {
 }
 inline absl::Status ExpiredIteratorError(std::string_view text) {
   return MakeApiError(ApiErrorType::kExpiredIterator, text);
+}
+// INSERT of an item that exists.
+inline absl::Status DuplicateItemError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kDuplicateItem, text);
 }
 inline absl::Status ServiceUnavailableError(std::string_view text) {
   return MakeApiError(ApiErrorType::kServiceUnavailable, text);

@@ -136,6 +136,8 @@ class EngineBackend final : public Backend {
     if (name == "Scan") return Read<v1::ScanRequest>(call, daemon::ParseScan, &Engine::Scan);
     const daemon::UnaryOperation* const on_tables = daemon::FindTableOperation(name);
     if (on_tables != nullptr) return OnTables(*on_tables, call);
+    const daemon::UnaryOperation* const on_statements = daemon::FindStatementOperation(name);
+    if (on_statements != nullptr) return OnTables(*on_statements, call);
     return ErrorAnswer(UnknownOperationError(Cat(name, " is not there yet")));
   }
 
@@ -225,7 +227,10 @@ class EngineBackend final : public Backend {
     }
     std::promise<absl::Status> promise;
     std::future<absl::Status> finished = promise.get_future();
-    operation.Start({engine_.get(), ""}, *messages,
+    daemon::OperationContext context{engine_.get(), ""};
+    context.at_least_sequence = call.at_least_sequence;
+    context.is_original_protocol = true;
+    operation.Start(context, *messages,
                     [messages, &promise](const absl::Status& status) { promise.set_value(status); });
     // Local objects must live until the engine has answered.
     if (const absl::Status status = finished.get(); !status.ok()) return ErrorAnswer(status);

@@ -206,7 +206,12 @@ void UnwrapLists(Json* answer) {
 }  // namespace
 
 void AddEmptyLists(std::string_view operation, const Json& request, Json* answer) {
-  if (operation.starts_with("Batch") || operation.starts_with("Transact")) UnwrapLists(answer);
+  if (operation == "ExecuteStatement") answer->emplace("Items", Json::array());
+  if (operation == "ExecuteTransaction" || operation == "BatchExecuteStatement") {
+    answer->emplace("Responses", Json::array());
+  } else if (operation.starts_with("Batch") || operation.starts_with("Transact")) {
+    UnwrapLists(answer);
+  }
   if (operation == "BatchGetItem") answer->emplace("Responses", Json::object());
   if (operation == "BatchGetItem") answer->emplace("UnprocessedKeys", Json::object());
   if (operation == "BatchWriteItem") answer->emplace("UnprocessedItems", Json::object());

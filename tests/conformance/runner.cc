@@ -162,7 +162,7 @@ std::string Runner::RunStep(const Step& step) {
 
 void Runner::Keep(const Answer& answer) {
   if (!answer.error_type.empty()) return;
-  for (const char* const member : {"LastEvaluatedKey", "LastEvaluatedBackupArn"}) {
+  for (const char* const member : {"LastEvaluatedKey", "LastEvaluatedBackupArn", "NextToken"}) {
     const auto found = answer.body.find(member);
     if (found != answer.body.end()) kept_[Cat("<", member, ">")] = *found;
   }
@@ -171,7 +171,8 @@ void Runner::Keep(const Answer& answer) {
 }
 
 Answer Runner::Send(const std::string& operation, const Json& request, std::string_view request_text) {
-  const bool reads_index = (operation == "Query" || operation == "Scan") && request.contains("IndexName");
+  const bool reads_index = operation == "ExecuteStatement" ||
+                           ((operation == "Query" || operation == "Scan") && request.contains("IndexName"));
   // The runner's own requests have no text.
   const std::string text = request_text.empty() ? cli::CompactJson(request) : std::string(request_text);
   Answer answer = backend_.Run({operation, request, text, reads_index ? change_sequence_ : 0});

@@ -43,6 +43,7 @@ TEST(Operations, AreTheMethodsOfTheServices) {
   EXPECT_EQ(NamesOf({Plane::kItem, Plane::kGroup}), MethodsOf("armature.api.v1.ItemService", ""));
   EXPECT_EQ(NamesOf({Plane::kTable}), MethodsOf("armature.api.v1.TableService", ""));
   EXPECT_EQ(NamesOf({Plane::kStream}), MethodsOf("armature.api.v1.StreamService", ""));
+  EXPECT_EQ(NamesOf({Plane::kStatement}), MethodsOf("armature.api.v1.StatementService", ""));
   EXPECT_EQ(NamesOf({Plane::kAdmin}), MethodsOf("armature.admin.v1.AdminService", "admin:"));
 }
 
@@ -58,6 +59,7 @@ TEST(Operations, OnTablesAndStreamsHaveAFunctionEach) {
   };
   EXPECT_EQ(names_of(TableOperations()), expected(Plane::kTable));
   EXPECT_EQ(names_of(StreamOperations()), expected(Plane::kStream));
+  EXPECT_EQ(names_of(StatementOperations()), expected(Plane::kStatement));
 }
 
 // Without the field that names the resource, every caller would be authorised.

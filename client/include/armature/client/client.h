@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "armature/admin/v1/admin.pb.h"
 #include "armature/api/v1/items.pb.h"
+#include "armature/api/v1/statements.pb.h"
 #include "armature/api/v1/streams.pb.h"
 #include "armature/api/v1/tables.pb.h"
 #include "armature/client/connection.h"

@@ -35,6 +35,9 @@
   OPERATION(api, TableService, ListBackups)               \
   OPERATION(api, TableService, DeleteBackup)              \
   OPERATION(api, TableService, RestoreTableFromBackup)    \
+  OPERATION(api, StatementService, ExecuteStatement)      \
+  OPERATION(api, StatementService, BatchExecuteStatement) \
+  OPERATION(api, StatementService, ExecuteTransaction)    \
   OPERATION(api, StreamService, ListStreams)              \
   OPERATION(api, StreamService, DescribeStream)           \
   OPERATION(api, StreamService, GetShardIterator)         \

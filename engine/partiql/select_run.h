@@ -1,0 +1,43 @@
+#ifndef ARMATURE_ENGINE_PARTIQL_SELECT_RUN_H_
+#define ARMATURE_ENGINE_PARTIQL_SELECT_RUN_H_
+
+// Execution of a planned SELECT: one page, from one or several queries.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/partiql/plan.h"
+#include "engine/partiql/statements.h"
+
+namespace armature::engine::partiql {
+
+// The place where the next page begins.
+struct PageStart {
+  size_t read = 0;                 // position in Plan::reads
+  std::optional<std::string> key;  // start key; nullopt: at its first item
+};
+
+// The text of a place, bound to the statement and its parameters, and back. The key in it is checked when it is used.
+// Errors: ValidationException for a text that was not made for this statement.
+std::string EncodeToken(const StatementRequest& request, const PageStart& start);
+absl::StatusOr<PageStart> DecodeToken(const StatementRequest& request, std::string_view token);
+
+// Reads one page of `plan`, a kGet, kQuery or kScan, and calls `done` with it.
+void RunSelect(Engine* engine, const RequestContext& context, const ExecuteStatementRequest& request, Plan plan,
+               const PageStart& start, Callback<ExecuteStatementResult> done);
+
+// Adds capacity of the same table.
+void AddCapacity(const ConsumedCapacity& more, std::optional<ConsumedCapacity>* sum);
+
+// `error` of an operation on items as the error of a statement.
+absl::Status StatementError(const absl::Status& error, PlanKind kind);
+
+}  // namespace armature::engine::partiql
+
+#endif  // ARMATURE_ENGINE_PARTIQL_SELECT_RUN_H_
