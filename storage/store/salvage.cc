@@ -41,8 +41,7 @@ constexpr size_t kBatchBytes = 1 << 20;
 constexpr size_t kCacheBytes = 64 << 20;
 constexpr std::string_view kWorkDirectory = "/salvage";  // in the new directory: links to the files, repaired
 
-// What happens to the rows of a family. The rows of an index that is built again, and the records from which it would
-// be updated, are left behind.
+// False for the rows of global indexes, which are built again, and the records from which they would be updated.
 bool IsCopied(std::string_view family) {
   return family != rocksdb::kDefaultColumnFamilyName && family != kLogFamily && !family.starts_with('g');
 }
