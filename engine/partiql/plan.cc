@@ -141,6 +141,7 @@ class SelectPlanner {
   // Adds the queries of one partition, whose items are each wanted once.
   absl::Status AddUnion(const std::vector<Query>& queries) {
     std::vector<std::optional<SortRange>> ranges;
+    ranges.reserve(queries.size());
     for (const Query& query : queries) ranges.push_back(RangeOf(schema(), query.terms));
     for (size_t i = 0; i < ranges.size(); ++i) {
       for (size_t j = 0; j < i; ++j) {
@@ -241,6 +242,7 @@ class SelectPlanner {
   // The attributes of the columns, each once. Their values are cut out of the answer.
   void SetProjection(ExpressionText* text, ExpressionParameters* to) const {
     std::vector<std::string> names;
+    names.reserve(statement_.columns.size());
     for (const expr::DocumentPath& path : statement_.columns) {
       const std::string name = text->Name(path.attribute());
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);

@@ -241,6 +241,7 @@ absl::StatusOr<std::vector<Planned>> PrepareTransaction(const Engine& engine, co
   ARM_RETURN_IF_ERROR(list.ToStatus());
   std::vector<Planned> all(request.statements->size());
   std::vector<const Statement*> statements;
+  statements.reserve(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
     ARM_ASSIGN_OR_RETURN(all[i].statement, Parse((*request.statements)[i]));
     statements.push_back(&all[i].statement);
@@ -278,6 +279,7 @@ void RunTransactionReads(Engine* engine, const RequestContext& context, const Tr
   gets.return_consumed_capacity = request.return_consumed_capacity;
   gets.message_bytes = request.message_bytes;
   std::vector<std::vector<expr::DocumentPath>> columns;
+  columns.reserve(all.size());
   for (Planned& each : all) {
     gets.gets.push_back({true, *std::move(each.plan.get)});
     columns.push_back(std::move(each.plan.columns));
@@ -321,6 +323,7 @@ void RunTransactionWrites(Engine* engine, const RequestContext& context, const T
   writes.return_consumed_capacity = request.return_consumed_capacity;
   writes.message_bytes = request.message_bytes;
   std::vector<bool> inserts;
+  inserts.reserve(all.size());
   for (Planned& each : all) {
     const PlanKind kind = each.plan.kind;
     inserts.push_back(kind == PlanKind::kPut);
@@ -379,6 +382,7 @@ void BatchExecuteStatement(Engine* engine, const RequestContext& context, const 
   run->capacity.resize(statements.size());
   run->sequences.resize(statements.size());
   std::vector<absl::StatusOr<Statement>> parsed;
+  parsed.reserve(statements.size());
   std::vector<const Statement*> readable;
   for (const StatementRequest& each : statements) parsed.push_back(Parse(each));
   for (const absl::StatusOr<Statement>& each : parsed) {
@@ -389,6 +393,7 @@ void BatchExecuteStatement(Engine* engine, const RequestContext& context, const 
         ValidationError("Read and write requests together in the same batch is not supported."));
   }
   std::vector<absl::StatusOr<Plan>> plans;
+  plans.reserve(statements.size());
   std::set<std::pair<std::string, std::string>> items;
   for (size_t i = 0; i < statements.size(); ++i) {
     if (parsed[i].ok()) run->result.responses[i].table_name = parsed[i]->table;
