@@ -5,6 +5,7 @@ import argparse
 import contextlib
 import http.client
 import json
+import os
 import pathlib
 import resource
 import socket
@@ -15,7 +16,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from armature_daemon import Daemon  # noqa: E402
-from raw_grpc_client import RawGrpcClient, field, text_item  # noqa: E402
+from raw_grpc_client import PING, SETTINGS, RawGrpcClient, field, text_item  # noqa: E402
 
 ITEMS = "/armature.api.v1.ItemService/"
 WAIT_S = 60
@@ -84,6 +85,12 @@ def peak_mb(daemon):
     status = pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text(encoding="ascii")
     line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
     return int(line.split()[1]) >> 10
+
+
+def cpu_seconds(daemon):
+    """The time that the daemon has computed so far."""
+    fields = pathlib.Path(f"/proc/{daemon.process.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def bare_connections(address, count, source="127.0.0.1"):
@@ -255,6 +262,25 @@ class UnreadAnswers(unittest.TestCase):
                         client.socket.sendall(frames)
                         streams.append(stream)
                     self.assertGreater(min(len(answer) for answer in client.answers(streams).values()), 900_000)
+
+
+class Floods(unittest.TestCase):
+    # The daemon needs half a second for what is sent.
+    CPU_S_MAX = 4
+
+    def test_pings_whose_answers_nobody_reads_cost_little(self):
+        with ServingDaemon() as daemon, contextlib.ExitStack() as stack:
+            begun = cpu_seconds(daemon)
+            for _ in range(100):
+                client = stack.enter_context(contextlib.closing(RawGrpcClient(daemon.grpc, receive_bytes=4096)))
+                client.socket.settimeout(0.2)
+                frames = client.frame(PING, 0, 0, bytes(8)) + client.frame(SETTINGS, 0, 0)
+                # Until the daemon takes no more.
+                with contextlib.suppress(OSError):
+                    client.socket.sendall(frames * 20_000)
+            for _ in range(100):
+                self.assertTrue(daemon.serves())
+            self.assertLess(cpu_seconds(daemon) - begun, self.CPU_S_MAX)
 
 
 if __name__ == "__main__":
