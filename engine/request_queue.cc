@@ -27,15 +27,14 @@ RequestQueue::RequestQueue(std::string_view name, size_t threads, size_t queue_m
       pool_(name, threads, queue_max) {}
 
 void RequestQueue::Run(Task run, Refused refused) {
-  const int64_t now_ns = now_ns_();
+  Waiting request{std::move(run), std::move(refused), now_ns_()};
+  bool is_queued = false;
   {
     const absl::MutexLock lock(&mutex_);
-    if (queue_.size() < queue_max_) {
-      queue_.push_back({std::move(run), std::move(refused), now_ns});
-      run = nullptr;
-    }
+    is_queued = queue_.size() < queue_max_;
+    if (is_queued) queue_.push_back(std::exchange(request, {}));
   }
-  if (run != nullptr) return Refuse(std::move(refused));
+  if (!is_queued) return Refuse(std::move(request.refused));
   pool_.RunAdmitted([this] { RunNext(); });
 }
 

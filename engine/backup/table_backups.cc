@@ -45,8 +45,14 @@ struct Known {
   BackupId id = 0;
 };
 
-// All table backups in order of creation.
-absl::StatusOr<std::vector<Known>> ListKnown(const Parts& parts) {
+// A backup that is there and cannot be used.
+struct Unusable {
+  std::string arn;  // empty if its manifest cannot be read
+  std::string damage;
+};
+
+// All table backups in order of creation. `unusable` may be null.
+absl::StatusOr<std::vector<Known>> ListKnown(const Parts& parts, std::vector<Unusable>* unusable = nullptr) {
   std::vector<Known> known;
   // Read first: a backup that finishes meanwhile is then listed here or among the finished ones.
   for (const std::string& note : parts.backups.NotesOfUnfinished()) {
@@ -58,6 +64,9 @@ absl::StatusOr<std::vector<Known>> ListKnown(const Parts& parts) {
   ARM_ASSIGN_OR_RETURN(const std::vector<BackupEntry> entries, parts.backups.List(""));
   for (const BackupEntry& entry : entries) {
     std::optional<TableBackup> backup = ParseNote(entry.note, BackupStatus::kAvailable);
+    if (!entry.damage.empty() && unusable != nullptr) {
+      unusable->push_back({backup.has_value() ? backup->arn : "", entry.damage});
+    }
     if (!backup.has_value() || !entry.damage.empty()) continue;
     // A job may still be running after its backup exists.
     const bool is_unfinished = std::any_of(
@@ -71,9 +80,14 @@ absl::StatusOr<std::vector<Known>> ListKnown(const Parts& parts) {
 }
 
 absl::StatusOr<Known> FindKnown(const Parts& parts, const std::string& arn) {
-  ARM_ASSIGN_OR_RETURN(std::vector<Known> known, ListKnown(parts));
+  std::vector<Unusable> unusable;
+  ARM_ASSIGN_OR_RETURN(std::vector<Known> known, ListKnown(parts, &unusable));
   for (Known& each : known) {
     if (each.backup.arn == arn) return std::move(each);
+  }
+  // A backup that cannot be read now is not a backup that does not exist.
+  for (const Unusable& each : unusable) {
+    if (each.arn.empty() || each.arn == arn) return DataLossError(Cat("backup ", arn, ": ", each.damage));
   }
   return NoSuchBackupError(arn);
 }

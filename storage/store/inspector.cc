@@ -368,6 +368,7 @@ std::vector<FamilyFiles> Inspector::Families() const {
     };
     FamilyFiles family;
     family.name = name;
+    family.id = handle->GetID();
     family.rows_estimate = number(rocksdb::DB::Properties::kEstimateNumKeys);
     family.memory_rows = number(rocksdb::DB::Properties::kNumEntriesActiveMemTable) +
                          number(rocksdb::DB::Properties::kNumEntriesImmMemTables);
@@ -375,7 +376,12 @@ std::vector<FamilyFiles> Inspector::Families() const {
     rocks_->open.db->GetColumnFamilyMetaData(handle, &files);
     family.file_bytes = files.size;
     family.files = files.file_count;
-    for (const rocksdb::LevelMetaData& level : files.levels) family.levels += level.files.empty() ? 0 : 1;
+    for (const rocksdb::LevelMetaData& level : files.levels) {
+      family.levels += level.files.empty() ? 0 : 1;
+      for (const rocksdb::SstFileMetaData& file : level.files) {
+        family.largest_sequence = std::max(family.largest_sequence, file.largest_seqno);
+      }
+    }
     families.push_back(std::move(family));
   }
   return families;

@@ -28,8 +28,10 @@ class LockedFile;
 // Facts about a column family, taken from its files.
 struct FamilyFiles {
   std::string name;
-  uint64_t rows_estimate = 0;  // counts overwritten versions and deletions that are not compacted yet
-  uint64_t memory_rows = 0;    // part of rows_estimate that is only in the log of RocksDB; also an estimate
+  uint32_t id = 0;                // in RocksDB's log and manifest
+  uint64_t largest_sequence = 0;  // RocksDB's number of the last write in the files; 0: none
+  uint64_t rows_estimate = 0;     // counts overwritten versions and deletions that are not compacted yet
+  uint64_t memory_rows = 0;       // part of rows_estimate that is only in the log of RocksDB; also an estimate
   uint64_t file_bytes = 0;
   size_t files = 0;
   size_t levels = 0;  // number of levels that have files

@@ -8,6 +8,7 @@ import argparse
 import hashlib
 import json
 import pathlib
+import random
 import shutil
 import subprocess
 import sys
@@ -143,6 +144,184 @@ class RecoverTest(unittest.TestCase):
                                   timeout=WAIT_S)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn("in use", done.stderr)
+
+
+class SalvageTest(unittest.TestCase):
+    """`armature recover DIR --salvage NEWDIR`, for every damage of a directory with tables, indexes and a stream."""
+    maxDiff = 2000
+    ROWS = 300
+    directory = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory(prefix="armature_salvage_")
+        cls.addClassCleanup(cls.directory.cleanup)
+        cls.whole = pathlib.Path(cls.directory.name) / "whole"
+        with Daemon(PATHS.armatured, data_dir=cls.whole) as daemon:
+            key = [{"AttributeName": "id", "KeyType": "HASH"}, {"AttributeName": "n", "KeyType": "RANGE"}]
+            status, answer = daemon.json_call(
+                "CreateTable", TableName="Things", BillingMode="PAY_PER_REQUEST", KeySchema=key,
+                AttributeDefinitions=[{"AttributeName": name, "AttributeType": kind}
+                                      for name, kind in (("id", "S"), ("n", "N"), ("color", "S"), ("rank", "N"))],
+                LocalSecondaryIndexes=[{"IndexName": "by_rank", "Projection": {"ProjectionType": "KEYS_ONLY"}, "KeySchema": [
+                    key[0], {"AttributeName": "rank", "KeyType": "RANGE"}]}],
+                GlobalSecondaryIndexes=[{"IndexName": "by_color", "Projection": {"ProjectionType": "KEYS_ONLY"},
+                                         "KeySchema": [{"AttributeName": "color", "KeyType": "HASH"}]}],
+                StreamSpecification={"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"})
+            assert status == 200, answer
+            cls.wait_active(daemon)
+            cls.put(daemon, range(0, cls.ROWS, 2))
+            assert daemon.stop() == 0
+        # A restart writes the rows of the log to files; later ones are only in the log.
+        with Daemon(PATHS.armatured, data_dir=cls.whole) as daemon:
+            cls.put(daemon, range(1, cls.ROWS, 2))
+            status, answer = daemon.json_call("DeleteItem", TableName="Things", Key=cls.key(0))
+            assert status == 200, answer
+            daemon.process.kill()
+            daemon.process.wait(WAIT_S)
+
+    @staticmethod
+    def wait_active(daemon):
+        """Returns the description of the table."""
+        while True:
+            status, answer = daemon.json_call("DescribeTable", TableName="Things")
+            assert status == 200, answer
+            if answer["Table"]["TableStatus"] == "ACTIVE":
+                return answer["Table"]
+
+    @staticmethod
+    def key(number):
+        return {"id": {"S": f"p{number % 5}"}, "n": {"N": str(number)}}
+
+    @classmethod
+    def put(cls, daemon, numbers):
+        for number in numbers:
+            item = {**cls.key(number), "color": {"S": f"c{number % 3}"}, "rank": {"N": str(-number)},
+                    # Not compressible, so that the largest file is that of the rows.
+                    "v": {"S": random.Random(number).randbytes(4000).hex()}}
+            status, answer = daemon.json_call("PutItem", TableName="Things", Item=item)
+            assert status == 200, answer
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="armature_salvage_")
+        self.addCleanup(directory.cleanup)
+        self.data = pathlib.Path(directory.name) / "data"
+        self.new = pathlib.Path(directory.name) / "new"
+        shutil.copytree(self.whole, self.data)
+
+    def file(self, pattern, place=-1):
+        return sorted((self.data / "db").glob(pattern), key=lambda path: path.stat().st_size)[place]
+
+    def salvage(self, code=0):
+        before = digests(self.data / "db")
+        done = subprocess.run([PATHS.armature, "--yes", "recover", str(self.data), "--salvage", str(self.new)],
+                              capture_output=True, text=True, timeout=WAIT_S, stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.assertEqual(digests(self.data / "db"), before, "the damaged directory is not changed")
+        return json.loads(done.stdout) if code == 0 else done.stderr
+
+    def numbers(self, daemon, **members):
+        """The numbers of all items that a Scan or a Query finds."""
+        operation = "Query" if "KeyConditionExpression" in members else "Scan"
+        found = set()
+        while True:
+            status, page = daemon.json_call(operation, TableName="Things", **members)
+            self.assertEqual(status, 200, page)
+            found |= {int(item["n"]["N"]) for item in page["Items"]}
+            if "LastEvaluatedKey" not in page:
+                return found
+            members["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+    def check(self, expected=None):
+        """Starts a daemon on the new directory. Returns the numbers of its items, which all indexes have."""
+        with Daemon(PATHS.armatured, data_dir=self.new) as daemon:
+            table = self.wait_active(daemon)
+            found = self.numbers(daemon)
+            self.assertEqual(table["ItemCount"], len(found))
+            if expected is not None:
+                self.assertEqual(found, expected)
+            for color in range(3):
+                self.assertEqual(self.numbers(daemon, IndexName="by_color", KeyConditionExpression="color = :c",
+                                              ExpressionAttributeValues={":c": {"S": f"c{color}"}}),
+                                 {number for number in found if number % 3 == color})
+            self.assertEqual(self.numbers(daemon, IndexName="by_rank"), found)
+            streams = daemon.stream_call("ListStreams")[1]["Streams"]
+            self.assertEqual(len(streams), 1)
+            self.put(daemon, [self.ROWS])
+            self.assertEqual(daemon.stop(), 0)
+        verified = subprocess.run([PATHS.armature, "verify", "--data-dir", str(self.new)], capture_output=True, text=True,
+                                  timeout=WAIT_S, check=False)
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+        return found
+
+    def all_rows(self):
+        return set(range(1, self.ROWS))
+
+    def test_a_whole_directory_is_copied(self):
+        report = self.salvage()
+        self.assertEqual(report["Problems"], [])
+        self.assertEqual(report["Tables"], [{"TableName": "Things", "Rows": self.ROWS - 1, "UnreadablePlaces": 0,
+                                             "IndexesToBuild": 1}])
+        self.check(self.all_rows())
+
+    def test_without_a_manifest_the_files_and_the_log_are_read(self):
+        for damage in (lambda path: path.unlink(), lambda path: path.write_bytes(bytes(path.stat().st_size)),
+                       lambda path: path.write_bytes(path.read_bytes()[:-200])):
+            with self.subTest():
+                shutil.rmtree(self.data)
+                shutil.copytree(self.whole, self.data)
+                shutil.rmtree(self.new, ignore_errors=True)
+                damage(self.file("MANIFEST-*"))
+                report = self.salvage()
+                self.assertNotEqual(report["Problems"], [])
+                self.assertEqual(report["LostFamilies"], [])
+                self.check(self.all_rows())
+
+    def test_a_damaged_file_of_rows_loses_only_its_rows(self):
+        path = self.file("*.sst")
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+        report = self.salvage()
+        self.assertGreater(report["Tables"][0]["UnreadablePlaces"], 0)
+        found = self.check()
+        self.assertLessEqual(set(range(1, self.ROWS, 2)), found, "what is in the log is there")
+        self.assertGreater(len(found), self.ROWS // 2)
+
+    def test_a_lost_file_of_rows_loses_only_its_rows(self):
+        self.file("*.sst").unlink()
+        self.salvage()
+        self.assertLessEqual(set(range(1, self.ROWS, 2)), self.check())
+
+    def test_writes_behind_damage_of_the_log_are_kept(self):
+        log = self.file("*.log")
+        content = bytearray(log.read_bytes())
+        content[len(content) // 2] ^= 1
+        log.write_bytes(content)
+        report = self.salvage()
+        self.assertIn("is damaged at offset", " ".join(report["Problems"]))
+        self.assertGreater(len(self.check()), self.ROWS - 10)
+
+    def test_without_its_files_of_settings_the_data_are_read(self):
+        for name in ("armature.format", "db/CURRENT", "db/armature.logs"):
+            with self.subTest(name):
+                shutil.rmtree(self.new, ignore_errors=True)
+                (self.data / name).write_bytes(b"nothing of it\n")
+                self.salvage()
+                self.check(self.all_rows())
+
+    def test_the_target_must_be_empty(self):
+        self.new.mkdir()
+        (self.new / "mine").write_text("text")
+        self.assertIn("is not empty", self.salvage(code=5))
+        self.assertEqual([path.name for path in self.new.iterdir()], ["mine"])
+
+    def test_nothing_happens_without_yes(self):
+        done = subprocess.run([PATHS.armature, "recover", str(self.data), "--salvage", str(self.new)], capture_output=True,
+                              text=True, timeout=WAIT_S, stdin=subprocess.DEVNULL, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--yes", done.stderr)
+        self.assertFalse(self.new.exists())
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include "storage/base/strings.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/recovery.h"
+#include "storage/store/salvage.h"
 #include "tools/armature/command.h"
 #include "tools/armature/display.h"
 #include "tools/armature/offline_engine.h"
@@ -15,6 +16,7 @@ namespace {
 
 struct RecoverOptions {
   std::string data_dir;
+  std::string salvage_to;  // empty: the directory itself is made to start
 };
 
 void PrintDamage(const Session& session, const std::vector<store::Damage>& damage) {
@@ -27,15 +29,81 @@ void PrintDamage(const Session& session, const std::vector<store::Damage>& damag
   });
 }
 
+// Repairs the entries of local indexes, which were copied one by one. Returns the number of repairs.
+absl::StatusOr<int64_t> RepairIndexes(const std::string& data_dir, const std::vector<store::SalvagedTable>& tables) {
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<OfflineEngine> engine, OfflineEngine::Open(data_dir));
+  int64_t repaired = 0;
+  for (const store::SalvagedTable& table : tables) {
+    engine::VerifyTableRequest request{table.name, "", /*repair=*/true};
+    do {
+      absl::StatusOr<engine::VerifyTableResult> page = engine->Verify(request);
+      if (absl::IsNotFound(page.status())) break;  // being created or deleted
+      ARM_RETURN_IF_ERROR(page.status());
+      for (const engine::IndexDifference& difference : page->differences) repaired += difference.repaired ? 1 : 0;
+      request.start_position = page->next_position;
+    } while (!request.start_position.empty());
+  }
+  return repaired;
+}
+
+void PrintSalvaged(const Session& session, const store::SalvageReport& report, int64_t repaired) {
+  Json tables = Json::array();
+  for (const store::SalvagedTable& table : report.tables) {
+    tables.push_back({{"TableName", table.name},
+                      {"Rows", table.rows},
+                      {"UnreadablePlaces", table.gaps},
+                      {"IndexesToBuild", table.indexes}});
+  }
+  Json lost = Json::array();
+  for (const store::LostFamily& family : report.lost) {
+    lost.push_back({{"Family", family.family}, {"Rows", family.rows}});
+  }
+  const Json result = {{"Tables", tables},
+                       {"LostFamilies", lost},
+                       {"Problems", report.problems},
+                       {"WritesFromLog", report.log_writes},
+                       {"WritesLeftOut", report.log_writes_left_out},
+                       {"EntriesRepaired", repaired}};
+  session.Print(result, [&] {
+    std::string text = RecordsTable(tables, {"TableName", "Rows", "UnreadablePlaces", "IndexesToBuild"});
+    for (const store::LostFamily& family : report.lost) {
+      text += Cat("lost: ", family.rows, " rows of ", family.family, ", whose table is not in the catalog\n");
+    }
+    for (const std::string& problem : report.problems) text += Cat("problem: ", problem, "\n");
+    if (report.log_writes_left_out > 0) {
+      text += Cat("lost: ", report.log_writes_left_out, " writes of the log to families whose names are lost\n");
+    }
+    return text + Cat(repaired, " entries of local indexes repaired\n");
+  });
+}
+
+absl::Status SalvageTo(const Session& session, const RecoverOptions& options) {
+  ARM_RETURN_IF_ERROR(session.Confirm(
+      Cat("copy what can be read of ", options.data_dir, " to the new directory ", options.salvage_to)));
+  store::RestrictNewFiles();
+  absl::StatusOr<store::SalvageReport> report = store::Salvage(options.data_dir, options.salvage_to);
+  if (absl::IsDataLoss(report.status()) || absl::IsFailedPrecondition(report.status())) {
+    return InputError(Sv(report.status().message()));
+  }
+  ARM_RETURN_IF_ERROR(report.status());
+  ARM_ASSIGN_OR_RETURN(const int64_t repaired, RepairIndexes(options.salvage_to, report->tables));
+  PrintSalvaged(session, *report, repaired);
+  return absl::OkStatus();
+}
+
 absl::Status Recover(const Session& session, const RecoverOptions& options) {
   RaiseDescriptorLimit();
   ARM_ASSIGN_OR_RETURN(const std::vector<store::Damage> damage, store::FindDamage(options.data_dir));
+  if (!options.salvage_to.empty()) {
+    for (const store::Damage& each : damage) session.progress() << "damage: " << each.fault << '\n';
+    return SalvageTo(session, options);
+  }
   PrintDamage(session, damage);
   if (damage.empty()) return absl::OkStatus();
   for (const store::Damage& each : damage) {
     if (each.loss.empty()) {
-      return InputError(Cat(each.fault, ": restore a backup, or read the rows with armature inspect rows --data-dir ",
-                            options.data_dir));
+      return InputError(Cat(each.fault, ": restore a backup, or copy what can be read with armature recover ",
+                            options.data_dir, " --salvage NEWDIR"));
     }
   }
   ARM_RETURN_IF_ERROR(session.Confirm(Cat("give up what is lost, and make ", options.data_dir, " start again")));
@@ -56,12 +124,19 @@ void AddRecoverCommand(CLI::App& app, Action* action) {
   recover.add_option("data-dir", options.data_dir, "Data directory of a daemon that does not start")
       ->type_name("DIR")
       ->required();
+  recover
+      .add_option("--salvage", options.salvage_to, "Copy what can be read to this new directory; change nothing else")
+      ->type_name("NEWDIR");
   recover.footer(
       "Shows the damage that stops a start and what accepting it loses. With --yes, or after a question, accepts it:\n"
       "missing log files are forgotten, damaged records of the log are skipped, column families without a table are\n"
       "dropped. Copy the directory before. Rows and indexes may differ afterwards: run armature verify --repair.\n\n"
+      "With --salvage, copies the rows that can be read, also past damaged files, a damaged manifest and damage in "
+      "the\n"
+      "log, to a new data directory. The first start there builds the global indexes again.\n\n"
       "Examples:\n  armature --output table recover /var/lib/armature\n"
-      "  armature --yes recover /var/lib/armature\n");
+      "  armature --yes recover /var/lib/armature\n"
+      "  armature --yes recover /var/lib/armature --salvage /var/lib/armature-new\n");
 }
 
 }  // namespace armature::cli

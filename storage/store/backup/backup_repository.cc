@@ -165,9 +165,10 @@ absl::StatusOr<std::unique_ptr<BackupRepository>> BackupRepository::Open(const s
     if (options.mode == BackupRepositoryOptions::Mode::kWrite) {
       ARM_RETURN_IF_ERROR(impl->OpenToWrite());
     } else {
+      // Before the format is read: the first backup may be making the directory now.
+      ARM_ASSIGN_OR_RETURN(const bool unused, IsUnused(impl->files.path()));
       const absl::Status read = impl->ReadFormat();
       if (absl::IsNotFound(read)) {
-        ARM_ASSIGN_OR_RETURN(const bool unused, IsUnused(impl->files.path()));
         const std::string message = Cat("there are no backups in ", impl->files.path(), ": it holds no ", kFormatFile);
         return unused ? absl::NotFoundError(message) : FailedPreconditionError(message);
       }

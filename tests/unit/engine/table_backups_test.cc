@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -198,6 +199,21 @@ TEST_F(TableBackupsTest, ARestoredTableHasTheItemsOfThatMoment) {
 }
 
 // The last backup of a page is often the first one that a clean-up deletes.
+TEST_F(TableBackupsTest, ABackupThatCannotBeReadNowIsNotMissing) {
+  const std::string arn = Backup("first");
+  const std::string manifest = directory_.path("backups") + "/manifests/1";
+  std::filesystem::rename(manifest, manifest + ".kept");
+  std::filesystem::create_directory(manifest);  // reading it fails, as on a failing disk
+  EXPECT_EQ(DescribeBackup(arn).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Restore({.target_table_name = "copy", .backup_arn = arn}).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(Names(), IsEmpty());
+  std::filesystem::remove(manifest);
+  std::filesystem::rename(manifest + ".kept", manifest);
+  EXPECT_TRUE(DescribeBackup(arn).ok());
+  std::filesystem::remove(manifest);
+  EXPECT_EQ(ErrorNameOf(DescribeBackup(arn).status()), "BackupNotFoundException");
+}
+
 TEST_F(TableBackupsTest, APageBeginsBehindOneThatIsGone) {
   const std::string first = Backup("first");
   Backup("second");

@@ -1,0 +1,24 @@
+#ifndef ARMATURE_STORAGE_STORE_WAL_MANIFEST_FAMILIES_H_
+#define ARMATURE_STORAGE_STORE_WAL_MANIFEST_FAMILIES_H_
+
+// Names of the column families in a manifest that RocksDB may not be able to read.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace armature::store {
+
+// Names by the ids under which the write-ahead log knows the families, as far as the complete records of the manifest
+// at `path` tell. Dropped families are left out. Errors: NotFound; Unavailable if the file cannot be read.
+absl::StatusOr<std::map<uint32_t, std::string>> ReadFamilyNames(const std::string& path);
+
+// The same for one record: adds and removes names.
+void ApplyManifestRecord(std::string_view record, std::map<uint32_t, std::string>* names);
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_WAL_MANIFEST_FAMILIES_H_
