@@ -147,6 +147,7 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_m
   grpc::ServerBuilder builder;
   ARM_ASSIGN_OR_RETURN(acceptor, ConnectionAcceptor::Make(listen, connections.get()));
   acceptor->AddTo(&builder, credentials);
+  calls->set_table(acceptor.get());
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
   builder.SetMaxReceiveMessageSize(kRequestMaxBytes);
