@@ -14,12 +14,12 @@ namespace armature::engine {
 
 // The service to which an operation belongs, and with it the way from a front to the engine.
 enum class Plane : uint8_t {
-  kItem,    // one item, or a page of items
-  kGroup,   // batches and transactions
-  kTable,   // tables, their settings and their backups
-  kStream,  // the changes of tables
+  kItem,       // one item, or a page of items
+  kGroup,      // batches and transactions
+  kTable,      // tables, their settings and their backups
+  kStream,     // the changes of tables
   kStatement,  // PartiQL statements, which name their tables themselves
-  kAdmin,   // the daemon and its indexes; gRPC only
+  kAdmin,      // the daemon and its indexes; gRPC only
 };
 
 struct Operation {
