@@ -147,6 +147,7 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_m
   grpc::ServerBuilder builder;
   ARM_ASSIGN_OR_RETURN(acceptor, ConnectionAcceptor::Make(listen, connections.get()));
   acceptor->AddTo(&builder, credentials);
+  calls->set_table(acceptor.get());
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
   builder.SetMaxReceiveMessageSize(kRequestMaxBytes);
@@ -156,6 +157,10 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_m
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kCallsPerConnectionMax);
+  // Pings are answered, however many there are. gRPC's own limit ends a connection only when it has written what it had
+  // begun to write, and until then makes every ping dearer than the one before: a client that does not read stopped all
+  // others.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
   // The last resort, for messages that the CallLedger does not see: gRPC ends streams at random when it needs more.
   grpc::ResourceQuota quota("armature");
   quota.Resize(2 * request_memory_bytes + kQuotaRoomBytes);

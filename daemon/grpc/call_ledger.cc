@@ -75,7 +75,8 @@ void CallLedger::Received(const TrackedCall& call, size_t bytes) {
 void CallLedger::Cancelled(const TrackedCall& call) {
   const std::string peer = call.Peer();
   const absl::MutexLock lock(&cancelled_mutex_);
-  ++cancelled_[peer];
+  // An interval is long: a client can begin and cancel thousands of calls in it.
+  if (++cancelled_[peer] == limits_.cancelled_max + 1 && table_ != nullptr) table_->Hasten();
 }
 
 void CallLedger::BreakCancelling(ConnectionTable* table) {
@@ -85,10 +86,9 @@ void CallLedger::BreakCancelling(ConnectionTable* table) {
     cancelled.swap(cancelled_);
   }
   for (const auto& [peer, calls] : cancelled) {
-    if (calls <= limits_.cancelled_max) continue;
+    if (calls <= limits_.cancelled_max || !table->Bar(peer)) continue;
     LOG_EVERY_N(WARNING, kLogEvery) << "grpc: connection broken off, because it cancels its calls peer=" << peer
                                     << " calls=" << calls;
-    table->Break(peer);
     broken_cancelling_.fetch_add(1, std::memory_order_relaxed);
   }
 }

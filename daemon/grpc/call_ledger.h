@@ -76,6 +76,11 @@ class ConnectionTable {
   virtual std::optional<TransferCounts> Transferred(const std::string& peer) const = 0;
   // Breaks the connection off; of those on Unix sockets all that have much unsent output.
   virtual void Break(const std::string& peer) = 0;
+  // Breaks the connection off, discards what has arrived, and refuses its client further connections for a while. False
+  // if the connection is unknown: gRPC does not tell the address of a connection that has ended.
+  virtual bool Bar(const std::string& peer) = 0;
+  // Has Sweep called soon. Thread-safe.
+  virtual void Hasten() = 0;
 };
 
 struct CallLimits {
@@ -129,6 +134,8 @@ class CallLedger {
   // Tells that the client has cancelled the call. A connection that cancels more calls in an interval than it may have
   // open is broken off: each costs the daemon more than the client.
   void Cancelled(const TrackedCall& call);
+  // Whom Cancelled tells that a connection must be broken off. Call before the first call is added.
+  void set_table(ConnectionTable* table) { table_ = table; }
 
   // Counts what requests under way hold, and ends calls as CallLimits says. Called every kInterval.
   void Sweep(int64_t now_ns, ConnectionTable* table);
@@ -182,6 +189,7 @@ class CallLedger {
 
   MemoryBudget* const budget_;
   const CallLimits limits_;
+  ConnectionTable* table_ = nullptr;
   std::array<Shard, 16> shards_;
   absl::Mutex streaks_mutex_;
   absl::flat_hash_map<std::string, Streak> streaks_ ABSL_GUARDED_BY(streaks_mutex_);

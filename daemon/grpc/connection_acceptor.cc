@@ -34,6 +34,11 @@ constexpr int64_t kNoteNs = 1'000'000'000;
 constexpr char kUnixPeer[] = "unix:";
 // Output of a Unix socket that a client which reads does not leave waiting. The system takes about 200 KB.
 constexpr int kUnreadBytes = 64 << 10;
+// More than the system keeps for a connection.
+constexpr size_t kDiscardedBytes = 1 << 30;
+// Time for which a client that has flooded a connection gets no other one.
+constexpr int64_t kBarMinNs = 1'000'000'000;
+constexpr int64_t kBarMaxNs = 10'000'000'000;
 
 // A vanished client is noticed after about two minutes without traffic.
 constexpr int kProbeAfterSeconds = 60;
@@ -195,7 +200,7 @@ void ConnectionAcceptor::Run() {
 
 void ConnectionAcceptor::SweepIfDue() {
   const int64_t now_ns = CoarseNowNs();
-  if (now_ns < next_sweep_ns_) return;
+  if (now_ns < next_sweep_ns_ && !is_hastened_.exchange(false)) return;
   sweep_();
   if (now_ns >= next_note_ns_) {
     NoteReceived();
@@ -236,6 +241,34 @@ void ConnectionAcceptor::Break(const std::string& peer) {
   }
 }
 
+void ConnectionAcceptor::Hasten() {
+  is_hastened_ = true;
+  Wake(wakeup_);
+}
+
+bool ConnectionAcceptor::Bar(const std::string& peer) {
+  const auto found = by_peer_.find(peer);
+  if (found == by_peer_.end()) return false;
+  const int watched = found->second;
+  // Nothing arrives any more after this. gRPC would still serve the calls that have arrived, thousands perhaps.
+  shutdown(watched, SHUT_RDWR);
+  recv(watched, nullptr, kDiscardedBytes, MSG_TRUNC | MSG_DONTWAIT);
+  const std::optional<PeerNetwork>& network = watched_.find(watched)->second.network;
+  if (!network.has_value()) return true;
+  const int64_t now_ns = CoarseNowNs();
+  absl::erase_if(barred_, [&](const auto& each) { return each.second.until_ns + kBarMaxNs < now_ns; });
+  Barred& barred = barred_[*network];
+  barred.for_ns = std::clamp(barred.for_ns * 2, kBarMinNs, kBarMaxNs);
+  barred.until_ns = now_ns + barred.for_ns;
+  return true;
+}
+
+bool ConnectionAcceptor::IsBarred(const std::optional<PeerNetwork>& network) {
+  if (barred_.empty() || !network.has_value()) return false;
+  const auto found = barred_.find(*network);
+  return found != barred_.end() && CoarseNowNs() < found->second.until_ns;
+}
+
 void ConnectionAcceptor::AcceptSome(int listener) {
   int accepted = 0;
   while (accepted < kAcceptsPerTurn && AcceptOne(listener)) ++accepted;
@@ -262,7 +295,7 @@ void ConnectionAcceptor::Adopt(int socket) {
   const int watched = fcntl(socket, F_DUPFD_CLOEXEC, 0);
   const bool is_connected = watched >= 0 && getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
   const std::optional<PeerNetwork> network = NetworkOf(peer);
-  if (!is_connected || !ledger_->TryAdd(std::max(socket, watched), network)) {
+  if (!is_connected || IsBarred(network) || !ledger_->TryAdd(std::max(socket, watched), network)) {
     if (watched >= 0) close(watched);
     close(socket);
     return;

@@ -49,9 +49,11 @@ class ConnectionAcceptor final : public ConnectionTable {
   // Accepts no more. Call before the server is shut down. Idempotent.
   void StopAccepting();
 
-  // Called within `sweep` only.
+  // Called within `sweep` only, except Hasten.
   std::optional<TransferCounts> Transferred(const std::string& peer) const override;
   void Break(const std::string& peer) override;
+  bool Bar(const std::string& peer) override;
+  void Hasten() override;
 
   // The listening address with the actual port.
   const std::string& address() const { return bound_.address; }
@@ -91,6 +93,14 @@ class ConnectionAcceptor final : public ConnectionTable {
   absl::flat_hash_map<int, Connection> watched_;  // by the duplicate of the descriptor
   absl::flat_hash_map<std::string, int> by_peer_;
   absl::Duration interval_;
+  std::atomic<bool> is_hastened_ = false;
+  // Clients that are refused connections. The time doubles each time.
+  struct Barred {
+    int64_t until_ns = 0;
+    int64_t for_ns = 0;
+  };
+  bool IsBarred(const std::optional<PeerNetwork>& network);
+  absl::flat_hash_map<PeerNetwork, Barred> barred_;
   int64_t next_sweep_ns_ = 0;
   int64_t next_note_ns_ = 0;
   Sweep sweep_;

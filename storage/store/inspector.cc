@@ -347,7 +347,7 @@ void Inspector::OpenRocks() {
     const rocksdb::Status status =
         rocks->open.Open(ReadOnlyOptions(options, attempt, rocks->env.get()), path, options.cache_bytes);
     if (!status.ok()) {
-      if (failure.empty()) failure = Cat("the database in ", path, " cannot be opened: ", status.ToString());
+      if (failure.empty()) failure = Cat("the database in ", path, " cannot be opened: ", TextOf(status));
       continue;
     }
     rocks_ = std::move(rocks);

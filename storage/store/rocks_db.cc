@@ -115,7 +115,12 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* raw = nullptr;
-  ARM_RETURN_IF_ERROR(FromRocks(rocksdb::DB::Open(db_options, path, descriptors, &handles, &raw), Cat("open ", path)));
+  const rocksdb::Status opened = rocksdb::DB::Open(db_options, path, descriptors, &handles, &raw);
+  if (opened.IsCorruption() && if_damaged == IfDamaged::kRefuse) {
+    return DataLossError(
+        Cat("open ", path, ": ", TextOf(opened), "; put the file back, restore a backup, or see armature recover"));
+  }
+  ARM_RETURN_IF_ERROR(FromRocks(opened, Cat("open ", path)));
   db_.reset(raw);
   const absl::MutexLock lock(&mutex_);
   for (rocksdb::ColumnFamilyHandle* handle : handles) {

@@ -5,6 +5,7 @@ import argparse
 import contextlib
 import http.client
 import json
+import os
 import pathlib
 import resource
 import socket
@@ -15,7 +16,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from armature_daemon import Daemon  # noqa: E402
-from raw_grpc_client import RawGrpcClient, field, text_item  # noqa: E402
+from raw_grpc_client import PING, RST_STREAM, SETTINGS, RawGrpcClient, field, text_item  # noqa: E402
 
 ITEMS = "/armature.api.v1.ItemService/"
 WAIT_S = 60
@@ -84,6 +85,12 @@ def peak_mb(daemon):
     status = pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text(encoding="ascii")
     line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
     return int(line.split()[1]) >> 10
+
+
+def cpu_seconds(daemon):
+    """The time that the daemon has computed so far."""
+    fields = pathlib.Path(f"/proc/{daemon.process.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def bare_connections(address, count, source="127.0.0.1"):
@@ -255,6 +262,54 @@ class UnreadAnswers(unittest.TestCase):
                         client.socket.sendall(frames)
                         streams.append(stream)
                     self.assertGreater(min(len(answer) for answer in client.answers(streams).values()), 900_000)
+
+
+class Floods(unittest.TestCase):
+    # The daemon needs half a second for what is sent.
+    CPU_S_MAX = 4
+
+    def test_pings_whose_answers_nobody_reads_cost_little(self):
+        with ServingDaemon() as daemon, contextlib.ExitStack() as stack:
+            begun = cpu_seconds(daemon)
+            for _ in range(100):
+                client = stack.enter_context(contextlib.closing(RawGrpcClient(daemon.grpc, receive_bytes=4096)))
+                client.socket.settimeout(0.2)
+                frames = client.frame(PING, 0, 0, bytes(8)) + client.frame(SETTINGS, 0, 0)
+                # Until the daemon takes no more.
+                with contextlib.suppress(OSError):
+                    client.socket.sendall(frames * 20_000)
+            for _ in range(100):
+                self.assertTrue(daemon.serves())
+            self.assertLess(cpu_seconds(daemon) - begun, self.CPU_S_MAX)
+
+    def reset_calls(self, client):
+        """Begins and resets calls until the daemon breaks the connection off."""
+        with self.assertRaises(OSError):
+            for _ in range(1000):
+                frames = b""
+                for _ in range(100):
+                    frame, stream = client.call_frames(ITEMS + "GetItem", field(1, b"Items") + field(2, text_item(id="a")))
+                    frames += frame + client.frame(RST_STREAM, 0, stream, bytes(3) + b"\x08")
+                client.socket.sendall(frames)
+
+    def test_a_client_that_resets_calls_gets_no_other_connection_for_a_while(self):
+        with ServingDaemon() as daemon:
+            def is_accepted(source):
+                with closing(bare_connections(daemon.grpc, 1, source)) as made:
+                    # The server's settings, or the end of the connection.
+                    with contextlib.suppress(OSError):
+                        return made[0].recv(1) != b""
+                return False
+
+            def is_refused_after_a_flood():
+                with contextlib.suppress(OSError), contextlib.closing(RawGrpcClient(daemon.grpc)) as client:
+                    self.reset_calls(client)
+                return not is_accepted("127.0.0.1")
+            # A slow machine may notice the first, short refusals too late.
+            self.assertTrue(any(is_refused_after_a_flood() for _ in range(8)))
+            self.assertTrue(is_accepted("127.0.0.2"))
+            self.assertTrue(daemon.serves())
+            self.assertTrue(wait_until(lambda: is_accepted("127.0.0.1")))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import hashlib
 import json
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -292,6 +293,49 @@ class SalvageTest(unittest.TestCase):
         self.file("*.sst").unlink()
         self.salvage()
         self.assertLessEqual(set(range(1, self.ROWS, 2)), self.check())
+
+    def index_file(self):
+        """The table file of the global index, whose family is the value of a property."""
+        [file] = [path for path in (self.data / "db").glob("*.sst")
+                  if re.search(rb"nameg\d+\.\d+", path.read_bytes()[-4000:])]
+        return file
+
+    def test_a_lost_file_of_an_index_loses_no_row(self):
+        file = self.index_file()
+        file.unlink()
+        with self.assertRaises(RuntimeError) as refused:
+            with Daemon(PATHS.armatured, data_dir=self.data):
+                pass
+        self.assertRegex(str(refused.exception), f"armatured: .*{file.name}.*see armature recover")
+        found = subprocess.run([PATHS.armature, "recover", str(self.data)], capture_output=True, text=True,
+                               timeout=WAIT_S, stdin=subprocess.DEVNULL, check=False)
+        self.assertNotEqual(found.returncode, 0)
+        self.assertIn(file.name, found.stdout)
+        self.assertIn("--salvage", found.stderr)
+        self.assertEqual(self.salvage()["LostFamilies"], [])
+        self.check(self.all_rows())
+
+    def test_a_damaged_file_of_an_index_is_rebuilt_while_serving(self):
+        file = self.index_file()
+        content = bytearray(file.read_bytes())
+        content[100] ^= 1
+        file.write_bytes(content)
+        with Daemon(PATHS.armatured, data_dir=self.data) as daemon:
+            self.assertEqual(daemon.json_call("Scan", TableName="Things", IndexName="by_color")[0], 500)
+            self.assertEqual(self.numbers(daemon), self.all_rows())
+            rebuilt = subprocess.run(
+                [PATHS.armature, "--endpoint", daemon.grpc, "--yes", "index", "rebuild", "--table-name", "Things",
+                 "--index-name", "by_color"], capture_output=True, text=True, timeout=WAIT_S, check=False)
+            self.assertEqual(rebuilt.returncode, 0, rebuilt.stderr)
+            while True:
+                indexes = self.wait_active(daemon).get("GlobalSecondaryIndexes", [])
+                if [index["IndexStatus"] for index in indexes] == ["ACTIVE"]:
+                    break
+            self.assertEqual(self.numbers(daemon, IndexName="by_color"), self.all_rows())
+            self.assertEqual(daemon.stop(), 0)
+        verified = subprocess.run([PATHS.armature, "verify", "--data-dir", str(self.data)], capture_output=True,
+                                  text=True, timeout=WAIT_S, check=False)
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
 
     def test_writes_behind_damage_of_the_log_are_kept(self):
         log = self.file("*.log")

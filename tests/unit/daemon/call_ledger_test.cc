@@ -49,9 +49,16 @@ class FakeConnections final : public ConnectionTable {
     return found == counts.end() ? std::nullopt : std::optional(found->second);
   }
   void Break(const std::string& peer) override { broken.push_back(peer); }
+  bool Bar(const std::string& peer) override {
+    if (counts.contains(peer)) barred.push_back(peer);
+    return counts.contains(peer);
+  }
+  void Hasten() override { ++hastened; }
 
   std::map<std::string, TransferCounts> counts;
   std::vector<std::string> broken;
+  std::vector<std::string> barred;
+  int hastened = 0;
 };
 
 class CallLedgerTest : public testing::Test {
@@ -204,16 +211,20 @@ TEST_F(CallLedgerTest, RequestsOnUnixSocketsCountAsLargeAsTheyMayBe) {
 }
 
 TEST_F(CallLedgerTest, BreaksOffWhoeverBeginsAndCancelsCallsWithoutEnd) {
+  ledger_.set_table(&table_);
   const auto call = Call(kOne, CallPhase::kRunning);
   const auto other = Call(kOther, CallPhase::kRunning);
-  for (int i = 0; i < 513; ++i) ledger_.Cancelled(*call);
+  for (int i = 0; i < 600; ++i) ledger_.Cancelled(*call);
   for (int i = 0; i < 512; ++i) ledger_.Cancelled(*other);
+  const auto gone = Call("unknown", CallPhase::kRunning);
+  for (int i = 0; i < 600; ++i) ledger_.Cancelled(*gone);
   SweepAfter(0.1);
-  EXPECT_THAT(table_.broken, ElementsAre(kOne));
-  EXPECT_EQ(ledger_.counts().broken_cancelling, 1u);
+  EXPECT_THAT(table_.barred, ElementsAre(kOne));
+  EXPECT_EQ(table_.hastened, 2) << "soon, and not for each call";
+  EXPECT_EQ(ledger_.counts().broken_cancelling, 1u) << "not of connections that have ended";
   ledger_.Cancelled(*other);
   SweepAfter(0.1);
-  EXPECT_THAT(table_.broken, ElementsAre(kOne)) << "each interval counts for itself";
+  EXPECT_THAT(table_.barred, ElementsAre(kOne)) << "each interval counts for itself";
 }
 
 TEST_F(CallLedgerTest, TheEstimateEndsWithItsCalls) {
