@@ -3,12 +3,14 @@
 
 import argparse
 import contextlib
+import gzip
 import http.client
 import json
 import os
 import pathlib
 import resource
 import socket
+import struct
 import sys
 import tempfile
 import threading
@@ -16,7 +18,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from armature_daemon import Daemon  # noqa: E402
-from raw_grpc_client import PING, RST_STREAM, SETTINGS, RawGrpcClient, field, text_item  # noqa: E402
+from raw_grpc_client import DATA, END_STREAM, FRAME_BYTES_MAX, PING, RST_STREAM, SETTINGS, RawGrpcClient, field, text_item  # noqa: E402
 
 ITEMS = "/armature.api.v1.ItemService/"
 WAIT_S = 60
@@ -229,6 +231,26 @@ class UncountedMessages(unittest.TestCase):
 
     def test_exports(self):
         self.check("/armature.admin.v1.AdminService/ExportTable", 64, REQUEST_BYTES)
+
+
+class CompressedMessages(unittest.TestCase):
+    def test_they_are_refused_without_being_inflated(self):
+        with ServingDaemon() as daemon, contextlib.closing(RawGrpcClient(daemon.grpc)) as client:
+            before_mb = daemon.peak_mb()
+            request = field(1, b"Items") + field(2, text_item(id="a", text=" " * (12 << 20)))
+            bomb = gzip.compress(request, 9)
+            frames = b""
+            streams = []
+            for _ in range(40):
+                head, stream = client.headers(ITEMS + "PutItem", ("grpc-encoding", "gzip"))
+                body = struct.pack(">BI", 1, len(bomb)) + bomb
+                frames += head + client.frame(DATA, END_STREAM, stream, body)
+                streams.append(stream)
+            self.assertLess(len(bomb), FRAME_BYTES_MAX - 5)
+            client.socket.sendall(frames)
+            self.assertEqual(set(client.answers(streams).values()), {b""})
+            self.assertLess(daemon.peak_mb() - before_mb, 40)
+            self.assertTrue(daemon.serves())
 
 
 class UnreadAnswers(unittest.TestCase):

@@ -55,13 +55,13 @@ class RawGrpcClient:
     def frame(kind, flags, stream, payload=b""):
         return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
 
-    def headers(self, method):
-        """A frame that begins a call, and its stream. `method`: /package.Service/Method."""
+    def headers(self, method, *more):
+        """A frame that begins a call, and its stream. `method`: /package.Service/Method. `more`: names with values."""
         stream = self.next_stream
         self.next_stream += 2
         block = b""
         for name, value in ((":method", "POST"), (":scheme", "http"), (":path", method), (":authority", self.address),
-                            ("te", "trailers"), ("content-type", "application/grpc")):
+                            ("te", "trailers"), ("content-type", "application/grpc"), *more):
             block += b"\0" + bytes([len(name)]) + name.encode() + bytes([len(value)]) + value.encode()
         return self.frame(HEADERS, END_HEADERS, stream, block), stream
 
