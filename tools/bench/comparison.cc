@@ -185,6 +185,7 @@ void PrintJson(std::ostream& out, const std::string& server_version, const Optio
                        {"item_bytes", o.item_bytes},
                        {"page_items", o.page_items},
                        {"gsi", o.gsi},
+                       {"stream", o.stream},
                        {"items", o.items},
                        {"key_space", o.key_space},
                        {"workloads", std::move(workloads)}};

@@ -68,6 +68,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   app.add_option("--item_bytes", o.item_bytes, "Size of an item by the rules of the API")
       ->check(CLI::Range(100, 400 * 1024));
   app.add_option("--page_items", o.page_items, "Items of a page of query and scan")->check(CLI::Range(1, 100000));
+  app.add_flag("--stream", o.stream, "A stream of new and old images on the table");
   app.add_option("--gsi", o.gsi, "Global indexes on the table, projecting whole items")->check(CLI::Range(0, 20));
   app.add_option("--items", o.items, "Items loaded for get, scan and update")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1000000000}));

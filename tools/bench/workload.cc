@@ -348,6 +348,11 @@ api::v1::CreateTableRequest TableSchema(const Options& options, const std::strin
   define("pk", api::v1::SCALAR_ATTRIBUTE_TYPE_S);
   define("sk", api::v1::SCALAR_ATTRIBUTE_TYPE_N);
   add_key(&request, "pk");
+  if (options.stream) {
+    auto* stream = request.mutable_stream_specification();
+    stream->set_stream_enabled(true);
+    stream->set_stream_view_type(api::v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES);
+  }
   for (uint32_t i = 0; i < options.gsi; ++i) {
     define(IndexAttribute(i), api::v1::SCALAR_ATTRIBUTE_TYPE_S);
     auto* index = request.add_global_secondary_indexes();

@@ -27,6 +27,7 @@ struct Options {
   uint32_t item_bytes = 300;
   uint32_t page_items = 100;
   uint32_t gsi = 0;
+  bool stream = false;
   uint64_t items = 10000;
   uint64_t key_space = 0;
   bool without_echo = false;
