@@ -173,7 +173,7 @@ bool Appears(const Message& message, const JsonShape::Member& member, bool is_an
   const FieldDescriptor& field = *member.field;
   if (field.is_repeated()) {
     const bool is_report = field.message_type() == api::v1::ConsumedCapacity::descriptor();
-    return (is_answer && !is_report) || reflection.FieldSize(message, &field) > 0;
+    return (is_answer && !is_report) || member.is_always_written || reflection.FieldSize(message, &field) > 0;
   }
   if (member.is_always_written || reflection.HasField(message, &field)) return true;
   return !field.has_presence() && field.cpp_type() != FieldDescriptor::CPPTYPE_STRING &&

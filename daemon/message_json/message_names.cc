@@ -32,6 +32,7 @@ constexpr FieldException kFieldExceptions[] = {
     {"armature.api.v1.ListBackupsRequest.time_range_upper_bound_ms", "TimeRangeUpperBound", NumberForm::kTime},
     {"armature.api.v1.IndexBacklog.age_ms", "AgeSeconds", NumberForm::kWholeSeconds},
     {"armature.api.v1.Tag.value", "Value", NumberForm::kPlain, true},
+    {"armature.api.v1.StreamDescription.shards", "Shards", NumberForm::kPlain, true},
     {"armature.api.v1.Record.event_id", "eventID"},
     {"armature.api.v1.Record.event_name", "eventName"},
     {"armature.api.v1.Record.event_version", "eventVersion"},

@@ -45,7 +45,7 @@ struct JsonShape {
     const google::protobuf::FieldDescriptor* field;
     std::string name;
     NumberForm form = NumberForm::kPlain;
-    bool is_always_written = false;  // even if the text is empty
+    bool is_always_written = false;  // even if the text or the list is empty
   };
 
   std::string name;             // as in error texts, such as "SSESpecification"

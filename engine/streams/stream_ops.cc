@@ -42,7 +42,7 @@ std::string ArnOf(const StreamDescriptor& stream) { return model::StreamArn(stre
 
 void CheckLength(const std::string& text, std::string_view path, size_t min, size_t max,
                  model::ConstraintList* constraints) {
-  const std::string printed = model::PrintedValue(model::Shown(text, 2 * max));
+  const std::string printed = model::PrintedValue(model::Shown(text));
   constraints->CheckLengthMin(printed, model::CharacterCount(text), path, min);
   constraints->CheckLengthMax(printed, model::CharacterCount(text), path, max);
 }

@@ -138,6 +138,8 @@ class EngineBackend final : public Backend {
     if (on_tables != nullptr) return OnTables(*on_tables, call);
     const daemon::UnaryOperation* const on_statements = daemon::FindStatementOperation(name);
     if (on_statements != nullptr) return OnTables(*on_statements, call);
+    const daemon::UnaryOperation* const on_streams = daemon::FindStreamOperation(name);
+    if (on_streams != nullptr) return OnTables(*on_streams, call);
     return ErrorAnswer(UnknownOperationError(Cat(name, " is not there yet")));
   }
 

@@ -8,6 +8,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 
+#include "engine/operations.h"
 #include "storage/base/strings.h"
 #include "tests/conformance/backend.h"
 #include "tests/support/daemon_process.h"
@@ -35,7 +36,10 @@ class HttpBackend final : public Backend {
     http::request<http::string_body> request{http::verb::post, "/", 11};
     request.set(http::field::host, daemon_.http_address());
     request.set(http::field::content_type, "application/x-amz-json-1.0");
-    request.set("X-Amz-Target", Cat("DynamoDB_20120810.", call.operation));
+    const engine::Operation* const operation = engine::FindOperation(call.operation);
+    const bool is_on_streams = operation != nullptr && operation->plane == engine::Plane::kStream;
+    request.set("X-Amz-Target",
+                Cat(is_on_streams ? "DynamoDBStreams_20120810." : "DynamoDB_20120810.", call.operation));
     if (call.at_least_sequence != 0) {
       request.set("x-armature-at-least-sequence", std::to_string(call.at_least_sequence));
     }

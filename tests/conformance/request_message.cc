@@ -220,6 +220,11 @@ void AddEmptyLists(std::string_view operation, const Json& request, Json* answer
   if (reads_items && !counts_only && !answer->contains("Items")) (*answer)["Items"] = Json::array();
   if (operation == "ListTables" && !answer->contains("TableNames")) (*answer)["TableNames"] = Json::array();
   if (operation == "ListBackups" && !answer->contains("BackupSummaries")) (*answer)["BackupSummaries"] = Json::array();
+  if (operation == "ListStreams") answer->emplace("Streams", Json::array());
+  if (operation == "GetRecords") answer->emplace("Records", Json::array());
+  if (operation == "DescribeStream" && answer->contains("StreamDescription")) {
+    (*answer)["StreamDescription"].emplace("Shards", Json::array());
+  }
   if (operation != "ListTagsOfResource") return;
   if (!answer->contains("Tags")) (*answer)["Tags"] = Json::array();
   for (Json& tag : (*answer)["Tags"]) tag.emplace("Value", "");

@@ -19,7 +19,8 @@ constexpr int kPagesMax = 10'000;
 
 bool IsRead(std::string_view operation) {
   return operation == "GetItem" || operation == "Query" || operation == "Scan" || operation == "QueryAll" ||
-         operation == "ScanAll" || operation.starts_with("Describe") || operation.starts_with("List");
+         operation == "ScanAll" || operation == "GetShardIterator" || operation == "GetRecords" ||
+         operation.starts_with("Describe") || operation.starts_with("List");
 }
 
 // Settings that a table keeps until it is deleted.
@@ -151,8 +152,9 @@ std::string Runner::RunStep(const Step& step) {
   }
   const std::string changed = has_placeholder ? cli::CompactJson(request) : "";
   const bool all_pages = step.operation == "QueryAll" || step.operation == "ScanAll";
-  const Answer answer = all_pages ? SendForAllPages(step.operation.substr(0, step.operation.size() - 3), request)
-                                  : Send(step.operation, request, changed.empty() ? step.request_text : changed);
+  const Answer answer = step.operation == "ReadStream" ? ReadStream(request)
+                        : all_pages ? SendForAllPages(step.operation.substr(0, step.operation.size() - 3), request)
+                                    : Send(step.operation, request, changed.empty() ? step.request_text : changed);
   Keep(answer);
   const std::string difference = Judge(step, answer);
   if (difference.empty()) return "";
@@ -165,6 +167,23 @@ void Runner::Keep(const Answer& answer) {
   for (const char* const member : {"LastEvaluatedKey", "LastEvaluatedBackupArn", "NextToken"}) {
     const auto found = answer.body.find(member);
     if (found != answer.body.end()) kept_[Cat("<", member, ">")] = *found;
+  }
+  for (const char* const member : {"ShardIterator", "NextShardIterator"}) {
+    const auto found = answer.body.find(member);
+    if (found != answer.body.end()) kept_["<ShardIterator>"] = *found;
+  }
+  for (const char* const member : {"Table", "TableDescription"}) {
+    const auto found = answer.body.find(member);
+    if (found != answer.body.end() && found->contains("LatestStreamArn")) {
+      kept_["<StreamArn>"] = (*found)["LatestStreamArn"];
+    }
+  }
+  if (const auto stream = answer.body.find("StreamDescription"); stream != answer.body.end()) {
+    if (const Json shards = stream->value("Shards", Json::array()); !shards.empty()) {
+      kept_["<ShardId>"] = shards.front()["ShardId"];
+      kept_["<LastShardId>"] = shards.back()["ShardId"];
+      kept_["<StartingSequenceNumber>"] = shards.front()["SequenceNumberRange"]["StartingSequenceNumber"];
+    }
   }
   const auto backup = answer.body.find("BackupDetails");
   if (backup != answer.body.end()) kept_["<BackupArn>"] = backup->value("BackupArn", "");
@@ -210,6 +229,29 @@ Answer Runner::SendForAllPages(const std::string& operation, Json request) {
   }
   all.inexpressible = "the pages do not end";
   return all;
+}
+
+Answer Runner::ReadStream(const Json& request) {
+  const Json table = Must("DescribeTable", {{"TableName", request["TableName"]}})["Table"];
+  const Json arn = table.value("LatestStreamArn", Json());
+  const Json stream = Must("DescribeStream", {{"StreamArn", arn}})["StreamDescription"];
+  std::vector<Json> records;
+  for (const Json& shard : stream["Shards"]) {
+    Json page = Must("GetShardIterator",
+                     {{"StreamArn", arn}, {"ShardId", shard["ShardId"]}, {"ShardIteratorType", "TRIM_HORIZON"}});
+    Json iterator = page["ShardIterator"];
+    do {
+      page = Must("GetRecords", {{"ShardIterator", iterator}});
+      for (const Json& record : page["Records"]) records.push_back(record);
+      iterator = page.value("NextShardIterator", Json());
+    } while (!page["Records"].empty() && !iterator.is_null());
+  }
+  std::sort(records.begin(), records.end(), [](const Json& a, const Json& b) {
+    return a["dynamodb"]["SequenceNumber"] < b["dynamodb"]["SequenceNumber"];
+  });
+  Answer answer;
+  answer.body = {{"Records", records}};
+  return answer;
 }
 
 void Runner::SetUp(const CaseFile& file) {

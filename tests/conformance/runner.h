@@ -49,6 +49,9 @@ class Runner {
   Answer Send(const std::string& operation, const Json& request, std::string_view request_text);
   Answer SendForAllPages(const std::string& operation, Json request);
 
+  // All records of the latest stream of a table, in order: {"Records": [...]}.
+  Answer ReadStream(const Json& request);
+
   void SetUp(const CaseFile& file);
   void PutSetupItems(const CaseFile& file);
   void RestoreSetup(const CaseFile& file);

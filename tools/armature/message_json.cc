@@ -394,9 +394,12 @@ Json MessageToJson(const Message& message) {
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor& field = *type.field(i);
     if (!Appears(message, field)) continue;
-    json[JsonName(field.name())] = field.is_map()        ? MapToJson(message, field)
-                                   : field.is_repeated() ? ListToJson(message, field)
-                                                         : SingularToJson(message, field);
+    // The documented name, but for numbers that the document has in another form.
+    const daemon::JsonShape::Member& member = daemon::ShapeOf(type).members[static_cast<size_t>(i)];
+    json[member.form == daemon::NumberForm::kPlain ? member.name : JsonName(field.name())] =
+        field.is_map()        ? MapToJson(message, field)
+        : field.is_repeated() ? ListToJson(message, field)
+                              : SingularToJson(message, field);
   }
   return json;
 }
