@@ -52,13 +52,17 @@ struct NotAvailable {
 constexpr NotAvailable kNotAvailable[] = {
     {"armature.api.v1.CreateTableRequest", "ResourcePolicy"},
     {"armature.api.v1.CreateTableRequest", "GlobalTableSourceArn"},
+    {"armature.api.v1.CreateTableRequest", "GlobalTableSettingsReplicationMode"},
     {"armature.api.v1.CreateTableRequest", "VectorIndexes"},
     {"armature.api.v1.UpdateTableRequest", "ReplicaUpdates"},
     {"armature.api.v1.UpdateTableRequest", "MultiRegionConsistency"},
     {"armature.api.v1.UpdateTableRequest", "GlobalTableWitnessUpdates"},
     {"armature.api.v1.UpdateTableRequest", "GlobalTableSettingsReplicationMode"},
     {"armature.api.v1.UpdateTableRequest", "VectorIndexUpdates"},
+    {"armature.api.v1.UpdateTableRequest", "DisassociationProtectionEnabled"},
     {"armature.api.v1.RestoreTableFromBackupRequest", "SSESpecificationOverride"},
+    {"armature.api.v1.RestoreTableFromBackupRequest", "VectorIndexOverride"},
+    {"armature.api.v1.GetShardIteratorRequest", "Timestamp"},
 };
 
 // ---------------------------------------------------------------------------------------------------------------

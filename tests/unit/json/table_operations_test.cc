@@ -143,6 +143,20 @@ TEST_F(TableOperations, WrongTypesNameTheirShape) {
             R"("message":"ResourcePolicy is not available in this version"})");
 }
 
+TEST_F(TableOperations, DocumentedMembersThatAreNotAvailableAreRefused) {
+  constexpr std::pair<std::string_view, std::string_view> kCases[] = {
+      {"CreateTable", "GlobalTableSettingsReplicationMode"},
+      {"UpdateTable", "DisassociationProtectionEnabled"},
+      {"RestoreTableFromBackup", "VectorIndexOverride"},
+  };
+  for (const auto& [operation, member] : kCases) {
+    EXPECT_EQ(Ask(operation, Cat(R"({")", member, R"(":[]})")).body,
+              Cat(R"({"__type":"com.amazon.coral.service#UnknownOperationException","message":")", member,
+                  R"( is not available in this version"})"))
+        << operation;
+  }
+}
+
 // The description as a part of an answer.
 std::string WrittenInside(const v1::TableDescription& description) {
   v1::DescribeTableResponse answer;
