@@ -18,7 +18,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from armature_daemon import Daemon  # noqa: E402
-from raw_grpc_client import DATA, END_STREAM, FRAME_BYTES_MAX, PING, RST_STREAM, SETTINGS, RawGrpcClient, field, text_item  # noqa: E402
+from raw_grpc_client import DATA, END_STREAM, FRAME_BYTES_MAX, PING, SETTINGS, RawGrpcClient, field, text_item  # noqa: E402
 
 ITEMS = "/armature.api.v1.ItemService/"
 WAIT_S = 60
