@@ -11,7 +11,8 @@ namespace {
 
 // The slot of a row: its key begins with the hash of the partition key.
 uint8_t SlotOf(std::string_view row_key) {
-  return row_key.empty() ? 0 : static_cast<uint8_t>(static_cast<uint8_t>(row_key[0]) % store::kStreamSlots);
+  if (row_key.empty()) return 0;
+  return static_cast<uint8_t>(static_cast<uint8_t>(row_key[0]) % store::kStreamSlots);
 }
 
 codec::StreamEvent EventOf(const RowWrite& row) {
