@@ -53,7 +53,7 @@ void ExportStream::Start() {
 
 void ExportStream::OnReadDone(bool ok) {
   Set(CallPhase::kRunning);
-  gate_->ledger()->Received(*this, request_.Length());
+  if (ok) gate_->ledger()->Received(*this, request_.Length());
   v1::ExportTableRequest request;
   const MessageBytes message(request_);
   const bool is_read = ok && request.ParseFromArray(message.view().data(), static_cast<int>(message.view().size()));

@@ -18,6 +18,10 @@ constexpr size_t kWindowBytes = 64 << 10;
 // Part of the budget that is freed when a request was refused.
 constexpr size_t kPartFreed = 4;
 constexpr int kLogEvery = 1000;
+// Connections that are asked for their counts in each interval; that takes half a millisecond.
+constexpr size_t kLooksPerSweep = 1000;
+// Size of a request that was refused before it was read, estimated.
+constexpr size_t kRefusedBytes = 4 << 10;
 // Bytes around a message: its headers, and frames of the connection in an interval. Estimated high, because what is not
 // subtracted would add up as long as a stream is open.
 constexpr size_t kHeadBytes = 512;
@@ -32,6 +36,13 @@ thread_local const absl::Mutex* cancelling = nullptr;
 
 BudgetClient TrackedCall::Client() const { return ClientOf(NetworkOf(std::string_view(Peer()))); }
 
+size_t TrackedCall::MetadataBytes() const {
+  size_t bytes = 0;
+  if (context_ == nullptr) return bytes;
+  for (const auto& [name, value] : context_->client_metadata()) bytes += name.size() + value.size();
+  return bytes;
+}
+
 void TrackedCall::Set(CallPhase phase, size_t bytes) {
   since_ns_.store(CoarseNowNs(), std::memory_order_relaxed);
   bytes_.store(bytes, std::memory_order_relaxed);
@@ -43,12 +54,23 @@ CallLedger::Shard& CallLedger::ShardOf(const TrackedCall* call) {
 }
 
 void CallLedger::Add(TrackedCall* call) {
+  if (NetworkOf(std::string_view(call->Peer())).has_value()) {
+    call->use_ = guard_.UseOf(call->Peer());
+    call->use_->served_bytes.fetch_add(FloodGuard::kCallBytes + call->MetadataBytes(), std::memory_order_relaxed);
+    call->use_->open_calls.fetch_add(1, std::memory_order_relaxed);
+  }
   Shard& shard = ShardOf(call);
   const absl::MutexLock lock(&shard.mutex);
   shard.calls.insert(call);
 }
 
 void CallLedger::Remove(TrackedCall* call) {
+  if (call->use_ != nullptr) {
+    call->use_->open_calls.fetch_sub(1, std::memory_order_relaxed);
+    if (!call->has_message_.load(std::memory_order_relaxed) && !call->is_cancelled_.load(std::memory_order_relaxed)) {
+      call->use_->served_bytes.fetch_add(kRefusedBytes, std::memory_order_relaxed);
+    }
+  }
   Shard& shard = ShardOf(call);
   if (cancelling == &shard.mutex) {
     shard.calls.erase(call);
@@ -64,16 +86,25 @@ absl::Status CallLedger::CheckRoom(const BudgetClient& client, size_t bytes) {
   return ServiceUnavailableError("The server's memory for requests and answers is used up: try again");
 }
 
-void CallLedger::Received(const TrackedCall& call, size_t bytes) {
+void CallLedger::Received(TrackedCall& call, size_t bytes) {
+  call.has_message_.store(true, std::memory_order_relaxed);
+  if (call.use_ != nullptr) {
+    call.use_->served_bytes.fetch_add(bytes + bytes / kFramingPart + FloodGuard::kMessageBytes,
+                                      std::memory_order_relaxed);
+  }
   if (!has_streaks_.load(std::memory_order_relaxed)) return;
-  const std::string peer = call.Peer();
+  const std::string& peer = call.Peer();
   const absl::MutexLock lock(&streaks_mutex_);
   const auto found = streaks_.find(peer);
   if (found != streaks_.end()) found->second.whole_bytes += bytes + bytes / kFramingPart + kHeadBytes;
 }
 
-void CallLedger::Cancelled(const TrackedCall& call) {
-  const std::string peer = call.Peer();
+void CallLedger::Cancelled(TrackedCall& call) {
+  call.is_cancelled_.store(true, std::memory_order_relaxed);
+  if (call.use_ != nullptr && !call.has_message_.load(std::memory_order_relaxed)) {
+    call.use_->reset_calls.fetch_add(1, std::memory_order_relaxed);
+  }
+  const std::string& peer = call.Peer();
   const absl::MutexLock lock(&cancelled_mutex_);
   // An interval is long: a client can begin and cancel thousands of calls in it.
   if (++cancelled_[peer] == limits_.cancelled_max + 1 && table_ != nullptr) table_->Hasten();
@@ -90,6 +121,23 @@ void CallLedger::BreakCancelling(ConnectionTable* table) {
     LOG_EVERY_N(WARNING, kLogEvery) << "grpc: connection broken off, because it cancels its calls peer=" << peer
                                     << " calls=" << calls;
     broken_cancelling_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void CallLedger::BreakFlooding(int64_t now_ns, ConnectionTable* table) {
+  if (sweeps_to_look_ > 0) {
+    --sweeps_to_look_;
+    return;
+  }
+  sweeps_to_look_ = table->connections() / kLooksPerSweep;
+  guard_.BeginLook();
+  table->LookAtAll(
+      [this, now_ns](const std::string& peer, const TransferCounts& counts) { guard_.Look(peer, counts, now_ns); });
+  for (const std::string& peer : guard_.EndLook()) {
+    if (!table->Bar(peer)) continue;
+    LOG_EVERY_N(WARNING, kLogEvery) << "grpc: connection broken off, because it sends frames without requests peer="
+                                    << peer;
+    broken_flooding_.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
@@ -129,14 +177,27 @@ void CallLedger::EstimateOne(int64_t now_ns, const TransferCounts& counts, Strea
                         seconds * static_cast<double>(limits_.bytes_per_second_min * connection->calls.size());
 }
 
+// A connection that has ended, or is on a Unix socket.
+void CallLedger::EstimateUnknown(const std::string& peer, Connection* connection) {
+  connection->is_slow = true;
+  if (!NetworkOf(std::string_view(peer)).has_value()) {
+    connection->request_bytes = connection->reading * (limits_.request_bytes_max + kWindowBytes);
+    return;
+  }
+  connection->request_bytes = connection->reading * kWindowBytes;
+  const auto found = streaks_.find(peer);
+  if (found == streaks_.end()) return;
+  found->second.is_seen = true;
+  connection->request_bytes = std::max(connection->request_bytes, found->second.held_bytes);
+}
+
 void CallLedger::Estimate(int64_t now_ns, const ConnectionTable& table, Connections* connections) {
   const absl::MutexLock lock(&streaks_mutex_);
   for (auto& [peer, streak] : streaks_) streak.is_seen = false;
   for (auto& [peer, connection] : *connections) {
     const std::optional<TransferCounts> counts = table.Transferred(peer);
     if (!counts.has_value()) {
-      connection.request_bytes = connection.reading * (limits_.request_bytes_max + kWindowBytes);
-      connection.is_slow = true;
+      EstimateUnknown(peer, &connection);
       continue;
     }
     const auto [found, is_new] = streaks_.try_emplace(peer);
@@ -169,6 +230,7 @@ void CallLedger::Sweep(int64_t now_ns, ConnectionTable* table) {
   }
   budget_->SetEstimate(estimate, std::move(by_client));
   BreakCancelling(table);
+  BreakFlooding(now_ns, table);
   EndStalled(now_ns, &connections);
   EndExcess(now_ns, connections, table);
 }
@@ -253,6 +315,7 @@ CallLedgerCounts CallLedger::counts() const {
   return {.ended_stalled = ended_stalled_.load(std::memory_order_relaxed),
           .ended_spent = ended_spent_.load(std::memory_order_relaxed),
           .broken_cancelling = broken_cancelling_.load(std::memory_order_relaxed),
+          .broken_flooding = broken_flooding_.load(std::memory_order_relaxed),
           .refused = refused_.load(std::memory_order_relaxed)};
 }
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,9 +16,11 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "daemon/grpc/flood_guard.h"
 #include "daemon/net/memory_budget.h"
 #include "grpcpp/server_context.h"
 
@@ -35,7 +38,9 @@ enum class CallPhase : uint8_t {
 // Thread-safety: Set and the readers are thread-safe.
 class TrackedCall {
  public:
-  explicit TrackedCall(grpc::CallbackServerContext* context) : context_(context) {}
+  // The context may be null in tests.
+  explicit TrackedCall(grpc::CallbackServerContext* context)
+      : context_(context), peer_(context == nullptr ? std::string() : context->peer()) {}
   TrackedCall(const TrackedCall&) = delete;
   TrackedCall& operator=(const TrackedCall&) = delete;
 
@@ -51,21 +56,21 @@ class TrackedCall {
  private:
   friend class CallLedger;
 
+  // Size of what the client says about the call.
+  size_t MetadataBytes() const;
+
   // Replaced in tests.
-  virtual std::string Peer() const { return context_->peer(); }
+  virtual const std::string& Peer() const { return peer_; }
   virtual void Cancel() { context_->TryCancel(); }
 
   grpc::CallbackServerContext* const context_;
+  const std::string peer_;  // gRPC does not tell the peer of a call that was cancelled
   std::atomic<CallPhase> phase_ = CallPhase::kRunning;
   std::atomic<size_t> bytes_ = 0;
-  std::atomic<int64_t> since_ns_ = 0;  // of the phase, or of the last progress in it
-};
-
-// Bytes that a connection has transferred, by the system's count.
-struct TransferCounts {
-  uint64_t received = 0;
-  uint64_t acknowledged = 0;
-  uint64_t received_before = 0;  // up to a moment at most about a second ago
+  std::atomic<int64_t> since_ns_ = 0;      // of the phase, or of the last progress in it
+  std::atomic<bool> has_message_ = false;  // a whole one
+  std::atomic<bool> is_cancelled_ = false;
+  std::shared_ptr<ConnectionUse> use_;  // null on Unix sockets
 };
 
 // The connections of calls. A client's address is as gRPC writes it; clients on Unix sockets have none.
@@ -79,6 +84,10 @@ class ConnectionTable {
   // Breaks the connection off, discards what has arrived, and refuses its client further connections for a while. False
   // if the connection is unknown: gRPC does not tell the address of a connection that has ended.
   virtual bool Bar(const std::string& peer) = 0;
+  // Calls `look` for each connection with an address.
+  using LookAt = absl::FunctionRef<void(const std::string& peer, const TransferCounts& counts)>;
+  virtual void LookAtAll(LookAt look) const = 0;
+  virtual size_t connections() const = 0;
   // Has Sweep called soon. Thread-safe.
   virtual void Hasten() = 0;
 };
@@ -101,6 +110,7 @@ struct CallLedgerCounts {
   uint64_t ended_stalled = 0;      // calls ended because their client stalled
   uint64_t ended_spent = 0;        // calls ended because the budget was spent
   uint64_t broken_cancelling = 0;  // connections broken off because they cancelled too many calls
+  uint64_t broken_flooding = 0;    // connections broken off because of frames that belong to no call
   uint64_t refused = 0;            // calls refused because the budget was spent
 };
 
@@ -130,10 +140,10 @@ class CallLedger {
   // OK, or ServiceUnavailable if the budget, or the client's share of it, has no room for `bytes` more.
   absl::Status CheckRoom(const BudgetClient& client, size_t bytes);
   // Tells that a message of the call has arrived as a whole.
-  void Received(const TrackedCall& call, size_t bytes);
+  void Received(TrackedCall& call, size_t bytes);
   // Tells that the client has cancelled the call. A connection that cancels more calls in an interval than it may have
   // open is broken off: each costs the daemon more than the client.
-  void Cancelled(const TrackedCall& call);
+  void Cancelled(TrackedCall& call);
   // Whom Cancelled tells that a connection must be broken off. Call before the first call is added.
   void set_table(ConnectionTable* table) { table_ = table; }
 
@@ -179,9 +189,11 @@ class CallLedger {
   // Returns the number of open calls.
   size_t Collect(int64_t now_ns, Connections* connections);
   void Estimate(int64_t now_ns, const ConnectionTable& table, Connections* connections);
+  void EstimateUnknown(const std::string& peer, Connection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(streaks_mutex_);
   void EstimateOne(int64_t now_ns, const TransferCounts& counts, Streak* streak, Connection* connection) const;
   void EndStalled(int64_t now_ns, Connections* connections);
   void BreakCancelling(ConnectionTable* table);
+  void BreakFlooding(int64_t now_ns, ConnectionTable* table);
   void EndExcess(int64_t now_ns, const Connections& connections, ConnectionTable* table);
   // Ends calls of these connections, those of the largest first, until `wanted` bytes are freed.
   void EndLargest(int64_t now_ns, size_t wanted, ConnectionList connections, ConnectionTable* table);
@@ -197,6 +209,9 @@ class CallLedger {
   absl::Mutex cancelled_mutex_;
   absl::flat_hash_map<std::string, size_t> cancelled_ ABSL_GUARDED_BY(cancelled_mutex_);
   std::atomic<uint64_t> broken_cancelling_ = 0;
+  FloodGuard guard_;
+  size_t sweeps_to_look_ = 0;
+  std::atomic<uint64_t> broken_flooding_ = 0;
   std::atomic<uint64_t> ended_stalled_ = 0;
   std::atomic<uint64_t> ended_spent_ = 0;
   std::atomic<uint64_t> refused_ = 0;

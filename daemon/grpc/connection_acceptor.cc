@@ -218,12 +218,18 @@ void ConnectionAcceptor::NoteReceived() {
 
 std::optional<TransferCounts> ConnectionAcceptor::Transferred(const std::string& peer) const {
   const auto found = by_peer_.find(peer);
-  if (found == by_peer_.end()) return std::nullopt;
-  const std::optional<tcp_info> info = InfoOf(found->second);
+  return found == by_peer_.end() ? std::nullopt : CountsOf(found->second);
+}
+
+std::optional<TransferCounts> ConnectionAcceptor::CountsOf(int watched) const {
+  const std::optional<tcp_info> info = InfoOf(watched);
   if (!info.has_value()) return std::nullopt;
+  int unread_bytes = 0;
+  ioctl(watched, SIOCINQ, &unread_bytes);
   return TransferCounts{.received = info->tcpi_bytes_received,
                         .acknowledged = info->tcpi_bytes_acked,
-                        .received_before = watched_.find(found->second)->second.received_before};
+                        .received_before = watched_.find(watched)->second.received_before,
+                        .unread = static_cast<uint64_t>(std::max(unread_bytes, 0))};
 }
 
 void ConnectionAcceptor::Break(const std::string& peer) {
@@ -241,6 +247,12 @@ void ConnectionAcceptor::Break(const std::string& peer) {
   }
 }
 
+void ConnectionAcceptor::LookAtAll(LookAt look) const {
+  for (const auto& [peer, watched] : by_peer_) {
+    if (const std::optional<TransferCounts> counts = CountsOf(watched)) look(peer, *counts);
+  }
+}
+
 void ConnectionAcceptor::Hasten() {
   is_hastened_ = true;
   Wake(wakeup_);
@@ -250,6 +262,7 @@ bool ConnectionAcceptor::Bar(const std::string& peer) {
   const auto found = by_peer_.find(peer);
   if (found == by_peer_.end()) return false;
   const int watched = found->second;
+  by_peer_.erase(found);
   // Nothing arrives any more after this. gRPC would still serve the calls that have arrived, thousands perhaps.
   shutdown(watched, SHUT_RDWR);
   recv(watched, nullptr, kDiscardedBytes, MSG_TRUNC | MSG_DONTWAIT);

@@ -53,15 +53,17 @@ class ConnectionAcceptor final : public ConnectionTable {
   std::optional<TransferCounts> Transferred(const std::string& peer) const override;
   void Break(const std::string& peer) override;
   bool Bar(const std::string& peer) override;
+  void LookAtAll(LookAt look) const override;
+  size_t connections() const override { return open_.load(std::memory_order_relaxed); }
   void Hasten() override;
 
   // The listening address with the actual port.
   const std::string& address() const { return bound_.address; }
-  size_t connections() const { return open_.load(std::memory_order_relaxed); }
 
  private:
   explicit ConnectionAcceptor(BoundSockets bound, ConnectionLedger* ledger);
   absl::Status Watch();
+  std::optional<TransferCounts> CountsOf(int watched) const;
   void Run();
   void SweepIfDue();
   void AcceptSome(int listener);

@@ -46,7 +46,7 @@ void GuardedCall::ReadRequest(ReadDone done) {
 
 void GuardedCall::OnReadDone(bool ok) {
   Set(CallPhase::kRunning);
-  ledger_->Received(*this, request_.Length());
+  if (ok) ledger_->Received(*this, request_.Length());
   ReadDone done = std::move(read_done_);
   std::move(done)(ok);
 }

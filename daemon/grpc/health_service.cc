@@ -71,7 +71,7 @@ void HealthWatch::Drain() {
 
 void HealthWatch::OnReadDone(bool ok) {
   Set(CallPhase::kRunning);
-  ledger_->Received(*this, request_.Length());
+  if (ok) ledger_->Received(*this, request_.Length());
   const bool is_known = ok && IsKnownService(request_);
   request_.Clear();
   {

@@ -14,11 +14,13 @@ import struct
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from armature_daemon import Daemon  # noqa: E402
-from raw_grpc_client import DATA, END_STREAM, FRAME_BYTES_MAX, PING, SETTINGS, RawGrpcClient, field, text_item  # noqa: E402
+from raw_grpc_client import (  # noqa: E402
+    DATA, END_STREAM, FRAME_BYTES_MAX, PING, RST_STREAM, SETTINGS, RawGrpcClient, field, text_item)
 
 ITEMS = "/armature.api.v1.ItemService/"
 WAIT_S = 60
@@ -303,6 +305,58 @@ class Floods(unittest.TestCase):
             for _ in range(100):
                 self.assertTrue(daemon.serves())
             self.assertLess(cpu_seconds(daemon) - begun, self.CPU_S_MAX)
+
+    def check_broken_off(self, frames_of):
+        """Sends until the daemon ends the connection, reading the answers; then tries to connect."""
+        def is_accepted(source):
+            with socket.create_connection(daemon.grpc.rsplit(":", 1), WAIT_S, (source, 0)) as made:
+                # The server's settings, or the end of the connection.
+                with contextlib.suppress(OSError):
+                    return made.recv(1) != b""
+            return False
+
+        def drain(client):
+            with contextlib.suppress(OSError):
+                while client.socket.recv(1 << 16):
+                    pass
+            # The daemon takes no more, and has no reason to say so to a client that waits until it can send.
+            with contextlib.suppress(OSError):
+                client.socket.shutdown(socket.SHUT_RDWR)
+
+        with ServingDaemon() as daemon, contextlib.closing(RawGrpcClient(daemon.grpc)) as client:
+            reader = threading.Thread(target=drain, args=(client,))
+            reader.start()
+            deadline = time.monotonic() + WAIT_S
+            with self.assertRaises(OSError):
+                while time.monotonic() < deadline:
+                    client.socket.sendall(frames_of(client))
+            reader.join()
+            self.assertFalse(is_accepted("127.0.0.1"))
+            self.assertTrue(is_accepted("127.0.0.2"))
+            self.assertTrue(daemon.serves(), "connections of the same network that do no harm go on")
+            self.assertTrue(wait_until(lambda: is_accepted("127.0.0.1")))
+
+    def test_pings_without_end_are_broken_off(self):
+        self.check_broken_off(lambda client: client.frame(PING, 0, 0, bytes(8)) * 1000)
+
+    def test_settings_without_end_are_broken_off(self):
+        self.check_broken_off(lambda client: client.frame(SETTINGS, 0, 0) * 1000)
+
+    def test_calls_that_are_reset_at_once_are_broken_off(self):
+        def resets(client):
+            frames = b""
+            for _ in range(100):
+                head, stream = client.headers(ITEMS + "GetItem")
+                frames += head + client.frame(RST_STREAM, 0, stream, bytes(3) + b"\x08")
+            return frames
+        self.check_broken_off(resets)
+
+    def test_requests_without_pause_are_no_flood(self):
+        with ServingDaemon() as daemon, contextlib.closing(RawGrpcClient(daemon.grpc)) as client:
+            request = field(1, b"Items") + field(2, text_item(id="b", text="x" * 15_000))
+            for _ in range(1000):
+                self.assertIsNotNone(client.call(ITEMS + "PutItem", request))
+            self.assertTrue(client.call(ITEMS + "GetItem", field(1, b"Items") + field(2, text_item(id="b"))))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ class FakeCall final : public TrackedCall {
   bool is_cancelled() const { return is_cancelled_; }
 
  private:
-  std::string Peer() const override { return peer_; }
+  const std::string& Peer() const override { return peer_; }
   void Cancel() override { is_cancelled_ = true; }
 
   CallLedger* const ledger_;
@@ -50,9 +50,14 @@ class FakeConnections final : public ConnectionTable {
   }
   void Break(const std::string& peer) override { broken.push_back(peer); }
   bool Bar(const std::string& peer) override {
-    if (counts.contains(peer)) barred.push_back(peer);
-    return counts.contains(peer);
+    if (counts.erase(peer) == 0) return false;
+    barred.push_back(peer);
+    return true;
   }
+  void LookAtAll(LookAt look) const override {
+    for (const auto& [peer, of_peer] : counts) look(peer, of_peer);
+  }
+  size_t connections() const override { return counts.size(); }
   void Hasten() override { ++hastened; }
 
   std::map<std::string, TransferCounts> counts;
@@ -225,6 +230,18 @@ TEST_F(CallLedgerTest, BreaksOffWhoeverBeginsAndCancelsCallsWithoutEnd) {
   ledger_.Cancelled(*other);
   SweepAfter(0.1);
   EXPECT_THAT(table_.barred, ElementsAre(kOne)) << "each interval counts for itself";
+}
+
+TEST_F(CallLedgerTest, CallsOfAnEndedConnectionHoldNoMoreThanArrived) {
+  const auto first = Call(kOne, CallPhase::kReading);
+  const auto second = Call(kOne, CallPhase::kReading);
+  SweepAfter(0.1);
+  Receive(kOne, 3 * kMb);
+  SweepAfter(0.1);
+  table_.counts.erase(kOne);
+  SweepAfter(0.1);
+  EXPECT_GT(budget_.held(), 2 * kMb);
+  EXPECT_LT(budget_.held(), 4 * kMb);
 }
 
 TEST_F(CallLedgerTest, TheEstimateEndsWithItsCalls) {

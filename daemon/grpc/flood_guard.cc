@@ -1,0 +1,99 @@
+#include "daemon/grpc/flood_guard.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/hash/hash.h"
+
+namespace armature::daemon {
+namespace {
+
+// Cost of a reset call, in bytes of frames that cost as much: about eight pings.
+constexpr uint64_t kResetBytes = 128;
+// Bytes that a connection may receive without a call in each interval: keep-alive, acknowledgements of settings.
+constexpr uint64_t kFreeBytes = 512;
+// The handshake of TLS and the first settings.
+constexpr uint64_t kFirstBytes = 16 << 10;
+// A client that receives answers sends window updates and pings: less than this part of what it receives.
+constexpr uint64_t kUpdatesPart = 64;
+// Received part of an unfinished request, in most cases. One may be the largest possible.
+constexpr uint64_t kUnfinishedBytes = 1 << 20;
+// A request of this many times the largest size is refused with a message that says so, which takes its last byte.
+constexpr uint64_t kLargestPart = 2;
+
+}  // namespace
+
+std::shared_ptr<ConnectionUse> FloodGuard::UseOf(const std::string& peer) {
+  Shard& shard = shards_[absl::HashOf(peer) % shards_.size()];
+  const absl::MutexLock lock(&shard.mutex);
+  std::shared_ptr<ConnectionUse>& use = shard.uses[peer];
+  if (use == nullptr) use = std::make_shared<ConnectionUse>();
+  return use;
+}
+
+void FloodGuard::BeginLook() { suspects_.clear(); }
+
+void FloodGuard::Look(const std::string& peer, const TransferCounts& counts, int64_t now_ns) {
+  const std::optional<PeerNetwork> network = NetworkOf(std::string_view(peer));
+  if (!network.has_value()) return;
+  const std::shared_ptr<ConnectionUse> use = UseOf(peer);
+  const uint64_t served = use->served_bytes.load(std::memory_order_relaxed);
+  const uint64_t resets = use->reset_calls.load(std::memory_order_relaxed);
+  const int64_t open = std::max<int64_t>(use->open_calls.load(std::memory_order_relaxed), 0);
+  const bool is_first = use->seen_ns == 0;
+  const int64_t passed_ns = is_first ? 0 : now_ns - use->seen_ns;
+  const uint64_t intervals = static_cast<uint64_t>(std::max<int64_t>(passed_ns / limits_.interval_ns, 1));
+
+  // Both counts grow between the questions for them, so the difference may be too low.
+  const uint64_t read_to = std::max(counts.received - std::min(counts.received, counts.unread), use->seen_read);
+  const uint64_t read = std::exchange(use->seen_read, read_to);
+  const uint64_t asked = (served - use->seen_served) + (counts.acknowledged - use->seen_acknowledged) / kUpdatesPart +
+                         kFreeBytes * intervals + (is_first ? kFirstBytes : 0);
+  const uint64_t reset_bytes = (resets - use->seen_resets) * kResetBytes;
+  use->seen_acknowledged = counts.acknowledged;
+  use->seen_served = served;
+  use->seen_resets = resets;
+  use->seen_ns = now_ns;
+  use->is_seen = true;
+
+  use->balance += read_to - read;
+  use->balance -= std::min(use->balance, asked);
+  const uint64_t unfinished =
+      open == 0 ? 0 : kLargestPart * limits_.request_bytes_max + static_cast<uint64_t>(open) * kUnfinishedBytes;
+  const uint64_t excess = use->balance - std::min(use->balance, unfinished);
+  const uint64_t proven = std::min(excess, use->fresh);
+  use->fresh = excess - proven;
+  // A rate, not a sum: what a connection was permitted in an interval does not add up.
+  use->balance -= proven;
+  const uint64_t bytes = (proven + reset_bytes) / intervals;
+  if (bytes == 0) return;
+  suspects_.push_back({peer, *network, bytes, bytes > limits_.connection_bytes});
+}
+
+std::vector<std::string> FloodGuard::EndLook() {
+  struct Sum {
+    uint64_t bytes = 0;
+    uint64_t connections = 0;
+  };
+  absl::flat_hash_map<PeerNetwork, Sum> networks;
+  for (const Suspect& suspect : suspects_) {
+    Sum& sum = networks[suspect.network];
+    sum.bytes += suspect.bytes;
+    ++sum.connections;
+  }
+  std::vector<std::string> flooders;
+  for (Suspect& suspect : suspects_) {
+    const Sum& sum = networks[suspect.network];
+    // Clients that do no more than others do may share a network with a flood.
+    const bool is_part = sum.bytes > limits_.network_bytes && suspect.bytes * sum.connections >= sum.bytes;
+    if (suspect.is_over || is_part) flooders.push_back(std::move(suspect.peer));
+  }
+  suspects_.clear();
+  for (Shard& shard : shards_) {
+    const absl::MutexLock lock(&shard.mutex);
+    absl::erase_if(shard.uses, [](const auto& each) { return !std::exchange(each.second->is_seen, false); });
+  }
+  return flooders;
+}
+
+}  // namespace armature::daemon

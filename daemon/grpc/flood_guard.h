@@ -1,0 +1,106 @@
+#ifndef ARMATURE_DAEMON_GRPC_FLOOD_GUARD_H_
+#define ARMATURE_DAEMON_GRPC_FLOOD_GUARD_H_
+
+// Recognition of gRPC connections that make the daemon work without asking it for anything.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/net/connection_ledger.h"
+
+namespace armature::daemon {
+
+// Use that a connection makes of the daemon. Thread-safety: the atomic members may be changed by any thread.
+struct ConnectionUse {
+  std::atomic<uint64_t> served_bytes = 0;  // of calls and whole messages, estimated high
+  std::atomic<uint64_t> reset_calls = 0;   // cancelled before their request was whole
+  std::atomic<int64_t> open_calls = 0;
+
+ private:
+  friend class FloodGuard;
+  // Members of the thread that calls Look.
+  uint64_t seen_read = 0;
+  uint64_t seen_acknowledged = 0;
+  uint64_t seen_served = 0;
+  uint64_t seen_resets = 0;
+  int64_t seen_ns = 0;
+  uint64_t balance = 0;  // bytes read that belong to no call
+  uint64_t fresh = 0;    // part of the balance beyond what is permitted, found by the last look
+  bool is_seen = false;
+};
+
+// Bytes that a connection has transferred, by the system's count.
+struct TransferCounts {
+  uint64_t received = 0;
+  uint64_t acknowledged = 0;
+  uint64_t received_before = 0;  // up to a moment at most about a second ago
+  uint64_t unread = 0;           // part of the received bytes that gRPC has not read
+};
+
+// gRPC serves frames without limit: pings, settings, calls that are reset at once. Each is a few bytes, and together
+// they keep its threads from everybody else. gRPC does not count them, so the guard compares the bytes that gRPC has
+// read from a connection with those of its calls. The rest, and calls that are reset before their request is whole, may
+// not exceed a rate for each connection, and one for all connections of a network. Two looks decide: at the first one
+// the call may not have begun that bytes belong to.
+//
+// Thread-safety: UseOf is thread-safe; one thread calls the others.
+class FloodGuard {
+ public:
+  // Rates in bytes, for each interval.
+  struct Limits {
+    int64_t interval_ns = 100'000'000;
+    uint64_t connection_bytes = 64 << 10;
+    uint64_t network_bytes = 256 << 10;
+    // Size of the largest request. Unfinished requests are no flood.
+    size_t request_bytes_max = 16 << 20;
+  };
+
+  FloodGuard() : FloodGuard(Limits{}) {}
+  explicit FloodGuard(Limits limits) : limits_(limits) {}
+  FloodGuard(const FloodGuard&) = delete;
+  FloodGuard& operator=(const FloodGuard&) = delete;
+
+  // Bytes of a call besides its metadata, and of a message besides its content: heads of frames and records of TLS.
+  static constexpr size_t kCallBytes = 256;
+  static constexpr size_t kMessageBytes = 128;
+
+  // Use of the connection with this peer. Never null; the same object until the connection is forgotten.
+  std::shared_ptr<ConnectionUse> UseOf(const std::string& peer);
+
+  // Begins a look at all connections. Look is called for each, then EndLook.
+  void BeginLook();
+  void Look(const std::string& peer, const TransferCounts& counts, int64_t now_ns);
+  // Returns the peers of the connections that flood, and forgets the connections that were not looked at.
+  std::vector<std::string> EndLook();
+
+ private:
+  struct Shard {
+    absl::Mutex mutex;
+    absl::flat_hash_map<std::string, std::shared_ptr<ConnectionUse>> uses ABSL_GUARDED_BY(mutex);
+  };
+  // A connection that receives more than it asks for.
+  struct Suspect {
+    std::string peer;
+    PeerNetwork network{};
+    uint64_t bytes = 0;  // in an interval
+    bool is_over = false;
+  };
+
+  const Limits limits_;
+  std::array<Shard, 16> shards_;
+  std::vector<Suspect> suspects_;
+};
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_GRPC_FLOOD_GUARD_H_

@@ -1,0 +1,146 @@
+#include "daemon/grpc/flood_guard.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace armature::daemon::flood_guard_test {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr int64_t kIntervalNs = 100'000'000;
+constexpr uint64_t kKb = 1024;
+constexpr char kOne[] = "ipv4:192.0.2.1:1000";
+
+class FloodGuardTest : public testing::Test {
+ protected:
+  // Looks once more after `intervals`, and tells who floods.
+  std::vector<std::string> Look(int intervals = 1) {
+    now_ns_ += intervals * kIntervalNs;
+    guard_.BeginLook();
+    for (const auto& [peer, counts] : connections_) guard_.Look(peer, counts, now_ns_);
+    return guard_.EndLook();
+  }
+  void Receive(const std::string& peer, uint64_t bytes) { connections_[peer].received += bytes; }
+  // A connection that has been looked at.
+  void Connect(const std::string& peer) {
+    Receive(peer, 4 * kKb);
+    EXPECT_THAT(Look(), IsEmpty());
+  }
+  static std::string Neighbour(int number) { return "ipv4:192.0.2.1:" + std::to_string(2000 + number); }
+
+  FloodGuard guard_;
+  std::map<std::string, TransferCounts> connections_;
+  int64_t now_ns_ = kIntervalNs;
+};
+
+TEST_F(FloodGuardTest, FramesWithoutCallsAreAFlood) {
+  Connect(kOne);
+  Receive(kOne, 200 * kKb);
+  EXPECT_THAT(Look(), IsEmpty()) << "the call may not have begun";
+  Receive(kOne, 200 * kKb);
+  EXPECT_THAT(Look(), ElementsAre(kOne));
+}
+
+TEST_F(FloodGuardTest, ARequestThatIsCountedLaterIsNone) {
+  Connect(kOne);
+  Receive(kOne, 300 * kKb);
+  EXPECT_THAT(Look(), IsEmpty());
+  guard_.UseOf(kOne)->served_bytes += 301 * kKb;
+  EXPECT_THAT(Look(), IsEmpty());
+  EXPECT_THAT(Look(), IsEmpty());
+}
+
+TEST_F(FloodGuardTest, UnreadBytesCountWhenTheyAreRead) {
+  Connect(kOne);
+  Receive(kOne, 300 * kKb);
+  connections_[kOne].unread = 300 * kKb;
+  for (int i = 0; i < 5; ++i) EXPECT_THAT(Look(), IsEmpty()) << "gRPC's threads are busy with others";
+  connections_[kOne].unread = 0;
+  Look();
+  EXPECT_THAT(Look(), ElementsAre(kOne));
+}
+
+TEST_F(FloodGuardTest, AnUnfinishedRequestMayHaveArrivedButForItsEnd) {
+  Connect(kOne);
+  guard_.UseOf(kOne)->open_calls = 1;
+  for (int i = 0; i < 30; ++i) {
+    Receive(kOne, kKb * kKb);
+    EXPECT_THAT(Look(), IsEmpty());
+  }
+  for (int i = 0; i < 4; ++i) {
+    Receive(kOne, kKb * kKb);
+    Look();
+  }
+  Receive(kOne, kKb * kKb);
+  EXPECT_THAT(Look(), ElementsAre(kOne)) << "no request is that large";
+}
+
+TEST_F(FloodGuardTest, ASmallRateIsPermitted) {
+  Connect(kOne);
+  for (int i = 0; i < 100; ++i) {
+    Receive(kOne, 32 * kKb);
+    EXPECT_THAT(Look(), IsEmpty()) << i;
+  }
+  for (int i = 0; i < 10; ++i) {
+    Receive(kOne, 10 * 32 * kKb);
+    EXPECT_THAT(Look(/*intervals=*/10), IsEmpty()) << "the same rate over a longer time";
+  }
+}
+
+TEST_F(FloodGuardTest, ResetCallsAreAFlood) {
+  Connect(kOne);
+  guard_.UseOf(kOne)->reset_calls += 500;
+  EXPECT_THAT(Look(), IsEmpty());
+  guard_.UseOf(kOne)->reset_calls += 600;
+  EXPECT_THAT(Look(), ElementsAre(kOne));
+}
+
+TEST_F(FloodGuardTest, ManyConnectionsOfANetworkAreOneFlood) {
+  for (int i = 0; i < 100; ++i) Connect(Neighbour(i));
+  Connect(kOne);
+  Connect("ipv4:198.51.100.7:1000");
+  std::vector<std::string> flooders;
+  for (int look = 0; look < 2; ++look) {
+    for (int i = 0; i < 100; ++i) Receive(Neighbour(i), 8 * kKb);
+    Receive(kOne, 2 * kKb);
+    Receive("ipv4:198.51.100.7:1000", 32 * kKb);
+    flooders = Look();
+  }
+  EXPECT_THAT(flooders, SizeIs(100)) << "neither the neighbour that does less, nor the other network";
+}
+
+TEST_F(FloodGuardTest, WindowUpdatesOfWhoeverReceivesAreNone) {
+  Connect(kOne);
+  for (int i = 0; i < 10; ++i) {
+    Receive(kOne, 100 * kKb);
+    connections_[kOne].acknowledged += 10 << 20;
+    EXPECT_THAT(Look(), IsEmpty());
+  }
+}
+
+TEST_F(FloodGuardTest, ConnectionsOnUnixSocketsAreNotLookedAt) {
+  for (int i = 0; i < 3; ++i) {
+    Receive("unix:", 1 << 20);
+    EXPECT_THAT(Look(), IsEmpty());
+  }
+}
+
+TEST_F(FloodGuardTest, ForgetsEndedConnections) {
+  Connect(kOne);
+  const std::shared_ptr<ConnectionUse> use = guard_.UseOf(kOne);
+  Look();
+  EXPECT_EQ(guard_.UseOf(kOne), use);
+  connections_.clear();
+  Look();
+  EXPECT_NE(guard_.UseOf(kOne), use);
+}
+
+}  // namespace armature::daemon::flood_guard_test
