@@ -63,7 +63,7 @@ void ReadNow(Parts* parts, RequestContext context, const std::shared_ptr<ReadPla
 
 // Reads when `index` contains all changes up to `at_least`. At the deadline the read fails, or, `if_late`, goes on.
 void ReadWhenApplied(Parts* parts, RequestContext context, const std::shared_ptr<ReadPlan>& plan,
-                     ChangeSequence at_least, absl::Time deadline, bool if_late, PageWriter* page,
+                     ChangeSequence at_least, Deadline deadline, bool if_late, PageWriter* page,
                      Callback<ReadResult> done) {
   // If the table's log is empty up to the sequence, only a run of the applier advances the cursor.
   parts->applier.OnAppended({plan->table().descriptor.id});
@@ -89,12 +89,11 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
   ChangeSequence at_least((*plan)->request.at_least_sequence);
   const bool is_settled = at_least == ChangeSequence() && parts->options.index_read_wait > absl::ZeroDuration();
   if (is_settled && index->progress->backlog().may_wait()) {
-    const absl::Time now = absl::Now();
-    const absl::Duration patience = std::min(parts->options.index_read_wait, (context.deadline - now) / 2);
+    const absl::Duration patience = std::min(parts->options.index_read_wait, context.deadline.left() / 2);
     if (patience > absl::ZeroDuration()) {
       at_least = index->progress->backlog().last();
-      return ReadWhenApplied(parts, std::move(context), *plan, at_least, now + patience, /*if_late=*/true, page,
-                             std::move(done));
+      return ReadWhenApplied(parts, std::move(context), *plan, at_least, Deadline::After(patience), /*if_late=*/true,
+                             page, std::move(done));
     }
   }
   if (index->progress->applied() >= at_least) {
@@ -104,7 +103,7 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
     return std::move(done)(ValidationError(
         Cat("AtLeastSequence ", at_least.value(), " is none of this server's: its last change is ", last.value())));
   }
-  const absl::Time deadline = std::min(context.deadline, absl::Now() + kWaitForIndexMax);
+  const Deadline deadline = std::min(context.deadline, Deadline::After(kWaitForIndexMax));
   ReadWhenApplied(parts, std::move(context), *plan, at_least, deadline, /*if_late=*/false, page, std::move(done));
 }
 
@@ -232,12 +231,11 @@ void Engine::DeleteTable(const std::optional<std::string>& name, Callback<TableD
   RunBlocking(&parts_->table_pool, std::move(done), delete_table, parts_.get(), name);
 }
 
-void Engine::DescribeTable(const std::optional<std::string>& name, Callback<TableDescription> done,
-                           absl::Time deadline) {
+void Engine::DescribeTable(const std::optional<std::string>& name, Callback<TableDescription> done, Deadline deadline) {
   absl::StatusOr<TableDescription> described = engine::DescribeTable(*parts_->database, name);
   if (!described.ok() || !IsInTransition(described->descriptor)) return std::move(done)(std::move(described));
   // Clients poll in intervals of many seconds, and a creation ends within milliseconds of the first question.
-  const absl::Duration patience = std::min(parts_->options.describe_wait, (deadline - absl::Now()) / 2);
+  const absl::Duration patience = std::min(parts_->options.describe_wait, deadline.left() / 2);
   parts_->table_waits.WhenSettled(described->descriptor.name, patience,
                                   [database = parts_->database, name, done = std::move(done)]() mutable {
                                     std::move(done)(engine::DescribeTable(*database, name));

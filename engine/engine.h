@@ -97,7 +97,7 @@ class Engine {
   void DeleteTable(const std::optional<std::string>& name_or_arn, Callback<TableDescription> done);
   // `deadline`: the client's. The wait for the end of a transition leaves it half of the time.
   void DescribeTable(const std::optional<std::string>& name_or_arn, Callback<TableDescription> done,
-                     absl::Time deadline = absl::InfiniteFuture());
+                     Deadline deadline = {});
   void ListTables(const std::optional<std::string>& start_after, std::optional<int64_t> limit,
                   Callback<ListTablesResult> done);
   void UpdateTable(model::TableUpdate update, Callback<TableDescription> done);

@@ -39,7 +39,7 @@ void RunOnPool(ThreadPool* pool, Task task, absl::AnyInvocable<void(absl::Status
 }
 
 absl::Status CheckStillWanted(const RequestContext& context) {
-  if (context.deadline != absl::InfiniteFuture() && absl::Now() >= context.deadline) {
+  if (context.deadline.has_passed()) {
     return DeadlineExceededError("The deadline of the request has passed");
   }
   if (context.cancelled && context.cancelled()) return CancelledError("The client has gone");

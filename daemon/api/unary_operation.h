@@ -24,7 +24,7 @@ namespace armature::daemon {
 struct OperationContext {
   engine::Engine* engine;
   std::string_view authority;  // address that the client has used, "host:port"; valid during the call only
-  absl::Time deadline = absl::InfiniteFuture();  // the client's
+  Deadline deadline = {};      // the client's
   // Authorises each statement of an operation on statements. Empty: everything is permitted.
   engine::StatementGate allow = nullptr;
   uint64_t at_least_sequence = 0;     // from the headers of the request; see QueryRequest

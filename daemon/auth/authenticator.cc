@@ -78,7 +78,7 @@ void Authenticator::Hold(absl::Duration time, absl::Status status, Done done) {
     delayed_.fetch_sub(1);
     return std::move(done)(std::move(status));
   }
-  timers_.At(absl::Now() + time, [this, status = std::move(status), done = std::move(done)]() mutable {
+  timers_.At(Deadline::After(time), [this, status = std::move(status), done = std::move(done)]() mutable {
     delayed_.fetch_sub(1);
     std::move(done)(std::move(status));
   });

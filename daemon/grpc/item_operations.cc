@@ -137,7 +137,7 @@ engine::RequestContext MakeRequestContext(grpc::CallbackServerContext* context,
   engine::RequestContext made;
   made.trace = std::move(trace);
   if (context->deadline() != std::chrono::system_clock::time_point::max()) {
-    made.deadline = absl::FromChrono(context->deadline());
+    made.deadline = Deadline::After(absl::FromChrono(context->deadline()) - absl::Now());
   }
   made.cancelled = [context] { return context->IsCancelled(); };
   return made;

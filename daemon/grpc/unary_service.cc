@@ -78,7 +78,7 @@ GuardedCall* UnaryService::Serve(const UnaryOperation& operation, Context* conte
         names_tables ? absl::StatusOr<engine::Engine*>(call.ForStatements()) : call.Allow();
     if (!engine.ok()) return call.Finish(engine.status());
     const grpc::string_ref authority = context->ExperimentalGetAuthority();
-    const absl::Time deadline = MakeRequestContext(context, nullptr).deadline;
+    const Deadline deadline = MakeRequestContext(context, nullptr).deadline;
     const auto allow = [caller = unary.caller()](const engine::StatementFacts& facts) {
       return caller.Allow(facts.action, facts.table).status();
     };

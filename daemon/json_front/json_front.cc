@@ -251,7 +251,7 @@ void JsonFront::Refuse(const Admitted& admitted, const absl::Status& status, abs
     return Finish(std::move(exchange), std::move(answer));
   }
   ++held_back_;
-  timers_.At(absl::Now() + hold, [this, exchange = std::move(exchange), answer = std::move(answer)]() mutable {
+  timers_.At(Deadline::After(hold), [this, exchange = std::move(exchange), answer = std::move(answer)]() mutable {
     --held_back_;
     Finish(std::move(exchange), std::move(answer));
   });
@@ -308,7 +308,7 @@ void JsonFront::Call(Admitted admitted, Exchange exchange) {
   call.peer = std::move(admitted.request.peer);
   if (const std::string* const host = admitted.request.Find("host")) call.host = *host;
   call.request_id = exchange.request_id;
-  call.context.deadline = absl::Now() + options_.request_timeout;
+  call.context.deadline = Deadline::After(options_.request_timeout);
   call.context.trace = exchange.counted.trace();
   call.access = std::move(admitted.access);
   call.at_least_sequence = admitted.at_least_sequence;

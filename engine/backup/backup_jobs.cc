@@ -146,7 +146,7 @@ void BackupJobs::Schedule(absl::Time due) {
   // If the clock was set back, the schedule would be delayed by as much.
   due = std::min(due, absl::Now() + options_.interval);
   stats_.next_due_ms = absl::ToUnixMillis(due);
-  timer_ = timers_.At(due, [this, turn = ++turn_] { StartScheduled(turn); });
+  timer_ = timers_.At(Deadline::After(due - absl::Now()), [this, turn = ++turn_] { StartScheduled(turn); });
 }
 
 void BackupJobs::StartScheduled(uint64_t turn) {

@@ -115,7 +115,7 @@ class RowLoader {
       // If the table's log is empty up to the sequence, only a run of the applier advances the cursor.
       parts_->applier.OnAppended({pinned_.table->descriptor.id});
       const absl::Status applied = Await<absl::Status>(
-          [&](auto then) { progress.WhenApplied(sequence, absl::Now() + kPatience, std::move(then)); });
+          [&](auto then) { progress.WhenApplied(sequence, Deadline::After(kPatience), std::move(then)); });
       if (!absl::IsDeadlineExceeded(applied)) return applied;
     }
     return StoppingError();

@@ -236,8 +236,8 @@ class Verifier {
 
   absl::StatusOr<store::LockTable::Guard> Lock(std::string_view base_key) const {
     return Await<absl::StatusOr<store::LockTable::Guard>>([&](auto then) {
-      parts_->locks.Acquire(parts_->locks.HashRow(table_.descriptor.id.value(), base_key), absl::Now() + kRowPatience,
-                            std::move(then));
+      parts_->locks.Acquire(parts_->locks.HashRow(table_.descriptor.id.value(), base_key),
+                            Deadline::After(kRowPatience), std::move(then));
     });
   }
 
@@ -250,7 +250,7 @@ class Verifier {
     const ChangeSequence last = parts_->database->change_log().watermark();
     parts_->applier.OnAppended({table_.descriptor.id});
     return Await<absl::Status>(
-        [&](auto then) { index.progress->WhenApplied(last, absl::Now() + patience, std::move(then)); });
+        [&](auto then) { index.progress->WhenApplied(last, Deadline::After(patience), std::move(then)); });
   }
 
   // Locks the row at a moment when the index contains all acknowledged writes.

@@ -19,10 +19,10 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "engine/capacity.h"
 #include "engine/expr/ast.h"
 #include "engine/request_trace.h"
+#include "storage/base/deadline.h"
 #include "storage/base/strings.h"
 
 namespace armature::engine {
@@ -30,7 +30,7 @@ namespace armature::engine {
 // Deadline, cancellation and trace of a request. Copied with the request.
 struct RequestContext {
   // Waits (row locks, index progress, the read pool) fail with DeadlineExceeded at this time.
-  absl::Time deadline = absl::InfiniteFuture();
+  Deadline deadline = {};
   // Called between the rows of a page; may be empty. Must stay callable until the request is done.
   std::function<bool()> cancelled;
   // Records how long the request waits; may be null.

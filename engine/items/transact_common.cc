@@ -105,13 +105,13 @@ absl::Status CanceledByOne(size_t index, absl::Status problem, size_t count) {
   return CanceledBy(problems);
 }
 
-absl::Time LockDeadline(const Parts& parts, const RequestContext& context) {
-  return std::min(context.deadline, absl::Now() + parts.options.transaction_wait);
+Deadline LockDeadline(const Parts& parts, const RequestContext& context) {
+  return std::min(context.deadline, Deadline::After(parts.options.transaction_wait));
 }
 
 absl::Status LockError(const Parts& parts, const RequestContext& context, const absl::Status& error, uint32_t stripe,
                        const std::vector<uint64_t>& rows) {
-  if (!absl::IsDeadlineExceeded(error) || absl::Now() >= context.deadline) return error;
+  if (!absl::IsDeadlineExceeded(error) || context.deadline.has_passed()) return error;
   std::vector<absl::Status> problems(rows.size());
   for (size_t i = 0; i < rows.size(); ++i) {
     if (parts.locks.StripeOf(rows[i]) == stripe) problems[i] = TransactionConflictError();

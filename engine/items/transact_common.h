@@ -52,7 +52,7 @@ absl::Status CanceledIfRefused(size_t count, absl::FunctionRef<const store::Tabl
                                absl::FunctionRef<absl::Status(const store::Table&)> admit);
 
 // Time until which a transaction waits for its row locks.
-absl::Time LockDeadline(const Parts& parts, const RequestContext& context);
+Deadline LockDeadline(const Parts& parts, const RequestContext& context);
 // Translates an error of LockTable::AcquireAll for `rows` to the client's error.
 absl::Status LockError(const Parts& parts, const RequestContext& context, const absl::Status& error, uint32_t stripe,
                        const std::vector<uint64_t>& rows);

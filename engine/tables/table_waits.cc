@@ -43,7 +43,7 @@ void TableWaits::WhenSettled(std::string_view name, absl::Duration patience, abs
 void TableWaits::OnCatalogChange() {
   const absl::MutexLock lock(&mutex_);
   // Continuations do not run on the thread that creates and drops column families.
-  if (!waiters_.empty()) timers_->At(absl::InfinitePast(), [this] { RunSettled(); });
+  if (!waiters_.empty()) timers_->At(Deadline::Passed(), [this] { RunSettled(); });
 }
 
 void TableWaits::RunSettled() {
@@ -95,7 +95,7 @@ void TableWaits::Stop() {
   End();
   // Callbacks of the timers run one after another: those of this object are over when this one runs.
   absl::Notification idle;
-  timers_->At(absl::InfinitePast(), [&idle] { idle.Notify(); });
+  timers_->At(Deadline::Passed(), [&idle] { idle.Notify(); });
   idle.WaitForNotification();
 }
 

@@ -12,7 +12,6 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "storage/base/time_histogram.h"
 
@@ -25,10 +24,6 @@ inline int64_t MonotonicAfter(absl::Duration time) {
   const int64_t now_ns = MonotonicNs();
   const int64_t left_ns = std::max(int64_t{0}, absl::ToInt64Nanoseconds(time));
   return left_ns >= kMonotonicNever - now_ns ? kMonotonicNever : now_ns + left_ns;
-}
-// The time of MonotonicNs at `when`, if the wall clock is not set meanwhile.
-inline int64_t MonotonicAt(absl::Time when) {
-  return when == absl::InfiniteFuture() ? kMonotonicNever : MonotonicAfter(when - absl::Now());
 }
 
 // A condition variable whose waits end at times of MonotonicNs.

@@ -12,7 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
+#include "storage/base/deadline.h"
 #include "storage/base/monotonic_wait.h"
 
 namespace armature {
@@ -28,10 +28,9 @@ class TimerQueue {
   TimerQueue(const TimerQueue&) = delete;
   TimerQueue& operator=(const TimerQueue&) = delete;
 
-  // Runs `callback` once at `when` or soon after. A timer at InfiniteFuture never runs. The time that is left is taken
-  // now: it does not change when the wall clock is set.
-  TimerId At(absl::Time when, absl::AnyInvocable<void() &&> callback) {
-    return AtMonotonic(MonotonicAt(when), std::move(callback));
+  // Runs `callback` once at `when` or soon after. A timer at Deadline::Never() never runs.
+  TimerId At(Deadline when, absl::AnyInvocable<void() &&> callback) {
+    return AtMonotonic(when.ns(), std::move(callback));
   }
   // The same at a time of MonotonicNs.
   TimerId AtMonotonic(int64_t due_ns, absl::AnyInvocable<void() &&> callback);

@@ -89,7 +89,7 @@ void LockTable::Unpark(size_t bytes) {
   parked_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
-void LockTable::Acquire(uint64_t row_hash, absl::Time deadline, Continuation then, size_t bytes) {
+void LockTable::Acquire(uint64_t row_hash, Deadline deadline, Continuation then, size_t bytes) {
   const uint32_t stripe_index = StripeOf(row_hash);
   Stripe& stripe = stripes_[stripe_index];
   absl::Status refused;
@@ -101,7 +101,7 @@ void LockTable::Acquire(uint64_t row_hash, absl::Time deadline, Continuation the
     } else if (refused = Park(bytes, /*holds_stripes=*/false); refused.ok()) {
       auto request = std::make_shared<Request>();
       request->stripes.push_back(stripe_index);
-      request->deadline_ns = MonotonicAt(deadline);
+      request->deadline_ns = deadline.ns();
       request->then = std::move(then);
       request->bytes = bytes;
       Queue(request, stripe_index);
@@ -124,13 +124,13 @@ std::optional<LockTable::Guard> LockTable::TryAcquire(uint64_t row_hash) {
   return Guard(this, {stripe_index});
 }
 
-void LockTable::AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time deadline, ContinuationOfAll then,
+void LockTable::AcquireAll(const std::vector<uint64_t>& row_hashes, Deadline deadline, ContinuationOfAll then,
                            size_t bytes) {
   auto request = std::make_shared<Request>();
   for (const uint64_t hash : row_hashes) request->stripes.push_back(StripeOf(hash));
   std::sort(request->stripes.begin(), request->stripes.end());
   request->stripes.erase(std::unique(request->stripes.begin(), request->stripes.end()), request->stripes.end());
-  request->deadline_ns = MonotonicAt(deadline);
+  request->deadline_ns = deadline.ns();
   request->of_transaction = true;
   request->bytes = bytes;
   request->then = [raw = request.get(), then = std::move(then)](absl::StatusOr<Guard> guard) mutable {

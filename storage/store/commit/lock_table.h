@@ -79,12 +79,11 @@ class LockTable {
   // Locks one row. `bytes` is the memory that the request holds. If the stripe is free, `then` runs at once on this
   // thread, otherwise later on the pool. Errors passed to `then`: DeadlineExceeded, ThrottlingException,
   // TransactionConflictException.
-  void Acquire(uint64_t row_hash, absl::Time deadline, Continuation then, size_t bytes = 0);
+  void Acquire(uint64_t row_hash, Deadline deadline, Continuation then, size_t bytes = 0);
   // Locks one row if its stripe is free now.
   std::optional<Guard> TryAcquire(uint64_t row_hash);
   // Locks several rows (duplicates are allowed). Errors passed to `then`: DeadlineExceeded, ThrottlingException.
-  void AcquireAll(const std::vector<uint64_t>& row_hashes, absl::Time deadline, ContinuationOfAll then,
-                  size_t bytes = 0);
+  void AcquireAll(const std::vector<uint64_t>& row_hashes, Deadline deadline, ContinuationOfAll then, size_t bytes = 0);
 
   // Ends the requests that are parked, and later ones that would have to park, with the error `status`: the server
   // stops. Runs their continuations on this thread. Called once.

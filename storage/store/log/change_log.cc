@@ -36,7 +36,7 @@ void IndexProgress::Advance(ChangeSequence applied) {
   }
 }
 
-void IndexProgress::WhenApplied(ChangeSequence sequence, absl::Time deadline,
+void IndexProgress::WhenApplied(ChangeSequence sequence, Deadline deadline,
                                 absl::AnyInvocable<void(absl::Status) &&> then) {
   absl::Status status;
   {

@@ -57,7 +57,7 @@ class IndexProgress : public std::enable_shared_from_this<IndexProgress> {
   // Calls `then(OK)` when applied() >= `sequence`, which may be at once. Calls `then` with DeadlineExceeded at the
   // deadline, or with the status of Close. `then` runs on the caller's, the applier's or the timer's thread and must be
   // short.
-  void WhenApplied(ChangeSequence sequence, absl::Time deadline, absl::AnyInvocable<void(absl::Status) &&> then);
+  void WhenApplied(ChangeSequence sequence, Deadline deadline, absl::AnyInvocable<void(absl::Status) &&> then);
 
   // Ends all waits, present and future, with the error `status`: the index is removed, or the server stops.
   void Close(const absl::Status& status);

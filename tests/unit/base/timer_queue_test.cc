@@ -21,24 +21,24 @@ TEST(TimerQueue, RunsCallbacksByTimeAndNotBefore) {
   std::vector<int> ran;  // used by the queue's thread only, until `done`
   absl::Notification done;
   TimerQueue queue;
-  queue.At(start + absl::Milliseconds(60), [&] {
+  queue.At(Deadline::After(absl::Milliseconds(60)), [&] {
     ran.push_back(3);
     done.Notify();
   });
-  queue.At(start + absl::Milliseconds(20), [&] { ran.push_back(1); });
-  queue.At(start + absl::Milliseconds(40), [&] { ran.push_back(2); });
+  queue.At(Deadline::After(absl::Milliseconds(20)), [&] { ran.push_back(1); });
+  queue.At(Deadline::After(absl::Milliseconds(40)), [&] { ran.push_back(2); });
   done.WaitForNotification();
   EXPECT_GE(absl::Now(), start + absl::Milliseconds(60));
   EXPECT_EQ(ran, (std::vector<int>{1, 2, 3}));
 }
 
 TEST(TimerQueue, RunsWhatIsOverdueInOrderOfArrivalAtOneTime) {
-  const absl::Time past = absl::Now() - absl::Seconds(1);
+  const Deadline past = Deadline::After(absl::ZeroDuration());
   std::vector<int> ran;
   absl::Notification hold;
   absl::Notification done;
   TimerQueue queue;
-  queue.At(absl::InfinitePast(), [&] { hold.WaitForNotification(); });
+  queue.At(Deadline::Passed(), [&] { hold.WaitForNotification(); });
   for (int i = 0; i < 10; ++i) queue.At(past, [&ran, i] { ran.push_back(i); });
   queue.At(past, [&] { done.Notify(); });
   hold.Notify();
@@ -50,7 +50,7 @@ TEST(TimerQueue, CancelForgetsOnlyWhatHasNotStarted) {
   std::atomic<bool> cancelled_ran = false;
   absl::Notification done;
   TimerQueue queue;
-  const absl::Time later = absl::Now() + absl::Milliseconds(20);
+  const Deadline later = Deadline::After(absl::Milliseconds(20));
   const TimerQueue::TimerId cancelled = queue.At(later, [&] { cancelled_ran = true; });
   EXPECT_TRUE(queue.Cancel(cancelled));
   EXPECT_FALSE(queue.Cancel(cancelled)) << "only once";
@@ -64,7 +64,7 @@ TEST(TimerQueue, CancelForgetsOnlyWhatHasNotStarted) {
 TEST(TimerQueue, RunsInTimeWhenTheClockIsSetBack) {
   std::promise<void> ran;
   TimerQueue queue;
-  queue.At(absl::Now() + absl::Milliseconds(50), [&] { ran.set_value(); });
+  queue.At(Deadline::After(absl::Milliseconds(50)), [&] { ran.set_value(); });
   const test::WallClockSet set_back(-absl::Hours(1));
   EXPECT_EQ(ran.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
 }
@@ -72,9 +72,9 @@ TEST(TimerQueue, RunsInTimeWhenTheClockIsSetBack) {
 TEST(TimerQueue, DoesNotRunEarlyWhenTheClockIsSetForward) {
   std::promise<void> ran;
   TimerQueue queue;
-  const TimerQueue::TimerId early = queue.At(absl::Now() + absl::Hours(1), [] {});
+  const TimerQueue::TimerId early = queue.At(Deadline::After(absl::Hours(1)), [] {});
   const test::WallClockSet set_forward(absl::Hours(2));
-  queue.At(absl::Now(), [&] { ran.set_value(); });
+  queue.At(Deadline::Passed(), [&] { ran.set_value(); });
   ran.get_future().wait();
   EXPECT_TRUE(queue.Cancel(early)) << "it has not run, although another ran after it was due by the clock";
 }
@@ -99,7 +99,7 @@ TEST(StopSignal, EndsPausesNowAndLater) {
 TEST(TimerQueue, CallbacksMayAddTimers) {
   absl::Notification done;
   TimerQueue queue;
-  queue.At(absl::Now(), [&] { queue.At(absl::Now(), [&] { done.Notify(); }); });
+  queue.At(Deadline::Passed(), [&] { queue.At(Deadline::Passed(), [&] { done.Notify(); }); });
   done.WaitForNotification();
 }
 
@@ -107,8 +107,8 @@ TEST(TimerQueue, DestructorDropsWhatHasNotCome) {
   std::atomic<bool> ran = false;
   {
     TimerQueue queue;
-    queue.At(absl::InfiniteFuture(), [&] { ran = true; });
-    queue.At(absl::Now() + absl::Hours(1), [&] { ran = true; });
+    queue.At(Deadline::Never(), [&] { ran = true; });
+    queue.At(Deadline::After(absl::Hours(1)), [&] { ran = true; });
   }
   EXPECT_FALSE(ran);
 }

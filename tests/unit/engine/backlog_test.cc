@@ -160,7 +160,7 @@ TEST_F(SettledReadTest, LeavesItsClientHalfOfTheTime) {
   request.table_name = kTable;
   request.index_name = "colors";
   RequestContext context;
-  context.deadline = absl::Now() + absl::Milliseconds(500);
+  context.deadline = Deadline::After(absl::Milliseconds(500));
   const absl::StatusOr<Page> page = engine_.Scan(request, context);
   ASSERT_TRUE(page.ok()) << page.status();
   EXPECT_TRUE(page->items.empty());

@@ -83,7 +83,7 @@ TEST_F(BatchTest, AMemberThatIsLateComesBackUnprocessed) {
   HeldRequest<WriteResult> held(
       [this](RequestContext context) { return engine_.Put(WriteTo(kTable, PlainItem("a", "1")), std::move(context)); });
   RequestContext context;
-  context.deadline = absl::Now() + absl::Milliseconds(200);
+  context.deadline = Deadline::After(absl::Milliseconds(200));
   const absl::StatusOr<BatchWriteResult> result = BatchWriteTo(
       engine_, BatchOf(kTable, {PutOf(PlainItem("b", "1")), DeleteOf(PlainItem("a", "1.0"))}), std::move(context));
   ASSERT_TRUE(result.ok()) << result.status();
@@ -99,7 +99,7 @@ TEST_F(BatchTest, ABatchOfWhichAllMembersAreLateComesBackUnprocessed) {
   HeldRequest<WriteResult> held(
       [this](RequestContext context) { return engine_.Put(WriteTo(kTable, PlainItem("a", "1")), std::move(context)); });
   RequestContext context;
-  context.deadline = absl::Now() + absl::Milliseconds(20);
+  context.deadline = Deadline::After(absl::Milliseconds(20));
   const absl::StatusOr<BatchWriteResult> result =
       BatchWriteTo(engine_, BatchOf(kTable, {PutOf(PlainItem("a", "1"))}), std::move(context));
   ASSERT_TRUE(result.ok()) << result.status();

@@ -203,7 +203,7 @@ TEST_F(CompactNumbersTest, ReadsAnswerPlainNumbers) {
 
 TEST_F(CompactNumbersTest, LongReadsOfClientsThatHaveGoneAreNotExecuted) {
   PutMany("1", 50'000);
-  const RequestContext gone{.deadline = absl::InfinitePast(), .cancelled = nullptr};
+  const RequestContext gone{.deadline = Deadline::Passed(), .cancelled = nullptr};
   const absl::Status read = engine_.Get(GetFrom(kTable, PlainItem("a", "1")), gone).status();
   EXPECT_TRUE(absl::IsDeadlineExceeded(read)) << read;
 }

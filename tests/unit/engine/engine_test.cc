@@ -10,6 +10,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "storage/store/commit/lock_table.h"
+#include "tests/support/wall_clock.h"
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/engine/item_model.h"
 
@@ -174,13 +175,30 @@ TEST_F(EngineTest, LetsSixtyFourWritersOfOneKeyThroughOneByOneAndOthersMeanwhile
 TEST_F(EngineTest, GivesUpWaitingForALockAtTheDeadline) {
   const std::unique_ptr<LockHolder> holder = HoldLock("a");
   RequestContext context;
-  context.deadline = absl::Now() + absl::Milliseconds(20);
+  context.deadline = Deadline::After(absl::Milliseconds(20));
   EXPECT_EQ(ErrorNameOf(engine_.Put(WriteTo(kTable, PlainItem("a", "1")), context).status()),
             ErrorNameOf(DeadlineExceededError("")));
   const absl::Status held = LetGo(holder.get());
   EXPECT_TRUE(held.ok()) << held;
   EXPECT_EQ(GetThing("a"), "pk=S:a sk=N:1 x=S:holder ");
   EXPECT_TRUE(PutThing("a", "later").ok()) << "the lock is not free";
+}
+
+TEST_F(EngineTest, ADeadlineIsATimeAndNoTimeOfDay) {
+  RequestContext hour;
+  hour.deadline = Deadline::After(absl::Hours(1));
+  {
+    const test::WallClockSet set_forward(absl::Hours(2));
+    EXPECT_TRUE(engine_.Put(WriteTo(kTable, PlainItem("a", "1")), hour).ok());
+    EXPECT_TRUE(engine_.Scan(ScanOf(kTable), hour).ok());
+  }
+  const std::unique_ptr<LockHolder> holder = HoldLock("a");
+  RequestContext moment;
+  moment.deadline = Deadline::After(absl::Milliseconds(20));
+  const test::WallClockSet set_back(-absl::Hours(1));
+  EXPECT_EQ(ErrorNameOf(engine_.Put(WriteTo(kTable, PlainItem("a", "1")), moment).status()),
+            ErrorNameOf(DeadlineExceededError("")));
+  EXPECT_TRUE(LetGo(holder.get()).ok());
 }
 
 TEST_F(EngineTest, ForgetsAWriteWhoseClientLeftWhileItWaited) {

@@ -60,7 +60,7 @@ TEST_F(TableWaitsTest, TheFirstDescriptionOfANewTableIsActive) {
 
 TEST_F(TableWaitsTest, ADescriptionLeavesItsClientHalfOfTheTime) {
   const std::shared_ptr<const store::CatalogSnapshot> held = HoldDeleted("held");
-  const absl::Time deadline = absl::Now() + absl::Milliseconds(200);
+  const Deadline deadline = Deadline::After(absl::Milliseconds(200));
   Answer<TableDescription> answer;
   engine_->DescribeTable("held", answer.Catch(), deadline);
   const absl::StatusOr<TableDescription> described = answer.Take();

@@ -192,7 +192,7 @@ TEST_F(TransactTest, ADeadlineOfTheRequestIsTold) {
   HeldRequest<TransactWriteResult> held(
       [this](RequestContext context) { return Transact(engine_, TransactionOf({Count("a")}), std::move(context)); });
   RequestContext context;
-  context.deadline = absl::Now() + absl::Milliseconds(1);
+  context.deadline = Deadline::After(absl::Milliseconds(1));
   EXPECT_EQ(ErrorNameOf(Transact(engine_, TransactionOf({Count("a")}), std::move(context)).status()),
             "DeadlineExceeded");
 }

@@ -249,7 +249,7 @@ TEST_F(IndexMaintenanceTest, ATableWithADamagedRecordDelaysNoOther) {
   snapshot_ = database_->catalog();
   const store::Index& healthy = snapshot_->Find("other")->global_indexes[0];
   // Each append wakes the applier for both tables. A pause after each failure would take a second of each round.
-  const absl::Time deadline = absl::Now() + absl::Seconds(40);
+  const Deadline deadline = Deadline::After(absl::Seconds(40));
   for (int i = 0; i < 100; ++i) {
     Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", std::to_string(i)}});
     WriteUnit unit(snapshot_);
@@ -286,7 +286,7 @@ TEST_F(IndexMaintenanceTest, AnIndexBehindADamagedRecordGoesOn) {
 
   applier_->Start();
   // A pause after each failure would take a second of each round.
-  const absl::Time deadline = absl::Now() + absl::Seconds(40);
+  const Deadline deadline = Deadline::After(absl::Seconds(40));
   for (int i = 0; i < 100 && !HasFailure(); ++i) {
     const ChangeSequence next = Write({}, {{"h", "1"}, {"pk", "p"}, {"sk", std::to_string(i)}});
     absl::Notification applied;
@@ -303,7 +303,7 @@ TEST_F(IndexMaintenanceTest, AnIndexBehindADamagedRecordGoesOn) {
 TEST_F(IndexMaintenanceTest, ThreadAppliesWhatWaitsAndWhatComes) {
   const auto wait_for = [this](ChangeSequence sequence) {
     absl::Notification applied;
-    by_g().progress->WhenApplied(sequence, absl::Now() + absl::Seconds(30), [&](const absl::Status& status) {
+    by_g().progress->WhenApplied(sequence, Deadline::After(absl::Seconds(30)), [&](const absl::Status& status) {
       EXPECT_TRUE(status.ok()) << status;
       applied.Notify();
     });

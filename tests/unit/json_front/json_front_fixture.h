@@ -48,7 +48,7 @@ class FakeOperations final : public JsonOperations {
                        .body = call.body,
                        .principal = call.access == nullptr ? "" : call.access->principal(),
                        .at_least_sequence = call.at_least_sequence,
-                       .time_left = call.context.deadline - absl::Now()});
+                       .time_left = call.context.deadline.left()});
     }
     if (on_call) on_call();
     std::move(done)(

@@ -136,7 +136,7 @@ TEST(IndexProgress, WaiterRunsAtOnceIfTheSequenceIsApplied) {
   TimerQueue timers;
   const auto progress = std::make_shared<IndexProgress>(ChangeSequence(5), &timers);
   bool ran = false;
-  progress->WhenApplied(ChangeSequence(5), absl::InfinitePast(), [&](const absl::Status& status) {
+  progress->WhenApplied(ChangeSequence(5), Deadline::Passed(), [&](const absl::Status& status) {
     EXPECT_TRUE(status.ok());
     ran = true;
   });
@@ -148,11 +148,10 @@ TEST(IndexProgress, AdvanceRunsThoseThatWaitedForItAndNoOthers) {
   const auto progress = std::make_shared<IndexProgress>(ChangeSequence(0), &timers);
   std::vector<uint64_t> ran;
   for (const uint64_t sequence : {3, 1, 2, 7}) {
-    progress->WhenApplied(ChangeSequence(sequence), absl::InfiniteFuture(),
-                          [&ran, sequence](const absl::Status& status) {
-                            EXPECT_TRUE(status.ok());
-                            ran.push_back(sequence);
-                          });
+    progress->WhenApplied(ChangeSequence(sequence), Deadline::Never(), [&ran, sequence](const absl::Status& status) {
+      EXPECT_TRUE(status.ok());
+      ran.push_back(sequence);
+    });
   }
   progress->Advance(ChangeSequence(2));
   std::sort(ran.begin(), ran.end());
@@ -168,10 +167,10 @@ TEST(IndexProgress, CloseEndsTheWaitsOfNowAndLater) {
   const auto progress = std::make_shared<IndexProgress>(ChangeSequence(5), &timers);
   std::vector<absl::Status> ended;
   const auto note = [&ended](const absl::Status& status) { ended.push_back(status); };
-  progress->WhenApplied(ChangeSequence(6), absl::InfiniteFuture(), note);
+  progress->WhenApplied(ChangeSequence(6), Deadline::Never(), note);
   EXPECT_TRUE(ended.empty());
   progress->Close(absl::AbortedError("gone"));
-  progress->WhenApplied(ChangeSequence(7), absl::InfiniteFuture(), note);
+  progress->WhenApplied(ChangeSequence(7), Deadline::Never(), note);
   progress->Advance(ChangeSequence(9));
   EXPECT_EQ(ended, std::vector<absl::Status>(2, absl::AbortedError("gone")));
 }
@@ -181,7 +180,7 @@ TEST(IndexProgress, WaiterExpiresOnceAndIsForgotten) {
   const auto progress = std::make_shared<IndexProgress>(ChangeSequence(0), &timers);
   absl::Notification expired;
   int calls = 0;
-  progress->WhenApplied(ChangeSequence(1), absl::Now() + absl::Milliseconds(3), [&](const absl::Status& status) {
+  progress->WhenApplied(ChangeSequence(1), Deadline::After(absl::Milliseconds(3)), [&](const absl::Status& status) {
     const auto error = GetApiError(status);
     EXPECT_TRUE(error.has_value() && error->type == ApiErrorType::kDeadlineExceeded) << status;
     ++calls;
@@ -195,12 +194,12 @@ TEST(IndexProgress, WaiterExpiresOnceAndIsForgotten) {
 TEST(IndexProgress, TimerOfAWaiterMayOutliveTheProgress) {
   TimerQueue timers;
   absl::Notification later;
-  const absl::Time soon = absl::Now() + absl::Milliseconds(3);
+  const Deadline soon = Deadline::After(absl::Milliseconds(3));
   {
     const auto progress = std::make_shared<IndexProgress>(ChangeSequence(0), &timers);
     progress->WhenApplied(ChangeSequence(1), soon, [](const absl::Status&) {});
   }
-  timers.At(soon + absl::Milliseconds(1), [&] { later.Notify(); });
+  timers.At(Deadline::After(absl::Milliseconds(4)), [&] { later.Notify(); });
   later.WaitForNotification();
 }
 

@@ -31,7 +31,7 @@ class LockTableTest : public testing::Test {
   // Locks free rows at once.
   LockTable::Guard LockNow(const std::vector<uint64_t>& rows) {
     std::optional<LockTable::Guard> held;
-    table_.AcquireAll(rows, absl::InfiniteFuture(),
+    table_.AcquireAll(rows, Deadline::Never(),
                       [&](absl::StatusOr<LockTable::Guard> guard, uint32_t) { held = *std::move(guard); });
     EXPECT_TRUE(held.has_value());
     return *std::move(held);
@@ -45,7 +45,7 @@ class LockTableTest : public testing::Test {
 TEST_F(LockTableTest, FreeRowIsLockedAtOnceOnTheCallersThread) {
   bool ran = false;
   const std::thread::id me = std::this_thread::get_id();
-  table_.Acquire(Row(1), absl::InfiniteFuture(), [&](absl::StatusOr<LockTable::Guard> guard) {
+  table_.Acquire(Row(1), Deadline::Never(), [&](absl::StatusOr<LockTable::Guard> guard) {
     EXPECT_TRUE(guard.ok());
     EXPECT_EQ(std::this_thread::get_id(), me);
     ran = true;
@@ -61,7 +61,7 @@ TEST_F(LockTableTest, ARequestWithoutRowsRunsAtOnce) {
 TEST_F(LockTableTest, LockedRowParksTheRequestWithoutBlocking) {
   LockTable::Guard first = LockNow({Row(1)});
   absl::Notification second;
-  table_.Acquire(Row(1), absl::InfiniteFuture(), [&](absl::StatusOr<LockTable::Guard>) { second.Notify(); });
+  table_.Acquire(Row(1), Deadline::Never(), [&](absl::StatusOr<LockTable::Guard>) { second.Notify(); });
   EXPECT_EQ(table_.waiting(), 1u);
   EXPECT_FALSE(second.HasBeenNotified());
   // Another row can be locked.
@@ -77,7 +77,7 @@ TEST_F(LockTableTest, WhatIsParkedIsBoundedInBytes) {
   absl::BlockingCounter parked(2);
   for (int i = 0; i < 2; ++i) {
     table_.Acquire(
-        Row(1), absl::InfiniteFuture(),
+        Row(1), Deadline::Never(),
         [&](absl::StatusOr<LockTable::Guard> guard) {
           EXPECT_TRUE(guard.ok());
           parked.DecrementCount();
@@ -86,7 +86,7 @@ TEST_F(LockTableTest, WhatIsParkedIsBoundedInBytes) {
   }
   absl::Status refused;
   const auto one_more = [&](absl::StatusOr<LockTable::Guard> guard) { refused = guard.status(); };
-  table_.Acquire(Row(1), absl::InfiniteFuture(), one_more, 1);
+  table_.Acquire(Row(1), Deadline::Never(), one_more, 1);
   EXPECT_EQ(GetApiError(refused)->type, ApiErrorType::kThrottling);
   held.Release();
   parked.Wait();
@@ -95,7 +95,7 @@ TEST_F(LockTableTest, WhatIsParkedIsBoundedInBytes) {
   LockTable::Guard again = LockNow({Row(2)});
   absl::Notification done;
   table_.Acquire(
-      Row(2), absl::InfiniteFuture(), [&](absl::StatusOr<LockTable::Guard>) { done.Notify(); }, kHalf);
+      Row(2), Deadline::Never(), [&](absl::StatusOr<LockTable::Guard>) { done.Notify(); }, kHalf);
   EXPECT_EQ(table_.waiting(), 1u);
   again.Release();
   done.WaitForNotification();
@@ -110,12 +110,12 @@ double SecondsToExpire(size_t before) {
   std::optional<LockTable::Guard> held = table.TryAcquire(Row(0));
   absl::BlockingCounter left(static_cast<int>(before));
   for (size_t i = 0; i < before; ++i) {
-    table.Acquire(Row(0), absl::InfiniteFuture(), [&](absl::StatusOr<LockTable::Guard>) { left.DecrementCount(); });
+    table.Acquire(Row(0), Deadline::Never(), [&](absl::StatusOr<LockTable::Guard>) { left.DecrementCount(); });
   }
   const std::clock_t begin = std::clock();
   absl::BlockingCounter expired(kExpiring);
   for (int i = 0; i < kExpiring; ++i) {
-    table.Acquire(Row(0), absl::InfinitePast(), [&](const absl::StatusOr<LockTable::Guard>& guard) {
+    table.Acquire(Row(0), Deadline::Passed(), [&](const absl::StatusOr<LockTable::Guard>& guard) {
       EXPECT_TRUE(absl::IsDeadlineExceeded(guard.status()));
       expired.DecrementCount();
     });
@@ -145,7 +145,7 @@ TEST_F(LockTableTest, WaitersGoInTheOrderTheyCame) {
   std::vector<int> order;
   absl::BlockingCounter left(kWaiters);
   for (int i = 0; i < kWaiters; ++i) {
-    table_.Acquire(Row(3), absl::InfiniteFuture(), [&, i](absl::StatusOr<LockTable::Guard> guard) {
+    table_.Acquire(Row(3), Deadline::Never(), [&, i](absl::StatusOr<LockTable::Guard> guard) {
       ASSERT_TRUE(guard.ok());
       {
         const absl::MutexLock lock(&mutex);
@@ -165,7 +165,7 @@ TEST_F(LockTableTest, ExpiresAtTheDeadlineAndLeavesTheLockToOthers) {
   LockTable::Guard held = LockNow({Row(1)});
   absl::Notification expired;
   absl::Status status;
-  table_.Acquire(Row(1), absl::Now() + absl::Milliseconds(5), [&](absl::StatusOr<LockTable::Guard> guard) {
+  table_.Acquire(Row(1), Deadline::After(absl::Milliseconds(5)), [&](absl::StatusOr<LockTable::Guard> guard) {
     status = guard.status();
     expired.Notify();
   });
@@ -180,7 +180,7 @@ TEST_F(LockTableTest, ExpiresAtTheDeadlineAndLeavesTheLockToOthers) {
 TEST_F(LockTableTest, ExpiryGivesBackTheRowsThatWereHeldAlready) {
   LockTable::Guard held = LockNow({Row(2)});
   absl::Notification expired;
-  table_.AcquireAll({Row(2), Row(1)}, absl::Now() + absl::Milliseconds(5),
+  table_.AcquireAll({Row(2), Row(1)}, Deadline::After(absl::Milliseconds(5)),
                     [&](absl::StatusOr<LockTable::Guard> guard, uint32_t) {
                       EXPECT_FALSE(guard.ok());
                       expired.Notify();
@@ -193,15 +193,15 @@ TEST_F(LockTableTest, CloseEndsAllThatWaitsAndGivesBackWhatItHeld) {
   LockTable::Guard held = LockNow({Row(2)});
   std::vector<absl::Status> ended;
   const auto note = [&ended](const absl::StatusOr<LockTable::Guard>& guard) { ended.push_back(guard.status()); };
-  table_.Acquire(Row(2), absl::InfiniteFuture(), note);
-  table_.AcquireAll({Row(1), Row(2)}, absl::InfiniteFuture(),
+  table_.Acquire(Row(2), Deadline::Never(), note);
+  table_.AcquireAll({Row(1), Row(2)}, Deadline::Never(),
                     [&note](const absl::StatusOr<LockTable::Guard>& guard, uint32_t) { note(guard); });
   table_.Close(ServiceUnavailableError("closed"));
   ASSERT_EQ(ended.size(), 2u);
   LockNow({Row(1)});
   // A request that would have to wait ends at once, also with a row locked already.
-  table_.Acquire(Row(2), absl::InfiniteFuture(), note);
-  table_.AcquireAll({Row(1), Row(2)}, absl::InfiniteFuture(),
+  table_.Acquire(Row(2), Deadline::Never(), note);
+  table_.AcquireAll({Row(1), Row(2)}, Deadline::Never(),
                     [&note](const absl::StatusOr<LockTable::Guard>& guard, uint32_t) { note(guard); });
   ASSERT_EQ(ended.size(), 4u);
   for (const absl::Status& status : ended) EXPECT_EQ(status.message(), "closed");
@@ -219,7 +219,7 @@ TEST_F(LockTableTest, RepeatedRowsAreLockedOnce) {
 TEST_F(LockTableTest, GuardMovesAndIsReleasedOnAnotherThread) {
   LockTable::Guard guard = LockNow({Row(1), Row(2)});
   absl::Notification next;
-  table_.Acquire(Row(2), absl::InfiniteFuture(), [&](absl::StatusOr<LockTable::Guard>) { next.Notify(); });
+  table_.Acquire(Row(2), Deadline::Never(), [&](absl::StatusOr<LockTable::Guard>) { next.Notify(); });
   std::thread([moved = std::move(guard)]() mutable { LockTable::Guard mine = std::move(moved); }).join();
   next.WaitForNotification();
   LockTable::Guard again = LockNow({Row(1)});
@@ -253,7 +253,7 @@ TEST_F(LockTableTest, OverlappingRequestsOfManyThreadsExcludeEachOtherAndNeverDe
         }
         std::shuffle(stripes.begin(), stripes.end(), random);
         for (const uint32_t stripe : stripes) rows.push_back(Row(stripe));
-        const absl::Time deadline = random() % 10 == 0 ? absl::Now() : absl::InfiniteFuture();
+        const Deadline deadline = random() % 10 == 0 ? Deadline::Passed() : Deadline::Never();
         table_.AcquireAll(rows, deadline, [&, stripes](absl::StatusOr<LockTable::Guard> guard, uint32_t) {
           if (guard.ok()) {
             for (const uint32_t stripe : stripes) overlaps += holders[stripe].fetch_add(1);
@@ -287,7 +287,7 @@ class ConflictTest : public LockTableTest {
   };
   std::unique_ptr<Waiter> Ask(uint64_t row) {
     auto waiter = std::make_unique<Waiter>();
-    impatient_.Acquire(row, absl::InfiniteFuture(), [raw = waiter.get()](absl::StatusOr<LockTable::Guard> guard) {
+    impatient_.Acquire(row, Deadline::Never(), [raw = waiter.get()](absl::StatusOr<LockTable::Guard> guard) {
       raw->status = guard.status();
       if (guard.ok()) raw->guard = *std::move(guard);
       raw->answered.Notify();
@@ -296,7 +296,7 @@ class ConflictTest : public LockTableTest {
   }
   LockTable::Guard HoldAll(const std::vector<uint64_t>& rows) {
     LockTable::Guard held;
-    impatient_.AcquireAll(rows, absl::InfiniteFuture(),
+    impatient_.AcquireAll(rows, Deadline::Never(),
                           [&held](absl::StatusOr<LockTable::Guard> guard, uint32_t) { held = *std::move(guard); });
     return held;
   }
@@ -331,7 +331,7 @@ TEST_F(ConflictTest, ATransactionLearnsWhichRowWasNotToBeHad) {
   const auto single = Ask(Row(5));
   absl::Notification told;
   uint32_t missing = 0;
-  impatient_.AcquireAll({Row(7), Row(5), Row(2)}, absl::Now() + absl::Milliseconds(2),
+  impatient_.AcquireAll({Row(7), Row(5), Row(2)}, Deadline::After(absl::Milliseconds(2)),
                         [&](absl::StatusOr<LockTable::Guard> guard, uint32_t stripe) {
                           EXPECT_TRUE(absl::IsDeadlineExceeded(guard.status()));
                           missing = stripe;
