@@ -25,6 +25,8 @@ using rocksdb::IOStatus;
 // RocksDB preallocates the expected size of a file. On a nearly full disk that takes all remaining space, until the
 // request is refused or, on some file systems, permanently. Other files cannot be written meanwhile.
 constexpr size_t kPreallocationBytesMax = size_t{4} << 20;
+// As RocksDB names files of options, also before they are renamed.
+constexpr std::string_view kOptionsPrefix = "OPTIONS-";
 
 class PlainFile : public rocksdb::FSWritableFileOwnerWrapper {
  public:
@@ -171,6 +173,11 @@ class FileSystem final : public rocksdb::FileSystemWrapper {
 
   IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
                            std::unique_ptr<rocksdb::FSWritableFile>* result, IODebugContext* debug) override {
+    // RocksDB writes the options of all families, and reads them again, whenever one is created or dropped, and keeps
+    // writers waiting meanwhile: 0.4 s with 1,200 families. Nobody reads these files. It goes on without them.
+    if (std::filesystem::path(name).filename().string().starts_with(kOptionsPrefix)) {
+      return IOStatus::NotSupported(kNoOptionsFiles);
+    }
     LogName log;
     const bool is_log = ParseLogName(name, &log);
     if (is_log && log.kind == LogKind::kWriteAhead) {

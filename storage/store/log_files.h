@@ -17,6 +17,9 @@
 
 namespace armature::store {
 
+// Text of the refusal to write RocksDB's files of options, which RocksDB logs.
+inline constexpr char kNoOptionsFiles[] = "files of options are not written";
+
 // State shared by the write-ahead log files.
 //
 // On a full disk the log may end in a torn record. Once resumed, RocksDB would write the rest of that record to the

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "rocksdb/utilities/table_properties_collectors.h"
 #include "storage/store/disk_space.h"
 #include "storage/store/durable_file.h"
+#include "storage/store/log_files.h"
 
 namespace armature::store {
 namespace {
@@ -57,6 +59,8 @@ class LogWriter final : public rocksdb::Logger {
     if (level < GetInfoLogLevel() || level >= rocksdb::InfoLogLevel::HEADER_LEVEL) return;
     char line[1024];
     std::vsnprintf(line, sizeof line, format, arguments);
+    // For each family that is made or dropped; LogFiles refuses them on purpose.
+    if (std::string_view(line).find(kNoOptionsFiles) != std::string_view::npos) return;
     if (level == rocksdb::InfoLogLevel::WARN_LEVEL) {
       LOG(WARNING) << "rocksdb: " << line;
     } else {
@@ -190,6 +194,8 @@ rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options) {
   rocksdb::DBOptions db;
   // Families are made in bulk by the DDL worker, never at open.
   db.create_missing_column_families = false;
+  // LogFiles refuses them.
+  db.fail_if_options_file_error = false;
   db.max_total_wal_size = options.wal_max_bytes;
   db.max_background_jobs = 2;
   db.bytes_per_sync = 1 << 20;

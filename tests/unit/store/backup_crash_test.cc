@@ -79,7 +79,7 @@ TEST_F(BackupCrashTest, BackupThatWasCutOffIsNoneAndIsCleanedAway) {
   const Rows before = Tree(backups_path());
   const std::pair<const char*, int> points[] = {{"backup.write", 1},
                                                 {"backup.write", 3},
-                                                {"backup.write", 5},
+                                                {"backup.write", 4},
                                                 {"backup.copied", 1},
                                                 {"backup.before_manifest", 1}};
   for (const auto& [point, passing] : points) {

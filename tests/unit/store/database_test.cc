@@ -156,6 +156,14 @@ TEST_F(DatabaseTest, IdIsKeptAcrossReopen) {
   EXPECT_EQ(database_->database_id(), id);
 }
 
+// RocksDB would write the options of all families for each table that is made or deleted, while writers wait.
+TEST_F(DatabaseTest, NoOptionsAreWrittenForNewFamilies) {
+  CreateActive(database_.get(), PlainTable("v"));
+  for (const auto& entry : std::filesystem::directory_iterator(dir_.path("data/db"))) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with("OPTIONS")) << entry.path();
+  }
+}
+
 // A lost database must not be replaced by an empty one, and the attempt must not lose more.
 TEST_F(DatabaseTest, ALostDatabaseIsNotReplacedByAnEmptyOne) {
   snapshot_.reset();
