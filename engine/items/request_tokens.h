@@ -8,9 +8,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/any_invocable.h"
 #include "absl/synchronization/mutex.h"
 #include "storage/base/strings.h"
 
@@ -25,15 +27,37 @@ namespace armature::engine {
 // Thread-safety: thread-safe.
 class RequestTokens {
  public:
+  using Then = absl::AnyInvocable<void() &&>;
+
   // Sets the clock of tokens to `now_ms` at the monotonic time `now_ns`. Called once, before all others.
   void SetClock(int64_t now_ms, int64_t now_ns) { origin_ms_ = now_ms - now_ns / kNsPerMs; }
   // The clock of tokens, in milliseconds, at the monotonic time `now_ns`.
   int64_t ClockMs(int64_t now_ns) const { return origin_ms_ + now_ns / kNsPerMs; }
 
-  // Returns false if another request has claimed the token.
-  bool Claim(std::string_view token) {
+  enum class Claimed : uint8_t {
+    kYes,
+    kInProgress,  // another request has it
+    kLater,       // it is being swept: `then` will be called
+  };
+  // Claims the token, or keeps `then` until the sweep has ended.
+  Claimed Claim(std::string_view token, Then then) {
     const absl::MutexLock lock(&mutex_);
-    return claimed_.insert(std::string(token)).second;
+    if (claimed_.insert(std::string(token)).second) return Claimed::kYes;
+    if (!swept_.contains(token)) return Claimed::kInProgress;
+    after_sweep_.push_back(std::move(then));
+    return Claimed::kLater;
+  }
+  // The same for the sweep. Returns false if a request has claimed the token.
+  bool ClaimForSweep(std::string_view token) {
+    const absl::MutexLock lock(&mutex_);
+    return claimed_.insert(std::string(token)).second && swept_.insert(std::string(token)).second;
+  }
+  // Releases what the sweep has claimed. The caller must then call the result, in this order.
+  std::vector<Then> ReleaseSwept() {
+    const absl::MutexLock lock(&mutex_);
+    for (const std::string& token : swept_) claimed_.erase(token);
+    swept_.clear();
+    return std::exchange(after_sweep_, {});
   }
   void Release(std::string_view token) {
     const absl::MutexLock lock(&mutex_);
@@ -68,6 +92,8 @@ class RequestTokens {
   int64_t origin_ms_ = 0;  // the clock of tokens at the monotonic time 0
   mutable absl::Mutex mutex_;
   absl::flat_hash_set<std::string, StringHash, std::equal_to<>> claimed_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_set<std::string, StringHash, std::equal_to<>> swept_ ABSL_GUARDED_BY(mutex_);  // of claimed_
+  std::vector<Then> after_sweep_ ABSL_GUARDED_BY(mutex_);
   bool sweeping_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t next_sweep_ms_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string resume_ ABSL_GUARDED_BY(mutex_);

@@ -462,16 +462,22 @@ void LookUpToken(const TransactionPtr& transaction, store::ReadMode mode) {
   ReadRows(transaction, store::ReadMode::kMemoryOnly, AnswerReplay);
 }
 
+void ClaimToken(const TransactionPtr& transaction) {
+  using Claimed = RequestTokens::Claimed;
+  const Claimed claimed =
+      transaction->parts->tokens.Claim(transaction->token_key, [transaction] { ClaimToken(transaction); });
+  if (claimed == Claimed::kLater) return;
+  transaction->has_claim = claimed == Claimed::kYes;
+  if (!transaction->has_claim) return End(transaction, TransactionInProgressError());
+  LookUpToken(transaction, store::ReadMode::kMemoryOnly);
+}
+
 // Runs one sweep. Returns false if there is nothing more to do now.
 bool SweepOnce(Parts* parts) {
-  std::vector<std::string> claimed;
-  const absl::StatusOr<store::TokenSweep> sweep = parts->database->SweepExpiredTokens(
-      TokenClockMs(*parts), parts->tokens.resume(), kSweepTokensMax, [&](std::string_view token) {
-        if (!parts->tokens.Claim(token)) return false;
-        claimed.emplace_back(token);
-        return true;
-      });
-  for (const std::string& token : claimed) parts->tokens.Release(token);
+  const absl::StatusOr<store::TokenSweep> sweep =
+      parts->database->SweepExpiredTokens(TokenClockMs(*parts), parts->tokens.resume(), kSweepTokensMax,
+                                          [&](std::string_view token) { return parts->tokens.ClaimForSweep(token); });
+  for (RequestTokens::Then& then : parts->tokens.ReleaseSwept()) std::move(then)();
   if (!sweep.ok()) {
     LOG_EVERY_N(ERROR, 100) << "tokens: sweep failed status=" << sweep.status();
     parts->tokens.EndSweep(parts->tokens.resume(), /*more=*/false);
@@ -496,9 +502,7 @@ void RunTransactWrite(Parts* parts, RequestContext context, TransactWriteRequest
   if (!transaction->request.client_request_token.has_value()) return Begin(transaction);
   transaction->fingerprint = FingerprintOf(transaction->request, transaction->actions);
   transaction->token_key = TokenKeyOf(transaction->request);
-  transaction->has_claim = parts->tokens.Claim(transaction->token_key);
-  if (!transaction->has_claim) return End(transaction, TransactionInProgressError());
-  LookUpToken(transaction, store::ReadMode::kMemoryOnly);
+  ClaimToken(transaction);
 }
 
 void StartTokenClock(Parts* parts) {
