@@ -11,7 +11,7 @@
 namespace armature::expr {
 namespace {
 
-constexpr std::string_view kNames = "ExpressionAttributeNames";
+constexpr std::string_view kNamesMember = "ExpressionAttributeNames";
 constexpr std::string_view kValues = "ExpressionAttributeValues";
 
 // `#` or `:`, then one or more of [0-9A-Za-z_].
@@ -53,11 +53,11 @@ PlaceholderTable::PlaceholderTable(const Placeholders& placeholders) : placehold
 
 absl::Status CheckNameKeys(const Placeholders& placeholders) {
   if (!placeholders.names.has_value()) return absl::OkStatus();
-  if (placeholders.names->empty()) return ValidationError(Cat(kNames, " must not be empty"));
+  if (placeholders.names->empty()) return ValidationError(Cat(kNamesMember, " must not be empty"));
   std::vector<std::string_view> keys;
   for (const auto& [key, name] : *placeholders.names) keys.push_back(key);
   std::sort(keys.begin(), keys.end());
-  for (const std::string_view key : keys) ARM_RETURN_IF_ERROR(CheckKey(kNames, key, '#'));
+  for (const std::string_view key : keys) ARM_RETURN_IF_ERROR(CheckKey(kNamesMember, key, '#'));
   const bool is_too_long = std::any_of(placeholders.names->begin(), placeholders.names->end(), [](const auto& entry) {
     return entry.second.size() > model::kAttributeNameMaxBytes;
   });
@@ -86,7 +86,7 @@ absl::Status PlaceholderTable::CheckSizes() const {
   }
   if (placeholders_.values.has_value()) size += model::ApiSize(*placeholders_.values);
   if (size <= model::kPlaceholderMapsMaxBytes) return absl::OkStatus();
-  return ValidationError(Cat(kNames, " and ", kValues, " have exceeded the maximum allowed size of ",
+  return ValidationError(Cat(kNamesMember, " and ", kValues, " have exceeded the maximum allowed size of ",
                              model::kPlaceholderMapsMaxBytes, " bytes; size: ", size));
 }
 
@@ -113,7 +113,7 @@ absl::Status PlaceholderTable::CheckAllUsed() const {
       if (!used_names_.contains(std::string_view(key))) unused.push_back(key);
     }
   }
-  ARM_RETURN_IF_ERROR(UnusedError(kNames, std::move(unused)));
+  ARM_RETURN_IF_ERROR(UnusedError(kNamesMember, std::move(unused)));
   unused.clear();
   for (const auto& [key, use] : values_) {
     if (!use.used) unused.push_back(key);

@@ -1,15 +1,12 @@
 // Requests of the JSON protocol, from document to answer, over a database of their own. Input: the name of an
 // operation, a line feed, and the document.
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
-#include "absl/time/clock.h"
 #include "armature/api/v1/tables.pb.h"
 #include "daemon/api/table_messages.h"
 #include "daemon/api/unary_operation.h"
@@ -25,8 +22,8 @@
 #include "storage/codec/item_codec.h"
 #include "storage/model/table_definition.h"
 #include "storage/model/table_update.h"
+#include "tests/fuzz/fuzz_engine.h"
 #include "tests/fuzz/fuzz_util.h"
-#include "tests/support/temp_dir.h"
 
 namespace armature::fuzz {
 namespace {
@@ -34,25 +31,10 @@ namespace {
 using daemon::JsonAnswer;
 using daemon::JsonDocument;
 
-// After this many inputs a new database is made, because stored items slow scans down.
-constexpr int kInputsPerDatabase = 5000;
-
-constexpr std::string_view kTable = R"json({"TableName": "Tab", "BillingMode": "PAY_PER_REQUEST",
-  "AttributeDefinitions": [{"AttributeName": "p", "AttributeType": "S"}, {"AttributeName": "s", "AttributeType": "N"}],
-  "KeySchema": [{"AttributeName": "p", "KeyType": "HASH"}],
-  "GlobalSecondaryIndexes": [{"IndexName": "Idx", "KeySchema": [{"AttributeName": "s", "KeyType": "HASH"}],
-    "Projection": {"ProjectionType": "ALL"}}]})json";
-
 class Service {
  public:
-  Service() { Open(); }
-  ~Service() { Close(); }
-  Service(const Service&) = delete;
-  Service& operator=(const Service&) = delete;
-
-  void StartAnew() {
-    Close();
-    Open();
+  void Renew() {
+    if (engine_.Renew()) api_.emplace(engine_.get());
   }
 
   JsonAnswer Ask(std::string_view operation, std::string body) {
@@ -70,35 +52,8 @@ class Service {
   }
 
  private:
-  void Open() {
-    directory_.emplace();
-    store::DatabaseOptions options;
-    options.path = directory_->path();
-    options.durability = store::Durability::kOs;
-    options.cache_bytes = size_t{8} << 20;
-    absl::StatusOr<std::unique_ptr<store::Database>> database = store::Database::Open(options);
-    Check(database.ok(), "the database opens");
-    database_ = *std::move(database);
-    engine_ = std::make_unique<engine::Engine>(database_.get(), engine::EngineOptions());
-    api_ = std::make_unique<daemon::JsonApi>(engine_.get());
-    Check(Ask("CreateTable", std::string(kTable)).status == 200, "the table is created");
-    const bool never = false;
-    absl::Mutex mutex;
-    while (Ask("DescribeTable", R"({"TableName":"Tab"})").body.find(R"("TableStatus":"ACTIVE")") == std::string::npos) {
-      const absl::MutexLock lock(&mutex);
-      mutex.AwaitWithTimeout(absl::Condition(&never), absl::Milliseconds(1));
-    }
-  }
-  void Close() {
-    engine_.reset();
-    database_.reset();
-    directory_.reset();
-  }
-
-  std::optional<test::TempDir> directory_;
-  std::unique_ptr<store::Database> database_;
-  std::unique_ptr<engine::Engine> engine_;
-  std::unique_ptr<daemon::JsonApi> api_;
+  FuzzEngine engine_;
+  std::optional<daemon::JsonApi> api_{engine_.get()};
 };
 
 // Operations that create, change or delete tables and backups are slow, and later inputs need the table. Only their
@@ -152,8 +107,7 @@ void Run(std::string_view name, const std::string& body) {
   if (IsOnlyRead(*operation)) return ReadOnly(*operation, body);
   FLAGS_minloglevel = google::GLOG_WARNING;
   static Service service;
-  static int inputs = 0;
-  if (++inputs % kInputsPerDatabase == 0) service.StartAnew();
+  service.Renew();
   if (name == "PutItem") CheckRoundTrip(body);
   const JsonAnswer answer = service.Ask(operation->name, body);
   Check(answer.status == 200 || answer.status == 400, "no document is an error of the server");

@@ -14,34 +14,46 @@
 
 namespace armature::store {
 
-// Inverts a byte in the first block of each file of a column family, after a flush. The database `data_dir` is closed.
-inline void DamageFilesOf(const std::string& family, const std::string& data_dir) {
+// Flushes a closed database. Returns the paths of the table files of a column family.
+inline std::vector<std::string> FlushedFilesOf(const std::string& family, const std::string& data_dir) {
   const std::string path = data_dir + "/db";
+  std::vector<std::string> found;
   std::vector<std::string> names;
-  ASSERT_TRUE(rocksdb::DB::ListColumnFamilies(rocksdb::DBOptions(), path, &names).ok());
+  EXPECT_TRUE(rocksdb::DB::ListColumnFamilies(rocksdb::DBOptions(), path, &names).ok());
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
   for (const std::string& name : names) descriptors.emplace_back(name, rocksdb::ColumnFamilyOptions());
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* raw = nullptr;
-  ASSERT_TRUE(rocksdb::DB::Open(rocksdb::DBOptions(), path, descriptors, &handles, &raw).ok());
+  EXPECT_TRUE(rocksdb::DB::Open(rocksdb::DBOptions(), path, descriptors, &handles, &raw).ok());
   const std::unique_ptr<rocksdb::DB> db(raw);
+  if (db == nullptr) return found;
   EXPECT_TRUE(db->Flush(rocksdb::FlushOptions(), handles).ok());
   for (rocksdb::ColumnFamilyHandle* handle : handles) {
     rocksdb::ColumnFamilyMetaData files;
     db->GetColumnFamilyMetaData(handle, &files);
     for (const rocksdb::LevelMetaData& level : files.levels) {
       for (const rocksdb::SstFileMetaData& sst : level.files) {
-        if (files.name != family) continue;
-        std::fstream file(path + sst.name, std::ios::in | std::ios::out | std::ios::binary);
-        file.seekg(100);
-        const char byte = static_cast<char>(~file.get());
-        file.seekp(100);
-        file.put(byte);
-        EXPECT_TRUE(file.good()) << sst.name;
+        if (files.name == family) found.push_back(path + sst.name);
       }
     }
     EXPECT_TRUE(db->DestroyColumnFamilyHandle(handle).ok());
   }
+  return found;
+}
+
+// Inverts a byte. Done twice, the file is as before.
+inline void InvertByte(const std::string& path, int64_t at) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(at);
+  const char byte = static_cast<char>(~file.get());
+  file.seekp(at);
+  file.put(byte);
+  EXPECT_TRUE(file.good()) << path;
+}
+
+// Inverts a byte in the first block of each file of a column family, after a flush. The database `data_dir` is closed.
+inline void DamageFilesOf(const std::string& family, const std::string& data_dir) {
+  for (const std::string& path : FlushedFilesOf(family, data_dir)) InvertByte(path, 100);
 }
 
 }  // namespace armature::store
