@@ -40,31 +40,31 @@ void FloodGuard::Look(const std::string& peer, const TransferCounts& counts, int
   const uint64_t served = use->served_bytes.load(std::memory_order_relaxed);
   const uint64_t resets = use->reset_calls.load(std::memory_order_relaxed);
   const int64_t open = std::max<int64_t>(use->open_calls.load(std::memory_order_relaxed), 0);
-  const bool is_first = use->seen_ns == 0;
-  const int64_t passed_ns = is_first ? 0 : now_ns - use->seen_ns;
+  const bool is_first = use->seen_ns_ == 0;
+  const int64_t passed_ns = is_first ? 0 : now_ns - use->seen_ns_;
   const uint64_t intervals = static_cast<uint64_t>(std::max<int64_t>(passed_ns / limits_.interval_ns, 1));
 
   // Both counts grow between the questions for them, so the difference may be too low.
-  const uint64_t read_to = std::max(counts.received - std::min(counts.received, counts.unread), use->seen_read);
-  const uint64_t read = std::exchange(use->seen_read, read_to);
-  const uint64_t asked = (served - use->seen_served) + (counts.acknowledged - use->seen_acknowledged) / kUpdatesPart +
+  const uint64_t read_to = std::max(counts.received - std::min(counts.received, counts.unread), use->seen_read_);
+  const uint64_t read = std::exchange(use->seen_read_, read_to);
+  const uint64_t asked = (served - use->seen_served_) + (counts.acknowledged - use->seen_acknowledged_) / kUpdatesPart +
                          kFreeBytes * intervals + (is_first ? kFirstBytes : 0);
-  const uint64_t reset_bytes = (resets - use->seen_resets) * kResetBytes;
-  use->seen_acknowledged = counts.acknowledged;
-  use->seen_served = served;
-  use->seen_resets = resets;
-  use->seen_ns = now_ns;
-  use->is_seen = true;
+  const uint64_t reset_bytes = (resets - use->seen_resets_) * kResetBytes;
+  use->seen_acknowledged_ = counts.acknowledged;
+  use->seen_served_ = served;
+  use->seen_resets_ = resets;
+  use->seen_ns_ = now_ns;
+  use->is_seen_ = true;
 
-  use->balance += read_to - read;
-  use->balance -= std::min(use->balance, asked);
+  use->balance_ += read_to - read;
+  use->balance_ -= std::min(use->balance_, asked);
   const uint64_t unfinished =
       open == 0 ? 0 : kLargestPart * limits_.request_bytes_max + static_cast<uint64_t>(open) * kUnfinishedBytes;
-  const uint64_t excess = use->balance - std::min(use->balance, unfinished);
-  const uint64_t proven = std::min(excess, use->fresh);
-  use->fresh = excess - proven;
+  const uint64_t excess = use->balance_ - std::min(use->balance_, unfinished);
+  const uint64_t proven = std::min(excess, use->fresh_);
+  use->fresh_ = excess - proven;
   // A rate, not a sum: what a connection was permitted in an interval does not add up.
-  use->balance -= proven;
+  use->balance_ -= proven;
   const uint64_t bytes = (proven + reset_bytes) / intervals;
   if (bytes == 0) return;
   suspects_.push_back({peer, *network, bytes, bytes > limits_.connection_bytes});
@@ -91,7 +91,7 @@ std::vector<std::string> FloodGuard::EndLook() {
   suspects_.clear();
   for (Shard& shard : shards_) {
     const absl::MutexLock lock(&shard.mutex);
-    absl::erase_if(shard.uses, [](const auto& each) { return !std::exchange(each.second->is_seen, false); });
+    absl::erase_if(shard.uses, [](const auto& each) { return !std::exchange(each.second->is_seen_, false); });
   }
   return flooders;
 }

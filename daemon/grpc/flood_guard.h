@@ -29,14 +29,14 @@ struct ConnectionUse {
  private:
   friend class FloodGuard;
   // Members of the thread that calls Look.
-  uint64_t seen_read = 0;
-  uint64_t seen_acknowledged = 0;
-  uint64_t seen_served = 0;
-  uint64_t seen_resets = 0;
-  int64_t seen_ns = 0;
-  uint64_t balance = 0;  // bytes read that belong to no call
-  uint64_t fresh = 0;    // part of the balance beyond what is permitted, found by the last look
-  bool is_seen = false;
+  uint64_t seen_read_ = 0;
+  uint64_t seen_acknowledged_ = 0;
+  uint64_t seen_served_ = 0;
+  uint64_t seen_resets_ = 0;
+  int64_t seen_ns_ = 0;
+  uint64_t balance_ = 0;  // bytes read that belong to no call
+  uint64_t fresh_ = 0;    // part of the balance beyond what is permitted, found by the last look
+  bool is_seen_ = false;
 };
 
 // Bytes that a connection has transferred, by the system's count.

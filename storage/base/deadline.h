@@ -3,7 +3,6 @@
 
 // The end of a wait.
 
-#include <compare>
 #include <cstdint>
 #include <limits>
 
@@ -31,7 +30,7 @@ class Deadline {
   // In MonotonicNs; kMonotonicNever if it never comes.
   int64_t ns() const { return ns_; }
 
-  auto operator<=>(const Deadline&) const = default;
+  friend bool operator<(const Deadline& a, const Deadline& b) { return a.ns_ < b.ns_; }
 
  private:
   explicit constexpr Deadline(int64_t ns) : ns_(ns) {}
