@@ -248,6 +248,10 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
     return FlagError("stream_retention", absl::FormatDuration(raw.stream_retention), "must be between 1m and 8760h");
   }
   config.database.streams.retention_ms = absl::ToInt64Milliseconds(raw.stream_retention);
+  if (raw.ttl_interval < absl::Milliseconds(10) || raw.ttl_interval > absl::Hours(24)) {
+    return FlagError("ttl_interval", absl::FormatDuration(raw.ttl_interval), "must be between 10ms and 24h");
+  }
+  config.engine.expiry_interval = raw.ttl_interval;
   ARM_RETURN_IF_ERROR(CheckRange("stream_mb_max", raw.stream_mb_max, 16, 1 << 20));
   config.database.streams.bytes_max = static_cast<uint64_t>(raw.stream_mb_max) << 20;
   ARM_RETURN_IF_ERROR(ParseDiskReserve(raw.disk_reserve, &config.database.disk_reserve));

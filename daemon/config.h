@@ -27,6 +27,7 @@ struct RawConfig {
   int64_t column_families_max = 0;
   int64_t item_collection_mb_max = 10'240;
   absl::Duration stream_retention = absl::Hours(24);
+  absl::Duration ttl_interval = absl::Seconds(5);
   int64_t stream_mb_max = 16'384;
   int64_t gsi_backlog_max = 1'000'000;
   int64_t gsi_backlog_mb_max = 1024;

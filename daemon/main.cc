@@ -79,6 +79,9 @@ ABSL_FLAG(
     "Limit in MiB on the records of all streams together, 16 to 1048576. Beyond it, the oldest are removed before "
     "their time, with a warning. Fixed at start.");
 ABSL_FLAG(
+    absl::Duration, ttl_interval, absl::Seconds(5),
+    "Interval at which items are looked for whose time to live is over, and deleted, 10ms to 24h. Fixed at start.");
+ABSL_FLAG(
     std::string, disk_reserve, "auto",
     "Free space on the disk of --data_dir below which writes are refused, so that the disk never becomes full: bytes "
     "(500M, 2G), a percentage of the disk (5%), or auto, which is 5% but at most 1G. 0: no reserve. Fixed at start.");
@@ -172,6 +175,7 @@ armature::daemon::RawConfig FromFlags() {
   raw.column_families_max = absl::GetFlag(FLAGS_column_families_max);
   raw.item_collection_mb_max = absl::GetFlag(FLAGS_item_collection_mb_max);
   raw.stream_retention = absl::GetFlag(FLAGS_stream_retention);
+  raw.ttl_interval = absl::GetFlag(FLAGS_ttl_interval);
   raw.stream_mb_max = absl::GetFlag(FLAGS_stream_mb_max);
   raw.gsi_backlog_max = absl::GetFlag(FLAGS_gsi_backlog_max);
   raw.gsi_backlog_mb_max = absl::GetFlag(FLAGS_gsi_backlog_mb_max);

@@ -139,6 +139,7 @@ Engine::Engine(store::Database* database, const EngineOptions& options)
   parts_->builder.Start();
   StartTokenClock(parts_.get());
   SweepTokensIfDue(parts_.get());
+  parts_->expirer.Start();
 }
 
 Engine::~Engine() {
@@ -147,6 +148,7 @@ Engine::~Engine() {
   EndWaits();
   parts_->table_waits.Stop();
   parts_->locks.Close(ServerStopsError());
+  parts_->expirer.Stop();
   parts_->check_pool.Stop();
   parts_->export_pool.Stop();
   parts_->waiting.AwaitNone();
@@ -169,7 +171,8 @@ EngineStats Engine::stats() const {
           .read_queue_refused = parts_->read_pool.refused(),
           .holder_queue_tasks = parts_->holder_pool.queue_length(),
           .table_queue_tasks = parts_->table_pool.queue_length(),
-          .check_queue_tasks = parts_->check_pool.queue_length()};
+          .check_queue_tasks = parts_->check_pool.queue_length(),
+          .expiry = parts_->expirer.stats()};
 }
 
 void Engine::GetItem(const RequestContext& context, GetItemRequest request, Callback<GetItemResult> done) {

@@ -20,6 +20,7 @@
 #include "engine/backup/table_backups.h"
 #include "engine/backup/table_export.h"
 #include "engine/check/index_check.h"
+#include "engine/expiry/expirer.h"
 #include "engine/items/request.h"
 #include "engine/streams/stream_ops.h"
 #include "engine/tables/table_ops.h"
@@ -44,7 +45,8 @@ struct EngineOptions {
   bool enforce_throughput = true;  // throttle requests beyond provisioned throughput and the maxima of on-demand tables
   // Monotonic clock in nanoseconds; null: the system's. Called on any thread. For tests.
   std::function<int64_t()> monotonic_ns = nullptr;
-  // Wall clock in milliseconds since 1970, where the clock of tokens starts; null: the system's. For tests.
+  // Wall clock in milliseconds since 1970, where the clock of tokens starts and by which items expire; null: the
+  // system's. Called on any thread. For tests.
   std::function<int64_t()> unix_ms = nullptr;
   // Time that a transaction waits for row locks, and that a single-item write waits for a transaction's row lock.
   absl::Duration transaction_wait = absl::Seconds(5);
@@ -53,6 +55,8 @@ struct EngineOptions {
   absl::Duration describe_wait = absl::ZeroDuration();
   // Time that a read of a global index waits for the writes that were acknowledged before it. Zero: it does not wait.
   absl::Duration index_read_wait = absl::ZeroDuration();
+  // Interval at which items that have expired are looked for.
+  absl::Duration expiry_interval = absl::Seconds(5);
   absl::Duration export_patience = absl::Minutes(2);  // time after which an export without requests is closed
   BackupOptions backup = {};
   bool apply_changes = true;  // false: changes do not reach the global indexes; for tests, which apply them explicitly
@@ -65,6 +69,7 @@ struct EngineStats {
   size_t holder_queue_tasks = 0;
   size_t table_queue_tasks = 0;
   size_t check_queue_tasks = 0;
+  ExpiryStats expiry;
 };
 
 // Operations are asynchronous: they validate on the caller's thread without blocking, and call back once, on this or

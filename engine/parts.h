@@ -19,6 +19,7 @@
 #include "absl/time/clock.h"
 #include "engine/backup/table_restore.h"
 #include "engine/engine.h"
+#include "engine/expiry/expirer.h"
 #include "engine/expr/parse_cache.h"
 #include "engine/items/request.h"
 #include "engine/items/request_tokens.h"
@@ -125,6 +126,7 @@ struct Parts {
   expr::ParseCache parse_cache{kParseCacheBytes};
   BackupJobs backups;
   TableRestores restores{this};
+  Expirer expirer{this};
 };
 
 // A table whose items may be read and written. It holds this state of the table, and nothing of other tables: they can

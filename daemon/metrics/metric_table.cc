@@ -72,6 +72,16 @@ constexpr MetricDefinition kStreams[] = {
      "Segments of the streams that were removed before their time, because of --stream_mb_max."},
 };
 
+constexpr MetricDefinition kExpiry[] = {
+    {"armature_expired_items_total", kCounter, "", "Items deleted because their time to live was over."},
+    {"armature_expiry_waiting_items", kGauge, "",
+     "Items whose time to live is over and that are still there; up to 100,000 are counted in each table."},
+    {"armature_expiry_overdue_seconds", kGauge, "",
+     "Time since the oldest of these items should have been deleted; 0 if there is none."},
+    {"armature_expiry_filling_tables", kGauge, "",
+     "Tables that are being read for items with a time to live, because it was switched on."},
+};
+
 constexpr MetricDefinition kPools[] = {
     {"armature_pool_queue_tasks", kGauge, "pool",
      "Tasks that wait for a thread. `pool` is read (queries, scans, reads from disk), locks (requests that hold row "
@@ -144,8 +154,9 @@ struct MetricGroup {
   std::span<const MetricDefinition> metrics;
 };
 constexpr MetricGroup kGroups[] = {
-    {"Requests", kRequests},    {"Group commit", kCommit}, {"Global indexes", kIndexes}, {"Tables", kTables},
-    {"Streams", kStreams},      {"Pools", kPools},         {"Disk space", kDisk},        {"Backups", kBackups},
+    {"Requests", kRequests},    {"Group commit", kCommit}, {"Global indexes", kIndexes},
+    {"Tables", kTables},        {"Streams", kStreams},     {"Expiry", kExpiry},
+    {"Pools", kPools},          {"Disk space", kDisk},     {"Backups", kBackups},
     {"Storage engine", kStore}, {"Process", kProcess},
 };
 

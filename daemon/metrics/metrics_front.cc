@@ -306,6 +306,13 @@ void AddStreams(const store::Database& database, MetricSet* set) {
   set->Add("armature_stream_segments_trimmed_early_total", keeper.trimmed_early());
 }
 
+void AddExpiry(const engine::ExpiryStats& expiry, MetricSet* set) {
+  set->Add("armature_expired_items_total", expiry.expired);
+  set->Add("armature_expiry_waiting_items", expiry.waiting);
+  set->Add("armature_expiry_overdue_seconds", static_cast<double>(expiry.overdue_ms) / 1000);
+  set->Add("armature_expiry_filling_tables", expiry.filling);
+}
+
 // The body of /metrics.
 std::string Collect(const MetricsSources& sources, absl::Time start) {
   MetricSet set;
@@ -322,6 +329,7 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   set.Add("armature_pool_queue_tasks", uint64_t{engine.table_queue_tasks}, {{"pool", "tables"}});
   set.Add("armature_pool_queue_tasks", uint64_t{engine.check_queue_tasks}, {{"pool", "check"}});
   set.Add("armature_pool_refused_total", engine.read_queue_refused, {{"pool", "read"}});
+  AddExpiry(engine.expiry, &set);
   AddDisk(database.disk, &set);
   AddBackups(sources.engine->backups()->stats(), &set);
   AddFiles(database.files, &set);

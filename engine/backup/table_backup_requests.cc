@@ -21,8 +21,8 @@ constexpr size_t kTimeDigits = 14;
 constexpr size_t kRandomDigits = 8;
 
 // Source: the API reference, type BackupArn.
-constexpr size_t kArnMinChars = 37;
-constexpr size_t kArnMaxChars = 1024;
+constexpr size_t kBackupArnMinChars = 37;
+constexpr size_t kBackupArnMaxChars = 1024;
 // Source: the API reference, type BackupsInputLimit.
 constexpr int64_t kLimitMin = 1;
 constexpr int64_t kLimitMax = 100;
@@ -38,8 +38,8 @@ absl::Status InvalidArnError(std::string_view arn) { return ValidationError(Cat(
 void CheckArnLength(std::string_view arn, std::string_view path, model::ConstraintList* faults) {
   const std::string printed = model::PrintedValue(arn);
   const size_t length = model::CharacterCount(arn);
-  faults->CheckLengthMin(printed, length, path, kArnMinChars);
-  faults->CheckLengthMax(printed, length, path, kArnMaxChars);
+  faults->CheckLengthMin(printed, length, path, kBackupArnMinChars);
+  faults->CheckLengthMax(printed, length, path, kBackupArnMaxChars);
 }
 
 // Checks a required member with a backup ARN.

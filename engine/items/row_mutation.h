@@ -32,6 +32,8 @@ class RowMutation {
   // is_put: the whole item is replaced. writes: false if only the condition is checked.
   bool is_put() const { return kind_ == WriteKind::kPut; }
   bool writes() const { return kind_ != WriteKind::kConditionCheck; }
+  // True for the deletion of an item that has expired: nobody asked for it.
+  virtual bool is_expiry() const { return false; }
   const WriteRequest& request() const { return request_; }
   // Null if the request has no expressions.
   const RequestExpressions* expressions() const { return expressions_.get(); }

@@ -8,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "engine/expr/condition_eval.h"
 #include "engine/expr/update_eval.h"
+#include "engine/items/expiry_change.h"
 #include "engine/items/expressions.h"
 #include "engine/items/stream_change.h"
 #include "glog/logging.h"
@@ -179,6 +180,7 @@ store::WriteUnit BuildUnit(RowWrite* row) {
   const int64_t now_ms = absl::ToUnixMillis(absl::Now());
   index::RecordGlobalIndexChanges(table, row->key, now_ms, effect.global, &unit);
   RecordStreamChange(*row, now_ms, &unit);
+  RecordExpiryChange(*row, &unit);
   return unit;
 }
 

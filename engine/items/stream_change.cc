@@ -44,7 +44,7 @@ void RecordStreamChange(const RowWrite& row, int64_t now_ms, store::WriteUnit* u
     images.keys = {keys_head, keys.bytes};
   }
   unit->SetStreamRecord(stream.stream, SlotOf(row.key),
-                        codec::EncodeStreamRecord(EventOf(row), /*is_expiry=*/false, now_ms, images));
+                        codec::EncodeStreamRecord(EventOf(row), row.mutation->is_expiry(), now_ms, images));
 }
 
 }  // namespace armature::engine

@@ -121,6 +121,7 @@ absl::Status Apply(bool enable, const std::string& attribute, model::TableDescri
   }
   if (enable && !current.empty()) return ValidationError("TimeToLive is already enabled");
   current = enable ? attribute : "";
+  ++table->settings.time_to_live_generation;
   return absl::OkStatus();
 }
 

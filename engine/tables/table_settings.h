@@ -52,7 +52,7 @@ struct SettingUpdate {
   std::optional<Specification> specification;
 };
 
-// UpdateTimeToLive, DescribeTimeToLive: the setting is stored and reported. Items do not expire yet.
+// UpdateTimeToLive, DescribeTimeToLive. See Expirer for its effect.
 struct TimeToLiveSpecification {
   std::optional<bool> enabled;
   std::optional<std::string> attribute_name;

@@ -125,6 +125,7 @@ struct TableSettings : ThroughputSettings {
   ThroughputChanges throughput_changes;
   int64_t on_demand_since_ms = 0;                             // see TableDescriptor::OnDemandSinceMs
   std::string time_to_live_attribute;                         // empty: off
+  uint32_t time_to_live_generation = 0;                       // number of times that it was switched on or off
   std::optional<PointInTimeRecovery> point_in_time_recovery;  // absent: off
   friend bool operator==(const TableSettings&, const TableSettings&) = default;
 
@@ -144,6 +145,7 @@ struct TableSettings : ThroughputSettings {
     visit("throughput_changes", self.throughput_changes);
     visit("on_demand_since_ms", self.on_demand_since_ms);
     visit("time_to_live_attribute", self.time_to_live_attribute);
+    visit("time_to_live_generation", self.time_to_live_generation);
     visit("point_in_time_recovery", self.point_in_time_recovery);
   }
 };

@@ -37,6 +37,7 @@ struct Database::Impl {
   std::unique_ptr<SequenceTickets> tickets;
   std::unique_ptr<StreamLog> streams;
   std::unique_ptr<StreamKeeper> stream_keeper;
+  std::unique_ptr<ExpiryIndex> expiry;
   std::unique_ptr<Catalog> catalog;
   std::unique_ptr<ChangeLog> log;
   std::unique_ptr<DdlWorker> ddl;
@@ -71,6 +72,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   const ChangeSequence last = std::max(last_change, last_in_stream);
   impl->tickets = std::make_unique<SequenceTickets>(last);
   ARM_ASSIGN_OR_RETURN(impl->streams, StreamLog::Open(impl->rocks.get(), impl->tickets.get()));
+  impl->expiry = std::make_unique<ExpiryIndex>(impl->rocks.get());
   ARM_ASSIGN_OR_RETURN(impl->catalog, Catalog::Open(impl->rocks.get(), &impl->timers, impl->streams.get()));
   impl->log = std::make_unique<ChangeLog>(impl->rocks.get(), impl->tickets.get());
   impl->ddl = std::make_unique<DdlWorker>(impl->catalog.get(), impl->rocks.get());
@@ -271,6 +273,8 @@ ChangeLog& Database::change_log() { return *impl_->log; }
 StreamLog& Database::streams() const { return *impl_->streams; }
 
 const StreamKeeper& Database::stream_keeper() const { return *impl_->stream_keeper; }
+
+ExpiryIndex& Database::expiry() const { return *impl_->expiry; }
 
 std::shared_ptr<const CatalogSnapshot> Database::catalog() const { return impl_->catalog->snapshot(); }
 

@@ -27,6 +27,7 @@
 #include "storage/store/commit/idempotency.h"
 #include "storage/store/commit/write_unit.h"
 #include "storage/store/disk_space.h"
+#include "storage/store/expiry/expiry_index.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/log/change_log.h"
 #include "storage/store/options.h"
@@ -213,6 +214,9 @@ class Database {
   // The streams of tables and their records.
   StreamLog& streams() const;
   const StreamKeeper& stream_keeper() const;
+
+  // Items by the time at which they expire.
+  ExpiryIndex& expiry() const;
 
   // Steps in the construction of a global index on a live table; see IndexBuild. All but the first two write.
   //

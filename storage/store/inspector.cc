@@ -175,7 +175,7 @@ MetaKind KindOf(std::string_view key, std::string_view* rest) {
   constexpr std::pair<std::string_view, MetaKind> kPrefixes[] = {
       {kTablePrefix, MetaKind::kTable},         {kCursorPrefix, MetaKind::kCursor}, {kBuildPrefix, MetaKind::kBuild},
       {kTokenTimePrefix, MetaKind::kTokenTime}, {kTokenPrefix, MetaKind::kToken},   {kStatsPrefix, MetaKind::kStats},
-      {kSegmentPrefix, MetaKind::kSegment},     {kStreamPrefix, MetaKind::kStream}};
+      {kSegmentPrefix, MetaKind::kSegment},     {kStreamPrefix, MetaKind::kStream}, {kExpiryPrefix, MetaKind::kExpiry}};
   for (const auto& [prefix, kind] : kPrefixes) {
     if (!key.starts_with(prefix)) continue;
     *rest = key.substr(prefix.size());
@@ -198,12 +198,13 @@ absl::Status ParseKey(std::string_view rest, MetaRecord* record) {
   const absl::Status malformed = DataLossError("key of the meta family: malformed");
   switch (record->kind) {
     case MetaKind::kTable:
+    case MetaKind::kExpiry:
     case MetaKind::kCursor:
     case MetaKind::kBuild: {
       const std::optional<uint64_t> table = TakeNumber(&rest, sizeof(uint32_t));
       if (!table.has_value()) return malformed;
       record->table = TableId(static_cast<uint32_t>(*table));
-      if (record->kind != MetaKind::kTable) {
+      if (record->kind == MetaKind::kCursor || record->kind == MetaKind::kBuild) {
         const std::optional<uint64_t> index = TakeNumber(&rest, sizeof(uint32_t));
         if (!index.has_value()) return malformed;
         record->index = IndexId(static_cast<uint32_t>(*index));
@@ -282,6 +283,8 @@ absl::Status ParseValue(std::string_view value, MetaRecord* record) {
       return ParseSegmentRecord(value, &record->begin_ms, &record->number)
                  ? absl::OkStatus()
                  : DataLossError("segment record: expected version 1, a time and a sequence");
+    case MetaKind::kExpiry:
+      return Store(ParseExpiryState(value), &record->expiry);
     case MetaKind::kUnknown:
       break;
   }

@@ -19,6 +19,7 @@
 #include "storage/store/commit/idempotency.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/database.h"
+#include "storage/store/expiry/expiry_index.h"
 #include "storage/store/keyspace.h"
 
 namespace armature::store {
@@ -108,7 +109,9 @@ enum class MetaKind : uint8_t {
   kToken,
   kTokenTime,
   kStream,
-  kSegment
+  kSegment,
+  kExpiry,
+  kLast = kExpiry
 };
 
 struct MetaRecord {
@@ -118,7 +121,7 @@ struct MetaRecord {
   absl::Status status;
 
   // From the key.
-  TableId table;           // kTable, kCursor, kBuild
+  TableId table;           // kTable, kCursor, kBuild, kExpiry
   IndexId index;           // kCursor, kBuild
   StreamId stream;         // kStream
   SegmentId segment;       // kSegment
@@ -132,6 +135,7 @@ struct MetaRecord {
   StatsDelta totals;                          // kStats
   TokenRecord token;                          // kToken
   model::StreamDescriptor stream_descriptor;  // kStream
+  ExpiryState expiry;                         // kExpiry
   uint64_t begin_ms = 0;                      // kSegment; `number` is its first sequence
 };
 

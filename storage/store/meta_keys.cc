@@ -28,8 +28,14 @@ std::optional<T> ParseBigEndian(std::string_view bytes) {
 
 constexpr char kSegmentVersion = 1;
 constexpr size_t kStreamRecordKeyBytes = 17;
+constexpr size_t kExpiryRowKeyAt = 16;
 
 }  // namespace
+
+std::set<std::string> FixedFamilyNames() {
+  return {"default", std::string(kMetaFamily), std::string(kLogFamily), std::string(kStreamFamily),
+          std::string(kExpiryFamily)};
+}
 
 std::string EncodeU32(uint32_t value) { return EncodeBigEndian(value); }
 std::string EncodeU64(uint64_t value) { return EncodeBigEndian(value); }
@@ -95,6 +101,22 @@ std::string SegmentDataKey(SegmentId segment) { return EncodeU32(segment.value()
 std::optional<ChangeSequence> SequenceOfStreamRecordKey(std::string_view key) {
   if (key.size() != kStreamRecordKeyBytes) return std::nullopt;
   return ChangeSequence(*ParseU64(key.substr(kStreamRecordKeyBytes - sizeof(uint64_t))));
+}
+
+std::string ExpiryStateKey(TableId table) { return Cat(kExpiryPrefix, EncodeU32(table.value())); }
+
+std::string ExpiryGenerationKey(TableId table, uint32_t generation) {
+  return Cat(EncodeU32(table.value()), EncodeU32(generation));
+}
+
+std::string ExpiryKey(TableId table, uint32_t generation, int64_t due_ms, std::string_view row_key) {
+  return Cat(ExpiryGenerationKey(table, generation), EncodeU64(static_cast<uint64_t>(due_ms)), row_key);
+}
+
+std::optional<ExpiryKeyParts> ParseExpiryKey(std::string_view key) {
+  if (key.size() <= kExpiryRowKeyAt) return std::nullopt;
+  const uint64_t due = *ParseU64(key.substr(kExpiryRowKeyAt - sizeof(uint64_t), sizeof(uint64_t)));
+  return ExpiryKeyParts{static_cast<int64_t>(due), key.substr(kExpiryRowKeyAt)};
 }
 
 std::string LogKey(TableId table, ChangeSequence sequence) {

@@ -1,11 +1,12 @@
 #ifndef ARMATURE_STORAGE_STORE_META_KEYS_H_
 #define ARMATURE_STORAGE_STORE_META_KEYS_H_
 
-// Every key of the families `meta`, `log` and `stream`. docs/FORMAT.md, "The meta family", "Change log" and
-// "Streams".
+// Every key of the families `meta`, `log`, `stream` and `expiry`. docs/FORMAT.md, "The meta family", "Change log",
+// "Streams" and "Expiry".
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,9 @@ namespace armature::store {
 inline constexpr std::string_view kMetaFamily = "meta";
 inline constexpr std::string_view kLogFamily = "log";
 inline constexpr std::string_view kStreamFamily = "stream";
+inline constexpr std::string_view kExpiryFamily = "expiry";
+// The families that every database has, and RocksDB's default one.
+std::set<std::string> FixedFamilyNames();
 
 // meta: the next table or index id, u32.
 inline constexpr std::string_view kNextIdKey = "next_id";
@@ -59,6 +63,21 @@ bool ParseSegmentRecord(std::string_view value, uint64_t* begin_ms, uint64_t* fi
 std::string StreamRecordKey(SegmentId segment, StreamId stream, uint8_t slot, ChangeSequence sequence);
 std::string SegmentDataKey(SegmentId segment);
 std::optional<ChangeSequence> SequenceOfStreamRecordKey(std::string_view key);
+
+// meta: progress of the rows of a table in the family `expiry`.
+inline constexpr std::string_view kExpiryPrefix = "expiry/";
+std::string ExpiryStateKey(TableId table);
+
+// expiry: table | generation | due time | row key. A generation is one enabling of time to live. Keys of a generation
+// begin with ExpiryGenerationKey.
+std::string ExpiryKey(TableId table, uint32_t generation, int64_t due_ms, std::string_view row_key);
+std::string ExpiryGenerationKey(TableId table, uint32_t generation);
+// The due time and the row key in such a key; nullopt for other keys. The view is into `key`.
+struct ExpiryKeyParts {
+  int64_t due_ms = 0;
+  std::string_view row_key;
+};
+std::optional<ExpiryKeyParts> ParseExpiryKey(std::string_view key);
 
 // log: table | sequence.
 std::string LogKey(TableId table, ChangeSequence sequence);

@@ -80,8 +80,7 @@ void AddOpenProblem(const Inspector& inspector, std::optional<size_t> log_faults
 // Adds damage of the catalog, and families with rows that belong to no table.
 absl::Status AddCatalogDamage(const Inspector& inspector, std::vector<Damage>* damage) {
   if (!inspector.HasFamily(kMetaFamily)) return absl::OkStatus();
-  std::set<std::string> known = {"default", std::string(kMetaFamily), std::string(kLogFamily),
-                                 std::string(kStreamFamily)};
+  std::set<std::string> known = FixedFamilyNames();
   const auto read = [&](std::string_view key, std::string_view value) {
     const MetaRecord record = ParseMetaRecord(key, value);
     const bool stops_start = record.kind == MetaKind::kTable || record.kind == MetaKind::kNextId ||
@@ -155,6 +154,8 @@ class Forgetting {
       }
       if (record.kind == MetaKind::kStream) SawId(record.stream.value());
       if (record.kind == MetaKind::kCursor) sequence_ = std::max(sequence_, record.number);
+      // Lost writes may have removed rows of the expiry, or their items: the next start fills it again.
+      if (record.kind == MetaKind::kExpiry) is_lost = true;
       if (record.kind == MetaKind::kStats) is_lost = families_->contains(record.name);
       if (is_lost) batch_.Delete(meta->handle(), ToSlice(key));
       return absl::OkStatus();

@@ -43,11 +43,13 @@ absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, 
   auto database = std::unique_ptr<RocksDb>(new RocksDb(path, options, std::move(logs)));
   ARM_RETURN_IF_ERROR(database->OpenFamilies(path, if_missing, if_damaged));
   for (const LogName name : database->logs_.missing) ARM_RETURN_IF_ERROR(database->logs_.log_register->Remove(name));
-  ARM_RETURN_IF_ERROR(
-      database->CreateFamilies({std::string(kMetaFamily), std::string(kLogFamily), std::string(kStreamFamily)}));
+  // New databases have them in this order.
+  ARM_RETURN_IF_ERROR(database->CreateFamilies(
+      {std::string(kMetaFamily), std::string(kLogFamily), std::string(kStreamFamily), std::string(kExpiryFamily)}));
   database->meta_ = database->Find(kMetaFamily);
   database->log_ = database->Find(kLogFamily);
   database->stream_ = database->Find(kStreamFamily);
+  database->expiry_ = database->Find(kExpiryFamily);
   ARM_RETURN_IF_ERROR(database->LoadStats());
   database->KeepResumable();
   return database;

@@ -65,6 +65,7 @@ class RocksDb {
   ColumnFamily* meta() { return meta_; }
   ColumnFamily* log() { return log_; }
   ColumnFamily* stream() { return stream_; }
+  ColumnFamily* expiry() { return expiry_; }
 
   // Returns the family called `name`, or null.
   ColumnFamily* Find(std::string_view name);
@@ -151,6 +152,7 @@ class RocksDb {
   ColumnFamily* meta_ = nullptr;
   ColumnFamily* log_ = nullptr;
   ColumnFamily* stream_ = nullptr;
+  ColumnFamily* expiry_ = nullptr;
 };
 
 // Adds the puts and deletes of `unit` to `batch`, not its counters.

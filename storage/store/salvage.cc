@@ -41,9 +41,11 @@ constexpr size_t kBatchBytes = 1 << 20;
 constexpr size_t kCacheBytes = 64 << 20;
 constexpr std::string_view kWorkDirectory = "/salvage";  // in the new directory: links to the files, repaired
 
-// False for the rows of global indexes, which are built again, and the records from which they would be updated.
+// False for rows that are made again from items, those of global indexes and of the expiry, and for the records from
+// which global indexes would be updated.
 bool IsCopied(std::string_view family) {
-  return family != rocksdb::kDefaultColumnFamilyName && family != kLogFamily && !family.starts_with('g');
+  return family != rocksdb::kDefaultColumnFamilyName && family != kLogFamily && family != kExpiryFamily &&
+         !family.starts_with('g');
 }
 
 // Rows of tables and local indexes are stored items.
@@ -321,6 +323,7 @@ class Salvager {
               sequence = std::max(sequence, record.number);
               [[fallthrough]];
             case MetaKind::kBuild:
+            case MetaKind::kExpiry:
             case MetaKind::kStats:
               batch.Delete(meta, ToSlice(key));
               break;
@@ -335,8 +338,7 @@ class Salvager {
           }
           return absl::OkStatus();
         }));
-    std::set<std::string> known = {"default", std::string(kMetaFamily), std::string(kLogFamily),
-                                   std::string(kStreamFamily)};
+    std::set<std::string> known = FixedFamilyNames();
     std::vector<std::string> missing;
     for (model::TableDescriptor& table : tables_) {
       BuildIndexesAgain(&table);

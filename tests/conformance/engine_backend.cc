@@ -103,6 +103,7 @@ class EngineBackend final : public Backend {
     if (!database.ok()) throw std::runtime_error(database.status().ToString());
     database_ = *std::move(database);
     engine::EngineOptions engine_options;
+    engine_options.expiry_interval = absl::Milliseconds(20);
     engine_options.backup.directory = directory_.path("backups");
     engine_ = std::make_unique<engine::Engine>(database_.get(), engine_options);
   }

@@ -54,7 +54,7 @@ const FieldDescriptor* FindField(const Message& message, const char* name) {
 
 class GrpcBackend final : public Backend {
  public:
-  GrpcBackend() : daemon_({"--durability=os", Cat("--backup_dir=", backups_.path())}) {
+  GrpcBackend() : daemon_({"--durability=os", "--ttl_interval=20ms", Cat("--backup_dir=", backups_.path())}) {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(-1);
     channel_ = grpc::CreateCustomChannel(daemon_.address(), grpc::InsecureChannelCredentials(), arguments);

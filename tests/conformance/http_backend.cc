@@ -24,7 +24,8 @@ constexpr std::chrono::seconds kHttpPatience{120};
 
 class HttpBackend final : public Backend {
  public:
-  HttpBackend() : daemon_({"--durability=os", Cat("--backup_dir=", backups_.path())}), stream_(io_) {
+  HttpBackend()
+      : daemon_({"--durability=os", "--ttl_interval=20ms", Cat("--backup_dir=", backups_.path())}), stream_(io_) {
     const std::string& address = daemon_.http_address();
     const size_t colon = address.rfind(':');
     stream_.connect(asio::ip::tcp::resolver(io_).resolve(address.substr(0, colon), address.substr(colon + 1)));

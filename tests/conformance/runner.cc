@@ -132,6 +132,14 @@ std::vector<Report> Runner::RunFile(const CaseFile& file, std::string_view name_
 Report Runner::RunCase(const CaseFile& file, const Case& one) {
   Report report{Outcome::kPassed, file.path, one.line, one.name, ""};
   kept_.clear();
+  const int64_t now_s = absl::ToUnixSeconds(absl::Now());
+  constexpr int64_t kYear = int64_t{365} * 24 * 3600;
+  for (const auto& [placeholder, time_s] : {std::pair<const char*, int64_t>{"<Past>", now_s - 60},
+                                            {"<Future>", now_s + 3600},
+                                            {"<FourYearsAgo>", now_s - 4 * kYear},
+                                            {"<SixYearsAgo>", now_s - 6 * kYear}}) {
+    kept_[placeholder] = std::to_string(time_s);
+  }
   for (const Step& step : one.steps) {
     report.details = RunStep(step);
     if (report.details.empty()) continue;
@@ -152,7 +160,8 @@ std::string Runner::RunStep(const Step& step) {
   }
   const std::string changed = has_placeholder ? cli::CompactJson(request) : "";
   const bool all_pages = step.operation == "QueryAll" || step.operation == "ScanAll";
-  const Answer answer = step.operation == "ReadStream" ? ReadStream(request)
+  const Answer answer = step.operation == "ReadStream"  ? ReadStream(request)
+                        : step.operation == "AwaitGone" ? AwaitGone(request)
                         : all_pages ? SendForAllPages(step.operation.substr(0, step.operation.size() - 3), request)
                                     : Send(step.operation, request, changed.empty() ? step.request_text : changed);
   Keep(answer);
@@ -229,6 +238,17 @@ Answer Runner::SendForAllPages(const std::string& operation, Json request) {
   }
   all.inexpressible = "the pages do not end";
   return all;
+}
+
+Answer Runner::AwaitGone(const Json& request) {
+  const std::string text = cli::CompactJson(request);
+  items_changed_ = true;
+  Answer answer;
+  WaitFor("an item does not expire", [&] {
+    answer = Send("GetItem", request, text);
+    return answer.body.empty() || !answer.error_type.empty();
+  });
+  return answer;
 }
 
 Answer Runner::ReadStream(const Json& request) {

@@ -51,6 +51,8 @@ class Runner {
 
   // All records of the latest stream of a table, in order: {"Records": [...]}.
   Answer ReadStream(const Json& request);
+  // Repeats GetItem until the item is gone.
+  Answer AwaitGone(const Json& request);
 
   void SetUp(const CaseFile& file);
   void PutSetupItems(const CaseFile& file);

@@ -113,7 +113,7 @@ class Metrics(unittest.TestCase):
             self.assertGreater(after.sum(name), before.sum(name), name)
         self.assertEqual(after.sum("armature_table_items", table="Items"), 5)
         self.assertGreater(after.sum("armature_table_bytes", table="Items"), 0)
-        self.assertEqual(after.sum("armature_column_families"), 4 + 2)
+        self.assertEqual(after.sum("armature_column_families"), 5 + 2)
         self.assertEqual(after.sum("armature_disk_read_only"), 0)
         self.assertGreater(after.sum("armature_disk_free_bytes"), 0)
         deadline = time.monotonic() + WAIT_S

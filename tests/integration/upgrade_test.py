@@ -34,10 +34,13 @@ ZEROS = {"zg": {"N": GOOGOL}, "zs": {"NS": ["-" + GOOGOL, "0." + "0" * 120 + "25
          "zl": {"L": [{"N": "-0." + "0" * 99 + "1"}, {"M": {"x": {"N": GOOGOL + "0"}}}]}}
 # The first directory has none. This is its name.
 WITHOUT_ZEROS = "v1.tar.gz"
-PRESENT_FORMAT = 3
+PRESENT_FORMAT = 4
 # Directories of these formats have no stream.
 STREAM_RECORDS = [("INSERT", {"N": "1"}), ("MODIFY", {"N": "2"}), ("REMOVE", None)]
 WITHOUT_STREAMS = ("v1", "v2")
+# Directories of these formats have no index by time, though the table "Golden" has time to live.
+WITHOUT_EXPIRY = ("v1", "v2", "v3")
+IN_2100 = "4102444800"
 
 
 def item(number, zeros):
@@ -87,6 +90,14 @@ def make_stream(daemon):
     check(daemon.json_call("TagResource", ResourceArn=stream, Tags=[{"Key": "of", "Value": "stream"}]))
 
 
+def make_expiring(daemon):
+    daemon.create_table("Expiring")
+    check(daemon.json_call("UpdateTimeToLive", TableName="Expiring",
+                           TimeToLiveSpecification={"AttributeName": "ends", "Enabled": True}))
+    for key in ("a", "b"):
+        check(daemon.json_call("PutItem", TableName="Expiring", Item={"id": {"S": key}, "ends": {"N": IN_2100}}))
+
+
 def read_stream(daemon, arn):
     """Events and new values of all records."""
     found = []
@@ -116,6 +127,7 @@ def make(archive):
                                    TimeToLiveSpecification={"AttributeName": "expires", "Enabled": True}))
             put(daemon, range(20))
             make_stream(daemon)
+            make_expiring(daemon)
             wait_for_index(daemon, "red", 7)
             daemon.stop()
         # A restart moves the rows in the log to table files.
@@ -140,7 +152,8 @@ class Upgrade(unittest.TestCase):
                     tar.extractall(directory)
                 # Two starts, because the result of the first must be readable, too.
                 for turn in range(2):
-                    with Daemon(ARGS.armatured, data_dir=directory + "/data") as daemon:
+                    with Daemon(ARGS.armatured, "--ttl_interval=20ms", data_dir=directory + "/data") as daemon:
+                        self.check_expiry(daemon, not archive.name.startswith(WITHOUT_EXPIRY))
                         self.check_contents(daemon, turn, archive.name != WITHOUT_ZEROS)
                         self.check_stream(daemon, not archive.name.startswith(WITHOUT_STREAMS))
                         self.assertEqual(daemon.stop(), 0)
@@ -178,6 +191,25 @@ class Upgrade(unittest.TestCase):
             self.assertEqual(tags, [{"Key": "of", "Value": "stream"}])
             # Records are kept for a day, and the directory grows older.
             self.assertIn(read_stream(daemon, stream["StreamArn"]), ([], STREAM_RECORDS))
+
+    def check_expiry(self, daemon, is_there):
+        """An item goes that was written now, and one that this build has only moved."""
+        past = {"N": str(int(time.time()) - 60)}
+        check(daemon.json_call("PutItem", TableName="Golden", Item={
+            "pk": {"S": "gone"}, "sk": {"N": "1"}, "expires": past}))
+        self.await_gone(daemon, "Golden", {"pk": {"S": "gone"}, "sk": {"N": "1"}})
+        if not is_there:
+            return
+        check(daemon.json_call("UpdateItem", TableName="Expiring", Key={"id": {"S": "a"}},
+                               UpdateExpression="SET ends = :t", ExpressionAttributeValues={":t": past}))
+        self.await_gone(daemon, "Expiring", {"id": {"S": "a"}})
+        items = check(daemon.json_call("Scan", TableName="Expiring"))["Items"]
+        self.assertEqual(items, [{"id": {"S": "b"}, "ends": {"N": IN_2100}}])
+
+    def await_gone(self, daemon, table, key):
+        deadline = time.monotonic() + WAIT_S
+        while "Item" in check(daemon.json_call("GetItem", TableName=table, Key=key, ConsistentRead=True)):
+            self.assertLess(time.monotonic(), deadline, f"{table} {key}")
 
     def check_indexes(self, data_dir):
         verified = subprocess.run([ARGS.armature, "verify", "--data-dir", data_dir], capture_output=True, text=True,

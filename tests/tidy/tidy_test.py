@@ -49,10 +49,10 @@ LAYER_OF_FOLDER = (
 # (pattern, folders or files where it is allowed, what to say).
 BANNED = (
     # Threads belong to few, named owners: base has the pool and the timers; the store's committer and DDL worker and the
-    # index's applier each own one that lives as long as they do.
+    # index's applier each own one that lives as long as they do, and so does the engine's expirer.
     (
         re.compile(r"\bstd::j?thread\b(?!::id)|#include <thread>"),
-        ("storage/base", "storage/store", "index", "tests", "tools", "client"),
+        ("storage/base", "storage/store", "index", "engine/expiry", "tests", "tools", "client"),
         "use ThreadPool or TimerQueue of storage/base",
     ),
     (

@@ -238,6 +238,7 @@ absl::StatusOr<std::string> FamilyToRead(const InspectOptions& options, const In
     return UsageError(Cat("the database has no family ", family));
   }
   const FamilyKind kind = KindOfFamily(family);
+  if (kind == FamilyKind::kExpiry) return UsageError(Cat("family ", family, " has no rows of items"));
   if (kind == FamilyKind::kMeta || kind == FamilyKind::kLog || kind == FamilyKind::kStream) {
     return UsageError(Cat("family ", family, " has no rows of items: see armature inspect ", family));
   }

@@ -154,6 +154,10 @@ absl::StatusOr<Keyspace> Catalog::OpenKeyspace(const TableDescriptor& table, con
   return Keyspace{found, found->stats()};
 }
 
+Keyspace Catalog::ExpiryOf(const TableDescriptor& table) const {
+  return table.settings.time_to_live_attribute.empty() ? Keyspace() : Keyspace{db_->expiry()};
+}
+
 // Opens the families of a table that has them. A table being created or deleted has none.
 absl::StatusOr<std::shared_ptr<const Table>> Catalog::OpenTable(TableDescriptor descriptor) {
   auto table = std::make_shared<Table>();
@@ -166,6 +170,7 @@ absl::StatusOr<std::shared_ptr<const Table>> Catalog::OpenTable(TableDescriptor 
       ARM_ASSIGN_OR_RETURN(table->collections, OpenKeyspace(descriptor, CollectionFamilyName(id)));
       table->collections.stats = nullptr;
     }
+    table->expiry = ExpiryOf(descriptor);
     table->lease = NewLease();
   }
   for (const IndexDescriptor& index : descriptor.local_indexes) {
@@ -343,6 +348,9 @@ absl::Status Catalog::Remove(const TableDescriptor& table) {
   batch.Delete(meta, TableKey(table.id));
   for (const IndexDescriptor& index : table.global_indexes) batch.Delete(meta, CursorKey(table.id, index.id));
   for (const std::string& family : FamilyNames(table)) batch.Delete(meta, StatsKey(family));
+  batch.Delete(meta, ExpiryStateKey(table.id));
+  batch.DeleteRange(db_->expiry()->handle(), ExpiryGenerationKey(table.id, 0),
+                    ExpiryGenerationKey(TableId(table.id.value() + 1), 0));
   batch.DeleteRange(db_->log()->handle(), LogKey(table.id, ChangeSequence(0)),
                     LogKey(TableId(table.id.value() + 1), ChangeSequence(0)));
   ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: remove ", table.name)));

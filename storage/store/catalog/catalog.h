@@ -25,6 +25,7 @@
 #include "storage/model/table_descriptor.h"
 #include "storage/store/catalog/capacity_bucket.h"
 #include "storage/store/catalog/catalog_record.h"
+#include "storage/store/expiry/expiry_index.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/log/change_log.h"
 #include "storage/store/stream/stream_log.h"
@@ -102,6 +103,10 @@ struct Table {
   std::shared_ptr<FamilyLease> state_lease;  // lease of this state of the table
   // The stream of the table. Shared by all its states.
   std::shared_ptr<const StreamSwitch> stream;
+  // Rows by the time at which items expire, of all tables. Null if time to live is off.
+  Keyspace expiry;
+  // Shared by all usable states of the table.
+  std::shared_ptr<DueMark> due_mark = std::make_shared<DueMark>();
   // Capacity of the table. Shared by all its usable states.
   std::shared_ptr<CapacityBuckets> buckets = std::make_shared<CapacityBuckets>();
 
@@ -205,6 +210,7 @@ class Catalog {
   absl::Status ChangeIndex(TableId table, IndexId index,
                            absl::FunctionRef<absl::StatusOr<bool>(Table*, Index*)> change);
   std::shared_ptr<FamilyLease> NewLease() const;
+  Keyspace ExpiryOf(const model::TableDescriptor& table) const;
   // A copy of `table` for its next state.
   std::shared_ptr<Table> NextState(const Table& table) const;
   absl::Status CheckFamilyCeiling(const model::TableDescriptor& wanted) const;

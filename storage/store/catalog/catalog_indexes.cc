@@ -117,6 +117,7 @@ absl::StatusOr<std::optional<TableDescriptor>> Catalog::Update(std::string_view 
   // Families and index progress stay the same: requests in progress continue to use both.
   const std::shared_ptr<Table> updated = NextState(*table);
   updated->descriptor = descriptor;
+  if (updated->lease != nullptr) updated->expiry = ExpiryOf(descriptor);
   updated->global_indexes.resize(descriptor.global_indexes.size());
   for (size_t i = 0; i < updated->global_indexes.size(); ++i) {
     Index& index = updated->global_indexes[i];

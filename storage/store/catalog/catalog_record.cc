@@ -55,6 +55,7 @@ class Writer {
  private:
   void Set(const FieldDescriptor* field, bool value) const { reflection_.SetBool(message_, field, value); }
   void Set(const FieldDescriptor* field, int32_t value) const { reflection_.SetInt32(message_, field, value); }
+  void Set(const FieldDescriptor* field, uint32_t value) const { reflection_.SetUInt32(message_, field, value); }
   void Set(const FieldDescriptor* field, int64_t value) const { reflection_.SetInt64(message_, field, value); }
   void Set(const FieldDescriptor* field, Id auto value) const { reflection_.SetUInt32(message_, field, value.value()); }
   void Set(const FieldDescriptor* field, ChangeSequence value) const {
@@ -110,6 +111,7 @@ class Reader {
  private:
   void Get(const FieldDescriptor* field, bool* to) const { *to = reflection_.GetBool(message_, field); }
   void Get(const FieldDescriptor* field, int32_t* to) const { *to = reflection_.GetInt32(message_, field); }
+  void Get(const FieldDescriptor* field, uint32_t* to) const { *to = reflection_.GetUInt32(message_, field); }
   void Get(const FieldDescriptor* field, int64_t* to) const { *to = reflection_.GetInt64(message_, field); }
   template <Id T>
   void Get(const FieldDescriptor* field, T* to) const {

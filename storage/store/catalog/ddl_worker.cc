@@ -146,8 +146,7 @@ void DdlWorker::ChangeIndexes(model::IndexState state) {
 }
 
 std::vector<std::string> FamiliesWithoutTable(const CatalogSnapshot& catalog, RocksDb* db) {
-  std::set<std::string> known = {"default", std::string(kMetaFamily), std::string(kLogFamily),
-                                 std::string(kStreamFamily)};
+  std::set<std::string> known = FixedFamilyNames();
   for (const auto& [name, table] : catalog.tables()) {
     for (std::string& family : Catalog::FamilyNames(table->descriptor)) known.insert(std::move(family));
   }

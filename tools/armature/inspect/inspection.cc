@@ -46,8 +46,8 @@ KeyLayout LayoutOfCollections(const model::TableDescriptor& table) {
 }
 
 std::string_view FamilyKindName(FamilyKind kind) {
-  constexpr std::string_view kNames[] = {"OTHER",       "META",         "LOG",         "TABLE",
-                                         "LOCAL_INDEX", "GLOBAL_INDEX", "COLLECTIONS", "STREAM"};
+  constexpr std::string_view kNames[] = {"OTHER",        "META",        "LOG",    "TABLE", "LOCAL_INDEX",
+                                         "GLOBAL_INDEX", "COLLECTIONS", "STREAM", "EXPIRY"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -55,6 +55,7 @@ FamilyKind KindOfFamily(std::string_view name) {
   if (name == store::kMetaFamily) return FamilyKind::kMeta;
   if (name == store::kLogFamily) return FamilyKind::kLog;
   if (name == store::kStreamFamily) return FamilyKind::kStream;
+  if (name == store::kExpiryFamily) return FamilyKind::kExpiry;
   if (name.size() < 2 || name.find_first_not_of("0123456789.", 1) != std::string_view::npos) return FamilyKind::kOther;
   const size_t letter = std::string_view("tlgc").find(name[0]);  // in the order of FamilyKind
   if (letter == std::string_view::npos) return FamilyKind::kOther;

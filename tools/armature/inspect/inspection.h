@@ -32,7 +32,17 @@ KeyLayout LayoutOfIndex(const model::TableDescriptor& table, const model::IndexD
 // The layout of the family of item collections: the partition attributes only.
 KeyLayout LayoutOfCollections(const model::TableDescriptor& table);
 
-enum class FamilyKind : uint8_t { kOther, kMeta, kLog, kTable, kLocalIndex, kGlobalIndex, kCollections, kStream };
+enum class FamilyKind : uint8_t {
+  kOther,
+  kMeta,
+  kLog,
+  kTable,
+  kLocalIndex,
+  kGlobalIndex,
+  kCollections,
+  kStream,
+  kExpiry
+};
 
 std::string_view FamilyKindName(FamilyKind kind);
 

@@ -1,6 +1,7 @@
 #include "tools/armature/inspect/record_json.h"
 
 #include <concepts>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -218,6 +219,13 @@ Json ToJson(const store::BuildState& build) {
           {"StartedDateTime", Seconds(build.started_ms)}};
 }
 
+Json ToJson(const store::ExpiryState& expiry) {
+  constexpr const char* kPhases[] = {"SCANNING", "COMPLETE", "CLEARED"};
+  return {{"Phase", kPhases[static_cast<size_t>(expiry.phase) - 1]},
+          {"Generation", expiry.generation},
+          {"NextKeyHex", Hex(expiry.next_key)}};
+}
+
 Json ToJson(const store::StatsDelta& totals) { return {{"Rows", totals.items}, {"Bytes", totals.bytes}}; }
 
 // Adds the family and its totals. Absent totals count as zero.
@@ -280,6 +288,9 @@ void SetContent(const store::MetaRecord& record, Json* json) {
       to["BeginDateTime"] = Seconds(static_cast<int64_t>(record.begin_ms));
       to["FirstSequence"] = record.number;
       break;
+    case store::MetaKind::kExpiry:
+      to.update(ToJson(record.expiry));
+      break;
     case store::MetaKind::kTokenTime:
     case store::MetaKind::kUnknown:
       break;
@@ -290,7 +301,8 @@ void SetContent(const store::MetaRecord& record, Json* json) {
 void SetKeyParts(const store::MetaRecord& record, Json* json) {
   using store::MetaKind;
   const MetaKind kind = record.kind;
-  if (kind == MetaKind::kTable || kind == MetaKind::kCursor || kind == MetaKind::kBuild) {
+  const bool is_of_table = kind == MetaKind::kTable || kind == MetaKind::kCursor || kind == MetaKind::kBuild;
+  if (is_of_table || kind == MetaKind::kExpiry) {
     (*json)["TableId"] = record.table.value();
   }
   if (kind == MetaKind::kCursor || kind == MetaKind::kBuild) (*json)["IndexId"] = record.index.value();
@@ -456,8 +468,9 @@ std::string KeySchemaText(const model::KeySchema& key) {
 }
 
 Decoded MetaRecordToJson(std::string_view key, const store::MetaRecord& record) {
-  constexpr const char* kKinds[] = {"Unknown", "NextId", "Sequence", "Table",    "Cursor",
-                                    "Build",   "Totals", "Token",    "TokenTime"};
+  constexpr const char* kKinds[] = {"Unknown", "NextId", "Sequence",  "Table",  "Cursor",        "Build",
+                                    "Totals",  "Token",  "TokenTime", "Stream", "StreamSegment", "Expiry"};
+  static_assert(std::size(kKinds) == static_cast<size_t>(store::MetaKind::kLast) + 1);
   Decoded decoded;
   decoded.json["Kind"] = kKinds[static_cast<size_t>(record.kind)];
   SetKeyParts(record, &decoded.json);
