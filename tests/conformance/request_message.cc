@@ -192,25 +192,10 @@ absl::Status ReadObject(const Json& json, const std::string& path, Message* mess
 
 absl::Status ToRequestMessage(const Json& json, Message* message) { return ReadObject(json, "", message); }
 
-namespace {
-
-// Unwraps the members of batch and transaction answers that are maps of lists.
-void UnwrapLists(Json* answer) {
-  for (const char* const member : {"Responses", "UnprocessedItems", "ItemCollectionMetrics"}) {
-    const auto map = answer->find(member);
-    if (map == answer->end() || !map->is_object()) continue;
-    for (Json& list : *map) list = list.empty() ? Json::array() : Json(*list.begin());
-  }
-}
-
-}  // namespace
-
 void AddEmptyLists(std::string_view operation, const Json& request, Json* answer) {
   if (operation == "ExecuteStatement") answer->emplace("Items", Json::array());
   if (operation == "ExecuteTransaction" || operation == "BatchExecuteStatement") {
     answer->emplace("Responses", Json::array());
-  } else if (operation.starts_with("Batch") || operation.starts_with("Transact")) {
-    UnwrapLists(answer);
   }
   if (operation == "BatchGetItem") answer->emplace("Responses", Json::object());
   if (operation == "BatchGetItem") answer->emplace("UnprocessedKeys", Json::object());

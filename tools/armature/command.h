@@ -160,7 +160,10 @@ absl::StatusOr<api::v1::TableDescription> DescribeTable(const client::Client& cl
 // Each function adds its commands to `app`. A command on the command line sets *action. Lifetime: `action` must outlive
 // `app`.
 void AddTableCommands(CLI::App& app, Action* action);
-void AddItemCommands(CLI::App& app, Action* action);  // also query and scan
+void AddItemCommands(CLI::App& app, Action* action);   // also query and scan
+void AddGroupCommands(CLI::App& app, Action* action);  // batch-get, batch-write, transact
+void AddStreamCommands(CLI::App& app, Action* action);
+void AddSqlCommand(CLI::App& app, Action* action);
 void AddIndexCommands(CLI::App& app, Action* action);
 void AddStatusCommands(CLI::App& app, Action* action);  // server
 void AddCredentialsCommands(CLI::App& app, Action* action);

@@ -142,7 +142,18 @@ absl::StatusOr<int64_t> IntegerFromJson(const Json& json, const std::string& pat
   return json.get<int64_t>();
 }
 
+// The only field of a message that exists because the values of a map cannot be lists. JSON has the list itself.
+const FieldDescriptor* ListOf(const google::protobuf::Descriptor& type) {
+  const bool is_list = type.field_count() == 1 && type.field(0)->is_repeated() && type.name().ends_with("List") &&
+                       &type != api::v1::List::descriptor();
+  return is_list ? type.field(0) : nullptr;
+}
+
+absl::Status ReadField(const Json& json, const std::string& path, const FieldDescriptor& field, Message* message);
+
 absl::Status ReadMessage(const Json& json, const std::string& path, Message* message) {
+  const FieldDescriptor* const list = ListOf(*message->GetDescriptor());
+  if (list != nullptr) return ReadField(json, path, *list, message);
   auto* const value = dynamic_cast<AttributeValue*>(message);
   auto* const item = dynamic_cast<api::v1::Item*>(message);
   if (value == nullptr && item == nullptr) return MessageFromJson(json, path, message);
@@ -247,7 +258,10 @@ Json Tagged(const char* tag, Json content) {
   return json;
 }
 
+Json ListToJson(const Message& message, const FieldDescriptor& field);
+
 Json SubmessageToJson(const Message& message) {
+  if (const FieldDescriptor* const list = ListOf(*message.GetDescriptor())) return ListToJson(message, *list);
   if (const auto* value = dynamic_cast<const AttributeValue*>(&message)) return AttributeValueToJson(*value);
   if (const auto* item = dynamic_cast<const api::v1::Item*>(&message)) return ItemToJson(*item);
   return MessageToJson(message);

@@ -94,6 +94,8 @@ void Session::Print(const Json& json) const { out_ << PrettyJson(json); }
 
 void Session::PrintText(std::string_view text) const { out_ << text; }
 
+void Session::Flush() const { out_.flush(); }
+
 void Session::Print(const Json& json, const std::function<std::string()>& to_text) const {
   format() == OutputFormat::kJson ? Print(json) : PrintText(to_text());
 }

@@ -60,6 +60,8 @@ class Session {
 
   void Print(const Json& json) const;
   void PrintText(std::string_view text) const;
+  // Shows what was printed, though the command goes on.
+  void Flush() const;
 
   // Prints `json`, or, with the format kTable, the text that `to_text` returns.
   void Print(const Json& json, const std::function<std::string()>& to_text) const;

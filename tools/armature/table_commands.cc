@@ -107,8 +107,27 @@ absl::Status ListTags(const Session& session, const client::Client& client,
 }
 
 // Updates the time to live if the request has a specification. Otherwise shows it.
-absl::Status TimeToLive(const Session& session, const client::Client& client,
-                        const api::v1::UpdateTimeToLiveRequest& request) {
+// The options of the command that are not members of the request.
+struct ExpiryOptions {
+  std::string enable;  // the attribute
+  bool disable = false;
+};
+
+absl::Status TimeToLive(const Session& session, const client::Client& client, api::v1::UpdateTimeToLiveRequest request,
+                        const ExpiryOptions& options) {
+  if (options.disable && !options.enable.empty()) return UsageError("name either --enable or --disable");
+  if (!options.enable.empty()) {
+    request.mutable_time_to_live_specification()->set_enabled(true);
+    request.mutable_time_to_live_specification()->set_attribute_name(options.enable);
+  } else if (options.disable) {
+    api::v1::DescribeTimeToLiveRequest present;
+    present.set_table_name(request.table_name());
+    ARM_ASSIGN_OR_RETURN(const auto described, client.DescribeTimeToLive(present));
+    const std::string& attribute = described.time_to_live_description().attribute_name();
+    request.mutable_time_to_live_specification()->set_enabled(false);
+    // Without one, any name gives the daemon's error that it is off.
+    request.mutable_time_to_live_specification()->set_attribute_name(attribute.empty() ? "none" : attribute);
+  }
   if (request.has_time_to_live_specification()) {
     ARM_ASSIGN_OR_RETURN(const auto response, client.UpdateTimeToLive(request));
     session.Print(MessageToJson(response));
@@ -203,6 +222,27 @@ void AddTagCommands(CLI::App& group, Action* action) {
                                                         ListTags);
 }
 
+void AddTimeToLiveCommand(CLI::App& group, Action* action) {
+  const auto options = std::make_shared<ExpiryOptions>();
+  CLI::App& command = AddRequestCommand<api::v1::UpdateTimeToLiveRequest>(
+      group, action,
+      {"ttl",
+       "Show or set the attribute with the expiry time of the items",
+       {kTableNameOption, {"--time-to-live-specification", "Enabled=true,AttributeName=..."}},
+       R"(Items whose attribute is a number of seconds since 1970 that is past are deleted.
+
+Examples:
+  armature ttl --table-name Thread
+  armature ttl --table-name Thread --enable ExpiresAt
+  armature ttl --table-name Thread --disable
+)"},
+      [options](const Session& session, const client::Client& client, const api::v1::UpdateTimeToLiveRequest& request) {
+        return TimeToLive(session, client, request, *options);
+      });
+  command.add_option("--enable", options->enable, "Delete items by this attribute")->type_name("ATTRIBUTE");
+  command.add_flag("--disable", options->disable, "Delete no items any more");
+}
+
 }  // namespace
 
 void AddTableCommands(CLI::App& app, Action* action) {
@@ -231,16 +271,8 @@ void AddTableCommands(CLI::App& app, Action* action) {
       })
       .add_flag("--wait", *wait, "Return when the table is gone");
   AddTagCommands(group, action);
-  AddRequestCommand<api::v1::UpdateTimeToLiveRequest>(
-      group, action,
-      {"ttl",
-       "Show or set the attribute with the expiry time of the items",
-       {kTableNameOption, {"--time-to-live-specification", "Enabled=true,AttributeName=..."}},
-       R"(Examples:
-  armature table ttl --table-name Thread
-  armature table ttl --table-name Thread --time-to-live-specification Enabled=true,AttributeName=ExpiresAt
-)"},
-      TimeToLive);
+  AddTimeToLiveCommand(group, action);
+  AddTimeToLiveCommand(app, action);
   AddRequestCommand(group, action,
                     {"describe",
                      "Show a table with its indexes",
