@@ -1,5 +1,7 @@
 #include "storage/store/inspector.h"
 
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +23,7 @@
 #include "storage/store/options.h"
 #include "storage/store/rocks_options.h"
 #include "storage/store/rocks_status.h"
+#include "storage/store/table_files.h"
 #include "storage/store/wal/log_check.h"
 
 namespace armature::store {
@@ -303,9 +306,13 @@ struct Inspector::Rocks {
 Inspector::Inspector(std::string path, std::unique_ptr<const LockedFile> lock)
     : path_(std::move(path)), lock_(std::move(lock)) {}
 
-Inspector::~Inspector() = default;
+Inspector::~Inspector() {
+  rocks_.reset();
+  std::error_code error;
+  if (!work_directory_.empty()) fs::remove_all(work_directory_, error);
+}
 
-absl::StatusOr<std::unique_ptr<Inspector>> Inspector::Open(const std::string& path) {
+absl::StatusOr<std::unique_ptr<Inspector>> Inspector::Open(const std::string& path, IfUnreadable if_unreadable) {
   std::error_code error;
   const bool is_there = fs::exists(Cat(path, kDataFormatFile), error) || fs::exists(path + "/db/CURRENT", error);
   // Missing permission must not be reported as a missing database.
@@ -317,6 +324,11 @@ absl::StatusOr<std::unique_ptr<Inspector>> Inspector::Open(const std::string& pa
   auto inspector = std::unique_ptr<Inspector>(new Inspector(path, std::move(lock)));
   ARM_RETURN_IF_ERROR(inspector->ReadFormat());
   inspector->OpenRocks();
+  if (inspector->extent_ == Extent::kNothing && if_unreadable == IfUnreadable::kReadFiles) {
+    if (const absl::Status opened = inspector->OpenFiles(); !opened.ok()) {
+      inspector->problems_.push_back(Cat("nor can the table files alone: ", Sv(opened.message())));
+    }
+  }
   return inspector;
 }
 
@@ -358,7 +370,32 @@ void Inspector::OpenRocks() {
     if (!failure.empty()) problems_.push_back(Cat(failure, "; ", attempt.what));
     return;
   }
-  problems_.push_back(Cat(failure, "; nothing of it can be read"));
+  problems_.push_back(Cat(failure, "; nothing of it can be read that way"));
+}
+
+absl::Status Inspector::OpenFiles() {
+  std::error_code error;
+  std::string name = (fs::temp_directory_path(error) / "armature-inspect-XXXXXX").string();
+  if (error || mkdtemp(name.data()) == nullptr) return UnavailableError(Cat("cannot make ", name));
+  work_directory_ = name;
+  ARM_ASSIGN_OR_RETURN(const std::vector<std::string> left_out,
+                       MakeManifestOf(path_, work_directory_, LinkKind::kSymbolic));
+  auto rocks = std::make_unique<Rocks>("");
+  const Attempt attempt{Extent::kFiles, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords, ""};
+  DatabaseOptions options;
+  options.cache_bytes = kCacheBytes;
+  ARM_RETURN_IF_ERROR(FromRocks(rocks->open.Open(ReadOnlyOptions(options, attempt, rocks->env.get()),
+                                                 work_directory_ + "/db", options.cache_bytes),
+                                Cat("read the files of ", path_)));
+  rocks_ = std::move(rocks);
+  extent_ = Extent::kFiles;
+  for (const std::string& file : left_out) {
+    problems_.push_back(Cat(path_, "/db/", file, " cannot be read as a whole; left out"));
+  }
+  problems_.push_back(
+      "the manifest is lost: what follows are the rows in table files, which may be older than those in the log, and "
+      "deleted or overwritten since");
+  return absl::OkStatus();
 }
 
 std::vector<FamilyFiles> Inspector::Families() const {

@@ -54,7 +54,11 @@ class Inspector {
  public:
   // Errors: FailedPrecondition if `path` holds no database, if a daemon uses it, or if its format is newer than this
   // build's; Unavailable if it cannot be read. Not an error: damage, see problems().
-  static absl::StatusOr<std::unique_ptr<Inspector>> Open(const std::string& path);
+  // `if_unreadable`: action if RocksDB cannot open the database. kReadFiles: its table files are read with a manifest
+  // made anew in a temporary directory, which takes as long as reading all of them.
+  enum class IfUnreadable { kStop, kReadFiles };
+  static absl::StatusOr<std::unique_ptr<Inspector>> Open(const std::string& path,
+                                                         IfUnreadable if_unreadable = IfUnreadable::kStop);
   ~Inspector();
   Inspector(const Inspector&) = delete;
   Inspector& operator=(const Inspector&) = delete;
@@ -67,8 +71,9 @@ class Inspector {
   // Problems found when the directory was opened, one line each. Empty: a daemon could open it, too. If nothing of the
   // RocksDB database can be read, a line says so and there are no families.
   const std::vector<std::string>& problems() const { return problems_; }
-  // How much of the database can be read: all; what was written before a damage of its log; some; nothing.
-  enum class Extent { kAll, kBeforeDamage, kSome, kNothing };
+  // How much of the database can be read: all; what was written before a damage of its log; some; the rows in table
+  // files; nothing.
+  enum class Extent { kAll, kBeforeDamage, kSome, kFiles, kNothing };
   Extent extent() const { return extent_; }
 
   // All families, by name.
@@ -86,6 +91,8 @@ class Inspector {
   Inspector(std::string path, std::unique_ptr<const LockedFile> lock);
   absl::Status ReadFormat();
   void OpenRocks();
+  // Opens the table files without the manifest, in a temporary directory.
+  absl::Status OpenFiles();
 
   const std::string path_;
   const std::unique_ptr<const LockedFile> lock_;  // null if the directory, such as a copy, has no lock file
@@ -93,6 +100,7 @@ class Inspector {
   bool is_new_ = false;
   std::vector<std::string> problems_;
   Extent extent_ = Extent::kNothing;
+  std::string work_directory_;    // removed by the destructor; empty: none
   std::unique_ptr<Rocks> rocks_;  // null: RocksDB cannot open the database
 };
 

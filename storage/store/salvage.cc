@@ -27,6 +27,7 @@
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_options.h"
 #include "storage/store/rocks_status.h"
+#include "storage/store/table_files.h"
 #include "storage/store/wal/log_check.h"
 #include "storage/store/wal/log_register.h"
 #include "storage/store/wal/log_scan.h"
@@ -137,25 +138,9 @@ class Salvager {
 
   absl::Status RepairFiles() {
     const std::string work = Cat(to_, kWorkDirectory);
-    const std::string db = work + "/db";
-    std::error_code error;
-    fs::create_directories(db, error);
-    if (error) return UnavailableError(Cat("cannot make ", db, ": ", error.message()));
-    const std::vector<fs::path> files = FilesWith(from_ + "/db", ".sst");
-    for (const fs::path& file : files) {
-      const fs::path link = fs::path(db) / file.filename();
-      fs::create_hard_link(file, link, error);
-      if (error) fs::copy_file(file, link, error);
-      if (error) return UnavailableError(Cat("cannot copy ", file.string(), ": ", error.message()));
-    }
-    ARM_RETURN_IF_ERROR(WriteDurably(Cat(work, kDataFormatFile), DataFormatText(kFormatVersion, "salvage")));
-    const rocksdb::ColumnFamilyOptions family = MakeDataFamilyOptions({}, rocksdb::NewLRUCache(kCacheBytes));
-    rocksdb::DBOptions options = MakeDbOptions({});
-    options.create_if_missing = true;
-    ARM_RETURN_IF_ERROR(FromRocks(rocksdb::RepairDB(db, options, {{rocksdb::kDefaultColumnFamilyName, family}}, family),
-                                  Cat("read the files of ", from_)));
-    for (const fs::path& file : FilesWith(db + "/lost", ".sst")) {
-      report_.problems.push_back(Cat(from_, "/db/", file.filename().string(), " cannot be read as a whole; left out"));
+    ARM_ASSIGN_OR_RETURN(const std::vector<std::string> left_out, MakeManifestOf(from_, work, LinkKind::kHard));
+    for (const std::string& file : left_out) {
+      report_.problems.push_back(Cat(from_, "/db/", file, " cannot be read as a whole; left out"));
     }
     ARM_ASSIGN_OR_RETURN(std::unique_ptr<Inspector> repaired, Inspector::Open(work));
     if (repaired->extent() == Inspector::Extent::kNothing) {

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -123,6 +124,10 @@ class CommandLine(ClientTest):
             "--update-expression", "SET amount = amount + :one", "--expression-attribute-values", '{":one": {"N": "1"}}',
             "--return-values", "UPDATED_NEW")
         self.assertEqual(updated["Attributes"], {"amount": {"N": "201"}})
+        self.aws("execute-statement", "--statement", "UPDATE \"orders-table\" SET amount = 7 WHERE order_id = 'KSUID1'")
+        found = self.aws("execute-statement", "--statement", "SELECT amount FROM \"orders-table\" WHERE order_id = ?",
+                         "--parameters", '[{"S": "KSUID1"}]')
+        self.assertEqual(found["Items"], [{"amount": {"N": "7"}}])
         self.aws("delete-table", "--table-name", "orders-table")
         self.run_checked([AWS, "--endpoint-url", self.endpoint, "dynamodb", "wait", "table-not-exists",
                           "--table-name", "orders-table"])
@@ -185,6 +190,38 @@ class Boto3(ClientTest):
         self.assertEqual(changed["Attributes"]["list"], [1, "two"])
         self.assertEqual(table.scan(Select="COUNT")["Count"], 25)
 
+    def test_statements(self):
+        self.create("Music")
+        one = "INSERT INTO Music VALUE {'pk': ?, 'sk': ?, 'title': 'Happy Day', 'plays': 1}"
+        for number in range(5):
+            self.client.execute_statement(Statement=one, Parameters=[{"S": "Acme"}, {"N": str(number)}])
+        with self.assertRaises(self.client.exceptions.DuplicateItemException):
+            self.client.execute_statement(Statement=one, Parameters=[{"S": "Acme"}, {"N": "0"}])
+        pages, more = [], {}
+        while True:
+            page = self.client.execute_statement(
+                Statement="SELECT sk FROM Music WHERE pk = 'Acme' ORDER BY sk DESC", Limit=2, **more)
+            pages.append([item["sk"]["N"] for item in page["Items"]])
+            if "NextToken" not in page:
+                break
+            more = {"NextToken": page["NextToken"]}
+        self.assertEqual([number for page in pages for number in page], ["4", "3", "2", "1", "0"])
+        changed = self.client.execute_statement(
+            Statement="UPDATE Music SET plays = plays + 41 WHERE pk = 'Acme' AND sk = 0 RETURNING ALL NEW *")
+        self.assertEqual(changed["Items"][0]["plays"], {"N": "42"})
+        answers = self.client.batch_execute_statement(Statements=[
+            {"Statement": "SELECT plays FROM Music WHERE pk = 'Acme' AND sk = 0"},
+            {"Statement": "SELECT plays FROM Music WHERE pk = 'Nobody' AND sk = 0"}])["Responses"]
+        self.assertEqual([answer.get("Item") for answer in answers], [{"plays": {"N": "42"}}, None])
+        with self.assertRaises(self.client.exceptions.TransactionCanceledException) as cancelled:
+            self.client.execute_transaction(TransactStatements=[
+                {"Statement": "DELETE FROM Music WHERE pk = 'Acme' AND sk = 1"}, {"Statement": one, "Parameters": [
+                    {"S": "Acme"}, {"N": "2"}]}])
+        self.assertEqual([reason["Code"] for reason in cancelled.exception.response["CancellationReasons"]],
+                         ["None", "DuplicateItem"])
+        self.client.execute_transaction(TransactStatements=[{"Statement": "DELETE FROM Music WHERE pk = 'Acme' AND sk = 1"}])
+        self.assertEqual(self.client.execute_statement(Statement="SELECT * FROM Music WHERE pk = 'Acme' AND sk = 1")["Items"], [])
+
     def test_errors_are_exceptions_of_their_own(self):
         exceptions = self.client.exceptions
         with self.assertRaises(exceptions.ResourceNotFoundException):
@@ -217,6 +254,76 @@ class Boto3(ClientTest):
         self.assertEqual(backups["ContinuousBackupsStatus"], "ENABLED")
         self.client.delete_table(TableName="settings")
         self.client.get_waiter("table_not_exists").wait(TableName="settings", WaiterConfig={"Delay": 1})
+
+
+class Boto3Streams(ClientTest):
+    """A stream whose shards roll over while it is read."""
+
+    def setUp(self):
+        try:
+            import boto3
+        except ImportError as missing:
+            self.skipTest(str(missing))
+        # A segment of a sixteenth of this ends soon.
+        self.daemon = self.enterContext(Daemon(OPTIONS.armatured, "--stream_mb_max=16"))
+        session = boto3.session.Session(
+            aws_access_key_id="anyone", aws_secret_access_key="anything", region_name="local")
+        self.items, self.streams = (session.client(service, endpoint_url=f"http://{self.daemon.http}")
+                                    for service in ("dynamodb", "dynamodbstreams"))
+        self.addCleanup(self.items.close)
+        self.addCleanup(self.streams.close)
+
+    def read(self, arn, shard_id, seen):
+        """Reads a shard to its present end. Returns true if that is the end of the shard."""
+        iterator = self.streams.get_shard_iterator(
+            StreamArn=arn, ShardId=shard_id, ShardIteratorType="TRIM_HORIZON")["ShardIterator"]
+        while True:
+            page = self.streams.get_records(ShardIterator=iterator, Limit=100)
+            for record in page["Records"]:
+                image = record["dynamodb"]["NewImage"]
+                seen.setdefault(image["pk"]["S"], []).append(int(image["n"]["N"]))
+            if "NextShardIterator" not in page:
+                return True
+            if not page["Records"]:
+                return False
+            iterator = page["NextShardIterator"]
+
+    def test_a_shard_is_read_to_its_end_and_then_its_child(self):
+        self.items.create_table(
+            TableName="changes", BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+            StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"})
+        self.items.get_waiter("table_exists").wait(TableName="changes", WaiterConfig={"Delay": 1})
+        arn = self.streams.list_streams(TableName="changes")["Streams"][0]["StreamArn"]
+        count = 0
+
+        def write():
+            nonlocal count
+            count += 1
+            self.items.put_item(TableName="changes", Item={
+                "pk": {"S": f"p{count % 7}"}, "n": {"N": str(count)}, "v": {"S": "x" * 20_000}})
+
+        def shards():
+            return self.streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
+
+        first = {shard["ShardId"] for shard in shards()}
+        deadline = time.monotonic() + TIMEOUT_S
+        while not any(shard.get("ParentShardId") in first for shard in shards()):
+            self.assertLess(time.monotonic(), deadline)
+            for _ in range(10):
+                write()
+        write()
+        seen, ended = {}, set()
+        for shard in shards():  # parents before children
+            parent = shard.get("ParentShardId")
+            self.assertTrue(parent is None or parent in ended, shard)
+            if self.read(arn, shard["ShardId"], seen):
+                ended.add(shard["ShardId"])
+        self.assertLessEqual(first, ended)
+        self.assertEqual(sorted(number for numbers in seen.values() for number in numbers), list(range(1, count + 1)))
+        for numbers in seen.values():
+            self.assertEqual(numbers, sorted(numbers))
 
 
 CREDENTIALS = {

@@ -7,6 +7,7 @@ Run by CTest; by hand: recover_test.py --armatured PATH --armature PATH [unittes
 import argparse
 import hashlib
 import json
+import os
 import pathlib
 import random
 import re
@@ -278,6 +279,36 @@ class SalvageTest(unittest.TestCase):
                 self.assertEqual(report["LostFamilies"], [])
                 self.check(self.all_rows())
 
+    def test_without_a_manifest_the_rows_of_the_files_are_counted_and_inspected(self):
+        self.file("MANIFEST-*").write_bytes(b"damaged")
+        before = {path: path.read_bytes() for path in self.data.rglob("*") if path.is_file()}
+        temporary = self.enterContext(tempfile.TemporaryDirectory(prefix="armature_recover_"))
+
+        def run(*arguments):
+            done = subprocess.run([PATHS.armature, *arguments, "--output", "json"], capture_output=True, text=True,
+                                  timeout=WAIT_S, stdin=subprocess.DEVNULL, check=False,
+                                  env={**os.environ, "TMPDIR": temporary})
+            self.assertNotEqual(done.returncode, 0, "there is damage")
+            return json.loads(done.stdout)
+
+        choices = run("recover", str(self.data))
+        self.assertIn("MANIFEST", str(choices["Damage"]))
+        table, = choices["Tables"]
+        # The others are only in the log.
+        self.assertEqual(table["TableName"], "Things")
+        self.assertGreaterEqual(table["ReadableRows"], self.ROWS // 3)
+        self.assertLess(table["ReadableRows"], self.ROWS - 1)
+        directory = run("inspect", "directory", "--data-dir", str(self.data))
+        self.assertIn("manifest is lost", directory["Problems"][-1])
+        self.assertIn("TABLE", {family["Kind"] for family in directory["Families"]})
+        catalog = run("inspect", "catalog", "--data-dir", str(self.data))
+        self.assertEqual([table["TableName"] for table in catalog["Tables"]], ["Things"])
+        rows = run("inspect", "rows", "--data-dir", str(self.data), "--table-name", "Things", "--limit", "0")["Rows"]
+        self.assertEqual(len(rows), table["ReadableRows"])
+        after = {path: path.read_bytes() for path in self.data.rglob("*") if path.is_file()}
+        self.assertEqual(after, before)
+        self.assertEqual(os.listdir(temporary), [])
+
     def test_a_damaged_file_of_rows_loses_only_its_rows(self):
         path = self.file("*.sst")
         content = bytearray(path.read_bytes())
@@ -312,6 +343,9 @@ class SalvageTest(unittest.TestCase):
         self.assertNotEqual(found.returncode, 0)
         self.assertIn(file.name, found.stdout)
         self.assertIn("--salvage", found.stderr)
+        table, = json.loads(found.stdout)["Tables"]
+        self.assertEqual((table["TableName"], table["Rows"], table["ReadableRows"], table["UnreadablePlaces"]),
+                         ("Things", self.ROWS - 1, self.ROWS - 1, 0))
         self.assertEqual(self.salvage()["LostFamilies"], [])
         self.check(self.all_rows())
 

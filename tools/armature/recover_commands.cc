@@ -5,6 +5,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/data_directory.h"
+#include "storage/store/readable_rows.h"
 #include "storage/store/recovery.h"
 #include "storage/store/salvage.h"
 #include "tools/armature/command.h"
@@ -19,14 +20,36 @@ struct RecoverOptions {
   std::string salvage_to;  // empty: the directory itself is made to start
 };
 
-void PrintDamage(const Session& session, const std::vector<store::Damage>& damage) {
+// Prints the damage and, unless it is accepted already, the numbers of rows that can be read. Counting reads all data.
+absl::Status PrintDamage(const Session& session, const std::string& data_dir,
+                         const std::vector<store::Damage>& damage) {
   Json records = Json::array();
   for (const store::Damage& each : damage) {
     records.push_back({{"Fault", each.fault}, {"Loss", each.loss.empty() ? "not recoverable" : each.loss}});
   }
-  session.Print({{"Damage", records}}, [&records] {
-    return records.empty() ? std::string("nothing stops a start\n") : RecordsTable(records, {"Fault", "Loss"});
+  Json document = {{"Damage", records}};
+  Json tables = Json::array();
+  if (!damage.empty() && !session.is_confirmed()) {
+    ARM_ASSIGN_OR_RETURN(const store::ReadableRows rows, store::CountReadableRows(data_dir));
+    for (const store::ReadableTable& table : rows.tables) {
+      tables.push_back({{"TableName", table.name},
+                        {"Rows", table.rows},
+                        {"ReadableRows", table.readable},
+                        {"UnreadablePlaces", table.gaps},
+                        {"DamagedIndexes", table.damaged_indexes}});
+    }
+    document["Tables"] = tables;
+    document["ChangeSequence"] = rows.change_sequence;
+  }
+  session.Print(document, [&] {
+    if (records.empty()) return std::string("nothing stops a start\n");
+    std::string text = RecordsTable(records, {"Fault", "Loss"});
+    if (!tables.empty()) {
+      text += "\n" + RecordsTable(tables, {"TableName", "Rows", "ReadableRows", "UnreadablePlaces", "DamagedIndexes"});
+    }
+    return text;
   });
+  return absl::OkStatus();
 }
 
 // Repairs the entries of local indexes, which were copied one by one. Returns the number of repairs.
@@ -98,7 +121,7 @@ absl::Status Recover(const Session& session, const RecoverOptions& options) {
     for (const store::Damage& each : damage) session.progress() << "damage: " << each.fault << '\n';
     return SalvageTo(session, options);
   }
-  PrintDamage(session, damage);
+  ARM_RETURN_IF_ERROR(PrintDamage(session, options.data_dir, damage));
   if (damage.empty()) return absl::OkStatus();
   for (const store::Damage& each : damage) {
     if (each.loss.empty()) {
@@ -128,7 +151,8 @@ void AddRecoverCommand(CLI::App& app, Action* action) {
       .add_option("--salvage", options.salvage_to, "Copy what can be read to this new directory; change nothing else")
       ->type_name("NEWDIR");
   recover.footer(
-      "Shows the damage that stops a start and what accepting it loses. With --yes, or after a question, accepts it:\n"
+      "Shows the damage that stops a start, what accepting it loses, and how many rows of each table can be read and\n"
+      "salvaged; Rows is the number that the table should have. With --yes, or after a question, accepts it:\n"
       "missing log files are forgotten, damaged records of the log are skipped, column families without a table are\n"
       "dropped. Copy the directory before. Rows and indexes may differ afterwards: run armature verify --repair.\n\n"
       "With --salvage, copies the rows that can be read, also past damaged files, a damaged manifest and damage in "

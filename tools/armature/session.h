@@ -53,6 +53,9 @@ class Session {
   // or if there is no terminal.
   absl::Status Confirm(std::string_view what) const;
 
+  // True if everything is confirmed in advance.
+  bool is_confirmed() const { return options_.yes; }
+
   OutputFormat format() const { return options_.format; }
 
   std::ostream& progress() const { return progress_; }
