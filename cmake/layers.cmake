@@ -9,22 +9,23 @@ set(ARMATURE_ALLOWED_codec base model)
 set(ARMATURE_ALLOWED_store base model codec proto_disk)
 set(ARMATURE_ALLOWED_index base model codec store)
 set(ARMATURE_ALLOWED_expr base model)
-set(ARMATURE_ALLOWED_engine base model codec store index expr)
+set(ARMATURE_ALLOWED_access base)
+set(ARMATURE_ALLOWED_engine base model codec store index expr access)
 # Parts of the daemon without gRPC, so that sanitizers and fuzzers cover them.
-set(ARMATURE_ALLOWED_auth base)
+set(ARMATURE_ALLOWED_auth base access)
 set(ARMATURE_ALLOWED_message_json base proto_messages)
-set(ARMATURE_ALLOWED_api base model codec store index expr engine proto_messages message_json)
-set(ARMATURE_ALLOWED_json base model codec store index expr engine auth proto_messages message_json api)
+set(ARMATURE_ALLOWED_api base model codec store index expr access engine proto_messages message_json)
+set(ARMATURE_ALLOWED_json base model codec store index expr access engine auth proto_messages message_json api)
 set(ARMATURE_ALLOWED_net base)
 set(ARMATURE_ALLOWED_http base net)
-set(ARMATURE_ALLOWED_telemetry base model codec store index expr engine)
-set(ARMATURE_ALLOWED_json_front base model codec store index expr engine auth proto_messages message_json api telemetry
+set(ARMATURE_ALLOWED_telemetry base model codec store index expr access engine)
+set(ARMATURE_ALLOWED_json_front base model codec store index expr access engine auth proto_messages message_json api telemetry
   json net http)
-set(ARMATURE_ALLOWED_daemon base model codec store index expr engine auth proto_messages proto_api message_json api
+set(ARMATURE_ALLOWED_daemon base model codec store index expr access engine auth proto_messages proto_api message_json api
   telemetry json net http json_front)
 set(ARMATURE_ALLOWED_client base model proto_messages proto_api)
 # codec is for the tools that print stored records.
-set(ARMATURE_ALLOWED_cli_support base model codec proto_messages proto_api message_json client auth store engine)
+set(ARMATURE_ALLOWED_cli_support base model codec proto_messages proto_api message_json client access auth store engine)
 
 # armature_sources(<variable> FOLDERS ... EXCEPT ...): the .cc files in the folders, without subfolders.
 function(armature_sources variable)

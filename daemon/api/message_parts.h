@@ -102,33 +102,6 @@ std::string Text(Enum value) {
   return value == 0 ? std::string() : EnumText(*google::protobuf::GetEnumDescriptor<Enum>(), value);
 }
 
-// Calls `check(operation, table)` for each right that `request` needs, until one is refused. Batches and transactions
-// need the rights of their members, or without members the right to the operation itself. A missing name is empty.
-template <class Request, class Check>
-absl::Status CheckRights(std::string_view operation, const Request& request, Check check) {
-  const auto check_named = [&check](std::string_view needed, const std::optional<std::string>& table) {
-    return check(needed, table.has_value() ? std::string_view(*table) : std::string_view());
-  };
-  const auto check_members = [&](const auto& members, auto check_member) {
-    absl::Status status = members.empty() ? check(operation, std::string_view()) : absl::OkStatus();
-    for (auto each = members.begin(); each != members.end() && status.ok(); ++each) status = check_member(*each);
-    return status;
-  };
-  if constexpr (requires { request.tables; }) {
-    return check_members(request.tables, [&](const auto& table) { return check(operation, table.table_name); });
-  } else if constexpr (requires { request.gets; }) {
-    return check_members(request.gets, [&](const engine::TransactGet& get) {
-      return check_named(engine::kTransactGetOperation, get.get.table_name);
-    });
-  } else if constexpr (requires { request.actions; }) {
-    return check_members(request.actions, [&](const engine::TransactAction& action) {
-      return check_named(engine::SingleOperation(action.kind), action.write.table_name);
-    });
-  } else {
-    return check_named(operation, request.table_name);
-  }
-}
-
 // Bytes to reserve for a page of at most `limit` items when the first one takes `item_bytes`: items of a page have
 // similar sizes, and reserving room for all avoids copies when the buffer grows.
 size_t PageReserve(std::optional<int64_t> limit, size_t item_bytes);

@@ -3,18 +3,21 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "daemon/auth/policy.h"
 #include "daemon/auth/private_file.h"
+#include "engine/access/json_fields.h"
 #include "storage/base/status_macros.h"
 
 namespace armature::daemon {
 namespace {
 
+using access::Fault;
+using access::ForEachElement;
+using access::ForEachMember;
+using access::Member;
 using simdjson::dom::element;
 
 constexpr size_t kDepthMax = 16;
@@ -25,44 +28,10 @@ constexpr size_t kSecretBytesMax = 256;
 constexpr size_t kHashBytesMax = 512;
 constexpr size_t kCertificateNameBytesMax = 253;
 
-absl::Status Fault(std::string_view place, std::string_view what) {
-  return absl::InvalidArgumentError(place.empty() ? std::string(what) : Cat(place, ": ", what));
-}
-
-std::string Member(std::string_view place, std::string_view name) {
-  return place.empty() ? std::string(name) : Cat(place, ".", name);
-}
-
-// Calls `take` for each member of an object. A repeated name is an error.
-absl::Status ForEachMember(const element& json, const std::string& place,
-                           absl::FunctionRef<absl::Status(std::string_view name, const element&)> take) {
-  simdjson::dom::object object;
-  if (json.get(object) != simdjson::SUCCESS) return Fault(place, "must be an object");
-  std::set<std::string_view> names;
-  for (const simdjson::dom::key_value_pair member : object) {
-    if (!names.insert(member.key).second) return Fault(Member(place, member.key), "is there twice");
-    ARM_RETURN_IF_ERROR(take(member.key, member.value));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ForEachElement(const element& json, const std::string& place, size_t count_max,
-                            absl::FunctionRef<absl::Status(const std::string& place, const element&)> take) {
-  simdjson::dom::array array;
-  if (json.get(array) != simdjson::SUCCESS) return Fault(place, "must be a list");
-  size_t count = 0;
-  for (const element each : array) {
-    if (count >= count_max) return Fault(place, Cat("has more than ", count_max, " elements"));
-    ARM_RETURN_IF_ERROR(take(Cat(place, "[", count, "]"), each));
-    ++count;
-  }
-  return absl::OkStatus();
-}
-
 bool IsWordCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
-bool IsTablePatternCharacter(char c) { return IsWordCharacter(c) || c == '.' || c == '*' || c == '?'; }
+bool IsTablePatternCharacter(char c) { return IsWordCharacter(c) || c == '.' || c == '/' || c == '*' || c == '?'; }
 bool IsOperationPatternCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '*' || c == '?';
 }
@@ -92,7 +61,7 @@ constexpr TextRule kHashText = {1, kHashBytesMax, IsVisible, "printable ASCII wi
 constexpr TextRule kCertificateName = {1, kCertificateNameBytesMax, [](char c) { return c >= ' ' && c <= '~'; },
                                        "printable ASCII"};
 constexpr TextRule kTablePattern = {1, Credentials::kPatternBytesMax, IsTablePatternCharacter,
-                                    "letters, digits, - _ . and the wildcards * and ?"};
+                                    "letters, digits, - _ . / and the wildcards * and ?"};
 constexpr TextRule kOperationPattern = {1, Credentials::kPatternBytesMax, IsOperationPatternCharacter,
                                         "letters and the wildcards * and ? (operations of the admin service are "
                                         "allowed by the policy's admin, not by patterns)"};
@@ -116,8 +85,10 @@ absl::StatusOr<Policy::Entry> ReadEntry(const element& json, const std::string& 
       ARM_ASSIGN_OR_RETURN(entry.operations, Patterns(value, at, kOperationPattern));
     } else if (name == "tables") {
       ARM_ASSIGN_OR_RETURN(entry.tables, Patterns(value, at, kTablePattern));
+    } else if (name == "condition") {
+      ARM_ASSIGN_OR_RETURN(entry.condition, access::Conditions::Parse(value, at));
     } else {
-      return Fault(at, "is unknown; an entry has operations and tables");
+      return Fault(at, "is unknown; an entry has operations, tables and condition");
     }
     return absl::OkStatus();
   }));
@@ -130,10 +101,11 @@ absl::StatusOr<Policy> ReadPolicy(const element& json, const std::string& place)
   Policy policy;
   ARM_RETURN_IF_ERROR(ForEachMember(json, place, [&](std::string_view name, const element& value) -> absl::Status {
     const std::string at = Member(place, name);
-    if (name == "allow") {
+    if (name == "allow" || name == "deny") {
+      std::vector<Policy::Entry>* const entries = name == "allow" ? &policy.allow : &policy.deny;
       return ForEachElement(value, at, Credentials::kEntriesMax,
                             [&](const std::string& entry_at, const element& each) -> absl::Status {
-                              ARM_ASSIGN_OR_RETURN(policy.allow.emplace_back(), ReadEntry(each, entry_at));
+                              ARM_ASSIGN_OR_RETURN(entries->emplace_back(), ReadEntry(each, entry_at));
                               return absl::OkStatus();
                             });
     }
@@ -141,7 +113,7 @@ absl::StatusOr<Policy> ReadPolicy(const element& json, const std::string& place)
       if (value.get(policy.admin) != simdjson::SUCCESS) return Fault(at, "must be true or false");
       return absl::OkStatus();
     }
-    return Fault(at, "is unknown; a policy has allow and admin");
+    return Fault(at, "is unknown; a policy has allow, deny and admin");
   }));
   return policy;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/time/clock.h"
+#include "engine/access/pattern.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 
@@ -10,13 +11,22 @@ namespace armature::daemon {
 namespace {
 
 constexpr std::string_view kAdminPrefix = "admin:";
+constexpr std::string_view kIndexInfix = "/index/";
 
 // Longer than any table name. An error text repeats no more than this.
 constexpr size_t kTableNameMax = 255;
 
-bool AnyMatches(const std::vector<std::string>& patterns, std::string_view text) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [text](const std::string& pattern) { return MatchesPattern(pattern, text); });
+bool Names(const Policy::Entry& entry, access::Effect effect, std::string_view table, std::string_view index) {
+  if (table.empty()) return std::find(entry.tables.begin(), entry.tables.end(), "*") != entry.tables.end();
+  const bool needs_index = !index.empty() && effect == access::Effect::kAllow && !entry.condition.empty();
+  if (!needs_index && access::AnyMatches(entry.tables, table)) return true;
+  return !index.empty() && access::AnyMatches(entry.tables, Cat(table, kIndexInfix, index));
+}
+
+bool Applies(const Policy::Entry& entry, access::Effect effect, const access::Request& request, std::string_view table,
+             access::LazyFacts* facts) {
+  return access::AnyMatches(entry.operations, request.operation) && Names(entry, effect, table, request.index) &&
+         entry.condition.Hold(effect, facts);
 }
 
 }  // namespace
@@ -37,47 +47,27 @@ std::string_view TableNameOf(std::string_view name_or_arn) {
   return rest.substr(0, rest.find('/'));
 }
 
-bool MatchesPattern(std::string_view pattern, std::string_view text) {
-  size_t p = 0;
-  size_t t = 0;
-  // Position after the last `*` in the pattern, and the end of the text that it matches so far.
-  size_t star_pattern = std::string_view::npos;
-  size_t star_text = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star_pattern = ++p;
-      star_text = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-      ++p;
-      ++t;
-    } else if (star_pattern != std::string_view::npos) {
-      p = star_pattern;
-      t = ++star_text;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
+access::Verdict Policy::Evaluate(const access::Request& request, access::LazyFacts* facts) const {
+  if (request.operation.starts_with(kAdminPrefix)) return admin ? access::Verdict::kAllowed : access::Verdict::kSilent;
+  const std::string_view table = TableNameOf(request.table);
+  const auto any = [&](const std::vector<Entry>& entries, access::Effect effect) {
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const Entry& entry) { return Applies(entry, effect, request, table, facts); });
+  };
+  if (any(deny, access::Effect::kDeny)) return access::Verdict::kDenied;
+  return any(allow, access::Effect::kAllow) ? access::Verdict::kAllowed : access::Verdict::kSilent;
 }
 
-bool Policy::Allows(std::string_view operation, std::string_view table) const {
-  if (operation.starts_with(kAdminPrefix)) return admin;
-  const std::string_view name = TableNameOf(table);
-  return std::any_of(allow.begin(), allow.end(), [&](const Entry& entry) {
-    const bool about = name.empty() ? std::find(entry.tables.begin(), entry.tables.end(), "*") != entry.tables.end()
-                                    : AnyMatches(entry.tables, name);
-    return about && AnyMatches(entry.operations, operation);
-  });
-}
-
-absl::Status PolicyAccess::Check(std::string_view operation, std::string_view table) const {
-  if (policy_->Allows(operation, table)) return absl::OkStatus();
-  log_->Denied(principal_, operation, table, absl::Now());
+absl::Status PolicyAccess::Check(const access::Request& request) const {
+  access::LazyFacts facts(request.facts);
+  if (policy_->Evaluate(request, &facts) == access::Verdict::kAllowed) return absl::OkStatus();
+  const std::string_view operation = request.operation;
+  log_->Denied(principal_, operation, request.table, absl::Now());
   const std::string action = operation.starts_with(kAdminPrefix) ? std::string(operation) : Cat("dynamodb:", operation);
-  const std::string_view name = TableNameOf(table);
-  return AccessDeniedError(principal_, action,
-                           name.empty() ? std::string("*") : Cat(kTableArnPrefix, name.substr(0, kTableNameMax)));
+  const std::string_view name = TableNameOf(request.table);
+  std::string resource = name.empty() ? "*" : Cat(kTableArnPrefix, name.substr(0, kTableNameMax));
+  if (!name.empty() && !request.index.empty()) resource += Cat(kIndexInfix, request.index.substr(0, kTableNameMax));
+  return AccessDeniedError(principal_, action, resource);
 }
 
 }  // namespace armature::daemon

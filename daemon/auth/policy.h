@@ -10,6 +10,8 @@
 
 #include "absl/status/status.h"
 #include "daemon/auth/failures.h"
+#include "engine/access/condition.h"
+#include "engine/access/facts.h"
 
 namespace armature::daemon {
 
@@ -24,30 +26,29 @@ class Access {
   // For logs: the id of the access key or the name of the certificate. Empty without authentication.
   virtual const std::string& principal() const = 0;
 
-  // OK if this principal may run `operation` ("GetItem"; for the admin service "admin:GetStatus") on `table`, a name or
-  // an ARN. `table` is empty for operations that concern no table. Batches and transactions check each member. Errors:
+  // OK if this principal may do what the request says. Batches and transactions check each element. Errors:
   // AccessDeniedException.
-  virtual absl::Status Check(std::string_view operation, std::string_view table) const = 0;
+  virtual absl::Status Check(const access::Request& request) const = 0;
 };
-
-// True if the pattern matches all of `text`: `*` stands for any number of characters, `?` for one, others for
-// themselves.
-bool MatchesPattern(std::string_view pattern, std::string_view text);
 
 // Operations without a matching entry are denied.
 struct Policy {
   struct Entry {
     std::vector<std::string> operations;  // patterns of operation names: "GetItem", "Batch*"
-    std::vector<std::string> tables;      // patterns of table names: "orders", "logs-*"
+    std::vector<std::string> tables;      // patterns of table names: "orders", "logs-*"; of indexes: "orders/index/*"
+    access::Conditions condition = {};
   };
 
   std::vector<Entry> allow;
   // Allows all operations of the admin service. Patterns do not apply to them.
   bool admin = false;
+  // Denies, whatever is allowed.
+  std::vector<Entry> deny = {};
 
-  // `operation` and `table` as in Access::Check. An operation that concerns no table needs an entry with the table
-  // pattern `*`.
-  bool Allows(std::string_view operation, std::string_view table) const;
+  // An operation that concerns no table needs an entry with the table pattern `*`. A table pattern matches the reads of
+  // the table's indexes, too, except in an entry that allows by a condition: the leading key of an index is not that of
+  // its table, so such an entry must name the index.
+  access::Verdict Evaluate(const access::Request& request, access::LazyFacts* facts) const;
 };
 
 // Thread-safety: immutable, except for the log.
@@ -58,7 +59,7 @@ class PolicyAccess final : public Access {
       : principal_(std::move(principal)), policy_(std::move(policy)), log_(std::move(log)) {}
 
   const std::string& principal() const override { return principal_; }
-  absl::Status Check(std::string_view operation, std::string_view table) const override;
+  absl::Status Check(const access::Request& request) const override;
 
  private:
   const std::string principal_;

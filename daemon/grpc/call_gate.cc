@@ -20,9 +20,11 @@ void AppendNames(const grpc::AuthContext& context, const char* property, std::ve
 
 }  // namespace
 
-absl::StatusOr<engine::Engine*> Caller::Allow(std::string_view operation, std::string_view table) const {
+absl::StatusOr<engine::Engine*> Caller::Allow(const engine::NeededRight& right) const {
   if (access_ != nullptr) {
-    if (absl::Status status = access_->Check(operation, table); !status.ok()) return status;
+    const auto facts = [&] { return right.facts(*engine_->database()); };
+    absl::Status status = access_->Check({right.operation, right.table, right.index, facts});
+    if (!status.ok()) return status;
   }
   return engine_;
 }

@@ -16,6 +16,7 @@
 #include "daemon/grpc/guarded_call.h"
 #include "daemon/telemetry/request_stats.h"
 #include "engine/engine.h"
+#include "engine/items/access_facts.h"
 #include "engine/operations.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/server_callback.h"
@@ -33,9 +34,13 @@ struct CallKind {
 // An authenticated caller. Copies are cheap.
 class Caller {
  public:
-  // The engine, if the caller may run `operation` on `table` (see Access::Check). Handlers have no other access to the
-  // engine. Batches and transactions check each member. Errors: AccessDeniedException.
-  absl::StatusOr<engine::Engine*> Allow(std::string_view operation, std::string_view table) const;
+  // The engine, if the caller has the right (see Access). Handlers have no other access to the engine. Batches and
+  // transactions check each element. Errors: AccessDeniedException.
+  absl::StatusOr<engine::Engine*> Allow(const engine::NeededRight& right) const;
+  // The same for an operation that is not about items. `table`: name or ARN; empty for none.
+  absl::StatusOr<engine::Engine*> Allow(std::string_view operation, std::string_view table) const {
+    return Allow({operation, table});
+  }
 
   // See Access::principal.
   std::string principal() const { return access_ == nullptr ? std::string() : access_->principal(); }

@@ -12,6 +12,7 @@
 #include "daemon/api/message_parts.h"
 #include "daemon/grpc/byte_buffers.h"
 #include "engine/engine.h"
+#include "engine/items/access_facts.h"
 #include "storage/base/status_macros.h"
 #include "storage/model/wire.h"
 
@@ -68,12 +69,11 @@ template <class Request>
 absl::StatusOr<Engine*> Admit(std::string_view name, const ItemCall& call, const absl::StatusOr<Request>& request) {
   ARM_RETURN_IF_ERROR(request.status());
   Engine* engine = nullptr;
-  ARM_RETURN_IF_ERROR(
-      CheckRights(name, *request, [&](std::string_view operation, std::string_view table) -> absl::Status {
-        if (call.context.trace != nullptr) call.context.trace->set_table(table);
-        ARM_ASSIGN_OR_RETURN(engine, call.caller.Allow(operation, table));
-        return absl::OkStatus();
-      }));
+  ARM_RETURN_IF_ERROR(engine::CheckRights(name, *request, [&](const engine::NeededRight& right) -> absl::Status {
+    if (call.context.trace != nullptr) call.context.trace->set_table(right.table);
+    ARM_ASSIGN_OR_RETURN(engine, call.caller.Allow(right));
+    return absl::OkStatus();
+  }));
   return engine;
 }
 

@@ -79,8 +79,8 @@ GuardedCall* UnaryService::Serve(const UnaryOperation& operation, Context* conte
     if (!engine.ok()) return call.Finish(engine.status());
     const grpc::string_ref authority = context->ExperimentalGetAuthority();
     const Deadline deadline = MakeRequestContext(context, nullptr).deadline;
-    const auto allow = [caller = unary.caller()](const engine::StatementFacts& facts) {
-      return caller.Allow(facts.action, facts.table).status();
+    const auto allow = [caller = unary.caller()](const engine::NeededRight& right) {
+      return caller.Allow(right).status();
     };
     OperationContext made{*engine, {authority.data(), authority.size()}, deadline};
     made.allow = allow;

@@ -134,18 +134,17 @@ void WriteTransactGet(const engine::TransactGetResult& result, JsonWriter* write
 
 // The error of a parsed request: a fault of the document, or missing access rights.
 template <class Request>
-absl::Status Admit(const JsonCall& call, const absl::StatusOr<Request>& request) {
+absl::Status Admit(const Engine& engine, const JsonCall& call, const absl::StatusOr<Request>& request) {
   if (!request.ok()) return request.status();
-  return CheckRights(call.operation, *request, [&call](std::string_view operation, std::string_view table) {
-    return call.CheckAccess(operation, table);
-  });
+  return engine::CheckRights(call.operation, *request,
+                             [&](const engine::NeededRight& right) { return call.CheckAccess(engine, right); });
 }
 
 // Runs an operation: `kParse(document)` makes the request, `kWrite(result, writer)` the answer.
 template <auto kParse, auto kMethod, class Result, void (*kWrite)(const Result&, JsonWriter*)>
 void Run(Engine* engine, const JsonCall& call, JsonApi::Done done) {
   auto request = kParse(call.body);
-  if (const absl::Status status = Admit(call, request); !status.ok()) {
+  if (const absl::Status status = Admit(*engine, call, request); !status.ok()) {
     return std::move(done)(ErrorAnswer(status, call.request_id));
   }
   if constexpr (requires { request->token_scope; }) {
@@ -168,7 +167,7 @@ void Run(Engine* engine, const JsonCall& call, JsonApi::Done done) {
 template <auto kParse, auto kMethod>
 void RunPage(Engine* engine, const JsonCall& call, JsonApi::Done done) {
   absl::StatusOr<engine::ReadRequest> request = kParse(call.body);
-  if (const absl::Status status = Admit(call, request); !status.ok()) {
+  if (const absl::Status status = Admit(*engine, call, request); !status.ok()) {
     return std::move(done)(ErrorAnswer(status, call.request_id));
   }
   request->at_least_sequence = call.at_least_sequence;

@@ -18,18 +18,18 @@ namespace armature::daemon {
 namespace {
 
 // Reads the request and authorises the caller. `*table`: the name that was checked last, for the audit log.
-absl::Status Admit(const UnaryOperation& operation, const JsonCall& call, UnaryOperation::Messages* messages,
-                   std::string_view* table) {
+absl::Status Admit(const engine::Engine& engine, const UnaryOperation& operation, const JsonCall& call,
+                   UnaryOperation::Messages* messages, std::string_view* table) {
   ARM_RETURN_IF_ERROR(ReadRequest(call.body, messages->request.get()));
   operation.FindSubject(messages);
   // Each statement is authorised for its table.
   if (operation.facts().plane == engine::Plane::kStatement) return absl::OkStatus();
   if (!operation.facts().source.empty()) {
     *table = messages->source;
-    ARM_RETURN_IF_ERROR(call.CheckAccess(call.operation, *table));
+    ARM_RETURN_IF_ERROR(call.CheckAccess(engine, {call.operation, *table}));
   }
   *table = messages->subject;
-  return call.CheckAccess(call.operation, *table);
+  return call.CheckAccess(engine, {call.operation, *table});
 }
 
 // An answer without members has an empty body, not an empty object.
@@ -42,9 +42,11 @@ std::string DocumentOf(const google::protobuf::Message& answer) {
 
 }  // namespace
 
-absl::Status JsonCall::CheckAccess(std::string_view name, std::string_view table) const {
-  if (context.trace != nullptr) context.trace->set_table(table);
-  return access == nullptr ? absl::OkStatus() : access->Check(name, table);
+absl::Status JsonCall::CheckAccess(const engine::Engine& engine, const engine::NeededRight& right) const {
+  if (context.trace != nullptr) context.trace->set_table(right.table);
+  if (access == nullptr) return absl::OkStatus();
+  const auto facts = [&] { return right.facts(*engine.database()); };
+  return access->Check({right.operation, right.table, right.index, facts});
 }
 
 absl::Status NoSuchOperationError(std::string_view target) {
@@ -85,7 +87,7 @@ void JsonApi::RunOnTables(const UnaryOperation& operation, JsonCall call, Done d
   const auto shared_call = std::make_shared<const JsonCall>(std::move(call));
   const std::shared_ptr<UnaryOperation::Messages> messages = operation.NewMessages();
   std::string_view table;
-  const absl::Status admitted = Admit(operation, *shared_call, messages.get(), &table);
+  const absl::Status admitted = Admit(*engine_, operation, *shared_call, messages.get(), &table);
   auto answer = [this, shared_call, messages, table, done = std::move(done)](const absl::Status& status) mutable {
     Audit(*shared_call, table, status);
     std::move(done)(status.ok() ? JsonAnswer{.body = DocumentOf(*messages->response)}
@@ -93,8 +95,8 @@ void JsonApi::RunOnTables(const UnaryOperation& operation, JsonCall call, Done d
   };
   if (!admitted.ok()) return answer(admitted);
   OperationContext context{engine_, shared_call->host};
-  context.allow = [shared_call](const engine::StatementFacts& facts) {
-    return shared_call->CheckAccess(facts.action, facts.table);
+  context.allow = [engine = engine_, shared_call](const engine::NeededRight& right) {
+    return shared_call->CheckAccess(*engine, right);
   };
   if (shared_call->access != nullptr) context.principal = shared_call->access->principal();
   context.at_least_sequence = shared_call->at_least_sequence;

@@ -15,6 +15,7 @@
 #include "daemon/auth/audit_log.h"
 #include "daemon/auth/policy.h"
 #include "engine/engine.h"
+#include "engine/items/access_facts.h"
 
 namespace armature::daemon {
 
@@ -36,8 +37,8 @@ struct JsonCall {
   uint64_t at_least_sequence = 0;  // Query and Scan of a global index
   std::string host;                // header Host, for DescribeEndpoints
 
-  // OK if the caller may run the operation on `table`, a name as sent; empty for no table.
-  absl::Status CheckAccess(std::string_view name, std::string_view table) const;
+  // OK if the caller has the right.
+  absl::Status CheckAccess(const engine::Engine& engine, const engine::NeededRight& right) const;
 };
 
 // UnknownOperationException for a target, or the operation in it, that is not known to Knows(). Empty: there is no

@@ -71,17 +71,43 @@ absl::StatusOr<Statement> Parse(const StatementRequest& request) {
   return partiql::ParseStatement(*request.statement, request.parameters.has_value() ? *request.parameters : *kNone);
 }
 
-// Plans and authorises. A denied statement is told nothing of the table.
+// The facts of all requests of a plan.
+absl::StatusOr<access::Facts> FactsOfPlan(const store::Database& database, const absl::StatusOr<Plan>& plan,
+                                          std::string_view transaction) {
+  ARM_RETURN_IF_ERROR(plan.status());
+  access::Facts facts;
+  if (plan->get.has_value()) {
+    ARM_ASSIGN_OR_RETURN(facts, FactsOf(database, *plan->get));
+  }
+  for (const ReadRequest& read : plan->reads) {
+    ARM_ASSIGN_OR_RETURN(const access::Facts one, FactsOf(database, plan->is_full_scan(), read));
+    MergeFacts(one, &facts);
+  }
+  if (plan->write.has_value()) {
+    const WriteKind kind = plan->kind == PlanKind::kPut      ? WriteKind::kPut
+                           : plan->kind == PlanKind::kUpdate ? WriteKind::kUpdate
+                                                             : WriteKind::kDelete;
+    ARM_ASSIGN_OR_RETURN(facts, FactsOf(database, kind, *plan->write));
+  } else {
+    facts[access::ConditionKey::kFullTableScan] = {plan->is_full_scan() ? "true" : "false"};
+  }
+  if (!transaction.empty()) facts[access::ConditionKey::kEnclosingOperation] = {std::string(transaction)};
+  return facts;
+}
+
+// Plans and authorises. A denied statement is told nothing of the table. `transaction`: the enclosing operation, if it
+// is one.
 absl::StatusOr<Plan> PlanFor(const Engine& engine, const StatementOptions& options, const StatementRequest& request,
-                             const Statement& statement) {
+                             const Statement& statement, std::string_view transaction = {}) {
   absl::StatusOr<Plan> plan =
       partiql::MakePlan(*engine.database(), statement, {request.consistent_read, options.multi_attribute_indexes});
-  if (options.gate) {
-    ARM_RETURN_IF_ERROR(
-        options.gate({ActionOf(statement.kind), statement.table, statement.index, plan.ok() && plan->is_full_scan()}));
-  }
   if (plan.ok() && plan->write.has_value()) {
     plan->write->return_values_on_condition_check_failure = request.return_values_on_condition_check_failure;
+  }
+  if (options.gate) {
+    const auto facts = [&](const store::Database& database) { return FactsOfPlan(database, plan, transaction); };
+    const std::string_view index = statement.index.has_value() ? std::string_view(*statement.index) : "";
+    ARM_RETURN_IF_ERROR(options.gate({ActionOf(statement.kind), statement.table, index, facts}));
   }
   return plan;
 }
@@ -259,7 +285,7 @@ absl::StatusOr<std::vector<Planned>> PrepareTransaction(const Engine& engine, co
     if (statement.is_read() && statement.index.has_value()) {
       return refused("Reads on indices are not supported within transactions.");
     }
-    absl::StatusOr<Plan> plan = PlanFor(engine, options, (*request.statements)[i], statement);
+    absl::StatusOr<Plan> plan = PlanFor(engine, options, (*request.statements)[i], statement, "ExecuteTransaction");
     if (!plan.ok() && statement.kind == Statement::Kind::kExists) {
       const std::optional<ApiError> error = GetApiError(plan.status());
       if (error.has_value() && error->message.starts_with("EXISTS()")) return refused(error->message);

@@ -15,24 +15,16 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "engine/items/access_facts.h"
 #include "engine/items/request.h"
 
 namespace armature::engine {
 
 class Engine;
 
-// The facts about a statement that permissions may depend on.
-struct StatementFacts {
-  std::string_view action;  // PartiQLSelect, PartiQLInsert, PartiQLUpdate or PartiQLDelete
-  std::string_view table;   // name or ARN, as written
-  std::optional<std::string> index;
-  // The statement reads all of a table or index, because its condition does not restrict the partition key.
-  bool is_full_scan = false;
-};
-
-// Called for each statement that could be parsed, before it is executed, during the call of the function. Its errors
-// are the statement's.
-using StatementGate = std::function<absl::Status(const StatementFacts& facts)>;
+// Called for each statement that could be parsed, before it is executed, during the call of the function. The operation
+// of the right is PartiQLSelect, PartiQLInsert, PartiQLUpdate or PartiQLDelete. Its errors are the statement's.
+using StatementGate = std::function<absl::Status(const NeededRight& right)>;
 
 // Settings of a front end for all statements of a request.
 struct StatementOptions {

@@ -61,7 +61,7 @@ void CheckAPolicyOfTenEntries(benchmark::State& state) {
   for (int i = 0; i < 9; ++i) policy->allow.push_back({{"PutItem", "Batch*"}, {Cat("logs-", i, "-*")}});
   policy->allow.push_back({{"GetItem", "Query*"}, {"orders", "customers-*"}});
   const PolicyAccess access("AKIDEXAMPLE", policy, std::make_shared<FailureLog>());
-  for (auto _ : state) benchmark::DoNotOptimize(access.Check("GetItem", "orders"));
+  for (auto _ : state) benchmark::DoNotOptimize(access.Check({"GetItem", "orders"}));
 }
 BENCHMARK(CheckAPolicyOfTenEntries);
 

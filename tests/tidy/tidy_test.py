@@ -30,6 +30,7 @@ LAYER_OF_FOLDER = (
     ("storage/store", "store"),
     ("index", "index"),
     ("engine/expr", "expr"),
+    ("engine/access", "access"),
     ("engine", "engine"),
     ("daemon/auth", "auth"),
     # The request that signatures are made over.

@@ -260,7 +260,7 @@ TEST_F(AuthenticatorTest, AReloadCountsFromThenOn) {
   EXPECT_TRUE(access("AKNEW").ok());
   EXPECT_TRUE(access("AKKEPT").ok());
   EXPECT_FALSE(access("AKOLD").ok());
-  EXPECT_TRUE((*old)->Check("GetItem", "orders").ok()) << "what was admitted keeps what it had";
+  EXPECT_TRUE((*old)->Check({"GetItem", "orders"}).ok()) << "what was admitted keeps what it had";
 
   Write("{");
   EXPECT_FALSE(authenticator_->Reload().ok());

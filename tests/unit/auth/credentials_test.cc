@@ -44,19 +44,19 @@ TEST(Credentials, KeysAndCertificatesGetTheirPolicies) {
   EXPECT_EQ(reader->secret, kSecret);
   EXPECT_FALSE(reader->secret_hash.has_value());
   EXPECT_EQ(reader->access->principal(), "AK-reader");
-  EXPECT_TRUE(reader->access->Check("GetItem", "orders").ok());
-  EXPECT_FALSE(reader->access->Check("PutItem", "orders").ok());
+  EXPECT_TRUE(reader->access->Check({"GetItem", "orders"}).ok());
+  EXPECT_FALSE(reader->access->Check({"PutItem", "orders"}).ok());
 
   const AccessKey* const root = credentials.FindKey("AK_ROOT");
   ASSERT_NE(root, nullptr);
   EXPECT_EQ(root->secret, "");
   EXPECT_TRUE(root->secret_hash.has_value());
-  EXPECT_TRUE(root->access->Check("admin:GetServerInfo", "").ok());
+  EXPECT_TRUE(root->access->Check({"admin:GetServerInfo", ""}).ok());
 
   EXPECT_EQ(credentials.FindKey("ak-reader"), nullptr);
   EXPECT_EQ(credentials.FindKey(""), nullptr);
   EXPECT_EQ(credentials.FindCertificate("app.example.org")->principal(), "app.example.org");
-  EXPECT_TRUE(credentials.FindCertificate("O=x, CN=y z")->Check("DeleteTable", "orders").ok());
+  EXPECT_TRUE(credentials.FindCertificate("O=x, CN=y z")->Check({"DeleteTable", "orders"}).ok());
   EXPECT_EQ(credentials.FindCertificate("example.org"), nullptr);
 }
 
@@ -103,7 +103,14 @@ TEST(Credentials, ErrorsNameThePlace) {
       {With(R"("certificates": [{"name": "a", "policy": "reader"}, {"name": "a", "policy": "root"}])"),
        "certificates[1]: the name \"a\" is there twice"},
       {R"({"policies": {"a b": {}}})", "policies.a b: the name must have 1 to 128 letters, digits, - or _"},
-      {PolicyOf(R"("deny": [])"), "policies.p.deny: is unknown; a policy has allow and admin"},
+      {PolicyOf(R"("denies": [])"), "policies.p.denies: is unknown; a policy has allow, deny and admin"},
+      {PolicyOf(R"("deny": {})"), "policies.p.deny: must be a list"},
+      {PolicyOf(R"("deny": [{"operations": ["*"]}])"), "policies.p.deny[0]: lacks tables"},
+      {EntryOf(R"("condition": [])"), "policies.p.allow[0].condition: must be an object"},
+      {EntryOf(R"("condition": {"StringEquals": {"aws:SourceIp": "::1"}})"),
+       "policies.p.allow[0].condition.StringEquals.aws:SourceIp: is not a supported condition key; supported are "
+       "dynamodb:LeadingKeys, dynamodb:Attributes, dynamodb:Select, dynamodb:ReturnValues, dynamodb:EnclosingOperation "
+       "and dynamodb:FullTableScan"},
       {PolicyOf(R"("admin": "true")"), "policies.p.admin: must be true or false"},
       {PolicyOf(R"("allow": {})"), "policies.p.allow: must be a list"},
       {EntryOf(R"("operations": ["GetItem"])"), "policies.p.allow[0]: lacks tables"},
@@ -115,8 +122,9 @@ TEST(Credentials, ErrorsNameThePlace) {
        "are allowed by the policy's admin, not by patterns) only"},
       {EntryOf(R"("tables": ["ok", ""])"), "policies.p.allow[0].tables[1]: must have 1 to 255 characters"},
       {EntryOf(R"("tables": ["a b"])"),
-       "policies.p.allow[0].tables[0]: may hold letters, digits, - _ . and the wildcards * and ? only"},
-      {EntryOf(R"("table": ["t"])"), "policies.p.allow[0].table: is unknown; an entry has operations and tables"},
+       "policies.p.allow[0].tables[0]: may hold letters, digits, - _ . / and the wildcards * and ? only"},
+      {EntryOf(R"("table": ["t"])"),
+       "policies.p.allow[0].table: is unknown; an entry has operations, tables and condition"},
   };
   for (const auto& c : kCases) EXPECT_EQ(Fault(c.json), c.fault) << c.json;
 }

@@ -86,7 +86,8 @@ TEST(ErrorAnswer, EachExceptionHasItsNamespaceAndMember) {
 class OneTableAccess final : public Access {
  public:
   const std::string& principal() const override { return principal_; }
-  absl::Status Check(std::string_view operation, std::string_view table) const override {
+  absl::Status Check(const access::Request& request) const override {
+    const auto& [operation, table, index, facts] = request;
     if (operation == "DescribeTable" && table == "Cats") return absl::OkStatus();
     return ResourceInUseError(Cat(operation, " on '", table, "' is not allowed"));
   }

@@ -92,7 +92,8 @@ TEST_F(SettingOperations, LimitsAndEndpoints) {
 class AskedAccess final : public Access {
  public:
   const std::string& principal() const override { return principal_; }
-  absl::Status Check(std::string_view operation, std::string_view table) const override {
+  absl::Status Check(const access::Request& request) const override {
+    const auto& [operation, table, index, facts] = request;
     asked_.push_back(Cat(operation, " ", table));
     return ResourceInUseError("no");
   }

@@ -77,7 +77,7 @@ class FakeOperations final : public JsonOperations {
 class Somebody final : public Access {
  public:
   const std::string& principal() const override { return principal_; }
-  absl::Status Check(std::string_view, std::string_view) const override { return absl::OkStatus(); }
+  absl::Status Check(const access::Request&) const override { return absl::OkStatus(); }
 
  private:
   const std::string principal_ = "somebody";

@@ -1,0 +1,76 @@
+#ifndef ARMATURE_ENGINE_ACCESS_FACTS_H_
+#define ARMATURE_ENGINE_ACCESS_FACTS_H_
+
+// The request as policies see it: the operation, the table, and the values of the condition keys.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+
+namespace armature::access {
+
+// The condition keys. Source: the developer guide, "Using IAM policy conditions for fine-grained access control".
+enum class ConditionKey : uint8_t {
+  kLeadingKeys,         // dynamodb:LeadingKeys: values of the partition key
+  kAttributes,          // dynamodb:Attributes: top-level attributes that the request names
+  kSelect,              // dynamodb:Select
+  kReturnValues,        // dynamodb:ReturnValues
+  kEnclosingOperation,  // dynamodb:EnclosingOperation: the transaction of an element
+  kFullTableScan,       // dynamodb:FullTableScan: "true" or "false"
+};
+inline constexpr size_t kConditionKeyCount = 6;
+
+// As policies write it: "dynamodb:LeadingKeys".
+std::string_view ConditionKeyName(ConditionKey key);
+// Nullopt if unknown. Letters match in upper and lower case.
+std::optional<ConditionKey> FindConditionKey(std::string_view name);
+
+// The values of all condition keys. A key without values is absent.
+struct Facts {
+  std::array<std::vector<std::string>, kConditionKeyCount> values;
+
+  std::vector<std::string>& operator[](ConditionKey key) { return values[static_cast<size_t>(key)]; }
+  const std::vector<std::string>& operator[](ConditionKey key) const { return values[static_cast<size_t>(key)]; }
+};
+
+// Determines the facts. Called only if a condition needs them. An error means that they are unknown, because the
+// request is invalid or its table is missing.
+using FactsSource = absl::FunctionRef<absl::StatusOr<Facts>()>;
+
+// Facts of a request about no items: all keys are absent.
+absl::StatusOr<Facts> NoFacts();
+
+// One right that a caller needs. Lifetime: used during a call only.
+struct Request {
+  std::string_view operation;  // "GetItem"; of the admin service "admin:GetStatus"
+  std::string_view table;      // name or ARN; empty for an operation that concerns no table
+  std::string_view index = {};
+  FactsSource facts = NoFacts;
+};
+
+// Determines the facts at most once. Thread-safety: owned by one thread.
+class LazyFacts {
+ public:
+  explicit LazyFacts(FactsSource source) : source_(source) {}
+
+  // Null if they are unknown.
+  const Facts* Get() {
+    if (!facts_.has_value()) facts_ = source_();
+    return facts_->ok() ? &**facts_ : nullptr;
+  }
+
+ private:
+  FactsSource source_;
+  std::optional<absl::StatusOr<Facts>> facts_;
+};
+
+}  // namespace armature::access
+
+#endif  // ARMATURE_ENGINE_ACCESS_FACTS_H_

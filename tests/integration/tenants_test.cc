@@ -1,0 +1,188 @@
+// Two tenants in one table: each sees its own partitions only, over HTTP and gRPC, by every way to an item.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_replace.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "armature/client/wait.h"
+#include "storage/base/strings.h"
+#include "tests/support/daemon_test.h"
+#include "tests/support/https_exchange.h"
+#include "tests/support/request_signer.h"
+#include "tests/support/security_files.h"
+
+namespace armature::test::tenants_test {
+
+using testing::HasSubstr;
+
+constexpr std::string_view kTable = R"({"TableName": "shared", "BillingMode": "PAY_PER_REQUEST",
+    "AttributeDefinitions": [{"AttributeName": "tenant", "AttributeType": "S"}, {"AttributeName": "id", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "tenant", "KeyType": "HASH"}, {"AttributeName": "id", "KeyType": "RANGE"}],
+    "GlobalSecondaryIndexes": [{"IndexName": "by_id", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+                                "Projection": {"ProjectionType": "ALL"}}]})";
+
+// Each tenant may do everything with items whose partition key is its name; nobody may write the attribute `audit`.
+constexpr std::string_view kCredentials = R"({
+  "access_keys": [{"id": "AKROOT", "secret": "SECRET", "policy": "root"},
+                  {"id": "AKRED", "secret": "SECRET", "policy": "red"}, {"id": "AKBLUE", "secret": "SECRET", "policy": "blue"}],
+  "policies": {
+    "root": {"allow": [{"operations": ["*"], "tables": ["*"]}], "admin": true},
+    "red": {"allow": [{"operations": ["*"], "tables": ["shared"],
+                       "condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["red"]}}}],
+            "deny": [{"operations": ["*"], "tables": ["*"],
+                      "condition": {"ForAnyValue:StringEquals": {"dynamodb:Attributes": ["audit"]}}}]},
+    "blue": {"allow": [{"operations": ["*"], "tables": ["shared"],
+                        "condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["blue", "blue#*"]}}}]}}})";
+
+struct TenantFiles : SecurityFiles {
+  TenantFiles() { Write("credentials.json", absl::StrReplaceAll(Av(kCredentials), {{"SECRET", kRootSecret}})); }
+};
+
+class TenantsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto created = daemon_.client().CreateTable(FromJson<api::v1::CreateTableRequest>(std::string(kTable)));
+    ASSERT_TRUE(created.ok()) << created.status();
+    ASSERT_TRUE(client::WaitForTable(daemon_.client(), "shared", absl::Now() + absl::Seconds(30)).ok());
+    for (const std::string_view tenant : {"red", "blue", "blue#2"}) {
+      EXPECT_EQ(Http("AKROOT", "PutItem",
+                     Cat(R"({"TableName": "shared", "Item": {"tenant": {"S": ")", tenant,
+                         R"("}, "id": {"S": "1"}, "v": {"S": "of )", tenant, R"("}}})")),
+                "OK {}");
+    }
+  }
+
+  // "OK {...}", or the name of the exception.
+  std::string Http(std::string_view key_id, std::string_view operation, std::string_view body) const {
+    daemon::HttpRequest request = JsonRequest(std::string(operation), std::string(body));
+    Signer{.key_id = std::string(key_id), .secret = SecurityFiles::kRootSecret}.Sign(absl::Now(), &request);
+    const RawResponse answer = HttpsExchange(daemon_.http_address(), files_.Path("ca.pem"), request).Read();
+    if (answer.status == 200) return Cat("OK ", answer.body);
+    const size_t begin = answer.body.find('#') + 1;
+    return answer.body.substr(begin, answer.body.find('"', begin) - begin);
+  }
+
+  TenantFiles files_;
+  DaemonProcess daemon_{files_.Flags(), files_.WithKey("AKROOT")};
+};
+
+struct Request {
+  std::string_view operation;
+  std::string_view body;  // TENANT stands for the partition
+};
+
+constexpr Request kOnItems[] = {
+    {"PutItem", R"({"TableName": "shared", "Item": {"tenant": {"S": "TENANT"}, "id": {"S": "2"}}})"},
+    {"GetItem", R"({"TableName": "shared", "Key": {"tenant": {"S": "TENANT"}, "id": {"S": "1"}}})"},
+    {"UpdateItem", R"({"TableName": "shared", "Key": {"tenant": {"S": "TENANT"}, "id": {"S": "2"}},
+                       "UpdateExpression": "SET v = :v", "ExpressionAttributeValues": {":v": {"S": "x"}}})"},
+    {"Query", R"({"TableName": "shared", "KeyConditionExpression": "tenant = :t",
+                  "ExpressionAttributeValues": {":t": {"S": "TENANT"}}})"},
+    {"Query", R"({"TableName": "shared", "KeyConditions": {"tenant": {"ComparisonOperator": "EQ",
+                                                                      "AttributeValueList": [{"S": "TENANT"}]}}})"},
+    {"BatchGetItem", R"({"RequestItems": {"shared": {"Keys": [{"tenant": {"S": "OWN"}, "id": {"S": "1"}},
+                                                              {"tenant": {"S": "TENANT"}, "id": {"S": "2"}}]}}})"},
+    {"BatchWriteItem", R"({"RequestItems": {"shared": [
+        {"PutRequest": {"Item": {"tenant": {"S": "OWN"}, "id": {"S": "3"}}}},
+        {"PutRequest": {"Item": {"tenant": {"S": "TENANT"}, "id": {"S": "4"}}}}]}})"},
+    {"TransactGetItems", R"({"TransactItems": [
+        {"Get": {"TableName": "shared", "Key": {"tenant": {"S": "OWN"}, "id": {"S": "1"}}}},
+        {"Get": {"TableName": "shared", "Key": {"tenant": {"S": "TENANT"}, "id": {"S": "2"}}}}]})"},
+    {"TransactWriteItems", R"({"TransactItems": [
+        {"Put": {"TableName": "shared", "Item": {"tenant": {"S": "OWN"}, "id": {"S": "5"}}}},
+        {"Delete": {"TableName": "shared", "Key": {"tenant": {"S": "TENANT"}, "id": {"S": "4"}}}}]})"},
+    {"ExecuteStatement", R"({"Statement": "SELECT * FROM shared WHERE tenant = 'TENANT'"})"},
+    {"ExecuteStatement", R"({"Statement": "SELECT * FROM shared WHERE tenant IN ['OWN', 'TENANT']"})"},
+    {"ExecuteTransaction",
+     R"({"TransactStatements": [{"Statement": "UPDATE shared SET v = 'y' WHERE tenant = 'TENANT' AND id = '2'"}]})"},
+    {"DeleteItem", R"({"TableName": "shared", "Key": {"tenant": {"S": "TENANT"}, "id": {"S": "2"}}})"},
+};
+
+std::string BodyOf(const Request& request, std::string_view own, std::string_view tenant) {
+  std::string body = absl::StrReplaceAll(Av(request.body), {{"OWN", Av(own)}, {"TENANT", Av(tenant)}});
+  return body;
+}
+
+TEST_F(TenantsTest, EachReachesItsOwnPartitionsByEveryOperation) {
+  const struct {
+    std::string_view key_id;
+    std::string_view own;
+    std::string_view another;
+  } kTenants[] = {{"AKRED", "red", "blue"}, {"AKBLUE", "blue", "red"}};
+  for (const auto& tenant : kTenants) {
+    for (const Request& request : kOnItems) {
+      SCOPED_TRACE(Cat(tenant.key_id, " ", request.operation, " ", request.body));
+      if (request.body.find("OWN") == std::string_view::npos || request.operation == "ExecuteStatement") {
+        EXPECT_THAT(Http(tenant.key_id, request.operation, BodyOf(request, tenant.own, tenant.own)),
+                    testing::StartsWith("OK"));
+      }
+      EXPECT_EQ(Http(tenant.key_id, request.operation, BodyOf(request, tenant.own, tenant.another)),
+                "AccessDeniedException");
+    }
+  }
+  EXPECT_THAT(
+      Http("AKBLUE", "GetItem", R"({"TableName": "shared", "Key": {"tenant": {"S": "blue#2"}, "id": {"S": "1"}}})"),
+      HasSubstr("of blue#2"));
+  EXPECT_EQ(Http("AKRED", "GetItem", R"({"TableName": "shared", "Key": {"tenant": {"S": "red#2"}, "id": {"S": "1"}}})"),
+            "AccessDeniedException");
+}
+
+TEST_F(TenantsTest, NoWayAroundTheLeadingKey) {
+  constexpr Request kRequests[] = {
+      {"Scan", R"({"TableName": "shared"})"},
+      {"Scan",
+       R"({"TableName": "shared", "FilterExpression": "tenant = :t", "ExpressionAttributeValues": {":t": {"S": "red"}}})"},
+      {"Query", R"({"TableName": "shared", "IndexName": "by_id", "KeyConditionExpression": "id = :i",
+                    "ExpressionAttributeValues": {":i": {"S": "1"}}})"},
+      // The leading key of the index has a permitted value, but the index is not permitted.
+      {"Query", R"({"TableName": "shared", "IndexName": "by_id", "KeyConditionExpression": "id = :i",
+                    "ExpressionAttributeValues": {":i": {"S": "red"}}})"},
+      {"ExecuteStatement", R"({"Statement": "SELECT * FROM shared"})"},
+      {"ExecuteStatement", R"({"Statement": "SELECT * FROM shared WHERE tenant = 'red' OR id = '1'"})"},
+      {"ExecuteStatement", R"({"Statement": "SELECT * FROM shared.by_id WHERE id = '1'"})"},
+      {"DescribeTable", R"({"TableName": "shared"})"},
+      {"DeleteTable", R"({"TableName": "shared"})"},
+      {"GetItem", R"({"TableName": "shared", "Key": {"id": {"S": "1"}}})"},
+      {"GetItem", R"({"TableName": "missing", "Key": {"tenant": {"S": "red"}, "id": {"S": "1"}}})"},
+      {"BatchGetItem", R"({"RequestItems": {}})"},
+      // An explicit denial overrides what is allowed.
+      {"PutItem",
+       R"({"TableName": "shared", "Item": {"tenant": {"S": "red"}, "id": {"S": "2"}, "audit": {"S": "x"}}})"},
+      {"UpdateItem", R"({"TableName": "shared", "Key": {"tenant": {"S": "red"}, "id": {"S": "1"}},
+                         "UpdateExpression": "REMOVE #a", "ExpressionAttributeNames": {"#a": "audit"}})"},
+      {"ExecuteStatement", R"({"Statement": "UPDATE shared SET audit = 'x' WHERE tenant = 'red' AND id = '1'"})"},
+  };
+  for (const Request& request : kRequests) {
+    EXPECT_EQ(Http("AKRED", request.operation, request.body), "AccessDeniedException")
+        << request.operation << " " << request.body;
+  }
+}
+
+TEST_F(TenantsTest, AStatementOfABatchIsRefusedByItself) {
+  const std::string answer =
+      Http("AKRED", "BatchExecuteStatement",
+           R"({"Statements": [{"Statement": "SELECT v FROM shared WHERE tenant = 'red' AND id = '1'"},
+                                                     {"Statement": "SELECT v FROM shared WHERE tenant = 'blue' AND id = '1'"}]})");
+  EXPECT_THAT(answer, HasSubstr("of red"));
+  EXPECT_THAT(answer, HasSubstr("AccessDenied"));
+  EXPECT_THAT(answer, testing::Not(HasSubstr("of blue")));
+}
+
+TEST_F(TenantsTest, TheSameOverGrpc) {
+  const client::Client red = daemon_.ConnectWith(files_.WithKey("AKRED"));
+  const auto get = [&red](std::string_view tenant) {
+    return red.GetItem(FromJson<api::v1::GetItemRequest>(
+        Cat(R"({"TableName": "shared", "Key": {"tenant": {"S": ")", tenant, R"("}, "id": {"S": "1"}}})")));
+  };
+  const auto own = get("red");
+  ASSERT_TRUE(own.ok()) << own.status();
+  EXPECT_EQ(own->item().attributes().at("v").s(), "of red");
+  EXPECT_EQ(client::ErrorName(get("blue").status()), "AccessDeniedException");
+  EXPECT_EQ(client::ErrorName(red.Scan(FromJson<api::v1::ScanRequest>(R"({"TableName": "shared"})")).status()),
+            "AccessDeniedException");
+}
+
+}  // namespace armature::test::tenants_test
