@@ -81,6 +81,7 @@ absl::StatusOr<Plan> PlanFor(const Engine& engine, const StatementOptions& optio
         options.gate({ActionOf(statement.kind), statement.table, statement.index, plan.ok() && plan->is_full_scan()}));
   }
   if (plan.ok() && plan->write.has_value()) {
+    plan->write->from_statement = true;
     plan->write->return_values_on_condition_check_failure = request.return_values_on_condition_check_failure;
   }
   return plan;
