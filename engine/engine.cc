@@ -108,8 +108,9 @@ void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, 
 }
 
 void RunWrite(Parts* parts, RequestContext context, WriteKind kind, WriteRequest request, Callback<WriteResult> done) {
+  const ValidationLayer layer = request.from_statement ? ValidationLayer::kOlder : ValidationLayer::kEnveloped;
   absl::StatusOr<std::unique_ptr<const RowMutation>> mutation =
-      MakeMutation(kind, std::move(request), &parts->parse_cache);
+      MakeMutation(kind, std::move(request), layer, &parts->parse_cache);
   if (!mutation.ok()) return std::move(done)(mutation.status());
   RunMutation(parts, std::move(context), *std::move(mutation), std::move(done));
 }

@@ -324,6 +324,7 @@ model::Tags ToTags(const google::protobuf::RepeatedPtrField<v1::Tag>& tags, std:
 model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) {
   model::TableDefinition definition;
   definition.table_name = request.table_name();
+  definition.has_table_name = GivenText(request, request.kTableNameFieldNumber).has_value();
   definition.attribute_definitions = ToAttributeDefinitions(request.attribute_definitions());
   definition.key_schema = ToKeySchema(request.key_schema());
   definition.empty_key_schema_given =

@@ -43,6 +43,9 @@ absl::Status CheckHasUse(const ExpressionTexts& expressions, const Placeholders&
     return ValidationError("ExpressionAttributeNames can only be specified when using expressions");
   }
   if (placeholders.values.has_value() && !any_with_values && count_with_values > 0) {
+    if (count_with_values == 1 && !placeholders.errors_name_condition) {
+      return ValidationError("ExpressionAttributeValues can only be specified when using expressions");
+    }
     return ValidationError(Cat("ExpressionAttributeValues can only be specified when using expressions: ", with_values,
                                count_with_values > 1 ? " are null" : " is null"));
   }
@@ -105,6 +108,21 @@ absl::Status CheckBeforeValues(const ExpressionTexts& expressions, const Placeho
   placeholders.values = model::ItemView();
   ARM_RETURN_IF_ERROR(CheckHasUse(expressions, placeholders, known_kinds));
   return CheckNameKeys(placeholders);
+}
+
+absl::Status CheckSyntax(const ExpressionTexts& expressions) {
+  FaultLog faults;
+  if (expressions.update.has_value()) ARM_RETURN_IF_ERROR(ParseUpdate(*expressions.update, &faults).status());
+  const std::pair<ExpressionKind, const std::optional<std::string>*> conditions[] = {
+      {ExpressionKind::kCondition, &expressions.condition},
+      {ExpressionKind::kKeyCondition, &expressions.key_condition},
+      {ExpressionKind::kFilter, &expressions.filter},
+  };
+  for (const auto& [kind, text] : conditions) {
+    if (text->has_value()) ARM_RETURN_IF_ERROR(ParseCondition(kind, **text, &faults).status());
+  }
+  return expressions.projection.has_value() ? ParseProjection(*expressions.projection, &faults).status()
+                                            : absl::OkStatus();
 }
 
 absl::StatusOr<BoundExpressions> BindExpressions(const ExpressionTexts& expressions, const Placeholders& placeholders,

@@ -54,6 +54,9 @@ absl::StatusOr<BoundExpressions> BindExpressions(const ExpressionTexts& expressi
 absl::Status CheckBeforeValues(const ExpressionTexts& expressions, const Placeholders& names,
                                std::span<const ExpressionKind> known_kinds);
 
+// The errors that BindExpressions finds in the texts alone: syntax, size, nesting of the expressions.
+absl::Status CheckSyntax(const ExpressionTexts& expressions);
+
 }  // namespace armature::expr
 
 #endif  // ARMATURE_ENGINE_EXPR_BINDER_H_

@@ -26,6 +26,8 @@ struct Placeholders {
   // ":v" -> value, as canonical item bytes whose attribute names are the placeholders; nullopt: the parameter is
   // absent. The values are valid already.
   std::optional<model::ItemView> values;
+  // The error for values without an expression names the condition that could use them.
+  bool errors_name_condition = true;
 };
 
 // The placeholders of one request while its expressions are bound.

@@ -80,7 +80,8 @@ absl::StatusOr<std::unique_ptr<const RowMutation>> MutationOf(const std::string&
   WriteRequest request;
   request.table_name = table_name;
   request.item_wire = write.is_put ? std::move(write.put_wire) : std::move(write.delete_wire);
-  return MakeMutation(write.is_put ? WriteKind::kPut : WriteKind::kDelete, std::move(request), cache);
+  return MakeMutation(write.is_put ? WriteKind::kPut : WriteKind::kDelete, std::move(request), ValidationLayer::kOlder,
+                      cache);
 }
 
 // In a batch, errors about a put name its key, like errors about a delete.

@@ -57,20 +57,26 @@ absl::Status CheckAttributeName(std::string_view name) {
   return name.empty() ? InvalidParameterError("Empty attribute name") : absl::OkStatus();
 }
 
-absl::StatusOr<model::ValueView> TakeValue(const std::string& wire, std::deque<std::string>* literals) {
-  ARM_ASSIGN_OR_RETURN(std::string canonical, codec::CanonicalizeValue(wire));
-  literals->push_back(std::move(canonical));
-  return *model::ValueView::FromWire(literals->back());
+// Keeps the canonical values of legacy parameters.
+struct LiteralSink {
+  std::deque<std::string>* literals;
+  ValidationLayer layer;
+};
+
+absl::StatusOr<model::ValueView> TakeValue(const std::string& wire, const LiteralSink& literals) {
+  ARM_ASSIGN_OR_RETURN(std::string canonical, codec::CanonicalizeValue(wire, ValueTextsOf(literals.layer)));
+  literals.literals->push_back(std::move(canonical));
+  return *model::ValueView::FromWire(literals.literals->back());
 }
 
-absl::Status TakeOptionalValue(const std::optional<std::string>& wire, std::deque<std::string>* literals,
+absl::Status TakeOptionalValue(const std::optional<std::string>& wire, const LiteralSink& literals,
                                std::optional<model::ValueView>* value) {
   if (!wire.has_value()) return absl::OkStatus();
   ARM_ASSIGN_OR_RETURN(*value, TakeValue(*wire, literals));
   return absl::OkStatus();
 }
 
-absl::Status TakeValues(const std::vector<std::string>& wires, std::deque<std::string>* literals,
+absl::Status TakeValues(const std::vector<std::string>& wires, const LiteralSink& literals,
                         std::vector<model::ValueView>* values) {
   for (const std::string& wire : wires) {
     ARM_ASSIGN_OR_RETURN(const model::ValueView value, TakeValue(wire, literals));
@@ -79,7 +85,7 @@ absl::Status TakeValues(const std::vector<std::string>& wires, std::deque<std::s
   return absl::OkStatus();
 }
 
-absl::Status TakeConditions(std::span<const LegacyCondition> from, std::deque<std::string>* literals,
+absl::Status TakeConditions(std::span<const LegacyCondition> from, const LiteralSink& literals,
                             std::vector<expr::LegacyCondition>* to) {
   for (const LegacyCondition& condition : from) {
     ARM_RETURN_IF_ERROR(CheckAttributeName(condition.attribute));
@@ -92,7 +98,7 @@ absl::Status TakeConditions(std::span<const LegacyCondition> from, std::deque<st
   return absl::OkStatus();
 }
 
-absl::Status BindUpdates(std::span<const LegacyUpdate> from, std::deque<std::string>* literals,
+absl::Status BindUpdates(std::span<const LegacyUpdate> from, const LiteralSink& literals,
                          expr::BoundExpressions* bound) {
   std::vector<expr::LegacyUpdate> updates;
   for (const LegacyUpdate& update : from) {
@@ -108,7 +114,7 @@ absl::Status BindUpdates(std::span<const LegacyUpdate> from, std::deque<std::str
 }
 
 absl::Status BindExpectations(std::span<const LegacyExpectation> from, expr::Junction::Kind kind,
-                              std::deque<std::string>* literals, expr::BoundExpressions* bound) {
+                              const LiteralSink& literals, expr::BoundExpressions* bound) {
   std::vector<expr::LegacyExpectation> expectations;
   for (const LegacyExpectation& expected : from) {
     ARM_RETURN_IF_ERROR(CheckAttributeName(expected.attribute));
@@ -128,9 +134,8 @@ absl::Status BindExpectations(std::span<const LegacyExpectation> from, expr::Jun
 
 // Checks and binds all legacy parameters except KeyConditions, in the documented order: ConditionalOperator,
 // AttributeUpdates, Expected, QueryFilter or ScanFilter, AttributesToGet. Requires shapes without violations. Values in
-// `bound` point into `literals`, which get canonical values.
-absl::Status BindLegacy(const LegacyParameters& legacy, std::deque<std::string>* literals,
-                        expr::BoundExpressions* bound) {
+// `bound` point into the deque of `literals`, which gets canonical values.
+absl::Status BindLegacy(const LegacyParameters& legacy, const LiteralSink& literals, expr::BoundExpressions* bound) {
   if (const auto updates = Entries(legacy.attribute_updates); !updates.empty()) {
     ARM_RETURN_IF_ERROR(BindUpdates(updates, literals, bound));
   }
@@ -170,10 +175,12 @@ bool HasExpressionParameters(const ExpressionParameters& parameters) {
 }
 
 absl::Status BindTexts(const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds,
-                       expr::ParseCache* cache, RequestExpressions* result) {
+                       ValidationLayer layer, expr::ParseCache* cache, RequestExpressions* result) {
   result->placeholders.names = parameters.names;
+  result->placeholders.errors_name_condition = layer != ValidationLayer::kEnveloped;
   if (parameters.values_wire.has_value()) {
-    absl::StatusOr<codec::CanonicalItem> values = codec::CanonicalizeExpressionValues(*parameters.values_wire);
+    absl::StatusOr<codec::CanonicalItem> values =
+        codec::CanonicalizeExpressionValues(*parameters.values_wire, ValueTextsOf(layer));
     if (!values.ok()) {
       ARM_RETURN_IF_ERROR(expr::CheckBeforeValues(parameters, result->placeholders, known_kinds));
       return values.status();
@@ -230,25 +237,27 @@ absl::Status CheckParameterStyles(const ExpressionParameters& parameters) {
           Join(others), "} Expression parameters: {", Join(expressions), "}"));
 }
 
-absl::StatusOr<std::unique_ptr<RequestExpressions>> BindLegacyParameters(const ExpressionParameters& parameters) {
+absl::StatusOr<std::unique_ptr<RequestExpressions>> BindLegacyParameters(const ExpressionParameters& parameters,
+                                                                         ValidationLayer layer) {
   if (parameters.legacy.empty()) return nullptr;
   auto result = std::make_unique<RequestExpressions>();
-  ARM_RETURN_IF_ERROR(BindLegacy(parameters.legacy, &result->literals, &result->bound));
+  ARM_RETURN_IF_ERROR(BindLegacy(parameters.legacy, {&result->literals, layer}, &result->bound));
   return result;
 }
 
 absl::Status BindExpressionParameters(const ExpressionParameters& parameters,
-                                      std::span<const expr::ExpressionKind> known_kinds, expr::ParseCache* cache,
-                                      std::unique_ptr<RequestExpressions>* expressions) {
+                                      std::span<const expr::ExpressionKind> known_kinds, ValidationLayer layer,
+                                      expr::ParseCache* cache, std::unique_ptr<RequestExpressions>* expressions) {
   const bool none = !HasExpressionParameters(parameters);
   if (none && !parameters.legacy.key_conditions.has_value()) return absl::OkStatus();
   if (*expressions == nullptr) *expressions = std::make_unique<RequestExpressions>();
   RequestExpressions& result = **expressions;
   std::vector<expr::LegacyCondition> key_conditions;
-  ARM_RETURN_IF_ERROR(TakeConditions(Entries(parameters.legacy.key_conditions), &result.literals, &key_conditions));
+  ARM_RETURN_IF_ERROR(
+      TakeConditions(Entries(parameters.legacy.key_conditions), {&result.literals, layer}, &key_conditions));
   ARM_RETURN_IF_ERROR(expr::CheckLegacyConditions(key_conditions));
   // After CheckParameterStyles, legacy parameters and expressions cannot set the same member of `result`.
-  if (!none) ARM_RETURN_IF_ERROR(BindTexts(parameters, known_kinds, cache, &result));
+  if (!none) ARM_RETURN_IF_ERROR(BindTexts(parameters, known_kinds, layer, cache, &result));
   // The operators allowed on keys are checked after the expressions were parsed.
   if (key_conditions.empty()) return absl::OkStatus();
   ARM_ASSIGN_OR_RETURN(result.bound.key_condition, expr::BindKeyConditions(key_conditions));
@@ -256,10 +265,10 @@ absl::Status BindExpressionParameters(const ExpressionParameters& parameters,
 }
 
 absl::StatusOr<std::unique_ptr<RequestExpressions>> BindRequestExpressions(
-    const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds,
+    const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds, ValidationLayer layer,
     expr::ParseCache* cache) {
-  ARM_ASSIGN_OR_RETURN(std::unique_ptr<RequestExpressions> result, BindLegacyParameters(parameters));
-  ARM_RETURN_IF_ERROR(BindExpressionParameters(parameters, known_kinds, cache, &result));
+  ARM_ASSIGN_OR_RETURN(std::unique_ptr<RequestExpressions> result, BindLegacyParameters(parameters, layer));
+  ARM_RETURN_IF_ERROR(BindExpressionParameters(parameters, known_kinds, layer, cache, &result));
   return result;
 }
 

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "engine/expr/binder.h"
 #include "engine/items/request.h"
+#include "engine/items/validation_layer.h"
 #include "storage/codec/stored_item.h"
 #include "storage/model/constraint_list.h"
 
@@ -36,16 +37,19 @@ void CheckLegacyShapes(const LegacyParameters& legacy, model::ConstraintList* li
 absl::Status CheckParameterStyles(const ExpressionParameters& parameters);
 
 // Checks and binds all parameters. Null if the request has none. Requires that shapes and styles have been checked.
-// `cache` may be null. Errors: ValidationException, in the documented order: legacy parameters first, then expressions.
+// `layer` gives the texts, without envelope. `cache` may be null. Errors: ValidationException, in the documented order:
+// legacy parameters first, then expressions.
 absl::StatusOr<std::unique_ptr<RequestExpressions>> BindRequestExpressions(
-    const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds, expr::ParseCache* cache);
+    const ExpressionParameters& parameters, std::span<const expr::ExpressionKind> known_kinds, ValidationLayer layer,
+    expr::ParseCache* cache);
 
 // The same in two steps, for operations with checks in between: first the legacy parameters except KeyConditions, then
 // KeyConditions and expressions, which are added to `expressions`.
-absl::StatusOr<std::unique_ptr<RequestExpressions>> BindLegacyParameters(const ExpressionParameters& parameters);
+absl::StatusOr<std::unique_ptr<RequestExpressions>> BindLegacyParameters(const ExpressionParameters& parameters,
+                                                                         ValidationLayer layer);
 absl::Status BindExpressionParameters(const ExpressionParameters& parameters,
-                                      std::span<const expr::ExpressionKind> known_kinds, expr::ParseCache* cache,
-                                      std::unique_ptr<RequestExpressions>* expressions);
+                                      std::span<const expr::ExpressionKind> known_kinds, ValidationLayer layer,
+                                      expr::ParseCache* cache, std::unique_ptr<RequestExpressions>* expressions);
 
 // Refuses paths of the projection, then of the filter, into attributes of `keys`, which are scalars. `expressions` may
 // be null. `index_keys`: the keys of an index, which the error says. Errors: ValidationException.

@@ -39,9 +39,10 @@ absl::Status Prepare(Read* read) {
                                    CheckLegacyShapes(request.expressions.legacy, constraints);
                                  }));
   ARM_RETURN_IF_ERROR(CheckParameterStyles(request.expressions));
-  ARM_ASSIGN_OR_RETURN(const codec::CanonicalItem key, codec::CanonicalizeItem(*request.key_wire));
-  ARM_ASSIGN_OR_RETURN(read->expressions,
-                       BindRequestExpressions(request.expressions, expr::kGetKinds, &read->parts->parse_cache));
+  ARM_ASSIGN_OR_RETURN(const codec::CanonicalItem key,
+                       codec::CanonicalizeItem(*request.key_wire, codec::ValueTexts::kCurrent));
+  ARM_ASSIGN_OR_RETURN(read->expressions, BindRequestExpressions(request.expressions, expr::kGetKinds,
+                                                                 ValidationLayer::kCurrent, &read->parts->parse_cache));
   ARM_ASSIGN_OR_RETURN(read->pinned, FindTable(*read->parts->database, *request.table_name));
   ARM_ASSIGN_OR_RETURN(read->key, EncodeKeyParameter(*read->pinned.table, model::ItemView(key.bytes)));
   ARM_RETURN_IF_ERROR(
@@ -178,13 +179,14 @@ absl::Status TakeKeys(BatchRead* read, size_t table) {
   absl::flat_hash_set<std::string> spellings;
   bool repeated = false;
   for (const std::string& wire : *request.key_wires) {
-    ARM_ASSIGN_OR_RETURN(codec::CanonicalItem key, codec::CanonicalizeItem(wire));
+    ARM_ASSIGN_OR_RETURN(codec::CanonicalItem key, codec::CanonicalizeItem(wire, codec::ValueTexts::kCurrent));
     repeated = !spellings.insert(SpellingOf(wire)).second || repeated;
     read->rows.push_back({table, std::move(key.bytes), {}});
   }
   if (repeated) return ValidationError(kDuplicateKeysText);
   ARM_ASSIGN_OR_RETURN(read->tables[table].expressions,
-                       BindRequestExpressions(request.expressions, expr::kGetKinds, &read->parts->parse_cache));
+                       BindRequestExpressions(request.expressions, expr::kGetKinds, ValidationLayer::kCurrent,
+                                              &read->parts->parse_cache));
   return absl::OkStatus();
 }
 

@@ -3,30 +3,52 @@
 #include <string>
 #include <utility>
 
+#include "engine/expr/legacy_binder.h"
 #include "engine/expr/update_eval.h"
 #include "engine/items/constraints.h"
 #include "engine/items/item_key.h"
 #include "engine/items/row_mutation.h"
+#include "engine/items/transact_common.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/model/limits.h"
+#include "storage/model/table_name.h"
 
 namespace armature::engine {
 namespace {
 
-// Checks common to all writes that need no table: name, presence of item or key (the member `item_path`), enumerations,
-// parameter styles.
-absl::Status CheckWriteRequest(const WriteRequest& request, std::string_view item_path) {
-  ARM_RETURN_IF_ERROR(CheckShape(
-      request.table_name, {item_path, request.item_wire.has_value()}, [&request](model::ConstraintList* constraints) {
-        CheckCapacityReport(request.return_consumed_capacity, constraints);
-        CheckCollectionReport(request.return_item_collection_metrics, constraints);
-        CheckOptionalEnum(request.return_values, "returnValues", kReturnValuesValues, constraints);
-        CheckOptionalEnum(request.return_values_on_condition_check_failure, "returnValuesOnConditionCheckFailure",
-                          kReturnValuesOnFailureValues, constraints);
-        CheckLegacyShapes(request.expressions.legacy, constraints);
-      }));
-  return CheckParameterStyles(request.expressions);
+void CheckWriteEnums(const WriteRequest& request, model::ConstraintList* constraints) {
+  CheckCapacityReport(request.return_consumed_capacity, constraints);
+  CheckCollectionReport(request.return_item_collection_metrics, constraints);
+  CheckOptionalEnum(request.return_values, "returnValues", kReturnValuesValues, constraints);
+  CheckOptionalEnum(request.return_values_on_condition_check_failure, "returnValuesOnConditionCheckFailure",
+                    kReturnValuesOnFailureValues, constraints);
+  CheckLegacyShapes(request.expressions.legacy, constraints);
+}
+
+// Checks the shape of a write: name, presence of item or key (the member `item_path`), enumerations.
+absl::Status CheckWriteShape(const WriteRequest& request, std::string_view item_path) {
+  return CheckShape(request.table_name, {item_path, request.item_wire.has_value()},
+                    [&request](model::ConstraintList* constraints) { CheckWriteEnums(request, constraints); });
+}
+
+// The same for UpdateItem alone, which gathers in another order: the first bad enumeration, beginning with
+// ConditionalOperator, then table and key.
+absl::Status CheckUpdateShape(const WriteRequest& request) {
+  const bool has_key = request.item_wire.has_value();
+  if (request.table_name.has_value() && has_key) {
+    ARM_RETURN_IF_ERROR(model::CheckTableReference(*request.table_name, model::kTableNameMinChars));
+  }
+  model::ConstraintList constraints;
+  CheckOptionalEnum(request.expressions.legacy.conditional_operator, "conditionalOperator",
+                    expr::kConditionalOperatorNames, &constraints);
+  CheckWriteEnums(request, &constraints);
+  constraints.KeepFirst();
+  if (!request.table_name.has_value() || !has_key) {
+    model::CheckTableReferenceShape(request.table_name, &constraints, model::kTableNameMinChars);
+  }
+  if (!has_key) constraints.AddNull("key");
+  return constraints.ToStatus();
 }
 
 bool IsTooLarge(const codec::CanonicalItem& item) {
@@ -44,13 +66,15 @@ class PutItem final : public RowMutation {
  public:
   using RowMutation::RowMutation;
 
-  absl::Status Check(expr::ParseCache* cache) {
-    ARM_RETURN_IF_ERROR(CheckWriteRequest(request_, "item"));
-    ARM_ASSIGN_OR_RETURN(given_, codec::CanonicalizeItem(*request_.item_wire));
+  absl::Status CheckShape(ValidationLayer) const { return CheckWriteShape(request_, "item"); }
+
+  absl::Status Check(ValidationLayer layer, expr::ParseCache* cache) {
+    ARM_RETURN_IF_ERROR(CheckParameterStyles(request_.expressions));
+    ARM_ASSIGN_OR_RETURN(given_, codec::CanonicalizeItem(*request_.item_wire, ValueTextsOf(layer)));
     request_.item_wire.reset();  // gives its memory back before the wait for the row and the commit
     ARM_RETURN_IF_ERROR(CheckReturnsAllOldOrNone(request_));
     if (IsTooLarge(given_)) return ValidationError("Item size has exceeded the maximum allowed size");
-    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kPutKinds, cache));
+    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kPutKinds, layer, cache));
     return absl::OkStatus();
   }
 
@@ -71,11 +95,13 @@ class DeleteItem final : public RowMutation {
  public:
   using RowMutation::RowMutation;
 
-  absl::Status Check(expr::ParseCache* cache) {
-    ARM_RETURN_IF_ERROR(CheckWriteRequest(request_, "key"));
+  absl::Status CheckShape(ValidationLayer) const { return CheckWriteShape(request_, "key"); }
+
+  absl::Status Check(ValidationLayer layer, expr::ParseCache* cache) {
+    ARM_RETURN_IF_ERROR(CheckParameterStyles(request_.expressions));
     ARM_RETURN_IF_ERROR(CheckReturnsAllOldOrNone(request_));
-    ARM_ASSIGN_OR_RETURN(given_, codec::CanonicalizeItem(*request_.item_wire));
-    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kDeleteKinds, cache));
+    ARM_ASSIGN_OR_RETURN(given_, codec::CanonicalizeItem(*request_.item_wire, ValueTextsOf(layer)));
+    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kDeleteKinds, layer, cache));
     return absl::OkStatus();
   }
 
@@ -94,10 +120,15 @@ class UpdateItem final : public RowMutation {
  public:
   using RowMutation::RowMutation;
 
-  absl::Status Check(expr::ParseCache* cache) {
-    ARM_RETURN_IF_ERROR(CheckWriteRequest(request_, "key"));
-    ARM_ASSIGN_OR_RETURN(given_, codec::CanonicalizeItem(*request_.item_wire));
-    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kUpdateKinds, cache));
+  absl::Status CheckShape(ValidationLayer layer) const {
+    return layer == ValidationLayer::kEnveloped ? CheckUpdateShape(request_) : CheckWriteShape(request_, "key");
+  }
+
+  absl::Status Check(ValidationLayer layer, expr::ParseCache* cache) {
+    ARM_RETURN_IF_ERROR(CheckParameterStyles(request_.expressions));
+    ARM_ASSIGN_OR_RETURN(given_, codec::CanonicalizeItem(*request_.item_wire, ValueTextsOf(layer)));
+    ARM_ASSIGN_OR_RETURN(expressions_, BindRequestExpressions(request_.expressions, expr::kUpdateKinds, layer, cache));
+    if (layer == ValidationLayer::kTransaction) ARM_RETURN_IF_ERROR(CheckTargetNames());
     if (request_.return_values.starts_with("UPDATED_")) updated_parts_ = expr::UpdatedParts(update());
     return absl::OkStatus();
   }
@@ -134,28 +165,46 @@ class UpdateItem final : public RowMutation {
     return expressions_ != nullptr && expressions_->bound.update.has_value() ? *expressions_->bound.update : none_;
   }
 
+  // A path that begins with an empty name can only come from a placeholder.
+  absl::Status CheckTargetNames() const {
+    for (const expr::DocumentPath* path : expr::TargetsOf(update())) {
+      if (path->attribute().empty()) return EmptyNameInTransactionError();
+    }
+    return absl::OkStatus();
+  }
+
   const expr::Update none_ = {};
   expr::Projection updated_parts_;  // only if the answer shows them
 };
 
 template <class Mutation>
-absl::StatusOr<std::unique_ptr<const RowMutation>> Make(WriteKind kind, WriteRequest request, expr::ParseCache* cache) {
+absl::StatusOr<std::unique_ptr<const RowMutation>> Make(WriteKind kind, WriteRequest request, ValidationLayer layer,
+                                                        expr::ParseCache* cache) {
   auto mutation = std::make_unique<Mutation>(kind, std::move(request));
-  ARM_RETURN_IF_ERROR(mutation->Check(cache));
-  return std::unique_ptr<const RowMutation>(std::move(mutation));
+  ARM_RETURN_IF_ERROR(mutation->CheckShape(layer));
+  const absl::Status checked = mutation->Check(layer, cache);
+  if (checked.ok()) return std::unique_ptr<const RowMutation>(std::move(mutation));
+  if (layer == ValidationLayer::kEnveloped) return Enveloped(checked);
+  if (layer == ValidationLayer::kTransaction) {
+    const WriteRequest& kept = mutation->request();
+    // A put that has let go of its item has found no empty names in it.
+    const std::string_view wire = kept.item_wire.has_value() ? std::string_view(*kept.item_wire) : std::string_view();
+    return TransactValueError(checked, wire, kept.expressions);
+  }
+  return checked;
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<const RowMutation>> MakeMutation(WriteKind kind, WriteRequest request,
-                                                                expr::ParseCache* cache) {
+                                                                ValidationLayer layer, expr::ParseCache* cache) {
   switch (kind) {
     case WriteKind::kPut:
-      return Make<PutItem>(kind, std::move(request), cache);
+      return Make<PutItem>(kind, std::move(request), layer, cache);
     case WriteKind::kUpdate:
-      return Make<UpdateItem>(kind, std::move(request), cache);
+      return Make<UpdateItem>(kind, std::move(request), layer, cache);
     default:
-      return Make<DeleteItem>(kind, std::move(request), cache);
+      return Make<DeleteItem>(kind, std::move(request), layer, cache);
   }
 }
 

@@ -28,6 +28,10 @@ constexpr std::string_view kToldWithoutPrefix[] = {
     "more than 38 significant digits",        "Input collection",
 };
 
+constexpr ValidationLayer LayerOf(ReadKind kind) {
+  return kind == ReadKind::kQuery ? ValidationLayer::kCurrent : ValidationLayer::kOlder;
+}
+
 std::string WithComponent(const std::string& prefix, const model::KeyAttribute& attribute,
                           const model::ValueView& value) {
   std::string key = prefix;
@@ -125,8 +129,8 @@ bool HasExactly(const model::ItemView& key, const std::vector<std::string>& sort
 
 // Canonical bytes of the start key: a key of the table or index, not an opaque token. It need not exist and may be made
 // up by the client. Checks the values without knowledge of the table.
-absl::StatusOr<std::string> CanonicalizeStartKey(const std::string& wire) {
-  absl::StatusOr<codec::CanonicalItem> key = codec::CanonicalizeItem(wire);
+absl::StatusOr<std::string> CanonicalizeStartKey(const std::string& wire, ValidationLayer layer) {
+  absl::StatusOr<codec::CanonicalItem> key = codec::CanonicalizeItem(wire, ValueTextsOf(layer));
   if (key.ok()) return std::move(key->bytes);
   const std::optional<ApiError> error = GetApiError(key.status());
   if (!error.has_value() || error->type != ApiErrorType::kValidation) return key.status();
@@ -179,7 +183,7 @@ Fetch FetchFor(const ReadPlan& plan, bool wants_unprojected) {
 }
 
 absl::Status CheckSelectWord(const ReadPlan& plan, std::string_view select) {
-  const std::string_view envelope = plan.kind == ReadKind::kQuery ? "1 validation error detected: " : "";
+  const std::string_view envelope = plan.kind == ReadKind::kQuery ? kEnvelope : "";
   if (select == "SPECIFIC_ATTRIBUTES") {
     if (plan.projection() != nullptr) return absl::OkStatus();
     return ValidationError(Cat(
@@ -191,7 +195,7 @@ absl::Status CheckSelectWord(const ReadPlan& plan, std::string_view select) {
                                " when choosing to get ", select == "COUNT" ? "only the Count" : select));
   }
   if (select == "ALL_PROJECTED_ATTRIBUTES" && plan.index == nullptr) {
-    return ValidationError("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
+    return ValidationError(Cat(envelope, "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"));
   }
   return absl::OkStatus();
 }
@@ -200,24 +204,27 @@ absl::Status CheckSelectWord(const ReadPlan& plan, std::string_view select) {
 // except KeyConditions, the start key's values.
 absl::Status CheckReadRequest(ReadPlan* plan) {
   const ReadRequest& request = plan->request;
-  ARM_RETURN_IF_ERROR(CheckShape(request.table_name, {}, [&request](model::ConstraintList* constraints) {
+  ARM_RETURN_IF_ERROR(CheckShape(request.table_name, {}, [&request, plan](model::ConstraintList* constraints) {
     if (request.index_name.has_value()) {
       constraints->CheckName(*request.index_name, "indexName", model::kTableNameMinChars);
     }
     CheckCapacityReport(request.return_consumed_capacity, constraints);
     CheckOptionalEnum(request.select, "select", kSelectValues, constraints);
     CheckLegacyShapes(request.expressions.legacy, constraints);
+    if (plan->kind == ReadKind::kScan && request.limit.has_value()) {
+      constraints->CheckMinimum(*request.limit, "limit", 1);
+    }
   }));
+  // Query checks it in a later layer, without the value.
   if (request.limit.has_value() && *request.limit < 1) {
     return ValidationError(
         "1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have value greater "
-        "than "
-        "or equal to 1");
+        "than or equal to 1");
   }
   ARM_RETURN_IF_ERROR(CheckParameterStyles(request.expressions));
-  ARM_ASSIGN_OR_RETURN(plan->expressions, BindLegacyParameters(request.expressions));
+  ARM_ASSIGN_OR_RETURN(plan->expressions, BindLegacyParameters(request.expressions, LayerOf(plan->kind)));
   if (request.exclusive_start_key_wire.has_value()) {
-    ARM_ASSIGN_OR_RETURN(plan->start_key, CanonicalizeStartKey(*request.exclusive_start_key_wire));
+    ARM_ASSIGN_OR_RETURN(plan->start_key, CanonicalizeStartKey(*request.exclusive_start_key_wire, LayerOf(plan->kind)));
   }
   return absl::OkStatus();
 }
@@ -343,7 +350,8 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest re
     return ValidationError(
         "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.");
   }
-  ARM_RETURN_IF_ERROR(BindExpressionParameters(parameters, expr::kQueryKinds, &parts->parse_cache, &plan->expressions));
+  ARM_RETURN_IF_ERROR(BindExpressionParameters(parameters, expr::kQueryKinds, LayerOf(plan->kind), &parts->parse_cache,
+                                               &plan->expressions));
   ARM_RETURN_IF_ERROR(FindKeyspace(*parts->database, plan.get()));
   const model::KeySchema& schema = plan->key_schema();
   if (plan->start_key.has_value()) {
@@ -370,8 +378,8 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanScan(Parts* parts, ReadRequest req
   plan->request = std::move(request);
   ARM_RETURN_IF_ERROR(CheckReadRequest(plan.get()));
   ARM_RETURN_IF_ERROR(CheckSegments(plan->request));
-  ARM_RETURN_IF_ERROR(
-      BindExpressionParameters(plan->request.expressions, expr::kScanKinds, &parts->parse_cache, &plan->expressions));
+  ARM_RETURN_IF_ERROR(BindExpressionParameters(plan->request.expressions, expr::kScanKinds, LayerOf(plan->kind),
+                                               &parts->parse_cache, &plan->expressions));
   ARM_RETURN_IF_ERROR(FindKeyspace(*parts->database, plan.get()));
   const auto segment = static_cast<uint32_t>(plan->request.segment.value_or(0));
   const auto total = static_cast<uint32_t>(plan->request.total_segments.value_or(1));

@@ -141,6 +141,8 @@ struct WriteRequest {
   std::string return_values_on_condition_check_failure;
   std::string return_consumed_capacity;
   std::string return_item_collection_metrics;
+  // The write of a statement, whose errors have no envelope.
+  bool from_statement = false;
   // Size in bytes of the original request message. Counts toward the memory limit of requests waiting for a row lock.
   size_t message_bytes = 0;
 };

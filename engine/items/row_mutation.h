@@ -71,9 +71,10 @@ class RowMutation {
 void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const RowMutation> mutation,
                  Callback<WriteResult> done);
 
-// Makes a mutation after the static checks, whose errors it returns. `cache` is used during the call only.
+// Makes a mutation after the static checks, whose errors it returns as `layer` words them. `cache` is used during the
+// call only.
 absl::StatusOr<std::unique_ptr<const RowMutation>> MakeMutation(WriteKind kind, WriteRequest request,
-                                                                expr::ParseCache* cache);
+                                                                ValidationLayer layer, expr::ParseCache* cache);
 
 }  // namespace armature::engine
 

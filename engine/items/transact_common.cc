@@ -5,10 +5,14 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "engine/expr/binder.h"
+#include "engine/items/validation_layer.h"
 #include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/model/limits.h"
 #include "storage/model/table_name.h"
+#include "storage/model/wire.h"
 
 namespace armature::engine {
 namespace {
@@ -30,7 +34,38 @@ std::string_view CodeOf(ApiErrorType type) {
   }
 }
 
+constexpr std::string_view kEmptyName = "Empty attribute name";
+
+// True if an attribute of the item has no name. Malformed bytes count as the end.
+bool HasEmptyName(std::string_view item_wire) {
+  model::WireField entry;
+  while (model::TakeField(&item_wire, &entry)) {
+    std::string_view body = entry.bytes;
+    std::string_view name;
+    model::WireField field;
+    while (model::TakeField(&body, &field)) {
+      if (field.number == 1) name = field.bytes;
+    }
+    if (name.empty()) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+absl::Status EmptyNameInTransactionError() { return ValidationError(kEmptyName); }
+
+absl::Status TransactValueError(const absl::Status& problem, std::string_view item_wire,
+                                const expr::ExpressionTexts& expressions) {
+  if (IsNestingError(problem)) {
+    ARM_RETURN_IF_ERROR(expr::CheckSyntax(expressions));
+    return HasEmptyName(item_wire) ? EmptyNameInTransactionError() : problem;
+  }
+  const std::optional<ApiError> error = GetApiError(problem);
+  const bool is_empty_name = error.has_value() && error->type == ApiErrorType::kValidation &&
+                             error->message.ends_with(Cat("were invalid: ", kEmptyName));
+  return is_empty_name ? EmptyNameInTransactionError() : problem;
+}
 
 std::string ActionPath(size_t index, std::string_view member) {
   return Cat("transactItems.", index + 1, ".member.", member);

@@ -32,6 +32,13 @@ void CheckActionCount(bool given, size_t count, model::ConstraintList* constrain
 void CheckActionTable(const std::optional<std::string>& name_or_arn, const std::string& path,
                       model::ConstraintList* constraints);
 
+// ValidationException `Empty attribute name`: inside transactions it has no prefix.
+absl::Status EmptyNameInTransactionError();
+// The error of an action whose values or expressions were refused with `problem`. Syntax and size of the expressions
+// and empty attribute names are judged before the nesting depth of values. `item_wire`: the item or key, as sent.
+absl::Status TransactValueError(const absl::Status& problem, std::string_view item_wire,
+                                const expr::ExpressionTexts& expressions);
+
 // Identity of an item: table and key.
 struct ItemName {
   TableId table;

@@ -71,11 +71,13 @@ absl::Status CheckGetsShape(const TransactGetRequest& request) {
 absl::StatusOr<ReadRow> MakeRow(GetItemRequest* get, expr::ParseCache* cache) {
   ARM_RETURN_IF_ERROR(model::CheckTableReference(*get->table_name, model::kTableNameMinChars));
   ReadRow row;
-  ARM_ASSIGN_OR_RETURN(codec::CanonicalItem key, codec::CanonicalizeItem(*get->key_wire));
-  row.canonical = std::move(key.bytes);
   // Without an expression, placeholders are not an error here.
   if (!get->expressions.projection.has_value()) get->expressions = {};
-  ARM_ASSIGN_OR_RETURN(row.expressions, BindRequestExpressions(get->expressions, expr::kGetKinds, cache));
+  absl::StatusOr<codec::CanonicalItem> key = codec::CanonicalizeItem(*get->key_wire);
+  if (!key.ok()) return TransactValueError(key.status(), *get->key_wire, get->expressions);
+  row.canonical = std::move(key->bytes);
+  ARM_ASSIGN_OR_RETURN(row.expressions,
+                       BindRequestExpressions(get->expressions, expr::kGetKinds, ValidationLayer::kTransaction, cache));
   return row;
 }
 

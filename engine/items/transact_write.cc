@@ -92,7 +92,7 @@ absl::StatusOr<std::unique_ptr<const RowMutation>> ActionMutation(TransactAction
   if (action.kind != WriteKind::kUpdate) expressions.update.reset();
   // Without an expression, placeholders are not an error here.
   if (!expressions.update.has_value() && !expressions.condition.has_value()) expressions = {};
-  return MakeMutation(action.kind, std::move(action.write), cache);
+  return MakeMutation(action.kind, std::move(action.write), ValidationLayer::kTransaction, cache);
 }
 
 // Number of bytes that the transaction size limit counts.

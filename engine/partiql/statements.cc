@@ -102,6 +102,7 @@ absl::StatusOr<Plan> PlanFor(const Engine& engine, const StatementOptions& optio
   absl::StatusOr<Plan> plan =
       partiql::MakePlan(*engine.database(), statement, {request.consistent_read, options.multi_attribute_indexes});
   if (plan.ok() && plan->write.has_value()) {
+    plan->write->from_statement = true;
     plan->write->return_values_on_condition_check_failure = request.return_values_on_condition_check_failure;
   }
   if (options.gate) {

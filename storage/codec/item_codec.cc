@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -84,10 +85,10 @@ absl::Status TakeSetElements(std::string_view body, std::vector<std::string_view
 
 // "[a, b, a]", truncated if too long.
 template <class Print>
-std::string PrintElements(const std::vector<std::string_view>& elements, Print print) {
+std::string PrintElements(const std::vector<std::string_view>& elements, std::string_view separator, Print print) {
   std::string text = "[";
   for (size_t i = 0; i < elements.size(); ++i) {
-    if (i > 0) text.append(", ");
+    if (i > 0) text.append(separator);
     const std::string element = print(elements[i]);
     if (text.size() + element.size() > kEchoMaxBytes) {
       text.append("...");
@@ -99,13 +100,35 @@ std::string PrintElements(const std::vector<std::string_view>& elements, Print p
   return text;
 }
 
-absl::Status DuplicateError(ValueType type, const std::vector<std::string_view>& elements) {
+// The elements in the order in which the current layer prints duplicates: ascending up to the first repeated element,
+// then as sent.
+std::vector<std::string_view> UpToRepeat(const std::vector<std::string_view>& elements) {
+  std::set<std::string_view> seen;
+  size_t repeat = 0;
+  while (repeat < elements.size() && seen.insert(elements[repeat]).second) ++repeat;
+  std::vector<std::string_view> shown(seen.begin(), seen.end());
+  shown.insert(shown.end(), elements.begin() + static_cast<ptrdiff_t>(repeat), elements.end());
+  return shown;
+}
+
+absl::Status CurrentDuplicateError(ValueType type, const std::vector<std::string_view>& elements) {
+  const bool is_text = type == ValueType::kStringSet;
+  const auto quoted = [is_text](std::string_view element) {
+    return Cat("\"", is_text ? std::string(element) : absl::Base64Escape(Av(element)), "\"");
+  };
+  const std::string list = PrintElements(UpToRepeat(elements), is_text ? ", " : ",", quoted);
+  return InvalidParameterError(Cat("Input collection ", list, is_text ? " " : "of type BS ", "contains duplicates."));
+}
+
+absl::Status DuplicateError(ValueType type, ValueTexts texts, const std::vector<std::string_view>& elements) {
+  if (texts == ValueTexts::kCurrent) return CurrentDuplicateError(type, elements);
   if (type == ValueType::kStringSet) {
-    const std::string list = PrintElements(elements, [](std::string_view element) { return std::string(element); });
+    const std::string list =
+        PrintElements(elements, ", ", [](std::string_view element) { return std::string(element); });
     return InvalidParameterError(Cat("Input collection ", list, " contains duplicates."));
   }
   const std::string list =
-      PrintElements(elements, [](std::string_view element) { return absl::Base64Escape(Av(element)); });
+      PrintElements(elements, ", ", [](std::string_view element) { return absl::Base64Escape(Av(element)); });
   return InvalidParameterError(Cat("Input collection ", list, "of type BS contains duplicates."));
 }
 
@@ -141,7 +164,7 @@ absl::StatusOr<Entry> CutEntry(std::string_view body) {
 // output incomplete; the caller discards it.
 class Canonicalizer {
  public:
-  explicit Canonicalizer(bool placeholders) : placeholders_(placeholders) {}
+  Canonicalizer(bool placeholders, ValueTexts texts) : placeholders_(placeholders), texts_(texts) {}
 
   absl::StatusOr<size_t> AppendTopLevel(std::string_view wire) {
     // Canonical bytes are seldom longer than the sent bytes.
@@ -173,6 +196,7 @@ class Canonicalizer {
   absl::StatusOr<size_t> AppendMember(const WireField& member, int depth);
   absl::StatusOr<size_t> AppendFlag(const WireField& member);
   absl::StatusOr<size_t> AppendText(std::string_view text);
+  absl::StatusOr<model::Number> ParseNumber(std::string_view text) const;
   absl::StatusOr<size_t> AppendNumber(uint32_t field, std::string_view text);
   size_t AppendParsed(uint32_t field, const model::Number& number);
   absl::StatusOr<size_t> AppendSet(ValueType type, std::string_view body);
@@ -184,6 +208,7 @@ class Canonicalizer {
   void AppendTag(uint32_t field) { out_.push_back(static_cast<char>(WireTag(field, WireType::kBytes))); }
 
   const bool placeholders_;
+  const ValueTexts texts_;
   std::string out_;
   bool compact_numbers_ = false;
   std::vector<std::string_view> elements_;  // elements of the current set; sets do not nest
@@ -257,8 +282,8 @@ absl::StatusOr<size_t> Canonicalizer::AppendEntry(const Entry& entry, int depth)
   const absl::StatusOr<size_t> api_size = AppendValue(entry.value, depth + 1);
   if (!api_size.ok()) {
     const std::optional<ApiError> error = GetApiError(api_size.status());
-    const bool wrap =
-        placeholders_ && depth == kTopLevelDepth && error.has_value() && error->type == ApiErrorType::kValidation;
+    const bool wrap = placeholders_ && texts_ == ValueTexts::kOlder && depth == kTopLevelDepth && error.has_value() &&
+                      error->type == ApiErrorType::kValidation;
     if (!wrap) return api_size.status();
     return ValidationError(
         Cat("ExpressionAttributeValues contains invalid value: ", error->message, " for key ", entry.name));
@@ -340,15 +365,22 @@ absl::StatusOr<size_t> Canonicalizer::AppendText(std::string_view text) {
   return text.size();
 }
 
+// Requires UTF-8, because the error quotes the text.
+absl::StatusOr<model::Number> Canonicalizer::ParseNumber(std::string_view text) const {
+  if (text.empty() && texts_ == ValueTexts::kCurrent) {
+    return ValidationError("The parameter cannot be converted to a numeric value: ");
+  }
+  return model::Number::Parse(text);
+}
+
 // Appends `text` as `field` in canonical form.
 absl::StatusOr<size_t> Canonicalizer::AppendNumber(uint32_t field, std::string_view text) {
   if (IsShortCanonicalNumber(text)) {
     model::AppendBytesField(field, text, &out_);
     return model::NumberApiSize(text);
   }
-  // The error quotes the text, so the text must be valid UTF-8.
   if (!IsValidUtf8(text)) return Utf8Error("a number value");
-  ARM_ASSIGN_OR_RETURN(const model::Number number, model::Number::Parse(text));
+  ARM_ASSIGN_OR_RETURN(const model::Number number, ParseNumber(text));
   return AppendParsed(field, number);
 }
 
@@ -388,7 +420,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendByteSet(ValueType type) {
     std::vector<std::string_view> sorted = elements_;
     std::sort(sorted.begin(), sorted.end());
     if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-      return DuplicateError(type, elements_);
+      return DuplicateError(type, texts_, elements_);
     }
     elements_.swap(sorted);
   }
@@ -407,13 +439,14 @@ absl::StatusOr<size_t> Canonicalizer::AppendNumberSet() {
   bool ascending = true;
   for (const std::string_view element : elements_) {
     if (!IsValidUtf8(element)) return Utf8Error("an element of a number set");
-    ARM_ASSIGN_OR_RETURN(const model::Number number, model::Number::Parse(element));
+    ARM_ASSIGN_OR_RETURN(const model::Number number, ParseNumber(element));
     ascending = ascending && (numbers.empty() || numbers.back() < number);
     numbers.push_back(number);
   }
   if (!ascending) {
     std::sort(numbers.begin(), numbers.end());
     if (std::adjacent_find(numbers.begin(), numbers.end()) != numbers.end()) {
+      if (texts_ == ValueTexts::kCurrent) return InvalidParameterError("Input collection contains duplicates.");
       return ValidationError("Input collection contains duplicates");
     }
   }
@@ -449,8 +482,8 @@ absl::StatusOr<size_t> Canonicalizer::AppendMap(std::string_view body, int depth
   return kDocumentApiSize + entries_size;
 }
 
-absl::StatusOr<CanonicalItem> CanonicalizeEntries(std::string_view wire, bool placeholders) {
-  Canonicalizer canonicalizer(placeholders);
+absl::StatusOr<CanonicalItem> CanonicalizeEntries(std::string_view wire, bool placeholders, ValueTexts texts) {
+  Canonicalizer canonicalizer(placeholders, texts);
   CanonicalItem item;
   ARM_ASSIGN_OR_RETURN(item.api_size, canonicalizer.AppendTopLevel(wire));
   item.bytes = canonicalizer.TakeOutput();
@@ -460,16 +493,16 @@ absl::StatusOr<CanonicalItem> CanonicalizeEntries(std::string_view wire, bool pl
 
 }  // namespace
 
-absl::StatusOr<CanonicalItem> CanonicalizeItem(std::string_view wire) {
-  return CanonicalizeEntries(wire, /*placeholders=*/false);
+absl::StatusOr<CanonicalItem> CanonicalizeItem(std::string_view wire, ValueTexts texts) {
+  return CanonicalizeEntries(wire, /*placeholders=*/false, texts);
 }
 
-absl::StatusOr<CanonicalItem> CanonicalizeExpressionValues(std::string_view wire) {
-  return CanonicalizeEntries(wire, /*placeholders=*/true);
+absl::StatusOr<CanonicalItem> CanonicalizeExpressionValues(std::string_view wire, ValueTexts texts) {
+  return CanonicalizeEntries(wire, /*placeholders=*/true, texts);
 }
 
-absl::StatusOr<std::string> CanonicalizeValue(std::string_view wire) {
-  Canonicalizer canonicalizer(/*placeholders=*/false);
+absl::StatusOr<std::string> CanonicalizeValue(std::string_view wire, ValueTexts texts) {
+  Canonicalizer canonicalizer(/*placeholders=*/false, texts);
   ARM_ASSIGN_OR_RETURN(const size_t api_size, canonicalizer.AppendValue(wire, Canonicalizer::kTopLevelDepth + 1));
   static_cast<void>(api_size);
   return canonicalizer.TakeOutput();

@@ -11,6 +11,7 @@
 // Source of rules and texts: the API reference, "AttributeValue".
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,12 @@
 #include "storage/model/item_view.h"
 
 namespace armature::codec {
+
+// The wording of errors. The API's operations differ in the layer that validates values, and the layers in these texts.
+enum class ValueTexts : uint8_t {
+  kOlder,
+  kCurrent,  // a colon after the text for an empty number, other lists of duplicates, no names of placeholders
+};
 
 struct CanonicalItem {
   std::string bytes;             // canonical item bytes, readable by model::ItemView
@@ -33,14 +40,15 @@ struct CanonicalItem {
 // Errors: ValidationException with the documented text for a value that breaks a rule (the first one, depth-first, in
 // request order); SerializationException for bytes that are not an Item or text that is not UTF-8. The size of the
 // whole item is not checked here.
-absl::StatusOr<CanonicalItem> CanonicalizeItem(std::string_view wire);
+absl::StatusOr<CanonicalItem> CanonicalizeItem(std::string_view wire, ValueTexts texts = ValueTexts::kOlder);
 
 // The same for one armature.api.v1.AttributeValue.
-absl::StatusOr<std::string> CanonicalizeValue(std::string_view wire);
+absl::StatusOr<std::string> CanonicalizeValue(std::string_view wire, ValueTexts texts = ValueTexts::kOlder);
 
 // The same for the entries of ExpressionAttributeValues, given as an Item whose names are the placeholders with
-// their colon. Errors name the placeholder: `ExpressionAttributeValues contains invalid value: <m> for key <k>`.
-absl::StatusOr<CanonicalItem> CanonicalizeExpressionValues(std::string_view wire);
+// their colon. Older texts name the placeholder: `ExpressionAttributeValues contains invalid value: <m> for key <k>`.
+absl::StatusOr<CanonicalItem> CanonicalizeExpressionValues(std::string_view wire,
+                                                           ValueTexts texts = ValueTexts::kOlder);
 
 // True if `text` is well-formed UTF-8 (no surrogates, no overlong forms).
 bool IsValidUtf8(std::string_view text);

@@ -65,6 +65,11 @@ class ConstraintList {
   // Any other violation. `printed` as above, `constraint` as shown in the message.
   void Add(std::string_view printed, std::string_view path, std::string_view constraint);
 
+  // Drops all violations but the first.
+  void KeepFirst() {
+    if (violations_.size() > 1) violations_.resize(1);
+  }
+
   // OK without violations, else a ValidationException.
   absl::Status ToStatus() const;
 

@@ -68,8 +68,7 @@ absl::Status CheckPairKey(const std::vector<KeyElementDefinition>& elements) {
 // Checks the key of a table: all its attributes are defined, and the rules of CheckPairKey hold.
 absl::Status CheckTableKey(const std::vector<KeyElementDefinition>& elements,
                            const std::vector<KeyAttribute>& defined) {
-  // A name that occurs twice in the key is reported as a duplicate, not as a missing definition.
-  if (NamesOf(elements).size() > defined.size()) {
+  if (elements.size() > defined.size()) {
     return ValidationError("Invalid KeySchema: Some index key attribute have no definition");
   }
   ARM_RETURN_IF_ERROR(CheckKeyIsDefined(elements, NamesOf(defined)));
@@ -321,7 +320,7 @@ absl::Status CheckCapacityBounds(const Throughput& throughput, std::string_view 
 }
 
 absl::StatusOr<TableDescriptor> BuildTableDescriptor(const TableDefinition& definition) {
-  if (definition.table_name.empty()) {
+  if (!definition.has_table_name) {
     return ValidationError("The parameter 'TableName' is required but was not present in the request");
   }
   ARM_RETURN_IF_ERROR(CheckTableShape(definition));

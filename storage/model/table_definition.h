@@ -42,6 +42,7 @@ struct IndexDefinition : ThroughputSettings {
 
 struct TableDefinition : SettingsDefinition {
   std::string table_name;
+  bool has_table_name = true;  // false: the request names no table
   std::vector<AttributeDefinition> attribute_definitions;
   std::vector<KeyElementDefinition> key_schema;
   // An empty key schema counts as absent, unless this says that the client sent an empty one.

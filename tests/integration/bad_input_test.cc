@@ -17,6 +17,7 @@ using client::ItemBuilder;
 using client::N;
 using client::S;
 
+constexpr char kEnvelope[] = "1 validation error detected: ";
 constexpr char kInvalid[] = "One or more parameter values were invalid: ";
 constexpr char kVe[] = "ValidationException";
 
@@ -93,7 +94,7 @@ TEST_F(BadInput, KeysThatAreTooLong) {
 TEST_F(BadInput, ItemsThatAreTooLarge) {
   // "p" "a" "r" "b" "x" take 5 bytes.
   EXPECT_THAT(PutWith("x", B(std::string(409'600 - 4, 'x'))),
-              IsRefused(kVe, "Item size has exceeded the maximum allowed size"));
+              IsRefused(kVe, std::string(kEnvelope) + "Item size has exceeded the maximum allowed size"));
   EXPECT_TRUE(PutWith("x", B(std::string(409'600 - 5, 'x'))).ok());
   Delete("Bad", R"({"p": {"S": "a"}, "r": {"S": "b"}})");
 }
@@ -117,34 +118,44 @@ TEST_F(BadInput, UpdatesThatMultiplyALargeList) {
 }
 
 TEST_F(BadInput, NumbersThatAreNone) {
-  EXPECT_THAT(PutWith("x", N("1234567890123456789012345678901234567891")),
-              IsRefused(kVe, "Attempting to store more than 38 significant digits in a Number"));
-  EXPECT_THAT(PutWith("x", N("1e126")), IsRefused(kVe,
-                                                  "Number overflow. Attempting to store a number with magnitude larger "
-                                                  "than supported range"));
-  EXPECT_THAT(PutWith("x", N("1e-131")), IsRefused(kVe,
-                                                   "Number underflow. Attempting to store a number with magnitude "
-                                                   "smaller than supported range"));
-  EXPECT_THAT(PutWith("x", N("dog")), IsRefused(kVe, "The parameter cannot be converted to a numeric value: dog"));
-  EXPECT_THAT(PutWith("x", N("")), IsRefused(kVe, "The parameter cannot be converted to a numeric value"));
+  EXPECT_THAT(
+      PutWith("x", N("1234567890123456789012345678901234567891")),
+      IsRefused(kVe, std::string(kEnvelope) + "Attempting to store more than 38 significant digits in a Number"));
+  EXPECT_THAT(
+      PutWith("x", N("1e126")),
+      IsRefused(kVe, std::string(kEnvelope) + "Number overflow. Attempting to store a number with magnitude larger "
+                                              "than supported range"));
+  EXPECT_THAT(PutWith("x", N("1e-131")),
+              IsRefused(kVe, std::string(kEnvelope) + "Number underflow. Attempting to store a number with magnitude "
+                                                      "smaller than supported range"));
+  EXPECT_THAT(PutWith("x", N("dog")),
+              IsRefused(kVe, std::string(kEnvelope) + "The parameter cannot be converted to a numeric value: dog"));
+  EXPECT_THAT(PutWith("x", N("")),
+              IsRefused(kVe, std::string(kEnvelope) + "The parameter cannot be converted to a numeric value: "));
 }
 
 TEST_F(BadInput, ValuesThatAreNone) {
-  EXPECT_THAT(PutWith("x", client::SS({})), IsRefused(kVe, std::string(kInvalid) + "An string set  may not be empty"));
-  EXPECT_THAT(PutWith("x", client::SS({"a", "a"})),
-              IsRefused(kVe, std::string(kInvalid) + "Input collection [a, a] contains duplicates."));
-  EXPECT_THAT(PutWith("x", client::NS({"1", "1.0"})), IsRefused(kVe, "Input collection contains duplicates"));
-  EXPECT_THAT(PutWith("x", client::AttributeValue()),
-              IsRefused(kVe, "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"));
+  EXPECT_THAT(PutWith("x", client::SS({})),
+              IsRefused(kVe, std::string(kEnvelope) + kInvalid + "An string set  may not be empty"));
+  EXPECT_THAT(
+      PutWith("x", client::SS({"a", "a"})),
+      IsRefused(kVe, std::string(kEnvelope) + kInvalid + "Input collection [\"a\", \"a\"] contains duplicates."));
+  EXPECT_THAT(PutWith("x", client::NS({"1", "1.0"})),
+              IsRefused(kVe, std::string(kEnvelope) + kInvalid + "Input collection contains duplicates."));
+  EXPECT_THAT(
+      PutWith("x", client::AttributeValue()),
+      IsRefused(kVe, std::string(kEnvelope) +
+                         "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"));
 }
 
 TEST_F(BadInput, NestingThatIsTooDeep) {
   client::AttributeValue value = S("deep");
   for (int level = 0; level < 32; ++level) value = client::M({{"m", value}});
-  EXPECT_THAT(PutWith("x", value),
-              IsRefused(kVe,
-                        "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "
-                        "beyond supported limit"));
+  EXPECT_THAT(
+      PutWith("x", value),
+      IsRefused(kVe, std::string(kEnvelope) +
+                         "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "
+                         "beyond supported limit"));
 }
 
 TEST_F(BadInput, TablesAndIndexesThatDoNotExist) {
@@ -178,10 +189,11 @@ TEST_F(BadInput, StartKeysOfAnotherQuery) {
 }
 
 TEST_F(BadInput, RequestsOutOfRange) {
-  EXPECT_THAT(TryScan(R"({"TableName": "Bad", "Limit": 0})"),
-              IsRefused(kVe,
-                        "1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have "
-                        "value greater than or equal to 1"));
+  EXPECT_THAT(
+      TryScan(R"({"TableName": "Bad", "Limit": 0})"),
+      IsRefused(kVe,
+                "1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: Member must have "
+                "value greater than or equal to 1"));
   EXPECT_THAT(TryScan(R"({"TableName": "Bad", "Segment": 2, "TotalSegments": 2})"),
               IsRefused(kVe,
                         "The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: 2 "

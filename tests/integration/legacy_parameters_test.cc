@@ -121,9 +121,9 @@ TEST_F(LegacyParameters, WritesWithExpected) {
   constexpr char kCcf[] = "ConditionalCheckFailedException";
   EXPECT_THAT(TryPutExpecting(R"("Expected": {"ForumName": {"Exists": false}})"), IsRefused(kCcf, kFailed));
   EXPECT_THAT(TryPutExpecting(R"("Expected": {"Views": {"Value": {"N": "6"}}})"), IsRefused(kCcf, kFailed));
-  EXPECT_THAT(
-      TryPutExpecting(R"("Expected": {"Views": {"Exists": true}})"),
-      IsRefused(kVe, std::string(kInvalid) + "Value must be provided when Exists is true for Attribute: Views"));
+  EXPECT_THAT(TryPutExpecting(R"("Expected": {"Views": {"Exists": true}})"),
+              IsRefused(kVe, std::string("1 validation error detected: ") + kInvalid +
+                                 "Value must be provided when Exists is true for Attribute: Views"));
   EXPECT_THAT(TryPutExpecting(R"("Expected": {"Views": {"Value": {"N": "5.00"}}, "Nothing": {"Exists": false}})"),
               absl::OkStatus());
   // The item has no other attributes now.

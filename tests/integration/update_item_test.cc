@@ -151,7 +151,8 @@ TEST_F(UpdateItem, RefusesWithTheDocumentedTexts) {
        "One or more parameter values were invalid: Type mismatch for Index Key top Expected: N Actual: S "
        "IndexName: ByTop"},
       {"SET x = :v + top",
-       "Invalid UpdateExpression: Incorrect operand type for operator or function; operator or "
+       "1 validation error detected: Invalid UpdateExpression: Incorrect operand type for operator or function; "
+       "operator or "
        "function: +, operand type: S"},
       {"SET x = absent, y = :v", "The provided expression refers to an attribute that does not exist in the item"},
       {"SET top.x = :v",
@@ -161,9 +162,10 @@ TEST_F(UpdateItem, RefusesWithTheDocumentedTexts) {
       {"SET x = big + top, y = :v",
        "Number overflow. Attempting to store a number with magnitude larger than supported range"},
       {"SET a = :v REMOVE a.b",
-       "Invalid UpdateExpression: Two document paths overlap with each other; must remove or "
+       "1 validation error detected: Invalid UpdateExpression: Two document paths overlap with each other; must remove "
+       "or "
        "rewrite one of these paths; path one: [a], path two: [a, b]"},
-      {"", "Invalid UpdateExpression: The expression can not be empty;"},
+      {"", "1 validation error detected: Invalid UpdateExpression: The expression can not be empty;"},
   };
   for (const auto& c : kCases) {
     const std::string rest =
@@ -173,7 +175,8 @@ TEST_F(UpdateItem, RefusesWithTheDocumentedTexts) {
   const std::string mixed = R"("UpdateExpression": "REMOVE x", "AttributeUpdates": {"y": {"Action": "DELETE"}})";
   EXPECT_THAT(Update("ann", mixed).status(),
               IsRefused("ValidationException",
-                        "Can not use both expression and non-expression parameters in the same request: Non-expression "
+                        "1 validation error detected: Can not use both expression and non-expression parameters in the "
+                        "same request: Non-expression "
                         "parameters: {AttributeUpdates} Expression parameters: {UpdateExpression}"));
 }
 

@@ -19,6 +19,8 @@ namespace armature::cli {
 namespace {
 
 constexpr absl::Duration kPollStreamEvery = absl::Milliseconds(200);
+// A page may be empty though records follow, because it stands for records that are too old.
+constexpr int kEmptyRoundsAtEnd = 20;
 
 struct StreamReadOptions {
   std::string table_name;
@@ -86,6 +88,7 @@ class StreamReader {
 
   absl::Status Run() {
     ARM_RETURN_IF_ERROR(FindShards(/*are_first=*/true));
+    int empty_rounds = 0;
     while (true) {
       bool has_records = false;
       for (size_t turns = shards_.size(); turns > 0; --turns) {
@@ -98,8 +101,10 @@ class StreamReader {
       }
       // Shards that were closed may have children.
       ARM_RETURN_IF_ERROR(FindShards(/*are_first=*/false));
-      if (has_records) continue;
-      if (shards_.empty() || !options_.follow) return absl::OkStatus();
+      empty_rounds = has_records ? 0 : empty_rounds + 1;
+      if (shards_.empty()) return absl::OkStatus();
+      if (empty_rounds < kEmptyRoundsAtEnd) continue;
+      if (!options_.follow) return absl::OkStatus();
       absl::SleepFor(kPollStreamEvery);
     }
   }

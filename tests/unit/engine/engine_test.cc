@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/synchronization/notification.h"
+#include "engine/items/validation_layer.h"
 #include "storage/store/commit/lock_table.h"
 #include "tests/support/wall_clock.h"
 #include "tests/unit/engine/engine_test_util.h"
@@ -123,7 +124,7 @@ TEST_F(EngineTest, RefusesReturnValuesThatOnlyUpdatesHave) {
     request.return_values = value;
     for (const absl::Status& status : {engine_.Put(request).status(), engine_.Delete(request).status()}) {
       EXPECT_EQ(ErrorNameOf(status), "ValidationException") << value;
-      EXPECT_EQ(status.message(), "ReturnValues can only be ALL_OLD or NONE") << value;
+      EXPECT_EQ(status.message(), Cat(kEnvelope, "ReturnValues can only be ALL_OLD or NONE")) << value;
     }
   }
   WriteRequest unknown = WriteTo(kTable, PlainItem("a", "1"));

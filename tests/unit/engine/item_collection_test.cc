@@ -108,7 +108,7 @@ TEST_F(ItemCollectionTest, SizesAreToldInWholeGigabytes) {
   RowWrite row;
   row.pinned = {snapshot->Hold(kTable)};
   absl::StatusOr<std::unique_ptr<const RowMutation>> put =
-      MakeMutation(WriteKind::kPut, WriteTo(kTable, PlainItem("p", "1")), nullptr);
+      MakeMutation(WriteKind::kPut, WriteTo(kTable, PlainItem("p", "1")), ValidationLayer::kEnveloped, nullptr);
   ASSERT_TRUE(put.ok()) << put.status();
   row.mutation = *std::move(put);
   const auto told = [&](int64_t bytes) {

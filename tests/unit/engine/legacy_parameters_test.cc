@@ -156,30 +156,34 @@ TEST_F(LegacyEngineTest, PutChecksInTheDocumentedOrder) {
   request.expressions.legacy.conditional_operator = "OR";
   request.expressions.condition = "!!!";
   // ConditionalOperator of a write is not reported among the mixed parameters.
-  EXPECT_EQ(TextOf(engine_.Put(request).status()),
-            "Can not use both expression and non-expression parameters in the same request: Non-expression parameters: "
-            "{Expected} Expression parameters: {ConditionExpression}");
+  EXPECT_EQ(
+      TextOf(engine_.Put(request).status()),
+      Cat(kEnvelope,
+          "Can not use both expression and non-expression parameters in the same request: Non-expression parameters: "
+          "{Expected} Expression parameters: {ConditionExpression}"));
   request.expressions.condition.reset();
-  EXPECT_EQ(TextOf(engine_.Put(request).status()), "The parameter cannot be converted to a numeric value: dog");
+  EXPECT_EQ(TextOf(engine_.Put(request).status()),
+            Cat(kEnvelope, "The parameter cannot be converted to a numeric value: dog"));
   request.item_wire = PlainItem("p", "1");
-  EXPECT_EQ(TextOf(engine_.Put(request).status()), "ReturnValues can only be ALL_OLD or NONE");
+  EXPECT_EQ(TextOf(engine_.Put(request).status()), Cat(kEnvelope, "ReturnValues can only be ALL_OLD or NONE"));
   request.return_values = "";
-  EXPECT_EQ(TextOf(engine_.Put(request).status()), "The parameter cannot be converted to a numeric value: cat");
+  EXPECT_EQ(TextOf(engine_.Put(request).status()),
+            Cat(kEnvelope, "The parameter cannot be converted to a numeric value: cat"));
   request.expressions.legacy.expected->at(0).value_wire = codec::N("1");
   EXPECT_EQ(TextOf(engine_.Put(request).status()),
-            Cat(kInvalid, "Value cannot be used when Exists is false for Attribute: x"));
+            Cat(kEnvelope, kInvalid, "Value cannot be used when Exists is false for Attribute: x"));
   request.expressions.legacy.expected.reset();
   EXPECT_EQ(TextOf(engine_.Put(request).status()),
-            Cat(kInvalid, "ConditionalOperator cannot be used without Filter or Expected"));
+            Cat(kEnvelope, kInvalid, "ConditionalOperator cannot be used without Filter or Expected"));
   request.expressions.condition = "attribute_exists(x)";
   EXPECT_EQ(TextOf(engine_.Put(request).status()),
-            Cat(kInvalid, "ConditionalOperator cannot be used without Filter or Expected"));
+            Cat(kEnvelope, kInvalid, "ConditionalOperator cannot be used without Filter or Expected"));
   request.expressions.condition.reset();
   request.expressions.legacy.conditional_operator.clear();
   request.expressions.legacy.expected = {{"x", {}, false, "", {}}};
   request.expressions.names = StringMap<std::string>{{"#x", "x"}};
   EXPECT_EQ(TextOf(engine_.Put(request).status()),
-            "ExpressionAttributeNames can only be specified when using expressions");
+            Cat(kEnvelope, "ExpressionAttributeNames can only be specified when using expressions"));
   request.expressions.names.reset();
   EXPECT_EQ(ErrorNameOf(engine_.Put(request).status()), "ResourceNotFoundException");
 }
@@ -206,7 +210,7 @@ TEST_F(LegacyEngineTest, ShapesAreCheckedFirstAndTogether) {
                                  "'scanFilter.x.member.comparisonOperator' failed to satisfy constraint: "));
   request = WriteTo(kTable, PlainItem("p", "1"));
   request.expressions.legacy.expected = {{"", {}, false, "", {}}};
-  EXPECT_EQ(TextOf(engine_.Put(request).status()), Cat(kInvalid, "Empty attribute name"));
+  EXPECT_EQ(TextOf(engine_.Put(request).status()), Cat(kEnvelope, kInvalid, "Empty attribute name"));
   request.expressions.legacy.expected = {{std::string(65'536, 'n'), {}, false, "", {}}};
   EXPECT_EQ(TextOf(engine_.Put(request).status()),
             "1 validation error detected: Attribute name is too large, must be less than 65536 bytes");
@@ -370,14 +374,16 @@ TEST_F(LegacyEngineTest, EmptyMapsAreGiven) {
   WriteRequest put = WriteTo(kTable, PlainItem("p", "1"));
   put.expressions.legacy.expected.emplace();
   put.expressions.condition = "attribute_exists(pk)";
-  EXPECT_EQ(TextOf(engine_.Put(put).status()),
-            "Can not use both expression and non-expression parameters in the same request: Non-expression parameters: "
-            "{Expected} Expression parameters: {ConditionExpression}");
+  EXPECT_EQ(
+      TextOf(engine_.Put(put).status()),
+      Cat(kEnvelope,
+          "Can not use both expression and non-expression parameters in the same request: Non-expression parameters: "
+          "{Expected} Expression parameters: {ConditionExpression}"));
   put.expressions.condition.reset();
   EXPECT_EQ(TextOf(engine_.Put(put).status()), "OK");
   put.expressions.legacy.conditional_operator = "OR";
   EXPECT_EQ(TextOf(engine_.Put(put).status()),
-            Cat(kInvalid, "ConditionalOperator cannot be used without Filter or Expected"));
+            Cat(kEnvelope, kInvalid, "ConditionalOperator cannot be used without Filter or Expected"));
 
   WriteRequest update = WriteTo(kTable, PlainItem("fresh", "1"));
   update.expressions.legacy.attribute_updates.emplace();
@@ -398,13 +404,14 @@ TEST_F(LegacyEngineTest, EmptyMapsAreGiven) {
 
 TEST_F(LegacyEngineTest, AnEmptyListOfArgumentsIsGiven) {
   EXPECT_EQ(PutText({{"x", {}, {}, "EQ", Wires{}}}),
-            Cat(kInvalid, "Invalid number of argument(s) for the EQ ComparisonOperator"));
+            Cat(kEnvelope, kInvalid, "Invalid number of argument(s) for the EQ ComparisonOperator"));
   EXPECT_EQ(PutText({{"x", {}, {}, "EQ", {}}}),
-            Cat(kInvalid, "Value or AttributeValueList must be used with ComparisonOperator: EQ for Attribute: x"));
+            Cat(kEnvelope, kInvalid,
+                "Value or AttributeValueList must be used with ComparisonOperator: EQ for Attribute: x"));
   EXPECT_EQ(PutText({{"x", codec::S("1"), {}, "", Wires{}}}),
-            Cat(kInvalid, "Value and AttributeValueList cannot be used together for Attribute: x"));
+            Cat(kEnvelope, kInvalid, "Value and AttributeValueList cannot be used together for Attribute: x"));
   EXPECT_EQ(PutText({{"x", {}, {}, "", Wires{}}}),
-            Cat(kInvalid, "AttributeValueList can only be used with a ComparisonOperator for Attribute: x"));
+            Cat(kEnvelope, kInvalid, "AttributeValueList can only be used with a ComparisonOperator for Attribute: x"));
   EXPECT_EQ(PutText({{"x", {}, {}, "NOT_NULL", Wires{}}}), "OK");
 }
 
@@ -413,12 +420,14 @@ TEST(LegacyUpdateParameters, AreBoundInTheDocumentedOrder) {
   ExpressionParameters parameters;
   parameters.legacy.attribute_updates = {{"n", codec::N("1.0"), "ADD"}, {"x", codec::S("v"), ""}, {"y", {}, "ADD"}};
   parameters.legacy.expected = {{"x", {}, {}, "", {}}};
-  const auto text = [&] { return TextOf(BindRequestExpressions(parameters, expr::kUpdateKinds, nullptr).status()); };
+  const auto text = [&] {
+    return TextOf(BindRequestExpressions(parameters, expr::kUpdateKinds, ValidationLayer::kOlder, nullptr).status());
+  };
   EXPECT_EQ(text(), Cat(kInvalid, "Only DELETE action is allowed when no attribute value is specified"));
   parameters.legacy.attribute_updates->at(2).action = "DELETE";
   EXPECT_EQ(text(), Cat(kInvalid, "Value must be provided when Exists is null for Attribute: x"));
   parameters.legacy.expected = {{"x", codec::S("v"), {}, "", {}}};
-  const auto bound = BindRequestExpressions(parameters, expr::kUpdateKinds, nullptr);
+  const auto bound = BindRequestExpressions(parameters, expr::kUpdateKinds, ValidationLayer::kOlder, nullptr);
   ASSERT_TRUE(bound.ok()) << bound.status();
   const expr::Update& update = *(*bound)->bound.update;
   EXPECT_EQ(update.style, expr::UpdateStyle::kAttributeUpdates);

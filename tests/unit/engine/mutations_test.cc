@@ -14,8 +14,8 @@ namespace armature::engine::mutations_test {
 
 TEST(PutItem, WritesTheBytesThatItHolds) {
   expr::ParseCache cache(1);
-  const auto put =
-      MakeMutation(WriteKind::kPut, WriteTo("things", PlainItem("a", "1.0", {{"x", codec::S("text")}})), &cache);
+  const auto put = MakeMutation(WriteKind::kPut, WriteTo("things", PlainItem("a", "1.0", {{"x", codec::S("text")}})),
+                                ValidationLayer::kEnveloped, &cache);
   ASSERT_TRUE(put.ok()) << put.status();
   codec::CanonicalItem made;
   const auto after = (*put)->Apply(std::nullopt, &made);
@@ -26,7 +26,8 @@ TEST(PutItem, WritesTheBytesThatItHolds) {
 
 TEST(PutItem, ForgetsTheItemAsItWasSent) {
   expr::ParseCache cache(1);
-  const auto put = MakeMutation(WriteKind::kPut, WriteTo("things", PlainItem("a", "1")), &cache);
+  const auto put =
+      MakeMutation(WriteKind::kPut, WriteTo("things", PlainItem("a", "1")), ValidationLayer::kEnveloped, &cache);
   ASSERT_TRUE(put.ok()) << put.status();
   EXPECT_FALSE((*put)->request().item_wire.has_value());
 }

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/items/validation_layer.h"
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/model/printed_item.h"
 
@@ -194,16 +195,18 @@ TEST_F(UpdateItemTest, ChecksComeInTheDocumentedOrder) {
   request.return_values = "SOME";
   EXPECT_TRUE(TextOf(engine_.Update(request).status()).starts_with("1 validation error detected: Value 'SOME'"));
   request.return_values = "";
-  EXPECT_EQ(Error(request),
-            "Can not use both expression and non-expression parameters in the same request: Non-expression parameters: "
-            "{AttributeUpdates, Expected} Expression parameters: {UpdateExpression, ConditionExpression}");
+  EXPECT_EQ(
+      Error(request),
+      Cat(kEnvelope,
+          "Can not use both expression and non-expression parameters in the same request: Non-expression parameters: "
+          "{AttributeUpdates, Expected} Expression parameters: {UpdateExpression, ConditionExpression}"));
   request.expressions.legacy = {};
-  EXPECT_EQ(Error(request), "The parameter cannot be converted to a numeric value: dog");
+  EXPECT_EQ(Error(request), Cat(kEnvelope, "The parameter cannot be converted to a numeric value: dog"));
   request.item_wire = codec::Item({{"pk", N("1")}});
   request.expressions.update = "SET pk =";
-  EXPECT_EQ(Error(request), "Invalid UpdateExpression: Syntax error; token: \"<EOF>\", near: \"=\"");
+  EXPECT_EQ(Error(request), Cat(kEnvelope, "Invalid UpdateExpression: Syntax error; token: \"<EOF>\", near: \"=\""));
   request.expressions.update = "SET pk = :v";
-  EXPECT_EQ(Error(request), "Invalid ConditionExpression: Syntax error; token: \"<EOF>\", near: \"=\"");
+  EXPECT_EQ(Error(request), Cat(kEnvelope, "Invalid ConditionExpression: Syntax error; token: \"<EOF>\", near: \"=\""));
   request.expressions.condition = "x = :v";
   EXPECT_EQ(Error(request), "Requested resource not found");
   request.table_name = kTable;
@@ -212,8 +215,9 @@ TEST_F(UpdateItemTest, ChecksComeInTheDocumentedOrder) {
   EXPECT_EQ(Error(request), std::string(kInvalid) + "Cannot update attribute pk. This attribute is part of the key");
   request.expressions.update = "SET y = x + :v";
   EXPECT_EQ(Error(request),
-            "Invalid UpdateExpression: Incorrect operand type for operator or function; operator or function: +, "
-            "operand type: S");
+            Cat(kEnvelope,
+                "Invalid UpdateExpression: Incorrect operand type for operator or function; operator or function: +, "
+                "operand type: S"));
   request.expressions.update = "SET y = x REMOVE z.z";
   EXPECT_EQ(Error(request), "The conditional request failed");
   request.expressions.condition = "x <> :v";

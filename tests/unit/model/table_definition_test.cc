@@ -76,7 +76,7 @@ TEST(TableDefinition, RefusesBadTableKeys) {
          t.attribute_definitions = {{"a", "S"}};
          t.key_schema[1].attribute_name = "a";
        },
-       "Both the Hash Key and the Range Key element in the KeySchema have the same name"},
+       "Invalid KeySchema: Some index key attribute have no definition"},
       {"RANGE first",
        [](TableDefinition& t) {
          t.key_schema = {{"b", "RANGE"}, {"a", "HASH"}};
@@ -232,6 +232,8 @@ TEST(TableDefinition, ChecksInTheDocumentedOrder) {
   FirstLocal(definition).index_name = "x";
   expect("1 validation error detected");
   definition.table_name = "";
+  expect("Value '' at 'tableName' failed to satisfy constraint");
+  definition.has_table_name = false;
   expect("'TableName' is required");
 }
 

@@ -18,11 +18,12 @@ TEST(TableShape, RefusesBadTableNames) {
   const std::string at_least_3 = "have length greater than or equal to 3";
   const std::string pattern = "satisfy regular expression pattern: [a-zA-Z0-9_.-]+";
   ExpectRefused({
-      {"absent", [](TableDefinition& t) { t.table_name = ""; },
+      {"empty", [](TableDefinition& t) { t.table_name = ""; }, One("''", "tableName", at_least_3)},
+      {"absent", [](TableDefinition& t) { t.has_table_name = false; },
        "The parameter 'TableName' is required but was not present in the request"},
       {"absent, told alone",
        [](TableDefinition& t) {
-         t.table_name = "";
+         t.has_table_name = false;
          t.key_schema.clear();
        },
        "The parameter 'TableName' is required but was not present in the request"},
