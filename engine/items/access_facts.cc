@@ -126,7 +126,7 @@ absl::StatusOr<std::unique_ptr<RequestExpressions>> Bind(const ExpressionParamet
                                                          std::span<const expr::ExpressionKind> kinds) {
   // Legacy parameters and expressions would set the same members.
   ARM_RETURN_IF_ERROR(CheckParameterStyles(parameters));
-  return BindRequestExpressions(parameters, kinds, nullptr);
+  return BindRequestExpressions(parameters, kinds, ValidationLayer::kCurrent, nullptr);
 }
 
 void SetSelect(std::string_view given, bool has_projection, bool is_index, Facts* facts) {

@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kResourceArnMaxChars = 1283;
 constexpr size_t kTagsPerPage = 10;
-constexpr std::string_view kStreamInfix = "/stream/";
+constexpr std::string_view kStreamPart = "/stream/";
 
 void CheckArnShape(const std::optional<std::string>& arn, model::ConstraintList* constraints) {
   if (!arn.has_value()) return;
@@ -41,18 +41,18 @@ absl::StatusOr<std::string_view> TableOf(const std::optional<std::string>& arn) 
       Cat("Invalid resource arn provided, only table or stream is accepted. Provided resource arn: ", *arn));
   model::Arn parts;
   if (!model::ParseArn(*arn, &parts).ok()) return wrong;
-  const std::string_view table_arn = std::string_view(*arn).substr(0, arn->find(kStreamInfix));
+  const std::string_view table_arn = std::string_view(*arn).substr(0, arn->find(kStreamPart));
   if (!model::CheckTableReference(table_arn).ok()) return wrong;
   return model::LocalTableName(table_arn);
 }
 
-bool IsStream(std::string_view arn) { return arn.find(kStreamInfix) != std::string_view::npos; }
+bool IsStream(std::string_view arn) { return arn.find(kStreamPart) != std::string_view::npos; }
 
 bool HasTags(const model::TableDescriptor& table) {
   return table.state == model::TableState::kActive || table.state == model::TableState::kUpdating;
 }
 
-std::string_view LabelOf(std::string_view arn) { return arn.substr(arn.find(kStreamInfix) + kStreamInfix.size()); }
+std::string_view LabelOf(std::string_view arn) { return arn.substr(arn.find(kStreamPart) + kStreamPart.size()); }
 
 absl::Status ChangeTags(store::Database* database, const std::string& arn, std::string_view table,
                         absl::FunctionRef<absl::Status(model::Tags*)> change) {
