@@ -165,6 +165,10 @@ void Engine::EndWaits() {
   parts_->database->EndWaits(ServerStopsError());
 }
 
+std::shared_ptr<const access::ResourcePolicy> Engine::FindResourcePolicy(std::string_view name_or_arn) const {
+  return parts_->policies.Find(*parts_->database, name_or_arn);
+}
+
 store::Database* Engine::database() const { return parts_->database; }
 
 EngineStats Engine::stats() const {

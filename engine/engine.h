@@ -16,6 +16,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "engine/access/resource_policy.h"
 #include "engine/backup/backup_jobs.h"
 #include "engine/backup/table_backups.h"
 #include "engine/backup/table_export.h"
@@ -144,6 +145,9 @@ class Engine {
   BackupJobs* backups();
   void ListDatabaseBackups(std::string directory, Callback<std::vector<store::BackupEntry>> done);
   void RestoreTableOf(RestoreTableOfRequest request, Callback<TableDescription> done);
+
+  // The policy that requests on a table or a stream are checked by, beside those of the caller; see ResourcePolicies.
+  std::shared_ptr<const access::ResourcePolicy> FindResourcePolicy(std::string_view name_or_arn) const;
 
   // Ends requests that wait for global indexes or for states of tables, present and future: the server is about to
   // stop.

@@ -44,6 +44,7 @@ inline constexpr auto kOperations = std::to_array<Operation>({
     {.name = "CreateTable", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
     {.name = "DeleteBackup", .plane = Plane::kTable, .subject = "backup_arn", .is_audited = true},
     {.name = "DeleteItem", .plane = Plane::kItem},
+    {.name = "DeleteResourcePolicy", .plane = Plane::kTable, .subject = "resource_arn", .is_audited = true},
     {.name = "DeleteTable", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
     {.name = "DescribeBackup", .plane = Plane::kTable, .subject = "backup_arn", .is_audited = true},
     {.name = "DescribeContinuousBackups", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
@@ -56,6 +57,7 @@ inline constexpr auto kOperations = std::to_array<Operation>({
     {.name = "ExecuteTransaction", .plane = Plane::kStatement},
     {.name = "GetItem", .plane = Plane::kItem},
     {.name = "GetRecords", .plane = Plane::kStream, .subject = "shard_iterator"},  // begins with the ARN of the stream
+    {.name = "GetResourcePolicy", .plane = Plane::kTable, .subject = "resource_arn", .is_audited = true},
     {.name = "GetShardIterator", .plane = Plane::kStream, .subject = "stream_arn"},
     {.name = "ListBackups", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
     {.name = "ListStreams", .plane = Plane::kStream, .subject = "table_name", .is_audited = true},
@@ -63,6 +65,7 @@ inline constexpr auto kOperations = std::to_array<Operation>({
     {.name = "ListTagsOfResource", .plane = Plane::kTable, .subject = "resource_arn", .is_audited = true},
     {.name = "Pipeline", .plane = Plane::kItem, .is_whole_stream = true},
     {.name = "PutItem", .plane = Plane::kItem},
+    {.name = "PutResourcePolicy", .plane = Plane::kTable, .subject = "resource_arn", .is_audited = true},
     {.name = "Query", .plane = Plane::kItem},
     // A restore reads the backup, so rights on the new table alone are not enough.
     {.name = "RestoreTableFromBackup",

@@ -24,6 +24,7 @@
 #include "engine/items/request.h"
 #include "engine/items/request_tokens.h"
 #include "engine/request_queue.h"
+#include "engine/tables/resource_policies.h"
 #include "engine/tables/table_waits.h"
 #include "index/gsi_applier.h"
 #include "index/index_builder.h"
@@ -124,6 +125,7 @@ struct Parts {
   index::IndexBuilder builder;
   RequestTokens tokens;
   expr::ParseCache parse_cache{kParseCacheBytes};
+  ResourcePolicies policies;
   BackupJobs backups;
   TableRestores restores{this};
   Expirer expirer{this};

@@ -336,6 +336,7 @@ model::TableDefinition ToTableDefinition(const v1::CreateTableRequest& request) 
     definition.global_indexes = ToIndexes(request.global_secondary_indexes());
   }
   ToSettings(request, &definition);
+  definition.resource_policy = GivenText(request, request.kResourcePolicyFieldNumber);
   definition.tags = ToTags(request.tags(), &definition.tag_without_value);
   return definition;
 }

@@ -9,6 +9,7 @@
 #include "daemon/api/table_messages.h"
 #include "daemon/api/unary_operation.h"
 #include "daemon/message_json/given_fields.h"
+#include "engine/tables/resource_policies.h"
 #include "engine/tables/table_settings.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
@@ -20,8 +21,10 @@ namespace v1 = ::armature::api::v1;
 
 void CreateTable(const OperationContext& context, const v1::CreateTableRequest& request,
                  v1::CreateTableResponse* response, Finished done) {
-  if (request.has_resource_policy()) {
-    return std::move(done)(UnknownOperationError("ResourcePolicy is not available in this version"));
+  // A table with a policy is created by a caller who may give it one.
+  if (request.has_resource_policy() && context.allow) {
+    const absl::Status status = context.allow({"PutResourcePolicy", request.table_name()});
+    if (!status.ok()) return std::move(done)(status);
   }
   context.engine->CreateTable(
       ToTableDefinition(request),
@@ -97,6 +100,46 @@ void ListTagsOfResource(const OperationContext& context, const v1::ListTagsOfRes
                                                   GivenText(request, request.kNextTokenFieldNumber)};
   AnswerIn<engine::ListTagsOfResourceResult>(
       response, std::move(done), FillSettings)(engine::ListTagsOfResource(*context.engine->database(), from));
+}
+
+// Without a policy there is no revision.
+template <class Response>
+void FillRevision(const std::string& revision, Response* to) {
+  if (!revision.empty()) to->set_revision_id(revision);
+}
+
+void FillPolicy(const model::ResourcePolicy& policy, v1::GetResourcePolicyResponse* to) {
+  to->set_policy(policy.document);
+  to->set_revision_id(policy.revision_id);
+}
+
+void PutResourcePolicy(const OperationContext& context, const v1::PutResourcePolicyRequest& request,
+                       v1::PutResourcePolicyResponse* response, Finished done) {
+  engine::PutResourcePolicyRequest from;
+  from.resource_arn = GivenText(request, request.kResourceArnFieldNumber);
+  from.policy = GivenText(request, request.kPolicyFieldNumber);
+  from.expected_revision_id = GivenText(request, request.kExpectedRevisionIdFieldNumber);
+  from.confirm_remove_self_resource_access = request.confirm_remove_self_resource_access();
+  from.may_change = context.may_change_policy;
+  context.engine->RunOnDatabase(
+      AnswerIn<std::string>(response, std::move(done), FillRevision<v1::PutResourcePolicyResponse>),
+      engine::PutResourcePolicy, std::move(from));
+}
+
+void GetResourcePolicy(const OperationContext& context, const v1::GetResourcePolicyRequest& request,
+                       v1::GetResourcePolicyResponse* response, Finished done) {
+  const engine::GetResourcePolicyRequest from = {GivenText(request, request.kResourceArnFieldNumber)};
+  AnswerIn<model::ResourcePolicy>(response, std::move(done),
+                                  FillPolicy)(engine::GetResourcePolicy(*context.engine->database(), from));
+}
+
+void DeleteResourcePolicy(const OperationContext& context, const v1::DeleteResourcePolicyRequest& request,
+                          v1::DeleteResourcePolicyResponse* response, Finished done) {
+  const engine::DeleteResourcePolicyRequest from = {GivenText(request, request.kResourceArnFieldNumber),
+                                                    GivenText(request, request.kExpectedRevisionIdFieldNumber)};
+  context.engine->RunOnDatabase(
+      AnswerIn<std::string>(response, std::move(done), FillRevision<v1::DeleteResourcePolicyResponse>),
+      engine::DeleteResourcePolicy, from);
 }
 
 engine::UpdateTimeToLiveRequest ToEngine(const v1::UpdateTimeToLiveRequest& request) {
@@ -230,25 +273,17 @@ void RestoreTableFromBackup(const OperationContext& context, const v1::RestoreTa
 
 std::span<const UnaryOperation> TableOperations() {
   static const auto* const kOperations = new std::vector<UnaryOperation>{
-      UnaryOperation(CreateTable),
-      UnaryOperation(DeleteTable),
-      UnaryOperation(DescribeTable),
-      UnaryOperation(ListTables),
-      UnaryOperation(UpdateTable),
-      UnaryOperation(DescribeContinuousBackups),
-      UnaryOperation(DescribeEndpoints),
-      UnaryOperation(DescribeLimits),
-      UnaryOperation(DescribeTimeToLive),
-      UnaryOperation(ListTagsOfResource),
-      UnaryOperation(TagResource),
-      UnaryOperation(UntagResource),
-      UnaryOperation(UpdateContinuousBackups),
-      UnaryOperation(UpdateTimeToLive),
-      UnaryOperation(CreateBackup),
-      UnaryOperation(DeleteBackup),
-      UnaryOperation(DescribeBackup),
-      UnaryOperation(ListBackups),
-      UnaryOperation(RestoreTableFromBackup),
+      UnaryOperation(CreateTable),          UnaryOperation(DeleteTable),
+      UnaryOperation(DescribeTable),        UnaryOperation(ListTables),
+      UnaryOperation(UpdateTable),          UnaryOperation(DescribeContinuousBackups),
+      UnaryOperation(DescribeEndpoints),    UnaryOperation(DescribeLimits),
+      UnaryOperation(DescribeTimeToLive),   UnaryOperation(ListTagsOfResource),
+      UnaryOperation(PutResourcePolicy),    UnaryOperation(GetResourcePolicy),
+      UnaryOperation(DeleteResourcePolicy), UnaryOperation(TagResource),
+      UnaryOperation(UntagResource),        UnaryOperation(UpdateContinuousBackups),
+      UnaryOperation(UpdateTimeToLive),     UnaryOperation(CreateBackup),
+      UnaryOperation(DeleteBackup),         UnaryOperation(DescribeBackup),
+      UnaryOperation(ListBackups),          UnaryOperation(RestoreTableFromBackup),
   };
   return *kOperations;
 }

@@ -14,6 +14,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "engine/access/resource_policy.h"
 #include "engine/engine.h"
 #include "engine/operations.h"
 #include "engine/partiql/statements.h"
@@ -27,6 +28,8 @@ struct OperationContext {
   Deadline deadline = {};      // the client's
   // Authorises each statement of an operation on statements. Empty: everything is permitted.
   engine::StatementGate allow = nullptr;
+  // True if the caller might change the policy of the resource (an ARN) under the given one. Empty: as above.
+  std::function<bool(std::string_view arn, const access::ResourcePolicy& policy)> may_change_policy = nullptr;
   uint64_t at_least_sequence = 0;     // from the headers of the request; see QueryRequest
   std::string principal = {};         // of the caller; empty without authentication
   bool is_original_protocol = false;  // the JSON protocol, which refuses what the original API refuses

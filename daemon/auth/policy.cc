@@ -4,6 +4,7 @@
 
 #include "absl/time/clock.h"
 #include "engine/access/pattern.h"
+#include "engine/access/resource_policy.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
 
@@ -58,9 +59,20 @@ access::Verdict Policy::Evaluate(const access::Request& request, access::LazyFac
   return any(allow, access::Effect::kAllow) ? access::Verdict::kAllowed : access::Verdict::kSilent;
 }
 
-absl::Status PolicyAccess::Check(const access::Request& request) const {
+bool PolicyAccess::Permits(const access::Request& request) const {
   access::LazyFacts facts(request.facts);
-  if (policy_->Evaluate(request, &facts) == access::Verdict::kAllowed) return absl::OkStatus();
+  const access::Verdict own = policy_->Evaluate(request, &facts);
+  if (own == access::Verdict::kDenied) return false;
+  const bool is_allowed = own == access::Verdict::kAllowed;
+  // The admin service is not about resources that others may grant.
+  if (request.resource_policy == nullptr || request.operation.starts_with(kAdminPrefix)) return is_allowed;
+  if (is_allowed && policy_->admin && access::IsPolicyOperation(request.operation)) return true;
+  const access::Verdict resource = request.resource_policy->Evaluate(principal_, request, &facts);
+  return resource != access::Verdict::kDenied && (is_allowed || resource == access::Verdict::kAllowed);
+}
+
+absl::Status PolicyAccess::Check(const access::Request& request) const {
+  if (Permits(request)) return absl::OkStatus();
   const std::string_view operation = request.operation;
   log_->Denied(principal_, operation, request.table, absl::Now());
   const std::string action = operation.starts_with(kAdminPrefix) ? std::string(operation) : Cat("dynamodb:", operation);

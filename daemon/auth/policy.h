@@ -29,6 +29,9 @@ class Access {
   // OK if this principal may do what the request says. Batches and transactions check each element. Errors:
   // AccessDeniedException.
   virtual absl::Status Check(const access::Request& request) const = 0;
+
+  // The same as an answer that nobody logs, for a request that the principal has not made.
+  virtual bool Permits(const access::Request& request) const { return Check(request).ok(); }
 };
 
 // Operations without a matching entry are denied.
@@ -51,6 +54,10 @@ struct Policy {
   access::Verdict Evaluate(const access::Request& request, access::LazyFacts* facts) const;
 };
 
+// Access by a policy of the credentials file together with the policy of the resource: one of them must allow, and none
+// may deny. A principal with `admin` may change policies of resources whatever these say, so that a policy that denies
+// everything can be removed.
+//
 // Thread-safety: immutable, except for the log.
 class PolicyAccess final : public Access {
  public:
@@ -60,6 +67,7 @@ class PolicyAccess final : public Access {
 
   const std::string& principal() const override { return principal_; }
   absl::Status Check(const access::Request& request) const override;
+  bool Permits(const access::Request& request) const override;
 
  private:
   const std::string principal_;

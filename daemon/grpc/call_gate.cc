@@ -23,10 +23,15 @@ void AppendNames(const grpc::AuthContext& context, const char* property, std::ve
 absl::StatusOr<engine::Engine*> Caller::Allow(const engine::NeededRight& right) const {
   if (access_ != nullptr) {
     const auto facts = [&] { return right.facts(*engine_->database()); };
-    absl::Status status = access_->Check({right.operation, right.table, right.index, facts});
+    const auto policy = engine_->FindResourcePolicy(right.table);
+    absl::Status status = access_->Check({right.operation, right.table, right.index, facts, policy.get()});
     if (!status.ok()) return status;
   }
   return engine_;
+}
+
+bool Caller::MayChangePolicy(std::string_view arn, const access::ResourcePolicy& policy) const {
+  return access_ == nullptr || access_->Permits({"PutResourcePolicy", arn, {}, access::NoFacts, &policy});
 }
 
 UnaryCall::UnaryCall(Caller caller, grpc::CallbackServerContext* context, GuardedCall* guarded, CallKind kind,

@@ -15,6 +15,7 @@
 #include "daemon/auth/authenticator.h"
 #include "daemon/grpc/guarded_call.h"
 #include "daemon/telemetry/request_stats.h"
+#include "engine/access/resource_policy.h"
 #include "engine/engine.h"
 #include "engine/items/access_facts.h"
 #include "engine/operations.h"
@@ -41,6 +42,9 @@ class Caller {
   absl::StatusOr<engine::Engine*> Allow(std::string_view operation, std::string_view table) const {
     return Allow({operation, table});
   }
+
+  // True if the caller could change the policy of a resource if `policy` were its policy.
+  bool MayChangePolicy(std::string_view arn, const access::ResourcePolicy& policy) const;
 
   // See Access::principal.
   std::string principal() const { return access_ == nullptr ? std::string() : access_->principal(); }

@@ -84,6 +84,9 @@ GuardedCall* UnaryService::Serve(const UnaryOperation& operation, Context* conte
     };
     OperationContext made{*engine, {authority.data(), authority.size()}, deadline};
     made.allow = allow;
+    made.may_change_policy = [caller = unary.caller()](std::string_view arn, const access::ResourcePolicy& policy) {
+      return caller.MayChangePolicy(arn, policy);
+    };
     made.principal = unary.caller().principal();
     operation.Start(made, *messages, [call, messages](const absl::Status& status) {
       bool owned = false;

@@ -45,6 +45,7 @@ constexpr ErrorRow kRows[] = {
     {Type::kTrimmedDataAccess, Code::kOutOfRange, 400, kApi, kLower},
     {Type::kExpiredIterator, Code::kFailedPrecondition, 400, kApi, kLower},
     {Type::kDuplicateItem, Code::kAlreadyExists, 400, kApi, kLower},
+    {Type::kPolicyNotFound, Code::kNotFound, 400, kApi, kLower},
     {Type::kTableAlreadyExists, Code::kAlreadyExists, 400, kApi, kLower},
     {Type::kUnknownOperation, Code::kUnimplemented, 400, kService, kLower},
     {Type::kMissingAuthenticationToken, Code::kUnauthenticated, 400, kService, kLower},

@@ -46,7 +46,8 @@ absl::Status JsonCall::CheckAccess(const engine::Engine& engine, const engine::N
   if (context.trace != nullptr) context.trace->set_table(right.table);
   if (access == nullptr) return absl::OkStatus();
   const auto facts = [&] { return right.facts(*engine.database()); };
-  return access->Check({right.operation, right.table, right.index, facts});
+  const auto policy = engine.FindResourcePolicy(right.table);
+  return access->Check({right.operation, right.table, right.index, facts, policy.get()});
 }
 
 absl::Status NoSuchOperationError(std::string_view target) {
@@ -97,6 +98,10 @@ void JsonApi::RunOnTables(const UnaryOperation& operation, JsonCall call, Done d
   OperationContext context{engine_, shared_call->host};
   context.allow = [engine = engine_, shared_call](const engine::NeededRight& right) {
     return shared_call->CheckAccess(*engine, right);
+  };
+  context.may_change_policy = [shared_call](std::string_view arn, const access::ResourcePolicy& policy) {
+    return shared_call->access == nullptr ||
+           shared_call->access->Permits({"PutResourcePolicy", arn, {}, access::NoFacts, &policy});
   };
   if (shared_call->access != nullptr) context.principal = shared_call->access->principal();
   context.at_least_sequence = shared_call->at_least_sequence;

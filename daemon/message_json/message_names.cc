@@ -50,7 +50,6 @@ struct NotAvailable {
   std::string_view member;
 };
 constexpr NotAvailable kNotAvailable[] = {
-    {"armature.api.v1.CreateTableRequest", "ResourcePolicy"},
     {"armature.api.v1.CreateTableRequest", "GlobalTableSourceArn"},
     {"armature.api.v1.CreateTableRequest", "GlobalTableSettingsReplicationMode"},
     {"armature.api.v1.CreateTableRequest", "VectorIndexes"},

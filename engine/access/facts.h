@@ -47,12 +47,16 @@ using FactsSource = absl::FunctionRef<absl::StatusOr<Facts>()>;
 // Facts of a request about no items: all keys are absent.
 absl::StatusOr<Facts> NoFacts();
 
+class ResourcePolicy;
+
 // One right that a caller needs. Lifetime: used during a call only.
 struct Request {
   std::string_view operation;  // "GetItem"; of the admin service "admin:GetStatus"
   std::string_view table;      // name or ARN; empty for an operation that concerns no table
   std::string_view index = {};
   FactsSource facts = NoFacts;
+  // The policy of the table or the stream; null: it has none.
+  const ResourcePolicy* resource_policy = nullptr;
 };
 
 // Determines the facts at most once. Thread-safety: owned by one thread.

@@ -6,6 +6,7 @@
 
 #include "absl/time/clock.h"
 #include "engine/parts.h"
+#include "engine/tables/resource_policies.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/model/constraint_list.h"
@@ -64,6 +65,10 @@ model::TableDescriptor AsAccepted(const model::TableDescriptor& before, model::T
 
 absl::StatusOr<TableDescription> CreateTable(store::Database* database, const model::TableDefinition& definition) {
   ARM_ASSIGN_OR_RETURN(model::TableDescriptor descriptor, model::BuildTableDescriptor(definition));
+  if (definition.resource_policy.has_value()) {
+    ARM_ASSIGN_OR_RETURN(descriptor.settings.resource_policy,
+                         MakeTablePolicy(definition.table_name, *definition.resource_policy));
+  }
   ARM_ASSIGN_OR_RETURN(descriptor, database->CreateTable(std::move(descriptor)));
   return DescribeWithoutTotals(std::move(descriptor));
 }

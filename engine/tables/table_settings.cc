@@ -9,6 +9,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "engine/parts.h"
+#include "engine/tables/resource_arn.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -19,63 +20,36 @@
 namespace armature::engine {
 namespace {
 
-constexpr size_t kResourceArnMaxChars = 1283;
 constexpr size_t kTagsPerPage = 10;
-constexpr std::string_view kStreamPart = "/stream/";
-
-void CheckArnShape(const std::optional<std::string>& arn, model::ConstraintList* constraints) {
-  if (!arn.has_value()) return;
-  constraints->CheckLengthMax(model::PrintedValue(*arn), model::CharacterCount(*arn), "resourceArn",
-                              kResourceArnMaxChars);
-}
-
-absl::Status NotFound(std::string_view arn) {
-  return ResourceNotFoundError(Cat("Requested resource not found: ResourceArn: ", arn, " not found"));
-}
-
-// The local name of the table that `arn` names; empty for another region or account.
-absl::StatusOr<std::string_view> TableOf(const std::optional<std::string>& arn) {
-  if (!arn.has_value() || arn->empty()) return ValidationError("Invalid TableArn");
-  if (!model::IsArn(*arn)) return InvalidParameterError(Cat("ARNs must start with 'arn:': ", *arn));
-  const absl::Status wrong = InvalidParameterError(
-      Cat("Invalid resource arn provided, only table or stream is accepted. Provided resource arn: ", *arn));
-  model::Arn parts;
-  if (!model::ParseArn(*arn, &parts).ok()) return wrong;
-  const std::string_view table_arn = std::string_view(*arn).substr(0, arn->find(kStreamPart));
-  if (!model::CheckTableReference(table_arn).ok()) return wrong;
-  return model::LocalTableName(table_arn);
-}
-
-bool IsStream(std::string_view arn) { return arn.find(kStreamPart) != std::string_view::npos; }
 
 bool HasTags(const model::TableDescriptor& table) {
   return table.state == model::TableState::kActive || table.state == model::TableState::kUpdating;
 }
 
-std::string_view LabelOf(std::string_view arn) { return arn.substr(arn.find(kStreamPart) + kStreamPart.size()); }
-
 absl::Status ChangeTags(store::Database* database, const std::string& arn, std::string_view table,
                         absl::FunctionRef<absl::Status(model::Tags*)> change) {
-  if (IsStream(arn)) {
-    ARM_ASSIGN_OR_RETURN(const bool is_there, database->streams().ChangeTags(table, LabelOf(arn), change));
-    return is_there ? absl::OkStatus() : NotFound(arn);
+  if (IsStreamResource(arn)) {
+    ARM_ASSIGN_OR_RETURN(const bool is_there,
+                         database->streams().ChangeSettings(
+                             table, StreamLabelOf(arn), [&](model::StreamDescriptor* s) { return change(&s->tags); }));
+    return is_there ? absl::OkStatus() : ResourceArnNotFoundError(arn);
   }
   ARM_ASSIGN_OR_RETURN(const std::optional<model::TableDescriptor> changed,
                        database->UpdateTable(table, [&](model::TableDescriptor* descriptor) -> absl::Status {
-                         if (!HasTags(*descriptor)) return NotFound(arn);
+                         if (!HasTags(*descriptor)) return ResourceArnNotFoundError(arn);
                          return change(&descriptor->settings.tags);
                        }));
-  return changed.has_value() ? absl::OkStatus() : NotFound(arn);
+  return changed.has_value() ? absl::OkStatus() : ResourceArnNotFoundError(arn);
 }
 
 absl::StatusOr<model::Tags> TagsOf(const store::Database& database, const std::string& arn, std::string_view table) {
-  if (IsStream(arn)) {
-    const std::optional<model::StreamDescriptor> stream = database.streams().Find(table, LabelOf(arn));
-    return stream.has_value() ? absl::StatusOr<model::Tags>(stream->tags) : NotFound(arn);
+  if (IsStreamResource(arn)) {
+    const std::optional<model::StreamDescriptor> stream = database.streams().Find(table, StreamLabelOf(arn));
+    return stream.has_value() ? absl::StatusOr<model::Tags>(stream->tags) : ResourceArnNotFoundError(arn);
   }
   const std::shared_ptr<const store::CatalogSnapshot> catalog = database.catalog();
   const store::Table* const found = catalog->Find(table);
-  if (found == nullptr || !HasTags(found->descriptor)) return NotFound(arn);
+  if (found == nullptr || !HasTags(found->descriptor)) return ResourceArnNotFoundError(arn);
   return found->descriptor.settings.tags;
 }
 
@@ -188,11 +162,11 @@ absl::Status CheckUpdateShape(const SettingUpdate<Specification>& request) {
 
 absl::Status TagResource(store::Database* database, const TagResourceRequest& request) {
   model::ConstraintList constraints;
-  CheckArnShape(request.resource_arn, &constraints);
+  CheckResourceArnShape(request.resource_arn, &constraints);
   if (!request.tags.has_value()) constraints.AddNull("tags");
   model::CheckTagValueGiven(request.tag_without_value, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
-  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOf(request.resource_arn));
+  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOfResource(request.resource_arn));
   if (request.tags->empty()) return ValidationError("Atleast one Tag needs to be provided as Input.");
   ARM_RETURN_IF_ERROR(model::CheckTags(*request.tags));
   return ChangeTags(database, *request.resource_arn, table,
@@ -201,10 +175,10 @@ absl::Status TagResource(store::Database* database, const TagResourceRequest& re
 
 absl::Status UntagResource(store::Database* database, const UntagResourceRequest& request) {
   model::ConstraintList constraints;
-  CheckArnShape(request.resource_arn, &constraints);
+  CheckResourceArnShape(request.resource_arn, &constraints);
   if (!request.tag_keys.has_value()) constraints.AddNull("tagKeys");
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
-  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOf(request.resource_arn));
+  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOfResource(request.resource_arn));
   if (request.tag_keys->empty()) return ValidationError("Atleast one Tag Key needs to be provided as Input.");
   ARM_RETURN_IF_ERROR(model::CheckTagKeys(*request.tag_keys));
   return ChangeTags(database, *request.resource_arn, table, [&](model::Tags* tags) {
@@ -216,9 +190,9 @@ absl::Status UntagResource(store::Database* database, const UntagResourceRequest
 absl::StatusOr<ListTagsOfResourceResult> ListTagsOfResource(const store::Database& database,
                                                             const ListTagsOfResourceRequest& request) {
   model::ConstraintList constraints;
-  CheckArnShape(request.resource_arn, &constraints);
+  CheckResourceArnShape(request.resource_arn, &constraints);
   ARM_RETURN_IF_ERROR(constraints.ToStatus());
-  ARM_ASSIGN_OR_RETURN(const std::string_view name, TableOf(request.resource_arn));
+  ARM_ASSIGN_OR_RETURN(const std::string_view name, TableOfResource(request.resource_arn));
   ARM_ASSIGN_OR_RETURN(model::Tags sorted, TagsOf(database, *request.resource_arn, name));
   std::sort(sorted.begin(), sorted.end());
   const std::string after = KeyOf(request.next_token);

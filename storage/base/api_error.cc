@@ -62,6 +62,7 @@ constexpr TypeRow kTypes[] = {
     {Type::kInvalidSignature, Code::kUnauthenticated, "InvalidSignatureException"},
     {Type::kUnrecognizedClient, Code::kUnauthenticated, "UnrecognizedClientException"},
     {Type::kAccessDenied, Code::kPermissionDenied, "AccessDeniedException"},
+    {Type::kPolicyNotFound, Code::kNotFound, "PolicyNotFoundException"},
 };
 
 // Null for a value that is none.

@@ -51,6 +51,7 @@ enum class ApiErrorType : uint8_t {
   kInvalidSignature,
   kUnrecognizedClient,
   kAccessDenied,
+  kPolicyNotFound,
 };
 
 // The exception's name on the wire, e.g. "ValidationException". Static storage.
@@ -109,6 +110,10 @@ inline absl::Status TrimmedDataAccessError(std::string_view text) {
 }
 inline absl::Status ExpiredIteratorError(std::string_view text) {
   return MakeApiError(ApiErrorType::kExpiredIterator, text);
+}
+// A resource has no policy, or none with the expected revision.
+inline absl::Status PolicyNotFoundError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kPolicyNotFound, text);
 }
 // INSERT of an item that exists.
 inline absl::Status DuplicateItemError(std::string_view text) {

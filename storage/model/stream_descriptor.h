@@ -57,6 +57,7 @@ struct StreamDescriptor {
   ChangeSequence last_sequence;
   int64_t ended_ms = 0;  // when it was disabled; 0: it is enabled
   Tags tags;
+  std::optional<ResourcePolicy> resource_policy;  // absent: none
 
   bool is_enabled() const { return last_segment == SegmentId(0); }
   friend bool operator==(const StreamDescriptor&, const StreamDescriptor&) = default;
@@ -75,6 +76,7 @@ struct StreamDescriptor {
     visit("last_sequence", self.last_sequence);
     visit("ended_ms", self.ended_ms);
     visit("tags", self.tags);
+    visit("resource_policy", self.resource_policy);
   }
 };
 

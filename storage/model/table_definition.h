@@ -50,7 +50,8 @@ struct TableDefinition : SettingsDefinition {
   std::optional<std::vector<IndexDefinition>> local_indexes;  // present and empty is an error
   std::optional<std::vector<IndexDefinition>> global_indexes;
   Tags tags;
-  std::optional<size_t> tag_without_value;  // position in `tags` of the first tag whose value is absent
+  std::optional<std::string> resource_policy;  // the document
+  std::optional<size_t> tag_without_value;     // position in `tags` of the first tag whose value is absent
 };
 
 // Checks `definition` by the documented rules, in the documented order, and builds the descriptor from it. The catalog

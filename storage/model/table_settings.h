@@ -98,6 +98,18 @@ struct ThroughputChanges {
 // Number of decreases of throughput on the day (UTC) of `now_ms`.
 int64_t DecreasesOnDayOf(int64_t now_ms, const ThroughputChanges& changes);
 
+// The policy of a table or a stream, which says who may use it.
+struct ResourcePolicy {
+  std::string document;
+  std::string revision_id;  // sorts by time
+  friend bool operator==(const ResourcePolicy&, const ResourcePolicy&) = default;
+
+  static void VisitFields(auto& self, const auto& visit) {
+    visit("document", self.document);
+    visit("revision_id", self.revision_id);
+  }
+};
+
 struct PointInTimeRecovery {
   int64_t enabled_since_ms = 0;
   int32_t period_days = 0;
@@ -127,6 +139,7 @@ struct TableSettings : ThroughputSettings {
   std::string time_to_live_attribute;                         // empty: off
   uint32_t time_to_live_generation = 0;                       // number of times that it was switched on or off
   std::optional<PointInTimeRecovery> point_in_time_recovery;  // absent: off
+  std::optional<ResourcePolicy> resource_policy;              // absent: none
   friend bool operator==(const TableSettings&, const TableSettings&) = default;
 
   static void VisitFields(auto& self, const auto& visit) {
@@ -147,6 +160,7 @@ struct TableSettings : ThroughputSettings {
     visit("time_to_live_attribute", self.time_to_live_attribute);
     visit("time_to_live_generation", self.time_to_live_generation);
     visit("point_in_time_recovery", self.point_in_time_recovery);
+    visit("resource_policy", self.resource_policy);
   }
 };
 

@@ -26,7 +26,8 @@ bool IsRead(std::string_view operation) {
 // Settings that a table keeps until it is deleted.
 bool IsSettingsChange(std::string_view operation) {
   return operation == "UpdateTable" || operation == "TagResource" || operation == "UntagResource" ||
-         operation == "UpdateTimeToLive" || operation == "UpdateContinuousBackups";
+         operation == "UpdateTimeToLive" || operation == "UpdateContinuousBackups" ||
+         operation == "PutResourcePolicy" || operation == "DeleteResourcePolicy";
 }
 
 bool IsTableChange(std::string_view operation) {
@@ -74,15 +75,14 @@ std::string Shown(const Expectation& expectation) {
 }
 
 // The mismatch between answer and expectation; empty if they match.
-std::string Judge(const Step& step, const Answer& answer) {
-  const Expectation& expected = step.expectation;
+std::string Judge(std::string_view operation, const Expectation& expected, const Answer& answer) {
   if (!answer.inexpressible.empty()) return Shown(answer);
   if (expected.kind != Expectation::Kind::kError) {
     if (!answer.error_type.empty()) return "an error";
     if (expected.kind == Expectation::Kind::kSuccess) return "";
     MatchOptions options;
     options.partial = expected.kind == Expectation::Kind::kPartial;
-    options.unordered_items = step.operation.starts_with("Scan");
+    options.unordered_items = operation.starts_with("Scan");
     return FindDifference(expected.answer, answer.body, options).value_or("");
   }
   if (answer.error_type.empty()) return "no error";
@@ -164,8 +164,11 @@ std::string Runner::RunStep(const Step& step) {
                         : step.operation == "AwaitGone" ? AwaitGone(request)
                         : all_pages ? SendForAllPages(step.operation.substr(0, step.operation.size() - 3), request)
                                     : Send(step.operation, request, changed.empty() ? step.request_text : changed);
+  // The values of earlier answers, not of this one.
+  Expectation expectation = step.expectation;
+  for (const auto& [placeholder, value] : kept_) Insert(placeholder, value, &expectation.answer);
   Keep(answer);
-  const std::string difference = Judge(step, answer);
+  const std::string difference = Judge(step.operation, expectation, answer);
   if (difference.empty()) return "";
   return Cat("  request:  ", step.operation, " ", Brief(request), "\n  expected: ", Shown(step.expectation),
              "\n  got:      ", Shown(answer), "\n  that is:  ", difference, "\n");
@@ -173,7 +176,7 @@ std::string Runner::RunStep(const Step& step) {
 
 void Runner::Keep(const Answer& answer) {
   if (!answer.error_type.empty()) return;
-  for (const char* const member : {"LastEvaluatedKey", "LastEvaluatedBackupArn", "NextToken"}) {
+  for (const char* const member : {"LastEvaluatedKey", "LastEvaluatedBackupArn", "NextToken", "RevisionId"}) {
     const auto found = answer.body.find(member);
     if (found != answer.body.end()) kept_[Cat("<", member, ">")] = *found;
   }

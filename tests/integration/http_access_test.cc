@@ -71,6 +71,10 @@ constexpr OperationCase kCases[] = {
     {"TagResource", R"({"ResourceArn": "TABLE", "Tags": [{"Key": "k", "Value": "v"}]})"},
     {"ListTagsOfResource", R"({"ResourceArn": "TABLE"})"},
     {"UntagResource", R"({"ResourceArn": "TABLE", "TagKeys": ["k"]})"},
+    {"PutResourcePolicy", R"({"ResourceArn": "TABLE", "Policy":
+        "{\"Statement\": {\"Effect\": \"Deny\", \"Principal\": {\"AWS\": \"AKNOBODY\"}, \"Action\": \"*\", \"Resource\": \"*\"}}"})"},
+    {"GetResourcePolicy", R"({"ResourceArn": "TABLE"})"},
+    {"DeleteResourcePolicy", R"({"ResourceArn": "TABLE"})"},
     {"UpdateTable", R"({"TableName": "TABLE", "DeletionProtectionEnabled": false})"},
     {"CreateBackup", R"({"TableName": "TABLE", "BackupName": "second"})"},
     {"ListBackups", R"({"TableName": "TABLE"})"},

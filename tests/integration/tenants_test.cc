@@ -27,9 +27,12 @@ constexpr std::string_view kTable = R"({"TableName": "shared", "BillingMode": "P
 // Each tenant may do everything with items whose partition key is its name; nobody may write the attribute `audit`.
 constexpr std::string_view kCredentials = R"({
   "access_keys": [{"id": "AKROOT", "secret": "SECRET", "policy": "root"},
+                  {"id": "AKGUEST", "secret": "SECRET", "policy": "none"}, {"id": "AKOWNER", "secret": "SECRET", "policy": "owner"},
                   {"id": "AKRED", "secret": "SECRET", "policy": "red"}, {"id": "AKBLUE", "secret": "SECRET", "policy": "blue"}],
   "policies": {
     "root": {"allow": [{"operations": ["*"], "tables": ["*"]}], "admin": true},
+    "none": {},
+    "owner": {"allow": [{"operations": ["*"], "tables": ["shared"]}]},
     "red": {"allow": [{"operations": ["*"], "tables": ["shared"],
                        "condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["red"]}}}],
             "deny": [{"operations": ["*"], "tables": ["*"],
@@ -169,6 +172,107 @@ TEST_F(TenantsTest, AStatementOfABatchIsRefusedByItself) {
   EXPECT_THAT(answer, HasSubstr("of red"));
   EXPECT_THAT(answer, HasSubstr("AccessDenied"));
   EXPECT_THAT(answer, testing::Not(HasSubstr("of blue")));
+}
+
+// Policies of the table and its stream.
+class ResourcePolicyTest : public TenantsTest {
+ protected:
+  static constexpr std::string_view kArn = "arn:aws:dynamodb:local:000000000000:table/shared";
+
+  // Puts a policy with these statements; $T stands for the ARN of the table.
+  std::string Put(std::string_view key_id, std::string_view statements, std::string_view more = "",
+                  std::string_view arn = kArn) const {
+    const std::string document = absl::StrReplaceAll(
+        Av(Cat(R"({"Version": "2012-10-17", "Statement": [)", statements, "]}")), {{"$T", Av(kArn)}});
+    const std::string quoted = absl::StrReplaceAll(Av(document), {{"\"", "\\\""}, {"\n", " "}});
+    return Http(key_id, "PutResourcePolicy",
+                Cat(R"({"ResourceArn": ")", arn, R"(", "Policy": ")", quoted, "\"", more, "}"));
+  }
+  std::string Get(std::string_view key_id, std::string_view tenant) const {
+    return Http(key_id, "GetItem",
+                Cat(R"({"TableName": "shared", "Key": {"tenant": {"S": ")", tenant, R"("}, "id": {"S": "1"}}})"));
+  }
+  std::string QueryIndex(std::string_view key_id) const {
+    return Http(key_id, "Query", R"({"TableName": "shared", "IndexName": "by_id", "KeyConditionExpression": "id = :i",
+                                     "ExpressionAttributeValues": {":i": {"S": "1"}}})");
+  }
+};
+
+TEST_F(ResourcePolicyTest, PermitsWhatTheCredentialsDoNot) {
+  EXPECT_EQ(Get("AKGUEST", "red"), "AccessDeniedException");
+  EXPECT_THAT(
+      Put("AKROOT",
+          R"({"Effect": "Allow", "Principal": {"AWS": "AKGUEST"}, "Action": ["dynamodb:GetItem", "dynamodb:Query"],
+      "Resource": "$T", "Condition": {"StringEquals": {"dynamodb:LeadingKeys": "red"}}})"),
+      testing::StartsWith("OK"));
+  EXPECT_THAT(Get("AKGUEST", "red"), HasSubstr("of red"));
+  EXPECT_EQ(Get("AKGUEST", "blue"), "AccessDeniedException");
+  EXPECT_EQ(Get("AKBLUE", "red"), "AccessDeniedException") << "another principal";
+  EXPECT_EQ(QueryIndex("AKGUEST"), "AccessDeniedException");
+  EXPECT_EQ(Http("AKGUEST", "Scan", R"({"TableName": "shared"})"), "AccessDeniedException");
+  EXPECT_EQ(Http("AKGUEST", "ListTables", "{}"), "AccessDeniedException");
+  EXPECT_THAT(
+      Put("AKROOT", R"({"Effect": "Allow", "Principal": "*", "Action": "dynamodb:*", "Resource": "$T/index/*"})"),
+      testing::StartsWith("OK"));
+  EXPECT_THAT(QueryIndex("AKGUEST"), HasSubstr("of red"));
+  EXPECT_EQ(Get("AKGUEST", "red"), "AccessDeniedException") << "the policy was replaced";
+}
+
+TEST_F(ResourcePolicyTest, DeniesWhatTheCredentialsPermit) {
+  EXPECT_THAT(
+      Put("AKOWNER", R"({"Effect": "Deny", "Principal": {"AWS": ["AKRED", "AKOWNER"]}, "Action": "dynamodb:GetItem",
+      "Resource": "*"}, {"Effect": "Allow", "Principal": "*", "Action": "dynamodb:GetItem", "Resource": "*"})"),
+      testing::StartsWith("OK"));
+  EXPECT_EQ(Get("AKRED", "red"), "AccessDeniedException");
+  EXPECT_EQ(Get("AKOWNER", "blue"), "AccessDeniedException");
+  EXPECT_THAT(Get("AKBLUE", "blue"), HasSubstr("of blue"));
+  EXPECT_EQ(Http("AKRED", "TransactGetItems", R"({"TransactItems": [{"Get": {"TableName": "shared",
+      "Key": {"tenant": {"S": "red"}, "id": {"S": "1"}}}}]})"),
+            "AccessDeniedException");
+  // The denial of the credentials file overrides the policy's permission.
+  EXPECT_EQ(Http("AKRED", "PutItem",
+                 R"({"TableName": "shared", "Item": {"tenant": {"S": "red"}, "id": {"S": "2"}, "audit": {"S": "x"}}})"),
+            "AccessDeniedException");
+  daemon_.Restart();
+  EXPECT_EQ(Get("AKOWNER", "blue"), "AccessDeniedException") << "a policy is durable";
+  EXPECT_THAT(Http("AKOWNER", "DeleteResourcePolicy", Cat(R"({"ResourceArn": ")", kArn, R"("})")),
+              testing::StartsWith("OK"));
+  EXPECT_THAT(Get("AKOWNER", "blue"), HasSubstr("of blue"));
+}
+
+TEST_F(ResourcePolicyTest, ACallerMustConfirmToLockItselfOut) {
+  constexpr std::string_view kNobody = R"({"Effect": "Deny", "Principal": "*", "Action": "*", "Resource": "*"})";
+  EXPECT_EQ(Put("AKOWNER", kNobody), "ValidationException");
+  EXPECT_THAT(Get("AKOWNER", "blue"), HasSubstr("of blue"));
+  EXPECT_THAT(Put("AKOWNER", kNobody, R"(, "ConfirmRemoveSelfResourceAccess": true)"), testing::StartsWith("OK"));
+  for (const std::string_view operation : {"GetResourcePolicy", "DeleteResourcePolicy"}) {
+    const std::string body = Cat(R"({"ResourceArn": ")", kArn, R"("})");
+    EXPECT_EQ(Http("AKOWNER", operation, body), "AccessDeniedException");
+    EXPECT_THAT(Http("AKROOT", operation, body), testing::StartsWith("OK")) << "a key with admin can remove it";
+  }
+  EXPECT_THAT(Get("AKOWNER", "blue"), HasSubstr("of blue"));
+  EXPECT_THAT(Put("AKROOT", kNobody), testing::StartsWith("OK")) << "no confirmation is needed";
+  EXPECT_EQ(Get("AKROOT", "blue"), "AccessDeniedException");
+}
+
+TEST_F(ResourcePolicyTest, NeedsARightOfItsOwn) {
+  const std::string body = Cat(R"({"ResourceArn": ")", kArn, R"("})");
+  EXPECT_EQ(Put("AKGUEST", R"({"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"})"),
+            "AccessDeniedException");
+  EXPECT_EQ(Put("AKRED", R"({"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"})"),
+            "AccessDeniedException");
+  EXPECT_EQ(Http("AKGUEST", "GetResourcePolicy", body), "AccessDeniedException");
+  EXPECT_EQ(Http("AKGUEST", "DeleteResourcePolicy", body), "AccessDeniedException");
+  // A permission for everything does not reach the admin service.
+  EXPECT_THAT(Put("AKROOT", R"({"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"})"),
+              testing::StartsWith("OK"));
+  EXPECT_THAT(Http("AKGUEST", "GetResourcePolicy", body), testing::StartsWith("OK"));
+  const client::Client guest = daemon_.ConnectWith(files_.WithKey("AKGUEST"));
+  EXPECT_TRUE(guest.Scan(FromJson<api::v1::ScanRequest>(R"({"TableName": "shared"})")).ok());
+  EXPECT_EQ(
+      client::ErrorName(
+          guest.ListIndexStatus(FromJson<admin::v1::ListIndexStatusRequest>(R"({"TableName": "shared"})")).status()),
+      "AccessDeniedException");
 }
 
 TEST_F(TenantsTest, TheSameOverGrpc) {

@@ -13,6 +13,7 @@ import pty
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -118,6 +119,22 @@ class CommandLineTest(ToolsTest):
         self.cli("table", "untag", "--resource-arn", arn, "--tag-keys", "k00", "k02")
         listed = self.cli("table", "tags", "--resource-arn", arn)["Tags"]
         self.assertEqual([tag["Key"] for tag in listed], [f"k{n:02}" for n in range(11) if n not in (0, 2)])
+
+        policy = ("policy", "get", "--resource-arn", arn)
+        self.assertIn("PolicyNotFoundException", self.cli(*policy, exit_code=1))
+        document = {"Statement": {"Effect": "Deny", "Principal": "*", "Action": "dynamodb:Scan", "Resource": "*"}}
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(document, file, indent=4)
+            file.flush()
+            put = ("policy", "put", "--resource-arn", arn, "--policy", "@" + file.name)
+            first = self.cli(*put, "--expected-revision-id", "NO_POLICY")["RevisionId"]
+            self.assertEqual(self.cli(*put)["RevisionId"], first)
+        self.assertEqual(json.loads(self.cli(*policy)["Policy"]), document)
+        shown, _ = self.on_terminal(*policy)
+        self.assertIn(f"Revision: {first}", shown)
+        refused = self.cli("policy", "put", "--resource-arn", arn, "--policy", "{}", exit_code=1)
+        self.assertIn("Invalid policy document: Statement is missing", refused)
+        self.assertEqual(self.cli("policy", "delete", "--resource-arn", arn), {"RevisionId": first})
 
         ttl = ("table", "ttl", "--table-name", "Music")
         self.assertEqual(self.cli(*ttl)["TimeToLiveDescription"], {"TimeToLiveStatus": "DISABLED"})

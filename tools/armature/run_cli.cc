@@ -74,10 +74,11 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   app.footer(kExamples);
   app.set_version_flag("--version", Cat("armature ", kVersion));
   // The order of the commands in the help.
-  for (const auto add : {AddTableCommands, AddItemCommands, AddGroupCommands, AddSqlCommand, AddStreamCommands,
-                         AddIndexCommands, AddStatusCommands, AddCredentialsCommands, AddAdviseCommand,
-                         AddVerifyCommand, AddLoadCommand, AddOverviewCommand, AddManualCommands, AddExportCommand,
-                         AddImportCommand, AddBackupCommands, AddInspectCommands, AddRecoverCommand}) {
+  for (const auto add :
+       {AddTableCommands, AddItemCommands, AddGroupCommands, AddSqlCommand, AddStreamCommands, AddPolicyCommands,
+        AddIndexCommands, AddStatusCommands, AddCredentialsCommands, AddAdviseCommand, AddVerifyCommand, AddLoadCommand,
+        AddOverviewCommand, AddManualCommands, AddExportCommand, AddImportCommand, AddBackupCommands,
+        AddInspectCommands, AddRecoverCommand}) {
     add(app, &action);
   }
   for (CLI::App* group : app.get_subcommands({})) {

@@ -191,15 +191,15 @@ void StreamLog::Forget(TableId table) {
   switches_.erase(table);
 }
 
-absl::StatusOr<bool> StreamLog::ChangeTags(std::string_view table_name, std::string_view label,
-                                           absl::FunctionRef<absl::Status(model::Tags*)> change) {
+absl::StatusOr<bool> StreamLog::ChangeSettings(std::string_view table_name, std::string_view label,
+                                               absl::FunctionRef<absl::Status(model::StreamDescriptor*)> change) {
   const absl::MutexLock gate(&gate_);
   std::optional<StreamDescriptor> stream = Find(table_name, label);
   if (!stream.has_value()) return false;
-  ARM_RETURN_IF_ERROR(change(&stream->tags));
+  ARM_RETURN_IF_ERROR(change(&*stream));
   rocksdb::WriteBatch batch;
   batch.Put(db_->meta()->handle(), StreamKey(stream->id), EncodeStreamDescriptor(*stream));
-  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("tags of a stream of table ", table_name)));
+  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("settings of a stream of table ", table_name)));
   const absl::MutexLock lock(&mutex_);
   const StreamId id = stream->id;
   streams_[id] = *std::move(stream);

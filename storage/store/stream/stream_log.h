@@ -148,9 +148,9 @@ class StreamLog {
       SegmentId segment, StreamId stream, uint8_t slot, ChangeSequence after,
       absl::FunctionRef<absl::StatusOr<bool>(ChangeSequence sequence, std::string_view record)> fn) const;
 
-  // Changes the tags of a stream. False if there is no such stream. Errors: what `change` returned.
-  absl::StatusOr<bool> ChangeTags(std::string_view table_name, std::string_view label,
-                                  absl::FunctionRef<absl::Status(model::Tags*)> change);
+  // Changes the tags or the policy of a stream. False if there is no such stream. Errors: what `change` returned.
+  absl::StatusOr<bool> ChangeSettings(std::string_view table_name, std::string_view label,
+                                      absl::FunctionRef<absl::Status(model::StreamDescriptor*)> change);
 
   // ---------------------------------------------------------------------------------------------------------------
   // For the keeper.

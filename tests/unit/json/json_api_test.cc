@@ -87,9 +87,8 @@ class OneTableAccess final : public Access {
  public:
   const std::string& principal() const override { return principal_; }
   absl::Status Check(const access::Request& request) const override {
-    const auto& [operation, table, index, facts] = request;
-    if (operation == "DescribeTable" && table == "Cats") return absl::OkStatus();
-    return ResourceInUseError(Cat(operation, " on '", table, "' is not allowed"));
+    if (request.operation == "DescribeTable" && request.table == "Cats") return absl::OkStatus();
+    return ResourceInUseError(Cat(request.operation, " on '", request.table, "' is not allowed"));
   }
 
  private:

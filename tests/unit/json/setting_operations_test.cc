@@ -93,8 +93,7 @@ class AskedAccess final : public Access {
  public:
   const std::string& principal() const override { return principal_; }
   absl::Status Check(const access::Request& request) const override {
-    const auto& [operation, table, index, facts] = request;
-    asked_.push_back(Cat(operation, " ", table));
+    asked_.push_back(Cat(request.operation, " ", request.table));
     return ResourceInUseError("no");
   }
   const std::vector<std::string>& asked() const { return asked_; }
@@ -113,10 +112,14 @@ TEST_F(SettingOperations, EachAsksWhatTheCallerMay) {
     EXPECT_EQ(Ask(operation, by_name, access).status, 400u) << operation;
     EXPECT_EQ(access->asked().back(), Cat(operation, " Cats"));
   }
-  for (const std::string_view operation : {"TagResource", "UntagResource", "ListTagsOfResource"}) {
+  for (const std::string_view operation : {"TagResource", "UntagResource", "ListTagsOfResource", "PutResourcePolicy",
+                                           "GetResourcePolicy", "DeleteResourcePolicy"}) {
     EXPECT_EQ(Ask(operation, by_arn, access).status, 400u) << operation;
     EXPECT_EQ(access->asked().back(), Cat(operation, " ", kArn));
   }
+  // A new table with a policy needs both rights; here the first is refused.
+  EXPECT_EQ(Ask("CreateTable", R"({"TableName":"Cats","ResourcePolicy":"{}"})", access).status, 400u);
+  EXPECT_EQ(access->asked().back(), "CreateTable Cats");
   for (const std::string_view operation : {"DescribeLimits", "DescribeEndpoints"}) {
     EXPECT_EQ(Ask(operation, "{}", access).status, 400u) << operation;
     EXPECT_EQ(access->asked().back(), Cat(operation, " "));

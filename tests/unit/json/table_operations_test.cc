@@ -138,9 +138,6 @@ TEST_F(TableOperations, WrongTypesNameTheirShape) {
   for (const auto& [member, text] : kCases) {
     EXPECT_EQ(Body("CreateTable", Cat("{", member, "}")), ErrorBody("SerializationException", text)) << member;
   }
-  EXPECT_EQ(Ask("CreateTable", R"({"ResourcePolicy":"{}"})").body,
-            R"({"__type":"com.amazon.coral.service#UnknownOperationException",)"
-            R"("message":"ResourcePolicy is not available in this version"})");
 }
 
 TEST_F(TableOperations, DocumentedMembersThatAreNotAvailableAreRefused) {

@@ -69,8 +69,15 @@ model::TableDescriptor BackfillingTable() {
   return table;
 }
 
+// A table with a policy, which no record of an earlier build has.
+model::TableDescriptor TableWithPolicy() {
+  model::TableDescriptor table = FullTable();
+  table.settings.resource_policy = {R"({"Statement": []})", "1700000000000000"};
+  return table;
+}
+
 TEST(CatalogRecord, RoundTripsEveryField) {
-  for (const model::TableDescriptor& table : {FullTable(), BackfillingTable(), [] {
+  for (const model::TableDescriptor& table : {FullTable(), BackfillingTable(), TableWithPolicy(), [] {
                                                 model::TableDescriptor plain = PlainTable("p");
                                                 plain.id = TableId(1);
                                                 return plain;

@@ -251,18 +251,20 @@ TEST_F(StreamLogTest, WritersAndSegmentsAtTheSameTimeLoseNothing) {
   }
 }
 
-TEST_F(StreamLogTest, TagsAreKept) {
+TEST_F(StreamLogTest, TagsAndPolicyAreKept) {
   Create(StreamTable("t"));
   const std::string label = Only("t").label;
-  const auto tag = [](model::Tags* tags) {
-    tags->emplace_back("k", "v");
+  const auto tag = [](model::StreamDescriptor* stream) {
+    stream->tags.emplace_back("k", "v");
+    stream->resource_policy = {"{}", "1"};
     return absl::OkStatus();
   };
-  EXPECT_TRUE(*log().ChangeTags("t", label, tag));
-  EXPECT_FALSE(*log().ChangeTags("t", "2020-01-01T00:00:00.000", tag));
-  EXPECT_FALSE(log().ChangeTags("t", label, [](model::Tags*) { return ValidationError("no"); }).ok());
+  EXPECT_TRUE(*log().ChangeSettings("t", label, tag));
+  EXPECT_FALSE(*log().ChangeSettings("t", "2020-01-01T00:00:00.000", tag));
+  EXPECT_FALSE(log().ChangeSettings("t", label, [](model::StreamDescriptor*) { return ValidationError("no"); }).ok());
   Open();
   EXPECT_EQ(Only("t").tags, (model::Tags{{"k", "v"}}));
+  EXPECT_EQ(Only("t").resource_policy, (model::ResourcePolicy{"{}", "1"}));
 }
 
 }  // namespace armature::store::stream_log_test

@@ -26,6 +26,9 @@
   OPERATION(api, TableService, TagResource)               \
   OPERATION(api, TableService, UntagResource)             \
   OPERATION(api, TableService, ListTagsOfResource)        \
+  OPERATION(api, TableService, PutResourcePolicy)         \
+  OPERATION(api, TableService, GetResourcePolicy)         \
+  OPERATION(api, TableService, DeleteResourcePolicy)      \
   OPERATION(api, TableService, DescribeLimits)            \
   OPERATION(api, TableService, DescribeEndpoints)         \
   OPERATION(api, TableService, DescribeContinuousBackups) \

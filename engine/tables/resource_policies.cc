@@ -1,0 +1,239 @@
+#include "engine/tables/resource_policies.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "engine/access/pattern.h"
+#include "engine/operations.h"
+#include "engine/streams/stream_shards.h"
+#include "engine/tables/resource_arn.h"
+#include "storage/base/api_error.h"
+#include "storage/base/status_macros.h"
+#include "storage/model/constraint_list.h"
+#include "storage/model/table_name.h"
+
+namespace armature::engine {
+namespace {
+
+using access::ResourcePolicy;
+
+constexpr size_t kRevisionIdMaxChars = 255;
+constexpr std::string_view kBackupInfix = "/backup/";
+
+// Actions that are no operations of the daemon: of elements of transactions and statements, and of operations that are
+// documented but not available, so that existing documents can be used.
+constexpr auto kOtherActions = std::to_array<std::string_view>(
+    {"ConditionCheckItem", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete",
+     "DescribeContributorInsights", "UpdateContributorInsights", "DescribeKinesisStreamingDestination",
+     "EnableKinesisStreamingDestination", "DisableKinesisStreamingDestination", "UpdateKinesisStreamingDestination",
+     "DescribeTableReplicaAutoScaling", "UpdateTableReplicaAutoScaling", "ExportTableToPointInTime",
+     "RestoreTableToPointInTime", "ImportTable"});
+
+bool IsAction(std::string_view pattern) {
+  const auto matches = [pattern](std::string_view name) { return access::MatchesPattern(pattern, name); };
+  return std::any_of(kOtherActions.begin(), kOtherActions.end(), matches) ||
+         std::any_of(kOperations.begin(), kOperations.end(), [&](const Operation& operation) {
+           return operation.plane != Plane::kAdmin && matches(operation.name);
+         });
+}
+
+absl::StatusOr<std::shared_ptr<const ResourcePolicy>> ParseDocument(const std::string& document,
+                                                                    const ResourcePolicy::Resource& resource) {
+  if (document.size() > ResourcePolicy::kBytesMax) {
+    return InvalidParameterError(Cat("Maximum policy size of ", ResourcePolicy::kBytesMax, " bytes exceeded"));
+  }
+  absl::StatusOr<std::shared_ptr<const ResourcePolicy>> parsed = ResourcePolicy::Parse(document, resource, IsAction);
+  if (!parsed.ok()) return ValidationError(Cat("Invalid policy document: ", Sv(parsed.status().message())));
+  return parsed;
+}
+
+// Microseconds since 1970 in 16 digits, and later than `last`, so that revisions sort by time even if the clock was set
+// back.
+std::string NewRevision(std::string_view last) {
+  constexpr size_t kDigits = 16;
+  std::string now = std::to_string(std::max<int64_t>(0, absl::ToUnixMicros(absl::Now())));
+  now.insert(0, kDigits - std::min(kDigits, now.size()), '0');
+  if (now > last) return now;
+  std::string next(last);
+  for (size_t i = next.size(); i-- > 0;) {
+    if (next[i] != '9') {
+      ++next[i];
+      break;
+    }
+    next[i] = '0';
+  }
+  return next;
+}
+
+void CheckRevisionShape(const std::optional<std::string>& revision, model::ConstraintList* constraints) {
+  if (!revision.has_value()) return;
+  const std::string printed = model::PrintedValue(model::Shown(*revision));
+  const size_t length = model::CharacterCount(*revision);
+  constraints->CheckLengthMin(printed, length, "expectedRevisionId", 1);
+  constraints->CheckLengthMax(printed, length, "expectedRevisionId", kRevisionIdMaxChars);
+}
+
+absl::Status NoPolicyError(std::string_view arn) {
+  return PolicyNotFoundError(Cat("Resource-based policy not found for the provided ResourceArn: ", arn));
+}
+
+absl::Status CheckRevision(const std::string& arn, const std::optional<std::string>& expected,
+                           const std::optional<model::ResourcePolicy>& current) {
+  if (!expected.has_value()) return absl::OkStatus();
+  const std::string_view revision = current.has_value() ? std::string_view(current->revision_id) : kNoPolicyRevision;
+  if (*expected == revision) return absl::OkStatus();
+  return PolicyNotFoundError(Cat("Resource-based policy not found for the provided ResourceArn: ", arn,
+                                 " and ExpectedRevisionId: ", model::Shown(*expected)));
+}
+
+absl::Status CheckTableState(const model::TableDescriptor& table) {
+  constexpr std::string_view kInUse = "Attempt to change a resource which is still in use: Table ";
+  if (table.state == model::TableState::kCreating) {
+    return ResourceInUseError(Cat(kInUse, table.name, " is being created"));
+  }
+  if (table.state == model::TableState::kDeleting) {
+    return ResourceInUseError(Cat(kInUse, table.name, " is being deleted"));
+  }
+  return absl::OkStatus();
+}
+
+using PolicyChange = absl::FunctionRef<absl::Status(std::optional<model::ResourcePolicy>*)>;
+
+absl::Status ChangePolicy(store::Database* database, const std::string& arn, std::string_view table,
+                          PolicyChange change) {
+  if (IsStreamResource(arn)) {
+    ARM_ASSIGN_OR_RETURN(const bool is_there, database->streams().ChangeSettings(
+                                                  table, StreamLabelOf(arn), [&](model::StreamDescriptor* stream) {
+                                                    return change(&stream->resource_policy);
+                                                  }));
+    return is_there ? absl::OkStatus() : ResourceArnNotFoundError(arn);
+  }
+  ARM_ASSIGN_OR_RETURN(const std::optional<model::TableDescriptor> changed,
+                       database->UpdateTable(table, [&](model::TableDescriptor* descriptor) -> absl::Status {
+                         ARM_RETURN_IF_ERROR(CheckTableState(*descriptor));
+                         return change(&descriptor->settings.resource_policy);
+                       }));
+  return changed.has_value() ? absl::OkStatus() : ResourceArnNotFoundError(arn);
+}
+
+std::optional<model::ResourcePolicy> StreamPolicy(const store::Database& database, std::string_view table,
+                                                  std::string_view label) {
+  std::optional<model::StreamDescriptor> stream = database.streams().Find(table, label);
+  return stream.has_value() ? std::move(stream->resource_policy) : std::nullopt;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> PutResourcePolicy(store::Database* database, const PutResourcePolicyRequest& request) {
+  model::ConstraintList constraints;
+  CheckResourceArnShape(request.resource_arn, &constraints);
+  if (!request.policy.has_value()) constraints.AddNull("policy");
+  CheckRevisionShape(request.expected_revision_id, &constraints);
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOfResource(request.resource_arn));
+  const std::string& arn = *request.resource_arn;
+  const std::string_view stream = IsStreamResource(arn) ? StreamLabelOf(arn) : std::string_view();
+  ARM_ASSIGN_OR_RETURN(const std::shared_ptr<const ResourcePolicy> parsed,
+                       ParseDocument(*request.policy, {table, stream}));
+  if (!request.confirm_remove_self_resource_access && request.may_change && !request.may_change(arn, *parsed)) {
+    return ValidationError(
+        "The policy removes your own permission to change it. To confirm this, set ConfirmRemoveSelfResourceAccess");
+  }
+  std::string revision;
+  const auto put = [&](std::optional<model::ResourcePolicy>* policy) -> absl::Status {
+    ARM_RETURN_IF_ERROR(CheckRevision(arn, request.expected_revision_id, *policy));
+    if (!policy->has_value() || (*policy)->document != *request.policy) {
+      std::string next = NewRevision(policy->has_value() ? std::string_view((*policy)->revision_id) : "");
+      *policy = model::ResourcePolicy{*request.policy, std::move(next)};
+    }
+    revision = (*policy)->revision_id;
+    return absl::OkStatus();
+  };
+  ARM_RETURN_IF_ERROR(ChangePolicy(database, arn, table, put));
+  return revision;
+}
+
+absl::StatusOr<model::ResourcePolicy> GetResourcePolicy(const store::Database& database,
+                                                        const GetResourcePolicyRequest& request) {
+  model::ConstraintList constraints;
+  CheckResourceArnShape(request.resource_arn, &constraints);
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOfResource(request.resource_arn));
+  const std::string& arn = *request.resource_arn;
+  std::optional<model::ResourcePolicy> policy;
+  if (IsStreamResource(arn)) {
+    if (!database.streams().Find(table, StreamLabelOf(arn)).has_value()) return ResourceArnNotFoundError(arn);
+    policy = StreamPolicy(database, table, StreamLabelOf(arn));
+  } else {
+    const std::shared_ptr<const store::Table> found = database.catalog()->Hold(table);
+    if (found == nullptr) return ResourceArnNotFoundError(arn);
+    policy = found->descriptor.settings.resource_policy;
+  }
+  if (!policy.has_value()) return NoPolicyError(arn);
+  return *std::move(policy);
+}
+
+absl::StatusOr<std::string> DeleteResourcePolicy(store::Database* database,
+                                                 const DeleteResourcePolicyRequest& request) {
+  model::ConstraintList constraints;
+  CheckResourceArnShape(request.resource_arn, &constraints);
+  CheckRevisionShape(request.expected_revision_id, &constraints);
+  ARM_RETURN_IF_ERROR(constraints.ToStatus());
+  ARM_ASSIGN_OR_RETURN(const std::string_view table, TableOfResource(request.resource_arn));
+  const std::string& arn = *request.resource_arn;
+  std::string revision;
+  const auto remove = [&](std::optional<model::ResourcePolicy>* policy) -> absl::Status {
+    if (!policy->has_value()) return request.expected_revision_id.has_value() ? NoPolicyError(arn) : absl::OkStatus();
+    ARM_RETURN_IF_ERROR(CheckRevision(arn, request.expected_revision_id, *policy));
+    revision = (*policy)->revision_id;
+    policy->reset();
+    return absl::OkStatus();
+  };
+  ARM_RETURN_IF_ERROR(ChangePolicy(database, arn, table, remove));
+  return revision;
+}
+
+absl::StatusOr<model::ResourcePolicy> MakeTablePolicy(std::string_view table, const std::string& document) {
+  ARM_RETURN_IF_ERROR(ParseDocument(document, {table}).status());
+  return model::ResourcePolicy{document, NewRevision("")};
+}
+
+std::shared_ptr<const ResourcePolicy> ResourcePolicies::Find(const store::Database& database,
+                                                             std::string_view name_or_arn) {
+  if (name_or_arn.empty() || name_or_arn.find(kBackupInfix) != std::string_view::npos) return nullptr;
+  std::optional<model::ResourcePolicy> stored;
+  ResourcePolicy::Resource resource;
+  // A shard iterator begins with the ARN of its stream.
+  const std::string_view arn = name_or_arn.substr(0, name_or_arn.find('|'));
+  const std::optional<StreamName> stream = ParseStreamArn(arn);
+  std::shared_ptr<const store::Table> table;
+  if (stream.has_value()) {
+    resource = {stream->table, stream->label};
+    stored = StreamPolicy(database, stream->table, stream->label);
+  } else {
+    table = database.catalog()->Hold(model::LocalTableName(arn));
+    if (table == nullptr || !table->descriptor.settings.resource_policy.has_value()) return nullptr;
+    resource = {table->descriptor.name};
+    stored = table->descriptor.settings.resource_policy;
+  }
+  if (!stored.has_value()) return nullptr;
+  // Two resources may have policies of the same microsecond.
+  const std::string key = Cat(stored->revision_id, " ", resource.table, " ", resource.stream);
+  {
+    const absl::MutexLock lock(&mutex_);
+    const auto found = by_revision_.find(key);
+    if (found != by_revision_.end()) return found->second;
+  }
+  const absl::StatusOr<std::shared_ptr<const ResourcePolicy>> parsed = ParseDocument(stored->document, resource);
+  std::shared_ptr<const ResourcePolicy> policy = parsed.ok() ? *parsed : ResourcePolicy::Unreadable();
+  const absl::MutexLock lock(&mutex_);
+  if (by_revision_.size() >= kCountMax) by_revision_.clear();
+  by_revision_[key] = policy;
+  return policy;
+}
+
+}  // namespace armature::engine
