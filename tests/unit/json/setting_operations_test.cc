@@ -103,6 +103,28 @@ class AskedAccess final : public Access {
   mutable std::vector<std::string> asked_;
 };
 
+// Permits to create tables, and nothing else.
+class CreatorAccess final : public Access {
+ public:
+  const std::string& principal() const override { return principal_; }
+  absl::Status Check(const access::Request& request) const override {
+    return request.operation == "CreateTable" ? absl::OkStatus() : ResourceInUseError(Cat("no ", request.operation));
+  }
+
+ private:
+  const std::string principal_ = "creator";
+};
+
+TEST_F(SettingOperations, ATableWithAPolicyNeedsTheRightToPutOne) {
+  const auto access = std::make_shared<CreatorAccess>();
+  const std::string_view table = R"({"TableName":"Dogs","BillingMode":"PAY_PER_REQUEST",
+      "AttributeDefinitions":[{"AttributeName":"p","AttributeType":"S"}],"KeySchema":[{"AttributeName":"p","KeyType":"HASH"}])";
+  const JsonAnswer refused = Ask("CreateTable", Cat(table, R"(,"ResourcePolicy":"{}"})"), access);
+  EXPECT_NE(refused.body.find("no PutResourcePolicy"), std::string::npos) << refused.body;
+  EXPECT_EQ(Body("DescribeTable", R"({"TableName":"Dogs"})").substr(0, 3), "400");
+  EXPECT_EQ(Ask("CreateTable", Cat(table, "}"), access).status, 200u);
+}
+
 TEST_F(SettingOperations, EachAsksWhatTheCallerMay) {
   const auto access = std::make_shared<AskedAccess>();
   const std::string by_name = R"({"TableName":"Cats"})";

@@ -1,0 +1,132 @@
+// Policies of resources: properties that conformance cases cannot show, because they have one caller and no clock.
+
+#include "engine/tables/resource_policies.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "storage/model/table_name.h"
+#include "tests/support/wall_clock.h"
+#include "tests/unit/engine/engine_test_util.h"
+
+namespace armature::engine::resource_policies_test {
+
+std::string Document(std::string_view effect, std::string_view more = "") {
+  return Cat(R"({"Statement": {"Effect": ")", effect, R"(", "Principal": "*", "Action": "*", "Resource": "*")", more,
+             "}}");
+}
+
+class ResourcePoliciesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    model::TableDefinition definition;
+    definition.table_name = "Cats";
+    definition.billing_mode = "PAY_PER_REQUEST";
+    definition.attribute_definitions = {{"p", "S"}};
+    definition.key_schema = {{"p", "HASH"}};
+    definition.stream = model::StreamDefinition{true, "KEYS_ONLY"};
+    ASSERT_TRUE(engine_.CreateTable(definition).ok());
+  }
+
+  std::string Put(std::string_view document, std::optional<std::string> expected = {}) {
+    PutResourcePolicyRequest request;
+    request.resource_arn = arn_;
+    request.policy = std::string(document);
+    request.expected_revision_id = std::move(expected);
+    const absl::StatusOr<std::string> revision = PutResourcePolicy(engine_->database(), request);
+    return revision.ok() ? *revision : std::string(revision.status().message());
+  }
+  // The verdict on a request by the policy that is found for a name.
+  access::Verdict Evaluate(std::string_view name, std::string_view operation) {
+    const auto policy = engine_->FindResourcePolicy(name);
+    access::LazyFacts facts(access::NoFacts);
+    return policy == nullptr ? access::Verdict::kSilent : policy->Evaluate("AKAPP", {operation, name}, &facts);
+  }
+  std::string StreamArn() {
+    const std::string label = engine_.Describe("Cats")->descriptor.LatestStreamLabel();
+    return model::StreamArn("Cats", label);
+  }
+
+  TestEngine engine_;
+  const std::string arn_ = model::TableArn("Cats");
+};
+
+TEST_F(ResourcePoliciesTest, RevisionsSortByTimeThoughTheClockIsSetBack) {
+  std::vector<std::string> revisions = {Put(Document("Allow"))};
+  {
+    const test::WallClockSet set_back(-absl::Hours(1));
+    for (int i = 0; i < 12; ++i) revisions.push_back(Put(Document(i % 2 == 0 ? "Deny" : "Allow")));
+  }
+  revisions.push_back(Put(Document("Deny")));
+  EXPECT_TRUE(std::is_sorted(revisions.begin(), revisions.end()));
+  EXPECT_EQ(std::adjacent_find(revisions.begin(), revisions.end()), revisions.end()) << "each is new";
+}
+
+TEST_F(ResourcePoliciesTest, SurviveARestart) {
+  const std::string revision = Put(Document("Deny"));
+  engine_.Reopen();
+  EXPECT_EQ(Put(Document("Deny")), revision) << "the same document keeps its revision";
+  EXPECT_EQ(Evaluate("Cats", "GetItem"), access::Verdict::kDenied);
+}
+
+TEST_F(ResourcePoliciesTest, AreFoundByEveryNameOfTheirResource) {
+  Put(Document("Deny"));
+  PutResourcePolicyRequest of_stream;
+  of_stream.resource_arn = StreamArn();
+  of_stream.policy = Document("Allow");
+  ASSERT_TRUE(PutResourcePolicy(engine_->database(), of_stream).ok());
+  EXPECT_EQ(Evaluate("Cats", "GetItem"), access::Verdict::kDenied);
+  EXPECT_EQ(Evaluate(arn_, "GetItem"), access::Verdict::kDenied);
+  EXPECT_EQ(Evaluate(StreamArn(), "GetRecords"), access::Verdict::kAllowed);
+  EXPECT_EQ(Evaluate(StreamArn() + "|1|AAAA", "GetRecords"), access::Verdict::kAllowed) << "a shard iterator";
+  for (const std::string& name :
+       {std::string(), std::string("Dogs"), arn_ + "/backup/01489602797149-73d8d5bc", StreamArn() + "0"}) {
+    EXPECT_EQ(engine_->FindResourcePolicy(name), nullptr) << name;
+  }
+  EXPECT_EQ(engine_->FindResourcePolicy("Cats"), engine_->FindResourcePolicy(arn_)) << "it is parsed once";
+}
+
+TEST_F(ResourcePoliciesTest, AChangeCountsFromTheNextRequest) {
+  for (int i = 0; i < 3; ++i) {
+    Put(Document("Deny"));
+    EXPECT_EQ(Evaluate("Cats", "GetItem"), access::Verdict::kDenied);
+    Put(Document("Allow"));
+    EXPECT_EQ(Evaluate("Cats", "GetItem"), access::Verdict::kAllowed);
+    ASSERT_TRUE(DeleteResourcePolicy(engine_->database(), {arn_, std::nullopt}).ok());
+    EXPECT_EQ(engine_->FindResourcePolicy("Cats"), nullptr);
+  }
+}
+
+TEST_F(ResourcePoliciesTest, ADocumentThatCannotBeReadDeniesAllButItsChange) {
+  const auto damaged = engine_->database()->UpdateTable("Cats", [](model::TableDescriptor* table) {
+    table->settings.resource_policy = {R"({"Statement": "of a later version"})", "1"};
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(damaged.ok() && damaged->has_value());
+  EXPECT_EQ(Evaluate("Cats", "GetItem"), access::Verdict::kDenied);
+  EXPECT_EQ(Evaluate("Cats", "DeleteResourcePolicy"), access::Verdict::kSilent);
+}
+
+// A client that expects the revision that it has read never overwrites the change of another one.
+TEST_F(ResourcePoliciesTest, OneOfSeveralCallersWithTheSameExpectationWins) {
+  constexpr int kCallers = 4;
+  const std::string first = Put(Document("Allow"));
+  std::atomic<int> winners = 0;
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < kCallers; ++caller) {
+    callers.emplace_back([&, caller] {
+      const std::string document = Document("Deny", Cat(R"(, "Sid": "caller)", caller, "\""));
+      if (Put(document, first).find("not found") == std::string::npos) ++winners;
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(winners, 1);
+}
+
+}  // namespace armature::engine::resource_policies_test
