@@ -254,6 +254,8 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   config.engine.expiry_interval = raw.ttl_interval;
   ARM_RETURN_IF_ERROR(CheckRange("stream_mb_max", raw.stream_mb_max, 16, 1 << 20));
   config.database.streams.bytes_max = static_cast<uint64_t>(raw.stream_mb_max) << 20;
+  ARM_RETURN_IF_ERROR(CheckRange("watch_max", raw.watch_max, 1, 100'000));
+  config.engine.watches_max = static_cast<size_t>(raw.watch_max);
   ARM_RETURN_IF_ERROR(ParseDiskReserve(raw.disk_reserve, &config.database.disk_reserve));
   config.database.item_collection_bytes_max = static_cast<uint64_t>(raw.item_collection_mb_max) << 20;
   config.database.cache_bytes = static_cast<size_t>(raw.cache_mb) << 20;

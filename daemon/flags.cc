@@ -50,6 +50,7 @@ const std::vector<FlagGroup>& Groups() {
         {"item_collection_mb_max", "MIB"},
         {"stream_retention", "DURATION"},
         {"stream_mb_max", "MIB"},
+        {"watch_max", "WATCHES"},
         {"ttl_interval", "DURATION"}}},
       {"Waiting and throttling",
        {{"gsi_backlog_max", "CHANGES"},

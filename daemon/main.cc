@@ -78,6 +78,9 @@ ABSL_FLAG(
     int64_t, stream_mb_max, 16'384,
     "Limit in MiB on the records of all streams together, 16 to 1048576. Beyond it, the oldest are removed before "
     "their time, with a warning. Fixed at start.");
+ABSL_FLAG(int64_t, watch_max, 1000,
+          "Limit on open watches (clients that follow the changes of a table), 1 to 100000. A client has at most half. "
+          "Fixed at start.");
 ABSL_FLAG(
     absl::Duration, ttl_interval, absl::Seconds(5),
     "Interval at which items are looked for whose time to live is over, and deleted, 10ms to 24h. Fixed at start.");
@@ -177,6 +180,7 @@ armature::daemon::RawConfig FromFlags() {
   raw.stream_retention = absl::GetFlag(FLAGS_stream_retention);
   raw.ttl_interval = absl::GetFlag(FLAGS_ttl_interval);
   raw.stream_mb_max = absl::GetFlag(FLAGS_stream_mb_max);
+  raw.watch_max = absl::GetFlag(FLAGS_watch_max);
   raw.gsi_backlog_max = absl::GetFlag(FLAGS_gsi_backlog_max);
   raw.gsi_backlog_mb_max = absl::GetFlag(FLAGS_gsi_backlog_mb_max);
   raw.transaction_wait = absl::GetFlag(FLAGS_transaction_wait);

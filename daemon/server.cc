@@ -14,6 +14,7 @@
 #include "daemon/grpc/health_service.h"
 #include "daemon/grpc/item_service.h"
 #include "daemon/grpc/listener_credentials.h"
+#include "daemon/grpc/stream_service.h"
 #include "daemon/grpc/unary_service.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/site_rules.h"
@@ -84,7 +85,7 @@ struct Server::Impl {
   std::unique_ptr<CallGate> gate;
   std::unique_ptr<ItemService> items;
   std::unique_ptr<UnaryService> tables;
-  std::unique_ptr<UnaryService> streams;
+  std::unique_ptr<StreamService> streams;
   std::unique_ptr<UnaryService> statements;
   std::unique_ptr<AdminService> admin;
   std::unique_ptr<HealthService> health;
@@ -133,7 +134,7 @@ absl::Status Server::Impl::StartSecurity(const Config& config) {
 absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_memory_bytes) {
   items = std::make_unique<ItemService>(gate.get());
   tables = std::make_unique<UnaryService>(gate.get(), TableOperations());
-  streams = std::make_unique<UnaryService>(gate.get(), StreamOperations());
+  streams = std::make_unique<StreamService>(gate.get());
   statements = std::make_unique<UnaryService>(gate.get(), StatementOperations());
   CallFilter filter{.authenticator = authenticator.get(), .passed_methods = {}};
   for (const std::string_view method : kOpenMethods) filter.passed_methods.emplace(method);
@@ -296,6 +297,7 @@ void Server::Stop(absl::Duration grace) {
     if (impl_->grpc != nullptr) {
       impl_->acceptor->StopAccepting();
       impl_->items->Drain();
+      impl_->streams->Drain();
       impl_->admin->Drain();
       impl_->health->Drain();
       impl_->grpc->Shutdown(absl::ToChronoTime(absl::Now() + grace));

@@ -148,6 +148,7 @@ Engine::~Engine() {
   // or for indexes end at once; requests that were sent to the committer end with its answer.
   EndWaits();
   parts_->table_waits.Stop();
+  parts_->watches.Stop();
   parts_->locks.Close(ServerStopsError());
   parts_->expirer.Stop();
   parts_->check_pool.Stop();
@@ -162,6 +163,7 @@ Engine::~Engine() {
 
 void Engine::EndWaits() {
   parts_->table_waits.End();
+  parts_->watches.End(ServerStopsError());
   parts_->database->EndWaits(ServerStopsError());
 }
 
@@ -177,7 +179,8 @@ EngineStats Engine::stats() const {
           .holder_queue_tasks = parts_->holder_pool.queue_length(),
           .table_queue_tasks = parts_->table_pool.queue_length(),
           .check_queue_tasks = parts_->check_pool.queue_length(),
-          .expiry = parts_->expirer.stats()};
+          .expiry = parts_->expirer.stats(),
+          .watches = parts_->watches.stats()};
 }
 
 void Engine::GetItem(const RequestContext& context, GetItemRequest request, Callback<GetItemResult> done) {
@@ -271,6 +274,10 @@ void Engine::GetRecords(GetRecordsRequest request, Callback<GetRecordsResult> do
         std::move (*shared_done)(engine::GetRecords(*parts->database, request));
       },
       [shared_done](const absl::Status& refused) { std::move (*shared_done)(refused); });
+}
+
+absl::StatusOr<std::shared_ptr<TableWatch>> Engine::OpenWatch(const WatchRequest& request) {
+  return TableWatch::Open(parts_.get(), request);
 }
 
 void Engine::CreateBackup(CreateBackupRequest request, Callback<TableBackup> done) {

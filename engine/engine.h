@@ -25,6 +25,7 @@
 #include "engine/items/request.h"
 #include "engine/streams/stream_ops.h"
 #include "engine/tables/table_ops.h"
+#include "engine/watch/table_watch.h"
 #include "index/index_builder.h"
 #include "storage/model/table_update.h"
 #include "storage/store/database.h"
@@ -58,6 +59,7 @@ struct EngineOptions {
   absl::Duration index_read_wait = absl::ZeroDuration();
   // Interval at which items that have expired are looked for.
   absl::Duration expiry_interval = absl::Seconds(5);
+  size_t watches_max = 1000;
   absl::Duration export_patience = absl::Minutes(2);  // time after which an export without requests is closed
   BackupOptions backup = {};
   bool apply_changes = true;  // false: changes do not reach the global indexes; for tests, which apply them explicitly
@@ -71,6 +73,7 @@ struct EngineStats {
   size_t table_queue_tasks = 0;
   size_t check_queue_tasks = 0;
   ExpiryStats expiry;
+  WatchStats watches;
 };
 
 // Operations are asynchronous: they validate on the caller's thread without blocking, and call back once, on this or
@@ -126,6 +129,9 @@ class Engine {
   // See stream_ops.h. The other operations on streams need the database only and do not block.
   void GetRecords(GetRecordsRequest request, Callback<GetRecordsResult> done);
 
+  // See table_watch.h. Does not block.
+  absl::StatusOr<std::shared_ptr<TableWatch>> OpenWatch(const WatchRequest& request);
+
   // See table_backups.h. ListTableBackups is the operation ListBackups.
   void CreateBackup(CreateBackupRequest request, Callback<TableBackup> done);
   void DescribeBackup(std::optional<std::string> arn, Callback<TableBackup> done);
@@ -149,8 +155,8 @@ class Engine {
   // The policy that requests on a table or a stream are checked by, beside those of the caller; see ResourcePolicies.
   std::shared_ptr<const access::ResourcePolicy> FindResourcePolicy(std::string_view name_or_arn) const;
 
-  // Ends requests that wait for global indexes or for states of tables, present and future: the server is about to
-  // stop.
+  // Ends watches, and requests that wait for global indexes or for states of tables, present and future: the server is
+  // about to stop.
   void EndWaits();
 
   store::Database* database() const;

@@ -82,6 +82,7 @@ inline constexpr auto kOperations = std::to_array<Operation>({
     {.name = "UpdateItem", .plane = Plane::kItem},
     {.name = "UpdateTable", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
     {.name = "UpdateTimeToLive", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
+    {.name = "Watch", .plane = Plane::kStream, .subject = "table_name", .is_audited = true, .is_whole_stream = true},
     {.name = "admin:CancelBackupJob", .plane = Plane::kAdmin, .is_audited = true},
     {.name = "admin:Echo", .plane = Plane::kAdmin},  // load generators call it without end
     {.name = "admin:ExportTable",

@@ -26,6 +26,7 @@
 #include "engine/request_queue.h"
 #include "engine/tables/resource_policies.h"
 #include "engine/tables/table_waits.h"
+#include "engine/watch/watch_hub.h"
 #include "index/gsi_applier.h"
 #include "index/index_builder.h"
 #include "storage/base/thread_pool.h"
@@ -108,6 +109,7 @@ struct Parts {
   store::Database* const database;
   const EngineOptions options;
   WaitingRequests waiting;
+  WatchHub watches{this};  // the timers call it
   TimerQueue timers;
   RequestQueue read_pool;
   // For requests that hold row locks: those that were handed a lock, and those that read their row from disk. Others

@@ -18,6 +18,7 @@
 #include "armature/client/pipeline.h"
 #include "armature/client/table_export.h"
 #include "armature/client/transaction.h"
+#include "armature/client/watcher.h"
 #include "client/src/grpc_connection.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -278,6 +279,12 @@ absl::StatusOr<std::unique_ptr<TableExport>> Client::ExportTable(const admin::v1
                                                                  const CallOptions& options) const {
   return TableExport::Open(connection_, *options_, request, options);
 }
+
+std::unique_ptr<Watcher> Client::Watch(api::v1::WatchRequest request, WatchOptions options) const {
+  return std::make_unique<Watcher>(connection_, options_, std::move(request), std::move(options));
+}
+
+std::unique_ptr<Watcher> Client::Watch(api::v1::WatchRequest request) const { return Watch(std::move(request), {}); }
 
 absl::StatusOr<std::unique_ptr<Pipeline>> Client::OpenPipeline(const PipelineOptions& options) const {
   return Pipeline::Open(connection_, *options_, options);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "armature/api/v1/streams.pb.h"
+#include "daemon/api/stream_messages.h"
 #include "daemon/api/table_messages.h"
 #include "daemon/api/unary_operation.h"
 #include "daemon/message_json/given_fields.h"
@@ -17,37 +18,6 @@ namespace armature::daemon {
 namespace {
 
 namespace v1 = ::armature::api::v1;
-
-constexpr std::string_view kEventVersion = "1.1";
-constexpr std::string_view kEventSource = "aws:dynamodb";
-constexpr std::string_view kServicePrincipal = "dynamodb.amazonaws.com";
-constexpr std::string_view kServiceType = "Service";
-
-v1::StreamViewType ToMessage(model::StreamView view) {
-  switch (view) {
-    case model::StreamView::kKeysOnly:
-      return v1::STREAM_VIEW_TYPE_KEYS_ONLY;
-    case model::StreamView::kNewImage:
-      return v1::STREAM_VIEW_TYPE_NEW_IMAGE;
-    case model::StreamView::kOldImage:
-      return v1::STREAM_VIEW_TYPE_OLD_IMAGE;
-    case model::StreamView::kNewAndOldImages:
-      break;
-  }
-  return v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES;
-}
-
-v1::EventName ToMessage(codec::StreamEvent event) {
-  switch (event) {
-    case codec::StreamEvent::kInsert:
-      return v1::EVENT_NAME_INSERT;
-    case codec::StreamEvent::kModify:
-      return v1::EVENT_NAME_MODIFY;
-    case codec::StreamEvent::kRemove:
-      break;
-  }
-  return v1::EVENT_NAME_REMOVE;
-}
 
 std::string ArnOf(const model::StreamDescriptor& stream) { return model::StreamArn(stream.table_name, stream.label); }
 
@@ -78,7 +48,7 @@ void FillStream(const engine::DescribeStreamResult& result, v1::DescribeStreamRe
   to->set_stream_arn(ArnOf(stream));
   to->set_stream_label(stream.label);
   to->set_stream_status(stream.is_enabled() ? v1::STREAM_STATUS_ENABLED : v1::STREAM_STATUS_DISABLED);
-  to->set_stream_view_type(ToMessage(stream.view));
+  to->set_stream_view_type(ViewTypeOf(stream.view));
   to->set_creation_request_date_time_ms(stream.creation_time_ms);
   to->set_table_name(stream.table_name);
   FillKeySchema(stream.key, to->mutable_key_schema());
@@ -90,29 +60,8 @@ void FillStream(const engine::DescribeStreamResult& result, v1::DescribeStreamRe
 
 void FillStream(const std::string& iterator, v1::GetShardIteratorResponse* to) { to->set_shard_iterator(iterator); }
 
-void FillRecord(const engine::ChangeOfItem& change, model::StreamView view, v1::Record* to) {
-  constexpr int64_t kMsPerSecond = 1000;
-  to->set_event_id(engine::EventId(change.sequence));
-  to->set_event_name(ToMessage(change.event));
-  to->set_event_version(std::string(kEventVersion));
-  to->set_event_source(std::string(kEventSource));
-  to->set_aws_region(std::string(model::kRegion));
-  v1::StreamRecord* const record = to->mutable_dynamodb();
-  record->set_approximate_creation_date_time_ms(change.time_ms / kMsPerSecond * kMsPerSecond);
-  record->mutable_keys()->ParseFromString(change.keys);
-  if (change.new_image.has_value()) record->mutable_new_image()->ParseFromString(*change.new_image);
-  if (change.old_image.has_value()) record->mutable_old_image()->ParseFromString(*change.old_image);
-  record->set_sequence_number(engine::SequenceText(change.sequence));
-  record->set_size_bytes(change.api_size);
-  record->set_stream_view_type(ToMessage(view));
-  if (!change.is_expiry) return;
-  v1::Identity* const identity = to->mutable_user_identity();
-  identity->set_principal_id(std::string(kServicePrincipal));
-  identity->set_type(std::string(kServiceType));
-}
-
 void FillStream(const engine::GetRecordsResult& result, v1::GetRecordsResponse* to) {
-  for (const engine::ChangeOfItem& change : result.records) FillRecord(change, result.view, to->add_records());
+  for (const engine::ChangeOfItem& change : result.records) Fill(change, result.view, to->add_records());
   if (result.next_shard_iterator.has_value()) to->set_next_shard_iterator(*result.next_shard_iterator);
 }
 

@@ -263,7 +263,8 @@ void CallLedger::EndStalled(int64_t now_ns, Connections* connections) {
   for (auto& [peer, connection] : *connections) {
     if (!connection.is_slow) continue;
     for (const Waiting& waiting : connection.calls) {
-      if (waiting.phase == CallPhase::kListening || now_ns - waiting.since_ns < timeout_ns) continue;
+      if (waiting.phase == CallPhase::kListening || waiting.phase == CallPhase::kPushing) continue;
+      if (now_ns - waiting.since_ns < timeout_ns) continue;
       if (!Cancel(waiting)) continue;
       ended_stalled_.fetch_add(1, std::memory_order_relaxed);
     }
@@ -280,7 +281,7 @@ void CallLedger::EndLargest(int64_t now_ns, size_t wanted, ConnectionList connec
     for (const Waiting& waiting : each->second.calls) {
       // A stream that listens may have received no part of a message.
       if (waiting.phase == CallPhase::kListening && each->second.request_bytes < kWindowBytes) continue;
-      const bool is_answer = waiting.phase == CallPhase::kSending;
+      const bool is_answer = waiting.phase == CallPhase::kSending || waiting.phase == CallPhase::kPushing;
       // A request grows until it is whole. An answer only shrinks.
       if (is_answer && now_ns - waiting.since_ns < grace_ns) continue;
       has_unread = has_unread || is_answer;

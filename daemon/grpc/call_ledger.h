@@ -30,6 +30,7 @@ enum class CallPhase : uint8_t {
   kReading,  // its request has not arrived as a whole
   kRunning,
   kSending,    // its answer has not been sent as a whole
+  kPushing,    // as kSending, of a stream whose client may read as slowly as it likes while the budget has room
   kListening,  // a stream that waits for its next message, a part of which may have arrived
 };
 

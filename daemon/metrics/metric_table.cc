@@ -72,6 +72,13 @@ constexpr MetricDefinition kStreams[] = {
      "Segments of the streams that were removed before their time, because of --stream_mb_max."},
 };
 
+constexpr MetricDefinition kWatches[] = {
+    {"armature_watches", kGauge, "", "Open watches; at most --watch_max."},
+    {"armature_watch_records_total", kCounter, "", "Changes delivered to watches."},
+    {"armature_watches_fell_behind_total", kCounter, "",
+     "Watches that ended because the changes behind their position were no longer kept."},
+};
+
 constexpr MetricDefinition kExpiry[] = {
     {"armature_expired_items_total", kCounter, "", "Items deleted because their time to live was over."},
     {"armature_expiry_waiting_items", kGauge, "",
@@ -154,10 +161,9 @@ struct MetricGroup {
   std::span<const MetricDefinition> metrics;
 };
 constexpr MetricGroup kGroups[] = {
-    {"Requests", kRequests},    {"Group commit", kCommit}, {"Global indexes", kIndexes},
-    {"Tables", kTables},        {"Streams", kStreams},     {"Expiry", kExpiry},
-    {"Pools", kPools},          {"Disk space", kDisk},     {"Backups", kBackups},
-    {"Storage engine", kStore}, {"Process", kProcess},
+    {"Requests", kRequests}, {"Group commit", kCommit}, {"Global indexes", kIndexes}, {"Tables", kTables},
+    {"Streams", kStreams},   {"Watches", kWatches},     {"Expiry", kExpiry},          {"Pools", kPools},
+    {"Disk space", kDisk},   {"Backups", kBackups},     {"Storage engine", kStore},   {"Process", kProcess},
 };
 
 std::string_view KindName(MetricKind kind) {

@@ -313,6 +313,12 @@ void AddExpiry(const engine::ExpiryStats& expiry, MetricSet* set) {
   set->Add("armature_expiry_filling_tables", expiry.filling);
 }
 
+void AddWatches(const engine::WatchStats& watches, MetricSet* set) {
+  set->Add("armature_watches", uint64_t{watches.open});
+  set->Add("armature_watch_records_total", watches.records);
+  set->Add("armature_watches_fell_behind_total", watches.fell_behind);
+}
+
 // The body of /metrics.
 std::string Collect(const MetricsSources& sources, absl::Time start) {
   MetricSet set;
@@ -330,6 +336,7 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   set.Add("armature_pool_queue_tasks", uint64_t{engine.check_queue_tasks}, {{"pool", "check"}});
   set.Add("armature_pool_refused_total", engine.read_queue_refused, {{"pool", "read"}});
   AddExpiry(engine.expiry, &set);
+  AddWatches(engine.watches, &set);
   AddDisk(database.disk, &set);
   AddBackups(sources.engine->backups()->stats(), &set);
   AddFiles(database.files, &set);

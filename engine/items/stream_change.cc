@@ -9,12 +9,6 @@
 namespace armature::engine {
 namespace {
 
-// The slot of a row: its key begins with the hash of the partition key.
-uint8_t SlotOf(std::string_view row_key) {
-  if (row_key.empty()) return 0;
-  return static_cast<uint8_t>(static_cast<uint8_t>(row_key[0]) % store::kStreamSlots);
-}
-
 codec::StreamEvent EventOf(const RowWrite& row) {
   if (!row.before.has_value()) return codec::StreamEvent::kInsert;
   return row.effect.after == nullptr ? codec::StreamEvent::kRemove : codec::StreamEvent::kModify;
@@ -43,7 +37,7 @@ void RecordStreamChange(const RowWrite& row, int64_t now_ms, store::WriteUnit* u
     keys_head = codec::StoredItemHead(keys);
     images.keys = {keys_head, keys.bytes};
   }
-  unit->SetStreamRecord(stream.stream, SlotOf(row.key),
+  unit->SetStreamRecord(stream.stream, store::StreamSlotOf(row.key),
                         codec::EncodeStreamRecord(EventOf(row), row.mutation->is_expiry(), now_ms, images));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -120,7 +121,7 @@ absl::StatusOr<ChangeSequence> PositionAt(const store::Database& database, const
   return is_after ? *given : ChangeSequence(given->value() - 1);
 }
 
-absl::Status CheckShape(const GetShardIteratorRequest& request) {
+absl::Status CheckIteratorShape(const GetShardIteratorRequest& request) {
   model::ConstraintList constraints;
   CheckRequired(request.stream_arn, "streamArn", kArnMinChars, kArnMaxChars, &constraints);
   CheckRequired(request.shard_id, "shardId", kShardIdMinChars, kShardIdMaxChars, &constraints);
@@ -234,7 +235,7 @@ absl::StatusOr<DescribeStreamResult> DescribeStream(const store::Database& datab
 }
 
 absl::StatusOr<std::string> GetShardIterator(const store::Database& database, const GetShardIteratorRequest& request) {
-  ARM_RETURN_IF_ERROR(CheckShape(request));
+  ARM_RETURN_IF_ERROR(CheckIteratorShape(request));
   const std::string_view type = *request.type;
   const bool needs_sequence = type.ends_with("_SEQUENCE_NUMBER");
   if (needs_sequence != request.sequence_number.has_value()) {
@@ -262,7 +263,8 @@ absl::StatusOr<std::string> GetShardIterator(const store::Database& database, co
   return EncodeIterator(iterator);
 }
 
-absl::StatusOr<ChangeOfItem> ReadChange(const model::KeySchema& key, ChangeSequence sequence, std::string_view record) {
+absl::StatusOr<ChangeOfItem> ReadChange(const model::KeySchema& key, ChangeSequence sequence, std::string_view record,
+                                        model::StreamView view) {
   ARM_ASSIGN_OR_RETURN(const codec::StreamRecord parsed, codec::ParseStreamRecord(record));
   ARM_ASSIGN_OR_RETURN(std::optional<Image> keys, ReadImage(parsed.keys));
   ARM_ASSIGN_OR_RETURN(std::optional<Image> new_image, ReadImage(parsed.new_image));
@@ -277,8 +279,11 @@ absl::StatusOr<ChangeOfItem> ReadChange(const model::KeySchema& key, ChangeSeque
     change.api_size += static_cast<int64_t>(model::ApiSize(model::ItemView(change.keys)));
     if (item.compact_numbers) change.keys = model::PlainItem(change.keys);
   }
-  for (const auto& [image, to] : {std::pair{&new_image, &change.new_image}, std::pair{&old_image, &change.old_image}}) {
-    if (!image->has_value()) continue;
+  const bool has_new = new_image.has_value() && model::HasNewImages(view);
+  const bool has_old = old_image.has_value() && model::HasOldImages(view);
+  for (const auto& [is_wanted, image, to] :
+       {std::tuple{has_new, &new_image, &change.new_image}, std::tuple{has_old, &old_image, &change.old_image}}) {
+    if (!is_wanted) continue;
     change.api_size += static_cast<int64_t>((*image)->api_size);
     *to = std::move((*image)->plain);
   }
@@ -308,24 +313,25 @@ absl::StatusOr<GetRecordsResult> GetRecords(const store::Database& database, con
   size_t bytes = 0;
   size_t passed_over = 0;
   const int64_t oldest_ms = now_ms - database.stream_keeper().options().retention_ms;
-  ARM_ASSIGN_OR_RETURN(const bool is_drained,
-                       log.Read(iterator->shard.segment, stream.id, iterator->shard.slot, iterator->after,
-                                [&](ChangeSequence sequence, std::string_view record) -> absl::StatusOr<bool> {
-                                  ARM_ASSIGN_OR_RETURN(ChangeOfItem change, ReadChange(stream.key, sequence, record));
-                                  const size_t size = change.keys.size() + change.new_image.value_or("").size() +
-                                                      change.old_image.value_or("").size();
-                                  const bool is_full = static_cast<int64_t>(result.records.size()) == limit ||
-                                                       (!result.records.empty() && bytes + size > model::kPageMaxBytes);
-                                  if (is_full || passed_over == kOldRecordsMax) return false;
-                                  iterator->after = sequence;
-                                  if (change.time_ms < oldest_ms) {
-                                    ++passed_over;
-                                    return true;
-                                  }
-                                  bytes += size;
-                                  result.records.push_back(std::move(change));
-                                  return true;
-                                }));
+  ARM_ASSIGN_OR_RETURN(
+      const bool is_drained,
+      log.Read(iterator->shard.segment, stream.id, iterator->shard.slot, iterator->after,
+               [&](ChangeSequence sequence, std::string_view record) -> absl::StatusOr<bool> {
+                 ARM_ASSIGN_OR_RETURN(ChangeOfItem change, ReadChange(stream.key, sequence, record, stream.view));
+                 const size_t size =
+                     change.keys.size() + change.new_image.value_or("").size() + change.old_image.value_or("").size();
+                 const bool is_full = static_cast<int64_t>(result.records.size()) == limit ||
+                                      (!result.records.empty() && bytes + size > model::kPageMaxBytes);
+                 if (is_full || passed_over == kOldRecordsMax) return false;
+                 iterator->after = sequence;
+                 if (change.time_ms < oldest_ms) {
+                   ++passed_over;
+                   return true;
+                 }
+                 bytes += size;
+                 result.records.push_back(std::move(change));
+                 return true;
+               }));
   // A segment that was trimmed meanwhile may have been read in part.
   if (const std::vector<store::StreamSegment> left = log.segments();
       left.empty() || left.front().id > iterator->shard.segment) {

@@ -81,8 +81,10 @@ struct ChangeOfItem {
   int64_t api_size = 0;  // of keys and images
 };
 
-// The change in a record of a stream of a table with `key`. Errors: DataLoss.
-absl::StatusOr<ChangeOfItem> ReadChange(const model::KeySchema& key, ChangeSequence sequence, std::string_view record);
+// The change in a record of a stream of a table with `key`, with those of its images that `view` contains. Errors:
+// DataLoss.
+absl::StatusOr<ChangeOfItem> ReadChange(const model::KeySchema& key, ChangeSequence sequence, std::string_view record,
+                                        model::StreamView view);
 
 struct GetRecordsResult {
   std::vector<ChangeOfItem> records;

@@ -219,7 +219,7 @@ absl::Status AcceptLosses(const std::string& data_dir, const std::vector<Damage>
       const std::unique_ptr<RocksDb> rocks,
       RocksDb::Open(directory->db_path(), options, RocksDb::IfMissing::kFail, RocksDb::IfDamaged::kAcceptLosses));
   TimerQueue timers;
-  const SequenceTickets tickets(ChangeSequence(0));
+  SequenceTickets tickets(ChangeSequence(0));
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<StreamLog> streams, StreamLog::Open(rocks.get(), &tickets));
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Catalog> catalog, Catalog::Open(rocks.get(), &timers, streams.get()));
   std::set<std::string> lost;

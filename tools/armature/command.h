@@ -163,6 +163,7 @@ void AddTableCommands(CLI::App& app, Action* action);
 void AddItemCommands(CLI::App& app, Action* action);   // also query and scan
 void AddGroupCommands(CLI::App& app, Action* action);  // batch-get, batch-write, transact
 void AddStreamCommands(CLI::App& app, Action* action);
+void AddWatchCommand(CLI::App& app, Action* action);
 void AddPolicyCommands(CLI::App& app, Action* action);
 void AddSqlCommand(CLI::App& app, Action* action);
 void AddIndexCommands(CLI::App& app, Action* action);

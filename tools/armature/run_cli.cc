@@ -30,9 +30,11 @@ void AddGlobalOptions(CLI::App& app, Session::Options* options, std::string* for
       ->envname("ARMATURE_ENDPOINT")
       ->capture_default_str()
       ->type_name("ADDRESS");
-  app.add_option("--output", *format,
-                 "Without it: table on a terminal, json elsewhere. advise prints text if it is not given")
-      ->check(CLI::IsMember({"json", "table"}));
+  app.add_option(
+         "--output", *format,
+         "Without it: table on a terminal, json elsewhere. advise prints text if it is not given. jsonl is json: "
+         "watch and stream read print a document on each line")
+      ->check(CLI::IsMember({"json", "jsonl", "table"}));
   app.add_flag("-y,--yes", options->yes, "Do not ask before something is destroyed");
   app.add_option("--timeout", options->timeout_seconds, "Seconds to wait for an answer")
       ->check(CLI::Range(0.001, kTimeoutSecondsMax))
@@ -75,10 +77,10 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   app.set_version_flag("--version", Cat("armature ", kVersion));
   // The order of the commands in the help.
   for (const auto add :
-       {AddTableCommands, AddItemCommands, AddGroupCommands, AddSqlCommand, AddStreamCommands, AddPolicyCommands,
-        AddIndexCommands, AddStatusCommands, AddCredentialsCommands, AddAdviseCommand, AddVerifyCommand, AddLoadCommand,
-        AddOverviewCommand, AddManualCommands, AddExportCommand, AddImportCommand, AddBackupCommands,
-        AddInspectCommands, AddRecoverCommand}) {
+       {AddTableCommands, AddItemCommands,   AddGroupCommands,  AddSqlCommand,      AddStreamCommands,
+        AddWatchCommand,  AddPolicyCommands, AddIndexCommands,  AddStatusCommands,  AddCredentialsCommands,
+        AddAdviseCommand, AddVerifyCommand,  AddLoadCommand,    AddOverviewCommand, AddManualCommands,
+        AddExportCommand, AddImportCommand,  AddBackupCommands, AddInspectCommands, AddRecoverCommand}) {
     add(app, &action);
   }
   for (CLI::App* group : app.get_subcommands({})) {

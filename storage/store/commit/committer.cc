@@ -356,6 +356,7 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
   if (status.ok() && stream_batch.has_value()) stream_batch->Written();
   if (status.ok()) builder.CountBacklogs();
   if (records > 0) tickets_->Release(first);
+  if (status.ok() && stream_batch.has_value()) stream_batch->Readable();
   if (status.ok() && !builder.tables().empty()) log_->NotifyAppended(builder.tables());
 }
 

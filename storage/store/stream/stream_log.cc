@@ -78,7 +78,15 @@ absl::StatusOr<ChangeSequence> StreamLog::ReadLastSequence(RocksDb* db) {
   return ChangeSequence(last);
 }
 
-absl::StatusOr<std::unique_ptr<StreamLog>> StreamLog::Open(RocksDb* db, const SequenceTickets* tickets) {
+uint8_t StreamSlotOf(std::string_view row_key) {
+  if (row_key.empty()) return 0;
+  return static_cast<uint8_t>(static_cast<uint8_t>(row_key[0]) % kStreamSlots);
+}
+
+StreamLog::StreamLog(RocksDb* db, SequenceTickets* tickets)
+    : db_(db), tickets_(tickets), opened_at_(tickets->last_taken()) {}
+
+absl::StatusOr<std::unique_ptr<StreamLog>> StreamLog::Open(RocksDb* db, SequenceTickets* tickets) {
   auto log = std::unique_ptr<StreamLog>(new StreamLog(db, tickets));
   ARM_RETURN_IF_ERROR(log->Load());
   return log;
@@ -113,15 +121,20 @@ StreamLog::Change::Change(StreamLog* log) : log_(log), gate_(std::make_unique<ab
 StreamLog::Change::~Change() = default;
 
 void StreamLog::Change::Apply() {
-  const absl::MutexLock lock(&log_->mutex_);
-  if (first_segment_.has_value()) log_->segments_.push_back(*first_segment_);
-  for (StreamDescriptor& stream : changed_) {
-    const StreamSwitch::State state =
-        stream.is_enabled() ? StreamSwitch::State{stream.id, stream.view} : StreamSwitch::State{};
-    log_->SetSwitch(stream.table, state);
-    const StreamId id = stream.id;
-    log_->streams_[id] = std::move(stream);
+  std::vector<StreamId> streams;
+  {
+    const absl::MutexLock lock(&log_->mutex_);
+    if (first_segment_.has_value()) log_->segments_.push_back(*first_segment_);
+    for (StreamDescriptor& stream : changed_) {
+      const StreamSwitch::State state =
+          stream.is_enabled() ? StreamSwitch::State{stream.id, stream.view} : StreamSwitch::State{};
+      log_->SetSwitch(stream.table, state);
+      const StreamId id = stream.id;
+      log_->streams_[id] = std::move(stream);
+      streams.push_back(id);
+    }
   }
+  for (const StreamId stream : streams) log_->NotifyAppended(stream);
 }
 
 const StreamDescriptor* StreamLog::FindEnabled(TableId table) const {
@@ -143,6 +156,9 @@ std::unique_ptr<StreamLog::Change> StreamLog::Prepare(const TableDescriptor& tab
     if (WantsStream(table) == (FindEnabled(table.id) != nullptr)) return nullptr;
   }
   auto change = std::unique_ptr<Change>(new Change(this));
+  // Writes to a table without stream need not take a sequence. A stream that begins takes one that has no record, so
+  // that a position in an earlier stream of the table differs from the begin of this one.
+  if (WantsStream(table)) tickets_->Release(tickets_->Take(1));
   const ChangeSequence last = tickets_->last_taken();
   const absl::MutexLock lock(&mutex_);
   rocksdb::ColumnFamilyHandle* const meta = db_->meta()->handle();
@@ -225,9 +241,56 @@ void StreamLog::Batch::Add(StreamId stream, uint8_t slot, ChangeSequence sequenc
   const std::string key = StreamRecordKey(segment_, stream, slot, sequence);
   batch->Put(log_->db_->stream()->handle(), key, ToSlice(record));
   bytes_ += key.size() + record.size();
+  const auto same = [&](const Appended& each) { return each.stream == stream && each.slot == slot; };
+  if (const auto found = std::find_if(appended_.begin(), appended_.end(), same); found != appended_.end()) {
+    found->last = sequence;
+  } else {
+    appended_.push_back({stream, slot, sequence});
+  }
 }
 
-void StreamLog::Batch::Written() { log_->CountWritten(segment_, bytes_); }
+void StreamLog::Batch::Written() {
+  {
+    const absl::MutexLock lock(&log_->mutex_);
+    for (const Appended& each : appended_) {
+      SlotSequences& last = log_->last_appended_.try_emplace(each.stream, log_->OpenedAt()).first->second;
+      last[each.slot] = each.last;
+    }
+  }
+  log_->CountWritten(segment_, bytes_);
+}
+
+void StreamLog::Batch::Readable() {
+  StreamId notified;
+  for (const Appended& each : appended_) {
+    if (each.stream != notified) log_->NotifyAppended(each.stream);
+    notified = each.stream;
+  }
+}
+
+SlotSequences StreamLog::OpenedAt() const {
+  SlotSequences sequences;
+  sequences.fill(opened_at_);
+  return sequences;
+}
+
+SlotSequences StreamLog::LastAppended(StreamId stream) const {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = last_appended_.find(stream);
+  return found == last_appended_.end() ? OpenedAt() : found->second;
+}
+
+void StreamLog::NotifyAppended(StreamId stream) {
+  if (!has_append_listener_.load(std::memory_order_relaxed)) return;
+  const absl::MutexLock lock(&listener_mutex_);
+  if (on_append_) on_append_(stream);
+}
+
+void StreamLog::SetAppendListener(std::function<void(StreamId stream)> listen) {
+  const absl::MutexLock lock(&listener_mutex_);
+  has_append_listener_.store(listen != nullptr, std::memory_order_relaxed);
+  on_append_ = std::move(listen);
+}
 
 void StreamLog::CountWritten(SegmentId segment, uint64_t bytes) {
   bool has_grown = false;
@@ -368,6 +431,7 @@ absl::Status StreamLog::Remove(StreamId stream) {
   ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/false, "remove a stream"));
   const absl::MutexLock lock(&mutex_);
   streams_.erase(stream);
+  last_appended_.erase(stream);
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 // range. A slot is a part of the partition keys, by their hash. A shard of the API is one slot of one stream in one
 // segment, so shards roll over together and a trim removes whole shards.
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -70,11 +71,17 @@ struct StreamSegment {
   uint64_t bytes = 0;             // size of its records, approximately
 };
 
+// The greatest sequence of a record in each slot of a stream.
+using SlotSequences = std::array<ChangeSequence, kStreamSlots>;
+
+// The slot of a row of a table, by its key, which begins with the hash of the partition key.
+uint8_t StreamSlotOf(std::string_view row_key);
+
 // Thread-safety: thread-safe.
 class StreamLog {
  public:
   // Reads streams and segments. Both must outlive the log.
-  static absl::StatusOr<std::unique_ptr<StreamLog>> Open(RocksDb* db, const SequenceTickets* tickets);
+  static absl::StatusOr<std::unique_ptr<StreamLog>> Open(RocksDb* db, SequenceTickets* tickets);
   // The greatest sequence that a segment or a stream in `db` has passed. Later changes need greater ones.
   static absl::StatusOr<ChangeSequence> ReadLastSequence(RocksDb* db);
 
@@ -123,12 +130,21 @@ class StreamLog {
              rocksdb::WriteBatch* batch);
     // Called after the batch was written.
     void Written();
+    // Called after the sequences were released, so that the records may be read. Calls the append listener.
+    void Readable();
 
    private:
+    struct Appended {
+      StreamId stream;
+      uint8_t slot;
+      ChangeSequence last;
+    };
+
     StreamLog* const log_;
     const absl::MutexLock gate_;
     const SegmentId segment_;
     uint64_t bytes_ = 0;
+    std::vector<Appended> appended_;  // one for each slot of a stream
   };
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -141,6 +157,12 @@ class StreamLog {
   uint64_t bytes() const;                       // of all segments
   // All records up to this sequence may be read.
   ChangeSequence watermark() const;
+  // No record of the slot has a greater sequence. For slots without records since the log was opened, it is the last
+  // sequence before that.
+  SlotSequences LastAppended(StreamId stream) const;
+  // Calls `listen` (on the committer's or the catalog's thread) when records of a stream have become readable, and when
+  // a stream has begun or ended. It must only take a note. Null removes it; it is not running when the call returns.
+  void SetAppendListener(std::function<void(StreamId stream)> listen);
 
   // Calls fn(sequence, record) for the records of a slot behind `after`, in order, until it returns false. Returns true
   // if all were read. Errors: DataLoss, Unavailable, or what `fn` returned.
@@ -166,23 +188,29 @@ class StreamLog {
   void SetGrowthListener(std::function<void()> wake, uint64_t bytes);
 
  private:
-  StreamLog(RocksDb* db, const SequenceTickets* tickets) : db_(db), tickets_(tickets) {}
+  StreamLog(RocksDb* db, SequenceTickets* tickets);
   absl::Status Load();
   const model::StreamDescriptor* FindEnabled(TableId table) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SetSwitch(TableId table, StreamSwitch::State state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CountWritten(SegmentId segment, uint64_t bytes);
+  void NotifyAppended(StreamId stream);
+  SlotSequences OpenedAt() const;
 
   RocksDb* const db_;
-  const SequenceTickets* const tickets_;
+  SequenceTickets* const tickets_;
+  const ChangeSequence opened_at_;
   // Held while a batch with stream records, a change of the set of streams, or the begin of a segment is written.
   absl::Mutex gate_;
   mutable absl::Mutex mutex_;  // taken inside the gate
   std::map<StreamId, model::StreamDescriptor> streams_ ABSL_GUARDED_BY(mutex_);
   std::vector<StreamSegment> segments_ ABSL_GUARDED_BY(mutex_);
   std::map<TableId, std::shared_ptr<StreamSwitch>> switches_ ABSL_GUARDED_BY(mutex_);
-  uint64_t grown_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // since the last call of the listener
+  std::map<StreamId, SlotSequences> last_appended_ ABSL_GUARDED_BY(mutex_);  // since the log was opened
+  uint64_t grown_bytes_ ABSL_GUARDED_BY(mutex_) = 0;                         // since the last call of the listener
   absl::Mutex listener_mutex_;
   std::function<void()> on_growth_ ABSL_GUARDED_BY(listener_mutex_);
+  std::function<void(StreamId)> on_append_ ABSL_GUARDED_BY(listener_mutex_);
+  std::atomic<bool> has_append_listener_ = false;
   std::atomic<uint64_t> growth_bytes_ = UINT64_MAX;
 };
 

@@ -58,7 +58,9 @@ TEST(Operations, OnTablesAndStreamsHaveAFunctionEach) {
     return std::multiset<std::string>(names.begin(), names.end());
   };
   EXPECT_EQ(names_of(TableOperations()), expected(Plane::kTable));
-  EXPECT_EQ(names_of(StreamOperations()), expected(Plane::kStream));
+  std::multiset<std::string> streams = expected(Plane::kStream);
+  streams.erase("Watch");  // a stream of answers
+  EXPECT_EQ(names_of(StreamOperations()), streams);
   EXPECT_EQ(names_of(StatementOperations()), expected(Plane::kStatement));
 }
 

@@ -372,7 +372,7 @@ TEST_F(ExpiryTest, GoesOutOfAllIndexesIntoTheStream) {
     const auto read = engine_.database().streams().Read(
         shard.key.segment, stream.id, shard.key.slot, ChangeSequence(0),
         [&](ChangeSequence sequence, std::string_view record) -> absl::StatusOr<bool> {
-          const auto change = ReadChange(stream.key, sequence, record);
+          const auto change = ReadChange(stream.key, sequence, record, stream.view);
           EXPECT_TRUE(change.ok());
           expiries.push_back(change->is_expiry);
           EXPECT_EQ(change->event, change->is_expiry ? codec::StreamEvent::kRemove : codec::StreamEvent::kInsert);

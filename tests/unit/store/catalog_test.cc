@@ -317,7 +317,7 @@ class CutOffTest : public CatalogTest {
   }
 
   TimerQueue timers_;
-  const SequenceTickets tickets_{ChangeSequence(0)};
+  SequenceTickets tickets_{ChangeSequence(0)};
   std::unique_ptr<RocksDb> rocks_;
   std::unique_ptr<StreamLog> streams_;
   std::unique_ptr<Catalog> catalog_;

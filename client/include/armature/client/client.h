@@ -21,6 +21,8 @@ namespace armature::client {
 
 class Pipeline;
 class TableExport;
+class Watcher;
+struct WatchOptions;
 class WriteSession;
 struct PipelineOptions;
 
@@ -103,6 +105,10 @@ class Client {
   // INVALID_ARGUMENT for an option outside its range.
   absl::StatusOr<std::unique_ptr<Pipeline>> OpenPipeline(const PipelineOptions& options) const;
   absl::StatusOr<std::unique_ptr<Pipeline>> OpenPipeline() const;
+
+  // The changes of a table as they are made: see watcher.h. The first call of Next connects.
+  std::unique_ptr<Watcher> Watch(api::v1::WatchRequest request, WatchOptions options) const;
+  std::unique_ptr<Watcher> Watch(api::v1::WatchRequest request) const;
 
   const ClientOptions& options() const { return *options_; }
 

@@ -4,8 +4,8 @@
 // The operations of Client: package, service and name of each. The proto files of the services describe them:
 // items.proto, tables.proto, streams.proto, and admin.proto for the administration of a daemon.
 //
-// Not in the list: TransactWriteItems and ExportTable, because Client does more for them than to send a request, and
-// ListBackups of AdminService, which Client calls ListDatabaseBackups.
+// Not in the list: TransactWriteItems, ExportTable and Watch, because Client does more for them than to send a request,
+// and ListBackups of AdminService, which Client calls ListDatabaseBackups.
 #define ARMATURE_CLIENT_OPERATIONS(OPERATION)             \
   OPERATION(api, ItemService, GetItem)                    \
   OPERATION(api, ItemService, PutItem)                    \

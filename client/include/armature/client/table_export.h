@@ -13,7 +13,7 @@
 
 namespace armature::client {
 
-class TableExportStream;
+struct TableExportStream;
 
 // The stream of Client::ExportTable. Reads one page ahead.
 //

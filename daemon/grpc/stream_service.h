@@ -1,0 +1,26 @@
+#ifndef ARMATURE_DAEMON_GRPC_STREAM_SERVICE_H_
+#define ARMATURE_DAEMON_GRPC_STREAM_SERVICE_H_
+
+// Streams of changes over gRPC: the operations on them, and watches.
+
+#include "daemon/grpc/call_gate.h"
+#include "daemon/grpc/unary_service.h"
+#include "daemon/grpc/watch_stream.h"
+
+namespace armature::daemon {
+
+// Thread-safety: thread-safe. Lifetime: `gate` must outlive the server.
+class StreamService final : public UnaryService {
+ public:
+  explicit StreamService(const CallGate* gate);
+
+  // Ends the watches, because the server is stopping.
+  void Drain() { watches_.Drain(); }
+
+ private:
+  StreamSet<WatchStream> watches_;
+};
+
+}  // namespace armature::daemon
+
+#endif  // ARMATURE_DAEMON_GRPC_STREAM_SERVICE_H_
