@@ -53,10 +53,14 @@ class Session {
   // or if there is no terminal.
   absl::Status Confirm(std::string_view what) const;
 
+  // True if a person reads the output and gives the input: both are a terminal.
+  bool is_interactive() const { return answers_ != nullptr && options_.format == OutputFormat::kTable; }
+
   // True if everything is confirmed in advance.
   bool is_confirmed() const { return options_.yes; }
 
   OutputFormat format() const { return options_.format; }
+  const std::string& endpoint() const { return options_.endpoint; }
 
   std::ostream& progress() const { return progress_; }
   bool is_progress_live() const { return is_progress_live_; }

@@ -1,4 +1,4 @@
-#include "tools/armature/sql_text.h"
+#include "tools/armature/sql/sql_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,6 +23,18 @@ TEST(SplitStatements, NotInTextsNamesAndComments) {
               ElementsAre("SELECT * \nFROM a"));
   EXPECT_THAT(SplitStatements("SELECT '--' FROM a; b"), ElementsAre("SELECT '--' FROM a", "b"));
   EXPECT_THAT(SplitStatements("SELECT 'no end; of it"), ElementsAre("SELECT 'no end; of it"));
+}
+
+TEST(SplitSql, KeepsTheStatementThatNothingEnds) {
+  const SplitText whole = SplitSql("SELECT 1;");
+  EXPECT_THAT(whole.statements, ElementsAre("SELECT 1"));
+  EXPECT_EQ(whole.rest, "");
+  EXPECT_EQ(whole.quote, 0);
+  const SplitText half = SplitSql("SELECT 1; SELECT *\nFROM 'a;\n");
+  EXPECT_THAT(half.statements, ElementsAre("SELECT 1"));
+  EXPECT_EQ(half.rest, "SELECT *\nFROM 'a;");
+  EXPECT_EQ(half.quote, '\'');
+  EXPECT_EQ(SplitSql("SELECT \"a").quote, '"');
 }
 
 }  // namespace armature::cli::sql_text_test

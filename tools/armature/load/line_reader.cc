@@ -15,7 +15,7 @@
 namespace armature::cli {
 namespace {
 
-constexpr size_t kBufferBytes = 256 << 10;
+constexpr size_t kInputBufferBytes = 256 << 10;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 int64_t SizeOf(const std::string& path) {
@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<LineReader>> LineReader::Open(const std::string& 
   // The reader closes the duplicate and leaves standard input open.
   const gzFile file = path == "-" ? gzdopen(dup(STDIN_FILENO), "rb") : gzopen(path.c_str(), "rb");
   if (file == nullptr) return InputError(Cat("cannot read ", path, ": ", std::strerror(errno)));
-  gzbuffer(file, kBufferBytes);
+  gzbuffer(file, kInputBufferBytes);
   return std::unique_ptr<LineReader>(new LineReader(path, file, SizeOf(path)));
 }
 
@@ -65,8 +65,8 @@ absl::StatusOr<bool> LineReader::Refill() {
   begin_ = 0;
   if (buffer_.size() > kLineBytesMax) return Error(Cat("the line is longer than ", kLineBytesMax, " bytes"));
   const size_t kept = buffer_.size();
-  buffer_.resize(kept + kBufferBytes);
-  const int read = gzread(file_, buffer_.data() + kept, kBufferBytes);
+  buffer_.resize(kept + kInputBufferBytes);
+  const int read = gzread(file_, buffer_.data() + kept, kInputBufferBytes);
   buffer_.resize(kept + static_cast<size_t>(read > 0 ? read : 0));
   if (read > 0) return true;
   int code = Z_OK;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "storage/base/status_macros.h"
@@ -11,7 +12,9 @@
 #include "tools/armature/command.h"
 #include "tools/armature/display.h"
 #include "tools/armature/message_json.h"
-#include "tools/armature/sql_text.h"
+#include "tools/armature/sql/run_statement.h"
+#include "tools/armature/sql/shell.h"
+#include "tools/armature/sql/sql_text.h"
 
 namespace armature::cli {
 namespace {
@@ -37,23 +40,16 @@ absl::Status AddParameters(const std::string& text, api::v1::ExecuteStatementReq
   return absl::OkStatus();
 }
 
-// Executes one statement, all its pages, and prints the items.
-absl::Status Execute(const Session& session, const client::Client& client, api::v1::ExecuteStatementRequest request,
-                     int64_t limit) {
-  Json items = Json::array();
-  while (true) {
-    ARM_ASSIGN_OR_RETURN(const auto page, client.ExecuteStatement(request));
-    if (page.has_plan()) {
-      session.Print({{"Plan", page.plan()}}, [&page] { return page.plan() + "\n"; });
-      return absl::OkStatus();
-    }
-    for (const api::v1::Item& item : page.items()) {
-      if (limit == 0 || static_cast<int64_t>(items.size()) < limit) items.push_back(ItemToJson(item));
-    }
-    if (!page.has_next_token() || (limit > 0 && static_cast<int64_t>(items.size()) >= limit)) break;
-    request.set_next_token(page.next_token());
+// Executes one statement and prints its items.
+absl::Status Execute(const Session& session, const client::Client& client,
+                     const api::v1::ExecuteStatementRequest& request, int64_t limit) {
+  ARM_ASSIGN_OR_RETURN(const StatementResult result, RunStatement(client, request, limit));
+  if (!result.plan.empty()) {
+    session.Print({{"Plan", result.plan}}, [&result] { return result.plan + "\n"; });
+    return absl::OkStatus();
   }
-  session.Print({{"Items", items}}, [&items] { return items.empty() ? "ok\n" : ItemsTable(items); });
+  session.Print({{"Items", result.items}},
+                [&result] { return result.items.empty() ? "ok\n" : ItemsTable(result.items); });
   return absl::OkStatus();
 }
 
@@ -62,6 +58,11 @@ absl::Status Sql(const Session& session, const SqlOptions& options) {
   ARM_RETURN_IF_ERROR(AddParameters(options.parameters, &request));
   if (options.consistent_read) request.set_consistent_read(true);
   if (options.explain) request.set_explain_only(true);
+  if (options.statement.empty() && session.is_interactive()) {
+    if (!options.parameters.empty()) return UsageError("--parameters needs one statement");
+    ARM_ASSIGN_OR_RETURN(client::Client client, session.Connect());
+    return RunShell(session, std::move(client), request, options.limit);
+  }
   std::vector<std::string> statements = {options.statement};
   if (options.statement.empty() || options.statement == "-") {
     const std::string text((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
@@ -84,8 +85,10 @@ absl::Status Sql(const Session& session, const SqlOptions& options) {
 void AddSqlCommand(CLI::App& app, Action* action) {
   CLI::App& command = *app.add_subcommand("sql", "Execute PartiQL statements");
   SqlOptions& options = SetAction(command, action, Sql);
-  command.add_option("statement", options.statement,
-                     "The statement. Without it, or with -: statements from standard input, each ended by ;");
+  command.add_option(
+      "statement", options.statement,
+      "The statement. Without it, on a terminal: interactive. Else, or with -: statements from standard input, "
+      "each ended by ;");
   command.add_option("--parameters", options.parameters, "The values of the ? of the statement: [{\"S\": \"x\"}]")
       ->type_name("JSON|@FILE");
   command.add_flag("--consistent-read", options.consistent_read, "Strongly consistent: see all acknowledged writes");
@@ -93,7 +96,9 @@ void AddSqlCommand(CLI::App& app, Action* action) {
   command.add_option("--limit", options.limit, "Print at most this many items")
       ->check(CLI::Range(int64_t{1}, INT64_MAX))
       ->type_name("NUMBER");
-  command.footer(R"(Statements end at the first error; those before it are done.
+  command.footer(
+      R"(Statements end at the first error; those before it are done. On a terminal, without a statement, they are read line by
+line with history and completion; \? lists the commands of the shell.
 
 Examples:
   armature sql 'SELECT * FROM Orders WHERE Id = 17'

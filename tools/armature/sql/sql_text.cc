@@ -1,6 +1,7 @@
-#include "tools/armature/sql_text.h"
+#include "tools/armature/sql/sql_text.h"
 
 #include <cstddef>
+#include <utility>
 
 namespace armature::cli {
 namespace {
@@ -15,8 +16,8 @@ void AddStatement(std::string_view text, std::vector<std::string>* statements) {
 
 }  // namespace
 
-std::vector<std::string> SplitStatements(std::string_view text) {
-  std::vector<std::string> statements;
+SplitText SplitSql(std::string_view text) {
+  SplitText split;
   std::string statement;  // without comments
   char quote = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -32,14 +33,23 @@ std::vector<std::string> SplitStatements(std::string_view text) {
       statement.push_back('\n');
       continue;
     } else if (c == ';') {
-      AddStatement(statement, &statements);
+      AddStatement(statement, &split.statements);
       statement.clear();
       continue;
     }
     statement.push_back(c);
   }
-  AddStatement(statement, &statements);
-  return statements;
+  std::vector<std::string> rest;
+  AddStatement(statement, &rest);
+  if (!rest.empty()) split.rest = std::move(rest.front());
+  split.quote = quote;
+  return split;
+}
+
+std::vector<std::string> SplitStatements(std::string_view text) {
+  SplitText split = SplitSql(text);
+  if (!split.rest.empty()) split.statements.push_back(std::move(split.rest));
+  return std::move(split.statements);
 }
 
 }  // namespace armature::cli

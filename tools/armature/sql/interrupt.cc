@@ -1,0 +1,61 @@
+#include "tools/armature/sql/interrupt.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+
+namespace armature::cli {
+namespace {
+
+constexpr int kEndedByInterrupt = 130;  // as shells report it
+
+std::atomic<int> write_end = -1;
+std::atomic<bool> is_noted = false;
+
+void Note(int /*signal*/) {
+  const int error = errno;
+  if (is_noted.exchange(true)) _exit(kEndedByInterrupt);
+  const char byte = 0;
+  if (const int file = write_end.load(); file >= 0 && write(file, &byte, 1) < 0) _exit(kEndedByInterrupt);
+  errno = error;
+}
+
+void Handle(void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  sigaction(SIGINT, &action, nullptr);
+}
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0) {
+    read_end_ = ends[0];
+    write_end.store(ends[1]);
+  }
+  is_noted.store(false);
+  Handle(Note);
+}
+
+Interrupt::~Interrupt() {
+  Handle(SIG_DFL);
+  if (read_end_ >= 0) close(read_end_);
+  if (const int file = write_end.exchange(-1); file >= 0) close(file);
+}
+
+bool Interrupt::is_pending() const { return is_noted.load(); }
+
+bool Interrupt::Take() {
+  char byte = 0;
+  while (read(read_end_, &byte, 1) > 0) {
+  }
+  return is_noted.exchange(false);
+}
+
+}  // namespace armature::cli

@@ -1,0 +1,32 @@
+#ifndef ARMATURE_TOOLS_ARMATURE_SQL_INTERRUPT_H_
+#define ARMATURE_TOOLS_ARMATURE_SQL_INTERRUPT_H_
+
+// Ctrl-C in an interactive program.
+
+namespace armature::cli {
+
+// While it lives, SIGINT is noted instead of ending the process. A second SIGINT before the first one is taken ends it,
+// so that a call that does not return can be left.
+//
+// Thread-safety: thread-safe. Lifetime: one at a time in a process.
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  // True if there was a SIGINT that Take has not taken.
+  bool is_pending() const;
+  // The same, and forgets it.
+  bool Take();
+  // Readable while a SIGINT is pending.
+  int descriptor() const { return read_end_; }
+
+ private:
+  int read_end_ = -1;
+};
+
+}  // namespace armature::cli
+
+#endif  // ARMATURE_TOOLS_ARMATURE_SQL_INTERRUPT_H_
