@@ -18,7 +18,7 @@
 #include "storage/codec/item_codec.h"
 #include "storage/codec/key_codec.h"
 #include "storage/codec/stream_codec.h"
-#include "storage/model/table_name.h"
+#include "storage/model/limits.h"
 
 namespace armature::engine {
 namespace {
@@ -239,15 +239,24 @@ absl::StatusOr<WatchPage> TableWatch::ReadPage(bool* has_more, bool* has_ended) 
   ARM_ASSIGN_OR_RETURN(const WatchReader::Page read, reader_.Read(kWatchPageBytes));
   WatchPage page;
   page.view = terms_.view;
-  page.position = reader_.position();
+  *has_more = read.has_more;
+  *has_ended = read.has_ended;
+  size_t bytes = 0;
   for (const WatchReader::Entry& entry : read.entries) {
     ARM_ASSIGN_OR_RETURN(const bool passes, Passes(entry.record));
     if (!passes) continue;
     ARM_ASSIGN_OR_RETURN(ChangeOfItem change, ReadChange(terms_.stream.key, entry.sequence, entry.record, terms_.view));
+    // Numbers with large exponents are many times as long in an answer as in the record.
+    bytes += change.keys.size() + change.new_image.value_or("").size() + change.old_image.value_or("").size();
+    if (bytes > model::kPageMaxBytes && !page.changes.empty()) {
+      reader_.GoBackTo(page.changes.back().sequence);
+      *has_more = true;
+      *has_ended = false;
+      break;
+    }
     page.changes.push_back(std::move(change));
   }
-  *has_more = read.has_more;
-  *has_ended = read.has_ended;
+  page.position = reader_.position();
   return page;
 }
 

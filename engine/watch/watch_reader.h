@@ -56,6 +56,9 @@ class WatchReader {
   // True if Read may find a record or the end of the stream. Does not block.
   bool HasNews() const;
 
+  // Moves the position back to a record of the last page: those behind it will be read again.
+  void GoBackTo(ChangeSequence sequence) { position_ = sequence; }
+
   // All records up to this sequence were read.
   ChangeSequence position() const { return position_; }
 

@@ -6,6 +6,7 @@ Run by CTest; by hand, for example with 200 kills: watch_test.py --armatured PAT
 
 import argparse
 import json
+import os
 import pathlib
 import random
 import signal
@@ -291,6 +292,51 @@ class WatchTest(unittest.TestCase):
                 calls[0].cancel()
                 await_true(lambda: "armature_watches 1\n" in daemon.get_text("/metrics")[1], "the place is free")
                 next(raw_watch(channel))
+
+    def test_rights_are_checked_at_the_start_and_after_each_reload(self):
+        file = pathlib.Path(self.directory, "credentials")
+
+        def permit(**policies):
+            text = json.dumps({
+                "access_keys": [{"id": f"AK{name}", "secret": f"secret-of-{name}-123456", "policy": name} for name in policies],
+                "policies": policies})
+            with open(file, "w", opener=lambda path, flags: os.open(path, flags, 0o600), encoding="utf-8") as to:
+                to.write(text)
+
+        def command(name, *arguments):
+            return subprocess.Popen(
+                [PATHS.armature, f"--endpoint=unix:{self.socket}", f"--access-key=AK{name}", *arguments],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                env={**os.environ, "ARMATURE_SECRET_KEY": f"secret-of-{name}-123456"})
+
+        def ended(process, exit_code):
+            out, err = process.communicate(timeout=WAIT_S)
+            self.assertEqual(process.returncode, exit_code, err)
+            return out + err
+
+        everything = {"allow": [{"operations": ["*"], "tables": ["*"]}]}
+        tenant = {"allow": [{"operations": ["Watch"], "tables": [TABLE],
+                             "condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["k3"]}}}]}
+        readers = {"allow": [{"operations": ["GetItem", "GetRecords"], "tables": ["*"]}]}
+        with self.serve() as daemon:
+            daemon.create_table(TABLE, StreamSpecification=VIEW)
+            for number in range(5):
+                check(daemon.json_call("PutItem", TableName=TABLE, Item=item_of(number, number)))
+        permit(all=everything, tenant=tenant, readers=readers)
+        with self.serve(f"--credentials_file={file}") as daemon:
+            oldest = ("watch", TABLE, "--from", "oldest", "--limit", "1")
+            self.assertIn("k0", ended(command("all", *oldest), 0))
+            self.assertIn("k3", ended(command("tenant", *oldest, "--partition-key", '{"id": {"S": "k3"}}'), 0))
+            for name, arguments in [("tenant", oldest), ("readers", oldest),
+                                    ("tenant", (*oldest, "--partition-key", '{"id": {"S": "k1"}}'))]:
+                self.assertIn("AccessDeniedException", ended(command(name, *arguments), 1))
+            watch = command("all", "watch", TABLE, "--from", "oldest")
+            ended(command("all", "item", "put", "--table-name", TABLE, "--item", json.dumps(item_of(6, 6))), 0)
+            for _ in range(6):
+                self.assertIn("Keys", watch.stdout.readline())
+            permit(all=readers)
+            daemon.process.send_signal(signal.SIGHUP)
+            self.assertIn("AccessDeniedException", ended(watch, 1))
 
     def test_filters_positions_and_limits_on_the_command_line(self):
         def records(*arguments):

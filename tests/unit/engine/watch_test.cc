@@ -22,6 +22,7 @@
 namespace armature::engine::watch_test {
 
 using codec::Item;
+using codec::L;
 using codec::N;
 using codec::S;
 using testing::ElementsAre;
@@ -210,6 +211,29 @@ TEST_F(WatchTest, FiltersARemovedItemByWhatItWas) {
   const std::vector<ChangeOfItem> changes = Take(watch.get(), 1);
   EXPECT_EQ(PkOf(changes[0]), "b");
   EXPECT_EQ(NumberOf(changes[0].new_image), "none");
+}
+
+TEST_F(WatchTest, PagesAreBoundedAsTheyAreAnswered) {
+  Create("NEW_IMAGE");
+  constexpr int kItems = 40;
+  const auto watch = Open(Request());
+  for (int i = 0; i < kItems; ++i) {
+    std::vector<std::string> values(1000, N("1e125"));
+    ASSERT_TRUE(
+        engine_.Put(WriteTo(kTable, PlainItem(Cat("p", i % 8), "1", {{"n", N(std::to_string(i))}, {"l", L(values)}})))
+            .ok());
+  }
+  int seen = 0;
+  while (seen < kItems) {
+    const absl::StatusOr<WatchPage> page = Next(watch.get());
+    ASSERT_TRUE(page.ok()) << page.status();
+    size_t bytes = 0;
+    for (const ChangeOfItem& change : page->changes) {
+      EXPECT_EQ(NumberOf(change.new_image), std::to_string(seen++));
+      bytes += change.new_image->size();
+    }
+    EXPECT_LT(bytes, (size_t{1} << 20) + (size_t{1} << 17));
+  }
 }
 
 TEST_F(WatchTest, NarrowsTheViewButDoesNotWidenIt) {

@@ -27,6 +27,10 @@ absl::Status SystemError(const char* call, int error) {
   return absl::InternalError(Av(Cat("cannot start the command: ", call, ": ", std::strerror(error))));
 }
 
+absl::Status TooManyLinesError() {
+  return UsageError("--exec: the command has printed more lines than it got; it must print one for each record");
+}
+
 absl::Status EndedError() { return absl::AbortedError("the command has ended"); }
 
 struct Pipe {
@@ -125,6 +129,13 @@ absl::StatusOr<size_t> RecordCommand::ReadSome() const {
   return static_cast<size_t>(std::count(buffer.data(), buffer.data() + count, '\n'));
 }
 
+absl::Status RecordCommand::CheckIdle() const {
+  pollfd file{output_, POLLIN, 0};
+  if (poll(&file, 1, /*timeout=*/0) <= 0) return absl::OkStatus();
+  ARM_ASSIGN_OR_RETURN(const size_t read, ReadSome());
+  return read == 0 ? absl::OkStatus() : TooManyLinesError();
+}
+
 absl::Status RecordCommand::Handle(const std::vector<std::string>& lines, size_t* done,
                                    const std::function<absl::Status()>& acknowledged) {
   std::string text;
@@ -140,9 +151,7 @@ absl::Status RecordCommand::Handle(const std::vector<std::string>& lines, size_t
     // Acknowledgements first, also those of a command that has ended since.
     if (files[0].revents != 0) {
       ARM_ASSIGN_OR_RETURN(const size_t read, ReadSome());
-      if (read > lines.size() - *done) {
-        return UsageError("--exec: the command has printed more lines than it got; it must print one for each record");
-      }
+      if (read > lines.size() - *done) return TooManyLinesError();
       *done += read;
       if (read > 0) ARM_RETURN_IF_ERROR(acknowledged());
     } else if (count == 2 && files[1].revents != 0) {

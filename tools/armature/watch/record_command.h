@@ -34,6 +34,9 @@ class RecordCommand {
   absl::Status Handle(const std::vector<std::string>& lines, size_t* done,
                       const std::function<absl::Status()>& acknowledged);
 
+  // OK if the process, which has no record now, runs and has printed nothing. Does not block. Errors: as Handle.
+  absl::Status CheckIdle() const;
+
   // Waits for the end of the process: its exit status, or 128 and the number of the signal that ended it.
   int Wait();
 

@@ -101,6 +101,7 @@ class RecordHandler {
 
   // Starts the command anew, for the records that it has not acknowledged, when it ends.
   absl::Status Execute(const std::vector<std::string>& lines, const std::vector<std::string>& positions) {
+    ARM_RETURN_IF_ERROR(CheckIdleCommand());
     size_t done = 0;
     absl::Duration pause = kRestartPauseMin;
     while (done < lines.size()) {
@@ -118,6 +119,13 @@ class RecordHandler {
     return absl::OkStatus();
   }
 
+  // Lines that it prints before it has a record would acknowledge that record.
+  absl::Status CheckIdleCommand() {
+    if (command_ == nullptr) return absl::OkStatus();
+    const absl::Status status = command_->CheckIdle();
+    return absl::IsAborted(status) ? Ended(kRestartPauseMin) : status;
+  }
+
   absl::Status Note(const std::string& position) {
     last_ = position;
     const absl::Time now = absl::Now();
@@ -132,8 +140,8 @@ class RecordHandler {
     if (status == kCannotRun || status == kNotFound) {
       return UsageError(Cat("--exec: the shell cannot run the command: it ended with status ", status));
     }
-    session_.progress() << "armature: the command has ended with status " << status << " before it acknowledged all "
-                        << "records; starting it again in " << absl::FormatDuration(pause) << "\n";
+    session_.progress() << "armature: the command has ended with status " << status << "; starting it again in "
+                        << absl::FormatDuration(pause) << "\n";
     absl::SleepFor(pause);
     return absl::OkStatus();
   }
