@@ -433,6 +433,12 @@ class Node(ClientTest):
     def test_javascript_sdk(self):
         self.assertIn("javascript sdk: all passed", self.node("javascript_sdk.mjs"))
 
+    def test_javascript_streams(self):
+        # A segment of a sixteenth of this ends soon.
+        with Daemon(OPTIONS.armatured, "--stream_mb_max=16") as daemon:
+            out = self.node("javascript_streams.mjs", ENDPOINT=f"http://{daemon.http}")
+        self.assertIn("javascript streams: all passed", out)
+
     def test_gui_in_a_browser(self):
         if not os.access(CHROMIUM, os.X_OK):
             self.skipTest(f"no {CHROMIUM}")
@@ -468,6 +474,25 @@ class Node(ClientTest):
         with Daemon(OPTIONS.armatured, f"--cors_origins={address}") as permitting:
             out = self.node("web_page.mjs", CHROMIUM=CHROMIUM, PAGE=address, PERMITTING=f"http://{permitting.http}")
         self.assertIn("web page: all passed", out)
+
+
+class Java(ClientTest):
+    """The AWS SDK for Java v2, from Maven Central."""
+
+    def test_java_streams(self):
+        if shutil.which("mvn") is None or shutil.which("javac") is None:
+            self.skipTest("no mvn and javac")
+        folder = pathlib.Path(OPTIONS.work) / "java_streams"
+        shutil.copytree(HERE / "java_streams", folder, dirs_exist_ok=True)
+        with Daemon(OPTIONS.armatured, "--stream_mb_max=16") as daemon:
+            done = subprocess.run(
+                ["mvn", "--batch-mode", "--quiet", "--file", str(folder / "pom.xml"), "compile", "exec:java"], check=False,
+                capture_output=True, text=True, timeout=TIMEOUT_S, env={**self.environment, "ENDPOINT": f"http://{daemon.http}"})
+        out = done.stdout + done.stderr
+        if done.returncode != 0 and re.search("Could not (transfer|resolve|find)", out):
+            self.skipTest(f"Maven cannot get the client here:\n{out[-2000:]}")
+        self.assertEqual(done.returncode, 0, out)
+        self.assertIn("java streams: all passed", out)
 
 
 if __name__ == "__main__":
