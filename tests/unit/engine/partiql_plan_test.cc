@@ -1,0 +1,153 @@
+// Plans of statements, and the tokens of their pages.
+
+#include "engine/partiql/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "engine/partiql/parser.h"
+#include "engine/partiql/select_run.h"
+#include "tests/unit/engine/engine_test_util.h"
+
+namespace armature::engine::partiql_plan_test {
+
+using codec::N;
+using codec::S;
+using partiql::PageStart;
+using partiql::Plan;
+using partiql::PlanKind;
+using partiql::PlanOptions;
+using testing::HasSubstr;
+
+class PartiqlPlanTest : public testing::Test {
+ protected:
+  PartiqlPlanTest() : engine_(store::Durability::kOs) { EXPECT_TRUE(engine_.CreateTable(PlainTable("tab")).ok()); }
+
+  absl::StatusOr<Plan> PlanOf(const std::string& text, PlanOptions options = {},
+                              const std::vector<std::string>& parameters = {}) {
+    absl::StatusOr<partiql::Statement> statement = partiql::ParseStatement(text, parameters);
+    if (!statement.ok()) return statement.status();
+    statement_ = *std::move(statement);
+    return partiql::MakePlan(engine_.database(), statement_, options);
+  }
+  Plan Made(const std::string& text) {
+    absl::StatusOr<Plan> plan = PlanOf(text);
+    EXPECT_TRUE(plan.ok()) << text << ": " << plan.status();
+    return plan.ok() ? *std::move(plan) : Plan();
+  }
+  std::string Explained(const std::string& text) {
+    const Plan plan = Made(text);
+    return partiql::Explained(statement_, plan);
+  }
+  std::string ErrorOf(const std::string& text) {
+    const absl::StatusOr<Plan> plan = PlanOf(text);
+    return plan.ok() ? "" : std::string(plan.status().message());
+  }
+
+  TestEngine engine_;
+  partiql::Statement statement_;
+};
+
+TEST_F(PartiqlPlanTest, AWholeKeyIsAGetItem) {
+  for (const char* text :
+       {"SELECT * FROM tab WHERE pk = 'a' AND sk = 1", "SELECT n FROM \"tab\" WHERE sk = 1 AND pk = 'a'"}) {
+    const Plan plan = Made(text);
+    EXPECT_EQ(plan.kind, PlanKind::kGet) << text;
+    EXPECT_TRUE(plan.is_key_only);
+    EXPECT_TRUE(plan.get.has_value());
+    EXPECT_FALSE(plan.row_key.empty());
+    EXPECT_FALSE(plan.is_full_scan());
+  }
+  // Writes of one item have one row key.
+  const std::string row_key = Made("UPDATE tab SET n = 1 WHERE pk = 'a' AND sk = 1").row_key;
+  EXPECT_NE(row_key, "");
+  EXPECT_EQ(Made("DELETE FROM tab WHERE sk = 1 AND pk = 'a' AND n > 2").row_key, row_key);
+  EXPECT_NE(Made("DELETE FROM tab WHERE pk = 'a' AND sk = 2").row_key, row_key);
+}
+
+TEST_F(PartiqlPlanTest, APartitionKeyIsAQueryAndNoneAScan) {
+  EXPECT_EQ(Made("SELECT * FROM tab WHERE pk = 'a'").kind, PlanKind::kQuery);
+  EXPECT_EQ(Made("SELECT * FROM tab WHERE pk = 'a' AND sk > 1").kind, PlanKind::kQuery);
+  EXPECT_EQ(Made("SELECT * FROM tab WHERE pk = 'a' AND sk BETWEEN 1 AND 2").kind, PlanKind::kQuery);
+  EXPECT_EQ(Made("SELECT * FROM tab WHERE pk = 'a' AND n = 1").kind, PlanKind::kQuery);
+  for (const char* text : {"SELECT * FROM tab", "SELECT * FROM tab WHERE n = 1", "SELECT * FROM tab WHERE pk > 'a'",
+                           "SELECT * FROM tab WHERE sk = 1", "SELECT * FROM tab WHERE pk = 'a' OR n = 1"}) {
+    const Plan plan = Made(text);
+    EXPECT_EQ(plan.kind, PlanKind::kScan) << text;
+    EXPECT_TRUE(plan.is_full_scan());
+    EXPECT_EQ(plan.reads.size(), 1u);
+  }
+}
+
+TEST_F(PartiqlPlanTest, SeveralPartitionKeysAreAQueryEach) {
+  EXPECT_EQ(Made("SELECT * FROM tab WHERE pk IN ['a', 'b', 'c']").reads.size(), 3u);
+  EXPECT_EQ(Made("SELECT * FROM tab WHERE pk = 'a' OR pk = 'b'").reads.size(), 2u);
+  EXPECT_THAT(Explained("SELECT * FROM tab WHERE pk = 'a' ORDER BY sk DESC"), HasSubstr("backwards"));
+}
+
+TEST_F(PartiqlPlanTest, WritesNeedTheWholeKey) {
+  EXPECT_EQ(Made("INSERT INTO tab VALUE {'pk': 'a', 'sk': 1}").kind, PlanKind::kPut);
+  EXPECT_EQ(Made("DELETE FROM tab WHERE pk = 'a' AND sk = 1").kind, PlanKind::kDelete);
+  const Plan conditional = Made("UPDATE tab SET n = 2 WHERE pk = 'a' AND sk = 1 AND n = 1");
+  EXPECT_EQ(conditional.kind, PlanKind::kUpdate);
+  EXPECT_FALSE(conditional.is_key_only);
+  EXPECT_NE(ErrorOf("UPDATE tab SET n = 2 WHERE pk = 'a'"), "");
+  EXPECT_NE(ErrorOf("DELETE FROM tab WHERE pk = 'a' AND sk = 1 OR n = 1"), "");
+  EXPECT_NE(ErrorOf("SELECT * FROM missing"), "");
+  EXPECT_NE(ErrorOf("SELECT * FROM tab.missing"), "");
+}
+
+StatementRequest Request(const std::string& text) {
+  StatementRequest request;
+  request.statement = text;
+  return request;
+}
+
+TEST(PartiqlTokens, AreRead) {
+  const StatementRequest request = Request("SELECT * FROM tab");
+  for (const PageStart& start : {PageStart{}, PageStart{7, std::nullopt}, PageStart{300, std::string("k\0ey", 4)}}) {
+    const absl::StatusOr<PageStart> read = partiql::DecodeToken(request, partiql::EncodeToken(request, start));
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->read, start.read);
+    EXPECT_EQ(read->key, start.key);
+  }
+}
+
+TEST(PartiqlTokens, BelongToOneStatementWithItsParameters) {
+  StatementRequest request = Request("SELECT * FROM tab WHERE a = ?");
+  request.parameters = {S("x")};
+  const std::string token = partiql::EncodeToken(request, {1, "key"});
+  StatementRequest other = request;
+  other.statement = "SELECT * FROM u WHERE a = ?";
+  EXPECT_FALSE(partiql::DecodeToken(other, token).ok());
+  other = request;
+  other.parameters = {N("1")};
+  EXPECT_FALSE(partiql::DecodeToken(other, token).ok());
+  other.parameters = std::nullopt;
+  EXPECT_FALSE(partiql::DecodeToken(other, token).ok());
+}
+
+TEST(PartiqlTokens, CutAndChangedOnesAreRefusedOrAPlace) {
+  const StatementRequest request = Request("SELECT * FROM tab");
+  const std::string token = partiql::EncodeToken(request, {1, "key"});
+  std::string bytes;
+  ASSERT_TRUE(absl::Base64Unescape(token, &bytes));
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    const auto cut = partiql::DecodeToken(request, absl::Base64Escape(bytes.substr(0, length)));
+    if (cut.ok()) {
+      EXPECT_EQ(cut->read, 1u);
+    }
+  }
+  std::string wrong = bytes;
+  wrong[0] = static_cast<char>(wrong[0] ^ 1);
+  EXPECT_FALSE(partiql::DecodeToken(request, absl::Base64Escape(wrong)).ok());
+  for (const char* nonsense : {"", "====", "nonsense", "\x01\x02"}) {
+    EXPECT_FALSE(partiql::DecodeToken(request, nonsense).ok()) << nonsense;
+  }
+}
+
+}  // namespace armature::engine::partiql_plan_test
