@@ -222,12 +222,18 @@ TEST_F(JoinedReadTest, WithoutTheDiskTellsThatItWouldBlock) {
   TestVisitor half;
   EXPECT_EQ(*Read(&half, {}, Direction::kForward, ReadMode::kMemoryOnly), RangeEnd::kWouldBlock);
   EXPECT_TRUE(half.visited.empty());
-  TestVisitor may_block;
-  EXPECT_EQ(*Read(&may_block), RangeEnd::kReached);
-  EXPECT_EQ(may_block.visited, Joined(0, kEntries - 1));
-  TestVisitor warm;
-  EXPECT_EQ(*Read(&warm, {}, Direction::kForward, ReadMode::kMemoryOnly), RangeEnd::kReached);
-  EXPECT_EQ(warm.visited, Joined(0, kEntries - 1));
+  // The engine compacts each file once soon after the start, and then the new file is not in memory.
+  constexpr int kCompactionsMax = 10;
+  RangeEnd end = RangeEnd::kWouldBlock;
+  for (int i = 0; i < kCompactionsMax && end == RangeEnd::kWouldBlock; ++i) {
+    TestVisitor may_block;
+    EXPECT_EQ(*Read(&may_block), RangeEnd::kReached);
+    EXPECT_EQ(may_block.visited, Joined(0, kEntries - 1));
+    TestVisitor warm;
+    end = *Read(&warm, {}, Direction::kForward, ReadMode::kMemoryOnly);
+    EXPECT_TRUE(end == RangeEnd::kWouldBlock || warm.visited == Joined(0, kEntries - 1));
+  }
+  EXPECT_EQ(end, RangeEnd::kReached);
 }
 
 TEST_F(JoinedReadTest, LargeEntriesAreReadInSmallBatches) {
