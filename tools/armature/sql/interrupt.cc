@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 
 namespace armature::cli {
 namespace {
@@ -16,10 +17,14 @@ constexpr int kEndedByInterrupt = 130;  // as shells report it
 
 std::atomic<int> write_end = -1;
 std::atomic<bool> is_noted = false;
+std::atomic<const char*> printed_notice = nullptr;
 
 void Note(int /*signal*/) {
   const int error = errno;
   if (is_noted.exchange(true)) _exit(kEndedByInterrupt);
+  // A terminal that takes no text is no reason to end.
+  if (const char* const text = printed_notice.load(); text != nullptr && write(STDERR_FILENO, text, strlen(text)) < 0) {
+  }
   const char byte = 0;
   if (const int file = write_end.load(); file >= 0 && write(file, &byte, 1) < 0) _exit(kEndedByInterrupt);
   errno = error;
@@ -33,21 +38,25 @@ void Handle(void (*handler)(int)) {
 
 }  // namespace
 
-Interrupt::Interrupt() {
+Interrupt::Interrupt(const char* notice) : notice_(notice) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0) {
     read_end_ = ends[0];
     write_end.store(ends[1]);
   }
   is_noted.store(false);
+  set_is_quiet(false);
   Handle(Note);
 }
 
 Interrupt::~Interrupt() {
   Handle(SIG_DFL);
+  printed_notice.store(nullptr);
   if (read_end_ >= 0) close(read_end_);
   if (const int file = write_end.exchange(-1); file >= 0) close(file);
 }
+
+void Interrupt::set_is_quiet(bool is_quiet) { printed_notice.store(is_quiet ? nullptr : notice_); }
 
 bool Interrupt::is_pending() const { return is_noted.load(); }
 

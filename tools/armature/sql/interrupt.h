@@ -5,13 +5,14 @@
 
 namespace armature::cli {
 
-// While it lives, SIGINT is noted instead of ending the process. A second SIGINT before the first one is taken ends it,
-// so that a call that does not return can be left.
+// While it lives, SIGINT is noted instead of ending the process, and `notice` is printed at once on the standard error.
+// A second SIGINT before the first one is taken ends the process, so that a call that does not return can be left.
 //
 // Thread-safety: thread-safe. Lifetime: one at a time in a process.
 class Interrupt {
  public:
-  Interrupt();
+  // `notice` must outlive the object.
+  explicit Interrupt(const char* notice);
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
@@ -20,10 +21,13 @@ class Interrupt {
   bool is_pending() const;
   // The same, and forgets it.
   bool Take();
+  // Quiet: no notice is printed, since the caller is about to take the SIGINT.
+  void set_is_quiet(bool is_quiet);
   // Readable while a SIGINT is pending.
   int descriptor() const { return read_end_; }
 
  private:
+  const char* const notice_;
   int read_end_ = -1;
 };
 

@@ -56,6 +56,13 @@ struct LineEditor::Impl {
 
   // Waits for a byte of the terminal or for an interrupt. False after an interrupt.
   bool AwaitInput() {
+    interrupt->set_is_quiet(true);
+    const bool is_there = AwaitByte();
+    interrupt->set_is_quiet(false);
+    return is_there;
+  }
+
+  bool AwaitByte() {
     while (true) {
       std::array<pollfd, 2> files = {pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{interrupt->descriptor(), POLLIN, 0}};
       if (poll(files.data(), files.size(), /*timeout=*/-1) < 0 && errno != EINTR) return true;

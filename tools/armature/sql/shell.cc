@@ -35,8 +35,12 @@ constexpr char kHelp[] = R"(Statements are PartiQL and end with a semicolon; the
   \limit N         print at most N items; 0: all
   \?               this text
   \q, Ctrl-D       end
-TAB completes keywords, tables, indexes and attributes. Ctrl-C drops the input, or ends a statement after the current page.
+TAB completes keywords, tables, indexes and attributes. Ctrl-C drops the input, or ends a statement
+after the current page; twice, it ends a call that does not return, and the program.
 )";
+
+constexpr char kInterruptNotice[] =
+    "\nThe statement ends after its current page. Ctrl-C again ends the program at once.\n";
 
 std::string HistoryFile() {
   if (const char* const file = std::getenv("ARMATURE_HISTORY"); file != nullptr) return file;
@@ -253,7 +257,7 @@ class Shell {
 
   const Session& session_;
   const client::Client client_;
-  Interrupt interrupt_;
+  Interrupt interrupt_{kInterruptNotice};
   DatabaseNames names_;
   LineEditor editor_;
   api::v1::ExecuteStatementRequest request_;
