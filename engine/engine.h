@@ -38,7 +38,10 @@ struct EngineOptions {
   // Two pools have this number of threads each: one runs queries, scans and operations that wait for the disk, the
   // other requests that hold row locks.
   size_t read_threads = 2;
-  size_t read_queue_max = 4096;  // maximum number of requests waiting for a pool; further requests are throttled
+  // Maximum numbers of requests that wait for the pool of queries and scans, where refused ones wait, too, and for each
+  // other pool. Further requests are throttled.
+  size_t read_queue_max = 16'384;
+  size_t pool_queue_max = 4096;
   size_t lock_stripes = 16'384;
   index::IndexBuilderOptions index_build;
   // Writes to a global index whose backlog has reached either limit are throttled.

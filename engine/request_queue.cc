@@ -28,14 +28,23 @@ RequestQueue::RequestQueue(std::string_view name, size_t threads, size_t queue_m
 
 void RequestQueue::Run(Task run, Refused refused) {
   Waiting request{std::move(run), std::move(refused), now_ns_()};
-  bool is_queued = false;
+  Waiting loser;
+  bool is_queued = true;
   {
     const absl::MutexLock lock(&mutex_);
-    is_queued = queue_.size() < queue_max_;
-    if (is_queued) queue_.push_back(std::exchange(request, {}));
+    if (queue_.size() < queue_max_) {
+      queue_.push_back(std::move(request));
+    } else if (is_overloaded_) {
+      loser = std::move(queue_.front());
+      queue_.pop_front();
+      queue_.push_back(std::move(request));
+    } else {
+      loser = std::move(request);
+      is_queued = false;
+    }
   }
-  if (!is_queued) return Refuse(std::move(request.refused));
-  pool_.RunAdmitted([this] { RunNext(); });
+  if (is_queued) pool_.RunAdmitted([this] { RunNext(); });
+  if (loser.refused != nullptr) Refuse(std::move(loser.refused));
 }
 
 void RequestQueue::RunNext() {
@@ -57,17 +66,28 @@ RequestQueue::Waiting RequestQueue::TakeNext(int64_t now_ns, std::deque<Waiting>
   const auto work_ns = static_cast<int64_t>(queue_.size() / threads_) * mean_run_ns_;
   is_overloaded_ = is_overloaded_ || work_ns > patience_ns;
   while (is_overloaded_ && !queue_.empty() && late->size() < kRefusedAtOnce &&
-         now_ns - queue_.front().since_ns > patience_ns) {
+         now_ns - queue_.front().since_ns > patience_ns && IsRefusalDue(now_ns, patience_ns)) {
     late->push_back(std::move(queue_.front()));
     queue_.pop_front();
   }
   Waiting next;
-  if (!queue_.empty()) {
+  const bool is_late = is_overloaded_ && !queue_.empty() && now_ns - queue_.back().since_ns > patience_ns;
+  if (!queue_.empty() && !is_late) {
     next = std::move(is_overloaded_ ? queue_.back() : queue_.front());
     is_overloaded_ ? queue_.pop_back() : queue_.pop_front();
   }
   is_overloaded_ = is_overloaded_ && !queue_.empty();
   return next;
+}
+
+bool RequestQueue::IsRefusalDue(int64_t now_ns, int64_t patience_ns) {
+  const bool has_nothing_to_run = now_ns - queue_.back().since_ns > patience_ns;
+  if (has_nothing_to_run || now_ns - queue_.front().since_ns > kRefusedAfterNs) return true;
+  if (now_ns < next_refusal_ns_) return false;
+  // A thread that was busy for long makes up for it, but not for more than it may refuse at once.
+  const int64_t earliest_ns = now_ns - static_cast<int64_t>(kRefusedAtOnce) * kRefusalEveryNs;
+  next_refusal_ns_ = std::max(next_refusal_ns_, earliest_ns) + kRefusalEveryNs;
+  return true;
 }
 
 void RequestQueue::Refuse(Refused refused) {

@@ -243,6 +243,7 @@ class WatchTest(unittest.TestCase):
                     **item_of(number % KEYS, number), "b": {"S": "x" * size}}))
             # The writes let memtables grow, too. All records would be 40 MB for each reader.
             grown = resident() - before
+            grown = max(grown, self.write_for(PATHS.stalled_seconds, daemon, lambda: resident() - before))
             print(f"stalled: watches={PATHS.stalled} written_mb={count * size >> 20} grown_mb={grown >> 20}")
             self.assertLess(grown, (160 << 20) + PATHS.stalled * (2 << 20))
             received = 0
@@ -250,6 +251,19 @@ class WatchTest(unittest.TestCase):
                 received += len(next(calls[0]))
             for channel in channels:
                 channel.close()
+
+    def write_for(self, seconds, daemon, grown):
+        """Writes about fifty items a second. Returns the largest value of `grown`, which is read every minute."""
+        begin, largest, minutes = time.monotonic(), 0, 0
+        pause = threading.Event()
+        while (passed := time.monotonic() - begin) < seconds:
+            check(daemon.json_call("PutItem", TableName=TABLE, Item={**item_of(1, minutes), "b": {"S": "x" * 1000}}))
+            pause.wait(0.02)
+            if passed // 60 > minutes:
+                minutes = int(passed // 60)
+                largest = max(largest, grown())
+                print(f"after {minutes} min: grown_mb={grown() >> 20}", flush=True)
+        return largest
 
     def test_a_reader_that_falls_behind_is_told(self):
         with self.serve("--stream_mb_max=16") as daemon:
@@ -390,6 +404,7 @@ if __name__ == "__main__":
     parser.add_argument("--armature", required=True)
     parser.add_argument("--kills", type=int, default=3)
     parser.add_argument("--stalled", type=int, default=8)
+    parser.add_argument("--stalled_seconds", type=float, default=0)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 31))
     _, rest = parser.parse_known_args(namespace=PATHS)
     unittest.main(argv=[sys.argv[0], *rest])

@@ -1,6 +1,8 @@
 #include "engine/request_queue.h"
 
+#include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -90,6 +92,60 @@ TEST_F(RequestQueueTest, ServesTheNewestAndRefusesTheLateWhileOverloaded) {
   EXPECT_NEAR(static_cast<double>(ran_.size()), 100, 3) << "until the others had waited for 100 ms";
   EXPECT_TRUE(std::is_sorted(refused_.begin(), refused_.end()));
   EXPECT_EQ(queue_.refused(), refused_.size());
+}
+
+TEST_F(RequestQueueTest, RefusalsArePacedWhileThereAreRequestsToRun) {
+  Learn(1);
+  constexpr int kRuns = 240;
+  absl::Notification is_over;
+  std::atomic<int> runs = 0;
+  uint64_t paced = 0;
+  // Each request takes 1 ms, in which five others arrive.
+  std::function<void()> serve = [&] {
+    clock_ns_ += kMs;
+    if (++runs > kRuns) return;
+    if (runs == kRuns) {
+      paced = queue_.refused();
+      is_over.Notify();
+      return;
+    }
+    for (int i = 0; i < 5; ++i) queue_.Run([&] { serve(); }, [](const absl::Status&) {});
+  };
+  const auto end = Block();
+  for (int i = 0; i < 150; ++i) queue_.Run([&] { serve(); }, [](const absl::Status&) {});
+  end->Notify();
+  is_over.WaitForNotification();
+  queue_.Stop();
+  // In the last 140 ms, hundreds have waited for more than 100 ms.
+  EXPECT_GT(paced, 100u);
+  EXPECT_LE(paced, 2u * 140 + 20);
+  EXPECT_GT(queue_.refused(), 700u) << "at once, when there is nothing to run";
+}
+
+TEST_F(RequestQueueTest, TheOldestMakesRoomDuringAnOverload) {
+  Learn(1);
+  const auto end = Block();
+  absl::Notification is_overloaded;
+  absl::Notification go_on;
+  for (int i = 0; i < 1999; ++i) Ask(i);
+  queue_.Run(
+      [&] {
+        is_overloaded.Notify();
+        go_on.WaitForNotification();
+      },
+      [](const absl::Status&) { FAIL(); });
+  end->Notify();
+  is_overloaded.WaitForNotification();
+  Ask(1999);
+  Ask(2000);
+  {
+    const absl::MutexLock lock(&mutex_);
+    EXPECT_THAT(refused_, ElementsAre(0));
+  }
+  go_on.Notify();
+  queue_.Stop();
+  const absl::MutexLock lock(&mutex_);
+  EXPECT_EQ(ran_.front(), 2000);
 }
 
 TEST_F(RequestQueueTest, AnOverloadEndsWithAnEmptyQueue) {
