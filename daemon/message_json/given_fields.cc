@@ -2,6 +2,7 @@
 
 #include "daemon/message_json/message_names.h"
 #include "google/protobuf/unknown_field_set.h"
+#include "storage/base/strings.h"
 
 namespace armature::daemon {
 namespace {
@@ -89,7 +90,9 @@ std::optional<bool> GivenBool(const Message& message, int number) {
 }
 
 std::optional<std::string> GivenEnum(const Message& message, int number) {
-  if (std::optional<std::string> kept = KeptText(message, number); kept.has_value()) return kept;
+  if (std::optional<std::string> kept = KeptText(message, number); kept.has_value()) {
+    return kept->empty() ? std::string(kEmptyWord) : *std::move(kept);
+  }
   const FieldDescriptor& field = FieldOf(message, number);
   const int value = message.GetReflection()->GetEnumValue(message, &field);
   return value == 0 ? std::nullopt : std::optional(EnumText(*field.enum_type(), value));

@@ -37,7 +37,7 @@ std::optional<std::string> GivenText(const Message& message, int number);
 std::optional<int64_t> GivenInteger(const Message& message, int number);
 std::optional<bool> GivenBool(const Message& message, int number);
 // An enum as the word that the engine takes and errors repeat, such as "ALL_OLD". A number without a name is a decimal
-// text.
+// text, and an empty text is kEmptyWord.
 std::optional<std::string> GivenEnum(const Message& message, int number);
 // True if the list is present, even if it is empty.
 bool IsListGiven(const Message& message, int number);
