@@ -39,7 +39,7 @@ engine::StatementRequest ToStatement(const Message& message) {
   if (IsListGiven(message, Message::kParametersFieldNumber)) {
     statement.parameters.emplace();
     for (const v1::AttributeValue& value : message.parameters()) {
-      statement.parameters->push_back(value.SerializeAsString());
+      statement.parameters->push_back(GivenValue(value));
     }
   }
   if constexpr (requires { message.consistent_read(); }) statement.consistent_read = message.consistent_read();

@@ -45,7 +45,7 @@ absl::Status ReadAttributeUpdates(JsonValue value, std::optional<std::vector<eng
       value, "AttributeValueUpdate",
       [](std::string_view name, JsonValue member, engine::LegacyUpdate* entry) {
         if (name == "Value") return ReadAttributeValue(member, &entry->value_wire);
-        if (name == "Action") return ReadString(member, &entry->action);
+        if (name == "Action") return ReadWord(member, &entry->action);
         return absl::OkStatus();
       },
       to);
@@ -57,7 +57,7 @@ absl::Status ReadExpected(JsonValue value, std::optional<std::vector<engine::Leg
       [](std::string_view name, JsonValue member, engine::LegacyExpectation* entry) {
         if (name == "Value") return ReadAttributeValue(member, &entry->value_wire);
         if (name == "Exists") return ReadBoolean(member, &entry->exists);
-        if (name == "ComparisonOperator") return ReadString(member, &entry->comparison_operator);
+        if (name == "ComparisonOperator") return ReadWord(member, &entry->comparison_operator);
         if (name == "AttributeValueList") return ReadAttributeValueList(member, &entry->argument_wires);
         return absl::OkStatus();
       },
@@ -69,7 +69,7 @@ absl::Status ReadConditions(JsonValue value, std::optional<std::vector<engine::L
   return ReadEntries<engine::LegacyCondition>(
       value, "Condition",
       [](std::string_view name, JsonValue member, engine::LegacyCondition* entry) {
-        if (name == "ComparisonOperator") return ReadString(member, &entry->comparison_operator);
+        if (name == "ComparisonOperator") return ReadWord(member, &entry->comparison_operator);
         if (name == "AttributeValueList") return ReadAttributeValueList(member, &entry->argument_wires);
         return absl::OkStatus();
       },
@@ -85,7 +85,7 @@ absl::Status ReadNames(std::string_view name, JsonValue value, ExpressionParamet
 // Reads members of all requests with conditions or filters.
 absl::Status ReadNamesAndValues(std::string_view name, JsonValue value, ExpressionParameters* to) {
   if (name == "ExpressionAttributeValues") return ReadItem(value, &to->values_wire);
-  if (name == "ConditionalOperator") return ReadString(value, &to->legacy.conditional_operator);
+  if (name == "ConditionalOperator") return ReadWord(value, &to->legacy.conditional_operator);
   return ReadNames(name, value, to);
 }
 
@@ -95,7 +95,7 @@ absl::Status ReadGetMember(std::string_view name, JsonValue value, engine::GetIt
   if (name == "ConsistentRead") return ReadBoolean(value, &to->consistent_read);
   if (name == "ProjectionExpression") return ReadString(value, &to->expressions.projection);
   if (name == "AttributesToGet") return ReadStringList(value, &to->expressions.legacy.attributes_to_get);
-  if (name == "ReturnConsumedCapacity") return ReadString(value, &to->return_consumed_capacity);
+  if (name == "ReturnConsumedCapacity") return ReadWord(value, &to->return_consumed_capacity);
   return ReadNames(name, value, &to->expressions);
 }
 
@@ -104,12 +104,12 @@ absl::Status ReadWriteMember(std::string_view name, JsonValue value, engine::Wri
   if (name == "TableName") return ReadString(value, &to->table_name);
   if (name == "ConditionExpression") return ReadString(value, &to->expressions.condition);
   if (name == "Expected") return ReadExpected(value, &to->expressions.legacy.expected);
-  if (name == "ReturnValues") return ReadString(value, &to->return_values);
+  if (name == "ReturnValues") return ReadWord(value, &to->return_values);
   if (name == "ReturnValuesOnConditionCheckFailure") {
-    return ReadString(value, &to->return_values_on_condition_check_failure);
+    return ReadWord(value, &to->return_values_on_condition_check_failure);
   }
-  if (name == "ReturnConsumedCapacity") return ReadString(value, &to->return_consumed_capacity);
-  if (name == "ReturnItemCollectionMetrics") return ReadString(value, &to->return_item_collection_metrics);
+  if (name == "ReturnConsumedCapacity") return ReadWord(value, &to->return_consumed_capacity);
+  if (name == "ReturnItemCollectionMetrics") return ReadWord(value, &to->return_item_collection_metrics);
   return ReadNamesAndValues(name, value, &to->expressions);
 }
 
@@ -132,10 +132,10 @@ absl::Status ReadReadMember(std::string_view name, JsonValue value, engine::Read
   if (name == "TableName") return ReadString(value, &to->table_name);
   if (name == "IndexName") return ReadString(value, &to->index_name);
   if (name == "ExclusiveStartKey") return ReadItem(value, &to->exclusive_start_key_wire);
-  if (name == "Select") return ReadString(value, &to->select);
+  if (name == "Select") return ReadWord(value, &to->select);
   if (name == "ConsistentRead") return ReadBoolean(value, &to->consistent_read);
   if (name == "Limit") return ReadInteger(value, &to->limit);
-  if (name == "ReturnConsumedCapacity") return ReadString(value, &to->return_consumed_capacity);
+  if (name == "ReturnConsumedCapacity") return ReadWord(value, &to->return_consumed_capacity);
   if (name == "FilterExpression") return ReadString(value, &to->expressions.filter);
   if (name == "ProjectionExpression") return ReadString(value, &to->expressions.projection);
   if (name == "AttributesToGet") return ReadStringList(value, &to->expressions.legacy.attributes_to_get);
@@ -207,7 +207,7 @@ absl::Status ReadAction(JsonValue value, std::string_view shape, engine::WriteRe
     if (name == "ExpressionAttributeNames") return ReadStringMap(member, &to->expressions.names);
     if (name == "ExpressionAttributeValues") return ReadItem(member, &to->expressions.values_wire);
     if (name == "ReturnValuesOnConditionCheckFailure") {
-      return ReadString(member, &to->return_values_on_condition_check_failure);
+      return ReadWord(member, &to->return_values_on_condition_check_failure);
     }
     return absl::OkStatus();
   });
@@ -246,7 +246,7 @@ absl::Status ReadGet(JsonValue value, engine::GetItemRequest* to) {
 }
 
 absl::Status ReadBatchGetMember(std::string_view name, JsonValue value, engine::BatchGetRequest* to) {
-  if (name == "ReturnConsumedCapacity") return ReadString(value, &to->return_consumed_capacity);
+  if (name == "ReturnConsumedCapacity") return ReadWord(value, &to->return_consumed_capacity);
   if (name != "RequestItems") return absl::OkStatus();
   to->tables.clear();
   return ReadMap(value, "KeysAndAttributes", [to](std::string_view table, JsonValue keys) {
@@ -255,8 +255,8 @@ absl::Status ReadBatchGetMember(std::string_view name, JsonValue value, engine::
 }
 
 absl::Status ReadBatchWriteMember(std::string_view name, JsonValue value, engine::BatchWriteRequest* to) {
-  if (name == "ReturnConsumedCapacity") return ReadString(value, &to->return_consumed_capacity);
-  if (name == "ReturnItemCollectionMetrics") return ReadString(value, &to->return_item_collection_metrics);
+  if (name == "ReturnConsumedCapacity") return ReadWord(value, &to->return_consumed_capacity);
+  if (name == "ReturnItemCollectionMetrics") return ReadWord(value, &to->return_item_collection_metrics);
   if (name != "RequestItems") return absl::OkStatus();
   to->tables.clear();
   return ReadMap(value, "WriteRequests", [to](std::string_view table, JsonValue writes) {
@@ -269,7 +269,7 @@ absl::Status ReadBatchWriteMember(std::string_view name, JsonValue value, engine
 }
 
 absl::Status ReadTransactGetMember(std::string_view name, JsonValue value, engine::TransactGetRequest* to) {
-  if (name == "ReturnConsumedCapacity") return ReadString(value, &to->return_consumed_capacity);
+  if (name == "ReturnConsumedCapacity") return ReadWord(value, &to->return_consumed_capacity);
   if (name != "TransactItems") return absl::OkStatus();
   to->given = true;
   to->gets.clear();
@@ -284,8 +284,8 @@ absl::Status ReadTransactGetMember(std::string_view name, JsonValue value, engin
 }
 
 absl::Status ReadTransactWriteMember(std::string_view name, JsonValue value, engine::TransactWriteRequest* to) {
-  if (name == "ReturnConsumedCapacity") return ReadString(value, &to->return_consumed_capacity);
-  if (name == "ReturnItemCollectionMetrics") return ReadString(value, &to->return_item_collection_metrics);
+  if (name == "ReturnConsumedCapacity") return ReadWord(value, &to->return_consumed_capacity);
+  if (name == "ReturnItemCollectionMetrics") return ReadWord(value, &to->return_item_collection_metrics);
   if (name == "ClientRequestToken") return ReadString(value, &to->client_request_token);
   if (name != "TransactItems") return absl::OkStatus();
   to->given = true;

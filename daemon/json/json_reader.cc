@@ -10,6 +10,7 @@
 #include "daemon/json/json_dom.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
+#include "storage/base/strings.h"
 
 namespace armature::daemon {
 namespace {
@@ -182,6 +183,12 @@ absl::Status ReadString(JsonValue value, std::string* to) {
   const element e = JsonDom::Element(value);
   if (!e.is_string()) return NotStringError(e);
   *to = GetText(e);
+  return absl::OkStatus();
+}
+
+absl::Status ReadWord(JsonValue value, std::string* to) {
+  ARM_RETURN_IF_ERROR(ReadString(value, to));
+  if (to->empty()) *to = kEmptyWord;
   return absl::OkStatus();
 }
 

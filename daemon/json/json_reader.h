@@ -84,6 +84,8 @@ absl::Status ReadMap(JsonValue value, std::string_view value_shape, MemberReader
 absl::Status ReadList(JsonValue value, ElementReader read);
 
 absl::Status ReadString(JsonValue value, std::string* to);
+// Reads a word of an enumeration. An empty one becomes kEmptyWord.
+absl::Status ReadWord(JsonValue value, std::string* to);
 // Reads a boolean, or one of the words for it.
 absl::Status ReadBoolean(JsonValue value, bool* to);
 // Reads an Integer or a Long of the API. Numbers beyond 64 bits become the nearest one; fractions are errors. A Long

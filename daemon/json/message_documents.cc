@@ -56,7 +56,10 @@ class MessageReader {
     if (message->GetDescriptor() == api::v1::AttributeValue::descriptor()) {
       std::string wire;
       ARM_RETURN_IF_ERROR(ReadAttributeValue(value, &wire));
-      return message->ParseFromString(wire) ? absl::OkStatus() : SerializationError("");
+      if (!message->ParseFromString(wire)) return SerializationError("");
+      // A oneof holds the last of several types, and the others are missing in its wire form.
+      if (message->ByteSizeLong() != wire.size()) KeepValue(wire, message);
+      return absl::OkStatus();
     }
     const JsonShape& shape = ShapeOf(*message->GetDescriptor());
     // A text that may be empty is the only one inside a request whose absence is an error of its own.

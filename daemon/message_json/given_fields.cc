@@ -2,6 +2,7 @@
 
 #include "daemon/message_json/message_names.h"
 #include "google/protobuf/unknown_field_set.h"
+#include "storage/base/strings.h"
 
 namespace armature::daemon {
 namespace {
@@ -14,6 +15,8 @@ using google::protobuf::UnknownFieldSet;
 // Values of kept varints.
 constexpr uint64_t kAbsent = 0;
 constexpr uint64_t kEmptyList = 1;
+// Number of a kept wire form. AttributeValue has no such field.
+constexpr int kWireForm = 1000;
 
 const FieldDescriptor& FieldOf(const Message& message, int number) {
   return *message.GetDescriptor()->FindFieldByNumber(number);
@@ -55,6 +58,8 @@ void KeepMember(int number, Message* message) {
   KeepText(number, bytes, message);
 }
 
+void KeepValue(std::string_view wire, Message* message) { KeepText(kWireForm, wire, message); }
+
 void Forget(int number, Message* message) {
   message->GetReflection()->ClearField(message, &FieldOf(*message, number));
   if (!message->GetReflection()->GetUnknownFields(*message).empty()) KeptOf(message)->DeleteByNumber(number);
@@ -89,10 +94,17 @@ std::optional<bool> GivenBool(const Message& message, int number) {
 }
 
 std::optional<std::string> GivenEnum(const Message& message, int number) {
-  if (std::optional<std::string> kept = KeptText(message, number); kept.has_value()) return kept;
+  if (std::optional<std::string> kept = KeptText(message, number); kept.has_value()) {
+    return kept->empty() ? std::string(kEmptyWord) : *std::move(kept);
+  }
   const FieldDescriptor& field = FieldOf(message, number);
   const int value = message.GetReflection()->GetEnumValue(message, &field);
   return value == 0 ? std::nullopt : std::optional(EnumText(*field.enum_type(), value));
+}
+
+std::string GivenValue(const Message& value) {
+  if (std::optional<std::string> kept = KeptText(value, kWireForm); kept.has_value()) return *std::move(kept);
+  return value.SerializeAsString();
 }
 
 bool IsListGiven(const Message& message, int number) {

@@ -29,6 +29,8 @@ void KeepText(int number, std::string_view text, Message* message);  // an unkno
 void KeepInteger(int number, int64_t value, Message* message);       // an integer beyond 32 bits
 // Keeps the value of a oneof's field before another field of the oneof is set, because JSON can hold both.
 void KeepMember(int number, Message* message);
+// Keeps the wire form of an AttributeValue that has several types, of which its message holds the last.
+void KeepValue(std::string_view wire, Message* message);
 // Clears the field and the value kept for it.
 void Forget(int number, Message* message);
 
@@ -37,8 +39,10 @@ std::optional<std::string> GivenText(const Message& message, int number);
 std::optional<int64_t> GivenInteger(const Message& message, int number);
 std::optional<bool> GivenBool(const Message& message, int number);
 // An enum as the word that the engine takes and errors repeat, such as "ALL_OLD". A number without a name is a decimal
-// text.
+// text, and an empty text is kEmptyWord.
 std::optional<std::string> GivenEnum(const Message& message, int number);
+// The wire form of an AttributeValue.
+std::string GivenValue(const Message& value);
 // True if the list is present, even if it is empty.
 bool IsListGiven(const Message& message, int number);
 

@@ -411,6 +411,10 @@ absl::StatusOr<Plan> PlanOneItem(const Statement& statement, const store::Table&
     condition = condition.empty() ? exists : Cat(exists, " AND ", condition);
     ARM_ASSIGN_OR_RETURN(write.expressions.update, UpdateText(statement, &text));
   }
+  if (plan.kind == PlanKind::kDelete && !condition.empty()) {
+    // A delete of a missing item succeeds. Conjunctions bind stronger than OR.
+    condition = Cat("attribute_not_exists(", text.Name(schema.partition[0].name), ") OR ", condition);
+  }
   if (!condition.empty()) write.expressions.condition = std::move(condition);
   text.FillPlaceholders(&write.expressions);
   return plan;

@@ -33,6 +33,10 @@ std::string Cat(const Args&... args) {
   return absl::StrCat(strings_internal::Piece(args)...);
 }
 
+// Represents a word of an enumeration that is present and empty, where an empty text represents an absent one. No
+// enumeration of the API contains it.
+inline constexpr std::string_view kEmptyWord("\0", 1);
+
 struct StringHash {
   using is_transparent = void;
   size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "storage/base/api_error.h"
+#include "storage/base/strings.h"
 #include "storage/model/limits.h"
 
 namespace armature::model {
@@ -58,7 +59,8 @@ void ConstraintList::CheckMaximum(int64_t value, std::string_view path, int64_t 
 void ConstraintList::CheckEnum(std::string_view value, std::string_view path,
                                std::span<const std::string_view> allowed) {
   if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
-  Add(PrintedValue(value), path, Cat("Member must satisfy enum value set: ", PrintedList(allowed)));
+  Add(PrintedValue(value == kEmptyWord ? "" : value), path,
+      Cat("Member must satisfy enum value set: ", PrintedList(allowed)));
 }
 
 void ConstraintList::CheckName(std::string_view name, std::string_view path, size_t minimum) {

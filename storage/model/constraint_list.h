@@ -56,7 +56,7 @@ class ConstraintList {
   void CheckMinimum(int64_t value, std::string_view path, int64_t minimum);
   void CheckMaximum(int64_t value, std::string_view path, int64_t maximum);
 
-  // `allowed` is printed in the given order.
+  // `allowed` is printed in the given order. kEmptyWord is printed as an empty text.
   void CheckEnum(std::string_view value, std::string_view path, std::span<const std::string_view> allowed);
 
   // The name of a table or an index.

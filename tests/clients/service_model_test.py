@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Nothing of the documented protocol is silently ignored.
 
-Walks the newest published service model: COMPATIBILITY.md lists each operation, in the state that the daemon shows, and
-the daemon reads or refuses each member of each request. The model is a data file of botocore: the newest from PyPI, else
+Walks the newest published service model: COMPATIBILITY.md lists each operation and no other, in the state that the daemon
+shows, and the daemon reads or refuses each member of each request. The model is a data file of botocore: the newest from PyPI, else
 that of the distribution's package.
 
 A member that is read is found without knowing its meaning: a value of a wrong JSON type is a SerializationException
@@ -110,6 +110,7 @@ class ServiceModel(unittest.TestCase):
     def test_operations_are_listed_in_their_state(self):
         listed = dict(re.findall(r"^\| (?:\*Streams:\* )?(\w+) \| (there|setting|not yet|no) \|",
                                  pathlib.Path(OPTIONS.compatibility).read_text(), re.MULTILINE))
+        self.assertEqual(set(listed) - {name for _, _, name, _ in self.operations()}, set(), "no operations of the newest model")
         for target, _, name, _ in self.operations():
             with self.subTest(name):
                 self.assertIn(name, listed)
