@@ -32,8 +32,11 @@ struct ItemFileOptions {
 
 // A position between two records of a file, from which another reader can continue. Stored with the progress of a job.
 struct ItemFilePosition {
-  int64_t offset = 0;  // bytes of the uncompressed text before it
-  int64_t line = 0;    // number of lines before it
+  int64_t offset = 0;     // bytes of the uncompressed text before it
+  int64_t line = 0;       // number of lines before it
+  uint32_t checksum = 0;  // of these bytes, so that a changed file is noticed
+
+  bool operator==(const ItemFilePosition&) const = default;
 };
 
 struct ItemFileRecord {
@@ -45,10 +48,13 @@ struct ItemFileRecord {
 };
 
 // Not thread-safe. Holds at most one record and a buffer in memory. Errors: UNAVAILABLE, DATA_LOSS or NOT_FOUND with a
-// text that names the file, if nothing more can be read.
+// text that names the file, if nothing more can be read. DATA_LOSS: the content is wrong, for example truncated
+// compressed data, a line longer than any item, or a malformed first line of CSV.
 class ItemFileReader {
  public:
   virtual ~ItemFileReader() = default;
+  // Skips to the position of an earlier reader of this file, with the same options. Errors: also DATA_LOSS if the text
+  // before it has changed.
   virtual absl::Status SkipTo(ItemFilePosition position) = 0;
   // Reads the next record. Skips empty lines. False at the end.
   virtual absl::StatusOr<bool> Next(ItemFileRecord* record) = 0;
@@ -61,12 +67,12 @@ class ItemFileWriter {
  public:
   struct Finished {
     int64_t items = 0;
-    int64_t bytes = 0;         // of the file, compressed
-    std::string md5_base64;    // of the compressed file
-    std::string sha256_hex;    // of the compressed file, lower case
+    int64_t bytes = 0;       // of the file, compressed
+    std::string md5_base64;  // of the compressed file
+    std::string sha256_hex;  // of the compressed file, lower case
   };
   virtual ~ItemFileWriter() = default;
-  // `item`: in wire form as stored (compact numbers are written in full).
+  // `item`: in wire form as stored (compact numbers are written in full). Only for kJsonLines.
   virtual absl::Status Append(std::string_view item) = 0;
   // Appends a line as it is, without its line break; for records that could not be imported.
   virtual absl::Status AppendText(std::string_view line) = 0;
@@ -80,11 +86,12 @@ class ItemFiles {
  public:
   virtual ~ItemFiles() = default;
   virtual absl::StatusOr<std::unique_ptr<ItemFileReader>> OpenReader(const std::string& path,
-                                                                    const ItemFileOptions& options) const = 0;
+                                                                     const ItemFileOptions& options) const = 0;
   virtual absl::StatusOr<std::unique_ptr<ItemFileWriter>> CreateWriter(const std::string& path,
                                                                        const ItemFileOptions& options) const = 0;
   // Writes a small text file with the same guarantees, for manifests; returns base64 MD5 and size as Finished.
-  virtual absl::StatusOr<ItemFileWriter::Finished> WriteTextFile(const std::string& path, std::string_view text) const = 0;
+  virtual absl::StatusOr<ItemFileWriter::Finished> WriteTextFile(const std::string& path,
+                                                                 std::string_view text) const = 0;
 };
 
 }  // namespace armature::engine
