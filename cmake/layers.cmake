@@ -4,6 +4,8 @@
 # layers that it uses; a layer that is not to the left of <layer> in the graph of docs/ARCHITECTURE.md is a configuration
 # error. Third-party libraries in PRIVATE stay invisible to the layers above.
 set(ARMATURE_ALLOWED_base "")
+# Files of text for exports and imports, shared by daemon and tools.
+set(ARMATURE_ALLOWED_files base)
 set(ARMATURE_ALLOWED_model base)
 set(ARMATURE_ALLOWED_codec base model)
 set(ARMATURE_ALLOWED_store base model codec proto_disk)
@@ -25,7 +27,7 @@ set(ARMATURE_ALLOWED_daemon base model codec store index expr access engine auth
   telemetry json net http json_front)
 set(ARMATURE_ALLOWED_client base model proto_messages proto_api)
 # codec is for the tools that print stored records.
-set(ARMATURE_ALLOWED_cli_support base model codec proto_messages proto_api message_json client access auth store engine)
+set(ARMATURE_ALLOWED_cli_support base files model codec proto_messages proto_api message_json client access auth store engine)
 
 # armature_sources(<variable> FOLDERS ... EXCEPT ...): the .cc files in the folders, without subfolders.
 function(armature_sources variable)

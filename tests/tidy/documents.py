@@ -11,6 +11,7 @@ README_FOLDERS = (
     "proto",
     "storage",
     "storage/base",
+    "storage/files",
     "storage/model",
     "storage/codec",
     "storage/store",

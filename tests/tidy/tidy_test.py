@@ -25,6 +25,7 @@ LONG_FUNCTIONS = {}
 # Folder or file -> layer, the deepest first.
 LAYER_OF_FOLDER = (
     ("storage/base", "base"),
+    ("storage/files", "files"),
     ("storage/model", "model"),
     ("storage/codec", "codec"),
     ("storage/store", "store"),
