@@ -32,6 +32,7 @@ README_FOLDERS = (
     "daemon/auth",
     "daemon/grpc",
     "daemon/http",
+    "daemon/item_files",
     "daemon/json",
     "daemon/json_front",
     "daemon/message_json",

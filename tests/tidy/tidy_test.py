@@ -40,6 +40,7 @@ LAYER_OF_FOLDER = (
     ("daemon/net", "net"),
     ("daemon/api", "api"),
     ("daemon/json", "json"),
+    ("daemon/item_files", "item_files"),
     ("daemon/message_json", "message_json"),
     ("daemon/json_front", "json_front"),
     ("daemon/telemetry", "telemetry"),
