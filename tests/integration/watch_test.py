@@ -338,6 +338,24 @@ class WatchTest(unittest.TestCase):
             daemon.process.send_signal(signal.SIGHUP)
             self.assertIn("AccessDeniedException", ended(watch, 1))
 
+    def test_a_command_that_fails_at_once_leaves_the_position(self):
+        place = pathlib.Path(self.directory, "position")
+        with self.serve() as daemon:
+            daemon.create_table(TABLE, StreamSpecification=VIEW)
+            check(daemon.json_call("PutItem", TableName=TABLE, Item=item_of(1, 1)))
+            self.cli("watch", TABLE, "--from", "oldest", "--position-file", str(place), "--limit", "1")
+            before = place.read_text()
+            check(daemon.json_call("PutItem", TableName=TABLE, Item=item_of(2, 2)))
+            runs = pathlib.Path(self.directory, "runs")
+            watch = subprocess.Popen([PATHS.armature, f"--endpoint=unix:{self.socket}", "watch", TABLE, "--position-file",
+                                      str(place), "--exec", f"echo x >>{runs}; exit 1"], stderr=subprocess.DEVNULL)
+            await_true(lambda: runs.exists() and len(runs.read_text()) >= 4, "the command has failed twice")
+            watch.kill()
+            watch.wait(WAIT_S)
+            self.assertEqual(place.read_text(), before)
+            rest = self.cli("watch", TABLE, "--position-file", str(place), "--limit", "1")
+            self.assertIn("k2", rest)
+
     def test_filters_positions_and_limits_on_the_command_line(self):
         def records(*arguments):
             return [json.loads(line) for line in self.cli("watch", TABLE, *arguments).splitlines()]
