@@ -7,8 +7,10 @@
 #include "daemon/grpc/byte_buffers.h"
 #include "daemon/grpc/error_map.h"
 #include "daemon/net/connection_ledger.h"
+#include "engine/engine.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
+#include "storage/model/table_name.h"
 
 namespace armature::daemon {
 namespace {
@@ -47,31 +49,31 @@ void WatchStream::OnReadDone(bool ok) {
   AskForPage();
 }
 
-absl::StatusOr<engine::Engine*> WatchStream::Allow() const {
+absl::Status WatchStream::Allow() {
+  // Before the check, so that a change meanwhile leads to another one.
+  if (engine_ != nullptr) policy_ = engine_->FindResourcePolicy(request_.table_name.value_or(""));
   absl::StatusOr<engine::Engine*> engine = absl::InternalError("no right was asked for");
   ARM_RETURN_IF_ERROR(engine::CheckRights(request_, [&](const engine::NeededRight& right) {
     engine = caller_->Allow(right);
     return engine.status();
   }));
-  return engine;
+  engine_ = *engine;
+  return absl::OkStatus();
+}
+
+bool WatchStream::IsPolicyCurrent() const {
+  const std::string table = request_.table_name.value_or("");
+  const std::shared_ptr<const access::ResourcePolicy> policy = engine_->FindResourcePolicy(table);
+  return policy == policy_ ||
+         (policy == nullptr && engine_->database()->catalog()->Hold(model::LocalTableName(table)) == nullptr);
 }
 
 absl::Status WatchStream::Open() {
-  ARM_ASSIGN_OR_RETURN(engine::Engine* const engine, Allow());
-  ARM_ASSIGN_OR_RETURN(std::shared_ptr<engine::TableWatch> watch, engine->OpenWatch(request_));
+  ARM_RETURN_IF_ERROR(Allow());
+  ARM_ASSIGN_OR_RETURN(std::shared_ptr<engine::TableWatch> watch, engine_->OpenWatch(request_));
   const absl::MutexLock lock(&mutex_);
   watch_ = std::move(watch);
   return stopped_;
-}
-
-void WatchStream::Continue() {
-  if (gate_->IsCurrent(*caller_)) return AskForPage();
-  gate_->Identify(*context_, [self = shared_from_this()](absl::StatusOr<Caller> caller) {
-    if (!caller.ok()) return self->End(caller.status());
-    self->caller_ = *std::move(caller);
-    if (const auto allowed = self->Allow(); !allowed.ok()) return self->End(allowed.status());
-    self->AskForPage();
-  });
 }
 
 void WatchStream::AskForPage() {
@@ -82,7 +84,21 @@ void WatchStream::AskForPage() {
   }
   watch->Next([self = shared_from_this()](absl::StatusOr<engine::WatchPage> page) {
     if (!page.ok()) return self->End(page.status());
-    self->Send(*page);
+    self->Check(*std::move(page));
+  });
+}
+
+void WatchStream::Check(engine::WatchPage page) {
+  if (gate_->IsCurrent(*caller_)) {
+    if (IsPolicyCurrent()) return Send(page);
+    if (const absl::Status allowed = Allow(); !allowed.ok()) return End(allowed);
+    return Send(page);
+  }
+  gate_->Identify(*context_, [self = shared_from_this(), held = std::move(page)](absl::StatusOr<Caller> caller) {
+    if (!caller.ok()) return self->End(caller.status());
+    self->caller_ = *std::move(caller);
+    if (const absl::Status allowed = self->Allow(); !allowed.ok()) return self->End(allowed);
+    self->Send(held);
   });
 }
 
@@ -98,7 +114,7 @@ void WatchStream::OnWriteDone(bool ok) {
   share_.Set(0);
   Set(CallPhase::kRunning);
   if (!ok) return End(CancelledError("The client has gone"));
-  Continue();
+  AskForPage();
 }
 
 void WatchStream::OnCancel() { Stop(CancelledError("The watch was cancelled")); }

@@ -15,6 +15,7 @@
 #include "absl/synchronization/mutex.h"
 #include "daemon/grpc/call_gate.h"
 #include "daemon/grpc/call_ledger.h"
+#include "engine/access/resource_policy.h"
 #include "engine/watch/table_watch.h"
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/server_callback.h"
@@ -25,7 +26,9 @@ namespace armature::daemon {
 // method is registered as one with a stream of requests, of which one is read.
 //
 // A page is asked for after the previous one was written, so that a client that does not read holds one page, and the
-// engine nothing. Before each page the caller's rights are checked again if the credentials have changed.
+// engine nothing. Before a page is sent, the caller's rights are checked again if the credentials or the policy of the
+// table have changed since, so that no change is sent that was made after a right had ended. The policy of a table ends
+// with it; the changes before that are still sent.
 //
 // The stream ends with UNAVAILABLE when the daemon stops. A cancelled stream ends at once.
 //
@@ -55,11 +58,13 @@ class WatchStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc:
   void OnDone() override;
 
  private:
-  absl::StatusOr<engine::Engine*> Allow() const;
+  // OK if the caller has the right. Notes the policy that it is checked by; not at the first call.
+  absl::Status Allow();
+  bool IsPolicyCurrent() const;
   absl::Status Open();
-  // Asks for the next page, after the caller was checked.
-  void Continue();
   void AskForPage();
+  // Sends the page, after the caller was checked.
+  void Check(engine::WatchPage page);
   void Send(const engine::WatchPage& page);
   void Stop(const absl::Status& why);
   void End(const absl::Status& status);
@@ -79,6 +84,8 @@ class WatchStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc:
   MemoryShare share_;  // the page that is being sent
   RequestStats::Request counted_;
   std::optional<Caller> caller_;
+  engine::Engine* engine_ = nullptr;                      // once the caller has the right
+  std::shared_ptr<const access::ResourcePolicy> policy_;  // of the table, noted by Allow; null: none
   grpc::ByteBuffer sent_;
 };
 

@@ -352,6 +352,83 @@ class WatchTest(unittest.TestCase):
             daemon.process.send_signal(signal.SIGHUP)
             self.assertIn("AccessDeniedException", ended(watch, 1))
 
+    def test_a_change_after_the_end_of_a_right_is_not_delivered(self):
+        file = pathlib.Path(self.directory, "credentials")
+
+        def permit(reader):
+            text = json.dumps({
+                "access_keys": [{"id": f"AK{name}", "secret": f"secret-of-{name}-123456", "policy": name}
+                                for name in ("all", "reader")],
+                "policies": {"all": {"admin": True, "allow": [{"operations": ["*"], "tables": ["*"]}]}, "reader": reader}})
+            with open(file, "w", opener=lambda path, flags: os.open(path, flags, 0o600), encoding="utf-8") as to:
+                to.write(text)
+
+        def command(name, *arguments):
+            return subprocess.Popen(
+                [PATHS.armature, f"--endpoint=unix:{self.socket}", f"--access-key=AK{name}", *arguments],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                env={**os.environ, "ARMATURE_SECRET_KEY": f"secret-of-{name}-123456"})
+
+        def run(name, *arguments):
+            process = command(name, *arguments)
+            out, err = process.communicate(timeout=WAIT_S)
+            return process.returncode, out + err
+
+        def put(number):
+            code, text = run("all", "item", "put", "--table-name", TABLE, "--item", json.dumps(item_of(number, number)))
+            self.assertEqual(code, 0, text)
+
+        def is_refused():
+            return "AccessDeniedException" in run("reader", "watch", TABLE, "--from", "oldest", "--limit", "1")[1]
+
+        def revoke_by_policy():
+            document = {"Version": "2012-10-17", "Statement": {
+                "Effect": "Deny", "Principal": {"AWS": "AKreader"}, "Action": "dynamodb:Watch", "Resource": "*"}}
+            arn = f"arn:aws:dynamodb:local:000000000000:table/{TABLE}"
+            code, text = run("all", "policy", "put", "--resource-arn", arn, "--policy", json.dumps(document))
+            self.assertEqual(code, 0, text)
+
+        def revoke_by_reload():
+            permit({"allow": [{"operations": ["GetItem"], "tables": ["*"]}]})
+            daemon.process.send_signal(signal.SIGHUP)
+
+        with self.serve() as daemon:
+            daemon.create_table(TABLE, StreamSpecification=VIEW)
+            check(daemon.json_call("PutItem", TableName=TABLE, Item=item_of(0, 0)))
+        for number, revoke in ((10, revoke_by_reload), (20, revoke_by_policy)):
+            permit({"allow": [{"operations": ["Watch"], "tables": ["*"]}]})
+            with self.subTest(revoke=revoke.__name__), self.serve(f"--credentials_file={file}") as daemon:
+                watch = command("reader", "watch", TABLE, "--from", "oldest")
+                self.assertIn("Keys", watch.stdout.readline())
+                # The command watches by two calls. This change comes by the second.
+                put(number)
+                while f'"k{number}"' not in watch.stdout.readline():
+                    self.assertIsNone(watch.poll())
+                revoke()
+                await_true(is_refused, "the right has ended")
+                put(number + 1)
+                out, err = watch.communicate(timeout=WAIT_S)
+                self.assertNotIn(f"k{number + 1}", out)
+                self.assertEqual((watch.returncode, "AccessDeniedException" in err), (1, True), err)
+
+    def test_a_command_that_fails_at_once_leaves_the_position(self):
+        place = pathlib.Path(self.directory, "position")
+        with self.serve() as daemon:
+            daemon.create_table(TABLE, StreamSpecification=VIEW)
+            check(daemon.json_call("PutItem", TableName=TABLE, Item=item_of(1, 1)))
+            self.cli("watch", TABLE, "--from", "oldest", "--position-file", str(place), "--limit", "1")
+            before = place.read_text()
+            check(daemon.json_call("PutItem", TableName=TABLE, Item=item_of(2, 2)))
+            runs = pathlib.Path(self.directory, "runs")
+            watch = subprocess.Popen([PATHS.armature, f"--endpoint=unix:{self.socket}", "watch", TABLE, "--position-file",
+                                      str(place), "--exec", f"echo x >>{runs}; exit 1"], stderr=subprocess.DEVNULL)
+            await_true(lambda: runs.exists() and len(runs.read_text()) >= 4, "the command has failed twice")
+            watch.kill()
+            watch.wait(WAIT_S)
+            self.assertEqual(place.read_text(), before)
+            rest = self.cli("watch", TABLE, "--position-file", str(place), "--limit", "1")
+            self.assertIn("k2", rest)
+
     def test_filters_positions_and_limits_on_the_command_line(self):
         def records(*arguments):
             return [json.loads(line) for line in self.cli("watch", TABLE, *arguments).splitlines()]

@@ -397,22 +397,27 @@ absl::Status StreamLog::BeginSegment(int64_t now_ms) {
 }
 
 absl::Status StreamLog::TrimOldest() {
-  SegmentId oldest;
+  StreamSegment trimmed;
   {
+    // Before its records go: a reader that finds none of them looks whether the segment is still there.
     const absl::MutexLock lock(&mutex_);
     if (segments_.size() < 2) return absl::OkStatus();
-    oldest = segments_.front().id;
+    trimmed = segments_.front();
+    segments_.erase(segments_.begin());
   }
+  const SegmentId oldest = trimmed.id;
   const std::string begin = SegmentDataKey(oldest);
   const std::string end = SegmentDataKey(SegmentId(oldest.value() + 1));
   rocksdb::WriteBatch batch;
   batch.Delete(db_->meta()->handle(), SegmentKey(oldest));
   batch.DeleteRange(db_->stream()->handle(), begin, end);
   // Without fsync: after a power cut, the segment is trimmed again.
-  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/false, "trim the streams"));
-  {
+  const absl::Status written = db_->Write(&batch, /*sync=*/false, "trim the streams");
+  ARM_FAULT_POINT("stream.trimmed");
+  if (!written.ok()) {
     const absl::MutexLock lock(&mutex_);
-    segments_.erase(segments_.begin());
+    segments_.insert(segments_.begin(), trimmed);
+    return written;
   }
   // Files that hold nothing else go at once and cost no compaction. The range deletion covers the rest of the segment,
   // in the few files that it shares with its neighbour. A key is never written twice, so no older row can reappear.

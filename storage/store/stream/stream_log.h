@@ -179,7 +179,7 @@ class StreamLog {
 
   // Ends the current segment and begins the next.
   absl::Status BeginSegment(int64_t now_ms);
-  // Removes the oldest segment, which must not be the current one, with all its records.
+  // Removes the oldest segment, which must not be the current one, with all its records. One call at a time.
   absl::Status TrimOldest();
   // Removes a stream that has ended. Its records are removed with their segments.
   absl::Status Remove(StreamId stream);

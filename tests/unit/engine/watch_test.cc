@@ -1,8 +1,15 @@
 // Watches: their order, positions, filters, ends and limits.
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,9 +19,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "engine/streams/stream_shards.h"
 #include "engine/watch/table_watch.h"
 #include "storage/store/stream/stream_log.h"
+#include "tests/support/fault_points.h"
 #include "tests/unit/engine/engine_test_util.h"
 #include "tests/unit/engine/group_test_util.h"
 #include "tests/unit/model/random_seed.h"
@@ -302,6 +311,60 @@ TEST_F(WatchTest, APositionThatIsNoLongerKeptIsAnError) {
   EXPECT_THAT(ErrorOf(After(last)), HasSubstr("changes between them were not recorded"));
   Put("a", "1", 5);
   EXPECT_EQ(NumberOf(Take(Open(Request(WatchStart::kOldest)).get(), 1)[0].new_image), "5");
+}
+
+constexpr char kHoldVariable[] = "ARMATURE_TEST_HELD_TRIM";
+
+// Runs in a child process whose fault point stops a trim between the removal of the records and its end.
+TEST_F(WatchTest, DISABLED_ReadsDuringATrim) {
+  const char* const file = getenv(kHoldVariable);
+  if (file == nullptr) GTEST_SKIP() << "not started by a test";
+  Create();
+  const ChangeSequence before = log().watermark();
+  for (int i = 0; i < 4; ++i) Put(std::to_string(i), "1", i);
+  Roll();
+  Put("a", "1", 5);
+  const model::StreamDescriptor stream = log().StreamsOf(kTable).front();
+  const SegmentId oldest = log().segments().front().id;
+  const int held = open(file, O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(flock(held, LOCK_EX), 0);
+  std::thread trimmer([this] { EXPECT_TRUE(log().TrimOldest().ok()); });
+  size_t left = 0;
+  const absl::Time deadline = absl::Now() + absl::Seconds(30);
+  do {
+    left = 0;
+    for (uint8_t slot = 0; slot < store::kStreamSlots; ++slot) {
+      const auto count = [&left](ChangeSequence, std::string_view) -> absl::StatusOr<bool> { return ++left > 0; };
+      ASSERT_TRUE(log().Read(oldest, stream.id, slot, ChangeSequence(0), count).ok());
+    }
+  } while (left > 0 && absl::Now() < deadline);
+  EXPECT_EQ(left, 0U);
+  WatchReader reader(&log(), stream, std::nullopt, before);
+  EXPECT_THAT(ErrorText(reader.Read(1 << 20).status()), HasSubstr("fell behind"));
+  close(held);
+  trimmer.join();
+}
+
+TEST_F(WatchTest, RecordsThatAreBeingTrimmedAreNotPassedOver) {
+  test::SkipWithoutFaultPoints();
+  if (IsSkipped()) return;
+  const std::string file = testing::TempDir() + "/held_trim_" + std::to_string(getpid());
+  close(open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  setenv(kHoldVariable, file.c_str(), 1);
+  setenv("ARMATURE_FAULT_POINT", ("stream.trimmed@" + file).c_str(), 1);
+  std::string arguments[] = {"engine_test", "--gtest_filter=WatchTest.DISABLED_ReadsDuringATrim",
+                             "--gtest_also_run_disabled_tests", "--gtest_brief=1"};
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  const int spawned = posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, argv.data(), environ);
+  unsetenv("ARMATURE_FAULT_POINT");
+  unsetenv(kHoldVariable);
+  int status = -1;
+  EXPECT_TRUE(spawned == 0 && waitpid(child, &status, 0) == child);
+  EXPECT_EQ(status, 0);
+  std::remove(file.c_str());
 }
 
 TEST_F(WatchTest, AWatchWithoutChangesSurvivesTheTrimOfOtherTablesRecords) {

@@ -112,7 +112,8 @@ class RecordHandler {
       const absl::Status status = command_->Handle(lines, &done, [&] { return Note(positions[done - 1]); });
       if (status.ok()) break;
       if (!absl::IsAborted(status)) return status;
-      ARM_RETURN_IF_ERROR(file_->Write(done > 0 ? positions[done - 1] : last_));
+      // Without an acknowledgement, the file has the position behind the page before.
+      if (done > 0) ARM_RETURN_IF_ERROR(file_->Write(positions[done - 1]));
       ARM_RETURN_IF_ERROR(Ended(done > before ? kRestartPauseMin : pause));
       pause = done > before ? kRestartPauseMin : std::min(2 * pause, kRestartPauseMax);
     }
@@ -127,7 +128,6 @@ class RecordHandler {
   }
 
   absl::Status Note(const std::string& position) {
-    last_ = position;
     const absl::Time now = absl::Now();
     if (now - written_at_ < kWritePositionEvery) return absl::OkStatus();
     written_at_ = now;
@@ -150,7 +150,6 @@ class RecordHandler {
   const WatchCommandOptions& options_;
   PositionFile* const file_;
   std::unique_ptr<RecordCommand> command_;
-  std::string last_;  // position of the last acknowledged record
   absl::Time written_at_ = absl::InfinitePast();
   int64_t handled_ = 0;
 };
