@@ -82,9 +82,9 @@ struct StartBulkPutRequest {
 // ListExports, ListImports, ListBulkOperations.
 struct ListTransfersRequest {
   model::TransferKind kind = model::TransferKind::kExport;
-  std::optional<std::string> table_arn;
-  std::optional<int64_t> max;
-  std::optional<std::string> next_token;
+  std::optional<std::string> table_arn = {};
+  std::optional<int64_t> max = {};
+  std::optional<std::string> next_token = {};
 };
 
 // After OK, required members are present and all members are within their limits. Errors: ValidationException. Source:
