@@ -236,7 +236,7 @@ TransferPage TransferJobs::List(const ListTransfersRequest& request) const {
 absl::StatusOr<TransferRecord> TransferJobs::Cancel(const std::string& arn) {
   const absl::MutexLock write_lock(&write_mutex_);
   ARM_ASSIGN_OR_RETURN(TransferRecord record, Find(TransferKind::kBulkPut, arn));
-  if (record.has_ended()) return ValidationError(Cat("The bulk operation has ended already: ", arn));
+  if (record.has_ended()) return record;
   record.state = TransferState::kCancelling;
   ARM_RETURN_IF_ERROR(parts_->database->transfers().Put(record));
   const std::shared_ptr<Entry> entry = FindEntry(arn);

@@ -85,7 +85,7 @@ class TransferJobs {
   absl::StatusOr<model::TransferRecord> Find(model::TransferKind kind, const std::string& arn) const;
   // The newest first; exports in descending order of their ARNs.
   TransferPage List(const ListTransfersRequest& request) const;
-  // Asks a bulk operation to end. Blocks. Errors: as Find; ValidationException if it has ended.
+  // Asks a bulk operation to end. Has no effect on one that has ended. Blocks. Errors: as Find.
   absl::StatusOr<model::TransferRecord> Cancel(const std::string& arn);
 
   TransferStats stats() const;
