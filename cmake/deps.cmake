@@ -16,6 +16,7 @@ pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET ${scope} libxxhash)
 find_package(Boost 1.74 REQUIRED)  # headers only: Beast and Asio
 find_package(OpenSSL 3.0 REQUIRED)
 find_package(ZLIB REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET ${scope} libzstd)
 if(ARMATURE_BUILD_DAEMON)
   find_package(gRPC 1.51 REQUIRED)
   pkg_check_modules(JEMALLOC REQUIRED IMPORTED_TARGET ${scope} jemalloc)

@@ -4,6 +4,8 @@
 # layers that it uses; a layer that is not to the left of <layer> in the graph of docs/ARCHITECTURE.md is a configuration
 # error. Third-party libraries in PRIVATE stay invisible to the layers above.
 set(ARMATURE_ALLOWED_base "")
+# Files of text for exports and imports, shared by daemon and tools.
+set(ARMATURE_ALLOWED_files base)
 set(ARMATURE_ALLOWED_model base)
 set(ARMATURE_ALLOWED_codec base model)
 set(ARMATURE_ALLOWED_store base model codec proto_disk)
@@ -16,16 +18,18 @@ set(ARMATURE_ALLOWED_auth base access)
 set(ARMATURE_ALLOWED_message_json base proto_messages)
 set(ARMATURE_ALLOWED_api base model codec store index expr access engine proto_messages message_json)
 set(ARMATURE_ALLOWED_json base model codec store index expr access engine auth proto_messages message_json api)
+set(ARMATURE_ALLOWED_item_files base files model codec store index expr access engine auth proto_messages message_json api
+  json)
 set(ARMATURE_ALLOWED_net base)
 set(ARMATURE_ALLOWED_http base net)
 set(ARMATURE_ALLOWED_telemetry base model codec store index expr access engine)
 set(ARMATURE_ALLOWED_json_front base model codec store index expr access engine auth proto_messages message_json api telemetry
   json net http)
 set(ARMATURE_ALLOWED_daemon base model codec store index expr access engine auth proto_messages proto_api message_json api
-  telemetry json net http json_front)
+  telemetry json item_files net http json_front)
 set(ARMATURE_ALLOWED_client base model proto_messages proto_api)
 # codec is for the tools that print stored records.
-set(ARMATURE_ALLOWED_cli_support base model codec proto_messages proto_api message_json client access auth store engine)
+set(ARMATURE_ALLOWED_cli_support base files model codec proto_messages proto_api message_json client access auth store engine)
 
 # armature_sources(<variable> FOLDERS ... EXCEPT ...): the .cc files in the folders, without subfolders.
 function(armature_sources variable)

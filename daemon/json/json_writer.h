@@ -51,6 +51,8 @@ class JsonWriter {
   }
 
   size_t size() const { return size_; }
+  // The document so far, until the next call.
+  std::string_view text() const { return {buffer_.data(), size_}; }
   // Reserves room for `bytes` more.
   void Reserve(size_t bytes) { Room(bytes); }
   // Discards the written document and keeps the buffer.

@@ -24,10 +24,10 @@ struct ItemFileOptions {
   ItemFileFormat format = ItemFileFormat::kJsonLines;
   FileCompression compression = FileCompression::kNone;
   // For CSV. Names of the attributes; empty: the first line of the file has them.
-  std::vector<std::string> csv_header;
+  std::vector<std::string> csv_header{};
   char csv_delimiter = ',';
   // For CSV. Types ("S", "N", "B") of key attributes by name; all other attributes are strings.
-  std::map<std::string, std::string, std::less<>> csv_types;
+  std::map<std::string, std::string, std::less<>> csv_types{};
 };
 
 // A position between two records of a file, from which another reader can continue. Stored with the progress of a job.

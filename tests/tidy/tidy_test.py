@@ -25,6 +25,7 @@ LONG_FUNCTIONS = {}
 # Folder or file -> layer, the deepest first.
 LAYER_OF_FOLDER = (
     ("storage/base", "base"),
+    ("storage/files", "files"),
     ("storage/model", "model"),
     ("storage/codec", "codec"),
     ("storage/store", "store"),
@@ -39,6 +40,7 @@ LAYER_OF_FOLDER = (
     ("daemon/net", "net"),
     ("daemon/api", "api"),
     ("daemon/json", "json"),
+    ("daemon/item_files", "item_files"),
     ("daemon/message_json", "message_json"),
     ("daemon/json_front", "json_front"),
     ("daemon/telemetry", "telemetry"),

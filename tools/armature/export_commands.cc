@@ -11,16 +11,18 @@
 #include "armature/client/table_export.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/files/output_file.h"
 #include "tools/armature/command.h"
 #include "tools/armature/display.h"
 #include "tools/armature/export/item_writer.h"
 #include "tools/armature/export/manifest.h"
-#include "tools/armature/export/output_file.h"
 
 namespace armature::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using files::Compression;
+using files::OutputFile;
 
 // Limits of the first items, whose attributes are the columns of CSV. They are held in memory until the columns are
 // known.
@@ -47,16 +49,17 @@ class DataFiles {
   // Appends a record. A new file begins with `head`.
   absl::Status Add(const std::string& record, const std::string& head) {
     if (file_ == nullptr) ARM_RETURN_IF_ERROR(Begin(head));
-    ARM_RETURN_IF_ERROR(file_->Write(record));
+    ARM_RETURN_IF_ERROR(AsInputError(file_->Write(record)));
     ++items_;
     return file_->bytes() >= options_.file_mb << 20 ? End() : absl::OkStatus();
   }
 
   absl::Status End() {
     if (file_ == nullptr) return absl::OkStatus();
-    ARM_ASSIGN_OR_RETURN(OutputFile::Finished finished, file_->Finish());
+    absl::StatusOr<OutputFile::Finished> finished = file_->Finish();
+    if (!finished.ok()) return AsInputError(finished.status());
     file_ = nullptr;
-    manifest_->files.push_back({name_, std::exchange(items_, 0), finished.bytes, std::move(finished.sha256)});
+    manifest_->files.push_back({name_, std::exchange(items_, 0), finished->bytes, std::move(finished->sha256)});
     return absl::OkStatus();
   }
 
@@ -65,9 +68,11 @@ class DataFiles {
  private:
   absl::Status Begin(const std::string& head) {
     name_ = absl::StrFormat("data-%05d.%s%s", manifest_->files.size() + 1, options_.format, options_.gzip ? ".gz" : "");
-    ARM_ASSIGN_OR_RETURN(file_, OutputFile::Create(PathIn(options_.directory, name_),
-                                                   options_.gzip ? Compression::kGzip : Compression::kNone));
-    return file_->Write(head);
+    absl::StatusOr<std::unique_ptr<OutputFile>> file =
+        OutputFile::Create(PathIn(options_.directory, name_), options_.gzip ? Compression::kGzip : Compression::kNone);
+    if (!file.ok()) return AsInputError(file.status());
+    file_ = *std::move(file);
+    return AsInputError(file_->Write(head));
   }
 
   const ExportOptions& options_;

@@ -107,7 +107,7 @@ constexpr char kLoadFooter[] =
     R"(The load replaces items that exist already. If several lines have the same key, any of them may be the last.
 Formats: JSON lines, one item in its JSON form on each line, bare or as {"Item": {...}}, as in table exports;
 CSV with the attribute names on the first line. In CSV an empty cell is no attribute, and key attributes have
-the types of the table. Files packed by gzip are unpacked.
+the types of the table. Files packed by gzip or zstd are unpacked.
 
 A line that is not an item, or that the daemon refuses as an item of the table (also because of a full item
 collection), stops the load unless --skip-bad allows it. Each such line is reported as FILE:LINE.

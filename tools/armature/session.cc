@@ -108,6 +108,10 @@ absl::Status InputError(std::string_view message) {
   return ErrorWithExitCode(absl::StatusCode::kInvalidArgument, message, ExitCode::kInputError);
 }
 
+absl::Status AsInputError(const absl::Status& status) {
+  return status.ok() ? status : InputError(Sv(status.message()));
+}
+
 absl::Status DifferencesError(std::string_view message) {
   return ErrorWithExitCode(absl::StatusCode::kFailedPrecondition, message, ExitCode::kDifferences);
 }

@@ -99,6 +99,9 @@ absl::Status UsageError(std::string_view message);
 absl::Status InputError(std::string_view message);
 absl::Status DifferencesError(std::string_view message);
 
+// The error of a file (storage/files) as an InputError. OK stays OK.
+absl::Status AsInputError(const absl::Status& status);
+
 ExitCode ExitCodeOf(const absl::Status& status);
 
 // The error message on one line, such as "ValidationException: <message>", without a line break at its end.

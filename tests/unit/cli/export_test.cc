@@ -10,15 +10,19 @@
 #include "google/protobuf/util/message_differencer.h"
 #include "gtest/gtest.h"
 #include "storage/base/strings.h"
+#include "storage/files/line_reader.h"
+#include "storage/files/output_file.h"
 #include "tools/armature/export/item_writer.h"
 #include "tools/armature/export/manifest.h"
-#include "tools/armature/export/output_file.h"
 #include "tools/armature/message_json.h"
 #include "tools/armature/session.h"
 
 namespace armature::cli::export_test {
 
 namespace fs = std::filesystem;
+using files::Compression;
+using files::LineReader;
+using files::OutputFile;
 using google::protobuf::util::MessageDifferencer;
 using testing::ElementsAre;
 using testing::HasSubstr;

@@ -10,13 +10,18 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/base/strings.h"
+#include "storage/files/csv_splitter.h"
+#include "storage/files/line_reader.h"
 #include "tools/armature/load/item_source.h"
-#include "tools/armature/load/line_reader.h"
 #include "tools/armature/load/load_state.h"
 #include "tools/armature/message_json.h"
 
 namespace armature::cli::load_test {
 
+using files::CsvRecord;
+using files::CsvSplitter;
+using files::LineReader;
+using files::TextPosition;
 using testing::ElementsAre;
 using testing::HasSubstr;
 

@@ -10,7 +10,8 @@
 #include "daemon/auth/crypto.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "tools/armature/export/output_file.h"
+#include "storage/files/digest.h"
+#include "storage/files/output_file.h"
 #include "tools/armature/json_text.h"
 #include "tools/armature/message_json.h"
 #include "tools/armature/session.h"
@@ -50,6 +51,17 @@ Json ToJson(const Manifest& manifest) {
 }
 
 std::string ChecksumOf(const Json& json) { return daemon::Hex(daemon::Sha256(CompactJson(json))); }
+
+// Writes the manifest durably. Errors: those of OutputFile.
+absl::Status WriteText(const std::string& directory, const std::string& text) {
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<files::OutputFile> file,
+                       files::OutputFile::Create(PathIn(directory, kManifestName), files::Compression::kNone));
+  ARM_RETURN_IF_ERROR(file->Write(text));
+  // The names of the data files become durable before the manifest that lists them.
+  ARM_RETURN_IF_ERROR(files::SyncDirectory(directory));
+  ARM_RETURN_IF_ERROR(file->Finish().status());
+  return files::SyncDirectory(directory);
+}
 
 // True for the name of a file in the directory of the manifest, other than the manifest itself.
 bool IsFileName(const std::string& name) {
@@ -150,13 +162,7 @@ api::v1::CreateTableRequest DefinitionOf(const api::v1::TableDescription& table)
 absl::Status WriteManifest(const std::string& directory, const Manifest& manifest) {
   Json json = ToJson(manifest);
   json[kChecksum] = ChecksumOf(json);
-  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
-                       OutputFile::Create(PathIn(directory, kManifestName), Compression::kNone));
-  ARM_RETURN_IF_ERROR(file->Write(PrettyJson(json)));
-  // The names of the data files become durable before the manifest that lists them.
-  ARM_RETURN_IF_ERROR(SyncDirectory(directory));
-  ARM_RETURN_IF_ERROR(file->Finish().status());
-  return SyncDirectory(directory);
+  return AsInputError(WriteText(directory, PrettyJson(json)));
 }
 
 absl::StatusOr<Manifest> ReadManifest(const std::string& directory) {
@@ -178,7 +184,7 @@ absl::Status CheckFile(const std::string& directory, const ExportedFile& file,
   const std::string path = PathIn(directory, file.name);
   std::ifstream in(path, std::ios::binary);
   if (!in) return InputError(Cat("cannot read ", path, ": ", std::strerror(errno)));
-  Sha256Stream hash;
+  files::Sha256Stream hash;
   int64_t bytes = 0;
   std::string buffer(kReadBytes, '\0');
   while (bytes <= file.bytes && in.read(buffer.data(), kReadBytes).gcount() > 0) {

@@ -114,7 +114,7 @@ absl::Status FileLoad::SaveState() {
 }
 
 void FileLoad::ShowProgress() {
-  const LineReader& text = source_->text();
+  const files::LineReader& text = source_->text();
   const int64_t all = progress_.bytes_all > 0 ? progress_.bytes_all : text.file_bytes();
   if (all == 0) {
     progress_.bar->Show({.what = Cat(progress_.what, " items"), .done = items_});

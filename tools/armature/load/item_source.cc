@@ -16,28 +16,11 @@
 namespace armature::cli {
 namespace {
 
+using files::CsvRecord;
+using files::LineReader;
+using files::TextPosition;
+
 constexpr std::array<std::string_view, 10> kTypes = {"S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"};
-
-// Takes the text up to the closing quote from the front of `rest`. False if there is no closing quote.
-bool TakeQuoted(std::string_view* rest, std::string* cell) {
-  while (true) {
-    const size_t quote = rest->find('"');
-    cell->append(rest->substr(0, quote));
-    if (quote == std::string_view::npos) return false;
-    rest->remove_prefix(quote + 1);
-    if (!rest->starts_with('"')) return true;
-    cell->push_back('"');
-    rest->remove_prefix(1);
-  }
-}
-
-// Takes an unquoted cell.
-void TakePlain(std::string_view* rest, std::string* cell) {
-  const size_t comma = std::min(rest->find(','), rest->size());
-  *cell = rest->substr(0, comma);
-  rest->remove_prefix(comma);
-  if (rest->empty() && cell->ends_with('\r')) cell->pop_back();
-}
 
 absl::StatusOr<api::v1::AttributeValue> ValueOf(const std::string& name, const std::string& type,
                                                 const std::string& cell) {
@@ -66,32 +49,6 @@ bool IsBlank(std::string_view line) { return absl::StripAsciiWhitespace(Av(line)
 constexpr std::string_view kWrongQuote = "a quote within a cell must be doubled, and the cell in quotes";
 
 }  // namespace
-
-CsvRecord CsvSplitter::Add(std::string_view line) {
-  if (is_quoted_) {
-    cells_.back().push_back('\n');
-  } else {
-    cells_.clear();
-  }
-  while (true) {
-    if (!is_quoted_) {
-      cells_.emplace_back();
-      is_quoted_ = line.starts_with('"');
-      if (is_quoted_) line.remove_prefix(1);
-    }
-    if (is_quoted_) {
-      if (!TakeQuoted(&line, &cells_.back())) return CsvRecord::kGoesOn;
-      is_quoted_ = false;
-      if (line == "\r") line = {};
-    } else {
-      TakePlain(&line, &cells_.back());
-      if (cells_.back().find('"') != std::string::npos) return CsvRecord::kWrong;
-    }
-    if (line.empty()) return CsvRecord::kWhole;
-    if (line.front() != ',') return CsvRecord::kWrong;
-    line.remove_prefix(1);
-  }
-}
 
 absl::StatusOr<CsvTypes> ParseCsvTypes(std::string_view text) {
   CsvTypes types;
@@ -128,7 +85,8 @@ absl::StatusOr<api::v1::Item> ItemFromCsv(const std::vector<std::string>& names,
 }
 
 LoadFormat FormatOf(const std::string& path) {
-  return path.ends_with(".csv") || path.ends_with(".csv.gz") ? LoadFormat::kCsv : LoadFormat::kJsonLines;
+  const bool is_csv = path.ends_with(".csv") || path.ends_with(".csv.gz") || path.ends_with(".csv.zst");
+  return is_csv ? LoadFormat::kCsv : LoadFormat::kJsonLines;
 }
 
 ItemSource::ItemSource(std::string path, std::unique_ptr<LineReader> text, LoadFormat format, CsvTypes types)
@@ -136,14 +94,21 @@ ItemSource::ItemSource(std::string path, std::unique_ptr<LineReader> text, LoadF
 
 absl::StatusOr<std::unique_ptr<ItemSource>> ItemSource::Open(const std::string& path, LoadFormat format,
                                                              CsvTypes types) {
-  ARM_ASSIGN_OR_RETURN(std::unique_ptr<LineReader> text, LineReader::Open(path));
-  std::unique_ptr<ItemSource> source(new ItemSource(path, std::move(text), format, std::move(types)));
+  absl::StatusOr<std::unique_ptr<LineReader>> text =
+      path == "-" ? LineReader::OpenStandardInput() : LineReader::Open(path);
+  if (!text.ok()) return AsInputError(text.status());
+  std::unique_ptr<ItemSource> source(new ItemSource(path, *std::move(text), format, std::move(types)));
   if (format == LoadFormat::kCsv) ARM_RETURN_IF_ERROR(source->ReadNames());
   return source;
 }
 
+absl::StatusOr<bool> ItemSource::NextLine() {
+  absl::StatusOr<bool> has_line = text_->Next(&line_);
+  return has_line.ok() ? has_line : AsInputError(has_line.status());
+}
+
 absl::Status ItemSource::ReadNames() {
-  ARM_ASSIGN_OR_RETURN(const bool has_line, text_->Next(&line_));
+  ARM_ASSIGN_OR_RETURN(const bool has_line, NextLine());
   if (!has_line) return InputError(Cat(path_, ": a CSV file has the names of the attributes on its first line"));
   ARM_ASSIGN_OR_RETURN(const bool is_record, ReadCells());
   if (!is_record) return InputError(Cat(path_, ":1: ", kWrongQuote));
@@ -158,14 +123,14 @@ absl::Status ItemSource::ReadNames() {
 
 absl::Status ItemSource::SkipTo(TextPosition position) {
   // The names on the first line precede any record.
-  return position.offset > text_->position().offset ? text_->SkipTo(position) : absl::OkStatus();
+  return position.offset > text_->position().offset ? AsInputError(text_->SkipTo(position)) : absl::OkStatus();
 }
 
 absl::StatusOr<bool> ItemSource::ReadCells() {
   const TextPosition begin = text_->position();
   CsvRecord read = splitter_.Add(line_);
   while (read == CsvRecord::kGoesOn) {
-    ARM_ASSIGN_OR_RETURN(const bool has_next, text_->Next(&line_));
+    ARM_ASSIGN_OR_RETURN(const bool has_next, NextLine());
     if (!has_next) return InputError(Cat(path_, ":", begin.line, ": a quote is not closed"));
     if (text_->position().offset - begin.offset > static_cast<int64_t>(LineReader::kLineBytesMax)) {
       return InputError(Cat(path_, ":", begin.line, ": a cell in quotes is longer than ", LineReader::kLineBytesMax,
@@ -182,7 +147,7 @@ absl::StatusOr<bool> ItemSource::ReadCells() {
 
 absl::StatusOr<bool> ItemSource::Next(SourceRecord* record) {
   do {
-    ARM_ASSIGN_OR_RETURN(const bool has_line, text_->Next(&line_));
+    ARM_ASSIGN_OR_RETURN(const bool has_line, NextLine());
     if (!has_line) return false;
   } while (IsBlank(line_));
   record->line = text_->position().line;

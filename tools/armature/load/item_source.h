@@ -2,8 +2,6 @@
 #define ARMATURE_TOOLS_ARMATURE_LOAD_ITEM_SOURCE_H_
 
 // Reads the items of a file of JSON lines or comma-separated values.
-//
-// CSV according to RFC 4180: cells in double quotes may have commas, line breaks and doubled quotes.
 
 #include <map>
 #include <memory>
@@ -14,30 +12,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "armature/api/v1/types.pb.h"
-#include "tools/armature/load/line_reader.h"
+#include "storage/files/csv_splitter.h"
+#include "storage/files/line_reader.h"
 
 namespace armature::cli {
-
-enum class CsvRecord {
-  kWhole,
-  kGoesOn,  // a quote is open: the record continues on the next line
-  kWrong,   // a quote is misplaced
-};
-
-// Splits records into their cells, line by line. Not thread-safe.
-class CsvSplitter {
- public:
-  // Adds the next line of the record, or the first line of the next record, without its '\n'. A '\r' at its end belongs
-  // to the line break, except within quotes.
-  CsvRecord Add(std::string_view line);
-
-  // The cells of the complete record.
-  const std::vector<std::string>& cells() const { return cells_; }
-
- private:
-  std::vector<std::string> cells_;
-  bool is_quoted_ = false;  // the last cell is quoted and not closed yet
-};
 
 // Attribute types, such as "N" or "SS", by attribute name.
 using CsvTypes = std::map<std::string, std::string, std::less<>>;
@@ -56,7 +34,7 @@ enum class LoadFormat {
   kCsv,        // names of attributes on the first line
 };
 
-// The format by file name: "x.csv" and "x.csv.gz" are CSV, all other files are JSON lines.
+// The format by file name: "x.csv", "x.csv.gz" and "x.csv.zst" are CSV, all other files are JSON lines.
 LoadFormat FormatOf(const std::string& path);
 
 // A record of the file.
@@ -64,7 +42,7 @@ struct SourceRecord {
   // Errors: INVALID_ARGUMENT with the reason. The next record may be valid.
   absl::StatusOr<api::v1::Item> item;
   int64_t line = 0;  // its first line, counted from 1
-  TextPosition end;
+  files::TextPosition end;
 };
 
 // Not thread-safe.
@@ -73,27 +51,29 @@ class ItemSource {
   // `types`: attribute types, for CSV. Errors: InputError.
   static absl::StatusOr<std::unique_ptr<ItemSource>> Open(const std::string& path, LoadFormat format, CsvTypes types);
 
-  // Skips to the end of a record: see LineReader::SkipTo.
-  absl::Status SkipTo(TextPosition position);
+  // Skips to the end of a record: see files::LineReader::SkipTo.
+  absl::Status SkipTo(files::TextPosition position);
 
   // Reads the next record. Skips empty lines. False at the end. Errors: InputError if nothing more can be read, for
   // example after a quote that is not closed.
   absl::StatusOr<bool> Next(SourceRecord* record);
 
-  const LineReader& text() const { return *text_; }
+  const files::LineReader& text() const { return *text_; }
 
  private:
-  ItemSource(std::string path, std::unique_ptr<LineReader> text, LoadFormat format, CsvTypes types);
+  ItemSource(std::string path, std::unique_ptr<files::LineReader> text, LoadFormat format, CsvTypes types);
+  // Reads the next line of the text into `line_`. False at the end.
+  absl::StatusOr<bool> NextLine();
   absl::Status ReadNames();
   // Reads the cells of the CSV record that begins with `line_`. False if the record is malformed. Errors: those of
   // Next.
   absl::StatusOr<bool> ReadCells();
 
   const std::string path_;
-  const std::unique_ptr<LineReader> text_;
+  const std::unique_ptr<files::LineReader> text_;
   const LoadFormat format_;
   const CsvTypes types_;
-  CsvSplitter splitter_;
+  files::CsvSplitter splitter_;
   std::vector<std::string> names_;
   std::string line_;
 };

@@ -12,17 +12,17 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tools/armature/load/line_reader.h"
+#include "storage/files/line_reader.h"
 
 namespace armature::cli {
 
 // Tracks the position while records are done in any order. Not thread-safe.
 class AckTracker {
  public:
-  explicit AckTracker(TextPosition begin) : position_(begin) {}
+  explicit AckTracker(files::TextPosition begin) : position_(begin) {}
 
   // Begins the next record, which ends at `end`. Returns its ticket.
-  uint64_t Begin(TextPosition end) {
+  uint64_t Begin(files::TextPosition end) {
     open_.push_back({end, false});
     return first_ + open_.size() - 1;
   }
@@ -38,23 +38,23 @@ class AckTracker {
   }
 
   // All records before this position are done.
-  TextPosition position() const { return position_; }
+  files::TextPosition position() const { return position_; }
 
  private:
   struct Record {
-    TextPosition end;
+    files::TextPosition end;
     bool is_done = false;
   };
 
   std::deque<Record> open_;
   uint64_t first_ = 0;  // ticket of the first open record
-  TextPosition position_;
+  files::TextPosition position_;
 };
 
 struct LoadState {
   std::string table_name;
-  TextPosition position{};  // the table has all items before it
-  int64_t items = 0;        // number of these items
+  files::TextPosition position{};  // the table has all items before it
+  int64_t items = 0;               // number of these items
 };
 
 // The path of the state file: "x.jsonl" -> "x.jsonl.load-state".

@@ -1,49 +1,41 @@
-#include "tools/armature/load/line_reader.h"
+#include "storage/files/line_reader.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "tools/armature/session.h"
 
-namespace armature::cli {
+namespace armature::files {
 namespace {
 
-constexpr size_t kInputBufferBytes = 256 << 10;
+constexpr size_t kReadBytes = 256 << 10;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-int64_t SizeOf(const std::string& path) {
-  struct stat status = {};
-  return path != "-" && stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) ? status.st_size : 0;
-}
 
 }  // namespace
 
-LineReader::LineReader(std::string path, gzFile_s* file, int64_t file_bytes)
-    : path_(std::move(path)), file_(file), file_bytes_(file_bytes) {}
+LineReader::LineReader(std::string path, std::unique_ptr<InputFile> input, size_t line_bytes_max)
+    : path_(std::move(path)), input_(std::move(input)), line_bytes_max_(line_bytes_max) {}
 
-LineReader::~LineReader() { gzclose(file_); }
-
-absl::StatusOr<std::unique_ptr<LineReader>> LineReader::Open(const std::string& path) {
-  // The reader closes the duplicate and leaves standard input open.
-  const gzFile file = path == "-" ? gzdopen(dup(STDIN_FILENO), "rb") : gzopen(path.c_str(), "rb");
-  if (file == nullptr) return InputError(Cat("cannot read ", path, ": ", std::strerror(errno)));
-  gzbuffer(file, kInputBufferBytes);
-  return std::unique_ptr<LineReader>(new LineReader(path, file, SizeOf(path)));
+absl::StatusOr<std::unique_ptr<LineReader>> LineReader::Open(const std::string& path, const Options& options) {
+  ARM_ASSIGN_OR_RETURN(std::unique_ptr<InputFile> input, InputFile::Open(path, options.input));
+  return std::unique_ptr<LineReader>(new LineReader(path, std::move(input), options.line_bytes_max));
 }
 
-absl::Status LineReader::Error(const std::string& what) const {
-  return InputError(Cat(path_, ":", position_.line + 1, ": ", what));
+absl::StatusOr<std::unique_ptr<LineReader>> LineReader::OpenStandardInput() {
+  ARM_ASSIGN_OR_RETURN(std::unique_ptr<InputFile> input, InputFile::OpenStandardInput({}));
+  return std::unique_ptr<LineReader>(new LineReader("-", std::move(input), kLineBytesMax));
+}
+
+absl::Status LineReader::Error(const absl::Status& status) const {
+  return {status.code(), Cat(path_, ":", position_.line + 1, ": ", Sv(status.message()))};
 }
 
 absl::Status LineReader::SkipTo(TextPosition position) {
-  const absl::Status changed = InputError(Cat(path_, ": its first ", position.line, " lines are not what they were"));
+  const absl::Status changed =
+      absl::DataLossError(Cat(path_, ": its first ", position.line, " lines are not what they were"));
   while (position_.offset < position.offset) {
     ARM_ASSIGN_OR_RETURN(const Extent line, FindLine());
     if (line.whole == 0) return changed;
@@ -61,19 +53,19 @@ absl::Status LineReader::SkipTo(TextPosition position) {
 }
 
 absl::StatusOr<bool> LineReader::Refill() {
-  buffer_.erase(0, begin_);
-  begin_ = 0;
-  if (buffer_.size() > kLineBytesMax) return Error(Cat("the line is longer than ", kLineBytesMax, " bytes"));
-  const size_t kept = buffer_.size();
-  buffer_.resize(kept + kInputBufferBytes);
-  const int read = gzread(file_, buffer_.data() + kept, kInputBufferBytes);
-  buffer_.resize(kept + static_cast<size_t>(read > 0 ? read : 0));
-  if (read > 0) return true;
-  int code = Z_OK;
-  const char* const text = gzerror(file_, &code);
-  // At the end of the file only a truncated compressed stream is an error.
-  if (code == Z_OK || code == Z_STREAM_END) return false;
-  return Error(code == Z_ERRNO ? std::strerror(errno) : text);
+  const size_t unused = kept_.has_value() ? kept_->begin : begin_;
+  buffer_.erase(0, unused);
+  begin_ -= unused;
+  if (kept_.has_value()) kept_->begin = 0;
+  const size_t filled = buffer_.size();
+  if (filled - begin_ > line_bytes_max_) {
+    return Error(absl::DataLossError(Cat("the line is longer than ", line_bytes_max_, " bytes")));
+  }
+  buffer_.resize(filled + kReadBytes);
+  const absl::StatusOr<size_t> read = input_->Read(buffer_.data() + filled, kReadBytes);
+  buffer_.resize(filled + read.value_or(0));
+  if (!read.ok()) return Error(read.status());
+  return *read > 0;
 }
 
 absl::StatusOr<LineReader::Extent> LineReader::FindLine() {
@@ -105,6 +97,12 @@ absl::StatusOr<bool> LineReader::Next(std::string* line) {
   return true;
 }
 
-int64_t LineReader::file_bytes_read() const { return gzoffset(file_); }
+void LineReader::Keep() { kept_ = {.begin = begin_, .position = position_}; }
 
-}  // namespace armature::cli
+void LineReader::Rewind() {
+  begin_ = kept_->begin;
+  position_ = kept_->position;
+  Release();
+}
+
+}  // namespace armature::files
