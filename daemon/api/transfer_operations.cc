@@ -10,7 +10,6 @@
 #include "daemon/api/table_messages.h"
 #include "daemon/api/unary_operation.h"
 #include "daemon/message_json/given_fields.h"
-#include "daemon/message_json/message_names.h"
 #include "engine/transfer/transfer_ops.h"
 #include "storage/base/strings.h"
 #include "storage/model/table_name.h"
@@ -261,14 +260,6 @@ void FillBulk(const TransferRecord& record, v1::BulkOperationDescription* to) {
   to->set_performance_tier(has_tier ? request.performance_tier() : v1::PERFORMANCE_TIER_STANDARD);
 }
 
-std::vector<std::string> ToWords(const v1::OutputS3Configuration& output) {
-  std::vector<std::string> words;
-  for (const int type : output.output_type()) {
-    words.push_back(EnumText(*v1::OutputType_descriptor(), type));
-  }
-  return words;
-}
-
 void StartBulkPutItems(const OperationContext& context, const v1::StartBulkPutItemsRequest& request,
                        v1::StartBulkPutItemsResponse* response, Finished done) {
   engine::StartBulkPutRequest from;
@@ -283,7 +274,7 @@ void StartBulkPutItems(const OperationContext& context, const v1::StartBulkPutIt
     engine::StartBulkPutRequest::Output& to = from.output.emplace();
     to.place = ToPlace(output);
     to.encryption = ToEncryption(output);
-    if (IsListGiven(output, output.kOutputTypeFieldNumber)) to.types = ToWords(output);
+    to.types = GivenTexts(output, output.kOutputTypeFieldNumber, output.output_type());
   }
   from.table_name = GivenText(request, request.kTableNameFieldNumber);
   from.write_units_max = GivenInteger(request, request.kMaxWriteRequestUnitsFieldNumber);
