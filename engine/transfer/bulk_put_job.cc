@@ -129,7 +129,7 @@ class BulkPutter {
     ARM_RETURN_IF_ERROR(input_.Open({}));
     ARM_RETURN_IF_ERROR(job_->Save());
     const absl::Status put = PutAll();
-    // What was reached is recorded, however the job ends.
+    // The place is recorded, however the job ends.
     const absl::Status recorded = RecordPlace();
     return put.ok() ? recorded : put;
   }

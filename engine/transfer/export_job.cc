@@ -64,7 +64,7 @@ class Exporter {
     prefix_ = Cat(prefix, prefix.empty() ? "" : "/", "AWSDynamoDB/", TransferIdOf(record_.arn));
     ARM_ASSIGN_OR_RETURN(directory_, MakeDirectories(*bucket, prefix_));
     ARM_ASSIGN_OR_RETURN(const std::string data, MakeDirectories(directory_, "data"));
-    // Of a run before a restart.
+    // Files of a run before a restart.
     return RemoveFiles(data);
   }
 
