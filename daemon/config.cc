@@ -188,6 +188,16 @@ absl::Status ReadBackups(const RawConfig& raw, engine::BackupOptions* backup) {
   return absl::OkStatus();
 }
 
+absl::Status ReadTransfers(const RawConfig& raw, engine::TransferOptions* transfer) {
+  for (const auto& [flag, directory] : {std::pair("export_dir", &raw.export_dir), {"import_dir", &raw.import_dir}}) {
+    if (directory->empty()) continue;
+    if (directory->front() != '/') return FlagError(flag, *directory, "must be an absolute path");
+  }
+  transfer->export_directory = raw.export_dir;
+  transfer->import_directory = raw.import_dir;
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool IsLoopback(std::string_view address) {
@@ -281,6 +291,7 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   if (raw.index_reads == "settled") config.engine.index_read_wait = raw.index_read_wait;
   config.engine.enforce_throughput = raw.enforce_throughput;
   ARM_RETURN_IF_ERROR(ReadBackups(raw, &config.engine.backup));
+  ARM_RETURN_IF_ERROR(ReadTransfers(raw, &config.engine.transfer));
   config.engine.read_threads = static_cast<size_t>(raw.read_threads);
   return config;
 }

@@ -57,6 +57,8 @@ struct RawConfig {
   absl::Duration backup_interval;
   int64_t backup_keep = 0;
   int64_t backup_mb_per_second = 32;
+  std::string export_dir = {};
+  std::string import_dir = {};
 };
 
 struct Config {

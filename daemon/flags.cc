@@ -65,6 +65,7 @@ const std::vector<FlagGroup>& Groups() {
         {"backup_interval", "DURATION"},
         {"backup_keep", "COUNT"},
         {"backup_mb_per_second", "MIB_PER_SECOND"}}},
+      {"Exports and imports", {{"export_dir", "DIRECTORY"}, {"import_dir", "DIRECTORY"}}},
       {"Service", {{"slow_request_ms", "MILLISECONDS"}, {"drain_seconds", "SECONDS"}}},
       {"Configuration", {{"config", "FILE"}, {"print_config", ""}, {"print_metrics_doc", ""}}},
   };

@@ -137,6 +137,14 @@ ABSL_FLAG(int64_t, backup_keep, 0,
 ABSL_FLAG(int64_t, backup_mb_per_second, 32,
           "Limit on reads and writes of a backup in MiB a second, so that clients keep their share of the disk, 0 to "
           "1048576; 0: no limit. Fixed at start.");
+ABSL_FLAG(
+    std::string, export_dir, "",
+    "Directory for exports and the reports of bulk operations, an absolute path. A client names a directory in it as "
+    "its bucket. Empty: exports and bulk operations are refused. Fixed at start.");
+ABSL_FLAG(
+    std::string, import_dir, "",
+    "Directory for the files of imports and bulk operations, an absolute path. A client names a directory in it as "
+    "its bucket. Empty: imports and bulk operations are refused. Fixed at start.");
 ABSL_FLAG(std::string, config, "",
           "File of flags, one per line: name = value. Empty lines and lines that begin with # are ignored. Flags on "
           "the command line take precedence.");
@@ -205,6 +213,8 @@ armature::daemon::RawConfig FromFlags() {
   raw.request_memory_mb = absl::GetFlag(FLAGS_request_memory_mb);
   raw.drain_seconds = absl::GetFlag(FLAGS_drain_seconds);
   raw.backup_dir = absl::GetFlag(FLAGS_backup_dir);
+  raw.export_dir = absl::GetFlag(FLAGS_export_dir);
+  raw.import_dir = absl::GetFlag(FLAGS_import_dir);
   raw.backup_interval = absl::GetFlag(FLAGS_backup_interval);
   raw.backup_keep = absl::GetFlag(FLAGS_backup_keep);
   raw.backup_mb_per_second = absl::GetFlag(FLAGS_backup_mb_per_second);

@@ -19,6 +19,7 @@
 #include "daemon/http/http_server.h"
 #include "daemon/http/site_rules.h"
 #include "daemon/http/transport.h"
+#include "daemon/item_files/json_item_files.h"
 #include "daemon/json_front/json_front.h"
 #include "daemon/metrics/metrics_front.h"
 #include "daemon/net/coarse_clock.h"
@@ -247,7 +248,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
   impl->memory =
       std::make_unique<MemoryBudget>(config.request_memory_bytes, config.request_memory_bytes / kClientsAtLeast);
   ARM_ASSIGN_OR_RETURN(impl->database, store::Database::Open(config.database));
-  impl->engine = std::make_unique<engine::Engine>(impl->database.get(), config.engine);
+  engine::EngineOptions engine_options = config.engine;
+  engine_options.transfer.files = std::make_shared<JsonItemFiles>();
+  impl->engine = std::make_unique<engine::Engine>(impl->database.get(), engine_options);
   impl->calls = std::make_unique<CallLedger>(impl->memory.get(), CallLimits{});
   impl->gate = std::make_unique<CallGate>(impl->engine.get(), impl->authenticator.get(), impl->audit.get(),
                                           impl->calls.get(), impl->requests.get());

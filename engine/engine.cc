@@ -141,6 +141,7 @@ Engine::Engine(store::Database* database, const EngineOptions& options)
   StartTokenClock(parts_.get());
   SweepTokensIfDue(parts_.get());
   parts_->expirer.Start();
+  parts_->transfers.Start();
 }
 
 Engine::~Engine() {
@@ -148,6 +149,7 @@ Engine::~Engine() {
   // or for indexes end at once; requests that were sent to the committer end with its answer.
   EndWaits();
   parts_->table_waits.Stop();
+  parts_->transfers.Stop();
   parts_->watches.Stop();
   parts_->locks.Close(ServerStopsError());
   parts_->expirer.Stop();
@@ -162,6 +164,7 @@ Engine::~Engine() {
 }
 
 void Engine::EndWaits() {
+  parts_->transfers.Interrupt();  // first: the others end waits of its jobs, which would take that for a failure
   parts_->table_waits.End();
   parts_->watches.End(ServerStopsError());
   parts_->database->EndWaits(ServerStopsError());
@@ -180,7 +183,8 @@ EngineStats Engine::stats() const {
           .table_queue_tasks = parts_->table_pool.queue_length(),
           .check_queue_tasks = parts_->check_pool.queue_length(),
           .expiry = parts_->expirer.stats(),
-          .watches = parts_->watches.stats()};
+          .watches = parts_->watches.stats(),
+          .transfers = parts_->transfers.stats()};
 }
 
 void Engine::GetItem(const RequestContext& context, GetItemRequest request, Callback<GetItemResult> done) {
@@ -311,6 +315,30 @@ void Engine::VerifyTable(VerifyTableRequest request, Callback<VerifyTableResult>
 
 void Engine::OpenExport(std::string table_name, Callback<std::shared_ptr<TableExport>> done) {
   RunBlocking(&parts_->export_pool, std::move(done), TableExport::Open, parts_.get(), std::move(table_name));
+}
+
+void Engine::StartExport(StartExportRequest request, Callback<model::TransferRecord> done) {
+  RunBlocking(&parts_->table_pool, std::move(done), engine::StartExport, parts_.get(), std::move(request));
+}
+
+void Engine::StartImport(StartImportRequest request, Callback<model::TransferRecord> done) {
+  RunBlocking(&parts_->table_pool, std::move(done), engine::StartImport, parts_.get(), std::move(request));
+}
+
+void Engine::StartBulkPut(StartBulkPutRequest request, Callback<model::TransferRecord> done) {
+  RunBlocking(&parts_->table_pool, std::move(done), engine::StartBulkPut, parts_.get(), std::move(request));
+}
+
+void Engine::DescribeTransfer(TransferName name, Callback<model::TransferRecord> done) {
+  RunBlocking(&parts_->table_pool, std::move(done), engine::DescribeTransfer, parts_.get(), std::move(name));
+}
+
+void Engine::CancelTransfer(TransferName name, Callback<model::TransferRecord> done) {
+  RunBlocking(&parts_->table_pool, std::move(done), engine::CancelTransfer, parts_.get(), std::move(name));
+}
+
+void Engine::ListTransfers(ListTransfersRequest request, Callback<TransferPage> done) {
+  RunBlocking(&parts_->table_pool, std::move(done), engine::ListTransfers, parts_.get(), std::move(request));
 }
 
 BackupJobs* Engine::backups() { return &parts_->backups; }

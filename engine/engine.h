@@ -25,6 +25,7 @@
 #include "engine/items/request.h"
 #include "engine/streams/stream_ops.h"
 #include "engine/tables/table_ops.h"
+#include "engine/transfer/transfer_ops.h"
 #include "engine/watch/table_watch.h"
 #include "index/index_builder.h"
 #include "storage/model/table_update.h"
@@ -65,6 +66,7 @@ struct EngineOptions {
   size_t watches_max = 1000;
   absl::Duration export_patience = absl::Minutes(2);  // time after which an export without requests is closed
   BackupOptions backup = {};
+  TransferOptions transfer = {};
   bool apply_changes = true;  // false: changes do not reach the global indexes; for tests, which apply them explicitly
 };
 
@@ -77,6 +79,7 @@ struct EngineStats {
   size_t check_queue_tasks = 0;
   ExpiryStats expiry;
   WatchStats watches;
+  TransferStats transfers;
 };
 
 // Operations are asynchronous: they validate on the caller's thread without blocking, and call back once, on this or
@@ -149,6 +152,14 @@ class Engine {
 
   // See table_export.h.
   void OpenExport(std::string table_name, Callback<std::shared_ptr<TableExport>> done);
+
+  // See transfer_ops.h.
+  void StartExport(StartExportRequest request, Callback<model::TransferRecord> done);
+  void StartImport(StartImportRequest request, Callback<model::TransferRecord> done);
+  void StartBulkPut(StartBulkPutRequest request, Callback<model::TransferRecord> done);
+  void DescribeTransfer(TransferName name, Callback<model::TransferRecord> done);
+  void CancelTransfer(TransferName name, Callback<model::TransferRecord> done);
+  void ListTransfers(ListTransfersRequest request, Callback<TransferPage> done);
 
   // See backup_jobs.h.
   BackupJobs* backups();

@@ -26,7 +26,8 @@ struct Operation {
   std::string_view name;  // as policies, metrics and logs write it
   Plane plane = Plane::kItem;
   // The field of the request message that names the table, index or backup on which the caller must have rights, and
-  // which the audit log shows. Empty: the operation is about no single table. Items and groups ask for themselves.
+  // which the audit log shows; a dot leads into a member message. Empty: the operation is about no single table. Items
+  // and groups ask for themselves.
   std::string_view subject = {};
   // Another such field. The caller must have rights on both.
   std::string_view source = {};
@@ -40,6 +41,7 @@ inline constexpr auto kOperations = std::to_array<Operation>({
     {.name = "BatchExecuteStatement", .plane = Plane::kStatement},
     {.name = "BatchGetItem", .plane = Plane::kGroup},
     {.name = "BatchWriteItem", .plane = Plane::kGroup},
+    {.name = "CancelBulkOperation", .plane = Plane::kTable, .subject = "bulk_operation_arn", .is_audited = true},
     {.name = "CreateBackup", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
     {.name = "CreateTable", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
     {.name = "DeleteBackup", .plane = Plane::kTable, .subject = "backup_arn", .is_audited = true},
@@ -47,19 +49,30 @@ inline constexpr auto kOperations = std::to_array<Operation>({
     {.name = "DeleteResourcePolicy", .plane = Plane::kTable, .subject = "resource_arn", .is_audited = true},
     {.name = "DeleteTable", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
     {.name = "DescribeBackup", .plane = Plane::kTable, .subject = "backup_arn", .is_audited = true},
+    {.name = "DescribeBulkOperation", .plane = Plane::kTable, .subject = "bulk_operation_arn", .is_audited = true},
     {.name = "DescribeContinuousBackups", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
     {.name = "DescribeEndpoints", .plane = Plane::kTable, .is_audited = true},
+    {.name = "DescribeExport", .plane = Plane::kTable, .subject = "export_arn", .is_audited = true},
+    {.name = "DescribeImport", .plane = Plane::kTable, .subject = "import_arn", .is_audited = true},
     {.name = "DescribeLimits", .plane = Plane::kTable, .is_audited = true},
     {.name = "DescribeStream", .plane = Plane::kStream, .subject = "stream_arn", .is_audited = true},
     {.name = "DescribeTable", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
     {.name = "DescribeTimeToLive", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
     {.name = "ExecuteStatement", .plane = Plane::kStatement},
     {.name = "ExecuteTransaction", .plane = Plane::kStatement},
+    {.name = "ExportTableToPointInTime", .plane = Plane::kTable, .subject = "table_arn", .is_audited = true},
     {.name = "GetItem", .plane = Plane::kItem},
     {.name = "GetRecords", .plane = Plane::kStream, .subject = "shard_iterator"},  // begins with the ARN of the stream
     {.name = "GetResourcePolicy", .plane = Plane::kTable, .subject = "resource_arn", .is_audited = true},
     {.name = "GetShardIterator", .plane = Plane::kStream, .subject = "stream_arn"},
+    {.name = "ImportTable",
+     .plane = Plane::kTable,
+     .subject = "table_creation_parameters.table_name",
+     .is_audited = true},
     {.name = "ListBackups", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
+    {.name = "ListBulkOperations", .plane = Plane::kTable, .is_audited = true},
+    {.name = "ListExports", .plane = Plane::kTable, .subject = "table_arn", .is_audited = true},
+    {.name = "ListImports", .plane = Plane::kTable, .subject = "table_arn", .is_audited = true},
     {.name = "ListStreams", .plane = Plane::kStream, .subject = "table_name", .is_audited = true},
     {.name = "ListTables", .plane = Plane::kTable, .is_audited = true},
     {.name = "ListTagsOfResource", .plane = Plane::kTable, .subject = "resource_arn", .is_audited = true},
@@ -74,6 +87,7 @@ inline constexpr auto kOperations = std::to_array<Operation>({
      .source = "backup_arn",
      .is_audited = true},
     {.name = "Scan", .plane = Plane::kItem},
+    {.name = "StartBulkPutItems", .plane = Plane::kTable, .subject = "table_name", .is_audited = true},
     {.name = "TagResource", .plane = Plane::kTable, .subject = "resource_arn", .is_audited = true},
     {.name = "TransactGetItems", .plane = Plane::kGroup},
     {.name = "TransactWriteItems", .plane = Plane::kGroup},

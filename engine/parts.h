@@ -26,6 +26,7 @@
 #include "engine/request_queue.h"
 #include "engine/tables/resource_policies.h"
 #include "engine/tables/table_waits.h"
+#include "engine/transfer/transfer_jobs.h"
 #include "engine/watch/watch_hub.h"
 #include "index/gsi_applier.h"
 #include "index/index_builder.h"
@@ -131,6 +132,7 @@ struct Parts {
   BackupJobs backups;
   TableRestores restores{this};
   Expirer expirer{this};
+  TransferJobs transfers{this};
 };
 
 // A table whose items may be read and written. It holds this state of the table, and nothing of other tables: they can

@@ -364,7 +364,8 @@ void Fill(const engine::TableDescription& description, v1::TableDescription* to)
   to->set_item_count(description.totals.item_count);
   to->set_table_size_bytes(description.totals.size_bytes);
   FillSettings(description, to);
-  if (table.restore.has_value()) FillRestore(*table.restore, to->mutable_restore_summary());
+  if (table.restore.has_value() && !table.restore->is_import)
+    FillRestore(*table.restore, to->mutable_restore_summary());
   if (table.state == model::TableState::kDeleting) return;
   for (const model::KeyAttribute& attribute : table.attribute_definitions) {
     v1::AttributeDefinition* const out = to->add_attribute_definitions();

@@ -272,19 +272,23 @@ void RestoreTableFromBackup(const OperationContext& context, const v1::RestoreTa
 }  // namespace
 
 std::span<const UnaryOperation> TableOperations() {
-  static const auto* const kOperations = new std::vector<UnaryOperation>{
-      UnaryOperation(CreateTable),          UnaryOperation(DeleteTable),
-      UnaryOperation(DescribeTable),        UnaryOperation(ListTables),
-      UnaryOperation(UpdateTable),          UnaryOperation(DescribeContinuousBackups),
-      UnaryOperation(DescribeEndpoints),    UnaryOperation(DescribeLimits),
-      UnaryOperation(DescribeTimeToLive),   UnaryOperation(ListTagsOfResource),
-      UnaryOperation(PutResourcePolicy),    UnaryOperation(GetResourcePolicy),
-      UnaryOperation(DeleteResourcePolicy), UnaryOperation(TagResource),
-      UnaryOperation(UntagResource),        UnaryOperation(UpdateContinuousBackups),
-      UnaryOperation(UpdateTimeToLive),     UnaryOperation(CreateBackup),
-      UnaryOperation(DeleteBackup),         UnaryOperation(DescribeBackup),
-      UnaryOperation(ListBackups),          UnaryOperation(RestoreTableFromBackup),
-  };
+  static const auto* const kOperations = [] {
+    auto* const all = new std::vector<UnaryOperation>{
+        UnaryOperation(CreateTable),          UnaryOperation(DeleteTable),
+        UnaryOperation(DescribeTable),        UnaryOperation(ListTables),
+        UnaryOperation(UpdateTable),          UnaryOperation(DescribeContinuousBackups),
+        UnaryOperation(DescribeEndpoints),    UnaryOperation(DescribeLimits),
+        UnaryOperation(DescribeTimeToLive),   UnaryOperation(ListTagsOfResource),
+        UnaryOperation(PutResourcePolicy),    UnaryOperation(GetResourcePolicy),
+        UnaryOperation(DeleteResourcePolicy), UnaryOperation(TagResource),
+        UnaryOperation(UntagResource),        UnaryOperation(UpdateContinuousBackups),
+        UnaryOperation(UpdateTimeToLive),     UnaryOperation(CreateBackup),
+        UnaryOperation(DeleteBackup),         UnaryOperation(DescribeBackup),
+        UnaryOperation(ListBackups),          UnaryOperation(RestoreTableFromBackup),
+    };
+    AddTransferOperations(all);
+    return all;
+  }();
   return *kOperations;
 }
 

@@ -8,11 +8,15 @@ namespace {
 
 using google::protobuf::Message;
 
-// The text of the field with `name`; empty if `name` is empty.
+// The text of the field with `name`, which may lead into member messages; empty if `name` is empty.
 std::string TextOf(const Message& message, std::string_view name) {
   if (name.empty()) return {};
-  const auto* const field = message.GetDescriptor()->FindFieldByName(std::string(name));
+  const size_t dot = name.find('.');
+  const auto* const field = message.GetDescriptor()->FindFieldByName(std::string(name.substr(0, dot)));
   CHECK(field != nullptr) << message.GetDescriptor()->name() << " has no field " << name;
+  if (dot != std::string_view::npos) {
+    return TextOf(message.GetReflection()->GetMessage(message, field), name.substr(dot + 1));
+  }
   return message.GetReflection()->GetString(message, field);
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -92,7 +93,11 @@ class UnaryOperation {
       run_;
 };
 
-// The operations on tables, their settings and their backups. FindTableOperation returns the one with `name`, or null.
+// Adds the operations on exports, imports and bulk operations.
+void AddTransferOperations(std::vector<UnaryOperation>* operations);
+
+// The operations on tables, their settings, backups, exports and imports. FindTableOperation returns the one with
+// `name`, or null.
 std::span<const UnaryOperation> TableOperations();
 const UnaryOperation* FindTableOperation(std::string_view name);
 

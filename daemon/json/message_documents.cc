@@ -29,19 +29,14 @@ class MessageReader {
   absl::Status ReadRoot(JsonValue value, Message* message) {
     const JsonShape& shape = ShapeOf(*message->GetDescriptor());
     std::vector<bool> given(shape.members.size());
-    std::string_view not_available;
     ARM_RETURN_IF_ERROR(ReadStructure(value, shape.name, [&](std::string_view name, JsonValue member) {
-      const auto refused = std::find(shape.not_available.begin(), shape.not_available.end(), name);
-      if (refused != shape.not_available.end()) {
-        not_available = *refused;
-        return absl::OkStatus();
-      }
+      if (IsRefused(shape, name)) return absl::OkStatus();
       const auto found = shape.by_name.find(name);
       if (found == shape.by_name.end()) return absl::OkStatus();
       given[found->second] = true;
       return ReadMember(member, shape.members[found->second], message);
     }));
-    if (!not_available.empty()) return UnknownOperationError(Cat(not_available, " is not available in this version"));
+    if (!refused_.empty()) return UnknownOperationError(Cat(refused_, " is not available in this version"));
     for (size_t i = 0; i < given.size(); ++i) {
       const FieldDescriptor& field = *shape.members[i].field;
       const bool is_plain_text =
@@ -52,6 +47,14 @@ class MessageReader {
   }
 
  private:
+  // True for a documented member that is not available, which is noted: the request is refused once it has been read.
+  bool IsRefused(const JsonShape& shape, std::string_view name) {
+    const auto found = std::find(shape.not_available.begin(), shape.not_available.end(), name);
+    if (found == shape.not_available.end()) return false;
+    refused_ = *found;
+    return true;
+  }
+
   absl::Status ReadMembers(JsonValue value, Message* message) {
     if (message->GetDescriptor() == api::v1::AttributeValue::descriptor()) {
       std::string wire;
@@ -67,6 +70,7 @@ class MessageReader {
       if (member.is_always_written) KeepAbsent(member.field->number(), message);
     }
     return ReadStructure(value, shape.name, [&](std::string_view name, JsonValue member) {
+      if (IsRefused(shape, name)) return absl::OkStatus();
       const auto found = shape.by_name.find(name);
       return found == shape.by_name.end() ? absl::OkStatus()
                                           : ReadMember(member, shape.members[found->second], message);
@@ -152,7 +156,8 @@ class MessageReader {
     return absl::OkStatus();
   }
 
-  size_t elements_ = 0;  // of all lists so far
+  size_t elements_ = 0;       // of all lists so far
+  std::string_view refused_;  // a member that is not available
 };
 
 using google::protobuf::FieldDescriptor;

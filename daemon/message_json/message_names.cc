@@ -62,6 +62,9 @@ constexpr NotAvailable kNotAvailable[] = {
     {"armature.api.v1.RestoreTableFromBackupRequest", "SSESpecificationOverride"},
     {"armature.api.v1.RestoreTableFromBackupRequest", "VectorIndexOverride"},
     {"armature.api.v1.GetShardIteratorRequest", "Timestamp"},
+    {"armature.api.v1.ExportTableToPointInTimeRequest", "IncrementalExportSpecification"},
+    {"armature.api.v1.ExportTableToPointInTimeRequest", "FilterSpecification"},
+    {"armature.api.v1.TableCreationParameters", "VectorIndexes"},
 };
 
 // ---------------------------------------------------------------------------------------------------------------

@@ -119,6 +119,13 @@ constexpr MetricDefinition kBackups[] = {
      "Completion time of the last backup, also one before this start if it is in --backup_dir; 0 without one."},
 };
 
+constexpr MetricDefinition kTransfers[] = {
+    {"armature_transfers_in_progress", kGauge, "",
+     "Exports, imports and bulk operations that run or wait; at most 50."},
+    {"armature_transfers_total", kCounter, "result",
+     "Exports, imports and bulk operations that have ended (ok) or failed (failed)."},
+};
+
 constexpr MetricDefinition kStore[] = {
     {"armature_store_cache_bytes", kGauge, "", "Memory of the block cache."},
     {"armature_store_cache_max_bytes", kGauge, "", "Limit of the block cache, --cache_mb."},
@@ -157,8 +164,8 @@ constexpr MetricDefinition kProcess[] = {
 
 // A heading of the document and the metrics below it.
 struct MetricGroup {
-  std::string_view title;
-  std::span<const MetricDefinition> metrics;
+  {"Disk space", kDisk}, {"Backups", kBackups}, {"Exports and imports", kTransfers}, {"Storage engine", kStore},
+      {"Process", kProcess}, std::span<const MetricDefinition> metrics;
 };
 constexpr MetricGroup kGroups[] = {
     {"Requests", kRequests}, {"Group commit", kCommit}, {"Global indexes", kIndexes}, {"Tables", kTables},

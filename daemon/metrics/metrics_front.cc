@@ -319,6 +319,12 @@ void AddWatches(const engine::WatchStats& watches, MetricSet* set) {
   set->Add("armature_watches_fell_behind_total", watches.fell_behind);
 }
 
+void AddTransfers(const engine::TransferStats& transfers, MetricSet* set) {
+  set->Add("armature_transfers_in_progress", uint64_t{transfers.unfinished});
+  set->Add("armature_transfers_total", transfers.done_total, {{"result", "ok"}});
+  set->Add("armature_transfers_total", transfers.failed_total, {{"result", "failed"}});
+}
+
 // The body of /metrics.
 std::string Collect(const MetricsSources& sources, absl::Time start) {
   MetricSet set;
@@ -339,6 +345,7 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   AddWatches(engine.watches, &set);
   AddDisk(database.disk, &set);
   AddBackups(sources.engine->backups()->stats(), &set);
+  AddTransfers(engine.transfers, &set);
   AddFiles(database.files, &set);
   AddProcess(start, &set);
   return set.Text();

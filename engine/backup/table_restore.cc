@@ -1,6 +1,5 @@
 #include "engine/backup/table_restore.h"
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "engine/backup/loaded_chunks.h"
 #include "engine/parts.h"
 #include "glog/logging.h"
 #include "index/index_delta.h"
@@ -20,14 +20,10 @@
 namespace armature::engine {
 namespace {
 
-// Interval at which waits check for a server stop.
-constexpr absl::Duration kPatience = absl::Milliseconds(100);
 constexpr absl::Duration kAbandonEvery = absl::Seconds(1);
 // Rows committed together: enough to make the fsync cheap, few enough not to delay clients' writes.
 constexpr size_t kChunkRows = 500;
 constexpr size_t kChunkBytes = 1 << 20;
-// Limit on chunks that are not applied to the global indexes, so that the log stays short.
-constexpr size_t kChunksAheadMax = 40;
 
 absl::Status StoppingError() { return absl::CancelledError("the server is about to stop"); }
 
@@ -60,28 +56,19 @@ class RowLoader {
     absl::StatusOr<ChangeSequence> committed = Commit();
     // The commit queue is full of clients' writes.
     while (IsThrottling(committed.status())) {
-      if (stopping_->WaitFor(kPatience)) return StoppingError();
+      if (stopping_->WaitFor(kLoadPatience)) return StoppingError();
       committed = Commit();
     }
     if (!committed.ok()) return committed.status();
     rows_.clear();
     bytes_ = 0;
-    waiting_.push_back(*committed);
     // Pins the table anew, because an index that is removed meanwhile is dropped when no one holds the earlier state.
     ARM_ASSIGN_OR_RETURN(pinned_, Pin(*parts_, pinned_.table->descriptor.id));
-    return WaitForIndexes(kChunksAheadMax);
+    return chunks_.Add(*pinned_.table, *committed);
   }
 
-  // Waits until at most `chunks_max` chunks are missing in any global index of the table.
-  absl::Status WaitForIndexes(size_t chunks_max) {
-    while (waiting_.size() > chunks_max) {
-      for (const store::Index& index : pinned_.table->global_indexes) {
-        if (index.progress != nullptr) ARM_RETURN_IF_ERROR(WaitForIndex(*index.progress, waiting_.front()));
-      }
-      waiting_.pop_front();
-    }
-    return absl::OkStatus();
-  }
+  // Waits until the indexes contain all rows.
+  absl::Status AwaitIndexes() { return chunks_.AwaitAll(*pinned_.table); }
 
  private:
   absl::StatusOr<store::WriteUnit> UnitOf(std::string_view key, std::string_view value) const {
@@ -110,23 +97,12 @@ class RowLoader {
         [&](auto then) { parts_->database->CommitAll(std::move(units), std::move(then)); });
   }
 
-  absl::Status WaitForIndex(store::IndexProgress& progress, ChangeSequence sequence) const {
-    while (!stopping_->is_stopped()) {
-      // If the table's log is empty up to the sequence, only a run of the applier advances the cursor.
-      parts_->applier.OnAppended({pinned_.table->descriptor.id});
-      const absl::Status applied = Await<absl::Status>(
-          [&](auto then) { progress.WhenApplied(sequence, Deadline::After(kPatience), std::move(then)); });
-      if (!absl::IsDeadlineExceeded(applied)) return applied;
-    }
-    return StoppingError();
-  }
-
   Parts* const parts_;
   PinnedTable pinned_;
   StopSignal* const stopping_;
   std::vector<std::pair<std::string, std::string>> rows_;  // rows of the next chunk
   size_t bytes_ = 0;
-  std::deque<ChangeSequence> waiting_;  // sequences of chunks that the indexes may not contain yet
+  LoadedChunks chunks_{parts_, [this] { return stopping_->is_stopped(); }};
 };
 
 }  // namespace
@@ -158,7 +134,7 @@ void TableRestores::Run(Restore restore) {
 }
 
 absl::Status TableRestores::Fill(const Restore& restore) {
-  while (!parts_->database->AwaitOpen(restore.target, kPatience)) {
+  while (!parts_->database->AwaitOpen(restore.target, kLoadPatience)) {
     if (stopping_.is_stopped()) return StoppingError();
   }
   ARM_ASSIGN_OR_RETURN(PinnedTable pinned, Pin(*parts_, restore.target));
@@ -171,7 +147,7 @@ absl::Status TableRestores::Fill(const Restore& restore) {
   ARM_RETURN_IF_ERROR(loaded);
   ARM_RETURN_IF_ERROR(loader.Flush());
   // The table is complete when its indexes are.
-  return loader.WaitForIndexes(0);
+  return loader.AwaitIndexes();
 }
 
 }  // namespace armature::engine

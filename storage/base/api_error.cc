@@ -63,6 +63,12 @@ constexpr TypeRow kTypes[] = {
     {Type::kUnrecognizedClient, Code::kUnauthenticated, "UnrecognizedClientException"},
     {Type::kAccessDenied, Code::kPermissionDenied, "AccessDeniedException"},
     {Type::kPolicyNotFound, Code::kNotFound, "PolicyNotFoundException"},
+    {Type::kExportNotFound, Code::kNotFound, "ExportNotFoundException"},
+    {Type::kExportConflict, Code::kFailedPrecondition, "ExportConflictException"},
+    {Type::kInvalidExportTime, Code::kInvalidArgument, "InvalidExportTimeException"},
+    {Type::kPointInTimeRecoveryUnavailable, Code::kFailedPrecondition, "PointInTimeRecoveryUnavailableException"},
+    {Type::kImportNotFound, Code::kNotFound, "ImportNotFoundException"},
+    {Type::kImportConflict, Code::kFailedPrecondition, "ImportConflictException"},
 };
 
 // Null for a value that is none.

@@ -52,6 +52,12 @@ enum class ApiErrorType : uint8_t {
   kUnrecognizedClient,
   kAccessDenied,
   kPolicyNotFound,
+  kExportNotFound,
+  kExportConflict,
+  kInvalidExportTime,
+  kPointInTimeRecoveryUnavailable,
+  kImportNotFound,
+  kImportConflict,
 };
 
 // The exception's name on the wire, e.g. "ValidationException". Static storage.
@@ -114,6 +120,27 @@ inline absl::Status ExpiredIteratorError(std::string_view text) {
 // A resource has no policy, or none with the expected revision.
 inline absl::Status PolicyNotFoundError(std::string_view text) {
   return MakeApiError(ApiErrorType::kPolicyNotFound, text);
+}
+inline absl::Status ExportNotFoundError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kExportNotFound, text);
+}
+// The token of an export belongs to another export.
+inline absl::Status ExportConflictError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kExportConflict, text);
+}
+inline absl::Status InvalidExportTimeError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kInvalidExportTime, text);
+}
+// Point-in-time recovery of the table is off.
+inline absl::Status PointInTimeRecoveryUnavailableError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kPointInTimeRecoveryUnavailable, text);
+}
+inline absl::Status ImportNotFoundError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kImportNotFound, text);
+}
+// The token of an import belongs to another import.
+inline absl::Status ImportConflictError(std::string_view text) {
+  return MakeApiError(ApiErrorType::kImportConflict, text);
 }
 // INSERT of an item that exists.
 inline absl::Status DuplicateItemError(std::string_view text) {

@@ -73,12 +73,13 @@ struct IndexDescriptor : ThroughputSettings {
   }
 };
 
-// The backup that a table was restored from.
+// The backup that a table was restored from, or the import that fills it.
 struct RestoreOrigin {
   std::string backup_arn;
   std::string source_table_arn;
   int64_t time_ms = 0;       // since the epoch
-  bool in_progress = false;  // the table is being filled; only the restore may use it
+  bool in_progress = false;  // the table is being filled; only the restore or the import may use it
+  bool is_import = false;    // an import, which survives restarts. The whole origin is removed when it is done
   friend bool operator==(const RestoreOrigin&, const RestoreOrigin&) = default;
 
   static void VisitFields(auto& self, const auto& visit) {
@@ -86,6 +87,7 @@ struct RestoreOrigin {
     visit("source_table_arn", self.source_table_arn);
     visit("time_ms", self.time_ms);
     visit("in_progress", self.in_progress);
+    visit("is_import", self.is_import);
   }
 };
 
@@ -102,7 +104,9 @@ struct TableDescriptor {
   TableSettings settings;
   std::optional<RestoreOrigin> restore;
 
+  // Also true for a table that is being imported.
   bool is_being_restored() const { return restore.has_value() && restore->in_progress; }
+  bool is_being_imported() const { return is_being_restored() && restore->is_import; }
   // All indexes, local ones first. The pointers are valid until an index is added or removed.
   std::vector<const IndexDescriptor*> indexes() const;
   // The index called `name`, or null.

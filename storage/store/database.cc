@@ -38,6 +38,7 @@ struct Database::Impl {
   std::unique_ptr<StreamLog> streams;
   std::unique_ptr<StreamKeeper> stream_keeper;
   std::unique_ptr<ExpiryIndex> expiry;
+  std::unique_ptr<TransferRecords> transfers;
   std::unique_ptr<Catalog> catalog;
   std::unique_ptr<ChangeLog> log;
   std::unique_ptr<DdlWorker> ddl;
@@ -73,6 +74,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   impl->tickets = std::make_unique<SequenceTickets>(last);
   ARM_ASSIGN_OR_RETURN(impl->streams, StreamLog::Open(impl->rocks.get(), impl->tickets.get()));
   impl->expiry = std::make_unique<ExpiryIndex>(impl->rocks.get());
+  impl->transfers = std::make_unique<TransferRecords>(impl->rocks.get());
   ARM_ASSIGN_OR_RETURN(impl->catalog, Catalog::Open(impl->rocks.get(), &impl->timers, impl->streams.get()));
   impl->log = std::make_unique<ChangeLog>(impl->rocks.get(), impl->tickets.get());
   impl->ddl = std::make_unique<DdlWorker>(impl->catalog.get(), impl->rocks.get());
@@ -97,6 +99,7 @@ void Database::AbandonRestores() {
   for (const auto& [name, table] : snapshot->tables()) {
     const model::TableDescriptor& descriptor = table->descriptor;
     if (!descriptor.is_being_restored() || descriptor.state == model::TableState::kDeleting) continue;
+    if (descriptor.restore->is_import) continue;  // it goes on
     LOG(WARNING) << "store: deleting a table whose restore was interrupted table=" << name
                  << " backup=" << descriptor.restore->backup_arn;
     const absl::Status abandoned = AbandonRestore(descriptor.id);
@@ -275,6 +278,7 @@ StreamLog& Database::streams() const { return *impl_->streams; }
 const StreamKeeper& Database::stream_keeper() const { return *impl_->stream_keeper; }
 
 ExpiryIndex& Database::expiry() const { return *impl_->expiry; }
+TransferRecords& Database::transfers() const { return *impl_->transfers; }
 
 std::shared_ptr<const CatalogSnapshot> Database::catalog() const { return impl_->catalog->snapshot(); }
 
@@ -329,7 +333,9 @@ absl::Status Database::FinishRestore(TableId id) {
   if (table == nullptr || !table->descriptor.is_being_restored()) return absl::OkStatus();
   std::vector<std::shared_ptr<IndexProgress>> left;
   const auto finish = [id](model::TableDescriptor* descriptor) {
-    if (descriptor->id == id && descriptor->restore.has_value()) descriptor->restore->in_progress = false;
+    if (descriptor->id != id || !descriptor->restore.has_value()) return absl::OkStatus();
+    descriptor->restore->in_progress = false;
+    if (descriptor->restore->is_import) descriptor->restore.reset();
     return absl::OkStatus();
   };
   return impl_->catalog->Update(table->descriptor.name, finish, &left).status();

@@ -31,6 +31,7 @@
 #include "storage/store/keyspace.h"
 #include "storage/store/log/change_log.h"
 #include "storage/store/options.h"
+#include "storage/store/transfer_records.h"
 
 namespace armature::store {
 
@@ -217,6 +218,8 @@ class Database {
 
   // Items by the time at which they expire.
   ExpiryIndex& expiry() const;
+  // Records of exports, imports and bulk operations.
+  TransferRecords& transfers() const;
 
   // Steps in the construction of a global index on a live table; see IndexBuild. All but the first two write.
   //
@@ -245,7 +248,7 @@ class Database {
   bool AwaitOpen(TableId table, absl::Duration patience) const;
   // Ends the restore state of a table: FinishRestore makes it an ordinary table, AbandonRestore deletes it. Both do
   // nothing if no such table exists. Before that, UpdateTable and DeleteTable refuse the table with ResourceInUse, and
-  // opening the database deletes it.
+  // opening the database deletes it, unless it is being imported.
   absl::Status FinishRestore(TableId table);
   absl::Status AbandonRestore(TableId table);
 

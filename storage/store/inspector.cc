@@ -178,7 +178,8 @@ MetaKind KindOf(std::string_view key, std::string_view* rest) {
   constexpr std::pair<std::string_view, MetaKind> kPrefixes[] = {
       {kTablePrefix, MetaKind::kTable},         {kCursorPrefix, MetaKind::kCursor}, {kBuildPrefix, MetaKind::kBuild},
       {kTokenTimePrefix, MetaKind::kTokenTime}, {kTokenPrefix, MetaKind::kToken},   {kStatsPrefix, MetaKind::kStats},
-      {kSegmentPrefix, MetaKind::kSegment},     {kStreamPrefix, MetaKind::kStream}, {kExpiryPrefix, MetaKind::kExpiry}};
+      {kSegmentPrefix, MetaKind::kSegment},     {kStreamPrefix, MetaKind::kStream}, {kExpiryPrefix, MetaKind::kExpiry},
+      {kTransferPrefix, MetaKind::kTransfer}};
   for (const auto& [prefix, kind] : kPrefixes) {
     if (!key.starts_with(prefix)) continue;
     *rest = key.substr(prefix.size());
@@ -230,6 +231,7 @@ absl::Status ParseKey(std::string_view rest, MetaRecord* record) {
       return absl::OkStatus();
     }
     case MetaKind::kToken:
+    case MetaKind::kTransfer:
     case MetaKind::kStats:
       record->name = std::string(rest);
       return absl::OkStatus();
@@ -288,6 +290,10 @@ absl::Status ParseValue(std::string_view value, MetaRecord* record) {
                  : DataLossError("segment record: expected version 1, a time and a sequence");
     case MetaKind::kExpiry:
       return Store(ParseExpiryState(value), &record->expiry);
+    case MetaKind::kTransfer:
+      ARM_RETURN_IF_ERROR(Store(ParseTransferRecord(value), &record->transfer));
+      if (record->transfer.arn == record->name) return absl::OkStatus();
+      return DataLossError(Cat("transfer record: of ", record->transfer.arn, " under the key of ", record->name));
     case MetaKind::kUnknown:
       break;
   }

@@ -119,7 +119,8 @@ enum class MetaKind : uint8_t {
   kStream,
   kSegment,
   kExpiry,
-  kLast = kExpiry
+  kTransfer,
+  kLast = kTransfer
 };
 
 struct MetaRecord {
@@ -133,7 +134,7 @@ struct MetaRecord {
   IndexId index;           // kCursor, kBuild
   StreamId stream;         // kStream
   SegmentId segment;       // kSegment
-  std::string name;        // kStats: the column family; kToken, kTokenTime: the token
+  std::string name;        // kStats: the column family; kToken, kTokenTime: the token; kTransfer: the ARN
   int64_t expires_ms = 0;  // kTokenTime: since the epoch
 
   // From the value.
@@ -144,6 +145,7 @@ struct MetaRecord {
   TokenRecord token;                          // kToken
   model::StreamDescriptor stream_descriptor;  // kStream
   ExpiryState expiry;                         // kExpiry
+  model::TransferRecord transfer;             // kTransfer
   uint64_t begin_ms = 0;                      // kSegment; `number` is its first sequence
 };
 

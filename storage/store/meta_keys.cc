@@ -70,6 +70,8 @@ int64_t ExpiryOfTimeKey(std::string_view key) {
   return static_cast<int64_t>(ParseBigEndian<uint64_t>(time).value_or(0));
 }
 
+std::string TransferKey(std::string_view arn) { return Cat(kTransferPrefix, arn); }
+
 std::string StreamKey(StreamId stream) { return Cat(kStreamPrefix, EncodeU32(stream.value())); }
 
 std::string SegmentKey(SegmentId segment) { return Cat(kSegmentPrefix, EncodeU32(segment.value())); }

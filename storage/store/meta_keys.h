@@ -49,6 +49,10 @@ std::string_view TokenOfTimeKey(std::string_view key);
 // The time in such a key; 0 for other keys.
 int64_t ExpiryOfTimeKey(std::string_view key);
 
+// meta: an export, an import or a bulk operation, by its ARN.
+inline constexpr std::string_view kTransferPrefix = "transfer/";
+std::string TransferKey(std::string_view arn);
+
 // meta: descriptor of a stream.
 inline constexpr std::string_view kStreamPrefix = "stream/";
 std::string StreamKey(StreamId stream);

@@ -8,6 +8,7 @@
 #include "armature/api/v1/items.pb.h"
 #include "daemon/api/item_messages.h"
 #include "daemon/api/unary_operation.h"
+#include "daemon/item_files/json_item_files.h"
 #include "engine/engine.h"
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
@@ -15,6 +16,7 @@
 #include "storage/model/wire.h"
 #include "tests/conformance/backend.h"
 #include "tests/conformance/request_message.h"
+#include "tests/conformance/transfer_directories.h"
 #include "tests/support/daemon_process.h"
 #include "tools/armature/message_json.h"
 
@@ -105,6 +107,7 @@ class EngineBackend final : public Backend {
     engine::EngineOptions engine_options;
     engine_options.expiry_interval = absl::Milliseconds(20);
     engine_options.backup.directory = directory_.path("backups");
+    engine_options.transfer = {transfers_.out(), transfers_.in(), std::make_shared<daemon::JsonItemFiles>()};
     engine_ = std::make_unique<engine::Engine>(database_.get(), engine_options);
   }
 
@@ -242,6 +245,7 @@ class EngineBackend final : public Backend {
     return answer;
   }
 
+  TransferDirectories transfers_;
   test::TempDir directory_;
   std::unique_ptr<store::Database> database_;
   std::unique_ptr<engine::Engine> engine_;

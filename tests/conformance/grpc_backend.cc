@@ -11,6 +11,7 @@
 #include "storage/base/strings.h"
 #include "tests/conformance/backend.h"
 #include "tests/conformance/request_message.h"
+#include "tests/conformance/transfer_directories.h"
 #include "tests/support/daemon_process.h"
 #include "tools/armature/message_json.h"
 
@@ -54,7 +55,9 @@ const FieldDescriptor* FindField(const Message& message, const char* name) {
 
 class GrpcBackend final : public Backend {
  public:
-  GrpcBackend() : daemon_({"--durability=os", "--ttl_interval=20ms", Cat("--backup_dir=", backups_.path())}) {
+  GrpcBackend()
+      : daemon_({"--durability=os", "--ttl_interval=20ms", Cat("--backup_dir=", backups_.path()),
+                 Cat("--export_dir=", transfers_.out()), Cat("--import_dir=", transfers_.in())}) {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(-1);
     channel_ = grpc::CreateCustomChannel(daemon_.address(), grpc::InsecureChannelCredentials(), arguments);
@@ -104,6 +107,7 @@ class GrpcBackend final : public Backend {
     return answer;
   }
 
+  TransferDirectories transfers_;
   test::TempDir backups_;
   test::DaemonProcess daemon_;
   std::shared_ptr<grpc::Channel> channel_;

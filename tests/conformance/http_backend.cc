@@ -11,6 +11,7 @@
 #include "engine/operations.h"
 #include "storage/base/strings.h"
 #include "tests/conformance/backend.h"
+#include "tests/conformance/transfer_directories.h"
 #include "tests/support/daemon_process.h"
 
 namespace armature::conformance {
@@ -25,7 +26,9 @@ constexpr std::chrono::seconds kHttpPatience{120};
 class HttpBackend final : public Backend {
  public:
   HttpBackend()
-      : daemon_({"--durability=os", "--ttl_interval=20ms", Cat("--backup_dir=", backups_.path())}), stream_(io_) {
+      : daemon_({"--durability=os", "--ttl_interval=20ms", Cat("--backup_dir=", backups_.path()),
+                 Cat("--export_dir=", transfers_.out()), Cat("--import_dir=", transfers_.in())}),
+        stream_(io_) {
     const std::string& address = daemon_.http_address();
     const size_t colon = address.rfind(':');
     stream_.connect(asio::ip::tcp::resolver(io_).resolve(address.substr(0, colon), address.substr(colon + 1)));
@@ -80,6 +83,7 @@ class HttpBackend final : public Backend {
     return answer;
   }
 
+  TransferDirectories transfers_;
   test::TempDir backups_;
   test::DaemonProcess daemon_;
   asio::io_context io_;

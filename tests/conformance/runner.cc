@@ -37,6 +37,13 @@ bool IsTableChange(std::string_view operation) {
 
 bool IsBackupChange(std::string_view operation) { return operation == "CreateBackup" || operation == "DeleteBackup"; }
 
+// The operation that describes the job which `operation` starts; null for other operations.
+const char* DescriberOf(std::string_view operation) {
+  if (operation == "ExportTableToPointInTime") return "DescribeExport";
+  if (operation == "ImportTable") return "DescribeImport";
+  return operation == "StartBulkPutItems" ? "DescribeBulkOperation" : nullptr;
+}
+
 // Replaces `placeholder` by `value` in the request. True if it occurs.
 bool Insert(std::string_view placeholder, const Json& value, Json* request) {
   if (request->is_string() && *request == placeholder) {
@@ -214,14 +221,32 @@ Answer Runner::Send(const std::string& operation, const Json& request, std::stri
     if (operation == "CreateBackup" && answer.error_type.empty()) WaitForBackup(answer.body);
     return answer;
   }
+  if (DescriberOf(operation) != nullptr && answer.error_type.empty()) AwaitTransfer(operation, answer.body);
   // A refused call should have changed nothing, but the cases test this, so the runner does not rely on it.
-  (IsTableChange(operation) ? tables_changed_ : items_changed_) = true;
+  (IsTableChange(operation) || operation == "ImportTable" ? tables_changed_ : items_changed_) = true;
   if (!answer.error_type.empty() || !IsTableChange(operation)) return answer;
   settings_changed_ = settings_changed_ || IsSettingsChange(operation);
   // Background work on a table must not affect the next request.
   const auto name = request.find(operation == "RestoreTableFromBackup" ? "TargetTableName" : "TableName");
   if (name != request.end()) WaitForTable(name->get<std::string>(), operation == "DeleteTable");
   return answer;
+}
+
+void Runner::AwaitTransfer(const std::string& operation, const Json& answer) {
+  const Json& started = answer.front();
+  const char* const member = started.contains("ExportArn")   ? "ExportArn"
+                             : started.contains("ImportArn") ? "ImportArn"
+                                                             : "BulkOperationArn";
+  const Json arn = started.value(member, Json());
+  kept_[Cat("<", member, ">")] = arn;
+  Json last;
+  WaitFor("a job does not end", [&] {
+    last = Must(DescriberOf(operation), {{member, arn}}).front();
+    return last.contains("EndTime");
+  });
+  if (last.value("ImportStatus", "") == "FAILED") {
+    WaitForTable(last["TableCreationParameters"]["TableName"].get<std::string>(), /*gone=*/true);
+  }
 }
 
 Answer Runner::SendForAllPages(const std::string& operation, Json request) {

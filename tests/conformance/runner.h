@@ -63,6 +63,8 @@ class Runner {
   void WaitForTable(const std::string& table, bool gone);
   // `created`: the answer of CreateBackup.
   void WaitForBackup(const Json& created);
+  // Keeps the ARN of the job that `operation` has started, and waits until the job has ended.
+  void AwaitTransfer(const std::string& operation, const Json& answer);
   void DeleteBackups();
   // Throws if the call fails.
   Json Must(const std::string& operation, const Json& request);

@@ -1,7 +1,11 @@
 // Authorisation over HTTP: the original protocol with signatures, over TLS.
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,7 +33,8 @@ constexpr std::string_view kArnPrefix = "arn:aws:dynamodb:local:000000000000:tab
 
 constexpr std::string_view kBackupId = "01489602797149-73d8d5bc";
 
-// An operation as a client calls it. TABLE stands for its table, BACKUP for a backup of that table.
+// An operation as a client calls it. TABLE stands for its table, BACKUP for a backup of that table, and EXPORT, IMPORT
+// and BULK for jobs.
 struct OperationCase {
   std::string_view name;
   std::string_view document;
@@ -81,6 +86,21 @@ constexpr OperationCase kCases[] = {
     {"DescribeBackup", R"({"BackupArn": "BACKUP"})", true},
     {"RestoreTableFromBackup", R"({"TargetTableName": "TABLE-restored", "BackupArn": "BACKUP"})"},
     {"DeleteBackup", R"({"BackupArn": "BACKUP"})"},
+    {"ExportTableToPointInTime", R"({"TableArn": "TABLE", "S3Bucket": "bucket"})"},
+    {"DescribeExport", R"({"ExportArn": "EXPORT"})"},
+    {"ListExports", R"({"TableArn": "TABLE"})"},
+    {"ImportTable", R"({"S3BucketSource": {"S3Bucket": "bucket"}, "InputFormat": "DYNAMODB_JSON",
+        "TableCreationParameters": {"TableName": "TABLE-imported", "BillingMode": "PAY_PER_REQUEST",
+                                    "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+                                    "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]}})"},
+    {"DescribeImport", R"({"ImportArn": "IMPORT"})"},
+    {"ListImports", R"({"TableArn": "TABLE"})"},
+    {"StartBulkPutItems", R"({"TableName": "TABLE",
+        "InputS3Configuration": {"S3Bucket": "bucket", "InputFormat": "DYNAMODB_JSON"},
+        "OutputS3Configuration": {"S3Bucket": "bucket", "OutputType": ["ERROR"]}})"},
+    {"DescribeBulkOperation", R"({"BulkOperationArn": "BULK"})"},
+    {"CancelBulkOperation", R"({"BulkOperationArn": "BULK"})"},
+    {"ListBulkOperations", "{}"},
     {"ListTables", "{}"},
     {"DescribeLimits", "{}"},
     {"DescribeEndpoints", "{}"},
@@ -94,16 +114,39 @@ bool IsAboutABackup(const OperationCase& operation) {
   return operation.document.find("BACKUP") != std::string_view::npos;
 }
 
+// The kinds of jobs: the placeholder, the member with the ARN, and the part of the ARN.
+struct JobKind {
+  std::string_view placeholder;
+  std::string_view member;
+  std::string_view infix;
+};
+constexpr JobKind kJobKinds[] = {{"EXPORT", "ExportArn", "/export/"},
+                                 {"IMPORT", "ImportArn", "/import/"},
+                                 {"BULK", "BulkOperationArn", "/bulk-operation/"}};
+using Jobs = std::map<std::string, std::string>;  // ARNs by placeholder
+
 bool IsAboutATable(const OperationCase& operation) {
-  return operation.document.find("TABLE") != std::string_view::npos || IsAboutABackup(operation);
+  return operation.document.find("TABLE") != std::string_view::npos || IsAboutABackup(operation) ||
+         std::any_of(std::begin(kJobKinds), std::end(kJobKinds), [&](const JobKind& kind) {
+           return operation.document.find(Cat("\"", kind.placeholder, "\"")) != std::string_view::npos;
+         });
 }
 
 // The ARN of a backup that does not exist.
 std::string NoBackupOf(std::string_view table) { return Cat(kArnPrefix, table, "/backup/", kBackupId); }
 
-HttpRequest RequestFor(const OperationCase& operation, std::string_view table, std::string_view backup_arn) {
-  return JsonRequest(std::string(operation.name),
-                     absl::StrReplaceAll(Av(operation.document), {{"TABLE", Av(table)}, {"BACKUP", Av(backup_arn)}}));
+// Jobs that are not in `jobs` do not exist.
+HttpRequest RequestFor(const OperationCase& operation, std::string_view table, std::string_view backup_arn,
+                       const Jobs& jobs = {}) {
+  std::string document =
+      absl::StrReplaceAll(Av(operation.document), {{"TABLE", Av(table)}, {"BACKUP", Av(backup_arn)}});
+  for (const JobKind& kind : kJobKinds) {
+    const auto found = jobs.find(std::string(kind.placeholder));
+    const std::string none = Cat(backup_arn.substr(0, backup_arn.find("/backup/")), kind.infix, kBackupId);
+    document = absl::StrReplaceAll(
+        document, {{Cat("\"", kind.placeholder, "\""), Cat("\"", found == jobs.end() ? none : found->second, "\"")}});
+  }
+  return JsonRequest(std::string(operation.name), document);
 }
 
 HttpRequest RequestFor(const OperationCase& operation, std::string_view table) {
@@ -166,11 +209,16 @@ class HttpAccessTest : public testing::Test {
   std::vector<std::string> Flags() const {
     std::vector<std::string> flags = files_.Flags();
     flags.push_back(Cat("--backup_dir=", backups_.path()));
+    std::filesystem::create_directory(files_of_jobs_.path("bucket"));
+    std::ofstream(files_of_jobs_.path("bucket/items")) << R"({"Item": {"id": {"S": "imported"}}})";
+    flags.push_back(Cat("--export_dir=", files_of_jobs_.path()));
+    flags.push_back(Cat("--import_dir=", files_of_jobs_.path()));
     return flags;
   }
 
   FilesWithAnotherKey files_;
   TempDir backups_;
+  TempDir files_of_jobs_;
   DaemonProcess daemon_{Flags(), files_.WithKey("AKROOT")};
 };
 
@@ -281,9 +329,11 @@ TEST_F(HttpAccessTest, AReaderOfOneTableMayDoNothingElse) {
         EXPECT_EQ(answer.status, is_inside ? 200 : 400);
         EXPECT_THAT(answer.body, HasSubstr(is_inside ? "\"Code\":\"AccessDenied\"" : "#AccessDeniedException"));
         const std::string_view permission = operation.permission.empty() ? operation.name : operation.permission;
-        EXPECT_THAT(answer.body,
-                    HasSubstr(Cat("User: AKREADER is not authorized to perform: dynamodb:", permission,
-                                  " on resource: ", IsAboutATable(operation) ? Cat(kArnPrefix, table) : "*", "\"")));
+        const std::string_view made = operation.name == "ImportTable" ? "-imported" : "";
+        EXPECT_THAT(
+            answer.body,
+            HasSubstr(Cat("User: AKREADER is not authorized to perform: dynamodb:", permission,
+                          " on resource: ", IsAboutATable(operation) ? Cat(kArnPrefix, table, made) : "*", "\"")));
       }
       if (!IsAboutATable(operation)) break;
     }
@@ -304,6 +354,7 @@ TEST_F(HttpAccessTest, PartsOfATableAreTheTables) {
 TEST_F(HttpAccessTest, TheRootKeyMayDoEverything) {
   Create("orders");
   const std::string backup = BackUp("orders");
+  Jobs jobs;
   for (const OperationCase& operation : kCases) {
     SCOPED_TRACE(operation.name);
     if (IsAboutABackup(operation)) WaitForBackups();
@@ -319,8 +370,15 @@ TEST_F(HttpAccessTest, TheRootKeyMayDoEverything) {
     }
     const bool needs_arn = operation.document.find("ResourceArn") != std::string_view::npos;
     const RawResponse answer =
-        Answer(Signed("AKROOT", RequestFor(operation, needs_arn ? Cat(kArnPrefix, "orders") : "orders", backup)));
+        Answer(Signed("AKROOT", RequestFor(operation, needs_arn ? Cat(kArnPrefix, "orders") : "orders", backup, jobs)));
     EXPECT_EQ(answer.status, 200) << answer.body;
+    for (const JobKind& kind : kJobKinds) {
+      const std::string begin = Cat("\"", kind.member, "\":\"");
+      const size_t found = answer.body.find(begin);
+      if (found == std::string::npos) continue;
+      const size_t arn = found + begin.size();
+      jobs[std::string(kind.placeholder)] = answer.body.substr(arn, answer.body.find('"', arn) - arn);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "armature/disk/v1/catalog.pb.h"
+#include "armature/disk/v1/transfer.pb.h"
 #include "glog/logging.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
@@ -235,6 +236,30 @@ absl::StatusOr<model::StreamDescriptor> ParseStreamDescriptor(std::string_view v
         Cat("stream record ", descriptor.table_name, " ", descriptor.label, ": holds values this build does not know"));
   }
   return descriptor;
+}
+
+std::string EncodeTransferRecord(const model::TransferRecord& record) {
+  disk::v1::TransferRecord message;
+  model::TransferRecord::VisitFields(record, Writer(&message));
+  std::string value(1, kTransferRecordVersion);
+  message.AppendToString(&value);
+  return value;
+}
+
+absl::StatusOr<model::TransferRecord> ParseTransferRecord(std::string_view value) {
+  if (value.empty() || value[0] != kTransferRecordVersion) return DataLossError("transfer record: expected version 1");
+  value.remove_prefix(1);
+  disk::v1::TransferRecord message;
+  if (!message.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
+    return DataLossError("transfer record: malformed");
+  }
+  model::TransferRecord record;
+  bool is_known = true;
+  model::TransferRecord::VisitFields(record, Reader(message, &is_known));
+  if (!is_known || record.arn.empty()) {
+    return DataLossError(Cat("transfer record ", record.arn, ": holds values this build does not know"));
+  }
+  return record;
 }
 
 std::string EncodeBuildState(const BuildState& state) {

@@ -1,7 +1,8 @@
 #ifndef ARMATURE_STORAGE_STORE_CATALOG_CATALOG_RECORD_H_
 #define ARMATURE_STORAGE_STORE_CATALOG_CATALOG_RECORD_H_
 
-// Records of tables, streams and index builds on disk. docs/FORMAT.md, "Table records" and "The meta family".
+// Records of tables, streams, index builds and transfers on disk. docs/FORMAT.md, "Table records", "The meta family" and
+// "Transfers".
 
 #include <cstdint>
 #include <string>
@@ -11,6 +12,7 @@
 #include "storage/base/strong_type.h"
 #include "storage/model/stream_descriptor.h"
 #include "storage/model/table_descriptor.h"
+#include "storage/model/transfer_record.h"
 
 namespace armature::store {
 
@@ -27,6 +29,13 @@ std::string EncodeStreamDescriptor(const model::StreamDescriptor& descriptor);
 
 // Errors: DataLoss, as ParseTableRecord.
 absl::StatusOr<model::StreamDescriptor> ParseStreamDescriptor(std::string_view value);
+
+inline constexpr char kTransferRecordVersion = 1;
+
+std::string EncodeTransferRecord(const model::TransferRecord& record);
+
+// Errors: DataLoss, as ParseTableRecord.
+absl::StatusOr<model::TransferRecord> ParseTransferRecord(std::string_view value);
 
 // Values are on disk: never renumber.
 enum class BuildPhase : uint8_t {

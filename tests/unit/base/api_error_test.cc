@@ -35,6 +35,13 @@ TEST(ApiError, FactoriesSetTypeCodeAndText) {
       {BackupNotFoundError("m"), ApiErrorType::kBackupNotFound, absl::StatusCode::kNotFound, "m"},
       {BackupInUseError("m"), ApiErrorType::kBackupInUse, absl::StatusCode::kFailedPrecondition, "m"},
       {TableAlreadyExistsError("m"), ApiErrorType::kTableAlreadyExists, absl::StatusCode::kAlreadyExists, "m"},
+      {ExportNotFoundError("m"), ApiErrorType::kExportNotFound, absl::StatusCode::kNotFound, "m"},
+      {ExportConflictError("m"), ApiErrorType::kExportConflict, absl::StatusCode::kFailedPrecondition, "m"},
+      {InvalidExportTimeError("m"), ApiErrorType::kInvalidExportTime, absl::StatusCode::kInvalidArgument, "m"},
+      {PointInTimeRecoveryUnavailableError("m"), ApiErrorType::kPointInTimeRecoveryUnavailable,
+       absl::StatusCode::kFailedPrecondition, "m"},
+      {ImportNotFoundError("m"), ApiErrorType::kImportNotFound, absl::StatusCode::kNotFound, "m"},
+      {ImportConflictError("m"), ApiErrorType::kImportConflict, absl::StatusCode::kFailedPrecondition, "m"},
       {ServiceUnavailableError("m"), ApiErrorType::kServiceUnavailable, absl::StatusCode::kUnavailable, "m"},
       {DeadlineExceededError("m"), ApiErrorType::kDeadlineExceeded, absl::StatusCode::kDeadlineExceeded, "m"},
       {CancelledError("m"), ApiErrorType::kCancelled, absl::StatusCode::kCancelled, "m"},
@@ -75,7 +82,7 @@ TEST(ApiError, NamesAreThoseOnTheWire) {
   EXPECT_EQ(ApiErrorName(ApiErrorType::kConditionalCheckFailed), "ConditionalCheckFailedException");
   EXPECT_EQ(ApiErrorName(ApiErrorType::kRequestLimitExceeded), "RequestLimitExceeded");
   std::set<std::string_view> names;
-  constexpr int kLast = static_cast<int>(ApiErrorType::kAccessDenied);
+  constexpr int kLast = static_cast<int>(ApiErrorType::kImportConflict);
   for (int type = 1; type <= kLast; ++type) names.insert(ApiErrorName(static_cast<ApiErrorType>(type)));
   EXPECT_EQ(names.size(), static_cast<size_t>(kLast)) << "two types share a name";
 }

@@ -152,6 +152,20 @@ Json ToJson(model::ScalarType type) { return model::ScalarTypeName(type); }
 Json ToJson(model::TableState state) { return model::TableStateName(state); }
 Json ToJson(model::ProjectionType type) { return model::ProjectionTypeName(type); }
 Json ToJson(model::BillingMode mode) { return model::BillingModeName(mode); }
+Json ToJson(model::TransferKind kind) {
+  constexpr const char* kNames[] = {"EXPORT", "IMPORT", "BULK_PUT"};
+  return kNames[static_cast<size_t>(kind) - 1];
+}
+Json ToJson(model::TransferState state) {
+  constexpr const char* kNames[] = {"IN_PROGRESS",           "CANCELLING", "COMPLETED",
+                                    "COMPLETED_WITH_ERRORS", "CANCELLED",  "FAILED"};
+  return kNames[static_cast<size_t>(state) - 1];
+}
+Json ToJson(model::TransferFormat format) { return format == model::TransferFormat::kCsv ? "CSV" : "DYNAMODB_JSON"; }
+Json ToJson(model::TransferCompression compression) {
+  constexpr const char* kNames[] = {"NONE", "GZIP", "ZSTD"};
+  return kNames[static_cast<size_t>(compression) - 1];
+}
 Json ToJson(const std::pair<std::string, std::string>& tag) { return {{"Key", tag.first}, {"Value", tag.second}}; }
 
 // Stands before the names id, name and type of fields.
@@ -290,6 +304,11 @@ void SetContent(const store::MetaRecord& record, Json* json) {
       break;
     case store::MetaKind::kExpiry:
       to.update(ToJson(record.expiry));
+      break;
+    case store::MetaKind::kTransfer:
+      to.update(ToJson(record.transfer));
+      to["RequestHex"] = Hex(record.transfer.request);
+      to.erase("Request");
       break;
     case store::MetaKind::kTokenTime:
     case store::MetaKind::kUnknown:
@@ -468,8 +487,8 @@ std::string KeySchemaText(const model::KeySchema& key) {
 }
 
 Decoded MetaRecordToJson(std::string_view key, const store::MetaRecord& record) {
-  constexpr const char* kKinds[] = {"Unknown", "NextId", "Sequence",  "Table",  "Cursor",        "Build",
-                                    "Totals",  "Token",  "TokenTime", "Stream", "StreamSegment", "Expiry"};
+  constexpr const char* kKinds[] = {"Unknown", "NextId",    "Sequence", "Table",         "Cursor", "Build",   "Totals",
+                                    "Token",   "TokenTime", "Stream",   "StreamSegment", "Expiry", "Transfer"};
   static_assert(std::size(kKinds) == static_cast<size_t>(store::MetaKind::kLast) + 1);
   Decoded decoded;
   decoded.json["Kind"] = kKinds[static_cast<size_t>(record.kind)];

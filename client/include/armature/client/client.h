@@ -12,6 +12,7 @@
 #include "armature/api/v1/statements.pb.h"
 #include "armature/api/v1/streams.pb.h"
 #include "armature/api/v1/tables.pb.h"
+#include "armature/api/v1/transfers.pb.h"
 #include "armature/client/connection.h"
 #include "armature/client/operations.h"
 #include "armature/client/options.h"

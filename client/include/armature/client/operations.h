@@ -38,6 +38,16 @@
   OPERATION(api, TableService, ListBackups)               \
   OPERATION(api, TableService, DeleteBackup)              \
   OPERATION(api, TableService, RestoreTableFromBackup)    \
+  OPERATION(api, TableService, ExportTableToPointInTime)  \
+  OPERATION(api, TableService, DescribeExport)            \
+  OPERATION(api, TableService, ListExports)               \
+  OPERATION(api, TableService, ImportTable)               \
+  OPERATION(api, TableService, DescribeImport)            \
+  OPERATION(api, TableService, ListImports)               \
+  OPERATION(api, TableService, StartBulkPutItems)         \
+  OPERATION(api, TableService, DescribeBulkOperation)     \
+  OPERATION(api, TableService, ListBulkOperations)        \
+  OPERATION(api, TableService, CancelBulkOperation)       \
   OPERATION(api, StatementService, ExecuteStatement)      \
   OPERATION(api, StatementService, BatchExecuteStatement) \
   OPERATION(api, StatementService, ExecuteTransaction)    \

@@ -1,0 +1,566 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "engine/tables/table_settings.h"
+#include "engine/transfer/transfer_ops.h"
+#include "tests/unit/engine/engine_test_util.h"
+#include "tests/unit/engine/fake_item_files.h"
+
+namespace armature::engine::transfer_test {
+
+using model::TransferKind;
+using model::TransferRecord;
+using model::TransferState;
+using ::testing::HasSubstr;
+
+namespace fs = std::filesystem;
+
+// Stops a job at a record until the test lets it go on.
+class Gate {
+ public:
+  explicit Gate(int64_t line) : line_(line) {}
+  void Pass(int64_t line) {
+    if (line != line_ || reached_.HasBeenNotified()) return;
+    reached_.Notify();
+    open_.WaitForNotificationWithTimeout(absl::Seconds(20));
+  }
+  void AwaitReached() { EXPECT_TRUE(reached_.WaitForNotificationWithTimeout(absl::Seconds(20))); }
+  void Open() { open_.Notify(); }
+
+ private:
+  const int64_t line_;
+  absl::Notification reached_;
+  absl::Notification open_;
+};
+
+class TransferTest : public testing::Test {
+ protected:
+  TransferTest() {
+    fs::create_directories(Out("bucket"));
+    fs::create_directories(In("bucket"));
+    Start();
+  }
+
+  std::string Out(std::string_view path) const { return files_.path(Cat("out/", path)); }
+  std::string In(std::string_view path) const { return files_.path(Cat("in/", path)); }
+
+  void Start() {
+    EngineOptions options;
+    options.transfer = {files_.path("out"), files_.path("in"), std::make_shared<FakeItemFiles>(hooks_)};
+    options.expiry_interval = absl::Hours(1);
+    engine_ = std::make_unique<TestEngine>(store::Durability::kOs, options);
+  }
+  TestEngine& engine() { return *engine_; }
+
+  void CreateTable(const std::string& name, int items) {
+    model::TableDefinition table = PlainTable(name);
+    table.attribute_definitions.push_back({"g", "S"});
+    table.global_indexes.emplace().push_back(IndexOf("by_g", {{"g", "HASH"}}, "ALL"));
+    ASSERT_TRUE(engine().CreateTable(table).ok());
+    ASSERT_TRUE(
+        UpdateContinuousBackups(&engine().database(), {name, PointInTimeRecoverySpecification{true, std::nullopt}})
+            .ok());
+    for (int i = 0; i < items; ++i) ASSERT_TRUE(engine().Put(WriteTo(name, ItemOf(i))).ok());
+  }
+
+  static std::string ItemOf(int i) { return PlainItem(Cat("k", i), "1", {{"g", codec::S(Cat("g", i % 3))}}); }
+
+  void WriteInput(const std::string& name, const std::vector<std::string>& lines) const {
+    fs::create_directories(fs::path(In(Cat("bucket/", name))).parent_path());
+    std::ofstream out(In(Cat("bucket/", name)));
+    for (const std::string& line : lines) out << line << "\n";
+  }
+  static std::vector<std::string> LinesOf(int from, int to) {
+    std::vector<std::string> lines;
+    for (int i = from; i < to; ++i) lines.push_back(absl::BytesToHexString(ItemOf(i)));
+    return lines;
+  }
+
+  template <class Request>
+  absl::StatusOr<TransferRecord> Begin(void (Engine::*start)(Request, Callback<TransferRecord>), Request request) {
+    Answer<TransferRecord> answer;
+    (&*engine()->*start)(std::move(request), answer.Catch());
+    return answer.Take();
+  }
+  static StartExportRequest ExportOf(const std::string& table, const std::string& prefix = "a/b") {
+    StartExportRequest request;
+    request.table_arn = table;
+    request.place.s3_bucket = "bucket";
+    request.place.prefix = prefix;
+    request.message = Cat(table, prefix);
+    return request;
+  }
+  absl::StatusOr<TransferRecord> Export(StartExportRequest request) {
+    return Begin(&Engine::StartExport, std::move(request));
+  }
+  static StartImportRequest ImportOf(const std::string& table, const std::string& prefix = "") {
+    StartImportRequest request;
+    request.source = FilePlaceRequest{"bucket", prefix, std::nullopt};
+    request.format = "DYNAMODB_JSON";
+    request.table = PlainTable(table);
+    request.table->attribute_definitions.push_back({"g", "S"});
+    request.table->global_indexes.emplace().push_back(IndexOf("by_g", {{"g", "HASH"}}, "ALL"));
+    request.message = Cat(table, prefix);
+    return request;
+  }
+  absl::StatusOr<TransferRecord> Import(StartImportRequest request) {
+    return Begin(&Engine::StartImport, std::move(request));
+  }
+  static StartBulkPutRequest BulkOf(const std::string& table) {
+    StartBulkPutRequest request;
+    request.table_name = table;
+    request.input = {FilePlaceRequest{"bucket", "", std::nullopt}, "DYNAMODB_JSON", std::nullopt};
+    request.output.emplace().place.s3_bucket = "bucket";
+    request.output->types = {"ERROR"};
+    request.message = table;
+    return request;
+  }
+  absl::StatusOr<TransferRecord> Bulk(StartBulkPutRequest request) {
+    return Begin(&Engine::StartBulkPut, std::move(request));
+  }
+
+  absl::StatusOr<TransferRecord> Describe(const TransferRecord& record) {
+    return Begin(&Engine::DescribeTransfer, TransferName{record.kind, record.arn});
+  }
+  TransferRecord AwaitEnd(const absl::StatusOr<TransferRecord>& started) {
+    if (!started.ok()) {
+      ADD_FAILURE() << started.status();
+      return {};
+    }
+    TransferRecord last;
+    EXPECT_TRUE(TestEngine::WaitUntil([&] {
+                  last = Describe(*started).value_or(*started);
+                  return last.has_ended();
+                }).ok());
+    return last;
+  }
+  TransferPage List(ListTransfersRequest request) {
+    Answer<TransferPage> answer;
+    engine()->ListTransfers(std::move(request), answer.Catch());
+    return answer.Take().value_or(TransferPage());
+  }
+
+  // Restarts the engine while the job is at `gate`.
+  void RestartAt(Gate* gate) {
+    gate->AwaitReached();
+    engine()->EndWaits();
+    gate->Open();
+    engine().Reopen();
+  }
+
+  size_t CountOf(const std::string& table, const std::optional<std::string>& index = std::nullopt) {
+    ReadRequest request;
+    request.table_name = table;
+    request.index_name = index;
+    const absl::StatusOr<Page> page = engine().Scan(request);
+    EXPECT_TRUE(page.ok()) << page.status();
+    return page.ok() ? page->items.size() : 0;
+  }
+  static std::string ReadFile(const fs::path& path) {
+    std::ifstream in(path);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+  static std::vector<std::string> ReadLines(const fs::path& path) {
+    std::ifstream in(path);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+  }
+  std::vector<fs::path> DataFilesOf(const TransferRecord& record) {
+    std::vector<fs::path> paths;
+    for (const auto& entry :
+         fs::directory_iterator(Out(Cat("bucket/a/b/AWSDynamoDB/", TransferIdOf(record.arn), "/data")))) {
+      paths.push_back(entry.path());
+    }
+    return paths;
+  }
+
+  test::TempDir files_;
+  std::shared_ptr<FakeHooks> hooks_ = std::make_shared<FakeHooks>();
+  std::unique_ptr<TestEngine> engine_;
+};
+
+TEST_F(TransferTest, ExportWritesAllItemsAndAManifest) {
+  CreateTable("Tab", 20);
+  const absl::StatusOr<TransferRecord> started = Export(ExportOf("Tab"));
+  ASSERT_TRUE(started.ok()) << started.status();
+  EXPECT_THAT(started->arn, HasSubstr(":table/Tab/export/0"));
+  const TransferRecord record = AwaitEnd(started);
+  EXPECT_EQ(record.state, TransferState::kCompleted) << record.failure_message;
+  EXPECT_EQ(record.progress.items, 20);
+  const std::vector<fs::path> data = DataFilesOf(record);
+  ASSERT_EQ(data.size(), 1u);
+  EXPECT_EQ(ReadLines(data[0]).size(), 20u);
+  const fs::path directory = data[0].parent_path().parent_path();
+  EXPECT_TRUE(fs::exists(directory / "_started"));
+  EXPECT_TRUE(fs::exists(directory / "manifest-files.md5"));
+  EXPECT_TRUE(fs::exists(directory / "manifest-summary.md5"));
+  const std::string id(TransferIdOf(record.arn));
+  EXPECT_EQ(ReadFile(directory / "manifest-files.json"),
+            Cat(R"({"itemCount":20,"md5Checksum":"bWQ1","etag":"6d6435","dataFileS3Key":"a/b/AWSDynamoDB/)", id,
+                "/data/", data[0].filename().string(), "\"}\n"));
+  const std::string summary = ReadFile(directory / "manifest-summary.json");
+  EXPECT_THAT(summary, HasSubstr(R"("s3Bucket":"bucket","s3Prefix":"a/b","s3SseAlgorithm":null,"s3SseKmsKeyId":null)"));
+  EXPECT_THAT(summary, HasSubstr(R"("itemCount":20,"outputFormat":"DYNAMODB_JSON","exportType":"FULL_EXPORT")"));
+  EXPECT_EQ(fs::status(directory).permissions(), fs::perms::owner_all);
+}
+
+TEST_F(TransferTest, AnEmptyTableIsExportedAsAnEmptyFile) {
+  CreateTable("Tab", 0);
+  const TransferRecord record = AwaitEnd(Export(ExportOf("Tab")));
+  EXPECT_EQ(record.state, TransferState::kCompleted);
+  ASSERT_EQ(DataFilesOf(record).size(), 1u);
+}
+
+TEST_F(TransferTest, ExportsAreRefusedAsDocumented) {
+  CreateTable("Tab", 1);
+  ASSERT_TRUE(engine().CreateTable(PlainTable("Off")).ok());
+  EXPECT_EQ(ErrorNameOf(Export(ExportOf("None")).status()), "TableNotFoundException");
+  EXPECT_EQ(ErrorNameOf(Export(ExportOf("Off")).status()), "PointInTimeRecoveryUnavailableException");
+  StartExportRequest old = ExportOf("Tab");
+  old.export_time_ms = absl::ToUnixMillis(absl::Now() - absl::Minutes(1));
+  EXPECT_EQ(ErrorNameOf(Export(old).status()), "InvalidExportTimeException");
+  StartExportRequest ion = ExportOf("Tab");
+  ion.format = "ION";
+  EXPECT_EQ(ErrorNameOf(Export(ion).status()), "ValidationException");
+  StartExportRequest now = ExportOf("Tab");
+  now.export_time_ms = absl::ToUnixMillis(absl::Now());
+  EXPECT_EQ(AwaitEnd(Export(now)).state, TransferState::kCompleted);
+}
+
+TEST_F(TransferTest, PrefixesDoNotLeadOutOfTheBucket) {
+  CreateTable("Tab", 1);
+  for (const std::string prefix : {"..", "a/../b", "/a", "a//b", ".", "a/..", "a\nb"}) {
+    EXPECT_EQ(ErrorNameOf(Export(ExportOf("Tab", prefix)).status()), "ValidationException") << prefix;
+    EXPECT_EQ(ErrorNameOf(Import(ImportOf("New", prefix)).status()), "ValidationException") << prefix;
+  }
+  for (const std::string bucket : {"..", "a/b", ".bucket", "bucket/", "/", "a"}) {
+    StartExportRequest request = ExportOf("Tab");
+    request.place.s3_bucket = bucket;
+    EXPECT_EQ(ErrorNameOf(Export(request).status()), "ValidationException") << bucket;
+  }
+  // Symbolic links, as bucket and below it.
+  fs::create_directories(files_.path("elsewhere"));
+  fs::create_directory_symlink(files_.path("elsewhere"), Out("link"));
+  fs::create_directory_symlink(files_.path("elsewhere"), Out("bucket/link"));
+  StartExportRequest link = ExportOf("Tab");
+  link.place.s3_bucket = "link";
+  EXPECT_EQ(AwaitEnd(Export(link)).failure_code, "S3NoSuchBucket");
+  EXPECT_EQ(AwaitEnd(Export(ExportOf("Tab", "link"))).state, TransferState::kFailed);
+  EXPECT_TRUE(fs::is_empty(files_.path("elsewhere")));
+  std::ofstream(files_.path("elsewhere/secret")) << absl::BytesToHexString(ItemOf(1)) << "\n";
+  fs::create_directory_symlink(files_.path("elsewhere"), In("bucket/link"));
+  fs::create_symlink(files_.path("elsewhere/secret"), In("bucket/linked"));
+  EXPECT_EQ(AwaitEnd(Import(ImportOf("New", "link"))).failure_code, "S3NoSuchKey");
+  EXPECT_EQ(AwaitEnd(Import(ImportOf("New2", "link/s"))).failure_code, "S3NoSuchKey");
+}
+
+TEST_F(TransferTest, AFailedWriteFailsTheExportOnly) {
+  CreateTable("Tab", 3);
+  hooks_->before_append = [] { return UnavailableError("cannot write x: No space left on device"); };
+  const TransferRecord failed = AwaitEnd(Export(ExportOf("Tab")));
+  EXPECT_EQ(failed.state, TransferState::kFailed);
+  EXPECT_THAT(failed.failure_message, HasSubstr("No space left on device"));
+  EXPECT_TRUE(DataFilesOf(failed).empty());
+  hooks_->before_append = nullptr;
+  EXPECT_EQ(AwaitEnd(Export(ExportOf("Tab"))).state, TransferState::kCompleted);
+}
+
+TEST_F(TransferTest, AnInterruptedExportBeginsAnew) {
+  CreateTable("Tab", 10);
+  Gate gate(5);
+  int64_t appended = 0;
+  hooks_->before_append = [&] {
+    gate.Pass(++appended);
+    return absl::OkStatus();
+  };
+  const absl::StatusOr<TransferRecord> started = Export(ExportOf("Tab"));
+  ASSERT_TRUE(started.ok());
+  gate.AwaitReached();
+  const fs::path data = Out(Cat("bucket/a/b/AWSDynamoDB/", TransferIdOf(started->arn), "/data"));
+  std::ofstream(data / "left") << "half";
+  RestartAt(&gate);
+  const TransferRecord record = AwaitEnd(started);
+  EXPECT_EQ(record.state, TransferState::kCompleted) << record.failure_message;
+  EXPECT_EQ(record.progress.items, 10);
+  ASSERT_EQ(DataFilesOf(record).size(), 1u) << "what was left is removed";
+  EXPECT_EQ(ReadLines(DataFilesOf(record)[0]).size(), 10u);
+}
+
+TEST_F(TransferTest, AnExportOfATableThatIsGoneAtTheRestartFails) {
+  CreateTable("Tab", 10);
+  Gate gate(5);
+  int64_t appended = 0;
+  hooks_->before_append = [&] {
+    gate.Pass(++appended);
+    return absl::OkStatus();
+  };
+  const absl::StatusOr<TransferRecord> started = Export(ExportOf("Tab"));
+  gate.AwaitReached();
+  ASSERT_TRUE(engine().DeleteTable("Tab").ok());
+  RestartAt(&gate);
+  EXPECT_EQ(AwaitEnd(started).failure_code, "TableNotFound");
+}
+
+TEST_F(TransferTest, ImportFillsANewTable) {
+  WriteInput("x/1", LinesOf(0, 700));
+  WriteInput("x/2", {"no item", absl::BytesToHexString(codec::Item({{"other", codec::S("1")}}))});
+  WriteInput("x/3", LinesOf(600, 710));
+  WriteInput("x/4", {absl::BytesToHexString(ItemOf(710)), "damage", "not read"});
+  WriteInput("x/.hidden", LinesOf(1000, 1001));
+  WriteInput("y", LinesOf(2000, 2001));
+  const absl::StatusOr<TransferRecord> started = Import(ImportOf("New", "x/"));
+  ASSERT_TRUE(started.ok()) << started.status();
+  EXPECT_THAT(started->arn, HasSubstr(":table/New/import/0"));
+  const TransferRecord record = AwaitEnd(started);
+  EXPECT_EQ(record.state, TransferState::kCompleted) << record.failure_message;
+  EXPECT_EQ(record.progress.items, 700 + 2 + 110 + 2);
+  EXPECT_EQ(record.progress.written, 700 + 110 + 1);
+  EXPECT_EQ(record.progress.failed, 3);
+  EXPECT_EQ(record.progress.bytes_read, record.progress.bytes_total);
+  EXPECT_EQ(CountOf("New"), 711u);
+  EXPECT_EQ(CountOf("New", "by_g"), 711u);
+  const absl::StatusOr<TableDescription> table = engine().Describe("New");
+  ASSERT_TRUE(table.ok());
+  EXPECT_EQ(table->totals.item_count, 711);
+  EXPECT_FALSE(table->descriptor.restore.has_value());
+  EXPECT_TRUE(engine().DeleteTable("New").ok());
+}
+
+TEST_F(TransferTest, ATableIsCreatingUntilItsImportEnds) {
+  WriteInput("1", LinesOf(0, 10));
+  Gate gate(5);
+  hooks_->before_record = [&](int64_t line) { gate.Pass(line); };
+  const absl::StatusOr<TransferRecord> started = Import(ImportOf("New"));
+  gate.AwaitReached();
+  EXPECT_EQ(engine().Describe("New")->descriptor.state, model::TableState::kCreating);
+  EXPECT_EQ(ErrorNameOf(engine().Put(WriteTo("New", ItemOf(1))).status()), "ResourceNotFoundException");
+  EXPECT_EQ(ErrorNameOf(engine().DeleteTable("New").status()), "ResourceInUseException");
+  EXPECT_EQ(ErrorNameOf(Import(ImportOf("New", "1")).status()), "ResourceInUseException");
+  EXPECT_EQ(Describe(*started)->state, TransferState::kInProgress);
+  gate.Open();
+  AwaitEnd(started);
+  EXPECT_EQ(engine().Describe("New")->descriptor.state, model::TableState::kActive);
+}
+
+TEST_F(TransferTest, AnImportGoesOnAfterARestart) {
+  WriteInput("1", LinesOf(0, 700));
+  WriteInput("2", {"no item"});
+  WriteInput("3", LinesOf(700, 1900));
+  Gate gate(900);
+  hooks_->before_record = [&](int64_t line) { gate.Pass(line); };
+  const absl::StatusOr<TransferRecord> started = Import(ImportOf("New"));
+  RestartAt(&gate);
+  const TransferRecord record = AwaitEnd(started);
+  EXPECT_EQ(record.state, TransferState::kCompleted) << record.failure_message;
+  EXPECT_EQ(record.progress.items, 1901);
+  EXPECT_EQ(record.progress.written, 1900);
+  EXPECT_EQ(record.progress.failed, 1);
+  EXPECT_EQ(engine().Describe("New")->totals.item_count, 1900);
+}
+
+TEST_F(TransferTest, AnImportNoticesThatItsFileHasChanged) {
+  WriteInput("1", LinesOf(0, 1900));
+  Gate gate(900);
+  hooks_->before_record = [&](int64_t line) { gate.Pass(line); };
+  const absl::StatusOr<TransferRecord> started = Import(ImportOf("New"));
+  gate.AwaitReached();
+  WriteInput("1", LinesOf(1, 1900));
+  RestartAt(&gate);
+  const TransferRecord record = AwaitEnd(started);
+  EXPECT_EQ(record.failure_code, "InputChanged");
+  EXPECT_TRUE(engine().WaitForTableGone("New").ok());
+}
+
+TEST_F(TransferTest, AFailedImportLeavesNoTable) {
+  StartImportRequest request = ImportOf("New");
+  request.source->s3_bucket = "nowhere";
+  const TransferRecord record = AwaitEnd(Import(request));
+  EXPECT_EQ(record.state, TransferState::kFailed);
+  EXPECT_EQ(record.failure_code, "S3NoSuchBucket");
+  EXPECT_TRUE(engine().WaitForTableGone("New").ok());
+}
+
+TEST_F(TransferTest, ATableWhoseImportHasNoRecordIsDeletedAtTheStart) {
+  absl::StatusOr<model::TableDescriptor> table = model::BuildTableDescriptor(PlainTable("Lost"));
+  table->restore.emplace().in_progress = true;
+  table->restore->is_import = true;
+  ASSERT_TRUE(engine().database().CreateTable(*table).ok());
+  engine().Reopen();
+  EXPECT_TRUE(engine().WaitForTableGone("Lost").ok());
+}
+
+TEST_F(TransferTest, BulkPutWritesIntoATableAndReportsTheRest) {
+  CreateTable("Tab", 5);
+  WriteInput("1", LinesOf(0, 250));
+  WriteInput("2", {"no item", absl::BytesToHexString(codec::Item({{"pk", codec::S("x")}}))});
+  const absl::StatusOr<TransferRecord> started = Bulk(BulkOf("Tab"));
+  ASSERT_TRUE(started.ok()) << started.status();
+  const TransferRecord record = AwaitEnd(started);
+  EXPECT_EQ(record.state, TransferState::kCompletedWithErrors) << record.failure_message;
+  EXPECT_EQ(record.progress.items, 252);
+  EXPECT_EQ(record.progress.written, 250);
+  EXPECT_EQ(record.progress.failed, 2);
+  EXPECT_EQ(CountOf("Tab"), 250u);
+  const std::vector<std::string> errors =
+      ReadLines(Out(Cat("bucket/AWSDynamoDB/", TransferIdOf(record.arn), "/errors/000001.json")));
+  ASSERT_EQ(errors.size(), 2u);
+  EXPECT_EQ(errors[0], R"({"errorMessage":"no item","inputFile":"2","line":1,"record":"no item"})");
+}
+
+TEST_F(TransferTest, BulkPutGoesOnAfterARestart) {
+  CreateTable("Tab", 0);
+  WriteInput("1", LinesOf(0, 1000));
+  Gate gate(500);
+  hooks_->before_record = [&](int64_t line) { gate.Pass(line); };
+  const absl::StatusOr<TransferRecord> started = Bulk(BulkOf("Tab"));
+  RestartAt(&gate);
+  const TransferRecord record = AwaitEnd(started);
+  EXPECT_EQ(record.state, TransferState::kCompleted) << record.failure_message;
+  EXPECT_EQ(record.progress.items, 1000);
+  EXPECT_EQ(CountOf("Tab"), 1000u);
+}
+
+TEST_F(TransferTest, ABulkPutCanBeCancelled) {
+  CreateTable("Tab", 0);
+  WriteInput("1", LinesOf(0, 1000));
+  Gate gate(500);
+  hooks_->before_record = [&](int64_t line) { gate.Pass(line); };
+  const absl::StatusOr<TransferRecord> started = Bulk(BulkOf("Tab"));
+  gate.AwaitReached();
+  const absl::StatusOr<TransferRecord> cancelled =
+      Begin(&Engine::CancelTransfer, TransferName{TransferKind::kBulkPut, started->arn});
+  ASSERT_TRUE(cancelled.ok()) << cancelled.status();
+  EXPECT_EQ(cancelled->state, TransferState::kCancelling);
+  gate.Open();
+  const TransferRecord record = AwaitEnd(started);
+  EXPECT_EQ(record.state, TransferState::kCancelled);
+  EXPECT_LT(CountOf("Tab"), 1000u);
+  const absl::StatusOr<TransferRecord> again =
+      Begin(&Engine::CancelTransfer, TransferName{TransferKind::kBulkPut, started->arn});
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->state, TransferState::kCancelled);
+}
+
+TEST_F(TransferTest, ABulkPutIntoADeletedTableFails) {
+  CreateTable("Tab", 0);
+  WriteInput("1", LinesOf(0, 1000));
+  Gate gate(500);
+  hooks_->before_record = [&](int64_t line) { gate.Pass(line); };
+  const absl::StatusOr<TransferRecord> started = Bulk(BulkOf("Tab"));
+  gate.AwaitReached();
+  ASSERT_TRUE(engine().DeleteTable("Tab").ok());
+  ASSERT_TRUE(engine().WaitForTableGone("Tab").ok());
+  CreateTable("Tab", 0);
+  gate.Open();
+  const TransferRecord record = AwaitEnd(started);
+  EXPECT_EQ(record.failure_code, "ResourceNotFoundException");
+  EXPECT_EQ(CountOf("Tab"), 0u) << "the table that was created again is another one";
+}
+
+TEST_F(TransferTest, ATokenRepeatsTheRequest) {
+  CreateTable("Tab", 1);
+  StartExportRequest request = ExportOf("Tab");
+  request.client_token = "token";
+  const absl::StatusOr<TransferRecord> first = Export(request);
+  ASSERT_TRUE(first.ok());
+  AwaitEnd(first);
+  engine().Reopen();
+  EXPECT_EQ(Export(request)->arn, first->arn);
+  StartExportRequest other = ExportOf("Tab", "c");
+  other.client_token = "token";
+  EXPECT_EQ(ErrorNameOf(Export(other).status()), "ExportConflictException");
+  // Tokens of imports and bulk operations are others.
+  WriteInput("1", LinesOf(0, 1));
+  StartImportRequest import = ImportOf("New");
+  import.client_token = "token";
+  const absl::StatusOr<TransferRecord> imported = Import(import);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_EQ(Import(import)->arn, imported->arn);
+  import.message += "x";
+  EXPECT_EQ(ErrorNameOf(Import(import).status()), "ImportConflictException");
+  StartBulkPutRequest bulk = BulkOf("Tab");
+  bulk.client_token = "token";
+  ASSERT_TRUE(Bulk(bulk).ok());
+  bulk.message += "x";
+  EXPECT_EQ(ErrorNameOf(Bulk(bulk).status()), "IdempotentParameterMismatchException");
+}
+
+TEST_F(TransferTest, ListsHavePages) {
+  CreateTable("Tab", 1);
+  CreateTable("Uab", 1);
+  std::vector<std::string> arns;
+  for (int i = 0; i < 3; ++i) arns.push_back(AwaitEnd(Export(ExportOf("Tab"))).arn);
+  AwaitEnd(Export(ExportOf("Uab")));
+  std::sort(arns.rbegin(), arns.rend());
+  ListTransfersRequest request;
+  request.table_arn = "Tab";
+  request.max = 2;
+  const TransferPage first = List(request);
+  ASSERT_EQ(first.records.size(), 2u);
+  EXPECT_EQ(first.records[0].arn, arns[0]);
+  ASSERT_TRUE(first.next_token.has_value());
+  request.next_token = first.next_token;
+  const TransferPage second = List(request);
+  ASSERT_EQ(second.records.size(), 1u);
+  EXPECT_EQ(second.records[0].arn, arns[2]);
+  EXPECT_FALSE(second.next_token.has_value());
+  EXPECT_EQ(List({}).records.size(), 4u);
+  EXPECT_TRUE(List({.kind = TransferKind::kImport}).records.empty());
+  Answer<TransferPage> answer;
+  engine()->ListTransfers({.next_token = "zz"}, answer.Catch());
+  EXPECT_EQ(ErrorNameOf(answer.Take().status()), "ValidationException");
+}
+
+TEST_F(TransferTest, TheNumberOfWaitingJobsIsLimited) {
+  CreateTable("Tab", 10);
+  Gate gate(1);
+  int64_t appended = 0;
+  hooks_->before_append = [&] {
+    gate.Pass(++appended);
+    return absl::OkStatus();
+  };
+  for (size_t i = 0; i < TransferJobs::kUnfinishedMax; ++i) ASSERT_TRUE(Export(ExportOf("Tab")).ok());
+  gate.AwaitReached();
+  EXPECT_EQ(ErrorNameOf(Export(ExportOf("Tab")).status()), "LimitExceededException");
+  EXPECT_EQ(engine()->stats().transfers.unfinished, TransferJobs::kUnfinishedMax);
+  gate.Open();
+}
+
+TEST_F(TransferTest, JobsThatDoNotExistAreNotFound) {
+  const std::string arn = MakeTransferArn(TransferKind::kExport, "Tab", 1, 2);
+  EXPECT_EQ(ErrorNameOf(Begin(&Engine::DescribeTransfer, TransferName{TransferKind::kExport, arn}).status()),
+            "ExportNotFoundException");
+  EXPECT_EQ(ErrorNameOf(Begin(&Engine::DescribeTransfer, TransferName{TransferKind::kImport, arn}).status()),
+            "ImportNotFoundException");
+  EXPECT_EQ(ErrorNameOf(Begin(&Engine::CancelTransfer, TransferName{TransferKind::kBulkPut, arn}).status()),
+            "ResourceNotFoundException");
+}
+
+TEST(Transfer, NeedsTheDirectories) {
+  TestEngine engine;
+  ASSERT_TRUE(engine.CreateTable(PlainTable("Tab")).ok());
+  StartExportRequest request;
+  request.table_arn = "Tab";
+  request.place.s3_bucket = "bucket";
+  Answer<TransferRecord> answer;
+  engine->StartExport(request, answer.Catch());
+  const absl::Status refused = answer.Take().status();
+  EXPECT_EQ(ErrorNameOf(refused), "ValidationException");
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("--export_dir"));
+}
+
+}  // namespace armature::engine::transfer_test
