@@ -152,6 +152,7 @@ Json ToJson(model::ScalarType type) { return model::ScalarTypeName(type); }
 Json ToJson(model::TableState state) { return model::TableStateName(state); }
 Json ToJson(model::ProjectionType type) { return model::ProjectionTypeName(type); }
 Json ToJson(model::BillingMode mode) { return model::BillingModeName(mode); }
+Json ToJson(model::InsightsMode mode) { return model::InsightsModeName(mode); }
 Json ToJson(const std::pair<std::string, std::string>& tag) { return {{"Key", tag.first}, {"Value", tag.second}}; }
 
 // Stands before the names id, name and type of fields.
