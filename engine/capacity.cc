@@ -1,7 +1,6 @@
 #include "engine/capacity.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,8 +11,10 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/codec/key_codec.h"
 #include "storage/model/table_descriptor.h"
 #include "storage/model/table_name.h"
+#include "storage/store/catalog/key_traffic.h"
 
 namespace armature::engine {
 namespace {
@@ -46,11 +47,6 @@ constexpr std::string_view kMaximumText =
     "Throughput exceeds the maximum that is set for on-demand requests of your table or index. Consider increasing "
     "the maximum with the UpdateTable API.";
 
-int64_t NowNs(const Parts& parts) {
-  if (parts.options.monotonic_ns != nullptr) return parts.options.monotonic_ns();
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // A table, or one of its global indexes if not null, as the owner of capacity.
 struct Source {
   const store::Table& table;
@@ -71,7 +67,31 @@ struct Source {
     store::CapacityBuckets& buckets = index == nullptr ? *table.buckets : *index->buckets;
     return use == Use::kRead ? buckets.read : buckets.write;
   }
+  // Null without contributor insights.
+  store::KeyTraffic* traffic() const { return index == nullptr ? table.traffic.get() : index->traffic.get(); }
+  bool counts_throttled_only() const {
+    const std::optional<model::ContributorInsights>& insights =
+        index == nullptr ? table.descriptor.settings.contributor_insights : index->descriptor.contributor_insights;
+    return insights.has_value() && insights->mode == model::InsightsMode::kThrottledKeys;
+  }
+  const model::KeySchema& key() const { return index == nullptr ? table.descriptor.key : index->descriptor.key; }
 };
+
+// Counts `units` for a key, if `source` has contributor insights. See the comment on keys in the header.
+void CountKey(const Parts& parts, const Source& source, store::KeyUse use, std::string_view key, double units) {
+  store::KeyTraffic* const traffic = source.traffic();
+  if (traffic == nullptr || key.empty()) return;
+  if (use != store::KeyUse::kThrottled && source.counts_throttled_only()) return;
+  const model::KeySchema& schema = source.key();
+  const std::optional<size_t> front = codec::KeyFrontBytes(key, schema.partition.size());
+  if (!front.has_value()) return;
+  std::string_view whole;
+  if (!schema.sort.empty() && key.size() > *front) {
+    const std::optional<size_t> size = codec::KeyFrontBytes(key, schema.partition.size() + schema.sort.size());
+    if (size.has_value()) whole = key.substr(0, *size);
+  }
+  traffic->Count(use, key.substr(0, *front), whole, units, NowNs(parts));
+}
 
 absl::Status Refusal(const Source& source, Use use, int64_t wait_ms) {
   const std::string& name = source.table.descriptor.name;
@@ -83,15 +103,18 @@ absl::Status Refusal(const Source& source, Use use, int64_t wait_ms) {
   return ProvisionedThroughputExceededError(source.index == nullptr ? kTableText : kIndexText, reason, wait_ms);
 }
 
-absl::Status Admit(const Parts& parts, const Source& source, Use use) {
+absl::Status Admit(const Parts& parts, const Source& source, Use use, std::string_view key) {
   if (!parts.options.enforce_throughput) return absl::OkStatus();
   const std::optional<double> rate = source.RateOf(use);
   if (!rate.has_value()) return absl::OkStatus();
   const int64_t wait_ms = source.Bucket(use).WaitMs(*rate, NowNs(parts));
-  return wait_ms == 0 ? absl::OkStatus() : Refusal(source, use, wait_ms);
+  if (wait_ms == 0) return absl::OkStatus();
+  CountKey(parts, source, store::KeyUse::kThrottled, key, 1);
+  return Refusal(source, use, wait_ms);
 }
 
-void Charge(const Parts& parts, const Source& source, Use use, double units) {
+void Charge(const Parts& parts, const Source& source, Use use, std::string_view key, double units) {
+  CountKey(parts, source, use == Use::kRead ? store::KeyUse::kRead : store::KeyUse::kWrite, key, units);
   if (!parts.options.enforce_throughput) return;
   if (const std::optional<double> rate = source.RateOf(use)) source.Bucket(use).Charge(units, *rate, NowNs(parts));
 }
@@ -99,6 +122,12 @@ void Charge(const Parts& parts, const Source& source, Use use, double units) {
 Source SourceOfRead(const store::Table& table, const store::Index* index) {
   const bool is_global = index != nullptr && index->descriptor.kind == model::IndexKind::kGlobal;
   return {table, is_global ? index : nullptr};
+}
+
+// The key of an entry that is written; of a removed entry, if none is written.
+std::string_view KeyOf(const index::EntryChange& change) {
+  if (change.put_key.has_value()) return *change.put_key;
+  return change.removed_key.has_value() ? std::string_view(*change.removed_key) : std::string_view();
 }
 
 }  // namespace
@@ -161,46 +190,51 @@ std::optional<ConsumedCapacity> ReportWrite(CapacityReport report, std::string_v
   return capacity;
 }
 
-absl::Status AdmitRead(const Parts& parts, const store::Table& table, const store::Index* index) {
-  return Admit(parts, SourceOfRead(table, index), Use::kRead);
+absl::Status AdmitRead(const Parts& parts, const store::Table& table, const store::Index* index, std::string_view key) {
+  return Admit(parts, SourceOfRead(table, index), Use::kRead, key);
 }
 
-void ChargeRead(const Parts& parts, const store::Table& table, const store::Index* index, double units) {
-  Charge(parts, SourceOfRead(table, index), Use::kRead, units);
+void ChargeRead(const Parts& parts, const store::Table& table, const store::Index* index, std::string_view key,
+                double units) {
+  Charge(parts, SourceOfRead(table, index), Use::kRead, key, units);
 }
 
-absl::Status AdmitWrite(const Parts& parts, const store::Table& table) {
-  return Admit(parts, {table, nullptr}, Use::kWrite);
+absl::Status AdmitWrite(const Parts& parts, const store::Table& table, std::string_view key) {
+  return Admit(parts, {table, nullptr}, Use::kWrite, key);
 }
 
-absl::Status TakeWrite(const Parts& parts, const store::Table& table, double units,
+absl::Status TakeWrite(const Parts& parts, const store::Table& table, std::string_view key, double units,
                        const std::vector<index::EntryChange>& local, const std::vector<index::EntryChange>& global) {
   // Between admission and charge other operations may use the same capacity. That overdraws a bucket no more than one
   // large operation does.
   ARM_RETURN_IF_ERROR(AdmitIndexWrites(parts, table, global));
-  ChargeWriteOf(parts, table, units, local, global);
+  ChargeWriteOf(parts, table, key, units, local, global);
   return absl::OkStatus();
 }
 
 absl::Status AdmitIndexWrites(const Parts& parts, const store::Table& table,
                               const std::vector<index::EntryChange>& global) {
   for (const index::EntryChange& change : global) {
-    ARM_RETURN_IF_ERROR(Admit(parts, {table, change.index}, Use::kWrite));
+    ARM_RETURN_IF_ERROR(Admit(parts, {table, change.index}, Use::kWrite, KeyOf(change)));
   }
   return absl::OkStatus();
 }
 
-void ChargeWriteOf(const Parts& parts, const store::Table& table, double units,
+void ChargeWriteOf(const Parts& parts, const store::Table& table, std::string_view key, double units,
                    const std::vector<index::EntryChange>& local, const std::vector<index::EntryChange>& global) {
   for (const index::EntryChange& change : local) units += EntryUnits(change);
-  ChargeWrite(parts, table, units);
+  ChargeWrite(parts, table, key, units);
   for (const index::EntryChange& change : global) {
-    Charge(parts, {table, change.index}, Use::kWrite, EntryUnits(change));
+    Charge(parts, {table, change.index}, Use::kWrite, KeyOf(change), EntryUnits(change));
   }
 }
 
-void ChargeWrite(const Parts& parts, const store::Table& table, double units) {
-  Charge(parts, {table, nullptr}, Use::kWrite, units);
+void ChargeWrite(const Parts& parts, const store::Table& table, std::string_view key, double units) {
+  Charge(parts, {table, nullptr}, Use::kWrite, key, units);
+}
+
+void NoteThrottled(const Parts& parts, const store::Table& table, const store::Index* index, std::string_view key) {
+  CountKey(parts, SourceOfRead(table, index), store::KeyUse::kThrottled, key, 1);
 }
 
 }  // namespace armature::engine

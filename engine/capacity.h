@@ -69,27 +69,34 @@ std::optional<ConsumedCapacity> ReportWrite(CapacityReport report, std::string_v
 // together as there are threads. On-demand tables are limited only by their maxima, if set. Local indexes use the
 // capacity of their table.
 //
-// Thread-safety: thread-safe. Cost: without limits, no lock and no clock read.
+// Each of these functions also counts the key that is used or throttled, if the table or index has contributor
+// insights. `key` is the encoded key of the row, or the front of it with the whole partition key; empty for requests
+// that are not about one partition, such as Scan: they are not counted.
+//
+// Thread-safety: thread-safe. Cost: without limits and contributor insights, no lock and no clock read.
 
 // OK if a read of the table, or of `index` if not null, may begin. Errors: ProvisionedThroughputExceededException, or
 // ThrottlingException for an on-demand table; with the reason and the time to retry.
-absl::Status AdmitRead(const Parts& parts, const store::Table& table, const store::Index* index);
-void ChargeRead(const Parts& parts, const store::Table& table, const store::Index* index, double units);
+absl::Status AdmitRead(const Parts& parts, const store::Table& table, const store::Index* index, std::string_view key);
+void ChargeRead(const Parts& parts, const store::Table& table, const store::Index* index, std::string_view key,
+                double units);
 
 // OK if the table itself may be written now. To be checked before any work. Errors: as AdmitRead.
-absl::Status AdmitWrite(const Parts& parts, const store::Table& table);
+absl::Status AdmitWrite(const Parts& parts, const store::Table& table, std::string_view key);
 // Charges `units` and the cost of local indexes to the table, which has admitted the write, and to each global index
 // its own cost. Charges nothing if a global index has no capacity left. Errors: as AdmitRead; the error names the
 // index.
-absl::Status TakeWrite(const Parts& parts, const store::Table& table, double units,
+absl::Status TakeWrite(const Parts& parts, const store::Table& table, std::string_view key, double units,
                        const std::vector<index::EntryChange>& local, const std::vector<index::EntryChange>& global);
 // The two steps of TakeWrite, for several writes that are admitted or refused together.
 absl::Status AdmitIndexWrites(const Parts& parts, const store::Table& table,
                               const std::vector<index::EntryChange>& global);
-void ChargeWriteOf(const Parts& parts, const store::Table& table, double units,
+void ChargeWriteOf(const Parts& parts, const store::Table& table, std::string_view key, double units,
                    const std::vector<index::EntryChange>& local, const std::vector<index::EntryChange>& global);
 // Charges `units` to the table for a write that was not done.
-void ChargeWrite(const Parts& parts, const store::Table& table, double units);
+void ChargeWrite(const Parts& parts, const store::Table& table, std::string_view key, double units);
+// Counts the key of a request that is throttled for another reason.
+void NoteThrottled(const Parts& parts, const store::Table& table, const store::Index* index, std::string_view key);
 
 }  // namespace armature::engine
 

@@ -38,7 +38,7 @@ void ReadOnPool(Parts* parts, RequestContext context, const std::shared_ptr<Read
       [parts, context = std::move(context), plan, page, shared_done, begin_ns] {
         RequestTrace::End(context.trace, WaitFor::kQueue, begin_ns);
         // Admission is repeated: other requests may have used the capacity during the wait for a thread.
-        const absl::Status admitted = AdmitRead(*parts, plan->table(), plan->index);
+        const absl::Status admitted = AdmitRead(*parts, plan->table(), plan->index, plan->partition);
         if (!admitted.ok()) return std::move(*shared_done)(admitted);
         const int64_t read_begin_ns = RequestTrace::Begin(context.trace);
         absl::StatusOr<std::optional<ReadResult>> result =
@@ -80,7 +80,7 @@ void ReadWhenApplied(Parts* parts, RequestContext context, const std::shared_ptr
 
 void RunRead(Parts* parts, RequestContext context, Plan plan, PageWriter* page, Callback<ReadResult> done) {
   if (!plan.ok()) return std::move(done)(plan.status());
-  const absl::Status admitted = AdmitRead(*parts, (*plan)->table(), (*plan)->index);
+  const absl::Status admitted = AdmitRead(*parts, (*plan)->table(), (*plan)->index, (*plan)->partition);
   if (!admitted.ok()) return std::move(done)(admitted);
   const store::Index* const index = (*plan)->index;
   if (index == nullptr || index->progress == nullptr) {
@@ -358,6 +358,13 @@ void Engine::ListDatabaseBackups(std::string directory, Callback<std::vector<sto
 void Engine::RestoreTableOf(RestoreTableOfRequest request, Callback<TableDescription> done) {
   RunBlocking(&parts_->table_pool, std::move(done), engine::RestoreTableOf, parts_.get(), std::move(request));
 }
+
+void Engine::GetHotKeys(HotKeysRequest request, Callback<HotKeys> done) {
+  const auto find = [](const Parts* parts, const HotKeysRequest& wanted) { return FindHotKeys(*parts, wanted); };
+  RunBlocking(&parts_->table_pool, std::move(done), find, parts_.get(), std::move(request));
+}
+
+std::vector<HotKeyShare> Engine::HotKeyShares() const { return HotKeySharesOf(*parts_); }
 
 void Engine::ListIndexStatus(std::optional<std::string> table_name, Callback<std::vector<IndexStatus>> done) {
   RunBlocking(&parts_->table_pool, std::move(done), engine::ListIndexStatus, parts_->database, std::move(table_name));

@@ -24,6 +24,7 @@
 #include "engine/expiry/expirer.h"
 #include "engine/items/request.h"
 #include "engine/streams/stream_ops.h"
+#include "engine/tables/hot_keys.h"
 #include "engine/tables/table_ops.h"
 #include "engine/transfer/transfer_ops.h"
 #include "engine/watch/table_watch.h"
@@ -149,6 +150,10 @@ class Engine {
   // See index_check.h. One page at a time for all callers together.
   void ListIndexViolations(ListIndexViolationsRequest request, Callback<ListIndexViolationsResult> done);
   void VerifyTable(VerifyTableRequest request, Callback<VerifyTableResult> done);
+
+  // See hot_keys.h.
+  void GetHotKeys(HotKeysRequest request, Callback<HotKeys> done);
+  std::vector<HotKeyShare> HotKeyShares() const;
 
   // See table_export.h.
   void OpenExport(std::string table_name, Callback<std::shared_ptr<TableExport>> done);

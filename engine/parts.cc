@@ -3,9 +3,15 @@
 #include <utility>
 
 #include "storage/base/api_error.h"
+#include "storage/base/time_histogram.h"
 #include "storage/model/table_name.h"
 
 namespace armature::engine {
+
+int64_t NowNs(const Parts& parts) {
+  return parts.options.monotonic_ns != nullptr ? parts.options.monotonic_ns() : MonotonicNs();
+}
+
 absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::string_view name_or_arn) {
   PinnedTable pinned{database.catalog()->Hold(model::LocalTableName(name_or_arn))};
   const bool is_usable = pinned.table != nullptr && pinned.table->lease != nullptr;

@@ -141,6 +141,9 @@ struct PinnedTable {
   std::shared_ptr<const store::Table> table;
 };
 
+// The monotonic clock of the options, in nanoseconds.
+int64_t NowNs(const Parts& parts);
+
 // Finds a table by name or ARN, which has passed model::CheckTableReference. Errors: ResourceNotFound for a table that
 // is missing, being created, or being deleted.
 absl::StatusOr<PinnedTable> FindTable(const store::Database& database, std::string_view name_or_arn);

@@ -234,6 +234,41 @@ void ListIndexViolations(const OperationContext& context, const v1::ListIndexVio
                                       AnswerIn<engine::ListIndexViolationsResult>(response, std::move(done), Fill));
 }
 
+engine::HotKeysRequest ToEngine(const v1::GetHotKeysRequest& from) {
+  engine::HotKeysRequest to;
+  to.table_name = from.table_name();
+  to.index_name = from.index_name();
+  if (from.use() == v1::KEY_USE_WRITE) to.use = store::KeyUse::kWrite;
+  if (from.use() == v1::KEY_USE_THROTTLED) to.use = store::KeyUse::kThrottled;
+  to.whole_keys = from.whole_keys();
+  to.limit = from.limit();
+  to.minutes = from.minutes();
+  return to;
+}
+
+void Fill(const engine::HotKeys& from, v1::GetHotKeysResponse* to) {
+  for (const engine::HotKey& key : from.keys) {
+    v1::HotKey* const out = to->add_keys();
+    SetItem(key.key_bytes, out->mutable_key());
+    out->set_count(key.count);
+    out->set_error(key.error);
+    out->set_cut(key.cut);
+  }
+  to->set_total(from.total);
+  to->set_missed(from.missed);
+  to->set_error_max(from.error_max);
+  to->set_seconds(static_cast<int32_t>(from.seconds));
+  to->set_keys_are_whole(from.keys_are_whole);
+}
+
+void GetHotKeys(const OperationContext& context, const v1::GetHotKeysRequest& request, v1::GetHotKeysResponse* response,
+                Finished done) {
+  if (request.use() < v1::KEY_USE_UNSPECIFIED || request.use() > v1::KEY_USE_THROTTLED) {
+    return std::move(done)(ValidationError(Cat("Unknown use of keys: ", static_cast<int>(request.use()))));
+  }
+  context.engine->GetHotKeys(ToEngine(request), AnswerIn<engine::HotKeys>(response, std::move(done), Fill));
+}
+
 void VerifyTable(const OperationContext& context, const v1::VerifyTableRequest& request,
                  v1::VerifyTableResponse* response, Finished done) {
   context.engine->VerifyTable({request.table_name(), request.start_position(), request.repair()},
@@ -304,6 +339,7 @@ std::vector<UnaryOperation> Operations(std::string data_dir) {
       UnaryOperation(VerifyTable, kPrefix),     UnaryOperation(StartBackup, kPrefix),
       UnaryOperation(GetBackupJob, kPrefix),    UnaryOperation(CancelBackupJob, kPrefix),
       UnaryOperation(ListBackups, kPrefix),     UnaryOperation(RestoreTable, kPrefix),
+      UnaryOperation(GetHotKeys, kPrefix),
   };
 }
 

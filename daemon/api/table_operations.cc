@@ -9,6 +9,7 @@
 #include "daemon/api/table_messages.h"
 #include "daemon/api/unary_operation.h"
 #include "daemon/message_json/given_fields.h"
+#include "engine/tables/contributor_insights.h"
 #include "engine/tables/resource_policies.h"
 #include "engine/tables/table_settings.h"
 #include "storage/base/api_error.h"
@@ -176,6 +177,61 @@ void DescribeTimeToLive(const OperationContext& context, const v1::DescribeTimeT
       engine::DescribeTimeToLive(*context.engine->database(), GivenText(request, request.kTableNameFieldNumber)));
 }
 
+// The members that describe the insights in all answers.
+template <class Message>
+void FillInsights(const engine::InsightsDescription& from, Message* to) {
+  to->set_table_name(from.table_name);
+  if (from.index_name.has_value()) to->set_index_name(*from.index_name);
+  const bool is_on = model::AreEnabled(from.insights);
+  if (is_on) to->set_contributor_insights_mode(static_cast<v1::ContributorInsightsMode>(from.insights->mode));
+  if (from.has_changed) {
+    to->set_contributor_insights_status(is_on ? v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLING
+                                              : v1::CONTRIBUTOR_INSIGHTS_STATUS_DISABLING);
+  } else {
+    to->set_contributor_insights_status(is_on ? v1::CONTRIBUTOR_INSIGHTS_STATUS_ENABLED
+                                              : v1::CONTRIBUTOR_INSIGHTS_STATUS_DISABLED);
+  }
+}
+
+void FillSettings(const engine::InsightsDescription& description, v1::DescribeContributorInsightsResponse* to) {
+  FillInsights(description, to);
+  if (description.insights.has_value()) to->set_last_update_date_time_ms(description.insights->changed_ms);
+}
+
+void FillSettings(const engine::ListContributorInsightsResult& result, v1::ListContributorInsightsResponse* to) {
+  for (const engine::InsightsDescription& each : result.summaries) {
+    FillInsights(each, to->add_contributor_insights_summaries());
+  }
+  if (result.next_token.has_value()) to->set_next_token(*result.next_token);
+}
+
+void UpdateContributorInsights(const OperationContext& context, const v1::UpdateContributorInsightsRequest& request,
+                               v1::UpdateContributorInsightsResponse* response, Finished done) {
+  const engine::UpdateContributorInsightsRequest from = {
+      GivenText(request, request.kTableNameFieldNumber), GivenText(request, request.kIndexNameFieldNumber),
+      GivenEnum(request, request.kContributorInsightsActionFieldNumber),
+      GivenEnum(request, request.kContributorInsightsModeFieldNumber)};
+  context.engine->RunOnDatabase(AnswerIn<engine::InsightsDescription>(
+                                    response, std::move(done), FillInsights<v1::UpdateContributorInsightsResponse>),
+                                engine::UpdateContributorInsights, from);
+}
+
+void DescribeContributorInsights(const OperationContext& context, const v1::DescribeContributorInsightsRequest& request,
+                                 v1::DescribeContributorInsightsResponse* response, Finished done) {
+  AnswerIn<engine::InsightsDescription>(response, std::move(done), FillSettings)(engine::DescribeContributorInsights(
+      *context.engine->database(), GivenText(request, request.kTableNameFieldNumber),
+      GivenText(request, request.kIndexNameFieldNumber)));
+}
+
+void ListContributorInsights(const OperationContext& context, const v1::ListContributorInsightsRequest& request,
+                             v1::ListContributorInsightsResponse* response, Finished done) {
+  const engine::ListContributorInsightsRequest from = {GivenText(request, request.kTableNameFieldNumber),
+                                                       GivenText(request, request.kNextTokenFieldNumber),
+                                                       GivenInteger(request, request.kMaxResultsFieldNumber)};
+  AnswerIn<engine::ListContributorInsightsResult>(
+      response, std::move(done), FillSettings)(engine::ListContributorInsights(*context.engine->database(), from));
+}
+
 engine::UpdateContinuousBackupsRequest ToEngine(const v1::UpdateContinuousBackupsRequest& request) {
   engine::UpdateContinuousBackupsRequest to;
   to.table_name = GivenText(request, request.kTableNameFieldNumber);
@@ -274,17 +330,31 @@ void RestoreTableFromBackup(const OperationContext& context, const v1::RestoreTa
 std::span<const UnaryOperation> TableOperations() {
   static const auto* const kOperations = [] {
     auto* const all = new std::vector<UnaryOperation>{
-        UnaryOperation(CreateTable),          UnaryOperation(DeleteTable),
-        UnaryOperation(DescribeTable),        UnaryOperation(ListTables),
-        UnaryOperation(UpdateTable),          UnaryOperation(DescribeContinuousBackups),
-        UnaryOperation(DescribeEndpoints),    UnaryOperation(DescribeLimits),
-        UnaryOperation(DescribeTimeToLive),   UnaryOperation(ListTagsOfResource),
-        UnaryOperation(PutResourcePolicy),    UnaryOperation(GetResourcePolicy),
-        UnaryOperation(DeleteResourcePolicy), UnaryOperation(TagResource),
-        UnaryOperation(UntagResource),        UnaryOperation(UpdateContinuousBackups),
-        UnaryOperation(UpdateTimeToLive),     UnaryOperation(CreateBackup),
-        UnaryOperation(DeleteBackup),         UnaryOperation(DescribeBackup),
-        UnaryOperation(ListBackups),          UnaryOperation(RestoreTableFromBackup),
+        UnaryOperation(CreateTable),
+        UnaryOperation(DeleteTable),
+        UnaryOperation(DescribeTable),
+        UnaryOperation(ListTables),
+        UnaryOperation(UpdateTable),
+        UnaryOperation(DescribeContinuousBackups),
+        UnaryOperation(DescribeEndpoints),
+        UnaryOperation(DescribeLimits),
+        UnaryOperation(DescribeTimeToLive),
+        UnaryOperation(ListTagsOfResource),
+        UnaryOperation(PutResourcePolicy),
+        UnaryOperation(GetResourcePolicy),
+        UnaryOperation(DeleteResourcePolicy),
+        UnaryOperation(TagResource),
+        UnaryOperation(UntagResource),
+        UnaryOperation(UpdateContinuousBackups),
+        UnaryOperation(UpdateTimeToLive),
+        UnaryOperation(CreateBackup),
+        UnaryOperation(DeleteBackup),
+        UnaryOperation(DescribeBackup),
+        UnaryOperation(ListBackups),
+        UnaryOperation(RestoreTableFromBackup),
+        UnaryOperation(UpdateContributorInsights),
+        UnaryOperation(DescribeContributorInsights),
+        UnaryOperation(ListContributorInsights),
     };
     AddTransferOperations(all);
     return all;

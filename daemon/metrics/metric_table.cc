@@ -57,6 +57,10 @@ constexpr MetricDefinition kIndexes[] = {
 constexpr MetricDefinition kTables[] = {
     {"armature_table_items", kGauge, "table", "Exact number of items."},
     {"armature_table_bytes", kGauge, "table", "Sum of the item sizes as the API counts them."},
+    {"armature_hot_key_share", kGauge, "table, index, use",
+     "Share of one partition key, the most used one, in the capacity units (throttled: in the requests) of all counted "
+     "keys in the last ten minutes, at least; 0 to 1. Only for tables and global indexes with contributor insights. "
+     "`index` is empty for the table itself; `use` is read, write or throttled."},
     {"armature_column_families", kGauge, "", "Column families in use: about one for each table and index."},
     {"armature_column_families_max", kGauge, "",
      "The limit on column families of tables and indexes, --column_families_max."},

@@ -290,6 +290,15 @@ void AddTables(const store::CatalogSnapshot& catalog, MetricSet* set) {
   each_table("armature_table_bytes", [](const store::KeyspaceStats& stats) { return stats.bytes(); });
 }
 
+void AddHotKeys(const std::vector<engine::HotKeyShare>& shares, MetricSet* set) {
+  constexpr std::string_view kUseNames[] = {"read", "write", "throttled"};
+  for (const engine::HotKeyShare& share : shares) {
+    set->Add(
+        "armature_hot_key_share", share.share,
+        {{"table", share.table_name}, {"index", share.index_name}, {"use", kUseNames[static_cast<size_t>(share.use)]}});
+  }
+}
+
 void AddStreams(const store::Database& database, MetricSet* set) {
   uint64_t enabled = 0;
   const std::vector<model::StreamDescriptor> streams = database.streams().streams();
@@ -332,6 +341,7 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   const store::DatabaseStats database = sources.engine->database()->stats();
   AddCommits(database.committer, database.change_sequence, &set);
   AddTables(*sources.engine->database()->catalog(), &set);
+  AddHotKeys(sources.engine->HotKeyShares(), &set);
   AddStreams(*sources.engine->database(), &set);
   set.Add("armature_column_families", uint64_t{database.column_families});
   set.Add("armature_column_families_max", uint64_t{database.column_families_max});

@@ -208,10 +208,10 @@ void End(const BatchPtr& batch, Member* member, absl::StatusOr<ChangeSequence> a
 
 // Computes the member's effect on its row after the read, and takes capacity for it.
 absl::Status Decide(const Batch& batch, RowWrite* row) {
-  ARM_RETURN_IF_ERROR(AdmitWrite(*batch.parts, row->table()));
+  ARM_RETURN_IF_ERROR(AdmitWrite(*batch.parts, row->table(), row->key));
   ARM_RETURN_IF_ERROR(MakeEffect(row));
   ARM_RETURN_IF_ERROR(CheckBacklogs(*batch.parts, *row));
-  return TakeWrite(*batch.parts, row->table(), row->table_units(), row->effect.local, row->effect.global);
+  return TakeWrite(*batch.parts, row->table(), row->key, row->table_units(), row->effect.local, row->effect.global);
 }
 
 void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode);
@@ -282,7 +282,7 @@ void Run(const BatchPtr& batch) {
   Wave locked;
   for (const auto& member : batch->members) {
     // Checked first, so that a client that ignores throttling costs little.
-    if (absl::Status admitted = AdmitWrite(*batch->parts, member->row.table()); !admitted.ok()) {
+    if (absl::Status admitted = AdmitWrite(*batch->parts, member->row.table(), member->row.key); !admitted.ok()) {
       End(batch, member.get(), std::move(admitted));
       continue;
     }

@@ -47,7 +47,7 @@ absl::Status Prepare(Read* read) {
   ARM_ASSIGN_OR_RETURN(read->key, EncodeKeyParameter(*read->pinned.table, model::ItemView(key.bytes)));
   ARM_RETURN_IF_ERROR(
       CheckKeysAreWhole(read->expressions.get(), read->pinned.table->descriptor.key, /*index_keys=*/false));
-  return AdmitRead(*read->parts, *read->pinned.table, nullptr);
+  return AdmitRead(*read->parts, *read->pinned.table, nullptr, read->key);
 }
 
 absl::StatusOr<GetItemResult> BuildResult(const Read& read, bool found, std::string stored) {
@@ -60,7 +60,7 @@ absl::StatusOr<GetItemResult> BuildResult(const Read& read, bool found, std::str
   }
   ARM_ASSIGN_OR_RETURN(const CapacityReport report, ParseCapacityReport(read.request.return_consumed_capacity));
   const double units = ReadUnits(ReadBlocks(size), read.request.consistent_read);
-  ChargeRead(*read.parts, *read.pinned.table, nullptr, units);
+  ChargeRead(*read.parts, *read.pinned.table, nullptr, read.key, units);
   result.capacity = ReportRead(report, *read.request.table_name, nullptr, units);
   return result;
 }
@@ -75,7 +75,7 @@ void FetchRow(const std::shared_ptr<Read>& read, const RequestContext& context, 
         read->parts,
         [read, context] {
           absl::Status admitted = CheckStillWanted(context);
-          if (admitted.ok()) admitted = AdmitRead(*read->parts, *read->pinned.table, nullptr);
+          if (admitted.ok()) admitted = AdmitRead(*read->parts, *read->pinned.table, nullptr, read->key);
           if (!admitted.ok()) return std::move(read->done)(admitted);
           FetchRow(read, context, store::ReadMode::kMayBlock);
         },
@@ -252,7 +252,7 @@ absl::StatusOr<bool> TakeItem(BatchRead* read, const BatchRow& row, bool found, 
     read->result.tables[row.table].items.push_back(std::move(item));
   }
   const double units = ReadUnits(ReadBlocks(size), consistent);
-  ChargeRead(*read->parts, *table.pinned.table, nullptr, units);
+  ChargeRead(*read->parts, *table.pinned.table, nullptr, row.key, units);
   table.units += units;
   return true;
 }
@@ -278,7 +278,7 @@ void ReadRows(const BatchReadPtr& read, store::ReadMode mode) {
     BatchRow& row = read->rows[read->next];
     const TableRead& table = read->tables[row.table];
     if (const absl::Status wanted = CheckStillWanted(read->context); !wanted.ok()) return std::move(read->done)(wanted);
-    if (absl::Status admitted = AdmitRead(*read->parts, *table.pinned.table, nullptr); !admitted.ok()) {
+    if (absl::Status admitted = AdmitRead(*read->parts, *table.pinned.table, nullptr, row.key); !admitted.ok()) {
       read->refused = std::move(admitted);
       LeaveOut(read.get(), &row);
       continue;

@@ -247,7 +247,7 @@ absl::StatusOr<std::optional<ReadResult>> ReadPage(const Parts& parts, const Req
   const bool consistent = plan.request.consistent_read && !plan.is_global();
   const double units = ReadUnits(ReadBlocks(collector.entry_bytes()), consistent);
   const double fetched_units = ReadUnits(collector.fetched_blocks(), consistent);
-  ChargeRead(parts, plan.table(), plan.index, units + fetched_units);
+  ChargeRead(parts, plan.table(), plan.index, plan.partition, units + fetched_units);
   result.capacity = ReportRead(report, *plan.request.table_name, plan.index, units, fetched_units);
   return result;
 }

@@ -361,6 +361,7 @@ absl::StatusOr<std::shared_ptr<ReadPlan>> PlanQuery(Parts* parts, ReadRequest re
   ARM_ASSIGN_OR_RETURN(const expr::MatchedKeyCondition matched,
                        expr::MatchKeyCondition(*plan->expressions->bound.key_condition, schema));
   const PartitionRange wanted = RangeOfCondition(matched, schema);
+  plan->partition = wanted.partition;
   plan->range = wanted.range;
   ARM_RETURN_IF_ERROR(ApplyStartKey(wanted, matched, plan.get()));
   ARM_RETURN_IF_ERROR(CheckKeyPaths(*plan));

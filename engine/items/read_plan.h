@@ -33,6 +33,7 @@ struct ReadPlan {
   std::optional<std::string> start_key;             // canonical item bytes
   PinnedTable pinned;
   const store::Index* index = nullptr;  // null: the table itself
+  std::string partition;                // Query: front of all keys of the partition. Scan: empty
   store::KeyRange range;
   store::Direction direction = store::Direction::kForward;
   Fetch fetch = Fetch::kNone;

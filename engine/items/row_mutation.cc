@@ -76,15 +76,15 @@ void FillResult(Write* write) {
 // charged for the item that it read.
 absl::Status Decide(const Parts& parts, RowWrite* row) {
   // Admission is repeated: other requests may have used the capacity during the wait for the row lock.
-  ARM_RETURN_IF_ERROR(AdmitWrite(parts, row->table()));
+  ARM_RETURN_IF_ERROR(AdmitWrite(parts, row->table(), row->key));
   size_t item_bytes_left = model::kTransactMaxWireBytes;
   if (absl::Status condition = CheckCondition(*row, &item_bytes_left); !condition.ok()) {
-    ChargeWrite(parts, row->table(), row->lost_units());
+    ChargeWrite(parts, row->table(), row->key, row->lost_units());
     return condition;
   }
   ARM_RETURN_IF_ERROR(MakeEffect(row));
   ARM_RETURN_IF_ERROR(CheckBacklogs(parts, *row));
-  return TakeWrite(parts, row->table(), row->table_units(), row->effect.local, row->effect.global);
+  return TakeWrite(parts, row->table(), row->key, row->table_units(), row->effect.local, row->effect.global);
 }
 
 void DecideAndCommit(const WritePtr& write) {
@@ -148,7 +148,8 @@ void RunMutation(Parts* parts, RequestContext context, std::unique_ptr<const Row
   row.mutation = std::move(mutation);
   if (const absl::Status found = FindRow(*parts, &row); !found.ok()) return write->Fail(found);
   // Checked first, so that a client that ignores throttling costs little.
-  if (const absl::Status admitted = AdmitWrite(*parts, row.table()); !admitted.ok()) return write->Fail(admitted);
+  if (const absl::Status admitted = AdmitWrite(*parts, row.table(), row.key); !admitted.ok())
+    return write->Fail(admitted);
   // Estimate: the original request and the structures made from it.
   const RequestExpressions* const expressions = row.mutation->expressions();
   const size_t names = expressions == nullptr ? 0 : expressions->bound.replaced_bytes;

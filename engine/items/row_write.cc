@@ -150,6 +150,8 @@ absl::Status CheckBacklogs(const Parts& parts, const RowWrite& row) {
     if (change.index->progress->is_stalled()) continue;
     const store::BacklogLoad waiting = change.index->progress->backlog().load();
     if (waiting.records < options.gsi_backlog_records_max && waiting.bytes < options.gsi_backlog_bytes_max) continue;
+    NoteThrottled(parts, row.table(), change.index,
+                  change.put_key.has_value() ? *change.put_key : change.removed_key.value_or(""));
     return ThrottlingError(
         Cat("Throughput exceeds the current capacity of your table or index. The global secondary "
             "index ",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "engine/capacity.h"
 #include "engine/expr/binder.h"
 #include "engine/items/validation_layer.h"
 #include "storage/base/api_error.h"
@@ -122,14 +123,18 @@ absl::Status CanceledIfAny(size_t count, absl::FunctionRef<absl::Status(size_t i
   return problems.empty() ? absl::OkStatus() : CanceledBy(problems);
 }
 
-absl::Status CanceledIfRefused(size_t count, absl::FunctionRef<const store::Table&(size_t index)> table_of,
-                               absl::FunctionRef<absl::Status(const store::Table&)> admit) {
+absl::Status CanceledIfRefused(const Parts& parts, size_t count, absl::FunctionRef<TouchedRow(size_t index)> row_of,
+                               absl::FunctionRef<absl::Status(const TouchedRow&)> admit) {
   const store::Table* last = nullptr;
   absl::Status of_last;
   return CanceledIfAny(count, [&](size_t i) {
-    const store::Table& table = table_of(i);
-    if (&table != last) of_last = admit(table);
-    last = &table;
+    const TouchedRow row = row_of(i);
+    if (&row.table != last) {
+      of_last = admit(row);
+    } else if (!of_last.ok()) {
+      NoteThrottled(parts, row.table, nullptr, row.key);
+    }
+    last = &row.table;
     return of_last;
   });
 }

@@ -54,9 +54,15 @@ absl::Status CanceledBy(const std::vector<absl::Status>& problems);
 absl::Status CanceledIfAny(size_t count, absl::FunctionRef<absl::Status(size_t index)> judge);
 // The same with a problem of one action among `count`.
 absl::Status CanceledByOne(size_t index, absl::Status problem, size_t count);
-// Applies `admit` to the table of each action, once for consecutive actions on one table, and cancels as CanceledIfAny.
-absl::Status CanceledIfRefused(size_t count, absl::FunctionRef<const store::Table&(size_t index)> table_of,
-                               absl::FunctionRef<absl::Status(const store::Table&)> admit);
+// The row that an action is about.
+struct TouchedRow {
+  const store::Table& table;
+  std::string_view key;
+};
+// Applies `admit` to the row of each action, once for consecutive actions on one table, and cancels as CanceledIfAny. A
+// refusal counts for the keys of all these actions.
+absl::Status CanceledIfRefused(const Parts& parts, size_t count, absl::FunctionRef<TouchedRow(size_t index)> row_of,
+                               absl::FunctionRef<absl::Status(const TouchedRow&)> admit);
 
 // Time until which a transaction waits for its row locks.
 Deadline LockDeadline(const Parts& parts, const RequestContext& context);

@@ -116,7 +116,7 @@ void Answer(const ReadTransactionPtr& transaction) {
   for (size_t i = 0; i < transaction->rows.size(); ++i) {
     const ReadRow& row = transaction->rows[i];
     const store::Table& table = *row.pinned.table;
-    ChargeRead(*transaction->parts, table, nullptr, row.units);
+    ChargeRead(*transaction->parts, table, nullptr, row.key, row.units);
     capacity.Add(table.descriptor.id,
                  ReportRead(capacity.report(), *transaction->request.gets[i].get.table_name, nullptr, row.units));
   }
@@ -148,10 +148,13 @@ absl::Status TakeItem(ReadTransaction* transaction, ReadRow* row, bool found, st
 
 // OK if all tables have read capacity; otherwise the cancellation with a reason for each action.
 absl::Status Admit(const ReadTransaction& transaction) {
+  const Parts& parts = *transaction.parts;
   return CanceledIfRefused(
-      transaction.rows.size(),
-      [&transaction](size_t i) -> const store::Table& { return *transaction.rows[i].pinned.table; },
-      [&transaction](const store::Table& table) { return AdmitRead(*transaction.parts, table, nullptr); });
+      parts, transaction.rows.size(),
+      [&transaction](size_t i) -> TouchedRow {
+        return {*transaction.rows[i].pinned.table, transaction.rows[i].key};
+      },
+      [&parts](const TouchedRow& row) { return AdmitRead(parts, row.table, nullptr, row.key); });
 }
 
 // Starts or continues reading. Admission is repeated after a wait, because other requests may have used the capacity.

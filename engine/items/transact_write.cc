@@ -20,7 +20,6 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/base/time_histogram.h"
 #include "storage/model/limits.h"
 #include "storage/model/table_name.h"
 #include "storage/store/commit/idempotency.h"
@@ -216,10 +215,6 @@ struct Transaction {
 };
 using TransactionPtr = std::shared_ptr<Transaction>;
 
-int64_t NowNs(const Parts& parts) {
-  return parts.options.monotonic_ns != nullptr ? parts.options.monotonic_ns() : MonotonicNs();
-}
-
 int64_t TokenClockMs(const Parts& parts) { return parts.tokens.ClockMs(NowNs(parts)); }
 
 // The token as stored. The bytes 0xff are in no token.
@@ -241,9 +236,13 @@ void End(const TransactionPtr& transaction, absl::StatusOr<TransactWriteResult> 
 
 // OK if all tables have write capacity; otherwise the cancellation with a reason for each action.
 absl::Status Admit(const Transaction& transaction) {
+  const Parts& parts = *transaction.parts;
   return CanceledIfRefused(
-      transaction.size(), [&transaction](size_t i) -> const store::Table& { return transaction.rows()[i]->table(); },
-      [&transaction](const store::Table& table) { return AdmitWrite(*transaction.parts, table); });
+      parts, transaction.size(),
+      [&transaction](size_t i) -> TouchedRow {
+        return {transaction.rows()[i]->table(), transaction.rows()[i]->key};
+      },
+      [&parts](const TouchedRow& row) { return AdmitWrite(parts, row.table, row.key); });
 }
 
 // Computes the effects of all actions. An error is reported alone, before any condition is evaluated.
@@ -266,7 +265,7 @@ absl::Status JudgeConditions(const Transaction& transaction) {
   ARM_RETURN_IF_ERROR(unwanted);
   if (judged.ok()) return judged;
   for (const auto& row : transaction.rows()) {
-    ChargeWrite(*transaction.parts, row->table(), kTransactionUnitsFactor * row->lost_units());
+    ChargeWrite(*transaction.parts, row->table(), row->key, kTransactionUnitsFactor * row->lost_units());
   }
   return judged;
 }
@@ -280,7 +279,7 @@ absl::Status TakeCapacity(const Transaction& transaction) {
     return backlogs.ok() ? AdmitIndexWrites(parts, row.table(), row.effect.global) : backlogs;
   }));
   for (const auto& row : transaction.rows()) {
-    ChargeWriteOf(parts, row->table(), kTransactionUnitsFactor * row->table_units(), row->effect.local,
+    ChargeWriteOf(parts, row->table(), row->key, kTransactionUnitsFactor * row->table_units(), row->effect.local,
                   row->effect.global);
   }
   return absl::OkStatus();
@@ -435,7 +434,7 @@ void AnswerReplay(const TransactionPtr& transaction) {
   CapacitySums capacity(transaction->request.return_consumed_capacity, CapacityUse::kReads);
   for (const auto& row : transaction->rows()) {
     const double units = kTransactionUnitsFactor * ReadUnits(ReadBlocks(row->old_size()), /*consistent=*/true);
-    ChargeRead(*transaction->parts, row->table(), nullptr, units);
+    ChargeRead(*transaction->parts, row->table(), nullptr, row->key, units);
     capacity.Add(row->table().descriptor.id,
                  ReportRead(capacity.report(), *row->mutation->request().table_name, nullptr, units));
   }

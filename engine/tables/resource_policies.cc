@@ -28,10 +28,9 @@ constexpr std::string_view kBackupInfix = "/backup/";
 // documented but not available, so that existing documents can be used.
 constexpr auto kOtherActions = std::to_array<std::string_view>(
     {"ConditionCheckItem", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete",
-     "DescribeContributorInsights", "UpdateContributorInsights", "DescribeKinesisStreamingDestination",
-     "EnableKinesisStreamingDestination", "DisableKinesisStreamingDestination", "UpdateKinesisStreamingDestination",
-     "DescribeTableReplicaAutoScaling", "UpdateTableReplicaAutoScaling", "ExportTableToPointInTime",
-     "RestoreTableToPointInTime", "ImportTable"});
+     "DescribeKinesisStreamingDestination", "EnableKinesisStreamingDestination", "DisableKinesisStreamingDestination",
+     "UpdateKinesisStreamingDestination", "DescribeTableReplicaAutoScaling", "UpdateTableReplicaAutoScaling",
+     "ExportTableToPointInTime", "RestoreTableToPointInTime", "ImportTable"});
 
 bool IsAction(std::string_view pattern) {
   const auto matches = [pattern](std::string_view name) { return access::MatchesPattern(pattern, name); };

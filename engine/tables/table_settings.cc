@@ -74,19 +74,8 @@ void CheckSpecification(const std::optional<TimeToLiveSpecification>& specificat
                               name.size(), path, model::kKeyAttributeNameMaxBytes);
 }
 
-absl::Status CheckState(const model::TableDescriptor& table) {
-  constexpr std::string_view kInUse = "Attempt to change a resource which is still in use: Table ";
-  if (table.state == model::TableState::kCreating) {
-    return ResourceInUseError(Cat(kInUse, table.name, " is being created"));
-  }
-  if (table.state == model::TableState::kDeleting) {
-    return ResourceInUseError(Cat(kInUse, table.name, " is being deleted"));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status Apply(bool enable, const std::string& attribute, model::TableDescriptor* table) {
-  ARM_RETURN_IF_ERROR(CheckState(*table));
+  ARM_RETURN_IF_ERROR(CheckSettingsMayChange(*table));
   std::string& current = table->settings.time_to_live_attribute;
   if (!enable && current.empty()) return ValidationError("TimeToLive is already disabled");
   if (!current.empty() && current != attribute) {
@@ -160,6 +149,17 @@ absl::Status CheckUpdateShape(const SettingUpdate<Specification>& request) {
 
 }  // namespace
 
+absl::Status CheckSettingsMayChange(const model::TableDescriptor& table) {
+  constexpr std::string_view kInUse = "Attempt to change a resource which is still in use: Table ";
+  if (table.state == model::TableState::kCreating) {
+    return ResourceInUseError(Cat(kInUse, table.name, " is being created"));
+  }
+  if (table.state == model::TableState::kDeleting) {
+    return ResourceInUseError(Cat(kInUse, table.name, " is being deleted"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status TagResource(store::Database* database, const TagResourceRequest& request) {
   model::ConstraintList constraints;
   CheckResourceArnShape(request.resource_arn, &constraints);
@@ -225,7 +225,7 @@ absl::StatusOr<TimeToLiveDescription> DescribeTimeToLive(const store::Database& 
   ARM_RETURN_IF_ERROR(model::CheckRequiredTableReference(table_name));
   ARM_ASSIGN_OR_RETURN(const PinnedTable pinned, FindTableInAnyState(database, *table_name));
   const model::TableDescriptor& table = pinned.table->descriptor;
-  if (!CheckState(table).ok()) {
+  if (!CheckSettingsMayChange(table).ok()) {
     const std::string_view state = model::TableStateName(table.state);
     return ValidationError(
         Cat("Cannot describe time to live while table is in ", state, " state: Current table state is ", state));

@@ -11,10 +11,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "storage/model/table_descriptor.h"
 #include "storage/model/table_settings.h"
 #include "storage/store/database.h"
 
 namespace armature::engine {
+
+// OK if settings of the table may be changed. Errors: ResourceInUseException while it is created or deleted.
+absl::Status CheckSettingsMayChange(const model::TableDescriptor& table);
 
 // TagResource, UntagResource, ListTagsOfResource.
 struct TagResourceRequest {

@@ -82,6 +82,30 @@ bool TakeBody(std::string_view* in, std::string* bytes) {
   }
 }
 
+// Removes one component from the front of `in`. Returns false if it has no end.
+bool SkipComponent(std::string_view* in) {
+  if (in->empty()) return false;
+  const auto code = static_cast<uint8_t>(in->front());
+  in->remove_prefix(1);
+  if (code == kTypeZero) return true;
+  if (code == kTypeNegativeNumber || code == kTypePositiveNumber) {
+    const uint8_t flip = code == kTypeNegativeNumber ? 0xFF : 0x00;
+    for (size_t i = 1; i < in->size(); ++i) {
+      if (((static_cast<uint8_t>((*in)[i]) ^ flip) & 1) != 0) continue;
+      in->remove_prefix(i + 1);
+      return true;
+    }
+    return false;
+  }
+  while (true) {
+    const size_t zero = in->find('\0');
+    if (zero == std::string_view::npos || zero + 1 == in->size()) return false;
+    const bool is_end = static_cast<uint8_t>((*in)[zero + 1]) == kBodyEnd;
+    in->remove_prefix(zero + 2);
+    if (is_end) return true;
+  }
+}
+
 }  // namespace
 
 uint32_t PartitionHash(std::string_view partition_components) {
@@ -253,6 +277,15 @@ absl::StatusOr<std::string> DecodeTableKey(const model::KeySchema& schema, std::
   std::vector<model::KeyAttribute> attributes = schema.partition;
   attributes.insert(attributes.end(), schema.sort.begin(), schema.sort.end());
   return DecodeKeyAttributes(attributes, key);
+}
+
+std::optional<size_t> KeyFrontBytes(std::string_view key, size_t count) {
+  if (key.size() < kPartitionHashBytes) return std::nullopt;
+  std::string_view rest = key.substr(kPartitionHashBytes);
+  for (size_t i = 0; i < count; ++i) {
+    if (!SkipComponent(&rest)) return std::nullopt;
+  }
+  return key.size() - rest.size();
 }
 
 std::string PrefixSuccessor(std::string_view prefix) {

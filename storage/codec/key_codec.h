@@ -58,6 +58,10 @@ absl::StatusOr<std::string> DecodeKeyAttributes(const std::vector<model::KeyAttr
 // The key attributes in the key of a row, as canonical item bytes. Errors: DataLoss.
 absl::StatusOr<std::string> DecodeTableKey(const model::KeySchema& schema, std::string_view key);
 
+// Size of the front of an encoded key: its hash and the first `count` components. Nullopt if the key has fewer, or is
+// damaged there. Does not allocate, and does not check that the components are canonical.
+std::optional<size_t> KeyFrontBytes(std::string_view key, size_t count);
+
 // The smallest string greater than all strings that begin with `prefix`; empty if there is none (all FF).
 std::string PrefixSuccessor(std::string_view prefix);
 

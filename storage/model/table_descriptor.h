@@ -59,6 +59,7 @@ struct IndexDescriptor : ThroughputSettings {
   // True if CREATING, with a column family, and under construction. False while a CREATING index waits for its family.
   bool backfilling = false;
   ThroughputChanges throughput_changes;
+  std::optional<ContributorInsights> contributor_insights;  // global indexes only; absent: never enabled
   friend bool operator==(const IndexDescriptor&, const IndexDescriptor&) = default;
 
   static void VisitFields(auto& self, const auto& visit) {
@@ -70,6 +71,7 @@ struct IndexDescriptor : ThroughputSettings {
     visit("projection", self.projection);
     ThroughputSettings::VisitFields(self, visit);
     visit("throughput_changes", self.throughput_changes);
+    visit("contributor_insights", self.contributor_insights);
   }
 };
 

@@ -110,6 +110,33 @@ struct ResourcePolicy {
   }
 };
 
+// Values are on disk: never renumber.
+enum class InsightsMode : uint8_t { kAccessedAndThrottledKeys = 1, kThrottledKeys = 2 };
+
+// The name as the API writes it.
+constexpr std::string_view InsightsModeName(InsightsMode mode) {
+  return mode == InsightsMode::kThrottledKeys ? "THROTTLED_KEYS" : "ACCESSED_AND_THROTTLED_KEYS";
+}
+
+// Contributor insights of a table or a global index: counts of the keys that are used most.
+struct ContributorInsights {
+  bool enabled = false;
+  InsightsMode mode = InsightsMode::kAccessedAndThrottledKeys;
+  int64_t changed_ms = 0;  // last change of the other members, since the epoch
+  friend bool operator==(const ContributorInsights&, const ContributorInsights&) = default;
+
+  static void VisitFields(auto& self, const auto& visit) {
+    visit("enabled", self.enabled);
+    visit("mode", self.mode);
+    visit("changed_ms", self.changed_ms);
+  }
+};
+
+// True for insights that count keys. Absent insights were never enabled.
+constexpr bool AreEnabled(const std::optional<ContributorInsights>& insights) {
+  return insights.has_value() && insights->enabled;
+}
+
 struct PointInTimeRecovery {
   int64_t enabled_since_ms = 0;
   int32_t period_days = 0;
@@ -140,6 +167,7 @@ struct TableSettings : ThroughputSettings {
   uint32_t time_to_live_generation = 0;                       // number of times that it was switched on or off
   std::optional<PointInTimeRecovery> point_in_time_recovery;  // absent: off
   std::optional<ResourcePolicy> resource_policy;              // absent: none
+  std::optional<ContributorInsights> contributor_insights;    // absent: never enabled
   friend bool operator==(const TableSettings&, const TableSettings&) = default;
 
   static void VisitFields(auto& self, const auto& visit) {
@@ -161,6 +189,7 @@ struct TableSettings : ThroughputSettings {
     visit("time_to_live_generation", self.time_to_live_generation);
     visit("point_in_time_recovery", self.point_in_time_recovery);
     visit("resource_policy", self.resource_policy);
+    visit("contributor_insights", self.contributor_insights);
   }
 };
 

@@ -27,7 +27,8 @@ bool IsRead(std::string_view operation) {
 bool IsSettingsChange(std::string_view operation) {
   return operation == "UpdateTable" || operation == "TagResource" || operation == "UntagResource" ||
          operation == "UpdateTimeToLive" || operation == "UpdateContinuousBackups" ||
-         operation == "PutResourcePolicy" || operation == "DeleteResourcePolicy";
+         operation == "UpdateContributorInsights" || operation == "PutResourcePolicy" ||
+         operation == "DeleteResourcePolicy";
 }
 
 bool IsTableChange(std::string_view operation) {

@@ -166,6 +166,31 @@ class CommandsTest(unittest.TestCase):
         self.assertIn("already disabled", self.refused(1, "ttl", "--table-name", "Orders", "--disable"))
         self.assertIn("either", self.refused(2, "ttl", "--table-name", "Orders", "--disable", "--enable", "x"))
 
+    def test_hot_keys(self):
+        hint = self.refused(1, "hot-keys", "--table-name", "Orders")
+        self.assertIn("armature hot-keys --table-name Orders --enable", hint)
+        self.assertIn("not enabled for table Orders", hint)
+        self.assertNotIn("--enable", self.refused(1, "hot-keys", "--table-name", "Others"))
+        status = self.document("hot-keys", "--table-name", "Orders", "--enable")["ContributorInsightsStatus"]
+        self.assertEqual(status, "ENABLING")
+        self.put("a", "b", "c")
+        self.put("b")
+        answer = self.document("hot-keys", "--table-name", "Orders", "--by", "write", "--limit", "1")
+        self.assertEqual(answer["HotKeys"], [{"Key": item_of("b"), "Count": 2, "Error": 0, "Cut": False}])
+        self.assertEqual((answer["Total"], answer["Missed"], answer["KeysAreWhole"]), (4, 0, True))
+        table = self.cli("--output", "table", "hot-keys", "--table-name", "Orders", "--by", "write")
+        self.assertRegex(table, r"id=b +2.0 +0.0 +50.0 %")
+        self.assertIn("Units in the last", table)
+        self.refused(2, "hot-keys", "--table-name", "Orders", "--by", "age")
+        self.refused(2, "hot-keys", "--table-name", "Orders", "--limit", "0")
+        self.assertIn("either", self.refused(2, "hot-keys", "--table-name", "Orders", "--enable", "--disable"))
+        self.assertIn("--throttled-only", self.refused(2, "hot-keys", "--table-name", "Orders", "--throttled-only"))
+        self.document("hot-keys", "--table-name", "Orders", "--enable", "--throttled-only")
+        self.assertIn("--enable", self.refused(1, "hot-keys", "--table-name", "Orders"))
+        self.assertEqual(self.document("hot-keys", "--table-name", "Orders", "--by", "throttled")["HotKeys"], [])
+        self.document("hot-keys", "--table-name", "Orders", "--disable")
+        self.refused(1, "hot-keys", "--table-name", "Orders", "--by", "throttled")
+
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()

@@ -120,8 +120,27 @@ class Metrics(unittest.TestCase):
         while (waiting := self.scrape().sum("armature_gsi_backlog_records", table="Items", index="by_color")) != 0:
             self.assertLess(time.monotonic(), deadline, f"{waiting} changes wait")
 
+    def test_the_share_of_the_hottest_key_is_there_while_insights_are_enabled(self):
+        self.create_items()
+        self.put("a")
+        self.assertNotIn("armature_hot_key_share", self.scrape().kinds)
+        for more in ({}, {"IndexName": "by_color"}):
+            self.daemon.json_call("UpdateContributorInsights", TableName="Items", ContributorInsightsAction="ENABLE", **more)
+        for key in "bccc":
+            self.put(key)
+        scrape = self.scrape()
+        self.assertEqual(scrape.sum("armature_hot_key_share", table="Items", index="", use="write"), 0.75)
+        # The entry of an item that stays the same costs nothing.
+        self.assertEqual(scrape.sum("armature_hot_key_share", table="Items", index="by_color", use="write"), 1)
+        self.assertEqual(scrape.sum("armature_hot_key_share", use="read"), 0)
+        self.daemon.json_call("UpdateContributorInsights", TableName="Items", ContributorInsightsAction="DISABLE")
+        left = [series for series in self.scrape() if series.startswith("armature_hot_key_share")]
+        self.assertEqual(len(left), 3)
+        self.assertTrue(all('index="by_color"' in series for series in left), left)
+
     def test_the_document_lists_exactly_what_is_published(self):
         self.create_items()
+        self.daemon.json_call("UpdateContributorInsights", TableName="Items", ContributorInsightsAction="ENABLE")
         self.put("item")
         kinds = self.scrape().kinds
         self.assertEqual({name: kind for name, kind in kinds.items()}, documented())

@@ -165,6 +165,7 @@ void AddGroupCommands(CLI::App& app, Action* action);  // batch-get, batch-write
 void AddStreamCommands(CLI::App& app, Action* action);
 void AddWatchCommand(CLI::App& app, Action* action);
 void AddPolicyCommands(CLI::App& app, Action* action);
+void AddHotKeysCommand(CLI::App& app, Action* action);
 void AddSqlCommand(CLI::App& app, Action* action);
 void AddIndexCommands(CLI::App& app, Action* action);
 void AddStatusCommands(CLI::App& app, Action* action);  // server

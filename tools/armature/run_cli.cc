@@ -77,10 +77,11 @@ int RunCli(const std::vector<std::string>& arguments, std::ostream& out, std::os
   app.set_version_flag("--version", Cat("armature ", kVersion));
   // The order of the commands in the help.
   for (const auto add :
-       {AddTableCommands, AddItemCommands,   AddGroupCommands,  AddSqlCommand,      AddStreamCommands,
-        AddWatchCommand,  AddPolicyCommands, AddIndexCommands,  AddStatusCommands,  AddCredentialsCommands,
-        AddAdviseCommand, AddVerifyCommand,  AddLoadCommand,    AddOverviewCommand, AddManualCommands,
-        AddExportCommand, AddImportCommand,  AddBackupCommands, AddInspectCommands, AddRecoverCommand}) {
+       {AddTableCommands,       AddItemCommands,   AddGroupCommands,  AddSqlCommand,     AddStreamCommands,
+        AddWatchCommand,        AddPolicyCommands, AddHotKeysCommand, AddIndexCommands,  AddStatusCommands,
+        AddCredentialsCommands, AddAdviseCommand,  AddVerifyCommand,  AddLoadCommand,    AddOverviewCommand,
+        AddManualCommands,      AddExportCommand,  AddImportCommand,  AddBackupCommands, AddInspectCommands,
+        AddRecoverCommand}) {
     add(app, &action);
   }
   for (CLI::App* group : app.get_subcommands({})) {

@@ -158,6 +158,12 @@ Keyspace Catalog::ExpiryOf(const TableDescriptor& table) const {
   return table.settings.time_to_live_attribute.empty() ? Keyspace() : Keyspace{db_->expiry()};
 }
 
+std::shared_ptr<KeyTraffic> Catalog::TrafficOf(const std::optional<model::ContributorInsights>& insights,
+                                               std::shared_ptr<KeyTraffic> current) {
+  if (!model::AreEnabled(insights)) return nullptr;
+  return current != nullptr ? std::move(current) : std::make_shared<KeyTraffic>();
+}
+
 // Opens the families of a table that has them. A table being created or deleted has none.
 absl::StatusOr<std::shared_ptr<const Table>> Catalog::OpenTable(TableDescriptor descriptor) {
   auto table = std::make_shared<Table>();
@@ -171,6 +177,7 @@ absl::StatusOr<std::shared_ptr<const Table>> Catalog::OpenTable(TableDescriptor 
       table->collections.stats = nullptr;
     }
     table->expiry = ExpiryOf(descriptor);
+    table->traffic = TrafficOf(descriptor.settings.contributor_insights, nullptr);
     table->lease = NewLease();
   }
   for (const IndexDescriptor& index : descriptor.local_indexes) {

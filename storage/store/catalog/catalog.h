@@ -25,6 +25,7 @@
 #include "storage/model/table_descriptor.h"
 #include "storage/store/catalog/capacity_bucket.h"
 #include "storage/store/catalog/catalog_record.h"
+#include "storage/store/catalog/key_traffic.h"
 #include "storage/store/expiry/expiry_index.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/log/change_log.h"
@@ -83,6 +84,9 @@ struct Index {
   // Capacity of a global index. Shared by all states of the catalog until the index is gone.
   std::shared_ptr<CapacityBuckets> buckets = std::make_shared<CapacityBuckets>();
 
+  // Shared by all states of the catalog while contributor insights of the index are enabled; otherwise null.
+  std::shared_ptr<KeyTraffic> traffic;
+
   // True if writes reach the index. False while it waits for its column family or for being dropped.
   bool is_maintained() const {
     const bool waits = descriptor.state == model::IndexState::kCreating && !descriptor.backfilling;
@@ -109,6 +113,8 @@ struct Table {
   std::shared_ptr<DueMark> due_mark = std::make_shared<DueMark>();
   // Capacity of the table. Shared by all its usable states.
   std::shared_ptr<CapacityBuckets> buckets = std::make_shared<CapacityBuckets>();
+  // Shared by all usable states of the table while its contributor insights are enabled; otherwise null.
+  std::shared_ptr<KeyTraffic> traffic;
 
   bool has_indexes() const { return !local_indexes.empty() || !global_indexes.empty(); }
   const Index* FindIndex(std::string_view name) const;
@@ -211,6 +217,9 @@ class Catalog {
                            absl::FunctionRef<absl::StatusOr<bool>(Table*, Index*)> change);
   std::shared_ptr<FamilyLease> NewLease() const;
   Keyspace ExpiryOf(const model::TableDescriptor& table) const;
+  // The counts of a table or an index with these insights: `current` if they were enabled before.
+  static std::shared_ptr<KeyTraffic> TrafficOf(const std::optional<model::ContributorInsights>& insights,
+                                               std::shared_ptr<KeyTraffic> current);
   // A copy of `table` for its next state.
   std::shared_ptr<Table> NextState(const Table& table) const;
   absl::Status CheckFamilyCeiling(const model::TableDescriptor& wanted) const;

@@ -41,6 +41,7 @@ bool IsUpdateOf(const TableDescriptor& before, const TableDescriptor& after) {
     const IndexDescriptor& old = before.global_indexes[i];
     index.throughput() = old.throughput();
     index.throughput_changes = old.throughput_changes;
+    index.contributor_insights = old.contributor_insights;
     if (index.state == IndexState::kDeleting && old.state != IndexState::kDeleting) {
       has_change = true;
       index.state = old.state;
@@ -77,6 +78,7 @@ absl::StatusOr<Index> Catalog::OpenGlobalIndex(const TableDescriptor& table, con
   }
   index.progress = std::make_shared<IndexProgress>(cursor, timers_);
   index.lease = NewLease();
+  index.traffic = TrafficOf(descriptor.contributor_insights, nullptr);
   if (descriptor.backfilling) {
     BuildState state;
     ARM_ASSIGN_OR_RETURN(const std::optional<std::string> build,
@@ -117,13 +119,18 @@ absl::StatusOr<std::optional<TableDescriptor>> Catalog::Update(std::string_view 
   // Families and index progress stay the same: requests in progress continue to use both.
   const std::shared_ptr<Table> updated = NextState(*table);
   updated->descriptor = descriptor;
-  if (updated->lease != nullptr) updated->expiry = ExpiryOf(descriptor);
+  if (updated->lease != nullptr) {
+    updated->expiry = ExpiryOf(descriptor);
+    updated->traffic = TrafficOf(descriptor.settings.contributor_insights, updated->traffic);
+  }
   updated->global_indexes.resize(descriptor.global_indexes.size());
   for (size_t i = 0; i < updated->global_indexes.size(); ++i) {
     Index& index = updated->global_indexes[i];
     index.descriptor = descriptor.global_indexes[i];
     index.key_names = model::UnionOfKeyNames(index.descriptor.key, descriptor.key);
-    if (index.descriptor.state != IndexState::kDeleting || index.lease == nullptr) continue;
+    if (index.lease == nullptr) continue;
+    index.traffic = TrafficOf(index.descriptor.contributor_insights, index.traffic);
+    if (index.descriptor.state != IndexState::kDeleting) continue;
     left->push_back(index.progress);
     {
       const absl::MutexLock snapshot_lock(&snapshot_mutex_);
@@ -131,6 +138,7 @@ absl::StatusOr<std::optional<TableDescriptor>> Catalog::Update(std::string_view 
     }
     index.keyspace = Keyspace();
     index.progress.reset();
+    index.traffic.reset();
     index.lease.reset();
     index.build.reset();
   }

@@ -76,12 +76,21 @@ model::TableDescriptor TableWithPolicy() {
   return table;
 }
 
+// A table with contributor insights, which no record of an earlier build has.
+model::TableDescriptor TableWithInsights() {
+  model::TableDescriptor table = BackfillingTable();
+  table.settings.contributor_insights = {true, model::InsightsMode::kAccessedAndThrottledKeys, 1'700'000'000'010};
+  table.global_indexes[0].contributor_insights = {false, model::InsightsMode::kThrottledKeys, 1'700'000'000'011};
+  return table;
+}
+
 TEST(CatalogRecord, RoundTripsEveryField) {
-  for (const model::TableDescriptor& table : {FullTable(), BackfillingTable(), TableWithPolicy(), [] {
-                                                model::TableDescriptor plain = PlainTable("p");
-                                                plain.id = TableId(1);
-                                                return plain;
-                                              }()}) {
+  for (const model::TableDescriptor& table :
+       {FullTable(), BackfillingTable(), TableWithPolicy(), TableWithInsights(), [] {
+          model::TableDescriptor plain = PlainTable("p");
+          plain.id = TableId(1);
+          return plain;
+        }()}) {
     const absl::StatusOr<model::TableDescriptor> parsed = ParseTableRecord(EncodeTableRecord(table));
     ASSERT_TRUE(parsed.ok()) << parsed.status();
     EXPECT_EQ(*parsed, table);
@@ -113,6 +122,7 @@ TEST(CatalogRecord, EveryFieldOfTheFormatIsAMember) {
   EXPECT_EQ(MembersOf<model::Throughput>(), FieldsOf<disk::v1::Throughput>());
   EXPECT_EQ(MembersOf<model::ThroughputChanges>(), FieldsOf<disk::v1::ThroughputChanges>());
   EXPECT_EQ(MembersOf<model::PointInTimeRecovery>(), FieldsOf<disk::v1::PointInTimeRecovery>());
+  EXPECT_EQ(MembersOf<model::ContributorInsights>(), FieldsOf<disk::v1::ContributorInsights>());
   EXPECT_EQ(MembersOf<model::RestoreOrigin>(), FieldsOf<disk::v1::RestoreOrigin>());
 }
 
@@ -140,6 +150,7 @@ model::TableDescriptor GoldenTable(std::string_view name) {
   if (name == "full") return FirstFullTable();
   if (name == "changed settings") return FullTable();
   if (name == "filled index") return BackfillingTable();
+  if (name == "insights") return TableWithInsights();
   model::TableDescriptor table = name == "indexed" ? IndexedTable("indexed") : PlainTable(name);
   table.id = TableId(1);
   table.uuid = "123e4567-e89b-42d3-a456-426614174000";

@@ -166,6 +166,7 @@ Json ToJson(model::TransferCompression compression) {
   constexpr const char* kNames[] = {"NONE", "GZIP", "ZSTD"};
   return kNames[static_cast<size_t>(compression) - 1];
 }
+Json ToJson(model::InsightsMode mode) { return model::InsightsModeName(mode); }
 Json ToJson(const std::pair<std::string, std::string>& tag) { return {{"Key", tag.first}, {"Value", tag.second}}; }
 
 // Stands before the names id, name and type of fields.
