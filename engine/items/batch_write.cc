@@ -111,6 +111,7 @@ absl::Status TakeWrites(Batch* batch, size_t table) {
     row.pinned = pinned;
     ARM_RETURN_IF_ERROR(CheckKeyFits(row));
     ARM_ASSIGN_OR_RETURN(row.key, row.mutation->EncodeKey(row.table()));
+    ARM_RETURN_IF_ERROR(row.mutation->CheckSchema(row.table()));
     ARM_RETURN_IF_ERROR(CheckPutSize(row));
     repeated = !keys.insert(row.key).second || repeated;
   }

@@ -79,10 +79,9 @@ class PutItem final : public RowMutation {
   }
 
   absl::StatusOr<std::string> EncodeKey(const store::Table& table) const override {
-    ARM_ASSIGN_OR_RETURN(std::string key, EncodeItemKey(table, item_or_key()));
-    ARM_RETURN_IF_ERROR(CheckIndexKeys(table, item_or_key()));
-    return key;
+    return EncodeItemKey(table, item_or_key());
   }
+  absl::Status CheckSchema(const store::Table& table) const override { return CheckIndexKeys(table, item_or_key()); }
 
   absl::StatusOr<const codec::CanonicalItem*> Apply(const std::optional<model::ItemView>&,
                                                     codec::CanonicalItem*) const override {
@@ -134,10 +133,9 @@ class UpdateItem final : public RowMutation {
   }
 
   absl::StatusOr<std::string> EncodeKey(const store::Table& table) const override {
-    ARM_ASSIGN_OR_RETURN(std::string key, EncodeKeyParameter(table, item_or_key()));
-    ARM_RETURN_IF_ERROR(CheckUpdateTargets(table, update()));
-    return key;
+    return EncodeKeyParameter(table, item_or_key());
   }
+  absl::Status CheckSchema(const store::Table& table) const override { return CheckUpdateTargets(table, update()); }
 
   absl::StatusOr<const codec::CanonicalItem*> Apply(const std::optional<model::ItemView>& before,
                                                     codec::CanonicalItem* made) const override {

@@ -41,12 +41,15 @@ class RowMutation {
   // The item of a put, or the key of another write, in canonical bytes. Has the key attributes if EncodeKey returned
   // OK.
   model::ItemView item_or_key() const { return given_.view(); }
-  // Checks the item or key against the schema of the table and returns the row key.
+  // Checks the key attributes against the schema of the table and returns the row key.
   virtual absl::StatusOr<std::string> EncodeKey(const store::Table& table) const = 0;
+  // Checks the other attributes that the schema concerns: keys of indexes, and the targets of an update. EncodeKey
+  // returned OK.
+  virtual absl::Status CheckSchema(const store::Table& /*table*/) const { return absl::OkStatus(); }
   // The item after the write, or null if there is none: `made` if Apply wrote it there, or an item of this mutation.
   virtual absl::StatusOr<const codec::CanonicalItem*> Apply(const std::optional<model::ItemView>& before,
                                                             codec::CanonicalItem* made) const = 0;
-  // Checks the result of Apply against rules of the table that EncodeKey could not check. `created`: no item existed
+  // Checks the result of Apply against rules of the table that CheckSchema could not check. `created`: no item existed
   // before.
   virtual absl::Status CheckResult(const store::Table&, const codec::CanonicalItem&, bool /*created*/) const {
     return absl::OkStatus();

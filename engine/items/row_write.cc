@@ -53,6 +53,7 @@ bool RowWrite::changes_nothing() const {
 absl::Status FindRow(const Parts& parts, RowWrite* row) {
   ARM_ASSIGN_OR_RETURN(row->pinned, FindTable(*parts.database, *row->mutation->request().table_name));
   ARM_ASSIGN_OR_RETURN(row->key, row->mutation->EncodeKey(row->table()));
+  ARM_RETURN_IF_ERROR(row->mutation->CheckSchema(row->table()));
   return absl::OkStatus();
 }
 

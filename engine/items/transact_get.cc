@@ -97,11 +97,8 @@ absl::Status Prepare(ReadTransaction* transaction) {
     const store::Table& table = *row.pinned.table;
     ARM_RETURN_IF_ERROR(CheckNoEmptyKeys(table, model::ItemView(row.canonical)));
     absl::StatusOr<std::string> key = EncodeKeyParameter(table, model::ItemView(row.canonical));
-    if (key.ok()) {
-      absl::Status paths = CheckKeysAreWhole(row.expressions.get(), table.descriptor.key, /*index_keys=*/false);
-      if (!paths.ok()) key = std::move(paths);
-    }
-    transaction->key_problems.push_back(key.status());
+    transaction->key_problems.push_back(
+        key.ok() ? CheckKeysAreWhole(row.expressions.get(), table.descriptor.key, /*index_keys=*/false) : key.status());
     if (!key.ok()) continue;
     row.key = *std::move(key);
     names.push_back({table.descriptor.id, row.key});

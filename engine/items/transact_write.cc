@@ -152,7 +152,7 @@ absl::Status PrepareTransactRows(Parts* parts, TransactWriteRequest* request, Tr
   for (const auto& row : rows->rows) {
     ARM_RETURN_IF_ERROR(CheckNoEmptyKeys(row->table(), row->mutation->item_or_key()));
     absl::StatusOr<std::string> key = row->mutation->EncodeKey(row->table());
-    rows->key_problems.push_back(key.status());
+    rows->key_problems.push_back(key.ok() ? row->mutation->CheckSchema(row->table()) : key.status());
     if (!key.ok()) continue;
     row->key = *std::move(key);
     names.push_back({row->table().descriptor.id, row->key});
