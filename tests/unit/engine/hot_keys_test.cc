@@ -90,7 +90,8 @@ TEST_F(HotKeysTest, SingleItemsCountForTheirKeys) {
   ASSERT_TRUE(engine_.Delete(WriteTo(kTable, PlainItem("b", "9"))).ok());
   ASSERT_TRUE(Get("a", "1").ok());
   EXPECT_EQ(Hot(store::KeyUse::kWrite), "b=3, a=2");
-  EXPECT_EQ(Hot(store::KeyUse::kWrite, true), "b/9=2, a/1=1, a/2=1, b/1=1");
+  EXPECT_EQ(Hot(store::KeyUse::kWrite, true), "b/9=2, b/1=1, a/1=1, a/2=1")
+      << "equal counts in the order of the encoded keys";
   EXPECT_EQ(Hot(store::KeyUse::kRead, true), "a/1=1");
   EXPECT_EQ(Hot(store::KeyUse::kThrottled), "");
 }
