@@ -168,13 +168,23 @@ constexpr MetricDefinition kProcess[] = {
 
 // A heading of the document and the metrics below it.
 struct MetricGroup {
-  {"Disk space", kDisk}, {"Backups", kBackups}, {"Exports and imports", kTransfers}, {"Storage engine", kStore},
-      {"Process", kProcess}, std::span<const MetricDefinition> metrics;
+  std::string_view title;
+  std::span<const MetricDefinition> metrics;
 };
 constexpr MetricGroup kGroups[] = {
-    {"Requests", kRequests}, {"Group commit", kCommit}, {"Global indexes", kIndexes}, {"Tables", kTables},
-    {"Streams", kStreams},   {"Watches", kWatches},     {"Expiry", kExpiry},          {"Pools", kPools},
-    {"Disk space", kDisk},   {"Backups", kBackups},     {"Storage engine", kStore},   {"Process", kProcess},
+    {"Requests", kRequests},
+    {"Group commit", kCommit},
+    {"Global indexes", kIndexes},
+    {"Tables", kTables},
+    {"Streams", kStreams},
+    {"Watches", kWatches},
+    {"Expiry", kExpiry},
+    {"Pools", kPools},
+    {"Disk space", kDisk},
+    {"Backups", kBackups},
+    {"Exports and imports", kTransfers},
+    {"Storage engine", kStore},
+    {"Process", kProcess},
 };
 
 std::string_view KindName(MetricKind kind) {

@@ -75,8 +75,8 @@ absl::StatusOr<TimeToLiveSpecification> UpdateTimeToLive(store::Database* databa
 absl::StatusOr<TimeToLiveDescription> DescribeTimeToLive(const store::Database& database,
                                                          const std::optional<std::string>& table_name);
 
-// DescribeContinuousBackups, UpdateContinuousBackups: the setting is stored and reported. Tables cannot be restored to a
-// point in time; exports require the setting, as in the original service.
+// DescribeContinuousBackups, UpdateContinuousBackups: the setting is stored and reported. Tables cannot be restored to
+// a point in time; exports require the setting, as in the original service.
 struct PointInTimeRecoverySpecification {
   std::optional<bool> enabled;
   std::optional<int64_t> period_days;

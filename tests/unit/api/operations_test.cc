@@ -71,9 +71,18 @@ TEST(Operations, NameFieldsOfTheirRequests) {
       const auto messages = operation.NewMessages();
       for (const std::string_view field : {operation.facts().subject, operation.facts().source}) {
         if (field.empty()) continue;
-        const auto* const found = messages->request->GetDescriptor()->FindFieldByName(std::string(field));
+        google::protobuf::Message* message = messages->request.get();
+        std::string_view name = field;
+        // A dot leads into a member message.
+        for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
+          const auto* const member = message->GetDescriptor()->FindFieldByName(std::string(name.substr(0, dot)));
+          ASSERT_NE(member, nullptr) << operation.name() << " " << field;
+          message = message->GetReflection()->MutableMessage(message, member);
+          name.remove_prefix(dot + 1);
+        }
+        const auto* const found = message->GetDescriptor()->FindFieldByName(std::string(name));
         ASSERT_NE(found, nullptr) << operation.name() << " " << field;
-        messages->request->GetReflection()->SetString(messages->request.get(), found, "thing");
+        message->GetReflection()->SetString(message, found, "thing");
       }
       operation.FindSubject(messages.get());
       EXPECT_EQ(messages->subject, operation.facts().subject.empty() ? "" : "thing") << operation.name();
