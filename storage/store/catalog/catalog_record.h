@@ -1,8 +1,8 @@
 #ifndef ARMATURE_STORAGE_STORE_CATALOG_CATALOG_RECORD_H_
 #define ARMATURE_STORAGE_STORE_CATALOG_CATALOG_RECORD_H_
 
-// Records of tables, streams, index builds and transfers on disk. docs/FORMAT.md, "Table records", "The meta family" and
-// "Transfers".
+// Records of tables, streams, index builds and transfers on disk. docs/FORMAT.md, "Table records", "The meta family"
+// and "Transfers".
 
 #include <cstdint>
 #include <string>
