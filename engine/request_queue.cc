@@ -29,7 +29,7 @@ RequestQueue::RequestQueue(std::string_view name, size_t threads, size_t queue_m
 void RequestQueue::Run(Task run, Refused refused) {
   Waiting request{std::move(run), std::move(refused), now_ns_()};
   Waiting loser;
-  bool is_queued = true;
+  bool needs_task = false;
   {
     const absl::MutexLock lock(&mutex_);
     if (queue_.size() < queue_max_) {
@@ -40,10 +40,12 @@ void RequestQueue::Run(Task run, Refused refused) {
       queue_.push_back(std::move(request));
     } else {
       loser = std::move(request);
-      is_queued = false;
     }
+    // A task may have refused several requests, so there can be more tasks than requests.
+    needs_task = tasks_ < queue_.size();
+    if (needs_task) ++tasks_;
   }
-  if (is_queued) pool_.RunAdmitted([this] { RunNext(); });
+  if (needs_task) pool_.RunAdmitted([this] { RunNext(); });
   if (loser.refused != nullptr) Refuse(std::move(loser.refused));
 }
 
@@ -62,6 +64,7 @@ void RequestQueue::RunNext() {
 
 RequestQueue::Waiting RequestQueue::TakeNext(int64_t now_ns, std::deque<Waiting>* late) {
   const absl::MutexLock lock(&mutex_);
+  --tasks_;
   const int64_t patience_ns = std::max(kPatienceNs, static_cast<int64_t>(kShortQueue) * mean_run_ns_);
   const auto work_ns = static_cast<int64_t>(queue_.size() / threads_) * mean_run_ns_;
   is_overloaded_ = is_overloaded_ || work_ns > patience_ns;
@@ -71,7 +74,8 @@ RequestQueue::Waiting RequestQueue::TakeNext(int64_t now_ns, std::deque<Waiting>
     queue_.pop_front();
   }
   Waiting next;
-  const bool is_late = is_overloaded_ && !queue_.empty() && now_ns - queue_.back().since_ns > patience_ns;
+  // A task that has refused none runs one: arrivals on two threads may be queued in the other order.
+  const bool is_late = !late->empty() && !queue_.empty() && now_ns - queue_.back().since_ns > patience_ns;
   if (!queue_.empty() && !is_late) {
     next = std::move(is_overloaded_ ? queue_.back() : queue_.front());
     is_overloaded_ ? queue_.pop_back() : queue_.pop_front();

@@ -78,8 +78,9 @@ class RequestQueue {
   bool is_overloaded_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t mean_run_ns_ ABSL_GUARDED_BY(mutex_) = 0;  // of the last requests
   int64_t next_refusal_ns_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t tasks_ ABSL_GUARDED_BY(mutex_) = 0;  // of the pool, not begun; at least one for each waiting request
   std::atomic<uint64_t> refused_ = 0;
-  // At least one task for each accepted request, which runs whichever is next. Last: its threads use the members above.
+  // Each task runs whichever request is next. Last: its threads use the members above.
   ThreadPool pool_;
 };
 

@@ -228,10 +228,11 @@ class Writer final : public engine::ItemFileWriter {
 absl::StatusOr<std::unique_ptr<engine::ItemFileReader>> JsonItemFiles::OpenReader(
     const std::string& path, const ItemFileOptions& options) const {
   ARM_RETURN_IF_ERROR(CheckOptions(options));
-  ARM_ASSIGN_OR_RETURN(
-      std::unique_ptr<files::LineReader> text,
-      files::LineReader::Open(path, {.input = {.compression = CompressionOf(options.compression), .regular_only = true},
-                                     .line_bytes_max = kItemLineBytesMax}));
+  ARM_ASSIGN_OR_RETURN(std::unique_ptr<files::LineReader> text,
+                       files::LineReader::Open(path, {.input = {.compression = CompressionOf(options.compression),
+                                                                .regular_only = true,
+                                                                .is_stopped = options.is_stopped},
+                                                      .line_bytes_max = kItemLineBytesMax}));
   auto reader = std::make_unique<Reader>(path, options, std::move(text));
   ARM_RETURN_IF_ERROR(reader->Begin());
   return reader;

@@ -210,6 +210,7 @@ absl::StatusOr<model::TableDescriptor> TargetOf(const model::TableDescriptor& so
     index.state = model::IndexState::kActive;
     index.backfilling = false;
     index.throughput_changes = {};
+    index.contributor_insights.reset();
   }
   ARM_RETURN_IF_ERROR(SetThroughput(request, &target));
   target.attribute_definitions = source.attribute_definitions;

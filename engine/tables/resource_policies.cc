@@ -214,7 +214,9 @@ std::shared_ptr<const ResourcePolicy> ResourcePolicies::Find(const store::Databa
     resource = {stream->table, stream->label};
     stored = StreamPolicy(database, stream->table, stream->label);
   } else {
-    table = database.catalog()->Hold(model::LocalTableName(arn));
+    // ARNs of exports, imports and bulk operations go on behind the name of their table.
+    const std::string_view local = model::LocalTableName(arn);
+    table = database.catalog()->Hold(local.substr(0, local.find('/')));
     if (table == nullptr || !table->descriptor.settings.resource_policy.has_value()) return nullptr;
     resource = {table->descriptor.name};
     stored = table->descriptor.settings.resource_policy;

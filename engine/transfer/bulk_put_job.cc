@@ -185,13 +185,15 @@ class BulkPutter {
       if (each->read.item.ok()) left.push_back(each.get());
     }
     for (absl::Duration pause = kRetryFirst; !left.empty(); pause = std::min(2 * pause, kRetryMax)) {
+      ARM_RETURN_IF_ERROR(CheckTable());
       PutAtOnce(left);
       std::vector<PutRecord*> again;
       for (PutRecord* const each : left) {
         const Outcome outcome = OutcomeOf(each->result.status());
         if (outcome == Outcome::kNoTable) return NoTable();
         if (outcome == Outcome::kFault) return each->result.status();
-        if (outcome == Outcome::kRetry) again.push_back(each);
+        // Those behind a refused one are put again, too, since one of them may have its key.
+        if (outcome == Outcome::kRetry || !again.empty()) again.push_back(each);
       }
       left = std::move(again);
       if (!left.empty() && job_->WaitFor(pause)) return TransferJob::StoppedError();

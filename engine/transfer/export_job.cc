@@ -1,5 +1,8 @@
 #include "engine/transfer/export_job.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <memory>
 #include <random>
 #include <string>
@@ -64,7 +67,9 @@ class Exporter {
     prefix_ = Cat(prefix, prefix.empty() ? "" : "/", "AWSDynamoDB/", TransferIdOf(record_.arn));
     ARM_ASSIGN_OR_RETURN(directory_, MakeDirectories(*bucket, prefix_));
     ARM_ASSIGN_OR_RETURN(const std::string data, MakeDirectories(directory_, "data"));
-    // Files of a run before a restart.
+    // Files of a run before a restart; first the one that says that the others are whole.
+    const std::string summary = Cat(directory_, "/manifest-summary.json");
+    if (unlink(summary.c_str()) != 0 && errno != ENOENT) return absl::UnavailableError(Cat("cannot remove ", summary));
     return RemoveFiles(data);
   }
 

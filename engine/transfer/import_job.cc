@@ -53,6 +53,8 @@ class Importer {
       if (job_->is_stopped()) return TransferJob::StoppedError();
     }
     ARM_RETURN_IF_ERROR(Pin());
+    // The table was finished before a restart, and is in use; only the end of the job was not recorded.
+    if (!pinned_.table->descriptor.is_being_imported()) return absl::OkStatus();
     ARM_RETURN_IF_ERROR(input_.Open(CsvTypesOf(pinned_.table->descriptor)));
     ItemFileRecord read;
     while (true) {
@@ -103,6 +105,7 @@ class Importer {
                                                      &parts_->parse_cache));
     row->pinned = pinned_;
     ARM_ASSIGN_OR_RETURN(row->key, row->mutation->EncodeKey(row->table()));
+    ARM_RETURN_IF_ERROR(row->mutation->CheckSchema(row->table()));
     // The rows of a chunk are read before it is committed.
     if (keys_.contains(row->key)) {
       flushed_ = Flush();

@@ -5,6 +5,7 @@
 // this interface.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,6 +29,8 @@ struct ItemFileOptions {
   char csv_delimiter = ',';
   // For CSV. Types ("S", "N", "B") of key attributes by name; all other attributes are strings.
   std::map<std::string, std::string, std::less<>> csv_types{};
+  // For readers: true if reading should end with CANCELLED, asked again and again. Null: never.
+  std::function<bool()> is_stopped{};
 };
 
 // A position between two records of a file, from which another reader can continue. Stored with the progress of a job.

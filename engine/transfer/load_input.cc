@@ -39,6 +39,7 @@ absl::Status LoadInput::Open(std::map<std::string, std::string, std::less<>> csv
   options_.csv_header = input.csv_header;
   if (!input.csv_delimiter.empty()) options_.csv_delimiter = input.csv_delimiter[0];
   options_.csv_types = std::move(csv_types);
+  options_.is_stopped = [job = job_] { return job->is_stopped(); };
   ARM_ASSIGN_OR_RETURN(files_, ListInput(bucket_, input.place.prefix));
   if (files_.empty()) {
     return JobFailure("S3NoSuchKey", Cat("No file begins with the prefix \"", input.place.prefix, "\""));

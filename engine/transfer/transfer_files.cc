@@ -122,6 +122,7 @@ absl::Status CheckFilePrefix(std::string_view prefix) {
 }
 
 absl::StatusOr<std::string> FindBucket(const std::string& root, const std::string& bucket) {
+  if (root.empty()) return absl::NotFoundError("there is no directory of buckets");
   std::string path = Cat(root, "/", bucket);
   ARM_ASSIGN_OR_RETURN(const std::optional<struct stat> found, StatOf(path));
   if (!found.has_value() || !S_ISDIR(found->st_mode)) return absl::NotFoundError(Cat(bucket, " is no directory"));

@@ -57,6 +57,13 @@ absl::Status RunJob(TransferJob* job) {
   return RunBulkPut(job);
 }
 
+// False in a process without the directories of the job, or without the code for files: a tool, or a daemon that was
+// started without the flags.
+bool CanRun(const TransferOptions& options, const TransferRecord& record) {
+  return options.files != nullptr && (!record.input.has_value() || !options.import_directory.empty()) &&
+         (!record.output.has_value() || !options.export_directory.empty());
+}
+
 std::string_view NameOf(TransferKind kind) {
   constexpr std::string_view kNames[] = {"export", "import", "bulk put"};
   return kNames[static_cast<size_t>(kind) - 1];
@@ -107,6 +114,10 @@ void TransferJobs::Start() {
   std::sort(unfinished.begin(), unfinished.end(),
             [](const auto& a, const auto& b) { return TransferIdOf(a->record.arn) < TransferIdOf(b->record.arn); });
   for (const std::shared_ptr<Entry>& entry : unfinished) {
+    if (!CanRun(parts_->options.transfer, entry->record)) {
+      LOG(WARNING) << "transfer: a job waits for a start with its directories arn=" << entry->record.arn;
+      continue;
+    }
     LOG(INFO) << "transfer: going on with a job arn=" << entry->record.arn;
     pool_.RunAdmitted([this, entry] { Run(entry); });
   }

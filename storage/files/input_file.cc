@@ -39,7 +39,8 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Begin(int fd, const std::s
   if (fd < 0) return failed(errno);
   struct stat status = {};
   const bool is_regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-  std::unique_ptr<InputFile> file(new InputFile(fd, is_regular && path != "-" ? status.st_size : 0));
+  std::unique_ptr<InputFile> file(
+      new InputFile(fd, is_regular && path != "-" ? status.st_size : 0, options.is_stopped));
   if (S_ISDIR(status.st_mode)) return failed(EISDIR);
   if (options.regular_only && !is_regular) {
     return absl::UnavailableError(Cat("cannot read ", path, ": it is not a regular file"));
@@ -86,6 +87,8 @@ absl::Status InputFile::Recognise() {
 }
 
 absl::StatusOr<size_t> InputFile::Read(char* out, size_t size) {
+  // A small file may become very long.
+  if (is_stopped_ != nullptr && is_stopped_()) return absl::CancelledError("reading was stopped");
   if (!is_recognised_) ARM_RETURN_IF_ERROR(Recognise());
   if (decoder_ == nullptr) {
     if (input_.empty()) return ReadFile(out, size);

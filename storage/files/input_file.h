@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -22,6 +24,8 @@ struct InputOptions {
   std::optional<Compression> compression{};
   // Refuses pipes and devices, which may have no end.
   bool regular_only = false;
+  // True if reading should end with CANCELLED. Asked at each read; null: never.
+  std::function<bool()> is_stopped{};
 };
 
 // Not thread-safe. Errors: NOT_FOUND for a missing file, DATA_LOSS for damaged or truncated compressed data,
@@ -44,7 +48,8 @@ class InputFile {
   int64_t file_bytes_read() const { return bytes_read_ - static_cast<int64_t>(input_.size()); }
 
  private:
-  InputFile(int fd, int64_t file_bytes) : fd_(fd), file_bytes_(file_bytes) {}
+  InputFile(int fd, int64_t file_bytes, std::function<bool()> is_stopped)
+      : fd_(fd), file_bytes_(file_bytes), is_stopped_(std::move(is_stopped)) {}
   static absl::StatusOr<std::unique_ptr<InputFile>> Begin(int fd, const std::string& path, const InputOptions& options);
 
   // Recognises the compression by the first bytes.
@@ -56,6 +61,7 @@ class InputFile {
 
   const int fd_;
   const int64_t file_bytes_;
+  const std::function<bool()> is_stopped_;
   bool is_recognised_ = false;
   std::unique_ptr<Decoder> decoder_;  // null: no compression
   std::string buffer_;

@@ -70,7 +70,7 @@ constexpr OperationCase kCases[] = {
     {"DescribeTimeToLive", R"({"TableName": "TABLE"})", true},
     {"DescribeContinuousBackups", R"({"TableName": "TABLE"})", true},
     {"DescribeContributorInsights", R"({"TableName": "TABLE"})", true},
-    {"ListContributorInsights", R"({"TableName": "TABLE"})", true},
+    {"ListContributorInsights", R"({"TableName": "TABLE"})"},
     {"UpdateContributorInsights", R"({"TableName": "TABLE", "ContributorInsightsAction": "ENABLE"})"},
     {"UpdateTimeToLive", R"({"TableName": "TABLE",
                              "TimeToLiveSpecification": {"Enabled": true, "AttributeName": "ends"}})"},

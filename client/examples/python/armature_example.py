@@ -25,7 +25,7 @@ import grpc
 from google.protobuf import json_format
 
 PROTO_ROOT = pathlib.Path(__file__).resolve().parents[3] / "proto"
-API_FILES = ["errors", "items", "service", "statements", "streams", "tables", "types"]
+API_FILES = ["errors", "items", "service", "statements", "streams", "tables", "transfers", "types"]
 DEADLINE_S = 10
 TABLE = f"example_python_{os.getpid()}"
 

@@ -83,6 +83,8 @@ class TestEngine {
 
   // Destroys the engine. Only Reopen may be called after it.
   void StopEngine() { engine_.reset(); }
+  // Options of the next opening.
+  EngineOptions& options() { return options_; }
   // Simulates a clean restart of the daemon.
   void Reopen() {
     StopEngine();
@@ -189,7 +191,7 @@ class TestEngine {
 
   test::TempDir directory_;
   const store::Durability durability_;
-  const EngineOptions options_;
+  EngineOptions options_;
   const std::function<void(store::DatabaseOptions*)> adjust_;
   std::unique_ptr<store::Database> database_;
   std::unique_ptr<Engine> engine_;

@@ -48,6 +48,7 @@ class HeldRowsTest : public testing::Test {
     EngineOptions options;
     options.read_threads = 1;
     options.read_queue_max = read_queue_max;
+    options.pool_queue_max = read_queue_max;
     options.transaction_wait = kPatience;
     options.apply_changes = false;
     return options;

@@ -317,7 +317,9 @@ TEST_F(TransferTest, AnExportOfATableThatIsGoneAtTheRestartFails) {
 
 TEST_F(TransferTest, ImportFillsANewTable) {
   WriteInput("x/1", LinesOf(0, 700));
-  WriteInput("x/2", {"no item", absl::BytesToHexString(codec::Item({{"other", codec::S("1")}}))});
+  // The last one has an index key of a wrong type.
+  WriteInput("x/2", {"no item", absl::BytesToHexString(codec::Item({{"other", codec::S("1")}})),
+                     absl::BytesToHexString(PlainItem("wrong", "1", {{"g", codec::N("1")}}))});
   WriteInput("x/3", LinesOf(600, 710));
   WriteInput("x/4", {absl::BytesToHexString(ItemOf(710)), "damage", "not read"});
   WriteInput("x/.hidden", LinesOf(1000, 1001));
@@ -327,9 +329,9 @@ TEST_F(TransferTest, ImportFillsANewTable) {
   EXPECT_THAT(started->arn, HasSubstr(":table/New/import/0"));
   const TransferRecord record = AwaitEnd(started);
   EXPECT_EQ(record.state, TransferState::kCompleted) << record.failure_message;
-  EXPECT_EQ(record.progress.items, 700 + 2 + 110 + 2);
+  EXPECT_EQ(record.progress.items, 700 + 3 + 110 + 2);
   EXPECT_EQ(record.progress.written, 700 + 110 + 1);
-  EXPECT_EQ(record.progress.failed, 3);
+  EXPECT_EQ(record.progress.failed, 4);
   EXPECT_EQ(record.progress.bytes_read, record.progress.bytes_total);
   EXPECT_EQ(CountOf("New"), 711u);
   EXPECT_EQ(CountOf("New", "by_g"), 711u);
@@ -370,6 +372,22 @@ TEST_F(TransferTest, AnImportGoesOnAfterARestart) {
   EXPECT_EQ(record.progress.written, 1900);
   EXPECT_EQ(record.progress.failed, 1);
   EXPECT_EQ(engine().Describe("New")->totals.item_count, 1900);
+}
+
+// As a tool does that opens the data directory of a stopped daemon, or a daemon without the flags.
+TEST_F(TransferTest, AJobWaitsForAStartWithItsDirectories) {
+  WriteInput("1", LinesOf(0, 700));
+  Gate gate(300);
+  hooks_->before_record = [&](int64_t line) { gate.Pass(line); };
+  const absl::StatusOr<TransferRecord> started = Import(ImportOf("New"));
+  const TransferOptions transfer = std::exchange(engine().options().transfer, {});
+  RestartAt(&gate);
+  EXPECT_EQ(Describe(*started)->state, TransferState::kInProgress);
+  EXPECT_EQ(engine().Describe("New")->descriptor.state, model::TableState::kCreating);
+  engine().options().transfer = transfer;
+  engine().Reopen();
+  EXPECT_EQ(AwaitEnd(started).state, TransferState::kCompleted);
+  EXPECT_EQ(CountOf("New"), 700u);
 }
 
 TEST_F(TransferTest, AnImportNoticesThatItsFileHasChanged) {

@@ -59,6 +59,16 @@ TEST_F(InputFileTest, ReadsWhatWasWritten) {
   }
 }
 
+TEST_F(InputFileTest, ASmallFileThatBecomesLongCanBeLeft) {
+  for (const Compression compression : kPacked) {
+    int asked = 0;
+    const InputOptions options = {.compression = compression, .is_stopped = [&asked] { return ++asked > 5; }};
+    EXPECT_EQ(Reading(Packed(std::string(3'000'000, '\n'), compression), options).status().code(),
+              absl::StatusCode::kCancelled);
+    EXPECT_EQ(asked, 6);
+  }
+}
+
 TEST_F(InputFileTest, AnEmptyTextIsNotAnEmptyFile) {
   for (const Compression compression : kPacked) {
     const InputOptions options = {.compression = compression};

@@ -53,7 +53,7 @@ TEST(MessageReader, IntegersBeyond32BitsAreKept) {
 TEST(MessageReader, TheZeroValueOfAnEnumIsNoWord) {
   constexpr int kMode = v1::CreateTableRequest::kBillingModeFieldNumber;
   EXPECT_EQ(GivenEnum(*ReadAs<v1::CreateTableRequest>(R"({"BillingMode": "UNSPECIFIED"})"), kMode), "UNSPECIFIED");
-  EXPECT_EQ(GivenEnum(*ReadAs<v1::CreateTableRequest>(R"({"BillingMode": ""})"), kMode), "");
+  EXPECT_EQ(GivenEnum(*ReadAs<v1::CreateTableRequest>(R"({"BillingMode": ""})"), kMode), kEmptyWord);
   EXPECT_EQ(GivenEnum(*ReadAs<v1::CreateTableRequest>("{}"), kMode), std::nullopt);
 }
 
