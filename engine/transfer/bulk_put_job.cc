@@ -192,7 +192,7 @@ class BulkPutter {
         const Outcome outcome = OutcomeOf(each->result.status());
         if (outcome == Outcome::kNoTable) return NoTable();
         if (outcome == Outcome::kFault) return each->result.status();
-        // Those behind a refused one are put again, too, since one of them may have its key.
+        // Records behind a refused one are put again, too, since one of them may have its key.
         if (outcome == Outcome::kRetry || !again.empty()) again.push_back(each);
       }
       left = std::move(again);
