@@ -94,7 +94,7 @@ class ErrorFiles {
     line.Add("inputFile", record.file);
     line.Add("line", record.read.line);
     line.Add("record", record.read.text);
-    return writer_->AppendText(std::move(line).Take());
+    return writer_->AppendText(line.Take());
   }
 
   // True if the place behind the records may be recorded: all failed ones are in finished files.

@@ -149,7 +149,7 @@ class Exporter {
       line.Add("md5Checksum", file.written.md5_base64);
       line.Add("etag", absl::BytesToHexString(md5));
       line.Add("dataFileS3Key", file.key);
-      list += Cat(std::move(line).Take(), "\n");
+      list += Cat(line.Take(), "\n");
     }
     ARM_RETURN_IF_ERROR(WriteWithChecksum("manifest-files", list));
     if (job_->is_stopped()) return TransferJob::StoppedError();
@@ -171,7 +171,7 @@ class Exporter {
     summary.Add("itemCount", record_.progress.items);
     summary.Add("outputFormat", "DYNAMODB_JSON");
     summary.Add("exportType", "FULL_EXPORT");
-    return WriteWithChecksum("manifest-summary", std::move(summary).Take());
+    return WriteWithChecksum("manifest-summary", summary.Take());
   }
 
   TransferJob* const job_;

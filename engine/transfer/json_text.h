@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "storage/base/strings.h"
@@ -26,7 +25,7 @@ class JsonText {
   void AddOrNull(std::string_view name, std::string_view value) {
     AddRaw(name, value.empty() ? "null" : Quoted(value));
   }
-  std::string Take() && { return Cat("{", std::move(members_), "}"); }
+  std::string Take() const { return Cat("{", members_, "}"); }
 
   // Text that is not UTF-8 is shown with a question mark for each byte that is not ASCII.
   static std::string Quoted(std::string_view value) {

@@ -229,6 +229,16 @@ class WatchTest(unittest.TestCase):
         def resident():
             return int(pathlib.Path(f"/proc/{daemon.process.pid}/statm").read_text().split()[1]) * 4096
 
+        def goes_on(call):
+            received = 0
+            try:
+                while received < count * size:
+                    received += len(next(call))
+            except grpc.RpcError as error:
+                self.assertEqual(error.code(), grpc.StatusCode.UNAVAILABLE)
+                return False
+            return True
+
         with self.serve("--request_memory_mb=64") as daemon:
             daemon.create_table(TABLE, StreamSpecification=VIEW)
             channels = [grpc.insecure_channel(f"unix:{self.socket}", options=[("grpc.use_local_subchannel_pool", 1)])
@@ -246,9 +256,8 @@ class WatchTest(unittest.TestCase):
             grown = max(grown, self.write_for(PATHS.stalled_seconds, daemon, lambda: resident() - before))
             print(f"stalled: watches={PATHS.stalled} written_mb={count * size >> 20} grown_mb={grown >> 20}")
             self.assertLess(grown, (160 << 20) + PATHS.stalled * (2 << 20))
-            received = 0
-            while received < count * size:
-                received += len(next(calls[0]))
+            # Many readers of one client together take more than their half of the budget: then the largest ones are ended.
+            self.assertTrue(any(goes_on(call) for call in calls))
             for channel in channels:
                 channel.close()
 
