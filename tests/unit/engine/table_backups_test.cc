@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/tables/contributor_insights.h"
 #include "engine/tables/table_settings.h"
 #include "tests/unit/engine/engine_test_util.h"
 
@@ -171,6 +172,9 @@ TEST_F(TableBackupsTest, AreMadeListedAndDeleted) {
 }
 
 TEST_F(TableBackupsTest, ARestoredTableHasTheItemsOfThatMoment) {
+  for (const std::optional<std::string>& index : {std::optional<std::string>(), std::optional<std::string>("by_at")}) {
+    ASSERT_TRUE(UpdateContributorInsights(&engine_.database(), {kTable, index, "ENABLE", std::nullopt}).ok());
+  }
   const std::vector<std::string> items = Items(kTable);
   const std::string arn = Backup("moment");
   Fill(kItems, kItems + 50);
@@ -188,6 +192,10 @@ TEST_F(TableBackupsTest, ARestoredTableHasTheItemsOfThatMoment) {
   EXPECT_EQ(copy->totals.item_count, kItems);
   EXPECT_EQ(copy->local_indexes[0].item_count, kItems);
   EXPECT_EQ(copy->global_indexes[0].item_count, kItems);
+  EXPECT_FALSE(copy->descriptor.settings.contributor_insights.has_value());
+  for (const model::IndexDescriptor& index : copy->descriptor.global_indexes) {
+    EXPECT_FALSE(index.contributor_insights.has_value()) << index.name;
+  }
   EXPECT_EQ(Items("copy"), items);
   EXPECT_EQ(Items("copy", "by_at"), items);
   EXPECT_EQ(Items("copy", "by_state_here").size(), size_t{kItems});
