@@ -151,6 +151,22 @@ class TransferTest : public testing::Test {
     return answer.Take().value_or(TransferPage());
   }
 
+  // Gates in the way of the jobs. The hooks keep them, since jobs that a test leaves behind pass them until the engine
+  // ends.
+  std::shared_ptr<Gate> StopAtAppend(int64_t line) {
+    auto gate = std::make_shared<Gate>(line);
+    hooks_->before_append = [gate, appended = int64_t{0}]() mutable {
+      gate->Pass(++appended);
+      return absl::OkStatus();
+    };
+    return gate;
+  }
+  std::shared_ptr<Gate> StopAtRecord(int64_t line) {
+    auto gate = std::make_shared<Gate>(line);
+    hooks_->before_record = [gate](int64_t record) { gate->Pass(record); };
+    return gate;
+  }
+
   // Restarts the engine while the job is at `gate`.
   void RestartAt(Gate* gate) {
     gate->AwaitReached();
@@ -281,18 +297,13 @@ TEST_F(TransferTest, AFailedWriteFailsTheExportOnly) {
 
 TEST_F(TransferTest, AnInterruptedExportBeginsAnew) {
   CreateTable("Tab", 10);
-  Gate gate(5);
-  int64_t appended = 0;
-  hooks_->before_append = [&] {
-    gate.Pass(++appended);
-    return absl::OkStatus();
-  };
+  const std::shared_ptr<Gate> gate = StopAtAppend(5);
   const absl::StatusOr<TransferRecord> started = Export(ExportOf("Tab"));
   ASSERT_TRUE(started.ok());
-  gate.AwaitReached();
+  gate->AwaitReached();
   const fs::path data = Out(Cat("bucket/a/b/AWSDynamoDB/", TransferIdOf(started->arn), "/data"));
   std::ofstream(data / "left") << "half";
-  RestartAt(&gate);
+  RestartAt(gate.get());
   const TransferRecord record = AwaitEnd(started);
   EXPECT_EQ(record.state, TransferState::kCompleted) << record.failure_message;
   EXPECT_EQ(record.progress.items, 10);
@@ -302,16 +313,11 @@ TEST_F(TransferTest, AnInterruptedExportBeginsAnew) {
 
 TEST_F(TransferTest, AnExportOfATableThatIsGoneAtTheRestartFails) {
   CreateTable("Tab", 10);
-  Gate gate(5);
-  int64_t appended = 0;
-  hooks_->before_append = [&] {
-    gate.Pass(++appended);
-    return absl::OkStatus();
-  };
+  const std::shared_ptr<Gate> gate = StopAtAppend(5);
   const absl::StatusOr<TransferRecord> started = Export(ExportOf("Tab"));
-  gate.AwaitReached();
+  gate->AwaitReached();
   ASSERT_TRUE(engine().DeleteTable("Tab").ok());
-  RestartAt(&gate);
+  RestartAt(gate.get());
   EXPECT_EQ(AwaitEnd(started).failure_code, "TableNotFound");
 }
 
@@ -344,16 +350,15 @@ TEST_F(TransferTest, ImportFillsANewTable) {
 
 TEST_F(TransferTest, ATableIsCreatingUntilItsImportEnds) {
   WriteInput("1", LinesOf(0, 10));
-  Gate gate(5);
-  hooks_->before_record = [&](int64_t line) { gate.Pass(line); };
+  const std::shared_ptr<Gate> gate = StopAtRecord(5);
   const absl::StatusOr<TransferRecord> started = Import(ImportOf("New"));
-  gate.AwaitReached();
+  gate->AwaitReached();
   EXPECT_EQ(engine().Describe("New")->descriptor.state, model::TableState::kCreating);
   EXPECT_EQ(ErrorNameOf(engine().Put(WriteTo("New", ItemOf(1))).status()), "ResourceNotFoundException");
   EXPECT_EQ(ErrorNameOf(engine().DeleteTable("New").status()), "ResourceInUseException");
   EXPECT_EQ(ErrorNameOf(Import(ImportOf("New", "1")).status()), "ResourceInUseException");
   EXPECT_EQ(Describe(*started)->state, TransferState::kInProgress);
-  gate.Open();
+  gate->Open();
   AwaitEnd(started);
   EXPECT_EQ(engine().Describe("New")->descriptor.state, model::TableState::kActive);
 }
@@ -362,10 +367,9 @@ TEST_F(TransferTest, AnImportGoesOnAfterARestart) {
   WriteInput("1", LinesOf(0, 700));
   WriteInput("2", {"no item"});
   WriteInput("3", LinesOf(700, 1900));
-  Gate gate(900);
-  hooks_->before_record = [&](int64_t line) { gate.Pass(line); };
+  const std::shared_ptr<Gate> gate = StopAtRecord(900);
   const absl::StatusOr<TransferRecord> started = Import(ImportOf("New"));
-  RestartAt(&gate);
+  RestartAt(gate.get());
   const TransferRecord record = AwaitEnd(started);
   EXPECT_EQ(record.state, TransferState::kCompleted) << record.failure_message;
   EXPECT_EQ(record.progress.items, 1901);
@@ -377,11 +381,10 @@ TEST_F(TransferTest, AnImportGoesOnAfterARestart) {
 // As a tool does that opens the data directory of a stopped daemon, or a daemon without the flags.
 TEST_F(TransferTest, AJobWaitsForAStartWithItsDirectories) {
   WriteInput("1", LinesOf(0, 700));
-  Gate gate(300);
-  hooks_->before_record = [&](int64_t line) { gate.Pass(line); };
+  const std::shared_ptr<Gate> gate = StopAtRecord(300);
   const absl::StatusOr<TransferRecord> started = Import(ImportOf("New"));
   const TransferOptions transfer = std::exchange(engine().options().transfer, {});
-  RestartAt(&gate);
+  RestartAt(gate.get());
   EXPECT_EQ(Describe(*started)->state, TransferState::kInProgress);
   EXPECT_EQ(engine().Describe("New")->descriptor.state, model::TableState::kCreating);
   engine().options().transfer = transfer;
@@ -392,12 +395,11 @@ TEST_F(TransferTest, AJobWaitsForAStartWithItsDirectories) {
 
 TEST_F(TransferTest, AnImportNoticesThatItsFileHasChanged) {
   WriteInput("1", LinesOf(0, 1900));
-  Gate gate(900);
-  hooks_->before_record = [&](int64_t line) { gate.Pass(line); };
+  const std::shared_ptr<Gate> gate = StopAtRecord(900);
   const absl::StatusOr<TransferRecord> started = Import(ImportOf("New"));
-  gate.AwaitReached();
+  gate->AwaitReached();
   WriteInput("1", LinesOf(1, 1900));
-  RestartAt(&gate);
+  RestartAt(gate.get());
   const TransferRecord record = AwaitEnd(started);
   EXPECT_EQ(record.failure_code, "InputChanged");
   EXPECT_TRUE(engine().WaitForTableGone("New").ok());
@@ -442,10 +444,9 @@ TEST_F(TransferTest, BulkPutWritesIntoATableAndReportsTheRest) {
 TEST_F(TransferTest, BulkPutGoesOnAfterARestart) {
   CreateTable("Tab", 0);
   WriteInput("1", LinesOf(0, 1000));
-  Gate gate(500);
-  hooks_->before_record = [&](int64_t line) { gate.Pass(line); };
+  const std::shared_ptr<Gate> gate = StopAtRecord(500);
   const absl::StatusOr<TransferRecord> started = Bulk(BulkOf("Tab"));
-  RestartAt(&gate);
+  RestartAt(gate.get());
   const TransferRecord record = AwaitEnd(started);
   EXPECT_EQ(record.state, TransferState::kCompleted) << record.failure_message;
   EXPECT_EQ(record.progress.items, 1000);
@@ -455,15 +456,14 @@ TEST_F(TransferTest, BulkPutGoesOnAfterARestart) {
 TEST_F(TransferTest, ABulkPutCanBeCancelled) {
   CreateTable("Tab", 0);
   WriteInput("1", LinesOf(0, 1000));
-  Gate gate(500);
-  hooks_->before_record = [&](int64_t line) { gate.Pass(line); };
+  const std::shared_ptr<Gate> gate = StopAtRecord(500);
   const absl::StatusOr<TransferRecord> started = Bulk(BulkOf("Tab"));
-  gate.AwaitReached();
+  gate->AwaitReached();
   const absl::StatusOr<TransferRecord> cancelled =
       Begin(&Engine::CancelTransfer, TransferName{TransferKind::kBulkPut, started->arn});
   ASSERT_TRUE(cancelled.ok()) << cancelled.status();
   EXPECT_EQ(cancelled->state, TransferState::kCancelling);
-  gate.Open();
+  gate->Open();
   const TransferRecord record = AwaitEnd(started);
   EXPECT_EQ(record.state, TransferState::kCancelled);
   EXPECT_LT(CountOf("Tab"), 1000u);
@@ -476,14 +476,13 @@ TEST_F(TransferTest, ABulkPutCanBeCancelled) {
 TEST_F(TransferTest, ABulkPutIntoADeletedTableFails) {
   CreateTable("Tab", 0);
   WriteInput("1", LinesOf(0, 1000));
-  Gate gate(500);
-  hooks_->before_record = [&](int64_t line) { gate.Pass(line); };
+  const std::shared_ptr<Gate> gate = StopAtRecord(500);
   const absl::StatusOr<TransferRecord> started = Bulk(BulkOf("Tab"));
-  gate.AwaitReached();
+  gate->AwaitReached();
   ASSERT_TRUE(engine().DeleteTable("Tab").ok());
   ASSERT_TRUE(engine().WaitForTableGone("Tab").ok());
   CreateTable("Tab", 0);
-  gate.Open();
+  gate->Open();
   const TransferRecord record = AwaitEnd(started);
   EXPECT_EQ(record.failure_code, "ResourceNotFoundException");
   EXPECT_EQ(CountOf("Tab"), 0u) << "the table that was created again is another one";
@@ -545,17 +544,12 @@ TEST_F(TransferTest, ListsHavePages) {
 
 TEST_F(TransferTest, TheNumberOfWaitingJobsIsLimited) {
   CreateTable("Tab", 10);
-  Gate gate(1);
-  int64_t appended = 0;
-  hooks_->before_append = [&] {
-    gate.Pass(++appended);
-    return absl::OkStatus();
-  };
+  const std::shared_ptr<Gate> gate = StopAtAppend(1);
   for (size_t i = 0; i < TransferJobs::kUnfinishedMax; ++i) ASSERT_TRUE(Export(ExportOf("Tab")).ok());
-  gate.AwaitReached();
+  gate->AwaitReached();
   EXPECT_EQ(ErrorNameOf(Export(ExportOf("Tab")).status()), "LimitExceededException");
   EXPECT_EQ(engine()->stats().transfers.unfinished, TransferJobs::kUnfinishedMax);
-  gate.Open();
+  gate->Open();
 }
 
 TEST_F(TransferTest, JobsThatDoNotExistAreNotFound) {
