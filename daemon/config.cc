@@ -1,5 +1,6 @@
 #include "daemon/config.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
+#include "storage/base/thread_pool.h"
 
 namespace armature::daemon {
 namespace {
@@ -198,6 +200,26 @@ absl::Status ReadTransfers(const RawConfig& raw, engine::TransferOptions* transf
   return absl::OkStatus();
 }
 
+absl::Status ReadStreams(const RawConfig& raw, store::StreamOptions* streams) {
+  if (raw.stream_retention < absl::Minutes(1) || raw.stream_retention > absl::Hours(8760)) {
+    return FlagError("stream_retention", absl::FormatDuration(raw.stream_retention), "must be between 1m and 8760h");
+  }
+  ARM_RETURN_IF_ERROR(CheckRange("stream_mb_max", raw.stream_mb_max, 16, 1 << 20));
+  streams->retention_ms = absl::ToInt64Milliseconds(raw.stream_retention);
+  streams->bytes_max = static_cast<uint64_t>(raw.stream_mb_max) << 20;
+  return absl::OkStatus();
+}
+
+// Numbers of threads. `processors` are those that the process may use.
+void SizePools(const RawConfig& raw, size_t processors, Config* config) {
+  constexpr size_t kApplierThreadsMax = 8;
+  const size_t read = raw.read_threads == 0 ? std::max<size_t>(processors, 2) : static_cast<size_t>(raw.read_threads);
+  config->engine.read_threads = std::min<size_t>(read, 256);
+  config->engine.applier_threads = raw.applier_threads == 0 ? std::clamp<size_t>(processors / 2, 1, kApplierThreadsMax)
+                                                            : static_cast<size_t>(raw.applier_threads);
+  config->http_threads = std::max<size_t>(processors, 2);
+}
+
 }  // namespace
 
 bool IsLoopback(std::string_view address) {
@@ -225,7 +247,7 @@ absl::Status CheckDescriptorLimit(uint64_t limit, const Config& config) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
+absl::StatusOr<Config> MakeConfig(const RawConfig& raw, size_t processors) {
   Config config;
   if (raw.data_dir.empty())
     return FlagError("data_dir", raw.data_dir, "must name the directory that holds the database");
@@ -251,19 +273,15 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   config.audit_log = raw.audit_log;
   ARM_RETURN_IF_ERROR(ParseDurability(raw.durability, &config.database));
   ARM_RETURN_IF_ERROR(CheckRange("cache_mb", raw.cache_mb, 8, 1 << 20));
-  ARM_RETURN_IF_ERROR(CheckRange("read_threads", raw.read_threads, 1, 256));
+  ARM_RETURN_IF_ERROR(CheckRange("read_threads", raw.read_threads, 0, 256));
+  ARM_RETURN_IF_ERROR(CheckRange("applier_threads", raw.applier_threads, 0, 64));
   ARM_RETURN_IF_ERROR(CheckRange("column_families_max", raw.column_families_max, 1, 10'000));
   ARM_RETURN_IF_ERROR(CheckRange("item_collection_mb_max", raw.item_collection_mb_max, 1, 1 << 20));
-  if (raw.stream_retention < absl::Minutes(1) || raw.stream_retention > absl::Hours(8760)) {
-    return FlagError("stream_retention", absl::FormatDuration(raw.stream_retention), "must be between 1m and 8760h");
-  }
-  config.database.streams.retention_ms = absl::ToInt64Milliseconds(raw.stream_retention);
+  ARM_RETURN_IF_ERROR(ReadStreams(raw, &config.database.streams));
   if (raw.ttl_interval < absl::Milliseconds(10) || raw.ttl_interval > absl::Hours(24)) {
     return FlagError("ttl_interval", absl::FormatDuration(raw.ttl_interval), "must be between 10ms and 24h");
   }
   config.engine.expiry_interval = raw.ttl_interval;
-  ARM_RETURN_IF_ERROR(CheckRange("stream_mb_max", raw.stream_mb_max, 16, 1 << 20));
-  config.database.streams.bytes_max = static_cast<uint64_t>(raw.stream_mb_max) << 20;
   ARM_RETURN_IF_ERROR(CheckRange("watch_max", raw.watch_max, 1, 100'000));
   config.engine.watches_max = static_cast<size_t>(raw.watch_max);
   ARM_RETURN_IF_ERROR(ParseDiskReserve(raw.disk_reserve, &config.database.disk_reserve));
@@ -292,7 +310,7 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   config.engine.enforce_throughput = raw.enforce_throughput;
   ARM_RETURN_IF_ERROR(ReadBackups(raw, &config.engine.backup));
   ARM_RETURN_IF_ERROR(ReadTransfers(raw, &config.engine.transfer));
-  config.engine.read_threads = static_cast<size_t>(raw.read_threads);
+  SizePools(raw, processors, &config);
   return config;
 }
 

@@ -13,6 +13,7 @@
 #include "daemon/auth/tls_identity.h"
 #include "daemon/net/connection_ledger.h"
 #include "engine/engine.h"
+#include "storage/base/thread_pool.h"
 #include "storage/store/options.h"
 
 namespace armature::daemon {
@@ -24,6 +25,7 @@ struct RawConfig {
   std::string durability;
   int64_t cache_mb = 0;
   int64_t read_threads = 0;
+  int64_t applier_threads = 0;
   int64_t column_families_max = 0;
   int64_t item_collection_mb_max = 10'240;
   absl::Duration stream_retention = absl::Hours(24);
@@ -75,13 +77,15 @@ struct Config {
   // The gRPC and the HTTP front together. A per_address_max of 0 is half of connections_max.
   ConnectionLimits connections;
   size_t request_memory_bytes = 0;  // of both fronts
+  size_t http_threads = 2;          // serve HTTP connections
   absl::Duration drain_time;        // time for running requests to finish at the end
   store::DatabaseOptions database;
   engine::EngineOptions engine;
 };
 
-// Errors: InvalidArgument with one line that names the flag, the value, and the allowed values.
-absl::StatusOr<Config> MakeConfig(const RawConfig& raw);
+// Pools whose number of threads is not given are sized from `processors`. Errors: InvalidArgument with one line that
+// names the flag, the value, and the allowed values.
+absl::StatusOr<Config> MakeConfig(const RawConfig& raw, size_t processors = UsableProcessors());
 
 // Checks that the process may open enough files. `limit` is the limit after RaiseDescriptorLimit. Errors:
 // FailedPrecondition with one line that has both numbers.

@@ -43,6 +43,7 @@ const std::vector<FlagGroup>& Groups() {
       {"Resources",
        {{"cache_mb", "MIB"},
         {"read_threads", "COUNT"},
+        {"applier_threads", "COUNT"},
         {"connections_max", "COUNT"},
         {"connections_per_address_max", "COUNT"},
         {"request_memory_mb", "MIB"},

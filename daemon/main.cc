@@ -66,7 +66,12 @@ ABSL_FLAG(std::string, durability, "sync",
           "a crash of the machine may lose that much), os (before fsync, which the operating system schedules). Fixed "
           "at start.");
 ABSL_FLAG(int64_t, cache_mb, 256, "Block cache in MiB, 8 to 1048576. Fixed at start.");
-ABSL_FLAG(int64_t, read_threads, 2, "Threads for queries, scans and reads from disk, 1 to 256. Fixed at start.");
+ABSL_FLAG(int64_t, read_threads, 0,
+          "Threads for queries, scans and reads from disk, 1 to 256. 0: one for each processor, at least 2. Fixed at "
+          "start.");
+ABSL_FLAG(int64_t, applier_threads, 0,
+          "Threads that bring global indexes up to date, a table on one of them at a time, 1 to 64. 0: one for two "
+          "processors, at most 8. Fixed at start.");
 ABSL_FLAG(int64_t, column_families_max, 2000,
           "Limit on column families, about one per table and index, 1 to 10000. Fixed at start.");
 ABSL_FLAG(int64_t, item_collection_mb_max, 10'240,
@@ -183,6 +188,7 @@ armature::daemon::RawConfig FromFlags() {
   raw.durability = absl::GetFlag(FLAGS_durability);
   raw.cache_mb = absl::GetFlag(FLAGS_cache_mb);
   raw.read_threads = absl::GetFlag(FLAGS_read_threads);
+  raw.applier_threads = absl::GetFlag(FLAGS_applier_threads);
   raw.column_families_max = absl::GetFlag(FLAGS_column_families_max);
   raw.item_collection_mb_max = absl::GetFlag(FLAGS_item_collection_mb_max);
   raw.stream_retention = absl::GetFlag(FLAGS_stream_retention);

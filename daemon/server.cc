@@ -199,6 +199,7 @@ absl::Status Server::Impl::StartHttp(const Config& config) {
   json = std::make_unique<JsonFront>(operations.get(), front);
   HttpServerOptions options;
   options.listen = config.http_listen;
+  options.io_threads = config.http_threads;
   options.ledger = connections.get();
   options.budget = memory.get();
   if (config.tls.enabled()) {

@@ -44,6 +44,7 @@ struct EngineOptions {
   // other pool. Further requests are throttled.
   size_t read_queue_max = 16'384;
   size_t pool_queue_max = 4096;
+  size_t applier_threads = 1;  // apply changes to global indexes, a table on one of them at a time
   size_t lock_stripes = 16'384;
   index::IndexBuilderOptions index_build;
   // Writes to a global index whose backlog has reached either limit are throttled.

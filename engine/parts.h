@@ -103,7 +103,7 @@ struct Parts {
         table_pool("arm-tables", 2, options.pool_queue_max),
         table_waits(db, &timers),
         locks(options.lock_stripes, &holder_pool, &timers, options.transaction_wait),
-        applier(db),
+        applier(db, options.applier_threads),
         builder(db, &applier, options.index_build),
         backups(db, options.backup) {}
 

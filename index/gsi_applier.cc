@@ -137,7 +137,8 @@ std::optional<ChangeSequence> AppliedByAll(const store::Table& table) {
 
 }  // namespace
 
-GsiApplier::GsiApplier(store::Database* database) : database_(database) {}
+GsiApplier::GsiApplier(store::Database* database, size_t threads)
+    : database_(database), threads_count_(std::max<size_t>(threads, 1)) {}
 
 GsiApplier::~GsiApplier() { Stop(); }
 
@@ -147,10 +148,10 @@ void GsiApplier::Start() {
     const absl::MutexLock lock(&mutex_);
     const std::shared_ptr<const store::CatalogSnapshot> catalog = database_->catalog();
     for (const auto& [name, table] : catalog->tables()) {
-      if (!table->global_indexes.empty()) Enqueue(table->descriptor.id);
+      if (!table->global_indexes.empty()) Enqueue(table->descriptor.id, Wake::kWorker);
     }
   }
-  thread_ = std::thread([this] { Work(); });
+  for (size_t i = 0; i < threads_count_; ++i) threads_.emplace_back([this] { Work(); });
 }
 
 void GsiApplier::Stop() {
@@ -160,12 +161,13 @@ void GsiApplier::Stop() {
     stopping_ = true;
     wake_.Notify();
   }
-  if (thread_.joinable()) thread_.join();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void GsiApplier::OnAppended(const std::vector<TableId>& tables) {
   const absl::MutexLock lock(&mutex_);
-  for (const TableId table : tables) Enqueue(table);
+  for (const TableId table : tables) Enqueue(table, Wake::kWorker);
 }
 
 int64_t GsiApplier::EnqueueDue() {
@@ -178,45 +180,52 @@ int64_t GsiApplier::EnqueueDue() {
       ++it;
       continue;
     }
-    Enqueue(it->first);
+    Enqueue(it->first, Wake::kWorker);
     retry_at_ns_.erase(it++);
   }
   return next_ns;
 }
 
-void GsiApplier::Enqueue(TableId table) {
-  if (!queued_.try_emplace(table, true).second) return;
+void GsiApplier::Enqueue(TableId table, Wake wake) {
+  const auto [state, is_new] = states_.try_emplace(table, State::kQueued);
+  if (!is_new) {
+    if (state->second == State::kRunning) state->second = State::kRunsAgain;
+    return;
+  }
   queue_.push_back(table);
-  wake_.Notify();
+  if (wake == Wake::kWorker) wake_.NotifyOne();
+}
+
+std::optional<GsiApplier::Taken> GsiApplier::Take() {
+  const absl::MutexLock lock(&mutex_);
+  int64_t next_ns = EnqueueDue();
+  while (queue_.empty() && !stopping_) {
+    wake_.Until(&mutex_, next_ns);
+    next_ns = EnqueueDue();
+  }
+  if (stopping_) return std::nullopt;
+  const TableId table = queue_.front();
+  queue_.pop_front();
+  states_[table] = State::kRunning;
+  return Taken{table, !retry_at_ns_.contains(table)};
+}
+
+void GsiApplier::Finish(TableId table, const Turn& turn) {
+  const absl::MutexLock lock(&mutex_);
+  if (!turn.failed.ok()) {
+    LOG_EVERY_N(ERROR, 60) << "gsi: changes cannot be applied, global indexes of the table stand still table="
+                           << table.value() << " status=" << turn.failed;
+    retry_at_ns_[table] = MonotonicAfter(kRetryAfter);
+  }
+  const auto state = states_.find(table);
+  const bool again = state->second == State::kRunsAgain || !turn.drained;
+  states_.erase(state);
+  if (again) Enqueue(table, Wake::kNone);
 }
 
 void GsiApplier::Work() {
   SetThreadName("arm-gsi");
-  while (true) {
-    TableId table;
-    bool retries = false;
-    {
-      const absl::MutexLock lock(&mutex_);
-      int64_t next_ns = EnqueueDue();
-      while (queue_.empty() && !stopping_) {
-        wake_.Until(&mutex_, next_ns);
-        next_ns = EnqueueDue();
-      }
-      if (stopping_) return;
-      table = queue_.front();
-      queue_.pop_front();
-      queued_.erase(table);
-      retries = !retry_at_ns_.contains(table);
-    }
-    const Turn turn = RunTable(table, retries);
-    const absl::MutexLock lock(&mutex_);
-    if (!turn.failed.ok()) {
-      LOG_EVERY_N(ERROR, 60) << "gsi: changes cannot be applied, global indexes of the table stand still table="
-                             << table.value() << " status=" << turn.failed;
-      retry_at_ns_[table] = MonotonicAfter(kRetryAfter);
-    }
-    if (!turn.drained) Enqueue(table);
-  }
+  while (const std::optional<Taken> taken = Take()) Finish(taken->table, RunTable(taken->table, taken->retries));
 }
 
 absl::StatusOr<bool> GsiApplier::RunOnce(TableId table) {
@@ -230,6 +239,7 @@ GsiApplier::Turn GsiApplier::RunTable(TableId table_id, bool retries) {
   const std::shared_ptr<const store::CatalogSnapshot> snapshot = database_->catalog();
   const store::Table* const table = snapshot->Find(table_id);
   if (table == nullptr || table->lease == nullptr || table->global_indexes.empty()) {
+    const absl::MutexLock lock(&mutex_);
     trims_.erase(table_id);
     return turn;
   }
@@ -280,12 +290,16 @@ absl::StatusOr<store::ChangeLog::ReadOutcome> GsiApplier::RunGroup(
 }
 
 absl::Status GsiApplier::MaybeTrim(const store::Table& table, size_t records, bool drained) {
-  Trims& trims = trims_[table.descriptor.id];
-  trims.untrimmed += records;
-  if (trims.untrimmed < (drained ? kTrimRecordsWhenDrained : kTrimRecordsWhenBusy)) return absl::OkStatus();
-  const std::optional<ChangeSequence> through = AppliedByAll(table);
-  if (!through.has_value() || *through <= trims.through) return absl::OkStatus();
-  trims = {0, *through};
+  std::optional<ChangeSequence> through;
+  {
+    const absl::MutexLock lock(&mutex_);
+    Trims& trims = trims_[table.descriptor.id];
+    trims.untrimmed += records;
+    if (trims.untrimmed < (drained ? kTrimRecordsWhenDrained : kTrimRecordsWhenBusy)) return absl::OkStatus();
+    through = AppliedByAll(table);
+    if (!through.has_value() || *through <= trims.through) return absl::OkStatus();
+    trims = {0, *through};
+  }
   return database_->change_log().Trim(table.descriptor.id, *through);
 }
 

@@ -39,6 +39,8 @@ class MonotonicWait {
   }
   // Wakes all waits.
   void Notify() { wake_.notify_all(); }
+  // Wakes one wait, for waiters of equal kind.
+  void NotifyOne() { wake_.notify_one(); }
 
  private:
   // The names by which std::condition_variable_any releases and takes the mutex.

@@ -2,10 +2,13 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 namespace armature {
+
+size_t UsableProcessors() { return std::max<size_t>(std::thread::hardware_concurrency(), 1); }
 
 void SetThreadName(std::string_view name) {
   const std::string kept(name.substr(0, 15));

@@ -19,6 +19,9 @@ namespace armature {
 
 using Task = absl::AnyInvocable<void() &&>;
 
+// Number of processors that the process may use: those of its affinity, at least 1. A quota of time is not seen.
+size_t UsableProcessors();
+
 // Runs tasks in order of arrival on a fixed number of threads.
 //
 // Submission never blocks: if the queue is full, TryRun refuses and the caller tells its client to slow down.

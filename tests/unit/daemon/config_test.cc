@@ -33,6 +33,28 @@ TEST(Config, ValidFlagsBecomeOptions) {
   EXPECT_EQ(config->request_memory_bytes, size_t{512} << 20);
 }
 
+TEST(Config, PoolsAreSizedFromTheProcessors) {
+  struct Case {
+    size_t processors;
+    int64_t read_flag;
+    int64_t applier_flag;
+    size_t read;
+    size_t applier;
+    size_t http;
+  };
+  for (const Case& c : {Case{1, 0, 0, 2, 1, 2}, Case{2, 0, 0, 2, 1, 2}, Case{8, 0, 0, 8, 4, 8},
+                        Case{64, 0, 0, 64, 8, 64}, Case{1000, 0, 0, 256, 8, 1000}, Case{8, 3, 12, 3, 12, 8}}) {
+    RawConfig raw = Valid();
+    raw.read_threads = c.read_flag;
+    raw.applier_threads = c.applier_flag;
+    const absl::StatusOr<Config> config = MakeConfig(raw, c.processors);
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_EQ(config->engine.read_threads, c.read) << c.processors;
+    EXPECT_EQ(config->engine.applier_threads, c.applier) << c.processors;
+    EXPECT_EQ(config->http_threads, c.http) << c.processors;
+  }
+}
+
 TEST(Config, HostsAndOriginsAreLists) {
   RawConfig raw = Valid();
   EXPECT_TRUE(MakeConfig(raw)->http_hosts.empty());
@@ -179,8 +201,9 @@ constexpr FlagCase kRefused[] = {
     {[](RawConfig* c) { c->durability = "interval:5s"; }, "--durability=interval:5s", kDurabilityForms},
     {[](RawConfig* c) { c->cache_mb = 7; }, "--cache_mb=7", "must be between 8 and 1048576"},
     {[](RawConfig* c) { c->cache_mb = 1048577; }, "--cache_mb=1048577", "must be between 8 and 1048576"},
-    {[](RawConfig* c) { c->read_threads = 0; }, "--read_threads=0", "must be between 1 and 256"},
-    {[](RawConfig* c) { c->read_threads = 257; }, "--read_threads=257", "must be between 1 and 256"},
+    {[](RawConfig* c) { c->read_threads = -1; }, "--read_threads=-1", "must be between 0 and 256"},
+    {[](RawConfig* c) { c->read_threads = 257; }, "--read_threads=257", "must be between 0 and 256"},
+    {[](RawConfig* c) { c->applier_threads = 65; }, "--applier_threads=65", "must be between 0 and 64"},
     {[](RawConfig* c) { c->connections_max = 0; }, "--connections_max=0", "must be between 1 and 1000000"},
     {[](RawConfig* c) { c->connections_per_address_max = -1; }, "--connections_per_address_max=-1",
      "must be between 0 and 1000000"},

@@ -323,6 +323,36 @@ TEST_F(IndexMaintenanceTest, ThreadAppliesWhatWaitsAndWhatComes) {
   EXPECT_EQ(by_g().keyspace.stats->items(), 101);
 }
 
+TEST_F(IndexMaintenanceTest, TablesAreAppliedInParallel) {
+  store::CreateActive(database_.get(), store::IndexedTable("other"));
+  snapshot_ = database_->catalog();
+  const Table& other = *snapshot_->Find("other");
+  // The first table's run does not end before the second table's changes are applied.
+  absl::Notification held;
+  absl::Notification other_applied;
+  const ChangeSequence first = Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", "0"}});
+  by_g().progress->WhenApplied(first, Deadline::After(absl::Seconds(60)), [&](const absl::Status& status) {
+    EXPECT_TRUE(status.ok()) << status;
+    held.Notify();
+    EXPECT_TRUE(other_applied.WaitForNotificationWithTimeout(absl::Seconds(30)));
+  });
+  applier_ = std::make_unique<GsiApplier>(database_.get(), 2);
+  applier_->Start();
+  held.WaitForNotification();
+  // Appended while the table has a run: applied after it, and by nobody else.
+  const ChangeSequence second = Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", "1"}});
+  WriteUnit unit(snapshot_);
+  unit.SetChangeRecord(other.descriptor.id, codec::EncodeChangeRecord({}));
+  const absl::StatusOr<ChangeSequence> sequence = store::CommitAndWait(database_.get(), std::move(unit));
+  ASSERT_TRUE(sequence.ok()) << sequence.status();
+  EXPECT_TRUE(store::Eventually([&] { return other.global_indexes[0].progress->applied() >= *sequence; }));
+  EXPECT_LT(by_h().progress->applied(), second);
+  other_applied.Notify();
+  EXPECT_TRUE(store::Eventually([&] { return by_h().progress->applied() >= second; }));
+  applier_->Stop();
+  EXPECT_EQ(Keys(by_g()).size(), 2u);
+}
+
 TEST_F(IndexMaintenanceTest, TableThatIsGoneIsDrained) {
   Write({}, {{"g", "1"}, {"pk", "p"}, {"sk", "0"}});
   const TableId table = id();
