@@ -17,7 +17,7 @@ constexpr double kNsPerSecond = 1e9;
 constexpr size_t kWindowBytes = 64 << 10;
 // Part of the budget that is freed when a request was refused.
 constexpr size_t kPartFreed = 4;
-constexpr int kLogEvery = 1000;
+constexpr int kLogCallsEvery = 1000;
 // Connections that are asked for their counts in each interval; that takes half a millisecond.
 constexpr size_t kLooksPerSweep = 1000;
 // Size of a request that was refused before it was read, estimated.
@@ -118,8 +118,8 @@ void CallLedger::BreakCancelling(ConnectionTable* table) {
   }
   for (const auto& [peer, calls] : cancelled) {
     if (calls <= limits_.cancelled_max || !table->Bar(peer)) continue;
-    LOG_EVERY_N(WARNING, kLogEvery) << "grpc: connection broken off, because it cancels its calls peer=" << peer
-                                    << " calls=" << calls;
+    LOG_EVERY_N(WARNING, kLogCallsEvery) << "grpc: connection broken off, because it cancels its calls peer=" << peer
+                                         << " calls=" << calls;
     broken_cancelling_.fetch_add(1, std::memory_order_relaxed);
   }
 }
@@ -135,14 +135,15 @@ void CallLedger::BreakFlooding(int64_t now_ns, ConnectionTable* table) {
       [this, now_ns](const std::string& peer, const TransferCounts& counts) { guard_.Look(peer, counts, now_ns); });
   for (const std::string& peer : guard_.EndLook()) {
     if (!table->Bar(peer)) continue;
-    LOG_EVERY_N(WARNING, kLogEvery) << "grpc: connection broken off, because it sends frames without requests peer="
-                                    << peer;
+    LOG_EVERY_N(WARNING, kLogCallsEvery)
+        << "grpc: connection broken off, because it sends frames without requests peer=" << peer;
     broken_flooding_.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
 size_t CallLedger::Collect(int64_t now_ns, Connections* connections) {
   size_t open = 0;
+  size_t busy = 0;
   for (Shard& shard : shards_) {
     const absl::MutexLock lock(&shard.mutex);
     open += shard.calls.size();
@@ -151,6 +152,7 @@ size_t CallLedger::Collect(int64_t now_ns, Connections* connections) {
                             .phase = call->phase_.load(std::memory_order_relaxed),
                             .since_ns = call->since_ns_.load(std::memory_order_relaxed),
                             .bytes = call->bytes_.load(std::memory_order_relaxed)};
+      if (waiting.phase != CallPhase::kListening && waiting.phase != CallPhase::kPushing) ++busy;
       if (waiting.phase == CallPhase::kRunning || now_ns - waiting.since_ns < kSlowNs) continue;
       Connection& connection = (*connections)[call->Peer()];
       connection.calls.push_back(waiting);
@@ -158,6 +160,8 @@ size_t CallLedger::Collect(int64_t now_ns, Connections* connections) {
       connection.answer_bytes += waiting.bytes;
     }
   }
+  // Clients may be between two calls just now.
+  busy_.store(std::max(busy, busy_.load(std::memory_order_relaxed) / 2), std::memory_order_relaxed);
   return open;
 }
 
@@ -292,8 +296,8 @@ void CallLedger::EndLargest(int64_t now_ns, size_t wanted, ConnectionList connec
     if (ended == 0) continue;
     ended_spent_.fetch_add(ended, std::memory_order_relaxed);
     const size_t held = each->second.held_bytes();
-    LOG_EVERY_N(WARNING, kLogEvery) << "grpc: the memory for requests and answers is used up, calls ended peer="
-                                    << each->first << " calls=" << ended << " bytes=" << held;
+    LOG_EVERY_N(WARNING, kLogCallsEvery) << "grpc: the memory for requests and answers is used up, calls ended peer="
+                                         << each->first << " calls=" << ended << " bytes=" << held;
     if (held >= wanted) return;
     wanted -= held;
   }

@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "daemon/grpc/answer_relay.h"
 #include "daemon/grpc/flood_guard.h"
 #include "daemon/net/memory_budget.h"
 #include "grpcpp/server_context.h"
@@ -138,6 +139,10 @@ class CallLedger {
   void Remove(TrackedCall* call) ABSL_NO_THREAD_SAFETY_ANALYSIS;
 
   MemoryBudget* budget() { return budget_; }
+  // Ends calls.
+  AnswerRelay* relay() { return &relay_; }
+  // Number of calls in progress at the last sweep, or somewhat before it: streams that wait for their clients are not.
+  size_t busy() const { return busy_.load(std::memory_order_relaxed); }
   // OK, or ServiceUnavailable if the budget, or the client's share of it, has no room for `bytes` more.
   absl::Status CheckRoom(const BudgetClient& client, size_t bytes);
   // Tells that a message of the call has arrived as a whole.
@@ -203,6 +208,8 @@ class CallLedger {
   MemoryBudget* const budget_;
   const CallLimits limits_;
   ConnectionTable* table_ = nullptr;
+  AnswerRelay relay_;
+  std::atomic<size_t> busy_ = 0;
   std::array<Shard, 16> shards_;
   absl::Mutex streaks_mutex_;
   absl::flat_hash_map<std::string, Streak> streaks_ ABSL_GUARDED_BY(streaks_mutex_);

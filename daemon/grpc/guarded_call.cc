@@ -48,6 +48,7 @@ void GuardedCall::OnReadDone(bool ok) {
   Set(CallPhase::kRunning);
   if (ok) ledger_->Received(*this, request_.Length());
   ReadDone done = std::move(read_done_);
+  const OnGrpcThread here;
   std::move(done)(ok);
 }
 
@@ -83,7 +84,17 @@ absl::Status GuardedCall::HoldResponse(bool may_refuse) {
 
 void GuardedCall::End(const grpc::Status& status) {
   Set(CallPhase::kSending, response_->Length());
-  Finish(status);
+  if (OnGrpcThread::IsHere()) return Finish(status);
+  end_status_ = status;
+  if (!ledger_->relay()->Take(this, ledger_->busy())) EndNow();
+}
+
+// gRPC completes a batch without operations at once.
+void GuardedCall::WakeForEnd() {
+  wake_tag_.Set(
+      call_.call(), [this](bool) { ledger_->relay()->Run(this); }, &wake_ops_, /*can_inline=*/false);
+  wake_ops_.set_core_cq_tag(&wake_tag_);
+  call_.PerformOps(&wake_ops_);
 }
 
 void GuardedCall::OnDone() {
@@ -99,6 +110,7 @@ void GuardedHandler::RunHandler(const HandlerParameter& parameter) {
   void* const memory =
       grpc::g_core_codegen_interface->grpc_call_arena_alloc(parameter.call->call(), sizeof(CallMessages));
   auto* const messages = new (memory) CallMessages(*parameter.call);
+  const OnGrpcThread here;
   unary_.RunHandler(HandlerParameter(parameter.call, parameter.server_context, nullptr, parameter.status, messages,
                                      parameter.call_requester));
 }

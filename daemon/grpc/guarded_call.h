@@ -8,6 +8,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "daemon/grpc/answer_relay.h"
 #include "daemon/grpc/call_ledger.h"
 #include "grpcpp/impl/codegen/call.h"
 #include "grpcpp/impl/codegen/call_op_set.h"
@@ -24,7 +25,7 @@ namespace armature::daemon {
 // one message.
 //
 // Thread-safety: one thread at a time. Lifetime: ends itself when gRPC is done with it. The ledger outlives it.
-class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall {
+class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall, private RelayedCall {
  public:
   // `context`: of a call that a GuardedHandler serves.
   GuardedCall(CallLedger* ledger, grpc::CallbackServerContext* context, grpc::ByteBuffer* response);
@@ -43,7 +44,7 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall {
   // Counts the response against the budget. ServiceUnavailable, without a response, if there is no room for it and
   // `may_refuse`. Call it once, before End.
   absl::Status HoldResponse(bool may_refuse);
-  // Ends the call.
+  // Ends the call, now or soon on one of gRPC's threads.
   void End(const grpc::Status& status);
 
   void OnDone() override;
@@ -53,9 +54,12 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall {
   bool InternalInlineable() override { return true; }
 
  private:
+  using NoOps = grpc::internal::CallOpSet<>;
   using ReadOps = grpc::internal::CallOpSet<grpc::internal::CallOpRecvMessage<grpc::ByteBuffer>>;
 
   void OnReadDone(bool ok);
+  void WakeForEnd() override;
+  void EndNow() override { Finish(end_status_); }
 
   CallLedger* const ledger_;
   grpc::internal::Call call_;
@@ -65,6 +69,10 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall {
   grpc::ByteBuffer request_;
   ReadDone read_done_;
   MemoryShare share_;
+  // Used if the end is left to the relay.
+  grpc::Status end_status_;
+  NoOps wake_ops_;
+  grpc::internal::CallbackWithSuccessTag wake_tag_;
 };
 
 // Serves a method whose calls are GuardedCalls. To be registered as CLIENT_STREAMING.

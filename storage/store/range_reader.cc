@@ -31,10 +31,9 @@ constexpr uint64_t kSkippedInMemoryMax = 2 * kSkipStep;
 // RocksDB's property of an iterator that stopped after max_skippable_internal_keys: the key where it stopped.
 constexpr char kStoppedAtProperty[] = "rocksdb.iterator.internal-key";
 
-// Number of deleted rows and old versions that iterators of this thread have skipped so far. RocksDB counts the steps
-// over visited rows as well.
-uint64_t SkippedByThread() {
-  const rocksdb::PerfContext& counts = *rocksdb::get_perf_context();
+// Number of deleted rows and old versions that iterators of the thread with these counts have skipped so far. RocksDB
+// counts the steps over visited rows as well.
+uint64_t Skipped(const rocksdb::PerfContext& counts) {
   return counts.internal_delete_skipped_count + counts.internal_recent_skipped_count +
          counts.internal_key_skipped_count;
 }
@@ -51,7 +50,7 @@ uint64_t SkippedMax(const RangeRead& read) {
   return read.limit != nullptr ? read.limit->skipped_max : UINT64_MAX;
 }
 
-// Iterates over the rows of one range. The range is not empty, or has no end.
+// Iterates over the rows of one range, on one thread. The range is not empty, or has no end.
 class RangeCursor {
  public:
   // `snapshot`: null reads the current state.
@@ -62,7 +61,8 @@ class RangeCursor {
         forward_(read.direction == Direction::kForward),
         limit_(read.mode == ReadMode::kMayBlock ? read.limit : nullptr),
         skipped_max_(SkippedMax(read)),
-        skipped_before_(SkippedByThread()) {
+        counts_(rocksdb::get_perf_context()),
+        skipped_before_(Skipped(*counts_)) {
     rocksdb::ReadOptions options;
     options.snapshot = snapshot;
     options.fill_cache = fill_cache;
@@ -103,7 +103,7 @@ class RangeCursor {
 
  private:
   uint64_t skipped() const {
-    const uint64_t counted = SkippedByThread() - skipped_before_;
+    const uint64_t counted = Skipped(*counts_) - skipped_before_;
     return counted - std::min(counted, steps_);
   }
 
@@ -133,6 +133,7 @@ class RangeCursor {
   const bool forward_;
   SkipLimit* const limit_;
   const uint64_t skipped_max_;
+  const rocksdb::PerfContext* const counts_;  // of this thread; to ask for them costs more than to read them
   const uint64_t skipped_before_;
   uint64_t steps_ = 0;
   bool is_paused_ = false;

@@ -1,6 +1,8 @@
 #include "storage/store/rocks_db.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <system_error>
 #include <utility>
 
@@ -411,6 +413,33 @@ void AddRows(const WriteUnit& unit, rocksdb::WriteBatch* batch) {
       batch->Put(op.family->handle(), ToSlice(unit.key(op)), ToSlice(unit.value(op)));
     } else if (op.kind == WriteUnit::OpKind::kDelete) {
       batch->Delete(op.family->handle(), ToSlice(unit.key(op)));
+    }
+  }
+}
+
+bool SortedRows::Row::operator<(const Row& other) const {
+  if (family != other.family) return std::less<>()(family, other.family);
+  if (key_front != other.key_front) return key_front < other.key_front;
+  return key < other.key;
+}
+
+void SortedRows::Add(const WriteUnit& unit) {
+  for (const WriteUnit::Op& op : unit.ops()) {
+    if (op.kind == WriteUnit::OpKind::kCounter) continue;
+    const std::string_view key = unit.key(op);
+    uint64_t front = 0;
+    for (size_t i = 0; i < sizeof(front); ++i) front = front << 8 | (i < key.size() ? static_cast<uint8_t>(key[i]) : 0);
+    rows_.push_back({op.family, front, key, unit.value(op), op.kind == WriteUnit::OpKind::kDelete});
+  }
+}
+
+void SortedRows::AddTo(rocksdb::WriteBatch* batch) {
+  std::stable_sort(rows_.begin(), rows_.end());
+  for (const Row& row : rows_) {
+    if (row.is_delete) {
+      batch->Delete(row.family->handle(), ToSlice(row.key));
+    } else {
+      batch->Put(row.family->handle(), ToSlice(row.key), ToSlice(row.value));
     }
   }
 }

@@ -102,8 +102,10 @@ class Committer::BatchBuilder {
     for (const auto& [backlog, waiting] : waiting_) backlog->Append(waiting.last, now_ms, waiting.load);
   }
 
-  // Adds the counters, totals and last sequence of the whole batch. From then on RollBack undoes the totals in memory.
+  // Adds the rows, counters, totals and last sequence of the whole batch. From then on RollBack undoes the totals in
+  // memory.
   void Finish(bool has_records) {
+    rows_.AddTo(&batch_);
     for (const auto& [place, counter] : counters_) {
       const auto& [family, key] = place;
       if (!counter.changed) continue;
@@ -145,7 +147,7 @@ class Committer::BatchBuilder {
   };
 
   void AddRowsAndTotals(const WriteUnit& unit) {
-    AddRows(unit, &batch_);
+    rows_.Add(unit);
     for (const WriteUnit::StatsOp& op : unit.stats()) {
       StatsDelta& total = stats_[op.stats];
       total.items += op.delta.items;
@@ -190,6 +192,7 @@ class Committer::BatchBuilder {
   SequenceTickets* const tickets_;
   const uint64_t counter_max_;
   rocksdb::WriteBatch batch_;
+  SortedRows rows_;
   std::map<CounterPlace, Counter> counters_;
   absl::flat_hash_map<KeyspaceStats*, StatsDelta> stats_;
   absl::flat_hash_map<IndexBacklog*, Waiting> waiting_;

@@ -256,4 +256,20 @@ TEST_F(CallLedgerTest, TheEstimateEndsWithItsCalls) {
   EXPECT_EQ(budget_.held(), 0u);
 }
 
+TEST_F(CallLedgerTest, CallsAreBusyUntilSomeSweepsAfterTheirEnd) {
+  EXPECT_EQ(ledger_.busy(), 0U);
+  {
+    const auto running = Call(kOne, CallPhase::kRunning);
+    const auto sending = Call(kOther, CallPhase::kSending, 10);
+    const auto listening = Call(kOther, CallPhase::kListening);
+    const auto pushing = Call(kOther, CallPhase::kPushing);
+    SweepAfter(0);
+    EXPECT_EQ(ledger_.busy(), 2U);
+  }
+  SweepAfter(0.1);
+  EXPECT_EQ(ledger_.busy(), 1U);
+  SweepAfter(0.1);
+  EXPECT_EQ(ledger_.busy(), 0U);
+}
+
 }  // namespace armature::daemon::call_ledger_test

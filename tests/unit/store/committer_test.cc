@@ -3,13 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/mutex.h"
+#include "rocksdb/write_batch.h"
 #include "storage/base/api_error.h"
 #include "storage/model/wire.h"
 #include "storage/store/keyspace.h"
+#include "storage/store/rocks_db.h"
 #include "tests/unit/store/store_test_util.h"
 
 namespace armature::store::committer_test {
@@ -93,6 +98,56 @@ TEST_F(CommitterTest, UnitsThatComeTogetherAreWrittenTogetherAndFailByThemselves
     EXPECT_EQ(Value("k" + std::to_string(i)), i != 7 ? "v" : "(none)");
   }
   EXPECT_EQ(ExceededCollections(answers[7]), (std::vector<CollectionName>{{NameOf(table().collections), "full"}}));
+}
+
+// The rows of a batch, as "key=value" and "-key", each preceded by the id of its family if that is another than before.
+class RowList : public rocksdb::WriteBatch::Handler {
+ public:
+  rocksdb::Status PutCF(uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice& value) override {
+    return Add(family, key.ToString() + "=" + value.ToString());
+  }
+  rocksdb::Status DeleteCF(uint32_t family, const rocksdb::Slice& key) override {
+    return Add(family, "-" + key.ToString());
+  }
+
+  size_t families = 0;
+  std::map<uint32_t, std::vector<std::string>> rows;
+
+ private:
+  rocksdb::Status Add(uint32_t family, std::string row) {
+    if (family != last_) ++families;
+    last_ = family;
+    rows[family].push_back(std::move(row));
+    return rocksdb::Status::OK();
+  }
+
+  uint32_t last_ = UINT32_MAX;
+};
+
+TEST_F(CommitterTest, RowsOfABatchAreInTheOrderOfKeysAndThoseOfOneKeyInThatOfTheirUnits) {
+  const Keyspace& other = table().local_indexes[0].keyspace;
+  WriteUnit first = Unit();
+  first.Put(table().data, "long prefix c", "1");
+  first.Put(other, "b", "1");
+  first.Put(table().data, "a", "1");
+  first.AddCounter(table().collections, "c", 1);
+  WriteUnit second = Unit();
+  second.Put(table().data, std::string("a\0", 2), "2");
+  second.Delete(table().data, "long prefix c");
+  second.Put(table().data, "long prefix b", "2");
+  second.Put(other, "a", "2");
+  SortedRows sorted;
+  sorted.Add(first);
+  sorted.Add(second);
+  rocksdb::WriteBatch batch;
+  sorted.AddTo(&batch);
+  RowList list;
+  ASSERT_TRUE(batch.Iterate(&list).ok());
+  EXPECT_EQ(list.families, 2U);
+  EXPECT_EQ(list.rows[table().data.family->handle()->GetID()],
+            (std::vector<std::string>{"a=1", std::string("a\0=2", 4), "long prefix b=2", "long prefix c=1",
+                                      "-long prefix c"}));
+  EXPECT_EQ(list.rows[other.family->handle()->GetID()], (std::vector<std::string>{"a=2", "b=1"}));
 }
 
 TEST_F(CommitterTest, UnitsAreAppliedInOrderAndCallbacksRunOnceInThatOrder) {
