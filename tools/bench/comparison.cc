@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -39,6 +40,15 @@ LoadResult RunFor(double seconds, const Channels& channels, const CallKind& kind
   return result;
 }
 
+void NoteFairness(const std::vector<uint64_t>& by_client, Round* round) {
+  if (by_client.empty()) return;
+  const auto [least, most] = std::minmax_element(by_client.begin(), by_client.end());
+  const double mean = static_cast<double>(std::accumulate(by_client.begin(), by_client.end(), uint64_t{0})) /
+                      static_cast<double>(by_client.size());
+  round->slowest_client = Quotient(static_cast<double>(*least), mean);
+  round->fastest_client = Quotient(static_cast<double>(*most), mean);
+}
+
 // Runs one round and adds it to `side`. False if calls failed.
 bool RunRound(const client::Client& client, const Channels& channels, const CallKind& kind, const Options& options,
               Side* side) {
@@ -49,6 +59,7 @@ bool RunRound(const client::Client& client, const Channels& channels, const Call
   side->rounds.push_back({.calls_per_second = Quotient(calls, result.seconds),
                           .server_cpu_us = Quotient(cpu_us, calls),
                           .client_cpu_us = Quotient(result.client_cpu_us, calls)});
+  NoteFairness(result.by_client, &side->rounds.back());
   side->calls += result.calls;
   side->latency.Merge(result.latency);
   return result.failed == 0;
@@ -81,7 +92,9 @@ Json ToJson(const Side& side) {
   for (const Round& round : side.rounds) {
     rounds.push_back({{"calls_per_second", Rounded(round.calls_per_second, 1)},
                       {"server_cpu_us", Rounded(round.server_cpu_us, 3)},
-                      {"client_cpu_us", Rounded(round.client_cpu_us, 3)}});
+                      {"client_cpu_us", Rounded(round.client_cpu_us, 3)},
+                      {"slowest_client", Rounded(round.slowest_client, 3)},
+                      {"fastest_client", Rounded(round.fastest_client, 3)}});
   }
   return {{"calls", side.calls},
           {"failed", side.failed},
@@ -110,6 +123,7 @@ Comparison Compare(const client::Client& client, const Channels& channels, const
                    const Options& options) {
   Comparison c;
   c.name = kind.name;
+  c.shows_fairness = kind.shows_fairness;
   if (RunFor(options.warmup_seconds, channels, kind, options, &c.workload).failed > 0) return c;
   if (options.without_echo) {
     for (uint32_t i = 0; i < options.rounds && !Interrupted(); ++i) {
@@ -147,6 +161,10 @@ void PrintText(std::ostream& out, const Comparison& c) {
       << "             calls/s    p50 us    p99 us  p99.9 us  srv cpu us/op  cli cpu us/op   req B"
          "    resp B\n";
   PrintSide(out, c.name, c.workload);
+  if (c.shows_fairness) {
+    out << absl::StrFormat("  clients: the slowest had %.2f of the calls of the mean, the fastest %.2f\n",
+                           c.workload.Median(&Round::slowest_client), c.workload.Median(&Round::fastest_client));
+  }
   if (c.echo.rounds.empty() && c.echo.failed == 0) {
     out << "  by round, calls/s:";
     for (const Round& round : c.workload.rounds) out << absl::StrFormat(" %.0f", round.calls_per_second);

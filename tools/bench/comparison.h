@@ -19,6 +19,9 @@ struct Round {
   double calls_per_second = 0;
   double server_cpu_us = 0;
   double client_cpu_us = 0;
+  // Calls of the slowest and of the fastest client, as shares of the mean of all clients. 1: perfectly even.
+  double slowest_client = 0;
+  double fastest_client = 0;
 };
 
 // All rounds of a workload, or of its echo.
@@ -36,6 +39,7 @@ struct Side {
 
 struct Comparison {
   std::string name;
+  bool shows_fairness = false;
   Side workload;
   Side echo;
   // Workload over echo: medians of the ratios of neighbouring rounds.

@@ -37,6 +37,7 @@ struct Slot {
   grpc::ByteBuffer response;
   grpc::Status status;
   Clock::time_point start;
+  uint64_t calls = 0;
 };
 
 // The work of one client thread: some of the channels, some of the outstanding calls, and a completion queue of its
@@ -78,6 +79,7 @@ class Worker {
     bool ok = false;
     while (queue_.Next(&tag, &ok)) {
     }
+    for (const Slot& slot : slots_) result_.by_client.push_back(slot.calls);
     return std::move(result_);
   }
 
@@ -103,6 +105,7 @@ class Worker {
     --active_;
     slot->reader.reset();
     ++result_.calls;
+    ++slot->calls;
     if (!slot->status.ok()) {
       Fail("gRPC code " + std::to_string(slot->status.error_code()) + ": " + slot->status.error_message());
       return;
@@ -155,6 +158,7 @@ LoadResult RunInParts(size_t parts, size_t outstanding,
     total.request_bytes += result.request_bytes;
     total.response_bytes += result.response_bytes;
     total.latency.Merge(result.latency);
+    total.by_client.insert(total.by_client.end(), result.by_client.begin(), result.by_client.end());
   }
   return total;
 }

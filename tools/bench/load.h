@@ -47,6 +47,9 @@ struct LoadResult {
   double seconds = 0;        // from the first start to the last end
   double client_cpu_us = 0;  // CPU time of this process
   Histogram latency;
+  // Finished calls of each client. A client is one of the outstanding calls: it begins the next call when the last one
+  // has ended.
+  std::vector<uint64_t> by_client;
 };
 
 // The calls of a run, and the expected answers.
@@ -59,6 +62,8 @@ struct CallKind {
   std::function<std::string(const grpc::ByteBuffer&)> check;
   // True: every answer must have the length of the first one. This check of all answers costs next to nothing.
   bool answers_of_one_size = false;
+  // True: the clients compete for the same rows, and results show how evenly they advance.
+  bool shows_fairness = false;
   // Runs something other than calls: replaces all members above except the name. Fills the result except for times and
   // CPU.
   std::function<LoadResult(const LoadOptions&)> run;

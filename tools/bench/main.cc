@@ -56,7 +56,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   app.add_option("--spawn", o.spawn, "Path of an armatured: start it on a temporary data directory, ignore --target")
       ->check(CLI::ExistingFile);
   app.add_option("--workload", o.workload, "What to run; all is put, get and query")
-      ->check(CLI::IsMember({"put", "get", "query", "scan", "update", "batch", "transact", "pipeline", "all"}));
+      ->check(CLI::IsMember(
+          {"put", "get", "query", "scan", "overwrite", "hot", "update", "batch", "transact", "pipeline", "all"}));
   app.add_option("--connections", o.connections, "TCP connections")->check(CLI::Range(1, 1024));
   app.add_option("--outstanding", o.outstanding, "Requests under way, over all connections")
       ->check(CLI::Range(1, 65536));
@@ -70,9 +71,10 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   app.add_option("--page_items", o.page_items, "Items of a page of query and scan")->check(CLI::Range(1, 100000));
   app.add_flag("--stream", o.stream, "A stream of new and old images on the table");
   app.add_option("--gsi", o.gsi, "Global indexes on the table, projecting whole items")->check(CLI::Range(0, 20));
-  app.add_option("--items", o.items, "Items loaded for get, scan and update")
+  app.add_option("--items", o.items, "Items loaded for get, scan, overwrite, hot and update")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1000000000}));
-  app.add_option("--key_space", o.key_space, "put: number of keys to overwrite at random; 0: every key is new");
+  app.add_option("--key_space", o.key_space,
+                 "put: number of keys to overwrite at random; 0: every key is new. hot: number of hot keys; 0: one");
   app.add_flag("--without_echo", o.without_echo, "Only the workload, round after round: what it can keep up");
   app.add_flag("--json", o.json, "Print the results as one JSON object");
   app.set_version_flag("--version", Cat("armature-bench ", kVersion));
@@ -261,14 +263,16 @@ int Run(Options options) {
               << options.outstanding << " outstanding\n";
   }
   const BenchTable table(client, options);
-  if (options.Wants("get") || options.Wants("scan") || options.Wants("update")) {
+  if (options.Wants("get") || options.Wants("scan") || options.Wants("overwrite") || options.Wants("hot") ||
+      options.Wants("update")) {
     Load(channels, LoadItems(options, table.name()), options);
   }
   if (options.Wants("query")) Load(channels, LoadPages(options, table.name()), options);
 
   std::vector<Comparison> comparisons;
   bool failed = false;
-  for (const char* name : {"put", "get", "query", "scan", "update", "batch", "transact", "pipeline"}) {
+  for (const char* name :
+       {"put", "get", "query", "scan", "overwrite", "hot", "update", "batch", "transact", "pipeline"}) {
     if (!options.Wants(name) || Interrupted()) continue;
     comparisons.push_back(Compare(client, channels, Workload(name, options, table.name()), options));
     if (!options.json) PrintText(std::cout, comparisons.back());

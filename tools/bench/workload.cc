@@ -111,6 +111,21 @@ RequestTemplate PutTemplate(const Options& options, const std::string& table, ch
   return RequestTemplate(request);
 }
 
+// A put whose payload begins with the second key: puts of one key differ. The daemon writes nothing if an item does not
+// change.
+RequestTemplate OverwriteTemplate(const Options& options, const std::string& table) {
+  api::v1::PutItemRequest request;
+  request.set_table_name(table);
+  *request.mutable_item() = BenchItem(options, std::string("u") + kKeyPlaceholder, 0);
+  std::string& payload = *(*request.mutable_item()->mutable_attributes())["payload"].mutable_s();
+  if (payload.size() < kKeyLength) {
+    throw std::runtime_error("--item_bytes must be at least " +
+                             std::to_string(options.item_bytes + kKeyLength - payload.size()));
+  }
+  payload.replace(0, kKeyLength, kSecondPlaceholder);
+  return RequestTemplate(request);
+}
+
 // A check that parses the answer as a Response. `check` returns what is wrong with it, or an empty string.
 template <class Response>
 std::function<std::string(const grpc::ByteBuffer&)> CheckOf(std::function<std::string(const Response&)> check) {
@@ -183,10 +198,32 @@ CallKind NewKeysKind(std::string name, const std::string& method, RequestTemplat
 }
 
 CallKind PutKind(const Options& options, const std::string& table) {
-  const RequestTemplate message = PutTemplate(options, table, 'u', 0);
-  CallKind kind = options.key_space > 0 ? RandomKind("put", "PutItem", {message}, kFirstPutKey, options.key_space)
-                                        : NewKeysKind("put", "PutItem", message, 1);
+  CallKind kind = options.key_space > 0 ? RandomKind("put", "PutItem", {OverwriteTemplate(options, table)},
+                                                     kFirstPutKey, options.key_space)
+                                        : NewKeysKind("put", "PutItem", PutTemplate(options, table, 'u', 0), 1);
   kind.check = CheckOf<api::v1::PutItemResponse>(HasNoAttributes<api::v1::PutItemResponse>);
+  return kind;
+}
+
+// Puts over loaded items. Each differs from the stored item.
+CallKind OverwriteKind(const Options& options, const std::string& table) {
+  CallKind kind = RandomKind("overwrite", "PutItem", {OverwriteTemplate(options, table)}, 0, options.items);
+  kind.check = CheckOf<api::v1::PutItemResponse>(HasNoAttributes<api::v1::PutItemResponse>);
+  return kind;
+}
+
+// Each call adds 1 to a number of one loaded item, or of one of key_space loaded items.
+CallKind HotKind(const Options& options, const std::string& table) {
+  api::v1::UpdateItemRequest request;
+  request.set_table_name(table);
+  *request.mutable_key() = MakeKey(std::string("u") + kKeyPlaceholder, 0);
+  request.set_update_expression("SET #n = #n + :one");
+  (*request.mutable_expression_attribute_names())["#n"] = "count";
+  (*request.mutable_expression_attribute_values())[":one"].set_n("1");
+  const uint64_t keys = std::clamp(options.key_space, uint64_t{1}, options.items);
+  CallKind kind = RandomKind("hot", "UpdateItem", {RequestTemplate(request)}, 0, keys);
+  kind.shows_fairness = true;
+  kind.check = CheckOf<api::v1::UpdateItemResponse>(HasNoAttributes<api::v1::UpdateItemResponse>);
   return kind;
 }
 
@@ -377,8 +414,10 @@ CallKind LoadPages(const Options& options, const std::string& table) {
 
 CallKind Workload(const std::string& name, const Options& options, const std::string& table) {
   constexpr std::pair<std::string_view, CallKind (*)(const Options&, const std::string&)> kKinds[] = {
-      {"put", PutKind},       {"get", GetKind},     {"query", QueryKind},       {"scan", ScanKind},
-      {"update", UpdateKind}, {"batch", BatchKind}, {"transact", TransactKind}, {"pipeline", PipelineKind}};
+      {"put", PutKind},          {"get", GetKind},     {"query", QueryKind},
+      {"scan", ScanKind},        {"hot", HotKind},     {"overwrite", OverwriteKind},
+      {"update", UpdateKind},    {"batch", BatchKind}, {"transact", TransactKind},
+      {"pipeline", PipelineKind}};
   for (const auto& [known, kind] : kKinds) {
     if (known == name) return kind(options, table);
   }

@@ -3,8 +3,9 @@
 
 // The values of the command line, the stored items, and the measured calls.
 //
-// Each item for put, get, scan and update has a partition of its own: key {pk: "u" + 16 hex digits, sk: 1000000000}.
-// The items for query are kQueryPartitions partitions of one page each: {pk: "q" + 16 hex digits, sk: 1000000000 + i}.
+// Each item for put, get, scan, overwrite, hot and update has a partition of its own: key {pk: "u" + 16 hex digits, sk:
+// 1000000000}. The items for query are kQueryPartitions partitions of one page each: {pk: "q" + 16 hex digits, sk:
+// 1000000000 + i}.
 
 #include <cstdint>
 #include <string>
@@ -52,12 +53,13 @@ std::string KeyText(uint64_t number);
 // the keys.
 api::v1::Item BenchItem(const Options& options, const std::string& pk, uint64_t sort_offset);
 
-// Puts that load the items of get, scan and update (LoadItems) or of query (LoadPages). Their sources are finite.
+// Puts that load the items of get, scan, overwrite, hot and update (LoadItems) or of query (LoadPages). Their sources
+// are finite.
 CallKind LoadItems(const Options& options, const std::string& table);
 CallKind LoadPages(const Options& options, const std::string& table);
 
-// `name` is put, get, query, scan, update, batch, transact or pipeline. Throws std::runtime_error if item_bytes is too
-// small for the keys.
+// `name` is put, get, query, scan, overwrite, hot, update, batch, transact or pipeline. Throws std::runtime_error if
+// item_bytes is too small for the keys.
 CallKind Workload(const std::string& name, const Options& options, const std::string& table);
 
 // PutItem of new keys through Pipeline of the client library: the workload "pipeline". Each connection has a stream and
