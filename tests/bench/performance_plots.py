@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Draws the plots of docs/performance from the files of performance_runs.py. Needs python3-matplotlib.
+"""Prints the table of docs/PERFORMANCE.md and draws its plots, from the files of performance_runs.py. The plots need
+python3-matplotlib.
 
     /usr/bin/python3 tests/bench/performance_plots.py DIRECTORY docs/performance
 """
@@ -9,11 +10,14 @@ import pathlib
 import re
 import sys
 
-import matplotlib
-
-matplotlib.use("svg")
-matplotlib.rcParams["svg.hashsalt"] = "armature"  # equal data make equal files
-import matplotlib.pyplot as plt  # noqa: E402
+try:
+    import matplotlib
+except ImportError:
+    matplotlib = None  # only the table
+else:
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "armature"  # equal data make equal files
+    import matplotlib.pyplot as plt
 
 
 def load(directory, prefix):
@@ -33,6 +37,30 @@ def figures(result, name):
     return median, median - values[0], values[-1] - median
 
 
+def cell(result, name, digits):
+    """The median of the rounds, and their range."""
+    median, below, above = figures(result, name)
+    return f"{median:,.{digits}f} ({median - below:,.{digits}f}-{median + above:,.{digits}f})"
+
+
+def ratios(result):
+    """Server CPU of each round over that of its echo."""
+    pairs = zip(result["workload"]["rounds"], result["echo"]["rounds"])
+    over = sorted(workload["server_cpu_us"] / echo["server_cpu_us"] for workload, echo in pairs)
+    return f"{over[len(over) // 2]:.2f} ({over[0]:.2f}-{over[-1]:.2f})" if over else ""
+
+
+def print_table(directory):
+    print("| Workload | calls/s | server CPU, us/call | times echo | p50, us | p99, us | fsync p50, us |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for prefix, suffix in (("table", ""), ("http", " over HTTP")):
+        for path in sorted(pathlib.Path(directory).glob(f"{prefix}-*.json")):
+            for result in json.loads(path.read_text(encoding="utf-8"))["workloads"]:
+                print(f"| {result['name']}{suffix} | {cell(result, 'calls_per_second', 0)} | {cell(result, 'server_cpu_us', 1)} | "
+                      f"{ratios(result)} | {cell(result, 'p50_us', 0)} | {cell(result, 'p99_us', 0)} | "
+                      f"{result['fsync_p50_us']:,.0f} |")
+
+
 def draw(axes, points, name, label):
     medians, below, above = zip(*(figures(result, name) for _, result in points))
     axes.errorbar([x for x, _ in points], medians, yerr=[below, above], marker="o", capsize=3, label=label)
@@ -50,6 +78,9 @@ def save(axes, path, x_label, y_label):
 
 def main():
     directory, out = sys.argv[1], pathlib.Path(sys.argv[2])
+    print_table(directory)
+    if matplotlib is None:
+        sys.exit("performance_plots.py: no python3-matplotlib, so no plots")
     out.mkdir(parents=True, exist_ok=True)
 
     axes = plt.figure(figsize=(7, 4)).subplots()

@@ -4,13 +4,16 @@
     tests/bench/performance_runs.py --armatured build/release/daemon/armatured --bench build/release/tools/bench/armature-bench \\
         --out DIRECTORY
 
-Files: clients-WORKLOAD-N.json (closed loop, N clients), rate-WORKLOAD-PERCENT.json (open loop, share of the peak),
-rows-N.json (get in a table of N rows).
+Files: table-WORKLOAD.json and http-WORKLOAD.json (closed loop, 64 clients; over gRPC in turns with echo), clients-WORKLOAD-N.json
+(closed loop, N clients), rate-WORKLOAD-PERCENT.json (open loop, share of the peak), rows-N.json (get in a table of N rows).
 """
 
 import argparse
 import os
 import subprocess
+
+TABLE = ("put,get,query,scan,overwrite,hot,update,gsi-move,condition-failure,batch,transact,pipeline,"
+         "ycsb-a,ycsb-b,ycsb-c,ycsb-d,ycsb-e,ycsb-f")
 
 
 def main():
@@ -20,7 +23,9 @@ def main():
     parser.add_argument("--out", required=True, help="directory")
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--workloads", default="put,get")
+    parser.add_argument("--table", default=TABLE, help="workloads of the table over gRPC")
+    parser.add_argument("--http", default="put,get,query", help="workloads of the table over HTTP")
+    parser.add_argument("--workloads", default="put,get", help="workloads by clients and by rates")
     parser.add_argument("--clients", default="1,4,16,64,256")
     parser.add_argument("--shares", default="10,25,50,60,75,90")
     parser.add_argument("--rows", default="1000,10000,100000,1000000")
@@ -31,15 +36,22 @@ def main():
         path = os.path.join(arguments.out, f"{name}.json")
         print(f"==== {name}", flush=True)
         subprocess.run([arguments.bench, f"--spawn={arguments.armatured}", f"--seconds={arguments.seconds}",
-                        f"--rounds={arguments.rounds}", "--without_echo", f"--out={path}", *flags], check=True)
+                        f"--rounds={arguments.rounds}", f"--out={path}", *flags], check=True)
 
-    for workload in arguments.workloads.split(","):
-        for clients in arguments.clients.split(","):
-            run(f"clients-{workload}-{clients}", f"--workload={workload}", f"--outstanding={clients}")
-        for share in arguments.shares.split(","):
-            run(f"rate-{workload}-{share}", f"--workload={workload}", f"--rate_of_peak={int(share) / 100}", "--outstanding=256")
-    for rows in arguments.rows.split(","):
-        run(f"rows-{rows}", "--workload=get", f"--items={rows}")
+    def values(text):
+        return [value for value in text.split(",") if value]
+
+    for workload in values(arguments.table):
+        run(f"table-{workload}", f"--workload={workload}")
+    for workload in values(arguments.http):
+        run(f"http-{workload}", f"--workload={workload}", "--protocol=http")
+    for workload in values(arguments.workloads):
+        for clients in values(arguments.clients):
+            run(f"clients-{workload}-{clients}", f"--workload={workload}", f"--outstanding={clients}", "--without_echo")
+        for share in values(arguments.shares):
+            run(f"rate-{workload}-{share}", f"--workload={workload}", f"--rate_of_peak={int(share) / 100}", "--outstanding=256", "--without_echo")
+    for rows in values(arguments.rows):
+        run(f"rows-{rows}", "--workload=get", f"--items={rows}", "--without_echo")
 
 
 if __name__ == "__main__":

@@ -88,6 +88,11 @@ class Bench(unittest.TestCase):
         self.assertGreater(workload["late_starts"], 0)
         self.assertGreater(workload["max_us"], 50_000)
 
+    def test_an_open_loop_prints_its_histogram(self):
+        lines = run("--workload=get", "--rate=200", "--without_echo").splitlines()
+        rows = [line.split() for line in lines if line.endswith("%")]
+        self.assertEqual(rows[-1][-2:], ["100.0000", "%"])
+
     def test_a_rate_may_be_a_share_of_the_peak(self):
         result = report("get", "--rate_of_peak=0.5")
         self.assertAlmostEqual(result["rate"], result["peak"] / 2, delta=1)

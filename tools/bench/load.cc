@@ -74,7 +74,10 @@ class Worker {
   // Calls begin at `begin`, `begin` + `step` and so on until `end`, on a thread of its own: gRPC's queue cannot wait
   // precisely enough.
   LoadResult RunOpen(Clock::time_point begin, Clock::duration step, Clock::time_point end) {
-    for (size_t i = slots_.size(); i-- > 0;) free_.push_back(i);
+    {
+      const absl::MutexLock lock(&mutex_);
+      for (size_t i = slots_.size(); i-- > 0;) free_.push_back(i);
+    }
     std::thread pacer([&] { Pace(begin, step, end); });
     while (true) {
       {

@@ -51,6 +51,22 @@ void PrintSide(std::ostream& out, const std::string& name, const Side& side) {
                          side.Median(&Round::client_cpu_us), side.request_bytes, side.response_bytes);
 }
 
+// Shares of the calls by powers of two of microseconds.
+void PrintHistogram(std::ostream& out, const Histogram& latency) {
+  std::map<uint64_t, uint64_t> counts;
+  latency.ForEachBucket([&](uint64_t largest_ns, uint64_t count) {
+    uint64_t bound_us = 1;
+    while (bound_us * 1000 < largest_ns) bound_us *= 2;
+    counts[bound_us] += count;
+  });
+  uint64_t below = 0;
+  for (const auto& [bound_us, count] : counts) {
+    below += count;
+    out << absl::StrFormat("  %9d us %10d  %9.4f %%\n", bound_us, count,
+                           100 * static_cast<double>(below) / static_cast<double>(latency.count()));
+  }
+}
+
 // Lines that only some runs have.
 void PrintDetails(std::ostream& out, const Comparison& c, double seconds) {
   const LoadResult& total = c.workload.total;
@@ -68,6 +84,8 @@ void PrintDetails(std::ostream& out, const Comparison& c, double seconds) {
     out << absl::StrFormat(
         "  schedule: %.0f calls/s%s for %.0f s a round; %d began more than 1 ms late, %d not at all\n", c.rate,
         c.peak > 0 ? absl::StrFormat(" (peak %.0f)", c.peak) : "", seconds, total.late_starts, total.not_started);
+    out << "  latencies up to          calls      share of all up to it\n";
+    PrintHistogram(out, total.latency);
   }
   out << absl::StrFormat("  stalls: %d calls over 100 ms, longest time without an answer %.1f ms\n", total.slow,
                          static_cast<double>(total.longest_gap_ns) / 1e6);
