@@ -144,7 +144,7 @@ CallKind CountedKind(const Options& options, uint64_t count, std::vector<Request
 }  // namespace
 
 const std::vector<WorkloadInfo>& Workloads() {
-  static const std::vector<WorkloadInfo>* const all = new std::vector<WorkloadInfo>{
+  static const std::vector<WorkloadInfo>* const kAll = new std::vector<WorkloadInfo>{
       {"put", true, Loaded::kNothing, PutKind},
       {"get", true, Loaded::kItems, GetKind},
       {"query", true, Loaded::kPages, QueryKind},
@@ -164,7 +164,7 @@ const std::vector<WorkloadInfo>& Workloads() {
       {"ycsb-e", false, Loaded::kYcsb, YcsbKind<'e'>},
       {"ycsb-f", false, Loaded::kYcsb, YcsbKind<'f'>},
   };
-  return *all;
+  return *kAll;
 }
 
 api::v1::Item MakeKey(const std::string& pk, uint64_t sort_offset) {
