@@ -27,6 +27,14 @@ class Histogram {
     max_ns_ = std::max(max_ns_, other.max_ns_);
   }
 
+  // Calls `fn(largest value in ns, count)` for each bucket with values, in ascending order.
+  template <class Fn>
+  void ForEachBucket(Fn fn) const {
+    for (size_t i = 0; i < kBuckets; ++i) {
+      if (buckets_[i] > 0) fn(UpperBound(i), buckets_[i]);
+    }
+  }
+
   uint64_t count() const { return count_; }
   uint64_t max_ns() const { return max_ns_; }
 

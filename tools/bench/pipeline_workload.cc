@@ -15,8 +15,6 @@
 namespace armature::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr absl::Duration kStreamStallMax = absl::Seconds(30);
 
 // The streams of all runs.

@@ -1,73 +1,76 @@
 #ifndef ARMATURE_TOOLS_BENCH_WORKLOAD_H_
 #define ARMATURE_TOOLS_BENCH_WORKLOAD_H_
 
-// The values of the command line, the stored items, and the measured calls.
+// The workloads: their stored items, and their measured calls.
 //
-// Each item for put, get, scan and update has a partition of its own: key {pk: "u" + 16 hex digits, sk: 1000000000}.
-// The items for query are kQueryPartitions partitions of one page each: {pk: "q" + 16 hex digits, sk: 1000000000 + i}.
+// An item of most workloads has a partition of its own: key {pk: "u" + 16 hex digits, sk: 1000000000}. The items for
+// query are kQueryPartitions partitions of one page each: {pk: "q" + 16 hex digits, sk: 1000000000 + i}. Record n of
+// YCSB is {pk: "y" + the 16 hex digits of n / kYcsbPartition, sk: 1000000000 + n % kYcsbPartition}.
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "armature/api/v1/tables.pb.h"
 #include "tools/bench/load.h"
+#include "tools/bench/options.h"
+#include "tools/bench/request_template.h"
 
 namespace armature::bench {
 
-struct Options {
-  std::string target = "127.0.0.1:7700";
-  std::string workload = "all";
-  std::string spawn;  // path of a daemon to start; empty: use `target`
-  uint32_t connections = 2;
-  uint32_t outstanding = 64;
-  uint32_t client_threads = 1;
-  uint32_t rounds = 3;
-  double seconds = 5;
-  double warmup_seconds = 0.5;
-  uint32_t item_bytes = 300;
-  uint32_t page_items = 100;
-  uint32_t gsi = 0;
-  bool stream = false;
-  uint64_t items = 10000;
-  uint64_t key_space = 0;
-  bool without_echo = false;
-  bool json = false;
-
-  bool Wants(const std::string& name) const {
-    return workload == name || (workload == "all" && (name == "put" || name == "get" || name == "query"));
-  }
-};
-
 inline constexpr uint64_t kQueryPartitions = 64;
-
-api::v1::CreateTableRequest TableSchema(const Options& options, const std::string& table);
+inline constexpr uint64_t kYcsbPartition = 128;
 
 // First key of the items that workloads add. The keys of loaded items are below it.
 inline constexpr uint64_t kFirstPutKey = uint64_t{1} << 40;
 
-// 16 hexadecimal digits. Different numbers give different keys; the keys of successive numbers are far apart.
-std::string KeyText(uint64_t number);
+enum class Loaded : uint8_t { kNothing, kItems, kPages, kYcsb };
+
+struct WorkloadInfo {
+  std::string_view name;
+  bool is_in_all = false;
+  Loaded loaded = Loaded::kNothing;
+  // Throws std::runtime_error if item_bytes is too small for the keys.
+  CallKind (*make)(const Options& options, const std::string& table) = nullptr;
+};
+
+// All workloads, in the order in which they run.
+const std::vector<WorkloadInfo>& Workloads();
+
+api::v1::CreateTableRequest TableSchema(const Options& options, const std::string& table);
 
 // An item of options.item_bytes with the partition key `pk`. Throws std::runtime_error if item_bytes is too small for
 // the keys.
 api::v1::Item BenchItem(const Options& options, const std::string& pk, uint64_t sort_offset);
+api::v1::Item MakeKey(const std::string& pk, uint64_t sort_offset);
+// Replaces the beginning of the payload by the second key, so that puts of one key differ: the daemon writes nothing if
+// an item does not change. Throws std::runtime_error if the payload is too small.
+void VaryPayload(const Options& options, api::v1::Item* item);
 
-// Puts that load the items of get, scan and update (LoadItems) or of query (LoadPages). Their sources are finite.
-CallKind LoadItems(const Options& options, const std::string& table);
-CallKind LoadPages(const Options& options, const std::string& table);
+// Puts that load the items of a workload. Their sources are finite.
+CallKind LoadKind(Loaded what, const Options& options, const std::string& table);
 
-// `name` is put, get, query, scan, update, batch, transact or pipeline. Throws std::runtime_error if item_bytes is too
-// small for the keys.
-CallKind Workload(const std::string& name, const Options& options, const std::string& table);
-
-// PutItem of new keys through Pipeline of the client library: the workload "pipeline". Each connection has a stream and
-// a thread that asks for puts; the outstanding puts are divided among them. A run opens its streams and closes them.
-// Throws std::runtime_error if a connection fails.
+// Kinds of workloads in files of their own: reads of ranges, batches and transactions, YCSB, and puts through the
+// client library's Pipeline. Each stream has a connection and a thread that asks for puts; the outstanding puts are
+// divided among them. A run opens its streams and closes them.
+CallKind QueryKind(const Options& options, const std::string& table);
+CallKind ScanKind(const Options& options, const std::string& table);
+CallKind BatchKind(const Options& options, const std::string& table);
+CallKind TransactKind(const Options& options, const std::string& table);
+template <char kLetter>
+CallKind YcsbKind(const Options& options, const std::string& table);
 CallKind PipelineKind(const Options& options, const std::string& table);
 
 // AdminService.Echo with messages of the given lengths, as far as its fields allow: a request may be 2 bytes shorter,
 // an answer has at least 3 bytes.
 CallKind Echo(uint64_t request_bytes, uint64_t response_bytes);
+
+// Sources of calls of one type: with keys drawn at random from [first_key, first_key + keys), in turns from the
+// templates; and with keys that no call has used before, one key in all places or `keys` of them, one for each place.
+CallKind RandomKind(std::string name, CallType type, std::vector<RequestTemplate> templates, uint64_t first_key,
+                    uint64_t keys);
+CallKind NewKeysKind(std::string name, CallType type, RequestTemplate message, uint64_t keys);
 
 }  // namespace armature::bench
 
