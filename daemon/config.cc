@@ -252,7 +252,7 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw) {
   ARM_RETURN_IF_ERROR(ParseDurability(raw.durability, &config.database));
   ARM_RETURN_IF_ERROR(CheckRange("cache_mb", raw.cache_mb, 8, 1 << 20));
   ARM_RETURN_IF_ERROR(CheckRange("read_threads", raw.read_threads, 1, 256));
-  ARM_RETURN_IF_ERROR(CheckRange("column_families_max", raw.column_families_max, 1, 10'000));
+  ARM_RETURN_IF_ERROR(CheckRange("column_families_max", raw.column_families_max, 1, 100'000));
   ARM_RETURN_IF_ERROR(CheckRange("item_collection_mb_max", raw.item_collection_mb_max, 1, 1 << 20));
   if (raw.stream_retention < absl::Minutes(1) || raw.stream_retention > absl::Hours(8760)) {
     return FlagError("stream_retention", absl::FormatDuration(raw.stream_retention), "must be between 1m and 8760h");
