@@ -275,7 +275,7 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw, size_t processors) {
   ARM_RETURN_IF_ERROR(CheckRange("cache_mb", raw.cache_mb, 8, 1 << 20));
   ARM_RETURN_IF_ERROR(CheckRange("read_threads", raw.read_threads, 0, 256));
   ARM_RETURN_IF_ERROR(CheckRange("applier_threads", raw.applier_threads, 0, 64));
-  ARM_RETURN_IF_ERROR(CheckRange("column_families_max", raw.column_families_max, 1, 10'000));
+  ARM_RETURN_IF_ERROR(CheckRange("column_families_max", raw.column_families_max, 1, 100'000));
   ARM_RETURN_IF_ERROR(CheckRange("item_collection_mb_max", raw.item_collection_mb_max, 1, 1 << 20));
   ARM_RETURN_IF_ERROR(ReadStreams(raw, &config.database.streams));
   if (raw.ttl_interval < absl::Milliseconds(10) || raw.ttl_interval > absl::Hours(24)) {

@@ -72,8 +72,9 @@ ABSL_FLAG(int64_t, read_threads, 0,
 ABSL_FLAG(int64_t, applier_threads, 0,
           "Threads that bring global indexes up to date, a table on one of them at a time, 1 to 64. 0: one for two "
           "processors, at most 8. Fixed at start.");
-ABSL_FLAG(int64_t, column_families_max, 2000,
-          "Limit on column families, about one per table and index, 1 to 10000. Fixed at start.");
+ABSL_FLAG(int64_t, column_families_max, 16'000,
+          "Limit on the column families that all tables and indexes may need, about one each, 1 to 100000. Fixed at "
+          "start.");
 ABSL_FLAG(int64_t, item_collection_mb_max, 10'240,
           "Limit in MiB on an item collection (items and local index entries with one partition key value, in tables "
           "with local indexes), 1 to 1048576. Writes that would exceed it are refused. Fixed at start.");

@@ -95,14 +95,14 @@ absl::StatusOr<IndexBuilder::Turn> IndexBuilder::RunOnce() {
   const std::shared_ptr<const store::CatalogSnapshot> snapshot = database_->catalog();
   Turn turn;
   absl::Status failed;
-  for (const auto& [name, table] : snapshot->tables()) {
+  for (const auto& [id, table] : snapshot->unsettled()) {
     for (const store::Index& index : table->global_indexes) {
       if (index.build == nullptr) continue;
       turn.building = true;
       const absl::StatusOr<bool> advanced = Advance(snapshot, *table, index);
       // An index that fails does not delay the others.
       if (!advanced.ok()) {
-        failed = WithContext(advanced.status(), Cat(name, "/", index.descriptor.name));
+        failed = WithContext(advanced.status(), Cat(table->descriptor.name, "/", index.descriptor.name));
         continue;
       }
       turn.advanced = turn.advanced || *advanced;

@@ -159,6 +159,8 @@ void FillStore(const store::Database& database, v1::GetServerInfoResponse* to) {
   to->set_stream_bytes(database.streams().bytes());
   to->set_stream_max_bytes(database.stream_keeper().options().bytes_max);
   to->set_stream_segments_trimmed_early(database.stream_keeper().trimmed_early());
+  to->set_column_families_needed(stats.column_families_needed);
+  to->set_column_families_max(stats.column_families_max);
 }
 
 engine::StartBackupRequest ToEngine(const v1::StartBackupRequest& from) {

@@ -61,9 +61,12 @@ constexpr MetricDefinition kTables[] = {
      "Share of one partition key, the most used one, in the capacity units (throttled: in the requests) of all counted "
      "keys in the last ten minutes, at least; 0 to 1. Only for tables and global indexes with contributor insights. "
      "`index` is empty for the table itself; `use` is read, write or throttled."},
-    {"armature_column_families", kGauge, "", "Column families in use: about one for each table and index."},
+    {"armature_column_families", kGauge, "",
+     "Column families that are made: one for each table and index that was written, and five."},
+    {"armature_column_families_needed", kGauge, "",
+     "Column families that all tables and indexes need once each was written."},
     {"armature_column_families_max", kGauge, "",
-     "The limit on column families of tables and indexes, --column_families_max."},
+     "The limit on the column families that tables and indexes may need, --column_families_max."},
 };
 
 constexpr MetricDefinition kStreams[] = {

@@ -344,6 +344,7 @@ std::string Collect(const MetricsSources& sources, absl::Time start) {
   AddHotKeys(sources.engine->HotKeyShares(), &set);
   AddStreams(*sources.engine->database(), &set);
   set.Add("armature_column_families", uint64_t{database.column_families});
+  set.Add("armature_column_families_needed", uint64_t{database.column_families_needed});
   set.Add("armature_column_families_max", uint64_t{database.column_families_max});
   const engine::EngineStats engine = sources.engine->stats();
   set.Add("armature_pool_queue_tasks", uint64_t{engine.read_queue_tasks}, {{"pool", "read"}});

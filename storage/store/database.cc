@@ -15,6 +15,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/catalog/ddl_worker.h"
+#include "storage/store/commit/family_maker.h"
 #include "storage/store/data_directory.h"
 #include "storage/store/disk_space.h"
 #include "storage/store/log/backlog_count.h"
@@ -44,6 +45,7 @@ struct Database::Impl {
   std::unique_ptr<DdlWorker> ddl;
   std::unique_ptr<BacklogCount> backlog_count;
   std::unique_ptr<Committer> committer;
+  std::unique_ptr<FamilyMaker> families;
   std::unique_ptr<DiskGuard> guard;
 };
 
@@ -83,6 +85,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   impl->backlog_count = std::make_unique<BacklogCount>(impl->log.get(), impl->catalog.get());
   impl->committer = std::make_unique<Committer>(options, impl->rocks.get(), impl->tickets.get(), impl->log.get(),
                                                 impl->streams.get());
+  impl->families = std::make_unique<FamilyMaker>(options, impl->rocks.get(), impl->committer.get());
   impl->stream_keeper = std::make_unique<StreamKeeper>(impl->streams.get(), options.streams);
   impl->guard = std::make_unique<DiskGuard>(impl->rocks.get(), impl->rocks->space());
   LOG(INFO) << "store: opened path=" << options.path << " database=" << impl->directory->database_id()
@@ -110,10 +113,12 @@ void Database::AbandonRestores() {
 
 absl::StatusOr<GetResult> Database::Get(const Keyspace& keyspace, std::string_view key, ReadMode mode,
                                         std::string* value) const {
+  rocksdb::ColumnFamilyHandle* const handle = keyspace.family->handle();
+  if (handle == nullptr) return GetResult::kMissing;
   rocksdb::ReadOptions options;
   if (mode == ReadMode::kMemoryOnly) options.read_tier = rocksdb::kBlockCacheTier;
   rocksdb::PinnableSlice pinned(value);
-  const rocksdb::Status status = impl_->rocks->db()->Get(options, keyspace.family->handle(), ToSlice(key), &pinned);
+  const rocksdb::Status status = impl_->rocks->db()->Get(options, handle, ToSlice(key), &pinned);
   if (status.ok()) {
     if (pinned.IsPinned()) value->assign(pinned.data(), pinned.size());
     return GetResult::kFound;
@@ -174,15 +179,17 @@ absl::StatusOr<TokenSweep> Database::SweepExpiredTokens(int64_t now_ms, const st
 }
 
 void Database::Commit(WriteUnit unit, CommitCallback done) {
-  impl_->committer->Commit(std::move(unit), std::move(done));
+  std::vector<WriteUnit> units;
+  units.push_back(std::move(unit));
+  CommitAll(std::move(units), std::move(done));
 }
 
 void Database::CommitAll(std::vector<WriteUnit> units, CommitCallback done) {
-  impl_->committer->CommitAll(std::move(units), std::move(done));
+  impl_->families->CommitAll(std::move(units), std::move(done));
 }
 
 void Database::CommitEach(std::vector<Commitment> commitments) {
-  if (!commitments.empty()) impl_->committer->CommitEach(std::move(commitments));
+  if (!commitments.empty()) impl_->families->CommitEach(std::move(commitments));
 }
 
 namespace {
@@ -205,6 +212,7 @@ void TakeBackTotals(const WriteUnit& unit) {
 
 absl::Status Database::CommitConsumed(const WriteUnit& unit, TableId table,
                                       const std::vector<std::pair<IndexId, ChangeSequence>>& cursors) {
+  ARM_RETURN_IF_ERROR(impl_->families->MakeFor(unit));
   rocksdb::WriteBatch batch;
   rocksdb::ColumnFamilyHandle* const meta = impl_->rocks->meta()->handle();
   AddRowsAndTotals(unit, meta, &batch);
@@ -247,6 +255,7 @@ absl::Status Database::BeginIndexScan(TableId table, const Index& index) {
 absl::Status Database::CommitBuilt(const WriteUnit& unit, TableId table, const Index& index, const BuildState& state) {
   // A scan can be repeated, so it waits for space like a client.
   ARM_RETURN_IF_ERROR(impl_->rocks->space()->CheckClients());
+  ARM_RETURN_IF_ERROR(impl_->families->MakeFor(unit));
   rocksdb::WriteBatch batch;
   rocksdb::ColumnFamilyHandle* const meta = impl_->rocks->meta()->handle();
   AddRowsAndTotals(unit, meta, &batch);
@@ -368,6 +377,7 @@ DatabaseStats Database::stats() const {
           .disk = impl_->rocks->space()->report(),
           .files = impl_->rocks->file_stats(),
           .column_families = impl_->rocks->family_count(),
+          .column_families_needed = impl_->catalog->snapshot()->families_needed(),
           .column_families_max = impl_->rocks->table_families_max(),
           .change_sequence = impl_->tickets->last_taken().value()};
 }

@@ -145,8 +145,9 @@ struct DatabaseStats {
   CommitterCounters committer;
   DiskReport disk;
   FileStats files;
-  size_t column_families = 0;
-  size_t column_families_max = 0;
+  size_t column_families = 0;         // that are made
+  size_t column_families_needed = 0;  // that all tables and indexes need once each was written
+  size_t column_families_max = 0;     // limit on those that are needed
   uint64_t change_sequence = 0;
 };
 
@@ -239,8 +240,7 @@ class Database {
   // See Catalog::Add and MarkDeleting. The remaining work is done in the background.
   absl::StatusOr<model::TableDescriptor> CreateTable(model::TableDescriptor descriptor);
   absl::StatusOr<model::TableDescriptor> DeleteTable(std::string_view name);
-  // See Catalog::Update. Durable and visible when it returns. Column families are created and dropped in the
-  // background.
+  // See Catalog::Update. Durable and visible when it returns. Column families are dropped in the background.
   absl::StatusOr<std::optional<model::TableDescriptor>> UpdateTable(
       std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change);
 

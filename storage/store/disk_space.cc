@@ -180,6 +180,7 @@ void DiskGuard::Work() {
 void DiskGuard::RunOnce() {
   space_->Look();
   db_->KeepResumable();
+  db_->FlushIdle(MonotonicNs());
   if (!space_->has_failed() || !HasRoomToResume()) return;
   const absl::Status resumed = db_->Resume();
   if (!resumed.ok()) {

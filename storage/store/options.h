@@ -35,7 +35,9 @@ struct DatabaseOptions {
   // Memtables are flushed when the write-ahead log that they keep alive exceeds this size.
   size_t wal_max_bytes = size_t{256} << 20;
   size_t memtable_bytes = size_t{32} << 20;  // per column family
-  size_t column_families_max = 2000;
+  // A memtable that was not written for this long is flushed.
+  int64_t idle_flush_ms = int64_t{10} * 60 * 1000;
+  size_t column_families_max = 16'000;  // that all tables and indexes together may need
   // Commit queue limits. Beyond either, new writes are throttled.
   size_t commit_queue_units_max = 100'000;
   size_t commit_queue_bytes_max = size_t{128} << 20;

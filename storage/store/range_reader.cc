@@ -71,7 +71,8 @@ class RangeCursor {
     if (skipped_max_ != UINT64_MAX) options.max_skippable_internal_keys = kSkipStep;
     options.iterate_lower_bound = &begin_;
     if (!read.range.end.empty()) options.iterate_upper_bound = &end_;
-    iterator_.reset(db->db()->NewIterator(options, family.handle()));
+    rocksdb::ColumnFamilyHandle* const handle = family.handle();
+    iterator_.reset(handle == nullptr ? rocksdb::NewEmptyIterator() : db->db()->NewIterator(options, handle));
     forward_ ? iterator_->SeekToFirst() : iterator_->SeekToLast();
     Settle();
   }
@@ -204,6 +205,11 @@ class JoinedReader {
 
   // Reads the chosen rows of the batch.
   void ReadChosen() {
+    rocksdb::ColumnFamilyHandle* const rows = rows_.handle();
+    if (rows == nullptr) {
+      for (Entry& entry : batch_) entry.row_status = rocksdb::Status::NotFound();
+      return;
+    }
     rocksdb::ReadOptions options;
     options.snapshot = snapshot_.snapshot();
     if (read_.mode == ReadMode::kMemoryOnly) {
@@ -211,7 +217,7 @@ class JoinedReader {
       options.read_tier = rocksdb::kBlockCacheTier;
       for (Entry& entry : batch_) {
         if (!entry.row_key.has_value()) continue;
-        entry.row_status = db_->db()->Get(options, rows_.handle(), ToSlice(*entry.row_key), &entry.row);
+        entry.row_status = db_->db()->Get(options, rows, ToSlice(*entry.row_key), &entry.row);
         if (entry.row_status.IsIncomplete()) return;
       }
       return;
@@ -226,7 +232,7 @@ class JoinedReader {
     if (keys.empty()) return;
     std::vector<rocksdb::PinnableSlice> values(keys.size());
     std::vector<rocksdb::Status> statuses(keys.size());
-    db_->db()->MultiGet(options, rows_.handle(), keys.size(), keys.data(), values.data(), statuses.data());
+    db_->db()->MultiGet(options, rows, keys.size(), keys.data(), values.data(), statuses.data());
     for (size_t i = 0; i < chosen.size(); ++i) {
       chosen[i]->row = std::move(values[i]);
       chosen[i]->row_status = std::move(statuses[i]);

@@ -22,6 +22,10 @@ namespace {
 constexpr size_t kReplayedMemtableBytes = size_t{64} << 30;
 // The space that must be free to keep a spare file, as a multiple of its size.
 constexpr uint64_t kSpareRoomFactor = 2;
+// Number of idle families that are flushed at once.
+constexpr size_t kIdleFlushesMax = 16;
+constexpr size_t kFamiliesFlushedAtStartMax = 200;
+constexpr int64_t kIdleScanNs = 10'000'000'000;
 
 }  // namespace
 
@@ -112,6 +116,11 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
     }
     names = {rocksdb::kDefaultColumnFamilyName};
   }
+  // With many families, a file for each that has rows in the log would take most of the time of a start. The rows stay
+  // in memory and in the log, and FlushIdle writes them later.
+  if (if_damaged == IfDamaged::kRefuse && names.size() > kFamiliesFlushedAtStartMax) {
+    db_options.avoid_flush_during_recovery = true;
+  }
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
   descriptors.reserve(names.size());
   for (const std::string& name : names) {
@@ -127,9 +136,7 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   ARM_RETURN_IF_ERROR(FromRocks(opened, Cat("open ", path)));
   db_.reset(raw);
   const absl::MutexLock lock(&mutex_);
-  for (rocksdb::ColumnFamilyHandle* handle : handles) {
-    families_[handle->GetName()] = std::make_unique<ColumnFamily>(handle->GetName(), handle, StatsDelta{});
-  }
+  for (rocksdb::ColumnFamilyHandle* const handle : handles) AddFamily(handle);
   // Resume flushes the memtables.
   if (lacks_space) space_.SetFailed(Shortage::kSpace);
   return absl::OkStatus();
@@ -138,7 +145,9 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
 absl::Status RocksDb::LoadStats() {
   const std::string prefix = StatsKey("");
   return ForEachWithPrefix(*meta_, prefix, [&](std::string_view key, std::string_view value) {
-    ColumnFamily* const family = Find(key.substr(prefix.size()));
+    const std::string_view name = key.substr(prefix.size());
+    counted_.emplace(name);
+    ColumnFamily* const family = Find(name);
     if (family == nullptr) return absl::OkStatus();
     const absl::StatusOr<StatsDelta> totals = ParseStats(value);
     if (!totals.ok()) return WithContext(totals.status(), Cat("totals of ", family->name()));
@@ -149,11 +158,11 @@ absl::Status RocksDb::LoadStats() {
 
 RocksDb::~RocksDb() {
   if (db_ == nullptr) return;
+  for (rocksdb::ColumnFamilyHandle* const handle : Handles()) {
+    static_cast<void>(db_->DestroyColumnFamilyHandle(handle));
+  }
   {
     const absl::MutexLock lock(&mutex_);
-    for (const auto& [name, family] : families_) {
-      static_cast<void>(db_->DestroyColumnFamilyHandle(family->handle()));
-    }
     families_.clear();
   }
   // After an orderly end, a start of any boot can tell damage from writes that were not synced. After a failed write
@@ -167,19 +176,53 @@ RocksDb::~RocksDb() {
 ColumnFamily* RocksDb::Find(std::string_view name) {
   const absl::MutexLock lock(&mutex_);
   const auto found = families_.find(name);
-  return found == families_.end() ? nullptr : found->second.get();
+  return found == families_.end() || !found->second->is_made() ? nullptr : found->second.get();
+}
+
+absl::StatusOr<ColumnFamily*> RocksDb::Place(const std::string& name) {
+  const absl::MutexLock lock(&mutex_);
+  std::unique_ptr<ColumnFamily>& family = families_[name];
+  if (family == nullptr) {
+    // Totals are written in the batch of the rows. Sizes of collections have none: their family is made before that of
+    // their table, so a manifest that lost it has lost the table's as well.
+    if (counted_.contains(name)) {
+      families_.erase(name);
+      return DataLossError(Cat("column family ", name, " is missing"));
+    }
+    family = std::make_unique<ColumnFamily>(name, nullptr);
+  }
+  return family.get();
 }
 
 std::vector<std::string> RocksDb::FamilyNames() {
   const absl::MutexLock lock(&mutex_);
   std::vector<std::string> names;
-  for (const auto& [name, family] : families_) names.push_back(name);
+  for (const auto& [name, family] : families_) {
+    if (family->is_made()) names.push_back(name);
+  }
   return names;
+}
+
+std::vector<rocksdb::ColumnFamilyHandle*> RocksDb::Handles() {
+  const absl::MutexLock lock(&mutex_);
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  handles.reserve(made_);
+  for (const auto& [name, family] : families_) {
+    if (family->is_made()) handles.push_back(family->handle());
+  }
+  return handles;
+}
+
+void RocksDb::AddFamily(rocksdb::ColumnFamilyHandle* handle) {
+  std::unique_ptr<ColumnFamily>& family = families_[handle->GetName()];
+  if (family == nullptr) family = std::make_unique<ColumnFamily>(handle->GetName(), nullptr);
+  family->handle_.store(handle, std::memory_order_release);
+  ++made_;
 }
 
 size_t RocksDb::family_count() {
   const absl::MutexLock lock(&mutex_);
-  return families_.size();
+  return made_;
 }
 
 void RocksDb::HoldFamilies() {
@@ -206,13 +249,12 @@ absl::Status RocksDb::CreateFamilies(const std::vector<std::string>& names) {
   const rocksdb::Status status = db_->CreateColumnFamilies(missing, &handles);
   // If the call failed half-way, the first families exist and are ours.
   const absl::MutexLock lock(&mutex_);
-  for (rocksdb::ColumnFamilyHandle* handle : handles) {
-    families_[handle->GetName()] = std::make_unique<ColumnFamily>(handle->GetName(), handle, StatsDelta{});
-  }
+  for (rocksdb::ColumnFamilyHandle* const handle : handles) AddFamily(handle);
   return FromRocks(status, "create column families");
 }
 
 absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
+  const absl::MutexLock drop_lock(&drop_mutex_);
   const absl::MutexLock families_lock(&families_gate_, absl::Condition(&families_free_));
   const absl::ReaderMutexLock gate(&write_gate_);
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
@@ -220,8 +262,7 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (ColumnFamily* const family = Find(name); family != nullptr) handles.push_back(family->handle());
   }
-  if (handles.empty()) return absl::OkStatus();
-  const rocksdb::Status all = db_->DropColumnFamilies(handles);
+  const rocksdb::Status all = handles.empty() ? rocksdb::Status::OK() : db_->DropColumnFamilies(handles);
   absl::Status status;
   for (rocksdb::ColumnFamilyHandle* const handle : handles) {
     // A family that is still there is kept, so that a later call drops it. To drop one twice is an invalid argument.
@@ -230,14 +271,23 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
       status = FromRocks(dropped, "drop column families");
       continue;
     }
-    const absl::MutexLock lock(&mutex_);
-    families_.erase(families_.find(handle->GetName()));
+    {
+      const absl::MutexLock lock(&mutex_);
+      families_.erase(families_.find(handle->GetName()));
+      --made_;
+    }
     static_cast<void>(db_->DestroyColumnFamilyHandle(handle));
+  }
+  const absl::MutexLock lock(&mutex_);
+  for (const std::string& name : names) {
+    const auto found = families_.find(name);
+    if (found != families_.end() && !found->second->is_made()) families_.erase(found);
   }
   return status;
 }
 
 absl::StatusOr<bool> RocksDb::IsEmpty(const ColumnFamily& family) {
+  if (!family.is_made()) return true;
   rocksdb::ReadOptions read;
   read.total_order_seek = true;
   const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read, family.handle()));
@@ -247,8 +297,10 @@ absl::StatusOr<bool> RocksDb::IsEmpty(const ColumnFamily& family) {
 }
 
 absl::StatusOr<std::optional<std::string>> RocksDb::Get(const ColumnFamily& family, std::string_view key) {
+  rocksdb::ColumnFamilyHandle* const handle = family.handle();
+  if (handle == nullptr) return std::nullopt;
   std::string value;
-  const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), family.handle(), ToSlice(key), &value);
+  const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), handle, ToSlice(key), &value);
   if (status.IsNotFound()) return std::nullopt;
   ARM_RETURN_IF_ERROR(FromRocks(status, Cat("read from ", family.name())));
   return value;
@@ -296,6 +348,35 @@ void RocksDb::KeepResumable() {
   if (!db_->GetIntProperty(family, rocksdb::DB::Properties::kNumEntriesActiveMemTable, &entries) || entries > 0) return;
   const absl::ReaderMutexLock gate(&write_gate_);
   if (space_.CheckEngine().ok()) WriteMark();
+}
+
+void RocksDb::FlushIdle(int64_t now_ns) {
+  if (now_ns < next_idle_scan_ns_) return;
+  const int64_t idle_ns = options_.idle_flush_ms * 1'000'000;
+  const absl::MutexLock drop_lock(&drop_mutex_);
+  std::vector<rocksdb::ColumnFamilyHandle*> idle;
+  for (rocksdb::ColumnFamilyHandle* const handle : Handles()) {
+    if (idle.size() == kIdleFlushesMax) break;
+    uint64_t entries = 0;
+    // The default family keeps its mark.
+    if (handle->GetID() == 0 ||
+        !db_->GetIntProperty(handle, rocksdb::DB::Properties::kNumEntriesActiveMemTable, &entries)) {
+      continue;
+    }
+    MemtableFill& fill = fill_[handle->GetID()];
+    if (fill.entries != entries) fill = {entries, now_ns};
+    if (entries > 0 && now_ns - fill.since_ns >= idle_ns) idle.push_back(handle);
+  }
+  if (idle.size() < kIdleFlushesMax) next_idle_scan_ns_ = now_ns + std::min(kIdleScanNs, idle_ns / 2);
+  if (idle.empty()) return;
+  const absl::ReaderMutexLock gate(&write_gate_);
+  if (!space_.CheckClients().ok()) return;
+  rocksdb::FlushOptions flush;
+  // A flush that would stop writers is left for later.
+  flush.allow_write_stall = false;
+  if (const rocksdb::Status flushed = db_->Flush(flush, idle); !flushed.ok()) {
+    LOG_EVERY_N(WARNING, 60) << "store: cannot flush idle families status=" << flushed.ToString();
+  }
 }
 
 void RocksDb::WriteMark() {
@@ -373,14 +454,9 @@ rocksdb::Status RocksDb::ResumeEngine() {
   db_->EnableFileDeletions(/*force=*/false);
   if (!resumed.ok()) return resumed;
   // Without a background error of its own, RocksDB's Resume does nothing.
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  {
-    const absl::MutexLock lock(&mutex_);
-    for (const auto& [name, family] : families_) handles.push_back(family->handle());
-  }
   rocksdb::FlushOptions flush;
   flush.allow_write_stall = true;
-  return db_->Flush(flush, handles);
+  return db_->Flush(flush, Handles());
 }
 
 // Gives the memtables their configured size, after they were flushed.
@@ -389,6 +465,7 @@ rocksdb::Status RocksDb::ShrinkMemtables() {
   replayed_memtable_bytes_ = 0;
   const absl::MutexLock lock(&mutex_);
   for (const auto& [name, family] : families_) {
+    if (!family->is_made()) continue;
     const rocksdb::ColumnFamilyOptions wanted = MakeFamilyOptions(name);
     const rocksdb::Status changed = db_->SetOptions(
         family->handle(),
@@ -409,10 +486,13 @@ void RocksDb::CancelResume() {
 
 void AddRows(const WriteUnit& unit, rocksdb::WriteBatch* batch) {
   for (const WriteUnit::Op& op : unit.ops()) {
+    rocksdb::ColumnFamilyHandle* const handle = op.family->handle();
     if (op.kind == WriteUnit::OpKind::kPut) {
-      batch->Put(op.family->handle(), ToSlice(unit.key(op)), ToSlice(unit.value(op)));
-    } else if (op.kind == WriteUnit::OpKind::kDelete) {
-      batch->Delete(op.family->handle(), ToSlice(unit.key(op)));
+      // RocksDB would take null for its default family.
+      CHECK(handle != nullptr) << op.family->name() << " is written before it is made";
+      batch->Put(handle, ToSlice(unit.key(op)), ToSlice(unit.value(op)));
+    } else if (op.kind == WriteUnit::OpKind::kDelete && handle != nullptr) {
+      batch->Delete(handle, ToSlice(unit.key(op)));
     }
   }
 }

@@ -3,9 +3,11 @@
 
 // Owns the storage engine and its column families. Inside the store only.
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,7 @@
 #include "storage/store/disk_space.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/log_files.h"
+#include "storage/store/meta_keys.h"
 #include "storage/store/options.h"
 #include "storage/store/spare_file.h"
 #include "storage/store/wal/log_check.h"
@@ -28,24 +31,34 @@ namespace armature::store {
 struct FileStats;
 class WriteUnit;
 
-// The column family behind a Keyspace.
+// The column family behind a Keyspace. The family of a table or an index is made in RocksDB before the first write to
+// it; until then it has no handle, and no rows.
 //
-// Thread-safety: immutable after construction, except for the atomic totals.
+// A reader that finds no handle has read the empty family, as of that moment. A reader of a snapshot loads the handle
+// after it took the snapshot: rows of a family that is made later are not in the snapshot.
+//
+// Thread-safety: thread-safe. The handle is set once.
 class ColumnFamily {
  public:
-  ColumnFamily(std::string name, rocksdb::ColumnFamilyHandle* handle, StatsDelta totals)
-      : handle_(handle), stats_(std::move(name), totals) {}
+  ColumnFamily(std::string name, rocksdb::ColumnFamilyHandle* handle)
+      : is_of_table_(IsTableFamilyName(name)), handle_(handle), stats_(std::move(name), StatsDelta{}) {}
 
   const std::string& name() const { return stats_.family_name(); }
-  rocksdb::ColumnFamilyHandle* handle() const { return handle_; }
+  // Null until the family is made. Destroyed by its database.
+  rocksdb::ColumnFamilyHandle* handle() const { return handle_.load(std::memory_order_acquire); }
+  bool is_made() const { return handle() != nullptr; }
+  // True for the families of tables and indexes; false for those that every database has.
+  bool is_of_table() const { return is_of_table_; }
   KeyspaceStats* stats() { return &stats_; }
 
  private:
-  rocksdb::ColumnFamilyHandle* handle_;  // destroyed by its database
+  friend class RocksDb;
+  const bool is_of_table_;
+  std::atomic<rocksdb::ColumnFamilyHandle*> handle_;
   KeyspaceStats stats_;
 };
 
-// Thread-safety: thread-safe, except that only one DDL thread creates and drops families.
+// Thread-safety: thread-safe. Families are created and dropped by one thread at a time; others wait for it.
 // Lifetime: outlives every ColumnFamily pointer it returns. DropFamilies destroys the objects of dropped families.
 class RocksDb {
  public:
@@ -67,17 +80,21 @@ class RocksDb {
   ColumnFamily* stream() { return stream_; }
   ColumnFamily* expiry() { return expiry_; }
 
-  // Returns the family called `name`, or null.
+  // Returns the family called `name` if it is made, else null.
   ColumnFamily* Find(std::string_view name);
+  // Returns the family of a table or an index, made or not. Errors: DataLoss if it had rows before the database was
+  // opened, and is missing.
+  absl::StatusOr<ColumnFamily*> Place(const std::string& name);
+  // Names and number of the families that are made.
   std::vector<std::string> FamilyNames();
   size_t family_count();
-  // Limit on the number of families of all tables and indexes together.
+  // Limit on the number of families that all tables and indexes together may need.
   size_t table_families_max() const { return options_.column_families_max; }
 
-  // Creates those of `names` that do not exist, in one call, because each call rewrites the options file.
+  // Makes those of `names` that are not made, in one call.
   absl::Status CreateFamilies(const std::vector<std::string>& names);
-  // Drops those of `names` that exist. The caller ensures that no one uses them. On an error some of them may be
-  // dropped; the others remain.
+  // Drops those of `names` that are made, and forgets all of them. The caller ensures that no one uses them. On an
+  // error some of them may be dropped; the others remain.
   absl::Status DropFamilies(const std::vector<std::string>& names);
 
   // Blocks the creation and dropping of families by any thread until ReleaseFamilies. To be held briefly.
@@ -109,6 +126,13 @@ class RocksDb {
   void CancelResume();
   // Call periodically from one thread: keeps Resume, and a start on a full disk, possible.
   void KeepResumable();
+  // Call periodically from one thread, with the time of a monotonic clock: writes the memtables of some families that
+  // were not written for DatabaseOptions::idle_flush_ms. They release their memory, and the log is not needed for them.
+  void FlushIdle(int64_t now_ns);
+
+  // Number of writes of clients so far: background work gives way to them.
+  uint64_t client_writes() const { return client_writes_.load(std::memory_order_relaxed); }
+  void CountClientWrites(uint64_t count) { client_writes_.fetch_add(count, std::memory_order_relaxed); }
 
   FileStats file_stats();
   // Free space that must be left for the spare file.
@@ -127,6 +151,9 @@ class RocksDb {
   rocksdb::ColumnFamilyOptions MakeFamilyOptions(std::string_view name) const;
   rocksdb::Status ShrinkMemtables();
   absl::Status LoadStats();
+  void AddFamily(rocksdb::ColumnFamilyHandle* handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The handles of all families that are made.
+  std::vector<rocksdb::ColumnFamilyHandle*> Handles();
   absl::Status AfterWrite(const rocksdb::Status& status, std::string_view context);
   rocksdb::Status ResumeEngine();
 
@@ -143,19 +170,31 @@ class RocksDb {
   // for the failed log.
   absl::Mutex write_gate_;
   std::atomic<bool> resume_cancelled_ = false;
+  std::atomic<uint64_t> client_writes_ = 0;
   // Size of a memtable, if it differs from the configured one, because the log was replayed without space for flushes.
   size_t replayed_memtable_bytes_ = 0;
+  struct MemtableFill {
+    uint64_t entries = 0;
+    int64_t since_ns = 0;
+  };
+  // Used by the thread of FlushIdle.
+  std::map<uint32_t, MemtableFill> fill_;  // by id of the family
+  int64_t next_idle_scan_ns_ = 0;
+  absl::Mutex drop_mutex_;     // held while families are dropped, or their handles used by FlushIdle
   absl::Mutex families_gate_;  // held while families are created or dropped
   bool families_free_ ABSL_GUARDED_BY(families_gate_) = true;
   absl::Mutex mutex_;
   std::map<std::string, std::unique_ptr<ColumnFamily>, std::less<>> families_ ABSL_GUARDED_BY(mutex_);
+  size_t made_ ABSL_GUARDED_BY(mutex_) = 0;  // number of families that are made
+  // Names of the families that had totals when the database was opened: all that had rows, and were counted.
+  std::set<std::string, std::less<>> counted_;
   ColumnFamily* meta_ = nullptr;
   ColumnFamily* log_ = nullptr;
   ColumnFamily* stream_ = nullptr;
   ColumnFamily* expiry_ = nullptr;
 };
 
-// Adds the puts and deletes of `unit` to `batch`, not its counters.
+// Adds the puts and deletes of `unit` to `batch`, not its counters. The families of the puts are made.
 void AddRows(const WriteUnit& unit, rocksdb::WriteBatch* batch);
 
 // The rows of several units, in the order of families and keys; rows of equal keys in the order of the units. RocksDB
@@ -184,9 +223,11 @@ class SortedRows {
 
 template <class Fn>
 absl::Status RocksDb::ForEachWithPrefix(const ColumnFamily& family, std::string_view prefix, Fn fn) {
+  rocksdb::ColumnFamilyHandle* const handle = family.handle();
+  if (handle == nullptr) return absl::OkStatus();
   rocksdb::ReadOptions read;
   read.total_order_seek = true;
-  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read, family.handle()));
+  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read, handle));
   const rocksdb::Slice start(prefix.data(), prefix.size());
   for (it->Seek(start); it->Valid() && it->key().starts_with(start); it->Next()) {
     const absl::Status status = fn(std::string_view(it->key().data(), it->key().size()),

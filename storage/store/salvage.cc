@@ -289,6 +289,7 @@ class Salvager {
     rocksdb::ColumnFamilyHandle* const meta = rocks_->meta()->handle();
     uint32_t next_id = 1;
     uint64_t sequence = 0;
+    std::set<std::string> counted;  // families that had totals, and therefore rows
     ARM_RETURN_IF_ERROR(
         rocks_->ForEachWithPrefix(*rocks_->meta(), "", [&](std::string_view key, std::string_view value) {
           MetaRecord record = ParseMetaRecord(key, value);
@@ -310,6 +311,7 @@ class Salvager {
             case MetaKind::kBuild:
             case MetaKind::kExpiry:
             case MetaKind::kStats:
+              if (record.kind == MetaKind::kStats) counted.insert(record.name);
               batch.Delete(meta, ToSlice(key));
               break;
             case MetaKind::kTable:
@@ -324,7 +326,6 @@ class Salvager {
           return absl::OkStatus();
         }));
     std::set<std::string> known = FixedFamilyNames();
-    std::vector<std::string> missing;
     for (model::TableDescriptor& table : tables_) {
       BuildIndexesAgain(&table);
       batch.Put(meta, TableKey(table.id), EncodeTableRecord(table));
@@ -335,13 +336,12 @@ class Salvager {
       for (const std::string& family : Catalog::FamilyNames(table)) {
         known.insert(family);
         const bool is_needed = table.state == model::TableState::kActive || table.state == model::TableState::kUpdating;
-        if (is_needed && !family.starts_with('g') && rocks_->Find(family) == nullptr) missing.push_back(family);
+        const bool had_rows = counted.contains(family);
+        if (is_needed && had_rows && !family.starts_with('g') && rocks_->Find(family) == nullptr) {
+          report_.problems.push_back(Cat("column family ", family, " is lost; its table or index begins empty"));
+        }
       }
     }
-    for (const std::string& family : missing) {
-      report_.problems.push_back(Cat("column family ", family, " is lost; its table or index begins empty"));
-    }
-    ARM_RETURN_IF_ERROR(rocks_->CreateFamilies(missing));
     ARM_ASSIGN_OR_RETURN(const uint64_t last_in_streams, LastStreamSequence());
     batch.Put(meta, ToSlice(kNextIdKey), EncodeU32(std::max(next_id, MaxFamilyId() + 1)));
     batch.Put(meta, ToSlice(kSequenceKey), EncodeU64(std::max(sequence, last_in_streams)));
@@ -349,7 +349,7 @@ class Salvager {
     return DropUnknown(known);
   }
 
-  // The first start makes the families of these indexes and fills them.
+  // The first start fills these indexes.
   static void BuildIndexesAgain(model::TableDescriptor* table) {
     if (table->state != model::TableState::kActive && table->state != model::TableState::kUpdating) return;
     for (model::IndexDescriptor& index : table->global_indexes) {

@@ -369,7 +369,7 @@ TEST(BadFlags, AreRefusedWithWhatIsAllowed) {
       {"--durability=interval:0", "must be sync, os, or interval:"},
       {"--cache_mb=1", "must be between 8 and 1048576"},
       {"--read_threads=-1", "must be between 0 and 256"},
-      {"--column_families_max=0", "must be between 1 and 10000"},
+      {"--column_families_max=0", "must be between 1 and 100000"},
       {"surplus", "unexpected argument: surplus"},
   };
   const TempDir directory;

@@ -113,12 +113,14 @@ class Metrics(unittest.TestCase):
             self.assertGreater(after.sum(name), before.sum(name), name)
         self.assertEqual(after.sum("armature_table_items", table="Items"), 5)
         self.assertGreater(after.sum("armature_table_bytes", table="Items"), 0)
-        self.assertEqual(after.sum("armature_column_families"), 5 + 2)
+        self.assertEqual(after.sum("armature_column_families_needed"), 2)
+        self.assertEqual(after.sum("armature_column_families_max"), 16000)
         self.assertEqual(after.sum("armature_disk_read_only"), 0)
         self.assertGreater(after.sum("armature_disk_free_bytes"), 0)
         deadline = time.monotonic() + WAIT_S
         while (waiting := self.scrape().sum("armature_gsi_backlog_records", table="Items", index="by_color")) != 0:
             self.assertLess(time.monotonic(), deadline, f"{waiting} changes wait")
+        self.assertEqual(self.scrape().sum("armature_column_families"), 5 + 2)
 
     def test_the_share_of_the_hottest_key_is_there_while_insights_are_enabled(self):
         self.create_items()

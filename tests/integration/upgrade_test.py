@@ -34,12 +34,14 @@ ZEROS = {"zg": {"N": GOOGOL}, "zs": {"NS": ["-" + GOOGOL, "0." + "0" * 120 + "25
          "zl": {"L": [{"N": "-0." + "0" * 99 + "1"}, {"M": {"x": {"N": GOOGOL + "0"}}}]}}
 # The first directory has none. This is its name.
 WITHOUT_ZEROS = "v1.tar.gz"
-PRESENT_FORMAT = 4
+PRESENT_FORMAT = 5
 # Directories of these formats have no stream.
 STREAM_RECORDS = [("INSERT", {"N": "1"}), ("MODIFY", {"N": "2"}), ("REMOVE", None)]
 WITHOUT_STREAMS = ("v1", "v2")
 # Directories of these formats have no index by time, though the table "Golden" has time to live.
 WITHOUT_EXPIRY = ("v1", "v2", "v3")
+# Directories of these formats have no table that was never written.
+WITHOUT_UNWRITTEN = ("v1", "v2", "v3", "v4")
 IN_2100 = "4102444800"
 
 
@@ -98,6 +100,12 @@ def make_expiring(daemon):
         check(daemon.json_call("PutItem", TableName="Expiring", Item={"id": {"S": key}, "ends": {"N": IN_2100}}))
 
 
+def make_unwritten(daemon):
+    daemon.create_table("Unwritten", more_attributes=[{"AttributeName": "color", "AttributeType": "S"}],
+                        GlobalSecondaryIndexes=[{"IndexName": "by_color", "Projection": {"ProjectionType": "ALL"},
+                                                 "KeySchema": [{"AttributeName": "color", "KeyType": "HASH"}]}])
+
+
 def read_stream(daemon, arn):
     """Events and new values of all records."""
     found = []
@@ -128,6 +136,7 @@ def make(archive):
             put(daemon, range(20))
             make_stream(daemon)
             make_expiring(daemon)
+            make_unwritten(daemon)
             wait_for_index(daemon, "red", 7)
             daemon.stop()
         # A restart moves the rows in the log to table files.
@@ -156,10 +165,19 @@ class Upgrade(unittest.TestCase):
                         self.check_expiry(daemon, not archive.name.startswith(WITHOUT_EXPIRY))
                         self.check_contents(daemon, turn, archive.name != WITHOUT_ZEROS)
                         self.check_stream(daemon, not archive.name.startswith(WITHOUT_STREAMS))
+                        if not archive.name.startswith(WITHOUT_UNWRITTEN):
+                            self.check_unwritten(daemon, turn)
                         self.assertEqual(daemon.stop(), 0)
                     # From the first start on, daemons of older formats refuse the directory.
                     self.assertIn(f"format: {PRESENT_FORMAT}\n", pathlib.Path(directory, "data/armature.format").read_text())
                 self.check_indexes(directory + "/data")
+
+    def check_unwritten(self, daemon, written):
+        items = [{"id": {"S": str(number)}, "color": {"S": "red"}} for number in range(written + 1)]
+        self.assertEqual(check(daemon.json_call("Scan", TableName="Unwritten"))["Count"], written)
+        check(daemon.json_call("PutItem", TableName="Unwritten", Item=items[-1]))
+        found = check(daemon.json_call("Scan", TableName="Unwritten"))["Items"]
+        self.assertCountEqual(found, items)
 
     def check_contents(self, daemon, added, zeros):
         expected = {number: item(number, zeros) for number in [*range(1, 30), *range(100, 100 + added)]}

@@ -140,17 +140,22 @@ Json FamilyToJson(const store::FamilyFiles& family, const Tables& tables) {
   return json;
 }
 
-// Adds a problem for each missing family of an active table or index.
+// True if the family is lost. It is made before the first write, and its totals are written with its first row.
+bool IsLost(const Inspection& inspection, const std::string& family) {
+  return !inspection.store().HasFamily(family) && inspection.tables().TotalsOf(family) != nullptr;
+}
+
+// Adds a problem for each missing family of an active table or index that had rows.
 void CheckFamilies(Inspection* inspection) {
   if (inspection->store().Families().empty()) return;
   for (const auto& [id, table] : inspection->tables().all()) {
     if (table.state != model::TableState::kActive && table.state != model::TableState::kUpdating) continue;
-    if (!inspection->store().HasFamily(store::DataFamilyName(id))) {
+    if (IsLost(*inspection, store::DataFamilyName(id))) {
       inspection->AddProblem(Cat("table ", table.name, ": family ", store::DataFamilyName(id), " is missing"));
     }
     for (const model::IndexDescriptor* const index : table.indexes()) {
       const std::string family = FamilyOf(table, *index);
-      if (index->state != model::IndexState::kActive || inspection->store().HasFamily(family)) continue;
+      if (index->state != model::IndexState::kActive || !IsLost(*inspection, family)) continue;
       inspection->AddProblem(Cat("index ", index->name, " of table ", table.name, ": family ", family, " is missing"));
     }
   }
@@ -234,7 +239,8 @@ absl::StatusOr<std::string> FamilyToRead(const InspectOptions& options, const In
   } else if (!options.index_name.empty()) {
     return UsageError("--index-name needs --table-name");
   }
-  if (!inspection.store().Families().empty() && !inspection.store().HasFamily(family)) {
+  const bool is_unwritten = !options.table_name.empty() && inspection.tables().TotalsOf(family) == nullptr;
+  if (!inspection.store().Families().empty() && !inspection.store().HasFamily(family) && !is_unwritten) {
     return UsageError(Cat("the database has no family ", family));
   }
   const FamilyKind kind = KindOfFamily(family);
@@ -256,7 +262,8 @@ absl::Status Rows(const Session& session, const InspectOptions& options) {
                       is_collections ? std::vector<std::string>{"KEY", "COMPONENTS", "BYTES"}
                                      : std::vector<std::string>{"KEY", "COMPONENTS", "SIZE", "ITEM"});
   Json more = Json::object();
-  inspection->Walk(family, {start, ""}, [&](std::string_view key, std::string_view value) {
+  const bool is_made = inspection->store().Families().empty() || inspection->store().HasFamily(family);
+  const auto write = [&](std::string_view key, std::string_view value) {
     if (options.limit > 0 && writer.count() == options.limit) {
       more["NextKeyHex"] = Hex(key);
       return store::RowVerdict::kStop;
@@ -269,7 +276,8 @@ absl::Status Rows(const Session& session, const InspectOptions& options) {
                             : std::vector<std::string>{Hex(key), components, cell("ItemSize"), cell("Item")};
     });
     return store::RowVerdict::kContinue;
-  });
+  };
+  if (is_made) inspection->Walk(family, {start, ""}, write);
   return writer.Finish(more);
 }
 

@@ -62,7 +62,8 @@ std::string ServerLines(const admin::v1::GetServerInfoResponse& server) {
       Cat("armatured ", server.version(), ", up ", Sv(absl::FormatDuration(uptime)), ", ",
           ShowBytes(static_cast<uint64_t>(server.resident_bytes())), " of memory, pid ", server.pid(), "\n");
   lines += Cat("data    ", server.data_directory(), ", ", ShowBytes(server.file_bytes()), " in ",
-               server.column_family_count(), " column families\n");
+               server.column_family_count(), " column families; tables and indexes may need ",
+               server.column_families_needed(), ", limit ", server.column_families_max(), "\n");
   lines += Cat("disk    ", ShowBytes(server.disk_free_bytes()), " of ", ShowBytes(server.disk_total_bytes()),
                " free, writes stop below ", ShowBytes(server.disk_reserve_bytes()), "\n");
   lines += Cat("writes  ", trouble.empty() ? "ok" : trouble, ", ",

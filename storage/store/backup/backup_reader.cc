@@ -97,8 +97,15 @@ absl::Status BackupReader::Impl::ReadTables() {
     ARM_ASSIGN_OR_RETURN(model::TableDescriptor table, ParseTableRecord(ToView(it->value())));
     const bool is_served = table.state == model::TableState::kActive || table.state == model::TableState::kUpdating;
     if (!is_served) continue;
-    if (!rocks.families.contains(DataFamilyName(table.id))) {
-      return DataLossError(Cat(Context(), ": the column family of table ", table.name, " is missing"));
+    const std::string family = DataFamilyName(table.id);
+    if (!rocks.families.contains(family)) {
+      // A table that was never written has none.
+      std::string totals;
+      const rocksdb::Status counted = rocks.db->Get(read, meta->second, StatsKey(family), &totals);
+      if (!counted.IsNotFound()) {
+        ARM_RETURN_IF_ERROR(FromRocks(counted, Context()));
+        return DataLossError(Cat(Context(), ": the column family of table ", table.name, " is missing"));
+      }
     }
     tables.push_back(std::move(table));
   }
@@ -112,6 +119,7 @@ absl::Status BackupReader::ReadTable(TableId table, RowVisitor visit) {
                                     [&](const model::TableDescriptor& known) { return known.id == table; });
   if (!is_known) return absl::NotFoundError(Cat(impl_->Context(), " has no table with id ", table.value()));
   const auto family = impl_->rocks.families.find(DataFamilyName(table));
+  if (family == impl_->rocks.families.end()) return absl::OkStatus();
   rocksdb::ReadOptions read;
   read.total_order_seek = true;
   read.fill_cache = false;

@@ -21,6 +21,23 @@ using model::IndexState;
 using model::TableDescriptor;
 using model::TableState;
 
+namespace {
+
+// The number of Catalog::FamilyNames.
+size_t FamiliesNeeded(const TableDescriptor& table) {
+  const size_t local = table.local_indexes.size();
+  return 1 + table.global_indexes.size() + (local > 0 ? local + 1 : 0);
+}
+
+// False while the table or one of its global indexes is being created or deleted.
+bool IsSettled(const TableDescriptor& table) {
+  return table.state == TableState::kActive &&
+         std::all_of(table.global_indexes.begin(), table.global_indexes.end(),
+                     [](const IndexDescriptor& index) { return index.state == IndexState::kActive; });
+}
+
+}  // namespace
+
 // Shared with leases, which may outlive the catalog.
 struct Catalog::ReleaseSignal {
   absl::Mutex mutex;
@@ -149,9 +166,9 @@ std::shared_ptr<Table> Catalog::NextState(const Table& table) const {
 }
 
 absl::StatusOr<Keyspace> Catalog::OpenKeyspace(const TableDescriptor& table, const std::string& family) const {
-  ColumnFamily* const found = db_->Find(family);
-  if (found == nullptr) return DataLossError(Cat("table ", table.name, ": column family ", family, " is missing"));
-  return Keyspace{found, found->stats()};
+  absl::StatusOr<ColumnFamily*> found = db_->Place(family);
+  if (!found.ok()) return WithContext(found.status(), Cat("table ", table.name));
+  return Keyspace{*found, (*found)->stats()};
 }
 
 Keyspace Catalog::ExpiryOf(const TableDescriptor& table) const {
@@ -164,13 +181,13 @@ std::shared_ptr<KeyTraffic> Catalog::TrafficOf(const std::optional<model::Contri
   return current != nullptr ? std::move(current) : std::make_shared<KeyTraffic>();
 }
 
-// Opens the families of a table that has them. A table being created or deleted has none.
+// Opens the keyspaces of a table that can be used. A table being created or deleted has none.
 absl::StatusOr<std::shared_ptr<const Table>> Catalog::OpenTable(TableDescriptor descriptor) {
   auto table = std::make_shared<Table>();
   const TableId id = descriptor.id;
   table->key_names = model::UnionOfKeyNames(descriptor.key, {});
-  const bool has_families = descriptor.state == TableState::kActive || descriptor.state == TableState::kUpdating;
-  if (has_families) {
+  const bool is_usable = descriptor.state == TableState::kActive || descriptor.state == TableState::kUpdating;
+  if (is_usable) {
     ARM_ASSIGN_OR_RETURN(table->data, OpenKeyspace(descriptor, DataFamilyName(id)));
     if (!descriptor.local_indexes.empty()) {
       ARM_ASSIGN_OR_RETURN(table->collections, OpenKeyspace(descriptor, CollectionFamilyName(id)));
@@ -184,7 +201,7 @@ absl::StatusOr<std::shared_ptr<const Table>> Catalog::OpenTable(TableDescriptor 
     Index& opened = table->local_indexes.emplace_back();
     opened.descriptor = index;
     opened.key_names = model::UnionOfKeyNames(index.key, descriptor.key);
-    if (has_families) {
+    if (is_usable) {
       ARM_ASSIGN_OR_RETURN(opened.keyspace, OpenKeyspace(descriptor, LocalIndexFamilyName(id, index.id)));
     }
   }
@@ -209,40 +226,59 @@ bool Catalog::AwaitOpen(TableId id, absl::Duration patience) const {
   return is_decided();
 }
 
-void Catalog::Publish(std::vector<std::shared_ptr<const Table>> changed, std::string_view removed) {
+void Catalog::Publish(std::vector<std::shared_ptr<const Table>> changed, const std::vector<std::string>& removed) {
   auto next = std::make_shared<CatalogSnapshot>();
-  next->tables_ = snapshot()->tables_;
-  for (std::shared_ptr<const Table>& table : changed) {
-    next->tables_[table->descriptor.name] = std::move(table);
+  {
+    const std::shared_ptr<const CatalogSnapshot> current = snapshot();
+    next->tables_ = current->tables_;
+    next->families_needed_ = current->families_needed_;
+    next->unsettled_ = current->unsettled_;
   }
-  if (const auto found = next->tables_.find(removed); found != next->tables_.end()) {
+  std::vector<std::shared_ptr<const Table>> replaced;
+  for (std::shared_ptr<const Table>& table : changed) {
+    std::shared_ptr<const Table>& place = next->tables_[table->descriptor.name];
+    next->families_needed_ += FamiliesNeeded(table->descriptor);
+    next->unsettled_.erase(table->descriptor.id);
+    if (!IsSettled(table->descriptor)) next->unsettled_.emplace(table->descriptor.id, table);
+    if (place != nullptr) replaced.push_back(place);
+    place = std::move(table);
+  }
+  for (const std::string& name : removed) {
+    const auto found = next->tables_.find(name);
+    if (found == next->tables_.end()) continue;
+    next->unsettled_.erase(found->second->descriptor.id);
+    replaced.push_back(found->second);
     next->tables_.erase(found);
+  }
+  for (const std::shared_ptr<const Table>& table : replaced) {
+    next->families_needed_ -= FamiliesNeeded(table->descriptor);
   }
   std::shared_ptr<const CatalogSnapshot> old;  // destroyed outside the lock: it may hold the last lease
   const absl::MutexLock lock(&snapshot_mutex_);
-  for (const auto& [name, table] : snapshot_->tables_) {
-    const auto now = next->tables_.find(name);
-    if (now != next->tables_.end() && now->second == table) continue;
+  for (const std::shared_ptr<const Table>& table : replaced) {
     std::vector<std::weak_ptr<FamilyLease>>& earlier = earlier_states_[table->descriptor.id];
     std::erase_if(earlier, [](const std::weak_ptr<FamilyLease>& state) { return state.expired(); });
     earlier.push_back(table->state_lease);
   }
-  if (const Table* const gone = removed.empty() ? nullptr : snapshot_->Find(removed)) {
-    earlier_states_.erase(gone->descriptor.id);
+  for (const std::string& name : removed) {
+    if (const Table* const gone = snapshot_->Find(name)) earlier_states_.erase(gone->descriptor.id);
   }
   old = std::exchange(snapshot_, std::move(next));
   published_.Notify();
 }
 
-// Refuses a table whose families would exceed the limit, because the DDL worker could not create them later.
+// Refuses a table whose families would exceed the limit, because a write could not make them later.
 absl::Status Catalog::CheckFamilyCeiling(const TableDescriptor& wanted) const {
-  size_t families = FamilyNames(wanted).size();
-  for (const auto& [name, table] : snapshot()->tables()) {
-    if (table->descriptor.id != wanted.id) families += FamilyNames(table->descriptor).size();
+  const std::shared_ptr<const CatalogSnapshot> current = snapshot();
+  size_t families = current->families_needed() + FamiliesNeeded(wanted);
+  if (const Table* const known = current->Find(wanted.name); known != nullptr) {
+    families -= FamiliesNeeded(known->descriptor);
   }
   if (families <= db_->table_families_max()) return absl::OkStatus();
   return LimitExceededError(Cat("Subscriber limit exceeded: the tables and indexes of this server would need ",
-                                families, " column families; the configured ceiling is ", db_->table_families_max()));
+                                families, " column families, one for each table and each index and one more for a ",
+                                "table with local indexes; the configured ceiling is ", db_->table_families_max(),
+                                " (--column_families_max)"));
 }
 
 absl::Status TableIsBeingCreatedError(std::string_view name) {
@@ -336,7 +372,8 @@ absl::Status Catalog::Activate(const std::vector<TableId>& ids) {
     batch.Put(db_->meta()->handle(), TableKey(id), EncodeTableRecord(descriptor));
     descriptors.push_back(std::move(descriptor));
   }
-  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, "catalog: activate tables"));
+  // A crash that loses this leaves the tables CREATING, and no row was acknowledged behind it.
+  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/false, "catalog: activate tables"));
   std::vector<std::shared_ptr<const Table>> tables;
   for (TableDescriptor& descriptor : descriptors) {
     ARM_ASSIGN_OR_RETURN(std::shared_ptr<const Table> table, OpenTable(std::move(descriptor)));
@@ -348,25 +385,30 @@ absl::Status Catalog::Activate(const std::vector<TableId>& ids) {
 
 bool Catalog::IsReleased(TableId table) const { return IsReleased(table, IndexId(0)); }
 
-absl::Status Catalog::Remove(const TableDescriptor& table) {
+absl::Status Catalog::Remove(const std::vector<TableDescriptor>& tables) {
   const absl::MutexLock lock(&mutex_);
   rocksdb::WriteBatch batch;
   rocksdb::ColumnFamilyHandle* const meta = db_->meta()->handle();
-  batch.Delete(meta, TableKey(table.id));
-  for (const IndexDescriptor& index : table.global_indexes) batch.Delete(meta, CursorKey(table.id, index.id));
-  for (const std::string& family : FamilyNames(table)) batch.Delete(meta, StatsKey(family));
-  batch.Delete(meta, ExpiryStateKey(table.id));
-  batch.DeleteRange(db_->expiry()->handle(), ExpiryGenerationKey(table.id, 0),
-                    ExpiryGenerationKey(TableId(table.id.value() + 1), 0));
-  batch.DeleteRange(db_->log()->handle(), LogKey(table.id, ChangeSequence(0)),
-                    LogKey(TableId(table.id.value() + 1), ChangeSequence(0)));
-  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/true, Cat("catalog: remove ", table.name)));
+  std::vector<std::string> names;
+  for (const TableDescriptor& table : tables) {
+    names.push_back(table.name);
+    batch.Delete(meta, TableKey(table.id));
+    for (const IndexDescriptor& index : table.global_indexes) batch.Delete(meta, CursorKey(table.id, index.id));
+    for (const std::string& family : FamilyNames(table)) batch.Delete(meta, StatsKey(family));
+    batch.Delete(meta, ExpiryStateKey(table.id));
+    batch.DeleteRange(db_->expiry()->handle(), ExpiryGenerationKey(table.id, 0),
+                      ExpiryGenerationKey(TableId(table.id.value() + 1), 0));
+    batch.DeleteRange(db_->log()->handle(), LogKey(table.id, ChangeSequence(0)),
+                      LogKey(TableId(table.id.value() + 1), ChangeSequence(0)));
+  }
+  // A crash that loses this leaves the tables DELETING, and the next start removes them.
+  ARM_RETURN_IF_ERROR(db_->Write(&batch, /*sync=*/false, "catalog: remove tables"));
   {
     const absl::MutexLock snapshot_lock(&snapshot_mutex_);
-    detached_.erase({table.id, IndexId(0)});
+    for (const TableDescriptor& table : tables) detached_.erase({table.id, IndexId(0)});
   }
-  Publish({}, table.name);
-  streams_->Forget(table.id);
+  Publish({}, names);
+  for (const TableDescriptor& table : tables) streams_->Forget(table.id);
   return absl::OkStatus();
 }
 

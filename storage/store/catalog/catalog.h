@@ -35,7 +35,7 @@ namespace armature::store {
 
 class RocksDb;
 
-// Held by users of the column families of a table or an index, or by users of one state of a table. When the last
+// Held by users of the keyspaces of a table or an index, or by users of one state of a table. When the last
 // holder releases it, `on_release` runs: from then on the families may be dropped, or all users see the later state.
 class FamilyLease {
  public:
@@ -77,7 +77,7 @@ struct Index {
   Keyspace keyspace;
   // Key attributes of index and table, without duplicates, sorted: the attributes of a page key, always projected.
   std::vector<std::string> key_names;
-  // Set for global indexes that have their column family.
+  // Set for global indexes that are or may be maintained.
   std::shared_ptr<IndexProgress> progress;
   std::shared_ptr<FamilyLease> lease;
   std::shared_ptr<IndexBuild> build;  // set while the index is under construction
@@ -87,7 +87,7 @@ struct Index {
   // Shared by all states of the catalog while contributor insights of the index are enabled; otherwise null.
   std::shared_ptr<KeyTraffic> traffic;
 
-  // True if writes reach the index. False while it waits for its column family or for being dropped.
+  // True if writes reach the index. False before its construction begins, and while it waits for being dropped.
   bool is_maintained() const {
     const bool waits = descriptor.state == model::IndexState::kCreating && !descriptor.backfilling;
     return !waits && descriptor.state != model::IndexState::kDeleting;
@@ -131,9 +131,15 @@ class CatalogSnapshot {
   std::shared_ptr<const Table> Hold(TableId id) const;
   // Sorted by name in byte order.
   const std::map<std::string, std::shared_ptr<const Table>, std::less<>>& tables() const { return tables_; }
+  // Tables that are being created or deleted, or have such an index.
+  const std::map<TableId, std::shared_ptr<const Table>>& unsettled() const { return unsettled_; }
+  // Number of column families that all tables and indexes need once each of them was written.
+  size_t families_needed() const { return families_needed_; }
 
  private:
   friend class Catalog;
+  size_t families_needed_ = 0;
+  std::map<TableId, std::shared_ptr<const Table>> unsettled_;
   std::map<std::string, std::shared_ptr<const Table>, std::less<>> tables_;
 };
 
@@ -143,16 +149,17 @@ absl::Status TableIsBeingCreatedError(std::string_view name);
 // Stores the descriptors on disk and in memory. Thread-safety: thread-safe.
 class Catalog {
  public:
-  // Reads the descriptors, and opens the keyspaces of every table that has its families.
+  // Reads the descriptors, and opens the keyspaces of every table.
   // Begins the streams of tables whose settings have one that does not exist: format 2 kept the setting only.
   static absl::StatusOr<std::unique_ptr<Catalog>> Open(RocksDb* db, TimerQueue* timers, StreamLog* streams);
 
   std::shared_ptr<const CatalogSnapshot> snapshot() const;
-  // Waits until the table is gone or has its families. Returns false if that takes longer than `patience`.
+  // Waits until the table is gone or can be used. Returns false if that takes longer than `patience`.
   bool AwaitOpen(TableId table, absl::Duration patience) const;
 
   // Assigns ids, a uuid and a creation time to the table and its indexes, and persists it as CREATING.
-  // Errors: ResourceInUse if the name is taken; LimitExceeded beyond the configured number of families.
+  // Errors: ResourceInUse if the name is taken; LimitExceeded beyond the configured number of families. The families
+  // that tables may need are counted, so that no write to a table meets the limit.
   absl::StatusOr<model::TableDescriptor> Add(model::TableDescriptor descriptor);
   // Persists the table as DELETING. Later snapshots do not hold its families. `left` receives the progress of the
   // table's global indexes, which does not advance any more; the caller must close it without holding locks. Errors:
@@ -169,7 +176,7 @@ class Catalog {
       std::string_view name, absl::FunctionRef<absl::Status(model::TableDescriptor*)> change,
       std::vector<std::shared_ptr<IndexProgress>>* left);
 
-  // For the DDL worker: the family of a CREATING index exists. The table becomes ACTIVE, and writes reach the index.
+  // For the DDL worker: the table of a CREATING index becomes ACTIVE, and writes reach the index.
   absl::Status BeginBackfill(TableId table, IndexId index);
   // Makes an index that was built ACTIVE. Does nothing if the index is not under construction (any more).
   absl::Status ActivateIndex(TableId table, IndexId index);
@@ -180,18 +187,18 @@ class Catalog {
   // True while an earlier state of the table is held.
   bool HasHoldersOfEarlierStates(TableId table) const;
 
-  // For the DDL worker: the families exist. The tables become ACTIVE together.
+  // For the DDL worker: the tables become ACTIVE together. They need no families before the first write.
   absl::Status Activate(const std::vector<TableId>& tables);
   // True when no one holds the families of a DELETING table any more.
   bool IsReleased(TableId table) const;
-  // Removes a deleted table and all its records outside of its families.
-  absl::Status Remove(const model::TableDescriptor& table);
+  // Removes deleted tables and all their records outside of their families.
+  absl::Status Remove(const std::vector<model::TableDescriptor>& tables);
 
   // Called (on any thread) when the last holder releases a lease: of a deleted table or index, or of an earlier state
   // of a table. Must be short.
   void SetReleaseListener(std::function<void()> listener);
 
-  // Names of all families that a table of `descriptor` has.
+  // Names of all families that a table of `descriptor` has once all of them were written.
   static std::vector<std::string> FamilyNames(const model::TableDescriptor& descriptor);
 
   // Reads the highest change sequence that was ever used, or that an index has passed.
@@ -223,7 +230,7 @@ class Catalog {
   // A copy of `table` for its next state.
   std::shared_ptr<Table> NextState(const Table& table) const;
   absl::Status CheckFamilyCeiling(const model::TableDescriptor& wanted) const;
-  void Publish(std::vector<std::shared_ptr<const Table>> changed, std::string_view removed)
+  void Publish(std::vector<std::shared_ptr<const Table>> changed, const std::vector<std::string>& removed)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   RocksDb* const db_;

@@ -1,5 +1,6 @@
 #include "storage/store/catalog/ddl_worker.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <set>
@@ -21,6 +22,11 @@ namespace {
 
 // Delay of a retry after a failure, such as a full disk.
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+// Pauses for clients that write at the same time. The first bounds the time that a creation waits for the next round.
+constexpr absl::Duration kRoundPause = absl::Milliseconds(20);
+constexpr absl::Duration kPauseMax = absl::Milliseconds(200);
+constexpr size_t kFamiliesPerDrop = 8;
+constexpr int kDropPauseFactor = 4;
 
 void Report(bool created, std::string_view kind, size_t count, const absl::Status& status) {
   const std::string_view change = created ? "created" : "deleted";
@@ -66,6 +72,8 @@ void DdlWorker::Work() {
     }
     RunOnce();
     CallListeners();
+    // Changes that are asked for meanwhile are made in one round.
+    GiveWay(kRoundPause);
   }
 }
 
@@ -91,8 +99,25 @@ void DdlWorker::RunOnce() {
   ChangeIndexes(model::IndexState::kDeleting);
 }
 
-absl::Status DdlWorker::ChangeFamilies(bool creates, const std::vector<std::string>& families) {
-  return creates ? db_->CreateFamilies(families) : db_->DropFamilies(families);
+// RocksDB keeps writers waiting while it drops a family.
+absl::Status DdlWorker::Drop(const std::vector<std::string>& families) {
+  for (size_t begin = 0; begin < families.size(); begin += kFamiliesPerDrop) {
+    const size_t end = std::min(families.size(), begin + kFamiliesPerDrop);
+    const int64_t begin_ns = MonotonicNs();
+    const absl::Status dropped = db_->DropFamilies(
+        {families.begin() + static_cast<ptrdiff_t>(begin), families.begin() + static_cast<ptrdiff_t>(end)});
+    if (!dropped.ok()) return dropped;
+    if (end < families.size()) GiveWay(kDropPauseFactor * absl::Nanoseconds(MonotonicNs() - begin_ns));
+  }
+  return absl::OkStatus();
+}
+
+void DdlWorker::GiveWay(absl::Duration pause) {
+  const uint64_t writes = db_->client_writes();
+  if (writes_seen_.exchange(writes) == writes) return;
+  const int64_t until_ns = MonotonicAfter(std::min(pause, kPauseMax));
+  const absl::MutexLock lock(&mutex_);
+  while (!stopping_ && MonotonicNs() < until_ns) wake_.Until(&mutex_, until_ns);
 }
 
 void DdlWorker::ChangeTables(model::TableState state) {
@@ -101,21 +126,19 @@ void DdlWorker::ChangeTables(model::TableState state) {
   std::vector<TableId> ids;
   std::vector<std::string> families;
   const std::shared_ptr<const CatalogSnapshot> snapshot = catalog_->snapshot();
-  for (const auto& [name, table] : snapshot->tables()) {
-    const TableId id = table->descriptor.id;
+  for (const auto& [id, table] : snapshot->unsettled()) {
     if (table->descriptor.state != state || (!creates && !catalog_->IsReleased(id))) continue;
     tables.push_back(table->descriptor);
     ids.push_back(id);
     for (std::string& family : Catalog::FamilyNames(table->descriptor)) families.push_back(std::move(family));
   }
   if (tables.empty()) return;
-  absl::Status status = ChangeFamilies(creates, families);
+  absl::Status status;
   if (creates) {
-    if (status.ok()) status = catalog_->Activate(ids);
+    status = catalog_->Activate(ids);
   } else {
-    for (const model::TableDescriptor& table : tables) {
-      if (status.ok()) status = catalog_->Remove(table);
-    }
+    status = Drop(families);
+    if (status.ok()) status = catalog_->Remove(tables);
   }
   Report(creates, "tables", tables.size(), status);
   CallListeners();  // before other changes, which may take long
@@ -126,8 +149,7 @@ void DdlWorker::ChangeIndexes(model::IndexState state) {
   std::vector<std::pair<TableId, IndexId>> indexes;
   std::vector<std::string> families;
   const std::shared_ptr<const CatalogSnapshot> snapshot = catalog_->snapshot();
-  for (const auto& [name, table] : snapshot->tables()) {
-    const TableId id = table->descriptor.id;
+  for (const auto& [id, table] : snapshot->unsettled()) {
     if (table->descriptor.state != model::TableState::kUpdating) continue;
     for (const model::IndexDescriptor& index : table->descriptor.global_indexes) {
       const bool is_due = index.state == state && (creates ? !index.backfilling : catalog_->IsReleased(id, index.id));
@@ -137,7 +159,7 @@ void DdlWorker::ChangeIndexes(model::IndexState state) {
     }
   }
   if (indexes.empty()) return;
-  absl::Status status = ChangeFamilies(creates, families);
+  absl::Status status = creates ? absl::OkStatus() : Drop(families);
   for (const auto& [table, index] : indexes) {
     if (!status.ok()) break;
     status = creates ? catalog_->BeginBackfill(table, index) : catalog_->RemoveIndex(table, index);

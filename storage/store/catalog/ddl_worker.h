@@ -1,8 +1,10 @@
 #ifndef ARMATURE_STORAGE_STORE_CATALOG_DDL_WORKER_H_
 #define ARMATURE_STORAGE_STORE_CATALOG_DDL_WORKER_H_
 
-// The thread that creates and drops column families.
+// The thread that completes the creation and deletion of tables and indexes, and drops column families.
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -12,6 +14,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "storage/base/monotonic_wait.h"
 #include "storage/model/table_descriptor.h"
 
@@ -24,9 +27,9 @@ class RocksDb;
 // Names of the column families that belong to no table of `catalog`.
 std::vector<std::string> FamiliesWithoutTable(const CatalogSnapshot& catalog, RocksDb* db);
 
-// Creates the families of CREATING tables and indexes, and drops those of DELETING ones that no one holds any more. All
-// pending work is done in one call of the engine, because each call rewrites its options file. The catalog is the job
-// list, so a crash loses no work.
+// Makes CREATING tables ACTIVE, begins the construction of CREATING indexes, and drops the families of DELETING ones
+// that no one holds any more. Families are made before the first write, by FamilyMaker. The catalog is the job list, so
+// a crash loses no work.
 //
 // Thread-safety: thread-safe.
 class DdlWorker {
@@ -53,7 +56,10 @@ class DdlWorker {
  private:
   void Work();
   void CallListeners();
-  absl::Status ChangeFamilies(bool creates, const std::vector<std::string>& families);
+  // Pauses if clients have written since the last call.
+  void GiveWay(absl::Duration pause);
+  // Drops families in small groups. An error leaves some of them.
+  absl::Status Drop(const std::vector<std::string>& families);
   // Completes the creation or deletion of tables, or of global indexes, in `state`: CREATING or DELETING.
   void ChangeTables(model::TableState state);
   void ChangeIndexes(model::IndexState state);
@@ -61,6 +67,7 @@ class DdlWorker {
   Catalog* const catalog_;
   RocksDb* const db_;
   absl::Mutex run_mutex_;  // one RunOnce at a time
+  std::atomic<uint64_t> writes_seen_ = 0;
   absl::Mutex mutex_;
   MonotonicWait wake_;
   bool woken_ ABSL_GUARDED_BY(mutex_) = false;

@@ -40,7 +40,7 @@ class CatalogTest : public testing::Test {
   std::unique_ptr<Database> database_;
 };
 
-TEST_F(CatalogTest, CreatedTableBecomesActiveWithItsFamilies) {
+TEST_F(CatalogTest, CreatedTableBecomesActiveWithoutFamilies) {
   Open();
   const size_t families = database_->column_family_count();
   const auto created = database_->CreateTable(IndexedTable("t"));
@@ -62,7 +62,8 @@ TEST_F(CatalogTest, CreatedTableBecomesActiveWithItsFamilies) {
   EXPECT_EQ(table.FindIndex("by_x"), nullptr);
   EXPECT_EQ(table.global_indexes[1].key_names, (std::vector<std::string>{"h", "pk", "sk"}));
   EXPECT_EQ(snapshot->Find(created->id), &table);
-  EXPECT_EQ(database_->column_family_count(), families + 5);  // data, three indexes, collections
+  EXPECT_EQ(database_->column_family_count(), families);
+  EXPECT_EQ(database_->stats().column_families_needed, 5u);  // data, three indexes, collections
 }
 
 TEST_F(CatalogTest, TablesSurviveReopen) {
@@ -118,11 +119,12 @@ TEST_F(CatalogTest, FamiliesAreDroppedOnlyAfterTheLastSnapshotIsLetGo) {
   EXPECT_EQ(TypeOf(database_->CreateTable(PlainTable("t")).status()), ApiErrorType::kResourceInUse);
   // The DDL thread creates this table in a round that also looks at the deletion.
   CreateActive(database_.get(), PlainTable("other"));
-  EXPECT_EQ(database_->column_family_count(), families + 2);
+  EXPECT_EQ(database_->column_family_count(), families + 1);
   EXPECT_EQ(ValueOf(*database_, table.data, "k"), "v");
   held.reset();
   EXPECT_TRUE(WaitUntilGone("t"));
-  EXPECT_EQ(database_->column_family_count(), families + 1);
+  EXPECT_EQ(database_->column_family_count(), families);
+  EXPECT_EQ(database_->stats().column_families_needed, 1u);
 }
 
 TEST_F(CatalogTest, AWriteUnitUnderWayKeepsItsTable) {
@@ -346,9 +348,10 @@ TEST_F(CutOffTest, CreationIsFinishedAtOpen) {
 TEST_F(CutOffTest, DeletionIsFinishedAtOpen) {
   for (size_t dropped : {0, 2, 5}) {
     Open();
-    CreateActive(database_.get(), IndexedTable("t"));
+    const TableId id = CreateActive(database_.get(), IndexedTable("t"))->Find("t")->descriptor.id;
     OpenFiles();
     const size_t families = rocks_->family_count();
+    ASSERT_TRUE(rocks_->CreateFamilies(Catalog::FamilyNames(catalog_->snapshot()->Find(id)->descriptor)).ok());
     std::vector<std::shared_ptr<IndexProgress>> left;
     const auto deleting = catalog_->MarkDeleting("t", &left);
     ASSERT_TRUE(deleting.ok());
@@ -358,7 +361,7 @@ TEST_F(CutOffTest, DeletionIsFinishedAtOpen) {
     CloseFiles();
     Open();
     EXPECT_EQ(database_->catalog()->Find("t"), nullptr);
-    EXPECT_EQ(database_->column_family_count(), families - 5);
+    EXPECT_EQ(database_->column_family_count(), families);
   }
 }
 
@@ -401,7 +404,15 @@ TEST_F(CutOffTest, TheWorkerKeepsTheSnapshotThatItReads) {
 
 TEST_F(CutOffTest, ATableWhoseFamilyIsMissingIsDataLoss) {
   Open();
-  const TableId id = CreateActive(database_.get(), PlainTable("t"))->Find("t")->descriptor.id;
+  TableId id;
+  {
+    const auto table = CreateActive(database_.get(), PlainTable("t"));
+    id = table->Find("t")->descriptor.id;
+    WriteUnit unit(table);
+    unit.Put(table->Find("t")->data, "k", "v");
+    unit.AddStats(table->Find("t")->data, {1, 1});
+    ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
+  }
   OpenFiles();
   catalog_.reset();
   ASSERT_TRUE(rocks_->DropFamilies({DataFamilyName(id)}).ok());

@@ -1,0 +1,191 @@
+#include "storage/store/commit/family_maker.h"
+
+#include <algorithm>
+#include <set>
+
+#include "glog/logging.h"
+#include "storage/base/api_error.h"
+#include "storage/base/fault_points.h"
+#include "storage/base/thread_pool.h"
+#include "storage/store/disk_space.h"
+#include "storage/store/rocks_db.h"
+
+namespace armature::store {
+namespace {
+
+constexpr int64_t kHeldRetryMs = 50;
+
+// A deletion needs no family: there is nothing to delete in one that is not made.
+bool NeedsFamily(const WriteUnit::Op& op) { return op.kind != WriteUnit::OpKind::kDelete && !op.family->is_made(); }
+
+bool LacksFamily(const WriteUnit& unit) { return std::any_of(unit.ops().begin(), unit.ops().end(), NeedsFamily); }
+
+bool LackFamily(const std::vector<WriteUnit>& units) { return std::any_of(units.begin(), units.end(), LacksFamily); }
+
+void AddLacking(const WriteUnit& unit, std::set<std::string>* names) {
+  for (const WriteUnit::Op& op : unit.ops()) {
+    if (NeedsFamily(op)) names->insert(op.family->name());
+  }
+}
+
+size_t BytesOf(const std::vector<WriteUnit>& units) {
+  size_t bytes = 0;
+  for (const WriteUnit& unit : units) bytes += unit.byte_size();
+  return bytes;
+}
+
+}  // namespace
+
+FamilyMaker::FamilyMaker(const DatabaseOptions& options, RocksDb* db, Committer* committer)
+    : options_(options), db_(db), committer_(committer) {
+  thread_ = std::thread([this] { Work(); });
+}
+
+FamilyMaker::~FamilyMaker() {
+  {
+    const absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+    work_.SignalAll();
+  }
+  thread_.join();
+}
+
+void FamilyMaker::CommitAll(std::vector<WriteUnit> units, CommitCallback done) {
+  db_->CountClientWrites(1);
+  absl::Status refused;
+  if (Hold(&units, &done, &refused)) return;
+  if (!refused.ok()) return std::move(done)(std::move(refused));
+  committer_->CommitAll(std::move(units), std::move(done));
+}
+
+void FamilyMaker::CommitEach(std::vector<Commitment> commitments) {
+  db_->CountClientWrites(commitments.size());
+  const bool all_pass = held_.load(std::memory_order_acquire) == 0 &&
+                        std::none_of(commitments.begin(), commitments.end(),
+                                     [](const Commitment& each) { return LacksFamily(each.unit); });
+  if (all_pass) return committer_->CommitEach(std::move(commitments));
+  std::vector<Commitment> passing;
+  passing.reserve(commitments.size());
+  for (Commitment& each : commitments) {
+    std::vector<WriteUnit> units;
+    units.push_back(std::move(each.unit));
+    absl::Status refused;
+    if (Hold(&units, &each.done, &refused)) continue;
+    if (!refused.ok()) {
+      std::move(each.done)(std::move(refused));
+      continue;
+    }
+    passing.push_back({std::move(units.front()), std::move(each.done)});
+  }
+  if (!passing.empty()) committer_->CommitEach(std::move(passing));
+}
+
+absl::Status FamilyMaker::MakeFor(const WriteUnit& unit) {
+  std::set<std::string> names;
+  AddLacking(unit, &names);
+  return names.empty() ? absl::OkStatus() : db_->CreateFamilies({names.begin(), names.end()});
+}
+
+bool FamilyMaker::Hold(std::vector<WriteUnit>* units, CommitCallback* done, absl::Status* refused) {
+  // A commit that must stay behind one that waits was made after it, and sees that it is held.
+  const bool lacks = LackFamily(*units);
+  if (!lacks && held_.load(std::memory_order_acquire) == 0) return false;
+  const size_t bytes = BytesOf(*units);
+  if (lacks) {
+    // Nothing is made for a write that would then be refused.
+    *refused = db_->space()->CheckClients();
+    if (!refused->ok()) {
+      db_->space()->CountRefused();
+      return false;
+    }
+  }
+  const absl::MutexLock lock(&mutex_);
+  if (!lacks && !TouchesWaiting(*units)) return false;
+  if (waiting_.size() >= options_.commit_queue_units_max ||
+      (waiting_bytes_ + bytes > options_.commit_queue_bytes_max && !waiting_.empty())) {
+    *refused = ThrottlingError("The server has more first writes to tables waiting than it can commit; slow down",
+                               kHeldRetryMs);
+    return false;
+  }
+  for (const WriteUnit& unit : *units) {
+    for (const WriteUnit::Op& op : unit.ops()) {
+      if (op.family->is_of_table()) ++touched_[op.family];
+    }
+  }
+  waiting_bytes_ += bytes;
+  held_.fetch_add(1, std::memory_order_release);
+  waiting_.push_back({std::move(*units), std::move(*done), bytes});
+  work_.Signal();
+  return true;
+}
+
+bool FamilyMaker::TouchesWaiting(const std::vector<WriteUnit>& units) const {
+  for (const WriteUnit& unit : units) {
+    for (const WriteUnit::Op& op : unit.ops()) {
+      if (touched_.contains(op.family)) return true;
+    }
+  }
+  return false;
+}
+
+void FamilyMaker::Work() {
+  SetThreadName("arm-families");
+  while (true) {
+    std::vector<Waiting> group;
+    {
+      const absl::MutexLock lock(&mutex_);
+      while (waiting_.empty() && !stopping_) work_.Wait(&mutex_);
+      if (waiting_.empty()) return;
+      group.swap(waiting_);
+    }
+    PassOn(std::move(group));
+  }
+}
+
+void FamilyMaker::PassOn(std::vector<Waiting> group) {
+  std::set<std::string> names;
+  absl::flat_hash_map<const ColumnFamily*, size_t> passed;
+  size_t bytes = 0;
+  for (const Waiting& each : group) {
+    bytes += each.bytes;
+    for (const WriteUnit& unit : each.units) {
+      AddLacking(unit, &names);
+      for (const WriteUnit::Op& op : unit.ops()) {
+        if (op.family->is_of_table()) ++passed[op.family];
+      }
+    }
+  }
+  absl::Status made;
+  if (!names.empty()) {
+    ARM_FAULT_POINT("families.before_make");
+    made = db_->CreateFamilies({names.begin(), names.end()});
+    ARM_FAULT_POINT("families.after_make");
+    if (!made.ok()) {
+      LOG_EVERY_N(ERROR, 100) << "families: cannot be made count=" << names.size() << " status=" << made;
+    }
+  }
+  const size_t count = group.size();
+  std::vector<Commitment> singles;  // queued together
+  for (Waiting& each : group) {
+    if (LackFamily(each.units)) {
+      std::move(each.done)(made);
+    } else if (each.units.size() == 1) {
+      singles.push_back({std::move(each.units.front()), std::move(each.done)});
+    } else {
+      committer_->CommitEach(std::exchange(singles, {}));
+      committer_->CommitAll(std::move(each.units), std::move(each.done));
+    }
+  }
+  committer_->CommitEach(std::move(singles));
+  // Only now may later commits to these families overtake this thread.
+  const absl::MutexLock lock(&mutex_);
+  for (const auto& [family, rows] : passed) {
+    const auto found = touched_.find(family);
+    found->second -= rows;
+    if (found->second == 0) touched_.erase(found);
+  }
+  waiting_bytes_ -= bytes;
+  held_.fetch_sub(count, std::memory_order_release);
+}
+
+}  // namespace armature::store

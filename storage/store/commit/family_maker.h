@@ -1,0 +1,82 @@
+#ifndef ARMATURE_STORAGE_STORE_COMMIT_FAMILY_MAKER_H_
+#define ARMATURE_STORAGE_STORE_COMMIT_FAMILY_MAKER_H_
+
+// Makes the column families of tables and indexes before the first write to them.
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "storage/store/commit/committer.h"
+#include "storage/store/commit/write_unit.h"
+#include "storage/store/options.h"
+
+namespace armature::store {
+
+class ColumnFamily;
+class RocksDb;
+
+// The way to the committer. A commit whose families are made passes at once, at the cost of a look at each of its rows.
+// Other commits wait here while a thread makes their families: all that are waited for at the time in one call.
+//
+// Commits that touch a common family of a table or an index keep their order, also if only the first of them waits.
+//
+// Thread-safety: thread-safe.
+class FamilyMaker {
+ public:
+  // All must outlive the object.
+  FamilyMaker(const DatabaseOptions& options, RocksDb* db, Committer* committer);
+  // Passes on all commits that wait.
+  ~FamilyMaker();
+  FamilyMaker(const FamilyMaker&) = delete;
+  FamilyMaker& operator=(const FamilyMaker&) = delete;
+
+  // As the methods of Committer. Other errors, with nothing written: those of RocksDb::CreateFamilies, if a family of
+  // the commit cannot be made, and ThrottlingException if too many commits wait. `done` may run on the thread that
+  // makes families.
+  void CommitAll(std::vector<WriteUnit> units, CommitCallback done);
+  void CommitEach(std::vector<Commitment> commitments);
+
+  // For workers that write to the database themselves: makes the families of `unit`. Waits for the disk.
+  absl::Status MakeFor(const WriteUnit& unit);
+
+ private:
+  struct Waiting {
+    std::vector<WriteUnit> units;
+    CommitCallback done;
+    size_t bytes = 0;
+  };
+
+  // Moves the commit to those that wait and returns true, or returns false if it may pass. In the second case `refused`
+  // is the reason if the commit is refused.
+  bool Hold(std::vector<WriteUnit>* units, CommitCallback* done, absl::Status* refused);
+  // True if a family of `units` is touched by a commit that waits.
+  bool TouchesWaiting(const std::vector<WriteUnit>& units) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Work();
+  void PassOn(std::vector<Waiting> group);
+
+  const DatabaseOptions options_;
+  RocksDb* const db_;
+  Committer* const committer_;
+
+  std::atomic<size_t> held_ = 0;  // number of commits that wait or are passed on
+  absl::Mutex mutex_;
+  absl::CondVar work_;
+  std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  size_t waiting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Number of rows of commits that wait or are passed on, by family.
+  absl::flat_hash_map<const ColumnFamily*, size_t> touched_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace armature::store
+
+#endif  // ARMATURE_STORAGE_STORE_COMMIT_FAMILY_MAKER_H_
