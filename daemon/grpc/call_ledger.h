@@ -53,6 +53,8 @@ class TrackedCall {
 
  protected:
   virtual ~TrackedCall() = default;
+  // The lane of the call's connection, between CallLedger::Add and Remove; null on Unix sockets.
+  ArrivalLane* lane() const { return use_ == nullptr ? nullptr : &use_->lane; }
 
  private:
   friend class CallLedger;
@@ -138,6 +140,7 @@ class CallLedger {
   void Remove(TrackedCall* call) ABSL_NO_THREAD_SAFETY_ANALYSIS;
 
   MemoryBudget* budget() { return budget_; }
+  ArrivalGate* arrivals() { return &arrivals_; }
   // OK, or ServiceUnavailable if the budget, or the client's share of it, has no room for `bytes` more.
   absl::Status CheckRoom(const BudgetClient& client, size_t bytes);
   // Tells that a message of the call has arrived as a whole.
@@ -211,6 +214,7 @@ class CallLedger {
   absl::flat_hash_map<std::string, size_t> cancelled_ ABSL_GUARDED_BY(cancelled_mutex_);
   std::atomic<uint64_t> broken_cancelling_ = 0;
   FloodGuard guard_;
+  ArrivalGate arrivals_;
   size_t sweeps_to_look_ = 0;
   std::atomic<uint64_t> broken_flooding_ = 0;
   std::atomic<uint64_t> ended_stalled_ = 0;
