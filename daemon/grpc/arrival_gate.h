@@ -72,7 +72,7 @@ class ArrivalGate {
   const std::function<int64_t()> now_ns_;
   std::atomic<uint64_t> refused_ = 0;
 
-  // Of a window.
+  // The calls of a window.
   struct Crowd {
     size_t calls = 0;  // sum of the most calls at once of each connection
     size_t lanes = 0;

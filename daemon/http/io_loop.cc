@@ -214,7 +214,7 @@ size_t IoLoop::ServeReady() {
   const int64_t begin_ns = MonotonicNs();
   int64_t now_ns = begin_ns;
   size_t served = 0;
-  // What becomes ready meanwhile waits for the next look.
+  // A connection that becomes ready meanwhile waits for the next look.
   const size_t served_max = ready_.size();
   while (served < served_max && (!ready_.is_overloaded() || now_ns - begin_ns < kTurnNs)) {
     const std::shared_ptr<HttpConnection> next = ready_.TakeNext(now_ns);
