@@ -115,6 +115,37 @@ void RunWrite(Parts* parts, RequestContext context, WriteKind kind, WriteRequest
   RunMutation(parts, std::move(context), *std::move(mutation), std::move(done));
 }
 
+// Parks a write that came during an overload.
+void ParkWrite(Parts* parts, RequestContext context, WriteKind kind, WriteRequest request, Callback<WriteResult> done) {
+  struct Parked {
+    WaitingRequests::Token token;
+    RequestContext context;
+    WriteRequest request;
+    Callback<WriteResult> done;
+  };
+  auto parked =
+      std::make_shared<Parked>(Parked{parts->waiting.Enter(), std::move(context), std::move(request), std::move(done)});
+  const int64_t begin_ns = RequestTrace::Begin(parked->context.trace);
+  parts->write_gate.Park(
+      [parts, kind, parked, begin_ns] {
+        RequestTrace::End(parked->context.trace, WaitFor::kQueue, begin_ns);
+        if (absl::Status wanted = CheckStillWanted(parked->context); !wanted.ok()) {
+          return std::move(parked->done)(std::move(wanted));
+        }
+        RunWrite(parts, std::move(parked->context), kind, std::move(parked->request), std::move(parked->done));
+      },
+      [parked](const absl::Status& refused) { std::move(parked->done)(refused); });
+}
+
+// Begins the write now, or later if there are too many.
+void BeginWrite(Parts* parts, RequestContext context, WriteKind kind, WriteRequest request,
+                Callback<WriteResult> done) {
+  if (parts->write_gate.MayBegin()) {
+    return RunWrite(parts, std::move(context), kind, std::move(request), std::move(done));
+  }
+  ParkWrite(parts, std::move(context), kind, std::move(request), std::move(done));
+}
+
 absl::Status ServerStopsError() { return ServiceUnavailableError("The server is stopping"); }
 
 bool IsBeingDeleted(const store::Database& database, std::string_view table_name) {
@@ -166,6 +197,7 @@ Engine::~Engine() {
 void Engine::EndWaits() {
   parts_->transfers.Interrupt();  // first: the others end waits of its jobs, which would take that for a failure
   parts_->table_waits.End();
+  parts_->write_gate.Close(ServerStopsError());
   parts_->watches.End(ServerStopsError());
   parts_->database->EndWaits(ServerStopsError());
 }
@@ -192,15 +224,15 @@ void Engine::GetItem(const RequestContext& context, GetItemRequest request, Call
 }
 
 void Engine::PutItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
-  RunWrite(parts_.get(), std::move(context), WriteKind::kPut, std::move(request), std::move(done));
+  BeginWrite(parts_.get(), std::move(context), WriteKind::kPut, std::move(request), std::move(done));
 }
 
 void Engine::UpdateItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
-  RunWrite(parts_.get(), std::move(context), WriteKind::kUpdate, std::move(request), std::move(done));
+  BeginWrite(parts_.get(), std::move(context), WriteKind::kUpdate, std::move(request), std::move(done));
 }
 
 void Engine::DeleteItem(RequestContext context, WriteRequest request, Callback<WriteResult> done) {
-  RunWrite(parts_.get(), std::move(context), WriteKind::kDelete, std::move(request), std::move(done));
+  BeginWrite(parts_.get(), std::move(context), WriteKind::kDelete, std::move(request), std::move(done));
 }
 
 void Engine::BatchGetItem(RequestContext context, BatchGetRequest request, Callback<BatchGetResult> done) {

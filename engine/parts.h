@@ -28,6 +28,7 @@
 #include "engine/tables/table_waits.h"
 #include "engine/transfer/transfer_jobs.h"
 #include "engine/watch/watch_hub.h"
+#include "engine/write_gate.h"
 #include "index/gsi_applier.h"
 #include "index/index_builder.h"
 #include "storage/base/thread_pool.h"
@@ -110,7 +111,8 @@ struct Parts {
   store::Database* const database;
   const EngineOptions options;
   WaitingRequests waiting;
-  WatchHub watches{this};  // the timers call it
+  WatchHub watches{this};  // the timers call it, and the next one
+  WriteGate write_gate{this};
   TimerQueue timers;
   RequestQueue read_pool;
   // For requests that hold row locks: those that were handed a lock, and those that read their row from disk. Others

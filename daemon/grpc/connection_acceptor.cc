@@ -29,7 +29,7 @@ namespace {
 constexpr int kAcceptsPerTurn = 64;
 // Pause after the system could not make a descriptor: they come back only when something is closed.
 constexpr int kPauseMs = 50;
-constexpr int kLogEvery = 1000;
+constexpr int kLogRefusedEvery = 1000;
 constexpr int64_t kNoteNs = 1'000'000'000;
 constexpr char kUnixPeer[] = "unix:";
 // Output of a Unix socket that a client which reads does not leave waiting. The system takes about 200 KB.
@@ -297,7 +297,7 @@ bool ConnectionAcceptor::AcceptOne(int listener) {
   if (errno == EAGAIN) return false;
   // Other errors concern that one connection only.
   if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return true;
-  LOG_EVERY_N(WARNING, kLogEvery) << "grpc: cannot accept connections error=" << std::strerror(errno);
+  LOG_EVERY_N(WARNING, kLogRefusedEvery) << "grpc: cannot accept connections error=" << std::strerror(errno);
   if (!is_pausing_) WatchListeners(false);
   return false;
 }

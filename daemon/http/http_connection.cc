@@ -106,7 +106,7 @@ void HttpConnection::OnReady() {
       if (has_unsent()) {
         if (Flush()) Resume();
       } else if (!handling_) {
-        ReadSome();
+        if (wait_ != Wait::kIdle || !loop_->MustWait(shared_from_this())) ReadSome();
       }
       return;
     case Phase::kLingering:
@@ -114,6 +114,12 @@ void HttpConnection::OnReady() {
     case Phase::kClosed:
       return;
   }
+}
+
+void HttpConnection::TakeTurn(bool is_late) {
+  if (!is_reading()) return;
+  is_late_ = is_late;
+  ReadSome();
 }
 
 void HttpConnection::SetDeadline(Wait wait, absl::Duration timeout) {
@@ -295,6 +301,7 @@ void HttpConnection::HandleRequest() {
   if (!has_room) return Write(RefusalForMemory(&loop_->state()));
   request.peer = peer_;
   request.client = client_;
+  request.is_late = std::exchange(is_late_, false);
   handled_bytes_ = request.body.capacity();
   CountHeld();
   handling_ = true;

@@ -43,6 +43,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // Closes the connection if its deadline has passed.
   void Sweep(int64_t now_ns);
   void Close();
+  // Reads the request that waited in the socket (IoLoop::MustWait). `is_late`: it is to be refused.
+  void TakeTurn(bool is_late);
 
   // Index of this connection in the loop's list.
   size_t slot() const { return slot_; }
@@ -102,6 +104,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool took_request_ = false;   // since the deadline of a request was set
   bool sent_continue_ = false;  // for the request being read
   bool handling_ = false;       // a request is with the handler, or its answer waits for earlier output
+  bool is_late_ = false;        // the next request is to be refused
   bool keep_alive_ = true;      // of the request being handled, like the next three
   bool is_http_1_0_ = false;
   bool is_head_ = false;

@@ -29,6 +29,8 @@ struct HttpRequest {
   std::string peer;             // "127.0.0.1:41234"
   // The BudgetClient (daemon/net/memory_budget.h).
   std::array<uint8_t, 8> client = {};
+  // The request has waited too long, because there are more than the server can serve: it should be refused.
+  bool is_late = false;
 
   // The first header with `name` (lower case), or null.
   const std::string* Find(std::string_view name) const {

@@ -12,6 +12,7 @@
 #include "daemon/http/http_connection.h"
 #include "daemon/http/transport.h"
 #include "daemon/net/coarse_clock.h"
+#include "storage/base/monotonic_wait.h"
 #include "storage/base/thread_pool.h"
 
 namespace armature::daemon {
@@ -21,6 +22,11 @@ namespace asio = boost::asio;
 
 // A deadline is met late by at most this fraction of the shortest timeout.
 constexpr int kSweepsPerTimeout = 4;
+// The loop looks after this many connections were served, how many more are ready.
+constexpr size_t kLookEvery = 32;
+// During an overload, what is new is collected after this time.
+constexpr int64_t kTurnNs = 1'000'000;
+constexpr int kRefusedAtOnce = 16;
 
 std::chrono::nanoseconds SweepInterval(const HttpServerOptions& options) {
   const absl::Duration shortest =
@@ -39,7 +45,11 @@ std::unique_ptr<Transport> MakeTransport(const HttpServerOptions& options, int s
 
 // The hint 1 tells asio that only one thread runs it.
 IoLoop::IoLoop(std::shared_ptr<ServerState> state)
-    : state_(std::move(state)), io_(1), work_(io_.get_executor()), sweep_timer_(io_.get_executor()) {}
+    : state_(std::move(state)),
+      io_(1),
+      work_(io_.get_executor()),
+      sweep_timer_(io_.get_executor()),
+      turn_timer_(io_.get_executor()) {}
 
 IoLoop::~IoLoop() = default;
 
@@ -128,8 +138,10 @@ void IoLoop::Drain() {
 void IoLoop::Abort() {
   asio::post(io_, [this] {
     aborted_ = true;
+    ready_.Clear();
     while (!connections_.empty()) connections_.back()->Close();
     sweep_timer_.cancel();
+    turn_timer_.cancel();
     work_.reset();
   });
 }
@@ -152,6 +164,74 @@ void IoLoop::Sweep() {
     // Sweeping from the end is safe: a removal moves a connection that has already been swept.
     const std::shared_ptr<HttpConnection> connection = connections_[i];
     connection->Sweep(now_ns);
+  }
+}
+
+// ---- Turns
+
+bool IoLoop::MustWait(const std::shared_ptr<HttpConnection>& connection) {
+  if (is_collecting_) {
+    ready_.Add(connection, MonotonicNs());
+    if (!is_looking_) PostLook();
+    return true;
+  }
+  if (++served_ >= kLookEvery) PostLook();
+  return false;
+}
+
+// Asio asks the system for events before it runs what was posted: an idle loop would have to do so, too.
+void IoLoop::PostLook() {
+  if (look_is_posted_ || aborted_) return;
+  look_is_posted_ = true;
+  asio::post(io_, [this] { Look(); });
+}
+
+void IoLoop::LookLater() {
+  if (look_is_timed_ || aborted_) return;
+  look_is_timed_ = true;
+  turn_timer_.expires_after(std::chrono::nanoseconds(kTurnNs));
+  turn_timer_.async_wait([this](const boost::system::error_code& ec) {
+    look_is_timed_ = false;
+    if (!ec) PostLook();
+  });
+}
+
+void IoLoop::Look() {
+  look_is_posted_ = false;
+  is_collecting_ = is_looking_ = true;
+  io_.poll();
+  is_looking_ = false;
+  ready_.Look(MonotonicNs());
+  const size_t served = ServeReady();
+  RefuseLate();
+  served_ = 0;
+  is_collecting_ = ready_.size() > 0;
+  if (!is_collecting_) return;
+  served > 0 ? PostLook() : LookLater();
+}
+
+size_t IoLoop::ServeReady() {
+  const int64_t begin_ns = MonotonicNs();
+  int64_t now_ns = begin_ns;
+  size_t served = 0;
+  // A connection that becomes ready meanwhile waits for the next look.
+  const size_t served_max = ready_.size();
+  while (served < served_max && (!ready_.is_overloaded() || now_ns - begin_ns < kTurnNs)) {
+    const std::shared_ptr<HttpConnection> next = ready_.TakeNext(now_ns);
+    if (next == nullptr) break;
+    next->TakeTurn(/*is_late=*/false);
+    ++served;
+    now_ns = MonotonicNs();
+  }
+  ready_.Served(served, now_ns - begin_ns);
+  return served;
+}
+
+void IoLoop::RefuseLate() {
+  for (int i = 0; i < kRefusedAtOnce; ++i) {
+    const std::shared_ptr<HttpConnection> late = ready_.TakeLate(MonotonicNs());
+    if (late == nullptr) return;
+    late->TakeTurn(/*is_late=*/true);
   }
 }
 

@@ -21,6 +21,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/http/http_message.h"
+#include "daemon/http/ready_queue.h"
 #include "daemon/http/server_state.h"
 
 namespace armature::daemon {
@@ -66,6 +67,9 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   bool draining() const { return state_->draining.load(std::memory_order_relaxed); }
   void Remove(HttpConnection* connection);
 
+  // True if the connection, which is ready to be read, must wait for its turn: the loop calls its TakeTurn.
+  bool MustWait(const std::shared_ptr<HttpConnection>& connection);
+
   // The Date header's value.
   std::string_view Date();
 
@@ -86,17 +90,33 @@ class IoLoop : public std::enable_shared_from_this<IoLoop> {
   void DeliverAnswers();
   void StartSweep();
   void Sweep();
+  void PostLook();
+  void LookLater();
+  // Collects all connections that are ready, and serves them: all, or as many as a turn takes during an overload.
+  void Look();
+  // Returns the number of connections served.
+  size_t ServeReady();
+  void RefuseLate();
 
   const std::shared_ptr<ServerState> state_;
   boost::asio::io_context io_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
-  boost::asio::basic_waitable_timer<std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>,
-                                    boost::asio::io_context::executor_type>
-      sweep_timer_;
+  using Timer =
+      boost::asio::basic_waitable_timer<std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>,
+                                        boost::asio::io_context::executor_type>;
+  Timer sweep_timer_;
+  Timer turn_timer_;
   bool sweeping_ = false;
   bool aborted_ = false;
   std::atomic<size_t> load_ = 0;
   std::vector<std::shared_ptr<HttpConnection>> connections_;
+
+  ReadyQueue<std::shared_ptr<HttpConnection>> ready_;
+  size_t served_ = 0;  // connections since the last look
+  bool look_is_posted_ = false;
+  bool look_is_timed_ = false;
+  bool is_looking_ = false;
+  bool is_collecting_ = false;  // connections that are ready wait in ready_
 
   std::array<char, 64 << 10> input_;
   std::string output_;

@@ -16,6 +16,7 @@
 #include "absl/time/clock.h"
 #include "daemon/json/error_json.h"
 #include "daemon/json_front/content_coding.h"
+#include "engine/request_queue.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
@@ -217,6 +218,7 @@ void JsonFront::Handle(HttpRequest request, Done done) {
   }
   Admitted admitted{.request = std::move(request), .access = nullptr};
   absl::Duration hold;
+  if (admitted.request.is_late) return Refuse(admitted, engine::TooManyWaitError(), hold, std::move(exchange));
   if (const absl::Status status = Admit(&admitted, &hold); !status.ok()) {
     return Refuse(admitted, status, hold, std::move(exchange));
   }

@@ -100,7 +100,9 @@ void DecideAndCommit(const WritePtr& write) {
   FillResult(write.get());
   ReleaseImages(&row);
   write->wait_begin_ns = RequestTrace::Begin(write->context.trace);
+  write->parts->write_gate.CommitBegins();
   write->parts->database->Commit(std::move(unit), [write](absl::StatusOr<ChangeSequence> sequence) {
+    write->parts->write_gate.CommitEnds();
     RequestTrace::End(write->context.trace, WaitFor::kCommit, write->wait_begin_ns);
     if (!sequence.ok()) return write->Fail(sequence.status());
     Answer(write, *sequence);

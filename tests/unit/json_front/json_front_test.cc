@@ -107,6 +107,21 @@ TEST_F(JsonFrontTest, HealthNamesTheHostThatWasAsked) {
   }
 }
 
+TEST_F(JsonFrontTest, LateRequestsAreRefusedAndHealthChecksAreNot) {
+  HttpRequest late = PutItem("{}");
+  late.is_late = true;
+  const HttpResponse refusal = Answer(std::move(late));
+  EXPECT_EQ(refusal.status, 400);
+  EXPECT_EQ(refusal.body, "error: The server has more requests waiting than it can serve; slow down");
+  EXPECT_FALSE(refusal.close);
+  EXPECT_THAT(operations_.seen(), testing::IsEmpty());
+  HttpRequest health;
+  health.method = "GET";
+  health.target = "/healthz";
+  health.is_late = true;
+  EXPECT_EQ(Answer(std::move(health)).status, 200);
+}
+
 TEST_F(JsonFrontTest, PagesOfOtherSitesAreRefused) {
   HttpRequest request = PutItem("{}");
   Set(&request, "origin", "https://elsewhere.test");

@@ -1,0 +1,65 @@
+#include "engine/parked_requests.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace armature::engine {
+
+std::optional<ParkedRequests::Request> ParkedRequests::Park(Request request) {
+  if (parked_.empty()) {
+    last_refusal_ns_ = request.since_ns;
+    window_ends_ns_ = request.since_ns + kWindowNs;
+    parked_in_window_ = refused_in_window_ = run_at_once_ = 0;
+  }
+  ++parked_in_window_;
+  parked_.push_back(std::move(request));
+  largest_ = std::max(largest_, parked_.size());
+  if (parked_.size() <= max_) return std::nullopt;
+  Request oldest = std::move(parked_.front());
+  parked_.pop_front();
+  return oldest;
+}
+
+void ParkedRequests::RollWindow(int64_t now_ns) {
+  if (now_ns < window_ends_ns_) return;
+  const bool is_quiet = parked_in_window_ == 0 || parked_in_window_ * kQuietPart < refused_in_window_;
+  run_at_once_ = is_quiet ? std::max<size_t>(run_at_once_, 1) : 0;
+  window_ends_ns_ = now_ns + kWindowNs;
+  parked_in_window_ = refused_in_window_ = 0;
+}
+
+void ParkedRequests::TakeLate(int64_t now_ns, std::vector<Request>* late) {
+  while (!parked_.empty()) {
+    const int64_t waited_ns = now_ns - parked_.front().since_ns;
+    if (waited_ns < kRefusedNotBeforeNs) break;
+    if (waited_ns < kRefusedAfterNs) {
+      const int64_t due_ns = last_refusal_ns_ + kRefusedAfterNs / static_cast<int64_t>(largest_);
+      if (now_ns < due_ns) break;
+      // Late ticks are made up for, but not pauses.
+      last_refusal_ns_ = std::max(due_ns, now_ns - kWindowNs);
+    }
+    late->push_back(std::move(parked_.front()));
+    parked_.pop_front();
+  }
+  refused_in_window_ += late->size();
+}
+
+ParkedRequests::Due ParkedRequests::TakeDue(int64_t now_ns) {
+  RollWindow(now_ns);
+  Due due;
+  TakeLate(now_ns, &due.refuse);
+  for (size_t i = 0; i < run_at_once_ && !parked_.empty(); ++i) {
+    due.run.push_back(std::move(parked_.back()));
+    parked_.pop_back();
+  }
+  run_at_once_ = std::min(2 * run_at_once_, kRunAtOnceMax);
+  if (parked_.empty()) largest_ = 0;
+  return due;
+}
+
+std::deque<ParkedRequests::Request> ParkedRequests::TakeAll() {
+  largest_ = 0;
+  return std::exchange(parked_, {});
+}
+
+}  // namespace armature::engine

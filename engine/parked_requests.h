@@ -1,0 +1,78 @@
+#ifndef ARMATURE_ENGINE_PARKED_REQUESTS_H_
+#define ARMATURE_ENGINE_PARKED_REQUESTS_H_
+
+// Requests that wait because more came than can be served, and the pace at which they leave.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "storage/base/thread_pool.h"
+
+namespace armature::engine {
+
+// While requests are parked, new ones are served first, as far as there is room. The oldest is refused, at a pace that
+// lets each wait for about kRefusedAfterNs: its client sends nothing in its place meanwhile. During an overload another
+// request is parked for each that was refused, because its client sends the next one. When fewer are parked, requests
+// run, the newest first: a few at the first time, twice as many each time (docs/decisions/0020-overload.md).
+//
+// Thread-safety: none, its owner has a lock. Lifetime: its owner ends all requests before it is destroyed. Times are
+// monotonic, in nanoseconds.
+class ParkedRequests {
+ public:
+  using Refused = absl::AnyInvocable<void(absl::Status) &&>;
+  struct Request {
+    Task run;
+    Refused refused;
+    int64_t since_ns = 0;
+  };
+  struct Due {
+    std::vector<Request> run;
+    std::vector<Request> refuse;
+  };
+
+  static constexpr int64_t kRefusedAfterNs = 2'000'000'000;
+  // A request is not refused earlier.
+  static constexpr int64_t kRefusedNotBeforeNs = 100'000'000;
+  // Requests run if in a window of this length less than a quarter as many were parked as refused, or none.
+  static constexpr int64_t kWindowNs = 50'000'000;
+  static constexpr size_t kQuietPart = 4;
+  // How often TakeDue should be called while there are requests.
+  static constexpr int64_t kTickNs = 2'000'000;
+  static constexpr size_t kRunAtOnceMax = 32;
+
+  explicit ParkedRequests(size_t max) : max_(max) {}
+  ParkedRequests(const ParkedRequests&) = delete;
+  ParkedRequests& operator=(const ParkedRequests&) = delete;
+
+  // If there are too many, returns the oldest one, which is to be refused.
+  std::optional<Request> Park(Request request);
+  // Takes the requests that are to leave now.
+  Due TakeDue(int64_t now_ns);
+  // Takes all.
+  std::deque<Request> TakeAll();
+
+  bool empty() const { return parked_.empty(); }
+  size_t size() const { return parked_.size(); }
+
+ private:
+  void RollWindow(int64_t now_ns);
+  void TakeLate(int64_t now_ns, std::vector<Request>* late);
+
+  const size_t max_;
+  std::deque<Request> parked_;
+  size_t largest_ = 0;           // number since there were none
+  int64_t last_refusal_ns_ = 0;  // or when the first was parked
+  int64_t window_ends_ns_ = 0;
+  size_t parked_in_window_ = 0;
+  size_t refused_in_window_ = 0;
+  size_t run_at_once_ = 0;
+};
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_PARKED_REQUESTS_H_

@@ -1,0 +1,80 @@
+#ifndef ARMATURE_ENGINE_WRITE_GATE_H_
+#define ARMATURE_ENGINE_WRITE_GATE_H_
+
+// Bound on the writes that wait for their commit during an overload.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "engine/parked_requests.h"
+#include "storage/base/thread_pool.h"
+
+namespace armature::engine {
+
+struct Parts;
+
+// Counts the writes between their decision and the end of their commit. More than six times as many as the limit are an
+// overload: a write waits for all in front of it. From then on, until no write is parked, new writes are parked
+// (ParkedRequests) while there are as many as the limit.
+//
+// The limit is kWrites for each millisecond that the disk takes for a batch: while the disk works, more writes cost
+// nothing, and together they need it only once.
+//
+// Thread-safety: thread-safe. Lifetime: Close before the pools of `parts` stop.
+class WriteGate {
+ public:
+  using Refused = ParkedRequests::Refused;
+
+  static constexpr size_t kWrites = 128;
+  static constexpr size_t kWritesMax = 32 * kWrites;
+  static constexpr size_t kCrowdFactor = 6;
+  static constexpr size_t kParkedMax = 16'384;
+
+  explicit WriteGate(Parts* parts) : parts_(parts) {}
+  WriteGate(const WriteGate&) = delete;
+  WriteGate& operator=(const WriteGate&) = delete;
+
+  // True if a new write may begin; if not, it is to be parked.
+  bool MayBegin();
+  // Calls one of both later: `run` on the pool of lock holders, or `refused` on any thread, also this one.
+  void Park(Task run, Refused refused);
+
+  void CommitBegins() { committing_.fetch_add(1, std::memory_order_relaxed); }
+  void CommitEnds() { committing_.fetch_sub(1, std::memory_order_relaxed); }
+
+  // Refuses all parked writes, and further ones, with `status`.
+  void Close(const absl::Status& status);
+
+  size_t parked() const;
+  // Number of writes that were refused.
+  uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
+
+ private:
+  size_t Limit();
+  void StartTimer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Tick();
+  void Refuse(ParkedRequests::Request request, const absl::Status& status);
+
+  Parts* const parts_;
+  std::atomic<size_t> committing_ = 0;
+  std::atomic<bool> is_overloaded_ = false;
+  std::atomic<size_t> limit_ = kWrites;
+  std::atomic<int64_t> limit_due_ns_ = 0;  // when it is computed again
+  std::atomic<uint64_t> refused_ = 0;
+
+  mutable absl::Mutex mutex_;
+  ParkedRequests parked_ ABSL_GUARDED_BY(mutex_){kParkedMax};
+  bool is_timed_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status closed_ ABSL_GUARDED_BY(mutex_);  // not OK: closed
+  uint64_t seen_batches_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t seen_units_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t seen_ns_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_WRITE_GATE_H_

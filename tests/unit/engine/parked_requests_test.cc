@@ -1,0 +1,92 @@
+#include "engine/parked_requests.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace armature::engine::parked_requests_test {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr int64_t kMs = 1'000'000;
+
+class ParkedRequestsTest : public testing::Test {
+ protected:
+  void Park(int number) {
+    std::optional<ParkedRequests::Request> loser =
+        parked_.Park({[this, number] { ran_.push_back(number); },
+                      [this, number](const auto&) { refused_.push_back(number); }, now_ns_});
+    if (loser.has_value()) std::move(loser->refused)(absl::OkStatus());
+  }
+  // Lets the time pass by ticks, and ends what is due.
+  void Pass(int64_t ms) {
+    for (const int64_t end_ns = now_ns_ + ms * kMs; now_ns_ < end_ns;) {
+      now_ns_ += ParkedRequests::kTickNs;
+      ParkedRequests::Due due = parked_.TakeDue(now_ns_);
+      for (auto& each : due.refuse) std::move(each.refused)(absl::OkStatus());
+      for (auto& each : due.run) std::move(each.run)();
+      if (on_tick_) on_tick_(due.refuse.size());
+    }
+  }
+
+  int64_t now_ns_ = 0;
+  ParkedRequests parked_{1000};
+  std::vector<int> ran_;
+  std::vector<int> refused_;
+  std::function<void(size_t refused)> on_tick_;
+};
+
+TEST_F(ParkedRequestsTest, RunTheNewestFirstWhenNoMoreArrive) {
+  for (int i = 0; i < 200; ++i) Park(i);
+  Pass(48);
+  EXPECT_THAT(ran_, IsEmpty());
+  Pass(100);
+  EXPECT_EQ(ran_.size() + refused_.size(), 200u);
+  EXPECT_TRUE(std::is_sorted(ran_.rbegin(), ran_.rend()));
+  EXPECT_GT(ran_.size(), 190u);
+  EXPECT_TRUE(parked_.empty());
+}
+
+TEST_F(ParkedRequestsTest, AreRefusedAtAnEvenPaceWhileOthersTakeTheirPlace) {
+  for (int i = 0; i < 400; ++i) Park(i);
+  int next = 400;
+  on_tick_ = [&](size_t refused) {
+    for (size_t i = 0; i < refused; ++i) Park(next++);
+  };
+  // Nothing is refused in the first 100 ms. Nothing was parked in a window of them, so a few may run.
+  Pass(40);
+  on_tick_ = [&](size_t refused) {
+    for (size_t i = 0; i < refused + 1; ++i) Park(next++);
+  };
+  const size_t refused_before = refused_.size();
+  Pass(1000);
+  const size_t refused = refused_.size() - refused_before;
+  EXPECT_THAT(ran_, IsEmpty());
+  EXPECT_GT(refused, 150u);
+  EXPECT_LT(refused, 500u) << "a few hundred leave in two seconds";
+  EXPECT_TRUE(std::is_sorted(refused_.begin(), refused_.end())) << "the oldest first";
+}
+
+TEST_F(ParkedRequestsTest, NoneWaitsForLong) {
+  Park(1);
+  on_tick_ = [&](size_t) { Park(2); };
+  Pass(2000);
+  ASSERT_FALSE(refused_.empty());
+  EXPECT_EQ(refused_.front(), 1);
+}
+
+TEST_F(ParkedRequestsTest, TheOldestMakesRoom) {
+  for (int i = 0; i < 1002; ++i) Park(i);
+  EXPECT_THAT(refused_, ElementsAre(0, 1));
+  EXPECT_EQ(parked_.size(), 1000u);
+  EXPECT_EQ(parked_.TakeAll().size(), 1000u);
+  EXPECT_TRUE(parked_.empty());
+}
+
+}  // namespace armature::engine::parked_requests_test
