@@ -233,21 +233,20 @@ void EndUnwritten(const BatchPtr& batch, Member* member, const absl::Status& out
     return End(batch, member, batch->parts->database->CommitNothing());
   }
   member->guard.Release();
-  batch->parts->database->WhenDurable(
-      *row.decided_on, row.old_value.size(), [batch, member, outcome](absl::StatusOr<ChangeSequence> sequence) {
-        if (sequence.ok() && !outcome.ok()) return End(batch, member, outcome);
-        End(batch, member, std::move(sequence));
-      });
+  batch->parts->database->WhenDurable(*row.decided_on, row.old_value.size(),
+                                      [batch, member, outcome](absl::StatusOr<ChangeSequence> sequence) {
+                                        if (sequence.ok() && !outcome.ok()) return End(batch, member, outcome);
+                                        End(batch, member, std::move(sequence));
+                                      });
 }
 
 // Makes the commit of a member that was decided, and its part in `early` if its lock is contended.
 store::Commitment CommitmentOf(const BatchPtr& batch, Member* member, size_t place, std::vector<EarlyMember>* early) {
   RowWrite& row = member->row;
-  store::Commitment commit{BuildUnit(&row),
-                           [batch, member](absl::StatusOr<ChangeSequence> sequence) {
-                             End(batch, member, std::move(sequence));
-                           },
-                           {row.decided_on}};
+  store::Commitment commit{
+      BuildUnit(&row),
+      [batch, member](absl::StatusOr<ChangeSequence> sequence) { End(batch, member, std::move(sequence)); },
+      {row.decided_on}};
   if (ReleasesEarly({&commit.unit, 1}, &member->guard)) {
     member->queued = QueuedRowOf(row);
     commit.terms.held_bytes = member->queued->byte_size();

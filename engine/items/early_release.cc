@@ -24,11 +24,11 @@ bool ReleasesEarly(absl::Span<const store::WriteUnit> units, store::LockTable::G
 void AfterQueued(const Parts& parts, const DecidedOn& decided_on, size_t held_bytes, absl::Status outcome,
                  absl::AnyInvocable<void(absl::Status) &&> then) {
   if (!decided_on.has_value()) return std::move(then)(std::move(outcome));
-  parts.database->WhenDurable(*decided_on, held_bytes,
-                              [outcome = std::move(outcome), then = std::move(then)](
-                                  const absl::StatusOr<ChangeSequence>& durable) mutable {
-                                std::move(then)(durable.ok() ? std::move(outcome) : durable.status());
-                              });
+  parts.database->WhenDurable(
+      *decided_on, held_bytes,
+      [outcome = std::move(outcome), then = std::move(then)](const absl::StatusOr<ChangeSequence>& durable) mutable {
+        std::move(then)(durable.ok() ? std::move(outcome) : durable.status());
+      });
 }
 
 }  // namespace armature::engine

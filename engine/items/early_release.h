@@ -2,8 +2,8 @@
 #define ARMATURE_ENGINE_ITEMS_EARLY_RELEASE_H_
 
 // Early lock release: the lock of a contended row is released when its write is decided and queued, not when it is
-// durable. The next holder of the lock decides on the queued value (store::QueuedRows). Nothing that was decided on it is
-// answered before it is durable, and all of it fails if its batch fails.
+// durable. The next holder of the lock decides on the queued value (store::QueuedRows). Nothing that was decided on it
+// is answered before it is durable, and all of it fails if its batch fails.
 
 #include <cstddef>
 #include <memory>
@@ -35,7 +35,8 @@ absl::StatusOr<store::GetResult> ReadLocked(const Parts& parts, const store::Tab
 bool ReleasesEarly(absl::Span<const store::WriteUnit> units, store::LockTable::Guard* guard);
 
 // Calls `then` when the values are durable that an answer was decided on: at once for nullopt. The argument is
-// `outcome`, or the error of a batch that failed. `held_bytes`: memory of the answer. The caller has released its locks.
+// `outcome`, or the error of a batch that failed. `held_bytes`: memory of the answer. The caller has released its
+// locks.
 void AfterQueued(const Parts& parts, const DecidedOn& decided_on, size_t held_bytes, absl::Status outcome,
                  absl::AnyInvocable<void(absl::Status) &&> then);
 

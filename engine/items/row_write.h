@@ -49,7 +49,7 @@ struct RowWrite {
   std::string key;
   std::string old_value;  // as stored
   std::optional<codec::StoredItemView> before;
-  DecidedOn decided_on;  // set by ReadBefore if the current item is not durable yet
+  DecidedOn decided_on;           // set by ReadBefore if the current item is not durable yet
   uint64_t collection_bytes = 0;  // before the write; set if ReadBefore was asked for it
   RowEffect effect;
   bool images_released = false;
@@ -65,7 +65,8 @@ struct RowWrite {
   // condition.
   double table_units() const { return WriteUnits(old_size(), new_size()); }
   double lost_units() const { return WriteUnits(old_size(), 0); }
-  // True if the item after the write equals the item before, so that neither row nor indexes change. Must not be called after ReleaseImages.
+  // True if the item after the write equals the item before, so that neither row nor indexes change. Must not be called
+  // after ReleaseImages.
   bool changes_nothing() const;
 };
 

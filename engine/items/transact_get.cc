@@ -183,8 +183,7 @@ void ReadRows(const ReadTransactionPtr& transaction, store::ReadMode mode) {
     }
     const absl::Status taken = TakeItem(transaction.get(), &row, *got == store::GetResult::kFound, std::move(stored));
     if (!taken.ok()) {
-      return AfterReads(transaction, taken,
-                        [transaction](const absl::Status& outcome) { End(transaction, outcome); });
+      return AfterReads(transaction, taken, [transaction](const absl::Status& outcome) { End(transaction, outcome); });
     }
   }
   AfterReads(transaction, absl::OkStatus(), [transaction](const absl::Status& durable) {

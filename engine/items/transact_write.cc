@@ -417,9 +417,8 @@ void DecideOnFittingThread(const TransactionPtr& transaction) {
     evaluated += EvaluationBytes(*row);
   }
   if (evaluated > kEvaluationBytesMax) {
-    return EndUnwritten(transaction,
-                        ValidationError(Cat("The conditions and updates of the transaction would read ", evaluated,
-                                            " bytes; maximum: ", kEvaluationBytesMax)));
+    return EndUnwritten(transaction, ValidationError(Cat("The conditions and updates of the transaction would read ",
+                                                         evaluated, " bytes; maximum: ", kEvaluationBytesMax)));
   }
   if (cost <= kInlineBytesMax) return Decide(transaction);
   RunHolder(

@@ -77,9 +77,9 @@ absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamil
 // Units are applied, and their callbacks run, in the order of Commit. A unit is visible to readers only together with
 // its durability promise (with Durability::kSync: after the fsync of its batch).
 //
-// A row's next write may be decided on the value of a queued unit, before that one is durable (QueuedRows). A batch that
-// fails therefore fails all commits that are queued behind it, and begins a new epoch: a commit that was decided on a
-// value of an earlier epoch is refused, so nothing that builds on a failed write is ever written. A unit without
+// A row's next write may be decided on the value of a queued unit, before that one is durable (QueuedRows). A batch
+// that fails therefore fails all commits that are queued behind it, and begins a new epoch: a commit that was decided
+// on a value of an earlier epoch is refused, so nothing that builds on a failed write is ever written. A unit without
 // counters fails only together with its batch; a unit with counters may be refused alone, so nothing may be decided on
 // it before its answer.
 //

@@ -53,8 +53,8 @@ class LockTable {
     Guard& operator=(Guard&& other) noexcept;
     ~Guard() { Release(); }
     void Release();
-    // True if a lock is contended, so that its holder should release all of them as soon as its commit is queued. Called
-    // once for each commit.
+    // True if a lock is contended, so that its holder should release all of them as soon as its commit is queued.
+    // Called once for each commit.
     bool TakeEarlyRelease();
 
    private:

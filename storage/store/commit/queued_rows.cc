@@ -5,7 +5,8 @@
 namespace armature::store {
 
 std::shared_ptr<const QueuedRow> QueuedRows::Find(TableId table, std::string_view key) const {
-  // The lock of the row orders this after the Add of its last holder. Acquire: a row that Settle removed is in the store.
+  // The lock of the row orders this after the Add of its last holder. Acquire: a row that Settle removed is in the
+  // store.
   if (size_.load(std::memory_order_acquire) == 0) return nullptr;
   const Name name(table, key);
   const Shard& shard = shards_[ShardOf(name)];

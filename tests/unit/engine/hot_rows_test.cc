@@ -236,12 +236,11 @@ TEST_F(HotRowsTest, TransactionsReadAndWriteQueuedValuesAsAWhole) {
   Answer<TransactGetResult> read;
   engine_->TransactGetItems({}, ReadOf(kTable, {Key("hot"), Key("warm")}), read.Catch());
   Answer<TransactWriteResult> cancelled;
-  engine_->TransactWriteItems(
-      {},
-      TransactionOf({ActionOf(WriteKind::kConditionCheck, kTable, Key("hot"), "n = :n", "",
-                              codec::Item({{":n", N(std::to_string(hot))}})),
-                     Increment("warm")}),
-      cancelled.Catch());
+  engine_->TransactWriteItems({},
+                              TransactionOf({ActionOf(WriteKind::kConditionCheck, kTable, Key("hot"), "n = :n", "",
+                                                      codec::Item({{":n", N(std::to_string(hot))}})),
+                                             Increment("warm")}),
+                              cancelled.Catch());
   EXPECT_FALSE(both.IsThere() || read.IsThere() || cancelled.IsThere());
   EXPECT_EQ(Durable("warm"), warm);
   HeldSyncs::End();

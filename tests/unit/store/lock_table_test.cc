@@ -106,7 +106,8 @@ TEST_F(LockTableTest, ARequestThatReleasesTwoStripesContinuesTwoWaiters) {
     both_held.Notify();
   });
   for (const int row : {1, 2}) {
-    table_.Acquire(Row(row), Deadline::Never(), [&](const absl::StatusOr<LockTable::Guard>&) { left.DecrementCount(); });
+    table_.Acquire(Row(row), Deadline::Never(),
+                   [&](const absl::StatusOr<LockTable::Guard>&) { left.DecrementCount(); });
   }
   first.Release();
   both_held.WaitForNotification();
