@@ -363,6 +363,7 @@ void Expirer::Delete(const std::shared_ptr<Deletion>& deletion) {
   if (deletion->deletes_item && ReleasesEarly({&unit, 1}, &deletion->guard)) {
     deletion->queued = queued =
         std::make_shared<store::QueuedRow>(deletion->row.table().descriptor.id, deletion->row.key, std::nullopt);
+    terms.held_bytes = queued->byte_size();
     guard = std::move(deletion->guard);
   }
   const DecidedOn epoch = parts_->database->Commit(

@@ -67,6 +67,8 @@ bool WantsCollection(std::string_view metrics, const RowWrite& row) {
 
 absl::StatusOr<bool> ReadBefore(const Parts& parts, store::ReadMode mode, bool with_collection, RowWrite* row,
                                 bool is_locked) {
+  // A second read may find less than the first one: the first value may have been queued and have failed since.
+  row->before.reset();
   const store::Database& database = *parts.database;
   const store::Table& table = row->table();
   ARM_ASSIGN_OR_RETURN(const store::GetResult item,
