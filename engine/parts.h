@@ -34,6 +34,7 @@
 #include "storage/base/thread_pool.h"
 #include "storage/base/timer_queue.h"
 #include "storage/store/commit/lock_table.h"
+#include "storage/store/commit/queued_rows.h"
 #include "storage/store/database.h"
 
 namespace armature::engine {
@@ -126,6 +127,7 @@ struct Parts {
   TableWaits table_waits;
   std::atomic<int> exports = 0;  // number of open exports
   store::LockTable locks;
+  store::QueuedRows queued_rows;
   index::GsiApplier applier;
   index::IndexBuilder builder;
   RequestTokens tokens;

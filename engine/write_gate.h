@@ -17,8 +17,8 @@ namespace armature::engine {
 
 struct Parts;
 
-// Counts the writes between their decision and the end of their commit. More than six times as many as the limit are an
-// overload: a write waits for all in front of it. From then on, until no write is parked, new writes are parked
+// Counts the writes between their decision and the end of their commit. More than sixteen times as many as the limit
+// are an overload: a write waits for all in front of it. From then on, until no write is parked, new writes are parked
 // (ParkedRequests) while there are as many as the limit.
 //
 // The limit is kWrites for each millisecond that the disk takes for a batch: while the disk works, more writes cost
@@ -31,7 +31,7 @@ class WriteGate {
 
   static constexpr size_t kWrites = 128;
   static constexpr size_t kWritesMax = 32 * kWrites;
-  static constexpr size_t kCrowdFactor = 6;
+  static constexpr size_t kCrowdFactor = 16;
   static constexpr size_t kParkedMax = 16'384;
 
   explicit WriteGate(Parts* parts) : parts_(parts) {}

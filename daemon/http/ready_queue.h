@@ -13,7 +13,7 @@ namespace armature::daemon {
 
 // Order in which an event loop serves the connections that are ready to be read.
 //
-// In order of arrival, until they are more than kCrowd and more than the loop serves in kPatienceNs: in that order all
+// In order of arrival, until they are more than kCrowd and more than the loop serves in kOverloadNs: in that order all
 // requests would be late. Then, until the queue has been empty again, the newest is served first. Requests that have
 // waited for kPatienceNs are served only when the loop was busy for less than half of a window, more in each such
 // window. The oldest one leaves to be refused, at a pace that lets each wait for about kRefusedAfterNs: its client
@@ -24,6 +24,8 @@ template <class Connection>
 class ReadyQueue {
  public:
   static constexpr size_t kCrowd = 64;
+  // A thousand clients that send their next request at once are 10 ms of work for each of two loops: no overload.
+  static constexpr int64_t kOverloadNs = 20'000'000;
   static constexpr int64_t kPatienceNs = 5'000'000;
   static constexpr int64_t kRefusedAfterNs = 2'000'000'000;
   // A request is not refused earlier.
@@ -39,7 +41,7 @@ class ReadyQueue {
   void Look(int64_t now_ns) {
     RollWindow(now_ns);
     is_overloaded_ =
-        is_overloaded_ || (queue_.size() > kCrowd && static_cast<int64_t>(queue_.size()) * mean_ns_ > kPatienceNs);
+        is_overloaded_ || (queue_.size() > kCrowd && static_cast<int64_t>(queue_.size()) * mean_ns_ > kOverloadNs);
   }
   // The connection to serve next, or null.
   Connection TakeNext(int64_t now_ns) {

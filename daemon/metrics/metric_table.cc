@@ -37,7 +37,8 @@ constexpr MetricDefinition kCommit[] = {
     {"armature_commit_duration_seconds", kHistogram, "", "Time to write one group commit, with its fsync."},
     {"armature_commit_bytes_total", kCounter, "", "Bytes of write units taken from the commit queue."},
     {"armature_commit_queue_units", kGauge, "", "Write units in the commit queue."},
-    {"armature_commit_queue_bytes", kGauge, "", "Bytes of write units in the commit queue."},
+    {"armature_commit_queue_bytes", kGauge, "",
+     "Bytes of write units in the commit queue, and of values and answers held until they are durable."},
     {"armature_change_sequence", kGauge, "", "The last change sequence assigned."},
 };
 

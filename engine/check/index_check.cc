@@ -234,11 +234,19 @@ class Verifier {
     return !value.has_value() || BaseKeyOf(*value) != base_key;
   }
 
+  // Locks the row, when its last write is durable.
   absl::StatusOr<store::LockTable::Guard> Lock(std::string_view base_key) const {
-    return Await<absl::StatusOr<store::LockTable::Guard>>([&](auto then) {
-      parts_->locks.Acquire(parts_->locks.HashRow(table_.descriptor.id.value(), base_key),
-                            Deadline::After(kRowPatience), std::move(then));
-    });
+    const TableId table = table_.descriptor.id;
+    ARM_ASSIGN_OR_RETURN(store::LockTable::Guard guard, Await<absl::StatusOr<store::LockTable::Guard>>([&](auto then) {
+                           parts_->locks.Acquire(parts_->locks.HashRow(table.value(), base_key),
+                                                 Deadline::After(kRowPatience), std::move(then));
+                         }));
+    const std::shared_ptr<const store::QueuedRow> queued = parts_->queued_rows.Find(table, base_key);
+    if (queued == nullptr) return guard;
+    ARM_RETURN_IF_ERROR(Await<absl::StatusOr<ChangeSequence>>([&](auto then) {
+                          parts_->database->WhenDurable(queued->epoch(), /*held_bytes=*/0, std::move(then));
+                        }).status());
+    return guard;
   }
 
   // Waits until the index contains all acknowledged writes.

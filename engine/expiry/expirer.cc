@@ -67,7 +67,8 @@ struct Expirer::Deletion {
   std::shared_ptr<Page> page;
   int64_t due_ms = 0;
   RowWrite row;
-  store::LockTable::Guard guard;
+  EarlyGuard early;
+  std::shared_ptr<store::QueuedRow> queued;  // null: the lock is held until the deletion is durable
   std::optional<store::WriteUnit> unit;
   bool deletes_item = false;
 
@@ -354,9 +355,27 @@ void Expirer::DeleteRows(const std::shared_ptr<const store::Table>& table, std::
 
 void Expirer::Delete(const std::shared_ptr<Deletion>& deletion) {
   if (const absl::Status decided = Decide(deletion.get()); !decided.ok()) return deletion->End(decided);
-  parts_->database->Commit(
-      *std::exchange(deletion->unit, std::nullopt),
-      [deletion](const absl::StatusOr<ChangeSequence>& sequence) { deletion->End(sequence.status()); });
+  // The row that expires may be contended: its lock is released as other writers do.
+  store::LockTable::Guard guard;
+  std::shared_ptr<store::QueuedRow> queued;
+  store::CommitTerms terms{deletion->row.decided_on};
+  store::WriteUnit unit = *std::exchange(deletion->unit, std::nullopt);
+  if (deletion->deletes_item && ReleasesEarly({&unit, 1}, &deletion->guard)) {
+    deletion->queued = queued =
+        std::make_shared<store::QueuedRow>(deletion->row.table().descriptor.id, deletion->row.key, std::nullopt);
+    terms.held_bytes = queued->byte_size();
+    early = std::make_shared<store::LockTable::Guard>(std::move(deletion->guard));
+  }
+  const DecidedOn epoch = parts_->database->Commit(
+      std::move(unit),
+      [this, deletion, early](const absl::StatusOr<ChangeSequence>& sequence) {
+        if (deletion->queued != nullptr) parts_->queued_rows.Settle(deletion->queued.get());
+        deletion->End(sequence.status());
+      },
+      terms);
+  if (early == nullptr || !epoch.has_value()) return;
+  parts_->queued_rows.Add(std::move(queued), *epoch);
+  early->Release();
 }
 
 // Makes the unit. Runs on the worker's thread or on the pool of lock holders, which may both wait for the disk.

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "engine/capacity.h"
 #include "engine/items/constraints.h"
+#include "engine/items/early_release.h"
 #include "engine/items/item_key.h"
 #include "engine/items/request_report.h"
 #include "engine/items/row_write.h"
@@ -28,7 +29,15 @@ struct Member {
   size_t table = 0;
   RowWrite row;
   store::LockTable::Guard guard;
+  std::shared_ptr<store::QueuedRow> queued;  // null: the lock is held until the write is durable
   absl::StatusOr<ChangeSequence> answer = ChangeSequence();
+};
+
+// A write whose lock is released when it is queued. Kept apart from its member, which may be answered before.
+struct EarlyMember {
+  size_t commit;  // its place among the commits
+  EarlyGuard guard;
+  std::shared_ptr<store::QueuedRow> queued;
 };
 
 struct Batch {
@@ -202,6 +211,7 @@ void Finish(const BatchPtr& batch) {
 }
 
 void End(const BatchPtr& batch, Member* member, absl::StatusOr<ChangeSequence> answer) {
+  if (member->queued != nullptr) batch->parts->queued_rows.Settle(member->queued.get());
   member->guard.Release();
   member->answer = std::move(answer);
   if (batch->unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) Finish(batch);
@@ -213,6 +223,50 @@ absl::Status Decide(const Batch& batch, RowWrite* row) {
   ARM_RETURN_IF_ERROR(MakeEffect(row));
   ARM_RETURN_IF_ERROR(CheckBacklogs(*batch.parts, *row));
   return TakeWrite(*batch.parts, row->table(), row->key, row->table_units(), row->effect.local, row->effect.global);
+}
+
+// Ends a member that writes nothing, when the values are durable that it was decided on.
+void EndUnwritten(const BatchPtr& batch, Member* member, const absl::Status& outcome) {
+  const RowWrite& row = member->row;
+  if (!row.decided_on.has_value()) {
+    if (!outcome.ok()) return End(batch, member, outcome);
+    return End(batch, member, batch->parts->database->CommitNothing());
+  }
+  member->guard.Release();
+  batch->parts->database->WhenDurable(*row.decided_on, row.old_value.size(),
+                                      [batch, member, outcome](absl::StatusOr<ChangeSequence> sequence) {
+                                        if (sequence.ok() && !outcome.ok()) return End(batch, member, outcome);
+                                        End(batch, member, std::move(sequence));
+                                      });
+}
+
+// Makes the commit of a member that was decided, and its part in `early` if its lock is contended.
+store::Commitment CommitmentOf(const BatchPtr& batch, Member* member, size_t place, std::vector<EarlyMember>* early) {
+  RowWrite& row = member->row;
+  store::WriteUnit unit = BuildUnit(&row);
+  store::CommitTerms terms{row.decided_on};
+  EarlyGuard guard;
+  if (ReleasesEarly({&unit, 1}, &member->guard)) {
+    member->queued = QueuedRowOf(row);
+    terms.held_bytes = member->queued->byte_size();
+    guard = std::make_shared<store::LockTable::Guard>(std::move(member->guard));
+    early->push_back({place, guard, member->queued});
+  }
+  ReleaseImages(&row);
+  return {std::move(unit),
+          [batch, member, guard](absl::StatusOr<ChangeSequence> sequence) { End(batch, member, std::move(sequence)); },
+          terms};
+}
+
+// Releases the locks of those of `early` that were queued.
+void CommitWave(Parts* parts, std::vector<store::Commitment> commits, std::vector<EarlyMember> early) {
+  const std::vector<DecidedOn> epochs = parts->database->CommitEach(std::move(commits));
+  for (EarlyMember& each : early) {
+    if (const DecidedOn& epoch = epochs[each.commit]; epoch.has_value()) {
+      parts->queued_rows.Add(std::move(each.queued), *epoch);
+      each.guard->Release();
+    }
+  }
 }
 
 void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode);
@@ -228,11 +282,11 @@ void RunWaveOnPool(const BatchPtr& batch, const Wave& wave) {
 // Processes members that hold their row locks: reads and decides all, then commits them together. Members whose rows
 // are not in memory, and all after kInlineBytesMax of work, continue on the pool of lock holders.
 void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode) {
-  store::Database& database = *batch->parts->database;
   const size_t cost_max = mode == store::ReadMode::kMemoryOnly ? kInlineBytesMax : SIZE_MAX;
   size_t cost = 0;
   Wave cold;
   std::vector<store::Commitment> commits;
+  std::vector<EarlyMember> early;
   for (Member* const member : wave) {
     RowWrite& row = member->row;
     if (cost > cost_max) {
@@ -250,19 +304,14 @@ void RunWave(const BatchPtr& batch, const Wave& wave, store::ReadMode mode) {
       cold.push_back(member);
       continue;
     }
-    absl::Status decided = read.ok() ? Decide(*batch, &row) : read.status();
-    if (!decided.ok()) {
-      End(batch, member, std::move(decided));
-    } else if (row.changes_nothing()) {
-      End(batch, member, database.CommitNothing());
+    const absl::Status decided = read.ok() ? Decide(*batch, &row) : read.status();
+    if (!decided.ok() || row.changes_nothing()) {
+      EndUnwritten(batch, member, decided);
     } else {
-      commits.push_back({BuildUnit(&row), [batch, member](absl::StatusOr<ChangeSequence> sequence) {
-                           End(batch, member, std::move(sequence));
-                         }});
-      ReleaseImages(&row);
+      commits.push_back(CommitmentOf(batch, member, commits.size(), &early));
     }
   }
-  database.CommitEach(std::move(commits));
+  CommitWave(batch->parts, std::move(commits), std::move(early));
   if (!cold.empty()) RunWaveOnPool(batch, cold);
 }
 

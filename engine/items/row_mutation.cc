@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/capacity.h"
+#include "engine/items/early_release.h"
 #include "engine/items/request_report.h"
 #include "engine/items/row_write.h"
 #include "storage/base/api_error.h"
@@ -20,6 +21,7 @@ struct Write {
   Callback<WriteResult> done;
   RowWrite row;
   store::LockTable::Guard guard;
+  std::shared_ptr<store::QueuedRow> queued;  // null: the lock is held until the write is durable
   WriteResult result;
   // Start of the current wait. Stored here rather than in the continuations, so that these fit their holders without
   // heap allocation.
@@ -87,26 +89,60 @@ absl::Status Decide(const Parts& parts, RowWrite* row) {
   return TakeWrite(parts, row->table(), row->key, row->table_units(), row->effect.local, row->effect.global);
 }
 
-void DecideAndCommit(const WritePtr& write) {
-  RowWrite& row = write->row;
-  if (const absl::Status decided = Decide(*write->parts, &row); !decided.ok()) return write->Fail(decided);
-  if (row.changes_nothing()) {
-    const absl::StatusOr<ChangeSequence> sequence = write->parts->database->CommitNothing();
+// Fails a write for a reason that was found in the row.
+void FailDecided(const WritePtr& write, const absl::Status& status) {
+  write->guard.Release();
+  AfterQueued(*write->parts, write->row.decided_on, write->row.old_value.size(), status,
+              [write](const absl::Status& outcome) { write->Fail(outcome); });
+}
+
+void AnswerUnchanged(const WritePtr& write) {
+  store::Database& database = *write->parts->database;
+  const DecidedOn decided_on = write->row.decided_on;
+  const size_t held_bytes = write->row.old_value.size();
+  store::CommitCallback answer = [write](const absl::StatusOr<ChangeSequence>& sequence) {
     if (!sequence.ok()) return write->Fail(sequence.status());
     FillResult(write.get());
-    return Answer(write, *sequence);
-  }
+    Answer(write, *sequence);
+  };
+  if (!decided_on.has_value()) return std::move(answer)(database.CommitNothing());
+  write->guard.Release();
+  database.WhenDurable(*decided_on, held_bytes, std::move(answer));
+}
+
+void DecideAndCommit(const WritePtr& write) {
+  RowWrite& row = write->row;
+  Parts* const parts = write->parts;
+  if (const absl::Status decided = Decide(*parts, &row); !decided.ok()) return FailDecided(write, decided);
+  if (row.changes_nothing()) return AnswerUnchanged(write);
   store::WriteUnit unit = BuildUnit(&row);
+  // The answer may run, on another thread, before the commit returns. The lock and the queued row are then still needed
+  // here.
+  EarlyGuard early;
+  std::shared_ptr<store::QueuedRow> queued;
+  store::CommitTerms terms{row.decided_on};
+  if (ReleasesEarly({&unit, 1}, &write->guard)) {
+    write->queued = queued = QueuedRowOf(row);
+    terms.held_bytes = queued->byte_size();
+    early = std::make_shared<store::LockTable::Guard>(std::move(write->guard));
+  }
   FillResult(write.get());
   ReleaseImages(&row);
   write->wait_begin_ns = RequestTrace::Begin(write->context.trace);
-  write->parts->write_gate.CommitBegins();
-  write->parts->database->Commit(std::move(unit), [write](absl::StatusOr<ChangeSequence> sequence) {
-    write->parts->write_gate.CommitEnds();
-    RequestTrace::End(write->context.trace, WaitFor::kCommit, write->wait_begin_ns);
-    if (!sequence.ok()) return write->Fail(sequence.status());
-    Answer(write, *sequence);
-  });
+  parts->write_gate.CommitBegins();
+  const DecidedOn epoch = parts->database->Commit(
+      std::move(unit),
+      [write, early](absl::StatusOr<ChangeSequence> sequence) {
+        write->parts->write_gate.CommitEnds();
+        RequestTrace::End(write->context.trace, WaitFor::kCommit, write->wait_begin_ns);
+        if (write->queued != nullptr) write->parts->queued_rows.Settle(write->queued.get());
+        if (!sequence.ok()) return write->Fail(sequence.status());
+        Answer(write, *sequence);
+      },
+      terms);
+  if (early == nullptr || !epoch.has_value()) return;
+  parts->queued_rows.Add(std::move(queued), *epoch);
+  early->Release();
 }
 
 void ReadOld(const WritePtr& write, store::ReadMode mode) {

@@ -65,10 +65,15 @@ bool WantsCollection(std::string_view metrics, const RowWrite& row) {
   return metrics == "SIZE" && row.mutation->writes() && !row.table().local_indexes.empty();
 }
 
-absl::StatusOr<bool> ReadBefore(const Parts& parts, store::ReadMode mode, bool with_collection, RowWrite* row) {
+absl::StatusOr<bool> ReadBefore(const Parts& parts, store::ReadMode mode, bool with_collection, RowWrite* row,
+                                bool is_locked) {
+  // A second read may find less than the first one: the first value may have been queued and have failed since.
+  row->before.reset();
   const store::Database& database = *parts.database;
   const store::Table& table = row->table();
-  ARM_ASSIGN_OR_RETURN(const store::GetResult item, database.Get(table.data, row->key, mode, &row->old_value));
+  ARM_ASSIGN_OR_RETURN(const store::GetResult item,
+                       is_locked ? ReadLocked(parts, table, row->key, mode, &row->old_value, &row->decided_on)
+                                 : database.Get(table.data, row->key, mode, &row->old_value));
   if (item == store::GetResult::kWouldBlock) return false;
   if (with_collection) {
     ARM_ASSIGN_OR_RETURN(
@@ -160,6 +165,15 @@ absl::Status CheckBacklogs(const Parts& parts, const RowWrite& row) {
         kBacklogRetryMs);
   }
   return absl::OkStatus();
+}
+
+std::shared_ptr<store::QueuedRow> QueuedRowOf(const RowWrite& row) {
+  DCHECK(!row.images_released);
+  std::optional<std::string> value;
+  if (const codec::CanonicalItem* const after = row.effect.after; after != nullptr) {
+    value = Cat(codec::StoredItemHead(*after), after->bytes);
+  }
+  return std::make_shared<store::QueuedRow>(row.table().descriptor.id, row.key, std::move(value));
 }
 
 store::WriteUnit BuildUnit(RowWrite* row) {

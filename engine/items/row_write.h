@@ -2,7 +2,7 @@
 #define ARMATURE_ENGINE_ITEMS_ROW_WRITE_H_
 
 // The steps of a write to one row, shared by single writes, batches and transactions. The caller holds the row lock
-// from ReadBefore until the unit is durable.
+// from ReadBefore until the unit is durable or, with early release, until it is queued.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/capacity.h"
+#include "engine/items/early_release.h"
 #include "engine/items/request.h"
 #include "engine/items/row_mutation.h"
 #include "engine/parts.h"
@@ -48,6 +49,7 @@ struct RowWrite {
   std::string key;
   std::string old_value;  // as stored
   std::optional<codec::StoredItemView> before;
+  DecidedOn decided_on;           // set by ReadBefore if the current item is not durable yet
   uint64_t collection_bytes = 0;  // before the write; set if ReadBefore was asked for it
   RowEffect effect;
   bool images_released = false;
@@ -63,8 +65,8 @@ struct RowWrite {
   // condition.
   double table_units() const { return WriteUnits(old_size(), new_size()); }
   double lost_units() const { return WriteUnits(old_size(), 0); }
-  // True if the item after the write equals the item before, so that neither row nor indexes change. The existing item
-  // is durable already. Must not be called after ReleaseImages.
+  // True if the item after the write equals the item before, so that neither row nor indexes change. Must not be called
+  // after ReleaseImages.
   bool changes_nothing() const;
 };
 
@@ -78,8 +80,9 @@ uint64_t LockOf(const Parts& parts, const RowWrite& row);
 bool WantsCollection(std::string_view metrics, const RowWrite& row);
 
 // Reads the current item and, `with_collection`, the size of its collection. Returns false if a read would block.
-// Errors: DataLoss, Unavailable.
-absl::StatusOr<bool> ReadBefore(const Parts& parts, store::ReadMode mode, bool with_collection, RowWrite* row);
+// `is_locked`: the caller holds the row lock; otherwise the durable item is read. Errors: DataLoss, Unavailable.
+absl::StatusOr<bool> ReadBefore(const Parts& parts, store::ReadMode mode, bool with_collection, RowWrite* row,
+                                bool is_locked = true);
 
 // Returns ConditionalCheckFailedException, with the item if the request asks for it, or OK. An item of more than
 // `item_bytes_left` is left out; the bytes of others are subtracted.
@@ -102,6 +105,9 @@ absl::Status CheckPutSize(const RowWrite& row);
 // Refuses a write to a global index whose backlog exceeds its limit, so that the change log stays bounded. Errors:
 // ThrottlingException.
 absl::Status CheckBacklogs(const Parts& parts, const RowWrite& row);
+
+// The row after the write, for the next holder of its lock. Must not be called after ReleaseImages.
+std::shared_ptr<store::QueuedRow> QueuedRowOf(const RowWrite& row);
 
 // Builds the write unit. Sets RowEffect::collection_growth.
 store::WriteUnit BuildUnit(RowWrite* row);

@@ -7,6 +7,7 @@
 
 #include "engine/capacity.h"
 #include "engine/items/constraints.h"
+#include "engine/items/early_release.h"
 #include "engine/items/expressions.h"
 #include "engine/items/item_key.h"
 #include "engine/items/request_report.h"
@@ -40,6 +41,7 @@ struct ReadTransaction {
   std::vector<absl::Status> key_problems;
   std::vector<uint64_t> locks;
   store::LockTable::Guard guard;
+  DecidedOn decided_on;   // set if an item is not durable yet
   size_t bytes = 0;       // API size of the items
   size_t wire_bytes = 0;  // size of their parts in the answer
   TransactGetResult result;
@@ -107,8 +109,16 @@ absl::Status Prepare(ReadTransaction* transaction) {
   return CheckItemsOnce(names);
 }
 
-void Answer(const ReadTransactionPtr& transaction) {
+// Releases the locks, and continues when all items that were read are durable.
+void AfterReads(const ReadTransactionPtr& transaction, const absl::Status& outcome,
+                absl::AnyInvocable<void(absl::Status) &&> then) {
+  const DecidedOn decided_on = transaction->decided_on;
+  const size_t bytes = transaction->wire_bytes;
   transaction->guard.Release();
+  AfterQueued(*transaction->parts, decided_on, bytes, outcome, std::move(then));
+}
+
+void Answer(const ReadTransactionPtr& transaction) {
   CapacitySums capacity(transaction->request.return_consumed_capacity, CapacityUse::kReads);
   for (size_t i = 0; i < transaction->rows.size(); ++i) {
     const ReadRow& row = transaction->rows[i];
@@ -161,7 +171,7 @@ void ReadRows(const ReadTransactionPtr& transaction, store::ReadMode mode) {
     ReadRow& row = transaction->rows[transaction->result.items.size()];
     std::string stored;
     const absl::StatusOr<store::GetResult> got =
-        transaction->parts->database->Get(row.pinned.table->data, row.key, mode, &stored);
+        ReadLocked(*transaction->parts, *row.pinned.table, row.key, mode, &stored, &transaction->decided_on);
     if (!got.ok()) return End(transaction, got.status());
     const bool is_much = mode == store::ReadMode::kMemoryOnly &&
                          (transaction->bytes + stored.size() > kInlineBytesMax || IsLongToAnswer(stored));
@@ -172,9 +182,14 @@ void ReadRows(const ReadTransactionPtr& transaction, store::ReadMode mode) {
       return;
     }
     const absl::Status taken = TakeItem(transaction.get(), &row, *got == store::GetResult::kFound, std::move(stored));
-    if (!taken.ok()) return End(transaction, taken);
+    if (!taken.ok()) {
+      return AfterReads(transaction, taken, [transaction](const absl::Status& outcome) { End(transaction, outcome); });
+    }
   }
-  Answer(transaction);
+  AfterReads(transaction, absl::OkStatus(), [transaction](const absl::Status& durable) {
+    if (!durable.ok()) return End(transaction, durable);
+    Answer(transaction);
+  });
 }
 
 // Reports the first invalid key, then missing capacity.

@@ -12,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "engine/capacity.h"
 #include "engine/items/constraints.h"
+#include "engine/items/early_release.h"
 #include "engine/items/item_key.h"
 #include "engine/items/request_report.h"
 #include "engine/items/row_write.h"
@@ -204,8 +205,9 @@ struct Transaction {
   std::string fingerprint;  // empty without a token
   bool has_claim = false;   // claim on the token
   std::vector<uint64_t> locks;
-  store::LockTable::Guard guard;
-  size_t read = 0;  // number of rows read
+  EarlyGuard early;
+  std::vector<std::shared_ptr<store::QueuedRow>> queued;  // empty: the locks are held until the commit is durable
+  size_t read = 0;                                        // number of rows read
   size_t read_bytes = 0;
   TransactWriteResult result;
   int64_t wait_begin_ns = 0;  // start of the current wait
@@ -338,25 +340,73 @@ absl::Status CommitError(const TransactionPtr& transaction, const absl::Status& 
   return CanceledBy(problems);
 }
 
-void Decide(const TransactionPtr& transaction) {
-  if (const absl::Status decided = DecideAll(*transaction); !decided.ok()) return End(transaction, decided);
-  store::Database& database = *transaction->parts->database;
-  std::vector<store::WriteUnit> units = BuildUnits(transaction);
-  FillReports(transaction);
-  if (units.empty()) {
-    const absl::StatusOr<ChangeSequence> sequence = database.CommitNothing();
-    if (!sequence.ok()) return End(transaction, sequence.status());
-    transaction->result.change_sequence = sequence->value();
-    return End(transaction, std::move(transaction->result));
+// Epoch of the earliest queued value among the rows.
+DecidedOn DecidedOnOf(const Transaction& transaction) {
+  DecidedOn earliest;
+  for (const auto& row : transaction.rows()) {
+    if (row->decided_on.has_value()) earliest = std::min(earliest.value_or(*row->decided_on), *row->decided_on);
+  }
+  return earliest;
+}
+
+// Ends a transaction that was decided and writes nothing.
+void EndUnwritten(const TransactionPtr& transaction, const absl::Status& decided) {
+  const DecidedOn decided_on = DecidedOnOf(*transaction);
+  transaction->guard.Release();
+  AfterQueued(*transaction->parts, decided_on, transaction->read_bytes, decided,
+              [transaction](const absl::Status& outcome) {
+                if (!outcome.ok()) return End(transaction, outcome);
+                const absl::StatusOr<ChangeSequence> sequence = transaction->parts->database->CommitNothing();
+                if (!sequence.ok()) return End(transaction, sequence.status());
+                transaction->result.change_sequence = sequence->value();
+                End(transaction, std::move(transaction->result));
+              });
+}
+
+// The rows that a transaction changes, for the next holders of their locks.
+std::vector<std::shared_ptr<store::QueuedRow>> QueuedRowsOf(const Transaction& transaction) {
+  std::vector<std::shared_ptr<store::QueuedRow>> queued;
+  for (const auto& row : transaction.rows()) {
+    if (!row->changes_nothing()) queued.push_back(QueuedRowOf(*row));
+  }
+  return queued;
+}
+
+// Commits the units. The answer may run, on another thread, before the commit returns. With early release, the locks
+// and the queued rows are then still needed here.
+void Commit(const TransactionPtr& transaction, std::vector<store::WriteUnit> units) {
+  Parts* const parts = transaction->parts;
+  store::LockTable::Guard guard;
+  std::vector<std::shared_ptr<store::QueuedRow>> queued;
+  store::CommitTerms terms{DecidedOnOf(*transaction)};
+  if (ReleasesEarly(units, &transaction->guard)) {
+    transaction->queued = queued = QueuedRowsOf(*transaction);
+    for (const auto& row : queued) terms.held_bytes += row->byte_size();
+    early = std::make_shared<store::LockTable::Guard>(std::move(transaction->guard));
   }
   for (const auto& row : transaction->rows()) ReleaseImages(row.get());
   transaction->wait_begin_ns = RequestTrace::Begin(transaction->context.trace);
-  database.CommitAll(std::move(units), [transaction](const absl::StatusOr<ChangeSequence>& sequence) {
-    RequestTrace::End(transaction->context.trace, WaitFor::kCommit, transaction->wait_begin_ns);
-    if (!sequence.ok()) return End(transaction, CommitError(transaction, sequence.status()));
-    transaction->result.change_sequence = sequence->value();
-    End(transaction, std::move(transaction->result));
-  });
+  const DecidedOn epoch = parts->database->CommitAll(
+      std::move(units),
+      [transaction, early](const absl::StatusOr<ChangeSequence>& sequence) {
+        RequestTrace::End(transaction->context.trace, WaitFor::kCommit, transaction->wait_begin_ns);
+        for (const auto& row : transaction->queued) transaction->parts->queued_rows.Settle(row.get());
+        if (!sequence.ok()) return End(transaction, CommitError(transaction, sequence.status()));
+        transaction->result.change_sequence = sequence->value();
+        End(transaction, std::move(transaction->result));
+      },
+      terms);
+  if (early == nullptr || !epoch.has_value()) return;
+  for (auto& row : queued) parts->queued_rows.Add(std::move(row), *epoch);
+  early->Release();
+}
+
+void Decide(const TransactionPtr& transaction) {
+  if (const absl::Status decided = DecideAll(*transaction); !decided.ok()) return EndUnwritten(transaction, decided);
+  std::vector<store::WriteUnit> units = BuildUnits(transaction);
+  FillReports(transaction);
+  if (units.empty()) return EndUnwritten(transaction, absl::OkStatus());
+  Commit(transaction, std::move(units));
 }
 
 // The same on the pool of lock holders if it is much work.
@@ -368,8 +418,8 @@ void DecideOnFittingThread(const TransactionPtr& transaction) {
     evaluated += EvaluationBytes(*row);
   }
   if (evaluated > kEvaluationBytesMax) {
-    return End(transaction, ValidationError(Cat("The conditions and updates of the transaction would read ", evaluated,
-                                                " bytes; maximum: ", kEvaluationBytesMax)));
+    return EndUnwritten(transaction, ValidationError(Cat("The conditions and updates of the transaction would read ",
+                                                         evaluated, " bytes; maximum: ", kEvaluationBytesMax)));
   }
   if (cost <= kInlineBytesMax) return Decide(transaction);
   RunHolder(
@@ -380,14 +430,15 @@ void DecideOnFittingThread(const TransactionPtr& transaction) {
 // Reads all rows, from memory or from the disk, then calls `then(transaction)`.
 void ReadRows(const TransactionPtr& transaction, store::ReadMode mode, void (*then)(const TransactionPtr&)) {
   const std::string& metrics = transaction->request.return_item_collection_metrics;
+  // A replayed request holds no rows.
+  const bool holds_rows = !transaction->locks.empty();
   for (; transaction->read < transaction->size(); ++transaction->read) {
     RowWrite* const row = transaction->rows()[transaction->read].get();
-    const absl::StatusOr<bool> read = ReadBefore(*transaction->parts, mode, WantsCollection(metrics, *row), row);
+    const absl::StatusOr<bool> read =
+        ReadBefore(*transaction->parts, mode, WantsCollection(metrics, *row), row, holds_rows);
     if (!read.ok()) return End(transaction, read.status());
     if (*read) transaction->read_bytes += row->old_value.size();
     if (*read && (mode == store::ReadMode::kMayBlock || transaction->read_bytes <= kInlineBytesMax)) continue;
-    // A replayed request holds no rows.
-    const bool holds_rows = !transaction->locks.empty();
     (holds_rows ? RunHolder : RunOnReadPool)(
         transaction->parts, [transaction, then] { ReadRows(transaction, store::ReadMode::kMayBlock, then); },
         [transaction](const absl::Status& status) { End(transaction, status); });

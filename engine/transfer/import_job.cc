@@ -112,7 +112,10 @@ class Importer {
       ARM_RETURN_IF_ERROR(flushed_);
       row->pinned = pinned_;
     }
-    ARM_RETURN_IF_ERROR(ReadBefore(*parts_, store::ReadMode::kMayBlock, /*with_collection=*/false, row.get()).status());
+    // No other request can write to the table.
+    ARM_RETURN_IF_ERROR(ReadBefore(*parts_, store::ReadMode::kMayBlock, /*with_collection=*/false, row.get(),
+                                   /*is_locked=*/false)
+                            .status());
     ARM_RETURN_IF_ERROR(MakeEffect(row.get()));
     if (row->changes_nothing()) return absl::OkStatus();
     keys_.insert(row->key);

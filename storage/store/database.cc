@@ -178,18 +178,22 @@ absl::StatusOr<TokenSweep> Database::SweepExpiredTokens(int64_t now_ms, const st
   return SweepTokens(impl_->rocks.get(), now_ms, from, max, claim);
 }
 
-void Database::Commit(WriteUnit unit, CommitCallback done) {
-  std::vector<WriteUnit> units;
-  units.push_back(std::move(unit));
-  CommitAll(std::move(units), std::move(done));
+std::optional<CommitEpoch> Database::Commit(WriteUnit unit, CommitCallback done, const CommitTerms& terms) {
+  return impl_->families->Commit(std::move(unit), std::move(done), terms);
 }
 
-void Database::CommitAll(std::vector<WriteUnit> units, CommitCallback done) {
-  impl_->families->CommitAll(std::move(units), std::move(done));
+std::optional<CommitEpoch> Database::CommitAll(std::vector<WriteUnit> units, CommitCallback done,
+                                               const CommitTerms& terms) {
+  return impl_->families->CommitAll(std::move(units), std::move(done), terms);
 }
 
-void Database::CommitEach(std::vector<Commitment> commitments) {
-  if (!commitments.empty()) impl_->families->CommitEach(std::move(commitments));
+std::vector<std::optional<CommitEpoch>> Database::CommitEach(std::vector<Commitment> commitments) {
+  if (commitments.empty()) return {};
+  return impl_->families->CommitEach(std::move(commitments));
+}
+
+void Database::WhenDurable(CommitEpoch decided_on, size_t held_bytes, CommitCallback done) {
+  impl_->committer->WhenDurable(decided_on, held_bytes, std::move(done));
 }
 
 namespace {

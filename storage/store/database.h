@@ -193,9 +193,12 @@ class Database {
   std::unique_ptr<KeyspaceSnapshot> TakeSnapshot(const Keyspace& keyspace) const;
 
   // Commits a write unit; see Committer::Commit.
-  void Commit(WriteUnit unit, CommitCallback done);
-  void CommitAll(std::vector<WriteUnit> units, CommitCallback done);
-  void CommitEach(std::vector<Commitment> commitments);
+  std::optional<CommitEpoch> Commit(WriteUnit unit, CommitCallback done, const CommitTerms& terms = {});
+  std::optional<CommitEpoch> CommitAll(std::vector<WriteUnit> units, CommitCallback done,
+                                       const CommitTerms& terms = {});
+  std::vector<std::optional<CommitEpoch>> CommitEach(std::vector<Commitment> commitments);
+  // See Committer::WhenDurable.
+  void WhenDurable(CommitEpoch decided_on, size_t held_bytes, CommitCallback done);
   // The sequence with which a write that changes nothing is answered. Errors: ServiceUnavailable after a write has
   // failed: the restart decides whether that one is there, so nothing may be acknowledged behind it.
   absl::StatusOr<ChangeSequence> CommitNothing() const;

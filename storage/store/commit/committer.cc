@@ -219,18 +219,28 @@ Committer::~Committer() {
   if (sync_thread_.joinable()) sync_thread_.join();
 }
 
-void Committer::Commit(WriteUnit unit, CommitCallback done) {
+std::optional<CommitEpoch> Committer::Commit(WriteUnit unit, CommitCallback done, const CommitTerms& terms) {
   std::vector<WriteUnit> units;
   units.push_back(std::move(unit));
-  CommitAll(std::move(units), std::move(done));
+  return CommitAll(std::move(units), std::move(done), terms);
 }
 
-absl::Status Committer::CheckRoom(size_t bytes) const {
+absl::Status Committer::CheckQueue(size_t bytes) const {
   if (stopping_) return ServiceUnavailableError("The server is shutting down");
   if (queue_.size() >= options_.commit_queue_units_max ||
       (queue_bytes_ + bytes > options_.commit_queue_bytes_max && !queue_.empty())) {
     return ThrottlingError("The server has more writes waiting than it can commit; slow down", kThrottleRetryMs);
   }
+  return absl::OkStatus();
+}
+
+absl::Status Committer::CheckEpoch(std::optional<CommitEpoch> decided_on) const {
+  return decided_on.has_value() && *decided_on != epoch_ ? failure_ : absl::OkStatus();
+}
+
+absl::Status Committer::CheckRoom(size_t bytes, std::optional<CommitEpoch> decided_on) const {
+  ARM_RETURN_IF_ERROR(CheckEpoch(decided_on));
+  ARM_RETURN_IF_ERROR(CheckQueue(bytes));
   if (absl::Status full = db_->space()->CheckClients(); !full.ok()) {
     db_->space()->CountRefused();
     return full;
@@ -238,40 +248,63 @@ absl::Status Committer::CheckRoom(size_t bytes) const {
   return absl::OkStatus();
 }
 
-void Committer::CommitAll(std::vector<WriteUnit> units, CommitCallback done) {
-  const size_t bytes = ByteSize(units);
+std::optional<CommitEpoch> Committer::CommitAll(std::vector<WriteUnit> units, CommitCallback done,
+                                                const CommitTerms& terms) {
+  const size_t bytes = ByteSize(units) + terms.held_bytes;
   absl::Status refused;
   {
     const absl::MutexLock lock(&mutex_);
-    refused = CheckRoom(bytes);
+    refused = CheckRoom(bytes, terms.decided_on);
     if (refused.ok()) {
       queue_bytes_ += bytes;
-      queue_.push_back(Pending{std::move(units), std::move(done)});
+      queue_.push_back(Pending{std::move(units), std::move(done), bytes});
+      if (writer_idle_) work_.Signal();
+      return epoch_;
+    }
+  }
+  std::move(done)(refused);
+  return std::nullopt;
+}
+
+std::vector<std::optional<CommitEpoch>> Committer::CommitEach(std::vector<Commitment> commitments) {
+  std::vector<std::optional<CommitEpoch>> queued(commitments.size());
+  std::vector<std::pair<CommitCallback, absl::Status>> refusals;
+  {
+    const absl::MutexLock lock(&mutex_);
+    for (size_t i = 0; i < commitments.size(); ++i) {
+      Commitment& each = commitments[i];
+      const size_t bytes = each.unit.byte_size() + each.terms.held_bytes;
+      if (absl::Status refused = CheckRoom(bytes, each.terms.decided_on); !refused.ok()) {
+        refusals.emplace_back(std::move(each.done), std::move(refused));
+        continue;
+      }
+      queued[i] = epoch_;
+      queue_bytes_ += bytes;
+      Pending& pending = queue_.emplace_back();
+      pending.units.push_back(std::move(each.unit));
+      pending.done = std::move(each.done);
+      pending.bytes = bytes;
+    }
+    if (writer_idle_ && !queue_.empty()) work_.Signal();
+  }
+  for (auto& [done, refused] : refusals) std::move(done)(std::move(refused));
+  return queued;
+}
+
+void Committer::WhenDurable(CommitEpoch decided_on, size_t held_bytes, CommitCallback done) {
+  absl::Status refused;
+  {
+    const absl::MutexLock lock(&mutex_);
+    refused = CheckEpoch(decided_on);
+    if (refused.ok()) refused = CheckQueue(held_bytes);
+    if (refused.ok()) {
+      queue_bytes_ += held_bytes;
+      queue_.push_back(Pending{{}, std::move(done), held_bytes});
       if (writer_idle_) work_.Signal();
       return;
     }
   }
   std::move(done)(refused);
-}
-
-void Committer::CommitEach(std::vector<Commitment> commitments) {
-  std::vector<std::pair<CommitCallback, absl::Status>> refusals;
-  {
-    const absl::MutexLock lock(&mutex_);
-    for (Commitment& each : commitments) {
-      const size_t bytes = each.unit.byte_size();
-      if (absl::Status refused = CheckRoom(bytes); !refused.ok()) {
-        refusals.emplace_back(std::move(each.done), std::move(refused));
-        continue;
-      }
-      queue_bytes_ += bytes;
-      Pending& pending = queue_.emplace_back();
-      pending.units.push_back(std::move(each.unit));
-      pending.done = std::move(each.done);
-    }
-    if (writer_idle_ && !queue_.empty()) work_.Signal();
-  }
-  for (auto& [done, refused] : refusals) std::move(done)(std::move(refused));
 }
 
 CommitterCounters Committer::counters() const {
@@ -293,15 +326,14 @@ std::vector<Committer::Pending> Committer::TakeBatch() {
   }
   size_t units = 0;
   size_t bytes = 0;
-  while (!queue_.empty() && units < kBatchUnitsMax && bytes < kBatchBytesMax) {
-    const size_t size = ByteSize(queue_.front().units);
+  while (!queue_.empty() && std::max(units, batch.size()) < kBatchUnitsMax && bytes < kBatchBytesMax) {
     units += queue_.front().units.size();
-    bytes += size;
-    queue_bytes_ -= size;
+    bytes += queue_.front().bytes;
+    queue_bytes_ -= queue_.front().bytes;
     batch.push_back(std::move(queue_.front()));
     queue_.pop_front();
   }
-  if (batch.empty()) return batch;
+  if (units == 0) return batch;
   ++counters_.batches;
   counters_.units += units;
   counters_.bytes += bytes;
@@ -321,11 +353,11 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
       p.answer = std::move(refused);
       continue;
     }
-    any = true;
+    any = any || !p.units.empty();
     records += RecordsIn(p.units);
     has_stream_records = has_stream_records || HasStreamRecord(p.units);
   }
-  if (!any) return;
+  if (!any) return AnswerUnwritten(pending);
   // Before the sequences are taken: the changes of streams and segments need to know which records are theirs.
   std::optional<StreamLog::Batch> stream_batch;
   if (has_stream_records) stream_batch.emplace(streams_);
@@ -352,15 +384,39 @@ void Committer::WriteBatch(std::vector<Pending>& pending) {
     builder.RollBack();
     // The state of the disk holds the text that clients may see.
     const absl::Status known = db_->space()->CheckEngine();
+    const absl::Status& failure = known.ok() ? status : known;
     for (Pending& p : pending) {
-      if (p.answer.ok()) p.answer = known.ok() ? status : known;
+      if (p.answer.ok()) p.answer = failure;
     }
+    FailQueue(failure, &pending);
   }
   if (status.ok() && stream_batch.has_value()) stream_batch->Written();
   if (status.ok()) builder.CountBacklogs();
   if (records > 0) tickets_->Release(first);
   if (status.ok() && stream_batch.has_value()) stream_batch->Readable();
   if (status.ok() && !builder.tables().empty()) log_->NotifyAppended(builder.tables());
+}
+
+void Committer::AnswerUnwritten(std::vector<Pending>& pending) const {
+  // After a failed write, the restart decides which writes are there.
+  const absl::Status known = db_->space()->CheckEngine();
+  for (Pending& p : pending) {
+    if (!p.answer.ok()) continue;
+    p.answer = tickets_->last_taken();
+    if (!known.ok()) p.answer = known;
+  }
+}
+
+void Committer::FailQueue(const absl::Status& failure, std::vector<Pending>* pending) {
+  const absl::MutexLock lock(&mutex_);
+  epoch_ = CommitEpoch(epoch_.value() + 1);
+  failure_ = failure;
+  for (Pending& p : queue_) {
+    p.answer = failure;
+    pending->push_back(std::move(p));
+  }
+  queue_.clear();
+  queue_bytes_ = 0;
 }
 
 void Committer::WriteLoop() {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -33,10 +34,24 @@ class StreamLog;
 // has none.
 using CommitCallback = absl::AnyInvocable<void(absl::StatusOr<ChangeSequence>) &&>;
 
+// Number of batches that have failed before. A commit that was decided on the value of a queued commit depends on that
+// one's batch; if a batch has failed since, the value may never have been written.
+using CommitEpoch = StrongInt<struct CommitEpochTag, uint64_t>;
+
+// Optional terms of a commit.
+struct CommitTerms {
+  // The commit was decided on values of commits that were queued in this epoch and may not be durable. It is refused if
+  // a batch has failed since.
+  std::optional<CommitEpoch> decided_on;
+  // Memory that is held outside the unit until the commit is answered. Counts in the limit of the queue.
+  size_t held_bytes = 0;
+};
+
 // A write unit and its callback.
 struct Commitment {
   WriteUnit unit;
   CommitCallback done;
+  CommitTerms terms = {};
 };
 
 // Totals since the start, and current queue sizes.
@@ -59,8 +74,14 @@ absl::StatusOr<uint64_t> ParseCounter(std::string_view stored, const ColumnFamil
 // Two threads: one writes batches, the other runs the callbacks of the previous batch, so that answering clients
 // overlaps with waiting for the disk.
 //
-// Units are applied in the order of Commit. A unit is visible to readers only together with its durability promise
-// (with Durability::kSync: after the fsync of its batch).
+// Units are applied, and their callbacks run, in the order of Commit. A unit is visible to readers only together with
+// its durability promise (with Durability::kSync: after the fsync of its batch).
+//
+// A row's next write may be decided on the value of a queued unit, before that one is durable (QueuedRows). A batch
+// that fails therefore fails all commits that are queued behind it, and begins a new epoch: a commit that was decided
+// on a value of an earlier epoch is refused, so nothing that builds on a failed write is ever written. A unit without
+// counters fails only together with its batch; a unit with counters may be refused alone, so nothing may be decided on
+// it before its answer.
 //
 // Thread-safety: thread-safe.
 class Committer {
@@ -74,13 +95,21 @@ class Committer {
   // Calls `done` exactly once: on the callback thread, or at once on this thread if the queue is full
   // (ThrottlingException) or the committer stops (ServiceUnavailable). On error nothing of the unit was written. Other
   // errors: ItemCollectionSizeLimitExceeded if a counter would exceed its limit, and DataLoss if a counter cannot be
-  // read (both fail this commit only); disk errors, which fail the whole batch.
-  void Commit(WriteUnit unit, CommitCallback done);
+  // read (both fail this commit only); disk errors, which fail the whole batch and the queue behind it. Returns the
+  // epoch in which the unit was queued, or nullopt if it was refused.
+  std::optional<CommitEpoch> Commit(WriteUnit unit, CommitCallback done, const CommitTerms& terms = {});
   // Commits several units atomically in one batch. Their changes to one counter are checked as a sum.
-  void CommitAll(std::vector<WriteUnit> units, CommitCallback done);
+  std::optional<CommitEpoch> CommitAll(std::vector<WriteUnit> units, CommitCallback done,
+                                       const CommitTerms& terms = {});
 
   // Commits independent units, each with its own result, as Commit does. Queued together, they are written together.
-  void CommitEach(std::vector<Commitment> commitments);
+  // Returns a result for each.
+  std::vector<std::optional<CommitEpoch>> CommitEach(std::vector<Commitment> commitments);
+
+  // Calls `done`, as Commit does, when all commits that are queued now are durable, for an answer that was decided on
+  // values of commits queued in the epoch `decided_on`. Nothing is written. Errors: the error of the batch if one has
+  // failed since; ThrottlingException, ServiceUnavailable. `held_bytes`: as in CommitTerms.
+  void WhenDurable(CommitEpoch decided_on, size_t held_bytes, CommitCallback done);
 
   CommitterCounters counters() const;
 
@@ -88,6 +117,7 @@ class Committer {
   struct Pending {
     std::vector<WriteUnit> units;
     CommitCallback done;
+    size_t bytes = 0;  // in queue_bytes_
     absl::StatusOr<ChangeSequence> answer = ChangeSequence();
   };
   class BatchBuilder;
@@ -96,11 +126,19 @@ class Committer {
   void CallbackLoop();
   void SyncLoop();
   // OK if a commit of `bytes` may be queued, else the reason.
-  absl::Status CheckRoom(size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckQueue(size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The same for a commit that writes.
+  absl::Status CheckRoom(size_t bytes, std::optional<CommitEpoch> decided_on) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckEpoch(std::optional<CommitEpoch> decided_on) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes a batch from the queue. Empty if the committer stops and the queue is empty.
   std::vector<Pending> TakeBatch();
   // Writes the commits of `pending` that pass their checks. Sets the answers of all.
   void WriteBatch(std::vector<Pending>& pending);
+  // Answers a batch that writes nothing.
+  void AnswerUnwritten(std::vector<Pending>& pending) const;
+  // Begins a new epoch after `failure`, and moves the queue to the end of `pending`, answered with it.
+  void FailQueue(const absl::Status& failure, std::vector<Pending>* pending);
 
   const DatabaseOptions options_;
   RocksDb* const db_;
@@ -114,6 +152,8 @@ class Committer {
   MonotonicWait sync_stop_;
   std::deque<Pending> queue_ ABSL_GUARDED_BY(mutex_);
   size_t queue_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  CommitEpoch epoch_ ABSL_GUARDED_BY(mutex_);
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);  // of the last failed batch
   std::deque<std::vector<Pending>> finished_ ABSL_GUARDED_BY(mutex_);
   bool writer_idle_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -50,34 +50,51 @@ FamilyMaker::~FamilyMaker() {
   thread_.join();
 }
 
-void FamilyMaker::CommitAll(std::vector<WriteUnit> units, CommitCallback done) {
-  db_->CountClientWrites(1);
-  absl::Status refused;
-  if (Hold(&units, &done, &refused)) return;
-  if (!refused.ok()) return std::move(done)(std::move(refused));
-  committer_->CommitAll(std::move(units), std::move(done));
+std::optional<CommitEpoch> FamilyMaker::Commit(WriteUnit unit, CommitCallback done, const CommitTerms& terms) {
+  std::vector<WriteUnit> units;
+  units.push_back(std::move(unit));
+  return CommitAll(std::move(units), std::move(done), terms);
 }
 
-void FamilyMaker::CommitEach(std::vector<Commitment> commitments) {
+std::optional<CommitEpoch> FamilyMaker::CommitAll(std::vector<WriteUnit> units, CommitCallback done,
+                                                  const CommitTerms& terms) {
+  db_->CountClientWrites(1);
+  absl::Status refused;
+  if (Hold(&units, &done, terms, &refused)) return std::nullopt;
+  if (!refused.ok()) {
+    std::move(done)(std::move(refused));
+    return std::nullopt;
+  }
+  return committer_->CommitAll(std::move(units), std::move(done), terms);
+}
+
+std::vector<std::optional<CommitEpoch>> FamilyMaker::CommitEach(std::vector<Commitment> commitments) {
   db_->CountClientWrites(commitments.size());
   const bool all_pass = held_.load(std::memory_order_acquire) == 0 &&
                         std::none_of(commitments.begin(), commitments.end(),
                                      [](const Commitment& each) { return LacksFamily(each.unit); });
   if (all_pass) return committer_->CommitEach(std::move(commitments));
+  std::vector<std::optional<CommitEpoch>> queued(commitments.size());
   std::vector<Commitment> passing;
+  std::vector<size_t> places;  // of the passing ones
   passing.reserve(commitments.size());
-  for (Commitment& each : commitments) {
+  for (size_t i = 0; i < commitments.size(); ++i) {
+    Commitment& each = commitments[i];
     std::vector<WriteUnit> units;
     units.push_back(std::move(each.unit));
     absl::Status refused;
-    if (Hold(&units, &each.done, &refused)) continue;
+    if (Hold(&units, &each.done, each.terms, &refused)) continue;
     if (!refused.ok()) {
       std::move(each.done)(std::move(refused));
       continue;
     }
-    passing.push_back({std::move(units.front()), std::move(each.done)});
+    passing.push_back({std::move(units.front()), std::move(each.done), each.terms});
+    places.push_back(i);
   }
-  if (!passing.empty()) committer_->CommitEach(std::move(passing));
+  if (passing.empty()) return queued;
+  const std::vector<std::optional<CommitEpoch>> passed = committer_->CommitEach(std::move(passing));
+  for (size_t i = 0; i < passed.size(); ++i) queued[places[i]] = passed[i];
+  return queued;
 }
 
 absl::Status FamilyMaker::MakeFor(const WriteUnit& unit) {
@@ -86,11 +103,12 @@ absl::Status FamilyMaker::MakeFor(const WriteUnit& unit) {
   return names.empty() ? absl::OkStatus() : db_->CreateFamilies({names.begin(), names.end()});
 }
 
-bool FamilyMaker::Hold(std::vector<WriteUnit>* units, CommitCallback* done, absl::Status* refused) {
+bool FamilyMaker::Hold(std::vector<WriteUnit>* units, CommitCallback* done, const CommitTerms& terms,
+                       absl::Status* refused) {
   // A commit that must stay behind one that waits was made after it, and sees that it is held.
   const bool lacks = LackFamily(*units);
   if (!lacks && held_.load(std::memory_order_acquire) == 0) return false;
-  const size_t bytes = BytesOf(*units);
+  const size_t bytes = BytesOf(*units) + terms.held_bytes;
   if (lacks) {
     // Nothing is made for a write that would then be refused.
     *refused = db_->space()->CheckClients();
@@ -114,7 +132,7 @@ bool FamilyMaker::Hold(std::vector<WriteUnit>* units, CommitCallback* done, absl
   }
   waiting_bytes_ += bytes;
   held_.fetch_add(1, std::memory_order_release);
-  waiting_.push_back({std::move(*units), std::move(*done), bytes});
+  waiting_.push_back({std::move(*units), std::move(*done), terms, bytes});
   work_.Signal();
   return true;
 }
@@ -170,10 +188,10 @@ void FamilyMaker::PassOn(std::vector<Waiting> group) {
     if (LackFamily(each.units)) {
       std::move(each.done)(made);
     } else if (each.units.size() == 1) {
-      singles.push_back({std::move(each.units.front()), std::move(each.done)});
+      singles.push_back({std::move(each.units.front()), std::move(each.done), each.terms});
     } else {
       committer_->CommitEach(std::exchange(singles, {}));
-      committer_->CommitAll(std::move(each.units), std::move(each.done));
+      committer_->CommitAll(std::move(each.units), std::move(each.done), each.terms);
     }
   }
   committer_->CommitEach(std::move(singles));

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -40,9 +41,10 @@ class FamilyMaker {
 
   // As the methods of Committer. Other errors, with nothing written: those of RocksDb::CreateFamilies, if a family of
   // the commit cannot be made, and ThrottlingException if too many commits wait. `done` may run on the thread that
-  // makes families.
-  void CommitAll(std::vector<WriteUnit> units, CommitCallback done);
-  void CommitEach(std::vector<Commitment> commitments);
+  // makes families. Nullopt also for a commit that waits: nothing may be decided on it before its answer.
+  std::optional<CommitEpoch> Commit(WriteUnit unit, CommitCallback done, const CommitTerms& terms);
+  std::optional<CommitEpoch> CommitAll(std::vector<WriteUnit> units, CommitCallback done, const CommitTerms& terms);
+  std::vector<std::optional<CommitEpoch>> CommitEach(std::vector<Commitment> commitments);
 
   // For workers that write to the database themselves: makes the families of `unit`. Waits for the disk.
   absl::Status MakeFor(const WriteUnit& unit);
@@ -51,12 +53,13 @@ class FamilyMaker {
   struct Waiting {
     std::vector<WriteUnit> units;
     CommitCallback done;
+    CommitTerms terms;
     size_t bytes = 0;
   };
 
   // Moves the commit to those that wait and returns true, or returns false if it may pass. In the second case `refused`
   // is the reason if the commit is refused.
-  bool Hold(std::vector<WriteUnit>* units, CommitCallback* done, absl::Status* refused);
+  bool Hold(std::vector<WriteUnit>* units, CommitCallback* done, const CommitTerms& terms, absl::Status* refused);
   // True if a family of `units` is touched by a commit that waits.
   bool TouchesWaiting(const std::vector<WriteUnit>& units) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Work();

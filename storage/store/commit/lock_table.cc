@@ -37,8 +37,21 @@ struct alignas(64) LockTable::Stripe {
   absl::Mutex mutex;
   bool locked ABSL_GUARDED_BY(mutex) = false;
   bool by_transaction ABSL_GUARDED_BY(mutex) = false;  // valid while locked
+  // Number of commits for which the stripe counts as contended.
+  std::atomic<int> contended_releases = 0;
   uint64_t next_ticket ABSL_GUARDED_BY(mutex) = 0;
   std::map<uint64_t, std::shared_ptr<Request>> waiters ABSL_GUARDED_BY(mutex);  // by ticket, so in order of arrival
+};
+
+// Waiters that continue one after another on a thread of the pool. At most one waits for its turn.
+struct LockTable::Chain {
+  const LockTable* table;
+  std::shared_ptr<Request> next;
+
+  static Chain*& OfThread() {
+    thread_local Chain* chain = nullptr;
+    return chain;
+  }
 };
 
 LockTable::Guard::Guard(Guard&& other) noexcept
@@ -57,6 +70,21 @@ void LockTable::Guard::Release() {
   LockTable* const table = std::exchange(table_, nullptr);
   if (table == nullptr) return;
   for (const uint32_t stripe : stripes_) table->ReleaseStripe(stripe);
+}
+
+bool LockTable::Guard::TakeEarlyRelease() {
+  if (table_ == nullptr) return false;
+  bool is_contended = false;
+  for (const uint32_t index : stripes_) {
+    // Only the holder of the lock counts down. A count that a parking request sets at the same moment may be lost,
+    // which costs one wait.
+    std::atomic<int>& left = table_->stripes_[index].contended_releases;
+    const int releases = left.load(std::memory_order_relaxed);
+    if (releases == 0) continue;
+    left.store(releases - 1, std::memory_order_relaxed);
+    is_contended = true;
+  }
+  return is_contended;
 }
 
 LockTable::LockTable(size_t stripes, ThreadPool* pool, TimerQueue* timers, absl::Duration conflict_wait)
@@ -143,6 +171,7 @@ void LockTable::AcquireAll(const std::vector<uint64_t>& row_hashes, Deadline dea
 void LockTable::Queue(const std::shared_ptr<Request>& request, uint32_t stripe_index) {
   Stripe& stripe = stripes_[stripe_index];
   stripe.mutex.AssertHeld();
+  stripe.contended_releases.store(kContendedReleases, std::memory_order_relaxed);
   const uint64_t ticket = stripe.next_ticket++;
   SetTimer(request.get(), stripe_index, ticket);
   stripe.waiters.emplace_hint(stripe.waiters.end(), ticket, request);
@@ -219,10 +248,34 @@ void LockTable::ReleaseStripe(uint32_t stripe_index) {
   }
   Unpark(next->bytes);
   timers_->Cancel(next->timer);
-  pool_->RunAdmitted([this, next] {
-    ++next->held;
-    Advance(next);
-  });
+  HandOver(std::move(next));
+}
+
+void LockTable::HandOver(std::shared_ptr<Request> next) {
+  Chain* const chain = Chain::OfThread();
+  // A second waiter must not wait for the first: it has another stripe.
+  if (chain != nullptr && chain->table == this && chain->next == nullptr) {
+    chain->next = std::move(next);
+    return;
+  }
+  pool_->RunAdmitted([this, next = std::move(next)]() mutable { RunChain(std::move(next)); });
+}
+
+void LockTable::RunChain(std::shared_ptr<Request> first) {
+  Chain chain{this, nullptr};
+  Chain* const outer = std::exchange(Chain::OfThread(), &chain);
+  const int64_t end_ns = MonotonicAfter(kChainTimeMax);
+  for (int continued = 0; first != nullptr && continued < kChainMax; ++continued) {
+    if (continued > 0 && MonotonicNs() >= end_ns) break;
+    ++first->held;
+    Advance(first);
+    // The end of a request may release its stripe.
+    first.reset();
+    first = std::move(chain.next);
+  }
+  Chain::OfThread() = outer;
+  // The pool's other tasks take their turn.
+  if (first != nullptr) HandOver(std::move(first));
 }
 
 void LockTable::Expire(uint32_t stripe_index, uint64_t ticket) {

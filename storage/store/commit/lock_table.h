@@ -1,7 +1,7 @@
 #ifndef ARMATURE_STORAGE_STORE_COMMIT_LOCK_TABLE_H_
 #define ARMATURE_STORAGE_STORE_COMMIT_LOCK_TABLE_H_
 
-// Row locks for read-modify-write, held across the asynchronous commit.
+// Row locks for read-modify-write, held until the write is durable or, for contended rows, until it is queued.
 
 #include <atomic>
 #include <cstddef>
@@ -30,6 +30,13 @@ namespace armature::store {
 // so that the stripe is not held idle. Several rows are locked one after another in ascending order of their stripes,
 // so that no deadlock is possible. Waiting, handing over and expiry cost a logarithm of the number of waiters.
 //
+// When a waiter's continuation releases its lock, the next waiter continues on the same thread behind it, so a chain of
+// waiters costs no change of threads; after kChainMax waiters or kChainTimeMax the chain takes its turn in the pool
+// again.
+//
+// A stripe at which a request has parked is contended, and remains so for its next kContendedReleases commits
+// (Guard::TakeEarlyRelease). Others keep their locks until they are durable, which costs nothing more.
+//
 // A holder of several rows is a transaction. A single-row request waits for a transaction only for `conflict_wait`, and
 // then gets TransactionConflictException. It waits for other single-row requests until its deadline.
 //
@@ -46,6 +53,9 @@ class LockTable {
     Guard& operator=(Guard&& other) noexcept;
     ~Guard() { Release(); }
     void Release();
+    // True if a lock is contended, so that its holder should release all of them as soon as its commit is queued.
+    // Called once for each commit.
+    bool TakeEarlyRelease();
 
    private:
     friend class LockTable;
@@ -58,6 +68,10 @@ class LockTable {
   // Limits on parked requests: their number, and the bytes of memory they hold.
   static constexpr size_t kParkedMax = 16384;
   static constexpr size_t kParkedBytesMax = size_t{128} << 20;
+  static constexpr int kContendedReleases = 64;
+  // Limits on waiters that continue one after another on one thread.
+  static constexpr int kChainMax = 64;
+  static constexpr absl::Duration kChainTimeMax = absl::Milliseconds(2);
 
   // Called with the guard, or with DeadlineExceeded if the locks were not free in time, or with ThrottlingException if
   // too many requests are parked, or with the status of Close.
@@ -98,10 +112,14 @@ class LockTable {
  private:
   struct Request;
   struct Stripe;
+  struct Chain;
 
   // Locks the remaining stripes of a request until it holds all of them or has to wait.
   void Advance(const std::shared_ptr<Request>& request);
   void ReleaseStripe(uint32_t stripe);
+  // Continues a request that was handed its stripe: behind the running continuation of this thread, or on the pool.
+  void HandOver(std::shared_ptr<Request> next);
+  void RunChain(std::shared_ptr<Request> first);
   // Ends a request that does not wait any more: releases what it holds, and passes on the error.
   void Refuse(const std::shared_ptr<Request>& request, const absl::Status& status);
   // Adds a request to the waiters of its stripe. Called with the stripe's mutex held.

@@ -3,6 +3,7 @@
 
 // One atomic write: all effects of one change of one partition.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -96,6 +97,10 @@ class WriteUnit {
   StreamId stream() const { return stream_; }
   uint8_t stream_slot() const { return stream_slot_; }
   const std::string& stream_record() const { return stream_record_; }
+  // True if the unit changes a counter, so that the committer may refuse it alone.
+  bool has_counters() const {
+    return std::any_of(ops_.begin(), ops_.end(), [](const Op& op) { return op.kind == OpKind::kCounter; });
+  }
   // True if the unit takes a sequence of its own.
   bool has_sequence() const { return has_record() || has_stream_record(); }
   std::string_view key(const Op& op) const { return std::string_view(bytes_).substr(op.key_offset, op.key_size); }

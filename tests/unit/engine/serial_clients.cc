@@ -30,7 +30,7 @@ void SerialClients::Run(const std::vector<SerialBackend*>& backends, uint64_t se
 void SerialClients::ReadAll(SerialBackend* backend) {
   Client client;
   client.backend = backend;
-  for (int item = 0; item < kItems; ++item) EXPECT_TRUE(Read(item, &client).has_value());
+  for (int item = 0; item < items_; ++item) EXPECT_TRUE(Read(item, &client).has_value());
   history_.insert(history_.end(), client.history.begin(), client.history.end());
 }
 
@@ -41,7 +41,7 @@ void SerialClients::Work(int operations, Client* client) {
 void SerialClients::DoOne(Client* client) {
   switch (client->Pick(write_blindly_ ? 5 : 4)) {
     case 0:
-      Read(client->Pick(kItems), client);
+      Read(client->Pick(items_), client);
       break;
     case 1:
       WriteIfUnchanged(client);
@@ -59,9 +59,9 @@ void SerialClients::DoOne(Client* client) {
 
 std::vector<int> SerialClients::PickItems(Client* client) {
   std::vector<int> items;
-  const int first = client->Pick(kItems);
+  const int first = client->Pick(items_);
   const int count = 2 + client->Pick(3);
-  for (int i = 0; i < count; ++i) items.push_back((first + i * 7) % kItems);
+  for (int i = 0; i < count; ++i) items.push_back((first + i * 7) % items_);
   return items;
 }
 
@@ -90,13 +90,13 @@ void SerialClients::ReadSeveral(Client* client) {
 }
 
 void SerialClients::WriteBlindly(Client* client) {
-  const Change change{client->Pick(kItems), std::nullopt, ++state_};
+  const Change change{client->Pick(items_), std::nullopt, ++state_};
   const int64_t began = ++time_;
   Remember(began, {change}, client->backend->Put(change), client);
 }
 
 void SerialClients::WriteIfUnchanged(Client* client) {
-  const int item = client->Pick(kItems);
+  const int item = client->Pick(items_);
   const std::optional<int64_t> old = Read(item, client);
   if (!old.has_value()) return;
   const Change change{item, *old, ++state_};

@@ -51,8 +51,9 @@ class SerialClients {
   static constexpr int kClients = 16;
 
   // `write_blindly`: clients also replace items whatever their state. The replaced state of such a write is unknown if
-  // it is not answered, so this is only for backends that always answer.
-  explicit SerialClients(bool write_blindly) : write_blindly_(write_blindly) {}
+  // it is not answered, so this is only for backends that always answer. `items`: number of items, at least 4 and no
+  // multiple of 7.
+  explicit SerialClients(bool write_blindly, int items = kItems) : write_blindly_(write_blindly), items_(items) {}
 
   // Client i uses backend i modulo their number. It stops after `operations` operations, or when a call is not
   // answered. `meanwhile` runs concurrently. When all clients have ended, unanswered operations must have been
@@ -94,6 +95,7 @@ class SerialClients {
   bool IsRead(const absl::Status& status, int64_t began, Client* client);
 
   const bool write_blindly_;
+  const int items_;
   std::atomic<int64_t> time_ = 0;
   std::atomic<int64_t> state_ = 0;
   std::vector<Operation> history_;

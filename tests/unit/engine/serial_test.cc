@@ -128,6 +128,22 @@ TEST(Serial, AnOrderExplainsWhatClientsSaw) {
   }
 }
 
+// With so few items, most writes are decided on values that are not durable yet, alone and in transactions.
+TEST(Serial, AnOrderExplainsWhatClientsOfHotItemsSaw) {
+  const uint64_t seed = PrintedTestSeed();
+  for (int round = 0; round < Rounds(); ++round) {
+    EngineOptions options;
+    options.transaction_wait = kPatience;
+    TestEngine engine(store::Durability::kSync, options);
+    ASSERT_TRUE(engine.CreateTable(PlainTable(kTable)).ok());
+    EngineBackend backend(&*engine);
+    SerialClients clients(/*write_blindly=*/true, /*items=*/4);
+    clients.Run({&backend}, seed + 1000 * static_cast<uint64_t>(round), 150);
+    EXPECT_GT(clients.history().size(), size_t{SerialClients::kClients} * 120);
+    EXPECT_EQ(clients.FindContradiction(), "") << "round " << round;
+  }
+}
+
 // Two engines over one database do not share locks. The checker must detect this.
 TEST(Serial, LocksThatDoNotLockAreFoundOut) {
   const uint64_t seed = PrintedTestSeed();

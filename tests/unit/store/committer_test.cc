@@ -345,6 +345,45 @@ TEST_F(CommitterTest, TheBoundOnBytesThrottlesButNeverRefusesASingleUnit) {
   database_->change_log().SetConsumer(nullptr);
 }
 
+TEST_F(CommitterTest, AnAnswerWithoutAWriteWaitsForWhatIsQueued) {
+  HoldingConsumer consumer;
+  database_->change_log().SetConsumer(&consumer);
+  std::string order;  // callbacks run on one thread
+  absl::BlockingCounter left(3);
+  const auto note = [&](char name) {
+    return [&order, &left, name](const absl::StatusOr<ChangeSequence>& sequence) {
+      EXPECT_TRUE(sequence.ok()) << sequence.status();
+      order += name;
+      left.DecrementCount();
+    };
+  };
+  database_->Commit(RecordUnit("held"), note('h'));
+  consumer.holding_.WaitForNotification();
+  const std::optional<CommitEpoch> epoch = database_->Commit(RecordUnit("a"), note('a'));
+  ASSERT_TRUE(epoch.has_value());
+  const uint64_t units = database_->committer_counters().units;
+  ChangeSequence seen;
+  database_->WhenDurable(*epoch, /*held_bytes=*/100, [&](const absl::StatusOr<ChangeSequence>& sequence) {
+    EXPECT_EQ(Value("a"), "v");
+    seen = sequence.ok() ? *sequence : ChangeSequence();
+    note('w')(sequence);
+  });
+  EXPECT_GE(database_->committer_counters().queue_bytes, 100U);
+  consumer.go_on_.Notify();
+  left.Wait();
+  EXPECT_EQ(order, "haw");
+  EXPECT_EQ(seen, ChangeSequence(2));
+  EXPECT_EQ(database_->committer_counters().units, units + 1) << "nothing was written for the answer";
+  // Alone in its batch.
+  absl::Notification alone;
+  database_->WhenDurable(*epoch, /*held_bytes=*/0, [&](const absl::StatusOr<ChangeSequence>& sequence) {
+    EXPECT_TRUE(sequence.ok() && *sequence == ChangeSequence(2)) << sequence.status();
+    alone.Notify();
+  });
+  alone.WaitForNotification();
+  database_->change_log().SetConsumer(nullptr);
+}
+
 TEST_F(CommitterTest, ClosingCommitsAndAnswersWhatWaits) {
   constexpr int kUnits = 500;
   std::atomic<int> answered = 0;

@@ -6,9 +6,11 @@
 #include <atomic>
 #include <ctime>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include "absl/synchronization/barrier.h"
 #include "absl/synchronization/blocking_counter.h"
@@ -69,6 +71,60 @@ TEST_F(LockTableTest, LockedRowParksTheRequestWithoutBlocking) {
   first.Release();
   second.WaitForNotification();
   EXPECT_EQ(table_.waiting(), 0u);
+}
+
+TEST_F(LockTableTest, WaitersContinueOneAfterAnotherInOrder) {
+  constexpr int kWaiters = 3 * LockTable::kChainMax;
+  LockTable::Guard held = LockNow({Row(1)});
+  std::vector<int> order;  // guarded by the row lock
+  int running = 0;
+  absl::BlockingCounter left(kWaiters);
+  for (int i = 0; i < kWaiters; ++i) {
+    table_.Acquire(Row(1), Deadline::Never(), [&, i](absl::StatusOr<LockTable::Guard> guard) {
+      EXPECT_EQ(running++, 0) << "nested";
+      order.push_back(i);
+      --running;
+      guard->Release();
+      left.DecrementCount();
+    });
+  }
+  held.Release();
+  left.Wait();
+  std::vector<int> expected(kWaiters);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(order, expected);
+}
+
+// The chain of one stripe does not wait for the continuation of another one.
+TEST_F(LockTableTest, ARequestThatReleasesTwoStripesContinuesTwoWaiters) {
+  LockTable::Guard first = LockNow({Row(1), Row(2)});
+  absl::BlockingCounter left(2);
+  absl::Notification both_held;
+  std::optional<LockTable::Guard> guards;
+  table_.AcquireAll({Row(1), Row(2)}, Deadline::Never(), [&](absl::StatusOr<LockTable::Guard> guard, uint32_t) {
+    guards = *std::move(guard);
+    both_held.Notify();
+  });
+  for (const int row : {1, 2}) {
+    table_.Acquire(Row(row), Deadline::Never(),
+                   [&](const absl::StatusOr<LockTable::Guard>&) { left.DecrementCount(); });
+  }
+  first.Release();
+  both_held.WaitForNotification();
+  guards.reset();
+  left.Wait();
+}
+
+TEST_F(LockTableTest, ARowIsContendedForSomeCommitsAfterAWait) {
+  LockTable::Guard held = LockNow({Row(1)});
+  EXPECT_FALSE(held.TakeEarlyRelease());
+  absl::Notification passed;
+  table_.Acquire(Row(1), Deadline::Never(), [&](const absl::StatusOr<LockTable::Guard>&) { passed.Notify(); });
+  for (int i = 0; i < LockTable::kContendedReleases; ++i) EXPECT_TRUE(held.TakeEarlyRelease());
+  EXPECT_FALSE(held.TakeEarlyRelease());
+  held.Release();
+  passed.WaitForNotification();
+  EXPECT_FALSE(LockNow({Row(2)}).TakeEarlyRelease()) << "another stripe";
 }
 
 TEST_F(LockTableTest, WhatIsParkedIsBoundedInBytes) {

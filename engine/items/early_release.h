@@ -1,0 +1,50 @@
+#ifndef ARMATURE_ENGINE_ITEMS_EARLY_RELEASE_H_
+#define ARMATURE_ENGINE_ITEMS_EARLY_RELEASE_H_
+
+// Early lock release: the lock of a contended row is released when its write is decided and queued, not when it is
+// durable. The next holder of the lock decides on the queued value (store::QueuedRows). Nothing that was decided on it
+// is answered before it is durable, and all of it fails if its batch fails.
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/parts.h"
+#include "storage/store/commit/committer.h"
+#include "storage/store/commit/lock_table.h"
+#include "storage/store/commit/queued_rows.h"
+#include "storage/store/commit/write_unit.h"
+#include "storage/store/database.h"
+
+namespace armature::engine {
+
+// Epoch of the earliest queued value that a request was decided on, or nullopt if it saw durable rows only.
+using DecidedOn = std::optional<store::CommitEpoch>;
+
+// Reads a row whose lock the caller holds, as Database::Get does: the last value, which need not be durable. Notes in
+// `decided_on` if it is not.
+absl::StatusOr<store::GetResult> ReadLocked(const Parts& parts, const store::Table& table, std::string_view key,
+                                            store::ReadMode mode, std::string* stored, DecidedOn* decided_on);
+
+// The locks of a commit that releases them early. The callback of the commit has a share, too: a commit that waits for
+// its column family is not queued yet, and keeps its locks until it is answered. Null: the locks are not released
+// early.
+using EarlyGuard = std::shared_ptr<store::LockTable::Guard>;
+
+// True if a commit of `units` should release the locks of `guard` when it is queued. Called once for each commit.
+bool ReleasesEarly(absl::Span<const store::WriteUnit> units, store::LockTable::Guard* guard);
+
+// Calls `then` when the values are durable that an answer was decided on: at once for nullopt. The argument is
+// `outcome`, or the error of a batch that failed. `held_bytes`: memory of the answer. The caller has released its
+// locks.
+void AfterQueued(const Parts& parts, const DecidedOn& decided_on, size_t held_bytes, absl::Status outcome,
+                 absl::AnyInvocable<void(absl::Status) &&> then);
+
+}  // namespace armature::engine
+
+#endif  // ARMATURE_ENGINE_ITEMS_EARLY_RELEASE_H_

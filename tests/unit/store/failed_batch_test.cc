@@ -1,0 +1,91 @@
+// A batch that cannot be synced, and commits that were decided on its values.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/synchronization/blocking_counter.h"
+#include "absl/synchronization/notification.h"
+#include "storage/base/api_error.h"
+#include "tests/unit/store/store_test_util.h"
+
+namespace armature::store::resume_test {
+extern std::atomic<bool> no_room_to_sync;
+}  // namespace armature::store::resume_test
+
+namespace armature::store::failed_batch_test {
+
+class FailedBatchTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    DatabaseOptions options = TestOptions(dir_.path("data"));
+    options.durability = Durability::kSync;
+    database_ = OpenDatabase(options);
+    snapshot_ = CreateActive(database_.get(), PlainTable("t"));
+  }
+
+  WriteUnit PutUnit(std::string_view key) const {
+    WriteUnit unit(snapshot_);
+    unit.Put(snapshot_->Find("t")->data, key, "v");
+    return unit;
+  }
+  std::string Value(std::string_view key) const { return ValueOf(*database_, snapshot_->Find("t")->data, key); }
+
+  const test::TempDir dir_;
+  std::unique_ptr<Database> database_;
+  std::shared_ptr<const CatalogSnapshot> snapshot_;
+};
+
+TEST_F(FailedBatchTest, NothingIsWrittenThatWasDecidedOnItLater) {
+  ASSERT_TRUE(CommitAndWait(database_.get(), PutUnit("before")).ok());
+  resume_test::no_room_to_sync = true;
+  constexpr int kCommits = 2000;  // more than one batch
+  absl::BlockingCounter left(kCommits);
+  std::optional<CommitEpoch> epoch;
+  for (int i = 0; i < kCommits; ++i) {
+    const std::optional<CommitEpoch> queued =
+        database_->Commit(PutUnit("k" + std::to_string(i)), [&](const absl::StatusOr<ChangeSequence>& sequence) {
+          EXPECT_FALSE(sequence.ok());
+          left.DecrementCount();
+        });
+    if (!epoch.has_value()) epoch = queued;
+  }
+  ASSERT_TRUE(epoch.has_value());
+  left.Wait();
+  resume_test::no_room_to_sync = false;
+  ASSERT_TRUE(Eventually([&] { return !database_->disk_report().is_read_only(); }));
+  // Writes are accepted again, but not those that know a value that was never written.
+  std::optional<absl::Status> refused;
+  const auto note = [&](const absl::StatusOr<ChangeSequence>& sequence) { refused = sequence.status(); };
+  EXPECT_FALSE(database_->Commit(PutUnit("late"), note, {epoch}).has_value());
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_EQ(GetApiError(*refused)->type, ApiErrorType::kServiceUnavailable);
+  refused.reset();
+  database_->WhenDurable(*epoch, /*held_bytes=*/0, note);
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_EQ(GetApiError(*refused)->type, ApiErrorType::kServiceUnavailable);
+  absl::Notification done;
+  std::vector<Commitment> mixed;
+  mixed.push_back({PutUnit("late"), note, {epoch}});
+  mixed.push_back({PutUnit("after"), [&](const absl::StatusOr<ChangeSequence>& sequence) {
+                     EXPECT_TRUE(sequence.ok()) << sequence.status();
+                     done.Notify();
+                   }});
+  const auto queued = database_->CommitEach(std::move(mixed));
+  EXPECT_FALSE(queued[0].has_value());
+  ASSERT_TRUE(queued[1].has_value());
+  EXPECT_GT(*queued[1], *epoch);
+  done.WaitForNotification();
+  EXPECT_EQ(Value("before"), "v");
+  EXPECT_EQ(Value("after"), "v");
+  EXPECT_EQ(Value("late"), "(none)");
+  for (int i = 0; i < kCommits; ++i) EXPECT_EQ(Value("k" + std::to_string(i)), "(none)");
+}
+
+}  // namespace armature::store::failed_batch_test
