@@ -137,6 +137,11 @@ bool IsDataFamilyName(std::string_view name) {
   return name.size() > 1 && name[0] == 't' && name[1] >= '0' && name[1] <= '9';
 }
 
+bool IsTableFamilyName(std::string_view name) {
+  return name.size() > 1 && std::string_view("tlgc").find(name[0]) != std::string_view::npos && name[1] >= '0' &&
+         name[1] <= '9';
+}
+
 std::string LocalIndexFamilyName(TableId table, IndexId index) { return Cat("l", table.value(), ".", index.value()); }
 
 std::string GlobalIndexFamilyName(TableId table, IndexId index) { return Cat("g", table.value(), ".", index.value()); }

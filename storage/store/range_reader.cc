@@ -62,7 +62,8 @@ class RangeCursor {
         forward_(read.direction == Direction::kForward),
         limit_(read.mode == ReadMode::kMayBlock ? read.limit : nullptr),
         skipped_max_(SkippedMax(read)),
-        skipped_before_(SkippedByThread()) {
+        skipped_before_(SkippedByThread()),
+        reading_(db->horizon()) {
     rocksdb::ReadOptions options;
     options.snapshot = snapshot;
     options.fill_cache = fill_cache;
@@ -136,6 +137,7 @@ class RangeCursor {
   const uint64_t skipped_before_;
   uint64_t steps_ = 0;
   bool is_paused_ = false;
+  const ReadHorizon::Reading reading_;
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 
@@ -154,7 +156,13 @@ class JoinedReader {
  public:
   JoinedReader(RocksDb* db, const ColumnFamily& index, const ColumnFamily& rows, const RangeRead& read,
                JoinVisitor* visitor)
-      : db_(db), index_(index), rows_(rows), read_(read), visitor_(visitor), snapshot_(db->db()) {}
+      : db_(db),
+        index_(index),
+        rows_(rows),
+        read_(read),
+        visitor_(visitor),
+        reading_(db->horizon()),
+        snapshot_(db->db()) {}
 
   absl::StatusOr<RangeEnd> Run() {
     RangeCursor cursor(db_, index_, read_, snapshot_.snapshot());
@@ -254,6 +262,7 @@ class JoinedReader {
   const ColumnFamily& rows_;
   const RangeRead read_;
   JoinVisitor* const visitor_;
+  const ReadHorizon::Reading reading_;
   rocksdb::ManagedSnapshot snapshot_;
   std::vector<Entry> batch_;
   absl::Status choose_status_;
@@ -275,11 +284,16 @@ absl::StatusOr<RangeEnd> ReadJoinedRows(RocksDb* db, const ColumnFamily& index, 
 }
 
 struct KeyspaceSnapshot::Held {
-  Held(RocksDb* db, const ColumnFamily& shown) : rocks(db), family(shown), snapshot(db->db()) {}
+  Held(RocksDb* db, const ColumnFamily& shown) : rocks(db), family(shown) {
+    const ReadHorizon::Reading reading(db->horizon());
+    snapshot.emplace(db->db());
+    holding.emplace(db->horizon(), snapshot->snapshot()->GetSequenceNumber());
+  }
 
   RocksDb* const rocks;
   const ColumnFamily& family;
-  rocksdb::ManagedSnapshot snapshot;
+  std::optional<rocksdb::ManagedSnapshot> snapshot;
+  std::optional<ReadHorizon::Holding> holding;
 };
 
 std::unique_ptr<KeyspaceSnapshot> KeyspaceSnapshot::Take(RocksDb* db, const ColumnFamily& family,
@@ -294,7 +308,7 @@ KeyspaceSnapshot::~KeyspaceSnapshot() = default;
 
 absl::StatusOr<RangeEnd> KeyspaceSnapshot::ReadRange(const KeyRange& range, RowVisitor visit) const {
   if (IsEmpty(range)) return RangeEnd::kReached;
-  RangeCursor cursor(held_->rocks, held_->family, {range}, held_->snapshot.snapshot(), /*fill_cache=*/false);
+  RangeCursor cursor(held_->rocks, held_->family, {range}, held_->snapshot->snapshot(), /*fill_cache=*/false);
   return Walk(held_->family, &cursor, visit);
 }
 

@@ -9,6 +9,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/store/commit/write_unit.h"
 #include "storage/store/database.h"
+#include "storage/store/memtable/collapsing_memtable.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_options.h"
 #include "storage/store/rocks_status.h"
@@ -31,7 +32,8 @@ RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, Checke
       log_files_(logs_.log_register.get()),
       env_(MakeEnv(&log_files_)),
       cache_(rocksdb::NewLRUCache(options.cache_bytes)),
-      statistics_(rocksdb::CreateDBStatistics()) {
+      statistics_(rocksdb::CreateDBStatistics()),
+      collapsing_memtables_(MakeCollapsingMemtableFactory(&horizon_)) {
   // Counters only: timers cost two clock reads per operation.
   statistics_->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
 }
@@ -59,6 +61,7 @@ rocksdb::ColumnFamilyOptions RocksDb::MakeFamilyOptions(std::string_view name) c
   rocksdb::ColumnFamilyOptions family = IsLogFamilyName(name)    ? MakeLogFamilyOptions(options_, cache_)
                                         : IsDataFamilyName(name) ? MakeTableFamilyOptions(options_, cache_)
                                                                  : MakeDataFamilyOptions(options_, cache_);
+  if (IsTableFamilyName(name)) family.memtable_factory = collapsing_memtables_;
   if (replayed_memtable_bytes_ > 0) {
     // The filter's size is a fraction of this.
     family.memtable_prefix_bloom_size_ratio *=
@@ -124,6 +127,7 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   }
   ARM_RETURN_IF_ERROR(FromRocks(opened, Cat("open ", path)));
   db_.reset(raw);
+  horizon_.Attach(raw);
   const absl::MutexLock lock(&mutex_);
   for (rocksdb::ColumnFamilyHandle* handle : handles) {
     families_[handle->GetName()] = std::make_unique<ColumnFamily>(handle->GetName(), handle, StatsDelta{});
@@ -238,6 +242,7 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
 absl::StatusOr<bool> RocksDb::IsEmpty(const ColumnFamily& family) {
   rocksdb::ReadOptions read;
   read.total_order_seek = true;
+  const ReadHorizon::Reading reading(&horizon_);
   const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read, family.handle()));
   it->SeekToFirst();
   ARM_RETURN_IF_ERROR(FromRocks(it->status(), Cat("read from ", family.name())));
@@ -246,6 +251,7 @@ absl::StatusOr<bool> RocksDb::IsEmpty(const ColumnFamily& family) {
 
 absl::StatusOr<std::optional<std::string>> RocksDb::Get(const ColumnFamily& family, std::string_view key) {
   std::string value;
+  const ReadHorizon::Reading reading(&horizon_);
   const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), family.handle(), ToSlice(key), &value);
   if (status.IsNotFound()) return std::nullopt;
   ARM_RETURN_IF_ERROR(FromRocks(status, Cat("read from ", family.name())));

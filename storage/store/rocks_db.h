@@ -19,6 +19,7 @@
 #include "storage/store/disk_space.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/log_files.h"
+#include "storage/store/memtable/read_horizon.h"
 #include "storage/store/options.h"
 #include "storage/store/spare_file.h"
 #include "storage/store/wal/log_check.h"
@@ -66,6 +67,8 @@ class RocksDb {
   ColumnFamily* log() { return log_; }
   ColumnFamily* stream() { return stream_; }
   ColumnFamily* expiry() { return expiry_; }
+  // Where reads of tables and indexes are registered; see read_horizon.h.
+  ReadHorizon* horizon() { return &horizon_; }
 
   // Returns the family called `name`, or null.
   ColumnFamily* Find(std::string_view name);
@@ -138,6 +141,9 @@ class RocksDb {
   const std::unique_ptr<rocksdb::Env> env_;
   const std::shared_ptr<rocksdb::Cache> cache_;
   const std::shared_ptr<rocksdb::Statistics> statistics_;
+  ReadHorizon horizon_;
+  // Of the families of tables and indexes.
+  const std::shared_ptr<rocksdb::MemTableRepFactory> collapsing_memtables_;
   std::unique_ptr<rocksdb::DB> db_;
   // Held shared by operations that change files, and exclusively by Resume: during a resume RocksDB would accept writes
   // for the failed log.
@@ -162,6 +168,7 @@ template <class Fn>
 absl::Status RocksDb::ForEachWithPrefix(const ColumnFamily& family, std::string_view prefix, Fn fn) {
   rocksdb::ReadOptions read;
   read.total_order_seek = true;
+  const ReadHorizon::Reading reading(&horizon_);
   const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read, family.handle()));
   const rocksdb::Slice start(prefix.data(), prefix.size());
   for (it->Seek(start); it->Valid() && it->key().starts_with(start); it->Next()) {
