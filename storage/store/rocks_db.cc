@@ -22,6 +22,25 @@ constexpr size_t kReplayedMemtableBytes = size_t{64} << 30;
 // The space that must be free to keep a spare file, as a multiple of its size.
 constexpr uint64_t kSpareRoomFactor = 2;
 
+// Tells the puts of a batch to `ranges`.
+class PutNotes final : public rocksdb::WriteBatch::Handler {
+ public:
+  PutNotes(DeadRanges* ranges, uint64_t write) : ranges_(ranges), write_(write) {}
+
+  rocksdb::Status PutCF(uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
+    ranges_->NotePut(write_, family, ToView(key));
+    return rocksdb::Status::OK();
+  }
+  rocksdb::Status DeleteCF(uint32_t, const rocksdb::Slice&) override { return rocksdb::Status::OK(); }
+  rocksdb::Status DeleteRangeCF(uint32_t, const rocksdb::Slice&, const rocksdb::Slice&) override {
+    return rocksdb::Status::OK();
+  }
+
+ private:
+  DeadRanges* const ranges_;
+  const uint64_t write_;
+};
+
 }  // namespace
 
 RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs)
@@ -234,6 +253,7 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
     }
     const absl::MutexLock lock(&mutex_);
     families_.erase(families_.find(handle->GetName()));
+    dead_ranges_.Forget(handle->GetID());
     static_cast<void>(db_->DestroyColumnFamilyHandle(handle));
   }
   return status;
@@ -268,9 +288,21 @@ absl::Status RocksDb::Write(rocksdb::WriteBatch* batch, bool sync, std::string_v
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
   const absl::ReaderMutexLock gate(&write_gate_);
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
-  if (!sync) return AfterWrite(db_->Write(options, batch), context);
+  if (!sync) return AfterWrite(WriteNoted(options, batch), context);
   const LogFiles::SyncedWrite synced_write;
-  return AfterWrite(db_->Write(options, batch), context);
+  return AfterWrite(WriteNoted(options, batch), context);
+}
+
+rocksdb::Status RocksDb::WriteNoted(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch) {
+  const uint64_t write = dead_ranges_.BeginWrite();
+  rocksdb::Status status;
+  if (dead_ranges_.is_any_watched()) {
+    PutNotes notes(&dead_ranges_, write);
+    status = batch->Iterate(&notes);
+  }
+  if (status.ok()) status = db_->Write(options, batch);
+  dead_ranges_.EndWrite(write);
+  return status;
 }
 
 // RocksDB does not know that the log's disk is full; see LogFiles.

@@ -16,6 +16,7 @@
 #include "rocksdb/db.h"
 #include "rocksdb/statistics.h"
 #include "rocksdb/write_batch.h"
+#include "storage/store/dead_ranges.h"
 #include "storage/store/disk_space.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/log_files.h"
@@ -69,6 +70,7 @@ class RocksDb {
   ColumnFamily* expiry() { return expiry_; }
   // Where reads of tables and indexes are registered; see read_horizon.h.
   ReadHorizon* horizon() { return &horizon_; }
+  DeadRanges* dead_ranges() { return &dead_ranges_; }
 
   // Returns the family called `name`, or null.
   ColumnFamily* Find(std::string_view name);
@@ -129,6 +131,7 @@ class RocksDb {
   bool LacksSpaceToReplay(const std::string& path) const;
   rocksdb::ColumnFamilyOptions MakeFamilyOptions(std::string_view name) const;
   rocksdb::Status ShrinkMemtables();
+  rocksdb::Status WriteNoted(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch);
   absl::Status LoadStats();
   absl::Status AfterWrite(const rocksdb::Status& status, std::string_view context);
   rocksdb::Status ResumeEngine();
@@ -142,6 +145,7 @@ class RocksDb {
   const std::shared_ptr<rocksdb::Cache> cache_;
   const std::shared_ptr<rocksdb::Statistics> statistics_;
   ReadHorizon horizon_;
+  DeadRanges dead_ranges_;
   // Of the families of tables and indexes.
   const std::shared_ptr<rocksdb::MemTableRepFactory> collapsing_memtables_;
   std::unique_ptr<rocksdb::DB> db_;

@@ -187,7 +187,11 @@ void Queue(Bench* bench, uint64_t step, uint64_t first, int turns) {
   const auto take = [&](store::WriteUnit* unit) { bench->Delete(first, head++, unit); };
   bench->Write(1000, put);
   double fresh = 0;
-  for (int i = 0; i < 200; ++i) fresh += bench->ReadOnce(first, kRowsInPartition) / 200;
+  // As in the turns, each read follows a write.
+  for (int i = 0; i < 200; ++i) {
+    bench->Write(2 * static_cast<int>(step), put);
+    fresh += bench->ReadOnce(first, kRowsInPartition) / 200;
+  }
   double sum = 0;
   double worst = 0;
   double writes = 0;
