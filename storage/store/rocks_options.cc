@@ -45,6 +45,10 @@ rocksdb::BlockBasedTableOptions MakeTableOptions(const std::shared_ptr<rocksdb::
   table.cache_index_and_filter_blocks = true;
   table.cache_index_and_filter_blocks_with_high_priority = true;
   table.pin_l0_filter_and_index_blocks_in_cache = true;
+  // In parts of the size of a block: else a cache that is small beside the data reads the whole index and filter of a
+  // file, some hundred KB, for one row. Only the index of the parts is kept for each file.
+  table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table.partition_filters = true;
   return table;
 }
 
