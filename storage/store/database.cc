@@ -118,6 +118,7 @@ absl::StatusOr<GetResult> Database::Get(const Keyspace& keyspace, std::string_vi
   rocksdb::ReadOptions options;
   if (mode == ReadMode::kMemoryOnly) options.read_tier = rocksdb::kBlockCacheTier;
   rocksdb::PinnableSlice pinned(value);
+  const ReadHorizon::Reading reading(impl_->rocks->horizon());
   const rocksdb::Status status = impl_->rocks->db()->Get(options, handle, ToSlice(key), &pinned);
   if (status.ok()) {
     if (pinned.IsPinned()) value->assign(pinned.data(), pinned.size());

@@ -92,7 +92,7 @@ constexpr bool IsLogFamilyName(std::string_view name) { return name == kLogFamil
 // Column family names of a table.
 std::string DataFamilyName(TableId table);
 bool IsDataFamilyName(std::string_view name);
-// True for the families of tables and indexes of any kind.
+// True for all families of tables: rows, index entries, sizes of item collections.
 bool IsTableFamilyName(std::string_view name);
 std::string LocalIndexFamilyName(TableId table, IndexId index);
 std::string GlobalIndexFamilyName(TableId table, IndexId index);

@@ -18,6 +18,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
 #include "storage/store/database.h"
+#include "storage/store/dead_ranges.h"
 #include "storage/store/rocks_db.h"
 #include "storage/store/rocks_status.h"
 
@@ -50,22 +51,93 @@ uint64_t SkippedMax(const RangeRead& read) {
   return read.limit != nullptr ? read.limit->skipped_max : UINT64_MAX;
 }
 
-// Iterates over the rows of one range, on one thread. The range is not empty, or has no end.
+// The dead ranges of one read.
+class Gaps {
+ public:
+  // `mark`: null uses none.
+  Gaps(RocksDb* db, uint32_t family, bool forward, const DeadRanges::Mark* mark)
+      : db_(db), family_(family), forward_(forward), mark_(mark) {}
+
+  // False if no read of the family has met many deleted rows.
+  bool is_used() const { return mark_ != nullptr && mark_->is_watched; }
+  // Called when the iterator was made.
+  void BeginIteration() {
+    if (is_used()) sequence_ = db_->db()->GetLatestSequenceNumber();
+  }
+
+  // The end of the dead range in which `from` is, in reading direction, or nullopt. `from`: the first key of the rest
+  // of a forward read; the bound, not included, of the rest of a reverse read.
+  std::optional<std::string> JumpFrom(std::string_view from) {
+    if (!is_loaded_ || (next_.has_value() && IsPassed(from))) {
+      next_ = db_->dead_ranges()->Next(family_, *mark_, from, forward_);
+      is_loaded_ = true;
+    }
+    if (!next_.has_value()) return std::nullopt;
+    if (forward_) return next_->begin <= from ? std::optional(next_->end) : std::nullopt;
+    const bool reaches = next_->end.empty() || (!from.empty() && next_->end >= from);
+    return reaches ? std::optional(next_->begin) : std::nullopt;
+  }
+
+  void Add(DeadRanges::Range range) {
+    db_->dead_ranges()->Add(family_, *mark_, std::move(range), sequence_);
+    is_loaded_ = false;
+  }
+  void EndRead(uint64_t skipped) {
+    if (mark_ != nullptr && !mark_->is_watched && skipped >= DeadRanges::kManySkipped) {
+      db_->dead_ranges()->Watch(family_);
+    }
+  }
+
+ private:
+  bool IsPassed(std::string_view from) const {
+    return forward_ ? !next_->end.empty() && next_->end <= from : !from.empty() && next_->begin >= from;
+  }
+
+  RocksDb* const db_;
+  const uint32_t family_;
+  const bool forward_;
+  const DeadRanges::Mark* const mark_;
+  uint64_t sequence_ = 0;
+  bool is_loaded_ = false;
+  std::optional<DeadRanges::Range> next_;
+};
+
+// 0, the id of no family of a table, if the family is not made.
+uint32_t IdOf(const ColumnFamily& family) {
+  const rocksdb::ColumnFamilyHandle* const handle = family.handle();
+  return handle == nullptr ? 0 : handle->GetID();
+}
+
+DeadRanges::Mark MarkOf(RocksDb* db, const ColumnFamily& family) {
+  const rocksdb::ColumnFamilyHandle* const handle = family.handle();
+  if (handle == nullptr) return {};
+  return db->dead_ranges()->BeginRead(handle->GetID(), db->db()->GetLatestSequenceNumber());
+}
+
+// The view of a read, other than the current state.
+struct ReadView {
+  const rocksdb::Snapshot* snapshot = nullptr;
+  // Taken before the snapshot. Null: dead ranges are not used.
+  const DeadRanges::Mark* mark = nullptr;
+  bool fill_cache = true;
+};
+
+// Iterates over the rows of one range. The range is not empty, or has no end.
 class RangeCursor {
  public:
-  // `snapshot`: null reads the current state.
-  RangeCursor(RocksDb* db, const ColumnFamily& family, const RangeRead& read, const rocksdb::Snapshot* snapshot,
-              bool fill_cache = true)
+  RangeCursor(RocksDb* db, const ColumnFamily& family, const RangeRead& read, const ReadView& view)
       : begin_(read.range.begin),
         end_(read.range.end),
         forward_(read.direction == Direction::kForward),
         limit_(read.mode == ReadMode::kMayBlock ? read.limit : nullptr),
         skipped_max_(SkippedMax(read)),
         counts_(rocksdb::get_perf_context()),
-        skipped_before_(Skipped(*counts_)) {
+        skipped_before_(Skipped(*counts_)),
+        reading_(db->horizon()),
+        gaps_(db, IdOf(family), forward_, view.mark) {
     rocksdb::ReadOptions options;
-    options.snapshot = snapshot;
-    options.fill_cache = fill_cache;
+    options.snapshot = view.snapshot;
+    options.fill_cache = view.fill_cache;
     options.total_order_seek = true;
     if (read.mode == ReadMode::kMemoryOnly) options.read_tier = rocksdb::kBlockCacheTier;
     if (skipped_max_ != UINT64_MAX) options.max_skippable_internal_keys = kSkipStep;
@@ -73,16 +145,20 @@ class RangeCursor {
     if (!read.range.end.empty()) options.iterate_upper_bound = &end_;
     rocksdb::ColumnFamilyHandle* const handle = family.handle();
     iterator_.reset(handle == nullptr ? rocksdb::NewEmptyIterator() : db->db()->NewIterator(options, handle));
-    forward_ ? iterator_->SeekToFirst() : iterator_->SeekToLast();
-    Settle();
+    Begin();
   }
+  ~RangeCursor() { gaps_.EndRead(skipped()); }
   RangeCursor(const RangeCursor&) = delete;
   RangeCursor& operator=(const RangeCursor&) = delete;
 
-  bool Valid() const { return iterator_->Valid(); }
+  bool Valid() const { return !is_at_end_ && iterator_->Valid(); }
   void Next() {
-    forward_ ? iterator_->Next() : iterator_->Prev();
-    ++steps_;
+    if (gaps_.is_used()) {
+      from_ = key();
+      if (forward_) from_.push_back('\0');
+      return Move(&RangeCursor::Step);
+    }
+    Step();
     Settle();
   }
   // True if the read must end behind `key`, which was visited. End() then gives the reason.
@@ -106,6 +182,49 @@ class RangeCursor {
   uint64_t skipped() const {
     const uint64_t counted = Skipped(*counts_) - skipped_before_;
     return counted - std::min(counted, steps_);
+  }
+
+  void Begin() {
+    gaps_.BeginIteration();
+    from_ = forward_ ? ToView(begin_) : ToView(end_);
+    if (gaps_.is_used()) return Move(&RangeCursor::SeekToBegin);
+    SeekToBegin();
+    Settle();
+  }
+  void SeekToBegin() { forward_ ? iterator_->SeekToFirst() : iterator_->SeekToLast(); }
+  void Step() {
+    forward_ ? iterator_->Next() : iterator_->Prev();
+    ++steps_;
+  }
+
+  // To the next row: over the dead range at `from_`, or else by `step`. Remembers long runs of deleted rows.
+  void Move(void (RangeCursor::*step)()) {
+    const uint64_t skipped_before = skipped();
+    const std::optional<std::string> jump = gaps_.JumpFrom(from_);
+    jump.has_value() ? JumpTo(*jump) : (this->*step)();
+    Settle();
+    if (skipped() - skipped_before >= DeadRanges::kRangeSkippedMin) Remember();
+  }
+  // To the first row from `key` on (empty: the end of the family), in a reverse read to the last one before `key`,
+  // which is no row.
+  void JumpTo(const std::string& key) {
+    is_at_end_ = forward_ ? key.empty() || (!end_.empty() && key >= ToView(end_)) : key <= ToView(begin_);
+    if (!is_at_end_) forward_ ? iterator_->Seek(key) : iterator_->SeekForPrev(key);
+  }
+  // There is no row between `from_` and the place of the iterator.
+  void Remember() {
+    std::string to(forward_ ? ToView(end_) : ToView(begin_));
+    if (iterator_->Valid()) {
+      to = key();
+      if (!forward_) to.push_back('\0');
+    } else if (is_paused_ && limit_ != nullptr) {
+      if (limit_->passed.empty()) return;
+      to = limit_->passed;
+      if (forward_) to.push_back('\0');
+    } else if (!iterator_->status().ok()) {
+      return;
+    }
+    forward_ ? gaps_.Add({from_, std::move(to)}) : gaps_.Add({std::move(to), from_});
   }
 
   void Pause(std::string_view passed) {
@@ -138,6 +257,11 @@ class RangeCursor {
   const uint64_t skipped_before_;
   uint64_t steps_ = 0;
   bool is_paused_ = false;
+  bool is_at_end_ = false;  // by a jump
+  // If gaps are used, where the rest of the read begins, in a reverse read not included. Empty: the end of the family.
+  std::string from_;
+  const ReadHorizon::Reading reading_;
+  Gaps gaps_;
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 
@@ -156,10 +280,16 @@ class JoinedReader {
  public:
   JoinedReader(RocksDb* db, const ColumnFamily& index, const ColumnFamily& rows, const RangeRead& read,
                JoinVisitor* visitor)
-      : db_(db), index_(index), rows_(rows), read_(read), visitor_(visitor), snapshot_(db->db()) {}
+      : db_(db),
+        index_(index),
+        rows_(rows),
+        read_(read),
+        visitor_(visitor),
+        reading_(db->horizon()),
+        snapshot_(db->db()) {}
 
   absl::StatusOr<RangeEnd> Run() {
-    RangeCursor cursor(db_, index_, read_, snapshot_.snapshot());
+    RangeCursor cursor(db_, index_, read_, {.snapshot = snapshot_.snapshot(), .mark = &mark_});
     while (true) {
       const bool more = Gather(&cursor);
       ReadChosen();
@@ -261,6 +391,8 @@ class JoinedReader {
   const ColumnFamily& rows_;
   const RangeRead read_;
   JoinVisitor* const visitor_;
+  const DeadRanges::Mark mark_;
+  const ReadHorizon::Reading reading_;
   rocksdb::ManagedSnapshot snapshot_;
   std::vector<Entry> batch_;
   absl::Status choose_status_;
@@ -271,7 +403,8 @@ class JoinedReader {
 
 absl::StatusOr<RangeEnd> ReadRows(RocksDb* db, const ColumnFamily& family, const RangeRead& read, RowVisitor visit) {
   if (IsEmpty(read.range)) return RangeEnd::kReached;
-  RangeCursor cursor(db, family, read, /*snapshot=*/nullptr);
+  const DeadRanges::Mark mark = MarkOf(db, family);
+  RangeCursor cursor(db, family, read, {.mark = &mark});
   return Walk(family, &cursor, visit);
 }
 
@@ -282,11 +415,16 @@ absl::StatusOr<RangeEnd> ReadJoinedRows(RocksDb* db, const ColumnFamily& index, 
 }
 
 struct KeyspaceSnapshot::Held {
-  Held(RocksDb* db, const ColumnFamily& shown) : rocks(db), family(shown), snapshot(db->db()) {}
+  Held(RocksDb* db, const ColumnFamily& shown) : rocks(db), family(shown) {
+    const ReadHorizon::Reading reading(db->horizon());
+    snapshot.emplace(db->db());
+    holding.emplace(db->horizon(), snapshot->snapshot()->GetSequenceNumber());
+  }
 
   RocksDb* const rocks;
   const ColumnFamily& family;
-  rocksdb::ManagedSnapshot snapshot;
+  std::optional<rocksdb::ManagedSnapshot> snapshot;
+  std::optional<ReadHorizon::Holding> holding;
 };
 
 std::unique_ptr<KeyspaceSnapshot> KeyspaceSnapshot::Take(RocksDb* db, const ColumnFamily& family,
@@ -301,7 +439,8 @@ KeyspaceSnapshot::~KeyspaceSnapshot() = default;
 
 absl::StatusOr<RangeEnd> KeyspaceSnapshot::ReadRange(const KeyRange& range, RowVisitor visit) const {
   if (IsEmpty(range)) return RangeEnd::kReached;
-  RangeCursor cursor(held_->rocks, held_->family, {range}, held_->snapshot.snapshot(), /*fill_cache=*/false);
+  RangeCursor cursor(held_->rocks, held_->family, {range},
+                     {.snapshot = held_->snapshot->snapshot(), .fill_cache = false});
   return Walk(held_->family, &cursor, visit);
 }
 

@@ -11,6 +11,7 @@
 #include "storage/base/status_macros.h"
 #include "storage/store/commit/write_unit.h"
 #include "storage/store/database.h"
+#include "storage/store/memtable/collapsing_memtable.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_options.h"
 #include "storage/store/rocks_status.h"
@@ -27,6 +28,25 @@ constexpr size_t kIdleFlushesMax = 16;
 constexpr size_t kFamiliesFlushedAtStartMax = 200;
 constexpr int64_t kIdleScanNs = 10'000'000'000;
 
+// Tells the puts of a batch to `ranges`.
+class PutNotes final : public rocksdb::WriteBatch::Handler {
+ public:
+  PutNotes(DeadRanges* ranges, uint64_t write) : ranges_(ranges), write_(write) {}
+
+  rocksdb::Status PutCF(uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
+    ranges_->NotePut(write_, family, ToView(key));
+    return rocksdb::Status::OK();
+  }
+  rocksdb::Status DeleteCF(uint32_t, const rocksdb::Slice&) override { return rocksdb::Status::OK(); }
+  rocksdb::Status DeleteRangeCF(uint32_t, const rocksdb::Slice&, const rocksdb::Slice&) override {
+    return rocksdb::Status::OK();
+  }
+
+ private:
+  DeadRanges* const ranges_;
+  const uint64_t write_;
+};
+
 }  // namespace
 
 RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs)
@@ -37,7 +57,8 @@ RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, Checke
       log_files_(logs_.log_register.get()),
       env_(MakeEnv(&log_files_)),
       cache_(rocksdb::NewLRUCache(options.cache_bytes)),
-      statistics_(rocksdb::CreateDBStatistics()) {
+      statistics_(rocksdb::CreateDBStatistics()),
+      collapsing_memtables_(MakeCollapsingMemtableFactory(&horizon_)) {
   // Counters only: timers cost two clock reads per operation.
   statistics_->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
 }
@@ -65,6 +86,7 @@ rocksdb::ColumnFamilyOptions RocksDb::MakeFamilyOptions(std::string_view name) c
   rocksdb::ColumnFamilyOptions family = IsLogFamilyName(name)    ? MakeLogFamilyOptions(options_, cache_)
                                         : IsDataFamilyName(name) ? MakeTableFamilyOptions(options_, cache_)
                                                                  : MakeDataFamilyOptions(options_, cache_);
+  if (IsTableFamilyName(name)) family.memtable_factory = collapsing_memtables_;
   if (replayed_memtable_bytes_ > 0) {
     // The filter's size is a fraction of this.
     family.memtable_prefix_bloom_size_ratio *=
@@ -135,6 +157,7 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   }
   ARM_RETURN_IF_ERROR(FromRocks(opened, Cat("open ", path)));
   db_.reset(raw);
+  horizon_.Attach(raw);
   const absl::MutexLock lock(&mutex_);
   for (rocksdb::ColumnFamilyHandle* const handle : handles) AddFamily(handle);
   // Resume flushes the memtables.
@@ -275,6 +298,7 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
       const absl::MutexLock lock(&mutex_);
       families_.erase(families_.find(handle->GetName()));
       --made_;
+      dead_ranges_.Forget(handle->GetID());
     }
     static_cast<void>(db_->DestroyColumnFamilyHandle(handle));
   }
@@ -290,6 +314,7 @@ absl::StatusOr<bool> RocksDb::IsEmpty(const ColumnFamily& family) {
   if (!family.is_made()) return true;
   rocksdb::ReadOptions read;
   read.total_order_seek = true;
+  const ReadHorizon::Reading reading(&horizon_);
   const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read, family.handle()));
   it->SeekToFirst();
   ARM_RETURN_IF_ERROR(FromRocks(it->status(), Cat("read from ", family.name())));
@@ -300,6 +325,7 @@ absl::StatusOr<std::optional<std::string>> RocksDb::Get(const ColumnFamily& fami
   rocksdb::ColumnFamilyHandle* const handle = family.handle();
   if (handle == nullptr) return std::nullopt;
   std::string value;
+  const ReadHorizon::Reading reading(&horizon_);
   const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), handle, ToSlice(key), &value);
   if (status.IsNotFound()) return std::nullopt;
   ARM_RETURN_IF_ERROR(FromRocks(status, Cat("read from ", family.name())));
@@ -316,9 +342,21 @@ absl::Status RocksDb::Write(rocksdb::WriteBatch* batch, bool sync, std::string_v
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
   const absl::ReaderMutexLock gate(&write_gate_);
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
-  if (!sync) return AfterWrite(db_->Write(options, batch), context);
+  if (!sync) return AfterWrite(WriteNoted(options, batch), context);
   const LogFiles::SyncedWrite synced_write;
-  return AfterWrite(db_->Write(options, batch), context);
+  return AfterWrite(WriteNoted(options, batch), context);
+}
+
+rocksdb::Status RocksDb::WriteNoted(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch) {
+  const uint64_t write = dead_ranges_.BeginWrite();
+  rocksdb::Status status;
+  if (dead_ranges_.is_any_watched()) {
+    PutNotes notes(&dead_ranges_, write);
+    status = batch->Iterate(&notes);
+  }
+  if (status.ok()) status = db_->Write(options, batch);
+  dead_ranges_.EndWrite(write);
+  return status;
 }
 
 // RocksDB does not know that the log's disk is full; see LogFiles.

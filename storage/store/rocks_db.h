@@ -18,10 +18,12 @@
 #include "rocksdb/db.h"
 #include "rocksdb/statistics.h"
 #include "rocksdb/write_batch.h"
+#include "storage/store/dead_ranges.h"
 #include "storage/store/disk_space.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/log_files.h"
 #include "storage/store/meta_keys.h"
+#include "storage/store/memtable/read_horizon.h"
 #include "storage/store/options.h"
 #include "storage/store/spare_file.h"
 #include "storage/store/wal/log_check.h"
@@ -79,6 +81,9 @@ class RocksDb {
   ColumnFamily* log() { return log_; }
   ColumnFamily* stream() { return stream_; }
   ColumnFamily* expiry() { return expiry_; }
+  // Where reads of tables and indexes are registered; see read_horizon.h.
+  ReadHorizon* horizon() { return &horizon_; }
+  DeadRanges* dead_ranges() { return &dead_ranges_; }
 
   // Returns the family called `name` if it is made, else null.
   ColumnFamily* Find(std::string_view name);
@@ -150,6 +155,7 @@ class RocksDb {
   bool LacksSpaceToReplay(const std::string& path) const;
   rocksdb::ColumnFamilyOptions MakeFamilyOptions(std::string_view name) const;
   rocksdb::Status ShrinkMemtables();
+  rocksdb::Status WriteNoted(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch);
   absl::Status LoadStats();
   void AddFamily(rocksdb::ColumnFamilyHandle* handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The handles of all families that are made.
@@ -165,6 +171,10 @@ class RocksDb {
   const std::unique_ptr<rocksdb::Env> env_;
   const std::shared_ptr<rocksdb::Cache> cache_;
   const std::shared_ptr<rocksdb::Statistics> statistics_;
+  ReadHorizon horizon_;
+  DeadRanges dead_ranges_;
+  // For the families of tables and indexes.
+  const std::shared_ptr<rocksdb::MemTableRepFactory> collapsing_memtables_;
   std::unique_ptr<rocksdb::DB> db_;
   // Held shared by operations that change files, and exclusively by Resume: during a resume RocksDB would accept writes
   // for the failed log.
@@ -227,6 +237,7 @@ absl::Status RocksDb::ForEachWithPrefix(const ColumnFamily& family, std::string_
   if (handle == nullptr) return absl::OkStatus();
   rocksdb::ReadOptions read;
   read.total_order_seek = true;
+  const ReadHorizon::Reading reading(&horizon_);
   const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read, handle));
   const rocksdb::Slice start(prefix.data(), prefix.size());
   for (it->Seek(start); it->Valid() && it->key().starts_with(start); it->Next()) {

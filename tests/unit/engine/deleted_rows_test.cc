@@ -121,12 +121,13 @@ TEST_F(DeletedRowsTest, APageEndsAmongThemAndTheNextOneGoesOn) {
       EXPECT_GT(pages.empty, 0);
     }
     if (index == "Global") continue;
+    // These jump over what the scans have passed.
     const Pages up = ReadAll(QueryOf(index, /*forward=*/true));
     EXPECT_EQ(up.items.size(), forward.size());
-    EXPECT_GE(up.count, kPagesMin);
+    EXPECT_LT(up.count, kPagesMin);
     const Pages down = ReadAll(QueryOf(index, /*forward=*/false));
     EXPECT_EQ(down.items.size(), forward.size());
-    EXPECT_GE(down.count, kPagesMin);
+    EXPECT_LT(down.count, kPagesMin);
     if (index.has_value()) continue;  // the local index has another order
     EXPECT_EQ(up.items, forward);
     EXPECT_EQ(down.items, reverse);

@@ -124,12 +124,14 @@ TEST_F(SkipLimitTest, PiecesOfAReadVisitEveryLiveRowOnce) {
     std::vector<std::string> expected = live;
     if (direction == Direction::kReverse) std::reverse(expected.begin(), expected.end());
     EXPECT_EQ(passes.visited, expected);
-    EXPECT_GE(passes.reads, kRows / 5000 / 2);
     EXPECT_LE(passes.reads, 4 * kRows / 5000);
     const Passes entries = ReadAll(direction, 5000, /*joined=*/true);
     EXPECT_EQ(entries.visited.size(), live.size());
-    EXPECT_GE(entries.reads, kRows / 5000 / 2);
     EXPECT_LE(entries.reads, 4 * kRows / 5000);
+    // Later reads jump over most of what the first ones passed.
+    if (direction != Direction::kForward) continue;
+    EXPECT_GE(passes.reads, kRows / 5000 / 2);
+    EXPECT_GE(entries.reads, kRows / 5000 / 2);
   }
 }
 
@@ -184,7 +186,11 @@ TEST_F(SkipLimitTest, AFileOfDeletionsIsCompactedSoon) {
   DeleteMost();
   EXPECT_GT(ReadAll(Direction::kForward, UINT64_MAX / 2, /*joined=*/false).steps, 0);
   Open();  // writes the deletions to files
-  EXPECT_TRUE(Eventually([&] { return ReadAll(Direction::kForward, UINT64_MAX / 2, /*joined=*/false).steps == 0; }));
+  EXPECT_TRUE(Eventually([&] {
+    const FileStats files = database_->stats().files;
+    return files.compaction_read_bytes_total > 0 && files.compactions_running == 0;
+  }));
+  EXPECT_EQ(ReadAll(Direction::kForward, UINT64_MAX / 2, /*joined=*/false).steps, 0);
 }
 
 }  // namespace armature::store::skip_limit_test

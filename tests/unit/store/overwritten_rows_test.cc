@@ -1,0 +1,220 @@
+// Reads among old versions of rows: memtables drop those that no read needs, and no others.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/store/store_test_util.h"
+
+namespace armature::store::overwritten_rows_test {
+
+constexpr int kRows = 200;
+// More than the number of rows whose old version is not dropped yet, see kOverwrittenMin of the memtable.
+constexpr uint64_t kFewSkipped = 60;
+
+std::string Name(int number) { return "r" + std::to_string(1000 + number); }
+
+class OverwrittenRowsTest : public testing::Test {
+ protected:
+  void SetUp() override { Open(size_t{64} << 20); }
+
+  void Open(size_t memtable_bytes) {
+    snapshot_.reset();
+    database_.reset();
+    DatabaseOptions options = TestOptions(dir_.path("data"));
+    options.memtable_bytes = memtable_bytes;
+    database_ = OpenDatabase(options);
+    snapshot_ = database_->catalog();
+    if (snapshot_->Find("t") == nullptr) snapshot_ = CreateActive(database_.get(), PlainTable("t"));
+  }
+  const Keyspace& rows() const { return snapshot_->Find("t")->data; }
+
+  // Gives all rows one value, in one commit.
+  void WriteAll(const std::string& value) {
+    WriteUnit unit(snapshot_);
+    for (int row = 0; row < kRows; ++row) unit.Put(rows(), Name(row), value);
+    ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
+  }
+  void WriteGenerations(int from, int to) {
+    for (int generation = from; generation < to; ++generation) WriteAll(std::to_string(generation));
+  }
+  void DeleteAll() {
+    WriteUnit unit(snapshot_);
+    for (int row = 0; row < kRows; ++row) unit.Delete(rows(), Name(row));
+    ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
+  }
+
+  // Values of all rows, in the order of the read. Skips at most `skipped_max`.
+  std::vector<std::string> Read(Direction direction, uint64_t skipped_max) {
+    std::vector<std::string> values;
+    const auto goes_on = [] { return true; };
+    SkipLimit limit{.skipped_max = skipped_max, .goes_on = goes_on, .passed = {}};
+    const absl::StatusOr<RangeEnd> end = database_->ReadRange(
+        rows(), {}, direction,
+        [&values](std::string_view, std::string_view value) {
+          values.emplace_back(value);
+          return RowVerdict::kContinue;
+        },
+        ReadMode::kMayBlock, &limit);
+    EXPECT_TRUE(end.ok()) << end.status();
+    EXPECT_EQ(*end, RangeEnd::kReached) << "skipped more than " << skipped_max;
+    return values;
+  }
+  static std::vector<std::string> All(const std::string& value) { return std::vector<std::string>(kRows, value); }
+  std::vector<std::string> ReadSnapshot(const KeyspaceSnapshot& snapshot) {
+    std::vector<std::string> values;
+    const absl::StatusOr<RangeEnd> end = snapshot.ReadRange({}, [&values](std::string_view, std::string_view value) {
+      values.emplace_back(value);
+      return RowVerdict::kContinue;
+    });
+    EXPECT_TRUE(end.ok()) << end.status();
+    return values;
+  }
+
+  test::TempDir dir_;
+  std::unique_ptr<Database> database_;
+  std::shared_ptr<const CatalogSnapshot> snapshot_;
+};
+
+TEST_F(OverwrittenRowsTest, AreNotSteppedOver) {
+  WriteGenerations(0, 30);
+  WriteUnit unit(snapshot_);  // drops what the last generation overwrote
+  for (int row = 0; row < 20; ++row) unit.Put(rows(), Name(row), "29");
+  ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
+  EXPECT_EQ(Read(Direction::kForward, kFewSkipped), All("29"));
+  EXPECT_EQ(Read(Direction::kReverse, kFewSkipped), All("29"));
+}
+
+TEST_F(OverwrittenRowsTest, ReadsSeeTheNewestVersionAfterEachWrite) {
+  for (int generation = 0; generation < 20; ++generation) {
+    WriteAll(std::to_string(generation));
+    EXPECT_EQ(Read(Direction::kForward, UINT64_MAX - 1), All(std::to_string(generation)));
+    EXPECT_EQ(Read(Direction::kReverse, UINT64_MAX - 1), All(std::to_string(generation)));
+    EXPECT_EQ(ValueOf(*database_, rows(), Name(generation)), std::to_string(generation));
+    if (generation % 3 != 2) continue;
+    DeleteAll();
+    EXPECT_TRUE(Read(Direction::kForward, UINT64_MAX - 1).empty());
+    EXPECT_EQ(ValueOf(*database_, rows(), Name(generation)), "(none)");
+  }
+}
+
+TEST_F(OverwrittenRowsTest, AreKeptForTheSnapshotsThatShowThem) {
+  WriteGenerations(0, 3);
+  const std::unique_ptr<KeyspaceSnapshot> first = database_->TakeSnapshot(rows());
+  WriteGenerations(3, 6);
+  const std::unique_ptr<KeyspaceSnapshot> second = database_->TakeSnapshot(rows());
+  DeleteAll();
+  const std::unique_ptr<KeyspaceSnapshot> empty = database_->TakeSnapshot(rows());
+  WriteGenerations(6, 40);
+  EXPECT_EQ(ReadSnapshot(*first), All("2"));
+  EXPECT_EQ(ReadSnapshot(*second), All("5"));
+  EXPECT_TRUE(ReadSnapshot(*empty).empty());
+  // One version for each snapshot, the newest, and the one before it.
+  EXPECT_EQ(Read(Direction::kForward, 4 * kRows + kFewSkipped), All("39"));
+}
+
+TEST_F(OverwrittenRowsTest, AreDroppedAfterTheirSnapshots) {
+  WriteGenerations(0, 3);
+  std::vector<std::unique_ptr<KeyspaceSnapshot>> snapshots;
+  for (int i = 0; i < 10; ++i) {
+    snapshots.push_back(database_->TakeSnapshot(rows()));
+    WriteAll("later");
+  }
+  snapshots.clear();
+  WriteGenerations(3, 6);
+  EXPECT_EQ(Read(Direction::kForward, kRows + kFewSkipped), All("5"));
+}
+
+// Reads rows one by one, and overwrites all of them in between.
+TEST_F(OverwrittenRowsTest, AreKeptForReadsInProgress) {
+  WriteAll("first");
+  for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
+    std::vector<std::string> values;
+    int visited = 0;
+    const absl::StatusOr<RangeEnd> end =
+        database_->ReadRange(rows(), {}, direction, [&](std::string_view, std::string_view value) {
+          values.emplace_back(value);
+          if (++visited % 50 == 1) WriteGenerations(visited, visited + 3);
+          return RowVerdict::kContinue;
+        });
+    ASSERT_TRUE(end.ok()) << end.status();
+    EXPECT_EQ(values, All(values.front()));
+  }
+}
+
+// More reads at one time than are registered one by one.
+TEST_F(OverwrittenRowsTest, AreKeptForACrowdOfReads) {
+  WriteAll("first");
+  int depth = 0;
+  int complete = 0;
+  const std::function<void()> read = [&] {
+    if (++depth == 80) return WriteGenerations(0, 4);
+    std::vector<std::string> values;
+    const absl::StatusOr<RangeEnd> end =
+        database_->ReadRange(rows(), {}, Direction::kForward, [&](std::string_view, std::string_view value) {
+          values.emplace_back(value);
+          if (values.size() == 1) read();
+          return RowVerdict::kContinue;
+        });
+    ASSERT_TRUE(end.ok()) << end.status();
+    if (values == All("first")) ++complete;
+  };
+  read();
+  EXPECT_EQ(complete, 79);
+}
+
+TEST_F(OverwrittenRowsTest, LeaveNoTraceInFlushedMemtables) {
+  Open(size_t{256} << 10);
+  const std::string filler(500, 'x');
+  for (int i = 0; i < 20; ++i) WriteAll(std::to_string(i) + filler);
+  DeleteAll();
+  for (int i = 20; i < 40; ++i) WriteAll(std::to_string(i) + filler);
+  EXPECT_TRUE(Read(Direction::kForward, UINT64_MAX - 1) == All("39" + filler));
+  EXPECT_GT(database_->stats().files.flush_bytes_total, 0);
+  Open(size_t{64} << 20);
+  EXPECT_TRUE(Read(Direction::kForward, UINT64_MAX - 1) == All("39" + filler));
+  EXPECT_EQ(database_->stats().files.background_errors_total, 0);
+}
+
+TEST_F(OverwrittenRowsTest, ConcurrentReadsSeeOneGenerationOfAllRows) {
+  constexpr int kGenerations = 400;
+  WriteAll("0");
+  std::atomic<bool> done = false;
+  std::atomic<int> torn = 0;
+  std::atomic<int> missing = 0;
+  std::vector<std::thread> readers;
+  for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
+    readers.emplace_back([&, direction] {
+      while (!done) {
+        const std::vector<std::string> values = Read(direction, UINT64_MAX - 1);
+        if (values.empty() || values != All(values.front())) ++torn;
+      }
+    });
+  }
+  readers.emplace_back([&] {
+    for (int row = 0; !done; row = (row + 1) % kRows) {
+      if (ValueOf(*database_, rows(), Name(row)) == "(none)") ++missing;
+    }
+  });
+  for (int generation = 1; generation < kGenerations; ++generation) {
+    WriteAll(std::to_string(generation));
+    if (generation % 40 == 0) {
+      const std::unique_ptr<KeyspaceSnapshot> snapshot = database_->TakeSnapshot(rows());
+      WriteGenerations(generation, generation + 2);
+      if (ReadSnapshot(*snapshot) != All(std::to_string(generation))) ++torn;
+    }
+  }
+  done = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(torn, 0);
+  EXPECT_EQ(missing, 0);
+}
+
+}  // namespace armature::store::overwritten_rows_test
