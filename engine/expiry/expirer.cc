@@ -67,7 +67,7 @@ struct Expirer::Deletion {
   std::shared_ptr<Page> page;
   int64_t due_ms = 0;
   RowWrite row;
-  EarlyGuard early;
+  store::LockTable::Guard guard;
   std::shared_ptr<store::QueuedRow> queued;  // null: the lock is held until the deletion is durable
   std::optional<store::WriteUnit> unit;
   bool deletes_item = false;
@@ -356,7 +356,7 @@ void Expirer::DeleteRows(const std::shared_ptr<const store::Table>& table, std::
 void Expirer::Delete(const std::shared_ptr<Deletion>& deletion) {
   if (const absl::Status decided = Decide(deletion.get()); !decided.ok()) return deletion->End(decided);
   // The row that expires may be contended: its lock is released as other writers do.
-  store::LockTable::Guard guard;
+  EarlyGuard early;
   std::shared_ptr<store::QueuedRow> queued;
   store::CommitTerms terms{deletion->row.decided_on};
   store::WriteUnit unit = *std::exchange(deletion->unit, std::nullopt);
