@@ -205,7 +205,7 @@ struct Transaction {
   std::string fingerprint;  // empty without a token
   bool has_claim = false;   // claim on the token
   std::vector<uint64_t> locks;
-  EarlyGuard early;
+  store::LockTable::Guard guard;
   std::vector<std::shared_ptr<store::QueuedRow>> queued;  // empty: the locks are held until the commit is durable
   size_t read = 0;                                        // number of rows read
   size_t read_bytes = 0;
@@ -376,7 +376,7 @@ std::vector<std::shared_ptr<store::QueuedRow>> QueuedRowsOf(const Transaction& t
 // and the queued rows are then still needed here.
 void Commit(const TransactionPtr& transaction, std::vector<store::WriteUnit> units) {
   Parts* const parts = transaction->parts;
-  store::LockTable::Guard guard;
+  EarlyGuard early;
   std::vector<std::shared_ptr<store::QueuedRow>> queued;
   store::CommitTerms terms{DecidedOnOf(*transaction)};
   if (ReleasesEarly(units, &transaction->guard)) {
