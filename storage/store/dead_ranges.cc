@@ -55,7 +55,9 @@ void DeadRanges::Add(uint32_t family, const Mark& mark, Range range, uint64_t se
   if (watched == nullptr || !mark.is_watched || watched->since > mark.first_write) return;
   if (watched->puts_from > mark.first_write) return;
   for (const auto& [write, key] : watched->puts) {
-    if (write >= mark.first_write && key >= range.begin && EndsBehind(range.end, key)) range.end = key;
+    if (write < mark.first_write || key < range.begin || !EndsBehind(range.end, key)) continue;
+    if (key == range.begin) return;
+    range.end = key;
   }
   if (!EndsBehind(range.end, range.begin)) return;
   Ranges& ranges = watched->ranges;
@@ -130,9 +132,12 @@ void DeadRanges::NotePut(uint64_t write, uint32_t family, std::string_view key) 
     watched_.store(families_.size(), std::memory_order_release);
     return;
   }
-  watched->puts_from = watched->puts.front().first + 1;
-  watched->put_bytes -= watched->puts.front().second.size();
-  watched->puts.pop_front();
+  while (watched->puts.size() > kPutsMax || watched->put_bytes > kPutBytesMax) {
+    // The order is that of the notes: writes at the same time note in any order.
+    watched->puts_from = std::max(watched->puts_from, watched->puts.front().first + 1);
+    watched->put_bytes -= watched->puts.front().second.size();
+    watched->puts.pop_front();
+  }
 }
 
 }  // namespace armature::store

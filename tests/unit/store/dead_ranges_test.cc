@@ -106,6 +106,25 @@ TEST(DeadRanges, AReadThatIsTooOldAddsNothing) {
   EXPECT_EQ(Shown(&ranges, 1), "[x,y)");
 }
 
+TEST(DeadRanges, APutThatIsForgottenStaysOneWhenAnOlderWriteNotedLater) {
+  DeadRanges ranges;
+  ranges.Watch(kFamily);
+  Add(&ranges, "x", "y", 1);  // keeps the family watched
+  const uint64_t first = ranges.BeginWrite();
+  const uint64_t second = ranges.BeginWrite();
+  ranges.NotePut(second, kFamily, "k");
+  ranges.NotePut(first, kFamily, "z0");
+  ranges.EndWrite(first);
+  const DeadRanges::Mark mark = ranges.BeginRead(kFamily, 1);  // does not see "k"
+  ranges.EndWrite(second);
+  for (int i = 0; i < 10'000; ++i) {
+    Put(&ranges, "z" + std::to_string(i));
+    DeadRanges::Range range{"a", "m"};
+    ranges.Add(kFamily, mark, range, 1);
+    ASSERT_NE(Shown(&ranges, 1).substr(0, 5), "[a,m)") << i;
+  }
+}
+
 TEST(DeadRanges, AFamilyIsNoLongerWatchedWhenNothingIsKnownOfIt) {
   DeadRanges ranges;
   ranges.Watch(kFamily);
