@@ -8,13 +8,11 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <new>
 #include <string_view>
-#include <unordered_set>
 
-#include "glog/logging.h"
 #include "storage/store/memtable/read_horizon.h"
-#include "storage/store/rocks_status.h"
 
 namespace armature::store {
 namespace {
@@ -109,6 +107,7 @@ class CollapsingMemtable final : public rocksdb::MemTableRep {
   // For sizes of key ranges in memory, which the store does not ask for.
   uint64_t ApproximateNumEntries(const rocksdb::Slice&, const rocksdb::Slice&) override { return 0; }
   Iterator* GetIterator(rocksdb::Arena* arena) override;
+  Iterator* GetDynamicPrefixIterator(rocksdb::Arena* arena) override;
 
   // The first node that is not before `key`, or null.
   Node* FindFirst(const VersionKey& key) const {
@@ -267,7 +266,7 @@ class FreesItself {
   void* memory_ = nullptr;
 };
 
-class NodeIterator final : public FreesItself, public rocksdb::MemTableRep::Iterator {
+class NodeIterator : public FreesItself, public rocksdb::MemTableRep::Iterator {
  public:
   explicit NodeIterator(const CollapsingMemtable* table) : table_(table) {}
 
@@ -305,6 +304,26 @@ class NodeIterator final : public FreesItself, public rocksdb::MemTableRep::Iter
 
 rocksdb::MemTableRep::Iterator* CollapsingMemtable::GetIterator(rocksdb::Arena* arena) {
   return arena == nullptr ? new NodeIterator(this) : NodeIterator::NewFreedByDestructor(this);
+}
+
+// For a search that ends before the next one of its thread begins. Its memory belongs to the thread.
+class PointIterator final : public NodeIterator {
+ public:
+  static PointIterator* New(const CollapsingMemtable* table) {
+    alignas(PointIterator) thread_local std::array<std::byte, sizeof(PointIterator)> memory{};
+    return new (memory.data()) PointIterator(table);
+  }
+  static void operator delete(void*) noexcept {}
+
+ private:
+  using NodeIterator::NodeIterator;
+};
+
+// MemTableRep::Get, which all point reads go through and which cannot be overridden with public headers, asks for an
+// iterator without an arena, and never deletes it. Nothing else does.
+rocksdb::MemTableRep::Iterator* CollapsingMemtable::GetDynamicPrefixIterator(rocksdb::Arena* arena) {
+  if (arena != nullptr) return GetIterator(arena);
+  return PointIterator::New(this);
 }
 
 class CollapsingMemtableFactory final : public rocksdb::MemTableRepFactory {
