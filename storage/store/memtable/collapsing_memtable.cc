@@ -12,6 +12,8 @@
 #include <new>
 #include <string_view>
 
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
 #include "storage/store/memtable/read_horizon.h"
 
 namespace armature::store {
@@ -64,6 +66,13 @@ bool IsBefore(const VersionKey& a, const VersionKey& b) {
   return order != 0 ? order < 0 : a.trailer > b.trailer;
 }
 
+// As RocksDB counts those of its own memtables.
+void CountComparisons(uint64_t count) {
+  if (rocksdb::GetPerfLevel() >= rocksdb::PerfLevel::kEnableCount) {
+    rocksdb::get_perf_context()->user_key_comparison_count += count;
+  }
+}
+
 // The links of upper levels are in front of the node, and its entry is behind it.
 struct Node {
   std::atomic<Node*> next0;
@@ -113,6 +122,7 @@ class CollapsingMemtable final : public rocksdb::MemTableRep {
   Node* FindFirst(const VersionKey& key) const {
     Node* node = head_;
     Node* found = nullptr;
+    uint64_t compared = 0;
     for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
       Node* next = node->Next(level);
       // A node that was found not to be before the key is met again in the levels below.
@@ -120,9 +130,11 @@ class CollapsingMemtable final : public rocksdb::MemTableRep {
         node = next;
         next = node->Next(level);
         if (next != nullptr) __builtin_prefetch(next);
+        ++compared;
       }
       found = next;
     }
+    CountComparisons(compared);
     return found;
   }
   // The last node that is before `key`, or the last of all if `key` is null; null if there is none.
@@ -141,9 +153,9 @@ class CollapsingMemtable final : public rocksdb::MemTableRep {
  private:
   Node* NewNode(int height, size_t entry_bytes);
   int RandomHeight();
-  void Link(Node* node, const VersionKey& key);
-  // Takes the older versions behind `node` out of the levels in which `node` is not.
-  void LowerOlder(Node* node, const VersionKey& key);
+  void Link(Node* node);
+  // `before` is directly in front of `node`.
+  void Unlink(Node* before, Node* node, const VersionKey& key);
   void DropOld();
   void DropOlderThan(Node* node);
 
@@ -198,7 +210,7 @@ bool CollapsingMemtable::InsertKey(rocksdb::KeyHandle handle) {
     has_older = older.user_key == key.user_key;
     if (has_older && older.trailer == key.trailer) return false;
   }
-  Link(node, key);
+  Link(node);
   if (has_older) {
     overwriting_.push_back(node);
     if (overwriting_.size() >= next_drop_) DropOld();
@@ -206,24 +218,27 @@ bool CollapsingMemtable::InsertKey(rocksdb::KeyHandle handle) {
   return true;
 }
 
-void CollapsingMemtable::Link(Node* node, const VersionKey& key) {
+void CollapsingMemtable::Link(Node* node) {
   for (int level = 0; level < node->height; ++level) {
     node->link(level).store(before_[static_cast<size_t>(level)]->Next(level), std::memory_order_relaxed);
   }
   for (int level = 0; level < node->height; ++level) before_[static_cast<size_t>(level)]->SetNext(level, node);
   if (node->height > height_.load(std::memory_order_relaxed)) height_.store(node->height, std::memory_order_relaxed);
-  LowerOlder(node, key);
 }
 
-// Afterwards an older version is in no level in which a newer one is not, so that the newer one, which is directly in
-// front of it, is in front of it in every level.
-void CollapsingMemtable::LowerOlder(Node* node, const VersionKey& key) {
-  for (Node* older = node->Next(0); older != nullptr && older->height > node->height; older = older->Next(0)) {
-    if (KeyOf(older->entry()).user_key != key.user_key) return;
-    for (int level = node->height; level < older->height; ++level) {
-      before_[static_cast<size_t>(level)]->SetNext(level, older->Next(level));
+// In the levels that both have, `before` is directly in front of `node` as well. The others are searched from the top.
+void CollapsingMemtable::Unlink(Node* before, Node* node, const VersionKey& key) {
+  const int shared = std::min(before->height, node->height);
+  for (int level = 0; level < shared; ++level) before->SetNext(level, node->Next(level));
+  if (shared == node->height) return;
+  Node* at = head_;
+  for (int level = height_.load(std::memory_order_relaxed) - 1; level >= shared; --level) {
+    Node* next = at->Next(level);
+    while (next != nullptr && next != node && IsBefore(KeyOf(next->entry()), key)) {
+      at = next;
+      next = at->Next(level);
     }
-    older->height = node->height;
+    if (next == node) at->SetNext(level, node->Next(level));
   }
 }
 
@@ -244,7 +259,7 @@ void CollapsingMemtable::DropOlderThan(Node* node) {
     if (older_key.user_key != key.user_key) return;
     const bool hides_older = key.type() == kPutType || key.type() == kDeletionType;
     if (hides_older && limits_.AllowsToDrop(older_key.sequence(), key.sequence())) {
-      for (int level = 0; level < older->height; ++level) node->SetNext(level, older->Next(level));
+      Unlink(node, older, older_key);
     } else {
       node = older;
       key = older_key;
