@@ -26,6 +26,9 @@ constexpr int kBranchingBits = 2;
 constexpr size_t kOverwrittenMin = 16;
 // The oldest of more than these are forgotten: they are dropped with the next write of their row.
 constexpr size_t kOverwrittenMax = 4096;
+// Number of rows and versions that one insert deals with. More are left for the next ones, so that none takes long
+// after a read that has kept many.
+constexpr int kDropStepsMax = 128;
 
 // An internal key of RocksDB: user key, then sequence number and type as 64 bits.
 constexpr size_t kTrailerBytes = 8;
@@ -157,7 +160,8 @@ class CollapsingMemtable final : public rocksdb::MemTableRep {
   // `before` is directly in front of `node`.
   void Unlink(Node* before, Node* node, const VersionKey& key);
   void DropOld();
-  void DropOlderThan(Node* node);
+  // Takes one of `steps` for each version that it drops. False if they are used up: there may be more to drop.
+  bool DropOlderThan(Node* node, int* steps);
 
   const ReadHorizon* const horizon_;
   Node* const head_;
@@ -244,27 +248,32 @@ void CollapsingMemtable::Unlink(Node* before, Node* node, const VersionKey& key)
 
 void CollapsingMemtable::DropOld() {
   horizon_->GetLimits(&limits_);
-  while (!overwriting_.empty() && KeyOf(overwriting_.front()->entry()).sequence() <= limits_.overwritten) {
-    DropOlderThan(overwriting_.front());
-    overwriting_.pop_front();
+  bool is_done = true;
+  for (int steps = kDropStepsMax; is_done && !overwriting_.empty(); --steps) {
+    if (KeyOf(overwriting_.front()->entry()).sequence() > limits_.overwritten) break;
+    is_done = DropOlderThan(overwriting_.front(), &steps);
+    if (is_done) overwriting_.pop_front();
   }
   while (overwriting_.size() > kOverwrittenMax) overwriting_.pop_front();
-  next_drop_ = std::min(overwriting_.size(), kOverwrittenMax) + kOverwrittenMin;
+  next_drop_ = is_done ? overwriting_.size() + kOverwrittenMin : 0;
 }
 
-void CollapsingMemtable::DropOlderThan(Node* node) {
+bool CollapsingMemtable::DropOlderThan(Node* node, int* steps) {
   VersionKey key = KeyOf(node->entry());
   for (Node* older = node->Next(0); older != nullptr; older = node->Next(0)) {
     const VersionKey older_key = KeyOf(older->entry());
-    if (older_key.user_key != key.user_key) return;
+    if (older_key.user_key != key.user_key) return true;
+    if (*steps <= 0) return false;
     const bool hides_older = key.type() == kPutType || key.type() == kDeletionType;
     if (hides_older && limits_.AllowsToDrop(older_key.sequence(), key.sequence())) {
       Unlink(node, older, older_key);
+      --*steps;
     } else {
       node = older;
       key = older_key;
     }
   }
+  return true;
 }
 
 // Frees the memory of the object that it is a base of, as the last one of its destructors.

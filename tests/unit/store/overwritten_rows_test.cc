@@ -134,6 +134,25 @@ TEST_F(OverwrittenRowsTest, AreDroppedAfterTheirSnapshots) {
   EXPECT_EQ(Read(Direction::kForward, kRows + kFewSkipped), All("5"));
 }
 
+TEST_F(OverwrittenRowsTest, AreDroppedLittleByLittleAfterALongRead) {
+  WriteAll("first");
+  ASSERT_TRUE(database_
+                  ->ReadRange(rows(), {}, Direction::kForward,
+                              [&](std::string_view, std::string_view) {
+                                WriteGenerations(0, 20);
+                                return RowVerdict::kStop;
+                              })
+                  .ok());
+  WriteUnit unit(snapshot_);
+  for (int i = 0; i < 20; ++i) unit.Put(rows(), Name(0), "19");
+  ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
+  const uint64_t before = rocksdb::get_perf_context()->internal_key_skipped_count;
+  EXPECT_EQ(Read(Direction::kForward, UINT64_MAX - 1), All("19"));
+  EXPECT_GT(rocksdb::get_perf_context()->internal_key_skipped_count - before, 1000U);
+  WriteAll("last");
+  EXPECT_EQ(Read(Direction::kForward, kRows + kFewSkipped), All("last"));
+}
+
 // A read that began before all of them keeps the versions of one row, which other reads find their way around.
 TEST_F(OverwrittenRowsTest, AreNoDetourForReadsOfOtherRows) {
   WriteAll("first");
