@@ -109,6 +109,7 @@ DeadRanges::Mark MarkOf(RocksDb* db, const ColumnFamily& family) {
 
 // The view of a read, other than the current state.
 struct ReadView {
+  // Protected by a Holding of its sequence, or by a Reading that is older, for as long as the read takes.
   const rocksdb::Snapshot* snapshot = nullptr;
   // Taken before the snapshot. Null: dead ranges are not used.
   const DeadRanges::Mark* mark = nullptr;
@@ -125,8 +126,8 @@ class RangeCursor {
         limit_(read.mode == ReadMode::kMayBlock ? read.limit : nullptr),
         skipped_max_(SkippedMax(read)),
         skipped_before_(SkippedByThread()),
-        reading_(db->horizon()),
         gaps_(db, family.handle()->GetID(), forward_, view.mark) {
+    if (view.snapshot == nullptr) reading_.emplace(db->horizon());
     rocksdb::ReadOptions options;
     options.snapshot = view.snapshot;
     options.fill_cache = view.fill_cache;
@@ -250,7 +251,7 @@ class RangeCursor {
   bool is_at_end_ = false;  // by a jump
   // If gaps are used, where the rest of the read begins, in a reverse read not included. Empty: the end of the family.
   std::string from_;
-  const ReadHorizon::Reading reading_;
+  std::optional<ReadHorizon::Reading> reading_;
   Gaps gaps_;
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };

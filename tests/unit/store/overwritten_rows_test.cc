@@ -122,6 +122,23 @@ TEST_F(OverwrittenRowsTest, AreKeptForTheSnapshotsThatShowThem) {
   EXPECT_EQ(Read(Direction::kForward, 4 * kRows + kFewSkipped), All("39"));
 }
 
+// As an export does, which takes minutes.
+TEST_F(OverwrittenRowsTest, AreDroppedWhileASnapshotIsRead) {
+  WriteAll("first");
+  const std::unique_ptr<KeyspaceSnapshot> snapshot = database_->TakeSnapshot(rows());
+  int visited = 0;
+  const absl::StatusOr<RangeEnd> end = snapshot->ReadRange({}, [&](std::string_view, std::string_view value) {
+    EXPECT_EQ(value, "first");
+    if (++visited % 50 == 1) {
+      WriteGenerations(visited, visited + 30);
+      EXPECT_EQ(Read(Direction::kForward, 2 * kRows + kFewSkipped), All(std::to_string(visited + 29)));
+    }
+    return RowVerdict::kContinue;
+  });
+  ASSERT_TRUE(end.ok()) << end.status();
+  EXPECT_EQ(visited, kRows);
+}
+
 TEST_F(OverwrittenRowsTest, AreDroppedAfterTheirSnapshots) {
   WriteGenerations(0, 3);
   std::vector<std::unique_ptr<KeyspaceSnapshot>> snapshots;
