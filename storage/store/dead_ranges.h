@@ -36,9 +36,9 @@ class DeadRanges {
 
   // State of a family at the begin of a read. Taken before the read's iterator or snapshot is made.
   struct Mark {
-    bool is_watched = false;
-    uint64_t first_write = 0;  // first write that the read may not see
-    uint64_t sequence = 0;     // the read sees all up to this
+    bool is_watched;
+    uint64_t first_write;  // first write that the read may not see
+    uint64_t sequence;     // the read sees all up to this
   };
   // Keys in [begin, end); an empty `end` is the end of the family.
   struct Range {

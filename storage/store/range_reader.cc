@@ -276,6 +276,7 @@ class JoinedReader {
         rows_(rows),
         read_(read),
         visitor_(visitor),
+        mark_(MarkOf(db, index)),
         reading_(db->horizon()),
         snapshot_(db->db()) {}
 
