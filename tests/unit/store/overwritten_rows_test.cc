@@ -12,7 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "glog/logging.h"
+#include "rocksdb/env.h"
 #include "rocksdb/perf_context.h"
+#include "storage/store/rocks_options.h"
 #include "tests/unit/store/store_test_util.h"
 
 namespace armature::store::overwritten_rows_test {
@@ -251,6 +254,39 @@ TEST_F(OverwrittenRowsTest, LeaveNoTraceInFlushedMemtables) {
   Open(size_t{64} << 20);
   EXPECT_TRUE(Read(Direction::kForward, UINT64_MAX - 1) == All("39" + filler));
   EXPECT_EQ(database_->stats().files.background_errors_total, 0);
+}
+
+// Collects log lines while it exists.
+class LogLines : public google::LogSink {
+ public:
+  LogLines() { google::AddLogSink(this); }
+  ~LogLines() override { google::RemoveLogSink(this); }
+  void send(google::LogSeverity severity, const char*, const char*, int, const google::LogMessageTime&,
+            const char* message, size_t size) override {
+    text += severity == google::GLOG_ERROR ? "E " : "W ";
+    text.append(message, size) += '\n';
+  }
+  std::string text;
+};
+
+void WarnOfFlush(const std::shared_ptr<rocksdb::Logger>& logger, const char* family, const char* text) {
+  rocksdb::Warn(logger, "[db/flush_job.cc:957] [%s] [JOB 3] Level-0 flush %s", family, text);
+}
+
+TEST(OverwrittenRowsLog, FlushesOfOtherFamiliesThatReadFewerEntriesAreErrors) {
+  const std::shared_ptr<rocksdb::Logger> logger = MakeRocksLogger();
+  LogLines lines;
+  for (const char* const family : {"t1", "l1.2", "g1.2", "c1", "meta", "default"}) {
+    WarnOfFlush(logger, family, "Expected 5 entries in memtables, but read 4");
+  }
+  WarnOfFlush(logger, "t1", "is slow");
+  rocksdb::Warn(logger, "Expected 5 entries in memtables, but read 4");
+  EXPECT_EQ(
+      lines.text,
+      "E rocksdb: [db/flush_job.cc:957] [meta] [JOB 3] Level-0 flush Expected 5 entries in memtables, but read 4\n"
+      "E rocksdb: [db/flush_job.cc:957] [default] [JOB 3] Level-0 flush Expected 5 entries in memtables, but read 4\n"
+      "W rocksdb: [db/flush_job.cc:957] [t1] [JOB 3] Level-0 flush is slow\n"
+      "E rocksdb: Expected 5 entries in memtables, but read 4\n");
 }
 
 TEST_F(OverwrittenRowsTest, ConcurrentReadsSeeOneGenerationOfAllRows) {
