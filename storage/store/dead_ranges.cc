@@ -22,7 +22,7 @@ DeadRanges::Mark DeadRanges::BeginRead(uint32_t family, uint64_t last_sequence) 
   const absl::MutexLock lock(&mutex_);
   const Family* const watched = Find(family);
   if (watched == nullptr) return mark;
-  mark.first_write = writes_.empty() ? next_write_ : *writes_.begin();
+  mark.first_write = writes_.empty() ? next_write_ : writes_.front();
   mark.is_watched = watched->since <= mark.first_write;
   return mark;
 }
@@ -93,13 +93,13 @@ void DeadRanges::Forget(uint32_t family) {
 
 uint64_t DeadRanges::BeginWrite() {
   const absl::MutexLock lock(&mutex_);
-  writes_.insert(writes_.end(), next_write_);
+  writes_.push_back(next_write_);
   return next_write_++;
 }
 
 void DeadRanges::EndWrite(uint64_t write) {
   const absl::MutexLock lock(&mutex_);
-  writes_.erase(write);
+  writes_.erase(std::lower_bound(writes_.begin(), writes_.end(), write));
 }
 
 void DeadRanges::TakeOut(std::string_view key, Ranges* ranges) {

@@ -10,10 +10,10 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -24,8 +24,9 @@ namespace armature::store {
 // jump over it. A put into a range takes its key out of the range before the put is visible. Nothing of this is on
 // disk.
 //
-// A family is watched from the first long read on, and until its last range is gone. Reads and writes of other families
-// pay for one atomic load.
+// A family is watched from the first long read on, and until its last range is gone. While none is watched, a read pays
+// for one atomic load, and a write (a batch, not a row) takes a mutex twice for an instant. While any is, each read and
+// each put takes the mutex, too.
 //
 // Thread-safety: thread-safe. All of it is bounded: families, ranges, remembered puts.
 class DeadRanges {
@@ -36,9 +37,9 @@ class DeadRanges {
 
   // State of a family at the begin of a read. Taken before the read's iterator or snapshot is made.
   struct Mark {
-    bool is_watched = false;
-    uint64_t first_write = 0;  // first write that the read may not see
-    uint64_t sequence = 0;     // the read sees all up to this
+    bool is_watched;
+    uint64_t first_write;  // first write that the read may not see
+    uint64_t sequence;     // the read sees all up to this
   };
   // Keys in [begin, end); an empty `end` is the end of the family.
   struct Range {
@@ -89,7 +90,7 @@ class DeadRanges {
   absl::Mutex mutex_;
   std::atomic<size_t> watched_ = 0;
   uint64_t next_write_ ABSL_GUARDED_BY(mutex_) = 1;
-  std::set<uint64_t> writes_ ABSL_GUARDED_BY(mutex_);  // in progress
+  std::vector<uint64_t> writes_ ABSL_GUARDED_BY(mutex_);  // in progress, ascending
   std::map<uint32_t, Family> families_ ABSL_GUARDED_BY(mutex_);
 };
 

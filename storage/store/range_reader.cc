@@ -116,6 +116,7 @@ DeadRanges::Mark MarkOf(RocksDb* db, const ColumnFamily& family) {
 
 // The view of a read, other than the current state.
 struct ReadView {
+  // Protected by a Holding of its sequence, or by a Reading that is older, for as long as the read takes.
   const rocksdb::Snapshot* snapshot = nullptr;
   // Taken before the snapshot. Null: dead ranges are not used.
   const DeadRanges::Mark* mark = nullptr;
@@ -133,8 +134,8 @@ class RangeCursor {
         skipped_max_(SkippedMax(read)),
         counts_(rocksdb::get_perf_context()),
         skipped_before_(Skipped(*counts_)),
-        reading_(db->horizon()),
         gaps_(db, IdOf(family), forward_, view.mark) {
+    if (view.snapshot == nullptr) reading_.emplace(db->horizon());
     rocksdb::ReadOptions options;
     options.snapshot = view.snapshot;
     options.fill_cache = view.fill_cache;
@@ -260,7 +261,7 @@ class RangeCursor {
   bool is_at_end_ = false;  // by a jump
   // If gaps are used, where the rest of the read begins, in a reverse read not included. Empty: the end of the family.
   std::string from_;
-  const ReadHorizon::Reading reading_;
+  std::optional<ReadHorizon::Reading> reading_;
   Gaps gaps_;
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };
@@ -285,6 +286,7 @@ class JoinedReader {
         rows_(rows),
         read_(read),
         visitor_(visitor),
+        mark_(MarkOf(db, index)),
         reading_(db->horizon()),
         snapshot_(db->db()) {}
 

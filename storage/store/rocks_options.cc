@@ -18,6 +18,7 @@
 #include "storage/store/disk_space.h"
 #include "storage/store/durable_file.h"
 #include "storage/store/log_files.h"
+#include "storage/store/meta_keys.h"
 
 namespace armature::store {
 namespace {
@@ -52,6 +53,17 @@ rocksdb::BlockBasedTableOptions MakeTableOptions(const std::shared_ptr<rocksdb::
   return table;
 }
 
+// In RocksDB's warning that a flush has read another number of entries than were inserted into its memtables.
+constexpr std::string_view kFewerRead = " entries in memtables, but read ";
+
+// The family in a line of a flush: "[file] [family] [JOB 3] text". Empty if there is none.
+std::string_view FamilyOf(std::string_view line) {
+  const size_t end = line.find("] [JOB ");
+  if (end == std::string_view::npos) return {};
+  const size_t begin = line.rfind('[', end);
+  return begin == std::string_view::npos ? std::string_view() : line.substr(begin + 1, end - begin - 1);
+}
+
 class LogWriter final : public rocksdb::Logger {
  public:
   LogWriter() : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
@@ -65,9 +77,10 @@ class LogWriter final : public rocksdb::Logger {
     std::vsnprintf(line, sizeof line, format, arguments);
     // For each family that is made or dropped; LogFiles refuses them on purpose.
     if (std::string_view(line).find(kNoOptionsFiles) != std::string_view::npos) return;
-    // For each flush of a memtable that dropped old versions.
-    if (std::string_view(line).find(" entries in memtables, but read ") != std::string_view::npos) return;
-    if (level == rocksdb::InfoLogLevel::WARN_LEVEL) {
+    const bool is_count_wrong = std::string_view(line).find(kFewerRead) != std::string_view::npos;
+    // For each flush of a memtable that dropped old versions. Of another one it means that rows were lost.
+    if (is_count_wrong && IsTableFamilyName(FamilyOf(line))) return;
+    if (level == rocksdb::InfoLogLevel::WARN_LEVEL && !is_count_wrong) {
       LOG(WARNING) << "rocksdb: " << line;
     } else {
       LOG(ERROR) << "rocksdb: " << line;

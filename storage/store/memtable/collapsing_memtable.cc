@@ -8,13 +8,13 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <new>
 #include <string_view>
-#include <unordered_set>
 
-#include "glog/logging.h"
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
 #include "storage/store/memtable/read_horizon.h"
-#include "storage/store/rocks_status.h"
 
 namespace armature::store {
 namespace {
@@ -26,6 +26,9 @@ constexpr int kBranchingBits = 2;
 constexpr size_t kOverwrittenMin = 16;
 // The oldest of more than these are forgotten: they are dropped with the next write of their row.
 constexpr size_t kOverwrittenMax = 4096;
+// Number of rows and versions that one insert deals with. More are left for the next ones, so that none takes long
+// after a read that has kept many.
+constexpr int kDropStepsMax = 128;
 
 // An internal key of RocksDB: user key, then sequence number and type as 64 bits.
 constexpr size_t kTrailerBytes = 8;
@@ -64,6 +67,13 @@ VersionKey KeyOf(const char* entry) {
 bool IsBefore(const VersionKey& a, const VersionKey& b) {
   const int order = a.user_key.compare(b.user_key);
   return order != 0 ? order < 0 : a.trailer > b.trailer;
+}
+
+// As RocksDB counts those of its own memtables.
+void CountComparisons(uint64_t count) {
+  if (rocksdb::GetPerfLevel() >= rocksdb::PerfLevel::kEnableCount) {
+    rocksdb::get_perf_context()->user_key_comparison_count += count;
+  }
 }
 
 // The links of upper levels are in front of the node, and its entry is behind it.
@@ -109,11 +119,13 @@ class CollapsingMemtable final : public rocksdb::MemTableRep {
   // For sizes of key ranges in memory, which the store does not ask for.
   uint64_t ApproximateNumEntries(const rocksdb::Slice&, const rocksdb::Slice&) override { return 0; }
   Iterator* GetIterator(rocksdb::Arena* arena) override;
+  Iterator* GetDynamicPrefixIterator(rocksdb::Arena* arena) override;
 
   // The first node that is not before `key`, or null.
   Node* FindFirst(const VersionKey& key) const {
     Node* node = head_;
     Node* found = nullptr;
+    uint64_t compared = 0;
     for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
       Node* next = node->Next(level);
       // A node that was found not to be before the key is met again in the levels below.
@@ -121,9 +133,11 @@ class CollapsingMemtable final : public rocksdb::MemTableRep {
         node = next;
         next = node->Next(level);
         if (next != nullptr) __builtin_prefetch(next);
+        ++compared;
       }
       found = next;
     }
+    CountComparisons(compared);
     return found;
   }
   // The last node that is before `key`, or the last of all if `key` is null; null if there is none.
@@ -142,11 +156,12 @@ class CollapsingMemtable final : public rocksdb::MemTableRep {
  private:
   Node* NewNode(int height, size_t entry_bytes);
   int RandomHeight();
-  void Link(Node* node, const VersionKey& key);
-  // Takes the older versions behind `node` out of the levels in which `node` is not.
-  void LowerOlder(Node* node, const VersionKey& key);
+  void Link(Node* node);
+  // `before` is directly in front of `node`.
+  void Unlink(Node* before, Node* node, const VersionKey& key);
   void DropOld();
-  void DropOlderThan(Node* node);
+  // Takes one of `steps` for each version that it drops. False if they are used up: there may be more to drop.
+  bool DropOlderThan(Node* node, int* steps);
 
   const ReadHorizon* const horizon_;
   Node* const head_;
@@ -199,7 +214,7 @@ bool CollapsingMemtable::InsertKey(rocksdb::KeyHandle handle) {
     has_older = older.user_key == key.user_key;
     if (has_older && older.trailer == key.trailer) return false;
   }
-  Link(node, key);
+  Link(node);
   if (has_older) {
     overwriting_.push_back(node);
     if (overwriting_.size() >= next_drop_) DropOld();
@@ -207,50 +222,58 @@ bool CollapsingMemtable::InsertKey(rocksdb::KeyHandle handle) {
   return true;
 }
 
-void CollapsingMemtable::Link(Node* node, const VersionKey& key) {
+void CollapsingMemtable::Link(Node* node) {
   for (int level = 0; level < node->height; ++level) {
     node->link(level).store(before_[static_cast<size_t>(level)]->Next(level), std::memory_order_relaxed);
   }
   for (int level = 0; level < node->height; ++level) before_[static_cast<size_t>(level)]->SetNext(level, node);
   if (node->height > height_.load(std::memory_order_relaxed)) height_.store(node->height, std::memory_order_relaxed);
-  LowerOlder(node, key);
 }
 
-// Afterwards an older version is in no level in which a newer one is not, so that the newer one, which is directly in
-// front of it, is in front of it in every level.
-void CollapsingMemtable::LowerOlder(Node* node, const VersionKey& key) {
-  for (Node* older = node->Next(0); older != nullptr && older->height > node->height; older = older->Next(0)) {
-    if (KeyOf(older->entry()).user_key != key.user_key) return;
-    for (int level = node->height; level < older->height; ++level) {
-      before_[static_cast<size_t>(level)]->SetNext(level, older->Next(level));
+// In the levels that both have, `before` is directly in front of `node` as well. The others are searched from the top.
+void CollapsingMemtable::Unlink(Node* before, Node* node, const VersionKey& key) {
+  const int shared = std::min(before->height, node->height);
+  for (int level = 0; level < shared; ++level) before->SetNext(level, node->Next(level));
+  if (shared == node->height) return;
+  Node* at = head_;
+  for (int level = height_.load(std::memory_order_relaxed) - 1; level >= shared; --level) {
+    Node* next = at->Next(level);
+    while (next != nullptr && next != node && IsBefore(KeyOf(next->entry()), key)) {
+      at = next;
+      next = at->Next(level);
     }
-    older->height = node->height;
+    if (next == node) at->SetNext(level, node->Next(level));
   }
 }
 
 void CollapsingMemtable::DropOld() {
   horizon_->GetLimits(&limits_);
-  while (!overwriting_.empty() && KeyOf(overwriting_.front()->entry()).sequence() <= limits_.overwritten) {
-    DropOlderThan(overwriting_.front());
-    overwriting_.pop_front();
+  bool is_done = true;
+  for (int steps = kDropStepsMax; is_done && !overwriting_.empty(); --steps) {
+    if (KeyOf(overwriting_.front()->entry()).sequence() > limits_.overwritten) break;
+    is_done = DropOlderThan(overwriting_.front(), &steps);
+    if (is_done) overwriting_.pop_front();
   }
   while (overwriting_.size() > kOverwrittenMax) overwriting_.pop_front();
-  next_drop_ = std::min(overwriting_.size(), kOverwrittenMax) + kOverwrittenMin;
+  next_drop_ = is_done ? overwriting_.size() + kOverwrittenMin : 0;
 }
 
-void CollapsingMemtable::DropOlderThan(Node* node) {
+bool CollapsingMemtable::DropOlderThan(Node* node, int* steps) {
   VersionKey key = KeyOf(node->entry());
   for (Node* older = node->Next(0); older != nullptr; older = node->Next(0)) {
     const VersionKey older_key = KeyOf(older->entry());
-    if (older_key.user_key != key.user_key) return;
+    if (older_key.user_key != key.user_key) return true;
+    if (*steps <= 0) return false;
     const bool hides_older = key.type() == kPutType || key.type() == kDeletionType;
     if (hides_older && limits_.AllowsToDrop(older_key.sequence(), key.sequence())) {
-      for (int level = 0; level < older->height; ++level) node->SetNext(level, older->Next(level));
+      Unlink(node, older, older_key);
+      --*steps;
     } else {
       node = older;
       key = older_key;
     }
   }
+  return true;
 }
 
 // Frees the memory of the object that it is a base of, as the last one of its destructors.
@@ -267,7 +290,7 @@ class FreesItself {
   void* memory_ = nullptr;
 };
 
-class NodeIterator final : public FreesItself, public rocksdb::MemTableRep::Iterator {
+class NodeIterator : public FreesItself, public rocksdb::MemTableRep::Iterator {
  public:
   explicit NodeIterator(const CollapsingMemtable* table) : table_(table) {}
 
@@ -305,6 +328,26 @@ class NodeIterator final : public FreesItself, public rocksdb::MemTableRep::Iter
 
 rocksdb::MemTableRep::Iterator* CollapsingMemtable::GetIterator(rocksdb::Arena* arena) {
   return arena == nullptr ? new NodeIterator(this) : NodeIterator::NewFreedByDestructor(this);
+}
+
+// For a search that ends before the next one of its thread begins. Its memory belongs to the thread.
+class PointIterator final : public NodeIterator {
+ public:
+  static PointIterator* New(const CollapsingMemtable* table) {
+    alignas(PointIterator) thread_local std::array<std::byte, sizeof(PointIterator)> memory{};
+    return new (memory.data()) PointIterator(table);
+  }
+  static void operator delete(void*) noexcept {}
+
+ private:
+  using NodeIterator::NodeIterator;
+};
+
+// MemTableRep::Get, which all point reads go through and which cannot be overridden with public headers, asks for an
+// iterator without an arena, and never deletes it. Nothing else does.
+rocksdb::MemTableRep::Iterator* CollapsingMemtable::GetDynamicPrefixIterator(rocksdb::Arena* arena) {
+  if (arena != nullptr) return GetIterator(arena);
+  return PointIterator::New(this);
 }
 
 class CollapsingMemtableFactory final : public rocksdb::MemTableRepFactory {

@@ -18,7 +18,8 @@ namespace armature::store {
 // Registers the reads of one database by the sequence number of RocksDB that they may see.
 //
 // Every read of a family with collapsing memtables (point read, iterator, snapshot) must be made while a Reading or a
-// Holding exists that was made before it. A read without one may miss rows that are overwritten meanwhile.
+// Holding exists that was made before it; if there is only a Holding, of the snapshot that it registers. A read without
+// one may miss rows that are overwritten meanwhile.
 //
 // Thread-safety: thread-safe. Lifetime: outlives the database and all Readings and Holdings.
 class ReadHorizon {
@@ -26,7 +27,9 @@ class ReadHorizon {
   // Number of reads at one time that are registered one by one. While there are more, nothing is dropped.
   static constexpr size_t kReadings = 64;
 
-  // A read that begins after the construction and ends before the destruction. Costs two atomic exchanges.
+  // A read that begins after the construction and ends before the destruction. While it exists, no version that is
+  // overwritten after the construction is dropped, in the whole database: not for reads that take minutes. Costs two
+  // atomic exchanges.
   class Reading {
    public:
     explicit Reading(ReadHorizon* horizon);

@@ -1,6 +1,7 @@
 // Reads among old versions of rows: memtables drop those that no read needs, and no others.
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <functional>
@@ -11,6 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "glog/logging.h"
+#include "rocksdb/env.h"
+#include "rocksdb/perf_context.h"
+#include "storage/store/rocks_options.h"
 #include "tests/unit/store/store_test_util.h"
 
 namespace armature::store::overwritten_rows_test {
@@ -120,6 +125,23 @@ TEST_F(OverwrittenRowsTest, AreKeptForTheSnapshotsThatShowThem) {
   EXPECT_EQ(Read(Direction::kForward, 4 * kRows + kFewSkipped), All("39"));
 }
 
+// As an export does, which takes minutes.
+TEST_F(OverwrittenRowsTest, AreDroppedWhileASnapshotIsRead) {
+  WriteAll("first");
+  const std::unique_ptr<KeyspaceSnapshot> snapshot = database_->TakeSnapshot(rows());
+  int visited = 0;
+  const absl::StatusOr<RangeEnd> end = snapshot->ReadRange({}, [&](std::string_view, std::string_view value) {
+    EXPECT_EQ(value, "first");
+    if (++visited % 50 == 1) {
+      WriteGenerations(visited, visited + 30);
+      EXPECT_EQ(Read(Direction::kForward, 2 * kRows + kFewSkipped), All(std::to_string(visited + 29)));
+    }
+    return RowVerdict::kContinue;
+  });
+  ASSERT_TRUE(end.ok()) << end.status();
+  EXPECT_EQ(visited, kRows);
+}
+
 TEST_F(OverwrittenRowsTest, AreDroppedAfterTheirSnapshots) {
   WriteGenerations(0, 3);
   std::vector<std::unique_ptr<KeyspaceSnapshot>> snapshots;
@@ -130,6 +152,57 @@ TEST_F(OverwrittenRowsTest, AreDroppedAfterTheirSnapshots) {
   snapshots.clear();
   WriteGenerations(3, 6);
   EXPECT_EQ(Read(Direction::kForward, kRows + kFewSkipped), All("5"));
+}
+
+TEST_F(OverwrittenRowsTest, AreDroppedLittleByLittleAfterALongRead) {
+  WriteAll("first");
+  ASSERT_TRUE(database_
+                  ->ReadRange(rows(), {}, Direction::kForward,
+                              [&](std::string_view, std::string_view) {
+                                WriteGenerations(0, 20);
+                                return RowVerdict::kStop;
+                              })
+                  .ok());
+  WriteUnit unit(snapshot_);
+  for (int i = 0; i < 20; ++i) unit.Put(rows(), Name(0), "19");
+  ASSERT_TRUE(CommitAndWait(database_.get(), std::move(unit)).ok());
+  const uint64_t before = rocksdb::get_perf_context()->internal_key_skipped_count;
+  EXPECT_EQ(Read(Direction::kForward, UINT64_MAX - 1), All("19"));
+  EXPECT_GT(rocksdb::get_perf_context()->internal_key_skipped_count - before, 1000U);
+  WriteAll("last");
+  EXPECT_EQ(Read(Direction::kForward, kRows + kFewSkipped), All("last"));
+}
+
+// A read that began before all of them keeps the versions of one row, which other reads find their way around.
+TEST_F(OverwrittenRowsTest, AreNoDetourForReadsOfOtherRows) {
+  WriteAll("first");
+  uint64_t compared = 0;
+  const absl::StatusOr<RangeEnd> end =
+      database_->ReadRange(rows(), {}, Direction::kForward, [&](std::string_view, std::string_view) {
+        for (int write = 0; write < 40; ++write) {
+          WriteUnit unit(snapshot_);
+          for (int i = 0; i < 100; ++i) unit.Put(rows(), Name(100), std::to_string(write));
+          if (!CommitAndWait(database_.get(), std::move(unit)).ok()) ADD_FAILURE();
+        }
+        const uint64_t before = rocksdb::get_perf_context()->user_key_comparison_count;
+        for (int row = 101; row < 106; ++row) EXPECT_EQ(ValueOf(*database_, rows(), Name(row)), "first");
+        compared = rocksdb::get_perf_context()->user_key_comparison_count - before;
+        return RowVerdict::kStop;
+      });
+  ASSERT_TRUE(end.ok()) << end.status();
+  EXPECT_GT(compared, 0U);
+  EXPECT_LT(compared, 1000U);
+}
+
+// With a sanitizer, which has an allocator of its own, the check for leaks at the end of the program is the test.
+TEST_F(OverwrittenRowsTest, PointReadsKeepNoMemory) {
+  constexpr int kReads = 20000;
+  WriteAll("v");
+  EXPECT_EQ(ValueOf(*database_, rows(), Name(0)), "v");
+  const size_t before = mallinfo2().uordblks;
+  for (int i = 0; i < kReads; ++i) ValueOf(*database_, rows(), Name(i % kRows));
+  const size_t after = mallinfo2().uordblks;
+  EXPECT_LT(after, before + size_t{kReads} * 8);
 }
 
 // Reads rows one by one, and overwrites all of them in between.
@@ -181,6 +254,39 @@ TEST_F(OverwrittenRowsTest, LeaveNoTraceInFlushedMemtables) {
   Open(size_t{64} << 20);
   EXPECT_TRUE(Read(Direction::kForward, UINT64_MAX - 1) == All("39" + filler));
   EXPECT_EQ(database_->stats().files.background_errors_total, 0);
+}
+
+// Collects log lines while it exists.
+class LogLines : public google::LogSink {
+ public:
+  LogLines() { google::AddLogSink(this); }
+  ~LogLines() override { google::RemoveLogSink(this); }
+  void send(google::LogSeverity severity, const char*, const char*, int, const google::LogMessageTime&,
+            const char* message, size_t size) override {
+    text += severity == google::GLOG_ERROR ? "E " : "W ";
+    text.append(message, size) += '\n';
+  }
+  std::string text;
+};
+
+void WarnOfFlush(const std::shared_ptr<rocksdb::Logger>& logger, const char* family, const char* text) {
+  rocksdb::Warn(logger, "[db/flush_job.cc:957] [%s] [JOB 3] Level-0 flush %s", family, text);
+}
+
+TEST(OverwrittenRowsLog, FlushesOfOtherFamiliesThatReadFewerEntriesAreErrors) {
+  const std::shared_ptr<rocksdb::Logger> logger = MakeRocksLogger();
+  LogLines lines;
+  for (const char* const family : {"t1", "l1.2", "g1.2", "c1", "meta", "default"}) {
+    WarnOfFlush(logger, family, "Expected 5 entries in memtables, but read 4");
+  }
+  WarnOfFlush(logger, "t1", "is slow");
+  rocksdb::Warn(logger, "Expected 5 entries in memtables, but read 4");
+  EXPECT_EQ(
+      lines.text,
+      "E rocksdb: [db/flush_job.cc:957] [meta] [JOB 3] Level-0 flush Expected 5 entries in memtables, but read 4\n"
+      "E rocksdb: [db/flush_job.cc:957] [default] [JOB 3] Level-0 flush Expected 5 entries in memtables, but read 4\n"
+      "W rocksdb: [db/flush_job.cc:957] [t1] [JOB 3] Level-0 flush is slow\n"
+      "E rocksdb: Expected 5 entries in memtables, but read 4\n");
 }
 
 TEST_F(OverwrittenRowsTest, ConcurrentReadsSeeOneGenerationOfAllRows) {

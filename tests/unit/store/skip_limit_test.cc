@@ -135,6 +135,16 @@ TEST_F(SkipLimitTest, PiecesOfAReadVisitEveryLiveRowOnce) {
   }
 }
 
+TEST_F(SkipLimitTest, LaterJoinedReadsJumpOverWhatTheFirstOnesPassed) {
+  DeleteMost();
+  for (int i = 0; i < 2; ++i) ReadAll(Direction::kForward, UINT64_MAX - 1, /*joined=*/true);
+  for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
+    const Passes entries = ReadAll(direction, 20, /*joined=*/true);
+    EXPECT_EQ(entries.visited.size(), Live().size());
+    EXPECT_EQ(entries.reads, 1);
+  }
+}
+
 TEST_F(SkipLimitTest, RunsOfDeletedRowsBetweenLiveOnesCountTogether) {
   Write([](WriteUnit* unit, const Keyspace& keyspace, int row) {
     if (row % 500 != 0) unit->Delete(keyspace, Name(row));
