@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <string_view>
+#include <utility>
 
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
@@ -276,32 +277,9 @@ bool CollapsingMemtable::DropOlderThan(Node* node, int* steps) {
   return true;
 }
 
-// Frees the memory of the object that it is a base of, as the last one of its destructors.
-class FreesItself {
- public:
-  FreesItself(const FreesItself&) = delete;
-  FreesItself& operator=(const FreesItself&) = delete;
-
- protected:
-  FreesItself() = default;
-  ~FreesItself() {
-    if (memory_ != nullptr) ::operator delete(memory_);
-  }
-  void* memory_ = nullptr;
-};
-
-class NodeIterator : public FreesItself, public rocksdb::MemTableRep::Iterator {
+class NodeIterator : public rocksdb::MemTableRep::Iterator {
  public:
   explicit NodeIterator(const CollapsingMemtable* table) : table_(table) {}
-
-  // RocksDB destroys an iterator in an arena without freeing its memory. Arenas are not in its public headers, so the
-  // iterator is on the heap and frees itself.
-  static NodeIterator* NewFreedByDestructor(const CollapsingMemtable* table) {
-    void* const memory = ::operator new(sizeof(NodeIterator));
-    auto* const iterator = new (memory) NodeIterator(table);
-    iterator->memory_ = memory;
-    return iterator;
-  }
 
   bool Valid() const override { return node_ != nullptr; }
   const char* key() const override { return node_->entry(); }
@@ -326,8 +304,33 @@ class NodeIterator : public FreesItself, public rocksdb::MemTableRep::Iterator {
   Node* node_ = nullptr;
 };
 
+// RocksDB destroys an iterator in an arena without freeing its memory. Arenas are not in its public headers, so the
+// iterator is on the heap. Its memory must outlive its destructor, so it is left to the next one of the thread.
+class ArenaIterator final : public NodeIterator {
+ public:
+  static ArenaIterator* New(const CollapsingMemtable* table) {
+    void* memory = std::exchange(Spare(), nullptr);
+    if (memory == nullptr) memory = ::operator new(sizeof(ArenaIterator));
+    return new (memory) ArenaIterator(table);
+  }
+  ~ArenaIterator() override { ::operator delete(std::exchange(Spare(), static_cast<void*>(this))); }
+
+ private:
+  using NodeIterator::NodeIterator;
+
+  static void*& Spare() {
+    struct Memory {
+      void* memory = nullptr;
+      ~Memory() { ::operator delete(memory); }
+    };
+    thread_local Memory spare;
+    return spare.memory;
+  }
+};
+
 rocksdb::MemTableRep::Iterator* CollapsingMemtable::GetIterator(rocksdb::Arena* arena) {
-  return arena == nullptr ? new NodeIterator(this) : NodeIterator::NewFreedByDestructor(this);
+  if (arena == nullptr) return new NodeIterator(this);
+  return ArenaIterator::New(this);
 }
 
 // For a search that ends before the next one of its thread begins. Its memory belongs to the thread.
