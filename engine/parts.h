@@ -105,6 +105,7 @@ struct Parts {
         table_pool("arm-tables", 2, options.pool_queue_max),
         table_waits(db, &timers),
         locks(options.lock_stripes, &holder_pool, &timers, options.transaction_wait),
+        queued_rows(db->commit_queue_bytes_max() / 8),
         applier(db, options.applier_threads),
         builder(db, &applier, options.index_build),
         backups(db, options.backup) {}

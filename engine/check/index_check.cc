@@ -29,6 +29,7 @@ constexpr absl::Duration kRowPatience = absl::Seconds(30);
 // Limit while a row is locked, because writers of the row wait meanwhile.
 constexpr absl::Duration kLockedPatience = absl::Seconds(1);
 constexpr int kAttemptsMax = 20;
+constexpr absl::Duration kAttemptPause = absl::Milliseconds(50);
 
 struct CheckedRow {
   std::string key;
@@ -234,19 +235,28 @@ class Verifier {
     return !value.has_value() || BaseKeyOf(*value) != base_key;
   }
 
-  // Locks the row, when its last write is durable.
+  // Locks the row, when its last write is durable. A write that fails is no reason to end the check: the row is locked
+  // again after a pause.
   absl::StatusOr<store::LockTable::Guard> Lock(std::string_view base_key) const {
     const TableId table = table_.descriptor.id;
-    ARM_ASSIGN_OR_RETURN(store::LockTable::Guard guard, Await<absl::StatusOr<store::LockTable::Guard>>([&](auto then) {
-                           parts_->locks.Acquire(parts_->locks.HashRow(table.value(), base_key),
-                                                 Deadline::After(kRowPatience), std::move(then));
-                         }));
-    const std::shared_ptr<const store::QueuedRow> queued = parts_->queued_rows.Find(table, base_key);
-    if (queued == nullptr) return guard;
-    ARM_RETURN_IF_ERROR(Await<absl::StatusOr<ChangeSequence>>([&](auto then) {
-                          parts_->database->WhenDurable(queued->epoch(), /*held_bytes=*/0, std::move(then));
-                        }).status());
-    return guard;
+    for (int attempt = 1;; ++attempt) {
+      ARM_ASSIGN_OR_RETURN(store::LockTable::Guard guard,
+                           Await<absl::StatusOr<store::LockTable::Guard>>([&](auto then) {
+                             parts_->locks.Acquire(parts_->locks.HashRow(table.value(), base_key),
+                                                   Deadline::After(kRowPatience), std::move(then));
+                           }));
+      const std::shared_ptr<const store::QueuedRow> queued = parts_->queued_rows.Find(table, base_key);
+      if (queued == nullptr) return guard;
+      const absl::StatusOr<ChangeSequence> durable = Await<absl::StatusOr<ChangeSequence>>(
+          [&](auto then) { parts_->database->WhenDurable(queued->epoch(), /*held_bytes=*/0, std::move(then)); });
+      if (durable.ok()) return guard;
+      if (attempt == kAttemptsMax) return durable.status();
+      guard.Release();
+      Await<absl::Status>([&](auto then) {
+        parts_->timers.AtMonotonic(MonotonicAfter(kAttemptPause),
+                                   [then = std::move(then)]() mutable { std::move(then)(absl::OkStatus()); });
+      }).IgnoreError();
+    }
   }
 
   // Waits until the index contains all acknowledged writes.

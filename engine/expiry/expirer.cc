@@ -73,7 +73,7 @@ struct Expirer::Deletion {
   bool deletes_item = false;
 
   void End(const absl::Status& status) {
-    guard.Release();
+    guard.Release(store::LockTable::NextWaiter::kOnPool);
     if (!status.ok()) {
       LOG_EVERY_N(WARNING, 1000) << "expiry: an item stays for now table=" << row.table().descriptor.name
                                  << " status=" << status;
@@ -360,7 +360,7 @@ void Expirer::Delete(const std::shared_ptr<Deletion>& deletion) {
   std::shared_ptr<store::QueuedRow> queued;
   store::CommitTerms terms{deletion->row.decided_on};
   store::WriteUnit unit = *std::exchange(deletion->unit, std::nullopt);
-  if (deletion->deletes_item && ReleasesEarly({&unit, 1}, &deletion->guard)) {
+  if (deletion->deletes_item && ReleasesEarly(*parts_, {&unit, 1}, &deletion->guard)) {
     deletion->queued = queued =
         std::make_shared<store::QueuedRow>(deletion->row.table().descriptor.id, deletion->row.key, std::nullopt);
     terms.held_bytes = queued->byte_size();

@@ -212,7 +212,7 @@ void Finish(const BatchPtr& batch) {
 
 void End(const BatchPtr& batch, Member* member, absl::StatusOr<ChangeSequence> answer) {
   if (member->queued != nullptr) batch->parts->queued_rows.Settle(member->queued.get());
-  member->guard.Release();
+  member->guard.Release(store::LockTable::NextWaiter::kOnPool);
   member->answer = std::move(answer);
   if (batch->unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) Finish(batch);
 }
@@ -232,9 +232,12 @@ void EndUnwritten(const BatchPtr& batch, Member* member, const absl::Status& out
     if (!outcome.ok()) return End(batch, member, outcome);
     return End(batch, member, batch->parts->database->CommitNothing());
   }
-  member->guard.Release();
+  // The other members come after it.
+  member->guard.Release(store::LockTable::NextWaiter::kOnPool);
+  const int64_t begin_ns = RequestTrace::Begin(batch->context.trace);
   batch->parts->database->WhenDurable(*row.decided_on, row.old_value.size(),
-                                      [batch, member, outcome](absl::StatusOr<ChangeSequence> sequence) {
+                                      [batch, member, outcome, begin_ns](absl::StatusOr<ChangeSequence> sequence) {
+                                        RequestTrace::End(batch->context.trace, WaitFor::kCommit, begin_ns);
                                         if (sequence.ok() && !outcome.ok()) return End(batch, member, outcome);
                                         End(batch, member, std::move(sequence));
                                       });
@@ -246,7 +249,7 @@ store::Commitment CommitmentOf(const BatchPtr& batch, Member* member, size_t pla
   store::WriteUnit unit = BuildUnit(&row);
   store::CommitTerms terms{row.decided_on};
   EarlyGuard guard;
-  if (ReleasesEarly({&unit, 1}, &member->guard)) {
+  if (ReleasesEarly(*batch->parts, {&unit, 1}, &member->guard)) {
     member->queued = QueuedRowOf(row);
     terms.held_bytes = member->queued->byte_size();
     guard = std::make_shared<store::LockTable::Guard>(std::move(member->guard));

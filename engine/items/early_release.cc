@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/items/expressions.h"
+
 namespace armature::engine {
 
 absl::StatusOr<store::GetResult> ReadLocked(const Parts& parts, const store::Table& table, std::string_view key,
@@ -15,20 +17,34 @@ absl::StatusOr<store::GetResult> ReadLocked(const Parts& parts, const store::Tab
   return store::GetResult::kFound;
 }
 
-bool ReleasesEarly(absl::Span<const store::WriteUnit> units, store::LockTable::Guard* guard) {
+bool ReleasesEarly(const Parts& parts, absl::Span<const store::WriteUnit> units, store::LockTable::Guard* guard) {
   // A unit that may be refused alone keeps its locks: the writes decided on it would have to fail for its reason.
-  return guard->TakeEarlyRelease() &&
+  return !parts.queued_rows.is_full() && guard->TakeEarlyRelease() &&
          std::none_of(units.begin(), units.end(), [](const store::WriteUnit& unit) { return unit.has_counters(); });
 }
 
-void AfterQueued(const Parts& parts, const DecidedOn& decided_on, size_t held_bytes, absl::Status outcome,
+size_t AnswerBytes(std::string_view stored) { return IsLongToAnswer(stored) ? kInlineBytesMax + 1 : stored.size(); }
+
+void AfterQueued(Parts* parts, UnwrittenAnswer answer, absl::Status outcome,
                  absl::AnyInvocable<void(absl::Status) &&> then) {
-  if (!decided_on.has_value()) return std::move(then)(std::move(outcome));
-  parts.database->WhenDurable(
-      *decided_on, held_bytes,
-      [outcome = std::move(outcome), then = std::move(then)](const absl::StatusOr<ChangeSequence>& durable) mutable {
-        std::move(then)(durable.ok() ? std::move(outcome) : durable.status());
+  if (!answer.decided_on.has_value()) {
+    answer.guard.Release(store::LockTable::NextWaiter::kOnPool);
+    return std::move(then)(std::move(outcome));
+  }
+  const int64_t begin_ns = RequestTrace::Begin(answer.trace);
+  parts->database->WhenDurable(
+      *answer.decided_on, answer.bytes,
+      [parts, bytes = answer.bytes, trace = std::move(answer.trace), begin_ns, outcome = std::move(outcome),
+       then = std::move(then)](const absl::StatusOr<ChangeSequence>& durable) mutable {
+        RequestTrace::End(trace, WaitFor::kCommit, begin_ns);
+        if (!durable.ok()) return std::move(then)(durable.status());
+        if (bytes <= kInlineBytesMax) return std::move(then)(std::move(outcome));
+        // The answers of other requests must not wait while this one is encoded.
+        parts->holder_pool.RunAdmitted(
+            [outcome = std::move(outcome), then = std::move(then)]() mutable { std::move(then)(std::move(outcome)); });
       });
+  // The last act: the next waiter may continue behind it.
+  answer.guard.Release();
 }
 
 }  // namespace armature::engine

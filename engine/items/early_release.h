@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/parts.h"
+#include "engine/request_trace.h"
 #include "storage/store/commit/committer.h"
 #include "storage/store/commit/lock_table.h"
 #include "storage/store/commit/queued_rows.h"
@@ -37,12 +38,24 @@ absl::StatusOr<store::GetResult> ReadLocked(const Parts& parts, const store::Tab
 using EarlyGuard = std::shared_ptr<store::LockTable::Guard>;
 
 // True if a commit of `units` should release the locks of `guard` when it is queued. Called once for each commit.
-bool ReleasesEarly(absl::Span<const store::WriteUnit> units, store::LockTable::Guard* guard);
+bool ReleasesEarly(const Parts& parts, absl::Span<const store::WriteUnit> units, store::LockTable::Guard* guard);
 
-// Calls `then` when the values are durable that an answer was decided on: at once for nullopt. The argument is
-// `outcome`, or the error of a batch that failed. `held_bytes`: memory of the answer. The caller has released its
-// locks.
-void AfterQueued(const Parts& parts, const DecidedOn& decided_on, size_t held_bytes, absl::Status outcome,
+// An answer without a write.
+struct UnwrittenAnswer {
+  DecidedOn decided_on;
+  size_t bytes = 0;               // estimate of its memory
+  store::LockTable::Guard guard;  // the locks of its rows
+  std::shared_ptr<RequestTrace> trace;
+};
+
+// Estimate of the memory of an answer with an item. `stored`: the item as stored.
+size_t AnswerBytes(std::string_view stored);
+
+// Releases the locks, and calls `then` when the values are durable that the answer was decided on: at once if they are,
+// otherwise on the thread of commit callbacks, or on the pool of lock holders for more than kInlineBytesMax. The
+// argument is `outcome`, or the error of a batch that failed. The caller owns a token of WaitingRequests, and returns
+// after it.
+void AfterQueued(Parts* parts, UnwrittenAnswer answer, absl::Status outcome,
                  absl::AnyInvocable<void(absl::Status) &&> then);
 
 }  // namespace armature::engine

@@ -29,7 +29,7 @@ struct Write {
 
   const WriteRequest& request() const { return row.mutation->request(); }
   void Fail(const absl::Status& status) {
-    guard.Release();
+    guard.Release(store::LockTable::NextWaiter::kOnPool);
     std::move(done)(status);
   }
 };
@@ -37,7 +37,7 @@ using WritePtr = std::shared_ptr<Write>;
 
 // Answers a write that is durable, or that changed nothing.
 void Answer(const WritePtr& write, ChangeSequence sequence) {
-  write->guard.Release();
+  write->guard.Release(store::LockTable::NextWaiter::kOnPool);
   write->result.change_sequence = sequence.value();
   std::move(write->done)(std::move(write->result));
 }
@@ -89,25 +89,24 @@ absl::Status Decide(const Parts& parts, RowWrite* row) {
   return TakeWrite(parts, row->table(), row->key, row->table_units(), row->effect.local, row->effect.global);
 }
 
+UnwrittenAnswer UnwrittenOf(const WritePtr& write) {
+  return {write->row.decided_on, AnswerBytes(write->row.old_value), std::move(write->guard), write->context.trace};
+}
+
 // Fails a write for a reason that was found in the row.
 void FailDecided(const WritePtr& write, const absl::Status& status) {
-  write->guard.Release();
-  AfterQueued(*write->parts, write->row.decided_on, write->row.old_value.size(), status,
-              [write](const absl::Status& outcome) { write->Fail(outcome); });
+  AfterQueued(write->parts, UnwrittenOf(write), status, [write](const absl::Status& outcome) { write->Fail(outcome); });
 }
 
 void AnswerUnchanged(const WritePtr& write) {
-  store::Database& database = *write->parts->database;
-  const DecidedOn decided_on = write->row.decided_on;
-  const size_t held_bytes = write->row.old_value.size();
-  store::CommitCallback answer = [write](const absl::StatusOr<ChangeSequence>& sequence) {
+  UnwrittenAnswer unwritten = UnwrittenOf(write);
+  FillResult(write.get());
+  AfterQueued(write->parts, std::move(unwritten), absl::OkStatus(), [write](const absl::Status& durable) {
+    if (!durable.ok()) return write->Fail(durable);
+    const absl::StatusOr<ChangeSequence> sequence = write->parts->database->CommitNothing();
     if (!sequence.ok()) return write->Fail(sequence.status());
-    FillResult(write.get());
     Answer(write, *sequence);
-  };
-  if (!decided_on.has_value()) return std::move(answer)(database.CommitNothing());
-  write->guard.Release();
-  database.WhenDurable(*decided_on, held_bytes, std::move(answer));
+  });
 }
 
 void DecideAndCommit(const WritePtr& write) {
@@ -121,7 +120,7 @@ void DecideAndCommit(const WritePtr& write) {
   EarlyGuard early;
   std::shared_ptr<store::QueuedRow> queued;
   store::CommitTerms terms{row.decided_on};
-  if (ReleasesEarly({&unit, 1}, &write->guard)) {
+  if (ReleasesEarly(*parts, {&unit, 1}, &write->guard)) {
     write->queued = queued = QueuedRowOf(row);
     terms.held_bytes = queued->byte_size();
     early = std::make_shared<store::LockTable::Guard>(std::move(write->guard));

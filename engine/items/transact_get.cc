@@ -49,7 +49,7 @@ struct ReadTransaction {
 using ReadTransactionPtr = std::shared_ptr<ReadTransaction>;
 
 void End(const ReadTransactionPtr& transaction, absl::StatusOr<TransactGetResult> result) {
-  transaction->guard.Release();
+  transaction->guard.Release(store::LockTable::NextWaiter::kOnPool);
   std::move(transaction->done)(std::move(result));
 }
 
@@ -109,16 +109,19 @@ absl::Status Prepare(ReadTransaction* transaction) {
   return CheckItemsOnce(names);
 }
 
-// Releases the locks, and continues when all items that were read are durable.
-void AfterReads(const ReadTransactionPtr& transaction, const absl::Status& outcome,
-                absl::AnyInvocable<void(absl::Status) &&> then) {
-  const DecidedOn decided_on = transaction->decided_on;
-  const size_t bytes = transaction->wire_bytes;
-  transaction->guard.Release();
-  AfterQueued(*transaction->parts, decided_on, bytes, outcome, std::move(then));
+// Releases the locks, and answers when all items that were read are durable.
+void EndAfterReads(const ReadTransactionPtr& transaction, const absl::Status& outcome) {
+  AfterQueued(
+      transaction->parts,
+      {transaction->decided_on, transaction->wire_bytes, std::move(transaction->guard), transaction->context.trace},
+      outcome, [transaction](const absl::Status& durable) {
+        if (!durable.ok()) return End(transaction, durable);
+        End(transaction, std::move(transaction->result));
+      });
 }
 
-void Answer(const ReadTransactionPtr& transaction) {
+// Takes the capacity of the reads.
+void Charge(const ReadTransactionPtr& transaction) {
   CapacitySums capacity(transaction->request.return_consumed_capacity, CapacityUse::kReads);
   for (size_t i = 0; i < transaction->rows.size(); ++i) {
     const ReadRow& row = transaction->rows[i];
@@ -128,7 +131,6 @@ void Answer(const ReadTransactionPtr& transaction) {
                  ReportRead(capacity.report(), *transaction->request.gets[i].get.table_name, nullptr, row.units));
   }
   transaction->result.capacity = capacity.Take();
-  End(transaction, std::move(transaction->result));
 }
 
 absl::Status TakeItem(ReadTransaction* transaction, ReadRow* row, bool found, std::string stored) {
@@ -182,14 +184,10 @@ void ReadRows(const ReadTransactionPtr& transaction, store::ReadMode mode) {
       return;
     }
     const absl::Status taken = TakeItem(transaction.get(), &row, *got == store::GetResult::kFound, std::move(stored));
-    if (!taken.ok()) {
-      return AfterReads(transaction, taken, [transaction](const absl::Status& outcome) { End(transaction, outcome); });
-    }
+    if (!taken.ok()) return EndAfterReads(transaction, taken);
   }
-  AfterReads(transaction, absl::OkStatus(), [transaction](const absl::Status& durable) {
-    if (!durable.ok()) return End(transaction, durable);
-    Answer(transaction);
-  });
+  Charge(transaction);
+  EndAfterReads(transaction, absl::OkStatus());
 }
 
 // Reports the first invalid key, then missing capacity.

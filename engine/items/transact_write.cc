@@ -227,7 +227,7 @@ std::string TokenKeyOf(const TransactWriteRequest& request) {
 
 void End(const TransactionPtr& transaction, absl::StatusOr<TransactWriteResult> result) {
   Parts* const parts = transaction->parts;
-  transaction->guard.Release();
+  transaction->guard.Release(store::LockTable::NextWaiter::kOnPool);
   if (transaction->has_claim) {
     parts->tokens.Release(transaction->token_key);
     SweepTokensIfDue(parts);
@@ -351,16 +351,15 @@ DecidedOn DecidedOnOf(const Transaction& transaction) {
 
 // Ends a transaction that was decided and writes nothing.
 void EndUnwritten(const TransactionPtr& transaction, const absl::Status& decided) {
-  const DecidedOn decided_on = DecidedOnOf(*transaction);
-  transaction->guard.Release();
-  AfterQueued(*transaction->parts, decided_on, transaction->read_bytes, decided,
-              [transaction](const absl::Status& outcome) {
-                if (!outcome.ok()) return End(transaction, outcome);
-                const absl::StatusOr<ChangeSequence> sequence = transaction->parts->database->CommitNothing();
-                if (!sequence.ok()) return End(transaction, sequence.status());
-                transaction->result.change_sequence = sequence->value();
-                End(transaction, std::move(transaction->result));
-              });
+  UnwrittenAnswer unwritten{DecidedOnOf(*transaction), 0, std::move(transaction->guard), transaction->context.trace};
+  for (const auto& row : transaction->rows()) unwritten.bytes += AnswerBytes(row->old_value);
+  AfterQueued(transaction->parts, std::move(unwritten), decided, [transaction](const absl::Status& outcome) {
+    if (!outcome.ok()) return End(transaction, outcome);
+    const absl::StatusOr<ChangeSequence> sequence = transaction->parts->database->CommitNothing();
+    if (!sequence.ok()) return End(transaction, sequence.status());
+    transaction->result.change_sequence = sequence->value();
+    End(transaction, std::move(transaction->result));
+  });
 }
 
 // The rows that a transaction changes, for the next holders of their locks.
@@ -379,7 +378,7 @@ void Commit(const TransactionPtr& transaction, std::vector<store::WriteUnit> uni
   EarlyGuard early;
   std::vector<std::shared_ptr<store::QueuedRow>> queued;
   store::CommitTerms terms{DecidedOnOf(*transaction)};
-  if (ReleasesEarly(units, &transaction->guard)) {
+  if (ReleasesEarly(*parts, units, &transaction->guard)) {
     transaction->queued = queued = QueuedRowsOf(*transaction);
     for (const auto& row : queued) terms.held_bytes += row->byte_size();
     early = std::make_shared<store::LockTable::Guard>(std::move(transaction->guard));

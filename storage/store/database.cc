@@ -197,6 +197,8 @@ void Database::WhenDurable(CommitEpoch decided_on, size_t held_bytes, CommitCall
   impl_->committer->WhenDurable(decided_on, held_bytes, std::move(done));
 }
 
+size_t Database::commit_queue_bytes_max() const { return impl_->committer->queue_bytes_max(); }
+
 namespace {
 
 // Adds the rows and totals of `unit` to `batch`. In-memory totals change before the batch is written.

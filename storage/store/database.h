@@ -199,6 +199,8 @@ class Database {
   std::vector<std::optional<CommitEpoch>> CommitEach(std::vector<Commitment> commitments);
   // See Committer::WhenDurable.
   void WhenDurable(CommitEpoch decided_on, size_t held_bytes, CommitCallback done);
+  // Limit on the bytes of queued commits.
+  size_t commit_queue_bytes_max() const;
   // The sequence with which a write that changes nothing is answered. Errors: ServiceUnavailable after a write has
   // failed: the restart decides whether that one is there, so nothing may be acknowledged behind it.
   absl::StatusOr<ChangeSequence> CommitNothing() const;

@@ -554,10 +554,13 @@ void SortedRows::Add(const WriteUnit& unit) {
 void SortedRows::AddTo(rocksdb::WriteBatch* batch) {
   std::stable_sort(rows_.begin(), rows_.end());
   for (const Row& row : rows_) {
-    if (row.is_delete) {
-      batch->Delete(row.family->handle(), ToSlice(row.key));
-    } else {
-      batch->Put(row.family->handle(), ToSlice(row.key), ToSlice(row.value));
+    rocksdb::ColumnFamilyHandle* const handle = row.family->handle();
+    if (!row.is_delete) {
+      // RocksDB would take null for its default family.
+      CHECK(handle != nullptr) << row.family->name() << " is written before it is made";
+      batch->Put(handle, ToSlice(row.key), ToSlice(row.value));
+    } else if (handle != nullptr) {
+      batch->Delete(handle, ToSlice(row.key));
     }
   }
 }

@@ -225,10 +225,9 @@ std::optional<CommitEpoch> Committer::Commit(WriteUnit unit, CommitCallback done
   return CommitAll(std::move(units), std::move(done), terms);
 }
 
-absl::Status Committer::CheckQueue(size_t bytes) const {
+absl::Status Committer::CheckQueue(const Load& load, size_t bytes, size_t bytes_max) const {
   if (stopping_) return ServiceUnavailableError("The server is shutting down");
-  if (queue_.size() >= options_.commit_queue_units_max ||
-      (queue_bytes_ + bytes > options_.commit_queue_bytes_max && !queue_.empty())) {
+  if (load.count >= options_.commit_queue_units_max || (load.bytes + bytes > bytes_max && load.count > 0)) {
     return ThrottlingError("The server has more writes waiting than it can commit; slow down", kThrottleRetryMs);
   }
   return absl::OkStatus();
@@ -240,7 +239,7 @@ absl::Status Committer::CheckEpoch(std::optional<CommitEpoch> decided_on) const 
 
 absl::Status Committer::CheckRoom(size_t bytes, std::optional<CommitEpoch> decided_on) const {
   ARM_RETURN_IF_ERROR(CheckEpoch(decided_on));
-  ARM_RETURN_IF_ERROR(CheckQueue(bytes));
+  ARM_RETURN_IF_ERROR(CheckQueue(commits_, bytes, options_.commit_queue_bytes_max));
   if (absl::Status full = db_->space()->CheckClients(); !full.ok()) {
     db_->space()->CountRefused();
     return full;
@@ -248,17 +247,24 @@ absl::Status Committer::CheckRoom(size_t bytes, std::optional<CommitEpoch> decid
   return absl::OkStatus();
 }
 
+void Committer::Push(Load* load, Pending pending) {
+  pending.load = load;
+  ++load->count;
+  load->bytes += pending.bytes;
+  queue_.push_back(std::move(pending));
+  if (writer_idle_) work_.Signal();
+}
+
 std::optional<CommitEpoch> Committer::CommitAll(std::vector<WriteUnit> units, CommitCallback done,
                                                 const CommitTerms& terms) {
-  const size_t bytes = ByteSize(units) + terms.held_bytes;
+  const size_t unit_bytes = ByteSize(units);
+  const size_t bytes = unit_bytes + terms.held_bytes;
   absl::Status refused;
   {
     const absl::MutexLock lock(&mutex_);
     refused = CheckRoom(bytes, terms.decided_on);
     if (refused.ok()) {
-      queue_bytes_ += bytes;
-      queue_.push_back(Pending{std::move(units), std::move(done), bytes});
-      if (writer_idle_) work_.Signal();
+      Push(&commits_, Pending{std::move(units), std::move(done), bytes, unit_bytes});
       return epoch_;
     }
   }
@@ -273,19 +279,17 @@ std::vector<std::optional<CommitEpoch>> Committer::CommitEach(std::vector<Commit
     const absl::MutexLock lock(&mutex_);
     for (size_t i = 0; i < commitments.size(); ++i) {
       Commitment& each = commitments[i];
-      const size_t bytes = each.unit.byte_size() + each.terms.held_bytes;
+      const size_t unit_bytes = each.unit.byte_size();
+      const size_t bytes = unit_bytes + each.terms.held_bytes;
       if (absl::Status refused = CheckRoom(bytes, each.terms.decided_on); !refused.ok()) {
         refusals.emplace_back(std::move(each.done), std::move(refused));
         continue;
       }
       queued[i] = epoch_;
-      queue_bytes_ += bytes;
-      Pending& pending = queue_.emplace_back();
+      Pending pending{{}, std::move(each.done), bytes, unit_bytes};
       pending.units.push_back(std::move(each.unit));
-      pending.done = std::move(each.done);
-      pending.bytes = bytes;
+      Push(&commits_, std::move(pending));
     }
-    if (writer_idle_ && !queue_.empty()) work_.Signal();
   }
   for (auto& [done, refused] : refusals) std::move(done)(std::move(refused));
   return queued;
@@ -296,13 +300,8 @@ void Committer::WhenDurable(CommitEpoch decided_on, size_t held_bytes, CommitCal
   {
     const absl::MutexLock lock(&mutex_);
     refused = CheckEpoch(decided_on);
-    if (refused.ok()) refused = CheckQueue(held_bytes);
-    if (refused.ok()) {
-      queue_bytes_ += held_bytes;
-      queue_.push_back(Pending{{}, std::move(done), held_bytes});
-      if (writer_idle_) work_.Signal();
-      return;
-    }
+    if (refused.ok()) refused = CheckQueue(answers_, held_bytes, options_.commit_queue_bytes_max / 2);
+    if (refused.ok()) return Push(&answers_, Pending{{}, std::move(done), held_bytes});
   }
   std::move(done)(refused);
 }
@@ -312,7 +311,7 @@ CommitterCounters Committer::counters() const {
   CommitterCounters counters = counters_;
   counters.write_times = write_times_.counts();
   counters.queue_commits = queue_.size();
-  counters.queue_bytes = queue_bytes_;
+  counters.queue_bytes = commits_.bytes + answers_.bytes;
   return counters;
 }
 
@@ -327,10 +326,12 @@ std::vector<Committer::Pending> Committer::TakeBatch() {
   size_t units = 0;
   size_t bytes = 0;
   while (!queue_.empty() && std::max(units, batch.size()) < kBatchUnitsMax && bytes < kBatchBytesMax) {
-    units += queue_.front().units.size();
-    bytes += queue_.front().bytes;
-    queue_bytes_ -= queue_.front().bytes;
-    batch.push_back(std::move(queue_.front()));
+    Pending& next = queue_.front();
+    --next.load->count;
+    next.load->bytes -= next.bytes;
+    units += next.units.size();
+    bytes += next.unit_bytes;
+    batch.push_back(std::move(next));
     queue_.pop_front();
   }
   if (units == 0) return batch;
@@ -416,7 +417,8 @@ void Committer::FailQueue(const absl::Status& failure, std::vector<Pending>* pen
     pending->push_back(std::move(p));
   }
   queue_.clear();
-  queue_bytes_ = 0;
+  commits_ = {};
+  answers_ = {};
 }
 
 void Committer::WriteLoop() {

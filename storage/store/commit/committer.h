@@ -107,30 +107,43 @@ class Committer {
   std::vector<std::optional<CommitEpoch>> CommitEach(std::vector<Commitment> commitments);
 
   // Calls `done`, as Commit does, when all commits that are queued now are durable, for an answer that was decided on
-  // values of commits queued in the epoch `decided_on`. Nothing is written. Errors: the error of the batch if one has
-  // failed since; ThrottlingException, ServiceUnavailable. `held_bytes`: as in CommitTerms.
+  // values of commits queued in the epoch `decided_on`. Nothing is written. `held_bytes`: memory of the answer. Such
+  // answers have limits of their own, as many as commits and half of their bytes, so that neither can crowd out the
+  // other. Errors: the error of the batch if one has failed since; ThrottlingException, ServiceUnavailable.
   void WhenDurable(CommitEpoch decided_on, size_t held_bytes, CommitCallback done);
 
   CommitterCounters counters() const;
+  // Limit on the bytes of queued commits.
+  size_t queue_bytes_max() const { return options_.commit_queue_bytes_max; }
 
  private:
+  struct Load;
   struct Pending {
     std::vector<WriteUnit> units;
     CommitCallback done;
-    size_t bytes = 0;  // in queue_bytes_
+    size_t bytes = 0;       // counted in `load`
+    size_t unit_bytes = 0;  // those of the units
+    Load* load = nullptr;
     absl::StatusOr<ChangeSequence> answer = ChangeSequence();
+  };
+  // Commits, or answers without a write, in the queue.
+  struct Load {
+    size_t count = 0;
+    size_t bytes = 0;
   };
   class BatchBuilder;
 
   void WriteLoop();
   void CallbackLoop();
   void SyncLoop();
-  // OK if a commit of `bytes` may be queued, else the reason.
-  absl::Status CheckQueue(size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // OK if `bytes` more may be queued beside `load`, whose limit is `bytes_max`, else the reason.
+  absl::Status CheckQueue(const Load& load, size_t bytes, size_t bytes_max) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The same for a commit that writes.
   absl::Status CheckRoom(size_t bytes, std::optional<CommitEpoch> decided_on) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckEpoch(std::optional<CommitEpoch> decided_on) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Adds to the end of the queue.
+  void Push(Load* load, Pending pending) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes a batch from the queue. Empty if the committer stops and the queue is empty.
   std::vector<Pending> TakeBatch();
   // Writes the commits of `pending` that pass their checks. Sets the answers of all.
@@ -151,7 +164,8 @@ class Committer {
   absl::CondVar finished_work_;
   MonotonicWait sync_stop_;
   std::deque<Pending> queue_ ABSL_GUARDED_BY(mutex_);
-  size_t queue_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  Load commits_ ABSL_GUARDED_BY(mutex_);
+  Load answers_ ABSL_GUARDED_BY(mutex_);  // of WhenDurable
   CommitEpoch epoch_ ABSL_GUARDED_BY(mutex_);
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);  // of the last failed batch
   std::deque<std::vector<Pending>> finished_ ABSL_GUARDED_BY(mutex_);

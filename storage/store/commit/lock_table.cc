@@ -66,10 +66,10 @@ LockTable::Guard& LockTable::Guard::operator=(Guard&& other) noexcept {
   return *this;
 }
 
-void LockTable::Guard::Release() {
+void LockTable::Guard::Release(NextWaiter next) {
   LockTable* const table = std::exchange(table_, nullptr);
   if (table == nullptr) return;
-  for (const uint32_t stripe : stripes_) table->ReleaseStripe(stripe);
+  for (const uint32_t stripe : stripes_) table->ReleaseStripe(stripe, next);
 }
 
 bool LockTable::Guard::TakeEarlyRelease() {
@@ -210,7 +210,7 @@ void LockTable::Advance(const std::shared_ptr<Request>& request) {
 }
 
 void LockTable::Refuse(const std::shared_ptr<Request>& request, const absl::Status& status) {
-  for (size_t i = 0; i < request->held; ++i) ReleaseStripe(request->stripes[i]);
+  for (size_t i = 0; i < request->held; ++i) ReleaseStripe(request->stripes[i], NextWaiter::kOnPool);
   std::move(request->then)(status);
 }
 
@@ -232,7 +232,7 @@ void LockTable::Close(const absl::Status& status) {
   }
 }
 
-void LockTable::ReleaseStripe(uint32_t stripe_index) {
+void LockTable::ReleaseStripe(uint32_t stripe_index, NextWaiter where) {
   Stripe& stripe = stripes_[stripe_index];
   std::shared_ptr<Request> next;
   {
@@ -248,11 +248,11 @@ void LockTable::ReleaseStripe(uint32_t stripe_index) {
   }
   Unpark(next->bytes);
   timers_->Cancel(next->timer);
-  HandOver(std::move(next));
+  HandOver(std::move(next), where);
 }
 
-void LockTable::HandOver(std::shared_ptr<Request> next) {
-  Chain* const chain = Chain::OfThread();
+void LockTable::HandOver(std::shared_ptr<Request> next, NextWaiter where) {
+  Chain* const chain = where == NextWaiter::kBehindThis ? Chain::OfThread() : nullptr;
   // A second waiter must not wait for the first: it has another stripe.
   if (chain != nullptr && chain->table == this && chain->next == nullptr) {
     chain->next = std::move(next);
@@ -275,7 +275,7 @@ void LockTable::RunChain(std::shared_ptr<Request> first) {
   }
   Chain::OfThread() = outer;
   // The pool's other tasks take their turn.
-  if (first != nullptr) HandOver(std::move(first));
+  if (first != nullptr) HandOver(std::move(first), NextWaiter::kOnPool);
 }
 
 void LockTable::Expire(uint32_t stripe_index, uint64_t ticket) {
@@ -294,7 +294,7 @@ void LockTable::Expire(uint32_t stripe_index, uint64_t ticket) {
     stripe.waiters.erase(position);
   }
   Unpark(request->bytes);
-  for (size_t i = 0; i < request->held; ++i) ReleaseStripe(request->stripes[i]);
+  for (size_t i = 0; i < request->held; ++i) ReleaseStripe(request->stripes[i], NextWaiter::kOnPool);
   // The request holds no locks any more.
   pool_->RunAdmitted([request, conflict] {
     std::move(request->then)(

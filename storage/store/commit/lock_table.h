@@ -32,7 +32,7 @@ namespace armature::store {
 //
 // When a waiter's continuation releases its lock, the next waiter continues on the same thread behind it, so a chain of
 // waiters costs no change of threads; after kChainMax waiters or kChainTimeMax the chain takes its turn in the pool
-// again.
+// again. A continuation that goes on after the release sends the waiter to the pool (NextWaiter::kOnPool).
 //
 // A stripe at which a request has parked is contended, and remains so for its next kContendedReleases commits
 // (Guard::TakeEarlyRelease). Others keep their locks until they are durable, which costs nothing more.
@@ -45,6 +45,12 @@ class LockTable {
   using Stripes = absl::InlinedVector<uint32_t, 1>;
 
  public:
+  // Thread on which the next waiter of a released lock continues.
+  enum class NextWaiter : uint8_t {
+    kBehindThis,  // behind the running continuation, if there is one: the release is its last act
+    kOnPool,      // the continuation has more to do
+  };
+
   // Holds locks and releases them when destroyed. May be destroyed on any thread.
   class Guard {
    public:
@@ -52,7 +58,7 @@ class LockTable {
     Guard(Guard&& other) noexcept;
     Guard& operator=(Guard&& other) noexcept;
     ~Guard() { Release(); }
-    void Release();
+    void Release(NextWaiter next = NextWaiter::kBehindThis);
     // True if a lock is contended, so that its holder should release all of them as soon as its commit is queued.
     // Called once for each commit.
     bool TakeEarlyRelease();
@@ -116,9 +122,9 @@ class LockTable {
 
   // Locks the remaining stripes of a request until it holds all of them or has to wait.
   void Advance(const std::shared_ptr<Request>& request);
-  void ReleaseStripe(uint32_t stripe);
-  // Continues a request that was handed its stripe: behind the running continuation of this thread, or on the pool.
-  void HandOver(std::shared_ptr<Request> next);
+  void ReleaseStripe(uint32_t stripe, NextWaiter where);
+  // Continues a request that was handed its stripe.
+  void HandOver(std::shared_ptr<Request> next, NextWaiter where);
   void RunChain(std::shared_ptr<Request> first);
   // Ends a request that does not wait any more: releases what it holds, and passes on the error.
   void Refuse(const std::shared_ptr<Request>& request, const absl::Status& status);

@@ -22,6 +22,8 @@ void QueuedRows::Add(std::shared_ptr<QueuedRow> row, CommitEpoch epoch) {
   const absl::MutexLock lock(&shard.mutex);
   if (row->is_settled_) return;
   row->epoch_ = epoch;
+  row->is_counted_ = true;
+  bytes_.fetch_add(row->byte_size(), std::memory_order_relaxed);
   if (const auto found = shard.rows.find(name); found != shard.rows.end()) {
     // The name refers to the key of the value.
     before = std::move(found->second);
@@ -38,6 +40,7 @@ void QueuedRows::Settle(QueuedRow* row) {
   std::shared_ptr<QueuedRow> before;
   const absl::MutexLock lock(&shard.mutex);
   row->is_settled_ = true;
+  if (row->is_counted_) bytes_.fetch_sub(row->byte_size(), std::memory_order_relaxed);
   const auto found = shard.rows.find(name);
   // A later write of the row may have taken the place.
   if (found == shard.rows.end() || found->second.get() != row) return;

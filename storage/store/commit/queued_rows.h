@@ -40,8 +40,10 @@ class QueuedRow {
   const TableId table_;
   const std::string key_;
   const std::optional<std::string> value_;
-  CommitEpoch epoch_;        // written by Add, before others can see the row
-  bool is_settled_ = false;  // guarded by the shard's mutex
+  CommitEpoch epoch_;  // written by Add, before others can see the row
+  // Guarded by the shard's mutex.
+  bool is_counted_ = false;
+  bool is_settled_ = false;
 };
 
 // An overlay in front of the store. A writer may release the lock of its row when its write is queued, if it adds the
@@ -52,12 +54,16 @@ class QueuedRow {
 // commit's callback: Settle. So a row is here from the release of its lock until its write is durable or has failed.
 // A value of a failed write may stay for a moment: a commit that was decided on it is refused by its epoch.
 //
-// Bounds: at most one value for each queued commit and row, so the limits of the commit queue bound the memory
-// (CommitTerms::held_bytes).
+// Bounds: is_full tells writers to keep their locks until their writes are durable, so that the values of one row with
+// large items do not fill the commit queue, which would throttle the writers of all rows. Beyond the limit there is at
+// most one write of each thread that saw it free, and the limits of the commit queue hold (CommitTerms::held_bytes).
 //
 // Thread-safety: thread-safe. Cost: Find is one atomic load while no row is here.
 class QueuedRows {
  public:
+  // `bytes_max`: limit on the bytes of values whose writes are queued, also if a later value took their place.
+  explicit QueuedRows(size_t bytes_max = SIZE_MAX) : bytes_max_(bytes_max) {}
+
   // The last value of the row. The caller holds the row's lock.
   std::shared_ptr<const QueuedRow> Find(TableId table, std::string_view key) const;
 
@@ -70,6 +76,8 @@ class QueuedRows {
 
   // Number of rows.
   size_t size() const { return size_.load(std::memory_order_relaxed); }
+  // True if no more locks should be released early.
+  bool is_full() const { return bytes_.load(std::memory_order_relaxed) >= bytes_max_; }
 
  private:
   using Name = std::pair<TableId, std::string_view>;  // the key is that of the value
@@ -81,7 +89,9 @@ class QueuedRows {
 
   static size_t ShardOf(const Name& name) { return absl::Hash<Name>{}(name) % kShards; }
 
+  const size_t bytes_max_;
   std::atomic<size_t> size_ = 0;
+  std::atomic<size_t> bytes_ = 0;
   std::array<Shard, kShards> shards_;
 };
 

@@ -44,6 +44,14 @@ class CommitterTest : public testing::Test {
     unit.SetChangeRecord(table().descriptor.id, "record");
     return unit;
   }
+  // Makes the column families of the table and of its local index. The first write to a family waits for it.
+  void MakeFamilies() {
+    WriteUnit unit = Unit();
+    unit.Put(table().data, "first", "v");
+    unit.Put(table().local_indexes[0].keyspace, "first", "v");
+    unit.AddCounter(table().collections, "first", 1);
+    ASSERT_TRUE(database_->CommitConsumed(unit, table().descriptor.id, {}).ok());
+  }
   std::string Value(std::string_view key) const { return ValueOf(*database_, table().data, key); }
   // The collection counter under `key`, 0 without one.
   uint64_t Counter(std::string_view key) const {
@@ -78,6 +86,7 @@ TEST_F(CommitterTest, UnitsThatComeTogetherAreWrittenTogetherAndFailByThemselves
   DatabaseOptions options = TestOptions(dir_.path("data"));
   options.item_collection_bytes_max = 100;
   Open(options);
+  MakeFamilies();
   const uint64_t batches = database_->committer_counters().batches;
   std::vector<Commitment> commitments;
   std::vector<absl::Status> answers(50);
@@ -125,6 +134,7 @@ class RowList : public rocksdb::WriteBatch::Handler {
 };
 
 TEST_F(CommitterTest, RowsOfABatchAreInTheOrderOfKeysAndThoseOfOneKeyInThatOfTheirUnits) {
+  MakeFamilies();
   const Keyspace& other = table().local_indexes[0].keyspace;
   WriteUnit first = Unit();
   first.Put(table().data, "long prefix c", "1");
@@ -136,6 +146,7 @@ TEST_F(CommitterTest, RowsOfABatchAreInTheOrderOfKeysAndThoseOfOneKeyInThatOfThe
   second.Delete(table().data, "long prefix c");
   second.Put(table().data, "long prefix b", "2");
   second.Put(other, "a", "2");
+  second.Delete(table().global_indexes[0].keyspace, "of a family that is not made");
   SortedRows sorted;
   sorted.Add(first);
   sorted.Add(second);
@@ -346,6 +357,7 @@ TEST_F(CommitterTest, TheBoundOnBytesThrottlesButNeverRefusesASingleUnit) {
 }
 
 TEST_F(CommitterTest, AnAnswerWithoutAWriteWaitsForWhatIsQueued) {
+  MakeFamilies();
   HoldingConsumer consumer;
   database_->change_log().SetConsumer(&consumer);
   std::string order;  // callbacks run on one thread
@@ -381,6 +393,68 @@ TEST_F(CommitterTest, AnAnswerWithoutAWriteWaitsForWhatIsQueued) {
     alone.Notify();
   });
   alone.WaitForNotification();
+  database_->change_log().SetConsumer(nullptr);
+}
+
+TEST_F(CommitterTest, AnswersAndCommitsHaveLimitsOfTheirOwn) {
+  DatabaseOptions options = TestOptions(dir_.path("data"));
+  options.commit_queue_bytes_max = 1000;
+  Open(options);
+  MakeFamilies();
+  HoldingConsumer consumer;
+  database_->change_log().SetConsumer(&consumer);
+  absl::BlockingCounter left(3);
+  const auto accepted = [&](const absl::StatusOr<ChangeSequence>& sequence) {
+    EXPECT_TRUE(sequence.ok()) << sequence.status();
+    left.DecrementCount();
+  };
+  int refused = 0;
+  const auto is_refused = [&](const absl::StatusOr<ChangeSequence>& sequence) {
+    const std::optional<ApiError> error = GetApiError(sequence.status());
+    EXPECT_TRUE(error.has_value() && error->type == ApiErrorType::kThrottling) << sequence.status();
+    ++refused;
+  };
+  const std::optional<CommitEpoch> epoch = database_->Commit(RecordUnit("held"), accepted);
+  ASSERT_TRUE(epoch.has_value());
+  consumer.holding_.WaitForNotification();
+  database_->WhenDurable(*epoch, /*held_bytes=*/5000, accepted);
+  database_->WhenDurable(*epoch, /*held_bytes=*/1, is_refused);
+  database_->Commit(PutUnit("a", std::string(5000, 'x')), accepted);
+  database_->Commit(PutUnit("b", "v"), is_refused);
+  EXPECT_EQ(refused, 2);
+  EXPECT_GE(database_->committer_counters().queue_bytes, 10'000U);
+  consumer.go_on_.Notify();
+  left.Wait();
+  EXPECT_EQ(database_->committer_counters().queue_bytes, 0U);
+  absl::Notification next;
+  database_->WhenDurable(*epoch, /*held_bytes=*/1, [&next](const absl::StatusOr<ChangeSequence>& sequence) {
+    EXPECT_TRUE(sequence.ok()) << sequence.status();
+    next.Notify();
+  });
+  next.WaitForNotification();
+  database_->change_log().SetConsumer(nullptr);
+}
+
+TEST_F(CommitterTest, HeldMemoryDoesNotMakeBatchesSmaller) {
+  MakeFamilies();
+  HoldingConsumer consumer;
+  database_->change_log().SetConsumer(&consumer);
+  absl::BlockingCounter left(5);
+  const auto accepted = [&](const absl::StatusOr<ChangeSequence>& sequence) {
+    EXPECT_TRUE(sequence.ok()) << sequence.status();
+    left.DecrementCount();
+  };
+  database_->Commit(RecordUnit("held"), accepted);
+  consumer.holding_.WaitForNotification();
+  const CommitterCounters before = database_->committer_counters();
+  for (const char* key : {"a", "b", "c", "d"}) {
+    database_->Commit(PutUnit(key, "v"), accepted, {std::nullopt, size_t{8} << 20});
+  }
+  consumer.go_on_.Notify();
+  left.Wait();
+  const CommitterCounters after = database_->committer_counters();
+  EXPECT_EQ(after.batches, before.batches + 1);
+  EXPECT_LT(after.bytes - before.bytes, 10'000U);
   database_->change_log().SetConsumer(nullptr);
 }
 

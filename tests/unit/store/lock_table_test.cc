@@ -95,6 +95,20 @@ TEST_F(LockTableTest, WaitersContinueOneAfterAnotherInOrder) {
   EXPECT_EQ(order, expected);
 }
 
+TEST_F(LockTableTest, AReleaseToThePoolLetsTheNextWaiterContinueAtOnce) {
+  LockTable::Guard held = LockNow({Row(1)});
+  absl::Notification first_done;
+  absl::Notification second_runs;
+  table_.Acquire(Row(1), Deadline::Never(), [&](absl::StatusOr<LockTable::Guard> guard) {
+    guard->Release(LockTable::NextWaiter::kOnPool);
+    EXPECT_TRUE(second_runs.WaitForNotificationWithTimeout(absl::Seconds(30)));
+    first_done.Notify();
+  });
+  table_.Acquire(Row(1), Deadline::Never(), [&](const absl::StatusOr<LockTable::Guard>&) { second_runs.Notify(); });
+  held.Release();
+  first_done.WaitForNotification();
+}
+
 // The chain of one stripe does not wait for the continuation of another one.
 TEST_F(LockTableTest, ARequestThatReleasesTwoStripesContinuesTwoWaiters) {
   LockTable::Guard first = LockNow({Row(1), Row(2)});

@@ -58,6 +58,25 @@ TEST(QueuedRows, ARowThatWasAnsweredIsNotAdded) {
   EXPECT_EQ(rows.size(), 0U);
 }
 
+// A value whose place was taken is in memory until its commit is answered.
+TEST(QueuedRows, IsFullWhileTheValuesOfQueuedWritesExceedTheLimit) {
+  QueuedRows rows(1000);
+  const auto first = RowOf("k", std::string(600, 'x'));
+  const auto second = RowOf("k", std::string(600, 'y'));
+  rows.Add(first, kEpoch);
+  EXPECT_FALSE(rows.is_full());
+  rows.Add(second, kEpoch);
+  EXPECT_TRUE(rows.is_full());
+  rows.Settle(first.get());
+  EXPECT_FALSE(rows.is_full());
+  const auto refused = RowOf("k", std::string(5000, 'z'));
+  rows.Settle(refused.get());
+  rows.Add(refused, kEpoch);
+  EXPECT_FALSE(rows.is_full()) << "it was never here";
+  rows.Settle(second.get());
+  EXPECT_FALSE(rows.is_full());
+}
+
 TEST(QueuedRows, AFoundRowOutlivesItsEntry) {
   QueuedRows rows;
   auto row = RowOf("k", "value");
