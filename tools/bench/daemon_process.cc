@@ -48,6 +48,7 @@ std::string ReadFile(const std::filesystem::path& path) {
                                     "--http_listen=127.0.0.1:0"};
   words.insert(words.end(), flags.begin(), flags.end());
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execv(path.c_str(), arguments.data());

@@ -127,7 +127,7 @@ class Worker {
     while (!mutex_.AwaitWithTimeout(absl::Condition(&is_free), kSlotPatience)) {
       if (Interrupted() || Clock::now() >= end) return std::nullopt;
     }
-    if (must_end_ || Interrupted() || free_.empty()) return std::nullopt;
+    if (must_end_ || Interrupted() || free_.empty() || Clock::now() >= end) return std::nullopt;
     const size_t slot = free_.back();
     free_.pop_back();
     return slot;

@@ -8,8 +8,8 @@ namespace {
 // Threads begin their search for a free place at different ones, and keep to them.
 size_t FirstPlaceOfThread() {
   static std::atomic<size_t> threads = 0;
-  thread_local const size_t place = threads.fetch_add(1, std::memory_order_relaxed) % ReadHorizon::kReadings;
-  return place;
+  thread_local const size_t kPlace = threads.fetch_add(1, std::memory_order_relaxed) % ReadHorizon::kReadings;
+  return kPlace;
 }
 
 // A free place among `places` from `first` on, taken with `value`; null if there is none.

@@ -42,12 +42,14 @@ TEST_F(ReadyQueueTest, ServesInOrderWhileFewAreReady) {
 }
 
 TEST_F(ReadyQueueTest, ServesTheNewestFirstDuringAnOverload) {
-  Add(0, 100, 0);
+  Add(0, 199, 0);  // 19.9 ms of work
+  ASSERT_FALSE(queue_.is_overloaded());
+  Add(199, 300, 0);
   ASSERT_TRUE(queue_.is_overloaded());
-  EXPECT_EQ(*queue_.TakeNext(kMs), 99);
-  Add(100, 101, kMs);
-  EXPECT_EQ(*queue_.TakeNext(kMs), 100);
-  EXPECT_EQ(*queue_.TakeNext(kMs), 98);
+  EXPECT_EQ(*queue_.TakeNext(kMs), 299);
+  Add(300, 301, kMs);
+  EXPECT_EQ(*queue_.TakeNext(kMs), 300);
+  EXPECT_EQ(*queue_.TakeNext(kMs), 298);
   while (queue_.TakeNext(kMs) != nullptr) continue;
   EXPECT_FALSE(queue_.is_overloaded());
 }

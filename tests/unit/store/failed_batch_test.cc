@@ -43,7 +43,14 @@ class FailedBatchTest : public testing::Test {
 };
 
 TEST_F(FailedBatchTest, NothingIsWrittenThatWasDecidedOnItLater) {
-  ASSERT_TRUE(CommitAndWait(database_.get(), PutUnit("before")).ok());
+  // The first commits may wait for the family: they are not queued at once.
+  ASSERT_TRUE(Eventually([&] {
+    absl::Notification done;
+    const bool is_queued =
+        database_->Commit(PutUnit("before"), [&](const absl::StatusOr<ChangeSequence>&) { done.Notify(); }).has_value();
+    done.WaitForNotification();
+    return is_queued;
+  }));
   resume_test::no_room_to_sync = true;
   constexpr int kCommits = 2000;  // more than one batch
   absl::BlockingCounter left(kCommits);
