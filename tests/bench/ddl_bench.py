@@ -8,8 +8,6 @@ and beside the creators, and the number of tables that they have created and del
 """
 
 import argparse
-import http.client
-import json
 import multiprocessing
 import pathlib
 import statistics
@@ -19,6 +17,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from armature_daemon import Daemon  # noqa: E402
+from json_connection import JsonConnection  # noqa: E402
 
 
 def definition(name):
@@ -32,25 +31,14 @@ def definition(name):
             "GlobalSecondaryIndexes": [index("global", [{"AttributeName": "x", "KeyType": "HASH"}])]}
 
 
-class Client:
-    def __init__(self, address):
-        self.connection = http.client.HTTPConnection(address, timeout=120)
-
-    def call(self, operation, members):
-        self.connection.request("POST", "/", json.dumps(members), {
-            "X-Amz-Target": f"DynamoDB_20120810.{operation}", "Content-Type": "application/x-amz-json-1.0"})
-        answer = self.connection.getresponse()
-        return answer.status, answer.read()
-
-
 def create(address, prefix, stop, created):
-    client = Client(address)
+    client = JsonConnection(address)
     while not stop.is_set():
         name = f"{prefix}-{created.value}"
         # DescribeTable waits for the end of the creation. Without the deletion the ceiling of families would be reached.
         for operation, members in (("CreateTable", definition(name)), ("DescribeTable", {"TableName": name}),
                                    ("DeleteTable", {"TableName": name})):
-            status, body = client.call(operation, members)
+            status, body = client.exchange(operation, members)
             if status != 200:
                 raise RuntimeError(body)
         created.value += 1
@@ -58,12 +46,12 @@ def create(address, prefix, stop, created):
 
 def update(address, seconds):
     """Latencies in milliseconds."""
-    client = Client(address)
+    client = JsonConnection(address)
     times = []
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         begin = time.monotonic()
-        status, body = client.call("UpdateItem", {
+        status, body = client.exchange("UpdateItem", {
             "TableName": "hot", "Key": {"p": {"S": "a"}, "s": {"S": "a"}}, "UpdateExpression": "ADD n :one",
             "ExpressionAttributeValues": {":one": {"N": "1"}}})
         if status != 200:
@@ -85,11 +73,11 @@ def main():
     parser.add_argument("--creators", type=int, default=2)
     options = parser.parse_args()
     with Daemon(options.armatured) as daemon:
-        client = Client(daemon.http)
-        client.call("CreateTable", definition("hot"))
+        client = JsonConnection(daemon.http)
+        client.exchange("CreateTable", definition("hot"))
         begin = time.monotonic()
         for number in range(options.tables):
-            status, body = client.call("CreateTable", definition(f"table-{number}"))
+            status, body = client.exchange("CreateTable", definition(f"table-{number}"))
             if status != 200:
                 raise RuntimeError(body)
         daemon.json_call("DescribeTable", TableName=f"table-{options.tables - 1}")

@@ -8,8 +8,6 @@ being deleted: the ratio of both is what expiry costs. Prints the deletions per 
 """
 
 import argparse
-import http.client
-import json
 import multiprocessing
 import pathlib
 import statistics
@@ -20,23 +18,10 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from armature_daemon import Daemon  # noqa: E402
+from json_connection import JsonConnection  # noqa: E402
 
 TABLE = "Sessions"
 RATE = 400  # requests a second of each client, half reads and half writes
-
-
-class Client:
-    def __init__(self, address):
-        self.connection = http.client.HTTPConnection(address, timeout=120)
-
-    def call(self, operation, **members):
-        self.connection.request("POST", "/", json.dumps(members), {
-            "X-Amz-Target": f"DynamoDB_20120810.{operation}", "Content-Type": "application/x-amz-json-1.0"})
-        answer = self.connection.getresponse()
-        body = answer.read()
-        if answer.status != 200:
-            raise RuntimeError(body)
-        return json.loads(body)
 
 
 def item_of(key, ends):
@@ -44,7 +29,7 @@ def item_of(key, ends):
 
 
 def fill(address, first, last, ends):
-    client = Client(address)
+    client = JsonConnection(address)
     for start in range(first, last, 25):
         client.call("BatchWriteItem", RequestItems={TABLE: [
             {"PutRequest": {"Item": item_of(f"old{key}", ends)}} for key in range(start, min(start + 25, last))]})
@@ -52,7 +37,7 @@ def fill(address, first, last, ends):
 
 def work(address, name, stop, latencies):
     """At a fixed rate, as clients do that do not wait for each other."""
-    client, measured, due, number = Client(address), [], time.monotonic(), 0
+    client, measured, due, number = JsonConnection(address), [], time.monotonic(), 0
     while not stop.is_set():
         due += 1 / RATE
         time.sleep(max(0, due - time.monotonic()))
@@ -97,7 +82,7 @@ def percentile(values, part):
 def run_round(args):
     with Daemon(args.armatured, "--metrics_listen=127.0.0.1:0", "--ttl_interval=1s") as daemon:
         daemon.create_table(TABLE)
-        client = Client(daemon.http)
+        client = JsonConnection(daemon.http)
         client.call("UpdateTimeToLive", TableName=TABLE, TimeToLiveSpecification={"Enabled": True, "AttributeName": "ends"})
         ends = int(time.time()) + 30 + args.items // 4000
         parts = [multiprocessing.Process(target=fill, args=(

@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 sys.path.insert(0, str(ROOT / "tests/bench"))
 from armature_daemon import Daemon  # noqa: E402
 import ddl_bench  # noqa: E402
+from json_connection import JsonConnection  # noqa: E402
 
 CHECKPOINTS = (100, 300, 1000, 3000)
 TIMED = 20
@@ -35,7 +36,7 @@ def definition(name):
 
 
 def must(client, operation, members):
-    status, body = client.call(operation, members)
+    status, body = client.exchange(operation, members)
     if status != 200:
         raise RuntimeError(body)
 
@@ -99,7 +100,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="armature_many_tables_") as directory:
         data = f"{directory}/data"
         with Daemon(options.armatured, "--metrics_listen=127.0.0.1:0", *options.flags, data_dir=data) as daemon:
-            client = ddl_bench.Client(daemon.http)
+            client = JsonConnection(daemon.http)
             must(client, "CreateTable", definition("hot"))
             create_tables(client, options.tables)
             begin = time.monotonic()

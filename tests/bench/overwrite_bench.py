@@ -9,8 +9,6 @@ too. To compare two daemons, run them in turns.
 """
 
 import argparse
-import http.client
-import json
 import os
 import pathlib
 import random
@@ -19,26 +17,18 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from armature_daemon import Daemon  # noqa: E402
+from json_connection import JsonConnection  # noqa: E402
 
 TABLE = "Rows"
 PARTITIONS = 100
 ROWS = 100
 
 
-class Client:
+class Client(JsonConnection):
     def __init__(self, address, pid):
-        self.connection = http.client.HTTPConnection(address, timeout=120)
+        super().__init__(address)
         self.pid = pid
         self.number = 0
-
-    def call(self, operation, **members):
-        self.connection.request("POST", "/", json.dumps(members), {
-            "X-Amz-Target": f"DynamoDB_20120810.{operation}", "Content-Type": "application/x-amz-json-1.0"})
-        answer = self.connection.getresponse()
-        body = answer.read()
-        if answer.status != 200:
-            raise RuntimeError(body)
-        return json.loads(body)
 
     def cpu_us(self):
         fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
