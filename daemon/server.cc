@@ -30,7 +30,6 @@
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/resource_quota.h"
-#include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/thread_pool.h"
 
@@ -301,7 +300,6 @@ void Server::Stop(absl::Duration grace) {
     });
     if (impl_->grpc != nullptr) {
       impl_->acceptor->StopAccepting();
-      impl_->calls->arrivals()->Close(ServiceUnavailableError("The server is stopping"));
       impl_->items->Drain();
       impl_->streams->Drain();
       impl_->admin->Drain();

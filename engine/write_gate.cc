@@ -28,8 +28,9 @@ bool WriteGate::MayBegin() {
 size_t WriteGate::Limit() {
   const int64_t now_ns = MonotonicNs();
   if (now_ns < limit_due_ns_.load(std::memory_order_relaxed)) return limit_.load(std::memory_order_relaxed);
-  const store::CommitterCounters counters = parts_->database->committer_counters();
   const absl::MutexLock lock(&mutex_);
+  if (now_ns < limit_due_ns_.load(std::memory_order_relaxed)) return limit_.load(std::memory_order_relaxed);
+  const store::CommitterCounters counters = parts_->database->committer_counters();
   limit_due_ns_.store(now_ns + kLimitEveryNs, std::memory_order_relaxed);
   const uint64_t batches = counters.batches - std::exchange(seen_batches_, counters.batches);
   const uint64_t units = counters.units - std::exchange(seen_units_, counters.units);

@@ -17,7 +17,8 @@ namespace armature::engine {
 
 struct Parts;
 
-// Counts the writes between their decision and the end of their commit. More than sixteen times as many as the limit
+// Counts the writes of single items between their decision and the end of their commit; batches and transactions are
+// bounded by the queue of the committer only. More than sixteen times as many as the limit
 // are an overload: a write waits for all in front of it. From then on, until no write is parked, new writes are parked
 // (ParkedRequests) while there are as many as the limit.
 //

@@ -3,7 +3,6 @@
 
 // Moves the ends of calls to gRPC's threads, many at once.
 
-#include <atomic>
 #include <cstddef>
 #include <vector>
 

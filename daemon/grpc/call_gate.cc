@@ -132,17 +132,11 @@ GuardedCall* CallGate::Admit(grpc::CallbackServerContext* context, grpc::ByteBuf
       std::move(work)(call, request);
     });
   };
-  auto identify = [this, context, run = std::move(run)]() mutable {
-    if (authenticator_ == nullptr) return run(Caller(engine_, nullptr, 0));
+  if (authenticator_ == nullptr) {
+    run(Caller(engine_, nullptr, 0));
+  } else {
     Identify(*context, std::move(run));
-  };
-  if (!kind.may_wait) {
-    identify();
-    return guarded;
   }
-  guarded->Arrive(std::move(identify), [this, context, &operation, kind, guarded](const absl::Status& refused) {
-    Begin(context, guarded, operation, kind, Caller(engine_, nullptr, 0)).Finish(refused);
-  });
   return guarded;
 }
 

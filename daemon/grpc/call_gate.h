@@ -30,7 +30,6 @@ class CallGate;
 struct CallKind {
   bool only_reads = false;  // it may be refused after it was executed
   bool is_large = false;    // its answer usually is: it is refused before it is read
-  bool may_wait = false;    // it may be parked and refused during an overload
 };
 
 // An authenticated caller. Copies are cheap.

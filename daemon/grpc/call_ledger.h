@@ -54,8 +54,6 @@ class TrackedCall {
 
  protected:
   virtual ~TrackedCall() = default;
-  // The lane of the call's connection, between CallLedger::Add and Remove; null on Unix sockets.
-  ArrivalLane* lane() const { return use_ == nullptr ? nullptr : &use_->lane; }
 
  private:
   friend class CallLedger;
@@ -145,7 +143,6 @@ class CallLedger {
   AnswerRelay* relay() { return &relay_; }
   // Number of calls in progress at the last sweep, or somewhat before it: streams that wait for their clients are not.
   size_t busy() const { return busy_.load(std::memory_order_relaxed); }
-  ArrivalGate* arrivals() { return &arrivals_; }
   // OK, or ServiceUnavailable if the budget, or the client's share of it, has no room for `bytes` more.
   absl::Status CheckRoom(const BudgetClient& client, size_t bytes);
   // Tells that a message of the call has arrived as a whole.
@@ -221,7 +218,6 @@ class CallLedger {
   absl::flat_hash_map<std::string, size_t> cancelled_ ABSL_GUARDED_BY(cancelled_mutex_);
   std::atomic<uint64_t> broken_cancelling_ = 0;
   FloodGuard guard_;
-  ArrivalGate arrivals_;
   size_t sweeps_to_look_ = 0;
   std::atomic<uint64_t> broken_flooding_ = 0;
   std::atomic<uint64_t> ended_stalled_ = 0;

@@ -16,7 +16,6 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
-#include "daemon/grpc/arrival_gate.h"
 #include "daemon/net/connection_ledger.h"
 
 namespace armature::daemon {
@@ -26,7 +25,6 @@ struct ConnectionUse {
   std::atomic<uint64_t> served_bytes = 0;  // of calls and whole messages, estimated high
   std::atomic<uint64_t> reset_calls = 0;   // cancelled before their request was whole
   std::atomic<int64_t> open_calls = 0;
-  ArrivalLane lane;  // of the ArrivalGate
 
  private:
   friend class FloodGuard;

@@ -34,25 +34,6 @@ GuardedCall::GuardedCall(CallLedger* ledger, grpc::CallbackServerContext* contex
   ledger_->Add(this);
 }
 
-void GuardedCall::Arrive(Task run, ArrivalGate::Refused refused) {
-  if (lane() == nullptr) return std::move(run)();
-  is_arriving_ = ledger_->arrivals()->MayBegin(lane());
-  if (is_arriving_) return std::move(run)();
-  // Parts of its request may have arrived.
-  Set(CallPhase::kListening);
-  ledger_->arrivals()->Park(
-      lane(),
-      [this, run = std::move(run)]() mutable {
-        is_arriving_ = true;
-        std::move(run)();
-      },
-      std::move(refused));
-}
-
-void GuardedCall::EndArrival() {
-  if (std::exchange(is_arriving_, false)) ledger_->arrivals()->Arrived(lane());
-}
-
 void GuardedCall::ReadRequest(ReadDone done) {
   read_done_ = std::move(done);
   Set(CallPhase::kReading);
@@ -65,7 +46,6 @@ void GuardedCall::ReadRequest(ReadDone done) {
 
 void GuardedCall::OnReadDone(bool ok) {
   Set(CallPhase::kRunning);
-  EndArrival();
   if (ok) ledger_->Received(*this, request_.Length());
   ReadDone done = std::move(read_done_);
   const OnGrpcThread here;
@@ -103,7 +83,6 @@ absl::Status GuardedCall::HoldResponse(bool may_refuse) {
 }
 
 void GuardedCall::End(const grpc::Status& status) {
-  EndArrival();
   Set(CallPhase::kSending, response_->Length());
   if (OnGrpcThread::IsHere()) return Finish(status);
   end_status_ = status;

@@ -31,9 +31,6 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall, 
   GuardedCall(CallLedger* ledger, grpc::CallbackServerContext* context, grpc::ByteBuffer* response);
 
   // Reads the request, then calls `done`, with false if the client sends none.
-  // Calls `run` now, or later if the connection begins too many calls during an overload; or `refused` (ArrivalGate).
-  // Call it first, for calls that may be refused.
-  void Arrive(Task run, ArrivalGate::Refused refused);
   using ReadDone = absl::AnyInvocable<void(bool ok) &&>;
   void ReadRequest(ReadDone done);
   // OK, or ServiceUnavailable if there is no room for `bytes`.
@@ -63,7 +60,6 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall, 
   void OnReadDone(bool ok);
   void WakeForEnd() override;
   void EndNow() override { Finish(end_status_); }
-  void EndArrival();
 
   CallLedger* const ledger_;
   grpc::internal::Call call_;
@@ -72,7 +68,6 @@ class GuardedCall final : public grpc::ServerUnaryReactor, private TrackedCall, 
   grpc::ByteBuffer* const response_;
   grpc::ByteBuffer request_;
   ReadDone read_done_;
-  bool is_arriving_ = false;  // counted by the ArrivalGate
   MemoryShare share_;
   // Used if the end is left to the relay.
   grpc::Status end_status_;

@@ -26,8 +26,7 @@ ItemService::ItemService(const CallGate* gate) : UnaryService(gate, {}) {
 }
 
 GuardedCall* ItemService::Serve(const ItemOperation& operation, Context* context, grpc::ByteBuffer* response) const {
-  const CallKind kind{
-      .only_reads = operation.only_reads, .is_large = operation.only_reads && operation.weight > 1, .may_wait = true};
+  const CallKind kind{.only_reads = operation.only_reads, .is_large = operation.only_reads && operation.weight > 1};
   return gate()->Admit(context, response, *engine::FindOperation(operation.name), kind,
                        [&operation, context](const UnaryCall& call, const grpc::ByteBuffer& request) {
                          ItemAnswer answer = [call](const absl::Status& status, const grpc::ByteBuffer& message) {

@@ -120,6 +120,8 @@ void HttpConnection::TakeTurn(bool is_late) {
   if (!is_reading()) return;
   is_late_ = is_late;
   ReadSome();
+  // Nothing was there to read: the next request is a fresh one.
+  if (is_reading() && wait_ == Wait::kIdle) is_late_ = false;
 }
 
 void HttpConnection::SetDeadline(Wait wait, absl::Duration timeout) {

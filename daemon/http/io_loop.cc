@@ -199,7 +199,9 @@ void IoLoop::LookLater() {
 void IoLoop::Look() {
   look_is_posted_ = false;
   is_collecting_ = is_looking_ = true;
-  io_.poll();
+  // Bounded: what is not an idle connection is served here, and more of it may come than can be served.
+  const int64_t until_ns = MonotonicNs() + kTurnNs;
+  while (io_.poll_one() > 0 && MonotonicNs() < until_ns) continue;
   is_looking_ = false;
   ready_.Look(MonotonicNs());
   const size_t served = ServeReady();

@@ -62,7 +62,9 @@ class ReadyQueue {
     if (waited_ns < kRefusedNotBeforeNs) return Connection();
     if (waited_ns < kRefusedAfterNs) {
       if (now_ns < next_refusal_ns_) return Connection();
-      next_refusal_ns_ = now_ns + kRefusedAfterNs / static_cast<int64_t>(largest_);
+      // On a schedule, which looks that come late catch up with.
+      const int64_t step_ns = kRefusedAfterNs / static_cast<int64_t>(largest_);
+      next_refusal_ns_ = std::max(next_refusal_ns_, now_ns - kWindowNs) + step_ns;
     }
     Connection late = std::move(queue_.front().connection);
     queue_.pop_front();

@@ -207,7 +207,8 @@ absl::StatusOr<ColumnFamily*> RocksDb::Place(const std::string& name) {
   std::unique_ptr<ColumnFamily>& family = families_[name];
   if (family == nullptr) {
     // Totals are written in the batch of the rows. Sizes of collections have none: their family is made before that of
-    // their table, so a manifest that lost it has lost the table's as well.
+    // their table, so a manifest that lost it has lost the table's as well. Formats before 5 made them in another
+    // order.
     if (counted_.contains(name)) {
       families_.erase(name);
       return DataLossError(Cat("column family ", name, " is missing"));
@@ -391,10 +392,20 @@ void RocksDb::KeepResumable() {
 void RocksDb::FlushIdle(int64_t now_ns) {
   if (now_ns < next_idle_scan_ns_) return;
   const int64_t idle_ns = options_.idle_flush_ms * 1'000'000;
-  const absl::MutexLock drop_lock(&drop_mutex_);
+  // A drop may wait for a backup, and the disk must be guarded meanwhile.
+  if (!drop_mutex_.TryLock()) return;
+  FlushIdleFamilies(now_ns, idle_ns);
+  drop_mutex_.Unlock();
+}
+
+void RocksDb::FlushIdleFamilies(int64_t now_ns, int64_t idle_ns) {
   std::vector<rocksdb::ColumnFamilyHandle*> idle;
+  std::map<uint32_t, MemtableFill> before;  // what is left of it belongs to families that were dropped
+  before.swap(fill_);
   for (rocksdb::ColumnFamilyHandle* const handle : Handles()) {
-    if (idle.size() == kIdleFlushesMax) break;
+    const auto known = before.extract(handle->GetID());
+    if (!known.empty()) fill_.insert_or_assign(handle->GetID(), known.mapped());
+    if (idle.size() == kIdleFlushesMax) continue;
     uint64_t entries = 0;
     // The default family keeps its mark.
     if (handle->GetID() == 0 ||

@@ -183,6 +183,7 @@ class RocksDb {
   std::atomic<uint64_t> client_writes_ = 0;
   // Size of a memtable, if it differs from the configured one, because the log was replayed without space for flushes.
   size_t replayed_memtable_bytes_ = 0;
+  void FlushIdleFamilies(int64_t now_ns, int64_t idle_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(drop_mutex_);
   struct MemtableFill {
     uint64_t entries = 0;
     int64_t since_ns = 0;

@@ -35,18 +35,22 @@ namespace fs = std::filesystem;
 // missing from that list would be lost when the log is replayed.
 class FamilyHold {
  public:
-  explicit FamilyHold(RocksDb* rocks) : rocks_(rocks) { rocks_->HoldFamilies(); }
+  explicit FamilyHold(RocksDb* rocks) : rocks_(rocks) {}
   ~FamilyHold() { Release(); }
   FamilyHold(const FamilyHold&) = delete;
   FamilyHold& operator=(const FamilyHold&) = delete;
 
+  void Begin() {
+    rocks_->HoldFamilies();
+    held_ = true;
+  }
   void Release() {
     if (held_.exchange(false)) rocks_->ReleaseFamilies();
   }
 
  private:
   RocksDb* const rocks_;
-  std::atomic<bool> held_ = true;
+  std::atomic<bool> held_ = false;
 };
 
 // Estimate of the bytes to copy: the log, and table files that earlier backups do not have. RocksDB names these
@@ -85,11 +89,13 @@ absl::Status CheckSameDatabase(const std::vector<KnownBackup>& known, const std:
 }
 
 // Lets RocksDB copy the files. Returns RocksDB's number of the backup.
-absl::StatusOr<uint32_t> Copy(const rocksdb::BackupEngineOptions& options, rocksdb::DB* db) {
+// `hold`: begins when the engine has read what is known of earlier backups, which a slow disk makes long.
+absl::StatusOr<uint32_t> Copy(const rocksdb::BackupEngineOptions& options, rocksdb::DB* db, FamilyHold* hold) {
   rocksdb::BackupEngine* raw = nullptr;
   ARM_RETURN_IF_ERROR(FromRocks(rocksdb::BackupEngine::Open(options, rocksdb::Env::Default(), &raw),
                                 Cat("open backup directory ", options.backup_dir)));
   const std::unique_ptr<rocksdb::BackupEngine> engine(raw);
+  hold->Begin();
   rocksdb::BackupID id = 0;
   const rocksdb::Status made = engine->CreateNewBackup(rocksdb::CreateBackupOptions(), db, &id);
   ARM_RETURN_IF_ERROR(FromRocks(made, Cat("back up to ", options.backup_dir)));
@@ -176,7 +182,7 @@ absl::StatusOr<BackupEntry> BackupRepository::Create(Database* database, std::st
   std::string manifest_path;
   const auto make = [&]() -> absl::Status {
     const std::unique_ptr<rocksdb::Env> env = MakeBackupEnv(&attempt);
-    ARM_ASSIGN_OR_RETURN(manifest.engine_id, Copy(impl_->EngineOptions(env.get()), rocks->db()));
+    ARM_ASSIGN_OR_RETURN(manifest.engine_id, Copy(impl_->EngineOptions(env.get()), rocks->db(), &hold));
     hold.Release();
     ARM_FAULT_POINT("backup.copied");
     ARM_RETURN_IF_ERROR(Describe(files, attempt, &manifest));

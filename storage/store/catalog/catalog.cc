@@ -226,7 +226,7 @@ bool Catalog::AwaitOpen(TableId id, absl::Duration patience) const {
   return is_decided();
 }
 
-void Catalog::Publish(std::vector<std::shared_ptr<const Table>> changed, const std::vector<std::string>& removed) {
+void Catalog::Publish(std::vector<std::shared_ptr<const Table>> changed, const std::vector<TableDescriptor>& removed) {
   auto next = std::make_shared<CatalogSnapshot>();
   {
     const std::shared_ptr<const CatalogSnapshot> current = snapshot();
@@ -243,9 +243,9 @@ void Catalog::Publish(std::vector<std::shared_ptr<const Table>> changed, const s
     if (place != nullptr) replaced.push_back(place);
     place = std::move(table);
   }
-  for (const std::string& name : removed) {
-    const auto found = next->tables_.find(name);
-    if (found == next->tables_.end()) continue;
+  for (const TableDescriptor& table : removed) {
+    const auto found = next->tables_.find(table.name);
+    if (found == next->tables_.end() || found->second->descriptor.id != table.id) continue;
     next->unsettled_.erase(found->second->descriptor.id);
     replaced.push_back(found->second);
     next->tables_.erase(found);
@@ -260,9 +260,7 @@ void Catalog::Publish(std::vector<std::shared_ptr<const Table>> changed, const s
     std::erase_if(earlier, [](const std::weak_ptr<FamilyLease>& state) { return state.expired(); });
     earlier.push_back(table->state_lease);
   }
-  for (const std::string& name : removed) {
-    if (const Table* const gone = snapshot_->Find(name)) earlier_states_.erase(gone->descriptor.id);
-  }
+  for (const TableDescriptor& table : removed) earlier_states_.erase(table.id);
   old = std::exchange(snapshot_, std::move(next));
   published_.Notify();
 }
@@ -389,9 +387,7 @@ absl::Status Catalog::Remove(const std::vector<TableDescriptor>& tables) {
   const absl::MutexLock lock(&mutex_);
   rocksdb::WriteBatch batch;
   rocksdb::ColumnFamilyHandle* const meta = db_->meta()->handle();
-  std::vector<std::string> names;
   for (const TableDescriptor& table : tables) {
-    names.push_back(table.name);
     batch.Delete(meta, TableKey(table.id));
     for (const IndexDescriptor& index : table.global_indexes) batch.Delete(meta, CursorKey(table.id, index.id));
     for (const std::string& family : FamilyNames(table)) batch.Delete(meta, StatsKey(family));
@@ -407,7 +403,7 @@ absl::Status Catalog::Remove(const std::vector<TableDescriptor>& tables) {
     const absl::MutexLock snapshot_lock(&snapshot_mutex_);
     for (const TableDescriptor& table : tables) detached_.erase({table.id, IndexId(0)});
   }
-  Publish({}, names);
+  Publish({}, tables);
   for (const TableDescriptor& table : tables) streams_->Forget(table.id);
   return absl::OkStatus();
 }

@@ -230,7 +230,7 @@ class Catalog {
   // A copy of `table` for its next state.
   std::shared_ptr<Table> NextState(const Table& table) const;
   absl::Status CheckFamilyCeiling(const model::TableDescriptor& wanted) const;
-  void Publish(std::vector<std::shared_ptr<const Table>> changed, const std::vector<std::string>& removed)
+  void Publish(std::vector<std::shared_ptr<const Table>> changed, const std::vector<model::TableDescriptor>& removed)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   RocksDb* const db_;

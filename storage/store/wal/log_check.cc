@@ -222,6 +222,25 @@ absl::Status CutTails(const std::string& database_path, const LogFindings& findi
   return absl::OkStatus();
 }
 
+// Makes the log files durable, which a killed process left in the page cache. A start may keep their rows in memory
+// instead of writing them to tables, and RocksDB never syncs files of earlier runs: a power cut could then lose them
+// while later writes, which were decided on them, survive.
+absl::Status SyncLogs(const std::string& database_path, LogRegister* logs) {
+  ARM_ASSIGN_OR_RETURN(const std::vector<LogName> names, ListLogs(database_path));
+  for (const LogName name : names) {
+    const std::string path = PathOf(database_path, name);
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return ErrnoError("cannot open", path, errno);
+    const bool is_synced = fsync(fd) == 0;
+    const int error = errno;
+    const off_t size = lseek(fd, 0, SEEK_END);
+    close(fd);
+    if (!is_synced) return ErrnoError("cannot sync", path, error);
+    logs->SetSynced(name, static_cast<uint64_t>(std::max<off_t>(size, 0)));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckFiles(const std::string& database_path, bool accept_losses, CheckedLogs* checked) {
   LogRegister& logs = *checked->log_register;
   ARM_ASSIGN_OR_RETURN(const LogFindings findings, FindLogFaults(database_path, logs));
@@ -237,7 +256,8 @@ absl::Status CheckFiles(const std::string& database_path, bool accept_losses, Ch
     if (fault.is_missing) checked->missing.push_back(fault.name);
   }
   checked->are_whole = findings.faults.empty();
-  return CutTails(database_path, findings);
+  ARM_RETURN_IF_ERROR(CutTails(database_path, findings));
+  return checked->are_whole ? SyncLogs(database_path, &logs) : absl::OkStatus();
 }
 
 }  // namespace

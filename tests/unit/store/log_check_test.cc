@@ -159,6 +159,23 @@ TEST_P(LogCheckTest, StartWithALostOlderLogIsRefused) {
   EXPECT_THAT(Keys(), testing::Contains("row29"));
 }
 
+// A start may leave the rows in the log. A power cut must not take them while later writes survive.
+TEST_P(LogCheckTest, AStartMakesTheLogOfAKilledDaemonDurable) {
+  Put("synced");
+  PutUnsynced("unsynced");
+  const std::string killed = dir_.path("killed");
+  fs::copy(options_.path, killed, fs::copy_options::recursive);
+  const auto checked = CheckLogs(killed + "/db", /*may_create=*/false, /*accept_losses=*/false);
+  ASSERT_TRUE(checked.ok()) << checked.status();
+  size_t logs = 0;
+  for (const auto& [name, entry] : checked->log_register->entries()) {
+    if (name.kind != LogKind::kWriteAhead) continue;
+    ++logs;
+    EXPECT_EQ(entry.synced, fs::file_size(killed + "/db/" + FileName(name)));
+  }
+  EXPECT_GE(logs, 1u);
+}
+
 TEST_P(LogCheckTest, FlippedByteInTheMiddleStopsTheStart) {
   for (int i = 0; i < 50; ++i) Put("row" + std::to_string(i));
   Close();
