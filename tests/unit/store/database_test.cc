@@ -187,7 +187,7 @@ TEST_F(DatabaseTest, ALostDatabaseIsNotReplacedByAnEmptyOne) {
 // A creation that was interrupted before the database was complete has acknowledged no writes.
 TEST_F(DatabaseTest, AnInterruptedCreationIsBegunAgain) {
   const test::TempDir dir;
-  ASSERT_TRUE(DataDirectory::Open(dir.path("data")).ok());
+  ASSERT_TRUE(DataDirectory::Open(LocalVolume(), dir.path("data")).ok());
   std::filesystem::create_directory(dir.path("data/db"));
   std::ofstream(dir.path("data/db/MANIFEST-000001")) << "half";
   EXPECT_TRUE(Database::Open(TestOptions(dir.path("data"))).ok());
