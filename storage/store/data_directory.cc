@@ -105,6 +105,12 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(Volume* volum
   if (!known) ARM_RETURN_IF_ERROR(volume->WriteDurably(mark, ""));
   ARM_RETURN_IF_ERROR(known ? directory->ReadFormat() : directory->WriteFormat());
   ARM_ASSIGN_OR_RETURN(directory->is_new_, volume->Exists(mark));
+  // With the mark a start removes the database. NoteLogs follows the durable removal of the mark.
+  if (directory->is_new_ && directory->has_logs_) {
+    return FailedPreconditionError(Cat("data directory ", path, " holds ", NameIn(mark),
+                                       ", with which a start removes the database, although its creation was "
+                                       "finished; nothing was changed: remove that file"));
+  }
   return directory;
 }
 

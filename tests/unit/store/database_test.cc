@@ -194,4 +194,20 @@ TEST_F(DatabaseTest, AnInterruptedCreationIsBegunAgain) {
   EXPECT_TRUE(Database::Open(TestOptions(dir.path("data"))).ok());
 }
 
+// A mark that comes back, from a backup of files or by a mistake, must not cost the database.
+TEST_F(DatabaseTest, AFinishedCreationIsNotBegunAgain) {
+  database_.reset();
+  const std::string mark = dir_.path("data") + std::string(kDataNewFile);
+  std::ofstream(mark).close();
+  const absl::Status refused = Database::Open(TestOptions(dir_.path("data"))).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
+  EXPECT_EQ(refused.message(), "data directory " + dir_.path("data") +
+                                   " holds armature.new, with which a start removes the database, although its "
+                                   "creation was finished; nothing was changed: remove that file");
+  std::filesystem::remove(mark);
+  database_ = OpenDatabase(TestOptions(dir_.path("data")));
+  snapshot_ = database_->catalog();
+  EXPECT_EQ(Read("", "", Direction::kForward).keys, "abcde");
+}
+
 }  // namespace armature::store::database_test
