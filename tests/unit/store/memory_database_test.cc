@@ -42,9 +42,10 @@ class MemoryDatabase : public testing::Test {
     options.memtable_bytes = size_t{64} << 10;  // a few rows of these tests
     return options;
   }
-  void Open() {
+  // False, with a message, if a start is refused.
+  bool Open() {
     database_ = OpenDatabase(Options());
-    ASSERT_NE(database_, nullptr);
+    return database_ != nullptr;
   }
   // Ends the process and the machine in one moment.
   void Crash(const MemoryDisk::Keep& keep = nullptr) {
@@ -62,9 +63,9 @@ class MemoryDatabase : public testing::Test {
     return CommitAndWait(database_.get(), std::move(unit)).ok();
   }
   // Moves the rows in the log to table files.
-  void Reopen() {
+  bool Reopen() {
     database_.reset();
-    Open();
+    return Open();
   }
 
   // Crashes at the action of this number that changes the disk, from now on.
@@ -85,7 +86,7 @@ class MemoryDatabase : public testing::Test {
 TEST_F(MemoryDatabase, CrashesLoseNoAcknowledgedWrite) {
   test::Random random(7);
   Rows rows;
-  Open();
+  ASSERT_TRUE(Open());
   CreateActive(database_.get(), PlainTable("t"));
   for (int round = 0; round < 12; ++round) {
     for (int i = 0; i < 20; ++i) {
@@ -94,12 +95,14 @@ TEST_F(MemoryDatabase, CrashesLoseNoAcknowledgedWrite) {
       ASSERT_TRUE(Put(key, value));
       rows[key] = std::move(value);
     }
-    if (random.OneIn(3)) Reopen();
+    if (random.OneIn(3)) {
+      ASSERT_TRUE(Reopen());
+    }
     // Any part of the bytes that were not synced may be there.
     Crash([&random](std::string_view, uint64_t synced, uint64_t written) {
       return synced + random.Below(written - synced + 1);
     });
-    Open();
+    ASSERT_TRUE(Open());
     ASSERT_EQ(RowsOf(*database_), rows) << round;
   }
 }
@@ -114,7 +117,7 @@ TEST_F(MemoryDatabase, WithoutSyncsACrashLosesTheEndOnly) {
   Crash([&random](std::string_view, uint64_t synced, uint64_t written) {
     return synced + random.Below(written - synced + 1);
   });
-  Open();
+  ASSERT_TRUE(Open());
   int expected = 100;
   for (const auto& [key, value] : RowsOf(*database_)) EXPECT_EQ(key, Cat(expected++));
   EXPECT_LT(expected, 200);
@@ -139,7 +142,7 @@ TEST_F(MemoryDatabase, ACreationMayBeCutOffAnywhere) {
 }
 
 TEST_F(MemoryDatabase, AnyActionMayBeTheLast) {
-  Open();
+  ASSERT_TRUE(Open());
   CreateActive(database_.get(), PlainTable("t"));
   Rows rows;
   int number = 0;
@@ -159,7 +162,7 @@ TEST_F(MemoryDatabase, AnyActionMayBeTheLast) {
     CrashAtAction(number);
     static_cast<void>(Database::Open(Options()).ok());
     Crash();
-    Open();
+    ASSERT_TRUE(Open());
     Rows found = RowsOf(*database_);
     if (!refused.empty()) {
       rows.erase(refused);
@@ -173,7 +176,7 @@ TEST_F(MemoryDatabase, AnyActionMayBeTheLast) {
 }
 
 TEST_F(MemoryDatabase, AFailedSyncRefusesTheWriteAndKeepsTheOthers) {
-  Open();
+  ASSERT_TRUE(Open());
   CreateActive(database_.get(), PlainTable("t"));
   ASSERT_TRUE(Put("a", "1"));
   disk_.SetFault([](Action action, std::string_view path) {
@@ -184,13 +187,13 @@ TEST_F(MemoryDatabase, AFailedSyncRefusesTheWriteAndKeepsTheOthers) {
   EXPECT_FALSE(Put("c", "3"));  // until a restart
   EXPECT_EQ(RowsOf(*database_), (Rows{{"a", "1"}}));
   database_.reset();
-  Open();
+  ASSERT_TRUE(Open());
   EXPECT_EQ(RowsOf(*database_), (Rows{{"a", "1"}}));
   EXPECT_TRUE(Put("c", "3"));
 }
 
 TEST_F(MemoryDatabase, AFullVolumeRefusesWritesUntilThereIsSpace) {
-  Open();
+  ASSERT_TRUE(Open());
   CreateActive(database_.get(), PlainTable("t"));
   ASSERT_TRUE(Put("a", "1"));
   disk_.SetSize(1);
@@ -200,12 +203,12 @@ TEST_F(MemoryDatabase, AFullVolumeRefusesWritesUntilThereIsSpace) {
   disk_.SetSize(uint64_t{1} << 30);
   EXPECT_TRUE(Eventually([&] { return Put("c", "3"); }));
   Crash();
-  Open();
+  ASSERT_TRUE(Open());
   EXPECT_EQ(RowsOf(*database_), (Rows{{"a", "1"}, {"c", "3"}}));
 }
 
 TEST_F(MemoryDatabase, AnUnreadableMarkIsNotTakenForAMissingOne) {
-  Open();
+  ASSERT_TRUE(Open());
   CreateActive(database_.get(), PlainTable("t"));
   ASSERT_TRUE(Put("a", "1"));
   database_.reset();
@@ -217,21 +220,21 @@ TEST_F(MemoryDatabase, AnUnreadableMarkIsNotTakenForAMissingOne) {
     EXPECT_EQ(Database::Open(Options()).status().message(), "no reads") << mark;
   }
   disk_.SetFault(nullptr);
-  Open();
+  ASSERT_TRUE(Open());
   EXPECT_EQ(RowsOf(*database_), (Rows{{"a", "1"}}));
 }
 
 TEST_F(MemoryDatabase, TwoDaemonsExcludeEachOther) {
-  Open();
+  ASSERT_TRUE(Open());
   EXPECT_EQ(Database::Open(Options()).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(Inspector::Open(volume_.get(), kMemoryData).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_F(MemoryDatabase, BackupsGoFromVolumeToVolume) {
-  Open();
+  ASSERT_TRUE(Open());
   CreateActive(database_.get(), PlainTable("t"));
   ASSERT_TRUE(Put("a", "1"));
-  Reopen();
+  ASSERT_TRUE(Reopen());
   ASSERT_TRUE(Put("b", "2"));
   const Rows rows = RowsOf(*database_);
   const test::TempDir local;
@@ -277,10 +280,10 @@ TEST_F(MemoryDatabase, BackupsGoFromVolumeToVolume) {
 }
 
 TEST_F(MemoryDatabase, ToolsReadADamagedDirectory) {
-  Open();
+  ASSERT_TRUE(Open());
   CreateActive(database_.get(), PlainTable("t"));
   ASSERT_TRUE(Put("a", "1"));
-  Reopen();
+  ASSERT_TRUE(Reopen());
   ASSERT_TRUE(Put("b", "2"));
   database_.reset();
   {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class VolumeUnderTest {
 struct VolumeKind {
   std::string name;
   std::function<std::unique_ptr<VolumeUnderTest>()> make;
+
+  friend void PrintTo(const VolumeKind& kind, std::ostream* out) { *out << kind.name; }
 };
 
 // Another kind of volume is tested when it is named here.
