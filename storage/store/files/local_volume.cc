@@ -56,12 +56,13 @@ bool WriteAll(int fd, std::string_view text) {
   return true;
 }
 
-// Names of files are for the owner only, whatever the process's umask is.
+// Small files and locks are for the owner only, whatever the umask of the process is.
 constexpr mode_t kPrivateFile = 0600;
 
 class LocalFile final : public VolumeFile {
  public:
-  LocalFile(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
+  LocalFile(std::string path, Volume::Access access, Descriptor file)
+      : path_(std::move(path)), access_(access), file_(std::move(file)) {}
 
   absl::StatusOr<size_t> ReadAt(uint64_t offset, size_t size, char* to) const override {
     size_t filled = 0;
@@ -85,7 +86,9 @@ class LocalFile final : public VolumeFile {
     return absl::OkStatus();
   }
   absl::Status Sync() override {
-    return fdatasync(file_.fd()) == 0 ? absl::OkStatus() : ErrnoError("cannot sync", path_, errno);
+    // A file that is read was written by another process, perhaps by another program: all of it is synced.
+    const int failed = access_ == Volume::Access::kRead ? fsync(file_.fd()) : fdatasync(file_.fd());
+    return failed == 0 ? absl::OkStatus() : ErrnoError("cannot sync", path_, errno);
   }
   absl::Status Truncate(uint64_t size) override {
     const bool is_cut = ftruncate(file_.fd(), static_cast<off_t>(size)) == 0 && fsync(file_.fd()) == 0;
@@ -100,6 +103,7 @@ class LocalFile final : public VolumeFile {
 
  private:
   const std::string path_;
+  const Volume::Access access_;
   const Descriptor file_;
 };
 
@@ -176,7 +180,7 @@ absl::StatusOr<std::unique_ptr<VolumeFile>> PosixVolume::Open(const std::string&
   Descriptor file(open(path.c_str(), (access == Access::kRead ? O_RDONLY : O_RDWR) | O_CLOEXEC));
   if (!file.is_open() && errno == ENOENT) return absl::NotFoundError(Cat(path, " is missing"));
   if (!file.is_open()) return ErrnoError(access == Access::kRead ? "cannot read" : "cannot open", path, errno);
-  return std::make_unique<LocalFile>(path, std::move(file));
+  return std::make_unique<LocalFile>(path, access, std::move(file));
 }
 
 absl::Status PosixVolume::Allocate(const std::string& path, uint64_t bytes) {
@@ -320,8 +324,8 @@ uint64_t PosixVolume::boot() const {
 unsigned RestrictNewFiles() { return umask(077); }
 
 Volume* LocalVolume() {
-  static PosixVolume* const volume = new PosixVolume;
-  return volume;
+  static PosixVolume* const kVolume = new PosixVolume;
+  return kVolume;
 }
 
 }  // namespace armature::store
