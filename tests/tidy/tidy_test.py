@@ -193,8 +193,9 @@ class TidyTest(unittest.TestCase):
         """No module of the store but storage/store/files knows the file systems of the machine."""
         allowed = ("storage/store/files", "storage/store/disk_space.cc")  # the latter counts descriptors
         local = re.compile(
-            r"#include <(filesystem|fstream|fcntl\.h|unistd\.h|sys/(stat|file|statvfs)\.h)>"
-            r"|\b(Env|FileSystem)::Default\(|std::filesystem|\bstd::(rename|remove)\("
+            r"#include <(filesystem|fstream|fcntl\.h|sys/(stat|file|statvfs)\.h)>|std::filesystem"
+            r"|\b(Env|FileSystem)::Default\(|\bstd::rename\("
+            r"|(?<![\w.>])(unlink|rmdir|truncate|ftruncate|fsync|fdatasync|pread|pwrite|access)\("
         )
         findings = []
         for path in code_files():
