@@ -86,7 +86,8 @@ class Proxy:
 
     def __init__(self, program, daemon):
         self._process = subprocess.Popen(
-            [sys.executable, program, daemon], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [sys.executable, program, daemon], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         self.address = self._process.stdout.readline().split()[1]
 
     def command(self, text):
