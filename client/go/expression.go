@@ -47,6 +47,7 @@ type textExpression struct {
 
 var (
 	parameterPattern = regexp.MustCompile(`\$[A-Za-z_][A-Za-z0-9_]*|\$`)
+	indexesPattern   = regexp.MustCompile(`^(\[[0-9]+\])+$`)
 	// placeholderPattern is that of the documented API.
 	placeholderPattern = regexp.MustCompile(`[#:][A-Za-z0-9_]+`)
 )
@@ -62,7 +63,9 @@ func (e *ArgumentError) Error() string { return "armature: " + e.Argument + ": "
 
 func (e *textExpression) compile(b *binder) (string, error) {
 	var failure error
+	b.given = append(b.given, e.params...)
 	for _, placeholder := range placeholderPattern.FindAllString(e.text, -1) {
+		b.use(placeholder)
 		v, isGiven := e.find(placeholder)
 		if !isGiven && placeholder[0] == ':' {
 			return "", &ArgumentError{placeholder, fmt.Sprintf("the expression %q has no such parameter", e.text)}
@@ -76,6 +79,7 @@ func (e *textExpression) compile(b *binder) (string, error) {
 	}
 	text := parameterPattern.ReplaceAllStringFunc(e.text, func(parameter string) string {
 		name := parameter[1:]
+		b.use(name)
 		value, ok := e.find(name)
 		if !ok && failure == nil {
 			failure = &ArgumentError{parameter, fmt.Sprintf("the expression %q has no such parameter", e.text)}
@@ -103,7 +107,28 @@ type binder struct {
 	names     map[string]string // placeholder to attribute
 	values    map[string]*apiv1.AttributeValue
 	reserved  map[string]bool // placeholders of the program
+	used      map[string]bool // parameters that a text uses
+	given     []Params
 	nameCount int
+}
+
+// unused returns an error if a parameter is in no expression of the request: it is probably misspelt.
+func (b *binder) unused() error {
+	for _, params := range b.given {
+		for name := range params {
+			if !b.used[name] {
+				return &ArgumentError{"parameter " + name, "no expression of the request uses it"}
+			}
+		}
+	}
+	return nil
+}
+
+func (b *binder) use(name string) {
+	if b.used == nil {
+		b.used = map[string]bool{}
+	}
+	b.used[name] = true
 }
 
 // reserve keeps generated placeholders apart from those of the program, which may be in a later expression. Texts within
@@ -213,9 +238,9 @@ func (b *binder) define(placeholder string, v any) error {
 func (b *binder) path(path string) (string, error) {
 	var out strings.Builder
 	for i, part := range strings.Split(path, ".") {
-		name, indexes, _ := strings.Cut(part, "[")
-		if name == "" {
-			return "", &ArgumentError{path, "is not the path of an attribute"}
+		name, indexes, hasIndexes := strings.Cut(part, "[")
+		if name == "" || hasIndexes && !indexesPattern.MatchString("["+indexes) {
+			return "", &ArgumentError{fmt.Sprintf("path %q", path), "is not the path of an attribute; use Name for a name with a dot"}
 		}
 		if i > 0 {
 			out.WriteByte('.')

@@ -99,7 +99,7 @@ func (t *Table[T]) queryRequest(condition Expression, options []QueryOption) (*a
 		return nil, nil, err
 	}
 	request.ExpressionAttributeNames, request.ExpressionAttributeValues = p.names, p.values
-	return request, p, nil
+	return request, p, p.unused()
 }
 
 func (t *Table[T]) queryFetch(request *apiv1.QueryRequest) fetch {
@@ -181,7 +181,7 @@ func (t *Table[T]) scanRequest(options []ScanOption) (*apiv1.ScanRequest, *param
 		return nil, nil, err
 	}
 	request.ExpressionAttributeNames, request.ExpressionAttributeValues = p.names, p.values
-	return request, p, nil
+	return request, p, p.unused()
 }
 
 // ParallelScan scans the table in so many segments at once. It reads a page of each segment ahead.

@@ -74,7 +74,11 @@ func (t *Table[T]) Get(ctx context.Context, key Key, options ...GetOption) (T, e
 // project compiles the projection of a read.
 func (p *params) project() (*string, error) {
 	p.reserveAll()
-	return p.optional(p.projection)
+	text, err := p.optional(p.projection)
+	if err != nil {
+		return nil, err
+	}
+	return text, p.unused()
 }
 
 // Put creates an item, or replaces it as a whole.
@@ -90,6 +94,9 @@ func (t *Table[T]) Put(ctx context.Context, item T, options ...PutOption) (Writt
 	p.reserveAll()
 	condition, err := p.optional(p.condition)
 	if err != nil {
+		return Written[T]{}, err
+	}
+	if err := p.unused(); err != nil {
 		return Written[T]{}, err
 	}
 	response, err := t.items.PutItem(ctx, &apiv1.PutItemRequest{
@@ -124,6 +131,9 @@ func (t *Table[T]) Update(ctx context.Context, key Key, update Expression, optio
 	if err != nil {
 		return Written[T]{}, err
 	}
+	if err := p.unused(); err != nil {
+		return Written[T]{}, err
+	}
 	response, err := t.items.UpdateItem(ctx, &apiv1.UpdateItemRequest{
 		TableName: t.name, Key: message, UpdateExpression: text, ConditionExpression: condition, ReturnValues: p.returns,
 		ReturnValuesOnConditionCheckFailure: p.returnOnFailure, ReturnConsumedCapacity: p.capacityLevel(),
@@ -149,6 +159,9 @@ func (t *Table[T]) Delete(ctx context.Context, key Key, options ...DeleteOption)
 	p.reserveAll()
 	condition, err := p.optional(p.condition)
 	if err != nil {
+		return Written[T]{}, err
+	}
+	if err := p.unused(); err != nil {
 		return Written[T]{}, err
 	}
 	response, err := t.items.DeleteItem(ctx, &apiv1.DeleteItemRequest{

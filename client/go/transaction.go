@@ -123,6 +123,10 @@ func (t *Transaction) add(item any, update Expression, options []ActionOption,
 		t.fail(err)
 		return
 	}
+	if err := p.unused(); err != nil {
+		t.fail(err)
+		return
+	}
 	t.request.TransactItems = append(t.request.TransactItems, build(message, text, condition, &p))
 }
 

@@ -65,21 +65,31 @@ func (c *Client) WaitForTableGone(ctx context.Context, name string) error {
 }
 
 // WaitForIndexes waits until all global indexes of a table are ACTIVE and have applied the changes up to a
-// ChangeSequence. 0: waits for the states only.
+// ChangeSequence. 0: the changes so far.
 func (c *Client) WaitForIndexes(ctx context.Context, name string, changeSequence uint64) error {
+	wanted := map[string]uint64{}
 	return c.poll(ctx, func(ctx context.Context) (string, error) {
 		response, err := c.Admin().ListIndexStatus(ctx, &adminv1.ListIndexStatusRequest{TableName: &name})
 		if err != nil {
 			return "", err
 		}
 		for _, index := range response.GetIndexes() {
-			switch {
-			case index.GetKind() != adminv1.IndexKind_INDEX_KIND_GLOBAL:
-			case index.GetState() != adminv1.IndexState_INDEX_STATE_ACTIVE:
+			if index.GetKind() != adminv1.IndexKind_INDEX_KIND_GLOBAL {
+				continue
+			}
+			sequence := changeSequence
+			if sequence == 0 {
+				if _, isKnown := wanted[index.GetIndexName()]; !isKnown {
+					wanted[index.GetIndexName()] = index.GetLogSequence()
+				}
+				sequence = wanted[index.GetIndexName()]
+			}
+			if index.GetState() != adminv1.IndexState_INDEX_STATE_ACTIVE {
 				return fmt.Sprintf("index %s/%s is %s", name, index.GetIndexName(), index.GetState()), nil
-			case index.GetAppliedSequence() < changeSequence:
+			}
+			if index.GetAppliedSequence() < sequence {
 				return fmt.Sprintf("index %s/%s is at sequence %d of %d", name, index.GetIndexName(),
-					index.GetAppliedSequence(), changeSequence), nil
+					index.GetAppliedSequence(), sequence), nil
 			}
 		}
 		return "", nil

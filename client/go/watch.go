@@ -176,7 +176,7 @@ func (t *Table[T]) newWatch(options []WatchOption) (*watch, error) {
 		request.HeartbeatMs = proto.Int32(int32(p.watch.heartbeat.Milliseconds()))
 	}
 	request.ExpressionAttributeNames, request.ExpressionAttributeValues = p.names, p.values
-	return &watch{client: t.client, params: p.watch, request: request}, nil
+	return &watch{client: t.client, params: p.watch, request: request}, p.unused()
 }
 
 // follow reads one stream until it ends. deliver returns false if the program wants no more.

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package armaturetest starts a daemon for tests.
 //
 //	func TestUsers(t *testing.T) {
@@ -183,6 +185,14 @@ func addressIn(line string) (string, bool) {
 	return "", false
 }
 
+// Pid returns the number of the process; 0 if the daemon is not running.
+func (d *Daemon) Pid() int {
+	if d.process == nil {
+		return 0
+	}
+	return d.process.command.Process.Pid
+}
+
 // Signal sends a signal to the process, such as SIGSTOP.
 func (d *Daemon) Signal(signal os.Signal) error {
 	if d.process == nil {
@@ -197,6 +207,7 @@ func (d *Daemon) Stop() error {
 		return nil
 	}
 	_ = d.Signal(syscall.SIGTERM)
+	_ = d.Signal(syscall.SIGCONT) // a test may have stopped the process
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
 	select {

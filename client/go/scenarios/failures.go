@@ -38,7 +38,7 @@ func typeOf(err error) string {
 	var argument *armature.ArgumentError
 	var encoding *armature.MarshalError
 	switch {
-	case errors.As(err, &batch):
+	case errors.As(err, &batch) && errors.Is(err, armature.ErrValidation):
 		return "batch_failed"
 	case errors.As(err, &unknown):
 		return "outcome_unknown"

@@ -185,6 +185,8 @@ func (w *world) step(p *place, clients map[string]*armature.Client, o *operation
 				err = p.daemonStep(given.(string))
 			case "proxy":
 				err = p.proxy.step(given)
+			case "connect":
+				err = connect(p, given.(node), step)
 			default:
 				err = call(client, o, kind, given, step)
 			}
@@ -197,6 +199,18 @@ func (w *world) step(p *place, clients map[string]*armature.Client, o *operation
 	return fmt.Errorf("the step has no operation")
 }
 
+// connect makes a client and closes it.
+func connect(p *place, options, step node) error {
+	client, err := p.open(options)
+	if err == nil {
+		err = client.Close()
+	}
+	if wanted, ok := step["error"].(node); ok {
+		return checkError(err, wanted)
+	}
+	return err
+}
+
 // call makes a call and compares its result.
 func call(client *armature.Client, o *operations, kind string, given any, step node) error {
 	do := operationOf(kind)
@@ -206,10 +220,16 @@ func call(client *armature.Client, o *operations, kind string, given any, step n
 	for begin := time.Now(); ; {
 		result, err := callOnce(client, o, do, given, step)
 		if wanted, ok := step["error"].(node); ok {
+			if err == nil && step["until"] == true && time.Since(begin) < untilTime {
+				continue
+			}
 			if err == nil {
 				return fmt.Errorf("the result %v instead of an error %v", result, wanted)
 			}
-			return checkError(err, wanted)
+			if err = checkError(err, wanted); err == nil || step["until"] != true || time.Since(begin) > untilTime {
+				return err
+			}
+			continue
 		}
 		if err != nil {
 			return err
@@ -227,6 +247,11 @@ func call(client *armature.Client, o *operations, kind string, given any, step n
 func callOnce(client *armature.Client, o *operations, do operation, given any, step node) (any, error) {
 	ctx := context.Background()
 	if seconds, ok := step["timeout"]; ok {
+		if secondsOf(seconds) <= 0 {
+			// A deadline of Go may have passed before the call; the package refuses such a timeout of a client.
+			_, err := armature.Open("localhost:1", armature.WithTimeout(secondsOf(seconds)))
+			return nil, err
+		}
 		limited, cancel := context.WithTimeout(ctx, secondsOf(seconds))
 		defer cancel()
 		ctx = limited

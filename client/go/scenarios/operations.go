@@ -28,7 +28,7 @@ func operationOf(name string) operation {
 		"query_page": onNode((*operations).queryPage), "query_pages": onNode((*operations).queryPages),
 		"count": onNode((*operations).count), "scan": onNode((*operations).scan),
 		"sharded_query": onNode((*operations).shardedQuery), "put_many": onNode((*operations).putMany),
-		"write_many": (*operations).writeMany, "batch_get": onNode((*operations).batchGet),
+		"write_many": (*operations).writeMany, "batch_get": onNode((*operations).batchGet), "batch_get_count": onNode((*operations).batchGetCount), "scan_count": onNode((*operations).scanCount),
 		"transact_write": onNode((*operations).transactWrite), "transact_get": onNode((*operations).transactGet),
 		"pipeline": (*operations).pipeline, "statement": onNode((*operations).statement),
 		"watch": onNode((*operations).watch), "watch_start": onNode((*operations).watchStart),
@@ -179,7 +179,7 @@ func (o *operations) batchGet(ctx context.Context, client *armature.Client, give
 	for table, part := range given {
 		members := part.(node)
 		var keys []armature.Key
-		for _, key := range members["keys"].([]any) {
+		for _, key := range listOf(members, "keys", "key") {
 			keys = append(keys, itemOf(key))
 		}
 		items, err := client.Table(table).BatchGet(ctx, keys, getOptions(members)...)
@@ -191,12 +191,42 @@ func (o *operations) batchGet(ctx context.Context, client *armature.Client, give
 	return found, nil
 }
 
+func (o *operations) batchGetCount(ctx context.Context, client *armature.Client, given node) (any, error) {
+	found, err := o.batchGet(ctx, client, given)
+	if err != nil {
+		return nil, err
+	}
+	counts := node{}
+	for table, items := range found.(node) {
+		counts[table] = len(items.([]armature.Item))
+	}
+	return counts, nil
+}
+
+// listOf returns the list in a member, or as many copies of a template as `count` says.
+func listOf(given node, member, template string) []any {
+	if list, ok := given[member].([]any); ok {
+		return list
+	}
+	var list []any
+	for i := range given["count"].(int) {
+		list = append(list, numbered(given[template], i))
+	}
+	return list
+}
+
 func (o *operations) transactWrite(ctx context.Context, client *armature.Client, given node) (any, error) {
 	tx := client.Transaction()
 	if token, ok := given["token"].(string); ok {
 		tx.SetToken(token)
 	}
-	for _, action := range given["actions"].([]any) {
+	actions, _ := given["actions"].([]any)
+	if put, ok := given["put"]; ok {
+		for i := range given["count"].(int) {
+			actions = append(actions, node{"put": numbered(put, i)})
+		}
+	}
+	for _, action := range actions {
 		for kind, part := range action.(node) {
 			members := part.(node)
 			table, key := members["table"].(string), itemOf(members["key"])
@@ -302,7 +332,6 @@ func (o *operations) describeTable(ctx context.Context, client *armature.Client,
 	return comparable(node{"status": status, "indexes": indexes}, true), nil
 }
 
-// waitForIndexes waits for the writes so far: an update that changes nothing would have the sequence of the last one.
 func (o *operations) waitForIndexes(ctx context.Context, client *armature.Client, given node) (any, error) {
 	return nil, client.WaitForIndexes(ctx, given["table"].(string), 0)
 }

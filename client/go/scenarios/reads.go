@@ -99,6 +99,14 @@ func (o *operations) scan(ctx context.Context, client *armature.Client, given no
 	return nonNil(all), err
 }
 
+func (o *operations) scanCount(ctx context.Context, client *armature.Client, given node) (any, error) {
+	var options []armature.ScanOption
+	for _, option := range pageOptions(given) {
+		options = append(options, option)
+	}
+	return tableOf(client, given).ScanCount(ctx, options...)
+}
+
 func (o *operations) shardedQuery(ctx context.Context, client *armature.Client, given node) (any, error) {
 	shards := armature.Shards{
 		Param: given["shard_param"].(string), Value: armature.NumberedShards(), Count: given["shards"].(int),
@@ -175,6 +183,10 @@ func (o *operations) open(name string, table *armature.Table[armature.Item], opt
 	select {
 	case w.position = <-stands:
 	case first := <-results:
+		if first.err != nil {
+			cancel()
+			return first.err
+		}
 		ahead = append(ahead, first) // the first response has changes
 	case <-timeout.C:
 		cancel()
@@ -209,6 +221,9 @@ func (o *operations) watchStart(_ context.Context, client *armature.Client, give
 	}
 	if partition, ok := given["partition"]; ok {
 		options = append(options, armature.Partition(itemOf(partition)))
+	}
+	if position, ok := given["after"].(string); ok {
+		options = append(options, armature.After(position))
 	}
 	name, _ := given["name"].(string)
 	return nil, o.open(name, tableOf(client, given), options)

@@ -219,12 +219,26 @@ func (p *place) daemonStep(command string) error {
 	case "restart":
 		return errors.Join(p.daemon.Kill(), p.daemon.Start())
 	case "pause":
-		return p.daemon.Signal(syscall.SIGSTOP)
+		return errors.Join(p.daemon.Signal(syscall.SIGSTOP), awaitStopped(p.daemon.Pid()))
 	case "continue":
 		return p.daemon.Signal(syscall.SIGCONT)
 	default:
 		return fmt.Errorf("unknown step of the daemon: %s", command)
 	}
+}
+
+// awaitStopped waits until SIGSTOP has acted on a process: its signal may take a moment.
+func awaitStopped(pid int) error {
+	for begin := time.Now(); time.Since(begin) < untilTime; {
+		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			return err
+		}
+		if _, behindName, ok := strings.Cut(string(state), ") "); ok && strings.HasPrefix(behindName, "T") {
+			return nil
+		}
+	}
+	return errors.New("the daemon does not stop")
 }
 
 // proxy is the proxy of the scenarios, as a process.
