@@ -29,12 +29,19 @@ type settings struct {
 
 func makeSettings(options []Option) (*settings, error) {
 	s := &settings{timeout: 10 * time.Second, retry: DefaultRetry, connections: 1}
-	for _, option := range options {
-		if err := option(s); err != nil {
-			return nil, err
+	return s, Options(options...)(s)
+}
+
+// Options is several options as one.
+func Options(options ...Option) Option {
+	return func(s *settings) error {
+		for _, option := range options {
+			if err := option(s); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	return s, nil
 }
 
 // WithTimeout is the time that a call with all its attempts may take, if its context has no deadline. 10 seconds by

@@ -61,7 +61,7 @@ const spareEntries = 10
 
 // ShardedQuery queries all shards of a spread partition at once, and returns their items in the order of the sort key.
 //
-//	armature.Expr("day = $day AND amount >= $least", armature.Params{"least": 100})
+//	armature.Expr("#day = $day AND amount >= $least", armature.Params{"least": 100})
 //
 // The parameter of the shard needs no value. Items with equal sort keys are in the order of their shards. The shards are
 // not read at one moment. A projection must keep all key attributes.
