@@ -295,6 +295,7 @@ func (BackupJobState) EnumDescriptor() ([]byte, []int) {
 	return file_armature_admin_v1_admin_proto_rawDescGZIP(), []int{4}
 }
 
+// Kind of a difference.
 type IndexDifference_Kind int32
 
 const (
