@@ -99,15 +99,16 @@ func shardedQuery(ctx context.Context, events *armature.Table[armature.Item]) (a
 	return all, nil
 }
 
-func readYourWrites(ctx context.Context, client *armature.Client) ([]Order, error) {
+func readYourWrites(ctx context.Context, client *armature.Client, found *[]Order) error {
 	session := client.Session()
 	orders := armature.TableOf[Order](session, "orders")
 	_, err := orders.Put(ctx, Order{Customer: "bob", Number: 1, Status: "open", Total: "5"})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	open, err := armature.Collect(orders.Query(ctx, armature.Attr("status").Eq("open"), armature.Index("by_status")))
-	return open, err
+	*found = open
+	return err
 }
 
 func batch(ctx context.Context, client *armature.Client, all []Order) error {
@@ -152,16 +153,15 @@ func transfer(ctx context.Context, client *armature.Client) error {
 	return err
 }
 
-func watch(ctx context.Context, orders *armature.Table[Order], position string, stop func(position string)) error {
+func watch(ctx context.Context, orders *armature.Table[Order], position string, handle func(*armature.Change[Order])) error {
 	for change, err := range orders.Watch(ctx, armature.After(position)) {
 		if err != nil {
 			return err
 		}
-		fmt.Println(change.Event, change.Key, change.New.Status)
+		handle(change)
 		position = change.Sequence
-		stop(position)
 	}
-	return nil
+	return fmt.Errorf("ended at %s", position)
 }
 
 func react(ctx context.Context, orders *armature.Table[Order], order Order) error {
@@ -225,8 +225,9 @@ func TestOrders(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	check(query(ctx, orders))
-	open, err := readYourWrites(ctx, client)
-	if check(err); len(open) != 1 || open[0].Customer != "bob" {
+	var open []Order
+	check(readYourWrites(ctx, client, &open))
+	if len(open) != 1 || open[0].Customer != "bob" {
 		t.Errorf("%v", open)
 	}
 
@@ -283,8 +284,8 @@ func follow(t *testing.T, client *armature.Client) {
 		break
 	}
 	var second string
-	err := watch(ctx, orders, first, func(position string) {
-		second = position
+	err := watch(ctx, orders, first, func(change *armature.Change[Order]) {
+		second = change.Sequence
 		cancel()
 	})
 	if !errors.Is(err, context.Canceled) || second == "" || second == first {
