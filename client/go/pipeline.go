@@ -31,8 +31,10 @@ import (
 //	}
 //	return group.Wait()
 //
-// The operations of its client have the same errors, retries and session as calls. The stream is opened by the first
-// operation, and again after it was lost.
+// The operations of its client have the same errors and session as calls. The stream is opened by the first operation,
+// and again after it was lost. Writes without an answer then fail with [OutcomeUnknownError], also those that a call would
+// repeat, because later writes of the pipeline may depend on them; [Idempotent] ones are repeated. Reads, and operations
+// that the daemon has refused for a passing reason, are repeated like calls.
 type Pipeline struct {
 	client *Client
 	cancel context.CancelFunc
@@ -62,6 +64,7 @@ func (c *Client) Pipeline(options ...PipelineOptions) *Pipeline {
 	}
 	shared := *c.conn
 	shared.transport = l
+	shared.isPipeline = true
 	return &Pipeline{client: &Client{conn: &shared, closes: func() error { return nil }}, cancel: cancel, lane: l}
 }
 

@@ -152,16 +152,25 @@ func TestAPipelineOpensAnotherStreamAfterALostOne(t *testing.T) {
 }
 
 func TestAWriteWhoseStreamBrokeHasAnUnknownOutcome(t *testing.T) {
+	var streams atomic.Int32
 	daemon := &fakeDaemon{pipeline: func(stream grpc.BidiStreamingServer[apiv1.PipelineRequest, apiv1.PipelineResponse]) error {
 		_, _ = stream.Recv()
+		streams.Add(1)
 		return nil // ends without an answer
 	}}
 	pipeline := clientOf(t, daemon).Pipeline()
 	defer pipeline.Close()
-	_, err := pipeline.Client().Table("t").Update(context.Background(), Key{"id": "x"}, Add("n", 1))
-	var unknown *OutcomeUnknownError
-	if !errors.As(err, &unknown) || status.Code(unknown.Err) != codes.Unavailable {
-		t.Errorf("%v", err)
+	table := pipeline.Client().Table("t")
+	_, update := table.Update(context.Background(), Key{"id": "x"}, Add("n", 1))
+	_, put := table.Put(context.Background(), Item{"id": "x"}) // a call would be repeated
+	for _, err := range []error{update, put} {
+		var unknown *OutcomeUnknownError
+		if !errors.As(err, &unknown) || status.Code(unknown.Err) != codes.Unavailable {
+			t.Errorf("%v", err)
+		}
+	}
+	if streams.Load() != 2 {
+		t.Errorf("%d streams: a write was repeated", streams.Load())
 	}
 }
 
