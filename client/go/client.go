@@ -84,12 +84,25 @@ func (c *channels) close() error {
 // table with a short delay: a Query or Scan of an index waits until the index has the writes that were made through the
 // session. GetItem and reads of tables are not concerned: use [Consistent].
 //
-// Writes of other sessions and other programs, and writes whose outcome is unknown, are not waited for. After the daemon
-// was replaced by an older copy of its data, reads of indexes fail with ValidationException; begin a new session then.
-func (c *Client) Session() *Client {
+// `after` are positions that the session must see, too: the ChangeSequence of a write, or the [Client.Position] of another
+// session, also of another process. Other writes, and writes whose outcome is unknown, are not waited for. After the
+// daemon was replaced by an older copy of its data, reads of indexes fail with ValidationException; begin a new session
+// then.
+func (c *Client) Session(after ...uint64) *Client {
 	shared := *c.conn
 	shared.session = &session{sequences: map[string]uint64{}}
+	for _, position := range after {
+		shared.session.floor = max(shared.session.floor, position)
+	}
 	return &Client{conn: &shared, closes: c.closes}
+}
+
+// Position returns the position of the last write of a session. 0: the client has no session, or it has written nothing.
+func (c *Client) Position() uint64 {
+	if c.conn.session == nil {
+		return 0
+	}
+	return c.conn.session.highest()
 }
 
 // Items is the generated client of the operations on items, with the retries, sessions and errors of this client.

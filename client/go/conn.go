@@ -68,7 +68,7 @@ type conn struct {
 	transport transport
 	settings  *settings
 	session   *session // nil: none
-	// isPipeline: the calls are operations of a pipeline, whose writes are not repeated after a lost answer.
+	// isPipeline: the calls are operations of a pipeline, which are not repeated after a lost answer.
 	isPipeline bool
 }
 
@@ -106,7 +106,7 @@ func (c *conn) Invoke(ctx context.Context, fullMethod string, request, response 
 // repeat makes attempts until one succeeds or no other may be made. It returns their number.
 func (c *conn) repeat(ctx context.Context, m method, fullMethod string, request, response any,
 	options []grpc.CallOption) (int, error) {
-	harmless := isIdempotent(options) || m.isRead || !c.isPipeline && mayRepeat(m, request)
+	harmless := isIdempotent(options) || !c.isPipeline && mayRepeat(m, request)
 	maybeApplied := false
 	for attempt := 1; ; attempt++ {
 		sent, err := c.transport.attempt(ctx, fullMethod, request, response, options)

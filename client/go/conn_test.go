@@ -268,11 +268,15 @@ func TestSessionsRaiseTheSequenceOfReadsOfIndexes(t *testing.T) {
 		{session, "other", 0, []QueryOption{Index("i")}},
 		{client, "t", 0, []QueryOption{Index("i")}},
 		{session.Session(), "t", 0, []QueryOption{Index("i")}},
+		{client.Session(session.Position()), "other", 7, []QueryOption{Index("i")}},
 	} {
 		if _, err := Collect(test.client.Table(test.table).Query(ctx, Attr("a").Eq(1), test.options...)); err != nil {
 			t.Fatal(err)
 		}
 		sent := connection.requests[len(connection.requests)-1].(*apiv1.QueryRequest)
+		if client.Position() != 0 {
+			t.Error("a client without a session has a position")
+		}
 		if sent.GetAtLeastSequence() != test.want {
 			t.Errorf("%+v: %d", test, sent.GetAtLeastSequence())
 		}

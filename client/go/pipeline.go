@@ -32,9 +32,9 @@ import (
 //	return group.Wait()
 //
 // The operations of its client have the same errors and session as calls. The stream is opened by the first operation,
-// and again after it was lost. Writes without an answer then fail with [OutcomeUnknownError], also those that a call would
-// repeat, because later writes of the pipeline may depend on them; [Idempotent] ones are repeated. Reads, and operations
-// that the daemon has refused for a passing reason, are repeated like calls.
+// and again after it was lost. Operations without an answer then fail, writes with [OutcomeUnknownError]: also those that
+// a call would repeat, because later ones may depend on them. [Idempotent] ones, and those that the daemon has refused for
+// a passing reason, are repeated like calls.
 type Pipeline struct {
 	client *Client
 	cancel context.CancelFunc

@@ -11,9 +11,9 @@ import (
 
 // session keeps the highest change sequence of the writes to each table, and sets it in each read of an index.
 type session struct {
-	mu         sync.Mutex
-	sequences  map[string]uint64 // by table name
-	statements uint64            // of statements, which do not tell their table
+	mu        sync.Mutex
+	sequences map[string]uint64 // by table name
+	floor     uint64            // of all tables: of statements, which do not tell their table, and of other sessions
 }
 
 // tableName returns the name in a name or an ARN.
@@ -30,14 +30,14 @@ func tableName(nameOrARN string) string {
 func (s *session) sequenceOf(table string) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return max(s.sequences[tableName(table)], s.statements)
+	return max(s.sequences[tableName(table)], s.floor)
 }
 
 // highest returns the highest sequence of all tables.
 func (s *session) highest() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	highest := s.statements
+	highest := s.floor
 	for _, sequence := range s.sequences {
 		highest = max(highest, sequence)
 	}
@@ -99,7 +99,7 @@ func (s *session) learn(request, response any, before uint64) {
 	if statement, ok := response.(*apiv1.ExecuteStatementResponse); ok {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.statements = max(s.statements, statement.GetChangeSequence())
+		s.floor = max(s.floor, statement.GetChangeSequence())
 		return
 	}
 	if r, ok := request.(*apiv1.DeleteTableRequest); ok {
