@@ -126,7 +126,8 @@ func (c *Client) Admin() adminv1.AdminServiceClient { return adminv1.NewAdminSer
 func dial(address string, s *settings) (*grpc.ClientConn, error) {
 	isSocket := strings.HasPrefix(address, "unix:")
 	options := []grpc.DialOption{
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(receiveBytesMax)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(receiveBytesMax),
+			grpc.MaxCallSendMsgSize(requestBytesMax)),
 		// This package repeats calls, because it knows which ones may be repeated.
 		grpc.WithDisableRetry(),
 		grpc.WithConnectParams(grpc.ConnectParams{

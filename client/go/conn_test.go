@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -187,7 +188,9 @@ func TestNoAttemptBeginsAfterTheDeadline(t *testing.T) {
 	later := exception(codes.ResourceExhausted, ErrThrottled,
 		protoadapt.MessageV1Of(&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Hour)}))
 	client, connection := fakeClient(t, later)
-	_, err := client.Table("t").Get(context.Background(), Key{})
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
+	defer cancel()
+	_, err := client.Table("t").Get(ctx, Key{})
 	var failed *CallError
 	if !errors.As(err, &failed) || failed.RetryAfter != time.Hour || len(connection.requests) != 1 {
 		t.Errorf("%v after %d attempts", err, len(connection.requests))
@@ -217,6 +220,30 @@ func TestACancelledCallSaysSo(t *testing.T) {
 	_, err := client.Table("t").Put(ctx, Item{})
 	if !errors.Is(err, context.Canceled) || !NotApplied(err) || len(connection.requests) != 1 {
 		t.Errorf("%v after %d attempts", err, len(connection.requests))
+	}
+}
+
+func TestRequestsAboveTheLimitOfMessagesAreKnownToBeRefused(t *testing.T) {
+	for message, isKnown := range map[string]bool{
+		"trying to send message larger than max (20000015 vs. 16842752)":         true,
+		"SERVER: Received message larger than max (20000015 vs. 16842752)":       true,
+		"grpc: received message larger than max (100000000 vs. 67108864)":        false,
+		"grpc: received message after decompression larger than max 67108864 ..": false,
+	} {
+		client, connection := fakeClient(t, status.Error(codes.ResourceExhausted, message))
+		_, err := client.Table("t").Put(context.Background(), Item{})
+		if NotApplied(err) != isKnown || len(connection.requests) != 1 {
+			t.Errorf("%v after %d attempts", err, len(connection.requests))
+		}
+	}
+}
+
+func TestMessagesAboutReservedWordsSayWhatToWrite(t *testing.T) {
+	client, _ := fakeClient(t, status.Error(codes.InvalidArgument,
+		"Invalid UpdateExpression: Attribute name is a reserved keyword; reserved keyword: total"))
+	_, err := client.Table("t").Get(context.Background(), Key{})
+	if !strings.Contains(err.Error(), "#total stands for the attribute total") {
+		t.Error(err)
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -246,8 +248,19 @@ func newError(operation string, err error, neverSent bool) *CallError {
 			failed.RetryAfter = max(failed.RetryAfter, detail.GetRetryDelay().AsDuration())
 		}
 	}
+	if isTooLarge := failed.Code == codes.ResourceExhausted && failed.Exception == ""; isTooLarge {
+		// gRPC has no code of its own for these. Answers that are too large ("received message") are another matter.
+		failed.neverSent = failed.neverSent || strings.Contains(failed.Message, "trying to send message larger than max") ||
+			strings.Contains(failed.Message, "Received message larger than max")
+	}
+	if word := reservedWord.FindStringSubmatch(failed.Message); word != nil {
+		failed.Message += fmt.Sprintf(" (in Expr, #%s stands for the attribute %s)", word[1], word[1])
+	}
 	return failed
 }
+
+// reservedWord finds the word in the daemon's message about an expression.
+var reservedWord = regexp.MustCompile(`reserved keyword: (\w+)`)
 
 // statusOf returns the error in the bytes of a google.rpc.Status, whose shape RpcStatus has.
 func statusOf(bytes []byte) error {

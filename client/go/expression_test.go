@@ -54,6 +54,18 @@ func TestGeneratedPlaceholdersKeepAwayFromThoseOfTheProgram(t *testing.T) {
 	}
 }
 
+func TestPlaceholdersOfALaterExpressionAreKeptFree(t *testing.T) {
+	condition := Expr("b = :v AND #n0 = :v", Params{":v": 2, "#n0": "z"})
+	p := params{condition: condition}
+	update := Set("a", 1)
+	p.reserveAll(update)
+	first, err := p.optional(update)
+	second, err2 := p.optional(condition)
+	if errors.Join(err, err2) != nil || *first != "SET #n1 = :v_1" || *second != "b = :v AND #n0 = :v" {
+		t.Errorf("%v, %v: %v", first, second, errors.Join(err, err2))
+	}
+}
+
 func TestWrongTextsAreRefused(t *testing.T) {
 	for name, e := range map[string]Expression{
 		"missing":       Expr("a = $b"),
@@ -117,11 +129,11 @@ func TestWrongPathsAreRefused(t *testing.T) {
 }
 
 func TestChangesLeaveTheirReceiverAsItIs(t *testing.T) {
-	base := Set("a", 1)
+	base := Set("a", 1).Set("x", 1).Set("y", 1)
 	one, two := base.Set("b", 1), base.Set("c", 1)
 	_, names1, _ := compiled(t, one)
 	_, names2, _ := compiled(t, two)
-	if names1["#n1"] != "b" || names2["#n1"] != "c" {
+	if names1["#n3"] != "b" || names2["#n3"] != "c" {
 		t.Errorf("%v %v", names1, names2)
 	}
 }

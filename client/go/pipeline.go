@@ -100,7 +100,7 @@ func (l *lane) attempt(ctx context.Context, method string, request, response any
 	bytes := proto.Size(message)
 	if bytes > requestBytesMax {
 		// The request would end the stream with all outstanding operations.
-		return false, status.Error(codes.InvalidArgument, "the request is larger than the daemon reads")
+		return false, status.Errorf(codes.ResourceExhausted, "trying to send message larger than max (%d vs. %d)", bytes, requestBytesMax)
 	}
 	if err := l.budget.acquire(ctx, bytes); err != nil {
 		return false, err

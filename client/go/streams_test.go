@@ -190,7 +190,7 @@ func TestAPipelineSendsNoRequestThatTheDaemonDoesNotRead(t *testing.T) {
 	pipeline := clientOf(t, &fakeDaemon{}).Pipeline()
 	defer pipeline.Close()
 	_, err := pipeline.Client().Table("t").Put(context.Background(), Item{"id": make([]byte, requestBytesMax)})
-	if status.Code(err) != codes.InvalidArgument || !NotApplied(err) {
+	if status.Code(err) != codes.ResourceExhausted || !NotApplied(err) {
 		t.Errorf("%v", err)
 	}
 }
@@ -228,6 +228,18 @@ func TestABudgetLetsInAsManyAsFit(t *testing.T) {
 	b.release(20)
 	if b.count != 0 || b.bytes != 0 || len(b.waiting) != 0 {
 		t.Errorf("%d operations, %d bytes are left", b.count, b.bytes)
+	}
+}
+
+func TestABudgetBoundsTheNumberOfOperations(t *testing.T) {
+	b := &budget{countMax: 2, bytesMax: 1000}
+	ctx, cancel := context.WithCancel(context.Background())
+	if err := errors.Join(b.acquire(ctx, 1), b.acquire(ctx, 1)); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := b.acquire(ctx, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("a third operation: %v", err)
 	}
 }
 

@@ -53,6 +53,8 @@ func typeOf(err error) string {
 		return name
 	}
 	switch failed.Code {
+	case codes.ResourceExhausted:
+		return "limit_exceeded" // of the size of a message
 	case codes.NotFound:
 		return "not_found"
 	case codes.Unauthenticated:

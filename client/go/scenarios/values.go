@@ -49,6 +49,8 @@ func nativeSpecial(v node) (any, bool) {
 			return armature.Number(fmt.Sprint(value)), true
 		case "$b":
 			return bytesOf(value), true
+		case "$s":
+			return numbered(v, 0), true
 		case "$ss":
 			return armature.StringSet(texts(value)), true
 		case "$ns":
