@@ -116,6 +116,13 @@ absl::Status ReadWrite(std::string_view bytes, engine::BatchWrite* to) {
                     });
 }
 
+template <class Message>
+bool HasCondition(const Message& message) {
+  return message.has_condition_expression();
+}
+// The condition is required and has no presence.
+bool HasCondition(const v1::ConditionCheck& message) { return !message.condition_expression().empty(); }
+
 // Reads an action. It has the members of its operation, with the same field numbers.
 template <class Message>
 absl::Status ReadAction(std::string_view bytes, engine::WriteKind kind, engine::TransactAction* to) {
@@ -128,9 +135,10 @@ absl::Status ReadAction(std::string_view bytes, engine::WriteKind kind, engine::
   write.table_name = std::move(*message.mutable_table_name());
   write.item_wire = std::move(split.item).value_or(std::string());
   write.return_values_on_condition_check_failure = Text(message.return_values_on_condition_check_failure());
-  if (message.has_condition_expression()) write.expressions.condition = message.condition_expression();
+  if (HasCondition(message)) write.expressions.condition = message.condition_expression();
+  // A required text has no presence.
   if constexpr (requires { message.update_expression(); }) {
-    if (message.has_update_expression()) write.expressions.update = message.update_expression();
+    if (!message.update_expression().empty()) write.expressions.update = message.update_expression();
   }
   TakeNames(message, &write.expressions);
   write.expressions.values_wire = std::move(split.values);

@@ -62,7 +62,7 @@ v1::StreamViewType ViewTypeOf(model::StreamView view) {
   return v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES;
 }
 
-void Fill(const engine::ChangeOfItem& change, model::StreamView view, v1::Record* to) {
+void Fill(const engine::ChangeOfItem& change, model::StreamView view, v1::ChangeRecord* to) {
   constexpr int64_t kMsPerSecond = 1000;
   to->set_event_id(engine::EventId(change.sequence));
   to->set_event_name(EventNameOf(change.event));

@@ -16,7 +16,7 @@ namespace armature::daemon {
 api::v1::StreamViewType ViewTypeOf(model::StreamView view);
 
 // Fills the record of a change.
-void Fill(const engine::ChangeOfItem& change, model::StreamView view, api::v1::Record* to);
+void Fill(const engine::ChangeOfItem& change, model::StreamView view, api::v1::ChangeRecord* to);
 
 // Parses an armature.api.v1.WatchRequest, without its client. Errors: SerializationException; ValidationException if
 // the start is unknown or given twice.

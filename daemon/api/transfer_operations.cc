@@ -170,9 +170,7 @@ void FillImport(const TransferRecord& record, v1::ImportTableDescription* to) {
 model::TableDefinition ToNewTable(const v1::TableCreationParameters& parameters) {
   v1::CreateTableRequest create;
   create.ParseFromString(parameters.SerializeAsString());
-  model::TableDefinition definition = ToTableDefinition(create);
-  definition.has_table_name = parameters.has_table_name();
-  return definition;
+  return ToTableDefinition(create);
 }
 
 void ImportTable(const OperationContext& context, const v1::ImportTableRequest& request,

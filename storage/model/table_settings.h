@@ -4,7 +4,7 @@
 // Settings of tables and indexes: as a client asks for them, and as the catalog keeps them.
 //
 // A struct that is kept on disk has VisitFields(self, visit), which calls visit(name, member) for each field. `name` is
-// the field's name in proto/armature/disk/v1/catalog.proto. The disk records and the JSON of `armature inspect` are
+// the field's name in storage/store/records/catalog.proto. The disk records and the JSON of `armature inspect` are
 // made from these lists.
 
 #include <cstdint>

@@ -81,7 +81,7 @@ void Follow(client::Watcher* watcher, std::vector<Times>* all, size_t count) {
   while (seen < count) {
     if (const absl::Status status = watcher->Next(&response); !status.ok()) Fail(status);
     const int64_t now = NowNs();
-    for (const api::v1::Record& record : response.records()) {
+    for (const api::v1::ChangeRecord& record : response.records()) {
       const size_t number = std::stoul(record.dynamodb().new_image().attributes().at("n").n());
       (*all)[number].watched.store(now);
       ++seen;

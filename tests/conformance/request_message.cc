@@ -58,7 +58,7 @@ absl::Status ReadSet(const Json& json, const std::string& path, bool base64, Set
   return absl::OkStatus();
 }
 
-absl::Status ReadList(const Json& json, const std::string& path, api::v1::List* list) {
+absl::Status ReadList(const Json& json, const std::string& path, api::v1::ListValue* list) {
   if (!json.is_array()) return CannotSay(path, "not an array");
   for (const Json& element : json) ARM_RETURN_IF_ERROR(ReadValue(element, path, list->add_values()));
   return absl::OkStatus();

@@ -79,7 +79,7 @@ BANNED = (
         "gRPC and API messages stay above the engine",
     ),
     (
-        re.compile(r"#include \"armature/disk/"),
+        re.compile(r"#include \"storage/store/records/"),
         ("storage/store", "tests/unit/store"),
         "disk records are the store's own",
     ),

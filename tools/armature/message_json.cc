@@ -97,7 +97,7 @@ absl::Status ReadMap(const Json& json, const std::string& path, int depth, Value
   return absl::OkStatus();
 }
 
-absl::Status ReadList(const Json& json, const std::string& path, int depth, api::v1::List* list) {
+absl::Status ReadList(const Json& json, const std::string& path, int depth, api::v1::ListValue* list) {
   return ForEachElement(json, path, [depth, list](const Json& element, const std::string& at) {
     return ReadValue(element, at, depth, list->add_values());
   });
@@ -145,7 +145,7 @@ absl::StatusOr<int64_t> IntegerFromJson(const Json& json, const std::string& pat
 // The only field of a message that exists because the values of a map cannot be lists. JSON has the list itself.
 const FieldDescriptor* ListOf(const google::protobuf::Descriptor& type) {
   const bool is_list = type.field_count() == 1 && type.field(0)->is_repeated() && type.name().ends_with("List") &&
-                       &type != api::v1::List::descriptor();
+                       &type != api::v1::ListValue::descriptor();
   return is_list ? type.field(0) : nullptr;
 }
 

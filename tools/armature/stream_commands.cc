@@ -152,7 +152,7 @@ class StreamReader {
     api::v1::GetRecordsRequest request;
     request.set_shard_iterator(shard->iterator);
     ARM_ASSIGN_OR_RETURN(const auto page, client_.GetRecords(request));
-    for (const api::v1::Record& record : page.records()) {
+    for (const api::v1::ChangeRecord& record : page.records()) {
       if (is_full()) break;
       session_.PrintText(CompactJson(MessageToJson(record)) + "\n");
       ++printed_;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "armature/disk/v1/backup.pb.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 #include "rocksdb/utilities/backup_engine.h"
@@ -16,6 +15,7 @@
 #include "storage/store/data_directory.h"
 #include "storage/store/durable_file.h"
 #include "storage/store/meta_keys.h"
+#include "storage/store/records/backup.pb.h"
 #include "storage/store/rocks_options.h"
 #include "storage/store/rocks_status.h"
 

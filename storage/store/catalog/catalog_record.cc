@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "armature/disk/v1/catalog.pb.h"
-#include "armature/disk/v1/transfer.pb.h"
 #include "glog/logging.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
@@ -18,6 +16,8 @@
 #include "storage/base/strings.h"
 #include "storage/base/strong_type.h"
 #include "storage/model/wire.h"
+#include "storage/store/records/catalog.pb.h"
+#include "storage/store/records/transfer.pb.h"
 
 namespace armature::store {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "armature/disk/v1/catalog.pb.h"
 #include "google/protobuf/stubs/logging.h"
+#include "storage/store/records/catalog.pb.h"
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/model/random_seed.h"
 #include "tests/unit/store/store_test_util.h"

@@ -81,7 +81,7 @@ class RecordHandler {
   absl::Status Handle(const api::v1::WatchResponse& response) {
     std::vector<std::string> lines;
     std::vector<std::string> positions;
-    for (const api::v1::Record& record : response.records()) {
+    for (const api::v1::ChangeRecord& record : response.records()) {
       if (options_.limit > 0 && handled_ + static_cast<int64_t>(lines.size()) >= options_.limit) break;
       lines.push_back(CompactJson(MessageToJson(record)) + "\n");
       positions.push_back(record.dynamodb().sequence_number());

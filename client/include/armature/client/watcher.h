@@ -32,7 +32,7 @@ struct WatchCall;
 //   const auto watcher = client.Watch(request);
 //   api::v1::WatchResponse response;
 //   while ((status = watcher->Next(&response)).ok()) {
-//     for (const api::v1::Record& record : response.records()) Handle(record);
+//     for (const api::v1::ChangeRecord& record : response.records()) Handle(record);
 //     Store(response.position());
 //   }
 //
