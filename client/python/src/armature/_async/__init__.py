@@ -1,0 +1,1 @@
+"""The asyncio client, from which the synchronous one is made."""

@@ -1,0 +1,137 @@
+"""A daemon for tests.
+
+    with armature.testing.start() as daemon, daemon.connect() as client:
+        ...
+
+With pytest:
+
+    @pytest.fixture(scope="session")
+    def daemon():
+        with armature.testing.start() as daemon:
+            yield daemon
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import signal as signals
+import subprocess
+import tempfile
+from typing import Any, Dict, List, Optional, Sequence
+
+from ._sync.client import Client, connect
+
+_STOP_SECONDS = 60
+
+
+def find_daemon(binary: Optional[str] = None) -> str:
+    """The program: the given one, that of the environment variable ARMATURED, or `armatured` on the path.
+
+    Errors: FileNotFoundError.
+    """
+    found = binary or os.environ.get("ARMATURED") or shutil.which("armatured")
+    if found is None:
+        raise FileNotFoundError("no armatured: name it as argument, in the variable ARMATURED or install it on the path")
+    return found
+
+
+class Daemon:
+    """A daemon on loopback, free ports and a temporary directory, which is removed at the end. A context manager.
+
+    target: address for `connect`. http: host and port of the original protocol. Addresses and data stay the same when it is killed or
+    stopped and started again.
+    """
+
+    def __init__(self, binary: Optional[str] = None, flags: Sequence[str] = ()) -> None:
+        self._binary = find_daemon(binary)
+        self._flags = list(flags)
+        self._process: Optional["subprocess.Popen[str]"] = None
+        self._directory = tempfile.TemporaryDirectory(prefix="armature_")
+        self.target = "127.0.0.1:0"
+        self.http = "127.0.0.1:0"
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def start(self) -> None:
+        """Starts the daemon unless it runs; returns when it serves. Errors: RuntimeError with its messages."""
+        if self._process is not None:
+            return
+        command: List[str] = [
+            self._binary,
+            f"--data_dir={self._directory.name}/data",
+            f"--grpc_listen={self.target}",
+            f"--http_listen={self.http}",
+            *self._flags,
+        ]
+        with open(self._log, "ab") as log:
+            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line.startswith("ready "):
+            self.kill()
+            raise RuntimeError(f"the daemon does not serve: {line}{self.log()}")
+        addresses: Dict[str, str] = dict(word.split("=", 1) for word in line.split()[1:])
+        self.target = addresses["grpc"]
+        self.http = addresses["http"]
+
+    @property
+    def _log(self) -> str:
+        return f"{self._directory.name}/log"
+
+    def log(self) -> str:
+        """The messages of the daemon so far."""
+        return pathlib.Path(self._log).read_text(errors="replace")
+
+    def signal(self, number: signals.Signals) -> None:
+        """Sends a signal to the running daemon."""
+        assert self._process is not None, "the daemon does not run"
+        self._process.send_signal(number)
+
+    def _end(self, number: signals.Signals) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.send_signal(number)
+        try:
+            process.wait(_STOP_SECONDS)
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
+
+    def kill(self) -> None:
+        """Ends the daemon at once, as a crash does."""
+        self._end(signals.SIGKILL)
+
+    def stop(self) -> None:
+        """Ends the daemon cleanly."""
+        self._end(signals.SIGTERM)
+
+    def connect(self, **options: Any) -> Client:
+        """A client of this daemon, with the options of `armature.connect`."""
+        return connect(self.target, **options)
+
+    def close(self) -> None:
+        """Ends the daemon and removes its directory."""
+        try:
+            self.kill()
+        finally:
+            self._directory.cleanup()
+
+    def __enter__(self) -> Daemon:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+def start(binary: Optional[str] = None, flags: Sequence[str] = ()) -> Daemon:
+    """Starts a daemon. binary: see `find_daemon`. flags: such as "--durability=os"."""
+    return Daemon(binary, flags)

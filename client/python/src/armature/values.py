@@ -1,0 +1,157 @@
+"""Native values to attribute values and back, without loss.
+
+| Python | attribute value |
+| --- | --- |
+| str | S |
+| int, Decimal, float | N; a float by its shortest text, so that 0.1 is 0.1 |
+| bytes, bytearray, memoryview | B |
+| bool | BOOL |
+| None | NULL |
+| set or frozenset of str, of numbers, of bytes; not empty | SS, NS, BS |
+| list, tuple | L |
+| dict or another Mapping with str keys | M |
+
+Numbers come back as int if they are whole, else as Decimal; bytes as bytes, sets as set, lists as list, maps as dict.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping as AbstractMapping
+from decimal import Decimal
+from typing import Any, Callable, Dict, Mapping, Union
+
+from armature.api.v1 import types_pb2
+
+Number = Union[int, Decimal]
+Item = Dict[str, Any]
+
+
+def number_text(value: Union[int, float, Decimal]) -> str:
+    """The decimal text of a number. Errors: ValueError for infinities and NaN."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is no number of the database")
+        return repr(float(value))
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise ValueError(f"{value} is no number of the database")
+        return str(value)
+    return str(int(value))
+
+
+def number_value(text: str) -> Number:
+    """int if the number is whole, else Decimal."""
+    return Decimal(text) if "." in text or "E" in text or "e" in text else int(text)
+
+
+def _write_set(message: types_pb2.AttributeValue, value: Any) -> None:
+    if not value:
+        raise ValueError("a set must not be empty: the database has no empty sets")
+    kinds = {_SET_KINDS.get(type(element)) for element in value}
+    if len(kinds) != 1 or None in kinds:
+        raise TypeError("the elements of a set are all str, or all numbers, or all bytes")
+    kind = kinds.pop()
+    if kind == "ss":
+        message.ss.values.extend(value)
+    elif kind == "ns":
+        message.ns.values.extend([number_text(element) for element in value])
+    else:
+        message.bs.values.extend([bytes(element) for element in value])
+
+
+def _write_list(message: types_pb2.AttributeValue, value: Any) -> None:
+    target = message.l.values
+    if not value:
+        message.l.SetInParent()
+    for element in value:
+        write(target.add(), element)
+
+
+def _write_map(message: types_pb2.AttributeValue, value: Mapping[str, Any]) -> None:
+    if not value:
+        message.m.SetInParent()
+    fill(message.m.entries, value)
+
+
+def fill(target: Any, value: Mapping[str, Any]) -> None:
+    """Writes the values into a map of names to AttributeValue messages."""
+    for name, element in value.items():
+        kind = type(element)
+        # The most frequent types first, without another call.
+        if kind is str:
+            target[name].s = element
+        elif kind is int:
+            target[name].n = str(element)
+        else:
+            write(target[name], element)
+
+
+def write(message: types_pb2.AttributeValue, value: Any) -> None:
+    """Sets the attribute value. Errors: TypeError or ValueError for a value that the database does not have."""
+    kind = type(value)
+    if kind is str:
+        message.s = value
+    elif kind is bool:
+        message.bool = value
+    elif value is None:
+        message.null = True
+    elif kind is int or isinstance(value, (int, float, Decimal)):
+        message.n = number_text(value)
+    elif isinstance(value, str):
+        message.s = str.__str__(value)
+    elif isinstance(value, (bytes, bytearray, memoryview)):
+        message.b = bytes(value)
+    elif isinstance(value, (set, frozenset)):
+        _write_set(message, value)
+    elif isinstance(value, (list, tuple)):
+        _write_list(message, value)
+    elif isinstance(value, AbstractMapping):
+        _write_map(message, value)
+    elif isinstance(value, types_pb2.AttributeValue):
+        message.CopyFrom(value)
+    else:
+        raise TypeError(f"a {kind.__name__} is no value of the database")
+
+
+_SET_KINDS = {str: "ss", int: "ns", float: "ns", Decimal: "ns", bytes: "bs", bytearray: "bs", memoryview: "bs"}
+
+_READERS: Dict[Any, Callable[[Any], Any]] = {
+    "s": lambda message: message.s,
+    "n": lambda message: number_value(message.n),
+    "b": lambda message: message.b,
+    "bool": lambda message: message.bool,
+    "null": lambda message: None,
+    "ss": lambda message: set(message.ss.values),
+    "ns": lambda message: {number_value(text) for text in message.ns.values},
+    "bs": lambda message: set(message.bs.values),
+    "l": lambda message: [_READERS[value.WhichOneof("value")](value) for value in message.l.values],
+    "m": lambda message: {
+        name: _READERS[value.WhichOneof("value")](value) for name, value in message.m.entries.items()
+    },
+    None: lambda message: None,
+}
+
+
+def read(message: types_pb2.AttributeValue) -> Any:
+    """The native value of an attribute value."""
+    return _READERS[message.WhichOneof("value")](message)
+
+
+def to_dict(message: types_pb2.Item, readers: Dict[Any, Callable[[Any], Any]] = _READERS) -> Item:
+    """The native item of a message."""
+    return {name: readers[value.WhichOneof("value")](value) for name, value in message.attributes.items()}
+
+
+def to_message(item: Mapping[str, Any]) -> types_pb2.Item:
+    """The message of a native item. Errors: TypeError or ValueError for a value that the database does not have."""
+    message = types_pb2.Item()
+    fill(message.attributes, item)
+    return message
+
+
+def to_value(value: Any) -> types_pb2.AttributeValue:
+    """The attribute value of a native value. Errors as of to_message."""
+    message = types_pb2.AttributeValue()
+    write(message, value)
+    return message
