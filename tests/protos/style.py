@@ -87,6 +87,8 @@ def comment_findings(file):
     comments = comments_of(file)
     wanted = [((4, i), each.name) for i, each in enumerate(file.message_type)]
     wanted += [((5, i), each.name) for i, each in enumerate(file.enum_type)]
+    for i, message in enumerate(file.message_type):
+        wanted += [((4, i, 4, j), f"{message.name}.{each.name}") for j, each in enumerate(message.enum_type)]
     for i, service in enumerate(file.service):
         wanted.append(((6, i), service.name))
         wanted += [((6, i, 2, j), f"{service.name}.{each.name}") for j, each in enumerate(service.method)]
