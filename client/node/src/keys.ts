@@ -1,25 +1,13 @@
 // Key attributes as text, and their order.
 
-import { compareDecimals, NumberValue, numberText } from './numbers';
+import { canonicalText, compareDecimals, NumberValue, numberText } from './numbers';
 import { InvalidArgumentError } from './errors';
 import type { Item, ItemInput, Value } from './values';
-
-function canonical(text: string): string {
-  if (/^-?[1-9]\d{0,15}$/.test(text)) return text;
-  // 1, 1.0 and 1E0 are one number: its digits and its exponent.
-  const [, sign, whole = '', fraction = '', power = '0'] = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
-  const digits = (whole + fraction).replace(/^0+/, '');
-  if (digits === '') return '0';
-  const lead = (whole + fraction).length - digits.length;
-  return `${sign === '-' ? '-' : ''}${digits.replace(/0+$/, '')}E${whole.length - lead + Number(power)}`;
-}
 
 function partText(name: string, value: unknown): string {
   if (typeof value === 'string') return `s${value}`;
   if (typeof value === 'number' || typeof value === 'bigint' || value instanceof NumberValue) {
-    const text = numberText(value);
-    const number = canonical(text);
-    return `n${number.includes('E') || number === '0' ? number : canonical(`${text}.0`)}`;
+    return `n${canonicalText(numberText(value))}`;
   }
   if (value instanceof Uint8Array) return `b${Buffer.from(value).toString('base64')}`;
   throw new InvalidArgumentError(value === undefined ? `the key attribute ${name} is missing` : `${name} cannot be a key`);

@@ -28,6 +28,12 @@ function partsOf(text: string): Parts {
   };
 }
 
+/** A text that is equal for equal numbers only. */
+export function canonicalText(text: string): string {
+  const { negative, digits, exponent } = partsOf(text);
+  return `${negative ? '-' : ''}${digits}E${exponent}`;
+}
+
 /** The order of two decimal texts as numbers: negative, 0 or positive. */
 export function compareDecimals(a: string, b: string): number {
   const left = partsOf(a);
@@ -44,7 +50,7 @@ export function compareDecimals(a: string, b: string): number {
         : left.digits > right.digits
           ? 1
           : 0;
-  return left.negative ? -size : size;
+  return left.negative && size !== 0 ? -size : size;
 }
 
 /**

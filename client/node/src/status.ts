@@ -82,7 +82,9 @@ function isRefusal(exception: string | undefined, isBatch: boolean): boolean {
 /** The error of a failed call. `isBatch`: the call is a batch of writes. */
 export function errorOfStatus(status: grpc.StatusObject | grpc.ServiceError, isBatch: boolean, textNumbers: boolean): ArmatureError {
   const parts = partsOfTrailers(status.metadata ?? new grpc.Metadata(), textNumbers);
-  const code = codeName(status.code);
+  // The program's own cancellations do not come here: the other side has closed the stream.
+  const isLost = status.code === grpc.status.CANCELLED && parts.exception === undefined;
+  const code = isLost ? 'UNAVAILABLE' : codeName(status.code);
   const neverSent = code === 'UNAVAILABLE' && NEVER_SENT.test(status.details);
   return makeError(status.details || code, { ...parts, code, notApplied: neverSent || isRefusal(parts.exception, isBatch) });
 }
