@@ -16,6 +16,7 @@
 #include "daemon/grpc/listener_credentials.h"
 #include "daemon/grpc/stream_service.h"
 #include "daemon/grpc/unary_service.h"
+#include "daemon/grpc/unknown_operations.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/site_rules.h"
 #include "daemon/http/transport.h"
@@ -90,6 +91,7 @@ struct Server::Impl {
   std::unique_ptr<UnaryService> statements;
   std::unique_ptr<AdminService> admin;
   std::unique_ptr<HealthService> health;
+  std::unique_ptr<UnknownOperations> unknown;
   std::shared_ptr<ListenerCredentials> credentials;
   std::unique_ptr<ConnectionAcceptor> acceptor;
   std::unique_ptr<grpc::Server> grpc;
@@ -147,6 +149,7 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_m
   credentials = ListenerCredentials::Make(is_socket ? nullptr : tls.get(), std::move(filter));
 
   health = std::make_unique<HealthService>(calls.get());
+  unknown = std::make_unique<UnknownOperations>(gate.get());
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   ARM_ASSIGN_OR_RETURN(acceptor, ConnectionAcceptor::Make(listen, connections.get()));
@@ -176,6 +179,7 @@ absl::Status Server::Impl::StartGrpc(const std::string& listen, size_t request_m
   builder.RegisterService(statements.get());
   builder.RegisterService(admin.get());
   builder.RegisterService(health.get());
+  builder.RegisterCallbackGenericService(unknown.get());
   grpc = builder.BuildAndStart();
   if (grpc == nullptr) return UnavailableError(Cat("cannot serve gRPC on ", listen));
   acceptor->Start(CallLedger::kInterval, [this] { calls->Sweep(CoarseNowNs(), acceptor.get()); });

@@ -1,16 +1,31 @@
 #include "armature/client/errors.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/cord.h"
 #include "google/protobuf/any.pb.h"
+#include "google/protobuf/duration.pb.h"
 #include "storage/base/strings.h"
+#include "storage/model/wire.h"
 
 namespace armature::client {
 namespace {
 
 constexpr std::string_view kNeverSentUrl = "armature.client/NeverSent";
 constexpr std::string_view kMaybeAppliedUrl = "armature.client/MaybeApplied";
+
+// The retry_delay of a google.rpc.RetryInfo in wire form; zero if there is none. Its proto is not linked: a copy would
+// collide with that of the program.
+absl::Duration RetryDelayIn(std::string_view retry_info) {
+  google::protobuf::Duration delay;
+  model::WireField field;
+  while (model::TakeField(&retry_info, &field)) {
+    const bool is_delay = field.number == 1 && field.type == model::WireType::kBytes;
+    if (is_delay && !delay.ParseFromString(std::string(field.bytes))) return absl::ZeroDuration();
+  }
+  return absl::Seconds(delay.seconds()) + absl::Nanoseconds(delay.nanos());
+}
 
 }  // namespace
 
@@ -28,8 +43,10 @@ std::string ErrorName(const absl::Status& status) {
 
 absl::Duration RetryAfter(const absl::Status& status) {
   const std::optional<api::v1::ErrorDetail> detail = ErrorDetailOf(status);
-  if (!detail.has_value() || detail->retry_after_ms() <= 0) return absl::ZeroDuration();
-  return absl::Milliseconds(detail->retry_after_ms());
+  const int64_t detail_ms = detail.has_value() ? detail->retry_after_ms() : 0;
+  const auto retry_info = status.GetPayload(Av(kRetryInfoUrl));
+  const absl::Duration delay = retry_info.has_value() ? RetryDelayIn(std::string(*retry_info)) : absl::ZeroDuration();
+  return std::max({absl::ZeroDuration(), absl::Milliseconds(detail_ms), delay});
 }
 
 bool CertainlyNotApplied(const absl::Status& status) {
@@ -50,7 +67,11 @@ absl::Status MakeCallStatus(absl::StatusCode code, std::string_view message, std
   }
   for (const google::protobuf::Any& any : rpc_status.details()) {
     api::v1::ErrorDetail detail;
-    if (any.UnpackTo(&detail)) return WithDetail(std::move(status), detail);
+    if (any.UnpackTo(&detail)) {
+      status = WithDetail(std::move(status), detail);
+    } else if (any.type_url() == kRetryInfoUrl) {
+      status.SetPayload(Av(kRetryInfoUrl), absl::Cord(any.value()));
+    }
   }
   return status;
 }

@@ -111,7 +111,7 @@ void ExportStream::End(const absl::Status& status) {
   const std::string peer = context_->peer();
   gate_->Audit(caller_.has_value() ? &*caller_ : nullptr,
                {.principal = {}, .peer = peer, .operation = kOperation, .table = table_name_, .result = status});
-  Finish(ToGrpcStatus(status));
+  Finish(EndOf(context_, status));
 }
 
 void ExportStream::OnDone() {

@@ -36,7 +36,7 @@ bool Caller::MayChangePolicy(std::string_view arn, const access::ResourcePolicy&
 
 UnaryCall::UnaryCall(Caller caller, grpc::CallbackServerContext* context, GuardedCall* guarded, CallKind kind,
                      RequestStats::Request counted)
-    : caller_(std::move(caller)), guarded_(guarded), kind_(kind), counted_(std::move(counted)) {
+    : caller_(std::move(caller)), context_(context), guarded_(guarded), kind_(kind), counted_(std::move(counted)) {
   if (counted_.trace() == nullptr) return;
   // The client gets an id of the call, to ask the operator about a slow one.
   request_id_ = std::make_shared<const std::string>(store::RandomUuid());
@@ -48,12 +48,13 @@ void UnaryCall::Finish(const absl::Status& status) const {
   if (status.ok()) held = guarded_->HoldResponse(kind_.only_reads);
   const std::string_view request_id = request_id_ == nullptr ? std::string_view() : *request_id_;
   counted_.Finish(held, request_id);
-  guarded_->End(ToGrpcStatus(held, request_id));
+  guarded_->End(EndOf(context_, held, request_id));
 }
 
 void UnaryCall::FinishUnread() const {
-  counted_.Finish(SerializationError("The request cannot be read"), {});
-  guarded_->End(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, ""));
+  const absl::Status error = SerializationError("The request cannot be read");
+  counted_.Finish(error, {});
+  guarded_->End(EndOf(context_, error));
 }
 
 absl::StatusOr<engine::Engine*> AuditedCall::Allow() const {
@@ -124,8 +125,8 @@ GuardedCall* CallGate::Admit(grpc::CallbackServerContext* context, grpc::ByteBuf
     }
     guarded->ReadRequest([this, context, &operation, kind, guarded, caller = *std::move(caller),
                           work = std::move(work)](bool ok) mutable {
-      // As gRPC ends the call of a client that sends no request.
-      if (!ok) return guarded->End(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, ""));
+      // With the code of gRPC for a client that sends no request.
+      if (!ok) return guarded->End(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "The call has no request"));
       const grpc::ByteBuffer request = guarded->TakeRequest();
       const UnaryCall call = Begin(context, guarded, operation, kind, std::move(caller));
       if (absl::Status room = guarded->HoldRequest(request.Length()); !room.ok()) return call.Finish(room);

@@ -69,7 +69,7 @@ class UnaryCall {
   // Ends the call, with the response if the status is OK. Call it once.
   void Finish(const absl::Status& status) const;
 
-  // Ends a call whose request cannot be understood, as gRPC does for a service of its own.
+  // Ends a call whose request is no message of its type: SerializationException.
   void FinishUnread() const;
 
   // Trace of the call's waits, for the engine; may be null.
@@ -82,6 +82,7 @@ class UnaryCall {
             RequestStats::Request counted);
 
   Caller caller_;
+  grpc::CallbackServerContext* context_;
   GuardedCall* guarded_;
   CallKind kind_;
   RequestStats::Request counted_;

@@ -1,14 +1,18 @@
 #include "daemon/grpc/error_map.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "armature/api/v1/errors.pb.h"
+#include "daemon/grpc/standard_details.h"
 #include "daemon/json/error_json.h"
 #include "storage/base/api_error.h"
 #include "storage/base/strings.h"
+#include "storage/codec/item_codec.h"
 #include "storage/store/data_directory.h"
 
 namespace armature::daemon {
@@ -25,21 +29,26 @@ constexpr size_t kDetailBytesMax = 4096;
 constexpr size_t kFieldHeadBytes = 8;
 constexpr size_t kFlagBytes = 2;
 
-// `text`, or its beginning cut at a UTF-8 character boundary.
-std::string Shortened(std::string_view text, size_t bytes_max) {
-  constexpr std::string_view kMark = "...";
-  if (text.size() <= bytes_max) return std::string(text);
-  size_t end = bytes_max - kMark.size();
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return Cat(text.substr(0, end), kMark);
+bool IsBadRequest(ApiErrorType type) {
+  return type == ApiErrorType::kValidation || type == ApiErrorType::kSerialization;
 }
 
-grpc::Status WithDetail(grpc::StatusCode code, const api::v1::ErrorDetail& detail) {
+std::string WithHint(std::string message) {
+  if (message.find(codec::kEmptyValueText) != std::string::npos) message += kTypeHint;
+  return message;
+}
+
+// `retry_ms`: see AddRetryInfo; 0: none.
+grpc::Status WithDetails(grpc::StatusCode code, const api::v1::ErrorDetail& detail, int64_t retry_ms,
+                         bool is_bad_request) {
   const std::string text = Shortened(detail.message(), kTextBytesMax);
   api::v1::RpcStatus status;
   status.set_code(code);
   status.set_message(text);
   status.add_details()->PackFrom(detail);
+  AddErrorInfo(detail.exception(), &status);
+  if (retry_ms > 0) AddRetryInfo(retry_ms, &status);
+  if (is_bad_request) AddBadRequest(detail.message(), &status);
   return grpc::Status(code, text, status.SerializeAsString());
 }
 
@@ -77,32 +86,62 @@ void SetCancellationReasons(const std::vector<CancellationReason>& reasons, api:
   }
 }
 
+// True for reasons that pass, and no other ones.
+bool IsCancelledForNow(const std::vector<CancellationReason>& reasons) {
+  constexpr std::string_view kPassing[] = {"None", "TransactionConflict", "ProvisionedThroughputExceeded",
+                                           "ThrottlingError"};
+  return !reasons.empty() && std::all_of(reasons.begin(), reasons.end(), [&](const CancellationReason& each) {
+    return std::find(std::begin(kPassing), std::end(kPassing), each.code) != std::end(kPassing);
+  });
+}
+
+// The details of an error that is meant for users.
+grpc::Status ApiStatus(const absl::Status& status, const ApiError& error, api::v1::ErrorDetail* detail) {
+  detail->set_exception(std::string(ApiErrorName(error.type)));
+  const std::vector<CancellationReason> reasons = GetCancellationReasons(status);
+  // The text of a cancelled transaction repeats the codes of its reasons.
+  detail->set_message(Shortened(WithHint(error.message), reasons.empty() ? kDetailTextBytesMax : kTextBytesMax));
+  detail->set_retry_after_ms(error.retry_after_ms);
+  for (const ThrottlingReason& each : GetThrottlingReasons(status)) {
+    api::v1::ThrottlingReason* const reason = detail->add_throttling_reasons();
+    reason->set_reason(each.reason);
+    reason->set_resource(each.resource);
+  }
+  SetItem(error.item, detail);
+  SetCancellationReasons(reasons, detail);
+  // A transaction that conflicts would succeed alone.
+  const ApiErrorType cause = IsCancelledForNow(reasons) ? ApiErrorType::kTransactionConflict : error.type;
+  const int64_t retry_ms = error.retry_after_ms > 0 ? error.retry_after_ms : RetryDelayMs(cause);
+  return WithDetails(ToGrpcCode(FindErrorRow(error.type).grpc_code), *detail, retry_ms, IsBadRequest(error.type));
+}
+
+// `detail`: receives the error's detail.
+grpc::Status StatusOf(const absl::Status& status, std::string_view request_id, api::v1::ErrorDetail* detail) {
+  if (const std::optional<ApiError> error = GetApiError(status); error.has_value()) {
+    return ApiStatus(status, *error, detail);
+  }
+  detail->set_request_id(request_id.empty() ? store::RandomUuid() : std::string(request_id));
+  const InternalErrorRow& row = LogInternalError(status, detail->request_id());
+  detail->set_exception(std::string(row.name));
+  detail->set_message(Cat(row.text, "; request id ", detail->request_id()));
+  const int64_t retry_ms = row.grpc_code == absl::StatusCode::kUnavailable ? kUnavailableRetryDelayMs : 0;
+  return WithDetails(ToGrpcCode(row.grpc_code), *detail, retry_ms, /*is_bad_request=*/false);
+}
+
 }  // namespace
 
 grpc::Status ToGrpcStatus(const absl::Status& status, std::string_view request_id) {
   if (status.ok()) return grpc::Status::OK;
   api::v1::ErrorDetail detail;
-  const std::optional<ApiError> error = GetApiError(status);
-  if (error.has_value()) {
-    detail.set_exception(std::string(ApiErrorName(error->type)));
-    const std::vector<CancellationReason> reasons = GetCancellationReasons(status);
-    // The text of a cancelled transaction repeats the codes of its reasons.
-    detail.set_message(Shortened(error->message, reasons.empty() ? kDetailTextBytesMax : kTextBytesMax));
-    detail.set_retry_after_ms(error->retry_after_ms);
-    for (const ThrottlingReason& each : GetThrottlingReasons(status)) {
-      api::v1::ThrottlingReason* const reason = detail.add_throttling_reasons();
-      reason->set_reason(each.reason);
-      reason->set_resource(each.resource);
-    }
-    SetItem(error->item, &detail);
-    SetCancellationReasons(reasons, &detail);
-    return WithDetail(ToGrpcCode(FindErrorRow(error->type).grpc_code), detail);
-  }
-  detail.set_request_id(request_id.empty() ? store::RandomUuid() : std::string(request_id));
-  const InternalErrorRow& row = LogInternalError(status, detail.request_id());
-  detail.set_exception(std::string(row.name));
-  detail.set_message(Cat(row.text, "; request id ", detail.request_id()));
-  return WithDetail(ToGrpcCode(row.grpc_code), detail);
+  return StatusOf(status, request_id, &detail);
+}
+
+grpc::Status EndOf(grpc::CallbackServerContext* context, const absl::Status& status, std::string_view request_id) {
+  if (status.ok()) return grpc::Status::OK;
+  api::v1::ErrorDetail detail;
+  grpc::Status end = StatusOf(status, request_id, &detail);
+  context->AddTrailingMetadata("x-armature-exception", detail.exception());
+  return end;
 }
 
 }  // namespace armature::daemon

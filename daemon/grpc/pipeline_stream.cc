@@ -210,7 +210,7 @@ absl::Status PipelineStream::FinalStatus() const {
 
 void PipelineStream::End(const absl::Status& status) {
   counted_.Finish(status, request_id_);
-  Finish(ToGrpcStatus(status, request_id_));
+  Finish(EndOf(context_, status, request_id_));
 }
 
 void PipelineStream::Pump() {

@@ -63,7 +63,6 @@ GuardedCall* UnaryService::Serve(const UnaryOperation& operation, Context* conte
   const auto run = [this, &operation, context](const UnaryCall& unary, const grpc::ByteBuffer& request) {
     const std::shared_ptr<UnaryOperation::Messages> messages = operation.NewMessages();
     grpc::ByteBuffer bytes = request;
-    // As gRPC ends the call of a generated service that cannot parse its request.
     if (!grpc::GenericDeserialize<grpc::ProtoBufferReader, Message>(&bytes, messages->request.get()).ok()) {
       return unary.FinishUnread();
     }

@@ -146,7 +146,7 @@ void WatchStream::End(const absl::Status& status) {
                                                            .operation = kOperation,
                                                            .table = request_.table_name.value_or(""),
                                                            .result = status});
-  Finish(ToGrpcStatus(status));
+  Finish(EndOf(context_, status));
 }
 
 void WatchStream::OnDone() {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "armature/version.h"
 #include "daemon/json/error_json.h"
 #include "daemon/json/item_operations.h"
 #include "daemon/json/message_documents.h"
@@ -16,6 +17,9 @@
 
 namespace armature::daemon {
 namespace {
+
+constexpr std::string_view kPrefix = "DynamoDB_20120810.";
+constexpr std::string_view kStreamPrefix = "DynamoDBStreams_20120810.";
 
 // Reads the request and authorises the caller. `*table`: the name that was checked last, for the audit log.
 absl::Status Admit(const engine::Engine& engine, const UnaryOperation& operation, const JsonCall& call,
@@ -50,17 +54,24 @@ absl::Status JsonCall::CheckAccess(const engine::Engine& engine, const engine::N
   return access->Check({right.operation, right.table, right.index, facts, policy.get()});
 }
 
+absl::Status NotSupportedError(std::string_view operation) {
+  const bool is_ascii =
+      std::all_of(operation.begin(), operation.end(), [](unsigned char c) { return absl::ascii_isprint(c); });
+  return UnknownOperationError(
+      Cat(is_ascii ? model::Shown(operation) : "The operation", " is not supported by Armature ", kVersion));
+}
+
 absl::Status NoSuchOperationError(std::string_view target) {
   if (target.empty()) return UnknownOperationError("The request has no X-Amz-Target header, which names the operation");
-  const bool is_ascii =
-      std::all_of(target.begin(), target.end(), [](unsigned char c) { return absl::ascii_isprint(c); });
-  return UnknownOperationError(Cat("The operation is unknown, or not available in this version",
-                                   is_ascii ? Cat(": ", model::Shown(target)) : std::string()));
+  for (const std::string_view prefix : {kPrefix, kStreamPrefix}) {
+    const std::string_view name = target.starts_with(prefix) ? target.substr(prefix.size()) : std::string_view();
+    // An operation of the other service is not supported under this prefix.
+    if (!name.empty()) return NotSupportedError(engine::FindOperation(name) == nullptr ? name : target);
+  }
+  return NotSupportedError(Cat("The target ", target));
 }
 
 bool JsonApi::Knows(std::string_view target, std::string_view* operation) const {
-  constexpr std::string_view kPrefix = "DynamoDB_20120810.";
-  constexpr std::string_view kStreamPrefix = "DynamoDBStreams_20120810.";
   const std::string_view name = target.substr(std::min(target.size(), target.find('.') + 1));
   const bool is_known = target == Cat(kPrefix, name)
                             ? FindItemOperation(name) != nullptr || FindTableOperation(name) != nullptr ||

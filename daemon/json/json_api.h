@@ -41,7 +41,10 @@ struct JsonCall {
   absl::Status CheckAccess(const engine::Engine& engine, const engine::NeededRight& right) const;
 };
 
-// UnknownOperationException for a target, or the operation in it, that is not known to Knows(). Empty: there is no
+// UnknownOperationException for an operation that this version does not have. The text names both.
+absl::Status NotSupportedError(std::string_view operation);
+
+// The same for a target, or the operation in it, that is not known to Knows(). Empty: there is no
 // target.
 absl::Status NoSuchOperationError(std::string_view target);
 

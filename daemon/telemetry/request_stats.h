@@ -31,7 +31,7 @@ constexpr std::string_view OperationName(size_t operation) {
 }
 
 // "ok", or the name of the exception. Numbers: success, the documented exceptions, the internal error.
-inline constexpr size_t kResultCount = static_cast<size_t>(ApiErrorType::kAccessDenied) + 2;
+inline constexpr size_t kResultCount = static_cast<size_t>(kLastApiErrorType) + 2;
 size_t ResultOf(const absl::Status& status);
 std::string_view ResultName(size_t result);
 

@@ -84,6 +84,7 @@ constexpr bool TypesAreInOrder() {
   return true;
 }
 static_assert(TypesAreInOrder());
+static_assert(std::size(kTypes) == static_cast<size_t>(kLastApiErrorType));
 
 // Appends a string to a payload of several strings: its size, a colon, and its bytes.
 void AppendSized(std::string_view text, std::string* to) { *to += Cat(text.size(), ":", text); }

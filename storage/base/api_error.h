@@ -59,6 +59,8 @@ enum class ApiErrorType : uint8_t {
   kImportNotFound,
   kImportConflict,
 };
+// The types are numbered from 1 to this one.
+inline constexpr ApiErrorType kLastApiErrorType = ApiErrorType::kImportConflict;
 
 // The exception's name on the wire, e.g. "ValidationException". Static storage.
 std::string_view ApiErrorName(ApiErrorType type);

@@ -309,9 +309,7 @@ absl::StatusOr<size_t> Canonicalizer::AppendValue(std::string_view wire, int dep
     ARM_ASSIGN_OR_RETURN(api_size, AppendMember(field, depth));
     ++members;
   }
-  if (members == 0) {
-    return ValidationError("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
-  }
+  if (members == 0) return ValidationError(kEmptyValueText);
   if (members > 1) {
     return ValidationError(
         "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "

@@ -50,6 +50,10 @@ absl::StatusOr<std::string> CanonicalizeValue(std::string_view wire, ValueTexts 
 absl::StatusOr<CanonicalItem> CanonicalizeExpressionValues(std::string_view wire,
                                                            ValueTexts texts = ValueTexts::kOlder);
 
+// Text of the error about a value without a type, which other texts may contain.
+inline constexpr std::string_view kEmptyValueText =
+    "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes";
+
 // True if `text` is well-formed UTF-8 (no surrogates, no overlong forms).
 bool IsValidUtf8(std::string_view text);
 

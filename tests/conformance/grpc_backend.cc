@@ -3,8 +3,10 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_replace.h"
 #include "armature/api/v1/service.grpc.pb.h"
 #include "armature/client/errors.h"
+#include "daemon/grpc/error_map.h"
 #include "daemon/grpc/unary_service.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/impl/client_unary_call.h"
@@ -34,7 +36,8 @@ Answer ErrorAnswer(const grpc::Status& status) {
     return answer;
   }
   answer.error_type = detail->exception();
-  answer.error_text = detail->message();
+  // The hint is of gRPC only.
+  answer.error_text = absl::StrReplaceAll(detail->message(), {{daemon::kTypeHint, ""}});
   if (detail->has_item()) answer.body["Item"] = cli::ItemToJson(detail->item());
   for (const v1::CancellationReason& each : detail->cancellation_reasons()) {
     Json reason = {{"Code", each.code()}};

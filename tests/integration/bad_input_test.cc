@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "armature/version.h"
+#include "daemon/grpc/error_map.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/security/credentials.h"
@@ -145,7 +147,8 @@ TEST_F(BadInput, ValuesThatAreNone) {
   EXPECT_THAT(
       PutWith("x", client::AttributeValue()),
       IsRefused(kVe, std::string(kEnvelope) +
-                         "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"));
+                         "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes" +
+                         std::string(daemon::kTypeHint)));
 }
 
 TEST_F(BadInput, NestingThatIsTooDeep) {
@@ -275,8 +278,27 @@ TEST_F(BadInput, TextThatIsNotUtf8AndBytesThatAreNoMessage) {
        {std::string("\xff\xff\xff"), good.substr(0, good.size() - 3), std::string("\x0a\x7f")}) {
     EXPECT_EQ(SendRaw(address, put, bytes).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   }
-  EXPECT_EQ(SendRaw(address, "/armature.api.v1.ItemService/NoSuchCall", good).error_code(),
-            grpc::StatusCode::UNIMPLEMENTED);
+  const grpc::Status no_table = SendRaw(address, "/armature.api.v1.TableService/ListTables", "\xff\xff\xff");
+  EXPECT_EQ(no_table.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(no_table.error_message(), "The request cannot be read");
+}
+
+TEST_F(BadInput, OperationsThatAreNotThere) {
+  const std::string suffix = Cat(" is not supported by Armature ", kVersion);
+  const std::pair<std::string, std::string> cases[] = {
+      {"/armature.api.v1.ItemService/NoSuchCall", "NoSuchCall"},
+      {"/armature.api.v2.ItemService/GetItem", "GetItem"},
+      {"/other.Service/Call", "other.Service/Call"},
+      {Cat("/armature.api.v1.ItemService/", std::string(2000, 'x')), std::string(255, 'x') + "..."},
+  };
+  for (const auto& [method, operation] : cases) {
+    const grpc::Status status = SendRaw(daemon().address(), method, "request");
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED) << method;
+    EXPECT_EQ(status.error_message(), Cat(operation, suffix));
+    const absl::Status error =
+        client::MakeCallStatus(absl::StatusCode::kUnimplemented, status.error_message(), status.error_details());
+    EXPECT_EQ(client::ErrorName(error), "UnknownOperationException");
+  }
 }
 
 // A length-delimited field with a number below 16.

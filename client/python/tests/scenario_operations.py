@@ -96,11 +96,12 @@ def write_arguments(given):
 
 
 class Operations:
-    """One scenario's operations. timeout: of the current step. watches: by name."""
+    """One scenario's operations. timeout: of the current step. watches, watched: watches and their tables, by name."""
 
     def __init__(self, tables):
         self.tables = tables
         self.watches = {}
+        self.watched = {}
         self.next_key = None
 
     async def close(self):
@@ -168,6 +169,9 @@ class Operations:
             return to_yaml(await table.parallel_scan(given["segments"], **arguments, timeout=timeout).all())
         return to_yaml(await table.scan(**arguments, timeout=timeout).all())
 
+    async def scan_count(self, client, given, timeout):
+        return await client.table(given["table"]).scan(**expressions(given, "filter"), timeout=timeout).count()
+
     async def sharded_query(self, client, given, timeout):
         shards = Shards(given["shard_param"], given["shards"], given.get("prefix"))
         arguments = expressions(given, "filter", "projection")
@@ -206,13 +210,22 @@ class Operations:
             arguments = expressions(part, "projection")
             if part.get("consistent"):
                 arguments["consistent"] = True
-            keys = [from_yaml(key) for key in part["keys"]]
+            if "count" in part:
+                keys = [item_of(part["key"], i) for i in range(part["count"])]
+            else:
+                keys = [from_yaml(key) for key in part["keys"]]
             found |= await client.batch_get({table: keys}, **arguments, timeout=timeout)
         return to_yaml(found)
 
+    async def batch_get_count(self, client, given, timeout):
+        found = await self.batch_get(client, given, timeout)
+        return {table: len(items) for table, items in found.items()}
+
     async def transact_write(self, client, given, timeout):
         async with client.transaction(token=given.get("token"), timeout=timeout) as transaction:
-            for action in given["actions"]:
+            for i in range(given.get("count", 0)):
+                transaction.put(given["put"]["table"], item_of(given["put"]["item"], i))
+            for action in given.get("actions", []):
                 ((kind, part),) = action.items()
                 arguments = expressions(part, "condition", "update")
                 if part.get("return_on_failure"):
@@ -274,8 +287,11 @@ class Operations:
             arguments["oldest"] = True
         if "partition" in given:
             arguments["partition"] = from_yaml(given["partition"])
+        if "after" in given:
+            arguments["after"] = given["after"]
         watch = client.table(given["table"]).watch(**arguments, heartbeat=1)
         self.watches[given["name"]] = await watch.start()
+        self.watched[given["name"]] = given["table"]
 
     async def watch(self, client, given, timeout):
         name = given.get("name", "")
@@ -295,7 +311,7 @@ class Operations:
         watch = self.watches[given["name"]]
         position = watch.position
         await watch.close()
-        self.watches[given["name"]] = client.table(given["table"]).watch(after=position, heartbeat=1)
+        self.watches[given["name"]] = client.table(self.watched[given["name"]]).watch(after=position, heartbeat=1)
 
     async def create_table(self, client, given, timeout):
         await create_table(client, given["table"], self.tables[given["like"]])

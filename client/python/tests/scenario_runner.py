@@ -57,6 +57,14 @@ class Runner:
         client = connect(place.targets_of(options), **arguments)
         return client.session() if options.get("session") else client
 
+    async def try_to_connect(self, place, options, step):
+        try:
+            await self.connect(place, options).close()
+        except ValueError as error:
+            if "error" not in step:
+                raise
+            scenario_world.check_error(error, step["error"])
+
     async def step(self, place, clients, operations, step):
         ((kind, given),) = [(key, value) for key, value in step.items() if key not in STEP_KEYS]
         for _ in range(step.get("repeat", 1)):
@@ -64,6 +72,8 @@ class Runner:
                 place.daemon_step(given)
             elif kind == "proxy":
                 place.proxy_step(given)
+            elif kind == "connect":
+                await self.try_to_connect(place, given, step)
             else:
                 await self.call(clients[step.get("with", "default")], operations, kind, given, step)
 
@@ -78,11 +88,14 @@ class Runner:
                 scenario_world.check_error(error, step["error"])
                 return
             if "error" in step:
+                if step.get("until") and time.monotonic() < deadline:
+                    continue
                 raise Unexpected(f"the result {result!r} instead of an error {step['error']}")
             if "expect" not in step:
                 return
             expected = to_yaml(from_yaml(step["expect"]))
-            if same(scenario_world.with_error_types(result), expected, step.get("unordered", False)):
+            result = to_yaml(scenario_world.with_error_types(result))
+            if same(result, expected, step.get("unordered", False)):
                 return
             if not step.get("until") or time.monotonic() > deadline:
                 raise Unexpected(f"{kind} gives {result!r} instead of {expected!r}")

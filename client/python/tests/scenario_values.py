@@ -41,6 +41,8 @@ def item_of(template, i):
     if isinstance(template, dict):
         if set(template) == {"$i"}:
             return i * template["$i"]
+        if set(template) == {"$s"}:
+            return template["$s"][0] * template["$s"][1]
         if len(template) == 1 and next(iter(template)).startswith("$"):
             return from_yaml(template)
         return {name: item_of(element, i) for name, element in template.items()}

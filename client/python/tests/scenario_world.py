@@ -156,8 +156,11 @@ class Place:
         return "127.0.0.1:%d" % self._dead.getsockname()[1]
 
     def daemon_step(self, command):
-        if command in ("pause", "continue"):
-            self.daemon.signal(signal.SIGSTOP if command == "pause" else signal.SIGCONT)
+        if command == "pause":
+            self.daemon.signal(signal.SIGSTOP)
+            os.waitpid(self.daemon.process_id, os.WUNTRACED)
+        elif command == "continue":
+            self.daemon.signal(signal.SIGCONT)
         elif command == "restart":
             self.daemon.kill()
             self.daemon.start()

@@ -8,6 +8,7 @@ Prints a line for each failed scenario and a summary. The daemon: --armatured, e
 
 import argparse
 import asyncio
+import faulthandler
 import pathlib
 import sys
 import types
@@ -15,6 +16,7 @@ import types
 import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
+SCENARIO_SECONDS_MAX = 20  # then the threads are shown and the program ends
 SCENARIOS = HERE.parents[2] / "tests/clients/scenarios"
 sys.path[:0] = [str(HERE), str(HERE.parent / "build_support")]
 
@@ -61,6 +63,7 @@ def run_all(kind, scenarios, world, tables):
     runner = runner_class(world, tables)
     failures = 0
     for file, scenario in scenarios:
+        faulthandler.dump_traceback_later(SCENARIO_SECONDS_MAX, exit=True)
         try:
             if kind == "sync":
                 runner.run(scenario)
@@ -70,6 +73,7 @@ def run_all(kind, scenarios, world, tables):
             failures += 1
             print(f"FAILED ({kind}) {file}: {scenario['name']}: {failure}", flush=True)
             world.renew()
+    faulthandler.cancel_dump_traceback_later()
     print(f"{len(scenarios) - failures} of {len(scenarios)} scenarios passed ({kind})", flush=True)
     return failures
 

@@ -6,7 +6,7 @@
 Prints `ready HOST:PORT`, its own address. Then it reads commands, one a line, and answers each with `ok` when it has taken effect:
 
     lose_answer_to TEXT   waits for the text in the bytes of a client, forwards them, discards the answers of that
-                          connection until the daemon has ended a call, and closes the connection. Once.
+                          connection up to and with the next answer of the daemon, and closes the connection. Once.
     cut                   closes all connections
 
 It ends with its standard input. Only connections without TLS.
@@ -19,12 +19,13 @@ import threading
 
 CHUNK_BYTES = 1 << 16
 FRAME_HEAD_BYTES = 9
+DATA = 0
 HEADERS = 1
 END_STREAM = 1
 
 
-class EndOfCall:
-    """Finds a frame of HTTP/2 that ends a call in the bytes of a daemon."""
+class Answers:
+    """Finds an answer in the bytes of a daemon: a frame of HTTP/2 with data, or one that ends a call."""
 
     def __init__(self):
         self._bytes = bytearray()
@@ -38,7 +39,7 @@ class EndOfCall:
             if len(self._bytes) < FRAME_HEAD_BYTES + length:
                 return
             del self._bytes[: FRAME_HEAD_BYTES + length]
-            if kind == HEADERS and flags & END_STREAM:
+            if (kind == DATA and length > 0) or (kind == HEADERS and flags & END_STREAM):
                 self.seen = True
 
 
@@ -99,7 +100,7 @@ class Proxy:
     def _forward(self, client, daemon):
         tail = b""
         losing = False
-        frames = EndOfCall()
+        frames = Answers()
         with selectors.DefaultSelector() as selector:
             selector.register(client, selectors.EVENT_READ)
             selector.register(daemon, selectors.EVENT_READ)

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "google/rpc/error_details.pb.h"
 #include "gtest/gtest.h"
 #include "tests/unit/client/fake_connection.h"
 
@@ -64,6 +65,22 @@ TEST(Errors, KnowWhatCertainlyChangedNothing) {
 }
 
 TEST(Errors, GiveTheAdviceOfTheDaemon) {
+  const auto with_retry_info = [](int64_t seconds, int32_t nanos, int64_t detail_ms) {
+    api::v1::RpcStatus status;
+    google::rpc::RetryInfo info;
+    info.mutable_retry_delay()->set_seconds(seconds);
+    info.mutable_retry_delay()->set_nanos(nanos);
+    status.add_details()->PackFrom(info);
+    api::v1::ErrorDetail detail;
+    detail.set_exception("ThrottlingException");
+    detail.set_retry_after_ms(detail_ms);
+    status.add_details()->PackFrom(detail);
+    return MakeCallStatus(absl::StatusCode::kResourceExhausted, "m", status.SerializeAsString());
+  };
+  EXPECT_EQ(RetryAfter(with_retry_info(2, 500'000'000, 0)), absl::Milliseconds(2500));
+  EXPECT_EQ(RetryAfter(with_retry_info(0, 1'000'000, 70)), absl::Milliseconds(70));
+  EXPECT_EQ(RetryAfter(with_retry_info(-3, 0, 0)), absl::ZeroDuration());
+  EXPECT_EQ(ErrorName(with_retry_info(1, 0, 0)), "ThrottlingException");
   EXPECT_EQ(RetryAfter(Throttled(250)), absl::Milliseconds(250));
   EXPECT_EQ(RetryAfter(Throttled(-5)), absl::ZeroDuration());
 }

@@ -2,23 +2,53 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "armature/api/v1/errors.pb.h"
+#include "google/rpc/error_details.pb.h"
 #include "storage/base/api_error.h"
+#include "storage/base/strings.h"
+#include "storage/codec/item_codec.h"
 #include "tests/unit/codec/codec_test_util.h"
 
 namespace armature::daemon::error_map_test {
+
+// A detail of the type, as stock helpers unpack it.
+template <class Detail>
+std::optional<Detail> StandardDetail(const grpc::Status& status) {
+  api::v1::RpcStatus rpc;
+  EXPECT_TRUE(rpc.ParseFromString(status.error_details()));
+  for (const google::protobuf::Any& any : rpc.details()) {
+    if (Detail detail; any.UnpackTo(&detail)) return detail;
+  }
+  return std::nullopt;
+}
+
+// The advised pause in milliseconds; 0: none.
+int64_t RetryMs(const absl::Status& error) {
+  const auto info = StandardDetail<google::rpc::RetryInfo>(ToGrpcStatus(error));
+  if (!info.has_value()) return 0;
+  return info->retry_delay().seconds() * 1000 + info->retry_delay().nanos() / 1'000'000;
+}
 
 api::v1::ErrorDetail DetailOf(const grpc::Status& status) {
   api::v1::RpcStatus rpc;
   EXPECT_TRUE(rpc.ParseFromString(status.error_details()));
   EXPECT_EQ(rpc.code(), static_cast<int>(status.error_code()));
   EXPECT_EQ(rpc.message(), status.error_message());
-  EXPECT_EQ(rpc.details_size(), 1);
+  EXPECT_GE(rpc.details_size(), 2);
   api::v1::ErrorDetail detail;
-  if (rpc.details_size() == 1) {
+  if (rpc.details_size() > 0) {
     EXPECT_EQ(rpc.details(0).type_url(), "type.googleapis.com/armature.api.v1.ErrorDetail");
     EXPECT_TRUE(rpc.details(0).UnpackTo(&detail));
   }
+  // As any program reads it.
+  EXPECT_EQ(StandardDetail<google::rpc::ErrorInfo>(status).value_or(google::rpc::ErrorInfo()).reason(),
+            detail.exception());
   // The status carries the beginning of a long text.
   EXPECT_EQ(detail.message().substr(0, 500), status.error_message().substr(0, 500));
   return detail;
@@ -92,6 +122,18 @@ TEST(ErrorMap, AFailedConditionCarriesTheItem) {
   EXPECT_EQ(detail.item().attributes().at("pk").s(), "a");
 }
 
+// Size of the trailers on the wire: base64 for the details, percent-encoding for the text, and 32 bytes for each of
+// five entries, as HTTP/2 counts.
+size_t TrailerBytes(const grpc::Status& status) {
+  size_t text = 0;
+  for (const char c : status.error_message()) text += c >= ' ' && c <= '~' && c != '%' ? 1 : 3;
+  constexpr size_t kEntries = 5 * 32;
+  constexpr std::string_view kNames =
+      "grpc-statusgrpc-messagegrpc-status-details-binx-armature-exceptionx-armature-request-id";
+  constexpr size_t kIdAndException = 36 + 48;
+  return (status.error_details().size() + 2) / 3 * 4 + text + kEntries + kNames.size() + kIdAndException;
+}
+
 TEST(ErrorMap, AnErrorFitsTheTrailersOfAnyClient) {
   const grpc::Status large =
       ToGrpcStatus(ConditionalCheckFailedError(codec::Item({{"pk", codec::S(std::string(9000, 'x'))}})));
@@ -108,9 +150,7 @@ TEST(ErrorMap, AnErrorFitsTheTrailersOfAnyClient) {
   EXPECT_EQ(long_text.error_message().size(), 512u);
   EXPECT_EQ(long_text.error_message().substr(507), "\u00e4...");
   EXPECT_EQ(DetailOf(long_text).message().size(), 2048u);
-  for (const grpc::Status& status : {large, small, long_text}) {
-    EXPECT_LE(status.error_details().size(), 4096u + 64);
-  }
+  for (const grpc::Status& status : {large, small, long_text}) EXPECT_LE(TrailerBytes(status), 8192u);
 }
 
 TEST(ErrorMap, TransactionErrorsHaveTheirCodesAndNames) {
@@ -134,7 +174,7 @@ TEST(ErrorMap, ReasonsOfACancelledTransactionFitTheTrailers) {
   }
   const grpc::Status full = ToGrpcStatus(TransactionCanceledError(reasons));
   EXPECT_EQ(full.error_code(), grpc::StatusCode::ABORTED);
-  EXPECT_LE(full.error_details().size() + full.error_message().size(), 8192u);
+  EXPECT_LE(TrailerBytes(full), 8192u);
   api::v1::ErrorDetail detail = DetailOf(full);
   ASSERT_EQ(detail.cancellation_reasons_size(), 100);
   for (const api::v1::CancellationReason& each : detail.cancellation_reasons()) {
@@ -147,7 +187,7 @@ TEST(ErrorMap, ReasonsOfACancelledTransactionFitTheTrailers) {
   reasons.resize(60);
   const grpc::Status some = ToGrpcStatus(TransactionCanceledError(reasons));
   detail = DetailOf(some);
-  EXPECT_LE(some.error_details().size(), 4096u + 64);
+  EXPECT_LE(TrailerBytes(some), 8192u);
   for (const api::v1::CancellationReason& each : detail.cancellation_reasons()) {
     EXPECT_TRUE(each.has_item());
     EXPECT_EQ(each.item().attributes().at("pk").s(), "a");
@@ -176,6 +216,96 @@ TEST(ErrorMap, InternalErrorsHideTheirTextBehindARequestId) {
     EXPECT_NE(detail.message().find(detail.request_id()), std::string::npos);
     EXPECT_EQ(status.error_details().find("secret"), std::string::npos);
   }
+}
+
+TEST(ErrorMap, ErrorsAreOfOneDomain) {
+  const auto info = StandardDetail<google::rpc::ErrorInfo>(ToGrpcStatus(ResourceNotFoundError("m")));
+  ASSERT_TRUE(info.has_value());
+  EXPECT_EQ(info->reason(), "ResourceNotFoundException");
+  EXPECT_EQ(info->domain(), "armaturedb.github.io");
+}
+
+TEST(ErrorMap, ARepeatThatMakesSenseHasAPause) {
+  EXPECT_EQ(RetryMs(ThrottlingError("m", 2'345)), 2'345);
+  EXPECT_EQ(RetryMs(ThrottlingError("m", 0)), 100);
+  EXPECT_EQ(RetryMs(ProvisionedThroughputExceededError("m", {"why", "arn"}, 30)), 30);
+  EXPECT_EQ(RetryMs(ServiceUnavailableError("m")), 100);
+  EXPECT_EQ(RetryMs(absl::UnavailableError("internal")), 100);
+  EXPECT_EQ(RetryMs(TransactionConflictError()), 25);
+  EXPECT_EQ(RetryMs(TransactionInProgressError()), 25);
+  EXPECT_EQ(RetryMs(TransactionCanceledError({{"None", "", ""}, {"TransactionConflict", "m", ""}})), 25);
+  for (const absl::Status& error :
+       {ValidationError("m"), ResourceNotFoundError("m"), ConditionalCheckFailedError(""), LimitExceededError("m"),
+        absl::InternalError("internal"), DeadlineExceededError("m"), UnknownOperationError("m"),
+        TransactionCanceledError({{"ConditionalCheckFailed", "m", ""}, {"TransactionConflict", "m", ""}})}) {
+    EXPECT_EQ(RetryMs(error), 0) << error;
+  }
+}
+
+TEST(ErrorMap, AnInvalidRequestNamesItsFields) {
+  struct BadCase {
+    std::string_view text;
+    std::vector<std::pair<std::string_view, std::string_view>> violations;
+  };
+  const BadCase cases[] = {
+      {"The provided key element does not match the schema",
+       {{"", "The provided key element does not match the schema"}}},
+      {"1 validation error detected: Value null at 'tableName' failed to satisfy constraint: Member must not be null",
+       {{"table_name", "Member must not be null"}}},
+      {"2 validation errors detected: Value '' at 'SSESpecification.SSEType' failed to satisfy constraint: Member must "
+       "satisfy enum value set: [AES256, KMS]; Value '0' at 'limit' failed to satisfy constraint: Member must have "
+       "value "
+       "greater than or equal to 1",
+       {{"sse_specification.sse_type", "Member must satisfy enum value set: [AES256, KMS]"},
+        {"limit", "Member must have value greater than or equal to 1"}}},
+      {"1 validation error detected: Value null at 'transactItems.2.member.update.updateExpression' failed to satisfy "
+       "constraint: Member must not be null",
+       {{"transact_items[2].update.update_expression", "Member must not be null"}}},
+      {"1 validation error detected: Value '[]' at 'requestItems.a.b.member.keys' failed to satisfy constraint: m",
+       {{"request_items[\"a.b\"].keys", "m"}}},
+      {"1 validation error detected: Value '[]' at 'tags.2.member' failed to satisfy constraint: m",
+       {{"tags[2]", "m"}}},
+      {"1 validation error detected: Invalid UpdateExpression: Syntax error; token: \"x\"",
+       {{"update_expression", "Invalid UpdateExpression: Syntax error; token: \"x\""}}},
+      {"Invalid KeyConditionExpression: m", {{"key_condition_expression", "Invalid KeyConditionExpression: m"}}},
+      {"Value provided in ExpressionAttributeNames unused in expressions: keys: {#x}",
+       {{"expression_attribute_names",
+         "Value provided in ExpressionAttributeNames unused in expressions: keys: {#x}"}}},
+      {"", {{"", ""}}},
+      {"' failed to satisfy constraint: ", {{"", "' failed to satisfy constraint: "}}},
+  };
+  for (const BadCase& c : cases) {
+    for (const absl::Status& error : {ValidationError(c.text), SerializationError(c.text)}) {
+      const auto bad = StandardDetail<google::rpc::BadRequest>(ToGrpcStatus(error));
+      ASSERT_TRUE(bad.has_value());
+      std::vector<std::pair<std::string_view, std::string_view>> violations;
+      for (const auto& each : bad->field_violations()) violations.emplace_back(each.field(), each.description());
+      EXPECT_EQ(violations, c.violations) << c.text;
+    }
+    EXPECT_FALSE(StandardDetail<google::rpc::BadRequest>(ToGrpcStatus(ResourceNotFoundError(c.text))).has_value());
+  }
+}
+
+TEST(ErrorMap, ManyLongViolationsAreCut) {
+  std::string text = "10 validation errors detected: ";
+  for (int i = 0; i < 10; ++i) {
+    text +=
+        Cat("Value 'x' at '", std::string(300, 'a'), "' failed to satisfy constraint: ", std::string(500, 'b'), "; ");
+  }
+  const grpc::Status status = ToGrpcStatus(ValidationError(text));
+  const auto bad = StandardDetail<google::rpc::BadRequest>(status);
+  ASSERT_TRUE(bad.has_value());
+  EXPECT_LE(TrailerBytes(status), 8192u);
+  EXPECT_GE(bad->field_violations_size(), 1);
+}
+
+// A document of the original protocol that was loaded into a message loses its types.
+TEST(ErrorMap, AValueWithoutATypeIsAnsweredWithAHint) {
+  const std::string text = Cat("1 validation error detected: ", codec::kEmptyValueText);
+  const grpc::Status status = ToGrpcStatus(ValidationError(text));
+  EXPECT_TRUE(status.error_message().starts_with(text)) << status.error_message();
+  EXPECT_NE(status.error_message().find("in lower case"), std::string::npos) << status.error_message();
+  EXPECT_EQ(ToGrpcStatus(ValidationError("other")).error_message(), "other");
 }
 
 TEST(ErrorMap, OkStaysOk) { EXPECT_TRUE(ToGrpcStatus(absl::OkStatus()).ok()); }

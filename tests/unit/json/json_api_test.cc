@@ -6,8 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "armature/version.h"
 #include "daemon/json/error_json.h"
 #include "storage/base/api_error.h"
+#include "storage/base/strings.h"
 #include "tests/unit/codec/codec_test_util.h"
 #include "tests/unit/json/json_api_test_util.h"
 
@@ -111,10 +113,15 @@ TEST_F(JsonApiTest, AsksWhatTheCallerMay) {
       << "the document is read first";
 }
 
-TEST_F(JsonApiTest, AnOperationThatItDoesNotHaveIsUnknown) {
+TEST_F(JsonApiTest, AnOperationThatItDoesNotHaveIsNotSupported) {
   EXPECT_EQ(Body("DoMagic", "{}"),
-            R"(400 {"__type":"com.amazon.coral.service#UnknownOperationException",)"
-            R"("message":"The operation is unknown, or not available in this version: DoMagic"})");
+            Cat(R"(400 {"__type":"com.amazon.coral.service#UnknownOperationException",)",
+                R"("message":"The target DoMagic is not supported by Armature )", kVersion, "\"}"));
+  EXPECT_EQ(NoSuchOperationError("DynamoDB_20120810.DoMagic").message(),
+            Cat("DoMagic is not supported by Armature ", kVersion));
+  EXPECT_EQ(NoSuchOperationError("DynamoDBStreams_20120810.GetItem").message(),
+            Cat("DynamoDBStreams_20120810.GetItem is not supported by Armature ", kVersion))
+      << "an operation of the other service";
 }
 
 }  // namespace armature::daemon::json_api_test

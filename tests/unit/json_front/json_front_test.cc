@@ -9,6 +9,7 @@
 
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
+#include "armature/version.h"
 #include "daemon/http/http_server.h"
 #include "daemon/json_front/content_coding.h"
 #include "gmock/gmock.h"
@@ -177,18 +178,18 @@ TEST_F(JsonFrontTest, PermittedPagesReadTheAnswers) {
 
 TEST_F(JsonFrontTest, UnknownTargetsAreSaidToBe) {
   const std::string absent = Unknown("The request has no X-Amz-Target header, which names the operation");
-  const std::string unknown = "The operation is unknown, or not available in this version";
+  const std::string unknown = Cat(" is not supported by Armature ", kVersion);
   const struct {
     std::string target;
     std::string body;
   } kCases[] = {
       {"", absent},
-      {"PutItem", Unknown(unknown + ": PutItem")},
-      {"DynamoDB_20120810.putItem", Unknown(unknown + ": DynamoDB_20120810.putItem")},
-      {"DynamoDB_20120810.PutItem.x", Unknown(unknown + ": DynamoDB_20120810.PutItem.x")},
-      {"\"\\", Unknown(unknown + R"(: \"\\)")},
-      {"\xff", Unknown(unknown)},
-      {std::string(1000, 'x'), Unknown(unknown + ": " + std::string(255, 'x') + "...")},
+      {"PutItem", Unknown("The target PutItem" + unknown)},
+      {"DynamoDB_20120810.putItem", Unknown("putItem" + unknown)},
+      {"DynamoDB_20120810.PutItem.x", Unknown("PutItem.x" + unknown)},
+      {"\"\\", Unknown(R"(The target \"\\)" + unknown)},
+      {"\xff", Unknown("The operation" + unknown)},
+      {"DynamoDB_20120810." + std::string(1000, 'x'), Unknown(std::string(255, 'x') + "..." + unknown)},
   };
   for (const auto& c : kCases) {
     HttpRequest request = PutItem("not even JSON");

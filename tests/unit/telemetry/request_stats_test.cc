@@ -38,6 +38,20 @@ TEST(RequestStats, CountsByFrontOperationAndResult) {
   EXPECT_EQ(stats.finished(Front::kGrpc, NumberOf("PutItem"), ResultOf(absl::OkStatus())), 0u);
 }
 
+TEST(RequestStats, EveryExceptionHasACountOfItsOwn) {
+  RequestStats stats(0);
+  const size_t get = NumberOf("GetItem");
+  for (size_t type = 1; type <= static_cast<size_t>(kLastApiErrorType); ++type) {
+    const absl::Status error = MakeApiError(static_cast<ApiErrorType>(type), "m");
+    const size_t result = ResultOf(error);
+    ASSERT_LT(result, kResultCount - 1) << ResultName(result);
+    EXPECT_EQ(ResultName(result), ApiErrorName(static_cast<ApiErrorType>(type)));
+    stats.Begin(Front::kGrpc, "GetItem").Finish(error, "");
+    EXPECT_EQ(stats.finished(Front::kGrpc, get, result), 1u);
+  }
+  EXPECT_EQ(stats.in_flight(Front::kGrpc), 0u);
+}
+
 TEST(RequestStats, TellsWhatIsInFlight) {
   RequestStats stats(0);
   const RequestStats::Request first = stats.Begin(Front::kHttp, "Scan");

@@ -18,6 +18,9 @@ namespace armature::client {
 // The payload of a status that holds a serialised ErrorDetail.
 inline constexpr std::string_view kErrorDetailUrl = "type.googleapis.com/armature.api.v1.ErrorDetail";
 
+// The payload of a status that holds a serialised google.rpc.RetryInfo.
+inline constexpr std::string_view kRetryInfoUrl = "type.googleapis.com/google.rpc.RetryInfo";
+
 // The name of the exception, such as "ValidationException". Empty if the status is OK or did not come from the daemon,
 // because the network failed or the deadline passed.
 std::string ErrorName(const absl::Status& status);
@@ -26,7 +29,8 @@ std::string ErrorName(const absl::Status& status);
 // or did not come from the daemon.
 std::optional<api::v1::ErrorDetail> ErrorDetailOf(const absl::Status& status);
 
-// The pause before the next attempt that the daemon advises, counted from the answer. Zero: no advice.
+// The pause before the next attempt that the daemon advises, counted from the answer: the longer one of RetryInfo and
+// ErrorDetail.retry_after_ms. Zero: no advice.
 absl::Duration RetryAfter(const absl::Status& status);
 
 // True if the failed call has certainly changed nothing: each of its attempts was never sent, or was refused by the
@@ -34,7 +38,7 @@ absl::Duration RetryAfter(const absl::Status& status);
 bool CertainlyNotApplied(const absl::Status& status);
 
 // The status of a call with this code, message and content of the trailer grpc-status-details-bin. A trailer that
-// cannot be read or holds no ErrorDetail is ignored.
+// cannot be read or holds neither an ErrorDetail nor a RetryInfo is ignored.
 absl::Status MakeCallStatus(absl::StatusCode code, std::string_view message, std::string_view details);
 
 // The same status with a detail, as the daemon sends it. For fakes. Must not be OK.

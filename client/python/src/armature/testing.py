@@ -87,6 +87,12 @@ class Daemon:
         """The messages of the daemon so far."""
         return pathlib.Path(self._log).read_text(errors="replace")
 
+    @property
+    def process_id(self) -> int:
+        """Number of the running process."""
+        assert self._process is not None, "the daemon does not run"
+        return self._process.pid
+
     def signal(self, number: signals.Signals) -> None:
         """Sends a signal to the running daemon."""
         assert self._process is not None, "the daemon does not run"
