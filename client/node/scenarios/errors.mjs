@@ -7,6 +7,7 @@ import { equal, toNative } from './values.mjs';
 // The first class that matches gives the type.
 const TYPES = [
   [armature.InvalidArgumentError, 'invalid_argument'],
+  [armature.BatchWriteError, 'batch_failed'],
   [armature.OutcomeUnknownError, 'outcome_unknown'],
   [armature.ConditionalCheckFailedException, 'condition_failed'],
   [armature.TransactionCanceledException, 'transaction_cancelled'],
@@ -37,10 +38,11 @@ export function mismatch(error, wanted) {
     exception: error.exception,
     item: error.item ?? null,
     reasons: error.reasons?.map(({ code }) => code),
+    failed: error.failed?.map(({ item, key }) => item ?? key),
     reason_items: error.reasons?.map(({ item }) => item ?? null),
   };
   for (const [name, value] of Object.entries(wanted)) {
-    const same = name === 'message' ? error.message.includes(value) : equal(actual[name], toNative(value));
+    const same = name === 'message' ? error.message.includes(value) : equal(actual[name], toNative(value), name !== 'failed');
     if (!same) return { [name]: name === 'message' ? error.message : actual[name], expected: value, error };
   }
   return undefined;

@@ -1,6 +1,6 @@
 // Expressions of scenarios: texts as they are, and trees by the package's builder.
 
-import { and, attr, Expression, not, or, project, update } from '@armaturedb/client';
+import { and, attr, expression as text, Expression, not, or, project, update } from '@armaturedb/client';
 
 import { toNative } from './values.mjs';
 
@@ -17,6 +17,7 @@ const NODES = {
   and: (...nodes) => and(...nodes.map(tree)), or: (...nodes) => or(...nodes.map(tree)), not: (node) => not(tree(node)),
   set: compare('set'), set_if_missing: compare('setIfMissing'), increment: compare('increment'), append: compare('append'),
   remove: compare('remove'), add: compare('add'), delete: compare('delete'),
+  text: (source, params) => text(source, toNative(params)),
   all: (...nodes) => update(...nodes.map(tree)), fields: (...paths) => project(...paths),
 };
 

@@ -67,6 +67,14 @@ async function shardedQuery(client, step, options) {
   }
 }
 
+function batchGet(client, tables, options) {
+  const request = Object.entries(tables).map(([table, { keys, count, key, consistent, projection, names }]) => [table, present({
+    keys: (keys ?? times(count, key)).map(toNative), consistentRead: consistent, projectionExpression: expression(projection),
+    expressionAttributeNames: names,
+  })]);
+  return client.batchGet(Object.fromEntries(request), options);
+}
+
 async function writeMany(client, writes, options) {
   const writer = client.batchWriter({ call: options });
   for (const { put, delete: removal } of writes) {
@@ -99,7 +107,10 @@ async function runPipeline(client, steps, options, state) {
   return answers;
 }
 
-async function transactWrite(client, { actions, token }, options) {
+const times = (count, value) => Array.from({ length: count }, (_, i) => numbered(value, i));
+
+async function transactWrite(client, { token, count, put, ...given }, options) {
+  const actions = given.actions ?? times(count, { put });
   const kinds = { put: 'put', update: 'update', delete: 'delete', check: 'conditionCheck' };
   const transaction = client.transaction();
   for (const step of actions) {
@@ -115,16 +126,24 @@ function change({ eventName, dynamodb }) {
   return present({ event: eventName, key: dynamodb.keys, new: dynamodb.newImage, old: dynamodb.oldImage });
 }
 
-function beginWatch(client, { table, name }, position, state) {
-  const watcher = client.watch({ tableName: table, ...position });
-  const watch = { client, table, watcher, records: watcher.records(), last: undefined };
+// The members of a watch beside its position.
+const watched = (step) => present({
+  tableName: step.table, filterExpression: expression(step.filter), partitionKey: toNative(step.partition), ...placeholders(step),
+});
+
+function startOf({ from, after }) {
+  return after === undefined ? { start: from === 'oldest' ? 'OLDEST' : 'NOW' } : { afterSequenceNumber: after };
+}
+
+function beginWatch(client, request, position, name, state) {
+  const watcher = client.watch({ ...request, ...position });
+  const watch = { client, request, watcher, records: watcher.records(), last: undefined };
   if (name !== undefined) state.watches.set(name, watch);
   return watch;
 }
 
 async function watchChanges(client, step, state) {
-  const start = { start: step.from === 'oldest' ? 'OLDEST' : 'NOW' };
-  const watch = state.watches.get(step.name) ?? beginWatch(client, step, start, state);
+  const watch = state.watches.get(step.name) ?? beginWatch(client, watched(step), startOf(step), step.name, state);
   const changes = [];
   while (changes.length < step.count) {
     const { value, done } = await watch.records.next();
@@ -137,11 +156,11 @@ async function watchChanges(client, step, state) {
 }
 
 async function watchResume(_client, { name }, state) {
-  const { client, table, watcher, records, last } = state.watches.get(name);
+  const { client, request, watcher, records, last } = state.watches.get(name);
   watcher.cancel();
   await records.return();
   const position = last === undefined ? { afterSequenceNumber: watcher.position } : { afterSequenceNumber: last };
-  beginWatch(client, { table, name }, position, state);
+  beginWatch(client, request, position, name, state);
   return null;
 }
 
@@ -188,16 +207,22 @@ export const OPERATIONS = {
   put_many: (client, { table, count, item }, options) =>
     writeMany(client, Array.from({ length: count }, (_, i) => ({ put: { table, item: numbered(item, i) } })), options),
   write_many: writeMany,
-  batch_get: (client, step, options) => client.batchGet(Object.fromEntries(Object.entries(step).map(([table, { keys, consistent, projection, names }]) =>
-    [table, present({ keys: keys.map(toNative), consistentRead: consistent, projectionExpression: expression(projection), expressionAttributeNames: names })])), options),
+  scan_count: async (client, step, options) => {
+    let count = 0;
+    for await (const page of client.scanItems({ ...read(step), select: 'COUNT' }, options).pages()) count += page.count;
+    return count;
+  },
+  batch_get: batchGet,
+  batch_get_count: async (client, step, options) =>
+    Object.fromEntries(Object.entries(await batchGet(client, step, options)).map(([table, items]) => [table, items.length])),
   transact_write: transactWrite,
-  transact_get: async (client, steps, options) =>
-    (await client.transactGetItems({ transactItems: steps.map((step) => ({ get: get(step) })) }, options)).responses.map(({ item }) => nullable(item)),
+  transact_get: async (client, { keys, ...others }, options) =>
+    (await client.transactGetItems({ transactItems: keys.map((key) => ({ get: get({ ...others, ...key }) })) }, options)).responses.map(({ item }) => nullable(item)),
   pipeline: runPipeline,
   statement: statements,
   watch: (client, step, _options, state) => watchChanges(client, step, state),
   watch_start: async (client, step, _options, state) => {
-    await beginWatch(client, step, { start: step.from === 'oldest' ? 'OLDEST' : 'NOW' }, state).watcher.started;
+    await beginWatch(client, watched(step), startOf(step), step.name, state).watcher.started;
     return null;
   },
   watch_resume: (client, step, _options, state) => watchResume(client, step, state),

@@ -3,11 +3,12 @@
 import net from 'node:net';
 
 const FRAME_HEAD = 9;
+const DATA = 0;
 const HEADERS = 1;
 const END_STREAM = 1;
 
-// True once the bytes of a daemon have a frame of the type HEADERS that ends a stream.
-class EndOfCall {
+// True once the bytes of a daemon have an answer: a frame of the type DATA, or HEADERS that end a stream.
+class Answers {
   #pending = Buffer.alloc(0);
   #skip = 0;
 
@@ -19,7 +20,8 @@ class EndOfCall {
       this.#pending = this.#pending.subarray(skipped);
       this.#skip -= skipped;
       if (this.#skip > 0 || this.#pending.length < FRAME_HEAD) return found;
-      found ||= this.#pending[3] === HEADERS && (this.#pending[4] & END_STREAM) !== 0;
+      const [type, flags] = [this.#pending[3], this.#pending[4]];
+      found ||= type === DATA || (type === HEADERS && (flags & END_STREAM) !== 0);
       this.#skip = FRAME_HEAD + this.#pending.readUIntBE(0, 3);
     }
   }
@@ -58,7 +60,7 @@ export class Proxy {
   #connect(client) {
     const [host, port] = this.#target.split(':');
     const daemon = net.connect(Number(port), host);
-    const ends = new EndOfCall();
+    const answers = new Answers();
     let tail = Buffer.alloc(0);
     let isLosing = false;
     for (const socket of [client, daemon]) {
@@ -83,9 +85,9 @@ export class Proxy {
       daemon.write(bytes);
     });
     daemon.on('data', (bytes) => {
-      const hasEnded = ends.feed(bytes);
+      const hasAnswer = answers.feed(bytes);
       if (!isLosing) client.write(bytes);
-      else if (hasEnded) client.destroy();
+      else if (hasAnswer) client.destroy();
     });
   }
 }

@@ -1,6 +1,6 @@
 // Runs the scenarios of tests/clients/scenarios through the package.
 //
-//   node scenarios/run.mjs --scenarios=DIRECTORY [--armatured=BINARY] [--only=TEXT]
+//   node scenarios/run.mjs --scenarios=DIRECTORY [--armatured=BINARY] [--only=TEXT] [--times]
 //
 // The daemon is that of --armatured, or else of the environment variable ARMATURED. Prints a line for each failure, and a
 // summary. Exits with 1 if a scenario fails.
@@ -19,19 +19,21 @@ import { mismatch } from './errors.mjs';
 import { OPERATIONS } from './operations.mjs';
 import { Proxy } from './proxy.mjs';
 import { createTable, deleteTables } from './tables.mjs';
-import { equal, toNative } from './values.mjs';
+import { equal, toNative, withNumbers } from './values.mjs';
 
 const UNTIL_MS = 20_000;
 const DEAD_ADDRESS = '127.0.0.1:1'; // nobody listens on port 1
 const STEP_MEMBERS = new Set(['with', 'timeout', 'expect', 'unordered', 'error', 'repeat', 'until']);
 
 const { values: flags } = parseArgs({
-  options: { scenarios: { type: 'string' }, armatured: { type: 'string' }, only: { type: 'string' } },
+  options: { scenarios: { type: 'string' }, armatured: { type: 'string' }, only: { type: 'string' }, times: { type: 'boolean' } },
 });
 const binary = flags.armatured ?? process.env.ARMATURED;
 const directory = flags.scenarios ?? new URL('../../../tests/clients/scenarios', import.meta.url).pathname;
-const load = (name) => parse(fs.readFileSync(path.join(directory, name), 'utf8'), { intAsBigInt: false });
+const load = (name) => withNumbers(parse(fs.readFileSync(path.join(directory, name), 'utf8'), { intAsBigInt: true }));
 const definitions = load('tables.yaml');
+
+const nothing = () => null;
 
 let certificates; // made when a scenario needs them
 
@@ -44,11 +46,12 @@ function certificateFile(name) {
   return path.join(certificates, name);
 }
 
-function daemonFlags({ tls, client_certificates: asksCertificates, credentials }) {
+function daemonFlags({ tls, client_certificates: asksCertificates, credentials, flags: others = [] }) {
   return [
     ...(tls ? [`--tls_cert=${certificateFile('server.pem')}`, `--tls_key=${certificateFile('server.key')}`] : []),
     ...(asksCertificates ? [`--tls_client_ca=${certificateFile('ca.pem')}`] : []),
     ...(credentials ? [`--credentials_file=${certificateFile('credentials.json')}`] : []),
+    ...others,
   ];
 }
 
@@ -89,7 +92,7 @@ class Scenario {
   }
 
   #adminOptions({ tls, credentials }) {
-    return { ...(tls ? { tls } : {}), ...(credentials ? { access_key: ['writer', 'writer-secret'] } : {}) };
+    return { ...(tls ? { tls } : {}), ...(credentials ? { access_key: ['writer', 'secret-of-the-writer'] } : {}) };
   }
 
   #connect(options) {
@@ -118,17 +121,24 @@ class Scenario {
     } else {
       const actions = {
         kill: () => this.daemon.kill(), stop: () => this.daemon.shutDown(), start: () => this.daemon.restart(),
-        restart: () => this.daemon.restart(), pause: () => this.daemon.signal('SIGSTOP'), continue: () => this.daemon.signal('SIGCONT'),
+        restart: () => this.daemon.restart(), pause: () => this.#pause(), continue: () => this.daemon.signal('SIGCONT'),
       };
       await actions[members]();
     }
     return null;
   }
 
+  async #pause() {
+    this.daemon.signal('SIGSTOP');
+    const isStopped = () => /^State:\s+T/m.test(fs.readFileSync(`/proc/${this.daemon.pid}/status`, 'utf8'));
+    while (!isStopped()) await new Promise((resolve) => setImmediate(resolve));
+  }
+
   async #operation(name, members, step) {
     const client = this.client(step.with);
     const options = step.timeout === undefined ? {} : { timeoutMs: step.timeout * 1000 };
     if (name === 'daemon' || name === 'proxy') return this.#control(name, members);
+    if (name === 'connect') return nothing(this.#connect(members));
     if (name === 'create_table') return createTable(client, members.table, definitions[members.like ?? members.table], options);
     if (name === 'delete_table') {
       await client.deleteTable({ tableName: members.table }, options);
@@ -187,7 +197,9 @@ try {
   for (const file of files) {
     for (const scenario of load(file)) {
       if (flags.only !== undefined && !scenario.name.includes(flags.only)) continue;
+      const begin = Date.now();
       const failure = await runScenario(scenario, shared);
+      if (flags.times) console.log(`${Date.now() - begin} ms ${file}: ${scenario.name}`);
       if (failure === undefined) {
         ++passed;
       } else {

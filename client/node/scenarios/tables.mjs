@@ -13,6 +13,12 @@ function projection(wanted = 'all') {
   return TYPES[wanted] ?? { projectionType: 'INCLUDE', nonKeyAttributes: wanted };
 }
 
+function billing(capacity) {
+  if (capacity === undefined) return { billingMode: 'PAY_PER_REQUEST' };
+  const [readCapacityUnits, writeCapacityUnits] = capacity;
+  return { billingMode: 'PROVISIONED', provisionedThroughput: { readCapacityUnits, writeCapacityUnits } };
+}
+
 const index = ([indexName, keys]) => ({ indexName, keySchema: keySchema(keys), projection: projection(keys.projection) });
 
 /** Creates a table of tables.yaml under a name, and waits until it is ACTIVE. */
@@ -26,7 +32,7 @@ export async function createTable(client, tableName, definition, options) {
   }
   await client.createTable({
     tableName,
-    billingMode: 'PAY_PER_REQUEST',
+    ...billing(definition.capacity),
     attributeDefinitions: [...attributes].map(([attributeName, attributeType]) => ({ attributeName, attributeType })),
     keySchema: keySchema(definition),
     ...(globals.length > 0 ? { globalSecondaryIndexes: globals.map(index) } : {}),

@@ -13,6 +13,13 @@ const SPECIAL = {
   $bs: (texts) => new Set(texts.map((text) => new Uint8Array(Buffer.from(text, 'base64')))),
 };
 
+/** YAML that was read with bigints, with numbers where they are exact. */
+export function withNumbers(value) {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  if (Array.isArray(value)) return value.map(withNumbers);
+  return isMap(value) ? Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withNumbers(part)])) : value;
+}
+
 /** The native value of a value in YAML. */
 export function toNative(value) {
   if (Array.isArray(value)) return value.map(toNative);
@@ -28,6 +35,7 @@ export function numbered(value, i) {
   if (Array.isArray(value)) return value.map((part) => numbered(part, i));
   if (!isMap(value)) return value;
   if ('$i' in value) return value.$i * i;
+  if ('$s' in value) return value.$s[0].repeat(value.$s[1]);
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, numbered(part, i)]));
 }
 

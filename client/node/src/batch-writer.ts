@@ -2,7 +2,7 @@
 
 import { REQUEST_BYTES_MAX } from './caller';
 import type { Client } from './client';
-import { ArmatureError, InvalidArgumentError, ThrottlingError } from './errors';
+import { ArmatureError, BatchWriteError, FailedWrite, InvalidArgumentError, ThrottlingError } from './errors';
 import { WriteRequest } from './generated/messages';
 import type * as types from './generated/types';
 import { encode, Encoded } from './messages';
@@ -16,28 +16,23 @@ export const BATCH_WRITES_MAX = 25;
 const FRAMING_BYTES_MAX = 32; // tags and lengths around a write and its table name
 const LOOK_AHEAD = 2000; // waiting writes that are looked at for a batch
 const WAITING_MAX = 200_000;
+const FAILED_MAX = 1000; // failed writes that an error holds
 
 export interface BatchWriterOptions {
-  /** Number of batches at once. Default 4. */
+  /** Number of batches at once. Default 8. */
   concurrency?: number;
-  /** Called with each write that the daemon refuses for good, and the reason. */
-  dropped?: (write: DroppedWrite, why: ArmatureError) => void;
+  /** Called with each write that the daemon refuses for good. */
+  dropped?: (write: FailedWrite) => void;
   /** Names of the key attributes of tables. Absent: the writer asks the daemon once for each table. */
   keys?: Readonly<Record<string, readonly string[]>>;
   /** Options of each call. */
   call?: CallOptions;
 }
 
-/** A write that was not done. */
-export interface DroppedWrite {
+interface Write {
   table: string;
-  /** The item of a put. */
-  item?: ItemInput;
-  /** The key of a delete. */
-  key?: ItemInput;
-}
-
-interface Write extends DroppedWrite {
+  item?: ItemInput; // of a put
+  key?: ItemInput; // of a delete
   id: string; // of the item
   bytes: Encoded;
 }
@@ -62,7 +57,7 @@ const FOR_GOOD = new Set([
  * `put` and `delete` wait while too many writes are waiting, so await them. Writes of one item are done in their order;
  * others in any order.
  *
- * A write that the daemon refuses for good is dropped: options.dropped is called, and `flush` fails with the first reason
+ * A write that the daemon refuses for good is dropped: options.dropped is called, and `flush` fails with a BatchWriteError
  * when all other writes are done. After any other error, such as a lost connection, the writes wait: `flush` fails, and may
  * be called again. A write may then be done twice.
  */
@@ -73,7 +68,8 @@ export class BatchWriter {
   private readonly schemas = new Map<string, readonly string[] | Promise<readonly string[]>>();
   private inFlight = 0;
   private isFlushing = false;
-  private firstDrop: ArmatureError | undefined;
+  private failed: FailedWrite[] = [];
+  private failedCount = 0;
   private stalled: unknown;
   private wakeups: (() => void)[] = [];
   /** The highest change sequence of the writes that are done. */
@@ -83,7 +79,7 @@ export class BatchWriter {
     private readonly client: Client,
     private readonly options: BatchWriterOptions = {},
   ) {
-    this.concurrency = options.concurrency ?? 4;
+    this.concurrency = options.concurrency ?? 8;
     if (!Number.isInteger(this.concurrency) || this.concurrency < 1) {
       throw new InvalidArgumentError('concurrency must be a positive number');
     }
@@ -114,12 +110,13 @@ export class BatchWriter {
       this.isFlushing = false;
     }
     if (this.stalled !== undefined) throw this.stalled;
-    const dropped = this.firstDrop;
-    this.firstDrop = undefined;
-    if (dropped !== undefined) throw dropped;
+    const { failed, failedCount } = this;
+    this.failed = [];
+    this.failedCount = 0;
+    if (failedCount > 0) throw new BatchWriteError(failed, failedCount);
   }
 
-  private async add(table: string, keyed: ItemInput, write: Omit<DroppedWrite, 'table'>, request: types.WriteRequest): Promise<void> {
+  private async add(table: string, keyed: ItemInput, write: Pick<Write, 'item' | 'key'>, request: types.WriteRequest): Promise<void> {
     const bytes = new Encoded(encode(WriteRequest, request));
     if (bytes.bytes.length + table.length + FRAMING_BYTES_MAX > REQUEST_BYTES_MAX) {
       throw new InvalidArgumentError(`the write is larger than the ${REQUEST_BYTES_MAX} bytes of a request`);
@@ -246,8 +243,9 @@ export class BatchWriter {
       return this.write(batch.slice(half));
     }
     const { table, item, key } = batch[0]!;
-    this.firstDrop ??= error;
-    this.options.dropped?.({ table, ...(item === undefined ? { key: key! } : { item }) }, error);
+    const failed: FailedWrite = { table, ...(item === undefined ? { key: key! } : { item }), error };
+    if (++this.failedCount <= FAILED_MAX) this.failed.push(failed);
+    this.options.dropped?.(failed);
     return [];
   }
 

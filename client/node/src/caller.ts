@@ -103,6 +103,7 @@ export class Caller {
       }
       const limits: Attempt = { deadline: deadlineOf(options.timeoutMs ?? this.timeoutMs), signal: options.signal, headers };
       const isSafe = options.idempotent === true || isIdempotent(method, request);
+      let maybeApplied = false; // by an attempt before the last one
       for (;; ++attempt) {
         try {
           const response = await this.connection.unary(method, bytes, limits);
@@ -111,9 +112,9 @@ export class Caller {
         } catch (error) {
           if (!(error instanceof ArmatureError)) throw error;
           error.attempts = attempt;
-          // Attempts before this one have changed nothing, or the call is safe to repeat.
+          maybeApplied ||= !error.notApplied;
           const pause = this.retry.pauseMs(error, attempt, isSafe || error.notApplied, limits.deadline);
-          if (pause === undefined) throw this.finalError(error, isSafe || isRead(method, request));
+          if (pause === undefined) throw this.finalError(error, maybeApplied && !isRead(method, request), isSafe);
           for (const call of calls) call.repeated?.(error, attempt);
           await this.pause(pause, options.signal);
         }
@@ -124,9 +125,9 @@ export class Caller {
     }
   }
 
-  private finalError(error: ArmatureError, isSafe: boolean): ArmatureError {
+  private finalError(error: ArmatureError, isUnknown: boolean, isSafe: boolean): ArmatureError {
     Error.captureStackTrace(error, this.finalError); // the frames of the caller, not those of gRPC
-    return isSafe || error.notApplied ? error : new OutcomeUnknownError(error);
+    return isUnknown ? new OutcomeUnknownError(error, isSafe) : error;
   }
 
   /** Waits; ends early with the reason of the signal. */

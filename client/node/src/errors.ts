@@ -3,11 +3,12 @@
 //   ArmatureError                      every error of a call
 //   +- ConditionalCheckFailedException and the other exceptions of the API
 //   +- OutcomeUnknownError             a write that may have been applied or not
+//   +- BatchWriteError                 writes of a batch writer that are not done
 //   +- DeadlineExceededError, UnavailableError
 //   +- InvalidArgumentError            refused by the package; nothing was sent
 
 import type { CancellationReason, ThrottlingReason } from './generated/types';
-import type { Item } from './values';
+import type { Item, ItemInput } from './values';
 
 /** Names of the gRPC codes. */
 export type Code =
@@ -81,15 +82,41 @@ export class InvalidArgumentError extends ArmatureError {
 }
 
 /**
- * A write that is not safe to repeat may have been applied or not: its answer was lost. `cause` is the reason. Read the
- * item to learn the outcome; conditions and client tokens make writes safe to repeat.
+ * A write may have been applied or not: its answer was lost or did not arrive in time, and it was not repeated, or the
+ * repeats failed. `cause` is the reason. Read the item to learn the outcome.
  */
 export class OutcomeUnknownError extends ArmatureError {
   declare readonly cause: ArmatureError;
 
-  constructor(cause: ArmatureError) {
+  constructor(
+    cause: ArmatureError,
+    /** True: the program may repeat the write, whatever its outcome is. */
+    readonly isSafeToRepeat: boolean,
+  ) {
     super(`the write may have been applied or not: ${cause.message}`, { code: cause.code, requestId: cause.requestId, cause });
     this.attempts = cause.attempts;
+  }
+}
+
+/** A write that a batch writer has not done, and the reason. */
+export interface FailedWrite {
+  readonly table: string;
+  /** The item of a put. */
+  readonly item?: ItemInput;
+  /** The key of a delete. */
+  readonly key?: ItemInput;
+  readonly error: ArmatureError;
+}
+
+/** A batch writer has not done these writes, because the daemon refuses them for good. All others are done. */
+export class BatchWriteError extends ArmatureError {
+  constructor(
+    /** At most 1,000; BatchWriterOptions.dropped gets all. */
+    readonly failed: readonly FailedWrite[],
+    count: number,
+  ) {
+    const { error } = failed[0]!;
+    super(`${count} writes were refused, the first one because: ${error.message}`, { code: error.code, notApplied: true, cause: error });
   }
 }
 

@@ -16,11 +16,18 @@ const EXPRESSION_MEMBERS = [
 
 const TEXTS_MAX = 1000; // texts whose parts are remembered
 
+const PARAMETER = /\$([A-Za-z0-9_]+)/g;
+
+function missing(param: string, text: string): InvalidArgumentError {
+  return new InvalidArgumentError(`the parameter $${param} has no value: ${text}`);
+}
+
 /** The placeholders of one request. */
 class Placeholders {
   readonly names: Record<string, string>;
   readonly values: Record<string, unknown>;
   private readonly made = new Map<string, string>();
+  private readonly used = new Set<string>();
   private count = 0;
 
   constructor(
@@ -50,13 +57,26 @@ class Placeholders {
     return placeholder;
   }
 
+  /** A text whose parameters are `params` and not those of the request. */
+  ownText(text: string, params: Params): string {
+    const parsed = parse(text);
+    for (const name of parsed.names) this.names[name] ??= name.slice(1);
+    const made = new Map<string, string>();
+    return text.replace(PARAMETER, (_match, name: string) => {
+      if (!Object.hasOwn(params, name) || params[name] === undefined) throw missing(name, text);
+      if (!made.has(name)) made.set(name, this.value(params[name]));
+      return made.get(name)!;
+    });
+  }
+
   /** A text whose parameters and names are placeholders. */
   text(text: string): string {
     const parsed = parse(text);
     for (const name of parsed.names) this.names[name] ??= name.slice(1);
     for (const param of parsed.params) {
       const value = this.params !== undefined && Object.hasOwn(this.params, param) ? this.params[param] : undefined;
-      if (value === undefined) throw new InvalidArgumentError(`the parameter $${param} has no value: ${text}`);
+      if (value === undefined) throw missing(param, text);
+      this.used.add(param);
       const placeholder = `:${param}`;
       if (Object.hasOwn(this.values, placeholder) && this.values[placeholder] !== value) {
         throw new InvalidArgumentError(`$${param} and ${placeholder} are in one request`);
@@ -64,6 +84,13 @@ class Placeholders {
       this.values[placeholder] = value;
     }
     return parsed.text;
+  }
+
+  /** @throws InvalidArgumentError if a parameter is in no text. */
+  checkUsed(): void {
+    for (const param in this.params) {
+      if (!this.used.has(param)) throw new InvalidArgumentError(`no expression has the parameter $${param}`);
+    }
   }
 }
 
@@ -80,7 +107,7 @@ function parse(text: string): Parsed {
   if (known !== undefined) return known;
   const params = new Set<string>();
   const names = new Set<string>();
-  const replaced = text.replace(/\$([A-Za-z0-9_]+)/g, (_match, name: string) => {
+  const replaced = text.replace(PARAMETER, (_match, name: string) => {
     params.add(name);
     return `:${name}`;
   });
@@ -316,6 +343,19 @@ export function expr(texts: TemplateStringsArray, ...values: (ValueInput | Expre
   );
 }
 
+/**
+ * A text with parameters of its own, as a part of an expression of the builder.
+ *
+ *   and(expression('visits > $least', { least: 3 }), attr('city').eq('Bonn'))
+ */
+export function expression(text: string, params: Params = {}): Expression {
+  const parsed = parse(text);
+  for (const name of Object.keys(params)) {
+    if (!parsed.params.includes(name)) throw new InvalidArgumentError(`the text has no parameter $${name}: ${text}`);
+  }
+  return new Expression((p) => p.ownText(text, params), true);
+}
+
 function needsWork(message: Record<string, unknown>): boolean {
   if (message['params'] !== undefined) return true;
   for (const member of EXPRESSION_MEMBERS) {
@@ -344,6 +384,7 @@ export function prepareExpressions(message: Record<string, unknown>): Record<str
     if (expression instanceof Expression) rest[member] = expression.render(placeholders);
     else if (typeof expression === 'string') rest[member] = placeholders.text(expression);
   }
+  placeholders.checkUsed();
   if (Object.keys(placeholders.names).length > 0) rest['expressionAttributeNames'] = placeholders.names;
   if (Object.keys(placeholders.values).length > 0) rest['expressionAttributeValues'] = placeholders.values;
   return rest;

@@ -9,7 +9,7 @@ import { PipelineRequest } from './generated/messages';
 import { methods } from './generated/operations';
 import type * as types from './generated/types';
 import { encode } from './messages';
-import { isIdempotent } from './retry';
+import { isIdempotent, isRead } from './retry';
 import { errorOfRpcStatus } from './status';
 
 export interface PipelineOptions {
@@ -220,8 +220,9 @@ export class Pipeline {
   }
 
   private fail(operation: Pending, error: ArmatureError): void {
-    const isSafe = error.notApplied || isIdempotent(operation.method, operation.request);
-    operation.reject(isSafe ? error : new OutcomeUnknownError(error));
+    const { method, request } = operation;
+    const isKnown = error.notApplied || isRead(method, request);
+    operation.reject(isKnown ? error : new OutcomeUnknownError(error, isIdempotent(method, request)));
   }
 
   private broken(reason: ArmatureError): void {

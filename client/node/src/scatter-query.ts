@@ -141,7 +141,7 @@ function check(request: QueryRequest, options: ScatterOptions): void {
  * With scanIndexForward false the order is the exact reverse.
  *
  *     const orders = client.scatterQuery(
- *       { tableName: 'orders', indexName: 'by_day', keyConditionExpression: 'day = $day' },
+ *       { tableName: 'orders', indexName: 'by_day', keyConditionExpression: '#day = $day' },
  *       { param: 'day', shardValue: suffixedShards('2024-10-01'), shards: 10 });
  *     for await (const order of orders) ...
  *

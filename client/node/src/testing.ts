@@ -86,6 +86,11 @@ export class TestDaemon {
     return client;
   }
 
+  /** Number of the daemon's process, or undefined if it does not run. */
+  get pid(): number | undefined {
+    return this.running?.process.pid;
+  }
+
   /** Sends a signal to the daemon. */
   signal(name: NodeJS.Signals): void {
     this.running?.process.kill(name);

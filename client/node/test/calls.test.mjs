@@ -106,6 +106,19 @@ test('a write that is not safe to repeat is not repeated after a lost answer: it
   }
 });
 
+test('the outcome stays unknown if the daemon is not reached after a lost answer', async () => {
+  const daemon = await new FakeDaemon({ putItem: () => {
+    daemon.stop();
+    return new Promise(() => undefined);
+  } }).start();
+  const client = new Client(daemon.address, { retry: { attempts: 3, initialMs: 0 } });
+  try {
+    await assert.rejects(client.putItem(PUT), (error) => error instanceof OutcomeUnknownError && error.attempts === 3 && error.cause.notApplied);
+  } finally {
+    client.close();
+  }
+});
+
 test('a call that the program calls idempotent is repeated', async () => {
   await withFake({ updateItem: failing(1, unavailable) }, {}, async (client, daemon) => {
     await client.updateItem(UPDATE, { idempotent: true });
@@ -174,8 +187,10 @@ test('after the deadline a read has failed, and the outcome of a write is unknow
   const never = () => new Promise(() => undefined);
   await withFake({ getItem: never, updateItem: never, putItem: never }, { timeoutMs: 50 }, async (client) => {
     await assert.rejects(client.getItem({ tableName: 't', key: { id: 1 } }), DeadlineExceededError);
-    await assert.rejects(client.putItem(PUT), DeadlineExceededError);
-    await assert.rejects(client.updateItem(UPDATE), (error) => error instanceof OutcomeUnknownError && error.cause instanceof DeadlineExceededError);
+    for (const [call, isSafeToRepeat] of [[client.putItem(PUT), true], [client.updateItem(UPDATE), false]]) {
+      await assert.rejects(call, (error) => error instanceof OutcomeUnknownError && error.cause instanceof DeadlineExceededError &&
+        error.isSafeToRepeat === isSafeToRepeat);
+    }
   });
 });
 

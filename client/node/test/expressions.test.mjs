@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 
-import { and, attr, expr, InvalidArgumentError, not, or, project, update } from '@armaturedb/client';
+import { and, attr, expr, expression, InvalidArgumentError, not, or, project, update } from '@armaturedb/client';
 
 const { prepareExpressions } = createRequire(import.meta.url)('../build/expressions.js');
 
@@ -45,7 +45,7 @@ test('a path is literal in each step', () => {
 
 test('parameters of texts become placeholders', () => {
   const message = prepareExpressions({
-    keyConditionExpression: 'id = $id AND #at > $from', filterExpression: 'b = :given OR c = $id', params: { id: 'x', from: null, unused: 1 },
+    keyConditionExpression: 'id = $id AND #at > $from', filterExpression: 'b = :given OR c = $id', params: { id: 'x', from: null },
     expressionAttributeNames: { '#other': 'o' }, expressionAttributeValues: { ':given': 1 },
   });
   assert.deepEqual(message, {
@@ -59,6 +59,18 @@ test('a parameter without a value is refused', () => {
     assert.throws(() => prepareExpressions({ conditionExpression: 'a = $a', params }), /the parameter \$a has no value: a = \$a/);
   }
   assert.throws(() => prepareExpressions({ conditionExpression: 'a = $toString', params: {} }), /\$toString has no value/);
+});
+
+test('a parameter that no expression uses is refused', () => {
+  assert.throws(() => prepareExpressions({ conditionExpression: 'a = $a', params: { a: 1, b: 2 } }), /no expression has the parameter \$b/);
+  assert.throws(() => prepareExpressions({ params: { a: 1 } }), /no expression has the parameter \$a/);
+  assert.throws(() => expression('a = $a', { a: 1, b: 2 }), /the text has no parameter \$b/);
+});
+
+test('a text with its own parameters is a part of a tree', () => {
+  const both = and(expression('a = $x OR #b = $x', { x: 1 }), expression('c = $x', { x: 2 }));
+  assert.equal(shown(both), '(a = 1 OR b = 1) AND (c = 2)');
+  assert.throws(() => shown(expression('a = $x')), /the parameter \$x has no value/);
 });
 
 test('a parameter and a placeholder of one name are refused', () => {
