@@ -1,6 +1,6 @@
 """Makes the synchronous client from the asyncio one, by its tokens.
 
-What differs more than in words is written by hand in both: runtime, transport and pipeline_stream.
+Modules that differ more than in words are written by hand in both: runtime, transport and pipeline_stream.
 """
 
 import pathlib

@@ -1,10 +1,9 @@
-"""The operations of tests/clients/scenarios, by the asyncio client. scenarios_test.py makes the synchronous form of it."""
-
-from collections import Counter
+"""The operations of tests/clients/scenarios, by the asyncio client. run_scenarios.py makes the synchronous form of
+it."""
 
 import armature
 from armature import Index, Shards, attr, text
-from scenario_values import from_yaml, item_of, same, to_yaml
+from scenario_values import from_yaml, item_of, to_yaml
 
 KEY_TYPES = {"S": str, "N": int, "B": bytes}
 
@@ -38,8 +37,15 @@ async def create_table(client, name, definition):
 # -- Expressions.
 
 COMPARISONS = {"eq": "__eq__", "ne": "__ne__", "lt": "__lt__", "le": "__le__", "gt": "__gt__", "ge": "__ge__"}
-METHODS = {"begins_with": "begins_with", "contains": "contains", "between": "between", "in": "is_in", "type": "has_type",
-           "exists": "exists", "not_exists": "not_exists"}
+METHODS = {
+    "begins_with": "begins_with",
+    "contains": "contains",
+    "between": "between",
+    "in": "is_in",
+    "type": "has_type",
+    "exists": "exists",
+    "not_exists": "not_exists",
+}
 ACTIONS = {"set", "set_if_missing", "increment", "append", "remove", "add", "delete"}
 
 
@@ -85,6 +91,7 @@ def expressions(given, *roles):
 
 
 # -- Operations.
+
 
 def write_arguments(given):
     arguments = expressions(given, "condition")

@@ -1,4 +1,4 @@
-"""Runs one scenario by the asyncio client. scenarios_test.py makes the synchronous form of it."""
+"""Runs one scenario by the asyncio client. run_scenarios.py makes the synchronous form of it."""
 
 import time
 

@@ -40,7 +40,7 @@ def type_of(error):
     for name, kind in ERRORS.items():
         if type(error) is kind:
             return name
-    # What Python refuses by itself is refused before it is sent.
+    # Values that Python refuses by itself are not sent.
     if isinstance(error, (armature.InvalidArgument, TypeError, ValueError)):
         return "invalid_argument"
     return type(error).__name__
@@ -86,7 +86,8 @@ class Proxy:
 
     def __init__(self, program, daemon):
         self._process = subprocess.Popen(
-            [sys.executable, program, daemon], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [sys.executable, program, daemon], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         self.address = self._process.stdout.readline().split()[1]
 
     def command(self, text):
@@ -181,7 +182,7 @@ class Place:
 
 
 class World:
-    """What all scenarios share."""
+    """The parts that scenarios share."""
 
     def __init__(self, armatured, scenarios):
         self.armatured = armatured

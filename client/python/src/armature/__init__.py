@@ -14,6 +14,7 @@
 `armature.api.v1`.
 """
 
+from . import telemetry
 from ._requests import Index
 from ._retry import Retry
 from ._settings import Tls
@@ -26,6 +27,7 @@ from ._sync.sharded import ShardedQuery
 from ._sync.table import Table
 from ._sync.transaction import Transaction
 from ._sync.watch import Watch
+from ._version import __version__
 from .errors import (
     AccessDenied,
     ArmatureError,
@@ -55,6 +57,55 @@ from .errors import (
 from .expressions import Attribute, Expression, UpdateAction, attr, text
 from .results import Change, Page, ShardedPage, TableInfo, Written
 
-from ._version import __version__
-
-__all__ = [name for name in dir() if not name.startswith("_")] + ["__version__"]
+__all__ = [
+    "__version__",
+    "AccessDenied",
+    "ArmatureError",
+    "attr",
+    "Attribute",
+    "BatchFailed",
+    "BatchWriter",
+    "CancellationReason",
+    "Cancelled",
+    "Change",
+    "ChangesTrimmed",
+    "Client",
+    "ConditionFailed",
+    "connect",
+    "DeadlineExceeded",
+    "DuplicateItem",
+    "Expression",
+    "FailedWrite",
+    "Index",
+    "InternalError",
+    "InvalidArgument",
+    "LimitExceeded",
+    "NotFound",
+    "OutcomeUnknown",
+    "Page",
+    "Pages",
+    "ParallelScan",
+    "Pipeline",
+    "ResourceInUse",
+    "Retry",
+    "ShardedPage",
+    "ShardedQuery",
+    "Shards",
+    "Table",
+    "TableInfo",
+    "telemetry",
+    "text",
+    "Throttled",
+    "Tls",
+    "TokenReused",
+    "Transaction",
+    "TransactionCancelled",
+    "TransactionConflict",
+    "Unauthenticated",
+    "Unavailable",
+    "Unsupported",
+    "UpdateAction",
+    "ValidationError",
+    "Watch",
+    "Written",
+]

@@ -68,9 +68,7 @@ def write_request(
     if return_values != "NONE":
         message.return_values = enum_value(types_pb2.ReturnValues, "RETURN_VALUES_", return_values)
     if return_on_failure:
-        message.return_values_on_condition_check_failure = (
-            types_pb2.RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_ALL_OLD
-        )
+        message.return_values_on_condition_check_failure = types_pb2.RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_ALL_OLD
     return message
 
 
@@ -205,9 +203,7 @@ def _projection(projection: Union[str, Sequence[str]]) -> types_pb2.Projection:
     if isinstance(projection, str):
         kind = enum_value(types_pb2.ProjectionType, "PROJECTION_TYPE_", projection)
         return types_pb2.Projection(projection_type=kind)
-    return types_pb2.Projection(
-        projection_type=types_pb2.PROJECTION_TYPE_INCLUDE, non_key_attributes=list(projection)
-    )
+    return types_pb2.Projection(projection_type=types_pb2.PROJECTION_TYPE_INCLUDE, non_key_attributes=list(projection))
 
 
 def _key_schema(
@@ -238,9 +234,7 @@ def create_table_request(
     if capacity is None:
         message.billing_mode = tables_pb2.BILLING_MODE_PAY_PER_REQUEST
     else:
-        throughput = types_pb2.ProvisionedThroughput(
-            read_capacity_units=capacity[0], write_capacity_units=capacity[1]
-        )
+        throughput = types_pb2.ProvisionedThroughput(read_capacity_units=capacity[0], write_capacity_units=capacity[1])
         message.billing_mode = tables_pb2.BILLING_MODE_PROVISIONED
         message.provisioned_throughput.CopyFrom(throughput)
     for index in indexes:

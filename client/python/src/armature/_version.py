@@ -1,3 +1,3 @@
 """Version of the package, that of the daemon it was made for."""
 
-__version__ = "0.2.0"
+__version__ = "0.1.0"

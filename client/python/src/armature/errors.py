@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Type
 
@@ -20,6 +21,8 @@ _RETRY_INFO = "google.rpc.RetryInfo"
 
 # These can occur in the middle of a write. The last one is about one write of a batch whose other writes are done.
 _MAYBE_APPLIED = frozenset(["InternalServerError", "ServiceUnavailable", "ItemCollectionSizeLimitExceededException"])
+
+_RESERVED = re.compile(r"reserved keyword: ([A-Za-z]+)$")
 
 # How gRPC says that no address could be connected, so that nothing was sent.
 _NEVER_SENT = (
@@ -237,6 +240,8 @@ _CLASSES_BY_CODE: Dict[grpc.StatusCode, Type[ArmatureError]] = {
     grpc.StatusCode.DATA_LOSS: InternalError,
 }
 
+_ERROR_DETAIL: Any = errors_pb2.ErrorDetail.DESCRIPTOR
+
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 
 
@@ -257,7 +262,7 @@ def _read_details(
     detail: Optional[errors_pb2.ErrorDetail] = None
     retry_after = 0.0
     for packed in status.details:
-        if packed.Is(errors_pb2.ErrorDetail.DESCRIPTOR):
+        if packed.Is(_ERROR_DETAIL):
             detail = errors_pb2.ErrorDetail()
             try:
                 packed.Unpack(detail)
@@ -270,6 +275,9 @@ def _read_details(
         message = detail.message or message
         retry_after = max(retry_after, detail.retry_after_ms / 1000)
         request_id = detail.request_id or request_id
+    reserved = _RESERVED.search(message)
+    if reserved is not None:
+        message += f" (in a text of this package, #{reserved.group(1)} stands for the attribute {reserved.group(1)})"
     kind = _CLASSES.get(exception) or _CLASSES_BY_CODE.get(code, ArmatureError)
     never_sent = code is grpc.StatusCode.UNAVAILABLE and not exception and message.startswith(_NEVER_SENT)
     return kind(

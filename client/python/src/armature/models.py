@@ -1,9 +1,10 @@
 """Classes as items: dataclasses and pydantic models.
 
 A dataclass gives an item with an attribute for each field. A field that is None is left out, so that the item stays out
-of indexes on it. Types of fields, beside those of items: float, datetime and date (ISO 8601 texts), UUID (text), Enum (its value),
-other dataclasses (maps), list, tuple, set, frozenset, dict and Optional of these. `field(metadata={"attribute": "name"})` renames
-an attribute. A pydantic model gives `model_dump()` without None, and is read by `model_validate`.
+of indexes on it. Types of fields, beside those of items: float, datetime and date (ISO 8601 texts), UUID (text), Enum
+(its value), other dataclasses (maps), list, tuple, set, frozenset, dict and Optional of these.
+`field(metadata={"attribute": "name"})` renames an attribute. A pydantic model gives `model_dump()` without None, and
+is read by `model_validate`.
 """
 
 from __future__ import annotations

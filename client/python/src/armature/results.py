@@ -14,8 +14,8 @@ Item = Dict[str, Any]
 class Written(Generic[T]):
     """Result of a write.
 
-    item: the old or new item or attributes that `return_values` asks for; else None. Updated attributes alone are a dict.
-    change_sequence: position of the write. A read of an index with this `at_least_sequence` sees the write.
+    item: the old or new item or attributes that `return_values` asks for; else None. Updated attributes alone are a
+    dict. change_sequence: position of the write. A read of an index with this `at_least_sequence` sees the write.
     """
 
     item: Optional[T]

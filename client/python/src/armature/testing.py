@@ -33,15 +33,17 @@ def find_daemon(binary: Optional[str] = None) -> str:
     """
     found = binary or os.environ.get("ARMATURED") or shutil.which("armatured")
     if found is None:
-        raise FileNotFoundError("no armatured: name it as argument, in the variable ARMATURED or install it on the path")
+        raise FileNotFoundError(
+            "no armatured: name it in the argument or in the variable ARMATURED, or put it on the path"
+        )
     return found
 
 
 class Daemon:
     """A daemon on loopback, free ports and a temporary directory, which is removed at the end. A context manager.
 
-    target: address for `connect`. http: host and port of the original protocol. Addresses and data stay the same when it is killed or
-    stopped and started again.
+    target: address for `connect`. http: host and port of the original protocol. Addresses and data stay the same when
+    it is killed or stopped and started again.
     """
 
     def __init__(self, binary: Optional[str] = None, flags: Sequence[str] = ()) -> None:

@@ -60,8 +60,8 @@ class BatchWriter:
             for item in items:
                 await writer.put("users", item)
 
-    Unprocessed writes are repeated with pauses. Writes of different items have no order. Of two writes of the same item
-    the later one counts: it replaces a waiting one, and waits for one that is on its way.
+    Unprocessed writes are repeated with pauses. Writes of different items have no order. The later one
+    of two writes of the same item counts: it replaces a waiting one, and waits for one that is on its way.
 
     Errors: the end of the context, or `flush`, raises BatchFailed with the writes that the daemon refuses every time or
     has not done after all retries; all others are done. A write without the table's key attributes raises

@@ -39,8 +39,8 @@ class Client:
     """All operations of a daemon. A context manager, which closes its connections at the end. `connect` makes one.
 
     Calls that failed for a passing reason are repeated if that does no harm: reads, puts and deletes without condition
-    and return values, batches, transactions, and every call that certainly was not applied. A write whose answer was lost and
-    that may not be repeated raises OutcomeUnknown.
+    and return values, batches, transactions, and every call that certainly was not applied. A write whose answer was
+    lost and that may not be repeated raises OutcomeUnknown.
     """
 
     def __init__(
@@ -60,7 +60,8 @@ class Client:
     # -- Calls.
 
     async def call(self, request: Message, *, timeout: Optional[float] = None, idempotent: bool = False) -> Any:
-        """Makes the call of any operation with the request and response messages of the API, such as TagResourceRequest.
+        """Makes the call of any operation with the request and response messages of the API, such as
+        TagResourceRequest.
 
         timeout: seconds for all attempts. idempotent: a repeat does no harm.
         """
@@ -116,7 +117,8 @@ class Client:
         """A client over the same connections that reads its own writes on global indexes.
 
         Its queries and scans of an index wait until the index holds all writes that were made through it. after: a
-        `change_sequence`, or the `position` of another session, whose writes are seen, too. Not promised: writes of others.
+        `change_sequence`, or the `position` of another session, whose writes are seen, too. Not promised: writes of
+        others.
         """
         return Client(self.transport, self.retry, self.timeout, self._observer, Session(after))
 
@@ -165,7 +167,10 @@ class Client:
         return [values.to_dict(one.item) if one.HasField("item") else None for one in response.responses]
 
     def pipeline(self, *, in_flight: int = 256, lifetime: Optional[float] = None) -> Pipeline:
-        """Many operations at once over one stream. in_flight: maximum number without an answer. lifetime: in seconds."""
+        """Many operations at once over one stream.
+
+        in_flight: maximum number without an answer. lifetime: seconds until the stream ends.
+        """
         return Pipeline(self, in_flight, lifetime)
 
     async def statement(
@@ -205,8 +210,9 @@ class Client:
     ) -> None:
         """Creates a table, and waits until it can be used.
 
-        partition, sort: key attributes with their types: `partition={"id": str}`. stream: NEW_AND_OLD_IMAGES, NEW_IMAGE, OLD_IMAGE or
-        KEYS_ONLY; records changes for watches. capacity: provisioned read and write units a second of the table and of each index.
+        partition, sort: key attributes with their types: `partition={"id": str}`. stream: NEW_AND_OLD_IMAGES,
+        NEW_IMAGE, OLD_IMAGE or KEYS_ONLY; records changes for watches. capacity: provisioned read and write units a
+        second of the table and of each index.
         """
         request = create_table_request(name, partition, sort, indexes, stream, capacity)
         await self.call(request, timeout=timeout)
@@ -317,12 +323,12 @@ def connect(
     metadata: Sequence[Tuple[str, str]] = (),
     interceptors: Sequence[Any] = (),
 ) -> Client:
-    """A client of the daemon at `target`: "host:port", "unix:/path", or several addresses, of which one is used until it
-    cannot be reached. The first call connects; lost connections are made again.
+    """A client of the daemon at `target`: "host:port", "unix:/path", or several addresses, of which one is used until
+    it cannot be reached. The first call connects; lost connections are made again.
 
-    tls: True, or a `Tls` with files. access_key: id and secret; needs TLS or a Unix socket. timeout: default in seconds of
-    each call with all its attempts. retry: None for one attempt. observer: see `armature.telemetry`. interceptors: of gRPC.
-    Errors: InvalidArgument.
+    tls: True, or a `Tls` with files. access_key: id and secret; needs TLS or a Unix socket. timeout: default in
+    seconds of each call with all its attempts. retry: None for one attempt. observer: see `armature.telemetry`.
+    interceptors: of gRPC. Errors: InvalidArgument.
     """
     settings = make_settings(target, tls, access_key, metadata, interceptors)
     return Client(Transport(settings), retry or NO_RETRIES, time_of(timeout, 0), observer)

@@ -48,8 +48,8 @@ class Pipeline:
             for answer in answers:
                 await answer
 
-    A method sends its operation and returns a future of the result; it waits while too many are without an answer. Operations
-    have no order: wait for the result of one before asking for another that depends on it.
+    A method sends its operation and returns a future of the result; it waits while too many are without an answer.
+    Operations have no order: wait for the result of one before asking for another that depends on it.
 
     The pipeline repeats nothing and does not reconnect. When its stream breaks, the outstanding operations fail:
     writes with OutcomeUnknown. The arguments of the methods are those of `Table`.

@@ -174,8 +174,8 @@ class Table(Generic[T]):
     ) -> Pages[T]:
         """The items of one partition in the order of the sort key. Iterate over the result, or over its pages.
 
-        filter: applied after reading. start_after: `next_key` of a page. at_least_sequence: the read of a global index waits
-        for the write with this `change_sequence`; a session does so by itself.
+        filter: applied after reading. start_after: `next_key` of a page. at_least_sequence: the read of a global
+        index waits for the write with this `change_sequence`; a session does so by itself.
         """
         options = ReadOptions(index, filter, projection, consistent, page_size, start_after, at_least_sequence)
         given = Expressions(params, names, values)
@@ -244,8 +244,8 @@ class Table(Generic[T]):
     ) -> ShardedQuery[T]:
         """The items of a partition that is spread over shards, in the order of the sort key.
 
-        The key condition is a text in which the parameter `shards.param` stands for the shard's partition value. page_size:
-        of the merged pages. continuation: of the page behind which the query continues.
+        The key condition is a text in which the parameter `shards.param` stands for the shard's partition value.
+        page_size: of the merged pages. continuation: of the page behind which the query continues.
         """
         given = Expressions({**(params or {}), shards.param: ""}, names, values)
         options = ReadOptions(index, filter, projection)
@@ -290,10 +290,11 @@ class Table(Generic[T]):
         heartbeat: float = 5.0,
         reconnect_for: Optional[float] = None,
     ) -> Watch[T]:
-        """The changes of the table, whose stream must be enabled: from now on, or behind a position, or all that are kept.
+        """The changes of the table, whose stream must be enabled: from now on, or behind a position, or all that are
+        kept.
 
-        after: position of a change. partition: a partition key; only its items are watched. heartbeat: seconds after which
-        the daemon shows that it is there. reconnect_for: seconds to try to reach a lost daemon; None: for ever.
+        after: position of a change. partition: a partition key; only its items are watched. heartbeat: seconds after
+        which the daemon shows that it is there. reconnect_for: seconds to try to reach a lost daemon; None: for ever.
         """
         given = Expressions(params, names, values)
         request = watch_request(self.name, partition, oldest, after, filter, heartbeat, given)

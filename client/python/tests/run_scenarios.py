@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs tests/clients/scenarios by the installed package, through the synchronous and the asyncio client.
 
-    scenarios_test.py [--armatured PATH] [--only sync|aio] [-k TEXT] [--scenarios DIRECTORY]
+    run_scenarios.py [--armatured PATH] [--only sync|aio] [-k TEXT] [--scenarios DIRECTORY]
 
 Prints a line for each failed scenario and a summary. The daemon: --armatured, else the variable ARMATURED.
 """
@@ -16,7 +16,7 @@ import types
 import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
-SCENARIO_SECONDS_MAX = 20  # then the threads are shown and the program ends
+SCENARIO_SECONDS_MAX = 60  # then the threads are shown and the program ends
 SCENARIOS = HERE.parents[2] / "tests/clients/scenarios"
 sys.path[:0] = [str(HERE), str(HERE.parent / "build_support")]
 

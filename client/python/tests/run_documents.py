@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Runs the code of documents: all blocks ```python of a document in one process, in order, against a daemon of its own.
+
+    run_documents.py FILE...
+
+The address localhost:7700 of the documents is replaced by the daemon's. Code that ends with `...` lines or that names other hosts
+stands in blocks of another language. The daemon: the variable ARMATURED.
+"""
+
+import pathlib
+import re
+import sys
+import traceback
+
+import armature.testing
+
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def run(path):
+    text = path.read_text()
+    with armature.testing.start() as daemon:
+        names = {"__name__": "__main__"}
+        for match in BLOCK.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            code = match.group(1).replace("localhost:7700", daemon.target)
+            try:
+                # The numbers of lines are those of the document.
+                exec(compile("\n" * line + code, str(path), "exec"), names)
+            except Exception:
+                traceback.print_exc()
+                print(f"{path}:{line}: the block fails", file=sys.stderr)
+                return False
+    return True
+
+
+def main():
+    sys.exit(0 if all([run(pathlib.Path(name)) for name in sys.argv[1:]]) else 1)
+
+
+if __name__ == "__main__":
+    main()
