@@ -1,11 +1,17 @@
 // Client CPU of the package against the raw stub, in the same run, and the rate of the batch writer.
 //
-//   npm run build && node bench/bench.mjs --armatured=BINARY [--rounds=N]
+//   npm run build && node bench/bench.mjs --armatured=BINARY [--armature=BINARY] [--rounds=N] [--items=N]
 //
 // For get, put and a page of 100 items: CPU time of this process per call, in turns of the package and the stub; the
 // quotient is that of the medians. A call of the stub includes the conversion of the item to and from a plain object, and
 // `bare` is the stub without that.
+//
+// The batch writer is compared with raw batches that are made before, and with `armature load` of --armature.
 
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { start } from '@armaturedb/client/testing';
@@ -13,7 +19,7 @@ import { start } from '@armaturedb/client/testing';
 import { plainItem, rawItem, rawStub } from './raw.mjs';
 
 const { values: flags } = parseArgs({
-  options: { armatured: { type: 'string' }, rounds: { type: 'string', default: '7' }, items: { type: 'string', default: '40000' } },
+  options: { armatured: { type: 'string' }, armature: { type: 'string' }, rounds: { type: 'string', default: '7' }, items: { type: 'string', default: '40000' } },
 });
 const ROUNDS = Number(flags.rounds);
 const TABLE = 'bench';
@@ -86,7 +92,7 @@ async function rawBatches(raw, count) {
   const work = async () => {
     while (next < batches.length) await raw.call('BatchWriteItem', { request_items: { [TABLE]: { requests: batches[next++] } } });
   };
-  await Promise.all(Array.from({ length: 4 }, work));
+  await Promise.all(Array.from({ length: 8 }, work));
   return count / (Number(process.hrtime.bigint() - begin) / 1e9);
 }
 
@@ -98,7 +104,24 @@ async function bulk(client, raw) {
   await writer.flush();
   const rate = count / (Number(process.hrtime.bigint() - begin) / 1e9);
   const ceiling = await rawBatches(raw, count);
-  console.log(`batch writer: ${Math.round(rate)} items/s; raw batches made before: ${Math.round(ceiling)} items/s`);
+  const load = flags.armature === undefined ? '' : `; armature load: ${Math.round(loadRate(count))} items/s`;
+  console.log(`batch writer: ${Math.round(rate)} items/s; raw batches made before: ${Math.round(ceiling)} items/s${load}`);
+}
+
+// The same items by the command line tool, from a file of JSON lines.
+function loadRate(count) {
+  const file = path.join(os.tmpdir(), `armature-bench-${process.pid}.jsonl`);
+  const value = (part) => (typeof part === 'number' ? { N: String(part) } : { S: part });
+  const line = (i) => JSON.stringify(Object.fromEntries(Object.entries(makeItem(i)).map(([name, part]) => [name, value(part)])));
+  try {
+    fs.writeFileSync(file, Array.from({ length: count }, (_, i) => `${line(i)}\n`).join(''));
+    const begin = process.hrtime.bigint();
+    const load = spawnSync(flags.armature, ['--endpoint', daemon.address, 'load', '--table-name', TABLE, file], { encoding: 'utf8' });
+    if (load.status !== 0) throw new Error(load.stderr);
+    return count / (Number(process.hrtime.bigint() - begin) / 1e9);
+  } finally {
+    fs.rmSync(file, { force: true });
+  }
 }
 
 const daemon = await start({ binary: flags.armatured ?? process.env.ARMATURED, flags: ['--durability=os'] });

@@ -212,7 +212,7 @@ async function runLane(scenarios) {
 try {
   const all = files.flatMap((file) => load(file).map((scenario) => [file, scenario]))
     .filter(([, { name }]) => flags.only === undefined || name.includes(flags.only));
-  // Those with a daemon of their own disturb nobody, and mostly wait.
+  // Scenarios with a daemon of their own disturb nobody, and mostly wait.
   await Promise.all([
     runLane(all.filter(([, { daemon }]) => daemon === undefined)),
     runLane(all.filter(([, { daemon }]) => daemon !== undefined)),

@@ -50,7 +50,7 @@ const api = root.lookup('armature.api.v1').nestedArray;
 const admin = root.lookup('armature.admin.v1').nestedArray;
 const apiNames = new Set(api.map((type) => type.name));
 
-// Names of the package's types. Those of the admin API that collide with the API's get a prefix.
+// Names of the package's types. Names of the admin API that collide with the API's get a prefix.
 function nameOf(type) {
   if (isMessage(type.parent)) return `${nameOf(type.parent)}${type.name}`;
   return admin.includes(type) && apiNames.has(type.name) ? `Admin${type.name}` : type.name;

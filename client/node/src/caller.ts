@@ -58,11 +58,14 @@ export class Caller {
   }
 
   /** @throws ArmatureError; the reason of the signal. */
-  async call(method: Method, given: Request, options: CallOptions = {}): Promise<unknown> {
-    let request = withToken(method, given);
-    const { session } = this;
-    if (session === undefined) return this.observed(method, request, options);
-    request = session.prepare(method.name, request);
+  call(method: Method, given: Request, options: CallOptions = {}): Promise<unknown> {
+    const request = withToken(method, given);
+    if (this.session === undefined) return this.observed(method, request, options);
+    return this.inSession(this.session, method, request, options);
+  }
+
+  private async inSession(session: WriteSession, method: Method, given: Request, options: CallOptions): Promise<unknown> {
+    const request = session.prepare(method.name, given);
     const before = session.mark(request);
     const response = await this.observed(method, request, options);
     session.note(method.name, request, response, before);

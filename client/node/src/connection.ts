@@ -138,7 +138,8 @@ export class Connection {
   private channel(attempt: Attempt): grpc.Client | Promise<grpc.Client> {
     if (this.isClosed) throw new InvalidArgumentError('the client is closed');
     const client = this.clients[this.current]!;
-    return this.stateOf(client) === READY ? client : this.connected(attempt);
+    // Asking without the wish to connect costs nothing.
+    return client.getChannel().getConnectivityState(false) === READY ? client : this.connected(attempt);
   }
 
   private headers(added: Readonly<Record<string, string>> | undefined): grpc.Metadata {
@@ -152,10 +153,14 @@ export class Connection {
     return attempt.deadline === Infinity ? {} : { deadline: attempt.deadline };
   }
 
-  /** Makes one attempt of a call. `bytes`: the encoded request. */
-  async unary(method: Method, bytes: Buffer, attempt: Attempt): Promise<unknown> {
+  /** Makes one attempt of a call. `bytes`: the encoded request. May throw at once. */
+  unary(method: Method, bytes: Buffer, attempt: Attempt): Promise<unknown> {
     const found = this.channel(attempt);
-    const client = found instanceof grpc.Client ? found : await found;
+    if (found instanceof grpc.Client) return this.unaryOn(found, method, bytes, attempt);
+    return found.then((client) => this.unaryOn(client, method, bytes, attempt));
+  }
+
+  private unaryOn(client: grpc.Client, method: Method, bytes: Buffer, attempt: Attempt): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const { signal } = attempt;
       signal?.throwIfAborted();

@@ -1,5 +1,5 @@
-// The position of a scattered query, as text. Its form is that of the other client packages: base64 of an AttributeValue,
-// which is a list of the version, the query, and one value for each shard: true for a finished shard, null for one that has
+// The position of a scattered query, as text. Its form is that of the C++ client: base64 of an AttributeValue, which is
+// a list of the version, the query, and one value for each shard: true for a finished shard, null for one that has
 // not begun, and otherwise the key of the last item.
 
 import { InvalidArgumentError } from './errors';
