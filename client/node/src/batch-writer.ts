@@ -126,7 +126,7 @@ export class BatchWriter {
     if (this.waiting.length >= WAITING_MAX) throw new InvalidArgumentError('too many writes are waiting: await put and delete');
     this.waiting.push({ table, ...write, bytes, id: keyText(table, keyed, names) });
     this.pump();
-    while (this.waiting.length > this.concurrency * BATCH_WRITES_MAX * 2) {
+    while (this.isFull) {
       if (this.stalled !== undefined) throw this.stalled;
       await this.progress();
     }
@@ -158,9 +158,19 @@ export class BatchWriter {
     for (const wakeup of wakeups) wakeup();
   }
 
+  // `put` and `delete` wait.
+  private get isFull(): boolean {
+    return this.waiting.length > this.concurrency * BATCH_WRITES_MAX * 2;
+  }
+
+  // Batches of fewer writes than possible are sent: nothing is added, or the waiting writes are of few items.
+  private get sendsParts(): boolean {
+    return this.isFlushing || this.isFull;
+  }
+
   private pump(): void {
     while (this.inFlight < this.concurrency && this.stalled === undefined) {
-      if (this.waiting.length < (this.isFlushing ? 1 : BATCH_WRITES_MAX)) return;
+      if (this.waiting.length < (this.sendsParts ? 1 : BATCH_WRITES_MAX)) return;
       const batch = this.takeBatch();
       if (batch.length === 0) return;
       ++this.inFlight;
@@ -188,7 +198,7 @@ export class BatchWriter {
       }
       passed.add(write.id);
     }
-    if (!this.isFlushing && batch.length < BATCH_WRITES_MAX && at === this.waiting.length) return [];
+    if (!this.sendsParts && batch.length < BATCH_WRITES_MAX && at === this.waiting.length) return [];
     this.waiting = left.concat(this.waiting.slice(at));
     for (const { id } of batch) this.busy.add(id);
     return batch;

@@ -51,6 +51,20 @@ test('writes of one item are done in their order, never in one batch or at once'
   });
 });
 
+test('many writes of one item do not stop the writer', { timeout: 20_000 }, async () => {
+  const values = [];
+  const batchWriteItem = ({ requestItems: { t } }) => {
+    values.push(...t.map(({ putRequest }) => putRequest.item.v));
+    return {};
+  };
+  await withFake({ describeTable, batchWriteItem }, {}, async (client) => {
+    const writer = client.batchWriter({ concurrency: 1 });
+    for (let v = 0; v < 120; ++v) await writer.put('t', { id: 1, v });
+    await writer.flush();
+    assert.deepEqual(values, [...Array(120).keys()]);
+  });
+});
+
 test('the write that the daemon refuses is dropped alone', async () => {
   const batchWriteItem = (request) => {
     if (idsOf(request).includes(13)) throw failure('INVALID_ARGUMENT', 'item 13', { exception: 'ValidationException' });
