@@ -210,14 +210,32 @@ absl::Status ReadStreams(const RawConfig& raw, store::StreamOptions* streams) {
   return absl::OkStatus();
 }
 
-// Numbers of threads. `processors` are those that the process may use.
 void SizePools(const RawConfig& raw, size_t processors, Config* config) {
   constexpr size_t kApplierThreadsMax = 8;
+  constexpr size_t kBackgroundThreadsMax = 16;
   const size_t read = raw.read_threads == 0 ? std::max<size_t>(processors, 2) : static_cast<size_t>(raw.read_threads);
   config->engine.read_threads = std::min<size_t>(read, 256);
   config->engine.applier_threads = raw.applier_threads == 0 ? std::clamp<size_t>(processors / 2, 1, kApplierThreadsMax)
                                                             : static_cast<size_t>(raw.applier_threads);
   config->http_threads = std::max<size_t>(processors, 2);
+  config->database.background_threads = raw.background_threads == 0
+                                            ? std::clamp<size_t>(processors, 2, kBackgroundThreadsMax)
+                                            : static_cast<size_t>(raw.background_threads);
+}
+
+absl::Status SizeMemory(const RawConfig& raw, uint64_t memory_bytes, Config* config) {
+  constexpr uint64_t kMiB = uint64_t{1} << 20;
+  constexpr uint64_t kCacheMin = 32 * kMiB;
+  constexpr uint64_t kMemtablesMin = 128 * kMiB;
+  constexpr uint64_t kMemtablesMax = 4096 * kMiB;
+  if (raw.cache_mb != 0) ARM_RETURN_IF_ERROR(CheckRange("cache_mb", raw.cache_mb, 8, 1 << 20));
+  if (raw.memtables_mb != 0) ARM_RETURN_IF_ERROR(CheckRange("memtables_mb", raw.memtables_mb, 64, 1 << 20));
+  config->database.cache_bytes =
+      raw.cache_mb == 0 ? std::max(memory_bytes / 4, kCacheMin) : static_cast<uint64_t>(raw.cache_mb) * kMiB;
+  config->database.memtables_bytes_max = raw.memtables_mb == 0
+                                             ? std::clamp(memory_bytes / 16, kMemtablesMin, kMemtablesMax)
+                                             : static_cast<uint64_t>(raw.memtables_mb) * kMiB;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -247,7 +265,7 @@ absl::Status CheckDescriptorLimit(uint64_t limit, const Config& config) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Config> MakeConfig(const RawConfig& raw, size_t processors) {
+absl::StatusOr<Config> MakeConfig(const RawConfig& raw, const Machine& machine) {
   Config config;
   if (raw.data_dir.empty())
     return FlagError("data_dir", raw.data_dir, "must name the directory that holds the database");
@@ -272,7 +290,10 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw, size_t processors) {
   config.tls = {raw.tls_cert, raw.tls_key, raw.tls_client_ca};
   config.audit_log = raw.audit_log;
   ARM_RETURN_IF_ERROR(ParseDurability(raw.durability, &config.database));
-  ARM_RETURN_IF_ERROR(CheckRange("cache_mb", raw.cache_mb, 8, 1 << 20));
+  ARM_RETURN_IF_ERROR(SizeMemory(raw, machine.memory_bytes, &config));
+  if (raw.background_threads != 0) {
+    ARM_RETURN_IF_ERROR(CheckRange("background_threads", raw.background_threads, 2, 256));
+  }
   ARM_RETURN_IF_ERROR(CheckRange("read_threads", raw.read_threads, 0, 256));
   ARM_RETURN_IF_ERROR(CheckRange("applier_threads", raw.applier_threads, 0, 64));
   ARM_RETURN_IF_ERROR(CheckRange("column_families_max", raw.column_families_max, 1, 100'000));
@@ -286,7 +307,6 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw, size_t processors) {
   config.engine.watches_max = static_cast<size_t>(raw.watch_max);
   ARM_RETURN_IF_ERROR(ParseDiskReserve(raw.disk_reserve, &config.database.disk_reserve));
   config.database.item_collection_bytes_max = static_cast<uint64_t>(raw.item_collection_mb_max) << 20;
-  config.database.cache_bytes = static_cast<size_t>(raw.cache_mb) << 20;
   config.database.column_families_max = static_cast<size_t>(raw.column_families_max);
   ARM_RETURN_IF_ERROR(CheckRange("gsi_backlog_max", raw.gsi_backlog_max, 1, int64_t{1} << 40));
   ARM_RETURN_IF_ERROR(CheckRange("gsi_backlog_mb_max", raw.gsi_backlog_mb_max, 1, 1 << 20));
@@ -310,7 +330,7 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw, size_t processors) {
   config.engine.enforce_throughput = raw.enforce_throughput;
   ARM_RETURN_IF_ERROR(ReadBackups(raw, &config.engine.backup));
   ARM_RETURN_IF_ERROR(ReadTransfers(raw, &config.engine.transfer));
-  SizePools(raw, processors, &config);
+  SizePools(raw, machine.processors, &config);
   return config;
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/auth/tls_identity.h"
+#include "daemon/machine_memory.h"
 #include "daemon/net/connection_ledger.h"
 #include "engine/engine.h"
 #include "storage/base/thread_pool.h"
@@ -24,6 +25,8 @@ struct RawConfig {
   std::string grpc_listen;
   std::string durability;
   int64_t cache_mb = 0;
+  int64_t memtables_mb = 0;
+  int64_t background_threads = 0;
   int64_t read_threads = 0;
   int64_t applier_threads = 0;
   int64_t column_families_max = 0;
@@ -83,9 +86,15 @@ struct Config {
   engine::EngineOptions engine;
 };
 
-// Pools whose number of threads is not given are sized from `processors`. Errors: InvalidArgument with one line that
-// names the flag, the value, and the allowed values.
-absl::StatusOr<Config> MakeConfig(const RawConfig& raw, size_t processors = UsableProcessors());
+// The part of the machine that the process may use.
+struct Machine {
+  size_t processors = UsableProcessors();
+  uint64_t memory_bytes = UsableMemory();
+};
+
+// Pools of threads and budgets of memory that are not given are sized from `machine`. Errors: InvalidArgument with one
+// line that names the flag, the value, and the allowed values.
+absl::StatusOr<Config> MakeConfig(const RawConfig& raw, const Machine& machine = {});
 
 // Checks that the process may open enough files. `limit` is the limit after RaiseDescriptorLimit. Errors:
 // FailedPrecondition with one line that has both numbers.

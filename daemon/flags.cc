@@ -42,6 +42,8 @@ const std::vector<FlagGroup>& Groups() {
         {"insecure", ""}}},
       {"Resources",
        {{"cache_mb", "MIB"},
+        {"memtables_mb", "MIB"},
+        {"background_threads", "COUNT"},
         {"read_threads", "COUNT"},
         {"applier_threads", "COUNT"},
         {"connections_max", "COUNT"},

@@ -65,7 +65,15 @@ ABSL_FLAG(std::string, durability, "sync",
           "When a write is acknowledged: sync (after fsync), interval:<ms> (before fsync, which runs at this interval; "
           "a crash of the machine may lose that much), os (before fsync, which the operating system schedules). Fixed "
           "at start.");
-ABSL_FLAG(int64_t, cache_mb, 256, "Block cache in MiB, 8 to 1048576. Fixed at start.");
+ABSL_FLAG(int64_t, cache_mb, 0,
+          "Block cache in MiB, 8 to 1048576. 0: a quarter of the memory that the machine, or the control group of the "
+          "daemon, has. Fixed at start.");
+ABSL_FLAG(int64_t, memtables_mb, 0,
+          "Budget in MiB for the memtables of all tables and indexes, 64 to 1048576; the oldest is flushed beyond it. "
+          "0: a sixteenth of the memory, 128 to 4096. Fixed at start.");
+ABSL_FLAG(
+    int64_t, background_threads, 0,
+    "Threads for flushes and compactions together, 2 to 256. 0: one for each processor, 2 to 16. Fixed at start.");
 ABSL_FLAG(int64_t, read_threads, 0,
           "Threads for queries, scans and reads from disk, 1 to 256. 0: one for each processor, at least 2. Fixed at "
           "start.");
@@ -188,6 +196,8 @@ armature::daemon::RawConfig FromFlags() {
   raw.grpc_listen = absl::GetFlag(FLAGS_grpc_listen);
   raw.durability = absl::GetFlag(FLAGS_durability);
   raw.cache_mb = absl::GetFlag(FLAGS_cache_mb);
+  raw.memtables_mb = absl::GetFlag(FLAGS_memtables_mb);
+  raw.background_threads = absl::GetFlag(FLAGS_background_threads);
   raw.read_threads = absl::GetFlag(FLAGS_read_threads);
   raw.applier_threads = absl::GetFlag(FLAGS_applier_threads);
   raw.column_families_max = absl::GetFlag(FLAGS_column_families_max);

@@ -15,9 +15,10 @@ namespace armature::daemon {
 //
 // In order of arrival, until they are more than kCrowd and more than the loop serves in kOverloadNs: in that order all
 // requests would be late. Then, until the queue has been empty again, the newest is served first. Requests that have
-// waited for kPatienceNs are served only when the loop was busy for less than half of a window, more in each such
-// window. The oldest one leaves to be refused, at a pace that lets each wait for about kRefusedAfterNs: its client
-// sends the next request at once, which then is the newest. So clients take turns (docs/decisions/0020-overload.md).
+// waited for kPatienceNs are served only when the loop was busy for less than three quarters of a window, twice as many
+// in each such window, and half as many in each other one. The oldest one leaves to be refused, at a pace that lets
+// each wait for about kRefusedAfterNs: its client sends the next request at once, which then is the newest. So clients
+// take turns (docs/decisions/0020-overload.md).
 //
 // `Connection`: a pointer, null by default. Thread-safety: owned by one thread. Times are monotonic, in nanoseconds.
 template <class Connection>
@@ -98,8 +99,9 @@ class ReadyQueue {
 
   void RollWindow(int64_t now_ns) {
     if (now_ns - window_ns_ < kWindowNs) return;
-    const bool is_busy = busy_ns_ * 2 > now_ns - window_ns_;
-    late_per_window_ = is_busy || !is_overloaded_ ? 0 : std::max(late_per_window_ * 2, kLateServedFirst);
+    const bool is_busy = busy_ns_ * 4 > 3 * (now_ns - window_ns_);
+    const size_t late = is_busy ? late_per_window_ / 2 : std::max(late_per_window_ * 2, kLateServedFirst);
+    late_per_window_ = is_overloaded_ ? late : 0;
     late_to_serve_ = late_per_window_;
     window_ns_ = now_ns;
     busy_ns_ = 0;

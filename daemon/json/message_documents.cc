@@ -24,6 +24,11 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Reflection;
 
+// True for a text whose message cannot tell absent from empty.
+bool IsPlainText(const FieldDescriptor& field) {
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_STRING && !field.is_repeated() && !field.has_presence();
+}
+
 class MessageReader {
  public:
   absl::Status ReadRoot(JsonValue value, Message* message) {
@@ -39,9 +44,7 @@ class MessageReader {
     if (!refused_.empty()) return UnknownOperationError(Cat(refused_, " is not available in this version"));
     for (size_t i = 0; i < given.size(); ++i) {
       const FieldDescriptor& field = *shape.members[i].field;
-      const bool is_plain_text =
-          field.cpp_type() == FieldDescriptor::CPPTYPE_STRING && !field.is_repeated() && !field.has_presence();
-      if (!given[i] && is_plain_text) KeepAbsent(field.number(), message);
+      if (!given[i] && IsPlainText(field)) KeepAbsent(field.number(), message);
     }
     return absl::OkStatus();
   }
@@ -65,9 +68,8 @@ class MessageReader {
       return absl::OkStatus();
     }
     const JsonShape& shape = ShapeOf(*message->GetDescriptor());
-    // A text that may be empty is the only one inside a request whose absence is an error of its own.
     for (const JsonShape::Member& member : shape.members) {
-      if (member.is_always_written) KeepAbsent(member.field->number(), message);
+      if (IsPlainText(*member.field)) KeepAbsent(member.field->number(), message);
     }
     return ReadStructure(value, shape.name, [&](std::string_view name, JsonValue member) {
       if (IsRefused(shape, name)) return absl::OkStatus();

@@ -142,6 +142,8 @@ constexpr MetricDefinition kStore[] = {
     {"armature_store_cache_misses_total", kCounter, "", "Block reads that missed the block cache."},
     {"armature_store_filter_useful_total", kCounter, "", "File reads avoided by a Bloom filter."},
     {"armature_store_memtable_bytes", kGauge, "", "Memory of all memtables."},
+    {"armature_store_memtable_max_bytes", kGauge, "",
+     "Budget of all memtables: --memtables_mb, and what an empty one of each column family takes."},
     {"armature_store_table_reader_bytes", kGauge, "", "Memory for open files outside the cache."},
     {"armature_store_file_bytes", kGauge, "", "Sizes of all live table files."},
     {"armature_store_log_bytes_total", kCounter, "", "Bytes written to the write-ahead log."},

@@ -158,6 +158,7 @@ void AddFiles(const store::FileStats& files, MetricSet* set) {
   set->Add("armature_store_cache_misses_total", files.cache_misses_total);
   set->Add("armature_store_filter_useful_total", files.filter_useful_total);
   set->Add("armature_store_memtable_bytes", files.memtable_bytes);
+  set->Add("armature_store_memtable_max_bytes", files.memtable_max_bytes);
   set->Add("armature_store_table_reader_bytes", files.table_reader_bytes);
   set->Add("armature_store_file_bytes", files.file_bytes);
   set->Add("armature_store_log_bytes_total", files.log_bytes_total);

@@ -89,7 +89,9 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   impl->stream_keeper = std::make_unique<StreamKeeper>(impl->streams.get(), options.streams);
   impl->guard = std::make_unique<DiskGuard>(impl->rocks.get(), impl->rocks->space());
   LOG(INFO) << "store: opened path=" << options.path << " database=" << impl->directory->database_id()
-            << " families=" << impl->rocks->family_count() << " sequence=" << last.value();
+            << " families=" << impl->rocks->family_count() << " sequence=" << last.value()
+            << " cache_mb=" << (options.cache_bytes >> 20) << " memtables_mb=" << (options.memtables_bytes_max >> 20)
+            << " background_threads=" << options.background_threads;
   auto database = std::unique_ptr<Database>(new Database(std::move(impl)));
   database->AbandonRestores();
   return database;

@@ -124,6 +124,7 @@ struct FileStats {
   uint64_t cache_misses_total = 0;
   uint64_t filter_useful_total = 0;
   uint64_t memtable_bytes = 0;
+  uint64_t memtable_max_bytes = 0;
   uint64_t table_reader_bytes = 0;
   uint64_t file_bytes = 0;
   uint64_t log_bytes_total = 0;

@@ -35,6 +35,11 @@ struct DatabaseOptions {
   // Memtables are flushed when the write-ahead log that they keep alive exceeds this size.
   size_t wal_max_bytes = size_t{256} << 20;
   size_t memtable_bytes = size_t{32} << 20;  // per column family
+  // Budget of the memtables of all column families, beside an allowance for each family. A write that finds it exceeded
+  // begins the flush of the oldest memtable. While flushes are slower than writes, only `wal_max_bytes` is the bound.
+  size_t memtables_bytes_max = size_t{512} << 20;
+  // Threads for flushes and compactions together, at least 2.
+  size_t background_threads = 2;
   // A memtable that was not written for this long is flushed.
   int64_t idle_flush_ms = int64_t{10} * 60 * 1000;
   size_t column_families_max = 16'000;  // that all tables and indexes together may need

@@ -8,7 +8,9 @@
 
 #include "glog/logging.h"
 #include "rocksdb/convenience.h"
+#include "rocksdb/write_buffer_manager.h"
 #include "storage/base/status_macros.h"
+#include "storage/store/background_priority.h"
 #include "storage/store/commit/write_unit.h"
 #include "storage/store/database.h"
 #include "storage/store/memtable/collapsing_memtable.h"
@@ -57,6 +59,7 @@ RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, Checke
       log_files_(logs_.log_register.get()),
       env_(MakeEnv(&log_files_)),
       cache_(rocksdb::NewLRUCache(options.cache_bytes)),
+      memtables_(std::make_shared<rocksdb::WriteBufferManager>(options.memtables_bytes_max)),
       statistics_(rocksdb::CreateDBStatistics()),
       collapsing_memtables_(MakeCollapsingMemtableFactory(&horizon_)) {
   // Counters only: timers cost two clock reads per operation.
@@ -114,7 +117,9 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
   rocksdb::DBOptions db_options = MakeDbOptions(options_);
   db_options.env = env_.get();
   db_options.statistics = statistics_;
+  db_options.write_buffer_manager = memtables_;
   db_options.listeners.push_back(MakeErrorListener(&space_));
+  db_options.listeners.push_back(MakePriorityListener());
   db_options.create_if_missing = if_missing == IfMissing::kCreate;
   if (logs_.are_whole) db_options.wal_recovery_mode = rocksdb::WALRecoveryMode::kAbsoluteConsistency;
   if (if_damaged == IfDamaged::kAcceptLosses) {
@@ -127,6 +132,7 @@ absl::Status RocksDb::OpenFamilies(const std::string& path, IfMissing if_missing
     db_options.avoid_flush_during_recovery = true;
     // A full memtable would be flushed all the same.
     replayed_memtable_bytes_ = kReplayedMemtableBytes;
+    memtables_->SetBufferSize(kReplayedMemtableBytes);
   }
   std::vector<std::string> names;
   if (const rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(db_options, path, &names); !listed.ok()) {
@@ -242,6 +248,14 @@ void RocksDb::AddFamily(rocksdb::ColumnFamilyHandle* handle) {
   if (family == nullptr) family = std::make_unique<ColumnFamily>(handle->GetName(), nullptr);
   family->handle_.store(handle, std::memory_order_release);
   ++made_;
+  SetMemtableBudget();
+}
+
+void RocksDb::SetMemtableBudget() {
+  if (replayed_memtable_bytes_ > 0) return;
+  // Beside the budget, because many families that are seldom written would leave nothing of it, and each write would
+  // flush one of them.
+  memtables_->SetBufferSize(options_.memtables_bytes_max + made_ * SmallMemtableBytes(options_));
 }
 
 size_t RocksDb::family_count() {
@@ -299,6 +313,7 @@ absl::Status RocksDb::DropFamilies(const std::vector<std::string>& names) {
       const absl::MutexLock lock(&mutex_);
       families_.erase(families_.find(handle->GetName()));
       --made_;
+      SetMemtableBudget();
       dead_ranges_.Forget(handle->GetID());
     }
     static_cast<void>(db_->DestroyColumnFamilyHandle(handle));
@@ -459,6 +474,7 @@ FileStats RocksDb::file_stats() {
           .cache_misses_total = count(rocksdb::BLOCK_CACHE_MISS),
           .filter_useful_total = count(rocksdb::BLOOM_FILTER_USEFUL),
           .memtable_bytes = sum(Properties::kSizeAllMemTables),
+          .memtable_max_bytes = memtables_->buffer_size(),
           .table_reader_bytes = sum(Properties::kEstimateTableReadersMem),
           .file_bytes = sum(Properties::kLiveSstFilesSize),
           .log_bytes_total = count(rocksdb::WAL_FILE_BYTES),
@@ -525,6 +541,7 @@ rocksdb::Status RocksDb::ShrinkMemtables() {
       return changed;
     }
   }
+  SetMemtableBudget();
   return rocksdb::Status::OK();
 }
 

@@ -158,6 +158,8 @@ class RocksDb {
   rocksdb::Status WriteNoted(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch);
   absl::Status LoadStats();
   void AddFamily(rocksdb::ColumnFamilyHandle* handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Fits the budget of memtables to the number of families.
+  void SetMemtableBudget() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The handles of all families that are made.
   std::vector<rocksdb::ColumnFamilyHandle*> Handles();
   absl::Status AfterWrite(const rocksdb::Status& status, std::string_view context);
@@ -170,6 +172,7 @@ class RocksDb {
   LogFiles log_files_;
   const std::unique_ptr<rocksdb::Env> env_;
   const std::shared_ptr<rocksdb::Cache> cache_;
+  const std::shared_ptr<rocksdb::WriteBufferManager> memtables_;  // counts the memtables of all families
   const std::shared_ptr<rocksdb::Statistics> statistics_;
   ReadHorizon horizon_;
   DeadRanges dead_ranges_;

@@ -28,12 +28,23 @@ namespace {
 constexpr size_t kDeletionWindowEntries = 4096;
 constexpr size_t kDeletionsInWindow = 3072;
 
+constexpr size_t kArenaBlockBytes = size_t{64} << 10;
+// Size of a memtable's filter, as a part of the memtable.
+constexpr double kFilterRatio = 0.003;
+
 rocksdb::CompressionType FastCompression() {
   const std::vector<rocksdb::CompressionType> supported = rocksdb::GetSupportedCompressions();
   for (const rocksdb::CompressionType type : {rocksdb::kLZ4Compression, rocksdb::kSnappyCompression}) {
     if (std::find(supported.begin(), supported.end(), type) != supported.end()) return type;
   }
   return rocksdb::kNoCompression;
+}
+
+// For the last level, which has nine tenths of the data and is written least often.
+rocksdb::CompressionType DenseCompression() {
+  const std::vector<rocksdb::CompressionType> supported = rocksdb::GetSupportedCompressions();
+  const bool is_supported = std::find(supported.begin(), supported.end(), rocksdb::kZSTD) != supported.end();
+  return is_supported ? rocksdb::kZSTD : FastCompression();
 }
 
 rocksdb::BlockBasedTableOptions MakeTableOptions(const std::shared_ptr<rocksdb::Cache>& cache) {
@@ -216,7 +227,9 @@ rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options) {
   // LogFiles refuses them.
   db.fail_if_options_file_error = false;
   db.max_total_wal_size = options.wal_max_bytes;
-  db.max_background_jobs = 2;
+  // A quarter of them flush memtables, at least one.
+  db.max_background_jobs = static_cast<int>(options.background_threads);
+  db.max_subcompactions = static_cast<uint32_t>(std::max<size_t>(options.background_threads / 2, 1));
   db.bytes_per_sync = 1 << 20;
   db.max_open_files = -1;
   // RocksDB starts this many threads for each family that it opens, even for few files.
@@ -244,9 +257,10 @@ rocksdb::ColumnFamilyOptions MakeDataFamilyOptions(const DatabaseOptions& option
   rocksdb::ColumnFamilyOptions family;
   family.write_buffer_size = options.memtable_bytes;
   // Small blocks: a thousand idle families must not pin a megabyte each.
-  family.arena_block_size = 64 << 10;
+  family.arena_block_size = kArenaBlockBytes;
   family.max_write_buffer_number = 3;
   family.compression = FastCompression();
+  family.bottommost_compression = DenseCompression();
   rocksdb::BlockBasedTableOptions table = MakeTableOptions(cache);
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.whole_key_filtering = true;
@@ -261,9 +275,13 @@ rocksdb::ColumnFamilyOptions MakeTableFamilyOptions(const DatabaseOptions& optio
                                                     const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::ColumnFamilyOptions family = MakeDataFamilyOptions(options, cache);
   // Ten bits per row of 300 bytes. Allocated with the memtable, so tables without writes pay for it as well.
-  family.memtable_prefix_bloom_size_ratio = 0.003;
+  family.memtable_prefix_bloom_size_ratio = kFilterRatio;
   family.memtable_whole_key_filtering = true;
   return family;
+}
+
+size_t SmallMemtableBytes(const DatabaseOptions& options) {
+  return static_cast<size_t>(kFilterRatio * static_cast<double>(options.memtable_bytes)) + 2 * kArenaBlockBytes;
 }
 
 rocksdb::ColumnFamilyOptions MakeLogFamilyOptions(const DatabaseOptions& options,

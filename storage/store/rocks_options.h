@@ -32,6 +32,9 @@ rocksdb::ColumnFamilyOptions MakeDataFamilyOptions(const DatabaseOptions& option
 rocksdb::ColumnFamilyOptions MakeTableFamilyOptions(const DatabaseOptions& options,
                                                     const std::shared_ptr<rocksdb::Cache>& cache);
 
+// Upper bound of the memory that the memtable of any family takes for its filter and its first rows.
+size_t SmallMemtableBytes(const DatabaseOptions& options);
+
 // For the change log: written once, read once in order, trimmed by range.
 rocksdb::ColumnFamilyOptions MakeLogFamilyOptions(const DatabaseOptions& options,
                                                   const std::shared_ptr<rocksdb::Cache>& cache);

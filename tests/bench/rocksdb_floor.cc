@@ -5,7 +5,8 @@
 //   rocksdb_floor --directory=DIR --batch=25 --threads=16
 //
 // DIR is created and must not exist: choose one on the disk to measure. RocksDB joins concurrent batches into one
-// group, like the daemon's committer.
+// group, like the daemon's committer. --families and --memtables_mb show how the budget of memtables behaves with many
+// families that are written at once.
 
 #include <algorithm>
 #include <atomic>
@@ -25,7 +26,9 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "rocksdb/db.h"
+#include "rocksdb/statistics.h"
 #include "rocksdb/write_batch.h"
+#include "rocksdb/write_buffer_manager.h"
 #include "storage/store/options.h"
 #include "storage/store/rocks_options.h"
 
@@ -33,6 +36,8 @@ ABSL_FLAG(std::string, directory, "", "Where to put the database; removed at the
 ABSL_FLAG(int, batch, 25, "Puts in a batch.");
 ABSL_FLAG(int, threads, 16, "Threads, each with one batch under way.");
 ABSL_FLAG(int, item_bytes, 300, "Size of a value.");
+ABSL_FLAG(int, families, 1, "Column families; each batch goes to one of them, at random.");
+ABSL_FLAG(int, memtables_mb, 512, "Budget for the memtables of all families; 0: none.");
 ABSL_FLAG(double, seconds, 5, "Length of a round.");
 ABSL_FLAG(int, rounds, 5, "Rounds; the median counts.");
 
@@ -54,8 +59,10 @@ std::string RandomBytes(size_t size, std::mt19937_64* rng) {
   return bytes;
 }
 
+using Families = std::vector<rocksdb::ColumnFamilyHandle*>;
+
 // Writes batches until `end`. Returns their number.
-int64_t WriteBatches(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, uint64_t seed, absl::Time end) {
+int64_t WriteBatches(rocksdb::DB* db, const Families& families, uint64_t seed, absl::Time end) {
   std::mt19937_64 rng(seed);
   rocksdb::WriteOptions options;
   options.sync = true;
@@ -63,6 +70,7 @@ int64_t WriteBatches(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, uint6
   int64_t done = 0;
   for (; absl::Now() < end; ++done) {
     rocksdb::WriteBatch batch;
+    rocksdb::ColumnFamilyHandle* const family = families[rng() % families.size()];
     for (int i = 0; i < absl::GetFlag(FLAGS_batch); ++i) {
       Check(batch.Put(family, RandomBytes(kKeyBytes, &rng), value));
     }
@@ -71,14 +79,14 @@ int64_t WriteBatches(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, uint6
   return done;
 }
 
-double BatchesPerSecond(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, int round) {
+double BatchesPerSecond(rocksdb::DB* db, const Families& families, int round) {
   const absl::Time begin = absl::Now();
   const absl::Time end = begin + absl::Seconds(absl::GetFlag(FLAGS_seconds));
   std::atomic<int64_t> done = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < absl::GetFlag(FLAGS_threads); ++i) {
     threads.emplace_back(
-        [&, seed = static_cast<uint64_t>(round * 1000 + i)] { done += WriteBatches(db, family, seed, end); });
+        [&, seed = static_cast<uint64_t>(round * 1000 + i)] { done += WriteBatches(db, families, seed, end); });
   }
   for (std::thread& thread : threads) thread.join();
   return static_cast<double>(done) / absl::ToDoubleSeconds(absl::Now() - begin);
@@ -96,6 +104,8 @@ void CheckFlags() {
   if (directory.empty() || std::filesystem::exists(directory)) wrong = "--directory must name one that does not exist";
   if (absl::GetFlag(FLAGS_batch) < 1) wrong = "--batch must be at least 1";
   if (absl::GetFlag(FLAGS_threads) < 1) wrong = "--threads must be at least 1";
+  if (absl::GetFlag(FLAGS_families) < 1) wrong = "--families must be at least 1";
+  if (absl::GetFlag(FLAGS_memtables_mb) < 0) wrong = "--memtables_mb must not be negative";
   if (absl::GetFlag(FLAGS_item_bytes) < 0) wrong = "--item_bytes must not be negative";
   if (!(absl::GetFlag(FLAGS_seconds) > 0)) wrong = "--seconds must be positive";
   if (absl::GetFlag(FLAGS_rounds) < 1) wrong = "--rounds must be at least 1";
@@ -110,18 +120,42 @@ void Run() {
   rocksdb::Options engine(store::MakeDbOptions(options),
                           store::MakeDataFamilyOptions(options, rocksdb::NewLRUCache(options.cache_bytes)));
   engine.create_if_missing = true;
+  engine.statistics = rocksdb::CreateDBStatistics();
+  if (absl::GetFlag(FLAGS_memtables_mb) > 0) {
+    engine.write_buffer_manager =
+        std::make_shared<rocksdb::WriteBufferManager>(static_cast<size_t>(absl::GetFlag(FLAGS_memtables_mb)) << 20);
+  }
   rocksdb::DB* opened = nullptr;
   Check(rocksdb::DB::Open(engine, directory, &opened));
   const std::unique_ptr<rocksdb::DB> db(opened);
+  Families families;
+  std::vector<std::string> names;
+  for (int i = 0; i < absl::GetFlag(FLAGS_families); ++i) names.push_back("f" + std::to_string(i));
+  Check(db->CreateColumnFamilies(engine, names, &families));
   std::vector<double> rounds;
+  uint64_t memtables_max = 0;
   for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round) {
-    rounds.push_back(BatchesPerSecond(db.get(), db->DefaultColumnFamily(), round));
+    rounds.push_back(BatchesPerSecond(db.get(), families, round));
+    uint64_t memtables = 0;
+    db->GetAggregatedIntProperty(rocksdb::DB::Properties::kSizeAllMemTables, &memtables);
+    memtables_max = std::max(memtables_max, memtables);
   }
   std::sort(rounds.begin(), rounds.end());
   const double median = MedianOf(rounds);
   std::printf("%d puts a batch, %d threads: %.0f batches/s, %.0f items/s (%.0f to %.0f batches/s)\n",
               absl::GetFlag(FLAGS_batch), absl::GetFlag(FLAGS_threads), median, median * absl::GetFlag(FLAGS_batch),
               rounds.front(), rounds.back());
+  uint64_t files = 0;
+  std::vector<rocksdb::LiveFileMetaData> live;
+  db->GetLiveFilesMetaData(&live);
+  files = live.size();
+  std::printf("%d families: memtables %llu MB, %llu files, flushed %llu MB, compacted %llu MB, stalled %llu ms\n",
+              absl::GetFlag(FLAGS_families), static_cast<unsigned long long>(memtables_max >> 20),
+              static_cast<unsigned long long>(files),
+              static_cast<unsigned long long>(engine.statistics->getTickerCount(rocksdb::FLUSH_WRITE_BYTES) >> 20),
+              static_cast<unsigned long long>(engine.statistics->getTickerCount(rocksdb::COMPACT_WRITE_BYTES) >> 20),
+              static_cast<unsigned long long>(engine.statistics->getTickerCount(rocksdb::STALL_MICROS) / 1000));
+  for (rocksdb::ColumnFamilyHandle* const family : families) Check(db->DestroyColumnFamilyHandle(family));
   Check(db->Close());
   std::filesystem::remove_all(directory);
 }

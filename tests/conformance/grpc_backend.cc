@@ -37,7 +37,7 @@ Answer ErrorAnswer(const grpc::Status& status) {
   }
   answer.error_type = detail->exception();
   // The hint is of gRPC only.
-  answer.error_text = absl::StrReplaceAll(detail->message(), {{daemon::kTypeHint, ""}});
+  answer.error_text = absl::StrReplaceAll(detail->message(), {{Av(daemon::kTypeHint), ""}});
   if (detail->has_item()) answer.body["Item"] = cli::ItemToJson(detail->item());
   for (const v1::CancellationReason& each : detail->cancellation_reasons()) {
     Json reason = {{"Code", each.code()}};

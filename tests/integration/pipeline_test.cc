@@ -277,7 +277,7 @@ TEST_F(PipelineTest, ARequestWithoutAnOperationIsRefusedByItself) {
   EXPECT_EQ(response.id(), 77u);
   EXPECT_EQ(response.error().code(), grpc::StatusCode::INVALID_ARGUMENT);
   api::v1::ErrorDetail detail;
-  ASSERT_EQ(response.error().details_size(), 1);
+  ASSERT_EQ(response.error().details_size(), 3) << "beside the detail: ErrorInfo and BadRequest";
   ASSERT_TRUE(response.error().details(0).UnpackTo(&detail));
   EXPECT_EQ(detail.exception(), "ValidationException");
   ASSERT_TRUE(stream.Put(0, "id zero is one too"));
@@ -296,7 +296,7 @@ TEST_F(PipelineTest, AMalformedOperationIsRefusedByItself) {
     EXPECT_EQ(response.id(), request.id());
     EXPECT_EQ(response.error().code(), grpc::StatusCode::INVALID_ARGUMENT);
     api::v1::ErrorDetail detail;
-    ASSERT_EQ(response.error().details_size(), 1);
+    ASSERT_EQ(response.error().details_size(), 3) << "beside the detail: ErrorInfo and BadRequest";
     ASSERT_TRUE(response.error().details(0).UnpackTo(&detail));
     EXPECT_EQ(detail.exception(), "SerializationException");
   };

@@ -114,15 +114,22 @@ class DaemonTest(unittest.TestCase):
             scan.close()
             self.assertEqual(threading.active_count(), before)
 
-    def test_a_cancelled_coroutine_leaves_the_client_usable(self):
+    def test_a_cancelled_wait_leaves_the_watch_as_it_is(self):
         async def run(target):
             async with armature.aio.connect(target) as client:
                 await client.create_table("changes", partition={"id": str}, stream="NEW_IMAGE")
                 async with client.table("changes").watch() as watch:
-                    with self.assertRaises(asyncio.TimeoutError):
-                        await asyncio.wait_for(watch.next(), 0.05)
-                await client.table("changes").put({"id": "ann"})
-                return await client.table("changes").get({"id": "ann"})
+                    for _ in range(2):
+                        with self.assertRaises(asyncio.TimeoutError):
+                            await asyncio.wait_for(watch.next(), 0.05)
+                    await client.table("changes").put({"id": "ann"})
+                    change = await watch.next()
+                    waiting = asyncio.ensure_future(watch.next())
+                    await asyncio.sleep(0)
+                    await watch.close()
+                    with self.assertRaises(armature.ArmatureError):
+                        await waiting
+                    return change.new
 
         with armature.testing.start() as daemon:
             self.assertEqual(asyncio.run(run(daemon.target)), {"id": "ann"})

@@ -67,6 +67,14 @@ class ErrorsTest(unittest.TestCase):
         self.assertIsInstance(error_of(*THROTTLED), Throttled)
         self.assertIsInstance(error_of(grpc.StatusCode.FAILED_PRECONDITION, "", "NewException"), errors.ResourceInUse)
 
+    def test_a_message_above_the_limit_is_not_sent(self):
+        for text in ("Received message larger than max (3 vs. 2)", "CLIENT: Sent message larger than max (3 vs. 2)"):
+            error = error_of(grpc.StatusCode.RESOURCE_EXHAUSTED, text)
+            self.assertIsInstance(error, errors.LimitExceeded)
+            self.assertTrue(error.certainly_not_applied)
+        error = error_of(grpc.StatusCode.RESOURCE_EXHAUSTED, "CLIENT: Received message larger than max (3 vs. 2)")
+        self.assertFalse(error.certainly_not_applied)
+
     def test_a_reserved_word_comes_with_advice(self):
         text = "Invalid UpdateExpression: Attribute name is a reserved keyword; reserved keyword: total"
         self.assertIn("#total", str(error_of(grpc.StatusCode.INVALID_ARGUMENT, text, "ValidationException")))

@@ -21,6 +21,8 @@ def from_yaml(value):
         ((kind, content),) = value.items()
         if kind == "$n":
             return number(content)
+        if kind == "$s":
+            return content[0] * content[1]
         if kind == "$b":
             return base64.b64decode(content)
         if kind == "$ss":
@@ -41,8 +43,6 @@ def item_of(template, i):
     if isinstance(template, dict):
         if set(template) == {"$i"}:
             return i * template["$i"]
-        if set(template) == {"$s"}:
-            return template["$s"][0] * template["$s"][1]
         if len(template) == 1 and next(iter(template)).startswith("$"):
             return from_yaml(template)
         return {name: item_of(element, i) for name, element in template.items()}

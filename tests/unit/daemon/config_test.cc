@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+#include <vector>
+
 namespace armature::daemon::config_test {
 
 RawConfig Valid() {
@@ -47,11 +50,43 @@ TEST(Config, PoolsAreSizedFromTheProcessors) {
     RawConfig raw = Valid();
     raw.read_threads = c.read_flag;
     raw.applier_threads = c.applier_flag;
-    const absl::StatusOr<Config> config = MakeConfig(raw, c.processors);
+    const absl::StatusOr<Config> config =
+        MakeConfig(raw, {.processors = c.processors, .memory_bytes = size_t{1} << 30});
     ASSERT_TRUE(config.ok()) << config.status();
     EXPECT_EQ(config->engine.read_threads, c.read) << c.processors;
     EXPECT_EQ(config->engine.applier_threads, c.applier) << c.processors;
     EXPECT_EQ(config->http_threads, c.http) << c.processors;
+  }
+}
+
+TEST(Config, BudgetsOfMemoryAreSizedFromTheMachine) {
+  struct Case {
+    uint64_t memory_mb;
+    int64_t cache_flag;
+    int64_t memtables_flag;
+    size_t cache_mb;
+    size_t memtables_mb;
+  };
+  for (const Case& c : {Case{64, 0, 0, 32, 128}, Case{8192, 0, 0, 2048, 512}, Case{1 << 20, 0, 0, 1 << 18, 4096},
+                        Case{8192, 8, 64, 8, 64}}) {
+    RawConfig raw = Valid();
+    raw.cache_mb = c.cache_flag;
+    raw.memtables_mb = c.memtables_flag;
+    const absl::StatusOr<Config> config = MakeConfig(raw, {.processors = 2, .memory_bytes = c.memory_mb << 20});
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_EQ(config->database.cache_bytes, c.cache_mb << 20) << c.memory_mb;
+    EXPECT_EQ(config->database.memtables_bytes_max, c.memtables_mb << 20) << c.memory_mb;
+  }
+}
+
+TEST(Config, ThreadsForFilesAreSizedFromTheProcessors) {
+  for (const auto& [processors, flag, threads] :
+       std::vector<std::tuple<size_t, int64_t, size_t>>{{1, 0, 2}, {8, 0, 8}, {64, 0, 16}, {2, 5, 5}}) {
+    RawConfig raw = Valid();
+    raw.background_threads = flag;
+    const absl::StatusOr<Config> config = MakeConfig(raw, {.processors = processors, .memory_bytes = size_t{1} << 30});
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_EQ(config->database.background_threads, threads) << processors;
   }
 }
 
@@ -201,6 +236,8 @@ constexpr FlagCase kRefused[] = {
     {[](RawConfig* c) { c->durability = "interval:5s"; }, "--durability=interval:5s", kDurabilityForms},
     {[](RawConfig* c) { c->cache_mb = 7; }, "--cache_mb=7", "must be between 8 and 1048576"},
     {[](RawConfig* c) { c->cache_mb = 1048577; }, "--cache_mb=1048577", "must be between 8 and 1048576"},
+    {[](RawConfig* c) { c->memtables_mb = 63; }, "--memtables_mb=63", "must be between 64 and 1048576"},
+    {[](RawConfig* c) { c->background_threads = 1; }, "--background_threads=1", "must be between 2 and 256"},
     {[](RawConfig* c) { c->read_threads = -1; }, "--read_threads=-1", "must be between 0 and 256"},
     {[](RawConfig* c) { c->read_threads = 257; }, "--read_threads=257", "must be between 0 and 256"},
     {[](RawConfig* c) { c->applier_threads = 65; }, "--applier_threads=65", "must be between 0 and 64"},

@@ -58,7 +58,7 @@ TEST_F(ReadyQueueTest, ServesLateConnectionsOnlyWhenThereIsTime) {
   Add(0, 1000, 0);
   EXPECT_NE(queue_.TakeNext(Queue::kPatienceNs), nullptr);
   // The loop was busy in the window.
-  queue_.Served(60, 6 * kMs);
+  queue_.Served(80, 8 * kMs);
   queue_.Look(Queue::kWindowNs);
   EXPECT_EQ(queue_.TakeNext(Queue::kWindowNs), nullptr);
   // It has nothing to do in the next one.
@@ -69,6 +69,26 @@ TEST_F(ReadyQueueTest, ServesLateConnectionsOnlyWhenThereIsTime) {
   queue_.Look(3 * Queue::kWindowNs);
   while (queue_.TakeNext(3 * Queue::kWindowNs) != nullptr) ++served;
   EXPECT_EQ(served, 3 * Queue::kLateServedFirst);
+  // A busy window takes half of the pace.
+  queue_.Served(80, 8 * kMs);
+  queue_.Look(4 * Queue::kWindowNs);
+  while (queue_.TakeNext(4 * Queue::kWindowNs) != nullptr) ++served;
+  EXPECT_EQ(served, 4 * Queue::kLateServedFirst);
+}
+
+// A pause of 30 ms leaves 300 requests in the queue of a loop that is otherwise busy for 60 % of the time. They are all
+// served soon; none is refused.
+TEST_F(ReadyQueueTest, APauseAtModerateLoadIsOverSoon) {
+  Add(0, 300, 0);
+  ASSERT_TRUE(queue_.is_overloaded());
+  int64_t now_ns = 30 * kMs;
+  for (; queue_.is_overloaded() && now_ns < 1000 * kMs; now_ns += Queue::kWindowNs) {
+    queue_.Served(60, 6 * kMs);
+    queue_.Look(now_ns);
+    while (queue_.TakeNext(now_ns) != nullptr) continue;
+    EXPECT_EQ(queue_.TakeLate(now_ns), nullptr);
+  }
+  EXPECT_LE(now_ns, 100 * kMs);
 }
 
 TEST_F(ReadyQueueTest, LateConnectionsLeaveTheOldestFirstAtAnEvenPace) {

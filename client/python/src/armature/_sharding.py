@@ -6,7 +6,7 @@ import base64
 import binascii
 import hashlib
 from dataclasses import dataclass
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, List, NamedTuple, Optional, Tuple, Union
 
 from google.protobuf.message import DecodeError
 
@@ -129,12 +129,16 @@ def key_names(description: Any, index: str) -> KeyNames:
     return KeyNames(sort, tuple(others))
 
 
+def _lacks(name: str) -> InvalidArgument:
+    return InvalidArgument(f"an item lacks the key attribute {name}; the projection must keep all of them")
+
+
 def key_of(item: types_pb2.Item, names: KeyNames) -> types_pb2.Item:
     """The key attributes of an item. Errors: InvalidArgument if it lacks one."""
     key = types_pb2.Item()
     for name in names.sort + names.others:
         if name not in item.attributes:
-            raise InvalidArgument(f"an item lacks the key attribute {name}; the projection must keep all of them")
+            raise _lacks(name)
         key.attributes[name].CopyFrom(item.attributes[name])
     return key
 
@@ -143,8 +147,10 @@ class Order:
     """Place of an item in the merged order; compares by the sort attributes, then by the shard."""
 
     def __init__(self, item: types_pb2.Item, names: KeyNames, shard: int, descending: bool) -> None:
-        attributes: Dict[str, Any] = {name: values.read(item.attributes[name]) for name in names.sort}
-        self._key = (*attributes.values(), shard)
+        for name in names.sort:
+            if name not in item.attributes:
+                raise _lacks(name)
+        self._key = (*[values.read(item.attributes[name]) for name in names.sort], shard)
         self._descending = descending
         self.shard = shard
 

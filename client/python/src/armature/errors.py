@@ -280,6 +280,10 @@ def _read_details(
         message += f" (in a text of this package, #{reserved.group(1)} stands for the attribute {reserved.group(1)})"
     kind = _CLASSES.get(exception) or _CLASSES_BY_CODE.get(code, ArmatureError)
     never_sent = code is grpc.StatusCode.UNAVAILABLE and not exception and message.startswith(_NEVER_SENT)
+    if code is grpc.StatusCode.RESOURCE_EXHAUSTED and not exception:
+        # A limit of gRPC on sizes; a request above it does not reach the daemon's operations.
+        kind = LimitExceeded
+        never_sent = "larger than max" in message and not message.startswith("CLIENT: Received")
     return kind(
         message,
         exception=exception,

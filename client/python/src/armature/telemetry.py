@@ -3,8 +3,9 @@
     client = armature.connect(target, observer=armature.telemetry.OpenTelemetry())
 
 makes a span and a duration for each operation, with all its attempts, by the semantic conventions for databases. The
-package `opentelemetry-api` must be installed: `pip install armature-db[opentelemetry]`. To continue traces in the
-headers of calls, add the interceptors of `opentelemetry-instrumentation-grpc` as `interceptors`.
+package `opentelemetry-api` must be installed: `pip install armature-db[opentelemetry]`. To continue traces in the headers
+of calls, call `instrument()` of GrpcInstrumentorClient, or for asyncio of GrpcAioInstrumentorClient, of the package
+`opentelemetry-instrumentation-grpc` before `connect`.
 """
 
 from __future__ import annotations

@@ -65,14 +65,20 @@ class BatchWriter:
 
     Errors: the end of the context, or `flush`, raises BatchFailed with the writes that the daemon refuses every time or
     has not done after all retries; all others are done. A write without the table's key attributes raises
-    InvalidArgument at once.
+    InvalidArgument at once. After an exception in the context nothing more is sent.
     """
 
-    def __init__(self, client: Client, concurrency: int = 4, timeout: Optional[float] = None) -> None:
+    def __init__(
+        self,
+        client: Client,
+        concurrency: int = 4,
+        timeout: Optional[float] = None,
+        keys: Optional[Mapping[str, Sequence[str]]] = None,
+    ) -> None:
         self._client = client
         self._timeout = timeout
         self._group = runtime.Group(concurrency)
-        self._keys: Dict[str, Tuple[str, ...]] = {}
+        self._keys: Dict[str, Tuple[str, ...]] = {table: tuple(names) for table, names in (keys or {}).items()}
         self._waiting: Dict[Any, _Write] = {}
         self._under_way: Set[Any] = set()
         self._failed: List[FailedWrite] = []
@@ -103,16 +109,18 @@ class BatchWriter:
             await self._send_some(_WRITES_MAX)
 
     async def _send_some(self, least: int) -> None:
-        """Sends a batch if so many writes are ready whose items have no other write under way."""
+        """Sends a batch if so many writes are ready: their items have no other write under way. If none is ready, waits
+        for the end of a batch that is under way.
+        """
         if self._under_way:
             ready = [key for key in self._waiting if key not in self._under_way][:_WRITES_MAX]
         else:
             ready = list(self._waiting)[:_WRITES_MAX]
-        if len(ready) < least and len(self._waiting) < 2 * _WRITES_MAX:
-            return
-        if self._group.is_full or not ready:
+        if not ready:
             await self._collect()
-        if ready:
+        elif len(ready) >= least or len(self._waiting) >= 2 * _WRITES_MAX:
+            if self._group.is_full:
+                await self._collect()
             batch = [self._waiting.pop(key) for key in ready]
             self._under_way.update(ready)
             self._group.start(functools.partial(self._send, ready, batch))

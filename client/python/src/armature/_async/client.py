@@ -127,9 +127,19 @@ class Client:
         """The highest change sequence of the writes of this session. 0: none, or this client is no session."""
         return 0 if self._session is None else self._session.position
 
-    def batch_writer(self, *, concurrency: int = 4, timeout: Optional[float] = None) -> BatchWriter:
-        """Many puts and deletes in few calls. timeout: seconds of each batch."""
-        return BatchWriter(self, concurrency, timeout)
+    def batch_writer(
+        self,
+        *,
+        concurrency: int = 4,
+        timeout: Optional[float] = None,
+        keys: Optional[Mapping[str, Sequence[str]]] = None,
+    ) -> BatchWriter:
+        """Many puts and deletes in few calls.
+
+        timeout: seconds of each batch. keys: the key attributes of tables by name, for programs without the right to
+        DescribeTable.
+        """
+        return BatchWriter(self, concurrency, timeout, keys)
 
     async def batch_get(
         self,
@@ -279,7 +289,10 @@ class Client:
             pause = await _pause(pause, deadline, f"the table {name} or an index of it is not ACTIVE")
 
     async def wait_for_indexes(self, name: str, *, timeout: Optional[float] = None) -> None:
-        """Waits until the global indexes have applied all writes so far. Errors: DeadlineExceeded."""
+        """Waits until the global indexes have applied all writes so far; needs the right to the admin service.
+
+        Errors: DeadlineExceeded.
+        """
         deadline = time.monotonic() + (self.timeout if timeout is None else timeout)
         pause = _PAUSE_INITIAL
         wanted: Dict[str, int] = {}

@@ -95,16 +95,29 @@ class ResponseStream:
 
     def __init__(self, call: Any) -> None:
         self._call = call
+        self._pending: Optional["asyncio.Future[Any]"] = None
 
     async def read(self, timeout: float) -> Any:
-        """The next response; None at the end. Raises TimeoutError, and grpc.RpcError for a failed call."""
-        try:
-            response = await asyncio.wait_for(self._call.read(), timeout)
-        except asyncio.TimeoutError:
-            self._call.cancel()
-            raise TimeoutError() from None
+        """The next response; None at the end. Raises TimeoutError, and grpc.RpcError for a failed call.
+
+        A read that is cancelled by its program leaves the call as it is: the next one gets the response.
+        """
+        if self._pending is None:
+            self._pending = asyncio.ensure_future(self._call.read())
+        pending = self._pending
+        done, _ = await asyncio.wait({pending}, timeout=timeout)
+        if not done:
+            self.cancel()
+            raise TimeoutError()
+        self._pending = None
+        if pending.cancelled():
+            return None
+        response = pending.result()
         return None if response is grpc.aio.EOF else response
 
     def cancel(self) -> None:
         """Ends the call."""
+        if self._pending is not None:
+            self._pending.cancel()
+            self._pending = None
         self._call.cancel()
