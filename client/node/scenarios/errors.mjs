@@ -19,6 +19,7 @@ const TYPES = [
   [armature.DuplicateItemException, 'duplicate_item'],
   [armature.ThrottlingError, 'throttled'],
   [armature.LimitExceededException, 'limit_exceeded'],
+  [armature.MessageTooLargeError, 'limit_exceeded'],
   [armature.AccessDeniedException, 'access_denied'],
   [armature.UnauthenticatedError, 'unauthenticated'],
   [armature.TrimmedDataAccessException, 'trimmed'],

@@ -170,26 +170,6 @@ async function describe(client, { table }, options) {
   return { status: found.tableStatus, indexes: indexes.sort() };
 }
 
-async function listTables(client, options) {
-  const names = [];
-  for (let start; ; ) {
-    const page = await client.listTables(present({ exclusiveStartTableName: start }), options);
-    names.push(...page.tableNames);
-    if (page.lastEvaluatedTableName === undefined) return names.sort();
-    start = page.lastEvaluatedTableName;
-  }
-}
-
-async function statements(client, { text, parameters }, options) {
-  const items = [];
-  for (let nextToken; ; ) {
-    const page = await client.executeStatement(present({ statement: text, parameters: toNative(parameters), nextToken }), options);
-    items.push(...page.items);
-    if (page.nextToken === undefined) return items;
-    nextToken = page.nextToken;
-  }
-}
-
 /** Operation -> function of client, members, options of the call, and the state of the scenario. */
 export const OPERATIONS = {
   put: async (client, step, options) => nullable((await client.putItem(write(step), options)).attributes),
@@ -219,14 +199,15 @@ export const OPERATIONS = {
   transact_get: async (client, { keys, ...others }, options) =>
     (await client.transactGetItems({ transactItems: keys.map((key) => ({ get: get({ ...others, ...key }) })) }, options)).responses.map(({ item }) => nullable(item)),
   pipeline: runPipeline,
-  statement: statements,
+  statement: (client, { text, parameters }, options) =>
+    take(client.statementItems(present({ statement: text, parameters: toNative(parameters) }), options)),
   watch: (client, step, _options, state) => watchChanges(client, step, state),
   watch_start: async (client, step, _options, state) => {
     await beginWatch(client, watched(step), startOf(step), step.name, state).watcher.started;
     return null;
   },
   watch_resume: (client, step, _options, state) => watchResume(client, step, state),
-  list_tables: (client, _step, options) => listTables(client, options),
+  list_tables: async (client, _step, options) => (await take(client.tableNames(options))).sort(),
   describe_table: describe,
   wait_for_indexes: async (client, { table }) => nullable(await client.waitForIndexes(table)),
 };

@@ -45,7 +45,8 @@ export async function createTable(client, tableName, definition, options) {
 
 /** Deletes all tables and waits until they are gone. */
 export async function deleteTables(client) {
-  const { tableNames } = await client.listTables();
+  const tableNames = [];
+  for await (const tableName of client.tableNames()) tableNames.push(tableName);
   await Promise.all(tableNames.map(async (tableName) => {
     await client.deleteTable({ tableName });
     await client.waitForTableGone(tableName);

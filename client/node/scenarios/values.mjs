@@ -6,6 +6,7 @@ const isNumber = (value) => ['number', 'bigint'].includes(typeof value) || value
 const isMap = (value) => typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 const SPECIAL = {
+  $s: ([text, count]) => text.repeat(count),
   $n: (text) => NumberValue.from(text),
   $b: (text) => new Uint8Array(Buffer.from(text, 'base64')),
   $ss: (texts) => new Set(texts),
@@ -35,7 +36,6 @@ export function numbered(value, i) {
   if (Array.isArray(value)) return value.map((part) => numbered(part, i));
   if (!isMap(value)) return value;
   if ('$i' in value) return value.$i * i;
-  if ('$s' in value) return value.$s[0].repeat(value.$s[1]);
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, numbered(part, i)]));
 }
 

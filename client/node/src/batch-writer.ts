@@ -1,6 +1,6 @@
 // Many puts and deletes in few calls.
 
-import { REQUEST_BYTES_MAX } from './caller';
+import { checkSize, REQUEST_BYTES_MAX } from './caller';
 import type { Client } from './client';
 import { ArmatureError, BatchWriteError, FailedWrite, InvalidArgumentError, ThrottlingError } from './errors';
 import { WriteRequest } from './generated/messages';
@@ -118,9 +118,7 @@ export class BatchWriter {
 
   private async add(table: string, keyed: ItemInput, write: Pick<Write, 'item' | 'key'>, request: types.WriteRequest): Promise<void> {
     const bytes = new Encoded(encode(WriteRequest, request));
-    if (bytes.bytes.length + table.length + FRAMING_BYTES_MAX > REQUEST_BYTES_MAX) {
-      throw new InvalidArgumentError(`the write is larger than the ${REQUEST_BYTES_MAX} bytes of a request`);
-    }
+    checkSize(bytes.bytes.length + table.length + FRAMING_BYTES_MAX);
     const known = this.schemas.get(table) ?? this.describe(table);
     const names = known instanceof Promise ? await known : known;
     if (this.waiting.length >= WAITING_MAX) throw new InvalidArgumentError('too many writes are waiting: await put and delete');

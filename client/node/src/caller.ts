@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Attempt, Connection, Method } from './connection';
-import { ArmatureError, InvalidArgumentError, OutcomeUnknownError } from './errors';
+import { ArmatureError, InvalidArgumentError, MessageTooLargeError, OutcomeUnknownError } from './errors';
 import { encode } from './messages';
 import type { CallInfo, ObservedCall, Observer } from './observer';
 import type { CallOptions, ClientOptions } from './options';
@@ -33,6 +33,13 @@ function batchSizeOf(request: Request): number | undefined {
   if (typeof items !== 'object' || items === null) return undefined;
   return Object.values(items as Record<string, unknown[] | { keys: unknown[] }>).reduce(
     (sum, part) => sum + (Array.isArray(part) ? part.length : part.keys.length), 0);
+}
+
+/** @throws MessageTooLargeError for a request that the daemon would not read. */
+export function checkSize(bytes: number): void {
+  if (bytes <= REQUEST_BYTES_MAX) return;
+  const parts = { code: 'RESOURCE_EXHAUSTED', notApplied: true } as const;
+  throw new MessageTooLargeError(`the request has ${bytes} bytes, at most ${REQUEST_BYTES_MAX} are allowed`, parts);
 }
 
 /** Milliseconds since 1970 at which a call ends. */
@@ -101,9 +108,7 @@ export class Caller {
     let attempt = 1;
     try {
       const bytes = encode(method.request, request);
-      if (bytes.length > REQUEST_BYTES_MAX) {
-        throw new InvalidArgumentError(`the request has ${bytes.length} bytes, at most ${REQUEST_BYTES_MAX} are allowed`);
-      }
+      checkSize(bytes.length);
       const limits: Attempt = { deadline: deadlineOf(options.timeoutMs ?? this.timeoutMs), signal: options.signal, headers };
       const isSafe = options.idempotent === true || isIdempotent(method, request);
       let maybeApplied = false; // by an attempt before the last one

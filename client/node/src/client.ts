@@ -5,7 +5,10 @@ import { BatchWriter, BatchWriterOptions } from './batch-writer';
 import { Caller } from './caller';
 import { Connection } from './connection';
 import { methods, Operations } from './generated/operations';
-import type { ExportTableRequest, ExportTableResponse, QueryRequest, ScanRequest, WatchRequest } from './generated/types';
+import type {
+  ExecuteStatementRequest, ExecuteStatementResponse, ExportTableRequest, ExportTableResponse, ListTablesRequest, ListTablesResponse,
+  QueryRequest, ScanRequest, WatchRequest,
+} from './generated/types';
 import type { CallOptions, ClientOptions } from './options';
 import { ItemIterable, ParallelScanOptions, parallelScan, queryPages, scanPages } from './paginator';
 import { Pipeline, PipelineOptions } from './pipeline';
@@ -93,6 +96,24 @@ export class Client {
   /** The items of a table or an index, read by several scans at once. Their order is that of arrival. */
   parallelScan(request: ScanRequest, options: ParallelScanOptions): ItemIterable {
     return new ItemIterable(() => parallelScan(this, request, options));
+  }
+
+  /** The items that a PartiQL statement gives, of all its pages. */
+  async *statementItems(request: ExecuteStatementRequest, options?: CallOptions): AsyncGenerator<Item, void> {
+    for (let next: ExecuteStatementRequest | undefined = request; next !== undefined; ) {
+      const page: ExecuteStatementResponse = await this.executeStatement(next, options);
+      yield* page.items;
+      next = page.nextToken === undefined ? undefined : { ...request, nextToken: page.nextToken };
+    }
+  }
+
+  /** The names of all tables, in their order. */
+  async *tableNames(options?: CallOptions): AsyncGenerator<string, void> {
+    for (let next: ListTablesRequest | undefined = {}; next !== undefined; ) {
+      const page: ListTablesResponse = await this.listTables(next, options);
+      yield* page.tableNames;
+      next = page.lastEvaluatedTableName === undefined ? undefined : { exclusiveStartTableName: page.lastEvaluatedTableName };
+    }
   }
 
   /** The number of items that a query gives, of all its pages. */

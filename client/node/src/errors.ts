@@ -5,6 +5,7 @@
 //   +- OutcomeUnknownError             a write that may have been applied or not
 //   +- BatchWriteError                 writes of a batch writer that are not done
 //   +- DeadlineExceededError, UnavailableError
+//   +- MessageTooLargeError
 //   +- InvalidArgumentError            refused by the package; nothing was sent
 
 import type { CancellationReason, ThrottlingReason } from './generated/types';
@@ -80,6 +81,9 @@ export class InvalidArgumentError extends ArmatureError {
     super(message, { code: 'INVALID_ARGUMENT', notApplied: true });
   }
 }
+
+/** A request or a response is larger than the limit on messages. A request was not sent. */
+export class MessageTooLargeError extends ArmatureError {}
 
 /**
  * A write may have been applied or not: its answer was lost or did not arrive in time, and it was not repeated, or the

@@ -2,13 +2,14 @@
 
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 
-import { Caller, deadlineOf, REQUEST_BYTES_MAX } from './caller';
+import { Caller, checkSize, deadlineOf } from './caller';
 import type { Method } from './connection';
 import { ArmatureError, DeadlineExceededError, InvalidArgumentError, OutcomeUnknownError, UnavailableError } from './errors';
 import { PipelineRequest } from './generated/messages';
 import { methods } from './generated/operations';
 import type * as types from './generated/types';
 import { encode } from './messages';
+import { TIMER_MS_MAX } from './response-stream';
 import { isIdempotent, isRead } from './retry';
 import { errorOfRpcStatus } from './status';
 
@@ -175,7 +176,7 @@ export class Pipeline {
       const request = session?.prepare(method.name, given as Record<string, unknown>) ?? (given as Record<string, unknown>);
       const id = ++this.lastId;
       const bytes = encode(PipelineRequest, { id, [name]: request });
-      if (bytes.length > REQUEST_BYTES_MAX) throw new InvalidArgumentError(`the request has ${bytes.length} bytes`);
+      checkSize(bytes.length);
       const before = session?.mark(request) ?? 0n;
       const deadline = deadlineOf(this.timeoutMs);
       const operation: Pending = { id, name, method, request, bytes, deadline, before, isSent: false, resolve, reject };
@@ -248,7 +249,7 @@ export class Pipeline {
       this.timer = undefined;
       this.expire();
       this.arm();
-    }, Math.max(first.deadline - Date.now(), 1));
+    }, Math.min(Math.max(first.deadline - Date.now(), 1), TIMER_MS_MAX));
     this.timer.unref();
   }
 

@@ -5,6 +5,9 @@ import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Connection, Method } from './connection';
 import { DeadlineExceededError } from './errors';
 
+/** The longest time of a timer of Node.js; a longer one would end at once. */
+export const TIMER_MS_MAX = 2 ** 31 - 1;
+
 /**
  * The messages until the daemon ends the stream. The stream is cancelled when the reader stops.
  *
@@ -26,7 +29,7 @@ export async function* readStream<T>(
     timer = setTimeout(() => {
       isLate = true;
       stream.cancel();
-    }, patienceMs);
+    }, Math.min(patienceMs, TIMER_MS_MAX));
   };
   const abort = (): void => stream.cancel();
   signal?.addEventListener('abort', abort, { once: true });

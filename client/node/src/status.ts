@@ -2,7 +2,7 @@
 
 import * as grpc from '@grpc/grpc-js';
 
-import { ArmatureError, Code, ErrorParts, makeError } from './errors';
+import { ArmatureError, Code, ErrorParts, makeError, MessageTooLargeError } from './errors';
 import { ErrorDetail, RpcStatus } from './generated/messages';
 import type { ErrorDetail as Detail } from './generated/types';
 import { decode, MessageType } from './messages';
@@ -69,6 +69,9 @@ function codeName(code: number): Code {
   return (grpc.status[code] ?? 'UNKNOWN') as Code;
 }
 
+// gRPC's text for a response above the limit.
+const TOO_LARGE = /message (length )?larger than max/i;
+
 // gRPC fails a call with these before it sends anything.
 const NEVER_SENT = /^(No connection established|Name resolution failed)/;
 
@@ -86,6 +89,9 @@ export function errorOfStatus(status: grpc.StatusObject | grpc.ServiceError, isB
   const isLost = status.code === grpc.status.CANCELLED && parts.exception === undefined;
   const code = isLost ? 'UNAVAILABLE' : codeName(status.code);
   const neverSent = code === 'UNAVAILABLE' && NEVER_SENT.test(status.details);
+  if (code === 'RESOURCE_EXHAUSTED' && parts.exception === undefined && TOO_LARGE.test(status.details)) {
+    return new MessageTooLargeError(status.details, { code });
+  }
   return makeError(status.details || code, { ...parts, code, notApplied: neverSent || isRefusal(parts.exception, isBatch) });
 }
 

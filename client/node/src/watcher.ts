@@ -63,7 +63,8 @@ export class Watcher implements AsyncIterable<WatchResponse> {
     this.started.catch(() => undefined);
     const { signal } = options;
     if (signal?.aborted === true) this.controller.abort(signal.reason);
-    signal?.addEventListener('abort', () => this.controller.abort(signal.reason), { once: true });
+    // The listener goes with the watch.
+    signal?.addEventListener('abort', () => this.controller.abort(signal.reason), { signal: this.controller.signal });
     this.responses = this.run();
     // The watch begins now, so that it stands before the first response is asked for.
     this.ahead = this.responses.next();

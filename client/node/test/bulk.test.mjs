@@ -138,6 +138,21 @@ test('reads of any number of keys are asked for in hundreds, and again if unproc
   });
 });
 
+test('statements and lists of tables are read page by page', async () => {
+  const executeStatement = ({ nextToken }) => (nextToken === undefined ? { items: [{ id: 1 }], nextToken: 'x' } : { items: [{ id: 2 }] });
+  const listTables = ({ exclusiveStartTableName }) =>
+    (exclusiveStartTableName === undefined ? { tableNames: ['a', 'b'], lastEvaluatedTableName: 'b' } : { tableNames: ['c'] });
+  await withFake({ executeStatement, listTables }, {}, async (client, daemon) => {
+    const items = [];
+    for await (const item of client.statementItems({ statement: 'SELECT * FROM t WHERE id > ?', parameters: [0] })) items.push(item.id);
+    assert.deepEqual(items, [1, 2]);
+    assert.deepEqual(daemon.calls[1][1].parameters, [0]);
+    const names = [];
+    for await (const name of client.tableNames()) names.push(name);
+    assert.deepEqual(names, ['a', 'b', 'c']);
+  });
+});
+
 // A query over `items`, of pages of `limit`.
 function pages(items) {
   return ({ exclusiveStartKey, limit = 2 }) => {

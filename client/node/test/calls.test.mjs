@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 
 import {
-  ArmatureError, Client, ConditionalCheckFailedException, DeadlineExceededError, InvalidArgumentError, OutcomeUnknownError,
+  ArmatureError, Client, ConditionalCheckFailedException, DeadlineExceededError, InvalidArgumentError, MessageTooLargeError, OutcomeUnknownError,
   ThrottlingException, TransactionCanceledException, UnavailableError,
 } from '@armaturedb/client';
 
@@ -269,8 +269,17 @@ test('options outside their ranges are refused', () => {
 
 test('a request above the limit is not sent', async () => {
   await withFake({ putItem: () => ({}) }, {}, async (client, daemon) => {
-    await assert.rejects(client.putItem({ tableName: 't', item: { id: 1, b: Buffer.alloc(17 << 20) } }), InvalidArgumentError);
+    await assert.rejects(client.putItem({ tableName: 't', item: { id: 1, b: Buffer.alloc(17 << 20) } }),
+      (error) => error instanceof MessageTooLargeError && error.notApplied);
     assert.equal(daemon.calls.length, 0);
+  });
+});
+
+test('a response above the limit is an error of its own', async () => {
+  const large = () => ({ item: { b: Buffer.alloc(5000) } });
+  await withFake({ getItem: large, updateItem: () => ({ attributes: { b: Buffer.alloc(5000) } }) }, { receiveBytesMax: 1000 }, async (client) => {
+    await assert.rejects(client.getItem({ tableName: 't', key: { id: 1 } }), MessageTooLargeError);
+    await assert.rejects(client.updateItem(UPDATE), (error) => error instanceof OutcomeUnknownError && error.cause instanceof MessageTooLargeError);
   });
 });
 
