@@ -209,7 +209,7 @@ class TidyTest(unittest.TestCase):
 
     def test_files_are_not_too_long(self):
         findings = []
-        for path in code_files((".cc", ".h", ".py")):
+        for path in code_files((".cc", ".h", ".py", ".mjs", ".ts")):
             name = name_of(path)
             lines = len(path.read_text().splitlines())
             if lines > FILE_LINES_MAX and name not in LONG_FILES:
