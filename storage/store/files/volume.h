@@ -2,7 +2,7 @@
 #define ARMATURE_STORAGE_STORE_FILES_VOLUME_H_
 
 // The place of a database's files. The store and RocksDB reach files of databases and backups only through a Volume.
-// See docs/decisions/0029-one-file-system-object.md
+// See docs/decisions/0033-one-file-system-object.md
 
 #include <cstddef>
 #include <cstdint>
