@@ -25,7 +25,8 @@ PYNAMODB = "pynamodb==6.1.0"
 PYTHON = "/usr/bin/python3"  # of the distribution, which has botocore
 # The packages cannot be downloaded, or the toolchain is too old for them.
 UNAVAILABLE = re.compile(
-    r"dial tcp|i/o timeout|no such host|proxyconnect|requires go >=|invalid go version|unknown directive: toolchain"
+    r"dial tcp|i/o timeout|disabled by GOPROXY|reading https?:|no such host|proxyconnect"
+    r"|requires go >=|invalid go version|unknown directive: toolchain"
     r"|Could not (transfer|resolve|find)"
     r"|failed to (download|fetch|get|load source)|Could not resolve host|requires rustc|lock file version")
 OPTIONS = argparse.Namespace()
