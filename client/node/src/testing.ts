@@ -7,6 +7,7 @@
 //     await daemon.stop();
 
 import { ChildProcess, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,10 +63,29 @@ async function run(options: StartOptions, dataDir: string, listen: string): Prom
   });
 }
 
+// Daemons that end with this process.
+const started = new Set<TestDaemon>();
+let isWatched = false;
+
+function watchProcess(): void {
+  if (isWatched) return;
+  isWatched = true;
+  const abandonAll = (): void => {
+    for (const daemon of started) daemon.abandon();
+    started.clear();
+  };
+  process.once('exit', abandonAll);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      abandonAll();
+      process.kill(process.pid, signal); // with the effect that the signal has without this handler
+    });
+  }
+}
+
 /** A running daemon. */
 export class TestDaemon {
   private readonly clients: Client[] = [];
-  private readonly stopWithProcess = (): void => void this.running?.process.kill('SIGKILL');
 
   /** @internal */
   constructor(
@@ -76,7 +96,8 @@ export class TestDaemon {
     /** Address for clients, such as "127.0.0.1:40213". */
     readonly address: string,
   ) {
-    process.once('exit', this.stopWithProcess);
+    started.add(this);
+    watchProcess();
   }
 
   /** A new client, which `stop` closes. */
@@ -116,8 +137,14 @@ export class TestDaemon {
   async stop(): Promise<void> {
     for (const client of this.clients) client.close();
     await this.end('SIGTERM');
-    process.removeListener('exit', this.stopWithProcess);
+    started.delete(this);
     if (this.isTemporary) await rm(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** @internal Ends the daemon and removes its directory at once, because this process ends. */
+  abandon(): void {
+    this.running?.process.kill('SIGKILL');
+    if (this.isTemporary) rmSync(this.dataDir, { recursive: true, force: true, maxRetries: 5 });
   }
 
   private async end(signal: NodeJS.Signals): Promise<void> {
