@@ -137,7 +137,7 @@ absl::Status BatchWriter::PauseAfterNothing(absl::Status why) {
     return why;
   }
   const ClientOptions& options = client_.options();
-  options.clock->SleepFor(std::max(options.backoff->DelayAfter(fruitless_attempts_), RetryAfter(why)));
+  options.clock->SleepFor(RetryAfter(why) + options.backoff->DelayAfter(fruitless_attempts_));
   return absl::OkStatus();
 }
 

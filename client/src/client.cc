@@ -111,7 +111,7 @@ class RetryingConnection final : public Connection {
       const bool may_repeat = CertainlyNotApplied(status) || context.assume_idempotent ||
                               options_->idempotency->IsIdempotent(method, request);
       if (!may_repeat) return status;
-      const absl::Duration delay = std::max(options_->backoff->DelayAfter(attempts), RetryAfter(status));
+      const absl::Duration delay = RetryAfter(status) + options_->backoff->DelayAfter(attempts);
       if (options_->clock->Now() + delay >= context.deadline) return status;
       maybe_applied = maybe_applied || !CertainlyNotApplied(status);
       options_->clock->SleepFor(delay);

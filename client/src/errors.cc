@@ -12,6 +12,8 @@
 namespace armature::client {
 namespace {
 
+// A batch writer waits for it without a deadline.
+constexpr absl::Duration kAdviceMax = absl::Minutes(1);
 constexpr std::string_view kNeverSentUrl = "armature.client/NeverSent";
 constexpr std::string_view kMaybeAppliedUrl = "armature.client/MaybeApplied";
 
@@ -46,7 +48,8 @@ absl::Duration RetryAfter(const absl::Status& status) {
   const int64_t detail_ms = detail.has_value() ? detail->retry_after_ms() : 0;
   const auto retry_info = status.GetPayload(Av(kRetryInfoUrl));
   const absl::Duration delay = retry_info.has_value() ? RetryDelayIn(std::string(*retry_info)) : absl::ZeroDuration();
-  return std::max({absl::ZeroDuration(), absl::Milliseconds(detail_ms), delay});
+  const absl::Duration advice = std::max({absl::ZeroDuration(), absl::Milliseconds(detail_ms), delay});
+  return std::min(advice, kAdviceMax);
 }
 
 bool CertainlyNotApplied(const absl::Status& status) {

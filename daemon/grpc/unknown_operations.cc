@@ -4,6 +4,7 @@
 
 #include "daemon/grpc/error_map.h"
 #include "daemon/json/json_api.h"
+#include "engine/operations.h"
 
 namespace armature::daemon {
 namespace {
@@ -15,10 +16,12 @@ class UnknownCall final : public grpc::ServerGenericBidiReactor {
   bool InternalInlineable() override { return true; }
 };
 
-// The method of a service of ours, or the whole path of another one.
+// The method, if no service of this version has one of this name; else, or if there is none, the whole path.
 std::string_view OperationIn(std::string_view path) {
   if (path.starts_with('/')) path.remove_prefix(1);
-  return path.starts_with("armature.") ? path.substr(path.find('/') + 1) : path;
+  if (!path.starts_with("armature.")) return path;
+  const std::string_view method = path.substr(path.find('/') + 1);
+  return method.empty() || engine::FindOperation(method) != nullptr ? path : method;
 }
 
 }  // namespace

@@ -287,7 +287,9 @@ TEST_F(BadInput, OperationsThatAreNotThere) {
   const std::string suffix = Cat(" is not supported by Armature ", kVersion);
   const std::pair<std::string, std::string> cases[] = {
       {"/armature.api.v1.ItemService/NoSuchCall", "NoSuchCall"},
-      {"/armature.api.v2.ItemService/GetItem", "GetItem"},
+      {"/armature.api.v2.ItemService/GetItem", "armature.api.v2.ItemService/GetItem"},
+      {"/armature.api.v1.TableService/GetItem", "armature.api.v1.TableService/GetItem"},
+      {"/armature.api.v1.ItemService/", "armature.api.v1.ItemService/"},
       {"/other.Service/Call", "other.Service/Call"},
       {Cat("/armature.api.v1.ItemService/", std::string(2000, 'x')), std::string(255, 'x') + "..."},
   };

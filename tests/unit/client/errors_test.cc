@@ -1,5 +1,6 @@
 #include "armature/client/errors.h"
 
+#include <limits>
 #include <string>
 
 #include "google/rpc/error_details.pb.h"
@@ -80,6 +81,7 @@ TEST(Errors, GiveTheAdviceOfTheDaemon) {
   EXPECT_EQ(RetryAfter(with_retry_info(2, 500'000'000, 0)), absl::Milliseconds(2500));
   EXPECT_EQ(RetryAfter(with_retry_info(0, 1'000'000, 70)), absl::Milliseconds(70));
   EXPECT_EQ(RetryAfter(with_retry_info(-3, 0, 0)), absl::ZeroDuration());
+  EXPECT_EQ(RetryAfter(with_retry_info(std::numeric_limits<int64_t>::max(), 0, 0)), absl::Minutes(1));
   EXPECT_EQ(ErrorName(with_retry_info(1, 0, 0)), "ThrottlingException");
   EXPECT_EQ(RetryAfter(Throttled(250)), absl::Milliseconds(250));
   EXPECT_EQ(RetryAfter(Throttled(-5)), absl::ZeroDuration());

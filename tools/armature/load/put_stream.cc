@@ -68,7 +68,7 @@ absl::Status PutStream::HandleAnswer(const Answer& answer) {
   if (!failing_since_.has_value()) failing_since_ = now;
   if (now - *failing_since_ > patience_) return answer.status;
   const absl::Duration pause = client_.options().backoff->DelayAfter(answer.put->attempts);
-  answer.put->due = now + std::max(pause, client::RetryAfter(answer.status));
+  answer.put->due = now + client::RetryAfter(answer.status) + pause;
   waiting_.push_back(answer.put);
   return absl::OkStatus();
 }

@@ -30,7 +30,7 @@ std::string ErrorName(const absl::Status& status);
 std::optional<api::v1::ErrorDetail> ErrorDetailOf(const absl::Status& status);
 
 // The pause before the next attempt that the daemon advises, counted from the answer: the longer one of RetryInfo and
-// ErrorDetail.retry_after_ms. Zero: no advice.
+// ErrorDetail.retry_after_ms, at most a minute. Zero: no advice.
 absl::Duration RetryAfter(const absl::Status& status);
 
 // True if the failed call has certainly changed nothing: each of its attempts was never sent, or was refused by the

@@ -6,7 +6,8 @@
 // A failed call is repeated if all of these are true:
 // - The retry policy says that the error may pass.
 // - The call has certainly changed nothing, or the idempotency policy says that it may be repeated.
-// - The pause ends before the deadline of the call. The pause is the longer one of the backoff and the daemon's advice.
+// - The pause ends before the deadline of the call. The pause is the daemon's advice and the backoff behind it: the
+//   advice is the same for all clients, and they should not repeat their calls together.
 //
 // Thread-safety: all policies are shared by all calls of a client and must be thread-safe.
 

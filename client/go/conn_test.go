@@ -1,0 +1,390 @@
+package armature
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/armaturedb/armature/client/go/apiv1"
+)
+
+// fakeConnection answers calls in order; the last answer is repeated.
+type fakeConnection struct {
+	answers  []any // proto.Message or error
+	requests []proto.Message
+	contexts []context.Context
+}
+
+func (f *fakeConnection) Invoke(ctx context.Context, _ string, request, response any, _ ...grpc.CallOption) error {
+	f.requests = append(f.requests, proto.Clone(request.(proto.Message)))
+	f.contexts = append(f.contexts, ctx)
+	answer := f.answers[min(len(f.requests), len(f.answers))-1]
+	if err, ok := answer.(error); ok {
+		return err
+	}
+	proto.Merge(response.(proto.Message), answer.(proto.Message))
+	return nil
+}
+
+func (f *fakeConnection) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// quickRetry repeats without noticeable pauses.
+var quickRetry = WithRetry(Retry{MaxAttempts: 3, Initial: time.Nanosecond, Max: time.Nanosecond})
+
+func fakeClient(t *testing.T, answers ...any) (*Client, *fakeConnection) {
+	t.Helper()
+	connection := &fakeConnection{answers: answers}
+	client, err := New(connection, quickRetry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, connection
+}
+
+// exception returns an error of the daemon.
+func exception(code codes.Code, name Exception, more ...protoadapt.MessageV1) error {
+	details := append([]protoadapt.MessageV1{
+		protoadapt.MessageV1Of(&apiv1.ErrorDetail{Exception: string(name), Message: "why", RequestId: "R1"}),
+	}, more...)
+	state, err := status.New(code, "why").WithDetails(details...)
+	if err != nil {
+		panic(err)
+	}
+	return state.Err()
+}
+
+var errLost = status.Error(codes.Unavailable, "the connection was lost")
+
+func TestReadsAreRepeatedAfterALostAnswer(t *testing.T) {
+	client, connection := fakeClient(t, errLost, errLost, &apiv1.GetItemResponse{Item: &apiv1.Item{}})
+	if _, err := client.Table("t").Get(context.Background(), Key{"id": 1}); err != nil || len(connection.requests) != 3 {
+		t.Errorf("%v after %d attempts", err, len(connection.requests))
+	}
+}
+
+func TestAttemptsAreLimited(t *testing.T) {
+	client, connection := fakeClient(t, errLost)
+	_, err := client.Table("t").Get(context.Background(), Key{"id": 1})
+	var unknown *OutcomeUnknownError
+	if status.Code(err) != codes.Unavailable || errors.As(err, &unknown) || len(connection.requests) != 3 {
+		t.Errorf("%v after %d attempts", err, len(connection.requests))
+	}
+}
+
+func TestWritesAreRepeatedIfThatDoesNoHarm(t *testing.T) {
+	ctx := context.Background()
+	table := func(c *Client) *Table[Item] { return c.Table("t") }
+	for name, test := range map[string]struct {
+		attempts int
+		call     func(*Client) error
+	}{
+		"put":       {2, func(c *Client) error { _, err := table(c).Put(ctx, Item{}); return err }},
+		"delete":    {2, func(c *Client) error { _, err := table(c).Delete(ctx, Key{}); return err }},
+		"old item":  {1, func(c *Client) error { _, err := table(c).Put(ctx, Item{}, ReturnOld()); return err }},
+		"condition": {1, func(c *Client) error { _, err := table(c).Put(ctx, Item{}, If(Attr("a").Exists())); return err }},
+		"update":    {1, func(c *Client) error { _, err := table(c).Update(ctx, Key{}, Set("a", 1)); return err }},
+		"said so":   {2, func(c *Client) error { _, err := table(c).Update(ctx, Key{}, Set("a", 1), Idempotent()); return err }},
+		"batch": {2, func(c *Client) error {
+			_, err := c.Items().BatchWriteItem(ctx, &apiv1.BatchWriteItemRequest{})
+			return err
+		}},
+		"transaction": {2, func(c *Client) error { return c.Transaction().Commit(ctx) }},
+		"create table": {1, func(c *Client) error {
+			_, err := c.Tables().CreateTable(ctx, &apiv1.CreateTableRequest{})
+			return err
+		}},
+	} {
+		client, connection := fakeClient(t, errLost, exception(codes.InvalidArgument, ErrValidation))
+		err := test.call(client)
+		if len(connection.requests) != test.attempts {
+			t.Errorf("%s: %d attempts", name, len(connection.requests))
+		}
+		// The first attempt may have been applied, whatever the second one says.
+		var unknown *OutcomeUnknownError
+		if !errors.As(err, &unknown) || NotApplied(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestRefusedWritesAreRepeatedAndHaveAKnownOutcome(t *testing.T) {
+	throttled := exception(codes.ResourceExhausted, ErrThroughputExceeded)
+	client, connection := fakeClient(t, throttled)
+	_, err := client.Table("t").Update(context.Background(), Key{}, Set("a", 1))
+	if !errors.Is(err, ErrThroughputExceeded) || !NotApplied(err) || len(connection.requests) != 3 {
+		t.Errorf("%v after %d attempts", err, len(connection.requests))
+	}
+}
+
+func TestErrorsThatDoNotPassAreNotRepeated(t *testing.T) {
+	for _, answer := range []error{
+		exception(codes.InvalidArgument, ErrValidation),
+		exception(codes.ResourceExhausted, ErrLimitExceeded),
+		exception(codes.Aborted, ErrTransactionCanceled, protoadapt.MessageV1Of(&apiv1.ErrorDetail{
+			Exception: string(ErrTransactionCanceled),
+			CancellationReasons: []*apiv1.CancellationReason{
+				{Code: "TransactionConflict"}, {Code: "ConditionalCheckFailed"},
+			},
+		})),
+		status.Error(codes.Internal, "a fault"),
+	} {
+		client, connection := fakeClient(t, answer)
+		if err := client.Transaction().Commit(context.Background()); err == nil || len(connection.requests) != 1 {
+			t.Errorf("%v after %d attempts", err, len(connection.requests))
+		}
+	}
+}
+
+func TestConflictsOfTransactionsAreRepeatedWithOneToken(t *testing.T) {
+	conflict := exception(codes.Aborted, ErrTransactionCanceled, protoadapt.MessageV1Of(&apiv1.ErrorDetail{
+		Exception:           string(ErrTransactionCanceled),
+		CancellationReasons: []*apiv1.CancellationReason{{Code: "None"}, {Code: "TransactionConflict"}},
+	}))
+	client, connection := fakeClient(t, conflict, errLost, &apiv1.TransactWriteItemsResponse{})
+	request := &apiv1.TransactWriteItemsRequest{}
+	if _, err := client.Items().TransactWriteItems(context.Background(), request); err != nil {
+		t.Fatal(err)
+	}
+	tokens := map[string]bool{}
+	for _, sent := range connection.requests {
+		tokens[sent.(*apiv1.TransactWriteItemsRequest).GetClientRequestToken()] = true
+	}
+	if len(connection.requests) != 3 || len(tokens) != 1 || tokens[""] || request.ClientRequestToken != nil {
+		t.Errorf("%d attempts, tokens %v", len(connection.requests), tokens)
+	}
+}
+
+func TestCallsHaveADeadline(t *testing.T) {
+	client, connection := fakeClient(t, &apiv1.ListTablesResponse{})
+	if _, err := client.ListTables(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := connection.contexts[0].Deadline(); !ok {
+		t.Error("a call without a deadline")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	_, _ = client.ListTables(ctx)
+	want, _ := ctx.Deadline()
+	if got, _ := connection.contexts[1].Deadline(); !got.Equal(want) {
+		t.Errorf("the deadline of the program is %v, of the call %v", want, got)
+	}
+}
+
+func TestNoAttemptBeginsAfterTheDeadline(t *testing.T) {
+	later := exception(codes.ResourceExhausted, ErrThrottled,
+		protoadapt.MessageV1Of(&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Hour)}))
+	client, connection := fakeClient(t, later)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
+	defer cancel()
+	_, err := client.Table("t").Get(ctx, Key{})
+	var failed *CallError
+	if !errors.As(err, &failed) || failed.RetryAfter != time.Hour || len(connection.requests) != 1 {
+		t.Errorf("%v after %d attempts", err, len(connection.requests))
+	}
+}
+
+func TestPausesGrowAndFollowTheAdvice(t *testing.T) {
+	retry := Retry{MaxAttempts: 10, Initial: 10 * time.Millisecond, Max: 50 * time.Millisecond}
+	for attempt, full := range map[int]time.Duration{1: 10, 2: 20, 3: 40, 4: 50, 100: 50} {
+		full *= time.Millisecond
+		for range 100 {
+			if pause := retry.pause(attempt, 0); pause < full/2 || pause > full {
+				t.Fatalf("attempt %d: %v", attempt, pause)
+			}
+		}
+	}
+	if pause := retry.pause(1, time.Minute); pause != time.Minute {
+		t.Errorf("%v instead of the advice", pause)
+	}
+}
+
+func TestACancelledCallSaysSo(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	client, connection := fakeClient(t, exception(codes.ResourceExhausted, ErrThrottled,
+		protoadapt.MessageV1Of(&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Second)})))
+	cancel()
+	_, err := client.Table("t").Put(ctx, Item{})
+	if !errors.Is(err, context.Canceled) || !NotApplied(err) || len(connection.requests) != 1 {
+		t.Errorf("%v after %d attempts", err, len(connection.requests))
+	}
+}
+
+func TestRequestsAboveTheLimitOfMessagesAreKnownToBeRefused(t *testing.T) {
+	for message, isKnown := range map[string]bool{
+		"trying to send message larger than max (20000015 vs. 16842752)":         true,
+		"SERVER: Received message larger than max (20000015 vs. 16842752)":       true,
+		"grpc: received message larger than max (100000000 vs. 67108864)":        false,
+		"grpc: received message after decompression larger than max 67108864 ..": false,
+	} {
+		client, connection := fakeClient(t, status.Error(codes.ResourceExhausted, message))
+		_, err := client.Table("t").Put(context.Background(), Item{})
+		if NotApplied(err) != isKnown || len(connection.requests) != 1 {
+			t.Errorf("%v after %d attempts", err, len(connection.requests))
+		}
+	}
+}
+
+func TestMessagesAboutReservedWordsSayWhatToWrite(t *testing.T) {
+	client, _ := fakeClient(t, status.Error(codes.InvalidArgument,
+		"Invalid UpdateExpression: Attribute name is a reserved keyword; reserved keyword: total"))
+	_, err := client.Table("t").Get(context.Background(), Key{})
+	if !strings.Contains(err.Error(), "#total stands for the attribute total") {
+		t.Error(err)
+	}
+}
+
+func TestErrorsHaveTheirDetails(t *testing.T) {
+	item, _ := MarshalItem(Item{"id": "ann"})
+	state, _ := status.New(codes.FailedPrecondition, "no").WithDetails(protoadapt.MessageV1Of(&apiv1.ErrorDetail{
+		Exception: string(ErrConditionFailed), Item: item, RequestId: "R9",
+	}))
+	client, _ := fakeClient(t, state.Err())
+	_, err := client.Table("t").Put(context.Background(), Item{})
+	err = fmt.Errorf("wrapped: %w", err)
+	var failed *ConditionFailedError
+	if !errors.As(err, &failed) || failed.Item()["id"] != "ann" || failed.RequestID != "R9" {
+		t.Fatalf("%v", err)
+	}
+	var call *CallError
+	if !errors.As(err, &call) || !errors.Is(err, ErrConditionFailed) || errors.Is(err, ErrValidation) {
+		t.Errorf("%v", err)
+	}
+	var decoded struct {
+		ID string `armature:"id"`
+	}
+	if err := failed.Decode(&decoded); err != nil || decoded.ID != "ann" {
+		t.Errorf("%v %v", decoded, err)
+	}
+	if state, ok := status.FromError(err); !ok || state.Code() != codes.FailedPrecondition {
+		t.Errorf("%v", state)
+	}
+}
+
+func TestSessionsRaiseTheSequenceOfReadsOfIndexes(t *testing.T) {
+	client, connection := fakeClient(t, &apiv1.PutItemResponse{ChangeSequence: 7}, &apiv1.QueryResponse{})
+	session := client.Session()
+	ctx := context.Background()
+	if _, err := session.Table("t").Put(ctx, Item{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		client  *Client
+		table   string
+		want    uint64
+		options []QueryOption
+	}{
+		{session, "t", 7, []QueryOption{Index("i")}},
+		{session, "arn:aws:dynamodb:ddblocal:000000000000:table/t", 7, []QueryOption{Index("i")}},
+		{session, "t", 9, []QueryOption{Index("i"), AtLeast(9)}},
+		{session, "t", 7, []QueryOption{Index("i"), AtLeast(3)}},
+		{session, "t", 0, nil},
+		{session, "other", 0, []QueryOption{Index("i")}},
+		{client, "t", 0, []QueryOption{Index("i")}},
+		{session.Session(), "t", 0, []QueryOption{Index("i")}},
+		{client.Session(session.Position()), "other", 7, []QueryOption{Index("i")}},
+	} {
+		if _, err := Collect(test.client.Table(test.table).Query(ctx, Attr("a").Eq(1), test.options...)); err != nil {
+			t.Fatal(err)
+		}
+		sent := connection.requests[len(connection.requests)-1].(*apiv1.QueryRequest)
+		if client.Position() != 0 {
+			t.Error("a client without a session has a position")
+		}
+		if sent.GetAtLeastSequence() != test.want {
+			t.Errorf("%+v: %d", test, sent.GetAtLeastSequence())
+		}
+	}
+}
+
+func TestSessionsForgetDeletedTablesAndLearnFromAllWrites(t *testing.T) {
+	s := &session{sequences: map[string]uint64{}}
+	s.learn(&apiv1.BatchWriteItemRequest{RequestItems: map[string]*apiv1.WriteRequestList{"a": nil, "b": nil}},
+		&apiv1.BatchWriteItemResponse{ChangeSequence: 5}, 0)
+	s.learn(&apiv1.TransactWriteItemsRequest{TransactItems: []*apiv1.TransactWriteItem{
+		{Action: &apiv1.TransactWriteItem_Delete{Delete: &apiv1.Delete{TableName: "b"}}},
+	}}, &apiv1.TransactWriteItemsResponse{ChangeSequence: 6}, 0)
+	s.learn(&apiv1.UpdateItemRequest{TableName: "b"}, &apiv1.UpdateItemResponse{ChangeSequence: 4}, 0)
+	if s.sequenceOf("a") != 5 || s.sequenceOf("b") != 6 {
+		t.Errorf("%v", s.sequences)
+	}
+	s.learn(&apiv1.DeleteTableRequest{TableName: "b"}, &apiv1.DeleteTableResponse{}, 5)
+	if s.sequenceOf("b") != 6 {
+		t.Error("a write to the new table is forgotten")
+	}
+	s.learn(&apiv1.DeleteTableRequest{TableName: "b"}, &apiv1.DeleteTableResponse{}, 6)
+	if s.sequenceOf("b") != 0 {
+		t.Error("a deleted table is kept")
+	}
+	sequence := uint64(8)
+	s.learn(&apiv1.ExecuteStatementRequest{}, &apiv1.ExecuteStatementResponse{ChangeSequence: &sequence}, 0)
+	read := s.prepare(&apiv1.ExecuteStatementRequest{Statement: " select * from a"}).(*apiv1.ExecuteStatementRequest)
+	if read.GetAtLeastSequence() != 8 || s.sequenceOf("a") != 8 {
+		t.Errorf("%v %d", read, s.sequenceOf("a"))
+	}
+}
+
+func TestWrongSettingsAreRefused(t *testing.T) {
+	for name, open := range map[string]func() (*Client, error){
+		"address":      func() (*Client, error) { return Open(" ") },
+		"timeout":      func() (*Client, error) { return Open("localhost:1", WithTimeout(-1)) },
+		"attempts":     func() (*Client, error) { return Open("localhost:1", WithRetry(Retry{})) },
+		"connections":  func() (*Client, error) { return Open("localhost:1", WithConnections(65)) },
+		"clear text":   func() (*Client, error) { return Open("localhost:1", WithAccessKey("id", "secret")) },
+		"no secret":    func() (*Client, error) { return Open("unix:/x", WithAccessKey("id", "")) },
+		"no authority": func() (*Client, error) { return Open("localhost:1", WithTLSFiles("/does/not/exist", "", "")) },
+		"list":         func() (*Client, error) { return Open("localhost:1,nonsense") },
+	} {
+		if client, err := open(); err == nil {
+			t.Errorf("%s is accepted", name)
+			_ = client.Close()
+		}
+	}
+	for _, address := range []string{"unix:/x", "localhost:1", "localhost:1, localhost:2", "dns:///localhost:1"} {
+		client, err := Open(address, WithConnections(2))
+		if err != nil {
+			t.Errorf("%s: %v", address, err)
+			continue
+		}
+		_ = client.Close()
+	}
+	if _, err := Open("unix:/x", WithAccessKey("id", "secret")); err != nil {
+		t.Errorf("a Unix socket is private: %v", err)
+	}
+}
+
+// recorder is an observer.
+type recorder struct{ calls []string }
+
+func (r *recorder) BeginCall(ctx context.Context, call Call) (context.Context, func(CallResult)) {
+	return ctx, func(result CallResult) {
+		r.calls = append(r.calls, fmt.Sprintf("%s %s %d %v", call.Operation, call.Table, result.Attempts, result.Err == nil))
+	}
+}
+
+func TestObserversSeeCallsWithTheirAttempts(t *testing.T) {
+	seen := &recorder{}
+	connection := &fakeConnection{answers: []any{errLost, &apiv1.PutItemResponse{}, exception(codes.NotFound, ErrResourceNotFound)}}
+	client, err := New(connection, quickRetry, WithObserver(seen))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = client.Table("t").Put(context.Background(), Item{})
+	_, _ = client.Table("u").Get(context.Background(), Key{})
+	if fmt.Sprint(seen.calls) != "[PutItem t 2 true GetItem u 1 false]" {
+		t.Errorf("%q", seen.calls)
+	}
+}

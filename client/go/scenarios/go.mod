@@ -1,0 +1,19 @@
+module github.com/armaturedb/armature/client/go/scenarios
+
+go 1.23.0
+
+require (
+	github.com/armaturedb/armature/client/go v0.2.0
+	google.golang.org/grpc v1.75.1
+	gopkg.in/yaml.v3 v3.0.1
+)
+
+require (
+	golang.org/x/net v0.41.0 // indirect
+	golang.org/x/sys v0.33.0 // indirect
+	golang.org/x/text v0.26.0 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20250707201910-8d1bb00bc6a7 // indirect
+	google.golang.org/protobuf v1.36.8 // indirect
+)
+
+replace github.com/armaturedb/armature/client/go => ../
