@@ -86,7 +86,7 @@ class Proxy:
 
     def __init__(self, program, daemon):
         self._process = subprocess.Popen(
-            [sys.executable, program, daemon], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, program, daemon], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, close_fds=False
         )
         self.address = self._process.stdout.readline().split()[1]
 
@@ -194,7 +194,7 @@ class World:
     def certificates(self):
         if self._certificates is None:
             self._certificates = tempfile.TemporaryDirectory(prefix="armature_")
-            subprocess.run([self.scenarios / "certificates", self._certificates.name], check=True)
+            subprocess.run([self.scenarios / "certificates", self._certificates.name], check=True, close_fds=False)
         return self._certificates.name
 
     @contextlib.contextmanager

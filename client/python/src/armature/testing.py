@@ -36,7 +36,7 @@ def find_daemon(binary: Optional[str] = None) -> str:
         raise FileNotFoundError(
             "no armatured: name it in the argument or in the variable ARMATURED, or put it on the path"
         )
-    return found
+    return os.path.abspath(found)
 
 
 class Daemon:
@@ -71,7 +71,9 @@ class Daemon:
             *self._flags,
         ]
         with open(self._log, "ab") as log:
-            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+            # With close_fds the process may be made by fork, which disturbs the threads of gRPC. Files of Python and of
+            # gRPC are not inherited anyway.
+            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, close_fds=False)
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line.startswith("ready "):
