@@ -211,6 +211,8 @@ store::Database* Engine::database() const { return parts_->database; }
 EngineStats Engine::stats() const {
   return {.read_queue_tasks = parts_->read_pool.length(),
           .read_queue_refused = parts_->read_pool.refused(),
+          .parked_writes = parts_->write_gate.parked(),
+          .parked_writes_refused = parts_->write_gate.refused(),
           .holder_queue_tasks = parts_->holder_pool.queue_length(),
           .table_queue_tasks = parts_->table_pool.queue_length(),
           .check_queue_tasks = parts_->check_pool.queue_length(),

@@ -75,7 +75,9 @@ struct EngineOptions {
 // Number of tasks that wait for a thread.
 struct EngineStats {
   size_t read_queue_tasks = 0;
-  uint64_t read_queue_refused = 0;  // since the start: the queue was full, or the task had waited too long
+  uint64_t read_queue_refused = 0;     // since the start: the queue was full, or the task had waited too long
+  size_t parked_writes = 0;            // held back during an overload
+  uint64_t parked_writes_refused = 0;  // since the start
   size_t holder_queue_tasks = 0;
   size_t table_queue_tasks = 0;
   size_t check_queue_tasks = 0;

@@ -304,6 +304,7 @@ void HttpConnection::HandleRequest() {
   request.peer = peer_;
   request.client = client_;
   request.is_late = std::exchange(is_late_, false);
+  if (request.is_late) loop_->state().late_requests.fetch_add(1, std::memory_order_relaxed);
   handled_bytes_ = request.body.capacity();
   CountHeld();
   handling_ = true;

@@ -212,6 +212,7 @@ HttpServer::~HttpServer() { Stop(absl::ZeroDuration()); }
 
 const std::string& HttpServer::address() const { return impl_->address; }
 size_t HttpServer::connections() const { return impl_->state->connections.value(); }
+uint64_t HttpServer::late_requests() const { return impl_->state->late_requests.load(std::memory_order_relaxed); }
 size_t HttpServer::held_bytes() const { return impl_->state->budget->held(); }
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& options, HttpHandler* handler) {

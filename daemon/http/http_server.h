@@ -72,6 +72,8 @@ class HttpServer {
   // The listening address with the actual port: "127.0.0.1:41234".
   const std::string& address() const;
   size_t connections() const;
+  // Number of requests since the start that the handler got with `is_late`.
+  uint64_t late_requests() const;
   // Bytes counted against the budget, by all its servers.
   size_t held_bytes() const;
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -62,6 +63,7 @@ struct ServerState {
   ConnectionLedger* const ledger;
   MemoryBudget* const budget;
   ConnectionCount connections;
+  std::atomic<uint64_t> late_requests = 0;
   // The server stops: answers close their connections.
   std::atomic<bool> draining = false;
 };

@@ -100,10 +100,11 @@ constexpr MetricDefinition kExpiry[] = {
 constexpr MetricDefinition kPools[] = {
     {"armature_pool_queue_tasks", kGauge, "pool",
      "Tasks that wait for a thread. `pool` is read (queries, scans, reads from disk), locks (requests that hold row "
-     "locks), tables (operations on tables and backups) or check (armature verify)."},
+     "locks), tables (operations on tables and backups), check (armature verify), or writes (writes that are held back "
+     "during an overload)."},
     {"armature_pool_refused_total", kCounter, "pool",
      "Requests that were throttled without being run, because too many waited for a thread of the pool, or they had "
-     "waited too long."},
+     "waited too long. `pool` is read, writes, or http (requests that waited in the sockets of HTTP connections)."},
 };
 
 constexpr MetricDefinition kDisk[] = {

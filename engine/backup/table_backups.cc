@@ -336,7 +336,7 @@ absl::StatusOr<TableDescription> RestoreTableFromBackup(Parts* parts, const Rest
   ARM_ASSIGN_OR_RETURN(model::TableDescriptor target, TargetOf(known.backup.table, request));
   // Kept open from here on, so that the backup cannot be deleted.
   absl::StatusOr<std::unique_ptr<store::BackupReader>> backup =
-      store::BackupReader::Open(parts->options.backup.directory, known.id);
+      store::BackupReader::Open(store::LocalVolume(), parts->options.backup.directory, known.id);
   if (absl::IsNotFound(backup.status())) return NoSuchBackupError(*request.backup_arn);
   ARM_RETURN_IF_ERROR(backup.status());
   return StartRestore(parts, *std::move(backup), known.backup.table.id, std::move(target));
@@ -347,7 +347,8 @@ absl::StatusOr<TableDescription> RestoreTableOf(Parts* parts, const RestoreTable
   faults.CheckName(request.target_table_name, "targetTableName", model::kTableNameMinChars);
   ARM_RETURN_IF_ERROR(faults.ToStatus());
   ARM_ASSIGN_OR_RETURN(const std::string directory, parts->backups.DirectoryOf(request.directory));
-  absl::StatusOr<std::unique_ptr<store::BackupReader>> backup = store::BackupReader::Open(directory, request.backup);
+  absl::StatusOr<std::unique_ptr<store::BackupReader>> backup =
+      store::BackupReader::Open(store::LocalVolume(), directory, request.backup);
   if (absl::IsNotFound(backup.status())) return ResourceNotFoundError(Sv(backup.status().message()));
   // Clients allowed to call this may see the text of the error.
   if (!backup.ok()) return ValidationError(Sv(backup.status().message()));

@@ -1,65 +1,64 @@
 #include "storage/store/data_directory.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <cstdlib>
+#include <memory>
 #include <sstream>
 #include <string>
-#include <system_error>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "glog/logging.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/store/durable_file.h"
 #include "storage/store/wal/log_register.h"
 
 namespace armature::store {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view kDirectoryMagic = "armature database";
 
-absl::Status CheckRestored(const std::string& path) {
-  std::error_code error;
-  if (!fs::exists(Cat(path, kDataRestoringFile), error)) return absl::OkStatus();
+absl::Status CheckRestored(Volume* volume, const std::string& path) {
+  ARM_ASSIGN_OR_RETURN(const bool is_marked, volume->Exists(Cat(path, kDataRestoringFile)));
+  if (!is_marked) return absl::OkStatus();
   return FailedPreconditionError(
       Cat("data directory ", path, ": restoring it did not finish: run the restore again or remove it"));
 }
 
 // An operator may have reasons to let others read, so an existing directory is neither refused nor changed.
-void WarnIfOpenToOthers(const std::string& path) {
-  struct stat status = {};
-  if (stat(path.c_str(), &status) != 0 || (status.st_mode & 077) == 0) return;
+void WarnIfOpenToOthers(Volume* volume, const std::string& path) {
+  const unsigned mode = volume->OpenToOthers(path);
+  if (mode == 0) return;
   LOG(WARNING) << "store: other users may access the data directory path=" << path
-               << absl::StrFormat(" mode=%04o", status.st_mode & 07777) << "; run: chmod 700 " << path;
+               << absl::StrFormat(" mode=%04o", mode) << "; run: chmod 700 " << path;
+}
+
+// Locks the directory for this process.
+absl::StatusOr<std::unique_ptr<const VolumeLock>> LockDirectory(Volume* volume, const std::string& path) {
+  const std::string file = Cat(path, kDataLockFile);
+  absl::StatusOr<std::unique_ptr<VolumeLock>> lock = volume->Lock(file, Volume::LockMode::kAlone, /*make=*/true);
+  if (absl::IsFailedPrecondition(lock.status())) {
+    return FailedPreconditionError(
+        Cat("data directory ", path, " is in use by another process (", file, " is locked)"));
+  }
+  if (!lock.ok()) return WithContext(lock.status(), "data directory is not writable");
+  return *std::move(lock);
 }
 
 }  // namespace
 
-unsigned RestrictNewFiles() { return umask(077); }
-
-absl::StatusOr<bool> IsUnusedDataDirectory(const std::string& path) {
-  std::error_code error;
-  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = "/" + it->path().filename().string();
+absl::StatusOr<bool> IsUnusedDataDirectory(Volume* volume, const std::string& path) {
+  ARM_ASSIGN_OR_RETURN(const std::vector<std::string> entries, volume->List(path));
+  for (const std::string& entry : entries) {
+    const std::string name = "/" + entry;
     if (name != kDataLockFile && name != kDataNewFile && name != Cat(kDataFormatFile, kUnfinishedSuffix) &&
         name != Cat(kDataNewFile, kUnfinishedSuffix) && name != Cat(kDataRestoringFile, kUnfinishedSuffix)) {
       return false;
     }
   }
-  if (error) return UnavailableError(Cat("cannot read directory ", path, ": ", error.message()));
   return true;
 }
 
@@ -77,51 +76,53 @@ std::string RandomUuid() {
   return hex;
 }
 
-absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string_view given_path) {
+// True if the directory has a format file. False if it has none and is unused, so that a database may be made there.
+// Errors: FailedPrecondition if it holds something else, or if a restore into it did not finish.
+absl::StatusOr<bool> IsKnown(Volume* volume, const std::string& path) {
+  ARM_RETURN_IF_ERROR(CheckRestored(volume, path));
+  ARM_ASSIGN_OR_RETURN(const bool is_known, volume->Exists(Cat(path, kDataFormatFile)));
+  if (is_known) return true;
+  ARM_ASSIGN_OR_RETURN(const bool is_unused, IsUnusedDataDirectory(volume, path));
+  if (is_unused) return false;
+  return FailedPreconditionError(
+      Cat("data directory ", path, " is not empty and holds no armature.format: not ours; name an empty one"));
+}
+
+absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(Volume* volume, std::string_view given_path) {
   const std::string path(given_path);
-  std::error_code error;
-  const bool exists = fs::exists(path, error);
+  ARM_ASSIGN_OR_RETURN(const bool exists, volume->Exists(path));
   // Durably: a power cut after the first acknowledged write must not lose the whole directory.
-  ARM_RETURN_IF_ERROR(MakeDirectories(path));
-  if (!exists) fs::permissions(path, fs::perms::owner_all, error);
-  if (error) return UnavailableError(Cat("cannot make data directory ", path, ": ", error.message()));
-  if (exists) WarnIfOpenToOthers(path);
-  ARM_RETURN_IF_ERROR(CheckRestored(path));
-  if (!fs::exists(Cat(path, kDataFormatFile), error)) {
-    // Checked before the lock is taken: taking it would create a file in a directory that is not ours.
-    ARM_ASSIGN_OR_RETURN(const bool unused, IsUnusedDataDirectory(path));
-    if (!unused) {
-      return FailedPreconditionError(
-          Cat("data directory ", path, " is not empty and holds no armature.format: not ours; name an empty one"));
-    }
-  }
-  const std::string lock_path = Cat(path, kDataLockFile);
-  const int lock_fd = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock_fd < 0) return ErrnoError("data directory is not writable: cannot open", lock_path, errno);
-  auto directory = std::unique_ptr<DataDirectory>(new DataDirectory(path, lock_fd));
-  if (flock(lock_fd, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return ErrnoError("cannot lock", lock_path, errno);
-    return FailedPreconditionError(
-        Cat("data directory ", path, " is in use by another process (", lock_path, " is locked)"));
-  }
+  ARM_RETURN_IF_ERROR(volume->MakeDirectories(path));
+  if (!exists) ARM_RETURN_IF_ERROR(volume->CloseToOthers(path));
+  if (exists) WarnIfOpenToOthers(volume, path);
+  // Checked before the lock is taken: taking it would create a file in a directory that is not ours.
+  ARM_RETURN_IF_ERROR(IsKnown(volume, path).status());
+  ARM_ASSIGN_OR_RETURN(std::unique_ptr<const VolumeLock> lock, LockDirectory(volume, path));
+  auto directory = std::unique_ptr<DataDirectory>(new DataDirectory(volume, path, std::move(lock)));
   // Checked again: before the lock was held, another process could have been writing.
-  ARM_RETURN_IF_ERROR(CheckRestored(path));
-  const bool known = fs::exists(Cat(path, kDataFormatFile), error);
-  if (!known) ARM_RETURN_IF_ERROR(WriteDurably(Cat(path, kDataNewFile), ""));
+  ARM_ASSIGN_OR_RETURN(const bool known, IsKnown(volume, path));
+  const std::string mark = Cat(path, kDataNewFile);
+  if (!known) ARM_RETURN_IF_ERROR(volume->WriteDurably(mark, ""));
   ARM_RETURN_IF_ERROR(known ? directory->ReadFormat() : directory->WriteFormat());
-  directory->is_new_ = fs::exists(Cat(path, kDataNewFile), error);
+  ARM_ASSIGN_OR_RETURN(directory->is_new_, volume->Exists(mark));
+  // With the mark a start removes the database. NoteLogs follows the durable removal of the mark.
+  if (directory->is_new_ && directory->has_logs_) {
+    return FailedPreconditionError(Cat("data directory ", path, " holds ", NameIn(mark),
+                                       ", with which a start removes the database, although its creation was "
+                                       "finished; nothing was changed: remove that file"));
+  }
   return directory;
 }
 
-DataDirectory::~DataDirectory() { close(lock_fd_); }
+absl::StatusOr<bool> HoldsDatabase(Volume* volume, const std::string& path) {
+  return volume->Exists(Cat(path, kDataFormatFile));
+}
 
-absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(const std::string& path) {
+absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(Volume* volume, const std::string& path) {
   const std::string file = Cat(path, kDataFormatFile);
-  std::ifstream in(file);
-  std::ostringstream all;
-  all << in.rdbuf();
-  if (!in.good() && !in.eof()) return UnavailableError(Cat("cannot read ", file));
-  std::istringstream lines(all.str());
+  const absl::StatusOr<std::string> text = volume->Read(file);
+  if (!text.ok()) return UnavailableError(Cat("cannot read ", file));
+  std::istringstream lines(*text);
   std::string line;
   std::getline(lines, line);
   if (line != kDirectoryMagic) {
@@ -147,7 +148,7 @@ absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(const std::string& path) {
 }
 
 absl::Status DataDirectory::ReadFormat() {
-  ARM_ASSIGN_OR_RETURN(const DirectoryFormat format, ReadDirectoryFormat(path_));
+  ARM_ASSIGN_OR_RETURN(const DirectoryFormat format, ReadDirectoryFormat(volume_, path_));
   if (format.version > kFormatVersion) {
     return FailedPreconditionError(Cat("data directory ", path_, " has format ", format.version,
                                        "; this build reads formats up to ", kFormatVersion, ": use a newer armatured"));
@@ -160,7 +161,9 @@ absl::Status DataDirectory::ReadFormat() {
 
 absl::Status DataDirectory::CheckLogs() const {
   const std::string file = Cat(db_path(), "/", kLogRegisterFile);
-  if (is_new_ || !has_logs_ || PathExists(file)) return absl::OkStatus();
+  if (is_new_ || !has_logs_) return absl::OkStatus();
+  ARM_ASSIGN_OR_RETURN(const bool is_there, volume_->Exists(file));
+  if (is_there) return absl::OkStatus();
   return DataLossError(Cat("the register of log files ", file, " is missing, and log files may be, too; nothing was ",
                            "changed: put the files back, restore a backup, or see armature recover"));
 }
@@ -168,17 +171,16 @@ absl::Status DataDirectory::CheckLogs() const {
 absl::Status DataDirectory::NoteLogs() {
   if (has_logs_) return absl::OkStatus();
   const std::string file = Cat(path_, kDataFormatFile);
-  ARM_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(file));
-  ARM_RETURN_IF_ERROR(WriteDurably(file, Cat(text, text.ends_with('\n') ? "" : "\n", "logs: 1\n")));
+  ARM_ASSIGN_OR_RETURN(const std::string text, volume_->Read(file));
+  ARM_RETURN_IF_ERROR(volume_->WriteDurably(file, Cat(text, text.ends_with('\n') ? "" : "\n", "logs: 1\n")));
   has_logs_ = true;
   return absl::OkStatus();
 }
 
 absl::Status DataDirectory::FinishCreation() {
   if (!is_new_) return absl::OkStatus();
-  const std::string file = Cat(path_, kDataNewFile);
-  if (unlink(file.c_str()) != 0) return ErrnoError("cannot remove", file, errno);
-  ARM_RETURN_IF_ERROR(SyncDirectory(path_));
+  ARM_RETURN_IF_ERROR(volume_->Remove(Cat(path_, kDataNewFile)).status());
+  ARM_RETURN_IF_ERROR(volume_->SyncDirectory(path_));
   is_new_ = false;
   return absl::OkStatus();
 }
@@ -186,12 +188,12 @@ absl::Status DataDirectory::FinishCreation() {
 absl::Status DataDirectory::RaiseFormat() {
   if (format_version_ == kFormatVersion) return absl::OkStatus();
   const std::string file = Cat(path_, kDataFormatFile);
-  ARM_ASSIGN_OR_RETURN(std::string text, ReadWholeFile(file));
+  ARM_ASSIGN_OR_RETURN(std::string text, volume_->Read(file));
   const std::string line = Cat("\nformat: ", format_version_, "\n");
   const size_t at = text.find(line);
   if (at == std::string::npos) return FailedPreconditionError(Cat(file, " is damaged: it must name a format"));
   text.replace(at, line.size(), Cat("\nformat: ", kFormatVersion, "\n"));  // all other lines stay
-  ARM_RETURN_IF_ERROR(WriteDurably(file, text));
+  ARM_RETURN_IF_ERROR(volume_->WriteDurably(file, text));
   LOG(INFO) << "store: raised the format of the data directory path=" << path_ << " from=" << format_version_
             << " to=" << kFormatVersion;
   format_version_ = kFormatVersion;
@@ -201,7 +203,7 @@ absl::Status DataDirectory::RaiseFormat() {
 absl::Status DataDirectory::WriteFormat() {
   database_id_ = RandomUuid();
   format_version_ = kFormatVersion;
-  return WriteDurably(Cat(path_, kDataFormatFile), DataFormatText(format_version_, database_id_));
+  return volume_->WriteDurably(Cat(path_, kDataFormatFile), DataFormatText(format_version_, database_id_));
 }
 
 }  // namespace armature::store

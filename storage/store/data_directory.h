@@ -6,8 +6,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/statusor.h"
+#include "storage/store/files/volume.h"
 
 namespace armature::store {
 
@@ -30,7 +32,9 @@ struct DirectoryFormat {
 };
 // Reads the format file of the directory `path`. Errors: FailedPrecondition if it is damaged, Unavailable if it cannot
 // be read. Not an error: a version newer than this build's.
-absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(const std::string& path);
+absl::StatusOr<DirectoryFormat> ReadDirectoryFormat(Volume* volume, const std::string& path);
+// True if the directory `path` holds a database, perhaps an unfinished one. Errors: Unavailable.
+absl::StatusOr<bool> HoldsDatabase(Volume* volume, const std::string& path);
 
 // An open data directory. Holds the directory's lock until destroyed.
 //
@@ -44,11 +48,11 @@ class DataDirectory {
   // to another program, if a restore into it did not finish, or if its format is newer than this build's; Unavailable
   // if it cannot be created or written; ResourceExhausted if the disk is full. An existing directory is unchanged on
   // error.
-  static absl::StatusOr<std::unique_ptr<DataDirectory>> Open(std::string_view path);
-  ~DataDirectory();
+  static absl::StatusOr<std::unique_ptr<DataDirectory>> Open(Volume* volume, std::string_view path);
   DataDirectory(const DataDirectory&) = delete;
   DataDirectory& operator=(const DataDirectory&) = delete;
 
+  Volume* volume() const { return volume_; }
   const std::string& path() const { return path_; }
   std::string db_path() const { return path_ + std::string(kDataDatabase); }
   // Random UUID, chosen when the directory was created.
@@ -72,12 +76,14 @@ class DataDirectory {
   absl::Status NoteLogs();
 
  private:
-  DataDirectory(std::string path, int lock_fd) : path_(std::move(path)), lock_fd_(lock_fd) {}
+  DataDirectory(Volume* volume, std::string path, std::unique_ptr<const VolumeLock> lock)
+      : volume_(volume), path_(std::move(path)), lock_(std::move(lock)) {}
   absl::Status ReadFormat();
   absl::Status WriteFormat();
 
+  Volume* const volume_;
   const std::string path_;
-  const int lock_fd_;
+  const std::unique_ptr<const VolumeLock> lock_;
   std::string database_id_;
   int format_version_ = 0;
   bool is_new_ = false;
@@ -87,12 +93,7 @@ class DataDirectory {
 // Text of the format file.
 std::string DataFormatText(int format_version, std::string_view database_id);
 // True if the directory is empty, or holds only the leftovers of an earlier start that died at once.
-absl::StatusOr<bool> IsUnusedDataDirectory(const std::string& path);
-
-// For programs that write data directories or backups: files and directories that the process creates from now on are
-// accessible to its user only. The engine has no option for it, so this sets the process's umask. Returns the old
-// umask.
-unsigned RestrictNewFiles();
+absl::StatusOr<bool> IsUnusedDataDirectory(Volume* volume, const std::string& path);
 
 // A random version-4 UUID in its text form.
 std::string RandomUuid();

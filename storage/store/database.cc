@@ -1,9 +1,7 @@
 #include "storage/store/database.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -54,15 +52,18 @@ Database::~Database() = default;
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options) {
   auto impl = std::make_unique<Impl>();
-  ARM_ASSIGN_OR_RETURN(impl->directory, DataDirectory::Open(options.path));
+  ARM_ASSIGN_OR_RETURN(impl->directory, DataDirectory::Open(options.volume, options.path));
   ARM_RETURN_IF_ERROR(impl->directory->CheckLogs());
   const std::string db_path = impl->directory->db_path();
   if (impl->directory->is_new()) {
     // An interrupted creation may leave a database that cannot be opened. It holds no data.
-    std::error_code error;
-    std::filesystem::remove_all(db_path, error);
-    if (!error) std::filesystem::create_directory(db_path, error);
-    if (error) return UnavailableError(Cat("cannot make ", db_path, " anew: ", error.message()));
+    const std::string failed = Cat("cannot make ", db_path, " anew");
+    if (const absl::Status removed = options.volume->RemoveTree(db_path); !removed.ok()) {
+      return WithContext(removed, failed);
+    }
+    if (const absl::Status made = options.volume->MakeDirectories(db_path); !made.ok()) {
+      return WithContext(made, failed);
+    }
   }
   ARM_ASSIGN_OR_RETURN(
       impl->rocks, RocksDb::Open(db_path, options,

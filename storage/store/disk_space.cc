@@ -1,12 +1,9 @@
 #include "storage/store/disk_space.h"
 
 #include <fcntl.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -15,7 +12,6 @@
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
-#include "storage/base/strings.h"
 #include "storage/base/thread_pool.h"
 #include "storage/store/rocks_db.h"
 
@@ -38,14 +34,6 @@ constexpr uint64_t kRoomFraction = 16;
 constexpr size_t kRoomFiles = 16;
 
 }  // namespace
-
-absl::StatusOr<DiskUsage> MeasureDisk(const std::string& path) {
-  struct statvfs disk = {};
-  if (statvfs(path.c_str(), &disk) != 0) {
-    return UnavailableError(Cat("cannot tell the free space of ", path, ": ", std::strerror(errno)));
-  }
-  return DiskUsage{uint64_t{disk.f_blocks} * disk.f_frsize, uint64_t{disk.f_bavail} * disk.f_frsize};
-}
 
 DiskSpace::DiskSpace(DiskReserve reserve, Measure measure) : reserve_(reserve), measure_(std::move(measure)) { Look(); }
 

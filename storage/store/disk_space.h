@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <thread>
 
 #include "absl/base/thread_annotations.h"
@@ -14,20 +13,12 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "storage/base/monotonic_wait.h"
+#include "storage/store/files/volume.h"
 #include "storage/store/options.h"
 
 namespace armature::store {
 
 class RocksDb;
-
-// Size of a file system in bytes. `free_bytes` is available to this process.
-struct DiskUsage {
-  uint64_t total_bytes = 0;
-  uint64_t free_bytes = 0;
-};
-
-// Measures the file system that holds `path`. Errors: Unavailable.
-absl::StatusOr<DiskUsage> MeasureDisk(const std::string& path);
 
 // The lack that made a write fail.
 enum class Shortage : uint8_t { kSpace, kDescriptors };

@@ -1,15 +1,11 @@
 #include "storage/store/inspector.h"
 
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -18,7 +14,6 @@
 #include "storage/base/strings.h"
 #include "storage/codec/key_codec.h"
 #include "storage/store/catalog/catalog_record.h"
-#include "storage/store/durable_file.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/options.h"
 #include "storage/store/rocks_options.h"
@@ -28,8 +23,6 @@
 
 namespace armature::store {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr size_t kCacheBytes = size_t{32} << 20;
 
@@ -60,16 +53,16 @@ rocksdb::DBOptions ReadOnlyOptions(const DatabaseOptions& options, const Attempt
 }
 
 // Locks the directory. Null if it has no lock file.
-absl::StatusOr<std::unique_ptr<const LockedFile>> LockShared(const std::string& directory) {
+absl::StatusOr<std::unique_ptr<const VolumeLock>> LockShared(Volume* volume, const std::string& directory) {
   const std::string file = Cat(directory, kDataLockFile);
-  absl::StatusOr<LockedFile> lock = LockedFile::Open(file, LockedFile::Mode::kShared, /*make=*/false);
+  absl::StatusOr<std::unique_ptr<VolumeLock>> lock = volume->Lock(file, Volume::LockMode::kShared, /*make=*/false);
   if (absl::IsNotFound(lock.status())) return nullptr;
   if (absl::IsFailedPrecondition(lock.status())) {
     return FailedPreconditionError(Cat("data directory ", directory, " is in use by another process (", file,
                                        " is locked): stop the daemon first, or inspect a copy"));
   }
   if (!lock.ok()) return lock.status();
-  return std::make_unique<const LockedFile>(*std::move(lock));
+  return *std::move(lock);
 }
 
 // Creates an iterator whose upper bound is the end of the range.
@@ -303,31 +296,32 @@ absl::Status ParseValue(std::string_view value, MetaRecord* record) {
 }  // namespace
 
 struct Inspector::Rocks {
-  explicit Rocks(std::string current) : env(MakeReadOnlyEnv(std::move(current))) {}
+  Rocks(Volume* volume, std::string current) : env(MakeReadOnlyEnv(volume, std::move(current))) {}
 
   std::unique_ptr<rocksdb::Env> env;  // outlives the database
   ReadOnlyDb open;
 };
 
-Inspector::Inspector(std::string path, std::unique_ptr<const LockedFile> lock)
-    : path_(std::move(path)), lock_(std::move(lock)) {}
+Inspector::Inspector(Volume* volume, std::string path, std::unique_ptr<const VolumeLock> lock)
+    : volume_(volume), path_(std::move(path)), lock_(std::move(lock)) {}
 
 Inspector::~Inspector() {
   rocks_.reset();
-  std::error_code error;
-  if (!work_directory_.empty()) fs::remove_all(work_directory_, error);
+  if (!work_directory_.empty()) static_cast<void>(volume_->RemoveTree(work_directory_));
 }
 
-absl::StatusOr<std::unique_ptr<Inspector>> Inspector::Open(const std::string& path, IfUnreadable if_unreadable) {
-  std::error_code error;
-  const bool is_there = fs::exists(Cat(path, kDataFormatFile), error) || fs::exists(path + "/db/CURRENT", error);
+absl::StatusOr<std::unique_ptr<Inspector>> Inspector::Open(Volume* volume, const std::string& path,
+                                                           IfUnreadable if_unreadable) {
   // Missing permission must not be reported as a missing database.
-  if (error) return UnavailableError(Cat("cannot read ", path, ": ", error.message()));
+  ARM_ASSIGN_OR_RETURN(bool is_there, HoldsDatabase(volume, path));
+  if (!is_there) {
+    ARM_ASSIGN_OR_RETURN(is_there, volume->Exists(path + "/db/CURRENT"));
+  }
   if (!is_there) {
     return FailedPreconditionError(Cat(path, " holds no database of Armature"));
   }
-  ARM_ASSIGN_OR_RETURN(std::unique_ptr<const LockedFile> lock, LockShared(path));
-  auto inspector = std::unique_ptr<Inspector>(new Inspector(path, std::move(lock)));
+  ARM_ASSIGN_OR_RETURN(std::unique_ptr<const VolumeLock> lock, LockShared(volume, path));
+  auto inspector = std::unique_ptr<Inspector>(new Inspector(volume, path, std::move(lock)));
   ARM_RETURN_IF_ERROR(inspector->ReadFormat());
   inspector->OpenRocks();
   if (inspector->extent_ == Extent::kNothing && if_unreadable == IfUnreadable::kReadFiles) {
@@ -339,8 +333,8 @@ absl::StatusOr<std::unique_ptr<Inspector>> Inspector::Open(const std::string& pa
 }
 
 absl::Status Inspector::ReadFormat() {
-  is_new_ = PathExists(Cat(path_, kDataNewFile));
-  absl::StatusOr<DirectoryFormat> format = ReadDirectoryFormat(path_);
+  is_new_ = volume_->Exists(Cat(path_, kDataNewFile)).value_or(false);
+  absl::StatusOr<DirectoryFormat> format = ReadDirectoryFormat(volume_, path_);
   if (!format.ok()) {
     problems_.push_back(Cat(Sv(format.status().message()), "; its data is taken for format ", kFormatVersion));
     return absl::OkStatus();
@@ -356,15 +350,16 @@ absl::Status Inspector::ReadFormat() {
 void Inspector::OpenRocks() {
   const std::string path = path_ + "/db";
   DatabaseOptions options;
+  options.volume = volume_;
   options.cache_bytes = kCacheBytes;
   std::string failure;
   std::string current;
-  if (const absl::StatusOr<LogName> manifest = FindLostManifest(path); manifest.ok()) {
+  if (const absl::StatusOr<LogName> manifest = FindLostManifest(volume_, path); manifest.ok()) {
     current = CurrentText(*manifest);
     problems_.push_back(Cat(path, "/CURRENT is missing or damaged; ", FileName(*manifest), " is read, which it named"));
   }
   for (const Attempt& attempt : kAttempts) {
-    auto rocks = std::make_unique<Rocks>(current);
+    auto rocks = std::make_unique<Rocks>(volume_, current);
     const rocksdb::Status status =
         rocks->open.Open(ReadOnlyOptions(options, attempt, rocks->env.get()), path, options.cache_bytes);
     if (!status.ok()) {
@@ -380,15 +375,13 @@ void Inspector::OpenRocks() {
 }
 
 absl::Status Inspector::OpenFiles() {
-  std::error_code error;
-  std::string name = (fs::temp_directory_path(error) / "armature-inspect-XXXXXX").string();
-  if (error || mkdtemp(name.data()) == nullptr) return UnavailableError(Cat("cannot make ", name));
-  work_directory_ = name;
+  ARM_ASSIGN_OR_RETURN(work_directory_, volume_->MakeScratchDirectory());
   ARM_ASSIGN_OR_RETURN(const std::vector<std::string> left_out,
-                       MakeManifestOf(path_, work_directory_, LinkKind::kSymbolic));
-  auto rocks = std::make_unique<Rocks>("");
+                       MakeManifestOf(volume_, path_, work_directory_, LinkKind::kSymbolic));
+  auto rocks = std::make_unique<Rocks>(volume_, "");
   const Attempt attempt{Extent::kFiles, rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords, ""};
   DatabaseOptions options;
+  options.volume = volume_;
   options.cache_bytes = kCacheBytes;
   ARM_RETURN_IF_ERROR(FromRocks(rocks->open.Open(ReadOnlyOptions(options, attempt, rocks->env.get()),
                                                  work_directory_ + "/db", options.cache_bytes),

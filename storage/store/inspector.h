@@ -20,11 +20,10 @@
 #include "storage/store/data_directory.h"
 #include "storage/store/database.h"
 #include "storage/store/expiry/expiry_index.h"
+#include "storage/store/files/volume.h"
 #include "storage/store/keyspace.h"
 
 namespace armature::store {
-
-class LockedFile;
 
 // Facts about a column family, taken from its files.
 struct FamilyFiles {
@@ -57,7 +56,7 @@ class Inspector {
   // `if_unreadable`: action if RocksDB cannot open the database. kReadFiles: its table files are read with a manifest
   // made anew in a temporary directory, which takes as long as reading all of them.
   enum class IfUnreadable { kStop, kReadFiles };
-  static absl::StatusOr<std::unique_ptr<Inspector>> Open(const std::string& path,
+  static absl::StatusOr<std::unique_ptr<Inspector>> Open(Volume* volume, const std::string& path,
                                                          IfUnreadable if_unreadable = IfUnreadable::kStop);
   ~Inspector();
   Inspector(const Inspector&) = delete;
@@ -88,14 +87,15 @@ class Inspector {
  private:
   struct Rocks;
 
-  Inspector(std::string path, std::unique_ptr<const LockedFile> lock);
+  Inspector(Volume* volume, std::string path, std::unique_ptr<const VolumeLock> lock);
   absl::Status ReadFormat();
   void OpenRocks();
   // Opens the table files without the manifest, in a temporary directory.
   absl::Status OpenFiles();
 
+  Volume* const volume_;
   const std::string path_;
-  const std::unique_ptr<const LockedFile> lock_;  // null if the directory, such as a copy, has no lock file
+  const std::unique_ptr<const VolumeLock> lock_;  // null if the directory, such as a copy, has no lock file
   DirectoryFormat format_;
   bool is_new_ = false;
   std::vector<std::string> problems_;

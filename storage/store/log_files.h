@@ -12,6 +12,7 @@
 #include "absl/synchronization/mutex.h"
 #include "rocksdb/env.h"
 #include "rocksdb/io_status.h"
+#include "storage/store/files/volume.h"
 #include "storage/store/wal/log_register.h"
 #include "storage/store/wal/sync_mark.h"
 
@@ -97,9 +98,9 @@ class LogFiles {
 // would treat a shortage of descriptors as a failure that only a restart repairs.
 rocksdb::IOStatus NameShortage(rocksdb::IOStatus status, int error);
 
-// The file system given to RocksDB: it makes log files as above, and reports every shortage (full disk, quota, file
-// size limit, descriptors) as NoSpace. `files` outlives it.
-std::unique_ptr<rocksdb::Env> MakeEnv(LogFiles* files);
+// The files of `volume` as they are given to RocksDB: it makes log files as above, and reports every shortage (full
+// disk, quota, file size limit, descriptors) as NoSpace. Both arguments outlive it.
+std::unique_ptr<rocksdb::Env> MakeEnv(Volume* volume, LogFiles* files);
 
 }  // namespace armature::store
 

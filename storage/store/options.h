@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "storage/store/files/volume.h"
+
 namespace armature::store {
 
 // When a commit is acknowledged. kSync: after fsync; no acknowledged write is ever lost. kInterval: after the write,
@@ -27,7 +29,8 @@ struct StreamOptions {
 };
 
 struct DatabaseOptions {
-  std::string path;
+  Volume* volume = LocalVolume();  // outlives the database
+  std::string path;                // data directory in it
   Durability durability = Durability::kSync;
   int64_t sync_interval_ms = 100;  // kInterval only; at least 1
   // Size of the block cache: data, index and filter blocks of all families.

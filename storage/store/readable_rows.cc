@@ -32,9 +32,9 @@ FamilyCount CountFamily(const Inspector& inspector, const std::string& family) {
 
 }  // namespace
 
-absl::StatusOr<ReadableRows> CountReadableRows(const std::string& data_dir) {
+absl::StatusOr<ReadableRows> CountReadableRows(Volume* volume, const std::string& data_dir) {
   ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Inspector> inspector,
-                       Inspector::Open(data_dir, Inspector::IfUnreadable::kReadFiles));
+                       Inspector::Open(volume, data_dir, Inspector::IfUnreadable::kReadFiles));
   ReadableRows result;
   if (!inspector->HasFamily(kMetaFamily)) return result;
   std::map<std::string, int64_t> totals;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "storage/store/files/volume.h"
 
 namespace armature::store {
 
@@ -27,7 +28,7 @@ struct ReadableRows {
 
 // Reads all rows of `data_dir`, with those that are only in readable parts of the log. If the database cannot be
 // opened, the rows of its table files are counted. Changes nothing. Errors: as Inspector::Open.
-absl::StatusOr<ReadableRows> CountReadableRows(const std::string& data_dir);
+absl::StatusOr<ReadableRows> CountReadableRows(Volume* volume, const std::string& data_dir);
 
 }  // namespace armature::store
 

@@ -17,7 +17,6 @@
 #include "storage/store/catalog/catalog.h"
 #include "storage/store/catalog/ddl_worker.h"
 #include "storage/store/data_directory.h"
-#include "storage/store/durable_file.h"
 #include "storage/store/inspector.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/rocks_db.h"
@@ -36,11 +35,11 @@ std::string LossOf(const LogFault& fault) {
 }
 
 // Adds the faults of the log. nullopt: the register tells nothing of the log.
-absl::StatusOr<std::optional<size_t>> AddLogFaults(const std::string& data_dir, bool has_logs,
+absl::StatusOr<std::optional<size_t>> AddLogFaults(Volume* volume, const std::string& data_dir, bool has_logs,
                                                    std::vector<Damage>* damage) {
   const std::string path = Cat(data_dir, kDataDatabase);
   const absl::StatusOr<std::unique_ptr<LogRegister>> opened =
-      LogRegister::Open(Cat(path, "/", kLogRegisterFile), LogRegister::Access::kRead);
+      LogRegister::Open(volume, Cat(path, "/", kLogRegisterFile), LogRegister::Access::kRead);
   if (absl::IsNotFound(opened.status()) && !has_logs) return std::nullopt;
   if (absl::IsNotFound(opened.status()) || absl::IsDataLoss(opened.status())) {
     damage->push_back({std::string(Sv(opened.status().message())),
@@ -48,9 +47,9 @@ absl::StatusOr<std::optional<size_t>> AddLogFaults(const std::string& data_dir, 
     return std::nullopt;
   }
   ARM_RETURN_IF_ERROR(opened.status());
-  const absl::StatusOr<LogFindings> findings = FindLogFaults(path, **opened);
+  const absl::StatusOr<LogFindings> findings = FindLogFaults(volume, path, **opened);
   if (absl::IsNotFound(findings.status()) || absl::IsDataLoss(findings.status())) {
-    const absl::StatusOr<LogName> manifest = FindLostManifest(path);
+    const absl::StatusOr<LogName> manifest = FindLostManifest(volume, path);
     // Without a manifest RocksDB opens nothing.
     if (!manifest.ok()) return std::nullopt;
     damage->push_back({std::string(Sv(findings.status().message())),
@@ -195,25 +194,27 @@ class Forgetting {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Damage>> FindDamage(const std::string& data_dir) {
-  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Inspector> inspector, Inspector::Open(data_dir));
+absl::StatusOr<std::vector<Damage>> FindDamage(Volume* volume, const std::string& data_dir) {
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<Inspector> inspector, Inspector::Open(volume, data_dir));
   std::vector<Damage> damage;
   ARM_ASSIGN_OR_RETURN(const std::optional<size_t> log_faults,
-                       AddLogFaults(data_dir, inspector->format().has_logs && !inspector->is_new(), &damage));
+                       AddLogFaults(volume, data_dir, inspector->format().has_logs && !inspector->is_new(), &damage));
   AddOpenProblem(*inspector, log_faults, &damage);
   ARM_RETURN_IF_ERROR(AddCatalogDamage(*inspector, &damage));
   return damage;
 }
 
-absl::Status AcceptLosses(const std::string& data_dir, const std::vector<Damage>& accepted) {
-  if (!PathExists(Cat(data_dir, kDataFormatFile))) {
+absl::Status AcceptLosses(Volume* volume, const std::string& data_dir, const std::vector<Damage>& accepted) {
+  ARM_ASSIGN_OR_RETURN(const bool is_there, HoldsDatabase(volume, data_dir));
+  if (!is_there) {
     return FailedPreconditionError(Cat(data_dir, " holds no database of Armature"));
   }
-  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<DataDirectory> directory, DataDirectory::Open(data_dir));
-  if (const absl::StatusOr<LogName> manifest = FindLostManifest(directory->db_path()); manifest.ok()) {
-    ARM_RETURN_IF_ERROR(WriteDurably(directory->db_path() + "/CURRENT", CurrentText(*manifest)));
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<DataDirectory> directory, DataDirectory::Open(volume, data_dir));
+  if (const absl::StatusOr<LogName> manifest = FindLostManifest(volume, directory->db_path()); manifest.ok()) {
+    ARM_RETURN_IF_ERROR(volume->WriteDurably(directory->db_path() + "/CURRENT", CurrentText(*manifest)));
   }
   DatabaseOptions options;
+  options.volume = volume;
   options.path = data_dir;
   ARM_ASSIGN_OR_RETURN(
       const std::unique_ptr<RocksDb> rocks,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "storage/store/files/volume.h"
 
 namespace armature::store {
 
@@ -19,7 +20,7 @@ struct Damage {
 
 // Finds the damage that stops a start of the database in `data_dir`. Changes nothing. Not found: damaged rows of
 // tables, which stop no start. Errors: FailedPrecondition if there is no database, or a process uses it; Unavailable.
-absl::StatusOr<std::vector<Damage>> FindDamage(const std::string& data_dir);
+absl::StatusOr<std::vector<Damage>> FindDamage(Volume* volume, const std::string& data_dir);
 
 // Makes a start possible without what `accepted` names: writes a lost CURRENT anew, forgets missing log files, skips
 // damaged records of the log, and drops the accepted column families, and those without rows that belong to no table.
@@ -27,7 +28,7 @@ absl::StatusOr<std::vector<Damage>> FindDamage(const std::string& data_dir);
 // FindDamage. Errors as above, and DataLoss if the database cannot be opened even so. Then at most the ends of log
 // files that were being written, which every start removes, and a register of log files that could not be read are
 // gone, and CURRENT is written anew.
-absl::Status AcceptLosses(const std::string& data_dir, const std::vector<Damage>& accepted);
+absl::Status AcceptLosses(Volume* volume, const std::string& data_dir, const std::vector<Damage>& accepted);
 
 }  // namespace armature::store
 

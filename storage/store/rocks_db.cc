@@ -1,9 +1,7 @@
 #include "storage/store/rocks_db.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
-#include <system_error>
 #include <utility>
 
 #include "glog/logging.h"
@@ -53,11 +51,11 @@ class PutNotes final : public rocksdb::WriteBatch::Handler {
 
 RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs)
     : options_(options),
-      space_(options.disk_reserve, [path] { return MeasureDisk(path); }),
+      space_(options.disk_reserve, [volume = options.volume, path] { return volume->Measure(path); }),
       logs_(std::move(logs)),
-      spare_(path),
+      spare_(options.volume, path),
       log_files_(logs_.log_register.get()),
-      env_(MakeEnv(&log_files_)),
+      env_(MakeEnv(options.volume, &log_files_)),
       cache_(rocksdb::NewLRUCache(options.cache_bytes)),
       memtables_(std::make_shared<rocksdb::WriteBufferManager>(options.memtables_bytes_max)),
       statistics_(rocksdb::CreateDBStatistics()),
@@ -68,8 +66,8 @@ RocksDb::RocksDb(const std::string& path, const DatabaseOptions& options, Checke
 
 absl::StatusOr<std::unique_ptr<RocksDb>> RocksDb::Open(const std::string& path, const DatabaseOptions& options,
                                                        IfMissing if_missing, IfDamaged if_damaged) {
-  ARM_ASSIGN_OR_RETURN(CheckedLogs logs,
-                       CheckLogs(path, if_missing == IfMissing::kCreate, if_damaged == IfDamaged::kAcceptLosses));
+  ARM_ASSIGN_OR_RETURN(CheckedLogs logs, CheckLogs(options.volume, path, if_missing == IfMissing::kCreate,
+                                                   if_damaged == IfDamaged::kAcceptLosses));
   auto database = std::unique_ptr<RocksDb>(new RocksDb(path, options, std::move(logs)));
   ARM_RETURN_IF_ERROR(database->OpenFamilies(path, if_missing, if_damaged));
   for (const LogName name : database->logs_.missing) ARM_RETURN_IF_ERROR(database->logs_.log_register->Remove(name));
@@ -102,13 +100,11 @@ rocksdb::ColumnFamilyOptions RocksDb::MakeFamilyOptions(std::string_view name) c
 // After a kill, the log may hold as much as all memtables, and a replay flushes them.
 bool RocksDb::LacksSpaceToReplay(const std::string& path) const {
   uint64_t log_bytes = 0;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+  const absl::StatusOr<std::vector<std::string>> entries = volume()->List(path);
+  for (const std::string& entry : entries.ok() ? *entries : std::vector<std::string>()) {
     LogName name;
-    if (!ParseLogName(it->path().filename().string(), &name) || name.kind != LogKind::kWriteAhead) continue;
-    std::error_code unknown;
-    const uint64_t size = it->file_size(unknown);
-    if (!unknown) log_bytes += size;
+    if (!ParseLogName(entry, &name) || name.kind != LogKind::kWriteAhead) continue;
+    log_bytes += volume()->Size(Cat(path, "/", entry)).value_or(0);
   }
   return space_.report().usage.free_bytes < log_bytes + SpareFile::kBytes;
 }

@@ -147,6 +147,8 @@ class RocksDb {
 
   // Outlives the objects opened from this database.
   DiskSpace* space() { return &space_; }
+  // The place of the database's files.
+  Volume* volume() const { return options_.volume; }
 
  private:
   RocksDb(const std::string& path, const DatabaseOptions& options, CheckedLogs logs);

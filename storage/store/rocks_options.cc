@@ -16,7 +16,7 @@
 #include "rocksdb/table.h"
 #include "rocksdb/utilities/table_properties_collectors.h"
 #include "storage/store/disk_space.h"
-#include "storage/store/durable_file.h"
+#include "storage/store/files/file_error.h"
 #include "storage/store/log_files.h"
 #include "storage/store/meta_keys.h"
 
@@ -154,8 +154,8 @@ class TextFile final : public rocksdb::FSSequentialFile {
 
 class ReadOnlyFileSystem final : public rocksdb::FileSystemWrapper {
  public:
-  explicit ReadOnlyFileSystem(std::string current)
-      : FileSystemWrapper(rocksdb::FileSystem::Default()), current_(std::move(current)) {}
+  ReadOnlyFileSystem(Volume* volume, std::string current)
+      : FileSystemWrapper(volume->file_system()), current_(std::move(current)) {}
 
   IOStatus NewSequentialFile(const std::string& name, const FileOptions& options,
                              std::unique_ptr<rocksdb::FSSequentialFile>* result, IODebugContext* debug) override {
@@ -222,6 +222,7 @@ class ReadOnlyFileSystem final : public rocksdb::FileSystemWrapper {
 
 rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options) {
   rocksdb::DBOptions db;
+  db.env = options.volume->env();
   // Families are made in bulk by the DDL worker, never at open.
   db.create_missing_column_families = false;
   // LogFiles refuses them.
@@ -297,8 +298,8 @@ std::shared_ptr<rocksdb::EventListener> MakeErrorListener(DiskSpace* space) {
   return std::make_shared<ErrorListener>(space);
 }
 
-std::unique_ptr<rocksdb::Env> MakeReadOnlyEnv(std::string current) {
-  return rocksdb::NewCompositeEnv(std::make_shared<ReadOnlyFileSystem>(std::move(current)));
+std::unique_ptr<rocksdb::Env> MakeReadOnlyEnv(Volume* volume, std::string current) {
+  return rocksdb::NewCompositeEnv(std::make_shared<ReadOnlyFileSystem>(volume, std::move(current)));
 }
 
 ReadOnlyDb::~ReadOnlyDb() {

@@ -21,6 +21,7 @@ namespace armature::store {
 
 class DiskSpace;
 
+// With the files of `options.volume`.
 rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options);
 
 // For rows of indexes and for the catalog: point reads and ranges.
@@ -47,9 +48,9 @@ std::shared_ptr<rocksdb::Logger> MakeRocksLogger();
 // automatic recovery, which continues with the failed log file; see RocksDb::Resume.
 std::shared_ptr<rocksdb::EventListener> MakeErrorListener(DiskSpace* space);
 
-// A file system that cannot be changed: refuses to create, write, rename, link and remove files and directories.
-// `current`, if not empty, is shown instead of the content of CURRENT.
-std::unique_ptr<rocksdb::Env> MakeReadOnlyEnv(std::string current);
+// The files of `volume`, which cannot be changed: refuses to create, write, rename, link and remove files and
+// directories. `current`, if not empty, is shown instead of the content of CURRENT. `volume` outlives it.
+std::unique_ptr<rocksdb::Env> MakeReadOnlyEnv(Volume* volume, std::string current);
 
 // A database opened for reading only, and its column families by name.
 struct ReadOnlyDb {

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "glog/logging.h"
@@ -20,7 +18,6 @@
 #include "storage/store/catalog/catalog.h"
 #include "storage/store/catalog/catalog_record.h"
 #include "storage/store/data_directory.h"
-#include "storage/store/durable_file.h"
 #include "storage/store/inspector.h"
 #include "storage/store/keyspace.h"
 #include "storage/store/meta_keys.h"
@@ -35,8 +32,6 @@
 
 namespace armature::store {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr size_t kBatchBytes = 1 << 20;
 constexpr size_t kCacheBytes = 64 << 20;
@@ -54,14 +49,16 @@ bool HasItems(std::string_view family) {
   return IsDataFamilyName(family) || (family.size() > 1 && family[0] == 'l' && family[1] >= '0' && family[1] <= '9');
 }
 
-std::vector<fs::path> FilesWith(const std::string& directory, std::string_view suffix) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().filename().string().ends_with(suffix)) files.push_back(it->path());
+// Names of the files of `kind` in a directory, in order. A directory that cannot be read has none.
+std::vector<LogName> LogsIn(Volume* volume, const std::string& directory, LogKind kind) {
+  const absl::StatusOr<std::vector<std::string>> entries = volume->List(directory);
+  std::vector<LogName> names;
+  for (const std::string& entry : entries.ok() ? *entries : std::vector<std::string>()) {
+    LogName name;
+    if (ParseLogName(entry, &name) && name.kind == kind) names.push_back(name);
   }
-  std::sort(files.begin(), files.end());
-  return files;
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 // The families that the log may name, by their ids.
@@ -69,7 +66,8 @@ using FamilyNames = std::map<uint32_t, std::string>;
 
 class Salvager {
  public:
-  Salvager(std::string from, std::string to) : from_(std::move(from)), to_(std::move(to)) {}
+  Salvager(Volume* volume, std::string from, std::string to)
+      : volume_(volume), from_(std::move(from)), to_(std::move(to)) {}
 
   absl::StatusOr<SalvageReport> Run() {
     ARM_RETURN_IF_ERROR(OpenSource());
@@ -89,14 +87,14 @@ class Salvager {
   absl::Status OpenSource() {
     ARM_ASSIGN_OR_RETURN(const bool is_unused, IsUnused(to_));
     if (!is_unused) return FailedPreconditionError(Cat(to_, " is not empty: name a new directory"));
-    ARM_ASSIGN_OR_RETURN(source_, Inspector::Open(from_));
+    ARM_ASSIGN_OR_RETURN(source_, Inspector::Open(volume_, from_));
     is_whole_ = source_->extent() == Inspector::Extent::kAll;
     is_manifest_whole_ = source_->extent() != Inspector::Extent::kNothing;
     for (const std::string& problem : source_->problems()) report_.problems.push_back(problem);
     ReadRegister();
-    for (const fs::path& manifest : FilesWith(from_ + "/db", "")) {
-      if (!manifest.filename().string().starts_with("MANIFEST-")) continue;
-      absl::StatusOr<FamilyNames> names = ReadFamilyNames(manifest.string());
+    const std::string db = Cat(from_, kDataDatabase);
+    for (const LogName manifest : LogsIn(volume_, db, LogKind::kManifest)) {
+      absl::StatusOr<FamilyNames> names = ReadFamilyNames(volume_, Cat(db, "/", FileName(manifest)));
       if (names.ok()) names_.merge(*names);
     }
     return absl::OkStatus();
@@ -106,9 +104,9 @@ class Salvager {
   void ReadRegister() {
     const std::string db = from_ + "/db";
     const absl::StatusOr<std::unique_ptr<LogRegister>> logs =
-        LogRegister::Open(Cat(db, "/", kLogRegisterFile), LogRegister::Access::kRead);
+        LogRegister::Open(volume_, Cat(db, "/", kLogRegisterFile), LogRegister::Access::kRead);
     if (!logs.ok()) return;
-    const absl::StatusOr<LogFindings> findings = FindLogFaults(db, **logs);
+    const absl::StatusOr<LogFindings> findings = FindLogFaults(volume_, db, **logs);
     if (!findings.ok() || !findings->are_registered) return;
     for (const LogFault& fault : findings->faults) {
       report_.problems.push_back(fault.text);
@@ -117,19 +115,19 @@ class Salvager {
     }
   }
 
-  static absl::StatusOr<bool> IsUnused(const std::string& directory) {
-    return PathExists(directory) ? IsUnusedDataDirectory(directory) : true;
+  absl::StatusOr<bool> IsUnused(const std::string& directory) const {
+    ARM_ASSIGN_OR_RETURN(const bool is_there, volume_->Exists(directory));
+    return is_there ? IsUnusedDataDirectory(volume_, directory) : true;
   }
 
   absl::Status OpenTarget() {
-    ARM_ASSIGN_OR_RETURN(target_, DataDirectory::Open(to_));
+    ARM_ASSIGN_OR_RETURN(target_, DataDirectory::Open(volume_, to_));
     // Until it is complete, a start refuses the directory, as it does during a restore.
-    ARM_RETURN_IF_ERROR(WriteDurably(Cat(to_, kDataRestoringFile), ""));
+    ARM_RETURN_IF_ERROR(volume_->WriteDurably(Cat(to_, kDataRestoringFile), ""));
     if (!is_manifest_whole_) ARM_RETURN_IF_ERROR(RepairFiles());
-    std::error_code error;
-    fs::create_directory(target_->db_path(), error);
-    if (error) return UnavailableError(Cat("cannot make ", target_->db_path(), ": ", error.message()));
+    ARM_RETURN_IF_ERROR(volume_->MakeDirectories(target_->db_path()));
     DatabaseOptions options;
+    options.volume = volume_;
     options.path = to_;
     options.cache_bytes = kCacheBytes;
     ARM_ASSIGN_OR_RETURN(rocks_, RocksDb::Open(target_->db_path(), options, RocksDb::IfMissing::kCreate));
@@ -138,11 +136,12 @@ class Salvager {
 
   absl::Status RepairFiles() {
     const std::string work = Cat(to_, kWorkDirectory);
-    ARM_ASSIGN_OR_RETURN(const std::vector<std::string> left_out, MakeManifestOf(from_, work, LinkKind::kHard));
+    ARM_ASSIGN_OR_RETURN(const std::vector<std::string> left_out,
+                         MakeManifestOf(volume_, from_, work, LinkKind::kHard));
     for (const std::string& file : left_out) {
       report_.problems.push_back(Cat(from_, "/db/", file, " cannot be read as a whole; left out"));
     }
-    ARM_ASSIGN_OR_RETURN(std::unique_ptr<Inspector> repaired, Inspector::Open(work));
+    ARM_ASSIGN_OR_RETURN(std::unique_ptr<Inspector> repaired, Inspector::Open(volume_, work));
     if (repaired->extent() == Inspector::Extent::kNothing) {
       return DataLossError(Cat("nothing of the files in ", from_, "/db can be read: ", repaired->problems().back()));
     }
@@ -233,25 +232,22 @@ class Salvager {
 
   absl::Status ReplayLogs() {
     AddFixedNames();
-    std::map<uint64_t, fs::path> logs;
-    for (const fs::path& file : FilesWith(from_ + "/db", ".log")) {
-      LogName name;
-      if (ParseLogName(file.string(), &name) && name.kind == LogKind::kWriteAhead) logs.emplace(name.number, file);
-    }
-    for (const auto& [number, file] : logs) {
+    const std::string db = Cat(from_, kDataDatabase);
+    for (const LogName log : LogsIn(volume_, db, LogKind::kWriteAhead)) {
+      const std::string file = Cat(db, "/", FileName(log));
       absl::Status failed;
       uint64_t behind = 0;
       const auto apply = [&](std::string_view record, bool is_behind_damage) {
         if (failed.ok()) failed = ReplayBatch(record);
         if (is_behind_damage) ++behind;
       };
-      const absl::StatusOr<LogScan> scan = ScanLog(file.string(), apply);
+      const absl::StatusOr<LogScan> scan = ScanLog(volume_, file, apply);
       ARM_RETURN_IF_ERROR(failed);
       if (!scan.ok()) {
         report_.problems.push_back(Cat(Sv(scan.status().message())));
       } else if (!scan->is_whole()) {
-        report_.problems.push_back(Cat(file.string(), " is damaged at offset ", scan->whole, "; ", behind,
-                                       " batches behind the damage were taken"));
+        report_.problems.push_back(
+            Cat(file, " is damaged at offset ", scan->whole, "; ", behind, " batches behind the damage were taken"));
       }
     }
     return absl::OkStatus();
@@ -434,13 +430,13 @@ class Salvager {
     ARM_RETURN_IF_ERROR(target_->FinishCreation());
     ARM_RETURN_IF_ERROR(target_->NoteLogs());
     source_.reset();
-    std::error_code error;
-    fs::remove_all(Cat(to_, kWorkDirectory), error);
-    fs::remove(Cat(to_, kDataRestoringFile), error);
-    if (error) return UnavailableError(Cat("cannot remove ", to_, kDataRestoringFile, ": ", error.message()));
-    return SyncDirectory(to_);
+    // Left files do no harm.
+    static_cast<void>(volume_->RemoveTree(Cat(to_, kWorkDirectory)));
+    ARM_RETURN_IF_ERROR(volume_->Remove(Cat(to_, kDataRestoringFile)).status());
+    return volume_->SyncDirectory(to_);
   }
 
+  Volume* const volume_;
   const std::string from_;
   const std::string to_;
   std::unique_ptr<Inspector> source_;
@@ -458,8 +454,8 @@ class Salvager {
 
 }  // namespace
 
-absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string& to) {
-  return Salvager(from, to).Run();
+absl::StatusOr<SalvageReport> Salvage(Volume* volume, const std::string& from, const std::string& to) {
+  return Salvager(volume, from, to).Run();
 }
 
 }  // namespace armature::store

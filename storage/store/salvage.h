@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "storage/store/files/volume.h"
 
 namespace armature::store {
 
@@ -44,7 +45,7 @@ struct SalvageReport {
 //
 // Cost: reads and writes everything once; needs the space of the copy. Errors: FailedPrecondition if `from` holds no
 // database or is in use, or if `to` holds something; DataLoss if nothing can be read; Unavailable, ResourceExhausted.
-absl::StatusOr<SalvageReport> Salvage(const std::string& from, const std::string& to);
+absl::StatusOr<SalvageReport> Salvage(Volume* volume, const std::string& from, const std::string& to);
 
 }  // namespace armature::store
 

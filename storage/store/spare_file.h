@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "storage/store/files/volume.h"
+
 namespace armature::store {
 
 inline constexpr std::string_view kSpareFile = "armature.spare";  // in the directory of the database
@@ -18,7 +20,7 @@ class SpareFile {
  public:
   static constexpr uint64_t kBytes = uint64_t{8} << 20;
 
-  explicit SpareFile(std::string_view database_path);
+  SpareFile(Volume* volume, std::string_view database_path);
 
   // Makes the file, if it is missing. Called when there is plenty of space. A failure is logged once.
   void Keep();
@@ -30,6 +32,7 @@ class SpareFile {
  private:
   bool Make() const;
 
+  Volume* const volume_;
   const std::string path_;
   bool is_kept_ = false;
   bool is_released_ = false;

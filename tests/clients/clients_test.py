@@ -26,10 +26,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 SAMPLES = HERE.parents[1] / "tools/demo"
 sys.path.insert(0, str(HERE.parent / "support"))
 from armature_daemon import Daemon, client_environment  # noqa: E402
+from client_programs import TIMEOUT_S, node_script, npm_clients  # noqa: E402
 
 AWS = "/usr/bin/aws"  # of the distribution, whatever stands first on the path
 CHROMIUM = "/usr/bin/chromium"
-TIMEOUT_S = 600
 OPTIONS = argparse.Namespace()
 
 
@@ -409,25 +409,10 @@ class Node(ClientTest):
 
     @classmethod
     def setUpClass(cls):
-        if shutil.which("node") is None or shutil.which("npm") is None:
-            raise unittest.SkipTest("no node and npm")
-        cls.folder = pathlib.Path(OPTIONS.work) / "node"
-        cls.folder.mkdir(parents=True, exist_ok=True)
-        wanted = (HERE / "package-lock.json").read_bytes()
-        installed = cls.folder / "installed.json"
-        if not installed.exists() or installed.read_bytes() != wanted:
-            for name in ("package.json", "package-lock.json"):
-                shutil.copy(HERE / name, cls.folder)
-            command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-            done = subprocess.run(command, cwd=cls.folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-            if done.returncode != 0:
-                raise unittest.SkipTest(f"npm cannot install the clients here:\n{done.stderr}")
-            installed.write_bytes(wanted)
+        cls.folder = npm_clients(OPTIONS.work)
 
     def node(self, script, **more):
-        # Node resolves imports from the script's folder.
-        shutil.copy(HERE / script, self.folder)
-        return self.run_checked(["node", str(self.folder / script)],
+        return self.run_checked(node_script(self.folder, script),
                                 env={**self.environment, "ENDPOINT": self.endpoint, **more})
 
     def test_javascript_sdk(self):

@@ -90,7 +90,8 @@ void CheckLog(std::string_view bytes) {
   Check(out != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), out) == bytes.size(), "the file is written");
   std::fclose(out);
   uint64_t taken = 0;
-  const auto scan = store::ScanLog(file.path, [&taken](std::string_view record, bool) { taken += record.size(); });
+  const auto scan = store::ScanLog(store::LocalVolume(), file.path,
+                                   [&taken](std::string_view record, bool) { taken += record.size(); });
   Check(scan.ok(), "every file can be scanned");
   Check(scan->size == bytes.size() && scan->whole <= scan->size, "the good part lies in the file");
   Check(taken <= bytes.size(), "records lie in the file");

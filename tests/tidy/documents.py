@@ -45,6 +45,9 @@ README_FOLDERS = (
     "client/python/src/armature",
     "client/python/tests",
     "client/src",
+    "client/node",
+    "client/node/src",
+    "client/node/test",
     "cmake",
     "tests",
     "tests/unit",
@@ -64,7 +67,7 @@ README_FOLDERS = (
     "tools/advise",
     "tools/bench",
 )
-MODULE_SUFFIXES = (".h", ".cc", ".proto", ".py", ".mjs", ".cmake")
+MODULE_SUFFIXES = (".h", ".cc", ".proto", ".py", ".mjs", ".ts", ".cmake")
 MODULE_FOLDERS = (*CODE_FOLDERS, "cmake", "proto")
 # A table of modules is one whose first column is called so; its first cells are names in backticks.
 MODULE_COLUMN = re.compile(r"\|\s*(?:Modules?|Files?|Headers?)\s*\|")

@@ -189,9 +189,27 @@ class TidyTest(unittest.TestCase):
                         findings.append(f"{name}:{number}: '{line.strip()}': {advice}")
         self.check(findings)
 
+    def test_files_of_databases_are_reached_through_a_volume(self):
+        """No module of the store but storage/store/files knows the file systems of the machine."""
+        allowed = ("storage/store/files", "storage/store/disk_space.cc")  # the latter counts descriptors
+        local = re.compile(
+            r"#include <(filesystem|fstream|fcntl\.h|sys/(stat|file|statvfs)\.h)>|std::filesystem"
+            r"|\b(Env|FileSystem)::Default\(|\bstd::rename\("
+            r"|(?<![\w.>])(unlink|rmdir|truncate|ftruncate|fsync|fdatasync|pread|pwrite|access)\("
+        )
+        findings = []
+        for path in code_files():
+            name = name_of(path)
+            if not is_in(name, "storage/store") or any(is_in(name, folder) for folder in allowed):
+                continue
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                if local.search(line):
+                    findings.append(f"{name}:{number}: '{line.strip()}': use a Volume (storage/store/files)")
+        self.check(findings)
+
     def test_files_are_not_too_long(self):
         findings = []
-        for path in code_files((".cc", ".h", ".py")):
+        for path in code_files((".cc", ".h", ".py", ".mjs", ".ts")):
             name = name_of(path)
             lines = len(path.read_text().splitlines())
             if lines > FILE_LINES_MAX and name not in LONG_FILES:

@@ -9,7 +9,7 @@ import tokenize
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CODE_FOLDERS = ("storage", "index", "engine", "daemon", "client", "tools", "tests")
 # Folders of tools and builds, which Git does not track.
-FOREIGN_FOLDERS = {"node_modules", "build", ".git", "__pycache__"}
+FOREIGN_FOLDERS = {"node_modules", "build", "generated", ".git", "__pycache__"}
 
 
 def name_of(path):
@@ -23,7 +23,7 @@ def is_in(name, folder):
 def code_files(suffixes=(".cc", ".h")):
     for folder in CODE_FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in suffixes and path.is_file() and "node_modules" not in path.parts:
+            if path.suffix in suffixes and path.is_file() and not FOREIGN_FOLDERS.intersection(path.parts):
                 yield path
 
 
@@ -129,7 +129,7 @@ def markdown_blocks(text):
 def prose_of(path):
     """(line number, text) of each comment block of a source file, or paragraph of a document."""
     text = path.read_text()
-    if path.suffix in (".cc", ".h", ".proto", ".mjs"):
+    if path.suffix in (".cc", ".h", ".proto", ".mjs", ".ts"):
         yield from joined(cpp_comment_lines(text))
     elif path.suffix == ".py":
         yield from joined(python_comment_lines(text))
@@ -143,6 +143,6 @@ def prose_of(path):
 def prose_files():
     scripts = ("tools/run", "tools/setup", "tools/test", ".ci/run")
     for path in tree_files():
-        known = path.suffix in (".cc", ".h", ".proto", ".mjs", ".py", ".md", ".sh", ".cmake")
+        known = path.suffix in (".cc", ".h", ".proto", ".mjs", ".ts", ".py", ".md", ".sh", ".cmake")
         if known or path.name == "CMakeLists.txt" or name_of(path) in scripts:
             yield path

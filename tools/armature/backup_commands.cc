@@ -291,8 +291,8 @@ absl::Status RestoreBackup(const Session& session, const BackupOptions& options)
   ARM_ASSIGN_OR_RETURN(const BackupEntry entry, OrBackupError(repository->Find(options.id)));
   {
     ProgressBar bar(&session.progress(), session.is_progress_live());
-    ARM_RETURN_IF_ERROR(OrBackupError(
-        repository->Restore(options.id, options.data_dir, ObserverOf(&bar, Cat("restore ", options.data_dir)))));
+    ARM_RETURN_IF_ERROR(OrBackupError(repository->Restore(options.id, store::LocalVolume(), options.data_dir,
+                                                          ObserverOf(&bar, Cat("restore ", options.data_dir)))));
   }
   PrintBackup(session, ToMessage(entry));
   return absl::OkStatus();

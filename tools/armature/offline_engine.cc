@@ -2,8 +2,6 @@
 
 #include <sys/resource.h>
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "absl/synchronization/notification.h"
@@ -24,10 +22,9 @@ void RaiseDescriptorLimit() {
 
 absl::StatusOr<std::unique_ptr<OfflineEngine>> OfflineEngine::Open(const std::string& data_dir) {
   // Opening a missing database would create it.
-  std::error_code error;
-  const bool is_there = std::filesystem::exists(std::filesystem::path(data_dir) / "armature.format", error);
-  if (error) return UsageError(Cat("cannot read ", data_dir, ": ", error.message()));
-  if (!is_there) return UsageError(Cat(data_dir, " holds no database of Armature"));
+  const absl::StatusOr<bool> is_there = store::HoldsDatabase(store::LocalVolume(), data_dir);
+  if (!is_there.ok()) return UsageError(Sv(is_there.status().message()));
+  if (!*is_there) return UsageError(Cat(data_dir, " holds no database of Armature"));
   RaiseDescriptorLimit();
   // The log lines would disturb the output of the command.
   FLAGS_minloglevel = google::GLOG_ERROR;

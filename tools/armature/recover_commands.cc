@@ -30,7 +30,7 @@ absl::Status PrintDamage(const Session& session, const std::string& data_dir,
   Json document = {{"Damage", records}};
   Json tables = Json::array();
   if (!damage.empty() && !session.is_confirmed()) {
-    ARM_ASSIGN_OR_RETURN(const store::ReadableRows rows, store::CountReadableRows(data_dir));
+    ARM_ASSIGN_OR_RETURN(const store::ReadableRows rows, store::CountReadableRows(store::LocalVolume(), data_dir));
     for (const store::ReadableTable& table : rows.tables) {
       tables.push_back({{"TableName", table.name},
                         {"Rows", table.rows},
@@ -104,7 +104,8 @@ absl::Status SalvageTo(const Session& session, const RecoverOptions& options) {
   ARM_RETURN_IF_ERROR(session.Confirm(
       Cat("copy what can be read of ", options.data_dir, " to the new directory ", options.salvage_to)));
   store::RestrictNewFiles();
-  absl::StatusOr<store::SalvageReport> report = store::Salvage(options.data_dir, options.salvage_to);
+  absl::StatusOr<store::SalvageReport> report =
+      store::Salvage(store::LocalVolume(), options.data_dir, options.salvage_to);
   if (absl::IsDataLoss(report.status()) || absl::IsFailedPrecondition(report.status())) {
     return InputError(Sv(report.status().message()));
   }
@@ -116,7 +117,8 @@ absl::Status SalvageTo(const Session& session, const RecoverOptions& options) {
 
 absl::Status Recover(const Session& session, const RecoverOptions& options) {
   RaiseDescriptorLimit();
-  ARM_ASSIGN_OR_RETURN(const std::vector<store::Damage> damage, store::FindDamage(options.data_dir));
+  ARM_ASSIGN_OR_RETURN(const std::vector<store::Damage> damage,
+                       store::FindDamage(store::LocalVolume(), options.data_dir));
   if (!options.salvage_to.empty()) {
     for (const store::Damage& each : damage) session.progress() << "damage: " << each.fault << '\n';
     return SalvageTo(session, options);
@@ -131,9 +133,10 @@ absl::Status Recover(const Session& session, const RecoverOptions& options) {
   }
   ARM_RETURN_IF_ERROR(session.Confirm(Cat("give up what is lost, and make ", options.data_dir, " start again")));
   store::RestrictNewFiles();
-  ARM_RETURN_IF_ERROR(store::AcceptLosses(options.data_dir, damage));
+  ARM_RETURN_IF_ERROR(store::AcceptLosses(store::LocalVolume(), options.data_dir, damage));
   // Without the lost writes, more tables may be unknown.
-  ARM_ASSIGN_OR_RETURN(const std::vector<store::Damage> left, store::FindDamage(options.data_dir));
+  ARM_ASSIGN_OR_RETURN(const std::vector<store::Damage> left,
+                       store::FindDamage(store::LocalVolume(), options.data_dir));
   if (left.empty()) return absl::OkStatus();
   return InputError(
       Cat("this was accepted, but a start is still refused: ", left.front().fault, ": run the command again"));

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -11,7 +9,6 @@
 #include "rocksdb/file_system.h"
 #include "storage/base/fault_points.h"
 #include "storage/base/strings.h"
-#include "storage/store/durable_file.h"
 #include "storage/store/log_files.h"
 
 namespace armature::store {
@@ -49,7 +46,7 @@ class File final : public rocksdb::FSWritableFileOwnerWrapper {
 class BackupFileSystem final : public rocksdb::FileSystemWrapper {
  public:
   explicit BackupFileSystem(BackupAttempt* attempt)
-      : FileSystemWrapper(rocksdb::FileSystem::Default()), attempt_(attempt) {}
+      : FileSystemWrapper(attempt->volume()->file_system()), attempt_(attempt) {}
 
   const char* Name() const override { return "ArmatureBackupFileSystem"; }
 
@@ -99,7 +96,7 @@ class BackupFileSystem final : public rocksdb::FileSystemWrapper {
   IOStatus NewSequentialFile(const std::string& name, const rocksdb::FileOptions& options,
                              std::unique_ptr<rocksdb::FSSequentialFile>* result, IODebugContext* debug) override {
     const std::string directory = Cat(attempt_->path(), kMetaDirectory, "/");
-    if (name.starts_with(directory) && !PathExists(name)) return IOStatus::Corruption("missing", name);
+    if (name.starts_with(directory) && !attempt_->Exists(name)) return IOStatus::Corruption("missing", name);
     return FileSystemWrapper::NewSequentialFile(name, options, result, debug);
   }
 
@@ -115,7 +112,7 @@ IOStatus BackupAttempt::OnFile(const std::string& name) {
     const absl::MutexLock lock(&mutex_);
     if (!error_.ok()) return error_;
     is_first = !std::exchange(has_begun_, true);
-    files_.emplace(name, !PathExists(name));
+    files_.emplace(name, !Exists(name));
   }
   if (is_first && on_first_file_) on_first_file_();
   return work_->Advance(0).ok() ? IOStatus::OK() : OnError(IOStatus::Aborted("cancelled"));
@@ -128,7 +125,7 @@ void BackupAttempt::OnNewDirectory(const std::string& name) {
 
 void BackupAttempt::OnName(const std::string& name) {
   const absl::MutexLock lock(&mutex_);
-  files_.emplace(name, !PathExists(name));
+  files_.emplace(name, !Exists(name));
 }
 
 IOStatus BackupAttempt::OnError(const IOStatus& error) {
@@ -144,18 +141,18 @@ bool BackupAttempt::HasWritten(const std::string& name) const {
 
 void BackupAttempt::Discard() {
   const absl::MutexLock lock(&mutex_);
-  std::error_code first;
+  absl::Status first;
   const auto remove = [&](const std::string& name) {
-    std::error_code error;
-    std::filesystem::remove(name, error);
-    if (error && !first) first = error;
+    const absl::Status removed = volume_->Remove(name).status();
+    if (first.ok()) first = removed;
   };
   for (const auto& [name, was_absent] : files_) {
     if (was_absent) remove(name);
   }
   for (const std::string& name : directories_) remove(name);
-  if (first)
+  if (!first.ok()) {
     LOG(WARNING) << "store: cannot remove files of a failed backup path=" << path_ << " error=" << first.message();
+  }
 }
 
 std::unique_ptr<rocksdb::Env> MakeBackupEnv(BackupAttempt* attempt) {

@@ -16,6 +16,7 @@
 #include "rocksdb/env.h"
 #include "rocksdb/io_status.h"
 #include "storage/store/backup/backup_files.h"
+#include "storage/store/files/volume.h"
 
 namespace armature::store {
 
@@ -25,17 +26,23 @@ namespace armature::store {
 class BackupAttempt {
  public:
   // `on_first_file` is called before the first file is created. By then the engine has listed the files it copies.
-  BackupAttempt(std::string path, std::set<uint32_t> engine_ids, BackupWork* work, std::function<void()> on_first_file)
-      : path_(std::move(path)),
+  // `volume` holds the directory `path`.
+  BackupAttempt(Volume* volume, std::string path, std::set<uint32_t> engine_ids, BackupWork* work,
+                std::function<void()> on_first_file)
+      : volume_(volume),
+        path_(std::move(path)),
         engine_ids_(std::move(engine_ids)),
         work_(work),
         on_first_file_(std::move(on_first_file)) {}
 
+  Volume* volume() const { return volume_; }
   const std::string& path() const { return path_; }
   // Numbers used by existing backups of the engine, including those whose engine file is missing.
   const std::set<uint32_t>& engine_ids() const { return engine_ids_; }
   BackupWork* work() const { return work_; }
 
+  // False also if the volume cannot tell.
+  bool Exists(const std::string& name) const { return volume_->Exists(name).value_or(false); }
   // Called by the file system.
   rocksdb::IOStatus OnFile(const std::string& name);
   void OnName(const std::string& name);
@@ -49,6 +56,7 @@ class BackupAttempt {
   void Discard();
 
  private:
+  Volume* const volume_;
   const std::string path_;
   const std::set<uint32_t> engine_ids_;
   BackupWork* const work_;

@@ -1,17 +1,11 @@
 #include "storage/store/backup/backup_files.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <system_error>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/string_view.h"
@@ -97,8 +91,6 @@ absl::StatusOr<std::string_view> CheckChecksum(std::string_view text) {
   return body;
 }
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view kManifests = "manifests";
 constexpr std::string_view kMeta = "meta";
 constexpr std::string_view kPrivate = "private";
@@ -110,28 +102,11 @@ uint32_t ParseId(std::string_view name) {
   return error == std::errc() && end == name.data() + name.size() && name == Cat(id) ? id : 0;
 }
 
-// Names of the entries of a directory. A missing directory has none.
-std::vector<std::string> NamesIn(const std::string& directory, std::error_code* error) {
-  std::vector<std::string> names;
-  for (fs::directory_iterator it(directory, *error), end; !*error && it != end; it.increment(*error)) {
-    names.push_back(it->path().filename().string());
-  }
-  if (*error == std::errc::no_such_file_or_directory) error->clear();
-  return names;
-}
-
 // Converts the four bytes of RocksDB's checksum to a number.
 uint32_t ToNumber(std::string_view big_endian) {
   uint32_t number = 0;
   for (const char byte : big_endian) number = (number << 8) | static_cast<unsigned char>(byte);
   return number;
-}
-
-void Remove(const std::string& path) {
-  ARM_FAULT_POINT("backup.remove");
-  std::error_code error;
-  fs::remove_all(path, error);
-  if (error) LOG(WARNING) << "store: cannot remove a backup file path=" << path << " error=" << error.message();
 }
 
 }  // namespace
@@ -220,9 +195,8 @@ class BackupFiles::Sizes {
   std::optional<uint64_t> Of(const std::string& name) {
     const auto found = sizes_.find(name);
     if (found != sizes_.end()) return found->second;
-    struct stat status = {};
-    std::optional<uint64_t> size;
-    if (stat(files_.PathOf(name).c_str(), &status) == 0) size = static_cast<uint64_t>(status.st_size);
+    const absl::StatusOr<uint64_t> known = files_.volume()->Size(files_.PathOf(name));
+    const std::optional<uint64_t> size = known.ok() ? std::optional<uint64_t>(*known) : std::nullopt;
     sizes_.emplace(name, size);
     return size;
   }
@@ -237,14 +211,14 @@ std::string BackupFiles::ManifestPath(BackupId id) const { return PathOf(Cat(kMa
 std::string BackupFiles::MetaPath(uint32_t engine_id) const { return PathOf(Cat(kMeta, "/", engine_id)); }
 
 absl::StatusOr<std::vector<KnownBackup>> BackupFiles::ReadAll() const {
-  std::error_code error;
   const std::string directory = PathOf(kManifests);
+  const absl::StatusOr<std::vector<std::string>> names = volume_->List(directory);
+  if (absl::IsNotFound(names.status())) return DataLossError(Cat(directory, " is missing"));
+  if (!names.ok()) return names.status();
   std::vector<BackupId> ids;
-  if (!fs::exists(directory, error)) return DataLossError(Cat(directory, " is missing"));
-  for (const std::string& name : NamesIn(directory, &error)) {
+  for (const std::string& name : *names) {
     if (const BackupId id = ParseId(name); id != 0) ids.push_back(id);
   }
-  if (error) return ErrnoError("cannot read directory", directory, error.value());
   std::sort(ids.begin(), ids.end());
   std::vector<KnownBackup> known;
   Sizes sizes(*this);
@@ -267,7 +241,7 @@ absl::StatusOr<KnownBackup> BackupFiles::Read(BackupId id, Sizes* sizes) const {
   const std::string path = ManifestPath(id);
   KnownBackup backup;
   backup.entry.id = id;
-  const absl::StatusOr<std::string> text = ReadWholeFile(path);
+  const absl::StatusOr<std::string> text = volume_->Read(path);
   if (absl::IsNotFound(text.status())) return absl::NotFoundError(Cat("there is no backup ", id, " in ", path_));
   backup.state = text.status();
   if (text.ok()) {
@@ -286,8 +260,7 @@ absl::StatusOr<KnownBackup> BackupFiles::Read(BackupId id, Sizes* sizes) const {
   backup.entry.damage = std::string(Sv(backup.state.message()));
   // A writer removes the manifest before the other files, so a missing manifest means that the backup was deleted. A
   // failed existence check must not count as missing: the files that only this backup needs would be removed.
-  std::error_code error;
-  if (!backup.state.ok() && !fs::exists(path, error) && !error) {
+  if (!backup.state.ok() && !volume_->Exists(path).value_or(true)) {
     return absl::NotFoundError(Cat("there is no backup ", id, " in ", path_));
   }
   return backup;
@@ -295,7 +268,7 @@ absl::StatusOr<KnownBackup> BackupFiles::Read(BackupId id, Sizes* sizes) const {
 
 absl::Status BackupFiles::Check(const BackupManifest& manifest, Sizes* sizes) const {
   const std::string path = MetaPath(manifest.engine_id);
-  const absl::StatusOr<std::string> meta = ReadWholeFile(path);
+  const absl::StatusOr<std::string> meta = volume_->Read(path);
   if (absl::IsNotFound(meta.status())) return DataLossError(Cat(path, " is missing"));
   if (!meta.ok()) return DataLossError(Sv(meta.status().message()));
   if (meta->size() != manifest.meta_bytes || BackupChecksum(*meta) != manifest.meta_checksum) {
@@ -311,12 +284,12 @@ absl::Status BackupFiles::Check(const BackupManifest& manifest, Sizes* sizes) co
   return absl::OkStatus();
 }
 
-absl::StatusOr<LockedFile> BackupFiles::Hold(BackupId id) const {
-  absl::StatusOr<LockedFile> held =
-      LockedFile::Open(ManifestPath(id), LockedFile::Mode::kSharedIfPossible, /*make=*/false);
+absl::StatusOr<std::unique_ptr<VolumeLock>> BackupFiles::Hold(BackupId id) const {
+  absl::StatusOr<std::unique_ptr<VolumeLock>> held =
+      volume_->Lock(ManifestPath(id), Volume::LockMode::kSharedIfPossible, /*make=*/false);
   // A lock means that the backup is being deleted.
   if (absl::IsNotFound(held.status()) || absl::IsFailedPrecondition(held.status()) ||
-      (held.ok() && !held->IsLinked())) {
+      (held.ok() && !(*held)->IsLinked())) {
     return absl::NotFoundError(Cat("there is no backup ", id, " in ", path_));
   }
   return held;
@@ -324,11 +297,11 @@ absl::StatusOr<LockedFile> BackupFiles::Hold(BackupId id) const {
 
 absl::Status BackupFiles::CheckContent(const BackupFile& file, BackupWork* work) const {
   const std::string path = PathOf(file.name);
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0 && errno == ENOENT) return DataLossError(Cat(path, " is missing"));
-  if (fd < 0) return ErrnoError("cannot read", path, errno);
-  // Drops the file from the page cache, which says nothing about the disk.
-  posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+  const absl::StatusOr<std::unique_ptr<VolumeFile>> opened = volume_->Open(path, Volume::Access::kRead);
+  if (absl::IsNotFound(opened.status())) return DataLossError(Cat(path, " is missing"));
+  if (!opened.ok()) return opened.status();
+  VolumeFile& content = **opened;
+  content.DropCached();
   const std::unique_ptr<rocksdb::FileChecksumGenerator> checksum =
       rocksdb::GetFileChecksumGenCrc32cFactory()->CreateFileChecksumGenerator({});
   std::string buffer(work->ChunkBytes(), '\0');
@@ -336,19 +309,14 @@ absl::Status BackupFiles::CheckContent(const BackupFile& file, BackupWork* work)
   absl::Status status = work->Advance(0);
   while (status.ok()) {
     work->WaitToRead(std::min<uint64_t>(buffer.size(), file.size - std::min(file.size, total)));
-    const ssize_t size = read(fd, buffer.data(), buffer.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) {
-      status = DataLossError(Sv(ErrnoError("cannot read", path, errno).message()));
-      break;
-    }
-    if (size == 0) break;
-    total += static_cast<uint64_t>(size);
-    checksum->Update(buffer.data(), static_cast<size_t>(size));
-    status = work->Advance(static_cast<uint64_t>(size));
+    const absl::StatusOr<size_t> size = content.ReadAt(total, buffer.size(), buffer.data());
+    if (!size.ok()) status = DataLossError(Sv(size.status().message()));
+    if (!size.ok() || *size == 0) break;
+    total += *size;
+    checksum->Update(buffer.data(), *size);
+    status = work->Advance(*size);
   }
-  posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-  close(fd);
+  content.DropCached();
   ARM_RETURN_IF_ERROR(status);
   if (total != file.size) {
     return DataLossError(Cat(path, " is damaged: it has ", total, " bytes instead of ", file.size));
@@ -365,8 +333,7 @@ std::set<uint32_t> BackupFiles::EngineIds(const std::vector<KnownBackup>& known)
   for (const KnownBackup& backup : known) {
     if (backup.manifest.has_value()) ids.insert(backup.manifest->engine_id);
   }
-  std::error_code error;
-  for (const std::string& name : NamesIn(PathOf(kPrivate), &error)) {
+  for (const std::string& name : NamesIn(kPrivate)) {
     if (const uint32_t id = ParseId(name); id != 0) ids.insert(id);
   }
   return ids;
@@ -382,19 +349,32 @@ std::set<std::string> BackupFiles::Needed(const std::vector<KnownBackup>& known)
   return needed;
 }
 
+// Names of the entries of a directory; none if it is missing or cannot be read.
+std::vector<std::string> BackupFiles::NamesIn(std::string_view directory) const {
+  absl::StatusOr<std::vector<std::string>> names = volume_->List(PathOf(directory));
+  return names.ok() ? *std::move(names) : std::vector<std::string>();
+}
+
+void BackupFiles::Remove(const std::string& path) const {
+  ARM_FAULT_POINT("backup.remove");
+  const absl::Status removed = volume_->RemoveTree(path);
+  if (!removed.ok()) {
+    LOG(WARNING) << "store: cannot remove a backup file path=" << path << " error=" << removed.message();
+  }
+}
+
 void BackupFiles::Sweep(const std::vector<KnownBackup>& known) const {
   const std::set<std::string> needed = Needed(known);
   std::set<std::string> directories;
   for (const std::string& name : needed) directories.insert(name.substr(0, name.rfind('/')));
-  std::error_code error;
   // Not "shared": RocksDB does not use it with our options.
   for (const std::string_view directory : {kMeta, kPrivate, std::string_view("shared_checksum")}) {
-    for (const std::string& name : NamesIn(PathOf(directory), &error)) {
+    for (const std::string& name : NamesIn(directory)) {
       const std::string whole = Cat(directory, "/", name);
       if (!needed.contains(whole) && !directories.contains(whole)) Remove(PathOf(whole));
     }
   }
-  for (const std::string& name : NamesIn(PathOf(kManifests), &error)) {
+  for (const std::string& name : NamesIn(kManifests)) {
     if (name.ends_with(kUnfinishedSuffix)) Remove(PathOf(Cat(kManifests, "/", name)));
   }
 }
@@ -411,8 +391,7 @@ void BackupFiles::RemoveFilesOf(const BackupManifest& manifest, const std::vecto
   const std::string meta = Cat(kMeta, "/", manifest.engine_id);
   if (!needed.contains(meta)) Remove(PathOf(meta));
   // Removes the private directory only if it is empty.
-  std::error_code error;
-  fs::remove(PathOf(own), error);
+  static_cast<void>(volume_->Remove(PathOf(own)));
 }
 
 bool HasDamage(const std::vector<KnownBackup>& known) {

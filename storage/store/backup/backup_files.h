@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,7 +19,7 @@
 #include "absl/status/statusor.h"
 #include "rocksdb/rate_limiter.h"
 #include "storage/store/backup/backup_repository.h"
-#include "storage/store/durable_file.h"
+#include "storage/store/files/volume.h"
 
 namespace armature::store {
 
@@ -103,8 +104,9 @@ struct KnownBackup {
 // Thread-safety: immutable; callers synchronize access to the files.
 class BackupFiles {
  public:
-  explicit BackupFiles(std::string path) : path_(std::move(path)) {}
+  BackupFiles(Volume* volume, std::string path) : volume_(volume), path_(std::move(path)) {}
 
+  Volume* volume() const { return volume_; }
   const std::string& path() const { return path_; }
   std::string PathOf(std::string_view name) const;
   std::string ManifestPath(BackupId id) const;
@@ -115,7 +117,7 @@ class BackupFiles {
   // Errors: NotFound.
   absl::StatusOr<KnownBackup> Read(BackupId id) const;
   // Locks the backup against deletion while the result lives. Errors: NotFound.
-  absl::StatusOr<LockedFile> Hold(BackupId id) const;
+  absl::StatusOr<std::unique_ptr<VolumeLock>> Hold(BackupId id) const;
 
   // Reads `file` from disk (bypassing the page cache where possible) and compares it with its checksum.
   // Errors: DataLoss, Cancelled, Unavailable.
@@ -135,7 +137,10 @@ class BackupFiles {
   absl::StatusOr<KnownBackup> Read(BackupId id, Sizes* sizes) const;
   absl::Status Check(const BackupManifest& manifest, Sizes* sizes) const;
   std::set<std::string> Needed(const std::vector<KnownBackup>& known) const;
+  std::vector<std::string> NamesIn(std::string_view directory) const;
+  void Remove(const std::string& path) const;
 
+  Volume* const volume_;
   const std::string path_;
 };
 

@@ -13,7 +13,7 @@
 #include "storage/store/backup/backup_repository_impl.h"
 #include "storage/store/catalog/catalog_record.h"
 #include "storage/store/data_directory.h"
-#include "storage/store/durable_file.h"
+#include "storage/store/files/volume.h"
 #include "storage/store/meta_keys.h"
 #include "storage/store/records/backup.pb.h"
 #include "storage/store/rocks_options.h"
@@ -34,12 +34,14 @@ constexpr std::string_view kHead = "table backup ";
 
 // Members in order of construction; destroyed in reverse.
 struct BackupReader::Impl {
-  Impl(LockedFile given_hold, BackupEntry given_entry) : hold(std::move(given_hold)), entry(std::move(given_entry)) {}
+  Impl(Volume* given_volume, std::unique_ptr<const VolumeLock> given_hold, BackupEntry given_entry)
+      : volume(given_volume), hold(std::move(given_hold)), entry(std::move(given_entry)) {}
   absl::Status OpenDatabase(const rocksdb::BackupEngineOptions& options, uint32_t engine_id);
   absl::Status ReadTables();
   std::string Context() const { return Cat("backup ", entry.id); }
 
-  const LockedFile hold;
+  Volume* const volume;
+  const std::unique_ptr<const VolumeLock> hold;
   const BackupEntry entry;
   std::shared_ptr<rocksdb::Env> env;
   ReadOnlyDb rocks;
@@ -51,10 +53,12 @@ BackupReader::~BackupReader() = default;
 
 const std::vector<model::TableDescriptor>& BackupReader::tables() const { return impl_->tables; }
 
-absl::StatusOr<std::unique_ptr<BackupReader>> BackupReader::Open(const std::string& directory, BackupId id) {
-  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<BackupRepository> repository, BackupRepository::Open(directory, {}));
+absl::StatusOr<std::unique_ptr<BackupReader>> BackupReader::Open(Volume* volume, const std::string& directory,
+                                                                 BackupId id) {
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<BackupRepository> repository,
+                       BackupRepository::Open(directory, {.volume = volume}));
   const BackupRepository::Impl& backups = *repository->impl_;
-  ARM_ASSIGN_OR_RETURN(LockedFile hold, backups.files.Hold(id));
+  ARM_ASSIGN_OR_RETURN(std::unique_ptr<const VolumeLock> hold, backups.files.Hold(id));
   ARM_ASSIGN_OR_RETURN(const KnownBackup known, backups.files.Read(id));
   ARM_RETURN_IF_ERROR(known.state);
   ARM_RETURN_IF_ERROR(backups.CheckDataFormat(known.entry));
@@ -65,16 +69,15 @@ absl::StatusOr<std::unique_ptr<BackupReader>> BackupReader::Open(const std::stri
   for (const BackupFile& file : known.manifest->files) {
     if (!file.name.starts_with("shared")) ARM_RETURN_IF_ERROR(backups.files.CheckContent(file, &work));
   }
-  auto impl = std::make_unique<Impl>(std::move(hold), known.entry);
-  ARM_RETURN_IF_ERROR(impl->OpenDatabase(backups.EngineOptions(rocksdb::Env::Default()), known.manifest->engine_id));
+  auto impl = std::make_unique<Impl>(volume, std::move(hold), known.entry);
+  ARM_RETURN_IF_ERROR(impl->OpenDatabase(backups.EngineOptions(volume->env()), known.manifest->engine_id));
   ARM_RETURN_IF_ERROR(impl->ReadTables());
   return std::unique_ptr<BackupReader>(new BackupReader(std::move(impl)));
 }
 
 absl::Status BackupReader::Impl::OpenDatabase(const rocksdb::BackupEngineOptions& options, uint32_t engine_id) {
   rocksdb::BackupEngineReadOnly* raw_engine = nullptr;
-  ARM_RETURN_IF_ERROR(
-      FromRocks(rocksdb::BackupEngineReadOnly::Open(options, rocksdb::Env::Default(), &raw_engine), Context()));
+  ARM_RETURN_IF_ERROR(FromRocks(rocksdb::BackupEngineReadOnly::Open(options, volume->env(), &raw_engine), Context()));
   const std::unique_ptr<rocksdb::BackupEngineReadOnly> engine(raw_engine);
   rocksdb::BackupInfo info;
   ARM_RETURN_IF_ERROR(FromRocks(engine->GetBackupInfo(engine_id, &info, /*include_file_details=*/true), Context()));

@@ -25,8 +25,9 @@ namespace armature::store {
 // Thread-safety: owned by one thread.
 class BackupReader {
  public:
-  // Errors: those of BackupRepository::Open; NotFound; DataLoss, naming the file.
-  static absl::StatusOr<std::unique_ptr<BackupReader>> Open(const std::string& directory, BackupId id);
+  // Opens a backup of `directory` in `volume`. Errors: those of BackupRepository::Open; NotFound; DataLoss, naming the
+  // file.
+  static absl::StatusOr<std::unique_ptr<BackupReader>> Open(Volume* volume, const std::string& directory, BackupId id);
   ~BackupReader();
   BackupReader(const BackupReader&) = delete;
   BackupReader& operator=(const BackupReader&) = delete;

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "glog/logging.h"
@@ -16,20 +14,10 @@
 namespace armature::store {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view kRepositoryMagic = "armature backups";
 constexpr std::string_view kFormatFile = "armature.backups";
 // RocksDB copies in chunks of what a tenth of a second allows, and copies nothing if that is too little.
 constexpr uint64_t kBytesPerSecondMin = uint64_t{64} << 10;
-
-// RocksDB needs an absolute path, to which it appends a slash.
-std::string Normal(const std::string& path) {
-  std::error_code error;
-  std::string normal = fs::absolute(path, error).lexically_normal().string();
-  while (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
-  return normal;
-}
 
 std::shared_ptr<rocksdb::RateLimiter> MakeLimiter(uint64_t bytes_per_second) {
   if (bytes_per_second == 0) return nullptr;
@@ -41,16 +29,17 @@ std::shared_ptr<rocksdb::RateLimiter> MakeLimiter(uint64_t bytes_per_second) {
 }
 
 // True if the directory is empty, or holds only the leftovers of an earlier start that died at once.
-absl::StatusOr<bool> IsUnused(const std::string& path) {
-  std::error_code error;
-  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    const bool is_ours = name == "LOCK" || name == Cat(kFormatFile, kUnfinishedSuffix) ||
-                         (name == "manifests" && fs::is_empty(it->path(), error));
+absl::StatusOr<bool> IsUnused(Volume* volume, const std::string& path) {
+  const absl::StatusOr<std::vector<std::string>> entries = volume->List(path);
+  if (absl::IsNotFound(entries.status())) return true;
+  if (!entries.ok()) return entries.status();
+  for (const std::string& name : *entries) {
+    bool is_ours = name == "LOCK" || name == Cat(kFormatFile, kUnfinishedSuffix);
+    if (name == "manifests") {
+      const absl::StatusOr<std::vector<std::string>> manifests = volume->List(Cat(path, "/", name));
+      is_ours = manifests.ok() && manifests->empty();
+    }
     if (!is_ours) return false;
-  }
-  if (error && error != std::errc::no_such_file_or_directory) {
-    return ErrnoError("cannot read directory", path, error.value());
   }
   return true;
 }
@@ -58,7 +47,10 @@ absl::StatusOr<bool> IsUnused(const std::string& path) {
 }  // namespace
 
 BackupRepository::Impl::Impl(const std::string& path, const BackupRepositoryOptions& given)
-    : files(Normal(path)), options(given), limiter(MakeLimiter(given.bytes_per_second_max)) {}
+    // RocksDB needs an absolute path, to which it appends a slash.
+    : files(given.volume, given.volume->Absolute(path)),
+      options(given),
+      limiter(MakeLimiter(given.bytes_per_second_max)) {}
 
 absl::Status BackupRepository::Impl::CheckWritable() const {
   if (options.mode == BackupRepositoryOptions::Mode::kWrite) return absl::OkStatus();
@@ -67,7 +59,7 @@ absl::Status BackupRepository::Impl::CheckWritable() const {
 
 absl::Status BackupRepository::Impl::ReadFormat() {
   const std::string file = FormatPath();
-  ARM_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(file));
+  ARM_ASSIGN_OR_RETURN(const std::string text, volume().Read(file));
   std::string_view left = text;
   if (left.substr(0, left.find('\n')) != kRepositoryMagic) {
     return FailedPreconditionError(Cat(file, " is not the file of a backup directory"));
@@ -98,35 +90,37 @@ absl::Status BackupRepository::Impl::ReadFormat() {
 
 absl::Status BackupRepository::Impl::WriteNext(BackupId id) {
   if (id <= next) return absl::OkStatus();
-  ARM_RETURN_IF_ERROR(
-      WriteDurably(FormatPath(), Cat(kRepositoryMagic, "\nformat: ", kBackupFormatVersion, "\nnext: ", id, "\n")));
+  ARM_RETURN_IF_ERROR(volume().WriteDurably(
+      FormatPath(), Cat(kRepositoryMagic, "\nformat: ", kBackupFormatVersion, "\nnext: ", id, "\n")));
   next = id;
   return absl::OkStatus();
 }
 
 absl::Status BackupRepository::Impl::OpenToWrite() {
   const std::string& path = files.path();
-  std::error_code error;
-  ARM_RETURN_IF_ERROR(MakeDirectories(path));
-  if (!fs::exists(FormatPath(), error)) {
+  ARM_RETURN_IF_ERROR(volume().MakeDirectories(path));
+  ARM_ASSIGN_OR_RETURN(bool is_made, volume().Exists(FormatPath()));
+  if (!is_made) {
     // Checked before the lock is taken: taking it would create a file in a directory that is not ours.
-    ARM_ASSIGN_OR_RETURN(const bool unused, IsUnused(path));
+    ARM_ASSIGN_OR_RETURN(const bool unused, IsUnused(&volume(), path));
     if (!unused) {
       return FailedPreconditionError(
           Cat("backup directory ", path, " is not empty and holds no ", kFormatFile, ": not ours; name an empty one"));
     }
   }
-  absl::StatusOr<LockedFile> locked = LockedFile::Open(files.PathOf("LOCK"), LockedFile::Mode::kAlone, /*make=*/true);
+  absl::StatusOr<std::unique_ptr<VolumeLock>> locked =
+      volume().Lock(files.PathOf("LOCK"), Volume::LockMode::kAlone, /*make=*/true);
   if (absl::IsFailedPrecondition(locked.status())) {
     return absl::AbortedError(Cat("backup directory ", path, " is being written by another process"));
   }
   if (!locked.ok()) return WithContext(locked.status(), Cat("backup directory ", path, " is not writable"));
   lock = *std::move(locked);
   // Checked again: before the lock was held, another process could have been writing.
-  if (fs::exists(FormatPath(), error)) {
+  ARM_ASSIGN_OR_RETURN(is_made, volume().Exists(FormatPath()));
+  if (is_made) {
     ARM_RETURN_IF_ERROR(ReadFormat());
   } else {
-    ARM_RETURN_IF_ERROR(MakeDirectories(files.PathOf("manifests")));
+    ARM_RETURN_IF_ERROR(volume().MakeDirectories(files.PathOf("manifests")));
     next = 0;
     ARM_RETURN_IF_ERROR(WriteNext(1));
   }
@@ -166,7 +160,7 @@ absl::StatusOr<std::unique_ptr<BackupRepository>> BackupRepository::Open(const s
       ARM_RETURN_IF_ERROR(impl->OpenToWrite());
     } else {
       // Before the format is read: the first backup may be making the directory now.
-      ARM_ASSIGN_OR_RETURN(const bool unused, IsUnused(impl->files.path()));
+      ARM_ASSIGN_OR_RETURN(const bool unused, IsUnused(options.volume, impl->files.path()));
       const absl::Status read = impl->ReadFormat();
       if (absl::IsNotFound(read)) {
         const std::string message = Cat("there are no backups in ", impl->files.path(), ": it holds no ", kFormatFile);
@@ -192,7 +186,7 @@ absl::StatusOr<BackupEntry> BackupRepository::Find(BackupId id) {
 }
 
 absl::Status BackupRepository::Verify(BackupId id, const BackupObserver& observer) {
-  ARM_ASSIGN_OR_RETURN(const LockedFile held, impl_->files.Hold(id));
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<VolumeLock> held, impl_->files.Hold(id));
   ARM_ASSIGN_OR_RETURN(const KnownBackup known, impl_->files.Read(id));
   ARM_RETURN_IF_ERROR(known.state);
   BackupWork work(observer, impl_->limiter.get());
@@ -213,7 +207,8 @@ absl::Status BackupRepository::Impl::Delete(BackupId id, std::vector<KnownBackup
       std::find_if(known->begin(), known->end(), [&](const KnownBackup& backup) { return backup.entry.id == id; });
   if (found == known->end()) return absl::NotFoundError(Cat("there is no backup ", id, " in ", files.path()));
   const std::string path = files.ManifestPath(id);
-  absl::StatusOr<LockedFile> alone = LockedFile::Open(path, LockedFile::Mode::kAlone, /*make=*/false);
+  const absl::StatusOr<std::unique_ptr<VolumeLock>> alone =
+      volume().Lock(path, Volume::LockMode::kAlone, /*make=*/false);
   if (absl::IsFailedPrecondition(alone.status())) {
     return FailedPreconditionError(Cat("backup ", id, " in ", files.path(), " is being read"));
   }
@@ -222,10 +217,8 @@ absl::Status BackupRepository::Impl::Delete(BackupId id, std::vector<KnownBackup
   ARM_RETURN_IF_ERROR(WriteNext(known->back().entry.id + 1));
   const KnownBackup deleted = std::move(*found);
   known->erase(found);
-  std::error_code error;
-  fs::remove(path, error);
-  if (error) return ErrnoError("cannot remove", path, error.value());
-  ARM_RETURN_IF_ERROR(SyncDirectory(fs::path(path).parent_path()));
+  ARM_RETURN_IF_ERROR(volume().Remove(path).status());
+  ARM_RETURN_IF_ERROR(volume().SyncDirectory(std::string(ParentOf(path))));
   ARM_FAULT_POINT("backup.manifest_removed");
   LOG(INFO) << "store: backup deleted path=" << files.path() << " backup=" << id;
   if (!HasDamage(*known)) {

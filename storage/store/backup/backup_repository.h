@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "storage/store/files/volume.h"
 
 namespace armature::store {
 
@@ -46,6 +47,7 @@ struct BackupRepositoryOptions {
   // Limit on bytes read and written per second to create, verify or restore a backup, so that clients keep their share
   // of the disk. At least 64 KiB; 0: no limit.
   uint64_t bytes_per_second_max = 0;
+  Volume* volume = LocalVolume();  // holds the directory; outlives the repository
 };
 
 // Progress of creating, verifying or restoring a backup. `total_bytes` may grow.
@@ -97,10 +99,10 @@ class BackupRepository {
   // and returns FailedPrecondition.
   absl::StatusOr<std::vector<BackupId>> Prune(size_t keep, const std::function<bool(const BackupEntry&)>& may_go);
 
-  // Verifies backup `id`, then creates the data directory `data_dir`. The directory must be missing, empty, or left
-  // behind by an unfinished restore. DataDirectory::Open refuses a directory whose restore did not finish. Errors:
-  // NotFound, DataLoss, FailedPrecondition (not empty, or a newer format), ResourceExhausted, Cancelled.
-  absl::Status Restore(BackupId id, const std::string& data_dir, const BackupObserver& observer);
+  // Verifies backup `id`, then creates the data directory `data_dir` in `volume`. The directory must be missing, empty,
+  // or left behind by an unfinished restore. DataDirectory::Open refuses a directory whose restore did not finish.
+  // Errors: NotFound, DataLoss, FailedPrecondition (not empty, or a newer format), ResourceExhausted, Cancelled.
+  absl::Status Restore(BackupId id, Volume* volume, const std::string& data_dir, const BackupObserver& observer);
 
   const std::string& path() const;
 

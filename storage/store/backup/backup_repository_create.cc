@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -28,8 +26,6 @@
 
 namespace armature::store {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Prevents the creation and dropping of families while RocksDB lists the files to copy. Rows in the log of a family
 // missing from that list would be lost when the log is replayed.
@@ -57,10 +53,8 @@ class FamilyHold {
 // <number>_s<session>_<size>.sst.
 uint64_t EstimateBytes(const BackupFiles& files, rocksdb::DB* db) {
   std::set<std::pair<uint64_t, uint64_t>> present;
-  std::error_code error;
-  for (fs::directory_iterator it(files.PathOf("shared_checksum"), error), end; !error && it != end;
-       it.increment(error)) {
-    const std::string name = it->path().filename().string();
+  const absl::StatusOr<std::vector<std::string>> names = files.volume()->List(files.PathOf("shared_checksum"));
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
     const size_t size_at = name.rfind('_');
     if (size_at == std::string::npos) continue;
     present.emplace(std::strtoull(name.c_str(), nullptr, 10), std::strtoull(name.c_str() + size_at + 1, nullptr, 10));
@@ -90,14 +84,14 @@ absl::Status CheckSameDatabase(const std::vector<KnownBackup>& known, const std:
 
 // Lets RocksDB copy the files. Returns RocksDB's number of the backup.
 // `hold`: begins when the engine has read what is known of earlier backups, which a slow disk makes long.
-absl::StatusOr<uint32_t> Copy(const rocksdb::BackupEngineOptions& options, rocksdb::DB* db, FamilyHold* hold) {
+absl::StatusOr<uint32_t> Copy(const rocksdb::BackupEngineOptions& options, RocksDb* rocks, FamilyHold* hold) {
   rocksdb::BackupEngine* raw = nullptr;
-  ARM_RETURN_IF_ERROR(FromRocks(rocksdb::BackupEngine::Open(options, rocksdb::Env::Default(), &raw),
+  ARM_RETURN_IF_ERROR(FromRocks(rocksdb::BackupEngine::Open(options, rocks->volume()->env(), &raw),
                                 Cat("open backup directory ", options.backup_dir)));
   const std::unique_ptr<rocksdb::BackupEngine> engine(raw);
   hold->Begin();
   rocksdb::BackupID id = 0;
-  const rocksdb::Status made = engine->CreateNewBackup(rocksdb::CreateBackupOptions(), db, &id);
+  const rocksdb::Status made = engine->CreateNewBackup(rocksdb::CreateBackupOptions(), rocks->db(), &id);
   ARM_RETURN_IF_ERROR(FromRocks(made, Cat("back up to ", options.backup_dir)));
   return id;
 }
@@ -124,7 +118,7 @@ absl::Status CheckAgainst(const std::vector<KnownBackup>& known, const std::stri
 // Fills `manifest` from RocksDB's own file about the backup.
 absl::Status Describe(const BackupFiles& files, const BackupAttempt& attempt, BackupManifest* manifest) {
   const std::string path = files.MetaPath(manifest->engine_id);
-  ARM_ASSIGN_OR_RETURN(const std::string meta, ReadWholeFile(path));
+  ARM_ASSIGN_OR_RETURN(const std::string meta, files.volume()->Read(path));
   manifest->meta_bytes = meta.size();
   manifest->meta_checksum = BackupChecksum(meta);
   absl::StatusOr<std::vector<BackupFile>> named = ParseEngineMeta(meta);
@@ -133,9 +127,9 @@ absl::Status Describe(const BackupFiles& files, const BackupAttempt& attempt, Ba
   manifest->entry.file_count = manifest->files.size();
   for (BackupFile& file : manifest->files) {
     const std::string file_path = files.PathOf(file.name);
-    std::error_code error;
-    file.size = fs::file_size(file_path, error);
-    if (error) return DataLossError(Cat(file_path, ": ", error.message()));
+    const absl::StatusOr<uint64_t> size = files.volume()->Size(file_path);
+    if (!size.ok()) return DataLossError(Sv(size.status().message()));
+    file.size = *size;
     manifest->entry.size_bytes += file.size;
     if (attempt.HasWritten(file_path)) manifest->entry.added_bytes += file.size;
   }
@@ -178,11 +172,11 @@ absl::StatusOr<BackupEntry> BackupRepository::Create(Database* database, std::st
   // Each byte is written, then read back.
   work.Expect(2 * EstimateBytes(files, rocks->db()));
   FamilyHold hold(rocks);
-  BackupAttempt attempt(files.path(), files.EngineIds(known), &work, [&hold] { hold.Release(); });
+  BackupAttempt attempt(files.volume(), files.path(), files.EngineIds(known), &work, [&hold] { hold.Release(); });
   std::string manifest_path;
   const auto make = [&]() -> absl::Status {
     const std::unique_ptr<rocksdb::Env> env = MakeBackupEnv(&attempt);
-    ARM_ASSIGN_OR_RETURN(manifest.engine_id, Copy(impl_->EngineOptions(env.get()), rocks->db(), &hold));
+    ARM_ASSIGN_OR_RETURN(manifest.engine_id, Copy(impl_->EngineOptions(env.get()), rocks, &hold));
     hold.Release();
     ARM_FAULT_POINT("backup.copied");
     ARM_RETURN_IF_ERROR(Describe(files, attempt, &manifest));
@@ -194,12 +188,11 @@ absl::StatusOr<BackupEntry> BackupRepository::Create(Database* database, std::st
     entry.finished_ms = absl::ToUnixMillis(absl::Now());
     ARM_FAULT_POINT("backup.before_manifest");
     manifest_path = files.ManifestPath(entry.id);
-    return WriteDurably(manifest_path, EncodeBackupManifest(manifest));
+    return files.volume()->WriteDurably(manifest_path, EncodeBackupManifest(manifest));
   };
   const absl::Status made = make();
   if (!made.ok()) {
-    std::error_code error;
-    if (!manifest_path.empty()) fs::remove(manifest_path, error);
+    if (!manifest_path.empty()) static_cast<void>(files.volume()->Remove(manifest_path));
     attempt.Discard();
     LOG(WARNING) << "store: backup failed path=" << files.path() << " status=" << made;
     return work.cancelled() ? absl::CancelledError("the backup was cancelled") : made;

@@ -4,7 +4,6 @@
 // Private state of BackupRepository. Inside the store only.
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,13 +14,14 @@
 #include "rocksdb/utilities/backup_engine.h"
 #include "storage/store/backup/backup_files.h"
 #include "storage/store/backup/backup_repository.h"
-#include "storage/store/durable_file.h"
+#include "storage/store/files/volume.h"
 
 namespace armature::store {
 
 struct BackupRepository::Impl {
   Impl(const std::string& path, const BackupRepositoryOptions& given);
 
+  Volume& volume() const { return *options.volume; }
   std::string FormatPath() const { return files.PathOf("armature.backups"); }
   // Errors: FailedPrecondition if the repository is open for reading.
   absl::Status CheckWritable() const;
@@ -43,7 +43,7 @@ struct BackupRepository::Impl {
   const BackupRepositoryOptions options;
   const std::shared_ptr<rocksdb::RateLimiter> limiter;
   absl::Mutex writing;
-  std::optional<LockedFile> lock ABSL_GUARDED_BY(writing);
+  std::unique_ptr<VolumeLock> lock ABSL_GUARDED_BY(writing);
   BackupId next ABSL_GUARDED_BY(writing) = 1;
 };
 

@@ -1,29 +1,20 @@
 #include "storage/store/wal/log_check.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "glog/logging.h"
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/store/durable_file.h"
 #include "storage/store/wal/log_scan.h"
 #include "storage/store/wal/sync_mark.h"
 
 namespace armature::store {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string PathOf(const std::string& database_path, LogName name) { return Cat(database_path, "/", FileName(name)); }
 
@@ -32,8 +23,8 @@ struct ScannedLog {
   LogScan scan;
 };
 
-absl::StatusOr<ScannedLog> Scan(const std::string& path, LogName name) {
-  ARM_ASSIGN_OR_RETURN(const LogScan scan, ScanLog(path, [](std::string_view, bool) {}));
+absl::StatusOr<ScannedLog> Scan(Volume* volume, const std::string& path, LogName name) {
+  ARM_ASSIGN_OR_RETURN(const LogScan scan, ScanLog(volume, path, [](std::string_view, bool) {}));
   return ScannedLog{name, scan};
 }
 
@@ -44,8 +35,8 @@ struct MarksBehind {
 };
 
 // Adds the marks in `path`: those of all records, or of the records behind the first damage.
-absl::Status AddMarks(const std::string& path, bool all, MarksBehind* marks) {
-  return ScanLog(path,
+absl::Status AddMarks(Volume* volume, const std::string& path, bool all, MarksBehind* marks) {
+  return ScanLog(volume, path,
                  [all, marks](std::string_view record, bool is_behind_damage) {
                    if (!all && !is_behind_damage) return;
                    const std::optional<SyncMark> mark = FindSyncMark(record);
@@ -57,28 +48,28 @@ absl::Status AddMarks(const std::string& path, bool all, MarksBehind* marks) {
 }
 
 // Names of the files of the write-ahead log, in order.
-absl::StatusOr<std::vector<LogName>> ListLogs(const std::string& database_path) {
+absl::StatusOr<std::vector<LogName>> ListLogs(Volume* volume, const std::string& database_path) {
+  ARM_ASSIGN_OR_RETURN(const std::vector<std::string> entries, volume->List(database_path));
   std::vector<LogName> names;
-  std::error_code error;
-  for (fs::directory_iterator it(database_path, error), end; !error && it != end; it.increment(error)) {
+  for (const std::string& entry : entries) {
     LogName name;
-    if (ParseLogName(it->path().filename().string(), &name) && name.kind == LogKind::kWriteAhead) names.push_back(name);
+    if (ParseLogName(entry, &name) && name.kind == LogKind::kWriteAhead) names.push_back(name);
   }
-  if (error) return UnavailableError(Cat("cannot read directory ", database_path, ": ", error.message()));
   std::sort(names.begin(), names.end());
   return names;
 }
 
 // The manifest that CURRENT names. Errors as FindLogFaults.
-absl::StatusOr<LogName> CurrentManifest(const std::string& database_path) {
+absl::StatusOr<LogName> CurrentManifest(Volume* volume, const std::string& database_path) {
   const std::string path = database_path + "/CURRENT";
-  ARM_ASSIGN_OR_RETURN(const std::string current, ReadWholeFile(path));
+  ARM_ASSIGN_OR_RETURN(const std::string current, volume->Read(path));
   LogName name;
   const std::string_view line = std::string_view(current).substr(0, current.find('\n'));
   if (line.size() == current.size() || !ParseLogName(line, &name) || name.kind != LogKind::kManifest) {
     return DataLossError(Cat(path, " is damaged: it does not name a manifest"));
   }
-  if (!PathExists(PathOf(database_path, name))) {
+  ARM_ASSIGN_OR_RETURN(const bool is_there, volume->Exists(PathOf(database_path, name)));
+  if (!is_there) {
     return DataLossError(Cat(PathOf(database_path, name), ", which ", path, " names, is missing"));
   }
   return name;
@@ -86,8 +77,9 @@ absl::StatusOr<LogName> CurrentManifest(const std::string& database_path) {
 
 class Checker {
  public:
-  Checker(const std::string& database_path, const LogRegister& logs) : path_(database_path), entries_(logs.entries()) {
-    const uint64_t now = CurrentBoot();
+  Checker(Volume* volume, const std::string& database_path, const LogRegister& logs)
+      : volume_(volume), path_(database_path), entries_(logs.entries()) {
+    const uint64_t now = volume->boot();
     findings_.has_machine_stopped = logs.boot() != 0 && now != 0 && logs.boot() != now;
   }
 
@@ -102,7 +94,7 @@ class Checker {
 
  private:
   absl::Status CheckManifest(LogName name) {
-    ARM_ASSIGN_OR_RETURN(const ScannedLog log, Scan(PathOf(path_, name), name));
+    ARM_ASSIGN_OR_RETURN(const ScannedLog log, Scan(volume_, PathOf(path_, name), name));
     const uint64_t synced = EntryOf(name).synced;
     if (log.scan.whole < synced || (!log.scan.is_whole() && log.scan.next_record.has_value())) {
       AddFault(log, synced);
@@ -113,11 +105,11 @@ class Checker {
   }
 
   absl::Status CheckWriteAheadLog() {
-    ARM_ASSIGN_OR_RETURN(const std::vector<LogName> names, ListLogs(path_));
+    ARM_ASSIGN_OR_RETURN(const std::vector<LogName> names, ListLogs(volume_, path_));
     CheckMissing(names);
     std::vector<ScannedLog> logs;
     for (const LogName name : names) {
-      ARM_ASSIGN_OR_RETURN(logs.emplace_back(), Scan(PathOf(path_, name), name));
+      ARM_ASSIGN_OR_RETURN(logs.emplace_back(), Scan(volume_, PathOf(path_, name), name));
     }
     for (size_t i = 0; i < logs.size(); ++i) {
       const ScannedLog& log = logs[i];
@@ -164,9 +156,9 @@ class Checker {
 
   // The marks behind the damage of a file. Later files do not continue an abandoned one.
   absl::Status FindMarks(const std::vector<ScannedLog>& logs, size_t i, bool is_abandoned, MarksBehind* marks) {
-    ARM_RETURN_IF_ERROR(AddMarks(PathOf(path_, logs[i].name), /*all=*/false, marks));
+    ARM_RETURN_IF_ERROR(AddMarks(volume_, PathOf(path_, logs[i].name), /*all=*/false, marks));
     for (size_t later = i + 1; later < logs.size() && !is_abandoned; ++later) {
-      ARM_RETURN_IF_ERROR(AddMarks(PathOf(path_, logs[later].name), /*all=*/true, marks));
+      ARM_RETURN_IF_ERROR(AddMarks(volume_, PathOf(path_, logs[later].name), /*all=*/true, marks));
       // A later file is synced after all files before it.
       const uint64_t synced = EntryOf(logs[later].name).synced;
       if (synced > 0) marks->synced = std::max(marks->synced, LogPosition{logs[later].name.number, synced});
@@ -186,6 +178,7 @@ class Checker {
     findings_.tails.push_back({log.name, log.scan.size, log.scan.whole, lost});
   }
 
+  Volume* const volume_;
   const std::string& path_;
   const std::map<LogName, LogEntry> entries_;
   LogFindings findings_;
@@ -202,19 +195,15 @@ absl::Status ToError(const std::string& database_path, const std::vector<LogFaul
 }
 
 // Cuts the tails off, with a warning for each.
-absl::Status CutTails(const std::string& database_path, const LogFindings& findings) {
+absl::Status CutTails(Volume* volume, const std::string& database_path, const LogFindings& findings) {
   const std::string_view cause = findings.has_machine_stopped
                                      ? "when the machine stopped, and holds no synced write"
                                      : "when the daemon stopped, and holds no acknowledged write";
   // The last file first: if this is interrupted, the next start finds the same.
   for (auto tail = findings.tails.rbegin(); tail != findings.tails.rend(); ++tail) {
     const std::string path = PathOf(database_path, tail->name);
-    const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return ErrnoError("cannot open", path, errno);
-    const bool cut = ftruncate(fd, static_cast<off_t>(tail->whole)) == 0 && fsync(fd) == 0;
-    const int error = errno;
-    close(fd);
-    if (!cut) return ErrnoError("cannot truncate", path, error);
+    ARM_ASSIGN_OR_RETURN(const std::unique_ptr<VolumeFile> file, volume->Open(path, Volume::Access::kChange));
+    ARM_RETURN_IF_ERROR(file->Truncate(tail->whole));
     LOG(WARNING) << "store: cut off the end of a log file, which was being written " << cause << " path=" << path
                  << " offset=" << tail->whole << " bytes=" << tail->size - tail->whole
                  << " unsynced_acknowledged_batches=" << tail->lost;
@@ -225,25 +214,21 @@ absl::Status CutTails(const std::string& database_path, const LogFindings& findi
 // Makes the log files durable, which a killed process left in the page cache. A start may keep their rows in memory
 // instead of writing them to tables, and RocksDB never syncs files of earlier runs: a power cut could then lose them
 // while later writes, which were decided on them, survive.
-absl::Status SyncLogs(const std::string& database_path, LogRegister* logs) {
-  ARM_ASSIGN_OR_RETURN(const std::vector<LogName> names, ListLogs(database_path));
+absl::Status SyncLogs(Volume* volume, const std::string& database_path, LogRegister* logs) {
+  ARM_ASSIGN_OR_RETURN(const std::vector<LogName> names, ListLogs(volume, database_path));
   for (const LogName name : names) {
-    const std::string path = PathOf(database_path, name);
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return ErrnoError("cannot open", path, errno);
-    const bool is_synced = fsync(fd) == 0;
-    const int error = errno;
-    const off_t size = lseek(fd, 0, SEEK_END);
-    close(fd);
-    if (!is_synced) return ErrnoError("cannot sync", path, error);
-    logs->SetSynced(name, static_cast<uint64_t>(std::max<off_t>(size, 0)));
+    ARM_ASSIGN_OR_RETURN(const std::unique_ptr<VolumeFile> file,
+                         volume->Open(PathOf(database_path, name), Volume::Access::kRead));
+    ARM_RETURN_IF_ERROR(file->Sync());
+    ARM_ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+    logs->SetSynced(name, size);
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckFiles(const std::string& database_path, bool accept_losses, CheckedLogs* checked) {
+absl::Status CheckFiles(Volume* volume, const std::string& database_path, bool accept_losses, CheckedLogs* checked) {
   LogRegister& logs = *checked->log_register;
-  ARM_ASSIGN_OR_RETURN(const LogFindings findings, FindLogFaults(database_path, logs));
+  ARM_ASSIGN_OR_RETURN(const LogFindings findings, FindLogFaults(volume, database_path, logs));
   if (!findings.are_registered) {
     // Every program that opens a database makes a new manifest. A program without this register made this one, and may
     // have deleted files.
@@ -256,51 +241,54 @@ absl::Status CheckFiles(const std::string& database_path, bool accept_losses, Ch
     if (fault.is_missing) checked->missing.push_back(fault.name);
   }
   checked->are_whole = findings.faults.empty();
-  ARM_RETURN_IF_ERROR(CutTails(database_path, findings));
-  return checked->are_whole ? SyncLogs(database_path, &logs) : absl::OkStatus();
+  ARM_RETURN_IF_ERROR(CutTails(volume, database_path, findings));
+  return checked->are_whole ? SyncLogs(volume, database_path, &logs) : absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<LogFindings> FindLogFaults(const std::string& database_path, const LogRegister& logs) {
-  ARM_ASSIGN_OR_RETURN(const LogName manifest, CurrentManifest(database_path));
-  Checker checker(database_path, logs);
+absl::StatusOr<LogFindings> FindLogFaults(Volume* volume, const std::string& database_path, const LogRegister& logs) {
+  ARM_ASSIGN_OR_RETURN(const LogName manifest, CurrentManifest(volume, database_path));
+  Checker checker(volume, database_path, logs);
   ARM_RETURN_IF_ERROR(checker.Check(manifest));
   return checker.TakeFindings();
 }
 
-absl::StatusOr<LogName> FindLostManifest(const std::string& database_path) {
-  const absl::Status current = CurrentManifest(database_path).status();
+absl::StatusOr<LogName> FindLostManifest(Volume* volume, const std::string& database_path) {
+  const absl::Status current = CurrentManifest(volume, database_path).status();
   const absl::Status unknown = absl::NotFoundError("no lost manifest");
   if (!absl::IsNotFound(current) && !absl::IsDataLoss(current)) return current.ok() ? unknown : current;
-  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<LogRegister> logs,
-                       LogRegister::Open(Cat(database_path, "/", kLogRegisterFile), LogRegister::Access::kRead));
+  ARM_ASSIGN_OR_RETURN(
+      const std::unique_ptr<LogRegister> logs,
+      LogRegister::Open(volume, Cat(database_path, "/", kLogRegisterFile), LogRegister::Access::kRead));
   const std::map<LogName, LogEntry> entries = logs->entries();
   // While a manifest replaces another, both are registered, and either may be the good one.
   const auto found = entries.upper_bound({LogKind::kWriteAhead, UINT64_MAX});
   if (found == entries.end() || std::next(found) != entries.end()) return unknown;
-  if (!PathExists(PathOf(database_path, found->first))) return unknown;
+  ARM_ASSIGN_OR_RETURN(const bool is_there, volume->Exists(PathOf(database_path, found->first)));
+  if (!is_there) return unknown;
   return found->first;
 }
 
 std::string CurrentText(LogName manifest) { return FileName(manifest) + "\n"; }
 
-absl::StatusOr<CheckedLogs> CheckLogs(const std::string& database_path, bool may_create, bool accept_losses) {
+absl::StatusOr<CheckedLogs> CheckLogs(Volume* volume, const std::string& database_path, bool may_create,
+                                      bool accept_losses) {
   CheckedLogs checked;
-  const absl::Status manifest = CurrentManifest(database_path).status();
+  const absl::Status manifest = CurrentManifest(volume, database_path).status();
   const bool is_new = absl::IsNotFound(manifest) && may_create;
   // RocksDB reports the damage.
   if (!is_new && (absl::IsNotFound(manifest) || absl::IsDataLoss(manifest))) return checked;
   if (!is_new) ARM_RETURN_IF_ERROR(manifest);
-  ARM_RETURN_IF_ERROR(MakeDirectories(database_path));
+  ARM_RETURN_IF_ERROR(volume->MakeDirectories(database_path));
   const std::string path = Cat(database_path, "/", kLogRegisterFile);
-  absl::StatusOr<std::unique_ptr<LogRegister>> opened = LogRegister::Open(path, LogRegister::Access::kCreate);
+  absl::StatusOr<std::unique_ptr<LogRegister>> opened = LogRegister::Open(volume, path, LogRegister::Access::kCreate);
   if (absl::IsDataLoss(opened.status()) && accept_losses) {
-    opened = LogRegister::Open(path, LogRegister::Access::kReplace);
+    opened = LogRegister::Open(volume, path, LogRegister::Access::kReplace);
   }
   ARM_ASSIGN_OR_RETURN(checked.log_register, std::move(opened));
-  if (!is_new) ARM_RETURN_IF_ERROR(CheckFiles(database_path, accept_losses, &checked));
-  ARM_RETURN_IF_ERROR(checked.log_register->SetBoot(CurrentBoot()));
+  if (!is_new) ARM_RETURN_IF_ERROR(CheckFiles(volume, database_path, accept_losses, &checked));
+  ARM_RETURN_IF_ERROR(checked.log_register->SetBoot(volume->boot()));
   return checked;
 }
 

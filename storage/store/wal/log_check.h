@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "storage/store/files/volume.h"
 #include "storage/store/wal/log_register.h"
 #include "storage/store/wal/log_scan.h"
 
@@ -45,11 +46,11 @@ struct LogFindings {
 
 // Compares the log files in `database_path` with their register; changes nothing. Errors: NotFound or DataLoss if
 // CURRENT, or the manifest that it names, is missing or CURRENT is damaged; Unavailable.
-absl::StatusOr<LogFindings> FindLogFaults(const std::string& database_path, const LogRegister& logs);
+absl::StatusOr<LogFindings> FindLogFaults(Volume* volume, const std::string& database_path, const LogRegister& logs);
 
 // The manifest that a missing or damaged CURRENT must have named: the only registered one. Errors: NotFound if CURRENT
 // is good, or the register does not tell; Unavailable.
-absl::StatusOr<LogName> FindLostManifest(const std::string& database_path);
+absl::StatusOr<LogName> FindLostManifest(Volume* volume, const std::string& database_path);
 // The content of a CURRENT that names `manifest`.
 std::string CurrentText(LogName manifest);
 
@@ -64,7 +65,8 @@ struct CheckedLogs {
 // Without a database there, makes the register of a new one if `may_create`. Errors, with nothing changed: DataLoss if
 // acknowledged writes may be missing, unless `accept_losses`, which also replaces a register that cannot be read;
 // Unavailable.
-absl::StatusOr<CheckedLogs> CheckLogs(const std::string& database_path, bool may_create, bool accept_losses);
+absl::StatusOr<CheckedLogs> CheckLogs(Volume* volume, const std::string& database_path, bool may_create,
+                                      bool accept_losses);
 
 }  // namespace armature::store
 

@@ -1,10 +1,7 @@
 #include "storage/store/wal/log_register.h"
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <xxhash.h>
 
-#include <cerrno>
 #include <charconv>
 #include <string_view>
 
@@ -13,7 +10,6 @@
 #include "storage/base/api_error.h"
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/store/durable_file.h"
 #include "storage/store/meta_keys.h"
 
 namespace armature::store {
@@ -70,27 +66,24 @@ bool ParseLogName(std::string_view file_name, LogName* name) {
   return error == std::errc() && rest == end;
 }
 
-uint64_t CurrentBoot() {
-  const absl::StatusOr<std::string> id = ReadWholeFile("/proc/sys/kernel/random/boot_id");
-  return id.ok() && !id->empty() ? XXH3_64bits(id->data(), id->size()) : 0;
-}
-
-LogRegister::~LogRegister() { close(fd_); }
-
-absl::StatusOr<std::unique_ptr<LogRegister>> LogRegister::Open(const std::string& path, Access access) {
-  if (access == Access::kReplace || (access == Access::kCreate && !PathExists(path))) {
-    ARM_RETURN_IF_ERROR(WriteDurably(path, Cat(kRegisterMagic, std::string(kFirstSlots * kSlotBytes, '\0'))));
+absl::StatusOr<std::unique_ptr<LogRegister>> LogRegister::Open(Volume* volume, const std::string& path, Access access) {
+  bool makes = access == Access::kReplace;
+  if (access == Access::kCreate) {
+    ARM_ASSIGN_OR_RETURN(const bool is_there, volume->Exists(path));
+    makes = !is_there;
   }
-  const int fd = open(path.c_str(), (access == Access::kRead ? O_RDONLY : O_RDWR) | O_CLOEXEC);
-  if (fd < 0 && errno == ENOENT) return absl::NotFoundError(Cat(path, " is missing"));
-  if (fd < 0) return ErrnoError("cannot open", path, errno);
-  auto opened = std::unique_ptr<LogRegister>(new LogRegister(path, fd));
-  ARM_RETURN_IF_ERROR(opened->Load());
+  if (makes) {
+    ARM_RETURN_IF_ERROR(volume->WriteDurably(path, Cat(kRegisterMagic, std::string(kFirstSlots * kSlotBytes, '\0'))));
+  }
+  ARM_ASSIGN_OR_RETURN(std::unique_ptr<VolumeFile> file,
+                       volume->Open(path, access == Access::kRead ? Volume::Access::kRead : Volume::Access::kChange));
+  ARM_ASSIGN_OR_RETURN(const std::string bytes, volume->Read(path));
+  auto opened = std::unique_ptr<LogRegister>(new LogRegister(path, std::move(file)));
+  ARM_RETURN_IF_ERROR(opened->Load(bytes));
   return opened;
 }
 
-absl::Status LogRegister::Load() {
-  ARM_ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(path_));
+absl::Status LogRegister::Load(std::string_view bytes) {
   if (!bytes.starts_with(kRegisterMagic)) {
     return DataLossError(Cat(path_, " is damaged: it does not begin as a register of log files; nothing was changed: ",
                              "restore a backup, or see armature recover"));
@@ -98,7 +91,7 @@ absl::Status LogRegister::Load() {
   const absl::MutexLock lock(&mutex_);
   slot_count_ = bytes.size() / kSlotBytes - 1;
   for (size_t i = slot_count_; i > 0; --i) {
-    const std::string_view slot = std::string_view(bytes).substr(i * kSlotBytes, kSlotBytes);
+    const std::string_view slot = bytes.substr(i * kSlotBytes, kSlotBytes);
     LogName name;
     Slot loaded = {i, {}};
     const bool is_free = slot.find_first_not_of('\0') == std::string_view::npos;
@@ -150,7 +143,7 @@ absl::Status LogRegister::Add(LogName name) {
   Slot& slot = TakeSlot(name);
   slot.entry = {};
   ARM_RETURN_IF_ERROR(WriteSlot(name, slot));
-  return Sync();
+  return file_->Sync();
 }
 
 absl::Status LogRegister::Remove(LogName name) {
@@ -160,7 +153,7 @@ absl::Status LogRegister::Remove(LogName name) {
   ARM_RETURN_IF_ERROR(WriteBytes(found->second.index, std::string(kSlotBytes, '\0')));
   free_.push_back(found->second.index);
   slots_.erase(found);
-  return Sync();
+  return file_->Sync();
 }
 
 void LogRegister::SetSynced(LogName name, uint64_t synced) {
@@ -185,12 +178,7 @@ absl::Status LogRegister::WriteSlot(LogName name, const Slot& slot) {
 }
 
 absl::Status LogRegister::WriteBytes(size_t index, std::string_view bytes) {
-  const ssize_t written = pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(index * kSlotBytes));
-  return written == static_cast<ssize_t>(bytes.size()) ? absl::OkStatus() : ErrnoError("cannot write", path_, errno);
-}
-
-absl::Status LogRegister::Sync() {
-  return fdatasync(fd_) == 0 ? absl::OkStatus() : ErrnoError("cannot sync", path_, errno);
+  return file_->WriteAt(index * kSlotBytes, bytes);
 }
 
 }  // namespace armature::store

@@ -16,6 +16,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "storage/store/files/volume.h"
 
 namespace armature::store {
 
@@ -43,9 +44,6 @@ struct LogEntry {
   bool is_abandoned = false;  // a write or a sync of the file failed: later writes are in later files
 };
 
-// Identifies the run of this machine since it was last started. 0: the system does not tell.
-uint64_t CurrentBoot();
-
 // Thread-safety: thread-safe.
 class LogRegister {
  public:
@@ -54,13 +52,12 @@ class LogRegister {
   enum class Access { kRead, kCreate, kReplace };
   // Opens the register `path`. An entry that fails its checksum, which a power cut may leave, is dropped with a
   // warning. Errors: NotFound; DataLoss if it is not a register; Unavailable; ResourceExhausted.
-  static absl::StatusOr<std::unique_ptr<LogRegister>> Open(const std::string& path, Access access);
-  ~LogRegister();
+  static absl::StatusOr<std::unique_ptr<LogRegister>> Open(Volume* volume, const std::string& path, Access access);
   LogRegister(const LogRegister&) = delete;
   LogRegister& operator=(const LogRegister&) = delete;
 
   std::map<LogName, LogEntry> entries() const;
-  // The run of the machine in which the database was last open, as CurrentBoot; 0 if unknown.
+  // Volume::boot() when the database was last open; 0 if unknown.
   uint64_t boot() const;
 
   // Durable when they return. A file is added after it was made, and removed before it is deleted, so that a crash
@@ -82,15 +79,14 @@ class LogRegister {
     LogEntry entry;
   };
 
-  explicit LogRegister(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
-  absl::Status Load() ABSL_LOCKS_EXCLUDED(mutex_);
+  LogRegister(std::string path, std::unique_ptr<VolumeFile> file) : path_(std::move(path)), file_(std::move(file)) {}
+  absl::Status Load(std::string_view bytes) ABSL_LOCKS_EXCLUDED(mutex_);
   Slot& TakeSlot(LogName name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status WriteSlot(LogName name, const Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status WriteBytes(size_t index, std::string_view bytes);
-  absl::Status Sync();
+  absl::Status WriteBytes(size_t index, std::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string path_;
-  const int fd_;
+  const std::unique_ptr<VolumeFile> file_;
   mutable absl::Mutex mutex_;
   std::map<LogName, Slot> slots_ ABSL_GUARDED_BY(mutex_);
   std::vector<size_t> free_ ABSL_GUARDED_BY(mutex_);  // indexes of free slots

@@ -1,19 +1,14 @@
 #include "storage/store/wal/log_scan.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <boost/crc.hpp>
-#include <cerrno>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "storage/base/status_macros.h"
 #include "storage/base/strings.h"
-#include "storage/store/durable_file.h"
 
 namespace armature::store {
 namespace {
@@ -159,30 +154,17 @@ class Scanner {
 
 }  // namespace
 
-absl::StatusOr<LogScan> ScanLog(const std::string& path, LogVisitor visit) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0 && errno == ENOENT) return absl::NotFoundError(Cat(path, " is missing"));
-  if (fd < 0) return ErrnoError("cannot read", path, errno);
+absl::StatusOr<LogScan> ScanLog(Volume* volume, const std::string& path, LogVisitor visit) {
+  ARM_ASSIGN_OR_RETURN(const std::unique_ptr<VolumeFile> file, volume->Open(path, Volume::Access::kRead));
   LogScan scan;
   Scanner scanner(&scan, visit);
   std::vector<char> block(kBlockBytes);
-  absl::Status status;
-  while (status.ok()) {
-    size_t filled = 0;
-    while (filled < block.size()) {
-      const ssize_t got =
-          pread(fd, block.data() + filled, block.size() - filled, static_cast<off_t>(scan.size + filled));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) status = ErrnoError("cannot read", path, errno);
-      if (got <= 0) break;
-      filled += static_cast<size_t>(got);
-    }
-    if (filled == 0 || !status.ok()) break;
+  while (true) {
+    ARM_ASSIGN_OR_RETURN(const size_t filled, file->ReadAt(scan.size, block.size(), block.data()));
+    if (filled == 0) break;
     scanner.ScanBlock(std::string_view(block.data(), filled), scan.size);
     scan.size += filled;
   }
-  close(fd);
-  if (!status.ok()) return status;
   scanner.Finish();
   return scan;
 }

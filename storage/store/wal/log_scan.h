@@ -14,6 +14,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "storage/store/files/volume.h"
 
 namespace armature::store {
 
@@ -33,7 +34,7 @@ struct LogScan {
 using LogVisitor = absl::FunctionRef<void(std::string_view record, bool is_behind_damage)>;
 
 // Scans `path`. Holds one record in memory. Errors: NotFound; Unavailable if the file cannot be read.
-absl::StatusOr<LogScan> ScanLog(const std::string& path, LogVisitor visit);
+absl::StatusOr<LogScan> ScanLog(Volume* volume, const std::string& path, LogVisitor visit);
 
 // Finds the ends of records in a log file while it is written. A record that is larger than RocksDB's buffer is
 // appended in several pieces, which end anywhere.

@@ -81,10 +81,10 @@ void ApplyManifestRecord(std::string_view record, std::map<uint32_t, std::string
   if (added.has_value()) (*names)[static_cast<uint32_t>(family)] = std::string(*added);
 }
 
-absl::StatusOr<std::map<uint32_t, std::string>> ReadFamilyNames(const std::string& path) {
+absl::StatusOr<std::map<uint32_t, std::string>> ReadFamilyNames(Volume* volume, const std::string& path) {
   std::map<uint32_t, std::string> names;
   ARM_RETURN_IF_ERROR(
-      ScanLog(path, [&names](std::string_view record, bool) { ApplyManifestRecord(record, &names); }).status());
+      ScanLog(volume, path, [&names](std::string_view record, bool) { ApplyManifestRecord(record, &names); }).status());
   return names;
 }
 

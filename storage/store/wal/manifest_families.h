@@ -9,12 +9,13 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "storage/store/files/volume.h"
 
 namespace armature::store {
 
 // Names by the ids under which the write-ahead log knows the families, as far as the complete records of the manifest
 // at `path` tell. Dropped families are left out. Errors: NotFound; Unavailable if the file cannot be read.
-absl::StatusOr<std::map<uint32_t, std::string>> ReadFamilyNames(const std::string& path);
+absl::StatusOr<std::map<uint32_t, std::string>> ReadFamilyNames(Volume* volume, const std::string& path);
 
 // The same for one record: adds and removes names.
 void ApplyManifestRecord(std::string_view record, std::map<uint32_t, std::string>* names);

@@ -32,7 +32,7 @@ TEST(BackupChild, DISABLED_Acts) {
   } else if (action == std::string("delete")) {
     ASSERT_TRUE(backups->Delete(1).ok());
   } else {
-    ASSERT_TRUE(backups->Restore(1, directory + "/target", nullptr).ok());
+    ASSERT_TRUE(backups->Restore(1, LocalVolume(), directory + "/target", nullptr).ok());
   }
 }
 

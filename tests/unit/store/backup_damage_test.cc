@@ -43,7 +43,7 @@ class BackupDamageTest : public BackupTest {
     const absl::Status verified = reader->Verify(id, nullptr);
     EXPECT_EQ(verified.code(), StatusCode::kDataLoss) << file << ": " << verified;
     EXPECT_THAT(Text(verified), HasSubstr(Absolute(file)));
-    const absl::Status restored = reader->Restore(id, dir_.path("target"), nullptr);
+    const absl::Status restored = reader->Restore(id, LocalVolume(), dir_.path("target"), nullptr);
     EXPECT_EQ(restored.code(), StatusCode::kDataLoss) << file << ": " << restored;
     EXPECT_THAT(Text(restored), HasSubstr(Absolute(file)));
     EXPECT_FALSE(std::filesystem::exists(dir_.path("target")));
@@ -228,7 +228,7 @@ TEST_F(BackupDamageTest, FullDiskOfBackupsDoesNotHurtTheDatabase) {
       const absl::StatusOr<BackupEntry> made = backups_->Create(database_.get(), "", nullptr);
       EXPECT_EQ(made.status().code(), StatusCode::kResourceExhausted) << made.status();
       EXPECT_EQ(Tree(backups_path()), before);
-      const absl::Status restored = backups_->Restore(1, dir_.path("target"), nullptr);
+      const absl::Status restored = backups_->Restore(1, LocalVolume(), dir_.path("target"), nullptr);
       EXPECT_EQ(restored.code(), StatusCode::kResourceExhausted) << restored;
     }
     Put({{"f", Cat("after ", bytes)}});
@@ -237,7 +237,7 @@ TEST_F(BackupDamageTest, FullDiskOfBackupsDoesNotHurtTheDatabase) {
   }
   const BackupEntry made = Back(backups_.get());
   EXPECT_EQ(Restored(backups_.get(), made.id), rows_);
-  ASSERT_TRUE(backups_->Restore(1, dir_.path("target"), nullptr).ok());
+  ASSERT_TRUE(backups_->Restore(1, LocalVolume(), dir_.path("target"), nullptr).ok());
 }
 
 }  // namespace armature::store::backup_damage_test

@@ -21,7 +21,7 @@ class BackupReaderTest : public BackupTest {
   }
 
   std::unique_ptr<BackupReader> OpenReader(BackupId id) {
-    absl::StatusOr<std::unique_ptr<BackupReader>> reader = BackupReader::Open(backups_path(), id);
+    absl::StatusOr<std::unique_ptr<BackupReader>> reader = BackupReader::Open(LocalVolume(), backups_path(), id);
     EXPECT_TRUE(reader.ok()) << reader.status();
     return reader.ok() ? *std::move(reader) : nullptr;
   }
@@ -105,10 +105,10 @@ TEST_F(BackupReaderTest, ChangesNothingAndKeepsItsBackup) {
 }
 
 TEST_F(BackupReaderTest, BackupsThatAreMissingOrDamagedAreRefused) {
-  EXPECT_EQ(BackupReader::Open(backups_path(), 2).status().code(), StatusCode::kNotFound);
-  EXPECT_EQ(BackupReader::Open(dir_.path("nowhere"), 1).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(BackupReader::Open(LocalVolume(), backups_path(), 2).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(BackupReader::Open(LocalVolume(), dir_.path("nowhere"), 1).status().code(), StatusCode::kNotFound);
   WriteBytes(BackupFilePath("meta/1"), "x");
-  EXPECT_EQ(BackupReader::Open(backups_path(), 1).status().code(), StatusCode::kDataLoss);
+  EXPECT_EQ(BackupReader::Open(LocalVolume(), backups_path(), 1).status().code(), StatusCode::kDataLoss);
 }
 
 // Without Verify, the checksums of the rows detect the damage.

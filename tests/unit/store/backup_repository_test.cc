@@ -10,7 +10,7 @@
 
 #include "storage/base/strings.h"
 #include "storage/store/data_directory.h"
-#include "storage/store/durable_file.h"
+#include "storage/store/files/volume.h"
 #include "tests/unit/store/backup_test_util.h"
 
 namespace armature::store::backup_repository_test {
@@ -91,7 +91,7 @@ TEST_F(BackupTest, DeletedOnesTakeOnlyTheirOwnFiles) {
   EXPECT_THAT(FilesIn(backups_path()), ElementsAre("LOCK", "armature.backups"));
   EXPECT_EQ(backups->Delete(2).code(), StatusCode::kNotFound);
   EXPECT_EQ(backups->Verify(2, nullptr).code(), StatusCode::kNotFound);
-  EXPECT_EQ(backups->Restore(2, dir_.path("x"), nullptr).code(), StatusCode::kNotFound);
+  EXPECT_EQ(backups->Restore(2, LocalVolume(), dir_.path("x"), nullptr).code(), StatusCode::kNotFound);
   EXPECT_FALSE(std::filesystem::exists(dir_.path("x")));
 }
 
@@ -158,7 +158,7 @@ TEST_F(BackupTest, AllThatWasAcknowledgedIsInItAndOfTheRestAPrefix) {
   writer.join();
   for (size_t i = 0; i < before.size(); ++i) {
     const test::TempDir target(FastDirectory());
-    ASSERT_TRUE(backups->Restore(static_cast<BackupId>(i + 1), target.path("data"), nullptr).ok());
+    ASSERT_TRUE(backups->Restore(static_cast<BackupId>(i + 1), LocalVolume(), target.path("data"), nullptr).ok());
     const auto restored = OpenDatabase(TestOptions(target.path("data")));
     const Rows rows = RowsOf(*restored, "u");
     EXPECT_EQ(RowsOf(*restored).size(), rows.size() + 3);
@@ -200,7 +200,7 @@ TEST_F(BackupTest, TablesComeAndGoMeanwhile) {
     const test::TempDir target(FastDirectory());
     const auto id = static_cast<BackupId>(i + 1);
     EXPECT_TRUE(backups->Verify(id, nullptr).ok());
-    ASSERT_TRUE(backups->Restore(id, target.path("data"), nullptr).ok());
+    ASSERT_TRUE(backups->Restore(id, LocalVolume(), target.path("data"), nullptr).ok());
     const auto restored = OpenDatabase(TestOptions(target.path("data")));
     ASSERT_NE(restored, nullptr);
     EXPECT_EQ(RowsOf(*restored), rows_);

@@ -22,7 +22,9 @@ class BackupRestoreTest : public BackupTest {
     Back(backups_.get());
   }
 
-  absl::Status Restore(const BackupObserver& observer = nullptr) { return backups_->Restore(1, target_, observer); }
+  absl::Status Restore(const BackupObserver& observer = nullptr) {
+    return backups_->Restore(1, LocalVolume(), target_, observer);
+  }
 
   void ExpectRestored() {
     ASSERT_TRUE(Restore().ok());
@@ -59,7 +61,7 @@ TEST_F(BackupRestoreTest, TakesWritesAndBackupsLikeAnyOther) {
 
 TEST_F(BackupRestoreTest, DirectoriesInUseAreRefusedAndNotTouched) {
   // An open database, a closed one, and another file.
-  const absl::Status open = backups_->Restore(1, dir_.path("data"), nullptr);
+  const absl::Status open = backups_->Restore(1, LocalVolume(), dir_.path("data"), nullptr);
   EXPECT_EQ(open.code(), StatusCode::kFailedPrecondition);
   EXPECT_THAT(Text(open), HasSubstr(dir_.path("data")));
   EXPECT_EQ(RowsOf(*database_), rows_);
@@ -69,9 +71,10 @@ TEST_F(BackupRestoreTest, DirectoriesInUseAreRefusedAndNotTouched) {
   EXPECT_EQ(Tree(target_), before);
   std::filesystem::create_directories(dir_.path("other"));
   WriteBytes(dir_.path("other/precious"), "data");
-  EXPECT_EQ(backups_->Restore(1, dir_.path("other"), nullptr).code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(backups_->Restore(1, LocalVolume(), dir_.path("other"), nullptr).code(), StatusCode::kFailedPrecondition);
   EXPECT_THAT(FilesIn(dir_.path("other")), ElementsAre("precious"));
-  EXPECT_EQ(backups_->Restore(1, dir_.path("other/precious"), nullptr).code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(backups_->Restore(1, LocalVolume(), dir_.path("other/precious"), nullptr).code(),
+            StatusCode::kFailedPrecondition);
 }
 
 // Leftovers of an interrupted start. If armature.new stayed, the next start would remove the restored database.
@@ -84,7 +87,7 @@ TEST_F(BackupRestoreTest, LeftoversOfAStartAreTakenOver) {
 TEST_F(BackupRestoreTest, CancelledOneLeavesAnEmptyDirectory) {
   int calls = 0;
   ASSERT_TRUE(backups_
-                  ->Restore(1, dir_.path("counted"),
+                  ->Restore(1, LocalVolume(), dir_.path("counted"),
                             [&](const BackupProgress& progress) {
                               ++calls;
                               EXPECT_LE(progress.done_bytes, progress.total_bytes);
@@ -107,8 +110,9 @@ TEST_F(BackupRestoreTest, NoDaemonStartsInTheDirectoryMeanwhile) {
                 if (!std::filesystem::exists(target_ + "/db")) return true;
                 tried = true;
                 EXPECT_EQ(Database::Open(TestOptions(target_)).status().code(), StatusCode::kFailedPrecondition);
-                EXPECT_EQ(OpenBackups(backups_path(), BackupMode::kRead)->Restore(1, target_, nullptr).code(),
-                          StatusCode::kFailedPrecondition);
+                EXPECT_EQ(
+                    OpenBackups(backups_path(), BackupMode::kRead)->Restore(1, LocalVolume(), target_, nullptr).code(),
+                    StatusCode::kFailedPrecondition);
                 return true;
               }).ok());
   EXPECT_TRUE(tried);

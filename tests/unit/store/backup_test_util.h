@@ -139,7 +139,7 @@ class BackupTest : public testing::Test {
   // Restores a backup and returns its rows.
   Rows Restored(BackupRepository* backups, BackupId id) {
     const test::TempDir target(FastDirectory());
-    const absl::Status restored = backups->Restore(id, target.path("data"), nullptr);
+    const absl::Status restored = backups->Restore(id, LocalVolume(), target.path("data"), nullptr);
     EXPECT_TRUE(restored.ok()) << restored;
     const std::unique_ptr<Database> database = restored.ok() ? OpenDatabase(TestOptions(target.path("data"))) : nullptr;
     if (database == nullptr) return {};

@@ -146,13 +146,13 @@ TEST_F(DamagedDirectoryTest, IsRefusedOrServedWithoutSilentLossAndCanBeSalvaged)
         CheckServed(**opened, damage);
       } else {
         ++refused;
-        const absl::StatusOr<std::vector<store::Damage>> found = FindDamage(damaged.path);
+        const absl::StatusOr<std::vector<store::Damage>> found = FindDamage(LocalVolume(), damaged.path);
         EXPECT_TRUE(!found.ok() || !found->empty()) << damage << ": " << opened.status();
       }
     }
     DatabaseOptions fresh = options_;
     fresh.path = dir_.path("salvaged");
-    const absl::StatusOr<SalvageReport> report = Salvage(copy, fresh.path);
+    const absl::StatusOr<SalvageReport> report = Salvage(LocalVolume(), copy, fresh.path);
     if (report.ok()) {
       ++salvaged;
       rows += CountSalvaged(fresh, damage);

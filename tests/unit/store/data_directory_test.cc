@@ -24,7 +24,7 @@ std::string ReadFile(const std::string& path) {
 
 TEST(DataDirectory, FreshOneIsMadeWithAnIdOfItsOwn) {
   const test::TempDir dir;
-  const auto opened = DataDirectory::Open(dir.path("a/b"));
+  const auto opened = DataDirectory::Open(LocalVolume(), dir.path("a/b"));
   ASSERT_TRUE(opened.ok()) << opened.status();
   EXPECT_EQ((*opened)->database_id().size(), 36u);
   EXPECT_EQ((*opened)->db_path(), dir.path("a/b") + "/db");
@@ -37,7 +37,7 @@ TEST(DataDirectory, OlderFormatIsRaisedWhenAsked) {
   std::filesystem::create_directory(dir.path("data"));
   const std::string old = "armature database\nnote: hello\nformat: 1\ndatabase: abc\nlogs: 1\n";
   WriteFile(dir.path("data/armature.format"), old);
-  const auto opened = DataDirectory::Open(dir.path("data"));
+  const auto opened = DataDirectory::Open(LocalVolume(), dir.path("data"));
   ASSERT_TRUE(opened.ok()) << opened.status();
   EXPECT_EQ((*opened)->format_version(), 1);
   EXPECT_EQ(ReadFile(dir.path("data/armature.format")), old) << "a start may still fail";
@@ -54,7 +54,7 @@ unsigned ModeOf(const std::string& path) {
 TEST(DataDirectory, FreshOneIsForItsOwnerOnly) {
   const test::TempDir dir;
   const mode_t given = umask(0);
-  ASSERT_TRUE(DataDirectory::Open(dir.path("data")).ok());
+  ASSERT_TRUE(DataDirectory::Open(LocalVolume(), dir.path("data")).ok());
   umask(given);
   EXPECT_EQ(ModeOf(dir.path("data")), 0700u);
   for (const std::string_view file : {kDataFormatFile, kDataLockFile, kDataNewFile}) {
@@ -64,10 +64,10 @@ TEST(DataDirectory, FreshOneIsForItsOwnerOnly) {
 
 TEST(DataDirectory, ExistingOneKeepsItsMode) {
   const test::TempDir dir;
-  ASSERT_TRUE(DataDirectory::Open(dir.path("data")).ok());
+  ASSERT_TRUE(DataDirectory::Open(LocalVolume(), dir.path("data")).ok());
   std::filesystem::permissions(dir.path("data"), std::filesystem::perms(0750));
   testing::internal::CaptureStderr();
-  ASSERT_TRUE(DataDirectory::Open(dir.path("data")).ok());
+  ASSERT_TRUE(DataDirectory::Open(LocalVolume(), dir.path("data")).ok());
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               HasSubstr("other users may access the data directory path=" + dir.path("data") +
                         " mode=0750; run: chmod 700 " + dir.path("data")));
@@ -76,21 +76,21 @@ TEST(DataDirectory, ExistingOneKeepsItsMode) {
 
 TEST(DataDirectory, ReopenedOneKeepsItsId) {
   const test::TempDir dir;
-  const std::string id = (*DataDirectory::Open(dir.path("data")))->database_id();
-  const auto again = DataDirectory::Open(dir.path("data"));
+  const std::string id = (*DataDirectory::Open(LocalVolume(), dir.path("data")))->database_id();
+  const auto again = DataDirectory::Open(LocalVolume(), dir.path("data"));
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ((*again)->database_id(), id);
 }
 
 TEST(DataDirectory, SecondOpenIsRefusedWhileTheFirstLives) {
   const test::TempDir dir;
-  auto first = DataDirectory::Open(dir.path("data"));
+  auto first = DataDirectory::Open(LocalVolume(), dir.path("data"));
   ASSERT_TRUE(first.ok());
-  const auto second = DataDirectory::Open(dir.path("data"));
+  const auto second = DataDirectory::Open(LocalVolume(), dir.path("data"));
   EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(second.status().message()), HasSubstr(dir.path("data") + " is in use by another process"));
   first->reset();
-  EXPECT_TRUE(DataDirectory::Open(dir.path("data")).ok());
+  EXPECT_TRUE(DataDirectory::Open(LocalVolume(), dir.path("data")).ok());
 }
 
 struct RefusedCase {
@@ -115,7 +115,7 @@ TEST(DataDirectory, NewerDamagedAndForeignFormatFilesAreRefusedAndNotTouched) {
     const test::TempDir dir;
     std::filesystem::create_directory(dir.path("data"));
     WriteFile(dir.path("data/armature.format"), c.format_file);
-    const auto opened = DataDirectory::Open(dir.path("data"));
+    const auto opened = DataDirectory::Open(LocalVolume(), dir.path("data"));
     EXPECT_EQ(opened.status().code(), absl::StatusCode::kFailedPrecondition) << c.format_file;
     EXPECT_THAT(std::string(opened.status().message()), HasSubstr(std::string(c.text)));
     EXPECT_THAT(std::string(opened.status().message()), HasSubstr(dir.path("data")));
@@ -127,7 +127,7 @@ TEST(DataDirectory, UnknownLinesAreIgnored) {
   const test::TempDir dir;
   std::filesystem::create_directory(dir.path("data"));
   WriteFile(dir.path("data/armature.format"), "armature database\nnote: hello\nformat: 1\nwhat\ndatabase: abc\n");
-  const auto opened = DataDirectory::Open(dir.path("data"));
+  const auto opened = DataDirectory::Open(LocalVolume(), dir.path("data"));
   ASSERT_TRUE(opened.ok()) << opened.status();
   EXPECT_EQ((*opened)->database_id(), "abc");
 }
@@ -136,7 +136,7 @@ TEST(DataDirectory, DirectoryOfSomethingElseIsRefusedAndNotTouched) {
   const test::TempDir dir;
   std::filesystem::create_directory(dir.path("data"));
   WriteFile(dir.path("data/precious"), "data");
-  const auto opened = DataDirectory::Open(dir.path("data"));
+  const auto opened = DataDirectory::Open(LocalVolume(), dir.path("data"));
   EXPECT_EQ(opened.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(opened.status().message()), HasSubstr("not ours"));
   EXPECT_FALSE(std::filesystem::exists(dir.path("data/LOCK")));
@@ -150,7 +150,7 @@ TEST(DataDirectory, LeftoversOfACutOffStartAreTakenOver) {
     const test::TempDir dir;
     std::filesystem::create_directory(dir.path("data"));
     for (const std::string& file : leftovers) WriteFile(dir.path("data/" + file), "");
-    const auto opened = DataDirectory::Open(dir.path("data"));
+    const auto opened = DataDirectory::Open(LocalVolume(), dir.path("data"));
     EXPECT_TRUE(opened.ok()) << opened.status();
     EXPECT_FALSE(std::filesystem::exists(dir.path("data/armature.format.new")));
   }
@@ -159,7 +159,7 @@ TEST(DataDirectory, LeftoversOfACutOffStartAreTakenOver) {
 TEST(DataDirectory, PathThatIsAFileIsUnavailable) {
   const test::TempDir dir;
   WriteFile(dir.path("data"), "file");
-  EXPECT_EQ(DataDirectory::Open(dir.path("data")).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(DataDirectory::Open(LocalVolume(), dir.path("data")).status().code(), absl::StatusCode::kUnavailable);
 }
 
 TEST(DataDirectory, UuidsAreOfVersionFourAndDiffer) {

@@ -187,11 +187,27 @@ TEST_F(DatabaseTest, ALostDatabaseIsNotReplacedByAnEmptyOne) {
 // A creation that was interrupted before the database was complete has acknowledged no writes.
 TEST_F(DatabaseTest, AnInterruptedCreationIsBegunAgain) {
   const test::TempDir dir;
-  ASSERT_TRUE(DataDirectory::Open(dir.path("data")).ok());
+  ASSERT_TRUE(DataDirectory::Open(LocalVolume(), dir.path("data")).ok());
   std::filesystem::create_directory(dir.path("data/db"));
   std::ofstream(dir.path("data/db/MANIFEST-000001")) << "half";
   EXPECT_TRUE(Database::Open(TestOptions(dir.path("data"))).ok());
   EXPECT_TRUE(Database::Open(TestOptions(dir.path("data"))).ok());
+}
+
+// A mark that comes back, from a backup of files or by a mistake, must not cost the database.
+TEST_F(DatabaseTest, AFinishedCreationIsNotBegunAgain) {
+  database_.reset();
+  const std::string mark = dir_.path("data") + std::string(kDataNewFile);
+  std::ofstream(mark).close();
+  const absl::Status refused = Database::Open(TestOptions(dir_.path("data"))).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
+  EXPECT_EQ(refused.message(), "data directory " + dir_.path("data") +
+                                   " holds armature.new, with which a start removes the database, although its "
+                                   "creation was finished; nothing was changed: remove that file");
+  std::filesystem::remove(mark);
+  database_ = OpenDatabase(TestOptions(dir_.path("data")));
+  snapshot_ = database_->catalog();
+  EXPECT_EQ(Read("", "", Direction::kForward).keys, "abcde");
 }
 
 }  // namespace armature::store::database_test

@@ -135,11 +135,11 @@ TEST(DiskSpace, WhatIsBrokenStaysSo) {
 
 TEST(DiskSpace, MeasuresARealDisk) {
   const test::TempDir directory;
-  const absl::StatusOr<DiskUsage> usage = MeasureDisk(directory.path(""));
+  const absl::StatusOr<DiskUsage> usage = LocalVolume()->Measure(directory.path(""));
   ASSERT_TRUE(usage.ok()) << usage.status();
   EXPECT_GT(usage->total_bytes, usage->free_bytes);
   EXPECT_GT(usage->free_bytes, 0u);
-  EXPECT_FALSE(MeasureDisk(directory.path("nothing")).ok());
+  EXPECT_FALSE(LocalVolume()->Measure(directory.path("nothing")).ok());
 }
 
 TEST(DiskSpace, NothingIsCommittedBelowTheReserveAndTablesMayGo) {

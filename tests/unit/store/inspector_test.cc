@@ -152,7 +152,7 @@ TEST_F(InspectorTest, ShowsWhatIsOnlyInTheLogAndChangesNothing) {
   MakeDirectory();
   const auto before = BytesOf(path_);
   {
-    const auto inspector = Inspector::Open(path_);
+    const auto inspector = Inspector::Open(LocalVolume(), path_);
     ASSERT_TRUE(inspector.ok()) << inspector.status();
     EXPECT_THAT((*inspector)->problems(), IsEmpty());
     EXPECT_EQ((*inspector)->format().version, 5);
@@ -169,7 +169,7 @@ TEST_F(InspectorTest, ShowsWhatIsOnlyInTheLogAndChangesNothing) {
 TEST_F(InspectorTest, TellsTheFilesOfFamilies) {
   MakeDirectory();
   Flush();
-  const auto inspector = Inspector::Open(path_);
+  const auto inspector = Inspector::Open(LocalVolume(), path_);
   ASSERT_TRUE(inspector.ok()) << inspector.status();
   const std::vector<FamilyFiles> families = (*inspector)->Families();
   const auto found =
@@ -191,7 +191,7 @@ TEST_F(InspectorTest, TellsTheFilesOfFamilies) {
 
 TEST_F(InspectorTest, ParsesEveryRecordOfTheMetaFamily) {
   MakeDirectory();
-  const auto inspector = Inspector::Open(path_);
+  const auto inspector = Inspector::Open(LocalVolume(), path_);
   ASSERT_TRUE(inspector.ok()) << inspector.status();
   std::map<MetaKind, int> kinds;
   const auto end = (*inspector)
@@ -227,7 +227,7 @@ TEST_F(InspectorTest, GoesOnBehindADamagedBlock) {
   // Offsets at the beginning, inside, and in the middle, all in data blocks.
   for (const size_t at : {size_t{10}, size / 3, size / 2}) {
     Damage(at);
-    const auto inspector = Inspector::Open(path_);
+    const auto inspector = Inspector::Open(LocalVolume(), path_);
     ASSERT_TRUE(inspector.ok()) << inspector.status();
     const Walked walked = Walk(**inspector, family());
     ASSERT_EQ(walked.gaps.size(), 1u) << at;
@@ -246,7 +246,7 @@ TEST_F(InspectorTest, GoesOnBehindEachOfSeveralDamagedBlocks) {
   Flush();
   const auto size = static_cast<size_t>(fs::file_size(data_file_));
   for (const size_t part : {1, 3, 5, 7}) Damage(size / 10 * part);
-  const auto inspector = Inspector::Open(path_);
+  const auto inspector = Inspector::Open(LocalVolume(), path_);
   ASSERT_TRUE(inspector.ok()) << inspector.status();
   const Walked walked = Walk(**inspector, family());
   EXPECT_GE(walked.gaps.size(), 1u);
@@ -266,7 +266,7 @@ TEST_F(InspectorTest, OtherFamiliesAreReadWhenATableFileIsMissing) {
   Flush();
   fs::remove(data_file_);
   EXPECT_FALSE(Database::Open(TestOptions(path_)).ok());
-  const auto inspector = Inspector::Open(path_);
+  const auto inspector = Inspector::Open(LocalVolume(), path_);
   ASSERT_TRUE(inspector.ok()) << inspector.status();
   ASSERT_EQ((*inspector)->problems().size(), 1u);
   EXPECT_THAT((*inspector)->problems()[0], HasSubstr("cannot be opened"));
@@ -280,7 +280,7 @@ TEST_F(InspectorTest, OtherFamiliesAreReadWhenTheEndOfATableFileIsDamaged) {
   MakeDirectory();
   Flush();
   fs::resize_file(data_file_, fs::file_size(data_file_) / 2);
-  const auto inspector = Inspector::Open(path_);
+  const auto inspector = Inspector::Open(LocalVolume(), path_);
   ASSERT_TRUE(inspector.ok()) << inspector.status();
   EXPECT_EQ((*inspector)->problems().size(), 1u);
   EXPECT_EQ(Walk(**inspector, family()).gaps.size(), 1u);
@@ -298,7 +298,7 @@ TEST_F(InspectorTest, ADamagedLogIsToldAndWhatStandsBeforeTheDamageIsShown) {
   std::string bytes = ReadFile(log);
   bytes[bytes.size() / 2] = static_cast<char>(~bytes[bytes.size() / 2]);
   WriteFile(log, bytes);
-  const auto inspector = Inspector::Open(path_);
+  const auto inspector = Inspector::Open(LocalVolume(), path_);
   ASSERT_TRUE(inspector.ok()) << inspector.status();
   ASSERT_EQ((*inspector)->problems().size(), 1u);
   EXPECT_THAT((*inspector)->problems()[0], HasSubstr("before the damage"));
@@ -310,7 +310,7 @@ TEST_F(InspectorTest, ALostManifestLeavesNothingButTheFormatFile) {
   for (const auto& entry : fs::directory_iterator(path_ + "/db")) {
     if (entry.path().filename().string().starts_with("MANIFEST-")) fs::remove(entry.path());
   }
-  const auto inspector = Inspector::Open(path_);
+  const auto inspector = Inspector::Open(LocalVolume(), path_);
   ASSERT_TRUE(inspector.ok()) << inspector.status();
   EXPECT_EQ((*inspector)->format().database_id.size(), 36u);
   ASSERT_EQ((*inspector)->problems().size(), 1u);
@@ -323,25 +323,25 @@ TEST_F(InspectorTest, ADamagedFormatFileIsAProblemAndANewerFormatARefusal) {
   MakeDirectory();
   WriteFile(path_ + "/armature.format", "armature database\nnothing\n");
   {
-    const auto inspector = Inspector::Open(path_);
+    const auto inspector = Inspector::Open(LocalVolume(), path_);
     ASSERT_TRUE(inspector.ok()) << inspector.status();
     EXPECT_EQ((*inspector)->problems().size(), 1u);
     EXPECT_EQ(Walk(**inspector, family()).keys.size(), static_cast<size_t>(kRows));
   }
   WriteFile(path_ + "/armature.format", "armature database\nformat: 6\ndatabase: x\n");
-  EXPECT_TRUE(absl::IsFailedPrecondition(Inspector::Open(path_).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Inspector::Open(LocalVolume(), path_).status()));
 }
 
 TEST_F(InspectorTest, IsRefusedWhileADatabaseIsOpenAndKeepsItFromOpening) {
   MakeDirectory();
   {
     const std::unique_ptr<Database> database = OpenDatabase(TestOptions(path_));
-    const auto refused = Inspector::Open(path_);
+    const auto refused = Inspector::Open(LocalVolume(), path_);
     EXPECT_TRUE(absl::IsFailedPrecondition(refused.status()));
     EXPECT_THAT(std::string(Sv(refused.status().message())), HasSubstr("in use by another process"));
   }
-  const auto first = Inspector::Open(path_);
-  const auto second = Inspector::Open(path_);
+  const auto first = Inspector::Open(LocalVolume(), path_);
+  const auto second = Inspector::Open(LocalVolume(), path_);
   EXPECT_TRUE(first.ok() && second.ok());
   EXPECT_TRUE(absl::IsFailedPrecondition(Database::Open(TestOptions(path_)).status()));
 }
@@ -349,15 +349,15 @@ TEST_F(InspectorTest, IsRefusedWhileADatabaseIsOpenAndKeepsItFromOpening) {
 TEST_F(InspectorTest, ADirectoryWithoutALockFileGetsNone) {
   MakeDirectory();
   fs::remove(path_ + "/LOCK");
-  ASSERT_TRUE(Inspector::Open(path_).ok());
+  ASSERT_TRUE(Inspector::Open(LocalVolume(), path_).ok());
   EXPECT_FALSE(fs::exists(path_ + "/LOCK"));
 }
 
 TEST_F(InspectorTest, WhatIsNoDatabaseIsRefusedAndLeftAsItIs) {
-  EXPECT_TRUE(absl::IsFailedPrecondition(Inspector::Open(path_).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Inspector::Open(LocalVolume(), path_).status()));
   EXPECT_FALSE(fs::exists(path_));
   fs::create_directory(path_);
-  EXPECT_TRUE(absl::IsFailedPrecondition(Inspector::Open(path_).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Inspector::Open(LocalVolume(), path_).status()));
   EXPECT_TRUE(fs::is_empty(path_));
 }
 

@@ -97,14 +97,14 @@ class LogCheckTest : public testing::TestWithParam<Durability> {
 
   // Accepts the one loss, which `fault` and `loss` describe, and opens the database.
   void Recover(const std::string& fault, const std::string& loss) {
-    const absl::StatusOr<std::vector<Damage>> damage = FindDamage(options_.path);
+    const absl::StatusOr<std::vector<Damage>> damage = FindDamage(LocalVolume(), options_.path);
     ASSERT_TRUE(damage.ok()) << damage.status();
     ASSERT_EQ(damage->size(), 1u);
     EXPECT_THAT(damage->front().fault, HasSubstr(fault));
     EXPECT_THAT(damage->front().loss, HasSubstr(loss));
-    const absl::Status accepted = AcceptLosses(options_.path, *damage);
+    const absl::Status accepted = AcceptLosses(LocalVolume(), options_.path, *damage);
     ASSERT_TRUE(accepted.ok()) << accepted;
-    EXPECT_THAT(*FindDamage(options_.path), testing::IsEmpty());
+    EXPECT_THAT(*FindDamage(LocalVolume(), options_.path), testing::IsEmpty());
     Open();
     ASSERT_NE(database_, nullptr);
   }
@@ -165,7 +165,7 @@ TEST_P(LogCheckTest, AStartMakesTheLogOfAKilledDaemonDurable) {
   PutUnsynced("unsynced");
   const std::string killed = dir_.path("killed");
   fs::copy(options_.path, killed, fs::copy_options::recursive);
-  const auto checked = CheckLogs(killed + "/db", /*may_create=*/false, /*accept_losses=*/false);
+  const auto checked = CheckLogs(LocalVolume(), killed + "/db", /*may_create=*/false, /*accept_losses=*/false);
   ASSERT_TRUE(checked.ok()) << checked.status();
   size_t logs = 0;
   for (const auto& [name, entry] : checked->log_register->entries()) {
@@ -287,7 +287,7 @@ class PowerCutTest : public LogCheckTest {
   // the unsynced record does not reach the disk.
   void CutPower(bool is_last_acknowledged) {
     LeaveHole(is_last_acknowledged);
-    ChangeRegister([](LogRegister* logs) { EXPECT_TRUE(logs->SetBoot(CurrentBoot() + 1).ok()); });
+    ChangeRegister([](LogRegister* logs) { EXPECT_TRUE(logs->SetBoot(LocalVolume()->boot() + 1).ok()); });
   }
   // The same without a start of the machine: a damage.
   void LeaveHole(bool is_last_acknowledged) {
@@ -306,7 +306,7 @@ class PowerCutTest : public LogCheckTest {
     Write(register_path(), then);
   }
   void ChangeRegister(absl::FunctionRef<void(LogRegister*)> change) {
-    const auto opened = LogRegister::Open(register_path(), LogRegister::Access::kCreate);
+    const auto opened = LogRegister::Open(LocalVolume(), register_path(), LogRegister::Access::kCreate);
     ASSERT_TRUE(opened.ok()) << opened.status();
     change(opened->get());
   }
@@ -322,9 +322,9 @@ INSTANTIATE_TEST_SUITE_P(EveryDurability, PowerCutTest,
 
 TEST_P(PowerCutTest, HoleBeforeTheUnfinishedBatchIsCutOff) {
   CutPower(/*is_last_acknowledged=*/false);
-  const auto logs = LogRegister::Open(register_path(), LogRegister::Access::kRead);
+  const auto logs = LogRegister::Open(LocalVolume(), register_path(), LogRegister::Access::kRead);
   ASSERT_TRUE(logs.ok()) << logs.status();
-  const auto found = FindLogFaults(db(), **logs);
+  const auto found = FindLogFaults(LocalVolume(), db(), **logs);
   ASSERT_TRUE(found.ok()) << found.status();
   ASSERT_EQ(found->tails.size(), 1u);
   EXPECT_EQ(found->tails[0].lost, GetParam() == Durability::kSync ? 0u : 1u);
@@ -369,7 +369,7 @@ TEST_P(PowerCutTest, SyncedEndIsNotCutOff) {
   ExpectRefused("it was synced up to offset " + std::to_string(bytes.size()));
   Write(log, bytes.substr(0, bytes.size() - 10));
   ExpectRefused("it was synced up to offset " + std::to_string(bytes.size()));
-  ChangeRegister([](LogRegister* logs) { EXPECT_TRUE(logs->SetBoot(CurrentBoot() + 1).ok()); });
+  ChangeRegister([](LogRegister* logs) { EXPECT_TRUE(logs->SetBoot(LocalVolume()->boot() + 1).ok()); });
   fs::resize_file(log, 0);
   ExpectRefused(log + " ends at offset 0");
 }
@@ -398,7 +398,7 @@ TEST_P(DamageTest, RowsWithoutATableAreNotDeleted) {
     ASSERT_EQ(opened.status().code(), absl::StatusCode::kDataLoss) << opened.status();
     EXPECT_THAT(std::string(opened.status().message()), HasSubstr("of the catalog: t99;"));
     // Only families that were shown are dropped.
-    EXPECT_TRUE(AcceptLosses(options_.path, {}).ok());
+    EXPECT_TRUE(AcceptLosses(LocalVolume(), options_.path, {}).ok());
   }
   Recover("column family t99", "its rows, about 1 in");
   // Nothing is left of the table, and its ids and sequences are not used again.
@@ -423,7 +423,7 @@ TEST_P(DamageTest, ShownLossIsWhatRocksDbGivesUp) {
   std::string bytes = Read(log);
   for (const size_t block : {1, 2, 4}) bytes[block * (32 << 10) + 12'000] ^= 1;
   Write(log, bytes);
-  const auto scan = ScanLog(log, [](std::string_view, bool) {});
+  const auto scan = ScanLog(LocalVolume(), log, [](std::string_view, bool) {});
   ASSERT_TRUE(scan.ok()) << scan.status();
   EXPECT_EQ(scan->lost_places, 3u);
   Recover("is damaged at offset ",
@@ -442,13 +442,13 @@ TEST_P(DamageTest, DamageOfOtherFilesIsFound) {
   for (const std::string& file : {table, Manifest()}) {
     fs::rename(file, dir_.path("moved"));
     EXPECT_FALSE(Database::Open(options_).ok()) << file;
-    const auto damage = FindDamage(options_.path);
+    const auto damage = FindDamage(LocalVolume(), options_.path);
     ASSERT_TRUE(damage.ok()) << damage.status();
     ASSERT_EQ(damage->size(), 1u) << file;
     EXPECT_EQ(damage->front().loss, "");
     fs::rename(dir_.path("moved"), file);
   }
-  EXPECT_THAT(*FindDamage(options_.path), testing::IsEmpty());
+  EXPECT_THAT(*FindDamage(LocalVolume(), options_.path), testing::IsEmpty());
 }
 
 TEST_P(DamageTest, LostCurrentIsReplaced) {
@@ -458,7 +458,7 @@ TEST_P(DamageTest, LostCurrentIsReplaced) {
     Write(db("/CURRENT"), damaged);
     if (damaged.empty()) fs::remove(db("/CURRENT"));
     {
-      const auto inspector = Inspector::Open(options_.path);
+      const auto inspector = Inspector::Open(LocalVolume(), options_.path);
       ASSERT_TRUE(inspector.ok()) << inspector.status();
       EXPECT_EQ((*inspector)->problems().size(), 1u);
       EXPECT_TRUE((*inspector)->HasFamily("t1"));
@@ -477,7 +477,7 @@ TEST_P(DamageTest, LossesThatDoNotHelpAreNotAccepted) {
   std::string damaged = manifest;
   damaged[20] ^= 1;
   Write(Manifest(), damaged);
-  EXPECT_EQ(AcceptLosses(options_.path, {}).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(AcceptLosses(LocalVolume(), options_.path, {}).code(), absl::StatusCode::kDataLoss);
   Write(Manifest(), manifest);
   ExpectRefused(older + " is missing");
 }

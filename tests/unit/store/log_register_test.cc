@@ -19,7 +19,7 @@ class LogRegisterTest : public testing::Test {
  protected:
   void Reopen() {
     register_.reset();
-    auto opened = LogRegister::Open(path_, LogRegister::Access::kCreate);
+    auto opened = LogRegister::Open(LocalVolume(), path_, LogRegister::Access::kCreate);
     ASSERT_TRUE(opened.ok()) << opened.status();
     register_ = *std::move(opened);
   }
@@ -49,7 +49,7 @@ TEST_F(LogRegisterTest, EntriesSurvive) {
 }
 
 TEST_F(LogRegisterTest, AccessForReadingChangesNothing) {
-  const auto opened = LogRegister::Open(path_, LogRegister::Access::kRead);
+  const auto opened = LogRegister::Open(LocalVolume(), path_, LogRegister::Access::kRead);
   ASSERT_TRUE(opened.ok()) << opened.status();
   EXPECT_FALSE((*opened)->Add(kLog).ok());
   Reopen();
@@ -64,8 +64,8 @@ TEST_F(LogRegisterTest, BootIsKept) {
   Reopen();
   EXPECT_EQ(register_->boot(), 5u);
   EXPECT_EQ(register_->entries().size(), 1u);
-  EXPECT_NE(CurrentBoot(), 0u);
-  EXPECT_EQ(CurrentBoot(), CurrentBoot());
+  EXPECT_NE(LocalVolume()->boot(), 0u);
+  EXPECT_EQ(LocalVolume()->boot(), LocalVolume()->boot());
 }
 
 TEST_F(LogRegisterTest, PlacesAreUsedAgainAndMoreAreMade) {
@@ -98,9 +98,9 @@ TEST_F(LogRegisterTest, DamagedEntryIsDropped) {
 
 TEST_F(LogRegisterTest, OtherFilesAreRefused) {
   std::ofstream(path_, std::ios::trunc) << "something else";
-  const auto opened = LogRegister::Open(path_, LogRegister::Access::kCreate);
+  const auto opened = LogRegister::Open(LocalVolume(), path_, LogRegister::Access::kCreate);
   EXPECT_EQ(opened.status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(LogRegister::Open(dir_.path("none"), LogRegister::Access::kRead).status().code(),
+  EXPECT_EQ(LogRegister::Open(LocalVolume(), dir_.path("none"), LogRegister::Access::kRead).status().code(),
             absl::StatusCode::kNotFound);
 }
 
@@ -140,7 +140,7 @@ TEST(SyncMark, Format) {
 
 TEST(LogRegisterFormat, Format) {
   const test::TempDir dir;
-  const auto opened = LogRegister::Open(dir.path("logs"), LogRegister::Access::kCreate);
+  const auto opened = LogRegister::Open(LocalVolume(), dir.path("logs"), LogRegister::Access::kCreate);
   ASSERT_TRUE((*opened)->Add(kManifest).ok());
   (*opened)->SetSynced(kManifest, 0x102);
   (*opened)->Abandon(kManifest);

@@ -140,7 +140,7 @@ absl::StatusOr<std::unique_ptr<Inspection>> Inspection::Open(const std::string& 
   // The command reports the findings itself, so RocksDB logs nothing.
   FLAGS_minloglevel = google::GLOG_FATAL;
   absl::StatusOr<std::unique_ptr<store::Inspector>> store =
-      store::Inspector::Open(data_dir, store::Inspector::IfUnreadable::kReadFiles);
+      store::Inspector::Open(store::LocalVolume(), data_dir, store::Inspector::IfUnreadable::kReadFiles);
   if (!store.ok()) return UsageError(Sv(store.status().message()));
   auto inspection = std::unique_ptr<Inspection>(new Inspection(*std::move(store)));
   for (const std::string& problem : inspection->store().problems()) inspection->AddProblem(problem);

@@ -1,0 +1,32 @@
+// The package `@armaturedb/client`: see docs/clients/node.md.
+
+export { Client } from './client';
+export type { Key } from './client';
+export type { BatchGetter } from './batch-get';
+export { BatchWriter, BATCH_WRITES_MAX } from './batch-writer';
+export type { BatchWriterOptions } from './batch-writer';
+export * from './errors';
+export { and, attr, Attribute, expr, expression, Expression, not, Operation, or, project, update, UpdateAction } from './expressions';
+export type { Operand, Params, PathSteps } from './expressions';
+export type { Operations } from './generated/operations';
+export * from './generated/types';
+export { compareDecimals, NumberValue } from './numbers';
+export type { CallInfo, ObservedCall, Observer } from './observer';
+export type { AccessKey, CallOptions, ClientOptions, TlsOptions } from './options';
+export { ItemIterable } from './paginator';
+export type { Page, ParallelScanOptions } from './paginator';
+export { Pipeline } from './pipeline';
+export type { PipelineOptions } from './pipeline';
+export type { RetryOptions } from './retry';
+export { numberedShards, scatterKeysOf, ScatterQuery, suffixedShards } from './scatter-query';
+export type { ScatterKeys, ScatterOptions, ScatterPage } from './scatter-query';
+export { field, FieldType, fromStandardSchema, schema } from './schema';
+export type { Fields, Infer, ItemSchema, RecordOf, StandardSchema } from './schema';
+export { Table } from './table';
+export type { GetOptions, QueryOptions, ReadOptions, Returned, ScanOptions, TableOptions, WriteOptions } from './table';
+export { Transaction } from './transaction';
+export type { ActionOptions } from './transaction';
+export type { Item, ItemInput, Value, ValueInput } from './values';
+export type { WaitOptions } from './wait';
+export { Watcher } from './watcher';
+export type { WatchOptions } from './watcher';

@@ -1,0 +1,220 @@
+// A table with shorter calls and typed items.
+
+import type { Client } from './client';
+import { BatchWriter, BatchWriterOptions } from './batch-writer';
+import { Expression, Params, project } from './expressions';
+import type { QueryRequest, ReturnValues, ScanRequest } from './generated/types';
+import type { CallOptions } from './options';
+import { ItemIterable, parallelScan, queryPages, scanPages } from './paginator';
+import { fromStandardSchema, ItemSchema, StandardSchema } from './schema';
+import { ActionOptions, conditionOf } from './transaction';
+import type { Item, ItemInput } from './values';
+
+export interface TableOptions<T extends object, K extends keyof T & string> {
+  /** Names of the key attributes: the partition attribute, then the sort attribute if there is one. */
+  key: readonly K[];
+  /** Converts items. Absent: the items as they are. */
+  schema?: ItemSchema<T> | StandardSchema<T>;
+}
+
+export interface WriteOptions extends ActionOptions, CallOptions {}
+
+export interface GetOptions extends CallOptions {
+  consistent?: boolean;
+}
+
+/** Members of queries and scans. */
+export interface ReadOptions extends CallOptions {
+  index?: string;
+  filter?: string | Expression;
+  /** Attributes to read: an expression, or paths. The items are not converted by the schema then. */
+  projection?: string | Expression | readonly string[];
+  params?: Params;
+  names?: { [placeholder: string]: string };
+  values?: { [placeholder: string]: unknown };
+  consistent?: boolean;
+  /** Number of entries that a page reads. */
+  pageSize?: number;
+  /** Position behind which to begin: the lastEvaluatedKey of a page. */
+  startAfter?: ItemInput;
+}
+
+export interface QueryOptions extends ReadOptions {
+  /** Descending order of the sort key. */
+  descending?: boolean;
+}
+
+export interface ScanOptions extends ReadOptions {
+  /** Number of parallel scans. Default 1. */
+  segments?: number;
+}
+
+/** Which item an update gives. */
+export type Returned = 'old' | 'new' | 'updated old' | 'updated new';
+
+const RETURN_VALUES: Record<Returned, ReturnValues> = {
+  old: 'ALL_OLD',
+  new: 'ALL_NEW',
+  'updated old': 'UPDATED_OLD',
+  'updated new': 'UPDATED_NEW',
+};
+
+function callOf({ timeoutMs, signal, idempotent, metadata }: CallOptions): CallOptions {
+  return {
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(signal === undefined ? {} : { signal }),
+    ...(idempotent === undefined ? {} : { idempotent }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}
+
+function readOf(tableName: string, options: ReadOptions): ScanRequest {
+  const { index, filter, projection, params, names, values, consistent, pageSize, startAfter } = options;
+  const paths = typeof projection === 'string' || projection instanceof Expression ? projection : projection && project(...projection);
+  return {
+    tableName,
+    ...(index === undefined ? {} : { indexName: index }),
+    ...(filter === undefined ? {} : { filterExpression: filter }),
+    ...(paths === undefined ? {} : { projectionExpression: paths }),
+    ...(params === undefined ? {} : { params }),
+    ...(names === undefined ? {} : { expressionAttributeNames: names }),
+    ...(values === undefined ? {} : { expressionAttributeValues: values as ScanRequest['expressionAttributeValues'] }),
+    ...(consistent === undefined ? {} : { consistentRead: consistent }),
+    ...(pageSize === undefined ? {} : { limit: pageSize }),
+    ...(startAfter === undefined ? {} : { exclusiveStartKey: startAfter }),
+  } as ScanRequest;
+}
+
+function schemaOf<T extends object>(given: ItemSchema<T> | StandardSchema<T> | undefined): ItemSchema<T> | undefined {
+  return given !== undefined && '~standard' in given ? fromStandardSchema(given) : given;
+}
+
+/**
+ * One table.
+ *
+ *     interface User { id: string; visits: number }
+ *     const users = client.table<User, 'id'>('users', { key: ['id'] });
+ *     await users.put({ id: 'ann', visits: 1 }, { condition: 'attribute_not_exists(id)' });
+ *     await users.update({ id: 'ann' }, 'SET visits = visits + $n', { params: { n: 1 } });
+ *     const ann = await users.get({ id: 'ann' });
+ */
+export class Table<T extends object = Item, K extends keyof T & string = keyof T & string> {
+  readonly key: readonly K[];
+  private readonly schema: ItemSchema<T> | undefined;
+
+  constructor(
+    readonly client: Client,
+    readonly name: string,
+    options: TableOptions<T, K>,
+  ) {
+    this.key = options.key;
+    this.schema = schemaOf(options.schema);
+  }
+
+  /** The item as it is written. */
+  toItem(record: T): ItemInput {
+    return this.schema === undefined ? (record as ItemInput) : this.schema.toItem(record);
+  }
+
+  fromItem(item: Item): T {
+    return this.schema === undefined ? (item as T) : this.schema.fromItem(item);
+  }
+
+  private optional(item: Item | undefined): T | undefined {
+    return item === undefined ? undefined : this.fromItem(item);
+  }
+
+  /** Writes an item, in place of the present one. `returnOld`: gives the item that was there. */
+  async put(record: T, options: WriteOptions & { returnOld?: boolean } = {}): Promise<T | undefined> {
+    const request = { tableName: this.name, item: this.toItem(record), ...conditionOf(options) };
+    const returned = options.returnOld === true ? { returnValues: 'ALL_OLD' as const } : {};
+    return this.optional((await this.client.putItem({ ...request, ...returned }, callOf(options))).attributes);
+  }
+
+  /** The item, or undefined. */
+  async get(key: Pick<T, K>, options: GetOptions = {}): Promise<T | undefined> {
+    const consistent = options.consistent === undefined ? {} : { consistentRead: options.consistent };
+    const request = { tableName: this.name, key: key as ItemInput, ...consistent };
+    return this.optional((await this.client.getItem(request, callOf(options))).item);
+  }
+
+  /** Some attributes of an item. `projection`: an expression, or paths. */
+  async getPart(key: Pick<T, K>, projection: string | Expression | readonly string[], options: GetOptions = {}): Promise<Item | undefined> {
+    const { projectionExpression } = readOf(this.name, { projection });
+    const consistent = options.consistent === undefined ? {} : { consistentRead: options.consistent };
+    const request = { tableName: this.name, key: key as ItemInput, ...consistent, projectionExpression: projectionExpression! };
+    return (await this.client.getItem(request, callOf(options))).item;
+  }
+
+  /** Changes an item, or creates it. With `returned`, gives the item or the updated attributes. */
+  async update(
+    key: Pick<T, K>,
+    update: string | Expression,
+    options: WriteOptions & { returned?: Returned } = {},
+  ): Promise<Partial<T> | undefined> {
+    const { returned } = options;
+    const answer = await this.client.updateItem({
+      tableName: this.name,
+      key: key as ItemInput,
+      updateExpression: update,
+      ...conditionOf(options),
+      ...(returned === undefined ? {} : { returnValues: RETURN_VALUES[returned] }),
+    }, callOf(options));
+    if (answer.attributes === undefined) return undefined;
+    // Updated attributes are a part of an item, which a schema may refuse.
+    return returned === 'old' || returned === 'new' ? this.fromItem(answer.attributes) : (answer.attributes as Partial<T>);
+  }
+
+  /** Deletes an item, if it is there. `returnOld`: gives it. */
+  async delete(key: Pick<T, K>, options: WriteOptions & { returnOld?: boolean } = {}): Promise<T | undefined> {
+    const request = { tableName: this.name, key: key as ItemInput, ...conditionOf(options) };
+    const returned = options.returnOld === true ? { returnValues: 'ALL_OLD' as const } : {};
+    return this.optional((await this.client.deleteItem({ ...request, ...returned }, callOf(options))).attributes);
+  }
+
+  private items(read: () => ReturnType<typeof queryPages>, options: ReadOptions): ItemIterable<T> {
+    return new ItemIterable<T>(read, options.projection === undefined ? (item) => this.fromItem(item) : (item) => item as T);
+  }
+
+  private queryRequest(keyCondition: string | Expression, options: QueryOptions): QueryRequest {
+    return {
+      ...readOf(this.name, options),
+      keyConditionExpression: keyCondition,
+      ...(options.descending === true ? { scanIndexForward: false } : {}),
+    } as QueryRequest;
+  }
+
+  /** The items of a partition, in the order of the sort key. */
+  query(keyCondition: string | Expression, options: QueryOptions = {}): ItemIterable<T> {
+    const request = this.queryRequest(keyCondition, options);
+    return this.items(() => queryPages(this.client, request, callOf(options)), options);
+  }
+
+  /** The number of items of a query. */
+  count(keyCondition: string | Expression, options: QueryOptions = {}): Promise<number> {
+    return this.client.count(this.queryRequest(keyCondition, options), callOf(options));
+  }
+
+  /** All items. */
+  scan(options: ScanOptions = {}): ItemIterable<T> {
+    const request = readOf(this.name, options);
+    const { segments = 1 } = options;
+    if (segments === 1) return this.items(() => scanPages(this.client, request, callOf(options)), options);
+    return this.items(() => parallelScan(this.client, request, { segments, ...callOf(options) }), options);
+  }
+
+  /** The items of these keys, in no order; missing ones are left out. */
+  async batchGet(keys: readonly Pick<T, K>[], options: GetOptions = {}): Promise<T[]> {
+    const consistent = options.consistent === undefined ? {} : { consistentRead: options.consistent };
+    const request = { [this.name]: { keys: keys as readonly ItemInput[] as ItemInput[], ...consistent } };
+    const found = await this.client.batchGet(request, callOf(options));
+    return (found[this.name] ?? []).map((item) => this.fromItem(item));
+  }
+
+  /** Writes many items. @throws as BatchWriter.flush. */
+  async putAll(records: Iterable<T> | AsyncIterable<T>, options: Omit<BatchWriterOptions, 'keys'> = {}): Promise<void> {
+    const writer = new BatchWriter(this.client, { ...options, keys: { [this.name]: this.key } });
+    for await (const record of records) await writer.put(this.name, this.toItem(record));
+    await writer.flush();
+  }
+}
