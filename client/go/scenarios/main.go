@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -44,27 +45,61 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	passed, failed := 0, 0
+	var shared, own []node
 	for _, scenario := range scenarios {
-		name := scenario["name"].(string)
-		if !strings.Contains(name, *selected) {
+		if !strings.Contains(scenario["name"].(string), *selected) {
 			continue
 		}
-		if *verbose {
-			fmt.Println(name)
+		if _, hasOwn := scenario["daemon"].(node); hasOwn {
+			own = append(own, scenario)
+		} else {
+			shared = append(shared, scenario)
 		}
-		if err := w.run(scenario); err != nil {
-			failed++
-			fmt.Printf("failed: %s: %v\n", name, err)
-			continue
-		}
-		passed++
 	}
+	passed, failed := w.runAll(shared, own, *verbose)
 	w.close()
 	fmt.Printf("%d passed, %d failed\n", passed, failed)
 	if failed > 0 || passed == 0 {
 		os.Exit(1)
 	}
+}
+
+// runAll runs the scenarios with daemons of their own beside the others: they mostly wait.
+func (w *world) runAll(shared, own []node, verbose bool) (passed, failed int) {
+	var mu sync.Mutex
+	runEach := func(scenarios <-chan node) {
+		for scenario := range scenarios {
+			err := w.run(scenario)
+			mu.Lock()
+			if verbose {
+				fmt.Println(scenario["name"])
+			}
+			if err != nil {
+				failed++
+				fmt.Printf("failed: %s: %v\n", scenario["name"], err)
+			} else {
+				passed++
+			}
+			mu.Unlock()
+		}
+	}
+	var running sync.WaitGroup
+	for i, list := range [][]node{shared, own} {
+		scenarios := make(chan node, len(list))
+		for _, scenario := range list {
+			scenarios <- scenario
+		}
+		close(scenarios)
+		for range i + 1 { // one for the shared daemon, two for the others
+			running.Add(1)
+			go func() {
+				defer running.Done()
+				runEach(scenarios)
+			}()
+		}
+	}
+	running.Wait()
+	return passed, failed
 }
 
 func (w *world) load() ([]node, error) {
@@ -92,7 +127,7 @@ func (w *world) load() ([]node, error) {
 	return all, nil
 }
 
-// run executes one scenario. A panic is an operation that the runner does not know, or a form of it.
+// run executes one scenario. The shared daemon is used by one goroutine. A panic is an operation that the runner does not know, or a form of it.
 func (w *world) run(scenario node) (err error) {
 	defer func() {
 		if failure := recover(); failure != nil {
@@ -103,7 +138,7 @@ func (w *world) run(scenario node) (err error) {
 	if err != nil {
 		return err
 	}
-	isShared := p == w.shared
+	isShared := p.isShared
 	isClean := false
 	defer func() {
 		if !isShared {

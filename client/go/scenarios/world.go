@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -23,7 +24,8 @@ type world struct {
 	scenarios    string // directory
 	tables       node
 	shared       *place
-	certificates string // directory; empty: not made yet
+	mu           sync.Mutex
+	certificates string // directory; empty: not made yet; guarded by mu
 }
 
 func (w *world) close() {
@@ -37,6 +39,8 @@ func (w *world) close() {
 }
 
 func (w *world) certificateDirectory() (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.certificates != "" {
 		return w.certificates, nil
 	}
@@ -54,11 +58,12 @@ func (w *world) certificateDirectory() (string, error) {
 
 // place is a daemon with its proxy.
 type place struct {
-	world   *world
-	options node
-	daemon  *armaturetest.Daemon
-	proxy   *proxy
-	dead    int // a bound socket that does not listen; 0: none
+	world    *world
+	options  node
+	daemon   *armaturetest.Daemon
+	proxy    *proxy
+	isShared bool
+	dead     int // a bound socket that does not listen; 0: none
 }
 
 // placeOf returns the daemon of a scenario: its own, or the shared one.
@@ -87,7 +92,7 @@ func (w *world) placeOf(scenario node) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{world: w, options: options, daemon: daemon}
+	p := &place{world: w, options: options, daemon: daemon, isShared: !own}
 	if !own {
 		w.shared = p
 	}
