@@ -1,7 +1,5 @@
 // The changes of a table as they are made.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { Caller, deadlineOf } from './caller';
 import { ArmatureError } from './errors';
 import { methods } from './generated/operations';
@@ -9,6 +7,7 @@ import type { ChangeRecord, WatchRequest, WatchResponse } from './generated/type
 import { encode } from './messages';
 import { readStream } from './response-stream';
 import { isTransient } from './retry';
+import { sleep } from './timers';
 
 const HEARTBEAT_MS = 5000; // of the daemon, unless the request has another one
 const HEARTBEATS_MISSED = 3; // a daemon that has sent nothing for so many is lost
@@ -139,7 +138,7 @@ export class Watcher implements AsyncIterable<WatchResponse> {
         }
       }
       if (this.controller.signal.aborted) return this.aborted();
-      await sleep(this.caller.retry.backoffMs(attempt), undefined, { signal: this.controller.signal }).catch(() => undefined);
+      await sleep(this.caller.retry.backoffMs(attempt), this.controller.signal).catch(() => undefined);
     }
   }
 
