@@ -115,7 +115,7 @@ func (c *conn) repeat(ctx context.Context, m method, fullMethod string, request,
 		}
 		failed := newError(m.name, err, !sent)
 		final := func() error {
-			if m.isRead || !maybeApplied && failed.notApplied() {
+			if isRead(m, request) || !maybeApplied && failed.notApplied() {
 				return failed.typed()
 			}
 			return &OutcomeUnknownError{Err: failed.typed()}

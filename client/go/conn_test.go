@@ -120,6 +120,45 @@ func TestWritesAreRepeatedIfThatDoesNoHarm(t *testing.T) {
 	}
 }
 
+func TestStatementsThatOnlyReadHaveNoUnknownOutcome(t *testing.T) {
+	ctx := context.Background()
+	statement := func(text string) func(*Client) error {
+		return func(c *Client) error {
+			_, err := c.Statements().ExecuteStatement(ctx, &apiv1.ExecuteStatementRequest{Statement: text})
+			return err
+		}
+	}
+	batch := func(texts ...string) func(*Client) error {
+		request := &apiv1.BatchExecuteStatementRequest{}
+		for _, text := range texts {
+			request.Statements = append(request.Statements, &apiv1.BatchStatementRequest{Statement: text})
+		}
+		return func(c *Client) error {
+			_, err := c.Statements().BatchExecuteStatement(ctx, request)
+			return err
+		}
+	}
+	for name, test := range map[string]struct {
+		isUnknown bool
+		attempts  int
+		call      func(*Client) error
+	}{
+		"a read":        {false, 3, statement(" select * FROM t")},
+		"reads":         {false, 3, batch("SELECT * FROM t", "select a FROM t")},
+		"a write":       {true, 1, statement("DELETE FROM t WHERE id = 'x'")},
+		"among reads":   {true, 1, batch("SELECT * FROM t", "DELETE FROM t WHERE id = 'x'")},
+		"no statements": {false, 3, batch()},
+	} {
+		client, connection := fakeClient(t, errLost)
+		err := test.call(client)
+		var unknown *OutcomeUnknownError
+		if errors.As(err, &unknown) != test.isUnknown || status.Code(err) != codes.Unavailable ||
+			len(connection.requests) != test.attempts {
+			t.Errorf("%s: %v after %d attempts", name, err, len(connection.requests))
+		}
+	}
+}
+
 func TestRefusedWritesAreRepeatedAndHaveAKnownOutcome(t *testing.T) {
 	throttled := exception(codes.ResourceExhausted, ErrThroughputExceeded)
 	client, connection := fakeClient(t, throttled)

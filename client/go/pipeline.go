@@ -77,6 +77,9 @@ func (p *Pipeline) Close() error {
 	return nil
 }
 
+// errPipelineClosed is the error of operations after Close.
+var errPipelineClosed = status.Error(codes.Canceled, "the pipeline is closed")
+
 // lane is the transport over the stream of a pipeline.
 type lane struct {
 	transport transport
@@ -85,6 +88,7 @@ type lane struct {
 
 	mu      sync.Mutex
 	current *pipelineStream // nil: none was opened
+	opening *opening        // nil: none is being opened
 }
 
 func (l *lane) newStream(ctx context.Context, description *grpc.StreamDesc, method string, options []grpc.CallOption) (
@@ -106,7 +110,7 @@ func (l *lane) attempt(ctx context.Context, method string, request, response any
 		return false, err
 	}
 	defer l.budget.release(bytes)
-	stream, err := l.open()
+	stream, err := l.open(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -117,27 +121,60 @@ func (l *lane) attempt(ctx context.Context, method string, request, response any
 	return true, unpack(answer, response.(proto.Message))
 }
 
-// open returns the stream, or a new one after the last one has ended.
-func (l *lane) open() (*pipelineStream, error) {
+// opening is a stream that is being opened.
+type opening struct {
+	done   chan struct{} // closed with stream or err
+	stream *pipelineStream
+	err    error
+}
+
+// open returns the stream, or a new one after the last one has ended. It waits no longer than the context of the operation:
+// a connection may take much longer, and its stream serves other operations, too.
+func (l *lane) open(ctx context.Context) (*pipelineStream, error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.ctx.Err() != nil {
-		return nil, status.Error(codes.Canceled, "the pipeline is closed")
+		l.mu.Unlock()
+		return nil, errPipelineClosed
 	}
 	if l.current != nil && !l.current.hasEnded() {
+		defer l.mu.Unlock()
 		return l.current, nil
 	}
+	if l.opening == nil {
+		l.opening = &opening{done: make(chan struct{})}
+		go l.connect(l.opening)
+	}
+	o := l.opening
+	l.mu.Unlock()
+	select {
+	case <-o.done:
+		return o.stream, o.err
+	case <-ctx.Done():
+		return nil, status.FromContextError(ctx.Err()).Err()
+	}
+}
+
+// connect opens a stream, which ends with the pipeline.
+func (l *lane) connect(o *opening) {
 	raw, err := l.transport.newStream(l.ctx, &apiv1.ItemService_ServiceDesc.Streams[0],
 		apiv1.ItemService_Pipeline_FullMethodName, nil)
-	if err != nil {
-		return nil, err
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer close(o.done)
+	l.opening = nil
+	switch {
+	case err == nil:
+		o.stream = &pipelineStream{
+			stream: raw, outstanding: map[uint64]*operation{}, unsent: make(chan *operation), ended: make(chan struct{}),
+		}
+		l.current = o.stream
+		go o.stream.receive()
+		go o.stream.send()
+	case l.ctx.Err() != nil:
+		o.err = errPipelineClosed
+	default:
+		o.err = err
 	}
-	l.current = &pipelineStream{
-		stream: raw, outstanding: map[uint64]*operation{}, unsent: make(chan *operation), ended: make(chan struct{}),
-	}
-	go l.current.receive()
-	go l.current.send()
-	return l.current, nil
 }
 
 // operation is a request without an answer.

@@ -3,6 +3,7 @@ package armature
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc"
@@ -112,10 +113,22 @@ func mayRepeat(m method, request any) bool {
 		return r.GetClientRequestToken() != ""
 	case *apiv1.ExecuteTransactionRequest:
 		return r.GetClientRequestToken() != ""
+	default:
+		return isRead(m, request)
+	}
+}
+
+// isRead reports whether the call changes nothing.
+func isRead(m method, request any) bool {
+	switch r := request.(type) {
 	case *apiv1.ExecuteStatementRequest:
 		return isSelect(r.GetStatement())
+	case *apiv1.BatchExecuteStatementRequest:
+		return !slices.ContainsFunc(r.GetStatements(), func(statement *apiv1.BatchStatementRequest) bool {
+			return !isSelect(statement.GetStatement())
+		})
 	default:
-		return false
+		return m.isRead
 	}
 }
 

@@ -177,6 +177,49 @@ func TestAWriteWhoseStreamBrokeHasAnUnknownOutcome(t *testing.T) {
 	}
 }
 
+func TestOperationsOfAPipelineDoNotOutliveTheirContextsWhileItConnects(t *testing.T) {
+	dialing, release := make(chan struct{}, 1), make(chan struct{})
+	dialer := grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) {
+		select {
+		case dialing <- struct{}{}:
+		default:
+		}
+		<-release // as with an address that drops all packets
+		return nil, errors.ErrUnsupported
+	})
+	client, err := Open("passthrough:///fake", quickRetry,
+		WithDialOptions(dialer, grpc.WithTransportCredentials(insecure.NewCredentials())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	defer close(release)
+	pipeline := client.Pipeline()
+	defer pipeline.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	const count = 3
+	failed := make(chan error, count)
+	for range count {
+		go func() {
+			_, err := pipeline.Client().Table("t").Update(ctx, Key{"id": "x"}, Add("n", 1))
+			failed <- err
+		}()
+	}
+	<-dialing
+	cancel()
+	for range count {
+		select {
+		case err := <-failed:
+			if !errors.Is(err, context.Canceled) || !NotApplied(err) {
+				t.Errorf("%v", err)
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatal("an operation waits for the connection behind the end of its context")
+		}
+	}
+}
+
 func TestAClosedPipelineRefusesOperations(t *testing.T) {
 	pipeline := clientOf(t, &fakeDaemon{}).Pipeline()
 	_ = pipeline.Close()

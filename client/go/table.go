@@ -239,7 +239,7 @@ func (c *Client) pauseAfter(ctx context.Context, left, all, fruitless int) (int,
 	}
 	fruitless++
 	if fruitless >= c.conn.settings.retry.MaxAttempts && left == all {
-		return fruitless, errTakesNothing
+		return 0, errTakesNothing
 	}
 	if !wait(ctx, c.conn.settings.retry.pause(fruitless, 0)) {
 		return fruitless, contextError(ctx)

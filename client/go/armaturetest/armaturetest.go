@@ -42,6 +42,7 @@ type Options struct {
 type Daemon struct {
 	options   Options
 	temporary string // removed by Close; may be empty
+	guard     *guard
 	process   *process
 	address   string // kept over restarts
 	clients   []*armature.Client
@@ -72,7 +73,7 @@ func Start(t testing.TB, args ...string) *Daemon {
 	return daemon
 }
 
-// Run starts a daemon. The caller closes it.
+// Run starts a daemon. The caller closes it; without that, it ends with this process.
 func Run(options Options) (*Daemon, error) {
 	binary, err := findBinary(options.Binary)
 	if err != nil {
@@ -88,8 +89,7 @@ func Run(options Options) (*Daemon, error) {
 		daemon.options.Directory = filepath.Join(daemon.temporary, "data")
 	}
 	if err := daemon.Start(); err != nil {
-		daemon.removeFiles()
-		return nil, err
+		return nil, errors.Join(err, daemon.removeFiles())
 	}
 	return daemon, nil
 }
@@ -129,6 +129,13 @@ func (d *Daemon) Start() error {
 	if d.process != nil {
 		return errors.New("armaturetest: the daemon is running")
 	}
+	if d.guard == nil {
+		guard, err := newGuard(d.temporary)
+		if err != nil {
+			return err
+		}
+		d.guard = guard
+	}
 	args := append([]string{
 		"--data_dir=" + d.options.Directory, "--grpc_listen=" + d.address, "--http_listen=off",
 	}, d.options.Args...)
@@ -142,6 +149,8 @@ func (d *Daemon) Start() error {
 	if err := command.Start(); err != nil {
 		return fmt.Errorf("armaturetest: %w", err)
 	}
+	guard := d.guard
+	watched := guard.watch(command.Process.Pid)
 	ready := make(chan string, 1)
 	go func() {
 		defer close(p.exited)
@@ -155,8 +164,12 @@ func (d *Daemon) Start() error {
 			}
 		}
 		_ = command.Wait()
+		_ = guard.watch(0) // its number may become that of another process
 	}()
 	d.process = p
+	if watched != nil {
+		return errors.Join(watched, d.Kill())
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
 	select {
@@ -239,11 +252,16 @@ func (d *Daemon) Close() error {
 	return errors.Join(d.Stop(), d.removeFiles())
 }
 
+// removeFiles removes the temporary directory of a daemon that has ended.
 func (d *Daemon) removeFiles() error {
+	if d.guard != nil {
+		d.guard.close()
+		d.guard = nil
+	}
 	if d.temporary == "" {
 		return nil
 	}
-	return os.RemoveAll(d.temporary)
+	return os.RemoveAll(d.temporary) // what the guard could not remove
 }
 
 // tail keeps the end of the daemon's log.

@@ -1,7 +1,6 @@
 // A call with all its attempts: deadline, repeats, session, observers.
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Attempt, Connection, Method } from './connection';
 import { ArmatureError, InvalidArgumentError, MessageTooLargeError, OutcomeUnknownError } from './errors';
@@ -10,6 +9,7 @@ import type { CallInfo, ObservedCall, Observer } from './observer';
 import type { CallOptions, ClientOptions } from './options';
 import { isIdempotent, isRead, RetryPolicy } from './retry';
 import { tablesOf, WriteSession } from './session';
+import { sleep } from './timers';
 
 const TIMEOUT_MS = 10_000;
 /** Maximum size in bytes of a request. The daemon reads no larger ones. */
@@ -141,7 +141,7 @@ export class Caller {
   /** Waits; ends early with the reason of the signal. */
   async pause(pauseMs: number, signal?: AbortSignal): Promise<void> {
     try {
-      await sleep(pauseMs, undefined, signal === undefined ? {} : { signal });
+      await sleep(pauseMs, signal);
     } catch (error) {
       signal?.throwIfAborted();
       throw error;

@@ -9,9 +9,9 @@ import { PipelineRequest } from './generated/messages';
 import { methods } from './generated/operations';
 import type * as types from './generated/types';
 import { encode } from './messages';
-import { TIMER_MS_MAX } from './response-stream';
 import { isIdempotent, isRead } from './retry';
 import { errorOfRpcStatus } from './status';
+import { TIMER_MS_MAX } from './timers';
 
 export interface PipelineOptions {
   /** Maximum number of operations without an answer; further ones wait in the package. Default 256. */

@@ -4,9 +4,7 @@ import type { ClientReadableStream } from '@grpc/grpc-js';
 
 import type { Connection, Method } from './connection';
 import { DeadlineExceededError } from './errors';
-
-/** The longest time of a timer of Node.js; a longer one would end at once. */
-export const TIMER_MS_MAX = 2 ** 31 - 1;
+import { TIMER_MS_MAX } from './timers';
 
 /**
  * The messages until the daemon ends the stream. The stream is cancelled when the reader stops.

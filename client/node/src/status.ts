@@ -75,8 +75,9 @@ const TOO_LARGE = /message (length )?larger than max/i;
 // gRPC fails a call with these before it sends anything.
 const NEVER_SENT = /^(No connection established|Name resolution failed)/;
 
-/** The daemon has certainly not carried out a call that it answered with this exception. */
-function isRefusal(exception: string | undefined, isBatch: boolean): boolean {
+/** The daemon has certainly not carried out a call that it answered with this code and exception. */
+function isRefusal(code: Code, exception: string | undefined, isBatch: boolean): boolean {
+  if (code === 'UNIMPLEMENTED') return true; // an older daemon, which does not have the operation
   if (exception === undefined || AMBIGUOUS.has(exception)) return false;
   // The error of one write of a batch: the others may be done.
   return !(isBatch && exception === 'ItemCollectionSizeLimitExceededException');
@@ -92,7 +93,7 @@ export function errorOfStatus(status: grpc.StatusObject | grpc.ServiceError, isB
   if (code === 'RESOURCE_EXHAUSTED' && parts.exception === undefined && TOO_LARGE.test(status.details)) {
     return new MessageTooLargeError(status.details, { code });
   }
-  return makeError(status.details || code, { ...parts, code, notApplied: neverSent || isRefusal(parts.exception, isBatch) });
+  return makeError(status.details || code, { ...parts, code, notApplied: neverSent || isRefusal(code, parts.exception, isBatch) });
 }
 
 /** The error of an operation of a pipeline: an RpcStatus in a response. */
@@ -102,5 +103,6 @@ export function errorOfRpcStatus(
   textNumbers: boolean,
 ): ArmatureError {
   const parts = partsOfDetails(status.details, textNumbers);
-  return makeError(status.message, { ...parts, code: codeName(status.code), notApplied: isRefusal(parts.exception, isBatch) });
+  const code = codeName(status.code);
+  return makeError(status.message, { ...parts, code, notApplied: isRefusal(code, parts.exception, isBatch) });
 }

@@ -1,7 +1,5 @@
 // The changes of a table as they are made.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { Caller, deadlineOf } from './caller';
 import { ArmatureError } from './errors';
 import { methods } from './generated/operations';
@@ -9,6 +7,7 @@ import type { ChangeRecord, WatchRequest, WatchResponse } from './generated/type
 import { encode } from './messages';
 import { readStream } from './response-stream';
 import { isTransient } from './retry';
+import { sleep } from './timers';
 
 const HEARTBEAT_MS = 5000; // of the daemon, unless the request has another one
 const HEARTBEATS_MISSED = 3; // a daemon that has sent nothing for so many is lost
@@ -32,9 +31,9 @@ const LOST = new Set(['CANCELLED', 'DEADLINE_EXCEEDED', 'INTERNAL', 'UNKNOWN', '
  *       await store(position);
  *     }
  *
- * `records()` gives the changes one by one. When the connection is lost, or the daemon is restarted, the watch continues
- * behind the last response that was given: no change is lost and none is given twice. A program that is restarted continues
- * with the position that it has stored, as `afterSequenceNumber`.
+ * `records()` gives the changes one by one, with `position` behind the last of them. When the connection is lost, or the
+ * daemon is restarted, the watch continues behind the last response that was given: no change is lost and none is given
+ * twice. A program that is restarted continues with the position that it has stored, as `afterSequenceNumber`.
  *
  * Leaving the loop, or `cancel()`, ends the watch. It is iterated once.
  */
@@ -82,23 +81,38 @@ export class Watcher implements AsyncIterable<WatchResponse> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<WatchResponse, void> {
+    for await (const response of this.received()) {
+      this.lastPosition = response.position;
+      yield response;
+    }
+  }
+
+  /** The changes one by one. `position` is behind the last one that was given. */
+  async *records(): AsyncGenerator<ChangeRecord, void> {
+    for await (const { records, position } of this.received()) {
+      if (records.length === 0) this.lastPosition = position;
+      let left = records.length;
+      for (const record of records) {
+        // That of the response is behind all its changes, and those that the filter has left out.
+        this.lastPosition = --left === 0 ? position : (record.dynamodb?.sequenceNumber ?? this.lastPosition);
+        yield record;
+      }
+    }
+  }
+
+  // The responses from the beginning. The watch ends with the generator.
+  private async *received(): AsyncGenerator<WatchResponse, void> {
     try {
       for (;;) {
         const next = await (this.ahead ?? this.responses.next());
         this.ahead = undefined;
         if (next.done === true) return;
-        this.lastPosition = next.value.position;
         yield next.value;
       }
     } finally {
       this.cancel();
       await this.responses.return();
     }
-  }
-
-  /** The changes one by one. */
-  async *records(): AsyncGenerator<ChangeRecord, void> {
-    for await (const { records } of this) yield* records;
   }
 
   private async *run(): AsyncGenerator<WatchResponse, void> {
@@ -124,7 +138,7 @@ export class Watcher implements AsyncIterable<WatchResponse> {
         }
       }
       if (this.controller.signal.aborted) return this.aborted();
-      await sleep(this.caller.retry.backoffMs(attempt), undefined, { signal: this.controller.signal }).catch(() => undefined);
+      await sleep(this.caller.retry.backoffMs(attempt), this.controller.signal).catch(() => undefined);
     }
   }
 

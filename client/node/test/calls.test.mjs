@@ -294,3 +294,37 @@ test('a closed client makes no calls', async () => {
   client.close();
   await assert.rejects(client.getItem({ tableName: 't', key: { id: 1 } }), /the client is closed/);
 });
+
+test('an operation that the daemon does not have was not carried out', async () => {
+  const unknown = () => failure('UNIMPLEMENTED', 'unknown operation');
+  const pipeline = ({ id }, send) => send({ id, error: { code: 12, message: 'unknown operation', details: [] } });
+  await withFake({ updateItem: failing(1, unknown), pipeline }, {}, async (client) => {
+    const open = await client.pipeline();
+    for (const update of [client.updateItem(UPDATE), open.updateItem(UPDATE)]) {
+      await assert.rejects(update, (error) => {
+        assert.deepEqual([error.name, error.code, error.notApplied], ['ArmatureError', 'UNIMPLEMENTED', true]);
+        return true;
+      });
+    }
+    await open.close();
+  });
+});
+
+test('a pause that is longer than a timer of Node.js can be does not end at once', async () => {
+  const warnings = [];
+  const warned = (warning) => warnings.push(warning.name);
+  process.on('warning', warned);
+  try {
+    await withFake({ putItem: failing(1, () => throttled(2 ** 31)), listTables: () => ({}) }, { timeoutMs: Infinity }, async (client, daemon) => {
+      const controller = new AbortController();
+      const put = client.putItem(PUT, { signal: controller.signal });
+      for (let calls = 0; calls < 20; ++calls) await client.listTables({});
+      controller.abort(new Error('enough'));
+      await assert.rejects(put, /enough/);
+      assert.equal(daemon.calls.filter(([name]) => name === 'PutItem').length, 1);
+    });
+  } finally {
+    process.off('warning', warned);
+  }
+  assert.deepEqual(warnings, []);
+});

@@ -120,6 +120,23 @@ test('a watch continues behind the last response after a lost connection', async
   });
 });
 
+test('the position of a watch by records is behind the last one that was given', async () => {
+  const watch = (_request, send) => {
+    send({ records: [record('1'), record('2'), record('3')], position: '5' });
+    send({ records: [], position: '6' });
+    send({ records: [record('7')], position: '7' });
+  };
+  await withFake({ watch }, {}, async (client) => {
+    const watcher = client.watch({ tableName: 't', start: 'OLDEST' });
+    const given = [];
+    for await (const { dynamodb } of watcher.records()) {
+      given.push([dynamodb.sequenceNumber, watcher.position]);
+      if (given.length === 4) break;
+    }
+    assert.deepEqual(given, [['1', '1'], ['2', '2'], ['3', '5'], ['7', '7']]);
+  });
+});
+
 test('a refused watch fails its start and its loop', async () => {
   const watch = (_request, _send, fail) => fail(failure('NOT_FOUND', 'no table', { exception: 'ResourceNotFoundException' }));
   await withFake({ watch }, {}, async (client, daemon) => {
