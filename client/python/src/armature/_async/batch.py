@@ -54,7 +54,8 @@ def _hashable(value: Any) -> Any:
 
 
 class BatchWriter:
-    """Collects writes and sends them 25 at a time, several batches at once. A context manager.
+    """Collects writes and sends them 25 at a time, several batches at once. A context manager. Tasks and threads may
+    share it.
 
         async with client.batch_writer() as writer:
             for item in items:
@@ -65,7 +66,8 @@ class BatchWriter:
 
     Errors: the end of the context, or `flush`, raises BatchFailed with the writes that the daemon refuses every time or
     has not done after all retries; all others are done. A write without the table's key attributes raises
-    InvalidArgument at once. After an exception in the context nothing more is sent.
+    InvalidArgument at once, and so does every write behind the end of the context. After an exception in the context
+    nothing more is sent.
     """
 
     def __init__(
@@ -82,6 +84,9 @@ class BatchWriter:
         self._waiting: Dict[Any, _Write] = {}
         self._under_way: Set[Any] = set()
         self._failed: List[FailedWrite] = []
+        # Held while a write is added, and while batches are started and collected.
+        self._lock = runtime.Lock()
+        self._closed = False
 
     async def put(self, table: str, item: Mapping[str, Any]) -> None:
         """Adds a put."""
@@ -102,11 +107,15 @@ class BatchWriter:
             names = self._keys[table] = tuple(part.attribute_name for part in description.key_schema)
         try:
             key = (table, *[_hashable(item[name]) for name in names])
-            self._waiting[key] = _Write(table, request)
+            hash(key)
         except (KeyError, TypeError):
             raise InvalidArgument(f"a write of the table {table} has the key attributes {', '.join(names)}") from None
-        if len(self._waiting) >= _WRITES_MAX:
-            await self._send_some(_WRITES_MAX)
+        async with self._lock:
+            if self._closed:
+                raise InvalidArgument("the batch writer is closed")
+            self._waiting[key] = _Write(table, request)
+            if len(self._waiting) >= _WRITES_MAX:
+                await self._send_some(_WRITES_MAX)
 
     async def _send_some(self, least: int) -> None:
         """Sends a batch if so many writes are ready: their items have no other write under way. If none is ready, waits
@@ -165,6 +174,10 @@ class BatchWriter:
 
     async def flush(self) -> None:
         """Sends all waiting writes and waits for their ends."""
+        async with self._lock:
+            await self._send_all()
+
+    async def _send_all(self) -> None:
         while self._waiting or not self._group.is_empty:
             if self._waiting:
                 await self._send_some(1)
@@ -178,11 +191,13 @@ class BatchWriter:
         return self
 
     async def __aexit__(self, kind: Any, *_: Any) -> None:
-        try:
-            if kind is None:
-                await self.flush()
-        finally:
-            await self._group.close()
+        async with self._lock:
+            self._closed = True
+            try:
+                if kind is None:
+                    await self._send_all()
+            finally:
+                await self._group.close()
 
 
 async def get_many(

@@ -8,6 +8,7 @@ from typing import Any, AsyncIterator, Awaitable, Callable, List, Sequence, Set,
 T = TypeVar("T")
 
 sleep = asyncio.sleep
+Lock = asyncio.Lock
 
 
 class Group:
