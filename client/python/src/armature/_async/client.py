@@ -176,12 +176,15 @@ class Client:
         response = await self.call(request, timeout=timeout)
         return [values.to_dict(one.item) if one.HasField("item") else None for one in response.responses]
 
-    def pipeline(self, *, in_flight: int = 256, lifetime: Optional[float] = None) -> Pipeline:
+    def pipeline(
+        self, *, in_flight: int = 256, lifetime: Optional[float] = None, timeout: Optional[float] = None
+    ) -> Pipeline:
         """Many operations at once over one stream.
 
-        in_flight: maximum number without an answer. lifetime: seconds until the stream ends.
+        in_flight: maximum number without an answer. lifetime: seconds until the stream ends. timeout: seconds until an
+        operation without an answer fails.
         """
-        return Pipeline(self, in_flight, lifetime)
+        return Pipeline(self, in_flight, lifetime, time_of(timeout, self.timeout))
 
     async def statement(
         self,
