@@ -17,7 +17,7 @@ from .._requests import Index, Key, KeyTypes, create_table_request, project
 from .._retry import NO_RETRIES, Attempts, Retry, time_of
 from .._session import Session
 from .._settings import Tls, make_settings
-from ..errors import DeadlineExceeded, NotFound, Unavailable, from_rpc
+from ..errors import DeadlineExceeded, NotFound, Unavailable, from_rpc, of_operation
 from ..expressions import Projection
 from ..models import model_of
 from ..results import TableInfo
@@ -88,7 +88,7 @@ class Client:
             try:
                 return await self.transport.unary(method, request, left)
             except grpc.RpcError as failure:
-                error = from_rpc(failure)
+                error = of_operation(from_rpc(failure), method.name)
             if isinstance(error, Unavailable):
                 self.transport.leave(address)
             if attempts is None:
