@@ -34,6 +34,9 @@ class Transport:
             raise answer
         return answer
 
+    def leave(self, address):
+        pass
+
 
 def client_of(*answers):
     return Client(Transport(*answers), Retry(initial=0.0001), 10.0, None)
@@ -47,6 +50,19 @@ class CallTest(unittest.TestCase):
         self.assertTrue(caught.exception.certainly_not_applied)
         with self.assertRaises(errors.OutcomeUnknown):
             client_of(full).call(items_pb2.BatchWriteItemRequest())
+
+    def test_a_client_that_is_closed_between_attempts_keeps_the_outcome_unknown(self):
+        client = client_of(Failed(grpc.StatusCode.UNAVAILABLE, "Socket closed"))
+        unary = client.transport.unary
+
+        def close_in_call(*arguments):
+            self.assertFalse(client.transport.is_closed)
+            client.transport.is_closed = True
+            return unary(*arguments)
+
+        client.transport.unary = close_in_call
+        with self.assertRaises(errors.OutcomeUnknown):
+            client.table("users").put({"id": "ann"})
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ class Client:
                 observed.retried(error)
             await runtime.sleep(pause)
             left = deadline - time.monotonic()
-            if left <= 0:
+            if left <= 0 or self.transport.is_closed:
                 raise attempts.final(error)
 
     # -- Items.
