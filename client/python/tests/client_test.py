@@ -64,6 +64,54 @@ class CallTest(unittest.TestCase):
         with self.assertRaises(errors.OutcomeUnknown):
             client.table("users").put({"id": "ann"})
 
+    def test_a_transaction_as_a_message_gets_a_token(self):
+        lost = Failed(grpc.StatusCode.UNAVAILABLE, "Socket closed")
+        for kind in (items_pb2.TransactWriteItemsRequest, statements_pb2.ExecuteTransactionRequest):
+            client, request = client_of(lost, None), kind()
+            client.call(request)
+            tokens = {sent.client_request_token for sent in client.transport.requests}
+            self.assertEqual(len(client.transport.requests), 2)
+            self.assertEqual(len(tokens), 1)
+            self.assertNotIn("", tokens)
+            self.assertEqual(request, kind())
+        client = client_of(None)
+        client.call(items_pb2.TransactWriteItemsRequest(client_request_token="mine"))
+        self.assertEqual(client.transport.requests[0].client_request_token, "mine")
+
+
+class WaitTest(unittest.TestCase):
+    CREATING = tables_pb2.DescribeTableResponse(table={"table_status": "TABLE_STATUS_CREATING"})
+    ACTIVE = tables_pb2.DescribeTableResponse(table={"table_status": "TABLE_STATUS_ACTIVE"})
+    GONE = Failed(grpc.StatusCode.NOT_FOUND, "", "ResourceNotFoundException")
+
+    def timeouts_of(self, wait, *answers, timeout):
+        client = client_of(*answers)
+        wait(client, timeout)
+        return client.transport.timeouts
+
+    def test_polls_have_the_time_of_the_wait(self):
+        index = admin_pb2.ListIndexStatusResponse()
+        index.indexes.add(index_name="i", kind=admin_pb2.INDEX_KIND_GLOBAL, log_sequence=2, applied_sequence=1)
+        reached = admin_pb2.ListIndexStatusResponse()
+        reached.indexes.add(index_name="i", kind=admin_pb2.INDEX_KIND_GLOBAL, log_sequence=2, applied_sequence=2)
+        for wait, answers in (
+            (lambda c, t: c.wait_for_table("users", timeout=t), [self.CREATING, self.ACTIVE]),
+            (lambda c, t: c.wait_for_indexes("users", timeout=t), [index, reached]),
+            (lambda c, t: c.delete_table("users", timeout=t), [None, self.ACTIVE, self.GONE]),
+        ):
+            for timeout in (3.0, 1000.0):
+                timeouts = self.timeouts_of(wait, *answers, timeout=timeout)
+                self.assertEqual(len(timeouts), len(answers))
+                self.assertLessEqual(max(timeouts), timeout)
+                self.assertEqual(timeouts, sorted(timeouts, reverse=True))
+                # The default of the client is 10 seconds.
+                self.assertEqual(min(timeouts) > 10, timeout > 10)
+
+    def test_a_wait_ends_in_time(self):
+        for wait in (armature._sync.client.Client.wait_for_table, armature._sync.client.Client.delete_table):
+            with self.assertRaises(errors.DeadlineExceeded):
+                wait(client_of(self.CREATING), "users", timeout=0.02)
+
 
 if __name__ == "__main__":
     unittest.main()
