@@ -18,7 +18,7 @@ KEYS = {"users": ["id"]}
 
 
 class Store:
-    """What a daemon holds, of whose calls 30 % fail."""
+    """The items of a daemon, of whose calls 30 % fail."""
 
     retry = Retry()
 
@@ -31,7 +31,8 @@ class Store:
         with self._lock:
             if self._random.random() < 0.3:
                 raise armature.InternalError("a fault")
-            self.done.update(write.put_request.item.attributes["id"].s for write in request.request_items["users"].requests)
+            writes = request.request_items["users"].requests
+            self.done.update(write.put_request.item.attributes["id"].s for write in writes)
         return items_pb2.BatchWriteItemResponse()
 
     def pauses(self):
