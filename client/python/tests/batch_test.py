@@ -107,6 +107,17 @@ class SharedWriterTest(unittest.TestCase):
             writer.put("users", {"id": "bob"})
         self.assertEqual(store.done, set())
 
+    def test_a_writer_of_a_closed_client_says_so_each_time(self):
+        class Closed(Store):
+            def call(self, request, timeout):
+                raise ValueError("the client is closed")
+
+        writer = BatchWriter(Closed(), keys=KEYS)
+        for _ in range(2):
+            writer.put("users", {"id": "ann"})
+            with self.assertRaisesRegex(ValueError, "closed"):
+                writer.flush()
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 from armature.api.v1 import items_pb2
 
@@ -135,12 +135,23 @@ class BatchWriter:
             self._group.start(functools.partial(self._send, ready, batch))
 
     async def _collect(self) -> None:
-        for keys, failed in await self._group.take():
+        errors: List[Exception] = []
+        for keys, outcome in await self._group.take():
             self._under_way.difference_update(keys)
-            self._failed.extend(failed)
+            if isinstance(outcome, Exception):
+                errors.append(outcome)
+            else:
+                self._failed.extend(outcome)
+        if errors:
+            raise errors[0]
 
-    async def _send(self, keys: List[Any], batch: List[_Write]) -> Tuple[List[Any], List[FailedWrite]]:
-        return keys, await self._do(batch)
+    async def _send(
+        self, keys: List[Any], batch: List[_Write]
+    ) -> Tuple[List[Any], Union[List[FailedWrite], Exception]]:
+        try:
+            return keys, await self._do(batch)
+        except Exception as error:  # no failure of a call: the client is closed, or a fault of an interceptor
+            return keys, error
 
     async def _do(self, pending: List[_Write]) -> List[FailedWrite]:
         """Does the writes. Those that failed."""
