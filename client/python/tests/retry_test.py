@@ -3,7 +3,7 @@
 import unittest
 
 import grpc
-from armature import InvalidArgument, OutcomeUnknown, Retry, Shards, Throttled, Unavailable, errors, _sharding
+from armature import InvalidArgument, OutcomeUnknown, Retry, Shards, Throttled, Unavailable, errors, _pipelining, _sharding
 from armature._methods import is_idempotent, method_of
 from armature._retry import NO_RETRIES, Attempts
 from armature._session import Session
@@ -85,6 +85,24 @@ class ErrorsTest(unittest.TestCase):
         self.assertFalse(error_of(*LOST).certainly_not_applied)
         self.assertFalse(error_of(grpc.StatusCode.INTERNAL, "", "InternalServerError").certainly_not_applied)
 
+    def test_a_full_collection_refuses_a_write_but_only_a_part_of_a_batch(self):
+        failure = Failure(grpc.StatusCode.INVALID_ARGUMENT, "full", "ItemCollectionSizeLimitExceededException")
+        for operation, expected in (("PutItem", True), ("TransactWriteItems", True), ("BatchWriteItem", False)):
+            with self.subTest(operation):
+                error = errors.of_operation(errors.from_rpc(failure), operation)
+                self.assertIsInstance(error, errors.LimitExceeded)
+                self.assertEqual(error.certainly_not_applied, expected)
+
+    def test_a_pipeline_judges_a_full_collection_alike(self):
+        failure = Failure(grpc.StatusCode.INVALID_ARGUMENT, "full", "ItemCollectionSizeLimitExceededException")
+        for request, kind in ((put(), errors.LimitExceeded), (items_pb2.BatchWriteItemRequest(), OutcomeUnknown)):
+            self.assertIsInstance(_pipelining.error_of(request, errors.from_rpc(failure)), kind)
+
+    def test_an_operation_that_is_not_there_changes_nothing(self):
+        error = error_of(grpc.StatusCode.UNIMPLEMENTED, "unknown method")
+        self.assertIsInstance(error, errors.Unsupported)
+        self.assertTrue(error.certainly_not_applied)
+
 
 def put(**fields):
     return items_pb2.PutItemRequest(table_name="t", **fields)
@@ -118,6 +136,10 @@ class AttemptsTest(unittest.TestCase):
         with self.assertRaises(OutcomeUnknown) as caught:
             self.pause(UPDATE, error_of(*LOST))
         self.assertIsInstance(caught.exception.__cause__, Unavailable)
+
+    def test_a_write_that_the_daemon_does_not_know_is_unsupported(self):
+        with self.assertRaises(errors.Unsupported):
+            self.pause(UPDATE, error_of(grpc.StatusCode.UNIMPLEMENTED, "unknown method"))
 
     def test_such_a_write_is_repeated_if_it_was_not_applied(self):
         self.assertGreater(self.pause(UPDATE, error_of(*REFUSED)), 0)

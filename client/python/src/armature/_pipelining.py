@@ -9,7 +9,7 @@ import grpc
 from armature.api.v1 import items_pb2
 
 from ._methods import is_read, method_of
-from .errors import ArmatureError, OutcomeUnknown, Unavailable, from_status
+from .errors import ArmatureError, DeadlineExceeded, OutcomeUnknown, Unavailable, from_status, of_operation
 
 PIPELINE = method_of(items_pb2.PipelineRequest())
 
@@ -39,7 +39,8 @@ def unpack(response: items_pb2.PipelineResponse) -> Any:
 
 def error_of(request: Any, error: ArmatureError) -> ArmatureError:
     """The error of an operation that has no answer, or a failed one."""
-    if error.certainly_not_applied or is_read(method_of(request), request):
+    method = method_of(request)
+    if of_operation(error, method.name).certainly_not_applied or is_read(method, request):
         return error
     unknown = OutcomeUnknown(f"the operation may have been applied or not: {error}", code=error.code)
     unknown.__cause__ = error
@@ -54,3 +55,17 @@ def ended() -> ArmatureError:
 def not_sent() -> ArmatureError:
     """The error of an operation that is asked for after the end of the stream."""
     return Unavailable("the pipeline is closed", code=grpc.StatusCode.UNAVAILABLE, never_sent=True)
+
+
+def unanswered(was_sent: bool) -> ArmatureError:
+    """The error of an operation whose time is over."""
+    return DeadlineExceeded(
+        "the operation has not been answered in time",
+        code=grpc.StatusCode.DEADLINE_EXCEEDED,
+        never_sent=not was_sent,
+    )
+
+
+def stalled() -> ArmatureError:
+    """The error of operations of a stream that takes no more messages."""
+    return Unavailable("the stream of the pipeline takes no messages", code=grpc.StatusCode.UNAVAILABLE)

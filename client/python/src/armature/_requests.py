@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
-from armature.api.v1 import items_pb2, streams_pb2, tables_pb2, types_pb2
+from armature.api.v1 import items_pb2, statements_pb2, streams_pb2, tables_pb2, types_pb2
 
 from . import values
 from .errors import InvalidArgument
@@ -24,6 +25,8 @@ Item = Dict[str, Any]
 Key = Mapping[str, Any]
 
 KeyTypes = Mapping[str, Type[Any]]
+
+_TRANSACTIONS = (items_pb2.TransactWriteItemsRequest, statements_pb2.ExecuteTransactionRequest)
 
 
 @dataclass(frozen=True)
@@ -259,3 +262,13 @@ def create_table_request(
     for name, kind in definitions.items():
         message.attribute_definitions.add(attribute_name=name, attribute_type=kind)
     return message
+
+
+def with_token(request: Any) -> Any:
+    """The request, or a copy with a new token of a transaction that has none, so that a repeat is applied once."""
+    if not isinstance(request, _TRANSACTIONS) or request.client_request_token:
+        return request
+    copy: Any = type(request)()
+    copy.CopyFrom(request)
+    copy.client_request_token = str(uuid.uuid4())
+    return copy

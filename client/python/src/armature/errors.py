@@ -19,8 +19,12 @@ _EXCEPTION_TRAILER = "x-armature-exception"
 _REQUEST_ID_TRAILER = "x-armature-request-id"
 _RETRY_INFO = "google.rpc.RetryInfo"
 
-# These can occur in the middle of a write. The last one is about one write of a batch whose other writes are done.
-_MAYBE_APPLIED = frozenset(["InternalServerError", "ServiceUnavailable", "ItemCollectionSizeLimitExceededException"])
+# These can occur in the middle of a write.
+_MAYBE_APPLIED = frozenset(["InternalServerError", "ServiceUnavailable"])
+
+# This one is about one write of a batch, whose other writes may be done.
+_BATCH = "BatchWriteItem"
+_COLLECTION_FULL = "ItemCollectionSizeLimitExceededException"
 
 _RESERVED = re.compile(r"reserved keyword: ([A-Za-z]+)$")
 
@@ -62,11 +66,14 @@ class ArmatureError(Exception):
         self.request_id = request_id
         self._detail = detail
         self._never_sent = never_sent
+        self._applied_in_part = False
 
     @property
     def certainly_not_applied(self) -> bool:
         """True if the call has certainly changed nothing. False: it may have been applied or not."""
-        return self._never_sent or (bool(self.exception) and self.exception not in _MAYBE_APPLIED)
+        if self._never_sent or (self.code is grpc.StatusCode.UNIMPLEMENTED and not self.exception):
+            return True
+        return bool(self.exception) and self.exception not in _MAYBE_APPLIED and not self._applied_in_part
 
 
 class InvalidArgument(ArmatureError, ValueError):
@@ -257,7 +264,11 @@ def _delay_of(retry_info: bytes) -> float:
 
 
 def _read_details(
-    status: errors_pb2.RpcStatus, code: grpc.StatusCode, message: str, exception: str, request_id: str
+    status: errors_pb2.RpcStatus,
+    code: grpc.StatusCode,
+    message: str,
+    exception: str = "",
+    request_id: str = "",
 ) -> ArmatureError:
     detail: Optional[errors_pb2.ErrorDetail] = None
     retry_after = 0.0
@@ -295,6 +306,12 @@ def _read_details(
     )
 
 
+def of_operation(error: ArmatureError, operation: str) -> ArmatureError:
+    """The error, which knows then what it means for this operation, such as "PutItem"."""
+    error._applied_in_part = operation == _BATCH and error.exception == _COLLECTION_FULL
+    return error
+
+
 def from_rpc(error: Any) -> ArmatureError:
     """The error of a call that failed with a grpc.RpcError of the synchronous or the asyncio library."""
     trailers = {name: value for name, value in (error.trailing_metadata() or ())}
@@ -316,4 +333,4 @@ def from_rpc(error: Any) -> ArmatureError:
 
 def from_status(status: errors_pb2.RpcStatus) -> ArmatureError:
     """The error of an operation of a pipeline."""
-    return _read_details(status, _CODES.get(status.code, grpc.StatusCode.UNKNOWN), status.message, "", "")
+    return _read_details(status, _CODES.get(status.code, grpc.StatusCode.UNKNOWN), status.message)

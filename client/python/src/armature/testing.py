@@ -13,17 +13,31 @@ With pytest:
 
 from __future__ import annotations
 
+import atexit
 import os
 import pathlib
+import selectors
 import shutil
 import signal as signals
 import subprocess
 import tempfile
-from typing import Any, Dict, List, Optional, Sequence
+import time
+from typing import Any, Dict, List, Optional, Sequence, Set
 
 from ._sync.client import Client, connect
 
+_START_SECONDS = 60
 _STOP_SECONDS = 60
+
+# Daemons that the end of the program must close.
+_open: Set[Daemon] = set()
+
+
+@atexit.register
+def _close_all() -> None:
+    for daemon in list(_open):
+        if daemon._owner == os.getpid():  # not in a fork of the program
+            daemon.close()
 
 
 def find_daemon(binary: Optional[str] = None) -> str:
@@ -42,6 +56,8 @@ def find_daemon(binary: Optional[str] = None) -> str:
 class Daemon:
     """A daemon on loopback, free ports and a temporary directory, which is removed at the end. A context manager.
 
+    The end of the program closes it, too.
+
     target: address for `connect`. http: host and port of the original protocol. Addresses and data stay the same when
     it is killed or stopped and started again.
     """
@@ -53,6 +69,8 @@ class Daemon:
         self._directory = tempfile.TemporaryDirectory(prefix="armature_")
         self.target = "127.0.0.1:0"
         self.http = "127.0.0.1:0"
+        self._owner = os.getpid()
+        _open.add(self)
         try:
             self.start()
         except BaseException:
@@ -74,14 +92,31 @@ class Daemon:
             # With close_fds the process may be made by fork, which disturbs the threads of gRPC. Files of Python and of
             # gRPC are not inherited anyway.
             self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, close_fds=False)
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line.startswith("ready "):
+        line = self._first_line()
+        if line is None or not line.startswith("ready "):
             self.kill()
-            raise RuntimeError(f"the daemon does not serve: {line}{self.log()}")
+            state = "does not serve" if line is not None else f"does not serve within {_START_SECONDS} seconds"
+            raise RuntimeError(f"the daemon {state}: {line or ''}\n{self.log()}")
         addresses: Dict[str, str] = dict(word.split("=", 1) for word in line.split()[1:])
         self.target = addresses["grpc"]
         self.http = addresses["http"]
+
+    def _first_line(self) -> Optional[str]:
+        """The first line that the daemon writes, empty if it has ended; None if it takes too long."""
+        assert self._process is not None and self._process.stdout is not None
+        output = self._process.stdout.fileno()
+        text = b""
+        deadline = time.monotonic() + _START_SECONDS
+        with selectors.DefaultSelector() as selector:
+            selector.register(output, selectors.EVENT_READ)
+            while b"\n" not in text:
+                if not selector.select(max(deadline - time.monotonic(), 0)):
+                    return None
+                part = os.read(output, 4096)
+                if not part:
+                    break
+                text += part
+        return text.decode(errors="replace").partition("\n")[0]
 
     @property
     def _log(self) -> str:
@@ -130,6 +165,7 @@ class Daemon:
 
     def close(self) -> None:
         """Ends the daemon and removes its directory."""
+        _open.discard(self)
         try:
             self.kill()
         finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 from armature.api.v1 import items_pb2
 
@@ -54,7 +54,8 @@ def _hashable(value: Any) -> Any:
 
 
 class BatchWriter:
-    """Collects writes and sends them 25 at a time, several batches at once. A context manager.
+    """Collects writes and sends them 25 at a time, several batches at once. A context manager. Tasks and threads may
+    share it.
 
         async with client.batch_writer() as writer:
             for item in items:
@@ -65,7 +66,8 @@ class BatchWriter:
 
     Errors: the end of the context, or `flush`, raises BatchFailed with the writes that the daemon refuses every time or
     has not done after all retries; all others are done. A write without the table's key attributes raises
-    InvalidArgument at once. After an exception in the context nothing more is sent.
+    InvalidArgument at once, and so does every write behind the end of the context. After an exception in the context
+    nothing more is sent.
     """
 
     def __init__(
@@ -82,6 +84,9 @@ class BatchWriter:
         self._waiting: Dict[Any, _Write] = {}
         self._under_way: Set[Any] = set()
         self._failed: List[FailedWrite] = []
+        # Held while a write is added, and while batches are started and collected.
+        self._lock = runtime.Lock()
+        self._closed = False
 
     async def put(self, table: str, item: Mapping[str, Any]) -> None:
         """Adds a put."""
@@ -102,11 +107,15 @@ class BatchWriter:
             names = self._keys[table] = tuple(part.attribute_name for part in description.key_schema)
         try:
             key = (table, *[_hashable(item[name]) for name in names])
-            self._waiting[key] = _Write(table, request)
+            hash(key)
         except (KeyError, TypeError):
             raise InvalidArgument(f"a write of the table {table} has the key attributes {', '.join(names)}") from None
-        if len(self._waiting) >= _WRITES_MAX:
-            await self._send_some(_WRITES_MAX)
+        async with self._lock:
+            if self._closed:
+                raise InvalidArgument("the batch writer is closed")
+            self._waiting[key] = _Write(table, request)
+            if len(self._waiting) >= _WRITES_MAX:
+                await self._send_some(_WRITES_MAX)
 
     async def _send_some(self, least: int) -> None:
         """Sends a batch if so many writes are ready: their items have no other write under way. If none is ready, waits
@@ -126,12 +135,23 @@ class BatchWriter:
             self._group.start(functools.partial(self._send, ready, batch))
 
     async def _collect(self) -> None:
-        for keys, failed in await self._group.take():
+        errors: List[Exception] = []
+        for keys, outcome in await self._group.take():
             self._under_way.difference_update(keys)
-            self._failed.extend(failed)
+            if isinstance(outcome, Exception):
+                errors.append(outcome)
+            else:
+                self._failed.extend(outcome)
+        if errors:
+            raise errors[0]
 
-    async def _send(self, keys: List[Any], batch: List[_Write]) -> Tuple[List[Any], List[FailedWrite]]:
-        return keys, await self._do(batch)
+    async def _send(
+        self, keys: List[Any], batch: List[_Write]
+    ) -> Tuple[List[Any], Union[List[FailedWrite], Exception]]:
+        try:
+            return keys, await self._do(batch)
+        except Exception as error:  # no failure of a call: the client is closed, or a fault of an interceptor
+            return keys, error
 
     async def _do(self, pending: List[_Write]) -> List[FailedWrite]:
         """Does the writes. Those that failed."""
@@ -165,6 +185,10 @@ class BatchWriter:
 
     async def flush(self) -> None:
         """Sends all waiting writes and waits for their ends."""
+        async with self._lock:
+            await self._send_all()
+
+    async def _send_all(self) -> None:
         while self._waiting or not self._group.is_empty:
             if self._waiting:
                 await self._send_some(1)
@@ -178,11 +202,13 @@ class BatchWriter:
         return self
 
     async def __aexit__(self, kind: Any, *_: Any) -> None:
-        try:
-            if kind is None:
-                await self.flush()
-        finally:
-            await self._group.close()
+        async with self._lock:
+            self._closed = True
+            try:
+                if kind is None:
+                    await self._send_all()
+            finally:
+                await self._group.close()
 
 
 async def get_many(

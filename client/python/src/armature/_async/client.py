@@ -13,11 +13,11 @@ from armature.api.v1 import items_pb2, statements_pb2, tables_pb2, types_pb2
 
 from .. import values
 from .._methods import Method, method_of
-from .._requests import Index, Key, KeyTypes, create_table_request, project
+from .._requests import Index, Key, KeyTypes, create_table_request, project, with_token
 from .._retry import NO_RETRIES, Attempts, Retry, time_of
 from .._session import Session
 from .._settings import Tls, make_settings
-from ..errors import DeadlineExceeded, NotFound, Unavailable, from_rpc
+from ..errors import DeadlineExceeded, NotFound, Unavailable, from_rpc, of_operation
 from ..expressions import Projection
 from ..models import model_of
 from ..results import TableInfo
@@ -67,7 +67,7 @@ class Client:
         """
         method = method_of(request)
         seconds = self.timeout if timeout is None else time_of(timeout, 0)
-        sent = request if self._session is None else self._session.before(request)
+        sent = with_token(request) if self._session is None else self._session.before(with_token(request))
         if self._observer is None:
             response = await self._send(method, sent, seconds, idempotent)
         else:
@@ -88,7 +88,7 @@ class Client:
             try:
                 return await self.transport.unary(method, request, left)
             except grpc.RpcError as failure:
-                error = from_rpc(failure)
+                error = of_operation(from_rpc(failure), method.name)
             if isinstance(error, Unavailable):
                 self.transport.leave(address)
             if attempts is None:
@@ -98,7 +98,7 @@ class Client:
                 observed.retried(error)
             await runtime.sleep(pause)
             left = deadline - time.monotonic()
-            if left <= 0:
+            if left <= 0 or self.transport.is_closed:
                 raise attempts.final(error)
 
     # -- Items.
@@ -176,12 +176,15 @@ class Client:
         response = await self.call(request, timeout=timeout)
         return [values.to_dict(one.item) if one.HasField("item") else None for one in response.responses]
 
-    def pipeline(self, *, in_flight: int = 256, lifetime: Optional[float] = None) -> Pipeline:
+    def pipeline(
+        self, *, in_flight: int = 256, lifetime: Optional[float] = None, timeout: Optional[float] = None
+    ) -> Pipeline:
         """Many operations at once over one stream.
 
-        in_flight: maximum number without an answer. lifetime: seconds until the stream ends.
+        in_flight: maximum number without an answer. lifetime: seconds until the stream ends. timeout: seconds until an
+        operation without an answer fails.
         """
-        return Pipeline(self, in_flight, lifetime)
+        return Pipeline(self, in_flight, lifetime, time_of(timeout, self.timeout))
 
     async def statement(
         self,
@@ -232,24 +235,26 @@ class Client:
     async def delete_table(self, name: str, *, wait: bool = True, timeout: Optional[float] = None) -> None:
         """Deletes a table, and waits until it is gone."""
         await self.call(tables_pb2.DeleteTableRequest(table_name=name), timeout=timeout)
-        deadline = time.monotonic() + (self.timeout if timeout is None else timeout)
+        deadline = time.monotonic() + time_of(timeout, self.timeout)
         pause = _PAUSE_INITIAL
         while wait:
             try:
-                await self.describe_table_message(name)
+                await self.describe_table_message(name, timeout=_left(deadline))
             except NotFound:
                 return
             pause = await _pause(pause, deadline, f"the table {name} is being deleted")
 
-    async def describe_table_message(self, name: str) -> tables_pb2.TableDescription:
+    async def describe_table_message(
+        self, name: str, *, timeout: Optional[float] = None
+    ) -> tables_pb2.TableDescription:
         """The whole description of a table, as the message of the API."""
-        response = await self.call(tables_pb2.DescribeTableRequest(table_name=name))
+        response = await self.call(tables_pb2.DescribeTableRequest(table_name=name), timeout=timeout)
         description: tables_pb2.TableDescription = response.table
         return description
 
-    async def describe_table(self, name: str) -> TableInfo:
+    async def describe_table(self, name: str, *, timeout: Optional[float] = None) -> TableInfo:
         """State, keys and sizes of a table."""
-        table = await self.describe_table_message(name)
+        table = await self.describe_table_message(name, timeout=timeout)
 
         def part(role: Any) -> List[str]:
             return [key.attribute_name for key in table.key_schema if key.key_type == role]
@@ -280,10 +285,10 @@ class Client:
 
     async def wait_for_table(self, name: str, *, timeout: Optional[float] = None) -> None:
         """Waits until the table and its indexes are ACTIVE. Errors: DeadlineExceeded."""
-        deadline = time.monotonic() + (self.timeout if timeout is None else timeout)
+        deadline = time.monotonic() + time_of(timeout, self.timeout)
         pause = _PAUSE_INITIAL
         while True:
-            table = await self.describe_table(name)
+            table = await self.describe_table(name, timeout=_left(deadline))
             if table.status == "ACTIVE" and all(state == "ACTIVE" for state in table.indexes.values()):
                 return
             pause = await _pause(pause, deadline, f"the table {name} or an index of it is not ACTIVE")
@@ -293,11 +298,12 @@ class Client:
 
         Errors: DeadlineExceeded.
         """
-        deadline = time.monotonic() + (self.timeout if timeout is None else timeout)
+        deadline = time.monotonic() + time_of(timeout, self.timeout)
         pause = _PAUSE_INITIAL
         wanted: Dict[str, int] = {}
         while True:
-            response = await self.call(admin_pb2.ListIndexStatusRequest(table_name=name))
+            request = admin_pb2.ListIndexStatusRequest(table_name=name)
+            response = await self.call(request, timeout=_left(deadline))
             indexes = [index for index in response.indexes if index.kind == admin_pb2.INDEX_KIND_GLOBAL]
             for index in indexes:
                 wanted.setdefault(index.index_name, index.log_sequence)
@@ -316,6 +322,11 @@ class Client:
 
     async def __aexit__(self, *_: Any) -> None:
         await self.close()
+
+
+def _left(deadline: float) -> float:
+    """Seconds for a call until the deadline, which may have just passed."""
+    return max(deadline - time.monotonic(), _PAUSE_INITIAL)
 
 
 async def _pause(pause: float, deadline: float, state: str) -> float:

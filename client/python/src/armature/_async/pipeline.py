@@ -52,11 +52,13 @@ class Pipeline:
     Operations have no order: wait for the result of one before asking for another that depends on it.
 
     The pipeline repeats nothing and does not reconnect. When its stream breaks, the outstanding operations fail:
-    writes with OutcomeUnknown. The arguments of the methods are those of `Table`.
+    writes with OutcomeUnknown. So does one that is not answered in time. To cancel a future does not take its operation
+    back. A callback of a future may send the next operation, and never waits for others there; it must not wait for the
+    result of another future. The arguments of the methods are those of `Table`.
     """
 
-    def __init__(self, client: Client, in_flight: int, lifetime: Optional[float]) -> None:
-        self._stream = PipelineStream(client, in_flight, lifetime)
+    def __init__(self, client: Client, in_flight: int, lifetime: Optional[float], timeout: float) -> None:
+        self._stream = PipelineStream(client, in_flight, lifetime, timeout)
 
     async def put(
         self,

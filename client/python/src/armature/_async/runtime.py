@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any, AsyncIterator, Awaitable, Callable, List, Sequence, Set, TypeVar
+
+from ..errors import Cancelled
 
 T = TypeVar("T")
 
 sleep = asyncio.sleep
+Lock = asyncio.Lock
 
 
 class Group:
@@ -62,14 +66,24 @@ async def gather(functions: Sequence[Callable[[], Awaitable[T]]], limit: int) ->
 
 
 async def merge(sources: Sequence[AsyncIterator[T]]) -> AsyncIterator[T]:
-    """The elements of all sources as they come. Each source is at most one element ahead."""
+    """The elements of all sources as they come. Each source is at most one element ahead.
+
+    Errors: that of the first source that fails; Cancelled if a source is cancelled.
+    """
     queue: "asyncio.Queue[Any]" = asyncio.Queue(maxsize=1)
+    cancelled = asyncio.Event()
 
     async def drain(source: AsyncIterator[T]) -> None:
         try:
             async for element in source:
                 await queue.put((element, None))
             await queue.put((None, StopAsyncIteration))
+        except asyncio.CancelledError:
+            # Must not wait. If the queue is full, its reader does not wait either, and looks at the event.
+            cancelled.set()
+            with contextlib.suppress(asyncio.QueueFull):
+                queue.put_nowait((None, Cancelled("a part of the read was cancelled")))
+            raise
         except Exception as error:
             await queue.put((None, error))
 
@@ -77,6 +91,8 @@ async def merge(sources: Sequence[AsyncIterator[T]]) -> AsyncIterator[T]:
     try:
         open_sources = len(tasks)
         while open_sources:
+            if cancelled.is_set() and queue.empty():
+                raise Cancelled("a part of the read was cancelled")
             element, error = await queue.get()
             if error is StopAsyncIteration:
                 open_sources -= 1

@@ -5,10 +5,17 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Callable, Dict, Optional
 
+import grpc
 import grpc.aio
 
 from .._methods import Method
 from .._settings import Settings
+
+
+def _is_cancelled_by_program() -> bool:
+    """False also before Python 3.11, which does not tell."""
+    task: Any = asyncio.current_task()
+    return bool(task.cancelling()) if hasattr(task, "cancelling") else False
 
 
 class Transport:
@@ -22,12 +29,21 @@ class Transport:
         self._channels: Dict[int, grpc.aio.Channel] = {}
         self._calls: Dict[str, Callable[..., Any]] = {}
         self.current = 0  # number of the address in use
-        self._closed = False
+        self.is_closed = False
 
     async def unary(self, method: Method, request: Any, timeout: float) -> Any:
         """Makes one attempt of a call."""
         call = self._calls.get(method.path) or self._make_call(method)
-        return await call(request, timeout=timeout, metadata=self._settings.metadata)
+        try:
+            return await call(request, timeout=timeout, metadata=self._settings.metadata)
+        except asyncio.CancelledError:
+            # A channel that is closed ends its calls in this way, too.
+            if self.is_closed and not _is_cancelled_by_program():
+                nothing = grpc.aio.Metadata()
+                raise grpc.aio.AioRpcError(
+                    grpc.StatusCode.CANCELLED, nothing, nothing, "the client was closed"
+                ) from None
+            raise
 
     def leave(self, address: int) -> None:
         """The address of this number cannot be reached: the next calls use another one."""
@@ -45,7 +61,7 @@ class Transport:
         return call
 
     def _channel(self) -> grpc.aio.Channel:
-        if self._closed:
+        if self.is_closed:
             raise ValueError("the client is closed")
         channel = self._channels.get(self.current)
         if channel is None:
@@ -82,7 +98,7 @@ class Transport:
 
     async def close(self) -> None:
         """Ends all calls and closes the connections."""
-        self._closed = True
+        self.is_closed = True
         channels = list(self._channels.values())
         self._channels = {}
         self._calls = {}

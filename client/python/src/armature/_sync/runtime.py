@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator, List, Optional, Sequence, Set, TypeV
 T = TypeVar("T")
 
 sleep = time.sleep
+Lock = threading.Lock
 
 # Longest time in seconds that a thread of an abandoned `merge` takes to notice it.
 _ABANDONED_CHECK = 0.1

@@ -20,7 +20,7 @@ class Transport:
         self._channels: Dict[int, grpc.Channel] = {}
         self._calls: Dict[str, Callable[..., Any]] = {}
         self.current = 0  # number of the address in use
-        self._closed = False
+        self.is_closed = False
 
     def unary(self, method: Method, request: Any, timeout: float) -> Any:
         """Makes one attempt of a call."""
@@ -46,7 +46,7 @@ class Transport:
             return call
 
     def _channel(self) -> grpc.Channel:
-        if self._closed:
+        if self.is_closed:
             raise ValueError("the client is closed")
         channel = self._channels.get(self.current)
         if channel is None:
@@ -84,7 +84,7 @@ class Transport:
     def close(self) -> None:
         """Ends all calls and closes the connections."""
         with self._lock:
-            self._closed = True
+            self.is_closed = True
             channels = list(self._channels.values())
             self._channels = {}
             self._calls = {}

@@ -1,0 +1,117 @@
+"""Calls of the client as a transport gets them, without a daemon."""
+
+import unittest
+
+import armature
+import grpc
+from armature import Retry, errors
+from armature._sync.client import Client
+from armature.admin.v1 import admin_pb2
+from armature.api.v1 import items_pb2, statements_pb2, tables_pb2
+from retry_test import Failure
+
+
+class Failed(Failure, grpc.RpcError):
+    pass
+
+
+class Transport:
+    """Answers each call by the next of the answers, and at last by the last one."""
+
+    current = 0
+    is_closed = False
+
+    def __init__(self, *answers):
+        self._answers = list(answers)
+        self.requests = []
+        self.timeouts = []
+
+    def unary(self, method, request, timeout):
+        self.requests.append(request)
+        self.timeouts.append(timeout)
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def leave(self, address):
+        pass
+
+
+def client_of(*answers):
+    return Client(Transport(*answers), Retry(initial=0.0001), 10.0, None)
+
+
+class CallTest(unittest.TestCase):
+    def test_a_full_collection_refuses_a_write_but_only_a_part_of_a_batch(self):
+        full = Failed(grpc.StatusCode.INVALID_ARGUMENT, "full", "ItemCollectionSizeLimitExceededException")
+        with self.assertRaises(errors.LimitExceeded) as caught:
+            client_of(full).table("users").put({"id": "ann"})
+        self.assertTrue(caught.exception.certainly_not_applied)
+        with self.assertRaises(errors.OutcomeUnknown):
+            client_of(full).call(items_pb2.BatchWriteItemRequest())
+
+    def test_a_client_that_is_closed_between_attempts_keeps_the_outcome_unknown(self):
+        client = client_of(Failed(grpc.StatusCode.UNAVAILABLE, "Socket closed"))
+        unary = client.transport.unary
+
+        def close_in_call(*arguments):
+            self.assertFalse(client.transport.is_closed)
+            client.transport.is_closed = True
+            return unary(*arguments)
+
+        client.transport.unary = close_in_call
+        with self.assertRaises(errors.OutcomeUnknown):
+            client.table("users").put({"id": "ann"})
+
+    def test_a_transaction_as_a_message_gets_a_token(self):
+        lost = Failed(grpc.StatusCode.UNAVAILABLE, "Socket closed")
+        for kind in (items_pb2.TransactWriteItemsRequest, statements_pb2.ExecuteTransactionRequest):
+            client, request = client_of(lost, None), kind()
+            client.call(request)
+            tokens = {sent.client_request_token for sent in client.transport.requests}
+            self.assertEqual(len(client.transport.requests), 2)
+            self.assertEqual(len(tokens), 1)
+            self.assertNotIn("", tokens)
+            self.assertEqual(request, kind())
+        client = client_of(None)
+        client.call(items_pb2.TransactWriteItemsRequest(client_request_token="mine"))
+        self.assertEqual(client.transport.requests[0].client_request_token, "mine")
+
+
+class WaitTest(unittest.TestCase):
+    CREATING = tables_pb2.DescribeTableResponse(table={"table_status": "TABLE_STATUS_CREATING"})
+    ACTIVE = tables_pb2.DescribeTableResponse(table={"table_status": "TABLE_STATUS_ACTIVE"})
+    GONE = Failed(grpc.StatusCode.NOT_FOUND, "", "ResourceNotFoundException")
+
+    def timeouts_of(self, wait, *answers, timeout):
+        client = client_of(*answers)
+        wait(client, timeout)
+        return client.transport.timeouts
+
+    def test_polls_have_the_time_of_the_wait(self):
+        index = admin_pb2.ListIndexStatusResponse()
+        index.indexes.add(index_name="i", kind=admin_pb2.INDEX_KIND_GLOBAL, log_sequence=2, applied_sequence=1)
+        reached = admin_pb2.ListIndexStatusResponse()
+        reached.indexes.add(index_name="i", kind=admin_pb2.INDEX_KIND_GLOBAL, log_sequence=2, applied_sequence=2)
+        for wait, answers in (
+            (lambda c, t: c.wait_for_table("users", timeout=t), [self.CREATING, self.ACTIVE]),
+            (lambda c, t: c.wait_for_indexes("users", timeout=t), [index, reached]),
+            (lambda c, t: c.delete_table("users", timeout=t), [None, self.ACTIVE, self.GONE]),
+        ):
+            for timeout in (3.0, 1000.0):
+                timeouts = self.timeouts_of(wait, *answers, timeout=timeout)
+                self.assertEqual(len(timeouts), len(answers))
+                self.assertLessEqual(max(timeouts), timeout)
+                self.assertEqual(timeouts, sorted(timeouts, reverse=True))
+                # The default of the client is 10 seconds.
+                self.assertEqual(min(timeouts) > 10, timeout > 10)
+
+    def test_a_wait_ends_in_time(self):
+        for wait in (armature._sync.client.Client.wait_for_table, armature._sync.client.Client.delete_table):
+            with self.assertRaises(errors.DeadlineExceeded):
+                wait(client_of(self.CREATING), "users", timeout=0.02)
+
+
+if __name__ == "__main__":
+    unittest.main()
