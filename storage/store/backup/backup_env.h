@@ -41,8 +41,8 @@ class BackupAttempt {
   const std::set<uint32_t>& engine_ids() const { return engine_ids_; }
   BackupWork* work() const { return work_; }
 
-  // False also if the volume cannot tell.
-  bool Exists(const std::string& name) const { return volume_->Exists(name).value_or(false); }
+  // True also if the volume cannot tell: a file that may belong to an older backup is not removed.
+  bool Exists(const std::string& name) const { return volume_->Exists(name).value_or(true); }
   // Called by the file system.
   rocksdb::IOStatus OnFile(const std::string& name);
   void OnName(const std::string& name);
