@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,19 +33,21 @@ constexpr size_t kArenaBlockBytes = size_t{64} << 10;
 // Size of a memtable's filter, as a part of the memtable.
 constexpr double kFilterRatio = 0.003;
 
-rocksdb::CompressionType FastCompression() {
+rocksdb::CompressionType FirstSupported(std::initializer_list<rocksdb::CompressionType> types) {
   const std::vector<rocksdb::CompressionType> supported = rocksdb::GetSupportedCompressions();
-  for (const rocksdb::CompressionType type : {rocksdb::kLZ4Compression, rocksdb::kSnappyCompression}) {
+  for (const rocksdb::CompressionType type : types) {
     if (std::find(supported.begin(), supported.end(), type) != supported.end()) return type;
   }
   return rocksdb::kNoCompression;
 }
 
+rocksdb::CompressionType FastCompression() {
+  return FirstSupported({rocksdb::kLZ4Compression, rocksdb::kSnappyCompression});
+}
+
 // For the last level, which has nine tenths of the data and is written least often.
 rocksdb::CompressionType DenseCompression() {
-  const std::vector<rocksdb::CompressionType> supported = rocksdb::GetSupportedCompressions();
-  const bool is_supported = std::find(supported.begin(), supported.end(), rocksdb::kZSTD) != supported.end();
-  return is_supported ? rocksdb::kZSTD : FastCompression();
+  return FirstSupported({rocksdb::kZSTD, rocksdb::kLZ4Compression, rocksdb::kSnappyCompression});
 }
 
 rocksdb::BlockBasedTableOptions MakeTableOptions(const std::shared_ptr<rocksdb::Cache>& cache) {

@@ -49,18 +49,6 @@ bool HasItems(std::string_view family) {
   return IsDataFamilyName(family) || (family.size() > 1 && family[0] == 'l' && family[1] >= '0' && family[1] <= '9');
 }
 
-// Names of the files of `kind` in a directory, in order. A directory that cannot be read has none.
-std::vector<LogName> LogsIn(Volume* volume, const std::string& directory, LogKind kind) {
-  const absl::StatusOr<std::vector<std::string>> entries = volume->List(directory);
-  std::vector<LogName> names;
-  for (const std::string& entry : entries.ok() ? *entries : std::vector<std::string>()) {
-    LogName name;
-    if (ParseLogName(entry, &name) && name.kind == kind) names.push_back(name);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 // The families that the log may name, by their ids.
 using FamilyNames = std::map<uint32_t, std::string>;
 
@@ -93,11 +81,25 @@ class Salvager {
     for (const std::string& problem : source_->problems()) report_.problems.push_back(problem);
     ReadRegister();
     const std::string db = Cat(from_, kDataDatabase);
-    for (const LogName manifest : LogsIn(volume_, db, LogKind::kManifest)) {
+    for (const LogName manifest : LogsOf(LogKind::kManifest)) {
       absl::StatusOr<FamilyNames> names = ReadFamilyNames(volume_, Cat(db, "/", FileName(manifest)));
       if (names.ok()) names_.merge(*names);
     }
     return absl::OkStatus();
+  }
+
+  // Names of the files of `kind` of the database, in order. If they cannot be listed there are none, and a problem
+  // more.
+  std::vector<LogName> LogsOf(LogKind kind) {
+    const absl::StatusOr<std::vector<std::string>> entries = volume_->List(Cat(from_, kDataDatabase));
+    if (!entries.ok()) report_.problems.push_back(Cat("logs are left out: ", Sv(entries.status().message())));
+    std::vector<LogName> names;
+    for (const std::string& entry : entries.ok() ? *entries : std::vector<std::string>()) {
+      LogName name;
+      if (ParseLogName(entry, &name) && name.kind == kind) names.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
   }
 
   // RocksDB opens a database whose manifest or log ends too early. The register knows where they ended.
@@ -233,7 +235,7 @@ class Salvager {
   absl::Status ReplayLogs() {
     AddFixedNames();
     const std::string db = Cat(from_, kDataDatabase);
-    for (const LogName log : LogsIn(volume_, db, LogKind::kWriteAhead)) {
+    for (const LogName log : LogsOf(LogKind::kWriteAhead)) {
       const std::string file = Cat(db, "/", FileName(log));
       absl::Status failed;
       uint64_t behind = 0;

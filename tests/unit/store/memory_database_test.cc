@@ -68,6 +68,16 @@ class MemoryDatabase : public testing::Test {
     return Open();
   }
 
+  // Overwrites the manifest of a database that is closed.
+  void DamageManifest() {
+    const std::string db = Cat(kMemoryData, kDataDatabase);
+    const std::vector<std::string> names = *volume_->List(db);
+    for (const std::string& name : names) {
+      if (!name.starts_with("MANIFEST-")) continue;
+      ASSERT_TRUE(volume_->WriteDurably(Cat(db, "/", name), "no manifest").ok());
+    }
+  }
+
   // Crashes at the action of this number that changes the disk, from now on.
   void CrashAtAction(int number) {
     actions_ = 0;
@@ -296,12 +306,7 @@ TEST_F(MemoryDatabase, ToolsReadADamagedDirectory) {
   const auto readable = CountReadableRows(volume_.get(), kMemoryData);
   ASSERT_TRUE(readable.ok() && readable->tables.size() == 1);
   // Without a manifest the table files are read in a scratch directory.
-  const std::string db = Cat(kMemoryData, kDataDatabase);
-  const std::vector<std::string> names = *volume_->List(db);
-  for (const std::string& name : names) {
-    if (!name.starts_with("MANIFEST-")) continue;
-    ASSERT_TRUE(volume_->WriteDurably(Cat(db, "/", name), "no manifest").ok());
-  }
+  DamageManifest();
   EXPECT_FALSE(Database::Open(Options()).ok());
   const auto damage = FindDamage(volume_.get(), kMemoryData);
   ASSERT_TRUE(damage.ok()) << damage.status();
@@ -319,6 +324,38 @@ TEST_F(MemoryDatabase, ToolsReadADamagedDirectory) {
   database_ = OpenDatabase(options);
   ASSERT_NE(database_, nullptr);
   EXPECT_TRUE(RowsOf(*database_).contains("a"));
+}
+
+TEST_F(MemoryDatabase, SalvageTellsThatTheLogCannotBeListed) {
+  ASSERT_TRUE(Open());
+  CreateActive(database_.get(), PlainTable("t"));
+  ASSERT_TRUE(Put("a", "1"));
+  ASSERT_TRUE(Reopen());
+  ASSERT_TRUE(Put("in log", "2"));
+  database_.reset();
+  DamageManifest();
+  const std::string db = Cat(kMemoryData, kDataDatabase);
+  int without_log = 0;
+  int looked = 0;
+  for (int failing = 1; failing == 1 || looked >= failing - 1; ++failing) {
+    looked = 0;
+    disk_.SetFault([&](Action action, std::string_view path) {
+      const bool fails = action == Action::kRead && path == db && ++looked == failing;
+      return fails ? absl::UnavailableError("no list today") : absl::OkStatus();
+    });
+    const std::string target = Cat("/armature-in-memory/salvaged", failing);
+    const auto report = Salvage(volume_.get(), kMemoryData, target);
+    disk_.SetFault(nullptr);
+    if (!report.ok()) continue;
+    DatabaseOptions options = Options();
+    options.path = target;
+    const std::unique_ptr<Database> database = OpenDatabase(options);
+    ASSERT_NE(database, nullptr);
+    if (RowsOf(*database).contains("in log")) continue;
+    ++without_log;
+    EXPECT_THAT(report->problems, testing::Contains(testing::HasSubstr("no list today"))) << failing;
+  }
+  EXPECT_GT(without_log, 0);
 }
 
 }  // namespace armature::store::memory_database_test
