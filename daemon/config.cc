@@ -225,16 +225,19 @@ void SizePools(const RawConfig& raw, size_t processors, Config* config) {
 
 absl::Status SizeMemory(const RawConfig& raw, uint64_t memory_bytes, Config* config) {
   constexpr uint64_t kMiB = uint64_t{1} << 20;
-  constexpr uint64_t kCacheMin = 32 * kMiB;
-  constexpr uint64_t kMemtablesMin = 128 * kMiB;
-  constexpr uint64_t kMemtablesMax = 4096 * kMiB;
+  // The value of the flag, or else a fraction of the memory (1/`part`) between `least` and `most`.
+  const auto size = [memory_bytes](int64_t flag_mb, uint64_t part, uint64_t least, uint64_t most) -> size_t {
+    return flag_mb == 0 ? std::clamp(memory_bytes / part, least, most) : static_cast<uint64_t>(flag_mb) * kMiB;
+  };
   if (raw.cache_mb != 0) ARM_RETURN_IF_ERROR(CheckRange("cache_mb", raw.cache_mb, 8, 1 << 20));
-  if (raw.memtables_mb != 0) ARM_RETURN_IF_ERROR(CheckRange("memtables_mb", raw.memtables_mb, 64, 1 << 20));
-  config->database.cache_bytes =
-      raw.cache_mb == 0 ? std::max(memory_bytes / 4, kCacheMin) : static_cast<uint64_t>(raw.cache_mb) * kMiB;
-  config->database.memtables_bytes_max = raw.memtables_mb == 0
-                                             ? std::clamp(memory_bytes / 16, kMemtablesMin, kMemtablesMax)
-                                             : static_cast<uint64_t>(raw.memtables_mb) * kMiB;
+  if (raw.memtables_mb != 0) ARM_RETURN_IF_ERROR(CheckRange("memtables_mb", raw.memtables_mb, 16, 1 << 20));
+  if (raw.request_memory_mb != 0) {
+    ARM_RETURN_IF_ERROR(CheckRange("request_memory_mb", raw.request_memory_mb, 64, 1 << 20));
+  }
+  config->database.cache_bytes = size(raw.cache_mb, 4, 8 * kMiB, uint64_t{1} << 40);
+  // The limit of the log keeps the memtables below about this, so more would have no effect.
+  config->database.memtables_bytes_max = size(raw.memtables_mb, 16, 32 * kMiB, 512 * kMiB);
+  config->request_memory_bytes = size(raw.request_memory_mb, 8, 64 * kMiB, 512 * kMiB);
   return absl::OkStatus();
 }
 
@@ -280,10 +283,8 @@ absl::StatusOr<Config> MakeConfig(const RawConfig& raw, const Machine& machine) 
   config.slow_request_ms = raw.slow_request_ms;
   ARM_RETURN_IF_ERROR(CheckRange("connections_max", raw.connections_max, 1, 1'000'000));
   ARM_RETURN_IF_ERROR(CheckRange("connections_per_address_max", raw.connections_per_address_max, 0, 1'000'000));
-  ARM_RETURN_IF_ERROR(CheckRange("request_memory_mb", raw.request_memory_mb, 64, 1 << 20));
   config.connections = {.connections_max = static_cast<size_t>(raw.connections_max),
                         .per_address_max = static_cast<size_t>(raw.connections_per_address_max)};
-  config.request_memory_bytes = static_cast<size_t>(raw.request_memory_mb) << 20;
   ARM_RETURN_IF_ERROR(CheckRange("drain_seconds", raw.drain_seconds, 0, 3600));
   config.drain_time = absl::Seconds(raw.drain_seconds);
   config.credentials_file = raw.credentials_file;

@@ -56,7 +56,7 @@ struct RawConfig {
   int64_t slow_request_ms = 0;
   int64_t connections_max = 20'000;
   int64_t connections_per_address_max = 0;
-  int64_t request_memory_mb = 512;
+  int64_t request_memory_mb = 0;
   int64_t drain_seconds = 10;
   std::string backup_dir = {};
   absl::Duration backup_interval;

@@ -1,5 +1,7 @@
 #include "daemon/machine_memory.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -14,7 +16,6 @@ namespace armature::daemon {
 namespace {
 
 constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
-constexpr uint64_t kUnknown = uint64_t{1} << 30;
 
 std::vector<std::string> Lines(const std::string& path) {
   std::ifstream file(path);
@@ -31,13 +32,8 @@ uint64_t LimitIn(const std::string& path) {
   return !lines.empty() && absl::SimpleAtoi(Av(lines.front()), &bytes) ? bytes : kUnlimited;
 }
 
-uint64_t MachineMemory(const std::string& root) {
-  for (const std::string& line : Lines(root + "/proc/meminfo")) {
-    const std::vector<std::string> words = absl::StrSplit(Av(line), ' ', absl::SkipEmpty());
-    uint64_t kib = 0;
-    if (words.size() >= 2 && words[0] == "MemTotal:" && absl::SimpleAtoi(Av(words[1]), &kib)) return kib << 10;
-  }
-  return kUnlimited;
+uint64_t MachineMemory() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 // The least limit of the group `path` below `mount` and of the groups above it.
@@ -54,7 +50,7 @@ uint64_t GroupLimit(const std::string& mount, std::string path, std::string_view
 }  // namespace
 
 uint64_t UsableMemory(const std::string& root) {
-  uint64_t memory = MachineMemory(root);
+  uint64_t memory = MachineMemory();
   // Each line is "hierarchy:controllers:path". Inside a container the path may be that of the host, which is not
   // mounted there; the limit is then in the root of the mount.
   for (const std::string& line : Lines(root + "/proc/self/cgroup")) {
@@ -67,7 +63,7 @@ uint64_t UsableMemory(const std::string& root) {
       memory = std::min(memory, GroupLimit(root + "/sys/fs/cgroup/memory", fields[2], "memory.limit_in_bytes"));
     }
   }
-  return memory == kUnlimited ? kUnknown : memory;
+  return memory;
 }
 
 }  // namespace armature::daemon

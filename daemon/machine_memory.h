@@ -10,7 +10,7 @@ namespace armature::daemon {
 
 // Bytes: the memory of the machine, or the limit of this process's control group or of a group above it, whichever is
 // least. Control groups of version 2 and the memory groups of version 1 are understood; unreadable files set no limit.
-// `root` is put before the paths in /proc and /sys. 1 GiB if /proc cannot be read.
+// `root` is put before the paths in /proc and /sys.
 uint64_t UsableMemory(const std::string& root = {});
 
 }  // namespace armature::daemon

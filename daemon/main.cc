@@ -69,11 +69,12 @@ ABSL_FLAG(int64_t, cache_mb, 0,
           "Block cache in MiB, 8 to 1048576. 0: a quarter of the memory that the machine, or the control group of the "
           "daemon, has. Fixed at start.");
 ABSL_FLAG(int64_t, memtables_mb, 0,
-          "Budget in MiB for the memtables of all tables and indexes, 64 to 1048576; the oldest is flushed beyond it. "
-          "0: a sixteenth of the memory, 128 to 4096. Fixed at start.");
+          "Budget in MiB for the memtables of all tables and indexes, 16 to 1048576; the oldest is flushed beyond it. "
+          "0: a sixteenth of the memory, 32 to 512. Fixed at start.");
 ABSL_FLAG(
     int64_t, background_threads, 0,
-    "Threads for flushes and compactions together, 2 to 256. 0: one for each processor, 2 to 16. Fixed at start.");
+    "Flushes and compactions at once, 2 to 256; large compactions are done by up to four threads. 0: one for each "
+    "processor, 2 to 16. Fixed at start.");
 ABSL_FLAG(int64_t, read_threads, 0,
           "Threads for queries, scans and reads from disk, 1 to 256. 0: one for each processor, at least 2. Fixed at "
           "start.");
@@ -135,9 +136,9 @@ ABSL_FLAG(
 ABSL_FLAG(int64_t, connections_per_address_max, 0,
           "Limit on connections from one IPv4 address or one IPv6 network of 64 bits, 1 to 1000000; 0: half of "
           "--connections_max. Fixed at start.");
-ABSL_FLAG(int64_t, request_memory_mb, 512,
+ABSL_FLAG(int64_t, request_memory_mb, 0,
           "Memory for requests being received and answers not yet sent, in MiB, 64 to 1048576. When it is used up, "
-          "large requests are refused with a retryable error. Fixed at start.");
+          "large requests are refused with a retryable error. 0: an eighth of the memory, 64 to 512. Fixed at start.");
 ABSL_FLAG(int64_t, drain_seconds, 10, "Time for running requests to finish after SIGTERM, 0 to 3600. Fixed at start.");
 ABSL_FLAG(std::string, backup_dir, "",
           "Directory of backups, an absolute path, best on another disk: for --backup_interval and for requests that "

@@ -38,7 +38,8 @@ func (r Retry) pause(attempt int, advice time.Duration) time.Duration {
 	}
 	full = min(full, r.Max)
 	jittered := full/2 + time.Duration(rand.Int64N(int64(full/2)+1))
-	return max(jittered, advice)
+	// All clients get the same advice, and should not come back together.
+	return advice + jittered
 }
 
 // wait pauses. False: the context ends before, and nothing was waited for.

@@ -38,7 +38,8 @@ class ReadyQueue {
     queue_.push_back({std::move(connection), now_ns});
     largest_ = std::max(largest_, queue_.size());
   }
-  // Decides about the order. Call it when all connections that are ready were added.
+  // Decides about the order. Call it when the connections that are ready were added, as many as the caller looks for at
+  // once.
   void Look(int64_t now_ns) {
     RollWindow(now_ns);
     is_overloaded_ =

@@ -41,7 +41,7 @@ struct DatabaseOptions {
   // Budget of the memtables of all column families, beside an allowance for each family. A write that finds it exceeded
   // begins the flush of the oldest memtable. While flushes are slower than writes, only `wal_max_bytes` is the bound.
   size_t memtables_bytes_max = size_t{512} << 20;
-  // Threads for flushes and compactions together, at least 2.
+  // Flushes and compactions at once, at least 2. A large compaction is done by up to four threads.
   size_t background_threads = 2;
   // A memtable that was not written for this long is flushed.
   int64_t idle_flush_ms = int64_t{10} * 60 * 1000;

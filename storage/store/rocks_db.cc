@@ -271,13 +271,14 @@ void RocksDb::ReleaseFamilies() {
 
 absl::Status RocksDb::CreateFamilies(const std::vector<std::string>& names) {
   const absl::MutexLock families_lock(&families_gate_, absl::Condition(&families_free_));
+  // A resume, which the gate keeps away, changes the options.
+  const absl::ReaderMutexLock gate(&write_gate_);
   std::vector<rocksdb::ColumnFamilyDescriptor> missing;
   for (const std::string& name : names) {
     if (Find(name) != nullptr) continue;
     missing.emplace_back(name, MakeFamilyOptions(name));
   }
   if (missing.empty()) return absl::OkStatus();
-  const absl::ReaderMutexLock gate(&write_gate_);
   ARM_RETURN_IF_ERROR(space_.CheckEngine());
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status = db_->CreateColumnFamilies(missing, &handles);

@@ -233,7 +233,8 @@ rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options) {
   db.max_total_wal_size = options.wal_max_bytes;
   // A quarter of them flush memtables, at least one.
   db.max_background_jobs = static_cast<int>(options.background_threads);
-  db.max_subcompactions = static_cast<uint32_t>(std::max<size_t>(options.background_threads / 2, 1));
+  // Threads beside those of the jobs.
+  db.max_subcompactions = static_cast<uint32_t>(std::clamp<size_t>(options.background_threads / 2, 1, 4));
   db.bytes_per_sync = 1 << 20;
   db.max_open_files = -1;
   // RocksDB starts this many threads for each family that it opens, even for few files.

@@ -99,13 +99,13 @@ func (x *RpcStatus) GetDetails() []*anypb.Any {
 //
 // The gRPC code of each exception:
 //   - INVALID_ARGUMENT: ValidationException, SerializationException, IdempotentParameterMismatchException,
-//     ExpiredIteratorException, InvalidExportTimeException
+//     InvalidExportTimeException
 //   - OUT_OF_RANGE: TrimmedDataAccessException
 //   - NOT_FOUND: ResourceNotFoundException, TableNotFoundException, BackupNotFoundException, PolicyNotFoundException,
 //     ExportNotFoundException, ImportNotFoundException
 //   - FAILED_PRECONDITION: ConditionalCheckFailedException, ResourceInUseException, BackupInUseException,
 //     PointInTimeRecoveryUnavailableException, ContinuousBackupsUnavailableException, ExportConflictException,
-//     ImportConflictException
+//     ImportConflictException, ExpiredIteratorException
 //   - ABORTED: TransactionCanceledException, TransactionConflictException, TransactionInProgressException
 //   - ALREADY_EXISTS: DuplicateItemException, TableAlreadyExistsException
 //   - RESOURCE_EXHAUSTED: LimitExceededException, ProvisionedThroughputExceededException, ThrottlingException,

@@ -3,7 +3,7 @@ module github.com/armaturedb/armature/client/go/armatureotel
 go 1.23.0
 
 require (
-	github.com/armaturedb/armature/client/go v0.2.0
+	github.com/armaturedb/armature/client/go v0.1.0
 	go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc v0.63.0
 	go.opentelemetry.io/otel v1.38.0
 	go.opentelemetry.io/otel/metric v1.38.0

@@ -3,7 +3,7 @@ module github.com/armaturedb/armature/client/go/scenarios
 go 1.23.0
 
 require (
-	github.com/armaturedb/armature/client/go v0.2.0
+	github.com/armaturedb/armature/client/go v0.1.0
 	google.golang.org/grpc v1.75.1
 	gopkg.in/yaml.v3 v3.0.1
 )

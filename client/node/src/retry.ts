@@ -44,7 +44,8 @@ export class RetryPolicy {
   /** The pause behind an attempt, or undefined if the call ends with its error. */
   pauseMs(error: ArmatureError, attempt: number, mayRepeat: boolean, deadline: number): number | undefined {
     if (attempt >= this.attempts || !mayRepeat || !isTransient(error)) return undefined;
-    const pause = Math.max(this.backoffMs(attempt), error.retryAfterMs ?? 0);
+    // All clients get the same advice, and should not come back together.
+    const pause = (error.retryAfterMs ?? 0) + this.backoffMs(attempt);
     return Date.now() + pause < deadline ? pause : undefined;
   }
 }

@@ -164,6 +164,14 @@ test('a pause is as long as the daemon advises, and a call whose pause is too lo
   }
 });
 
+test('clients with the same advice do not come back together: a pause of their own is behind it', async () => {
+  await withFake({ getItem: failing(1, () => throttled(200)) }, { retry: { initialMs: 200 } }, async (client) => {
+    const begin = performance.now();
+    await client.getItem({ tableName: 't', key: { id: 1 } });
+    assert.ok(performance.now() - begin >= 299);
+  });
+});
+
 test('all attempts of a transaction have one token', async () => {
   await withFake({ transactWriteItems: failing(2, unavailable) }, {}, async (client, daemon) => {
     await client.transactWriteItems({ transactItems: [{ put: PUT }] });

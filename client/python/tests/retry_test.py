@@ -66,6 +66,8 @@ class ErrorsTest(unittest.TestCase):
     def test_classes_follow_the_exception_else_the_code(self):
         self.assertIsInstance(error_of(*THROTTLED), Throttled)
         self.assertIsInstance(error_of(grpc.StatusCode.FAILED_PRECONDITION, "", "NewException"), errors.ResourceInUse)
+        expired = error_of(grpc.StatusCode.FAILED_PRECONDITION, "", "ExpiredIteratorException")
+        self.assertIs(type(expired), errors.ArmatureError)
 
     def test_a_message_above_the_limit_is_not_sent(self):
         for text in ("Received message larger than max (3 vs. 2)", "CLIENT: Sent message larger than max (3 vs. 2)"):
@@ -115,6 +117,12 @@ class AttemptsTest(unittest.TestCase):
     def pause(self, request, error, retry=Retry(), idempotent=False, left=10.0):
         return Attempts(method_of(request), request, retry, idempotent).pause_after(error, left)
 
+    def test_clients_with_the_same_advice_do_not_come_back_together(self):
+        for _ in range(100):
+            pause = self.pause(put(), error_of(*THROTTLED, retry_ms=3000), retry=Retry(initial=0.1))
+            self.assertGreaterEqual(pause, 3.05)
+            self.assertLessEqual(pause, 3.1)
+
     def test_what_may_be_repeated(self):
         for request, expected in (
             (put(), True),
@@ -159,7 +167,7 @@ class AttemptsTest(unittest.TestCase):
             self.pause(put(), error_of(*THROTTLED), retry=NO_RETRIES)
 
     def test_advice_of_the_daemon_is_honoured(self):
-        self.assertEqual(self.pause(put(), error_of(*THROTTLED, retry_info=3)), 3)
+        self.assertGreaterEqual(self.pause(put(), error_of(*THROTTLED, retry_info=3)), 3)
 
     def test_pauses_grow_with_jitter_up_to_the_maximum(self):
         retry = Retry(initial=1, maximum=8)

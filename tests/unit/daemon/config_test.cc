@@ -22,7 +22,7 @@ TEST(Config, ValidFlagsBecomeOptions) {
   RawConfig raw = Valid();
   raw.durability = "interval:250";
   raw.item_collection_mb_max = 3;
-  const absl::StatusOr<Config> config = MakeConfig(raw);
+  const absl::StatusOr<Config> config = MakeConfig(raw, {.processors = 2, .memory_bytes = uint64_t{8} << 30});
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->grpc_listen, "127.0.0.1:8100");
   EXPECT_EQ(config->database.path, "/data");
@@ -64,18 +64,23 @@ TEST(Config, BudgetsOfMemoryAreSizedFromTheMachine) {
     uint64_t memory_mb;
     int64_t cache_flag;
     int64_t memtables_flag;
+    int64_t request_flag;
     size_t cache_mb;
     size_t memtables_mb;
+    size_t request_mb;
   };
-  for (const Case& c : {Case{64, 0, 0, 32, 128}, Case{8192, 0, 0, 2048, 512}, Case{1 << 20, 0, 0, 1 << 18, 4096},
-                        Case{8192, 8, 64, 8, 64}}) {
+  for (const Case& c :
+       {Case{16, 0, 0, 0, 8, 32, 64}, Case{512, 0, 0, 0, 128, 32, 64}, Case{2048, 0, 0, 0, 512, 128, 256},
+        Case{1 << 20, 0, 0, 0, 1 << 18, 512, 512}, Case{8192, 9, 16, 65, 9, 16, 65}}) {
     RawConfig raw = Valid();
     raw.cache_mb = c.cache_flag;
     raw.memtables_mb = c.memtables_flag;
+    raw.request_memory_mb = c.request_flag;
     const absl::StatusOr<Config> config = MakeConfig(raw, {.processors = 2, .memory_bytes = c.memory_mb << 20});
     ASSERT_TRUE(config.ok()) << config.status();
     EXPECT_EQ(config->database.cache_bytes, c.cache_mb << 20) << c.memory_mb;
     EXPECT_EQ(config->database.memtables_bytes_max, c.memtables_mb << 20) << c.memory_mb;
+    EXPECT_EQ(config->request_memory_bytes, c.request_mb << 20) << c.memory_mb;
   }
 }
 
@@ -236,7 +241,7 @@ constexpr FlagCase kRefused[] = {
     {[](RawConfig* c) { c->durability = "interval:5s"; }, "--durability=interval:5s", kDurabilityForms},
     {[](RawConfig* c) { c->cache_mb = 7; }, "--cache_mb=7", "must be between 8 and 1048576"},
     {[](RawConfig* c) { c->cache_mb = 1048577; }, "--cache_mb=1048577", "must be between 8 and 1048576"},
-    {[](RawConfig* c) { c->memtables_mb = 63; }, "--memtables_mb=63", "must be between 64 and 1048576"},
+    {[](RawConfig* c) { c->memtables_mb = 15; }, "--memtables_mb=15", "must be between 16 and 1048576"},
     {[](RawConfig* c) { c->background_threads = 1; }, "--background_threads=1", "must be between 2 and 256"},
     {[](RawConfig* c) { c->read_threads = -1; }, "--read_threads=-1", "must be between 0 and 256"},
     {[](RawConfig* c) { c->read_threads = 257; }, "--read_threads=257", "must be between 0 and 256"},
@@ -279,7 +284,7 @@ TEST(Config, WhatIsSecuredMayListenAnywhere) {
   raw.credentials_file = "credentials";
   raw.tls_client_ca = "ca.pem";
   raw.audit_log = "audit";
-  const absl::StatusOr<Config> config = MakeConfig(raw);
+  const absl::StatusOr<Config> config = MakeConfig(raw, {.processors = 2, .memory_bytes = uint64_t{8} << 30});
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->grpc_listen, "0.0.0.0:80");
   EXPECT_EQ(config->http_listen, "[::]:81");

@@ -22,7 +22,7 @@ class Retry:
 
     attempts: with the first one. initial, maximum: bounds in seconds of the pause, which doubles with each attempt and
     is shortened at random by up to one half, so that clients that failed together do not return together. The pause
-    that the daemon advises counts if it is longer.
+    that the daemon advises comes before it.
     """
 
     attempts: int = 10
@@ -67,7 +67,8 @@ class Attempts:
         self._maybe_applied = self._maybe_applied or not error.certainly_not_applied
         if self.made < self._retry.attempts and is_transient(error):
             if error.certainly_not_applied or self._may_repeat():
-                pause = max(self._retry.pause_after(self.made), error.retry_after)
+                # All clients get the same advice, and should not come back together.
+                pause = error.retry_after + self._retry.pause_after(self.made)
                 if pause < time_left:
                     return pause
         raise self.final(error)

@@ -228,6 +228,7 @@ _CLASSES: Dict[str, Type[ArmatureError]] = {
     "LimitExceededException": LimitExceeded,
     "ItemCollectionSizeLimitExceededException": LimitExceeded,
     "TrimmedDataAccessException": ChangesTrimmed,
+    "ExpiredIteratorException": ArmatureError,
 }
 
 _CLASSES_BY_CODE: Dict[grpc.StatusCode, Type[ArmatureError]] = {
