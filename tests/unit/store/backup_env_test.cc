@@ -19,7 +19,8 @@ TEST(BackupAttempt, KeepsFilesThatMayBeOlder) {
   const std::unique_ptr<Volume> volume = disk.Mount();
   ASSERT_TRUE(volume->MakeDirectories("/backups").ok());
   ASSERT_TRUE(volume->WriteDurably("/backups/shared", "older").ok());
-  BackupWork work(nullptr, nullptr);
+  const BackupObserver nobody;
+  BackupWork work(nobody, nullptr);
   BackupAttempt attempt(volume.get(), "/backups", {}, &work, nullptr);
   disk.SetFault([](MemoryDisk::Action action, std::string_view) {
     return action == MemoryDisk::Action::kRead ? absl::UnavailableError("lost") : absl::OkStatus();
